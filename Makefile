@@ -1,0 +1,134 @@
+# Needs Go, make, a C compiler (for the race detector) and a POSIX system. `make` alone lists the targets.
+
+GO ?= go
+# Stamping needs git and a clone that it trusts; a go.work above this tree would override the pins in tools/.
+export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -buildvcs=false)
+export GOWORK := off
+
+.DEFAULT_GOAL := help
+.SUFFIXES:
+.DELETE_ON_ERROR:
+
+include tools/tools.mk
+
+COMMANDS := bin/terraform-provider-idv bin/mandate-operator bin/idv-sandbox
+KUBECTL := $(or $(call on_path,kubectl),bin/kubectl)
+
+##@ The main job
+
+.PHONY: demo
+demo: $(call tools_of,demo) $(COMMANDS) bin/demo ## Run everything on this machine, with nothing to configure (KEEP=1: until Ctrl-C)
+	@exec env PATH="$$PATH:$(CURDIR)/bin" KUBEBUILDER_ASSETS="$(CURDIR)/bin" KEEP="$(KEEP)" bin/demo
+
+##@ Development
+
+.PHONY: build
+build: $(COMMANDS) ## Build the provider, the operator and the sandbox into bin/
+
+.PHONY: $(COMMANDS) bin/demo
+$(COMMANDS):
+	@tools/build.sh $(@F) $@ . ./cmd/$(@F)
+
+bin/demo:
+	@tools/build.sh $(@F) $@ . ./internal/$(@F)
+
+.PHONY: generate
+generate: $(call tools_of,generate) ## Write deepcopy, CRDs, RBAC and the provider reference
+	@tools/generate.sh
+
+.PHONY: lint
+lint: $(call tools_of,lint) ## gofmt, go vet and golangci-lint
+	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); \
+		[ -z "$$unformatted" ] || { echo "gofmt -w these files:" $$unformatted; exit 1; }
+	$(GO) vet ./...
+	bin/golangci-lint run
+
+.PHONY: tools
+tools: $(call tools_of,tools) ## Build every tool, at its pinned version, into bin/
+
+.PHONY: clean
+clean: ## Remove what `make build` made; the tools stay, because they take minutes
+	rm -f $(COMMANDS) bin/demo
+
+##@ Tests
+
+# What a developer has in the environment for real work must not reach the tests: neither a cluster nor a service.
+UNSET := $(addprefix -u ,KUBECONFIG USE_EXISTING_CLUSTER $(filter IDV_% TF_%,$(.VARIABLES)))
+KUBEBUILDER_ASSETS ?= $(CURDIR)/bin
+GO_TEST := env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test
+
+.PHONY: test
+test: $(call tools_of,test) ## Everything that CI runs
+	@echo "== generated files"
+	@tools/generate.sh --check
+	@echo "== lint"
+	@$(MAKE) --no-print-directory lint
+	@echo "== tests, with the race detector, on a real API server and OpenTofu"
+	$(GO_TEST) -race -count=1 -shuffle=on -timeout=20m ./...
+	@echo "make test: everything passed"
+
+# $(call with,Fuzz): the packages that have such functions.
+with = $(sort $(dir $(shell find . -name tools -prune -o -name '*_test.go' -exec grep -l '^func $(1)[A-Z]' {} +)))
+FUZZTIME ?= 30s
+BENCH ?= .
+
+.PHONY: bench
+bench: $(call tools_of,bench) ## Run the benchmarks (BENCH=regexp)
+	@[ -n "$(call with,Benchmark)" ] || echo "there is no benchmark yet"
+	@[ -z "$(call with,Benchmark)" ] || $(GO_TEST) -run='^$$' -bench='$(BENCH)' -benchmem -timeout=60m $(call with,Benchmark)
+
+.PHONY: fuzz
+fuzz: ## Run every fuzz target for FUZZTIME, 30s
+	@[ -n "$(call with,Fuzz)" ] || echo "there is no fuzz target yet"
+	@set -e; for package in $(call with,Fuzz); do \
+		targets=$$($(GO) test -list='^Fuzz' $$package); \
+		for target in $$targets; do \
+			case $$target in Fuzz*) ;; *) continue ;; esac; \
+			echo "== $$package $$target, $(FUZZTIME)"; \
+			$(GO_TEST) -run='^$$' -fuzz="^$$target\$$" -fuzztime=$(FUZZTIME) $$package; \
+		done; \
+	done
+
+##@ A cluster, the one that kubectl talks to
+
+.PHONY: install
+install: $(call tools_of,install) ## Install the CRDs
+	$(KUBECTL) apply -k config/crd
+
+define deployed
+resources: [../../config/default]
+patches:
+- target: {kind: Deployment}
+  patch: |
+    - op: replace
+      path: /spec/template/spec/containers/0/image
+      value: "$(IMG)"
+endef
+export deployed
+
+.PHONY: deploy
+deploy: $(call tools_of,deploy) ## Install the CRDs and run the operator (IMG=registry/name:tag, required)
+	$(if $(IMG),,$(error make deploy needs the image of the operator: IMG=registry/name:tag))
+	@mkdir -p bin/deploy && printf '%s\n' "$$deployed" >bin/deploy/kustomization.yaml
+	$(KUBECTL) apply -k bin/deploy
+
+# A CRD that goes takes its objects along, and so does a namespace. Without the ApplicationRecords the next
+# operator would not know which applications exist, and e-mail the same people again.
+define undeployed
+resources: [../../config/default]
+patches:
+- target: {kind: CustomResourceDefinition|Namespace}
+  patch: '{$$patch: delete, kind: any, metadata: {name: any}}'
+endef
+export undeployed
+
+.PHONY: undeploy
+undeploy: $(call tools_of,undeploy) ## Remove the operator; the CRDs stay, and with them every Mandate and the ledger
+	@mkdir -p bin/undeploy && printf '%s\n' "$$undeployed" >bin/undeploy/kustomization.yaml
+	$(KUBECTL) delete --ignore-not-found -k bin/undeploy
+
+##@ Help
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^##@ / {print "\n" substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' Makefile

@@ -1,0 +1,91 @@
+package house
+
+import (
+	"bytes"
+	"go/ast"
+	"go/build"
+	"go/parser"
+	"go/token"
+	"path"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// maxLines is where a file stops having one concern.
+const maxLines = 500
+
+// mayBeLong names files that may be longer, by path or by base name, each with the reason.
+var mayBeLong = map[string]string{
+	"go.sum": "the go command writes it",
+}
+
+func TestFilesStayShort(t *testing.T) {
+	for name, content := range inOrder(textFiles(t)) {
+		lines := bytes.Count(content, []byte("\n"))
+		listed := mayBeLong[name] != "" || mayBeLong[path.Base(name)] != ""
+		if lines > maxLines && !listed && !isGenerated(content) {
+			t.Errorf("%s has %d lines, more than %d: split it by concern", name, lines, maxLines)
+		}
+	}
+}
+
+func TestEveryPackageSaysWhatItIsFor(t *testing.T) {
+	documented := map[string]bool{}
+	for name, content := range textFiles(t) {
+		dir := path.Dir(name)
+		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") || within(dir, "tools") {
+			continue
+		}
+		if built, err := build.Default.MatchFile(filepath.Join(root, dir), path.Base(name)); err != nil || !built {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, content, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documented[dir] = documented[dir] || saysSomething(file.Doc)
+	}
+	if len(documented) == 0 {
+		t.Fatal("no package was found")
+	}
+	for dir, ok := range documented {
+		if !ok {
+			t.Errorf("the package in %s has no doc comment", dir)
+		}
+	}
+}
+
+// saysSomething is false for a comment of directives only.
+func saysSomething(doc *ast.CommentGroup) bool {
+	return strings.TrimSpace(doc.Text()) != ""
+}
+
+// machinePath matches a directory of one person's or one build machine's: a home.
+var machinePath = regexp.MustCompile(`(^|[^\w.$})-])(/(home|Users)/[\w.-]+|/root)/`)
+
+func TestNoPathOfAMachine(t *testing.T) {
+	for name, content := range inOrder(textFiles(t)) {
+		if found := machinePath.Find(content); found != nil {
+			t.Errorf("%s holds %q, a path of one machine", name, found)
+		}
+	}
+}
+
+func TestMachinePath(t *testing.T) {
+	cases := map[string]bool{
+		"cd /home/" + "ada/src":               true,
+		`"/Users/` + `ada/go"`:                true,
+		"GOCACHE=/root" + "/.cache":           true,
+		"https://example.com/home/" + "page/": false,
+		"$(CURDIR)/root" + "/x":               false,
+		"/tmp/x":                              false,
+		"the root/branch":                     false,
+	}
+	for text, want := range cases {
+		if got := machinePath.MatchString(text); got != want {
+			t.Errorf("%q: %t, want %t", text, got, want)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+#!/bin/sh
+# Writes everything in the tree that is generated, or with --check says what is not up to date.
+#
+# It generates into a scratch directory first. So a check never touches the tree and needs no git,
+# and what no longer has a source disappears.
+set -eu
+cd "$(dirname "$0")/.."
+
+mode=write
+[ "${1:-}" != --check ] || mode=check
+
+bin=$PWD/bin
+out=bin/.generated.$$ # in the tree, as tfplugindocs wants a relative directory; hidden from ./...
+trap 'rm -rf "$out"' EXIT
+trap 'exit 130' INT TERM HUP
+mkdir -p "$out"
+
+# What the generators own. The directories of docs/ are those that tfplugindocs clears when it renders.
+owned='config/crd/bases config/rbac/role.yaml docs/index.md docs/actions docs/data-sources
+docs/ephemeral-resources docs/functions docs/guides docs/list-resources docs/resources docs/state-stores'
+
+manifests() {
+	for version in api/*/; do
+		version=${version%/}
+		mkdir -p "$out/$version"
+		"$bin/controller-gen" object "paths=./$version" "output:object:dir=$out/$version"
+		owned="$owned $version/zz_generated.deepcopy.go"
+	done
+	"$bin/controller-gen" crd paths=./api/... "output:crd:dir=$out/config/crd/bases"
+	"$bin/controller-gen" rbac:roleName=mandate-operator paths=./operator/... "output:rbac:dir=$out/config/rbac"
+}
+
+# The schema always comes from the pinned tofu: another tool on PATH prints other kinds of objects.
+# Left alone, tfplugindocs would download terraform. It looks for its provider under "hashicorp".
+reference() {
+	scratch=$PWD/$out/terraform
+	mkdir -p "$scratch"
+	go build -o "$scratch/terraform-provider-idv" ./cmd/terraform-provider-idv
+	source=registry.terraform.io/hashicorp/idv
+	cat >"$scratch/cli.tfrc" <<-EOF
+		provider_installation {
+		  dev_overrides { "$source" = "$scratch" }
+		}
+	EOF
+	cat >"$scratch/main.tf" <<-EOF
+		terraform {
+		  required_providers {
+		    idv = { source = "$source" }
+		  }
+		}
+	EOF
+	TF_CLI_CONFIG_FILE=$scratch/cli.tfrc CHECKPOINT_DISABLE=1 \
+		"$bin/tofu" "-chdir=$scratch" providers schema -json >"$scratch/schema.json"
+	"$bin/tfplugindocs" generate --provider-name idv --providers-schema "$scratch/schema.json" \
+		--examples-dir examples/terraform --website-source-dir docs/templates \
+		--rendered-website-dir "$out/docs" >"$scratch/log" 2>&1 || {
+		cat "$scratch/log" >&2
+		exit 1
+	}
+}
+
+manifests
+reference
+
+stale=
+for path in $owned; do
+	fresh=$out/$path
+	[ -e "$fresh" ] || [ -e "$path" ] || continue
+	if [ "$mode" = check ]; then
+		diff -ruN "$path" "$fresh" || stale="$stale $path"
+	else
+		rm -rf "$path"
+		[ ! -e "$fresh" ] || { mkdir -p "$(dirname "$path")" && cp -R "$fresh" "$path"; }
+	fi
+done
+
+if [ -n "$stale" ]; then
+	echo "generated files are not up to date:$stale; run: make generate" >&2
+	exit 1
+fi

@@ -1,0 +1,61 @@
+# The tools that the Makefile builds from pinned Go modules into bin/, as NAME-VERSION with a link NAME.
+# A version is written in one place, the go.mod of the tool's family; a file of that version is never built again.
+
+pinned = $(shell sed -n 's|^[[:space:]]$(2) \(v[^ ]*\).*|\1|p' tools/$(1)/go.mod)
+on_path = $(shell command -v $(1) 2>/dev/null)
+
+# $(call tool,NAME,FAMILY,MODULE,MAIN PACKAGE BELOW THE MODULE,LDFLAGS)
+define tool
+$(1).version := $$(or $$(call pinned,$(2),$(3)),$$(error tools/$(2)/go.mod pins no $(3)))
+$(1).file := bin/$(1)-$$($(1).version)
+
+$$($(1).file):
+	@tools/build.sh "$(1) $$($(1).version)$$(call position,$$@)" $$@ tools/$(2) $(3)$(4) -trimpath -ldflags="-s -w $(5)"
+
+# A link that is newer than its file may still point at another version, so it is looked at every time.
+.PHONY: bin/$(1)
+bin/$(1): $$($(1).file)
+	@[ "$$$$(readlink $$@)" = $$(<F) ] || ln -sfn $$(<F) $$@
+endef
+
+# Without a version, kube-apiserver and kubectl call themselves v0.0.0 and clients misjudge them; without
+# version.dev=no, tofu is a development build that says so in every output.
+kubernetes := $(call pinned,kubernetes,k8s.io/kubernetes)
+kubernetes.numbers := $(subst ., ,$(kubernetes:v%=%))
+kubernetes.ldflags := $(addprefix -X k8s.io/component-base/version.,\
+	gitVersion=$(kubernetes) \
+	gitMajor=$(word 1,$(kubernetes.numbers)) \
+	gitMinor=$(word 2,$(kubernetes.numbers)) \
+	gitTreeState=clean) -X k8s.io/client-go/pkg/version.gitVersion=$(kubernetes)
+opentofu.ldflags := -X github.com/opentofu/opentofu/version.dev=no
+
+$(eval $(call tool,kube-apiserver,kubernetes,k8s.io/kubernetes,/cmd/kube-apiserver,$(kubernetes.ldflags)))
+$(eval $(call tool,kubectl,kubernetes,k8s.io/kubernetes,/cmd/kubectl,$(kubernetes.ldflags)))
+$(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3,,))
+$(eval $(call tool,tofu,opentofu,github.com/opentofu/opentofu,/cmd/tofu,$(opentofu.ldflags)))
+$(eval $(call tool,controller-gen,dev,sigs.k8s.io/controller-tools,/cmd/controller-gen,))
+$(eval $(call tool,tfplugindocs,dev,github.com/hashicorp/terraform-plugin-docs,/cmd/tfplugindocs,))
+$(eval $(call tool,golangci-lint,lint,github.com/golangci/golangci-lint/v2,/cmd/golangci-lint,))
+
+# Which tools a target needs. What a user has on PATH serves the demo and the cluster targets.
+control_plane := $(if $(KUBEBUILDER_ASSETS),,kube-apiserver etcd kubectl)
+kubectl := $(if $(call on_path,kubectl),,kubectl)
+terraform := $(if $(call on_path,tofu)$(call on_path,terraform),,tofu)
+
+tools.generate := controller-gen tofu tfplugindocs
+tools.lint := golangci-lint
+tools.test := $(control_plane) $(tools.generate) $(tools.lint)
+tools.bench := $(control_plane) tofu
+tools.demo := kube-apiserver etcd $(kubectl) $(terraform)
+tools.install := $(kubectl)
+tools.deploy := $(kubectl)
+tools.undeploy := $(kubectl)
+tools.tools := kube-apiserver kubectl etcd tofu controller-gen tfplugindocs golangci-lint
+
+# $(call tools_of,TARGET): the links of its tools, to depend on.
+tools_of = $(addprefix bin/,$(tools.$(1)))
+
+# " (2 of 3)": which of the tools that are missing for the goals of this run.
+missing := $(strip $(foreach name,$(tools.tools),$(if $(filter $(name),\
+	$(foreach goal,$(MAKECMDGOALS),$(tools.$(goal)))),$(if $(wildcard $($(name).file)),,$($(name).file)))))
+position = $(if $(filter $(1),$(missing)), ($(shell printf '%s\n' $(missing) | grep -nxF $(1) | cut -d: -f1) of $(words $(missing))))
