@@ -1,0 +1,27 @@
+package v1alpha1
+
+// Condition types that more than one kind has.
+const (
+	// ConditionReady sums up. Of an IdentityService: the connection works. Of a Mandate: the application exists, its id is
+	// known, and what the spec asks for has been carried out; waiting for people does not make it False.
+	ConditionReady = "Ready"
+	// ConditionReconciling is present, and True, only while the operator itself has work to do (kstatus). Never together
+	// with Stalled.
+	ConditionReconciling = "Reconciling"
+	// ConditionStalled is present, and True, only while a person must act (kstatus).
+	ConditionStalled = "Stalled"
+)
+
+// Reasons that more than one kind has.
+const (
+	// ReasonSecretNotFound: a Secret that the spec names does not exist.
+	ReasonSecretNotFound = "SecretNotFound"
+	// ReasonSecretInvalid: a Secret lacks a key that is needed, or holds a value that cannot be used.
+	ReasonSecretInvalid = "SecretInvalid"
+	// ReasonOutcomeUnknown: it cannot be known whether the service carried out a request that must not be repeated.
+	ReasonOutcomeUnknown = "OutcomeUnknown"
+	// ReasonRefused: the service refused the request.
+	ReasonRefused = "Refused"
+	// ReasonNotImplemented: the spec asks for something that this version of the operator does not do.
+	ReasonNotImplemented = "NotImplemented"
+)

@@ -1,0 +1,45 @@
+package v1alpha1
+
+// Condition types of a Mandate, beside those in conditions.go.
+const (
+	// ConditionResolvedRefs: the IdentityService and the Secrets that the spec names exist and can be used.
+	ConditionResolvedRefs = "ResolvedRefs"
+	// ConditionCreated: the application exists and its id is known. Unknown with reason OutcomeUnknown is final: it may
+	// exist, and a person must say with spec.adopt which one it is.
+	ConditionCreated = "Created"
+	// ConditionCompleted: the verification has an outcome. True once final; the reason is the outcome.
+	ConditionCompleted = "Completed"
+)
+
+// Reasons of the conditions of a Mandate, beside those in conditions.go. The reasons of Completed=True are the Outcomes.
+const (
+	// ReasonAccepted: the application exists and nothing that the spec asks for is open. Ready is True.
+	ReasonAccepted = "Accepted"
+	// ReasonResolved: everything that the spec names was found. ResolvedRefs is True.
+	ReasonResolved = "Resolved"
+	// ReasonServiceNotFound: the IdentityService that spec.serviceRef names does not exist.
+	ReasonServiceNotFound = "ServiceNotFound"
+	// ReasonServiceNotReady: the IdentityService is not Ready.
+	ReasonServiceNotReady = "ServiceNotReady"
+	// ReasonMandateTypeNotFound: the service has no mandate type, or more than one, that spec.mandateType selects.
+	ReasonMandateTypeNotFound = "MandateTypeNotFound"
+	// ReasonCreated: the application was created by this Mandate. Created is True.
+	ReasonCreated = "Created"
+	// ReasonAdopted: the application existed and was bound with spec.adopt. Created is True.
+	ReasonAdopted = "Adopted"
+	// ReasonCreating: the application is being created.
+	ReasonCreating = "Creating"
+	// ReasonSettling: an attempt to create the application has an unknown outcome; the operator waits before it finds out.
+	ReasonSettling = "Settling"
+	// ReasonReferenceConflict: the reference belongs to an application of somebody else, or to another Mandate.
+	ReasonReferenceConflict = "ReferenceConflict"
+	// ReasonCreateDeadlinePassed: spec.createBefore passed before the application was created.
+	ReasonCreateDeadlinePassed = "CreateDeadlinePassed"
+	// ReasonAdoptionRefused: the application of spec.adopt does not exist, has another reference, or is bound to another
+	// Mandate.
+	ReasonAdoptionRefused = "AdoptionRefused"
+	// ReasonInProgress: the verification has no outcome yet. Completed is False.
+	ReasonInProgress = "InProgress"
+	// ReasonSuspended: spec.suspend is true.
+	ReasonSuspended = "Suspended"
+)

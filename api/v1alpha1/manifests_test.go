@@ -1,0 +1,126 @@
+package v1alpha1_test
+
+import (
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// kubectl runs the pinned kubectl against the API server and returns its stdout and stderr.
+func kubectl(t *testing.T, args ...string) string {
+	t.Helper()
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := env.WriteKubeconfig(kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	output, err := exec.CommandContext(t.Context(), env.Kubectl, append([]string{"--kubeconfig", kubeconfig}, args...)...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, output)
+	}
+	return string(output)
+}
+
+func TestSamples(t *testing.T) {
+	namespace := env.Namespace(t)
+	kubectl(t, "apply", "--namespace", namespace, "--validate=strict", "-k", "../../config/samples")
+	got := strings.Fields(kubectl(t, "get", "identity", "--namespace", namespace, "-o", "name"))
+	want := []string{
+		"identityservice.idv.mandate.io/default",
+		"mandateaction.idv.mandate.io/acme-resend-applicant",
+		"mandate.idv.mandate.io/acme",
+		"mandate.idv.mandate.io/globex",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("kubectl get identity (-want +got):\n%s", diff)
+	}
+}
+
+// TestDefault makes sure that what make deploy applies is accepted, and that nothing in it violates the Pod Security
+// standard that its namespace enforces: the API server says so in a warning.
+func TestDefault(t *testing.T) {
+	// Server-side, because the CRDs are there already and a client-side apply would warn about that.
+	args := []string{"apply", "--server-side", "--force-conflicts", "--validate=strict", "-k", "../../config/default"}
+	if output := kubectl(t, args...); strings.Contains(output, "Warning") {
+		t.Errorf("kubectl %s:\n%s", strings.Join(args, " "), output)
+	}
+}
+
+func TestColumns(t *testing.T) {
+	c := newClient(t)
+	objects := map[string]struct {
+		resource, status, spec string
+		wide                   int // columns that only -o wide shows
+		want                   [][]string
+	}{
+		"IdentityService": {
+			resource: "idsvc",
+			wide:     0,
+			status:   `status: {observedGeneration: 1, conditions: [{type: Ready, status: "False", reason: CredentialsInvalid, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}]}`,
+			want: [][]string{
+				{"NAME", "URL", "READY", "REASON", "AGE"},
+				{"default", "https://idv.example.com", "False", "CredentialsInvalid", "AGE"},
+			},
+		},
+		"Mandate": {
+			resource: "mdt",
+			wide:     3,
+			status: `status: {applicationID: 1099511627777, reference: ACME-1, state: completed, outcome: Completed, progress: 3/5, expiryTime: "2026-02-26T00:00:00Z",
+				conditions: [{type: Ready, status: "True", reason: Accepted, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}]}`,
+			want: [][]string{
+				{"NAME", "READY", "STATE", "PROGRESS", "OUTCOME", "APPLICATION", "AGE", "REFERENCE", "REASON", "EXPIRES"},
+				{"acme", "True", "completed", "3/5", "Completed", "1099511627777", "AGE", "ACME-1", "Accepted", "2026-02-26T00:00:00Z"},
+			},
+		},
+		"MandateAction": {
+			resource: "mda",
+			wide:     1,
+			status:   `status: {conditions: [{type: Failed, status: "True", reason: OutcomeUnknown, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}]}`,
+			want: [][]string{
+				{"NAME", "MANDATE", "TYPE", "INDIVIDUAL", "COMPLETE", "FAILED", "AGE", "REASON"},
+				{"acme-resend", "acme", "ResendInvite", "jane", "True", "AGE", "OutcomeUnknown"}, // COMPLETE is empty
+			},
+		},
+		"ApplicationRecord": {
+			resource: "apr",
+			wide:     2,
+			spec:     `spec: {applicationID: 4711, attempt: {sent: true, verdict: Taken}}`,
+			want: [][]string{
+				{"NAME", "MANDATE", "REFERENCE", "APPLICATION", "SENT", "AGE", "VERDICT", "SERVICE"},
+				{"2f0c", "acme", "ACME-1", "4711", "true", "AGE", "Taken", "https://idv.example.com"},
+			},
+		},
+	}
+	for kind, object := range objects {
+		t.Run(kind, func(t *testing.T) {
+			existing := suites[kind].existing(t, c, state{status: object.status, spec: object.spec})
+			get := []string{"get", object.resource, "--namespace", existing.GetNamespace()}
+			var got [][]string
+			for line := range strings.Lines(kubectl(t, append(get, "-o", "wide")...)) {
+				got = append(got, strings.Fields(line))
+			}
+			if diff := cmp.Diff(object.want, withoutAge(got)); diff != "" {
+				t.Errorf("kubectl get %s -o wide (-want +got):\n%s", object.resource, diff)
+			}
+			header := object.want[0][:len(object.want[0])-object.wide]
+			narrow, _, _ := strings.Cut(kubectl(t, get...), "\n")
+			if diff := cmp.Diff(header, strings.Fields(narrow)); diff != "" {
+				t.Errorf("kubectl get %s (-want +got):\n%s", object.resource, diff)
+			}
+		})
+	}
+}
+
+// withoutAge replaces an age, such as 0s, by AGE.
+func withoutAge(table [][]string) [][]string {
+	for _, row := range table {
+		for i, cell := range row {
+			if strings.Trim(cell, "0123456789") == "s" {
+				row[i] = "AGE"
+			}
+		}
+	}
+	return table
+}
