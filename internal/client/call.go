@@ -1,0 +1,140 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"math/rand/v2"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// call is one call of an operation, before it is a request.
+type call struct {
+	op     Operation
+	method string // "" is the documented one
+	id     int64  // the path parameter, 0 where the operation has none
+	body   []byte // nil: none
+	report *report
+}
+
+// answer is a complete answer with a 2xx status.
+type answer struct {
+	operation   Operation
+	status      int
+	contentType string
+	body        []byte // without byte order mark and white space around it; empty if it went into a report
+}
+
+// raw is the body if it is JSON, and empty otherwise.
+func (a *answer) raw() Sensitive[json.RawMessage] {
+	if !json.Valid(a.body) {
+		return Sensitive[json.RawMessage]{}
+	}
+	return Hide(json.RawMessage(a.body))
+}
+
+const (
+	maxAttempts = 3
+	// maxTokens bounds the requests of one attempt that meet a 401 each.
+	maxTokens = 3
+)
+
+// do carries a call out: limits, token, retries as the operation's row allows. Every error is an *Error.
+func (c *Client) do(ctx context.Context, call call) (*answer, error) {
+	row := operations[call.op]
+	if strings.Contains(row.path, "{id}") && call.id <= 0 {
+		return nil, &Error{Operation: call.op, Outcome: NotSent, Kind: KindInvalid, detail: "the id must be greater than 0"}
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, orDefault(row.deadline, c.timeout), errDeadline)
+	defer cancel()
+	for attempt := 1; ; attempt++ {
+		answer, err := c.authorized(ctx, call)
+		if err == nil {
+			return answer, nil
+		}
+		if attempt == maxAttempts || call.report.begun() || !repeatable(row.retry, err) || !c.limits.retries.Allow() {
+			return nil, err
+		}
+		if !c.pause(ctx, attempt, err) {
+			return nil, err
+		}
+	}
+}
+
+// repeatable decides whether the client may try again by itself.
+func repeatable(class retryClass, err *Error) bool {
+	if err.ctx != nil {
+		return false
+	}
+	switch class {
+	case retrySafe:
+		switch err.Kind {
+		case KindUnreachable, KindConnection, KindTimeout, KindServer, KindRateLimited:
+			return true
+		}
+		return err.Status == http.StatusTooEarly
+	case retryUndone:
+		return err.Outcome != Unknown && (err.Kind == KindUnreachable || err.Kind == KindRateLimited)
+	default:
+		return false
+	}
+}
+
+// pause waits with jitter, or as long as the service asks. False means that the wait is not worth it.
+func (c *Client) pause(ctx context.Context, attempt int, err *Error) bool {
+	backoff := 100 * time.Millisecond << attempt
+	delay := backoff/4 + rand.N(backoff) //nolint:gosec // jitter needs no cryptographic randomness
+	if err.RetryAfter > 0 {
+		delay = err.RetryAfter
+	}
+	return affordable(ctx, delay, c.limits.maxWait) && sleep(ctx, delay)
+}
+
+// authorized sends the call with the shared token. A 401 is the documented answer to a request without valid
+// credentials, so nothing was done, e-mailed people or not, and it may go out once more with another token.
+func (c *Client) authorized(ctx context.Context, call call) (*answer, *Error) {
+	var spent *token
+	for sent := 1; ; sent++ {
+		// The turn before the token, which could die of old age while it waits for one.
+		if e := c.turn(ctx, call.op); e != nil {
+			return nil, e
+		}
+		token, e := c.tokens.get(ctx, spent)
+		if e != nil {
+			return nil, e.ofLogin(call.op)
+		}
+		answer, e := c.roundTrip(ctx, c.outgoing(call, token))
+		if e == nil {
+			token.taken.Store(true)
+			return answer, nil
+		}
+		if e.Status != http.StatusUnauthorized || sent == maxTokens || !c.tokens.worthLogin(token, spent != nil) {
+			return nil, e
+		}
+		spent = token
+	}
+}
+
+// turn waits for the client's own limits.
+func (c *Client) turn(ctx context.Context, op Operation) *Error {
+	if tooFar := c.limits.wait(ctx); tooFar > 0 {
+		return heldBack(op, tooFar)
+	}
+	if ctx.Err() != nil {
+		return contextEnded(ctx, op, NotSent, "before it was sent")
+	}
+	return nil
+}
+
+func (c *Client) outgoing(call call, token *token) outgoing {
+	return outgoing{op: call.op, method: orDefault(call.method, operations[call.op].method), url: c.url(call), body: call.body,
+		contentType: "application/json", authorization: "Bearer " + token.value.Reveal(), report: call.report}
+}
+
+// url of the call. The path parameter is an int64, so nothing needs escaping and nothing can climb out of the path.
+func (c *Client) url(call call) string {
+	path := strings.Replace(operations[call.op].path, "{id}", strconv.FormatInt(call.id, 10), 1)
+	return c.baseURL.String() + path
+}

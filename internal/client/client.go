@@ -1,0 +1,72 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+// Client calls the service. It is safe for concurrent use; all callers share one token, one rate limit and the
+// service's Retry-After. Close it when it is no longer needed.
+type Client struct {
+	baseURL   *url.URL // with apiPrefix
+	userAgent string
+	timeout   time.Duration
+	observe   func(Request)
+
+	tls    *tls.Config
+	shared *http.Transport
+	limits *limits
+	tokens *tokenSource
+	close  context.CancelFunc
+
+	complete, reject transitionMethod
+}
+
+// New makes a Client. It sends nothing. Errors name the field of Config and say what to do; they hold no value.
+func New(config Config) (*Client, error) {
+	base, err := parseBaseURL(config.BaseURL)
+	if err != nil {
+		return nil, err
+	}
+	if err := config.validate(); err != nil {
+		return nil, err
+	}
+	tlsConfig, err := tlsConfig(config.CABundle)
+	if err != nil {
+		return nil, err
+	}
+	c := &Client{
+		baseURL:   base.JoinPath(apiPrefix),
+		userAgent: orDefault(config.UserAgent, "idv-client"),
+		timeout:   orDefault(config.RequestTimeout, defaultRequestTimeout),
+		observe:   config.Observe,
+		tls:       tlsConfig,
+		shared:    newTransport(tlsConfig),
+		limits:    newLimits(config.RequestsPerSecond, orDefault(config.MaxWait, defaultMaxWait)),
+		complete:  transitionMethod{configured: config.CompleteMethod},
+		reject:    transitionMethod{configured: config.RejectMethod},
+	}
+	// A server that never begins to answer must leave time for the other attempts.
+	c.shared.ResponseHeaderTimeout = c.timeout / maxAttempts
+	lifetime, end := context.WithCancel(context.Background())
+	c.close = end
+	c.tokens = newTokenSource(c.login(lifetime, config.Credentials, config.TokenAuthorization))
+	return c, nil
+}
+
+// Close ends a login under way and drops idle connections. Requests under way go on; those that still need a login fail.
+func (c *Client) Close() {
+	c.close()
+	c.shared.CloseIdleConnections()
+}
+
+func orDefault[T comparable](value, fallback T) T {
+	var zero T
+	if value == zero {
+		return fallback
+	}
+	return value
+}

@@ -1,0 +1,169 @@
+package client
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// TokenAuthorization is the Authorization header of the token request. The interface lists the header as required and
+// does not show its format.
+type TokenAuthorization string
+
+// The readings of the token request's Authorization header.
+const (
+	TokenAuthorizationAuto  TokenAuthorization = "Auto"  // Basic if client id and secret are both set, else None
+	TokenAuthorizationNone  TokenAuthorization = "None"  // no header
+	TokenAuthorizationBasic TokenAuthorization = "Basic" // client id and secret as HTTP Basic
+)
+
+// TransitionMethod is the HTTP method of complete and reject, which the interface does not show.
+type TransitionMethod string
+
+// The readings of the methods of complete and reject.
+const (
+	TransitionAuto  TransitionMethod = "Auto" // PATCH, and on 405 what Allow names, else POST, then PUT; remembered
+	TransitionPATCH TransitionMethod = http.MethodPatch
+	TransitionPOST  TransitionMethod = http.MethodPost
+	TransitionPUT   TransitionMethod = http.MethodPut
+)
+
+// Credentials of the token request (interface: Authentication). All fields are optional there; at least one pair is
+// needed here: username and password, client id and client secret, or both.
+type Credentials struct {
+	Username     string
+	Password     Secret
+	ClientID     string
+	ClientSecret Secret
+}
+
+// Config configures a Client. The zero value of every field but BaseURL and Credentials is a sensible default.
+type Config struct {
+	// BaseURL without /api/v1. https, or http on a loopback host.
+	BaseURL     string
+	Credentials Credentials
+	// TokenAuthorization; "" is Auto.
+	TokenAuthorization TokenAuthorization
+	// CABundle: PEM certificates to trust instead of the system's.
+	CABundle []byte
+	// UserAgent of every request; "" is "idv-client".
+	UserAgent string
+	// RequestTimeout bounds one call, retries and login included; 0 is 30 s. Calls that e-mail people have a deadline
+	// of their own.
+	RequestTimeout time.Duration
+	// RequestsPerSecond of this client, with a burst of the same size; 0 is 10, negative is no limit.
+	RequestsPerSecond float64
+	// MaxWait is how long a call waits for a turn (rate limit, Retry-After) before it gives up with NotSent; 0 is 15 s.
+	MaxWait time.Duration
+	// CompleteMethod and RejectMethod; "" is Auto.
+	CompleteMethod, RejectMethod TransitionMethod
+	// Observe, if set, is called after every request with what may be logged and counted of it.
+	Observe func(Request)
+}
+
+// Request is what may be told of one HTTP request: nothing in it is secret or personal.
+type Request struct {
+	Operation Operation
+	Method    string
+	Status    int     // 0: no answer
+	Outcome   Outcome // meaningful only if Failed
+	Kind      Kind    // "" unless Failed
+	Failed    bool
+	Duration  time.Duration
+}
+
+const (
+	defaultRequestTimeout = 30 * time.Second
+	defaultMaxWait        = 15 * time.Second
+	defaultRate           = 10
+	apiPrefix             = "/api/v1"
+)
+
+// ValidateBaseURL says what is wrong with a base URL, without repeating it: it might hold a password.
+func ValidateBaseURL(baseURL string) error {
+	_, err := parseBaseURL(baseURL)
+	return err
+}
+
+func parseBaseURL(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	switch {
+	case raw == "":
+		return nil, errors.New("base URL: missing; set it to the service's address, such as https://idv.example.com")
+	case err != nil || u.Host == "" || u.Hostname() == "":
+		return nil, errors.New("base URL: not a URL with a host, such as https://idv.example.com")
+	case u.User != nil:
+		return nil, errors.New("base URL: must not hold a user name or password; use the credentials for that")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return nil, errors.New("base URL: must have no query and no fragment")
+	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
+		return nil, errors.New("base URL: must begin with https:// (http:// only for a loopback host such as 127.0.0.1)")
+	}
+	u.Path = strings.TrimRight(u.Path, "/")
+	u.RawPath = ""
+	if strings.HasSuffix(u.Path, apiPrefix) {
+		return nil, fmt.Errorf("base URL: leave out %s at the end, it is added", apiPrefix)
+	}
+	return u, nil
+}
+
+func loopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
+
+func (c Credentials) validate(auth TokenAuthorization) error {
+	user, password := c.Username != "", c.Password.Reveal() != ""
+	id, secret := c.ClientID != "", c.ClientSecret.Reveal() != ""
+	switch {
+	case user != password:
+		return errors.New("credentials: username and password go together, one of them is missing")
+	case id != secret:
+		return errors.New("credentials: client_id and client_secret go together, one of them is missing")
+	case !user && !id:
+		return errors.New("credentials: missing; set username and password, client_id and client_secret, or both pairs")
+	case auth == TokenAuthorizationBasic && !id:
+		return errors.New("credentials: token authorization Basic needs client_id and client_secret")
+	}
+	return nil
+}
+
+func (c Config) validate() error {
+	switch c.TokenAuthorization {
+	case "", TokenAuthorizationAuto, TokenAuthorizationNone, TokenAuthorizationBasic:
+	default:
+		return errors.New("token authorization: must be Auto, None or Basic")
+	}
+	for _, m := range []TransitionMethod{c.CompleteMethod, c.RejectMethod} {
+		switch m {
+		case "", TransitionAuto, TransitionPATCH, TransitionPOST, TransitionPUT:
+		default:
+			return errors.New("transition method: must be Auto, PATCH, POST or PUT")
+		}
+	}
+	if c.RequestTimeout < 0 || c.MaxWait < 0 {
+		return errors.New("request timeout and maximum wait: must not be negative")
+	}
+	return c.Credentials.validate(c.TokenAuthorization)
+}
+
+func tlsConfig(bundle []byte) (*tls.Config, error) {
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if len(bundle) == 0 {
+		return config, nil
+	}
+	config.RootCAs = x509.NewCertPool()
+	if !config.RootCAs.AppendCertsFromPEM(bundle) {
+		return nil, errors.New("CA bundle: holds no PEM certificate")
+	}
+	return config, nil
+}

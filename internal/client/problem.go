@@ -1,0 +1,178 @@
+package client
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Problem is an RFC 7807 error body (interface: Errors). All texts in it are the service's own and may repeat what was
+// sent, so they are Sensitive; field names are shown only if they are names that the interface knows.
+type Problem struct {
+	Type, Title, Detail, Instance Secret
+	// Errors are the leaves of `exception`, in the order in which they came.
+	Errors []FieldError
+}
+
+// FieldError is one leaf of a problem's `exception` tree.
+type FieldError struct {
+	Path     Path
+	Messages []Secret
+}
+
+// Path leads to a field of the request: `individuals`, 0, `reference`.
+type Path []Step
+
+// Step of a Path: a field or a list index.
+type Step struct {
+	// Field of the interface, such as "reference"; "" for an index, and for a name that the interface does not know.
+	Field string
+	// Index into a list, counted from 0; -1 for a field.
+	Index int
+	// Name as the service wrote it.
+	Name Secret
+}
+
+const (
+	maxExceptionDepth  = 6
+	maxExceptionLeaves = 2000
+	maxListIndex       = 1000
+)
+
+// requestFields are the field names of the interface's request bodies: safe to print.
+var requestFields = []string{
+	"name", "reference", "mandate_type", "suppress_email_notification", "individuals",
+	"email", "title", "first_name", "middle_name", "last_name", "date_of_birth", "gender",
+	"comment", "comment_for", "url", "events", "application_id",
+	"username", "password", "grant_type", "client_id", "client_secret",
+}
+
+// parseProblem reads the body of an answer as a problem, whatever its content type, and gives nil for one that does not
+// look like it. For what e-mails people, a problem is the proof that nothing was done, so a doubtful body is none: one
+// with an id, which could be the very thing that the request made, and one that speaks of another class of status, such
+// as a gateway's 400 about a 502 behind it.
+func parseProblem(status int, body []byte) *Problem {
+	o, err := parseObject(body)
+	if err != nil || o.identified() {
+		return nil
+	}
+	p := &Problem{Type: Hide(o.text("type")), Title: Hide(o.text("title")), Detail: Hide(o.text("detail")), Instance: Hide(o.text("instance"))}
+	if exception, err := parseObject(o.get("exception")); err == nil {
+		p.collect(nil, exception)
+	}
+	declared, err := strconv.Atoi(o.text("status"))
+	switch {
+	case err == nil && declared/100 != status/100:
+		return nil
+	case err == nil, len(p.Errors) > 0, p.Title.Reveal() != "", p.Detail.Reveal() != "":
+		return p
+	default:
+		return nil
+	}
+}
+
+// identified tells whether an object, or what it wraps, has an id, or several.
+func (o object) identified() bool {
+	for _, candidate := range []object{o, o.unwrap("application", "mandate", "individual")} {
+		raw, err := candidate.only("id")
+		if _, ok := parseID(raw); ok || err != nil {
+			return true
+		}
+	}
+	return false
+}
+
+func (p *Problem) collect(path Path, o object) {
+	if len(path) >= maxExceptionDepth {
+		return
+	}
+	for _, m := range o {
+		p.leaf(append(slices.Clip(path), field(m.name)), m.value)
+	}
+}
+
+// leaf adds what is said at one place of the tree, and walks into what is no message. Something that is no message
+// either still counts: that a field is named at all is what decides.
+func (p *Problem) leaf(path Path, raw []byte) {
+	if len(p.Errors) >= maxExceptionLeaves {
+		return
+	}
+	if o, err := parseObject(raw); err == nil {
+		p.collect(path, o)
+		return
+	}
+	items, err := parseArray(raw)
+	if err != nil {
+		items = []json.RawMessage{raw}
+	}
+	var messages []Secret
+	for i, item := range items[:min(len(items), maxListIndex)] {
+		if o, err := parseObject(item); err == nil {
+			p.collect(append(slices.Clip(path), Step{Index: i}), o)
+		} else if !isNull(item) {
+			message, _ := parseString(item)
+			messages = append(messages, Hide(message))
+		}
+	}
+	if len(messages) > 0 {
+		p.Errors = append(p.Errors, FieldError{path, messages})
+	}
+}
+
+func field(name string) Step {
+	step := Step{Index: -1, Name: Hide(name)}
+	for _, known := range requestFields {
+		if fold(known) == fold(name) {
+			step.Field = known
+		}
+	}
+	return step
+}
+
+// Has tells whether the problem speaks of a field of the request's top level, or of something in it.
+func (p *Problem) Has(name string) bool {
+	if p == nil {
+		return false
+	}
+	return slices.ContainsFunc(p.Errors, func(e FieldError) bool { return e.Path[0].Field == name })
+}
+
+// Fields gives the paths of all errors, sorted, each once, safe to print. A name that the interface does not know shows
+// as "another field".
+func (p *Problem) Fields() []string {
+	if p == nil {
+		return nil
+	}
+	var fields []string
+	for _, e := range p.Errors {
+		fields = append(fields, e.Path.String())
+	}
+	slices.Sort(fields)
+	return slices.Compact(fields)
+}
+
+// String gives the path as "individuals[0].reference".
+func (path Path) String() string {
+	var b strings.Builder
+	for _, step := range path {
+		switch {
+		case step.Index >= 0:
+			b.WriteString("[" + strconv.Itoa(step.Index) + "]")
+			continue
+		case b.Len() > 0:
+			b.WriteByte('.')
+		}
+		b.WriteString(orDefault(step.Field, "another field"))
+	}
+	return b.String()
+}
+
+// String tells how many errors a problem holds, and where.
+func (p *Problem) String() string {
+	if p == nil {
+		return "no problem"
+	}
+	return fmt.Sprintf("problem with %d field errors: %s", len(p.Errors), strings.Join(p.Fields(), ", "))
+}

@@ -1,0 +1,59 @@
+package client
+
+import (
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
+	"time"
+)
+
+// newTransport makes a transport that sends what it is given, to where it is told. It is used without an http.Client:
+// a redirect would carry the token, and on 307 and 308 the body, to another place.
+func newTransport(config *tls.Config) *http.Transport {
+	return &http.Transport{
+		Proxy:                  http.ProxyFromEnvironment,
+		DialContext:            (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+		TLSClientConfig:        config,
+		TLSHandshakeTimeout:    5 * time.Second,
+		ForceAttemptHTTP2:      true,
+		MaxIdleConnsPerHost:    16,
+		IdleConnTimeout:        30 * time.Second,
+		MaxResponseHeaderBytes: 64 << 10,
+		// Without pings, a connection that died silently takes every request until the kernel gives it up.
+		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second},
+	}
+}
+
+// transport gives the transport for one request of an operation.
+//
+// What must not be repeated gets a connection of its own: a reused one that the server closes just then looks the same
+// as a lost answer, and would make an Unknown outcome out of nothing. It takes a transport of its own to be sure of
+// that: with HTTP/2, requests at the same time would share one.
+func (c *Client) transport(row properties) *http.Transport {
+	if row.retry == retrySafe {
+		return c.shared
+	}
+	fresh := newTransport(c.tls)
+	fresh.DisableKeepAlives = true
+	fresh.IdleConnTimeout = 5 * time.Second // of a connection that came too late to be used
+	return fresh
+}
+
+// wire follows how far a request got.
+type wire struct{ connected, wroteHeaders atomic.Bool }
+
+func (w *wire) trace(ctx context.Context) context.Context {
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn:      func(httptrace.GotConnInfo) { w.connected.Store(true) },
+		WroteHeaders: func() { w.wroteHeaders.Store(true) },
+	})
+}
+
+// reached tells whether a server may have seen the request. Without written headers none can have acted. But when a
+// context ends, HTTP/2 returns without waiting for its writer, whose word may come too late.
+func (w *wire) reached(ctx context.Context) bool {
+	return w.wroteHeaders.Load() || w.connected.Load() && ctx.Err() != nil
+}

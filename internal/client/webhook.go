@@ -1,0 +1,154 @@
+package client
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+)
+
+// Subscription is what SubscribeWebhook sends. The payload is not documented: `url`, `events` and `application_id` are
+// our reading, FieldNames renames them, and Payload has the last word.
+type Subscription struct {
+	URL           Secret   // may hold a token of the receiver; left out if empty
+	Events        []string // left out if empty
+	ApplicationID int64    // left out if 0
+	// FieldNames maps our names to the service's, such as "url" to "target_url".
+	FieldNames map[string]string
+	// Payload is a JSON object that is merged over the fields above as RFC 7396 says; nil for none.
+	Payload Sensitive[json.RawMessage]
+}
+
+// SubscriptionAnswer is what the service says to a subscription; its shape is not documented.
+type SubscriptionAnswer struct {
+	ID  int64                      // 0 if the answer names none
+	Raw Sensitive[json.RawMessage] // empty if the answer is empty or not JSON
+}
+
+// Webhook is one subscription as the service shows it.
+type Webhook struct {
+	ID     int64  // 0 if the service gave none
+	URL    Secret // "" if none was found
+	Events []string
+	Raw    Sensitive[json.RawMessage]
+}
+
+// Webhooks is the answer of RetrieveWebhook: none, one or several.
+type Webhooks struct {
+	Items []Webhook
+	// Complete tells that what is not in Items does not exist: the answer was a list of which every entry was
+	// understood, or it was empty. An object is one webhook, perhaps of several, or something else altogether.
+	Complete bool
+	Raw      Sensitive[json.RawMessage]
+}
+
+// SubscribeWebhook subscribes to updates: POST /ext/webhooks/subscribe. The service has no way to unsubscribe, so the
+// request is sent again only if provably nothing was done. Any 2xx is success.
+// Errors: NotSent with KindInvalid if Payload is no JSON object. Unknown: the subscription may exist.
+func (c *Client) SubscribeWebhook(ctx context.Context, subscription Subscription) (*SubscriptionAnswer, error) {
+	body, err := subscription.encode()
+	if err != nil {
+		return nil, &Error{Operation: OpSubscribeWebhook, Outcome: NotSent, Kind: KindInvalid, detail: "the further payload is not a JSON object"}
+	}
+	answer, err := c.do(ctx, call{op: OpSubscribeWebhook, body: body})
+	if err != nil {
+		return nil, err
+	}
+	result := &SubscriptionAnswer{Raw: answer.raw()}
+	if o, err := parseObject(answer.body); err == nil {
+		result.ID = o.unwrap("webhook", "subscription").id("id", "webhook_id", "subscription_id")
+	}
+	return result, nil
+}
+
+// RetrieveWebhook reads the webhook details of an application: GET /ext/webhooks/retrieve/{application_id}. urlNames are
+// names that the URL may have in the answer besides the usual ones.
+// Errors: IsNotFound if the service says so: there may be no webhook, or no such application.
+// KindUnreadable if the answer is no JSON.
+func (c *Client) RetrieveWebhook(ctx context.Context, applicationID int64, urlNames ...string) (*Webhooks, error) {
+	answer, err := c.do(ctx, call{op: OpRetrieveWebhook, id: applicationID})
+	if err != nil {
+		return nil, err
+	}
+	return parseWebhooks(answer, urlNames...)
+}
+
+func (s Subscription) encode() ([]byte, error) {
+	fields := map[string]any{}
+	set := func(name string, value any) { fields[orDefault(s.FieldNames[name], name)] = value }
+	if url := s.URL.Reveal(); url != "" {
+		set("url", url)
+	}
+	if len(s.Events) > 0 {
+		set("events", s.Events)
+	}
+	if s.ApplicationID != 0 {
+		set("application_id", s.ApplicationID)
+	}
+	body, payload := encode(fields), s.Payload.Reveal()
+	if len(payload) == 0 {
+		return body, nil
+	}
+	if _, err := parseObject(payload); err != nil {
+		return nil, err
+	}
+	return jsonpatch.MergePatch(body, payload)
+}
+
+var webhookURLNames = []string{"url", "target_url", "callback_url", "webhook_url", "endpoint_url", "endpoint", "callback", "target", "uri", "href"}
+
+func parseWebhooks(answer *answer, urlNames ...string) (*Webhooks, error) {
+	if len(answer.body) > 0 && !json.Valid(answer.body) {
+		return nil, unreadable(answer, "the answer is not JSON")
+	}
+	webhooks := &Webhooks{Raw: answer.raw()}
+	webhooks.add(answer.body, append(urlNames, webhookURLNames...), 0)
+	list, ok := webhookList(answer.body)
+	webhooks.Complete = len(answer.body) == 0 || ok && len(list) == len(webhooks.Items)
+	return webhooks, nil
+}
+
+// webhookList finds the list that an answer is, bare or in what wraps it.
+func webhookList(raw json.RawMessage) ([]json.RawMessage, bool) {
+	for range 3 {
+		if items, err := parseArray(raw); err == nil {
+			return items, true
+		}
+		o, err := parseObject(raw)
+		if err != nil {
+			return nil, false
+		}
+		raw = o.get("webhooks", "subscriptions", "data", "results", "items", "result")
+	}
+	return nil, false
+}
+
+// add finds webhooks in a list, an object, or what wraps either. What has a URL is a webhook.
+func (w *Webhooks) add(raw json.RawMessage, urlNames []string, depth int) {
+	if depth > 4 {
+		return
+	}
+	if items, err := parseArray(raw); err == nil {
+		for _, item := range items {
+			w.add(item, urlNames, depth+1)
+		}
+		return
+	}
+	o, err := parseObject(raw)
+	if err != nil {
+		return
+	}
+	if url, ok := parseString(o.get(urlNames...)); ok && url != "" {
+		w.Items = append(w.Items, Webhook{ID: o.id("id", "webhook_id", "subscription_id"), URL: Hide(url), Events: o.texts("events", "event_types", "topics"), Raw: Hide(raw)})
+		return
+	}
+	for _, m := range o {
+		w.add(m.value, urlNames, depth+1)
+	}
+}
+
+// WithURL gives the webhooks that deliver to url.
+func (w *Webhooks) WithURL(url string) []Webhook {
+	return slices.DeleteFunc(slices.Clone(w.Items), func(webhook Webhook) bool { return webhook.URL.Reveal() != url })
+}
