@@ -1,0 +1,57 @@
+// Command mandate-operator runs the Kubernetes operator, inside a cluster or outside with a KUBECONFIG.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"github.com/mandate-io/idv/operator"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+func main() {
+	options := operator.Options{Version: version}
+	logging := zap.Options{}
+	options.BindFlags(flag.CommandLine)
+	logging.BindFlags(flag.CommandLine)
+	flag.Usage = usage
+	flag.Parse()
+	if flag.NArg() > 0 {
+		fmt.Fprintf(os.Stderr, "mandate-operator: takes no arguments, only flags; see --help\n")
+		os.Exit(2)
+	}
+	logger := operator.WithoutBodies(zap.New(zap.UseFlagOptions(&logging)))
+	ctrl.SetLogger(logger)
+	klog.SetLogger(logger) // client-go and leader election
+	os.Exit(run(options))
+}
+
+func run(options operator.Options) int {
+	ctx := ctrl.SetupSignalHandler()
+	config, err := ctrl.GetConfig()
+	if err != nil {
+		ctrl.Log.Error(err, "No cluster to work with: give --kubeconfig, set KUBECONFIG, or run in a cluster")
+		return 1
+	}
+	if err := operator.Run(ctx, config, options); err != nil {
+		ctrl.Log.Error(err, "The operator ended")
+		return 1
+	}
+	return 0
+}
+
+func usage() {
+	fmt.Fprint(os.Stderr, `mandate-operator makes applications at an identity verification service out of Mandates, and shows in their
+status how the verification of each individual goes. It runs in a cluster, or outside with --kubeconfig or KUBECONFIG.
+
+Flags:
+`)
+	flag.PrintDefaults()
+}

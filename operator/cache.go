@@ -1,0 +1,60 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+func cacheOptions(namespaces []string) cache.Options {
+	options := cache.Options{
+		DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject:         map[client.Object]cache.ByObject{&v1alpha1.Mandate{}: {Transform: stripMandate}},
+	}
+	for _, namespace := range namespaces {
+		if options.DefaultNamespaces == nil {
+			options.DefaultNamespaces = map[string]cache.Config{}
+		}
+		options.DefaultNamespaces[namespace] = cache.Config{}
+	}
+	return options
+}
+
+// stripMandate drops what the cache must not hold: who the individuals are. It is read live when it is sent, and never
+// again. It also drops what only costs memory, and kubectl's copy of the whole spec.
+func stripMandate(object any) (any, error) {
+	mandate, ok := object.(*v1alpha1.Mandate)
+	if !ok {
+		return object, nil
+	}
+	mandate.ManagedFields = nil
+	delete(mandate.Annotations, corev1.LastAppliedConfigAnnotation)
+	for i, individual := range mandate.Spec.Individuals {
+		mandate.Spec.Individuals[i] = v1alpha1.Individual{Name: individual.Name, DetailsSecretRef: individual.DetailsSecretRef}
+	}
+	for i := range mandate.Spec.CheckReviews {
+		mandate.Spec.CheckReviews[i].Comment = ""
+	}
+	return mandate, nil
+}
+
+// cachesSynced makes /readyz true once the operator has seen the cluster.
+func cachesSynced(manager ctrl.Manager) healthz.Checker {
+	return func(request *http.Request) error {
+		ctx, cancel := context.WithTimeout(request.Context(), time.Second)
+		defer cancel()
+		if !manager.GetCache().WaitForCacheSync(ctx) {
+			return errors.New("the caches are not filled yet")
+		}
+		return nil
+	}
+}

@@ -1,0 +1,185 @@
+// Package ledger reads and writes ApplicationRecords: the durable memory of what was sent to the service. Every write is
+// conditional, so that of two operators, two Mandates or two stale views exactly one wins.
+package ledger
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// MandateUIDLabel finds the records of a Mandate whose reference was edited.
+const MandateUIDLabel = "idv.mandate.io/mandate-uid"
+
+var (
+	// ErrLost means that somebody else changed the record since it was read. Nothing was written.
+	ErrLost = errors.New("the application record was changed by somebody else")
+	// ErrIncomplete means that the API server dropped a field: the CRD is older than this operator.
+	ErrIncomplete = errors.New("the ApplicationRecord CRD is older than this operator: apply the CRDs of this version")
+)
+
+// Ledger reads and writes records, past any cache. Writer must use strict field validation.
+type Ledger struct {
+	Reader client.Reader
+	Writer client.Writer
+}
+
+// NewAttempt begins an attempt. It counts as sent from the start: it is written before the request goes out, and only
+// proof of the contrary may take that back.
+func NewAttempt(now metav1.MicroTime, inputs string) v1alpha1.Attempt {
+	return v1alpha1.Attempt{Nonce: string(uuid.NewUUID()), FirstStartedTime: now, StartedTime: now, Sent: true, Ordinal: 1, Inputs: inputs}
+}
+
+// Name of the record of a reference at a service.
+func Name(serviceURL, reference string) string {
+	sum := sha256.Sum256([]byte(serviceURL + "\n" + reference))
+	return "apr-" + hex.EncodeToString(sum[:20])
+}
+
+// NormalURL gives the one spelling of a base URL under which records are kept.
+func NormalURL(baseURL string) string {
+	u, err := url.Parse(baseURL)
+	if err != nil {
+		return baseURL
+	}
+	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
+	if port := u.Port(); port == "443" && u.Scheme == "https" || port == "80" && u.Scheme == "http" {
+		u.Host = strings.TrimSuffix(u.Host, ":"+port)
+	}
+	u.Path = strings.TrimRight(u.Path, "/")
+	return u.String()
+}
+
+// Get reads the record of a reference; nil if there is none.
+func (l *Ledger) Get(ctx context.Context, namespace, serviceURL, reference string) (*v1alpha1.ApplicationRecord, error) {
+	record := &v1alpha1.ApplicationRecord{}
+	err := l.Reader.Get(ctx, types.NamespacedName{Namespace: namespace, Name: Name(serviceURL, reference)}, record)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	if record.Spec.Reference != reference || record.Spec.ServiceURL != serviceURL {
+		return nil, errors.New("an application record does not belong to its name: it was edited by hand")
+	}
+	return record, nil
+}
+
+// OfMandate lists the records that a Mandate has under any reference.
+func (l *Ledger) OfMandate(ctx context.Context, namespace string, uid types.UID) ([]v1alpha1.ApplicationRecord, error) {
+	var records v1alpha1.ApplicationRecordList
+	err := l.Reader.List(ctx, &records, client.InNamespace(namespace), client.MatchingLabels{MandateUIDLabel: string(uid)})
+	return records.Items, err
+}
+
+// Claim creates the record: whoever does it may send the attempt. ErrLost if the record exists.
+func (l *Ledger) Claim(ctx context.Context, namespace string, spec v1alpha1.ApplicationRecordSpec) (*v1alpha1.ApplicationRecord, error) {
+	record := &v1alpha1.ApplicationRecord{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: Name(spec.ServiceURL, spec.Reference),
+			Labels: map[string]string{MandateUIDLabel: string(spec.MandateRef.UID)},
+		},
+		Spec: *spec.DeepCopy(),
+	}
+	err := l.Writer.Create(ctx, record)
+	switch {
+	case apierrors.IsAlreadyExists(err):
+		return nil, ErrLost
+	case err != nil:
+		return nil, err
+	}
+	return record, complete(record, *spec.Attempt)
+}
+
+// Retake begins another attempt on a record whose last one has ended, or was given up by its process. The record must
+// be as it was read: ErrLost otherwise.
+func (l *Ledger) Retake(ctx context.Context, record *v1alpha1.ApplicationRecord, uid types.UID, attempt v1alpha1.Attempt) (*v1alpha1.ApplicationRecord, error) {
+	retaken, err := l.patch(ctx, record,
+		test("/metadata/resourceVersion", record.ResourceVersion),
+		operation{"add", "/spec/attempt", attempt}, operation{"add", "/spec/mandateRef/uid", uid},
+		operation{"add", "/metadata/labels", map[string]string{MandateUIDLabel: string(uid)}})
+	if err != nil {
+		return nil, err
+	}
+	return retaken, complete(retaken, attempt)
+}
+
+// Release deletes the record of another Mandate that provably left nothing at the service, so that the reference is
+// free again. ErrLost if anything has happened to it since it was read.
+func (l *Ledger) Release(ctx context.Context, record *v1alpha1.ApplicationRecord) error {
+	err := l.Writer.Delete(ctx, record, client.Preconditions{UID: &record.UID, ResourceVersion: &record.ResourceVersion})
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		return ErrLost
+	}
+	return err
+}
+
+// Conclude writes down how the attempt of a record ended that created nothing, or may have. ErrLost if another attempt
+// has begun since.
+func (l *Ledger) Conclude(ctx context.Context, record *v1alpha1.ApplicationRecord, attempt v1alpha1.Attempt) (*v1alpha1.ApplicationRecord, error) {
+	return l.patch(ctx, record, test("/spec/attempt/nonce", attempt.Nonce), test("/metadata/uid", string(record.UID)),
+		operation{"add", "/spec/attempt", attempt})
+}
+
+// Deposit stores the id of the application that the attempt created. ErrLost if another attempt has begun since.
+func (l *Ledger) Deposit(ctx context.Context, record *v1alpha1.ApplicationRecord, id int64, created metav1.Time) (*v1alpha1.ApplicationRecord, error) {
+	// Not the resourceVersion: whoever else has touched the record, the id belongs to the attempt that got it.
+	deposited, err := l.patch(ctx, record, test("/spec/attempt/nonce", record.Spec.Attempt.Nonce), test("/metadata/uid", string(record.UID)),
+		operation{"add", "/spec/applicationID", id}, operation{"add", "/spec/createdTime", created})
+	if err == nil && (deposited.Spec.ApplicationID == nil || *deposited.Spec.ApplicationID != id) {
+		return nil, ErrIncomplete
+	}
+	return deposited, err
+}
+
+type operation struct {
+	Op    string `json:"op"`
+	Path  string `json:"path"`
+	Value any    `json:"value"`
+}
+
+func test(path, value string) operation { return operation{"test", path, value} }
+
+func (l *Ledger) patch(ctx context.Context, record *v1alpha1.ApplicationRecord, operations ...operation) (*v1alpha1.ApplicationRecord, error) {
+	data, err := json.Marshal(operations)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a patch of an application record: %w", err)
+	}
+	patched := record.DeepCopy()
+	err = l.Writer.Patch(ctx, patched, client.RawPatch(types.JSONPatchType, data))
+	// A test that does not hold is answered with 422 Invalid, a changed resourceVersion with 409 Conflict.
+	if apierrors.IsConflict(err) || isFailedTest(err) {
+		return nil, ErrLost
+	}
+	return patched, err
+}
+
+func isFailedTest(err error) bool {
+	var status apierrors.APIStatus
+	return errors.As(err, &status) && status.Status().Reason == metav1.StatusReasonInvalid && strings.Contains(status.Status().Message, "test")
+}
+
+// complete checks that the API server kept what was written. An older CRD drops fields that it does not know, and with
+// them the memory of what was sent.
+func complete(record *v1alpha1.ApplicationRecord, attempt v1alpha1.Attempt) error {
+	got := record.Spec.Attempt
+	if got == nil || got.Nonce != attempt.Nonce || got.Sent != attempt.Sent || got.Ordinal != attempt.Ordinal ||
+		!got.StartedTime.Equal(&attempt.StartedTime) || !got.FirstStartedTime.Equal(&attempt.FirstStartedTime) || got.Inputs != attempt.Inputs {
+		return ErrIncomplete
+	}
+	return nil
+}

@@ -1,0 +1,94 @@
+package mandate
+
+import (
+	"context"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+)
+
+// read retrieves the application.
+func (p *pass) read(ctx context.Context) {
+	application, err := p.connection.Client.RetrieveApplication(ctx, p.facts.id)
+	a := &p.facts.application
+	switch {
+	case idv.IsNotFound(err):
+		a.missing = true
+		return
+	case err != nil:
+		p.failed(ctx, err, reasonReadFailed)
+		return
+	}
+	p.application = application
+	p.recallReferences(ctx)
+	a.read, a.missing = true, false
+	a.sameReference = application.Reference == p.reference
+	p.facts.bound = p.facts.bound || a.sameReference
+	a.stage = p.connection.States.Stage(application.State)
+	a.archived = application.Archived
+	projected := p.mandate.Status.DeepCopy()
+	project(projected, p.mandate, p.request.Individuals, application)
+	a.fingerprint = fingerprint(projected)
+	if a.fingerprint != fingerprint(&p.mandate.Status) {
+		p.memory.update(p.mandate, func(n *note) { n.changed = time.Now() })
+	}
+}
+
+// recallReferences reads the references that the individuals were sent with, if they are needed to tell who is who: the
+// cache does not have them, and the status not yet the ids. Without them the order decides.
+func (p *pass) recallReferences(ctx context.Context) {
+	if len(p.request.Individuals) > 0 || len(p.mandate.Status.Individuals) > 0 {
+		return
+	}
+	live := &v1alpha1.Mandate{}
+	if err := p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), live); err != nil || live.UID != p.mandate.UID {
+		return
+	}
+	if inputs, err := p.readInputs(ctx, live); err != nil || inputs.problem != "" {
+		p.request = idv.NewApplication{}
+	}
+}
+
+// probe asks for something that has nothing to do with the application: a service that answers that, with these
+// credentials, means its 404.
+func (p *pass) probe(ctx context.Context) {
+	if _, err := p.connection.Client.RetrieveReferences(ctx); err != nil {
+		p.failed(ctx, err, reasonConfirming)
+		return
+	}
+	p.facts.service.probed = true
+}
+
+// archive archives the application, and has it read again.
+func (p *pass) archive(ctx context.Context) {
+	p.facts.application.archiveSent = true
+	if _, err := p.connection.Client.ArchiveApplication(ctx, p.facts.id); err != nil && !idv.IsNotFound(err) {
+		p.failed(ctx, err, reasonArchiveRefused)
+		return
+	}
+	log.FromContext(ctx).Info("Archived the application", "applicationID", p.facts.id)
+	p.facts.application.read = false
+}
+
+// decide sends complete or reject, and has the application read again. A refusal is shown, and remembered by what the
+// application looked like.
+func (p *pass) decide(ctx context.Context, send func(context.Context, int64) (*idv.Application, error)) {
+	a := &p.facts.application
+	a.decided = true
+	_, err := send(ctx, p.facts.id)
+	switch {
+	case err == nil:
+		log.FromContext(ctx).Info("Carried out the decision", "decision", p.mandate.Spec.Decision, "applicationID", p.facts.id)
+		a.read = false
+	case idv.OutcomeOf(err) == idv.Refused && idv.KindOf(err) != idv.KindCredentials && idv.KindOf(err) != idv.KindRateLimited:
+		a.refused = true
+		log.FromContext(ctx).Info("The service refused the decision", "error", err.Error())
+	default:
+		// Whether it was carried out shows when the application is read next; sending it twice is harmless.
+		p.failed(ctx, err, reasonReadFailed)
+	}
+}

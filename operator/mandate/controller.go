@@ -1,0 +1,181 @@
+// Package mandate is the controller of Mandates: one application each at the service, never two.
+//
+// decide (facts in, one step out) is the protocol; pass carries the steps out; status.go is the only writer of status.
+package mandate
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/ledger"
+)
+
+// +kubebuilder:rbac:groups=idv.mandate.io,resources=mandates,verbs=get;list;watch
+// +kubebuilder:rbac:groups=idv.mandate.io,resources=mandates/status,verbs=patch
+// +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices,verbs=get;list;watch
+// +kubebuilder:rbac:groups=idv.mandate.io,resources=applicationrecords,verbs=get;list;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get
+
+// Reconciler reconciles Mandates.
+type Reconciler struct {
+	// Cache has Mandates without their personal data, and may lag.
+	Cache client.Reader
+	// Live reads from the API server.
+	Live client.Reader
+	// Status patches the status of Mandates, with strict field validation.
+	Status      client.SubResourceWriter
+	Ledger      ledger.Ledger
+	Connections *connection.Registry
+	// Suspect is told of a connection that failed a call, so that its IdentityService is looked at.
+	Suspect func(types.NamespacedName)
+	// SettleDelay is longer than the service takes for any request.
+	SettleDelay time.Duration
+
+	memory memory
+	// attempts is held for reading by every pass that may create an application, so that Drain can wait for them.
+	attempts sync.RWMutex
+}
+
+// serviceField is the index of Mandates by the name of their IdentityService.
+const serviceField = "spec.serviceRef.name"
+
+// maxSteps is far more than any pass takes.
+const maxSteps = 50
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager, workers int) error {
+	err := manager.GetFieldIndexer().IndexField(ctx, &v1alpha1.Mandate{}, serviceField, func(o client.Object) []string {
+		return []string{serviceName(o.(*v1alpha1.Mandate)).Name} //nolint:forcetypeassert // it is registered for Mandates
+	})
+	if err != nil {
+		return err
+	}
+	return ctrl.NewControllerManagedBy(manager).Named("mandate").
+		For(&v1alpha1.Mandate{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.IdentityService{}, handler.EnqueueRequestsFromMapFunc(r.waitingFor), builder.WithPredicates(serviceChanged())).
+		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		Complete(r)
+}
+
+// Drain keeps new attempts to create applications from beginning and waits for those under way, or until ctx ends. Call
+// it before the process ends, whatever ended the manager: after a lost lease it does not wait for its controllers.
+func (r *Reconciler) Drain(ctx context.Context) {
+	done := make(chan struct{})
+	go func() { r.attempts.Lock(); close(done) }()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// Reconcile takes steps until there is nothing left to do now.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	mandate := &v1alpha1.Mandate{}
+	if err := r.Cache.Get(ctx, request.NamespacedName, mandate); err != nil {
+		r.memory.forget(request.NamespacedName)
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	p, err := r.begin(ctx, mandate)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	defer p.leave()
+	for range maxSteps {
+		p.facts.now = time.Now()
+		decided := decide(p.facts)
+		if decided.step == stepRest {
+			return p.end(ctx, decided)
+		}
+		if err := p.act(ctx, decided.step); err != nil {
+			return reconcile.Result{}, err
+		}
+	}
+	return reconcile.Result{}, errors.New("a pass over a Mandate did not come to an end; this is a fault of the operator")
+}
+
+// end writes the status and says when to look again.
+func (p *pass) end(ctx context.Context, decided next) (reconcile.Result, error) {
+	switch decided.reason {
+	case reasonDeleting:
+		return reconcile.Result{}, nil
+	case reasonBehind:
+		return reconcile.Result{RequeueAfter: time.Second}, nil
+	}
+	if err := p.writeStatus(ctx, decided.reason); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	// What is looked at again only because time went by must not stand in the way of what is new.
+	return reconcile.Result{RequeueAfter: p.lookAgain(decided), Priority: ptr.To(handler.LowPriority)}, nil
+}
+
+// lookAgain says when to reconcile if nothing happens; 0 is never.
+func (p *pass) lookAgain(decided next) time.Duration {
+	failed := decided.reason == reasonRetrying || decided.reason == reasonReadFailed
+	note := p.memory.update(p.mandate, func(n *note) {
+		n.failures++
+		if !failed {
+			n.failures = 0
+		}
+	})
+	if decided.after > 0 {
+		return jitter(decided.after) + decided.after/10
+	}
+	switch decided.reason {
+	case reasonRetrying, reasonReadFailed:
+		return backoff(note.failures)
+	case reasonConfirming:
+		return jitter(p.facts.secondLook)
+	case v1alpha1.ReasonSecretNotFound, v1alpha1.ReasonSecretInvalid, v1alpha1.ReasonRefused:
+		return jitter(recheckInputs) // Secrets are not watched
+	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotReady, v1alpha1.ReasonMandateTypeNotFound, v1alpha1.ReasonReferenceConflict,
+		v1alpha1.ReasonOutcomeUnknown:
+		return jitter(maxBackoff)
+	case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotImplemented, reasonArchiveRefused:
+		if p.facts.id == 0 || p.final() {
+			return 0
+		}
+		return pollInterval(p.facts.now.Sub(p.lastChange()), p.connection)
+	default:
+		return 0
+	}
+}
+
+// recheckInputs is how soon a mended Secret is noticed.
+const recheckInputs = 30 * time.Second
+
+// waitingFor gives the Mandates that an IdentityService holds up. The others are polled anyway.
+func (r *Reconciler) waitingFor(ctx context.Context, service client.Object) []reconcile.Request {
+	var mandates v1alpha1.MandateList
+	if err := r.Cache.List(ctx, &mandates, client.InNamespace(service.GetNamespace()), client.MatchingFields{serviceField: service.GetName()}); err != nil {
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range mandates.Items {
+		if m := &mandates.Items[i]; m.Status.Outcome == "" && !isReady(m) {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(m)})
+		}
+	}
+	return requests
+}
+
+func serviceName(m *v1alpha1.Mandate) types.NamespacedName {
+	name := m.Spec.ServiceRef.Name
+	if name == "" {
+		name = "default"
+	}
+	return types.NamespacedName{Namespace: m.Namespace, Name: name}
+}

@@ -1,0 +1,238 @@
+package mandate
+
+import (
+	"time"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/client"
+)
+
+const (
+	// retention after which the service deletes applications (interface: eight weeks).
+	retention = 56 * 24 * time.Hour
+	// attemptWindow is how long an unknown attempt protects from a second e-mail. Later the service may have forgotten
+	// the reference together with the application, and would create again.
+	attemptWindow = 49 * 24 * time.Hour
+	// maxAttempts under one reference that may have reached the service: one, and three to learn what became of it.
+	maxAttempts = 4
+	// lagLook is how soon to look again for an application that was created and has never been read.
+	lagLook = 2 * time.Second
+)
+
+// step is one thing to do. It has at most one effect outside this process, so that every crash is a crash between steps.
+type step string
+
+const (
+	stepRest        step = "Rest"        // nothing to do now
+	stepReadRecord  step = "ReadRecord"  // look into the ledger
+	stepListRecords step = "ListRecords" // look for attempts under other references
+	stepRelease     step = "Release"     // delete a record of another Mandate that left nothing behind
+	stepResolve     step = "Resolve"     // read the live Mandate and its Secrets
+	stepClaim       step = "Claim"       // create the record
+	stepRetake      step = "Retake"      // begin another attempt on the record
+	stepVerify      step = "Verify"      // read the live Mandate once more
+	stepPost        step = "Post"        // create the application: the one call that e-mails
+	stepDeposit     step = "Deposit"     // write the id into the record
+	stepConclude    step = "Conclude"    // write into the record that the attempt created nothing, or may have
+	stepRead        step = "Read"        // retrieve the application
+	stepProbe       step = "Probe"       // see whether the service is healthy otherwise
+	stepArchive     step = "Archive"
+	stepComplete    step = "Complete"
+	stepReject      step = "Reject"
+)
+
+// next is what decide decides: a step or, for stepRest, why there is none and when to look again (0: by the polling).
+type next struct {
+	step   step
+	reason string
+	after  time.Duration
+}
+
+func rest(reason string) next { return next{step: stepRest, reason: reason} }
+
+// decide is the whole protocol, and the only place that decides. It is pure: the same facts give the same step.
+//
+// What it promises, whatever the facts: stepPost only for an attempt that this process has just claimed or retaken and
+// verified; no attempt while another one may be under way; none after one whose outcome cannot be known any more; a
+// missing application never leads to any of them.
+func decide(f facts) next {
+	switch {
+	case f.attempt.begun:
+		return decideAttempt(f) // what was begun is brought to its end, even if the Mandate is being deleted
+	case f.trouble != "":
+		return next{stepRest, f.trouble, f.retryAfter}
+	case f.deleting:
+		return rest(reasonDeleting)
+	case f.suspended:
+		return rest(v1alpha1.ReasonSuspended)
+	case f.outcome == v1alpha1.OutcomeExpired || f.outcome == v1alpha1.OutcomeDeleted:
+		return rest(v1alpha1.ReasonAccepted)
+	case f.id != 0:
+		return decideApplication(f)
+	default:
+		return decideCreate(f)
+	}
+}
+
+func decideCreate(f facts) next {
+	r := f.records
+	switch {
+	case f.unbuilt:
+		return rest(v1alpha1.ReasonNotImplemented)
+	case !f.service.exists:
+		return rest(v1alpha1.ReasonServiceNotFound)
+	case !f.service.known:
+		return rest(v1alpha1.ReasonServiceNotReady)
+	case !r.read:
+		return next{step: stepReadRecord}
+	case r.exists && !r.mine && (r.sent || r.id != 0):
+		return rest(v1alpha1.ReasonReferenceConflict)
+	case !r.exists && f.edited && !r.listed:
+		return next{step: stepListRecords}
+	case r.exists && r.sent:
+		return decideUnknown(f)
+	}
+	if blocked := blockedPost(f); blocked.step != "" {
+		return blocked
+	}
+	switch {
+	case r.exists && !r.mine:
+		return next{step: stepRelease}
+	case r.exists && r.inputs == f.inputs.fingerprint && r.verdict == v1alpha1.VerdictRefused:
+		return rest(v1alpha1.ReasonRefused)
+	case r.exists && r.inputs == f.inputs.fingerprint && r.verdict == v1alpha1.VerdictTaken:
+		return rest(v1alpha1.ReasonReferenceConflict)
+	case r.exists:
+		return next{step: stepRetake}
+	default:
+		return next{step: stepClaim}
+	}
+}
+
+// decideUnknown is for an attempt that may have created the application and whose answer nobody has. The same reference
+// is sent again: the service can only create it, if the first request never arrived, or call it a duplicate.
+func decideUnknown(f facts) next {
+	r := f.records
+	switch {
+	case f.now.Sub(r.first) >= retention:
+		return rest(reasonVanished) // whatever there was, the service has deleted it
+	case r.verdict == v1alpha1.VerdictTaken, r.ordinal >= maxAttempts, f.now.Sub(r.first) >= attemptWindow, deadlinePassed(f):
+		return rest(v1alpha1.ReasonOutcomeUnknown)
+	case f.now.Before(r.started.Add(f.settleDelay)):
+		return next{stepRest, v1alpha1.ReasonSettling, r.started.Add(f.settleDelay).Sub(f.now)}
+	}
+	if blocked := blockedPost(f); blocked.step != "" {
+		return blocked
+	}
+	return next{step: stepRetake}
+}
+
+// blockedPost is what comes before any attempt; no step if nothing does.
+func blockedPost(f facts) next {
+	switch {
+	case deadlinePassed(f):
+		return rest(v1alpha1.ReasonCreateDeadlinePassed)
+	case !f.service.ready:
+		return rest(v1alpha1.ReasonServiceNotReady)
+	case !f.inputs.resolved:
+		return next{step: stepResolve}
+	case f.inputs.problem != "":
+		return rest(f.inputs.problem)
+	default:
+		return next{}
+	}
+}
+
+func deadlinePassed(f facts) bool {
+	return !f.createBefore.IsZero() && !f.now.Before(f.createBefore)
+}
+
+// decideAttempt brings an attempt of this process to its end.
+func decideAttempt(f facts) next {
+	a := f.attempt
+	switch {
+	case a.posted && a.id != 0:
+		return next{step: stepDeposit}
+	case a.posted && a.outcome != client.Unknown:
+		return next{step: stepConclude}
+	case a.posted:
+		// The record says so already: it was written before the request went out.
+		return next{stepRest, v1alpha1.ReasonSettling, f.settleDelay}
+	case !a.verified && !a.changed:
+		return next{step: stepVerify}
+	case a.changed, deadlinePassed(f), f.now.Sub(a.started) > f.settleDelay/2:
+		// Too late is when another operator may soon take this attempt for a lost one.
+		return next{step: stepConclude}
+	default:
+		return next{step: stepPost}
+	}
+}
+
+// decideApplication looks after an application whose id is known. Nothing here leads back to a create.
+func decideApplication(f facts) next {
+	a := f.application
+	final := f.outcome != "" || a.read && (a.stage == client.StageCompleted || a.stage == client.StageRejected)
+	switch {
+	case f.outcome != "" && !f.archive:
+		return rest(restingReason(f))
+	case !f.service.exists:
+		return rest(v1alpha1.ReasonServiceNotFound)
+	case !f.service.known, !f.service.ready:
+		return rest(v1alpha1.ReasonServiceNotReady)
+	case a.missing:
+		return decideMissing(f)
+	case !a.read:
+		return next{step: stepRead}
+	case !f.bound && !a.sameReference:
+		return rest(v1alpha1.ReasonReferenceConflict)
+	case f.archive && !a.archived && !a.archiveSent:
+		return next{step: stepArchive}
+	case final || a.stage != client.StageInReview || a.decided || f.held != "" && f.held == a.fingerprint:
+		return rest(restingReason(f))
+	case f.decision == v1alpha1.DecisionComplete:
+		return next{step: stepComplete}
+	case f.decision == v1alpha1.DecisionReject:
+		return next{step: stepReject}
+	default:
+		return rest(restingReason(f))
+	}
+}
+
+func restingReason(f facts) string {
+	if f.unbuilt {
+		return v1alpha1.ReasonNotImplemented
+	}
+	return v1alpha1.ReasonAccepted
+}
+
+// decideMissing is for a 404 on a known id: it is believed after a second one, and only while the service is healthy
+// otherwise. It may also be a read that lags behind the create, a wrong account, or a proxy.
+func decideMissing(f facts) next {
+	patience, since := f.secondLook, f.missingSince
+	if !f.seen {
+		// Never read so far: more likely not yet there than gone already.
+		patience = max(patience, time.Minute)
+	}
+	switch {
+	case since.IsZero() && f.seen:
+		return next{stepRest, reasonConfirming, f.secondLook}
+	case since.IsZero():
+		return next{stepRest, reasonConfirming, lagLook}
+	case f.now.Sub(since) < patience && f.seen:
+		return next{stepRest, reasonConfirming, since.Add(patience).Sub(f.now)}
+	case f.now.Sub(since) < patience:
+		return next{stepRest, reasonConfirming, lagLook}
+	case !f.service.probed:
+		return next{step: stepProbe}
+	default:
+		return rest(reasonVanished)
+	}
+}
+
+// vanishedOutcome tells what became of an application that the service no longer has.
+func vanishedOutcome(now, created time.Time) v1alpha1.Outcome {
+	if !created.IsZero() && now.Sub(created) >= retention-24*time.Hour {
+		return v1alpha1.OutcomeExpired
+	}
+	return v1alpha1.OutcomeDeleted
+}

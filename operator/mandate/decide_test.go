@@ -1,0 +1,363 @@
+package mandate
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/client"
+)
+
+var now = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+
+// fresh is a Mandate that nothing has been done for, with everything in place; change makes the case out of it.
+func fresh(change func(*facts)) facts {
+	f := facts{
+		now: now, settleDelay: 90 * time.Second, secondLook: 5 * time.Minute,
+		service: serviceFacts{exists: true, known: true, ready: true},
+		records: recordsFacts{read: true},
+		inputs:  inputsFacts{resolved: true, fingerprint: "now"},
+	}
+	change(&f)
+	return f
+}
+
+// sent is a record of ours whose attempt may have reached the service that long ago.
+func sent(ago time.Duration, change func(*recordsFacts)) recordsFacts {
+	r := recordsFacts{read: true, exists: true, mine: true, sent: true, ordinal: 1, inputs: "then", first: now.Add(-ago), started: now.Add(-ago)}
+	if change != nil {
+		change(&r)
+	}
+	return r
+}
+
+func TestDecide(t *testing.T) {
+	const day = 24 * time.Hour
+	cases := map[string]struct {
+		why   string
+		facts facts
+		want  next
+	}{
+		"the ledger comes first": {
+			why:   "a Mandate that was deleted and applied again has an application already",
+			facts: fresh(func(f *facts) { f.records.read = false }),
+			want:  next{step: stepReadRecord},
+		},
+		"inputs before the claim": {
+			why:   "a claim that cannot be followed by a request would count as one that may have been sent",
+			facts: fresh(func(f *facts) { f.inputs = inputsFacts{} }),
+			want:  next{step: stepResolve},
+		},
+		"a missing Secret claims nothing": {
+			facts: fresh(func(f *facts) { f.inputs.problem = v1alpha1.ReasonSecretNotFound }),
+			want:  rest(v1alpha1.ReasonSecretNotFound),
+		},
+		"claim": {facts: fresh(func(*facts) {}), want: next{step: stepClaim}},
+		"an edited Mandate looks for what was sent before the edit": {
+			why:   "an attempt under the old reference may have created an application",
+			facts: fresh(func(f *facts) { f.edited = true }),
+			want:  next{step: stepListRecords},
+		},
+		"what was sent before the edit was unknown": {
+			facts: fresh(func(f *facts) {
+				f.edited, f.records = true, sent(time.Second, func(r *recordsFacts) { r.listed = true })
+			}),
+			want: next{stepRest, v1alpha1.ReasonSettling, 89 * time.Second},
+		},
+		"after the claim the live Mandate is read": {
+			facts: fresh(func(f *facts) { f.attempt = attemptFacts{begun: true, started: now} }),
+			want:  next{step: stepVerify},
+		},
+		"a Mandate that was edited after the claim is not sent": {
+			facts: fresh(func(f *facts) { f.attempt = attemptFacts{begun: true, started: now, changed: true} }),
+			want:  next{step: stepConclude},
+		},
+		"post": {
+			facts: fresh(func(f *facts) { f.attempt = attemptFacts{begun: true, started: now, verified: true} }),
+			want:  next{step: stepPost},
+		},
+		"an attempt that was held up is not sent": {
+			why:   "another operator may take it for lost, and both would send",
+			facts: fresh(func(f *facts) { f.attempt = attemptFacts{begun: true, started: now.Add(-time.Minute), verified: true} }),
+			want:  next{step: stepConclude},
+		},
+		"the deadline holds at the last moment": {
+			facts: fresh(func(f *facts) {
+				f.attempt, f.createBefore = attemptFacts{begun: true, started: now, verified: true}, now
+			}),
+			want: next{step: stepConclude},
+		},
+		"a created application is deposited, even while the Mandate is being deleted": {
+			facts: fresh(func(f *facts) {
+				f.attempt, f.deleting = attemptFacts{begun: true, started: now, verified: true, posted: true, id: 7}, true
+			}),
+			want: next{step: stepDeposit},
+		},
+		"an unknown outcome writes nothing and waits": {
+			why:   "the claim says already that the request may have been sent",
+			facts: fresh(func(f *facts) { f.attempt = attemptFacts{begun: true, started: now, verified: true, posted: true} }),
+			want:  next{stepRest, v1alpha1.ReasonSettling, 90 * time.Second},
+		},
+		"a refusal is concluded": {
+			facts: fresh(func(f *facts) {
+				f.attempt = attemptFacts{begun: true, started: now, verified: true, posted: true, outcome: client.Refused, kind: client.KindInvalid}
+			}),
+			want: next{step: stepConclude},
+		},
+		"a refused application is not sent again": {
+			facts: fresh(func(f *facts) {
+				f.records = recordsFacts{read: true, exists: true, mine: true, ordinal: 1, verdict: v1alpha1.VerdictRefused, inputs: "now"}
+			}),
+			want: rest(v1alpha1.ReasonRefused),
+		},
+		"a refused application is sent again after an edit": {
+			facts: fresh(func(f *facts) {
+				f.records = recordsFacts{read: true, exists: true, mine: true, ordinal: 1, verdict: v1alpha1.VerdictRefused, inputs: "then"}
+			}),
+			want: next{step: stepRetake},
+		},
+		"a reference of somebody else at the service": {
+			facts: fresh(func(f *facts) {
+				f.records = recordsFacts{read: true, exists: true, mine: true, ordinal: 1, verdict: v1alpha1.VerdictTaken, inputs: "now"}
+			}),
+			want: rest(v1alpha1.ReasonReferenceConflict),
+		},
+		"a reference of another Mandate": {
+			facts: fresh(func(f *facts) { f.records = sent(time.Hour, func(r *recordsFacts) { r.mine = false }) }),
+			want:  rest(v1alpha1.ReasonReferenceConflict),
+		},
+		"a reference that another Mandate gave up": {
+			why: "its attempt provably left nothing at the service",
+			facts: fresh(func(f *facts) {
+				f.records = recordsFacts{read: true, exists: true, ordinal: 1, verdict: v1alpha1.VerdictRefused}
+			}),
+			want: next{step: stepRelease},
+		},
+		"an attempt of unknown outcome settles": {
+			facts: fresh(func(f *facts) { f.records = sent(30*time.Second, nil) }),
+			want:  next{stepRest, v1alpha1.ReasonSettling, time.Minute},
+		},
+		"then its reference is sent again": {
+			facts: fresh(func(f *facts) { f.records = sent(91*time.Second, nil) }),
+			want:  next{step: stepRetake},
+		},
+		"a duplicate after an unknown attempt is final": {
+			why: "the application exists and its id is lost",
+			facts: fresh(func(f *facts) {
+				f.records = sent(time.Hour, func(r *recordsFacts) { r.verdict, r.ordinal = v1alpha1.VerdictTaken, 2 })
+			}),
+			want: rest(v1alpha1.ReasonOutcomeUnknown),
+		},
+		"after that, another spec changes nothing": {
+			facts: fresh(func(f *facts) {
+				f.records = sent(time.Hour, func(r *recordsFacts) { r.verdict, r.ordinal, r.inputs = v1alpha1.VerdictTaken, 2, "then" })
+			}),
+			want: rest(v1alpha1.ReasonOutcomeUnknown),
+		},
+		"too many unknown attempts": {
+			facts: fresh(func(f *facts) { f.records = sent(time.Hour, func(r *recordsFacts) { r.ordinal = maxAttempts }) }),
+			want:  rest(v1alpha1.ReasonOutcomeUnknown),
+		},
+		"an unknown attempt that is nearly eight weeks old": {
+			why:   "the service may forget the reference with the application, and create again",
+			facts: fresh(func(f *facts) { f.records = sent(50*day, nil) }),
+			want:  rest(v1alpha1.ReasonOutcomeUnknown),
+		},
+		"the first attempt counts, not the last": {
+			facts: fresh(func(f *facts) {
+				f.records = sent(50*day, func(r *recordsFacts) { r.started, r.ordinal = now.Add(-day), 2 })
+			}),
+			want: rest(v1alpha1.ReasonOutcomeUnknown),
+		},
+		"an unknown attempt beyond eight weeks": {
+			facts: fresh(func(f *facts) { f.records = sent(57*day, nil) }),
+			want:  rest(reasonVanished),
+		},
+		"createBefore forbids the second attempt too": {
+			facts: fresh(func(f *facts) { f.records, f.createBefore = sent(time.Hour, nil), now.Add(-time.Minute) }),
+			want:  rest(v1alpha1.ReasonOutcomeUnknown),
+		},
+		"createBefore": {
+			facts: fresh(func(f *facts) { f.createBefore = now }),
+			want:  rest(v1alpha1.ReasonCreateDeadlinePassed),
+		},
+		"a recorded application is read, not created": {
+			facts: fresh(func(f *facts) { f.id, f.createBefore = 7, now.Add(-day) }),
+			want:  next{step: stepRead},
+		},
+		"a recorded application with another reference binds nothing": {
+			facts: fresh(func(f *facts) { f.id, f.application = 7, applicationFacts{read: true} }),
+			want:  rest(v1alpha1.ReasonReferenceConflict),
+		},
+		"in review without a decision": {
+			facts: bound(func(f *facts) { f.application.stage = client.StageInReview }),
+			want:  rest(v1alpha1.ReasonAccepted),
+		},
+		"a decision waits for review": {
+			facts: bound(func(f *facts) { f.decision = v1alpha1.DecisionComplete }),
+			want:  rest(v1alpha1.ReasonAccepted),
+		},
+		"complete": {
+			facts: bound(func(f *facts) { f.decision, f.application.stage = v1alpha1.DecisionComplete, client.StageInReview }),
+			want:  next{step: stepComplete},
+		},
+		"reject": {
+			facts: bound(func(f *facts) { f.decision, f.application.stage = v1alpha1.DecisionReject, client.StageInReview }),
+			want:  next{step: stepReject},
+		},
+		"a decision is sent once a pass": {
+			why: "a service that answers 202 is still in review",
+			facts: bound(func(f *facts) {
+				f.decision, f.application.stage, f.application.decided = v1alpha1.DecisionReject, client.StageInReview, true
+			}),
+			want: rest(v1alpha1.ReasonAccepted),
+		},
+		"a refused decision is not repeated while nothing changes": {
+			facts: bound(func(f *facts) {
+				f.decision, f.application.stage, f.application.fingerprint, f.held = v1alpha1.DecisionComplete, client.StageInReview, "a", "a"
+			}),
+			want: rest(v1alpha1.ReasonAccepted),
+		},
+		"a refused decision is repeated when something changed": {
+			facts: bound(func(f *facts) {
+				f.decision, f.application.stage, f.application.fingerprint, f.held = v1alpha1.DecisionComplete, client.StageInReview, "b", "a"
+			}),
+			want: next{step: stepComplete},
+		},
+		"archive": {
+			facts: bound(func(f *facts) { f.archive, f.application.stage = true, client.StageCompleted }),
+			want:  next{step: stepArchive},
+		},
+		"a final Mandate is left alone": {
+			facts: bound(func(f *facts) { f.outcome, f.application = v1alpha1.OutcomeCompleted, applicationFacts{} }),
+			want:  rest(v1alpha1.ReasonAccepted),
+		},
+		"the first 404 is not believed": {
+			facts: bound(func(f *facts) { f.application = applicationFacts{missing: true} }),
+			want:  next{stepRest, reasonConfirming, 5 * time.Minute},
+		},
+		"an early second 404 neither": {
+			facts: bound(func(f *facts) {
+				f.application, f.missingSince = applicationFacts{missing: true}, now.Add(-4*time.Minute)
+			}),
+			want: next{stepRest, reasonConfirming, time.Minute},
+		},
+		"the second 404 is believed only from a healthy service": {
+			facts: bound(func(f *facts) {
+				f.application, f.missingSince = applicationFacts{missing: true}, now.Add(-5*time.Minute)
+			}),
+			want: next{step: stepProbe},
+		},
+		"then it is": {
+			facts: bound(func(f *facts) {
+				f.application, f.missingSince, f.service.probed = applicationFacts{missing: true}, now.Add(-5*time.Minute), true
+			}),
+			want: rest(reasonVanished),
+		},
+		"a 404 right after the create may be lag": {
+			facts: bound(func(f *facts) {
+				f.seen, f.application, f.missingSince, f.secondLook = false, applicationFacts{missing: true}, now.Add(-30*time.Second), 10*time.Second
+			}),
+			want: next{stepRest, reasonConfirming, lagLook},
+		},
+		"suspend": {facts: bound(func(f *facts) { f.suspended = true }), want: rest(v1alpha1.ReasonSuspended)},
+		"no IdentityService": {
+			facts: fresh(func(f *facts) { f.service = serviceFacts{} }),
+			want:  rest(v1alpha1.ReasonServiceNotFound),
+		},
+		"an IdentityService that was not looked at yet": {
+			facts: fresh(func(f *facts) { f.service = serviceFacts{exists: true}; f.records.read = false }),
+			want:  rest(v1alpha1.ReasonServiceNotReady),
+		},
+		"an IdentityService that is not ready": {
+			facts: fresh(func(f *facts) { f.service.ready = false }),
+			want:  rest(v1alpha1.ReasonServiceNotReady),
+		},
+		"what this version cannot do keeps it from creating": {
+			facts: fresh(func(f *facts) { f.unbuilt = true }),
+			want:  rest(v1alpha1.ReasonNotImplemented),
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := decide(c.facts); got != c.want {
+				t.Errorf("decide gives %+v, want %+v\n%s", got, c.want, c.why)
+			}
+		})
+	}
+}
+
+// bound is a Mandate whose application was read before, and has just been read again.
+func bound(change func(*facts)) facts {
+	return fresh(func(f *facts) {
+		f.id, f.bound, f.seen = 7, true, true
+		f.application = applicationFacts{read: true, sameReference: true}
+		change(f)
+	})
+}
+
+// TestDecideNeverCreatesTwice holds what decide promises against all kinds of facts, possible and impossible.
+func TestDecideNeverCreatesTwice(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f := anyFacts(t)
+		switch decide(f).step {
+		case stepPost:
+			if a := f.attempt; !a.begun || !a.verified || a.changed || a.posted {
+				t.Fatalf("posts an attempt that is not claimed, verified and unsent: %+v", f)
+			}
+			if deadlinePassed(f) {
+				t.Fatalf("posts after createBefore: %+v", f)
+			}
+		case stepClaim:
+			if f.id != 0 || f.records.exists || f.outcome != "" || !f.records.read {
+				t.Fatalf("claims although something is known to exist, or nothing is known: %+v", f)
+			}
+		case stepRetake:
+			r := f.records
+			if f.id != 0 || f.outcome != "" || !r.mine || r.sent && (f.now.Before(r.started.Add(f.settleDelay)) || f.now.Sub(r.first) >= attemptWindow || r.ordinal >= maxAttempts || r.verdict == v1alpha1.VerdictTaken) {
+				t.Fatalf("begins another attempt that could send twice: %+v", f)
+			}
+		case stepComplete, stepReject:
+			if f.application.stage != client.StageInReview || f.decision == "" {
+				t.Fatalf("decides what is not in review, or was not asked for: %+v", f)
+			}
+		}
+	})
+}
+
+func anyFacts(t *rapid.T) facts {
+	flag := rapid.Bool()
+	ago := func(name string) time.Time {
+		return now.Add(-time.Duration(rapid.Int64Range(-1e9, int64(60*24*time.Hour)).Draw(t, name)))
+	}
+	f := facts{
+		now: now, settleDelay: 90 * time.Second, secondLook: 5 * time.Minute,
+		deleting: flag.Draw(t, "deleting"), suspended: flag.Draw(t, "suspended"), edited: flag.Draw(t, "edited"), unbuilt: flag.Draw(t, "unbuilt"),
+		decision: rapid.SampledFrom([]v1alpha1.Decision{"", v1alpha1.DecisionComplete, v1alpha1.DecisionReject}).Draw(t, "decision"),
+		archive:  flag.Draw(t, "archive"), id: rapid.SampledFrom([]int64{0, 0, 7}).Draw(t, "id"), bound: flag.Draw(t, "bound"), seen: flag.Draw(t, "seen"),
+		outcome: rapid.SampledFrom([]v1alpha1.Outcome{"", "", v1alpha1.OutcomeCompleted, v1alpha1.OutcomeDeleted}).Draw(t, "outcome"),
+		service: serviceFacts{flag.Draw(t, "exists"), flag.Draw(t, "known"), flag.Draw(t, "ready"), flag.Draw(t, "probed")},
+		inputs:  inputsFacts{resolved: flag.Draw(t, "resolved"), fingerprint: "now"},
+		records: recordsFacts{
+			read: flag.Draw(t, "read"), listed: flag.Draw(t, "listed"), exists: flag.Draw(t, "recorded"), mine: flag.Draw(t, "mine"), sent: flag.Draw(t, "sent"),
+			ordinal: rapid.Int32Range(1, 5).Draw(t, "ordinal"), inputs: rapid.SampledFrom([]string{"now", "then"}).Draw(t, "inputs"),
+			verdict: rapid.SampledFrom([]v1alpha1.Verdict{"", v1alpha1.VerdictNotSent, v1alpha1.VerdictRefused, v1alpha1.VerdictTaken}).Draw(t, "verdict"),
+			first:   ago("first"), started: ago("started"),
+		},
+		attempt: attemptFacts{
+			begun: flag.Draw(t, "begun"), started: ago("begin"), verified: flag.Draw(t, "verified"), changed: flag.Draw(t, "changed"), posted: flag.Draw(t, "posted"),
+			outcome: rapid.SampledFrom([]client.Outcome{client.Unknown, client.NotSent, client.Refused}).Draw(t, "outcomeOfPost"),
+		},
+		application: applicationFacts{
+			read: flag.Draw(t, "appRead"), missing: flag.Draw(t, "missing"), sameReference: flag.Draw(t, "same"), archived: flag.Draw(t, "archived"),
+			stage:   rapid.SampledFrom([]client.Stage{client.StageOpen, client.StageInReview, client.StageCompleted, client.StageRejected}).Draw(t, "stage"),
+			decided: flag.Draw(t, "decided"),
+		},
+	}
+	if flag.Draw(t, "deadline") {
+		f.createBefore = ago("createBefore")
+	}
+	return f
+}

@@ -1,0 +1,97 @@
+package mandate
+
+import (
+	"time"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/client"
+)
+
+// facts is all that decide knows, and all that the status is made from. Whoever acts changes the facts, and decide is
+// asked again.
+type facts struct {
+	now time.Time
+
+	// From the Mandate, as the cache has it.
+	deleting, suspended bool
+	// edited: the Mandate or its IdentityService was edited since it was made, so an earlier attempt may have gone out
+	// under another reference.
+	edited       bool
+	unbuilt      bool // the spec asks for something that this version does not do
+	createBefore time.Time
+	decision     v1alpha1.Decision
+	archive      bool
+	// From its status.
+	id           int64 // 0: not known; the record's, once that is read
+	bound        bool  // id is in status: it was verified, or came from our own create
+	outcome      v1alpha1.Outcome
+	seen         bool      // the application was read before
+	missingSince time.Time // zero: it was there when last read
+	held         string    // what the service showed when it refused the decision; "" if it did not
+	createdTime  time.Time
+	settleDelay  time.Duration
+	secondLook   time.Duration // from the first 404 to the one that is believed
+
+	service     serviceFacts
+	records     recordsFacts
+	inputs      inputsFacts
+	attempt     attemptFacts
+	application applicationFacts
+
+	// trouble ends this pass: a reason, and how long to wait if somebody said.
+	trouble    string
+	retryAfter time.Duration
+}
+
+type serviceFacts struct {
+	exists bool // there is an IdentityService
+	known  bool // it was looked at, so its URL and settings are known
+	ready  bool
+	probed bool // it answered something else in this pass
+}
+
+// recordsFacts is what the ledger says of this Mandate's reference.
+type recordsFacts struct {
+	read   bool
+	listed bool // under other references, too
+	exists bool
+	mine   bool
+	id     int64
+	// Of the last attempt.
+	sent           bool
+	ordinal        int32
+	verdict        v1alpha1.Verdict
+	inputs         string
+	first, started time.Time
+}
+
+// inputsFacts is what the application is to be made from.
+type inputsFacts struct {
+	resolved    bool
+	problem     string // reason; "" if all is there
+	fingerprint string
+}
+
+// attemptFacts is the attempt that this process has begun and not written the end of.
+type attemptFacts struct {
+	begun    bool
+	started  time.Time
+	verified bool // the live Mandate is still what the attempt was made from
+	changed  bool // it is not
+	posted   bool
+	id       int64 // the application that was created
+	outcome  client.Outcome
+	kind     client.Kind
+}
+
+// applicationFacts is what the service said of the application in this pass.
+type applicationFacts struct {
+	read, missing bool
+	sameReference bool
+	stage         client.Stage
+	archived      bool
+	fingerprint   string // of what a decision depends on
+	archiveSent   bool   // archive was called in this pass
+	decided       bool   // the decision was sent in this pass
+	refused       bool   // and refused
+}

@@ -1,0 +1,124 @@
+package mandate
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"unicode/utf8"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/reference"
+)
+
+// maxDetail bounds what a Secret may give for one field, in characters; what stands in the spec is bounded by the CRD.
+const maxDetail = 320
+
+// resolve reads the live Mandate and its Secrets and makes the request from them. The cache holds no personal data, and
+// may be behind.
+func (p *pass) resolve(ctx context.Context) error {
+	live := &v1alpha1.Mandate{}
+	if err := p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), live); err != nil {
+		return err
+	}
+	if live.UID != p.mandate.UID || live.Generation != p.mandate.Generation || !live.DeletionTimestamp.IsZero() || live.Status.ApplicationID != nil {
+		// The cache is behind. Its next event starts a new pass.
+		p.facts.trouble = reasonBehind
+		return nil
+	}
+	inputs, err := p.readInputs(ctx, live)
+	if err != nil {
+		return err
+	}
+	p.facts.inputs = inputs
+	p.facts.inputs.resolved = true
+	return nil
+}
+
+func (p *pass) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFacts, error) {
+	mandateType, ok := p.mandateTypeID(live.Spec.MandateType)
+	if !ok {
+		return inputsFacts{problem: v1alpha1.ReasonMandateTypeNotFound}, nil
+	}
+	p.request = idv.NewApplication{Name: idv.Hide(live.Spec.Name), Reference: p.reference, MandateTypeID: mandateType,
+		SuppressEmailNotification: live.Spec.SuppressEmailNotification}
+	if live.Spec.Name == "" {
+		p.request.Name = idv.Hide(live.Name)
+	}
+	versions := sha256.New()
+	_, _ = fmt.Fprintln(versions, live.UID, live.Generation, mandateType)
+	for i := range live.Spec.Individuals {
+		individual := &live.Spec.Individuals[i]
+		var secret corev1.Secret
+		if ref := individual.DetailsSecretRef; ref != nil {
+			err := p.Live.Get(ctx, types.NamespacedName{Namespace: live.Namespace, Name: ref.Name}, &secret)
+			if apierrors.IsNotFound(err) {
+				return inputsFacts{problem: v1alpha1.ReasonSecretNotFound}, nil
+			}
+			if err != nil {
+				return inputsFacts{}, err
+			}
+			// The version and not the content: a hash of a birth date is a birth date.
+			_, _ = fmt.Fprintln(versions, secret.UID, secret.ResourceVersion)
+		}
+		details, ok := detailsOf(individual, &secret, p.reference)
+		if !ok {
+			return inputsFacts{problem: v1alpha1.ReasonSecretInvalid}, nil
+		}
+		p.request.Individuals = append(p.request.Individuals, details)
+	}
+	return inputsFacts{fingerprint: hex.EncodeToString(versions.Sum(nil)[:16])}, nil
+}
+
+// detailsOf puts an individual together: a field of the spec wins over the Secret's. False if the Secret is of no use.
+func detailsOf(individual *v1alpha1.Individual, secret *corev1.Secret, mandateReference string) (idv.NewIndividual, bool) {
+	valid := true
+	pick := func(inline, key string) idv.Secret {
+		if inline != "" {
+			return idv.Hide(inline)
+		}
+		value := string(secret.Data[key])
+		if !utf8.ValidString(value) || utf8.RuneCountInString(value) > maxDetail {
+			valid = false
+		}
+		return idv.Hide(value)
+	}
+	details := idv.NewIndividual{
+		Email: pick(individual.Email, "email"), Title: pick(individual.Title, "title"),
+		FirstName: pick(individual.FirstName, "first_name"), MiddleName: pick(individual.MiddleName, "middle_name"),
+		LastName: pick(individual.LastName, "last_name"), DateOfBirth: pick(individual.DateOfBirth, "date_of_birth"),
+		Gender: pick(individual.Gender, "gender"), Reference: pick(individual.Reference, "reference"),
+	}
+	if details.Reference.Reveal() == "" {
+		details.Reference = idv.Hide(reference.Individual(mandateReference, individual.Name))
+	}
+	return details, valid && details.Email.Reveal() != ""
+}
+
+// mandateTypeID finds the id to send. An id is sent as it is: the shape of the reference data is not documented, so that
+// it is missing there proves nothing.
+func (p *pass) mandateTypeID(selector v1alpha1.MandateTypeSelector) (int64, bool) {
+	if selector.ID != nil {
+		return *selector.ID, true
+	}
+	if p.connection.References == nil {
+		return 0, false
+	}
+	found := int64(0)
+	for _, candidate := range p.connection.References.MandateTypes {
+		if _, ok := idv.Find([]idv.Reference{candidate}, idv.Reference{Code: selector.Code, Name: selector.Name}); !ok || candidate.ID == found {
+			continue
+		}
+		if found != 0 {
+			return 0, false // a guess could e-mail people about the wrong thing
+		}
+		found = candidate.ID
+	}
+	return found, found != 0
+}

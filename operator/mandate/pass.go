@@ -1,0 +1,143 @@
+package mandate
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/reference"
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+// pass is one Reconcile of one Mandate: the facts, and what they were made from.
+type pass struct {
+	*Reconciler
+	mandate    *v1alpha1.Mandate // as the cache has it: without personal data
+	connection connection.Connection
+	reference  string // of the application, "" while the connection is not known
+
+	facts       facts
+	record      *v1alpha1.ApplicationRecord // as it was last read or written
+	request     idv.NewApplication          // set by Resolve; personal data
+	application *idv.Application            // set by Read
+	entered     bool                        // it may create an application
+}
+
+// leave ends the pass.
+func (p *pass) leave() {
+	if p.entered {
+		p.attempts.RUnlock()
+	}
+}
+
+// begin collects what can be known without a request to the API server or the service.
+func (r *Reconciler) begin(ctx context.Context, mandate *v1alpha1.Mandate) (*pass, error) {
+	p := &pass{Reconciler: r, mandate: mandate}
+	connection, known := r.Connections.Get(serviceName(mandate))
+	exists := known
+	if !known {
+		err := r.Cache.Get(ctx, serviceName(mandate), &v1alpha1.IdentityService{})
+		if client.IgnoreNotFound(err) != nil {
+			return nil, err
+		}
+		exists = err == nil
+	}
+	p.connection = connection
+	spec, status := &mandate.Spec, &mandate.Status
+	p.facts = facts{
+		deleting:    !mandate.DeletionTimestamp.IsZero(),
+		suspended:   spec.Suspend,
+		edited:      mandate.Generation > 1 || connection.Generation > 1,
+		unbuilt:     spec.Adopt != nil || len(spec.CheckReviews) > 0 || spec.DeletionPolicy != "" && spec.DeletionPolicy != v1alpha1.DeletionPolicyRetain,
+		decision:    spec.Decision,
+		archive:     spec.Archived && !status.Archived,
+		outcome:     status.Outcome,
+		seen:        status.Progress != "",
+		held:        heldDecision(mandate),
+		settleDelay: r.SettleDelay,
+		secondLook:  min(10*connection.MinPoll, 10*time.Minute),
+		service:     serviceFacts{exists: exists, known: known, ready: connection.Ready},
+	}
+	if status.ApplicationID != nil {
+		p.facts.id, p.facts.bound = *status.ApplicationID, true
+	}
+	if spec.CreateBefore != nil {
+		p.facts.createBefore = spec.CreateBefore.Time
+	}
+	if status.CreatedTime != nil {
+		p.facts.createdTime = status.CreatedTime.Time
+	}
+	if confirming := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReconciling); confirming != nil && confirming.Reason == reasonConfirming {
+		p.facts.missingSince = confirming.LastTransitionTime.Time
+	}
+	if known {
+		p.reference = spec.Reference
+		if p.reference == "" {
+			p.reference = reference.Mandate(connection.ReferencePrefix, mandate.Namespace, mandate.Name)
+		}
+	}
+	return p, nil
+}
+
+// heldDecision is what the application looked like when the service refused the decision of this very spec.
+func heldDecision(m *v1alpha1.Mandate) string {
+	completed := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionCompleted)
+	if completed == nil || completed.Reason != reasonDecisionRefused || completed.ObservedGeneration != m.Generation {
+		return ""
+	}
+	return fingerprint(&m.Status)
+}
+
+// act carries one step out and changes the facts accordingly. An error is one of the API server; the workqueue backs
+// off. What the service answers is never an error here, but a fact.
+func (p *pass) act(ctx context.Context, s step) error {
+	log.FromContext(ctx).V(1).Info("Step", "step", s)
+	switch s {
+	case stepReadRecord:
+		return p.readRecord(ctx)
+	case stepListRecords:
+		return p.listRecords(ctx)
+	case stepRelease:
+		return p.release(ctx)
+	case stepResolve:
+		return p.resolve(ctx)
+	case stepClaim:
+		return p.claim(ctx)
+	case stepRetake:
+		return p.retake(ctx)
+	case stepVerify:
+		p.verify(ctx)
+	case stepPost:
+		p.post(ctx)
+	case stepConclude:
+		return p.conclude(ctx)
+	case stepDeposit:
+		return p.deposit(ctx)
+	case stepRead:
+		p.read(ctx)
+	case stepProbe:
+		p.probe(ctx)
+	case stepArchive:
+		p.archive(ctx)
+	case stepComplete:
+		p.decide(ctx, p.connection.Client.CompleteApplication)
+	case stepReject:
+		p.decide(ctx, p.connection.Client.RejectApplication)
+	}
+	return nil
+}
+
+// failed notes a call that did not do what it should and says what that means for this pass.
+func (p *pass) failed(ctx context.Context, err error, reason string) {
+	p.facts.trouble, p.facts.retryAfter = reason, idv.RetryAfterOf(err)
+	switch idv.KindOf(err) {
+	case idv.KindCredentials, idv.KindUnreachable, idv.KindConnection, idv.KindTimeout, idv.KindServer, idv.KindUnreadable:
+		p.Suspect(serviceName(p.mandate))
+	}
+	log.FromContext(ctx).Info("A call to the service failed", "error", err.Error())
+}

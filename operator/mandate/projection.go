@@ -1,0 +1,123 @@
+package mandate
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+// What the CRD allows. A service that says more must not make the status unwritable, so it is cut here.
+const (
+	maxActions   = 50
+	maxChecks    = 100
+	maxCompleted = 100
+)
+
+// project writes what the service says of the application into the status: states, counters and ids, no personal data.
+func project(status *v1alpha1.MandateStatus, mandate *v1alpha1.Mandate, sent []idv.NewIndividual, application *idv.Application) {
+	status.State = stateName(application.State)
+	status.Archived = application.Archived
+	status.MandateType = nil
+	if t := application.MandateType; t != (idv.MandateType{}) {
+		status.MandateType = &v1alpha1.MandateType{ID: t.ID, Name: connection.Text(t.Name), Code: connection.Text(t.Code)}
+	}
+	status.AvailableActions = nil
+	for _, a := range first(application.Actions, maxActions) {
+		status.AvailableActions = append(status.AvailableActions, v1alpha1.AvailableAction{ID: a.ID, Name: connection.Text(a.Name), Title: connection.Text(a.Title)})
+	}
+	status.Individuals = nil
+	passed, total := 0, 0
+	for i, individual := range matchIndividuals(mandate, sent, application.Individuals) {
+		shown := v1alpha1.IndividualStatus{Name: mandate.Spec.Individuals[i].Name}
+		if individual != nil {
+			projectIndividual(&shown, individual)
+			passed += int(individual.ChecksPassed)
+			total += max(len(individual.Checks), int(individual.ChecksPassed)+int(individual.ChecksInReview)+int(individual.ChecksPending))
+		}
+		status.Individuals = append(status.Individuals, shown)
+	}
+	status.Progress = fmt.Sprintf("%d/%d", min(passed, total), total)
+}
+
+func projectIndividual(shown *v1alpha1.IndividualStatus, individual *idv.Individual) {
+	shown.ID, shown.State = individual.ID, serviceState(individual.State)
+	shown.TermsAccepted = &individual.TermsAccepted
+	shown.ChecksInReview, shown.ChecksPending, shown.ChecksPassed = count(individual.ChecksInReview), count(individual.ChecksPending), count(individual.ChecksPassed)
+	for _, a := range first(individual.CompletedActions, maxCompleted) {
+		shown.CompletedActions = append(shown.CompletedActions, connection.Text(a.Name))
+	}
+	for _, c := range first(individual.Checks, maxChecks) {
+		shown.Checks = append(shown.Checks, v1alpha1.CheckStatus{ID: c.ID, Name: connection.Text(c.Name), Title: connection.Text(c.Title), State: serviceState(c.State)})
+	}
+}
+
+// matchIndividuals finds, for each individual of the spec in its order, what the service says of it, nil if nothing. By
+// the id that the status has already, by the reference that was sent (sent is empty if the ids are known), and else by
+// position: that the service keeps the order is not documented, but it does so in its error bodies.
+func matchIndividuals(mandate *v1alpha1.Mandate, sent []idv.NewIndividual, answered []idv.Individual) []*idv.Individual {
+	matched := make([]*idv.Individual, len(mandate.Spec.Individuals))
+	taken := make([]bool, len(answered))
+	match := func(i int, same func(*idv.Individual) bool) {
+		for j := range answered {
+			if matched[i] == nil && !taken[j] && same(&answered[j]) {
+				matched[i], taken[j] = &answered[j], true
+			}
+		}
+	}
+	for i := range matched {
+		known := knownID(mandate, mandate.Spec.Individuals[i].Name)
+		match(i, func(a *idv.Individual) bool { return known != 0 && a.ID == known })
+	}
+	for i := range min(len(matched), len(sent)) {
+		match(i, func(a *idv.Individual) bool { return a.Reference.Reveal() == sent[i].Reference.Reveal() })
+	}
+	for i := range matched {
+		match(i, func(*idv.Individual) bool { return len(answered) == len(matched) })
+	}
+	return matched
+}
+
+func knownID(mandate *v1alpha1.Mandate, name string) int64 {
+	for i := range mandate.Status.Individuals {
+		if mandate.Status.Individuals[i].Name == name {
+			return mandate.Status.Individuals[i].ID
+		}
+	}
+	return 0
+}
+
+// fingerprint of what a decision may depend on: the state and the checks. It is compared and never stored.
+func fingerprint(status *v1alpha1.MandateStatus) string {
+	data, err := json.Marshal([]any{status.State, status.Individuals})
+	if err != nil {
+		return ""
+	}
+	sum := sha256.Sum256(data)
+	return hex.EncodeToString(sum[:])
+}
+
+func serviceState(s idv.State) *v1alpha1.ServiceState {
+	if s == (idv.State{}) {
+		return nil
+	}
+	return &v1alpha1.ServiceState{ID: s.ID, Name: connection.Text(s.Name)}
+}
+
+func stateName(s idv.State) string {
+	if s.Name == "" && s.ID != 0 {
+		return fmt.Sprint(s.ID)
+	}
+	return connection.Text(s.Name)
+}
+
+func count(n int32) *int64 {
+	wide := int64(n)
+	return &wide
+}
+
+func first[T any](items []T, n int) []T { return items[:min(len(items), n)] }

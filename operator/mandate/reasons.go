@@ -1,0 +1,93 @@
+package mandate
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// Reasons that only this package gives, beside those of the API.
+const (
+	reasonDeleting        = "Deleting"
+	reasonRetrying        = "Retrying"
+	reasonReadFailed      = "ReadFailed"
+	reasonConfirming      = "Confirming"
+	reasonVanished        = "Vanished"
+	reasonBehind          = "Behind" // the cache is; nothing to show, look again
+	reasonArchiveRefused  = "ArchiveRefused"
+	reasonDecisionRefused = "DecisionRefused"
+)
+
+// progress is what kstatus is told about a Mandate that is not Ready.
+type progress int
+
+const (
+	settled     progress = iota // nothing to tell
+	reconciling                 // the operator has work to do
+	stalled                     // a person must act
+)
+
+// verdict is how a reason shows in the conditions.
+type verdict struct {
+	ready    metav1.ConditionStatus
+	progress progress
+	// created and createdReason hold while no application is known; with one, Created is True.
+	created       metav1.ConditionStatus
+	createdReason string
+	refs          metav1.ConditionStatus
+	message       string
+}
+
+// verdicts has a row for every reason that ends a pass with a status. The sentences are fixed: no text of the service and
+// no value of the Mandate goes into a condition.
+var verdicts = map[string]verdict{
+	v1alpha1.ReasonAccepted: {metav1.ConditionTrue, settled, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
+		"The application exists and what the spec asks for has been carried out, as far as it does not wait for people."},
+	v1alpha1.ReasonSuspended: {metav1.ConditionFalse, settled, metav1.ConditionFalse, v1alpha1.ReasonSuspended, metav1.ConditionUnknown,
+		"spec.suspend is true: nothing is created, read or decided until it is false."},
+	v1alpha1.ReasonNotImplemented: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonNotImplemented, metav1.ConditionTrue,
+		"The spec asks for adopt, checkReviews, or a deletionPolicy other than Retain, which this version of the operator does not do. Nothing is created before they are taken out."},
+	v1alpha1.ReasonServiceNotFound: {metav1.ConditionFalse, reconciling, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionFalse,
+		"The IdentityService that spec.serviceRef names does not exist in this namespace. Create it, or correct the name."},
+	v1alpha1.ReasonServiceNotReady: {metav1.ConditionFalse, reconciling, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionFalse,
+		"The IdentityService that spec.serviceRef names is not Ready. Its condition Ready says why."},
+	v1alpha1.ReasonSecretNotFound: {metav1.ConditionFalse, reconciling, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionFalse,
+		"A Secret that detailsSecretRef of an individual names does not exist in this namespace. Create it, or correct the name."},
+	v1alpha1.ReasonSecretInvalid: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionFalse,
+		"A Secret that detailsSecretRef of an individual names has no email, or a value that is too long or not text. See the field's description for its keys."},
+	v1alpha1.ReasonMandateTypeNotFound: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonRefused, metav1.ConditionFalse,
+		"The service has no mandate type, or more than one, that spec.mandateType selects. status.mandateTypes of the IdentityService lists them."},
+	v1alpha1.ReasonRefused: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonRefused, metav1.ConditionTrue,
+		"The service refused to create the application. Correct the spec or the Secrets that it names; it is not sent again before that."},
+	v1alpha1.ReasonReferenceConflict: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonReferenceConflict, metav1.ConditionTrue,
+		"The reference belongs to another Mandate, or to an application that this Mandate did not create. Choose another spec.reference."},
+	v1alpha1.ReasonCreateDeadlinePassed: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonCreateDeadlinePassed, metav1.ConditionTrue,
+		"spec.createBefore has passed before an application was created, so none is created."},
+	v1alpha1.ReasonSettling: {metav1.ConditionFalse, reconciling, metav1.ConditionUnknown, v1alpha1.ReasonSettling, metav1.ConditionTrue,
+		"An attempt to create the application got no clear answer. The operator waits until the service must have finished with it, then finds out with the same reference."},
+	v1alpha1.ReasonOutcomeUnknown: {metav1.ConditionFalse, stalled, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown, metav1.ConditionTrue,
+		"The application may exist at the service, but its id was lost. Nothing more is sent, so that nobody is e-mailed twice. Look for the reference in status at the service."},
+	reasonRetrying: {metav1.ConditionFalse, reconciling, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionTrue,
+		"The last attempt did not reach the service, or was turned away without effect. It is tried again."},
+	reasonReadFailed: {metav1.ConditionUnknown, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
+		"The application is known but could not be read yet. It is tried again."},
+	reasonConfirming: {metav1.ConditionUnknown, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
+		"The service did not find the application. It is looked for again before that is believed."},
+	reasonVanished: {metav1.ConditionFalse, stalled, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
+		"The service no longer has the application. It is not created again: create another Mandate, with another reference, if that is wanted."},
+	reasonArchiveRefused: {metav1.ConditionFalse, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
+		"The service refused to archive the application. It is tried again when the application is read next."},
+}
+
+// Sentences of the other conditions.
+var sentences = map[string]string{
+	v1alpha1.ReasonResolved:   "The IdentityService and everything else that the spec names was found.",
+	v1alpha1.ReasonCreated:    "The application exists and its id is known.",
+	v1alpha1.ReasonCreating:   "No application has been created yet.",
+	v1alpha1.ReasonInProgress: "The verification has no outcome yet.",
+	reasonDecisionRefused:     "The service refused spec.decision. It is tried again when the checks or the state change.",
+	"Completed":               "The application was completed.",
+	"Rejected":                "The application was rejected. That is an outcome, not a failure.",
+	"Expired":                 "The service deleted the application, as it does eight weeks after its creation.",
+	"Deleted":                 "The application was deleted at the service.",
+}

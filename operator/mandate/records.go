@@ -1,0 +1,83 @@
+package mandate
+
+import (
+	"context"
+	"errors"
+
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/ledger"
+)
+
+func (p *pass) readRecord(ctx context.Context) error {
+	record, err := p.Ledger.Get(ctx, p.mandate.Namespace, p.connection.URL, p.reference)
+	if err != nil {
+		return err
+	}
+	p.facts.records.read = true
+	p.setRecord(record)
+	return nil
+}
+
+// listRecords looks for an attempt, or an application, under a reference that the Mandate had before an edit. The first
+// one that may have reached the service is the Mandate's, whatever the spec says now.
+func (p *pass) listRecords(ctx context.Context) error {
+	records, err := p.Ledger.OfMandate(ctx, p.mandate.Namespace, p.mandate.UID)
+	if err != nil {
+		return err
+	}
+	p.facts.records.listed = true
+	for i := range records {
+		spec := &records[i].Spec
+		if spec.ServiceURL == p.connection.URL && (spec.ApplicationID != nil || spec.Attempt != nil && spec.Attempt.Sent) {
+			p.reference = spec.Reference
+			p.setRecord(&records[i])
+			return nil
+		}
+	}
+	return nil
+}
+
+// release makes way for this Mandate where another one provably left nothing at the service.
+func (p *pass) release(ctx context.Context) error {
+	if err := p.Ledger.Release(ctx, p.record); err != nil {
+		return p.lost(ctx, err)
+	}
+	p.setRecord(nil)
+	return nil
+}
+
+// setRecord takes over what a record says.
+func (p *pass) setRecord(record *v1alpha1.ApplicationRecord) {
+	p.record = record
+	r := recordsFacts{read: p.facts.records.read, listed: p.facts.records.listed}
+	if record != nil {
+		r.exists, r.mine = true, record.Spec.MandateRef.Name == p.mandate.Name
+		if id := record.Spec.ApplicationID; id != nil {
+			r.id = *id
+		}
+		if a := record.Spec.Attempt; a != nil {
+			r.sent, r.ordinal, r.verdict, r.inputs = a.Sent, a.Ordinal, a.Verdict, a.Inputs
+			r.first, r.started = a.FirstStartedTime.Time, a.StartedTime.Time
+		}
+		if created := record.Spec.CreatedTime; created != nil && p.facts.createdTime.IsZero() {
+			p.facts.createdTime = created.Time
+		}
+	}
+	p.facts.records = r
+	if r.mine && r.id != 0 && p.facts.id == 0 {
+		p.facts.id = r.id
+	}
+}
+
+// lost turns a lost race into a new look at the ledger: whoever won is the one to learn from.
+func (p *pass) lost(ctx context.Context, err error) error {
+	if !errors.Is(err, ledger.ErrLost) {
+		return err
+	}
+	log.FromContext(ctx).V(1).Info("Somebody else changed the application record; looking again")
+	p.facts.records = recordsFacts{}
+	p.record = nil
+	return nil
+}

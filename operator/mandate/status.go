@@ -1,0 +1,163 @@
+package mandate
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+)
+
+// writeStatus is the only place that writes the status of Mandates: one patch, and none if nothing changed.
+func (p *pass) writeStatus(ctx context.Context, reason string) error {
+	if p.keepsStatus(reason) {
+		return nil
+	}
+	updated := p.mandate.DeepCopy()
+	p.statusFor(&updated.Status, reason)
+	if equality.Semantic.DeepEqual(updated.Status, p.mandate.Status) {
+		return nil
+	}
+	return p.Status.Patch(ctx, updated, client.MergeFrom(p.mandate))
+}
+
+// keepsStatus: what is known of an application stays as it is while the service cannot be asked. That the service is
+// away shows at its IdentityService, once, instead of at ten thousand Mandates.
+func (p *pass) keepsStatus(reason string) bool {
+	switch reason {
+	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotReady, reasonReadFailed, reasonRetrying:
+		return p.facts.bound && p.facts.seen && p.mandate.Status.ObservedGeneration == p.mandate.Generation
+	}
+	return false
+}
+
+// statusFor is the status that the facts and the reason of a pass make.
+func (p *pass) statusFor(status *v1alpha1.MandateStatus, reason string) {
+	f := &p.facts
+	status.ObservedGeneration = p.mandate.Generation
+	if p.reference != "" && status.ApplicationID == nil {
+		status.Reference = p.reference
+	}
+	bound := f.bound || reason == reasonVanished && f.id != 0
+	if bound {
+		status.ApplicationID = &f.id
+		status.CreatedTime, status.ExpiryTime = lifetime(status, f.createdTime)
+	}
+	if p.application != nil && bound {
+		project(status, p.mandate, p.request.Individuals, p.application)
+	}
+	switch {
+	case reason == reasonVanished:
+		status.Outcome = vanishedOutcome(f.now, p.age())
+	case f.application.read && f.application.stage == idv.StageCompleted:
+		status.Outcome = v1alpha1.OutcomeCompleted
+	case f.application.read && f.application.stage == idv.StageRejected:
+		status.Outcome = v1alpha1.OutcomeRejected
+	}
+	p.conditionsFor(status, reason)
+}
+
+// age is when the application was made: as the status says, else the record.
+func (p *pass) age() time.Time {
+	if p.facts.createdTime.IsZero() {
+		return p.facts.records.first
+	}
+	return p.facts.createdTime
+}
+
+func lifetime(status *v1alpha1.MandateStatus, created time.Time) (createdTime, expiryTime *metav1.Time) {
+	if status.CreatedTime == nil && !created.IsZero() {
+		status.CreatedTime = &metav1.Time{Time: created.Truncate(time.Second)}
+	}
+	if status.CreatedTime == nil {
+		return nil, nil
+	}
+	expiry := metav1.NewTime(status.CreatedTime.Add(retention))
+	return status.CreatedTime, &expiry
+}
+
+// conditionsFor sets all conditions: verdicts has the sentences.
+func (p *pass) conditionsFor(status *v1alpha1.MandateStatus, reason string) {
+	v := verdicts[reason]
+	set := func(conditionType string, state metav1.ConditionStatus, reason, message string) {
+		meta.SetStatusCondition(&status.Conditions, metav1.Condition{Type: conditionType, Status: state, Reason: reason, Message: message, ObservedGeneration: p.mandate.Generation})
+	}
+	shown := reason
+	if reason == reasonVanished {
+		shown = string(status.Outcome)
+	}
+	set(v1alpha1.ConditionReady, v.ready, shown, v.message)
+
+	refsReason, refsMessage := shown, v.message
+	if v.refs == metav1.ConditionTrue {
+		refsReason, refsMessage = v1alpha1.ReasonResolved, sentences[v1alpha1.ReasonResolved]
+	}
+	set(v1alpha1.ConditionResolvedRefs, v.refs, refsReason, refsMessage)
+
+	switch {
+	case status.ApplicationID != nil:
+		set(v1alpha1.ConditionCreated, metav1.ConditionTrue, v1alpha1.ReasonCreated, sentences[v1alpha1.ReasonCreated])
+	case v.created == metav1.ConditionTrue: // known, but nothing could be read so far
+		set(v1alpha1.ConditionCreated, metav1.ConditionUnknown, shown, v.message)
+	default:
+		message := v.message
+		if v.createdReason == v1alpha1.ReasonCreating {
+			message = sentences[v1alpha1.ReasonCreating]
+		}
+		set(v1alpha1.ConditionCreated, v.created, v.createdReason, message)
+	}
+
+	completed, completedReason := metav1.ConditionFalse, v1alpha1.ReasonInProgress
+	switch {
+	case status.Outcome != "":
+		completed, completedReason = metav1.ConditionTrue, string(status.Outcome)
+	case p.facts.application.refused, p.facts.held != "" && p.facts.held == fingerprint(status):
+		completedReason = reasonDecisionRefused
+	}
+	set(v1alpha1.ConditionCompleted, completed, completedReason, sentences[completedReason])
+
+	// Present only while true, and never both (kstatus).
+	meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionReconciling)
+	meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionStalled)
+	switch v.progress {
+	case reconciling:
+		p.keepTransition(status, v1alpha1.ConditionReconciling, shown, v.message)
+	case stalled:
+		p.keepTransition(status, v1alpha1.ConditionStalled, shown, v.message)
+	}
+}
+
+// keepTransition sets an abnormal condition that was just taken out, without making it look new if it was there before:
+// the time since when an application is missing is read from it.
+func (p *pass) keepTransition(status *v1alpha1.MandateStatus, conditionType, reason, message string) {
+	condition := metav1.Condition{Type: conditionType, Status: metav1.ConditionTrue, Reason: reason, Message: message, ObservedGeneration: p.mandate.Generation}
+	if before := meta.FindStatusCondition(p.mandate.Status.Conditions, conditionType); before != nil && before.Reason == reason {
+		condition.LastTransitionTime = before.LastTransitionTime
+	}
+	meta.SetStatusCondition(&status.Conditions, condition)
+}
+
+// final tells that nothing will change any more at the service.
+func (p *pass) final() bool {
+	stage := p.facts.application.stage
+	return p.facts.outcome != "" || p.facts.application.read && (stage == idv.StageCompleted || stage == idv.StageRejected)
+}
+
+// lastChange is when the application last changed, as far as this process has seen or the conditions tell.
+func (p *pass) lastChange() time.Time {
+	last := p.memory.update(p.mandate, func(*note) {}).changed
+	for _, c := range p.mandate.Status.Conditions {
+		if c.LastTransitionTime.After(last) {
+			last = c.LastTransitionTime.Time
+		}
+	}
+	if last.IsZero() {
+		return p.facts.now
+	}
+	return last
+}

@@ -1,0 +1,103 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/action"
+	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/ledger"
+	"github.com/mandate-io/idv/operator/mandate"
+	"github.com/mandate-io/idv/operator/service"
+)
+
+// A stop ends within twenty seconds, a create under way included: it has twelve of its own.
+const (
+	shutdownTimeout = 16 * time.Second
+	drainTimeout    = 18 * time.Second
+)
+
+// fieldOwner of everything that the operator writes.
+const fieldOwner = "mandate-operator"
+
+// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update
+// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
+
+// Scheme knows the kinds that the operator reads and writes.
+func Scheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	utilruntime.Must(corev1.AddToScheme(scheme))
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	return scheme
+}
+
+// Run runs the operator until ctx ends.
+func Run(ctx context.Context, config *rest.Config, options Options) error {
+	manager, err := newManager(config, options)
+	if err != nil {
+		return err
+	}
+	mandates, err := setup(ctx, manager, options)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(manager.AddHealthzCheck("ping", healthz.Ping), manager.AddReadyzCheck("caches", cachesSynced(manager))); err != nil {
+		return err
+	}
+	err = manager.Start(ctx)
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout-shutdownTimeout)
+	if err != nil && ctx.Err() == nil {
+		// The lease was lost: the manager did not wait for its controllers.
+		drain, cancel = context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	}
+	defer cancel()
+	mandates.Drain(drain)
+	return err
+}
+
+func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
+	return ctrl.NewManager(config, ctrl.Options{
+		Scheme:                        Scheme(),
+		Cache:                         cacheOptions(options.namespaces()),
+		Metrics:                       metricsserver.Options{BindAddress: options.MetricsBindAddress},
+		HealthProbeBindAddress:        options.HealthProbeBindAddress,
+		LeaderElection:                options.LeaderElect,
+		LeaderElectionID:              "mandate-operator.idv.mandate.io",
+		LeaderElectionNamespace:       options.LeaderElectionNamespace,
+		LeaderElectionReleaseOnCancel: true,
+		GracefulShutdownTimeout:       ptr.To(shutdownTimeout),
+	})
+}
+
+// setup registers the controllers.
+func setup(ctx context.Context, manager ctrl.Manager, options Options) (*mandate.Reconciler, error) {
+	// Strict: an API server with an older CRD must refuse what it would otherwise drop without a word.
+	writer := client.WithFieldOwner(client.WithFieldValidation(manager.GetClient(), metav1.FieldValidationStrict), fieldOwner)
+	userAgent := "mandate-operator/" + options.Version
+	connections := &connection.Registry{}
+	services := service.New(manager, connections, writer.Status(), userAgent, observeRequest)
+	mandates := &mandate.Reconciler{
+		Cache: manager.GetClient(), Live: manager.GetAPIReader(), Status: writer.Status(),
+		Ledger:      ledger.Ledger{Reader: manager.GetAPIReader(), Writer: writer},
+		Connections: connections, Suspect: services.Suspect, SettleDelay: options.SettleDelay,
+	}
+	actions := &action.Reconciler{Cache: manager.GetClient(), Status: writer.Status()}
+	return mandates, errors.Join(
+		services.SetupWithManager(manager),
+		mandates.SetupWithManager(ctx, manager, options.MaxConcurrentReconciles),
+		actions.SetupWithManager(manager),
+	)
+}

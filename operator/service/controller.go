@@ -1,0 +1,183 @@
+// Package service is the controller of IdentityServices: it keeps one client per connection, sees whether it works, and
+// is the only one that reads credentials.
+package service
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+// +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices,verbs=get;list;watch
+// +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices/status,verbs=patch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get
+
+const (
+	// secretInterval is how soon a changed Secret is noticed: Secrets are read one by one, never listed or watched.
+	secretInterval = 20 * time.Second
+	// checkInterval is how often a connection that works is looked at, and its reference data read again.
+	checkInterval = 10 * time.Minute
+	// suspectInterval is how soon a connection is looked at again that calls have failed on.
+	suspectInterval = 5 * time.Second
+	maxRetry        = 2 * time.Minute
+)
+
+// Reconciler reconciles IdentityServices.
+type Reconciler struct {
+	Cache       client.Reader
+	Live        client.Reader
+	Status      client.SubResourceWriter
+	Connections *connection.Registry
+	UserAgent   string
+	// Observe is told of every request to the service.
+	Observe func(idv.Request)
+
+	mu       sync.Mutex
+	entries  map[types.NamespacedName]*entry
+	suspects chan event.GenericEvent
+}
+
+// entry is what is known of one IdentityService beside its status.
+type entry struct {
+	version    string // of spec and Secret that client was made from
+	client     *idv.Client
+	references *idv.References
+	err        error // of the last check
+	failures   int
+	checked    time.Time
+	next       time.Time // no check before it
+	suspect    bool
+}
+
+// New makes a Reconciler.
+func New(manager ctrl.Manager, connections *connection.Registry, status client.SubResourceWriter, userAgent string, observe func(idv.Request)) *Reconciler {
+	return &Reconciler{
+		Cache: manager.GetClient(), Live: manager.GetAPIReader(), Status: status, Connections: connections, UserAgent: userAgent, Observe: observe,
+		entries: map[types.NamespacedName]*entry{}, suspects: make(chan event.GenericEvent, 100),
+	}
+}
+
+// SetupWithManager registers the controller.
+func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(manager).Named("identityservice").
+		For(&v1alpha1.IdentityService{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesRawSource(source.Channel(r.suspects, &handler.EnqueueRequestForObject{})).
+		Complete(r)
+}
+
+// Suspect makes the controller look at a connection soon: a call on it failed. It never blocks.
+func (r *Reconciler) Suspect(name types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	e := r.entries[name]
+	if e == nil || e.suspect {
+		return
+	}
+	e.suspect = true
+	service := &v1alpha1.IdentityService{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
+	select {
+	case r.suspects <- event.GenericEvent{Object: service}:
+	default: // it is looked at anyway, only later
+	}
+}
+
+// Reconcile looks at one connection.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	service := &v1alpha1.IdentityService{}
+	if err := r.Cache.Get(ctx, request.NamespacedName, service); err != nil {
+		r.remove(request.NamespacedName)
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if !service.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, nil
+	}
+	e := r.entry(request.NamespacedName)
+	reason, err := r.connect(ctx, service, e)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if reason == "" {
+		reason = r.check(ctx, e)
+	}
+	r.publish(request.NamespacedName, service, e, reason)
+	if err := r.writeStatus(ctx, service, e.references, reason); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	return reconcile.Result{RequeueAfter: lookAgain(e, time.Now())}, nil
+}
+
+// check asks the service for its reference data if it is time to, and gives the reason for Ready.
+func (r *Reconciler) check(ctx context.Context, e *entry) string {
+	if now := time.Now(); r.due(e, now) {
+		references, err := e.client.RetrieveReferences(ctx)
+		if ctx.Err() != nil {
+			return reasonFor(e.err) // the operator is being stopped: that says nothing about the service
+		}
+		e.checked, e.err = now, err
+		if err == nil {
+			e.references, e.failures, e.next = references, 0, now.Add(checkInterval)
+		} else {
+			e.failures++
+			e.next = now.Add(max(min(suspectInterval<<min(e.failures-1, 6), maxRetry), idv.RetryAfterOf(err)))
+			log.FromContext(ctx).Info("The identity service cannot be used", "error", err.Error(), "nextLook", e.next.Sub(now).Round(time.Second).String())
+		}
+		r.mu.Lock()
+		e.suspect = false
+		r.mu.Unlock()
+	}
+	return reasonFor(e.err)
+}
+
+func (r *Reconciler) due(e *entry, now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return !now.Before(e.next) || e.suspect && e.err == nil && now.Sub(e.checked) >= suspectInterval
+}
+
+// lookAgain is when to reconcile next: for the next check, or for a changed Secret, whichever is first.
+func lookAgain(e *entry, now time.Time) time.Duration {
+	next := secretInterval
+	if e.client != nil && e.next.Sub(now) < next {
+		next = e.next.Sub(now)
+	}
+	if e.suspect {
+		next = min(next, suspectInterval)
+	}
+	return max(next, time.Second)
+}
+
+func (r *Reconciler) entry(name types.NamespacedName) *entry {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.entries[name] == nil {
+		r.entries[name] = &entry{}
+	}
+	return r.entries[name]
+}
+
+func (r *Reconciler) remove(name types.NamespacedName) {
+	r.Connections.Remove(name)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if e := r.entries[name]; e != nil && e.client != nil {
+		e.client.Close()
+	}
+	delete(r.entries, name)
+}
