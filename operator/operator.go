@@ -33,9 +33,6 @@ const (
 // fieldOwner of everything that the operator writes.
 const fieldOwner = "mandate-operator"
 
-// +kubebuilder:rbac:groups=coordination.k8s.io,resources=leases,verbs=get;create;update
-// +kubebuilder:rbac:groups="",resources=events,verbs=create;patch
-
 // Scheme knows the kinds that the operator reads and writes.
 func Scheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()

@@ -149,12 +149,17 @@ func set(t *testing.T, object map[string]any, schema *apiextensionsv1.JSONSchema
 	if _, ok := object[name]; !ok {
 		object[name] = sample(&property, 0)
 	}
-	switch {
-	case indexed && !more:
+	if !more {
 		object[name] = []any{value}
-	case indexed:
-		set(t, object[name].([]any)[0].(map[string]any), property.Items.Schema, rest, value)
-	default:
-		set(t, object[name].(map[string]any), &property, rest, value)
+		return
 	}
+	below, within := object[name], &property
+	if list, ok := below.([]any); ok {
+		below, within = list[0], property.Items.Schema
+	}
+	fields, ok := below.(map[string]any)
+	if !ok {
+		t.Fatalf("%s has no fields", name)
+	}
+	set(t, fields, within, rest, value)
 }

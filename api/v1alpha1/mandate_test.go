@@ -100,7 +100,7 @@ var mandateCreates = map[string]attempt{
   reference: ACME-2026-001
   suppressEmailNotification: true
   individuals:
-  - {name: jane, reference: PERSONAL-1, email: jane@personal.test, title: Dr, firstName: Personalia, middleName: "", lastName: Personalis,
+  - {name: jane, reference: PERSONAL-1, email: jane@personal.test, title: Dr, firstName: Personalia, middleName: "", lastName: Personally,
      dateOfBirth: "1991-03-04", gender: female, detailsSecretRef: {name: jane}}
   decision: Complete
   archived: true

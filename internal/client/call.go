@@ -73,8 +73,9 @@ func repeatable(class retryClass, err *Error) bool {
 		switch err.Kind {
 		case KindUnreachable, KindConnection, KindTimeout, KindServer, KindRateLimited:
 			return true
+		default:
+			return err.Status == http.StatusTooEarly
 		}
-		return err.Status == http.StatusTooEarly
 	case retryUndone:
 		return err.Outcome != Unknown && (err.Kind == KindUnreachable || err.Kind == KindRateLimited)
 	default:

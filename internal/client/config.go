@@ -5,6 +5,7 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"net/http"
 	"net/url"
@@ -54,8 +55,9 @@ type Config struct {
 	CABundle []byte
 	// UserAgent of every request; "" is "idv-client".
 	UserAgent string
-	// RequestTimeout bounds one call, retries and login included; 0 is 30 s. Calls that e-mail people have a deadline
-	// of their own.
+	// RequestTimeout bounds one call, retries and login included; 0 is 30 s. An answer to a read must begin within a
+	// third of it, so that a silent server leaves time for another attempt. Calls that e-mail people and the download of
+	// a report have deadlines of their own.
 	RequestTimeout time.Duration
 	// RequestsPerSecond of this client, with a burst of the same size; 0 is 10, negative is no limit.
 	RequestsPerSecond float64
@@ -143,15 +145,20 @@ func (c Config) validate() error {
 	default:
 		return errors.New("token authorization: must be Auto, None or Basic")
 	}
-	for _, m := range []TransitionMethod{c.CompleteMethod, c.RejectMethod} {
-		switch m {
+	for field, method := range map[string]TransitionMethod{"complete method": c.CompleteMethod, "reject method": c.RejectMethod} {
+		switch method {
 		case "", TransitionAuto, TransitionPATCH, TransitionPOST, TransitionPUT:
 		default:
-			return errors.New("transition method: must be Auto, PATCH, POST or PUT")
+			return errors.New(field + ": must be Auto, PATCH, POST or PUT")
 		}
 	}
-	if c.RequestTimeout < 0 || c.MaxWait < 0 {
-		return errors.New("request timeout and maximum wait: must not be negative")
+	switch {
+	case c.RequestTimeout < 0:
+		return errors.New("request timeout: must not be negative")
+	case c.MaxWait < 0:
+		return errors.New("maximum wait: must not be negative")
+	case math.IsNaN(c.RequestsPerSecond) || math.IsInf(c.RequestsPerSecond, 0):
+		return errors.New("requests per second: must be a number; negative for no limit")
 	}
 	return c.Credentials.validate(c.TokenAuthorization)
 }

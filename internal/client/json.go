@@ -140,7 +140,10 @@ func parseID(raw json.RawMessage) (int64, bool) {
 		return 0, false
 	}
 	id, err := strconv.ParseInt(text, 10, 64)
-	return id, err == nil && id > 0
+	if err != nil || id <= 0 { // what ParseInt gives with an error is a number too
+		return 0, false
+	}
+	return id, true
 }
 
 func parseString(raw json.RawMessage) (string, bool) {

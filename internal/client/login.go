@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"encoding/base64"
+	"math"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -69,7 +70,7 @@ func parseToken(a *answer, now time.Time) (*token, *Error) {
 
 func lifetime(expiresIn string) time.Duration {
 	seconds, err := strconv.ParseFloat(expiresIn, 64)
-	if err != nil || !(seconds > 0) { //nolint:staticcheck // false for NaN as well
+	if err != nil || math.IsNaN(seconds) || seconds <= 0 {
 		return unknownLifetime
 	}
 	return max(time.Duration(min(seconds, maxLifetime.Seconds())*float64(time.Second)), minLifetime)

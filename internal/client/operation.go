@@ -47,6 +47,7 @@ type properties struct {
 	path     string // below /api/v1; {id} stands for the one path parameter
 	mutating bool
 	emails   bool // real people get mail: sent once, never cut short, never replayed
+	done     bool // any 2xx is success: the answer's body is read if it can be, and not needed
 	retry    retryClass
 	deadline time.Duration // for the whole call, retries and login included; 0: Config.RequestTimeout
 	maxBody  int64         // of the answer, after decompression; a report's own limit is the caller's
@@ -64,20 +65,20 @@ const (
 )
 
 var operations = map[Operation]properties{
-	OpToken:               {method: http.MethodPost, path: "/ext/authentications/token", deadline: loginDeadline, maxBody: maxToken},
-	OpCreateApplication:   {method: http.MethodPost, path: "/ext/applications", mutating: true, emails: true, deadline: emailDeadline, maxBody: maxJSON},
+	OpToken:               {method: http.MethodPost, path: "/ext/authentications/token", retry: retryNever, deadline: loginDeadline, maxBody: maxToken},
+	OpCreateApplication:   {method: http.MethodPost, path: "/ext/applications", mutating: true, emails: true, retry: retryNever, deadline: emailDeadline, maxBody: maxJSON},
 	OpRetrieveApplication: {method: http.MethodGet, path: "/ext/applications/{id}", retry: retrySafe, maxBody: maxJSON},
-	OpDeleteApplication:   {method: http.MethodDelete, path: "/ext/applications/{id}", mutating: true, retry: retryUndone, maxBody: maxJSON},
-	OpArchiveApplication:  {method: http.MethodPatch, path: "/ext/applications/{id}/archive", mutating: true, retry: retryUndone, maxBody: maxJSON},
-	OpCompleteApplication: {path: "/ext/applications/{id}/complete", mutating: true, retry: retryUndone, maxBody: maxJSON},
-	OpRejectApplication:   {path: "/ext/applications/{id}/reject", mutating: true, retry: retryUndone, maxBody: maxJSON},
-	OpAcceptCheck:         {method: http.MethodPatch, path: "/check/{id}/accept", mutating: true, retry: retryUndone, maxBody: maxJSON},
-	OpRejectCheck:         {method: http.MethodPatch, path: "/check/{id}/reject", mutating: true, retry: retryUndone, maxBody: maxJSON},
+	OpDeleteApplication:   {method: http.MethodDelete, path: "/ext/applications/{id}", mutating: true, done: true, retry: retryUndone, maxBody: maxJSON},
+	OpArchiveApplication:  {method: http.MethodPatch, path: "/ext/applications/{id}/archive", mutating: true, done: true, retry: retryUndone, maxBody: maxJSON},
+	OpCompleteApplication: {path: "/ext/applications/{id}/complete", mutating: true, done: true, retry: retryUndone, maxBody: maxJSON},
+	OpRejectApplication:   {path: "/ext/applications/{id}/reject", mutating: true, done: true, retry: retryUndone, maxBody: maxJSON},
+	OpAcceptCheck:         {method: http.MethodPatch, path: "/check/{id}/accept", mutating: true, done: true, retry: retryUndone, maxBody: maxJSON},
+	OpRejectCheck:         {method: http.MethodPatch, path: "/check/{id}/reject", mutating: true, done: true, retry: retryUndone, maxBody: maxJSON},
 	OpRetrieveIndividual:  {method: http.MethodGet, path: "/ext/individuals/{id}", retry: retrySafe, maxBody: maxJSON},
-	OpResendInvites:       {method: http.MethodPost, path: "/ext/individuals/{id}/invites/resend", mutating: true, emails: true, deadline: emailDeadline, maxBody: maxJSON},
-	OpResetIndividual:     {method: http.MethodPost, path: "/ext/individuals/{id}/reset", mutating: true, emails: true, deadline: emailDeadline, maxBody: maxJSON},
+	OpResendInvites:       {method: http.MethodPost, path: "/ext/individuals/{id}/invites/resend", mutating: true, emails: true, done: true, retry: retryNever, deadline: emailDeadline, maxBody: maxJSON},
+	OpResetIndividual:     {method: http.MethodPost, path: "/ext/individuals/{id}/reset", mutating: true, emails: true, done: true, retry: retryNever, deadline: emailDeadline, maxBody: maxJSON},
 	OpIndividualReport:    {method: http.MethodGet, path: "/ext/individuals/{id}/report", retry: retrySafe, deadline: reportDeadline, maxBody: maxJSON},
 	OpRetrieveReferences:  {method: http.MethodGet, path: "/ext/references", retry: retrySafe, maxBody: maxJSON},
-	OpSubscribeWebhook:    {method: http.MethodPost, path: "/ext/webhooks/subscribe", mutating: true, retry: retryUndone, maxBody: maxJSON},
+	OpSubscribeWebhook:    {method: http.MethodPost, path: "/ext/webhooks/subscribe", mutating: true, done: true, retry: retryUndone, maxBody: maxJSON},
 	OpRetrieveWebhook:     {method: http.MethodGet, path: "/ext/webhooks/retrieve/{id}", retry: retrySafe, maxBody: maxJSON},
 }

@@ -16,7 +16,7 @@ type Problem struct {
 	Errors []FieldError
 }
 
-// FieldError is one leaf of a problem's `exception` tree.
+// FieldError is one leaf of a problem's `exception` tree. It has no Messages if what the service says there is no text.
 type FieldError struct {
 	Path     Path
 	Messages []Secret
@@ -107,17 +107,20 @@ func (p *Problem) leaf(path Path, raw []byte) {
 	if err != nil {
 		items = []json.RawMessage{raw}
 	}
-	var messages []Secret
+	said := FieldError{Path: path}
+	something := false
 	for i, item := range items[:min(len(items), maxListIndex)] {
 		if o, err := parseObject(item); err == nil {
 			p.collect(append(slices.Clip(path), Step{Index: i}), o)
-		} else if !isNull(item) {
-			message, _ := parseString(item)
-			messages = append(messages, Hide(message))
+			continue
+		}
+		something = something || !isNull(item)
+		if message, ok := parseString(item); ok {
+			said.Messages = append(said.Messages, Hide(message))
 		}
 	}
-	if len(messages) > 0 {
-		p.Errors = append(p.Errors, FieldError{path, messages})
+	if something {
+		p.Errors = append(p.Errors, said)
 	}
 }
 

@@ -165,5 +165,8 @@ func Find(references []Reference, want Reference) (Reference, bool) {
 			found = have
 		}
 	}
-	return found, fits == 1
+	if fits != 1 {
+		return Reference{}, false
+	}
+	return found, true
 }

@@ -59,7 +59,7 @@ func (c *Client) exchange(ctx context.Context, out outgoing) (*answer, *Error) {
 		return answer, out.report.receive(ctx, response)
 	}
 	body, failure := readBody(ctx, response, out.op)
-	if failure != nil {
+	if failure != nil && !row.done {
 		return nil, failure
 	}
 	answer.body = body

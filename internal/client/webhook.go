@@ -103,7 +103,7 @@ func parseWebhooks(answer *answer, urlNames ...string) (*Webhooks, error) {
 		return nil, unreadable(answer, "the answer is not JSON")
 	}
 	webhooks := &Webhooks{Raw: answer.raw()}
-	webhooks.add(answer.body, append(urlNames, webhookURLNames...), 0)
+	webhooks.add(answer.body, slices.Concat(urlNames, webhookURLNames), 0)
 	list, ok := webhookList(answer.body)
 	webhooks.Complete = len(answer.body) == 0 || ok && len(list) == len(webhooks.Items)
 	return webhooks, nil

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -39,7 +40,8 @@ type Ledger struct {
 
 // NewAttempt begins an attempt. It counts as sent from the start: it is written before the request goes out, and only
 // proof of the contrary may take that back.
-func NewAttempt(now metav1.MicroTime, inputs string) v1alpha1.Attempt {
+func NewAttempt(inputs string) v1alpha1.Attempt {
+	now := metav1.MicroTime{Time: time.Now().Truncate(time.Microsecond)} // as the API server keeps it
 	return v1alpha1.Attempt{Nonce: string(uuid.NewUUID()), FirstStartedTime: now, StartedTime: now, Sent: true, Ordinal: 1, Inputs: inputs}
 }
 
@@ -102,7 +104,11 @@ func (l *Ledger) Claim(ctx context.Context, namespace string, spec v1alpha1.Appl
 	case err != nil:
 		return nil, err
 	}
-	return record, complete(record, *spec.Attempt)
+	if err := complete(record, *spec.Attempt); err != nil {
+		// Nothing was sent yet. Left behind, the record would look as if something may have been.
+		return nil, errors.Join(err, l.Release(ctx, record))
+	}
+	return record, nil
 }
 
 // Retake begins another attempt on a record whose last one has ended, or was given up by its process. The record must

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -67,7 +68,10 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	return ctrl.NewControllerManagedBy(manager).Named("mandate").
 		For(&v1alpha1.Mandate{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.IdentityService{}, handler.EnqueueRequestsFromMapFunc(r.waitingFor), builder.WithPredicates(serviceChanged())).
-		WithOptions(controller.Options{MaxConcurrentReconciles: workers}).
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: workers,
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](500*time.Millisecond, maxBackoff),
+		}).
 		Complete(r)
 }
 

@@ -20,7 +20,7 @@ func (p *pass) claim(ctx context.Context) error {
 	if !p.enter() {
 		return nil
 	}
-	attempt := ledger.NewAttempt(metav1.NowMicro(), p.facts.inputs.fingerprint)
+	attempt := ledger.NewAttempt(p.facts.inputs.fingerprint)
 	record, err := p.Ledger.Claim(ctx, p.mandate.Namespace, v1alpha1.ApplicationRecordSpec{
 		ServiceURL: p.connection.URL, Reference: p.reference, Attempt: &attempt,
 		MandateRef: v1alpha1.RecordedMandate{Name: p.mandate.Name, UID: p.mandate.UID},
@@ -43,7 +43,7 @@ func (p *pass) retake(ctx context.Context) error {
 	if !p.enter() {
 		return nil
 	}
-	attempt := ledger.NewAttempt(metav1.NowMicro(), p.facts.inputs.fingerprint)
+	attempt := ledger.NewAttempt(p.facts.inputs.fingerprint)
 	if p.facts.records.sent {
 		attempt.FirstStartedTime, attempt.Ordinal = p.record.Spec.Attempt.FirstStartedTime, p.record.Spec.Attempt.Ordinal+1
 	}

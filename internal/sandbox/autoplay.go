@@ -1,0 +1,59 @@
+package sandbox
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/sandbox/state"
+)
+
+// player makes the individuals act by themselves while autoplay is on.
+type player struct {
+	account *state.Account
+	changed chan struct{}
+
+	mu   sync.Mutex
+	mode control.Autoplay
+}
+
+func newPlayer(account *state.Account, mode control.Autoplay) *player {
+	return &player{account: account, changed: make(chan struct{}, 1), mode: mode}
+}
+
+func (p *player) get() control.Autoplay {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.mode
+}
+
+// set changes the mode; a delay of 0 stays as it is.
+func (p *player) set(mode control.Autoplay) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if mode.DelayMillis == 0 {
+		mode.DelayMillis = p.mode.DelayMillis
+	}
+	p.mode = mode
+	select {
+	case p.changed <- struct{}{}:
+	default:
+	}
+}
+
+func (p *player) run(ctx context.Context) {
+	for {
+		var due <-chan time.Time
+		if mode := p.get(); mode.Enabled {
+			due = time.After(time.Duration(mode.DelayMillis) * time.Millisecond)
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.changed:
+		case <-due:
+			p.account.StepAll()
+		}
+	}
+}

@@ -1,0 +1,211 @@
+// Package control is the sandbox's control API: its JSON types and a client.
+//
+// The control API is what a test or a demo uses to be everything that is not
+// the client under test: the people in the mobile app, the clock, the network
+// and the other readings of the documentation. The routes are listed in the
+// documentation of package sandbox and by the sandbox itself at GET /sandbox/v1/.
+package control
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Prefix is the path below which the control API lies.
+const Prefix = "/sandbox/v1"
+
+// Client calls the control API of one sandbox. It is safe for concurrent use.
+type Client struct {
+	base string
+	http *http.Client
+}
+
+// New returns a client of the sandbox at baseURL, for example
+// "http://127.0.0.1:8480", the same URL that clients of the service get.
+func New(baseURL string) *Client {
+	return &Client{
+		base: strings.TrimRight(baseURL, "/") + Prefix,
+		// Without idle connections there is nothing that a caller would have to close.
+		http: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}},
+	}
+}
+
+// Error is an answer of the control API that is not 2xx.
+type Error struct {
+	Method, Path string
+	Status       int
+	Message      string
+}
+
+// Error implements error.
+func (e *Error) Error() string {
+	return fmt.Sprintf("sandbox control: %s %s: %d: %s", e.Method, e.Path, e.Status, e.Message)
+}
+
+// Outbox returns every e-mail sent so far, oldest first.
+func (c *Client) Outbox(ctx context.Context) ([]Email, error) {
+	return get[[]Email](ctx, c, "/outbox")
+}
+
+// OutboxAfter returns the e-mails sent after the one with this sequence number.
+func (c *Client) OutboxAfter(ctx context.Context, sequence int64) ([]Email, error) {
+	query := url.Values{"after": {strconv.FormatInt(sequence, 10)}}
+	return get[[]Email](ctx, c, "/outbox?"+query.Encode())
+}
+
+// Applications returns every application that exists, oldest first.
+func (c *Client) Applications(ctx context.Context) ([]Application, error) {
+	return get[[]Application](ctx, c, "/applications")
+}
+
+// Play makes individuals act, and returns their application as it is then.
+func (c *Client) Play(ctx context.Context, play Play) (Application, error) {
+	return call[Application](ctx, c, http.MethodPost, "/play", play)
+}
+
+// Now returns the sandbox's time.
+func (c *Client) Now(ctx context.Context) (time.Time, error) {
+	clock, err := get[Clock](ctx, c, "/clock")
+	return clock.Now, err
+}
+
+// Advance moves the sandbox's clock by whole seconds and returns its new time.
+// Applications that are eight weeks old by then are gone.
+func (c *Client) Advance(ctx context.Context, by time.Duration) (time.Time, error) {
+	clock, err := call[Clock](ctx, c, http.MethodPost, "/clock/advance", ClockStep{Seconds: int64(by / time.Second)})
+	return clock.Now, err
+}
+
+// SetClock sets the sandbox's clock; it runs on from there.
+func (c *Client) SetClock(ctx context.Context, now time.Time) error {
+	_, err := call[Clock](ctx, c, http.MethodPut, "/clock", Clock{Now: now})
+	return err
+}
+
+// Stats returns the counts of requests, answers and logins.
+func (c *Client) Stats(ctx context.Context) (Statistics, error) {
+	return get[Statistics](ctx, c, "/stats")
+}
+
+// ResetStats sets the counts to zero.
+func (c *Client) ResetStats(ctx context.Context) error {
+	return c.do(ctx, http.MethodDelete, "/stats", nil, nil)
+}
+
+// RevokeTokens makes every token handed out so far invalid and returns how many there were.
+func (c *Client) RevokeTokens(ctx context.Context) (int, error) {
+	revoked, err := call[Revoked](ctx, c, http.MethodPost, "/tokens/revoke", nil)
+	return revoked.Revoked, err
+}
+
+// Fault adds a fault. Of several that match a request the oldest strikes.
+func (c *Client) Fault(ctx context.Context, fault Fault) error {
+	return c.do(ctx, http.MethodPost, "/faults", fault, nil)
+}
+
+// Faults returns the faults that have yet to strike, oldest first.
+func (c *Client) Faults(ctx context.Context) ([]Fault, error) {
+	return get[[]Fault](ctx, c, "/faults")
+}
+
+// ClearFaults removes every fault.
+func (c *Client) ClearFaults(ctx context.Context) error {
+	return c.do(ctx, http.MethodDelete, "/faults", nil, nil)
+}
+
+// Deliveries returns the webhook deliveries, oldest first.
+func (c *Client) Deliveries(ctx context.Context) ([]Delivery, error) {
+	return get[[]Delivery](ctx, c, "/deliveries")
+}
+
+// Autoplay returns the mode in which the sandbox plays the individuals.
+func (c *Client) Autoplay(ctx context.Context) (Autoplay, error) {
+	return get[Autoplay](ctx, c, "/autoplay")
+}
+
+// SetAutoplay changes the mode. A DelayMillis of 0 leaves the delay as it is.
+func (c *Client) SetAutoplay(ctx context.Context, mode Autoplay) error {
+	return c.do(ctx, http.MethodPut, "/autoplay", mode, nil)
+}
+
+// Dialects returns every switch with its value.
+func (c *Client) Dialects(ctx context.Context) ([]Switch, error) {
+	return get[[]Switch](ctx, c, "/dialects")
+}
+
+// SetDialect sets one switch.
+func (c *Client) SetDialect(ctx context.Context, name, value string) error {
+	return c.SetDialects(ctx, map[string]string{name: value})
+}
+
+// SetDialects sets several switches at once, or none of them when one is wrong.
+func (c *Client) SetDialects(ctx context.Context, values map[string]string) error {
+	return c.do(ctx, http.MethodPut, "/dialects", values, nil)
+}
+
+// ResetDialects sets every switch to the documented reading.
+func (c *Client) ResetDialects(ctx context.Context) error {
+	return c.do(ctx, http.MethodDelete, "/dialects", nil, nil)
+}
+
+// Reset puts the whole sandbox back to how it was started. Ids go on: none is given twice.
+func (c *Client) Reset(ctx context.Context) error {
+	return c.do(ctx, http.MethodPost, "/reset", nil, nil)
+}
+
+func get[T any](ctx context.Context, c *Client, path string) (T, error) {
+	return call[T](ctx, c, http.MethodGet, path, nil)
+}
+
+func call[T any](ctx context.Context, c *Client, method, path string, in any) (T, error) {
+	var out T
+	err := c.do(ctx, method, path, in, &out)
+	return out, err
+}
+
+func (c *Client) do(ctx context.Context, method, path string, in, out any) error {
+	var body io.Reader
+	if in != nil {
+		encoded, err := json.Marshal(in)
+		if err != nil {
+			return fmt.Errorf("sandbox control: encode %s %s: %w", method, path, err)
+		}
+		body = bytes.NewReader(encoded)
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
+	if err != nil {
+		return fmt.Errorf("sandbox control: %w", err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := c.http.Do(request)
+	if err != nil {
+		return fmt.Errorf("sandbox control: %w", err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode/100 != 2 {
+		return failure(method, path, response)
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.NewDecoder(response.Body).Decode(out); err != nil {
+		return fmt.Errorf("sandbox control: decode the answer of %s %s: %w", method, path, err)
+	}
+	return nil
+}
+
+func failure(method, path string, response *http.Response) error {
+	var body Failure
+	if err := json.NewDecoder(response.Body).Decode(&body); err != nil {
+		body.Error = "the answer is not the control API's"
+	}
+	return &Error{Method: method, Path: path, Status: response.StatusCode, Message: body.Error}
+}

@@ -1,0 +1,248 @@
+package control
+
+import "time"
+
+// Operation names one documented operation of the service. Faults and
+// statistics are kept by these names.
+type Operation string
+
+// The documented operations, in the order of the interface.
+const (
+	Token               Operation = "token"
+	CreateApplication   Operation = "create_application"
+	RetrieveApplication Operation = "retrieve_application"
+	DeleteApplication   Operation = "delete_application"
+	ArchiveApplication  Operation = "archive_application"
+	CompleteApplication Operation = "complete_application"
+	RejectApplication   Operation = "reject_application"
+	AcceptCheck         Operation = "accept_check"
+	RejectCheck         Operation = "reject_check"
+	RetrieveIndividual  Operation = "retrieve_individual"
+	ResendInvites       Operation = "resend_invites"
+	ResetIndividual     Operation = "reset_individual"
+	IndividualReport    Operation = "individual_report"
+	References          Operation = "references"
+	SubscribeWebhook    Operation = "subscribe_webhook"
+	RetrieveWebhook     Operation = "retrieve_webhook"
+)
+
+// AnyOperation makes a Fault strike whatever is asked of the service.
+const AnyOperation Operation = "*"
+
+// Operations lists every documented operation.
+func Operations() []Operation {
+	return []Operation{
+		Token, CreateApplication, RetrieveApplication, DeleteApplication, ArchiveApplication,
+		CompleteApplication, RejectApplication, AcceptCheck, RejectCheck, RetrieveIndividual,
+		ResendInvites, ResetIndividual, IndividualReport, References, SubscribeWebhook, RetrieveWebhook,
+	}
+}
+
+// EmailKind says why an e-mail was sent.
+type EmailKind string
+
+// The reasons for an e-mail.
+const (
+	Invite EmailKind = "invite"
+	Resend EmailKind = "resend"
+	Reset  EmailKind = "reset"
+)
+
+// Email is one message that the real service would have sent to a person.
+type Email struct {
+	Sequence            int64     `json:"sequence"`
+	Time                time.Time `json:"time"`
+	Kind                EmailKind `json:"kind"`
+	ApplicationID       int64     `json:"application_id"`
+	Reference           string    `json:"reference"`
+	IndividualID        int64     `json:"individual_id"`
+	IndividualReference string    `json:"individual_reference"`
+	Address             string    `json:"address"`
+	InviteCode          string    `json:"invite_code"`
+}
+
+// Application is the short form of an application: enough to find it, to play
+// its people and to see how far they are. It holds no personal details.
+type Application struct {
+	ID          int64        `json:"id"`
+	Reference   string       `json:"reference"`
+	State       string       `json:"state"`
+	Archived    bool         `json:"archived"`
+	CreatedTime time.Time    `json:"created_time"`
+	Individuals []Individual `json:"individuals"`
+}
+
+// Individual is the short form of an individual.
+type Individual struct {
+	ID        int64   `json:"id"`
+	Reference string  `json:"reference"`
+	State     string  `json:"state"`
+	Checks    []Check `json:"checks"`
+}
+
+// Check is the short form of a check.
+type Check struct {
+	ID    int64  `json:"id"`
+	Name  string `json:"name"`
+	State string `json:"state"`
+}
+
+// Step is something an individual does in the mobile app.
+type Step string
+
+// The steps, in order. A step takes the ones before it along.
+const (
+	AcceptTerms     Step = "accept_terms"
+	CompleteActions Step = "complete_actions"
+	FinishChecks    Step = "finish_checks"
+)
+
+// Result is how checks end.
+type Result string
+
+// The results of checks. Review leaves the checks to a person at the client.
+const (
+	Pass   Result = "pass"
+	Fail   Result = "fail"
+	Review Result = "review"
+)
+
+// Play makes individuals act.
+type Play struct {
+	// ApplicationID or Reference names the application; the id wins.
+	ApplicationID int64  `json:"application_id,omitempty"`
+	Reference     string `json:"reference,omitempty"`
+	// Individual is one individual's reference or id; empty plays all of them.
+	Individual string `json:"individual,omitempty"`
+	// Step is how far they go; empty means FinishChecks.
+	Step Step `json:"step,omitempty"`
+	// Check limits FinishChecks to the check of this name; empty means every check.
+	Check string `json:"check,omitempty"`
+	// Result is how the checks end; empty means Pass.
+	Result Result `json:"result,omitempty"`
+}
+
+// Clock is the sandbox's time. It runs on from whatever it was set to.
+type Clock struct {
+	Now time.Time `json:"now"`
+}
+
+// ClockStep moves the clock by whole seconds, back too.
+type ClockStep struct {
+	Seconds int64 `json:"seconds"`
+}
+
+// Statistics counts what was asked of the service since the start, or since the
+// last reset of the statistics.
+type Statistics struct {
+	// Logins counts the tokens that were handed out.
+	Logins     int64                             `json:"logins"`
+	Operations map[Operation]OperationStatistics `json:"operations"`
+}
+
+// Requests is how often the operation was asked for, whatever the answer.
+func (s Statistics) Requests(op Operation) int64 { return s.Operations[op].Requests }
+
+// OperationStatistics counts one operation.
+type OperationStatistics struct {
+	Requests int64 `json:"requests"`
+	// Answers counts by status code in decimal, and "lost" where a fault kept the answer.
+	Answers map[string]int64 `json:"answers"`
+}
+
+// Lost is the key in OperationStatistics.Answers for answers that a fault kept.
+const Lost = "lost"
+
+// FaultKind is what goes wrong.
+type FaultKind string
+
+// The kinds of faults.
+const (
+	// Slow only waits: the work is done after the delay even when the caller has
+	// gone by then (a late commit), or, with AfterWork, before it.
+	Slow FaultKind = "slow"
+	// Answer answers Status with a problem body and RetryAfter.
+	Answer FaultKind = "answer"
+	// Garbage answers Status (default 200) with a body that is not JSON.
+	Garbage FaultKind = "garbage"
+	// Close ends the connection without an answer.
+	Close FaultKind = "close"
+	// ResetConnection ends the connection with a TCP reset.
+	ResetConnection FaultKind = "reset"
+)
+
+// Always, as Fault.Times, keeps a fault until it is cleared.
+const Always = -1
+
+// Fault makes requests of one operation go wrong.
+type Fault struct {
+	Operation Operation `json:"operation"`
+	Kind      FaultKind `json:"kind"`
+	// AfterWork does the work first and spoils only its answer. Without it the
+	// fault takes the place of the work (Slow excepted).
+	AfterWork bool `json:"after_work,omitempty"`
+	// Times is how many requests it strikes; 0 means one, Always every one.
+	Times int `json:"times,omitempty"`
+	// DelayMillis waits so long before the fault strikes.
+	DelayMillis int64 `json:"delay_ms,omitempty"`
+	// Status is the status code of Answer (default 500) and Garbage (default 200).
+	Status int `json:"status,omitempty"`
+	// RetryAfter is sent as the Retry-After header as it stands.
+	RetryAfter string `json:"retry_after,omitempty"`
+}
+
+// DeliveryState says how a webhook delivery ended.
+type DeliveryState string
+
+// The states of a delivery.
+const (
+	Queued    DeliveryState = "queued"
+	Delivered DeliveryState = "delivered"
+	// Failed means that no attempt was answered with 2xx.
+	Failed DeliveryState = "failed"
+	// Dropped means that the queue was full or the sandbox ended.
+	Dropped DeliveryState = "dropped"
+	// Blocked means that the target is not on this machine and remote deliveries are off.
+	Blocked DeliveryState = "blocked"
+)
+
+// Delivery is one webhook call and what became of it.
+type Delivery struct {
+	Sequence       int64         `json:"sequence"`
+	Time           time.Time     `json:"time"`
+	SubscriptionID int64         `json:"subscription_id"`
+	URL            string        `json:"url"`
+	Event          string        `json:"event"`
+	ApplicationID  int64         `json:"application_id"`
+	State          DeliveryState `json:"state"`
+	Attempts       int           `json:"attempts"`
+	// LastStatus is the status code of the last attempt; 0 when it got no answer.
+	LastStatus int `json:"last_status"`
+}
+
+// Autoplay is the mode in which the sandbox plays the individuals by itself.
+type Autoplay struct {
+	Enabled bool `json:"enabled"`
+	// DelayMillis is the time between two steps of an individual.
+	DelayMillis int64 `json:"delay_ms,omitempty"`
+}
+
+// Switch is one named reading of something the interface leaves open.
+type Switch struct {
+	Name string `json:"name"`
+	// Meaning says what the switch decides.
+	Meaning string `json:"meaning"`
+	// Values lists what it can be set to; the first is the default.
+	Values []string `json:"values"`
+	Value  string   `json:"value"`
+}
+
+// Revoked tells how many tokens were revoked.
+type Revoked struct {
+	Revoked int `json:"revoked"`
+}
+
+// Failure is the body of every answer of the control API that is not 2xx.
+type Failure struct {
+	Error string `json:"error"`
+}

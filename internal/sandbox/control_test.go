@@ -1,0 +1,276 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// get fetches a path beside the interface.
+func (s *served) get(path, accept string) answer {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+path, http.NoBody)
+	must0(s.t, err)
+	request.Header.Set("Accept", accept)
+	got, err := send(request)
+	must0(s.t, err)
+	return got
+}
+
+func TestHelpPageAndDocumentationListTheSameRoutes(t *testing.T) {
+	s := serve(t, sandbox.Options{})
+	source, err := os.ReadFile("doc.go")
+	must0(t, err)
+	routes, _ := s.get(control.Prefix+"/", "application/json").tree().([]any)
+	help, page := string(s.get(control.Prefix+"/", "").body), string(s.get("/", "text/html").body)
+	if len(routes) < 20 {
+		t.Fatalf("only %d routes", len(routes))
+	}
+	for _, route := range routes {
+		line := fmt.Sprintf("%-6s %s%s", at(route, "method"), control.Prefix, at(route, "path"))
+		summary := fmt.Sprint(at(route, "summary"))
+		for where, text := range map[string]string{"the package documentation": string(source), "the help": help} {
+			if !strings.Contains(text, line+" ") || !strings.Contains(text, summary) {
+				t.Errorf("%s lacks %q", where, line)
+			}
+		}
+		if !strings.Contains(page, fmt.Sprintf("<code>%s%s</code>", control.Prefix, at(route, "path"))) {
+			t.Errorf("the page lacks %q", line)
+		}
+	}
+	if listed := strings.Count(string(source), "\n//\t"); listed != len(routes) {
+		t.Errorf("the package documentation lists %d routes, there are %d", listed, len(routes))
+	}
+}
+
+func TestControlRefuses(t *testing.T) {
+	s := serve(t, sandbox.Options{})
+	path := s.create(mandate("done", "jane"))
+	s.play(control.Play{Reference: "done"})
+	s.must(http.MethodPatch, path+"/complete", object{})
+	s.create(mandate("acme", "jane"))
+	ctx := t.Context()
+	play := func(p control.Play) error {
+		_, err := s.Play(ctx, p)
+		return err
+	}
+	cases := map[string]struct {
+		err    error
+		status int
+	}{
+		"playing nobody's application":   {play(control.Play{Reference: "nobody"}), 404},
+		"playing nothing named":          {play(control.Play{}), 404},
+		"playing a stranger":             {play(control.Play{Reference: "acme", Individual: "stranger"}), 404},
+		"playing a check there is not":   {play(control.Play{Reference: "acme", Check: "fingerprint"}), 404},
+		"playing an unknown step":        {play(control.Play{Reference: "acme", Step: "dance"}), 409},
+		"playing an unknown result":      {play(control.Play{Reference: "acme", Result: "maybe"}), 409},
+		"playing what is concluded":      {play(control.Play{Reference: "done"}), 409},
+		"a clock without a time":         {s.SetClock(ctx, time.Time{}), 400},
+		"an autoplay delay below zero":   {s.SetAutoplay(ctx, control.Autoplay{DelayMillis: -1}), 400},
+		"a dialect that does not exist":  {s.SetDialect(ctx, "klingon", "yes"), 400},
+		"a lag that is no number":        {s.SetDialect(ctx, "readLag", "long"), 400},
+		"a lag below zero":               {s.SetDialect(ctx, "readLag", "-1"), 400},
+		"e-mails after something absurd": {badOutbox(s), 400},
+	}
+	for name, c := range cases {
+		var refused *control.Error
+		if !errors.As(c.err, &refused) || refused.Status != c.status || refused.Message == "" {
+			t.Errorf("%s: %v, want status %d", name, c.err, c.status)
+		}
+	}
+	if _, err := s.Advance(ctx, 200*365*24*time.Hour); err == nil {
+		t.Error("the clock went two centuries ahead")
+	}
+	wantEqual(t, "an unknown route", http.StatusNotFound, s.get(control.Prefix+"/nothing", "").status)
+	short := s.play(control.Play{Reference: "acme", Step: control.AcceptTerms})
+	wantEqual(t, "nobody was played before", "in progress", short.State)
+}
+
+func badOutbox(s *served) error {
+	got := s.get(control.Prefix+"/outbox?after=soon", "")
+	return &control.Error{Status: got.status, Message: fmt.Sprint(got.at("error"))}
+}
+
+func TestClock(t *testing.T) {
+	start := time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC)
+	s := serve(t, sandbox.Options{StartTime: start})
+	ctx := t.Context()
+	near := func(what string, want time.Time) {
+		t.Helper()
+		now, err := s.Now(ctx)
+		must0(t, err)
+		if off := now.Sub(want); off < 0 || off > time.Minute {
+			t.Errorf("%s: the clock shows %s, want %s", what, now, want)
+		}
+	}
+	near("at first", start)
+	advanced, err := s.Advance(ctx, 48*time.Hour)
+	must0(t, err)
+	near("advanced", start.Add(48*time.Hour))
+	if advanced.Before(start.Add(48 * time.Hour)) {
+		t.Errorf("advance answers %s", advanced)
+	}
+	must0(t, s.SetClock(ctx, start.Add(-time.Hour)))
+	near("set back", start.Add(-time.Hour))
+	must0(t, s.Reset(ctx))
+	near("reset", start)
+}
+
+func TestResetForgetsEverythingButIDs(t *testing.T) {
+	options := sandbox.Options{}
+	must0(t, options.Dialect.Parse("createStatus=201"))
+	s := serve(t, options)
+	ctx := t.Context()
+	before := s.must(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
+	must0(t, s.SetDialect(ctx, "createStatus", "202"))
+	must0(t, s.Fault(ctx, control.Fault{Operation: control.AnyOperation, Kind: control.Close, Times: control.Always}))
+	must0(t, s.Reset(ctx))
+
+	wantEqual(t, "the token", http.StatusUnauthorized, s.call("GET", "/ext/references", nil).status)
+	s.token = s.login()
+	wantEqual(t, "e-mails", 0, len(s.emails()))
+	after := s.must(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
+	wantEqual(t, "status code, as it was started", http.StatusCreated, after.status)
+	if fmt.Sprint(before.at("id")) >= fmt.Sprint(after.at("id")) {
+		t.Errorf("id %v came after %v", after.at("id"), before.at("id"))
+	}
+	stats, err := s.Stats(ctx)
+	must0(t, err)
+	wantEqual(t, "creates counted", int64(1), stats.Requests(control.CreateApplication))
+	must0(t, s.ResetStats(ctx))
+	stats, err = s.Stats(ctx)
+	must0(t, err)
+	wantEqual(t, "creates counted after that", int64(0), stats.Requests(control.CreateApplication))
+}
+
+func TestAutoplay(t *testing.T) {
+	cases := map[string]struct {
+		email  string
+		state  string // of the application
+		checks string // of each check
+	}{
+		"everybody passes":           {"jane@example.com", "in review", "passed"},
+		"unless tagged fail":         {"jane+fail@example.com", "in review", "failed"},
+		"or review":                  {"jane+review@example.com", "in review", "in review"},
+		"a tag that means nothing":   {"jane+work@example.com", "in review", "passed"},
+		"fail as a name is no tag":   {"jane@fail.example.com", "in review", "passed"},
+		"a person without an e-mail": {"", "in review", "passed"},
+	}
+	s := serve(t, sandbox.Options{Autoplay: true, AutoplayDelay: time.Millisecond})
+	idle := changed(object{"reference": "idle", "individuals": []object{{"email": "joe+idle@example.com"}}})
+	idlePath := s.create(idle)
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			s.t = t
+			s.create(changed(object{"reference": name, "individuals": []object{{"email": c.email}}}))
+			eventually(t, func() string {
+				applications, err := s.Applications(t.Context())
+				must0(t, err)
+				app := applications[len(applications)-1]
+				if app.State != c.state {
+					return "the application is " + app.State
+				}
+				for _, check := range app.Individuals[0].Checks {
+					wantEqual(t, check.Name, c.checks, check.State)
+				}
+				return ""
+			})
+		})
+	}
+	s.t = t
+	wantEqual(t, "idle", any("created"), statusName(s.must("GET", idlePath, nil)))
+}
+
+func TestAutoplaySwitches(t *testing.T) {
+	s := serve(t, sandbox.Options{AutoplayDelay: 7 * time.Millisecond})
+	ctx := t.Context()
+	path := s.create(mandate("acme", "jane"))
+	must0(t, s.SetAutoplay(ctx, control.Autoplay{Enabled: true}))
+	mode, err := s.Autoplay(ctx)
+	must0(t, err)
+	wantEqual(t, "mode", control.Autoplay{Enabled: true, DelayMillis: 7}, mode)
+	eventually(t, func() string {
+		if state := statusName(s.must("GET", path, nil)); state != "in review" {
+			return fmt.Sprint("the application is ", state)
+		}
+		return ""
+	})
+	must0(t, s.SetAutoplay(ctx, control.Autoplay{DelayMillis: 3}))
+	mode, err = s.Autoplay(ctx)
+	must0(t, err)
+	wantEqual(t, "mode", control.Autoplay{DelayMillis: 3}, mode)
+}
+
+// One reference, many callers: the service's check is not subject to races.
+func TestParallelCreates(t *testing.T) {
+	s := serve(t, sandbox.Options{Autoplay: true, AutoplayDelay: time.Millisecond})
+	var callers sync.WaitGroup
+	statuses := make(chan int, 16)
+	for range cap(statuses) {
+		callers.Go(func() {
+			got, err := s.try(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
+			if err != nil {
+				t.Error(err)
+			}
+			statuses <- got.status
+		})
+	}
+	callers.Wait()
+	close(statuses)
+	counts := map[int]int{}
+	for status := range statuses {
+		counts[status]++
+	}
+	wantEqual(t, "statuses", map[int]int{200: 1, 400: 15}, counts)
+	wantEqual(t, "e-mails", 1, len(s.emails()))
+}
+
+func TestLogsHoldNothingPersonal(t *testing.T) {
+	var log lockedBuffer
+	s := serve(t, sandbox.Options{Logger: slog.New(slog.NewJSONHandler(&log, nil))})
+	path := s.create(object{"name": "Canary-name", "reference": "Canary-reference", "mandate_type": kyc, "individuals": []object{{
+		"email": "canary@example.com", "first_name": "Canary", "reference": "Canary-person",
+	}}})
+	s.call(http.MethodPost, "/ext/applications", object{"name": "Canary", "individuals": []object{{"email": "canary"}}})
+	s.call(http.MethodPost, "/ext/applications", `{"name": "Canary`)
+	s.play(control.Play{Reference: "Canary-reference"})
+	s.must("GET", path, nil)
+	text := log.String()
+	for _, secret := range []string{"anary", s.token, sandbox.DefaultPassword, strings.TrimPrefix(path, "/ext/applications/")} {
+		if strings.Contains(text, secret) {
+			t.Errorf("the log holds %q:\n%s", secret, text)
+		}
+	}
+	for _, wanted := range []string{`"operation":"create_application"`, `"route":"/api/v1/ext/applications/{id}"`, `"status":200`, `"duration":`} {
+		if !strings.Contains(text, wanted) {
+			t.Errorf("the log lacks %s:\n%s", wanted, text)
+		}
+	}
+}
+
+type lockedBuffer struct {
+	mu     sync.Mutex
+	buffer bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(data []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.Write(data)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buffer.String()
+}

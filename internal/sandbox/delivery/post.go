@@ -1,0 +1,67 @@
+package delivery
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// pauses are the waits before each attempt; there are as many attempts.
+var pauses = []time.Duration{0, 200 * time.Millisecond, time.Second}
+
+const timeout = 5 * time.Second
+
+var errRemote = errors.New("the target is not on this machine")
+
+type poster struct{ client *http.Client }
+
+func newPoster(remote bool) poster {
+	dialer := &net.Dialer{Timeout: timeout}
+	if !remote {
+		// Checked on the address that is dialled, so that no name can point elsewhere.
+		dialer.Control = func(_, address string, _ syscall.RawConn) error {
+			target, err := netip.ParseAddrPort(address)
+			if err != nil || !target.Addr().Unmap().IsLoopback() {
+				return errRemote
+			}
+			return nil
+		}
+	}
+	return poster{&http.Client{
+		Timeout:       timeout,
+		Transport:     &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+}
+
+// post makes one attempt. The state is Queued if another one is due.
+func (p poster) post(ctx context.Context, url string, body []byte) (status int, state control.DeliveryState) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+	if err != nil {
+		return 0, control.Failed
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := p.client.Do(request)
+	switch {
+	case errors.Is(err, errRemote):
+		return 0, control.Blocked
+	case err != nil && ctx.Err() != nil:
+		return 0, control.Dropped
+	case err != nil:
+		return 0, control.Queued
+	}
+	defer response.Body.Close()
+	_, _ = io.CopyN(io.Discard, response.Body, 1<<16)
+	if response.StatusCode/100 == 2 {
+		return response.StatusCode, control.Delivered
+	}
+	return response.StatusCode, control.Queued
+}

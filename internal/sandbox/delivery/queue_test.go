@@ -1,0 +1,83 @@
+package delivery
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// A target that never answers must neither block who enqueues nor outlive Close.
+func TestATargetThatHangs(t *testing.T) {
+	arrived := make(chan struct{}, workers)
+	release := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		arrived <- struct{}{}
+		select {
+		case <-release:
+		case <-r.Context().Done():
+		}
+	}))
+	defer server.Close()
+	defer close(release)
+
+	q := NewQueue(time.Now, false)
+	for range workers {
+		q.Enqueue(Call{URL: server.URL})
+		<-arrived
+	}
+	for range capacity + 1 {
+		q.Enqueue(Call{URL: server.URL})
+	}
+	log := q.Log()
+	if last := log[len(log)-1]; last.State != control.Dropped {
+		t.Errorf("the call that did not fit is %s", last.State)
+	}
+	if waiting := log[len(log)-2]; waiting.State != control.Queued {
+		t.Errorf("the call before it is %s", waiting.State)
+	}
+	q.Close()
+	for _, d := range q.Log() {
+		if d.State != control.Dropped {
+			t.Fatalf("after Close call %d is %s", d.Sequence, d.State)
+		}
+	}
+}
+
+func TestTargets(t *testing.T) {
+	unreachable := httptest.NewServer(http.NotFoundHandler())
+	unreachable.Close()
+	cases := map[string]struct {
+		url   string
+		state control.DeliveryState
+	}{
+		"another machine":           {"http://192.0.2.1/", control.Blocked},
+		"another machine over IPv6": {"http://[2001:db8::1]/", control.Blocked},
+		"nobody listens":            {unreachable.URL, control.Failed},
+		"not a URL":                 {"http://127.0.0.1:x/", control.Failed},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			q := NewQueue(time.Now, false)
+			defer q.Close()
+			q.Enqueue(Call{URL: c.url})
+			deadline := time.After(10 * time.Second)
+			for q.Log()[0].State == control.Queued {
+				select {
+				case <-time.After(5 * time.Millisecond):
+				case <-deadline:
+					t.Fatalf("still queued: %+v", q.Log()[0])
+				}
+			}
+			if got := q.Log()[0].State; got != c.state {
+				t.Errorf("the call is %s, want %s", got, c.state)
+			}
+		})
+	}
+}

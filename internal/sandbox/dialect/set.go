@@ -1,0 +1,106 @@
+package dialect
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync/atomic"
+
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// Set changes one switch of d.
+func (d *Dialect) Set(name, value string) error {
+	for _, s := range switches {
+		if s.name == name {
+			return s.set(d, value)
+		}
+	}
+	return fmt.Errorf("no dialect switch is called %q; there are %s", name, strings.Join(names(), ", "))
+}
+
+// Parse changes the switch of d that assignment, written name=value, names.
+func (d *Dialect) Parse(assignment string) error {
+	name, value, found := strings.Cut(assignment, "=")
+	if !found {
+		return fmt.Errorf("dialect %q: write it as name=value", assignment)
+	}
+	return d.Set(name, value)
+}
+
+// Switches describes every switch with its value in d.
+func (d Dialect) Switches() []control.Switch {
+	described := make([]control.Switch, 0, len(switches))
+	for _, s := range switches {
+		described = append(described, control.Switch{
+			Name: s.name, Meaning: s.meaning, Values: s.choices(), Value: s.value(&d),
+		})
+	}
+	return described
+}
+
+func (s definition) set(d *Dialect, value string) error {
+	switch field := s.field(d).(type) {
+	case *string:
+		if !slices.Contains(s.values, value) {
+			return fmt.Errorf("dialect switch %s cannot be %q; it is one of %s", s.name, value, strings.Join(s.values, ", "))
+		}
+		*field = value
+		if value == s.values[0] {
+			*field = ""
+		}
+	case *int:
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 {
+			return fmt.Errorf("dialect switch %s cannot be %q; it is a number of 0 or more", s.name, value)
+		}
+		*field = n
+	}
+	return nil
+}
+
+func (s definition) value(d *Dialect) string {
+	switch field := s.field(d).(type) {
+	case *string:
+		if *field != "" {
+			return *field
+		}
+		return s.values[0]
+	case *int:
+		return strconv.Itoa(*field)
+	}
+	return ""
+}
+
+func (s definition) choices() []string {
+	if s.values == nil {
+		return []string{"0", "1", "2", "..."}
+	}
+	return slices.Clone(s.values)
+}
+
+func names() []string {
+	all := make([]string, len(switches))
+	for i, s := range switches {
+		all[i] = s.name
+	}
+	return all
+}
+
+// Current is the dialect that is spoken now. It may be changed while requests
+// are served; a request keeps the dialect that it began with.
+type Current struct{ spoken atomic.Pointer[Dialect] }
+
+// NewCurrent returns a Current that speaks d.
+func NewCurrent(d Dialect) *Current {
+	current := &Current{}
+	current.Speak(d)
+	return current
+}
+
+// Get returns the dialect spoken now.
+func (c *Current) Get() Dialect { return *c.spoken.Load() }
+
+// Speak changes the dialect.
+func (c *Current) Speak(d Dialect) { c.spoken.Store(&d) }

@@ -1,0 +1,46 @@
+package sandbox
+
+import (
+	"encoding/json"
+
+	"github.com/mandate-io/idv/internal/sandbox/state"
+)
+
+// members are the members of a JSON object, taken out one by one. What is wrong
+// with them collects in problems.
+type members struct {
+	rest     map[string]json.RawMessage
+	problems state.FieldErrors
+}
+
+// newMembers returns the members of an object, or false if raw is none.
+func newMembers(raw []byte) (members, bool) {
+	m := members{problems: state.FieldErrors{}}
+	err := json.Unmarshal(raw, &m.rest)
+	return m, err == nil && m.rest != nil
+}
+
+// member takes one member out. null and a missing one give the zero value.
+func member[T any](m members, name, wanted string) T {
+	var value T
+	raw, ok := m.rest[name]
+	delete(m.rest, name)
+	if !ok {
+		return value
+	}
+	if err := json.Unmarshal(raw, &value); err != nil {
+		m.problems.Add(name, "must be "+wanted)
+	}
+	return value
+}
+
+func (m members) text(name string) string { return member[string](m, name, "a string") }
+
+func (m members) integer(name string) int64 { return member[int64](m, name, "an integer") }
+
+// end says that no other members are expected.
+func (m members) end() {
+	for name := range m.rest {
+		m.problems.Add(name, "is not a known field")
+	}
+}

@@ -1,0 +1,257 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.uber.org/goleak"
+
+	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// kyc is the id of the mandate type with the checks document, liveness and address.
+const kyc = 17
+
+type object = map[string]any
+
+// served is a sandbox with a client that has a token.
+type served struct {
+	*control.Client
+	t     *testing.T
+	url   string
+	token string
+}
+
+func serve(t *testing.T, options sandbox.Options) *served {
+	t.Helper()
+	service := sandbox.New(options)
+	server := httptest.NewServer(service)
+	t.Cleanup(func() {
+		service.Close()
+		server.Close()
+	})
+	s := &served{Client: control.New(server.URL), t: t, url: server.URL}
+	s.token = s.login()
+	return s
+}
+
+func withDialect(t *testing.T, name, value string) *served {
+	t.Helper()
+	var options sandbox.Options
+	if err := options.Dialect.Set(name, value); err != nil {
+		t.Fatal(err)
+	}
+	return serve(t, options)
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// tree decodes the body; numbers stay as they are written.
+func (a answer) tree() any {
+	decoder := json.NewDecoder(bytes.NewReader(a.body))
+	decoder.UseNumber()
+	var tree any
+	if err := decoder.Decode(&tree); err != nil {
+		return "not JSON: " + string(a.body)
+	}
+	return tree
+}
+
+// at follows names and indexes into the body.
+func (a answer) at(path ...any) any { return at(a.tree(), path...) }
+
+func at(tree any, path ...any) any {
+	for _, step := range path {
+		switch node := tree.(type) {
+		case object:
+			name, _ := step.(string)
+			tree = node[name]
+		case []any:
+			index, isIndex := step.(int)
+			if !isIndex || index >= len(node) {
+				return fmt.Sprintf("no element %v", step)
+			}
+			tree = node[index]
+		default:
+			return fmt.Sprintf("nothing at %v", step)
+		}
+	}
+	return tree
+}
+
+// members returns the members of an object, and none if it is something else.
+func members(tree any) object {
+	node, _ := tree.(object)
+	return node
+}
+
+var client = &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+
+// try sends a request to the interface; a string body is sent as it is.
+func (s *served) try(method, path string, body any) (answer, error) {
+	s.t.Helper()
+	var content io.Reader = http.NoBody
+	switch body := body.(type) {
+	case nil:
+	case string:
+		content = strings.NewReader(body)
+	default:
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		content = bytes.NewReader(encoded)
+	}
+	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+"/api/v1"+path, content)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+s.token)
+	return send(request)
+}
+
+func send(request *http.Request) (answer, error) {
+	response, err := client.Do(request)
+	if err != nil {
+		return answer{}, err
+	}
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	return answer{response.StatusCode, response.Header, body}, err
+}
+
+func (s *served) call(method, path string, body any) answer {
+	s.t.Helper()
+	got, err := s.try(method, path, body)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return got
+}
+
+// must is call for what has to succeed.
+func (s *served) must(method, path string, body any) answer {
+	s.t.Helper()
+	got := s.call(method, path, body)
+	if got.status/100 != 2 {
+		s.t.Fatalf("%s %s: %d %s", method, path, got.status, got.body)
+	}
+	return got
+}
+
+func (s *served) postForm(form url.Values, header http.Header) answer {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost,
+		s.url+"/api/v1/ext/authentications/token", strings.NewReader(form.Encode()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	request.Header = header.Clone()
+	request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	got, err := send(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return got
+}
+
+func credentials() url.Values {
+	return url.Values{
+		"grant_type": {"password"}, "username": {sandbox.DefaultUsername}, "password": {sandbox.DefaultPassword},
+	}
+}
+
+func basic() http.Header {
+	request := http.Request{Header: http.Header{}}
+	request.SetBasicAuth(sandbox.DefaultClientID, sandbox.DefaultClientSecret)
+	return request.Header
+}
+
+func (s *served) login() string {
+	s.t.Helper()
+	token, _ := s.postForm(credentials(), basic()).at("access_token").(string)
+	return token
+}
+
+// mandate is a create with one individual per name, all references made from reference.
+func mandate(reference string, names ...string) object {
+	people := []object{}
+	for _, name := range names {
+		people = append(people, object{"email": name + "@example.com", "first_name": name, "reference": reference + "." + name})
+	}
+	return object{"name": "Acme", "reference": reference, "mandate_type": kyc, "individuals": people}
+}
+
+// create makes an application and returns its path.
+func (s *served) create(body object) string {
+	s.t.Helper()
+	return fmt.Sprintf("/ext/applications/%v", s.must(http.MethodPost, "/ext/applications", body).at("id"))
+}
+
+func (s *served) play(play control.Play) control.Application {
+	s.t.Helper()
+	app, err := s.Play(s.t.Context(), play)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return app
+}
+
+func (s *served) emails() []control.Email {
+	s.t.Helper()
+	emails, err := s.Outbox(s.t.Context())
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return emails
+}
+
+// eventually waits until check is content, and fails with what it last said.
+func eventually(t *testing.T, check func() string) {
+	t.Helper()
+	deadline := time.After(10 * time.Second)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		complaint := check()
+		if complaint == "" {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-deadline:
+			t.Fatal(complaint)
+		}
+	}
+}
+
+func wantEqual(t *testing.T, what string, want, got any) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", what, diff)
+	}
+}
+
+func must0(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,87 @@
+package sandbox
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync"
+
+	"github.com/mandate-io/idv/internal/sandbox/delivery"
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
+	"github.com/mandate-io/idv/internal/sandbox/state"
+)
+
+// Service is a running sandbox. It is an http.Handler for everything: the
+// service's interface, the control API and a page for people.
+type Service struct {
+	options Options
+	clock   *state.Clock
+	account *state.Account
+	tokens  *state.Tokens
+	dialect *dialect.Current
+	queue   *delivery.Queue
+	faults  faults
+	stats   statistics
+	player  *player
+	mux     *http.ServeMux
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+}
+
+// New starts a sandbox. Close ends it.
+func New(options Options) *Service {
+	options = options.withDefaults()
+	s := &Service{
+		options: options,
+		clock:   state.NewClock(options.StartTime),
+		dialect: dialect.NewCurrent(options.Dialect),
+		mux:     http.NewServeMux(),
+	}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.tokens = state.NewTokens(s.clock, options.TokenLifetime)
+	s.queue = delivery.NewQueue(s.clock.Now, options.RemoteDeliveries)
+	s.account = state.NewAccount(s.clock, s.dialect, options.Seed, s.deliver)
+	s.player = newPlayer(s.account, options.autoplay())
+	s.done.Go(func() { s.player.run(s.ctx) })
+	s.routeInterface()
+	s.routeControl()
+	s.routePage()
+	return s
+}
+
+// ServeHTTP implements http.Handler.
+func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
+
+// Close ends everything that runs in the background, and the waiting of requests
+// that a fault delays: those are cut off without their work being done. Call it
+// before closing the server that serves it, which waits for such requests.
+func (s *Service) Close() {
+	s.cancel()
+	s.queue.Close()
+	s.done.Wait()
+}
+
+// reset puts everything back to how it was started.
+func (s *Service) reset() {
+	s.clock.Reset()
+	s.dialect.Speak(s.options.Dialect)
+	s.player.set(s.options.autoplay())
+	s.tokens.Revoke()
+	s.faults.clear()
+	s.account.Reset()
+	s.queue.Forget()
+	s.stats.reset()
+}
+
+func (s *Service) deliver(notice state.Notice) {
+	body, err := json.Marshal(notice.Payload)
+	if err != nil {
+		panic(err) // a struct of strings and numbers
+	}
+	s.queue.Enqueue(delivery.Call{
+		SubscriptionID: notice.SubscriptionID, URL: notice.URL, Event: notice.Event,
+		ApplicationID: notice.ApplicationID, Body: body,
+	})
+}

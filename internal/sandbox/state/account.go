@@ -1,0 +1,107 @@
+// Package state is the service without its HTTP: one customer's account with
+// its applications, individuals, checks, tokens, subscriptions and the e-mails
+// it sent, on a clock that can be set. Everything is in memory.
+package state
+
+import (
+	"sync"
+	"time"
+
+	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
+)
+
+// Retention is how long the service keeps an application (interface: Limits).
+const Retention = 8 * 7 * 24 * time.Hour
+
+// Account holds everything the service knows. It is safe for concurrent use,
+// and every call is one step: nobody sees half of it.
+type Account struct {
+	clock   *Clock
+	dialect *dialect.Current
+	notify  func(Notice)
+
+	mu                   sync.Mutex
+	ids                  ids
+	applications         map[int64]*application
+	individuals          map[int64]*individual
+	checks               map[int64]*check
+	references           map[string]bool
+	individualReferences map[string]bool
+	subscriptions        []Subscription
+	emails               []control.Email
+	nextExpiry           time.Time
+}
+
+// NewAccount returns an empty account. Notify is called for every webhook call
+// that is due, from within a step: it must neither block nor call back.
+func NewAccount(clock *Clock, spoken *dialect.Current, seed uint64, notify func(Notice)) *Account {
+	a := &Account{clock: clock, dialect: spoken, notify: notify, ids: newIDs(seed)}
+	a.clear()
+	return a
+}
+
+// Reset forgets everything but which ids were given.
+func (a *Account) Reset() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.clear()
+}
+
+func (a *Account) clear() {
+	a.applications = map[int64]*application{}
+	a.individuals = map[int64]*individual{}
+	a.checks = map[int64]*check{}
+	a.references = map[string]bool{}
+	a.individualReferences = map[string]bool{}
+	a.subscriptions = nil
+	a.emails = nil
+	a.nextExpiry = time.Time{}
+}
+
+// begin starts a step and returns what ends it. Retention has no timer: what is
+// too old is removed before anybody can see it.
+func (a *Account) begin() (end func()) {
+	a.mu.Lock()
+	now := a.clock.Now()
+	if a.nextExpiry.IsZero() || now.Before(a.nextExpiry) {
+		return a.mu.Unlock
+	}
+	a.nextExpiry = time.Time{}
+	for _, app := range a.applications {
+		if expiry := app.created.Add(Retention); now.Before(expiry) {
+			a.expireBy(expiry)
+		} else {
+			a.remove(app)
+		}
+	}
+	return a.mu.Unlock
+}
+
+func (a *Account) expireBy(expiry time.Time) {
+	if a.nextExpiry.IsZero() || expiry.Before(a.nextExpiry) {
+		a.nextExpiry = expiry
+	}
+}
+
+func (a *Account) remove(app *application) {
+	reserved := a.dialect.Get().DeletedReferences == dialect.DeletedReserved
+	delete(a.applications, app.ID)
+	if app.Reference != nil && !reserved {
+		delete(a.references, *app.Reference)
+	}
+	for _, person := range app.people {
+		delete(a.individuals, person.ID)
+		if !reserved {
+			delete(a.individualReferences, person.Reference)
+		}
+		a.forgetChecks(person)
+	}
+	a.unsubscribe(app.ID)
+}
+
+func (a *Account) forgetChecks(person *individual) {
+	for _, c := range person.checks {
+		delete(a.checks, c.ID)
+	}
+}

@@ -1,0 +1,45 @@
+package state
+
+import "errors"
+
+// ErrNotFound means that no such thing exists (any more).
+var ErrNotFound = errors.New("not found")
+
+// RefusedError means that the state does not allow what was asked.
+type RefusedError struct{ Reason string }
+
+// Error implements error.
+func (e *RefusedError) Error() string { return e.Reason }
+
+// FieldErrors maps a field name to what is wrong with it.
+type FieldErrors map[string][]string
+
+// Add adds a message to a field.
+func (f FieldErrors) Add(field, message string) { f[field] = append(f[field], message) }
+
+// InvalidError means that the input of a create does not hold. Its messages are
+// fixed sentences: they hold nothing of the input.
+type InvalidError struct {
+	Fields FieldErrors
+	// Individuals has one entry per submitted individual, in order; nil when all are well.
+	Individuals []FieldErrors
+	// Duplicate is true if a reference is taken.
+	Duplicate bool
+}
+
+// Error implements error.
+func (e *InvalidError) Error() string { return "invalid input" }
+
+// Empty is true if nothing is wrong.
+func (e *InvalidError) Empty() bool { return len(e.Fields) == 0 && e.Individuals == nil }
+
+// AddIndividual adds a message to a field of one of total individuals.
+func (e *InvalidError) AddIndividual(index, total int, field, message string) {
+	if e.Individuals == nil {
+		e.Individuals = make([]FieldErrors, total)
+		for i := range e.Individuals {
+			e.Individuals[i] = FieldErrors{}
+		}
+	}
+	e.Individuals[index].Add(field, message)
+}

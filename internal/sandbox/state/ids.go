@@ -1,0 +1,33 @@
+package state
+
+import "math/rand/v2"
+
+// ids gives ids as an account among many gets them: high, with gaps, each kind
+// in a range of its own, so that an id used for the wrong kind finds nothing.
+type ids struct{ application, individual, check, other sequence }
+
+type sequence struct {
+	last, gap int64
+	random    *rand.Rand
+}
+
+func newIDs(seed uint64) ids {
+	for seed == 0 {
+		seed = rand.Uint64()
+	}
+	random := rand.New(rand.NewPCG(seed, seed))
+	kind := func(base, spread, gap int64) sequence {
+		return sequence{last: base + random.Int64N(spread), gap: gap, random: random}
+	}
+	return ids{
+		application: kind(41_000_000, 9_000_000, 211),
+		individual:  kind(730_000_000, 90_000_000, 57),
+		check:       kind(1<<41, 1<<40, 977), // more than 32 bits, and still exact in a float64
+		other:       kind(5_000_000, 900_000, 13),
+	}
+}
+
+func (s *sequence) next() int64 {
+	s.last += 1 + s.random.Int64N(s.gap)
+	return s.last
+}

@@ -1,0 +1,172 @@
+package state
+
+import "github.com/mandate-io/idv/internal/sandbox/control"
+
+// Individual is a person whose identity is verified (interface: Resources).
+type Individual struct {
+	ID int64 `json:"id"`
+	Person
+	Status           Status   `json:"status"`
+	TermsAccepted    bool     `json:"terms_accepted"`
+	Address          *Address `json:"address"`
+	CompletedActions []Action `json:"completed_actions"`
+	ChecksInReview   int      `json:"checks_in_review"`
+	ChecksPending    int      `json:"checks_in_pending"`
+	ChecksPassed     int      `json:"checks_passed"`
+	Checks           []Check  `json:"checks"`
+}
+
+// Address is where an individual lives (interface: Address).
+type Address struct {
+	ID                int64  `json:"id"`
+	Individual        int64  `json:"individual"`
+	Flat              string `json:"flat_appartment_subbuilding"`
+	BuildingNumber    string `json:"building_number"`
+	BuildingName      string `json:"building_name"`
+	RoadStreet        string `json:"road_street"`
+	District          string `json:"district"`
+	TownCity          string `json:"town_city"`
+	StateProvinceName string `json:"state_province_name"`
+	StateProvinceCode string `json:"state_province_code"`
+	CountryCode       string `json:"country_code"`
+	PostZipCode       string `json:"post_zip_code"`
+	DateFrom          string `json:"date_from"`
+	DateTo            string `json:"date_to"`
+}
+
+type individual struct {
+	ID int64
+	Person
+	TermsAccepted bool
+
+	application *application
+	checks      []*check
+	actions     []Action
+	address     *Address
+	inviteCode  string
+	announced   bool // subscribers know that the checks are done
+}
+
+func (a *Account) addIndividual(app *application, details Person) {
+	person := &individual{ID: a.ids.individual.next(), Person: details, application: app}
+	app.people = append(app.people, person)
+	a.individuals[person.ID] = person
+	if details.Reference != "" {
+		a.individualReferences[details.Reference] = true
+	}
+	for _, kind := range app.MandateType.checks {
+		a.addCheck(person, kind)
+	}
+}
+
+// Individual returns an individual of any application.
+func (a *Account) Individual(id int64) (Individual, error) {
+	defer a.begin()()
+	person, ok := a.individuals[id]
+	if !ok {
+		return Individual{}, ErrNotFound
+	}
+	return person.view(), nil
+}
+
+// Report returns an individual for a report: only one whose checks are done.
+func (a *Account) Report(id int64) (Individual, error) {
+	defer a.begin()()
+	person, ok := a.individuals[id]
+	if !ok {
+		return Individual{}, ErrNotFound
+	}
+	if !person.done() {
+		return Individual{}, &RefusedError{"the individual has not completed the checks"}
+	}
+	return person.view(), nil
+}
+
+// ResendInvite sends an individual a new invite code.
+func (a *Account) ResendInvite(id int64) error {
+	defer a.begin()()
+	person, err := a.unconcluded(id)
+	if err != nil {
+		return err
+	}
+	a.send(control.Resend, person)
+	return nil
+}
+
+// ResetIndividual puts an individual back to the start and sends a new code.
+// The checks keep their ids: our reading.
+func (a *Account) ResetIndividual(id int64) error {
+	defer a.begin()()
+	person, err := a.unconcluded(id)
+	if err != nil {
+		return err
+	}
+	person.TermsAccepted, person.announced = false, false
+	person.actions, person.address = nil, nil
+	for _, c := range person.checks {
+		c.restart()
+	}
+	a.send(control.Reset, person)
+	a.settle(person.application)
+	return nil
+}
+
+func (a *Account) unconcluded(id int64) (*individual, error) {
+	person, ok := a.individuals[id]
+	if !ok {
+		return nil, ErrNotFound
+	}
+	if person.application.Status.final() {
+		return nil, &RefusedError{"the application is concluded"}
+	}
+	return person, nil
+}
+
+// done is true if there is nothing more that the individual has to do.
+func (i *individual) done() bool { return i.count(checkPending) == 0 }
+
+func (i *individual) count(statuses ...Status) int {
+	n := 0
+	for _, c := range i.checks {
+		for _, status := range statuses {
+			if c.Status == status {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func (i *individual) passed() int { return i.count(checkPassed, checkManuallyAccepted) }
+
+func (i *individual) status() Status {
+	switch {
+	case i.done() && i.count(checkInReview) > 0:
+		return personInReview
+	case i.done() && i.passed() == len(i.checks):
+		return personCompleted
+	case i.done():
+		return personFailed
+	case i.TermsAccepted:
+		return personInProgress
+	case i.inviteCode != "":
+		return personInvited
+	default:
+		return personCreated
+	}
+}
+
+func (i *individual) view() Individual {
+	view := Individual{
+		ID: i.ID, Person: i.Person, Status: i.status(), TermsAccepted: i.TermsAccepted, Address: i.address,
+		CompletedActions: append([]Action{}, i.actions...),
+		ChecksInReview:   i.count(checkInReview),
+		ChecksPending:    i.count(checkPending),
+		ChecksPassed:     i.passed(),
+		Checks:           make([]Check, len(i.checks)),
+	}
+	for n, c := range i.checks {
+		view.Checks[n] = c.view()
+	}
+	return view
+}

@@ -1,0 +1,163 @@
+package state
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// Play makes individuals act as they would in the mobile app.
+func (a *Account) Play(play control.Play) (control.Application, error) {
+	play.Step = cmp.Or(play.Step, control.FinishChecks)
+	play.Result = cmp.Or(play.Result, control.Pass)
+	if err := checkPlay(play); err != nil {
+		return control.Application{}, err
+	}
+	defer a.begin()()
+	app := a.find(play)
+	if app == nil {
+		return control.Application{}, ErrNotFound
+	}
+	if app.Status.final() {
+		return control.Application{}, &RefusedError{"the application is concluded"}
+	}
+	people := app.people
+	if play.Individual != "" {
+		people = slices.DeleteFunc(slices.Clone(people), func(i *individual) bool {
+			return i.Reference != play.Individual && strconv.FormatInt(i.ID, 10) != play.Individual
+		})
+	}
+	if len(people) == 0 || play.Check != "" && !app.MandateType.hasCheck(play.Check) {
+		return control.Application{}, ErrNotFound
+	}
+	for _, person := range people {
+		a.act(person, play)
+	}
+	a.settle(app)
+	return summary(app), nil
+}
+
+func checkPlay(play control.Play) error {
+	steps := []control.Step{control.AcceptTerms, control.CompleteActions, control.FinishChecks}
+	results := []control.Result{control.Pass, control.Fail, control.Review}
+	switch {
+	case !slices.Contains(steps, play.Step):
+		return &RefusedError{"step is one of accept_terms, complete_actions, finish_checks"}
+	case !slices.Contains(results, play.Result):
+		return &RefusedError{"result is one of pass, fail, review"}
+	}
+	return nil
+}
+
+func (a *Account) find(play control.Play) *application {
+	if play.ApplicationID != 0 {
+		return a.applications[play.ApplicationID]
+	}
+	for _, app := range a.applications {
+		if app.Reference != nil && *app.Reference == play.Reference {
+			return app
+		}
+	}
+	return nil
+}
+
+func (a *Account) act(person *individual, play control.Play) {
+	person.TermsAccepted = true
+	if play.Step == control.AcceptTerms {
+		return
+	}
+	a.completeActions(person)
+	if play.Step == control.CompleteActions {
+		return
+	}
+	for _, c := range person.checks {
+		if play.Check == "" || play.Check == c.Name {
+			a.finish(c, play.Result)
+		}
+	}
+}
+
+// StepAll makes every individual of every application that waits for people
+// take one step, by the rule of autoplay.
+func (a *Account) StepAll() {
+	defer a.begin()()
+	for _, id := range slices.Sorted(maps.Keys(a.applications)) {
+		app := a.applications[id]
+		if app.Status.final() {
+			continue
+		}
+		for _, person := range app.people {
+			a.step(person)
+		}
+		a.settle(app)
+	}
+}
+
+func (a *Account) step(person *individual) {
+	result, active := autoplayRule(person.Email)
+	pending := slices.IndexFunc(person.checks, func(c *check) bool { return c.Status == checkPending })
+	switch {
+	case !active || pending < 0:
+	case !person.TermsAccepted:
+		person.TermsAccepted = true
+	case len(person.actions) == 0:
+		a.completeActions(person)
+	default:
+		a.finish(person.checks[pending], result)
+	}
+}
+
+// autoplayRule reads the tag of an e-mail address: NAME+TAG@HOST.
+func autoplayRule(email string) (result control.Result, active bool) {
+	local, _, _ := strings.Cut(email, "@")
+	switch local[strings.LastIndex(local, "+")+1:] {
+	case "fail":
+		return control.Fail, true
+	case "review":
+		return control.Review, true
+	case "idle":
+		return "", false
+	default:
+		return control.Pass, true
+	}
+}
+
+func (a *Account) completeActions(person *individual) {
+	if len(person.actions) > 0 {
+		return
+	}
+	for _, c := range person.checks {
+		person.actions = append(person.actions, c.kind.action)
+	}
+	person.address = &Address{
+		ID: a.ids.other.next(), Individual: person.ID,
+		BuildingNumber: "1", RoadStreet: "Sample Street", TownCity: "Sampleton",
+		CountryCode: "GB", PostZipCode: "SA1 1AA", DateFrom: "2015-04-01",
+	}
+}
+
+// finish ends a check that no person at the client has decided yet.
+func (a *Account) finish(c *check, result control.Result) {
+	if c.Status != checkPending && c.Status != checkInReview {
+		return
+	}
+	outcome := map[control.Result]struct {
+		status Status
+		text   string
+	}{
+		control.Pass:   {checkPassed, "match"},
+		control.Fail:   {checkFailed, "no match"},
+		control.Review: {checkInReview, "unclear"},
+	}[result]
+	c.Status, c.Instance, c.Results = outcome.status, maps.Clone(c.kind.instance), nil
+	for _, field := range c.kind.fields {
+		c.Results = append(c.Results, FieldResult{
+			ID: a.ids.other.next(), Individual: c.individual.ID, CheckField: field,
+			Result: outcome.text, Status: outcome.status.ID,
+		})
+	}
+}

@@ -1,0 +1,46 @@
+package state
+
+import "strings"
+
+// Status is the state of an application, an individual or a check. Ids are not
+// consecutive, because nothing says that the service's are.
+type Status struct {
+	ID   int64  `json:"id"`
+	Name string `json:"status"`
+}
+
+// States of an application. The interface names in review, completed and a
+// rejected one; the others are our reading.
+var (
+	statusCreated    = Status{12, "created"}
+	statusPending    = Status{12, "pending"}
+	statusDraft      = Status{12, "draft"}
+	statusInProgress = Status{15, "in progress"}
+	statusInReview   = Status{21, "in review"}
+	statusCompleted  = Status{34, "completed"}
+	statusRejected   = Status{35, "rejected"}
+)
+
+// States of an individual: our reading.
+var (
+	personCreated    = Status{102, "created"}
+	personInvited    = Status{103, "invited"}
+	personInProgress = Status{107, "in progress"}
+	personInReview   = Status{111, "in review"}
+	personCompleted  = Status{114, "completed"}
+	personFailed     = Status{118, "failed"}
+)
+
+// States of a check. The interface names the manual ones.
+var (
+	checkPending          = Status{201, "pending"}
+	checkInReview         = Status{204, "in review"}
+	checkPassed           = Status{207, "passed"}
+	checkFailed           = Status{208, "failed"}
+	checkManuallyAccepted = Status{221, "manually_accepted"}
+	checkManuallyRejected = Status{222, "manually_rejected"}
+)
+
+func (s Status) final() bool { return s == statusCompleted || s == statusRejected }
+
+func (s Status) event() string { return strings.ReplaceAll(s.Name, " ", "_") }

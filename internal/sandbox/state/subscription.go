@@ -1,0 +1,90 @@
+package state
+
+import (
+	"encoding/json"
+	"slices"
+	"time"
+)
+
+// Subscription asks for webhook calls to a URL.
+type Subscription struct {
+	ID  int64
+	URL string
+	// Events limits the calls to these kinds; empty means all.
+	Events []string
+	// ApplicationID limits the calls to one application; 0 means all.
+	ApplicationID int64
+	// Others are the other members of the request, kept as they came.
+	Others map[string]json.RawMessage
+}
+
+// Notice is one webhook call that is due.
+type Notice struct {
+	SubscriptionID int64
+	URL            string
+	Event          string
+	ApplicationID  int64
+	Payload        Payload
+}
+
+// Payload is the body of a webhook call. Its shape is not documented: this is
+// our reading. It holds ids and the application's reference, nothing personal.
+type Payload struct {
+	Event        string    `json:"event"`
+	Time         time.Time `json:"time"`
+	Application  Subject   `json:"application"`
+	IndividualID int64     `json:"individual_id,omitempty"`
+}
+
+// Subject is the application that a webhook call is about.
+type Subject struct {
+	ID        int64   `json:"id"`
+	Reference *string `json:"reference"`
+	Status    Status  `json:"status"`
+}
+
+// Subscribe adds a subscription and returns it with its id. The application
+// does not have to exist, and subscribing twice makes two: our reading.
+func (a *Account) Subscribe(s Subscription) Subscription {
+	defer a.begin()()
+	s.ID = a.ids.other.next()
+	a.subscriptions = append(a.subscriptions, s)
+	return s
+}
+
+// Subscriptions returns the subscriptions of one application, oldest first.
+func (a *Account) Subscriptions(applicationID int64) []Subscription {
+	defer a.begin()()
+	return slices.DeleteFunc(slices.Clone(a.subscriptions), func(s Subscription) bool {
+		return s.ApplicationID != applicationID
+	})
+}
+
+func (a *Account) unsubscribe(applicationID int64) {
+	a.subscriptions = slices.DeleteFunc(a.subscriptions, func(s Subscription) bool {
+		return s.ApplicationID == applicationID
+	})
+}
+
+func (a *Account) announce(person *individual) {
+	if person.done() && !person.announced {
+		person.announced = true
+		a.publish(person.application, "individual.completed", person.ID)
+	}
+}
+
+func (a *Account) publish(app *application, event string, individualID int64) {
+	for _, s := range a.subscriptions {
+		wanted := len(s.Events) == 0 || slices.Contains(s.Events, event)
+		if !wanted || s.ApplicationID != 0 && s.ApplicationID != app.ID {
+			continue
+		}
+		a.notify(Notice{
+			SubscriptionID: s.ID, URL: s.URL, Event: event, ApplicationID: app.ID,
+			Payload: Payload{
+				Event: event, Time: a.clock.Now(), IndividualID: individualID,
+				Application: Subject{ID: app.ID, Reference: app.Reference, Status: app.Status},
+			},
+		})
+	}
+}

@@ -1,0 +1,93 @@
+package sandbox
+
+import (
+	"net/http"
+	"net/url"
+
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
+	"github.com/mandate-io/idv/internal/sandbox/state"
+)
+
+// subscriptionFields are how a subscription's members are called.
+type subscriptionFields struct{ url, events, application string }
+
+func fieldsOf(spoken dialect.Dialect) subscriptionFields {
+	if spoken.SubscribeFields == dialect.SubscribeRenamed {
+		return subscriptionFields{"target_url", "event_types", "mandate_id"}
+	}
+	return subscriptionFields{"url", "events", "application_id"}
+}
+
+func (s *Service) subscribeWebhook(c *call) (reply, error) {
+	names := fieldsOf(c.dialect)
+	wanted, err := decodeSubscription(c.body, names)
+	if err != nil {
+		return reply{}, err
+	}
+	rendered := renderSubscription(s.account.Subscribe(wanted), names)
+	answer := ok(rendered)
+	switch c.dialect.SubscribeAnswer {
+	case dialect.SubscribeWithoutID:
+		delete(rendered, "id")
+	case dialect.Subscribe201:
+		answer.status = http.StatusCreated
+	case dialect.Subscribe204:
+		answer = reply{status: http.StatusNoContent}
+	}
+	return answer, nil
+}
+
+func (s *Service) retrieveWebhook(c *call) (reply, error) {
+	rendered := []any{}
+	for _, subscription := range s.account.Subscriptions(c.id) {
+		rendered = append(rendered, renderSubscription(subscription, fieldsOf(c.dialect)))
+	}
+	switch c.dialect.RetrieveWebhook {
+	case dialect.WebhookList:
+		return ok(rendered), nil
+	case dialect.WebhookWrapped:
+		return ok(map[string]any{"webhooks": rendered}), nil
+	case dialect.Webhook404:
+		return reply{}, state.ErrNotFound
+	}
+	if len(rendered) == 0 {
+		return reply{}, state.ErrNotFound
+	}
+	return ok(rendered[len(rendered)-1]), nil
+}
+
+func decodeSubscription(body []byte, names subscriptionFields) (state.Subscription, error) {
+	m, _ := newMembers(body)
+	wanted := state.Subscription{
+		URL:           m.text(names.url),
+		Events:        member[[]string](m, names.events, "a list of strings"),
+		ApplicationID: m.integer(names.application),
+		Others:        m.rest,
+	}
+	target, err := url.Parse(wanted.URL)
+	if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
+		m.problems.Add(names.url, "must be an http or https URL")
+	}
+	if wanted.ApplicationID < 0 {
+		m.problems.Add(names.application, "must be an application id")
+	}
+	if len(m.problems) > 0 {
+		return wanted, &state.InvalidError{Fields: m.problems}
+	}
+	return wanted, nil
+}
+
+func renderSubscription(s state.Subscription, names subscriptionFields) map[string]any {
+	rendered := map[string]any{}
+	for name, value := range s.Others {
+		rendered[name] = value
+	}
+	rendered["id"] = s.ID
+	rendered[names.url] = s.URL
+	rendered[names.events] = append([]string{}, s.Events...)
+	rendered[names.application] = nil
+	if s.ApplicationID != 0 {
+		rendered[names.application] = s.ApplicationID
+	}
+	return rendered
+}

@@ -1,0 +1,58 @@
+package testenv
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"sync"
+)
+
+const modulePath = "github.com/mandate-io/idv"
+
+// moduleRoot walks up from the working directory, which for a test is its package's, to this module's go.mod.
+func moduleRoot() (string, error) {
+	start, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for dir := start; ; dir = filepath.Dir(dir) {
+		content, err := os.ReadFile(filepath.Join(dir, "go.mod"))
+		if err == nil && bytes.HasPrefix(content, []byte("module "+modulePath+"\n")) {
+			return dir, nil
+		}
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return "", err
+		}
+		if dir == filepath.Dir(dir) {
+			return "", fmt.Errorf("%s is not inside the module %s: run from the repository", start, modulePath)
+		}
+	}
+}
+
+// Build builds a main package of this module, for example ./cmd/mandate-operator, and returns the binary's path. It
+// builds each package once, however often it is called.
+func (e *Environment) Build(pkg string) (string, error) {
+	e.mu.Lock()
+	build, ok := e.builds[pkg]
+	if !ok {
+		build = sync.OnceValues(func() (string, error) { return e.build(pkg) })
+		e.builds[pkg] = build
+	}
+	e.mu.Unlock()
+	return build()
+}
+
+func (e *Environment) build(pkg string) (string, error) {
+	binary := filepath.Join(e.Dir, "bin", path.Base(pkg))
+	cmd := exec.CommandContext(context.Background(), "go", "build", "-buildvcs=false", "-o", binary, pkg) //nolint:gosec // the package is in this module
+	cmd.Dir = e.Root
+	if output, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("go build %s: %w\n%s", pkg, err, output)
+	}
+	return binary, nil
+}

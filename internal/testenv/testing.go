@@ -1,0 +1,48 @@
+package testenv
+
+import (
+	"fmt"
+	"os"
+	"testing"
+)
+
+// Main is a package's TestMain: it runs the tests with one control plane that has the CRDs, which it puts into *env, and
+// exits.
+func Main(m *testing.M, env **Environment) {
+	code, err := run(m, env)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "testenv:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func run(m *testing.M, env **Environment) (code int, err error) {
+	e, err := New()
+	if err != nil {
+		return 0, err
+	}
+	defer func() {
+		if closeErr := e.Close(); err == nil {
+			err = closeErr
+		}
+	}()
+	if err := e.StartControlPlane(); err != nil {
+		return 0, err
+	}
+	if err := e.InstallCRDs(); err != nil {
+		return 0, err
+	}
+	*env = e
+	return m.Run(), nil
+}
+
+// Namespace creates a namespace for one test and returns its name.
+func (e *Environment) Namespace(tb testing.TB) string {
+	tb.Helper()
+	namespace, err := e.CreateNamespace(tb.Context())
+	if err != nil {
+		tb.Fatalf("creating a namespace: %v", err)
+	}
+	return namespace
+}

@@ -1,0 +1,126 @@
+package operator_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+func TestCompleted(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{name: Acme onboarding, decision: Complete, individuals: [{name: jane, email: jane@example.com}, {name: john, email: john@example.com}]}")
+	m := w.ready("acme")
+	w.emails(2)
+	if got := w.requests(control.CreateApplication); got != 1 {
+		t.Errorf("%d create requests, want 1", got)
+	}
+	if m.Status.Outcome != "" || m.Status.Progress != "0/6" || m.Status.Reference != w.namespace+".acme" || m.Status.ApplicationID == nil {
+		t.Errorf("the status of a new application: %+v", m.Status)
+	}
+	if got := m.Status.ExpiryTime.Sub(m.Status.CreatedTime.Time); got.Hours() != 56*24 {
+		t.Errorf("expiry is %s after creation, want 56 days", got)
+	}
+	if names := []string{m.Status.Individuals[0].Name, m.Status.Individuals[1].Name}; names[0] != "jane" || names[1] != "john" {
+		t.Errorf("individuals in status are %v, want the order of the spec", names)
+	}
+	w.kubectl("wait", "--for=condition=Ready", "--timeout=30s", "mandate/acme")
+	w.verdict("acme", status.CurrentStatus)
+
+	w.play(m, control.Pass)
+	m = w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
+	if m.Status.Outcome != v1alpha1.OutcomeCompleted || m.Status.Progress != "6/6" {
+		t.Errorf("the status of a completed application: %+v", m.Status)
+	}
+	w.kubectl("wait", "--for=condition=Completed", "--timeout=30s", "mandate/acme")
+	w.emails(2)
+
+	columns := strings.Fields(strings.SplitN(w.kubectl("get", "mandates"), "\n", 2)[0])
+	if got, want := strings.Join(columns, " "), "NAME READY STATE PROGRESS OUTCOME APPLICATION AGE"; got != want {
+		t.Errorf("kubectl get mandates shows %q, want %q", got, want)
+	}
+}
+
+func TestRejected(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{decision: Reject}")
+	w.play(w.ready("acme"), control.Fail)
+	m := w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeRejected))
+	if ready := w.ready("acme"); ready.Status.Outcome != v1alpha1.OutcomeRejected {
+		t.Errorf("a rejection is an outcome and no failure: %+v", m.Status)
+	}
+}
+
+func TestEmailsSuppressed(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{suppressEmailNotification: true}")
+	w.ready("acme")
+	w.emails(0)
+}
+
+func TestArchived(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	w.ready("acme")
+	w.mandate("acme", "{archived: true}")
+	w.until("acme", "archived", func(m *v1alpha1.Mandate) bool { return m.Status.Archived })
+	w.ready("acme")
+}
+
+// A refused decision is shown, does not make the Mandate un-Ready, and is tried again when something changes, not before.
+func TestDecisionRefused(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.fault(control.Fault{Operation: control.CompleteApplication, Kind: control.Answer, Status: 400})
+	w.mandate("acme", "{decision: Complete}")
+	m := w.ready("acme")
+	w.play(m, control.Review)
+	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionFalse, "DecisionRefused")
+	w.ready("acme")
+	before, reads := w.requests(control.CompleteApplication), w.requests(control.RetrieveApplication)
+	w.eventually(func() (bool, string) {
+		return w.requests(control.RetrieveApplication) >= reads+3, "the application is not read again"
+	})
+	if got := w.requests(control.CompleteApplication); got != before || got != 1 {
+		t.Errorf("complete was sent %d times while nothing changed, want 1", got)
+	}
+	w.play(m, control.Pass)
+	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
+}
+
+func TestSuspend(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{suspend: true}")
+	w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended)
+	w.emails(0)
+	w.mandate("acme", "{suspend: false}")
+	w.ready("acme")
+	w.emails(1)
+	w.mandate("acme", "{suspend: true}")
+	w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended)
+	w.kubectl("delete", "mandate", "acme", "--timeout=30s")
+}
+
+// verdict waits until kstatus, and so Flux and kpt, says that of a Mandate.
+func (w *world) verdict(name string, want status.Status) {
+	w.Helper()
+	w.eventually(func() (bool, string) {
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind("Mandate"))
+		w.check(w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, object))
+		result, err := status.Compute(object)
+		w.check(err)
+		return result.Status == want, "kstatus says " + result.Status.String() + ", want " + want.String()
+	})
+}
