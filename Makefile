@@ -53,7 +53,7 @@ clean: ## Remove what `make build` made; the tools stay, because they take minut
 ##@ Tests
 
 # What a developer has in the environment for real work must not reach the tests: neither a cluster nor a service.
-UNSET := $(addprefix -u ,KUBECONFIG USE_EXISTING_CLUSTER $(filter IDV_% TF_%,$(.VARIABLES)))
+UNSET := $(addprefix -u ,KUBECONFIG USE_EXISTING_CLUSTER $(filter-out IDV_TOFU,$(filter IDV_% TF_%,$(.VARIABLES))))
 KUBEBUILDER_ASSETS ?= $(CURDIR)/bin
 GO_TEST := env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test
 

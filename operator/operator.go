@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -75,7 +74,7 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 		LeaderElectionID:              "mandate-operator.idv.mandate.io",
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
-		GracefulShutdownTimeout:       ptr.To(shutdownTimeout),
+		GracefulShutdownTimeout:       new(shutdownTimeout),
 	})
 }
 
@@ -84,7 +83,7 @@ func setup(ctx context.Context, manager ctrl.Manager, options Options) (*mandate
 	// Strict: an API server with an older CRD must refuse what it would otherwise drop without a word.
 	writer := client.WithFieldOwner(client.WithFieldValidation(manager.GetClient(), metav1.FieldValidationStrict), fieldOwner)
 	userAgent := "mandate-operator/" + options.Version
-	connections := &connection.Registry{}
+	connections := connection.NewRegistry()
 	services := service.New(manager, connections, writer.Status(), userAgent, observeRequest)
 	mandates := &mandate.Reconciler{
 		Cache: manager.GetClient(), Live: manager.GetAPIReader(), Status: writer.Status(),

@@ -4,19 +4,23 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -26,15 +30,21 @@ import (
 	"github.com/mandate-io/idv/operator"
 )
 
-var env *testenv.Environment
+var (
+	env     *testenv.Environment
+	granted sync.Once
+)
 
-func TestMain(m *testing.M) { testenv.Main(m, &env) }
+func TestMain(m *testing.M) {
+	log.SetLogger(logr.Discard()) // of the clients here; the operators log into files
+	testenv.Main(m, &env)
+}
 
 // settleDelay of the operators here. It has to be longer than the sandbox takes for any request.
 const settleDelay = 3 * time.Second
 
 // patience is how long a test waits for what should come within seconds.
-const patience = 20 * time.Second
+const patience = 60 * time.Second
 
 // world is a namespace with a sandbox, an IdentityService that connects to it, and an operator process of its own.
 type world struct {
@@ -44,8 +54,9 @@ type world struct {
 	url        string // of the sandbox
 	sandbox    *control.Client
 	kubeconfig string
-	operator   *testenv.Process
-	starts     int
+	// operatorConfig is what the operator gets: it runs with the rights of config/rbac and no more.
+	operatorConfig string
+	operator       *testenv.Process
 }
 
 // newWorld starts a sandbox and makes a namespace. Nothing is applied and no operator runs yet.
@@ -56,8 +67,10 @@ func newWorld(t *testing.T, options sandbox.Options) *world {
 	server := httptest.NewServer(service)
 	t.Cleanup(func() { service.Close(); server.Close() })
 	w := &world{T: t, namespace: env.Namespace(t), url: server.URL, sandbox: control.New(server.URL)}
-	w.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+	w.kubeconfig, w.operatorConfig = filepath.Join(t.TempDir(), "kubeconfig"), filepath.Join(t.TempDir(), "kubeconfig")
 	w.check(env.WriteKubeconfig(w.kubeconfig))
+	granted.Do(func() { w.check(env.GrantOperatorRole(t.Context())) })
+	w.check(env.WriteOperatorKubeconfig(w.operatorConfig))
 	var err error
 	w.Client, err = client.New(env.Config, client.Options{Scheme: operator.Scheme()})
 	w.check(err)
@@ -86,11 +99,11 @@ func (w *world) start(flags ...string) {
 	w.Helper()
 	binary, err := env.Build("./cmd/mandate-operator")
 	w.check(err)
-	w.starts++
-	command := exec.Command(binary, append([]string{
+	// Not the test's context: that ends before Stop could ask the operator to end by itself.
+	command := exec.CommandContext(context.WithoutCancel(w.Context()), binary, append([]string{
 		"--watch-namespaces=" + w.namespace, "--settle-delay=" + settleDelay.String(), "--health-probe-bind-address=0", "--zap-log-level=10",
 	}, flags...)...)
-	command.Env = append(os.Environ(), "KUBECONFIG="+w.kubeconfig)
+	command.Env = append(os.Environ(), "KUBECONFIG="+w.operatorConfig)
 	w.operator, err = env.Start(w.namespace, command)
 	w.check(err)
 	operator := w.operator
@@ -178,9 +191,7 @@ func mandateManifest(name, spec string) string {
 		"mandateType": map[string]any{"code": "kyc"},
 		"individuals": []any{map[string]any{"name": "jane", "email": "jane@example.com"}},
 	}
-	for k, v := range extra {
-		merged[k] = v
-	}
+	maps.Copy(merged, extra)
 	out, err := yaml.Marshal(map[string]any{"kind": "Mandate", "metadata": map[string]any{"name": name}, "spec": merged})
 	if err != nil {
 		panic(err)

@@ -3,11 +3,15 @@
 package connection
 
 import (
+	"context"
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
+	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
 )
 
@@ -28,10 +32,18 @@ type Connection struct {
 	Ready bool
 }
 
-// Registry has the Connections by the name of their IdentityService. The zero value is empty and ready to use.
+// Registry has the Connections by the name of their IdentityService.
 type Registry struct {
+	// Changes tells of the IdentityServices whose connection changed in a way that Mandates may wait for. One reader.
+	Changes chan event.GenericEvent
+
 	mu          sync.RWMutex
 	connections map[types.NamespacedName]Connection
+}
+
+// NewRegistry makes an empty Registry.
+func NewRegistry() *Registry {
+	return &Registry{Changes: make(chan event.GenericEvent), connections: map[types.NamespacedName]Connection{}}
 }
 
 // Get gives a connection; false if there is none (yet).
@@ -42,14 +54,20 @@ func (r *Registry) Get(name types.NamespacedName) (Connection, bool) {
 	return connection, ok
 }
 
-// Put sets a connection.
-func (r *Registry) Put(name types.NamespacedName, connection Connection) {
+// Put sets a connection and tells of a change, or gives up telling when ctx ends.
+func (r *Registry) Put(ctx context.Context, name types.NamespacedName, connection Connection) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.connections == nil {
-		r.connections = map[types.NamespacedName]Connection{}
-	}
+	before, known := r.connections[name]
 	r.connections[name] = connection
+	r.mu.Unlock()
+	if known && before.Ready == connection.Ready && before.Generation == connection.Generation && before.References == connection.References {
+		return
+	}
+	service := &v1alpha1.IdentityService{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
+	select {
+	case r.Changes <- event.GenericEvent{Object: service}:
+	case <-ctx.Done():
+	}
 }
 
 // Remove forgets a connection.

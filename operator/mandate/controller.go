@@ -11,7 +11,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/ptr"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -19,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
@@ -67,7 +67,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	}
 	return ctrl.NewControllerManagedBy(manager).Named("mandate").
 		For(&v1alpha1.Mandate{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		Watches(&v1alpha1.IdentityService{}, handler.EnqueueRequestsFromMapFunc(r.waitingFor), builder.WithPredicates(serviceChanged())).
+		WatchesRawSource(source.Channel(r.Connections.Changes, handler.Funcs{GenericFunc: r.connectionChanged})).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: workers,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](500*time.Millisecond, maxBackoff),
@@ -123,7 +123,7 @@ func (p *pass) end(ctx context.Context, decided next) (reconcile.Result, error) 
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	// What is looked at again only because time went by must not stand in the way of what is new.
-	return reconcile.Result{RequeueAfter: p.lookAgain(decided), Priority: ptr.To(handler.LowPriority)}, nil
+	return reconcile.Result{RequeueAfter: p.lookAgain(decided), Priority: new(handler.LowPriority)}, nil
 }
 
 // lookAgain says when to reconcile if nothing happens; 0 is never.
@@ -160,21 +160,6 @@ func (p *pass) lookAgain(decided next) time.Duration {
 
 // recheckInputs is how soon a mended Secret is noticed.
 const recheckInputs = 30 * time.Second
-
-// waitingFor gives the Mandates that an IdentityService holds up. The others are polled anyway.
-func (r *Reconciler) waitingFor(ctx context.Context, service client.Object) []reconcile.Request {
-	var mandates v1alpha1.MandateList
-	if err := r.Cache.List(ctx, &mandates, client.InNamespace(service.GetNamespace()), client.MatchingFields{serviceField: service.GetName()}); err != nil {
-		return nil
-	}
-	var requests []reconcile.Request
-	for i := range mandates.Items {
-		if m := &mandates.Items[i]; m.Status.Outcome == "" && !isReady(m) {
-			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(m)})
-		}
-	}
-	return requests
-}
 
 func serviceName(m *v1alpha1.Mandate) types.NamespacedName {
 	name := m.Spec.ServiceRef.Name

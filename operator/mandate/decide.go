@@ -15,8 +15,10 @@ const (
 	attemptWindow = 49 * 24 * time.Hour
 	// maxAttempts under one reference that may have reached the service: one, and three to learn what became of it.
 	maxAttempts = 4
-	// lagLook is how soon to look again for an application that was created and has never been read.
-	lagLook = 2 * time.Second
+	// lagAllowance is how long a new application that was never read is taken for one that is not visible yet, and lagLook
+	// how soon it is looked for again.
+	lagAllowance = 30 * time.Second
+	lagLook      = 2 * time.Second
 )
 
 // step is one thing to do. It has at most one effect outside this process, so that every crash is a crash between steps.
@@ -208,20 +210,14 @@ func restingReason(f facts) string {
 // decideMissing is for a 404 on a known id: it is believed after a second one, and only while the service is healthy
 // otherwise. It may also be a read that lags behind the create, a wrong account, or a proxy.
 func decideMissing(f facts) next {
-	patience, since := f.secondLook, f.missingSince
-	if !f.seen {
-		// Never read so far: more likely not yet there than gone already.
-		patience = max(patience, time.Minute)
-	}
+	missing := f.now.Sub(f.missingSince)
 	switch {
-	case since.IsZero() && f.seen:
+	case !f.seen && f.now.Sub(f.createdTime) < lagAllowance:
+		return next{stepRest, reasonConfirming, lagLook}
+	case f.missingSince.IsZero():
 		return next{stepRest, reasonConfirming, f.secondLook}
-	case since.IsZero():
-		return next{stepRest, reasonConfirming, lagLook}
-	case f.now.Sub(since) < patience && f.seen:
-		return next{stepRest, reasonConfirming, since.Add(patience).Sub(f.now)}
-	case f.now.Sub(since) < patience:
-		return next{stepRest, reasonConfirming, lagLook}
+	case missing < f.secondLook:
+		return next{stepRest, reasonConfirming, f.secondLook - missing}
 	case !f.service.probed:
 		return next{step: stepProbe}
 	default:

@@ -258,7 +258,8 @@ func TestDecide(t *testing.T) {
 		},
 		"a 404 right after the create may be lag": {
 			facts: bound(func(f *facts) {
-				f.seen, f.application, f.missingSince, f.secondLook = false, applicationFacts{missing: true}, now.Add(-30*time.Second), 10*time.Second
+				f.seen, f.application, f.createdTime = false, applicationFacts{missing: true}, now.Add(-20*time.Second)
+				f.missingSince, f.secondLook = now.Add(-15*time.Second), 10*time.Second
 			}),
 			want: next{stepRest, reasonConfirming, lagLook},
 		},

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"time"
 	"unicode/utf8"
 
 	corev1 "k8s.io/api/core/v1"
@@ -97,6 +98,11 @@ func detailsOf(individual *v1alpha1.Individual, secret *corev1.Secret, mandateRe
 	}
 	if details.Reference.Reveal() == "" {
 		details.Reference = idv.Hide(reference.Individual(mandateReference, individual.Name))
+	}
+	if date := details.DateOfBirth.Reveal(); date != "" {
+		if _, err := time.Parse(time.DateOnly, date); err != nil {
+			valid = false
+		}
 	}
 	return details, valid && details.Email.Reveal() != ""
 }

@@ -54,7 +54,7 @@ var verdicts = map[string]verdict{
 	v1alpha1.ReasonSecretNotFound: {metav1.ConditionFalse, reconciling, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionFalse,
 		"A Secret that detailsSecretRef of an individual names does not exist in this namespace. Create it, or correct the name."},
 	v1alpha1.ReasonSecretInvalid: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionFalse,
-		"A Secret that detailsSecretRef of an individual names has no email, or a value that is too long or not text. See the field's description for its keys."},
+		"A Secret that detailsSecretRef of an individual names has no email, a value that is too long or not text, or a date_of_birth that is not a date such as 1990-02-28. See the field's description for its keys."},
 	v1alpha1.ReasonMandateTypeNotFound: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonRefused, metav1.ConditionFalse,
 		"The service has no mandate type, or more than one, that spec.mandateType selects. status.mandateTypes of the IdentityService lists them."},
 	v1alpha1.ReasonRefused: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonRefused, metav1.ConditionTrue,

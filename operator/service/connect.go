@@ -73,9 +73,9 @@ func (r *Reconciler) config(spec *v1alpha1.IdentityServiceSpec, secret *corev1.S
 }
 
 // publish tells the other controllers of the connection.
-func (r *Reconciler) publish(name types.NamespacedName, service *v1alpha1.IdentityService, e *entry, reason string) {
+func (r *Reconciler) publish(ctx context.Context, name types.NamespacedName, service *v1alpha1.IdentityService, e *entry, reason string) {
 	spec := &service.Spec
-	r.Connections.Put(name, connection.Connection{
+	r.Connections.Put(ctx, name, connection.Connection{
 		Client: e.client, URL: ledger.NormalURL(spec.BaseURL), Generation: service.Generation, ReferencePrefix: spec.ReferencePrefix,
 		MinPoll: seconds(spec.Polling.MinIntervalSeconds, 30), MaxPoll: seconds(spec.Polling.MaxIntervalSeconds, 3600),
 		States:     idv.StateNames{InReview: spec.States.InReview, Completed: spec.States.Completed, Rejected: spec.States.Rejected},

@@ -116,7 +116,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if reason == "" {
 		reason = r.check(ctx, e)
 	}
-	r.publish(request.NamespacedName, service, e, reason)
+	r.publish(ctx, request.NamespacedName, service, e, reason)
 	if err := r.writeStatus(ctx, service, e.references, reason); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}

@@ -1,0 +1,101 @@
+package operator_test
+
+import (
+	"bufio"
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// What a Mandate costs, by the API server's own count: three writes and two calls from manifest to Ready, and no write for
+// a poll that finds nothing new. It runs alone, because that count is of all requests.
+func TestCost(t *testing.T) {
+	w := running(t)
+	w.mandate("warmup", "{}")
+	w.ready("warmup")
+
+	const mandates = 5
+	writes := w.writes()
+	creates, reads := w.requests(control.CreateApplication), w.requests(control.RetrieveApplication)
+	w.kubectl("delete", "mandate", "warmup") // its polls are not to be counted
+	for i := range mandates {
+		w.mandate(fmt.Sprintf("acme-%d", i), "{}")
+	}
+	for i := range mandates {
+		w.ready(fmt.Sprintf("acme-%d", i))
+	}
+	cost := w.writes().minus(writes)
+	want := counts{
+		"POST applicationrecords": mandates, "PATCH applicationrecords": mandates, "PATCH mandates/status": mandates,
+		"APPLY mandates": mandates, "DELETE mandates": 1, // the test's own
+	}
+	for key, n := range cost {
+		if n != want[key] {
+			t.Errorf("%s: %d writes for %d Mandates, want %d", key, n, mandates, want[key])
+		}
+	}
+	if len(cost) != len(want) {
+		t.Errorf("writes are %v, want %v", cost, want)
+	}
+	if got := w.requests(control.CreateApplication) - creates; got != mandates {
+		t.Errorf("%d create requests for %d Mandates", got, mandates)
+	}
+
+	writes, reads = w.writes(), w.requests(control.RetrieveApplication)
+	w.eventually(func() (bool, string) { return w.requests(control.RetrieveApplication) >= reads+3*mandates, "no polls" })
+	if idle := w.writes().minus(writes); len(idle) > 0 {
+		t.Errorf("polls that found nothing new wrote: %v", idle)
+	}
+}
+
+// counts are numbers of writes to our kinds and to events, by verb and resource.
+type counts map[string]int
+
+func (c counts) minus(before counts) counts {
+	difference := counts{}
+	for key, n := range c {
+		if n != before[key] {
+			difference[key] = n - before[key]
+		}
+	}
+	return difference
+}
+
+var requestTotal = regexp.MustCompile(`^apiserver_request_total\{(.*)\} (\S+)$`)
+
+func (w *world) writes() counts {
+	w.Helper()
+	clientset, err := kubernetes.NewForConfig(env.Config)
+	w.check(err)
+	metrics, err := clientset.RESTClient().Get().AbsPath("/metrics").DoRaw(w.Context())
+	w.check(err)
+	result := counts{}
+	for scanner := bufio.NewScanner(strings.NewReader(string(metrics))); scanner.Scan(); {
+		match := requestTotal.FindStringSubmatch(scanner.Text())
+		if match == nil {
+			continue
+		}
+		labels := map[string]string{}
+		for label := range strings.SplitSeq(match[1], ",") {
+			name, value, _ := strings.Cut(label, "=")
+			labels[name] = strings.Trim(value, `"`)
+		}
+		ours := labels["group"] == "idv.mandate.io" || labels["resource"] == "events"
+		n, err := strconv.ParseFloat(match[2], 64)
+		if read := labels["verb"] == "GET" || labels["verb"] == "LIST" || labels["verb"] == "WATCH"; !ours || read || err != nil {
+			continue
+		}
+		key := labels["verb"] + " " + labels["resource"]
+		if labels["subresource"] != "" {
+			key += "/" + labels["subresource"]
+		}
+		result[key] += int(n)
+	}
+	return result
+}

@@ -1,0 +1,166 @@
+package operator_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+func TestWrongCredentials(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sandbox.Options{})
+	w.connect()
+	w.secret("idv", map[string]string{"username": sandbox.DefaultUsername, "password": "wrong"})
+	w.start()
+	w.mandate("acme", "{}")
+	begin := time.Now()
+	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonCredentialsInvalid)
+	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonServiceNotReady)
+	w.secret("idv", map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword})
+	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
+	stats, err := w.sandbox.Stats(t.Context())
+	w.check(err)
+	if limit := int64(5 * (1 + time.Since(begin)/(30*time.Second))); stats.Requests(control.Token) > limit {
+		t.Errorf("%d logins in %s, want at most %d", stats.Requests(control.Token), time.Since(begin), limit)
+	}
+	w.ready("acme")
+	w.emails(1)
+}
+
+func TestUnreachable(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sandbox.Options{})
+	w.connect()
+	w.apply(`{kind: IdentityService, metadata: {name: default}, spec: {baseURL: "http://127.0.0.1:1", credentialsSecretRef: {name: idv}}}`)
+	w.start()
+	w.mandate("acme", "{}")
+	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonUnreachable)
+	w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonServiceNotReady)
+	w.connect()
+	w.ready("acme")
+	w.emails(1)
+}
+
+func TestServiceGoesAwayAndComesBack(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	before := w.ready("acme")
+	w.fault(control.Fault{Operation: control.AnyOperation, Kind: control.Answer, Status: 500, Times: control.Always})
+	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonServiceError)
+	during := w.ready("acme")
+	if before.ResourceVersion != during.ResourceVersion {
+		t.Errorf("an outage of the service was written to a Mandate that does not wait for it: %+v", during.Status.Conditions)
+	}
+	w.check(w.sandbox.ClearFaults(t.Context()))
+	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
+	w.play(before, control.Pass)
+	w.until("acme", "in review", func(m *v1alpha1.Mandate) bool { return m.Status.State == "in review" })
+}
+
+func TestMissingParts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sandbox.Options{})
+	w.start()
+	w.mandate("acme", "{individuals: [{name: jane, detailsSecretRef: {name: jane}}]}")
+	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonServiceNotFound)
+	w.connect()
+	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonSecretNotFound)
+	w.secret("jane", map[string]string{"first_name": "Jane"})
+	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonSecretInvalid)
+	w.emails(0)
+	if records := w.records(); len(records) != 0 {
+		t.Errorf("a record was claimed for a Mandate that cannot be sent: %+v", records)
+	}
+	w.secret("jane", map[string]string{"first_name": "Jane", "email": "jane@example.com"})
+	w.ready("acme")
+	if got := w.emails(1)[0].Address; got != "jane@example.com" {
+		t.Errorf("the invite went to %s", got)
+	}
+}
+
+func TestCredentialsSecretMissing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sandbox.Options{})
+	w.connect()
+	w.check(w.Delete(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "idv"}}))
+	w.start()
+	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonSecretNotFound)
+	w.secret("idv", map[string]string{"username": "alone"})
+	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonSecretInvalid)
+	w.connect()
+	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
+}
+
+func TestNotImplemented(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	for name, spec := range map[string]string{
+		"adopt":   "{adopt: {applicationID: 1}}",
+		"reviews": "{checkReviews: [{individual: jane, check: liveness, decision: Accept}]}",
+		"delete":  "{deletionPolicy: Delete}",
+		"archive": "{deletionPolicy: Archive}",
+	} {
+		w.mandate(name, spec)
+		w.stalled(name, v1alpha1.ReasonNotImplemented)
+	}
+	w.emails(0)
+	w.apply("{kind: MandateAction, metadata: {name: resend}, spec: {mandateRef: {name: adopt}, type: ResendInvite, individual: jane}}")
+	action := &v1alpha1.MandateAction{}
+	w.eventually(func() (bool, string) {
+		w.check(w.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "resend"}, action))
+		failed := meta.FindStatusCondition(action.Status.Conditions, v1alpha1.ConditionFailed)
+		return failed != nil && failed.Reason == v1alpha1.ReasonNotImplemented, "the MandateAction does not say that it is not carried out"
+	})
+}
+
+// Personal data is nowhere but in the spec, the Secret, and what the service is sent: with the log level at its highest.
+func TestNoPersonalData(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	canaries := map[string]string{
+		"email": "canary1@example.com", "first_name": "canary2", "middle_name": "canary3", "last_name": "canary4",
+		"date_of_birth": "1907-01-09", "gender": "canary5", "title": "canary6", "reference": "canary7",
+	}
+	w.secret("jane", canaries)
+	w.mandate("acme", `{decision: Complete, individuals: [{name: jane, detailsSecretRef: {name: jane}}, {name: john, email: canary8@example.com,
+		firstName: canary9, middleName: canary10, lastName: canary11, dateOfBirth: "1908-02-10", gender: canary12, title: canary13, reference: canary14}]}`)
+	m := w.ready("acme")
+	w.play(m, control.Pass)
+	m = w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
+	w.mandate("taken", `{individuals: [{name: john, email: canary15@example.com, reference: canary14}]}`)
+	taken := w.stalled("taken", v1alpha1.ReasonRefused)
+	w.check(w.operator.Stop())
+
+	var events corev1.EventList
+	w.check(w.List(t.Context(), &events, client.InNamespace(w.namespace)))
+	log, err := os.ReadFile(w.operator.Log)
+	w.check(err)
+	for where, content := range map[string]any{
+		"the status": m.Status, "the status of a refused Mandate": taken.Status, "events": events.Items, "the ledger": w.records(), "the log": string(log),
+	} {
+		data, err := json.Marshal(content)
+		w.check(err)
+		for _, canary := range append([]string{"canary", sandbox.DefaultPassword}, "1907-01-09", "1908-02-10") {
+			if i := bytes.Index(data, []byte(canary)); i >= 0 {
+				t.Errorf("%s holds %q: %s", where, canary, fmt.Sprintf("...%s...", data[max(0, i-200):min(len(data), i+50)]))
+			}
+		}
+	}
+	if !strings.Contains(string(log), "Created the application") {
+		t.Error("the log does not tell of the create: nothing was searched")
+	}
+}
