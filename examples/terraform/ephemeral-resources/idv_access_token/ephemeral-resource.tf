@@ -1,0 +1,9 @@
+ephemeral "idv_access_token" "service" {}
+
+# A call that this provider has no resource for.
+resource "terraform_data" "references_file" {
+  provisioner "local-exec" {
+    command     = "curl --fail --oauth2-bearer \"$TOKEN\" https://idv.example.com/api/v1/ext/references > references.json"
+    environment = { TOKEN = ephemeral.idv_access_token.service.token }
+  }
+}

@@ -1,0 +1,21 @@
+# Updates about one application. With application_id the subscription can be read back.
+resource "idv_webhook_subscription" "onboarding" {
+  url            = "https://hooks.example.com/idv"
+  events         = ["application.completed", "application.rejected"]
+  application_id = 4711
+}
+
+# Updates about all applications, at a service that wants a secret and calls the URL otherwise.
+resource "idv_webhook_subscription" "all" {
+  url          = "https://hooks.example.com/idv"
+  payload_json = jsonencode({ secret = var.webhook_secret })
+  field_names  = { url = "target_url" }
+
+  # The service cannot unsubscribe. With PREVENT, the default, a plan to destroy this fails.
+  deletion_policy = "ABANDON"
+}
+
+variable "webhook_secret" {
+  type      = string
+  sensitive = true
+}

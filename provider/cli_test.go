@@ -1,0 +1,255 @@
+package provider_test
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-testing/echoprovider"
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+
+	"github.com/mandate-io/idv/provider"
+)
+
+// cli is a Terraform or OpenTofu that the acceptance tests run on.
+type cli struct{ name, path string }
+
+// onEachCLI runs a test on the pinned OpenTofu, and on Terraform where one is on PATH.
+func onEachCLI(t *testing.T, test func(*testing.T, cli)) {
+	t.Helper()
+	clis := []cli{{"tofu", tofu(t)}}
+	if path, err := exec.LookPath("terraform"); err == nil {
+		clis = append(clis, cli{"terraform", path})
+	}
+	for _, c := range clis {
+		t.Run(c.name, func(t *testing.T) { test(t, c) })
+	}
+}
+
+func tofu(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs(cmp.Or(os.Getenv("IDV_TOFU"), "../bin/tofu"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("there is no %s; run `make tools` first, or name an OpenTofu in IDV_TOFU", path)
+	}
+	return path
+}
+
+// hasIdentity tells whether resources have an identity: since version 1.12 of both.
+func (c cli) hasIdentity(t *testing.T) bool {
+	t.Helper()
+	var said struct {
+		Version string `json:"terraform_version"`
+	}
+	if err := json.Unmarshal([]byte(c.workspace(t).must(t, "version", "-json").output), &said); err != nil {
+		t.Fatal(err)
+	}
+	var minor int
+	if _, err := fmt.Sscanf(said.Version, "1.%d.", &minor); err != nil {
+		t.Fatal(err)
+	}
+	return minor >= 12
+}
+
+// testCase runs steps of terraform-plugin-testing, against the provider in this process.
+func (c cli) testCase(t *testing.T, steps ...resource.TestStep) {
+	t.Helper()
+	t.Setenv("TF_ACC", "1")
+	t.Setenv("TF_ACC_TERRAFORM_PATH", c.path)
+	empty := filepath.Join(t.TempDir(), "cli.tfrc") // and not the settings of whoever runs the tests
+	write(t, empty, "")
+	t.Setenv("TF_CLI_CONFIG_FILE", empty)
+	if c.name == "tofu" {
+		t.Setenv("TF_ACC_PROVIDER_NAMESPACE", "hashicorp")
+		t.Setenv("TF_ACC_PROVIDER_HOST", "registry.opentofu.org")
+	}
+	resource.Test(t, resource.TestCase{
+		ProtoV6ProviderFactories: map[string]func() (tfprotov6.ProviderServer, error){
+			"idv":  providerserver.NewProtocol6WithError(provider.New("test")()),
+			"echo": echoprovider.NewProviderServer(),
+		},
+		Steps: steps,
+	})
+}
+
+var build struct {
+	once sync.Once
+	dir  string
+	err  error
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if build.dir != "" {
+		_ = os.RemoveAll(build.dir)
+	}
+	os.Exit(code)
+}
+
+// builtProvider is a directory with the provider as users get it.
+func builtProvider(t *testing.T) string {
+	t.Helper()
+	build.once.Do(func() {
+		if build.dir, build.err = os.MkdirTemp("", "terraform-provider-idv"); build.err != nil {
+			return
+		}
+		command := exec.Command("go", "build", "-buildvcs=false", "-o", build.dir, "../cmd/terraform-provider-idv") //nolint:noctx // outlives the test that needs it first
+		if output, err := command.CombinedOutput(); err != nil {
+			build.err = fmt.Errorf("go build: %w\n%s", err, output)
+		}
+	})
+	if build.err != nil {
+		t.Fatal(build.err)
+	}
+	return build.dir
+}
+
+// workspace is a directory with a configuration, in which a CLI runs the provider's binary.
+type workspace struct {
+	cli cli
+	dir string
+	env []string
+}
+
+const required = `
+terraform {
+  required_providers {
+    idv = { source = "mandate-io/idv" }
+  }
+}
+`
+
+func (c cli) workspace(t *testing.T, env ...string) *workspace {
+	t.Helper()
+	built, dir := builtProvider(t), t.TempDir()
+	rc := filepath.Join(t.TempDir(), "cli.tfrc")
+	write(t, rc, fmt.Sprintf("provider_installation {\n  dev_overrides {\n    %[1]q = %[3]q\n    %[2]q = %[3]q\n  }\n}\n",
+		"registry.terraform.io/mandate-io/idv", "registry.opentofu.org/mandate-io/idv", built))
+	return &workspace{cli: c, dir: dir, env: append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TF_CLI_CONFIG_FILE=" + rc, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1",
+	}, env...)}
+}
+
+func (w *workspace) configure(t *testing.T, configuration string) {
+	t.Helper()
+	write(t, filepath.Join(w.dir, "main.tf"), required+configuration)
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// result is what a command said. Warnings of the CLI about the development override are left out.
+type result struct {
+	exit             int
+	errors, warnings []diagnostic
+	output           string
+}
+
+type diagnostic struct{ Severity, Summary, Detail, Address string }
+
+// has tells whether one of the diagnostics holds all the words.
+func has(diagnostics []diagnostic, words ...string) bool {
+	for _, d := range diagnostics {
+		text, all := d.Summary+"\n"+d.Detail, true
+		for _, word := range words {
+			all = all && strings.Contains(text, word)
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
+
+// run gives a command with its diagnostics. Plan, apply, destroy and validate run with -json.
+func (w *workspace) run(t *testing.T, arguments ...string) result {
+	t.Helper()
+	switch arguments[0] {
+	case "plan", "apply", "destroy":
+		arguments = append([]string{arguments[0], "-json", "-no-color", "-input=false"}, arguments[1:]...)
+	case "validate":
+		arguments = append(arguments, "-json", "-no-color")
+	}
+	command := exec.CommandContext(t.Context(), w.cli.path, arguments...)
+	command.Dir, command.Env = w.dir, w.env
+	output, err := command.CombinedOutput()
+	r := result{exit: command.ProcessState.ExitCode(), output: string(output)}
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	for _, d := range parseDiagnostics(output) {
+		switch {
+		case d.Severity == "error":
+			r.errors = append(r.errors, d)
+		case !strings.Contains(d.Summary, "development overrides"):
+			r.warnings = append(r.warnings, d)
+		}
+	}
+	return r
+}
+
+// parseDiagnostics reads the lines of -json, and the one document of validate.
+func parseDiagnostics(output []byte) []diagnostic {
+	var whole struct{ Diagnostics []diagnostic }
+	if json.Unmarshal(output, &whole) == nil && whole.Diagnostics != nil {
+		return whole.Diagnostics
+	}
+	var diagnostics []diagnostic
+	lines := bufio.NewScanner(bytes.NewReader(output))
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var line struct{ Diagnostic *diagnostic }
+		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Diagnostic != nil {
+			diagnostics = append(diagnostics, *line.Diagnostic)
+		}
+	}
+	return diagnostics
+}
+
+// must is run for commands that have to work.
+func (w *workspace) must(t *testing.T, arguments ...string) result {
+	t.Helper()
+	r := w.run(t, arguments...)
+	if r.exit != 0 {
+		t.Fatalf("%s %v: exit %d\n%s", w.cli.name, arguments, r.exit, r.output)
+	}
+	return r
+}
+
+// mustPlanNothing fails if a plan has changes.
+func (w *workspace) mustPlanNothing(t *testing.T) result {
+	t.Helper()
+	r := w.run(t, "plan", "-detailed-exitcode")
+	if r.exit != 0 {
+		t.Fatalf("%s: the plan is not empty (exit %d)\n%s", w.cli.name, r.exit, r.output)
+	}
+	return r
+}
+
+// state is the state file as it lies there; "" if there is none.
+func (w *workspace) state(t *testing.T) string {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(w.dir, "terraform.tfstate"))
+	if err != nil && !os.IsNotExist(err) {
+		t.Fatal(err)
+	}
+	return string(raw)
+}

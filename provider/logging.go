@@ -1,0 +1,24 @@
+package provider
+
+import (
+	"context"
+
+	"github.com/hashicorp/terraform-plugin-log/tflog"
+
+	"github.com/mandate-io/idv/internal/client"
+)
+
+// logRequests logs one line per request at level DEBUG: what the client says may be told, and nothing else. The context
+// is that of Configure, for its logger: the client serves all calls of the run and knows none of theirs.
+func logRequests(ctx context.Context) func(client.Request) {
+	ctx = context.WithoutCancel(ctx)
+	return func(r client.Request) {
+		fields := map[string]any{
+			"operation": string(r.Operation), "method": r.Method, "status": r.Status, "duration_ms": r.Duration.Milliseconds(),
+		}
+		if r.Failed {
+			fields["outcome"], fields["kind"] = r.Outcome.String(), string(r.Kind)
+		}
+		tflog.Debug(ctx, "request to the identity verification service", fields)
+	}
+}

@@ -1,0 +1,74 @@
+package provider
+
+import (
+	"os"
+
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+type providerModel struct {
+	BaseURL              types.String  `tfsdk:"base_url"`
+	Username             types.String  `tfsdk:"username"`
+	Password             types.String  `tfsdk:"password"`
+	ClientID             types.String  `tfsdk:"client_id"`
+	ClientSecret         types.String  `tfsdk:"client_secret"`
+	TokenAuthorization   types.String  `tfsdk:"token_authorization"`
+	CAFile               types.String  `tfsdk:"ca_file"`
+	CAPEM                types.String  `tfsdk:"ca_pem"`
+	RequestTimeout       types.String  `tfsdk:"request_timeout"`
+	MaxRequestsPerSecond types.Float64 `tfsdk:"max_requests_per_second"`
+}
+
+// The environment variables that stand in for arguments that are not set.
+const (
+	envBaseURL      = "IDV_BASE_URL"
+	envUsername     = "IDV_USERNAME"
+	envPassword     = "IDV_PASSWORD"
+	envClientID     = "IDV_CLIENT_ID"
+	envClientSecret = "IDV_CLIENT_SECRET" //nolint:gosec // the name of a variable
+	envCAFile       = "IDV_CA_FILE"
+)
+
+// withEnvironment fills what is null. What is unknown stays so: it will have a value, and that one counts.
+func (m providerModel) withEnvironment() providerModel {
+	m.BaseURL = orEnvironment(m.BaseURL, envBaseURL)
+	m.Username = orEnvironment(m.Username, envUsername)
+	m.Password = orEnvironment(m.Password, envPassword)
+	m.ClientID = orEnvironment(m.ClientID, envClientID)
+	m.ClientSecret = orEnvironment(m.ClientSecret, envClientSecret)
+	if m.CAPEM.IsNull() {
+		m.CAFile = orEnvironment(m.CAFile, envCAFile)
+	}
+	return m
+}
+
+func orEnvironment(value types.String, variable string) types.String {
+	if found := os.Getenv(variable); value.IsNull() && found != "" {
+		return types.StringValue(found)
+	}
+	return value
+}
+
+// unknown names the first argument that Terraform does not know yet, "" if it knows all of them.
+func (m providerModel) unknown() string {
+	for _, argument := range []struct {
+		name    string
+		unknown bool
+	}{
+		{"base_url", m.BaseURL.IsUnknown()},
+		{"username", m.Username.IsUnknown()},
+		{"password", m.Password.IsUnknown()},
+		{"client_id", m.ClientID.IsUnknown()},
+		{"client_secret", m.ClientSecret.IsUnknown()},
+		{"token_authorization", m.TokenAuthorization.IsUnknown()},
+		{"ca_file", m.CAFile.IsUnknown()},
+		{"ca_pem", m.CAPEM.IsUnknown()},
+		{"request_timeout", m.RequestTimeout.IsUnknown()},
+		{"max_requests_per_second", m.MaxRequestsPerSecond.IsUnknown()},
+	} {
+		if argument.unknown {
+			return argument.name
+		}
+	}
+	return ""
+}

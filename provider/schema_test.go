@@ -1,0 +1,136 @@
+package provider_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	dataschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
+	tfprovider "github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/mandate-io/idv/provider"
+)
+
+// attribute is what all kinds of attributes have.
+type attribute interface {
+	GetMarkdownDescription() string
+	IsSensitive() bool
+}
+
+// kind is a schema with its place in the examples.
+type kind struct {
+	name, example string
+	description   string
+	attributes    map[string]attribute
+	problems      diag.Diagnostics
+	importable    bool
+}
+
+func TestSchemas(t *testing.T) {
+	for _, k := range kinds(t) {
+		t.Run(k.name, func(t *testing.T) {
+			if k.problems.HasError() {
+				t.Errorf("the schema is not valid: %v", k.problems)
+			}
+			if !strings.HasSuffix(k.description, ".") {
+				t.Errorf("the description is missing, or no sentence: %q", k.description)
+			}
+			for name, attribute := range k.attributes {
+				if !strings.HasSuffix(attribute.GetMarkdownDescription(), ".") {
+					t.Errorf("%s: the description is missing, or no sentence: %q", name, attribute.GetMarkdownDescription())
+				}
+				secret := strings.Contains(name, "password") || strings.Contains(name, "secret") || name == "token"
+				if secret && !attribute.IsSensitive() {
+					t.Errorf("%s is not sensitive", name)
+				}
+			}
+			if _, err := os.Stat(filepath.Join(examples, k.example)); err != nil {
+				t.Errorf("there is no example: %v", err)
+			}
+			if k.importable {
+				for _, file := range []string{"import.sh", "import-by-string-id.tf", "import-by-identity.tf"} {
+					if _, err := os.Stat(filepath.Join(examples, filepath.Dir(k.example), file)); err != nil {
+						t.Errorf("there is no example of an import: %v", err)
+					}
+				}
+			}
+		})
+	}
+}
+
+func kinds(t *testing.T) []kind {
+	t.Helper()
+	p := provider.New("test")()
+	var own tfprovider.SchemaResponse
+	p.Schema(t.Context(), tfprovider.SchemaRequest{}, &own)
+	all := []kind{{name: "provider", example: "provider/provider.tf", description: own.Schema.MarkdownDescription,
+		attributes: attributesOf(own.Schema.Attributes), problems: own.Schema.ValidateImplementation(t.Context())}}
+	for _, constructor := range p.DataSources(t.Context()) {
+		all = append(all, dataSourceKind(t, constructor()))
+	}
+	for _, constructor := range p.Resources(t.Context()) {
+		all = append(all, resourceKind(t, constructor()))
+	}
+	for _, constructor := range p.(tfprovider.ProviderWithEphemeralResources).EphemeralResources(t.Context()) {
+		all = append(all, ephemeralKind(t, constructor()))
+	}
+	return all
+}
+
+func dataSourceKind(t *testing.T, d datasource.DataSource) kind {
+	t.Helper()
+	var name datasource.MetadataResponse
+	var schema datasource.SchemaResponse
+	d.Metadata(t.Context(), datasource.MetadataRequest{ProviderTypeName: "idv"}, &name)
+	d.Schema(t.Context(), datasource.SchemaRequest{}, &schema)
+	return kind{name: "data " + name.TypeName, example: "data-sources/" + name.TypeName + "/data-source.tf",
+		description: schema.Schema.MarkdownDescription, attributes: attributesOf(schema.Schema.Attributes),
+		problems: schema.Schema.ValidateImplementation(t.Context())}
+}
+
+func resourceKind(t *testing.T, r resource.Resource) kind {
+	t.Helper()
+	var name resource.MetadataResponse
+	var schema resource.SchemaResponse
+	r.Metadata(t.Context(), resource.MetadataRequest{ProviderTypeName: "idv"}, &name)
+	r.Schema(t.Context(), resource.SchemaRequest{}, &schema)
+	problems := schema.Schema.ValidateImplementation(t.Context())
+	_, importable := r.(resource.ResourceWithImportState)
+	if identified, ok := r.(resource.ResourceWithIdentity); ok {
+		var identity resource.IdentitySchemaResponse
+		identified.IdentitySchema(t.Context(), resource.IdentitySchemaRequest{}, &identity)
+		problems.Append(identity.IdentitySchema.ValidateImplementation(t.Context())...)
+	}
+	return kind{name: "resource " + name.TypeName, example: "resources/" + name.TypeName + "/resource.tf", importable: importable,
+		description: schema.Schema.MarkdownDescription, attributes: attributesOf(schema.Schema.Attributes), problems: problems}
+}
+
+func ephemeralKind(t *testing.T, e ephemeral.EphemeralResource) kind {
+	t.Helper()
+	var name ephemeral.MetadataResponse
+	var schema ephemeral.SchemaResponse
+	e.Metadata(t.Context(), ephemeral.MetadataRequest{ProviderTypeName: "idv"}, &name)
+	e.Schema(t.Context(), ephemeral.SchemaRequest{}, &schema)
+	return kind{name: "ephemeral " + name.TypeName, example: "ephemeral-resources/" + name.TypeName + "/ephemeral-resource.tf",
+		description: schema.Schema.MarkdownDescription, attributes: attributesOf(schema.Schema.Attributes),
+		problems: schema.Schema.ValidateImplementation(t.Context())}
+}
+
+// attributesOf gives the attributes by name, and those of nested objects below the name of the one that holds them.
+func attributesOf[A attribute](schema map[string]A) map[string]attribute {
+	all := map[string]attribute{}
+	for name, a := range schema {
+		all[name] = a
+		if nested, ok := any(a).(dataschema.ListNestedAttribute); ok {
+			for inner, b := range nested.NestedObject.Attributes {
+				all[name+"."+inner] = b
+			}
+		}
+	}
+	return all
+}

@@ -1,0 +1,253 @@
+package provider_test
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-testing/helper/resource"
+	"github.com/hashicorp/terraform-plugin-testing/knownvalue"
+	"github.com/hashicorp/terraform-plugin-testing/plancheck"
+	"github.com/hashicorp/terraform-plugin-testing/statecheck"
+	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
+
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+const ops = "idv_webhook_subscription.ops"
+
+// subscription is the resource "ops" with more arguments.
+func subscription(application int64, url, more string) string {
+	id := ""
+	if application != 0 {
+		id = fmt.Sprintf("  application_id = %d\n", application)
+	}
+	return fmt.Sprintf("resource \"idv_webhook_subscription\" \"ops\" {\n  url = %q\n%s  %s\n}\n", url, id, more)
+}
+
+func TestSubscriptionLifecycle(t *testing.T) {
+	s := newService(t)
+	onEachCLI(t, func(t *testing.T, c cli) {
+		application := s.application(t)
+		s.forget(t)
+		const url, abandon = "https://hooks.example.com/idv", "\n  deletion_policy = \"ABANDON\"\n"
+		config := func(more string) string { return s.providerBlock() + subscription(application, url, more) }
+		id := fmt.Sprintf("%d/%s", application, url)
+		value := func(attribute string, want knownvalue.Check) statecheck.StateCheck {
+			return statecheck.ExpectKnownValue(ops, tfjsonpath.New(attribute), want)
+		}
+		c.testCase(t,
+			resource.TestStep{
+				Config: config(`events = ["application.completed", "application.rejected"]
+				  payload_json = jsonencode({ note = "kept", n = 1 })` + abandon),
+				ConfigStateChecks: []statecheck.StateCheck{
+					value("id", knownvalue.StringExact(id)),
+					value("drift_detection", knownvalue.StringExact("available")),
+					value("on_existing", knownvalue.StringExact("fail")),
+					value("response_json", knownvalue.StringRegexp(regexp.MustCompile(`"note":"kept"`))),
+					value("webhook_json", knownvalue.StringRegexp(regexp.MustCompile(`"url":"https://hooks`))),
+				},
+			},
+			resource.TestStep{ // another order of the set, another form of the JSON
+				Config: config(`events = ["application.rejected", "application.completed", "application.rejected"]
+				  payload_json = jsonencode({ n = 1, note = "kept" })` + abandon),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
+			},
+			resource.TestStep{ // what the service need not know
+				Config: config(`events = ["application.rejected", "application.completed"]
+				  payload_json = "{ \"note\": \"kept\", \"n\": 1 }"
+				  on_existing = "adopt"` + abandon),
+				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{
+					plancheck.ExpectResourceAction(ops, plancheck.ResourceActionUpdate),
+				}},
+			},
+			resource.TestStep{ResourceName: ops, ImportState: true, ImportStateId: id, ImportStateVerify: true, ImportStateVerifyIgnore: []string{
+				"deletion_policy", "on_existing", "payload_json", "response_json",
+			}},
+		)
+		if n := s.requests(t, control.SubscribeWebhook); n != 1 {
+			t.Errorf("want one subscription sent, got %d", n)
+		}
+		if n := s.subscribed(t, application); n != 1 {
+			t.Errorf("want one subscription at the service, got %d", n)
+		}
+	})
+}
+
+func TestSubscriptionImport(t *testing.T) {
+	s := newService(t)
+	policies := map[string]string{
+		"defaults":      "",
+		"other choices": "events = [\"b\", \"a\"]\n  deletion_policy = \"ABANDON\"\n  on_existing = \"adopt\"\n",
+	}
+	onEachCLI(t, func(t *testing.T, c cli) {
+		for situation, more := range policies {
+			t.Run(situation, func(t *testing.T) {
+				application := s.application(t)
+				url := "https://hooks.example.com/idv"
+				config := subscription(application, url, more)
+				w := c.workspace(t, s.environment()...)
+				w.configure(t, config)
+				w.must(t, "apply", "-auto-approve")
+				w.must(t, "state", "rm", ops)
+				w.must(t, "import", "-input=false", ops, fmt.Sprintf("%d/%s", application, url))
+				w.mustPlanNothing(t)
+				w.must(t, "apply", "-auto-approve")
+				w.mustPlanNothing(t)
+				if n := s.subscribed(t, application); n != 1 {
+					t.Errorf("want one subscription at the service, got %d", n)
+				}
+			})
+		}
+	})
+}
+
+func TestSubscriptionImportBlocks(t *testing.T) {
+	s := newService(t)
+	onEachCLI(t, func(t *testing.T, c cli) {
+		application := s.application(t)
+		url := "https://hooks.example.com/idv"
+		config := s.providerBlock() + subscription(application, url, "events = [\"a\"]\n  deletion_policy = \"ABANDON\"")
+		steps := []resource.TestStep{
+			{Config: config},
+			{ResourceName: ops, ImportState: true, ImportStateKind: resource.ImportBlockWithID},
+		}
+		if c.hasIdentity(t) {
+			steps = append(steps, resource.TestStep{
+				ResourceName: ops, ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity,
+			})
+		}
+		c.testCase(t, steps...)
+	})
+}
+
+func TestSubscriptionImportRefuses(t *testing.T) {
+	s := newService(t)
+	onEachCLI(t, func(t *testing.T, c cli) {
+		application := s.application(t)
+		w := c.workspace(t, s.environment()...)
+		w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
+		for id, want := range map[string]string{
+			"https://hooks.example.com/idv":   "APPLICATION_ID/URL",
+			"0/https://hooks.example.com/idv": "APPLICATION_ID/URL",
+			"4711":                            "APPLICATION_ID/URL",
+			fmt.Sprintf("%d/https://hooks.example.com/idv", application): "non-existent",
+		} {
+			if r := w.run(t, "import", "-input=false", "-no-color", ops, id); r.exit == 0 || !strings.Contains(r.output, want) {
+				t.Errorf("import of %q: want an error with %q, got exit %d\n%s", id, want, r.exit, r.output)
+			}
+		}
+	})
+}
+
+func TestSubscriptionPrevent(t *testing.T) {
+	s := newService(t)
+	onEachCLI(t, func(t *testing.T, c cli) {
+		application := s.application(t)
+		w := c.workspace(t, s.environment()...)
+		config := subscription(application, "https://hooks.example.com/old", "")
+		w.configure(t, config)
+		w.must(t, "apply", "-auto-approve")
+		s.forget(t)
+
+		refused := func(situation, configuration string, arguments ...string) {
+			t.Helper()
+			w.configure(t, configuration)
+			r := w.run(t, arguments...)
+			if len(r.errors) != 1 || !has(r.errors, "deletion_policy", "https://hooks.example.com/old", "ABANDON") {
+				t.Errorf("%s: want one error that names deletion_policy and the URL, got %+v\n%s", situation, r.errors, r.output)
+			}
+		}
+		refused("destroy", config, "plan", "-destroy")
+		refused("the block is removed", "", "plan")
+		refused("another URL", subscription(application, "https://hooks.example.com/new", ""), "plan")
+		refused("no application", subscription(0, "https://hooks.example.com/old", ""), "plan")
+		refused("events", subscription(application, "https://hooks.example.com/old", `events = ["a"]`), "plan")
+		refused("payload", subscription(application, "https://hooks.example.com/old", `payload_json = "{}"`), "plan")
+		refused("-replace, which no plan of a provider sees", config, "apply", "-auto-approve", "-replace="+ops)
+		w.configure(t, config)
+		w.mustPlanNothing(t)
+		if n := s.requests(t, control.SubscribeWebhook); n != 0 {
+			t.Errorf("want no further subscription, got %d", n)
+		}
+	})
+}
+
+func TestSubscriptionAbandon(t *testing.T) {
+	s := newService(t)
+	onEachCLI(t, func(t *testing.T, c cli) {
+		application := s.application(t)
+		w := c.workspace(t, s.environment()...)
+		w.configure(t, subscription(application, "https://hooks.example.com/old", ""))
+		w.must(t, "apply", "-auto-approve")
+
+		warned := func(url string, arguments ...string) {
+			t.Helper()
+			if r := w.must(t, arguments...); !has(r.warnings, "stays at the service", url) {
+				t.Errorf("%v: want a warning with %s, got %+v", arguments, url, r.warnings)
+			}
+		}
+		// The policy and the URL may change together: what is configured counts.
+		w.configure(t, subscription(application, "https://hooks.example.com/new", `deletion_policy = "ABANDON"`))
+		warned("https://hooks.example.com/old", "plan")
+		warned("https://hooks.example.com/old", "apply", "-auto-approve")
+		w.mustPlanNothing(t)
+		warned("https://hooks.example.com/new", "plan", "-destroy")
+		warned("https://hooks.example.com/new", "destroy", "-auto-approve")
+		if strings.Contains(w.state(t), "hooks.example.com") {
+			t.Errorf("the state still has it:\n%s", w.state(t))
+		}
+		if n := s.subscribed(t, application); n != 2 {
+			t.Errorf("want both subscriptions left at the service, got %d", n)
+		}
+	})
+}
+
+func TestSubscriptionOnExisting(t *testing.T) {
+	s := newService(t)
+	for _, shape := range []string{"object", "list", "wrapped"} {
+		s.speak(t, "retrieveWebhook", shape)
+		t.Run(shape, func(t *testing.T) {
+			onEachCLI(t, func(t *testing.T, c cli) {
+				application := s.application(t)
+				first, second := c.workspace(t, s.environment()...), c.workspace(t, s.environment()...)
+				first.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
+				first.must(t, "apply", "-auto-approve")
+				s.forget(t)
+
+				second.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
+				r := second.run(t, "apply", "-auto-approve")
+				if len(r.errors) != 1 || !has(r.errors, "exists already", "on_existing", "adopt") {
+					t.Errorf("fail: want one error that names on_existing, got %+v", r.errors)
+				}
+				second.configure(t, subscription(application, "https://hooks.example.com/idv", `on_existing = "adopt"`))
+				second.must(t, "apply", "-auto-approve")
+				second.mustPlanNothing(t)
+				if n := s.requests(t, control.SubscribeWebhook); n != 0 {
+					t.Errorf("want nothing sent, got %d requests", n)
+				}
+			})
+		})
+	}
+}
+
+// Twins in one configuration are created at the same time, and only one of them may be.
+func TestSubscriptionTwins(t *testing.T) {
+	s := newService(t)
+	onEachCLI(t, func(t *testing.T, c cli) {
+		application := s.application(t)
+		w := c.workspace(t, s.environment()...)
+		w.configure(t, fmt.Sprintf(`resource "idv_webhook_subscription" "twin" {
+		  count = 4
+		  url = "https://hooks.example.com/idv"
+		  application_id = %d
+		}`, application))
+		if r := w.run(t, "apply", "-auto-approve"); len(r.errors) != 3 || !has(r.errors, "exists already") {
+			t.Errorf("want three errors, got %+v", r.errors)
+		}
+		if n := s.subscribed(t, application); n != 1 {
+			t.Errorf("want one subscription, got %d", n)
+		}
+	})
+}

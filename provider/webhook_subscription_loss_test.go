@@ -1,0 +1,143 @@
+package provider_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// What can happen to the answer of a subscription that the service has made.
+var losses = map[string]control.Fault{
+	"connection closed":       {Operation: control.SubscribeWebhook, Kind: control.Close, AfterWork: true},
+	"connection reset":        {Operation: control.SubscribeWebhook, Kind: control.ResetConnection, AfterWork: true},
+	"500 after the work":      {Operation: control.SubscribeWebhook, Kind: control.Answer, Status: 500, AfterWork: true},
+	"an HTML page of a proxy": {Operation: control.SubscribeWebhook, Kind: control.Garbage, Status: 502, AfterWork: true},
+}
+
+func TestSubscriptionWithLostAnswerIsReadBack(t *testing.T) {
+	s := newService(t)
+	onEachCLI(t, func(t *testing.T, c cli) {
+		for situation, loss := range losses {
+			t.Run(situation, func(t *testing.T) {
+				application := s.application(t)
+				w := c.workspace(t, s.environment()...)
+				w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
+				s.fault(t, loss)
+				if r := w.must(t, "apply", "-auto-approve"); !has(r.warnings, "was lost") {
+					t.Errorf("want a warning that the answer was lost, got %+v", r.warnings)
+				}
+				w.mustPlanNothing(t)
+				if n := s.subscribed(t, application); n != 1 {
+					t.Errorf("want one subscription, got %d", n)
+				}
+			})
+		}
+	})
+}
+
+// Where a lost answer cannot be made up for at once, the next apply with adopt has to end with one subscription.
+func TestSubscriptionWithLostAnswerIsAdoptedLater(t *testing.T) {
+	cases := map[string]struct {
+		application bool
+		faults      []control.Fault
+		sent        int64 // POSTs, in both applies together
+	}{
+		"reading back fails": {application: true, sent: 1, faults: []control.Fault{
+			losses["connection closed"],
+			{Operation: control.RetrieveWebhook, Kind: control.Garbage, Times: control.Always},
+		}},
+		"it was never made": {application: true, sent: 2, faults: []control.Fault{
+			{Operation: control.SubscribeWebhook, Kind: control.Close},
+			{Operation: control.RetrieveWebhook, Kind: control.Garbage, Times: control.Always},
+		}},
+		"without an application": {sent: 1, faults: []control.Fault{losses["connection closed"]}},
+	}
+	s := newService(t)
+	onEachCLI(t, func(t *testing.T, c cli) {
+		for situation, test := range cases {
+			t.Run(situation, func(t *testing.T) {
+				var application int64
+				if test.application {
+					application = s.application(t)
+				}
+				w := c.workspace(t, s.environment()...)
+				w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
+				s.forget(t)
+				for _, fault := range test.faults {
+					s.fault(t, fault)
+				}
+				r := w.run(t, "apply", "-auto-approve")
+				if len(r.errors) != 1 || !has(r.errors, "may exist", "https://hooks.example.com/idv", `on_existing = "adopt"`) {
+					t.Errorf("want one error that says what may exist and what to do, got %+v", r.errors)
+				}
+				if state := w.state(t); strings.Contains(state, "hooks.example.com") || strings.Contains(state, "tainted") {
+					t.Errorf("want nothing in the state, got %s", state)
+				}
+				if err := s.control.ClearFaults(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				w.configure(t, subscription(application, "https://hooks.example.com/idv", `on_existing = "adopt"`))
+				w.must(t, "apply", "-auto-approve")
+				w.mustPlanNothing(t)
+				if n := s.requests(t, control.SubscribeWebhook); n != test.sent {
+					t.Errorf("want %d requests to subscribe, got %d", test.sent, n)
+				}
+				if test.application {
+					if n := s.subscribed(t, application); n != 1 {
+						t.Errorf("want one subscription, got %d", n)
+					}
+				}
+			})
+		}
+	})
+}
+
+// Several subscriptions of one application lose their answers in the same apply, and the service shows only the newest.
+func TestSubscriptionsOfOneApplicationWithLostAnswers(t *testing.T) {
+	s := newService(t)
+	onEachCLI(t, func(t *testing.T, c cli) {
+		application := s.application(t)
+		w := c.workspace(t, s.environment()...)
+		w.configure(t, fmt.Sprintf(`resource "idv_webhook_subscription" "many" {
+		  count = 3
+		  url = "https://hooks.example.com/${count.index}"
+		  application_id = %d
+		}`, application))
+		loss := losses["connection closed"]
+		loss.Times = 3
+		s.fault(t, loss)
+		w.must(t, "apply", "-auto-approve")
+		w.mustPlanNothing(t)
+		if n := s.subscribed(t, application); n != 3 {
+			t.Errorf("want three subscriptions, got %d", n)
+		}
+	})
+}
+
+func TestSubscriptionReadBackTroubleIsAWarning(t *testing.T) {
+	s := newService(t)
+	onEachCLI(t, func(t *testing.T, c cli) {
+		application := s.application(t)
+		w := c.workspace(t, s.environment()...)
+		w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
+		s.speak(t, "subscribeAnswer", "204")
+		// The first look is fine, and all that come after the subscription fail.
+		s.fault(t, control.Fault{Operation: control.RetrieveWebhook, Kind: control.Answer, Status: 404})
+		s.fault(t, control.Fault{Operation: control.RetrieveWebhook, Kind: control.Answer, Status: 500, Times: control.Always})
+		if r := w.must(t, "apply", "-auto-approve"); !has(r.warnings, "could not be read back") {
+			t.Errorf("want a warning, got %+v", r.warnings)
+		}
+		if strings.Contains(w.state(t), "tainted") {
+			t.Error("the resource is tainted")
+		}
+		if err := s.control.ClearFaults(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.mustPlanNothing(t)
+		if n := s.subscribed(t, application); n != 1 {
+			t.Errorf("want one subscription, got %d", n)
+		}
+	})
+}

@@ -1,0 +1,106 @@
+package provider
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/diag"
+	"github.com/hashicorp/terraform-plugin-framework/path"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// ModifyPlan decides what a change means, and announces or stops what would leave a subscription behind.
+func (r *subscriptionResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
+	var config, plan, state *subscriptionModel
+	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	if resp.Diagnostics.HasError() {
+		return
+	}
+	history := readHistory(ctx, req.Private, &resp.Diagnostics)
+	switch {
+	case plan == nil && state == nil:
+		return
+	case plan == nil:
+		history.DeletionPolicy = state.DeletionPolicy.ValueString()
+		state.checkAbandon(history.DeletionPolicy, "a destroy", &resp.Diagnostics)
+	case state == nil:
+		r.connection.check(&resp.Diagnostics)
+		planCreation(config, plan, &resp.Diagnostics)
+		history.DeletionPolicy = plan.DeletionPolicy.ValueString()
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
+	default:
+		planChange(config, plan, state, history, resp)
+		history.DeletionPolicy = plan.DeletionPolicy.ValueString()
+		resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
+	}
+	history.write(ctx, resp.Private, &resp.Diagnostics)
+}
+
+func planCreation(config, plan *subscriptionModel, diags *diag.Diagnostics) {
+	if config.Events.IsNull() {
+		plan.Events = types.SetNull(types.StringType) // computed only for the sake of imports
+	}
+	if plan.ApplicationID.IsNull() && plan.OnExisting.ValueString() == existingAdopt {
+		diags.AddAttributeWarning(path.Root("on_existing"), "The webhook subscription will be taken to exist", fmt.Sprintf(
+			"Without application_id the service cannot be asked for it. on_existing = %q takes your word: apply will send nothing, and if "+
+				"the subscription does not exist, nothing will be delivered. To subscribe, set on_existing = %q.", existingAdopt, existingFail))
+	}
+}
+
+// planChange finds out whether the service would have to know of a change.
+func planChange(config, plan, state *subscriptionModel, history history, resp *resource.ModifyPlanResponse) {
+	if config.Events.IsNull() {
+		plan.Events = types.SetNull(types.StringType)
+		if !history.Imported.IsZero() {
+			plan.Events = state.Events // what the service showed, and not what anybody asked for
+		}
+	}
+	var adopted bool
+	for _, change := range plan.changes(state) {
+		if history.adopting() && change.before.IsNull() {
+			adopted = true
+			continue
+		}
+		resp.RequiresReplace = append(resp.RequiresReplace, path.Root(change.attribute))
+	}
+	if len(resp.RequiresReplace) > 0 {
+		state.checkAbandon(plan.DeletionPolicy.ValueString(), "a change of "+resp.RequiresReplace[0].String(), &resp.Diagnostics)
+		return
+	}
+	if adopted {
+		resp.Diagnostics.AddWarning("The configuration is taken over without sending it",
+			"The subscription was imported, and what the service cannot show of it is taken to be as configured.")
+		return
+	}
+	if history.justImported(time.Now()) {
+		plan.keepPolicies(state, history, &resp.Diagnostics)
+	}
+}
+
+// keepPolicies leaves an imported state as it is: an import cannot know them, so they are no difference yet, and the plan
+// after an import is to show whether the service agrees with the configuration.
+func (m *subscriptionModel) keepPolicies(state *subscriptionModel, history history, diags *diag.Diagnostics) {
+	if !m.DeletionPolicy.Equal(state.DeletionPolicy) {
+		diags.AddAttributeWarning(path.Root("deletion_policy"), "deletion_policy is not in effect yet", fmt.Sprintf(
+			"The subscription was imported just now, with deletion_policy = %q. A plan after %s will bring what is configured into the state; "+
+				"that sends nothing.", state.DeletionPolicy.ValueString(), history.Imported.Add(adoptionWindow).Format(time.RFC3339)))
+	}
+	m.DeletionPolicy, m.OnExisting = state.DeletionPolicy, state.OnExisting
+}
+
+// checkAbandon is the say of deletion_policy: an error or a warning that names the URL which stays subscribed.
+func (m *subscriptionModel) checkAbandon(policy, doing string, diags *diag.Diagnostics) {
+	if policy == deletionAbandon {
+		diags.AddAttributeWarning(path.Root("deletion_policy"), "The webhook subscription stays at the service", fmt.Sprintf(
+			"The service cannot delete a subscription. After %s it goes on delivering to %s, without Terraform.", doing, m.shownURL()))
+		return
+	}
+	diags.AddAttributeError(path.Root("deletion_policy"), "The webhook subscription cannot be deleted", fmt.Sprintf(
+		"After %s, the service would go on delivering to %s, because it cannot delete a subscription; deletion_policy = %q prevents that. "+
+			"To leave the subscription behind all the same, apply deletion_policy = %q first. To only forget it, use a removed block.",
+		doing, m.shownURL(), deletionPrevent, deletionAbandon))
+}
