@@ -119,7 +119,7 @@ func parseApplication(answer *answer) (*Application, error) {
 }
 
 func parseMandateType(raw json.RawMessage) MandateType {
-	if o, err := parseObject(raw); err == nil {
+	if o, ok := objectIn(raw); ok {
 		return MandateType{ID: o.id("id"), Name: o.text("name"), Code: o.text("code"), Description: o.text("description")}
 	}
 	id, _ := parseID(raw)

@@ -4,10 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"slices"
-	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // object is a JSON object with its members as they came, duplicates included: encoding/json would fold letter case and
@@ -21,40 +21,71 @@ type member struct {
 
 var errJSON = errors.New("not the JSON that was expected")
 
-// parseObject reads exactly one JSON object.
+// parseObject reads exactly one JSON object from outside. encoding/json judges it, as a whole; what is taken apart
+// afterwards is known to be valid.
 func parseObject(data []byte) (object, error) {
-	decoder := json.NewDecoder(bytes.NewReader(data))
-	if token, err := decoder.Token(); err != nil || token != json.Delim('{') {
+	if !json.Valid(data) {
 		return nil, errJSON
 	}
-	var o object
-	for decoder.More() {
-		name, err := decoder.Token()
-		if err != nil {
-			return nil, errJSON
-		}
-		var value json.RawMessage
-		if err := decoder.Decode(&value); err != nil {
-			return nil, errJSON
-		}
-		o = append(o, member{name.(string), value}) //nolint:forcetypeassert // a member's name is always a string
-	}
-	if _, err := decoder.Token(); err != nil {
-		return nil, errJSON
-	}
-	if _, err := decoder.Token(); !errors.Is(err, io.EOF) {
+	o, ok := objectIn(bytes.TrimSpace(data))
+	if !ok {
 		return nil, errJSON
 	}
 	return o, nil
 }
 
-// parseArray reads exactly one JSON array.
-func parseArray(data []byte) ([]json.RawMessage, error) {
-	var items []json.RawMessage
-	if len(data) == 0 || data[0] != '[' || json.Unmarshal(data, &items) != nil {
-		return nil, errJSON
+// objectIn takes an object inside valid JSON apart; false if it is none.
+func objectIn(valid json.RawMessage) (object, bool) {
+	if len(valid) == 0 || valid[0] != '{' {
+		return nil, false
 	}
-	return items, nil
+	var o object
+	for rest := next(valid[1:]); rest[0] != '}'; rest = next(rest) {
+		var name, value json.RawMessage
+		name, rest = cut(rest)
+		value, rest = cut(next(rest))
+		text, _ := parseString(name)
+		o = append(o, member{text, value})
+	}
+	return o, true
+}
+
+// listIn takes a list inside valid JSON apart; false if it is none.
+func listIn(valid json.RawMessage) ([]json.RawMessage, bool) {
+	if len(valid) == 0 || valid[0] != '[' {
+		return nil, false
+	}
+	var items []json.RawMessage
+	for rest := next(valid[1:]); rest[0] != ']'; rest = next(rest) {
+		var item json.RawMessage
+		item, rest = cut(rest)
+		items = append(items, item)
+	}
+	return items, true
+}
+
+// next skips what stands between values.
+func next(valid json.RawMessage) json.RawMessage { return bytes.TrimLeft(valid, " \t\r\n,:") }
+
+// cut cuts the first value off what is left of an object or a list.
+func cut(valid json.RawMessage) (value, rest json.RawMessage) {
+	depth, quoted := 0, false
+	for i := 0; i < len(valid); i++ {
+		switch c := valid[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '{', c == '[':
+			depth++
+		case depth == 0 && (c <= ' ' || c == ',' || c == ':' || c == '}' || c == ']'):
+			return valid[:i], valid[i:]
+		case c == '}', c == ']':
+			depth--
+		}
+	}
+	return valid, nil
 }
 
 // encode writes a request body. What bodies are made of, strings, numbers and lists of them, cannot fail to encode.
@@ -66,7 +97,7 @@ func encode(body any) []byte {
 // get gives the member with one of the names, exact spelling first, then letter case, '_', '-' and ' ' ignored. null is
 // the same as missing.
 func (o object) get(names ...string) json.RawMessage {
-	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, func(a, b string) bool { return fold(a) == fold(b) }} {
+	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, alike} {
 		for _, name := range names {
 			for _, m := range o {
 				if same(m.name, name) && !isNull(m.value) {
@@ -82,7 +113,7 @@ func (o object) get(names ...string) json.RawMessage {
 func (o object) only(name string) (json.RawMessage, error) {
 	var found json.RawMessage
 	for _, m := range o {
-		if fold(m.name) != fold(name) || isNull(m.value) {
+		if !alike(m.name, name) || isNull(m.value) {
 			continue
 		}
 		if found != nil && !bytes.Equal(found, m.value) {
@@ -103,10 +134,10 @@ func (o object) unwrap(names ...string) object {
 		}
 		var inner []object
 		for _, m := range o {
-			if !slices.ContainsFunc(names, func(n string) bool { return fold(n) == fold(m.name) }) {
+			if !slices.ContainsFunc(names, func(n string) bool { return alike(n, m.name) }) {
 				continue
 			}
-			if candidate, err := parseObject(m.value); err == nil {
+			if candidate, ok := objectIn(m.value); ok {
 				inner = append(inner, candidate)
 			}
 		}
@@ -120,7 +151,23 @@ func (o object) unwrap(names ...string) object {
 
 func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
-// fold makes names comparable whose spelling the interface leaves open.
+// alike tells whether two names are the same once folded.
+func alike(a, b string) bool {
+	for {
+		a, b = strings.TrimLeft(a, "_- "), strings.TrimLeft(b, "_- ")
+		if a == "" || b == "" {
+			return a == b
+		}
+		x, xSize := utf8.DecodeRuneInString(a)
+		y, ySize := utf8.DecodeRuneInString(b)
+		if unicode.ToLower(x) != unicode.ToLower(y) {
+			return false
+		}
+		a, b = a[xSize:], b[ySize:]
+	}
+}
+
+// fold takes out of a name what the interface leaves open: letter case, and how words are joined.
 func fold(s string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == ' ' {
@@ -128,94 +175,4 @@ func fold(s string) string {
 		}
 		return r
 	}, s))
-}
-
-// parseID reads an id: a JSON integer or a string of digits, 1 to 2^63-1.
-func parseID(raw json.RawMessage) (int64, bool) {
-	text := string(raw)
-	if unquoted, ok := parseString(raw); ok {
-		text = unquoted
-	}
-	if strings.Trim(text, "0123456789") != "" {
-		return 0, false
-	}
-	id, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || id <= 0 { // what ParseInt gives with an error is a number too
-		return 0, false
-	}
-	return id, true
-}
-
-func parseString(raw json.RawMessage) (string, bool) {
-	var s string
-	if len(raw) == 0 || raw[0] != '"' || json.Unmarshal(raw, &s) != nil {
-		return "", false
-	}
-	return s, true
-}
-
-// text gives a string member, or the digits of a number; "" for anything else.
-func (o object) text(names ...string) string {
-	raw := o.get(names...)
-	if s, ok := parseString(raw); ok {
-		return s
-	}
-	var n json.Number
-	if len(raw) > 0 && raw[0] != '"' && json.Unmarshal(raw, &n) == nil {
-		return n.String()
-	}
-	return ""
-}
-
-// id gives a member as an id, 0 if it is none or if there are several.
-func (o object) id(names ...string) int64 {
-	for _, name := range names {
-		if raw, err := o.only(name); err != nil || raw != nil {
-			id, _ := parseID(raw)
-			return id
-		}
-	}
-	return 0
-}
-
-// truth gives a boolean member; "true" and 1 are true as well.
-func (o object) truth(name string) bool {
-	switch strings.ToLower(strings.Trim(string(o.get(name)), `"`)) {
-	case "true", "1":
-		return true
-	}
-	return false
-}
-
-// count gives a counter: an integer that is not negative and fits an int32, as a number or a string of digits.
-func (o object) count(name string) int32 {
-	n, err := strconv.ParseInt(strings.Trim(string(o.get(name)), `"`), 10, 32)
-	if err != nil || n < 0 {
-		return 0
-	}
-	return int32(n)
-}
-
-// objects gives a member that is a list of objects; what is no object in it is left out.
-func (o object) objects(names ...string) []object {
-	items, _ := parseArray(o.get(names...))
-	var objects []object
-	for _, item := range items {
-		if inner, err := parseObject(item); err == nil {
-			objects = append(objects, inner)
-		}
-	}
-	return objects
-}
-
-// texts gives a member that is a list of strings; what is no string in it is left out.
-func (o object) texts(names ...string) []string {
-	items, _ := parseArray(o.get(names...))
-	var found []string
-	for _, item := range items {
-		if text, ok := parseString(item); ok {
-			found = append(found, text)
-		}
-	}
-	return found
 }

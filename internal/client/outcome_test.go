@@ -117,6 +117,7 @@ func verdictOf(op Operation, status int, body saidBody) verdict {
 func TestOutcomeOfEveryAnswer(t *testing.T) {
 	for _, op := range []Operation{OpCreateApplication, OpResendInvites, OpDeleteApplication, OpRetrieveApplication} {
 		t.Run(string(op), func(t *testing.T) {
+			t.Parallel()
 			s := newRawServer(t)
 			c := s.client(t)
 			c.limits.retries = rate.NewLimiter(0, 0) // one request a cell; retries have their own tests

@@ -59,7 +59,7 @@ func parseProblem(status int, body []byte) *Problem {
 		return nil
 	}
 	p := &Problem{Type: Hide(o.text("type")), Title: Hide(o.text("title")), Detail: Hide(o.text("detail")), Instance: Hide(o.text("instance"))}
-	if exception, err := parseObject(o.get("exception")); err == nil {
+	if exception, ok := objectIn(o.get("exception")); ok {
 		p.collect(nil, exception)
 	}
 	declared, err := strconv.Atoi(o.text("status"))
@@ -89,6 +89,9 @@ func (p *Problem) collect(path Path, o object) {
 		return
 	}
 	for _, m := range o {
+		if len(p.Errors) >= maxExceptionLeaves {
+			return
+		}
 		p.leaf(append(slices.Clip(path), field(m.name)), m.value)
 	}
 }
@@ -96,21 +99,18 @@ func (p *Problem) collect(path Path, o object) {
 // leaf adds what is said at one place of the tree, and walks into what is no message. Something that is no message
 // either still counts: that a field is named at all is what decides.
 func (p *Problem) leaf(path Path, raw []byte) {
-	if len(p.Errors) >= maxExceptionLeaves {
-		return
-	}
-	if o, err := parseObject(raw); err == nil {
+	if o, ok := objectIn(raw); ok {
 		p.collect(path, o)
 		return
 	}
-	items, err := parseArray(raw)
-	if err != nil {
+	items, ok := listIn(raw)
+	if !ok {
 		items = []json.RawMessage{raw}
 	}
 	said := FieldError{Path: path}
 	something := false
 	for i, item := range items[:min(len(items), maxListIndex)] {
-		if o, err := parseObject(item); err == nil {
+		if o, ok := objectIn(item); ok {
 			p.collect(append(slices.Clip(path), Step{Index: i}), o)
 			continue
 		}
@@ -119,7 +119,7 @@ func (p *Problem) leaf(path Path, raw []byte) {
 			said.Messages = append(said.Messages, Hide(message))
 		}
 	}
-	if something {
+	if something && len(p.Errors) < maxExceptionLeaves {
 		p.Errors = append(p.Errors, said)
 	}
 }
@@ -127,7 +127,7 @@ func (p *Problem) leaf(path Path, raw []byte) {
 func field(name string) Step {
 	step := Step{Index: -1, Name: Hide(name)}
 	for _, known := range requestFields {
-		if fold(known) == fold(name) {
+		if alike(known, name) {
 			step.Field = known
 		}
 	}

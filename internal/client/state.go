@@ -14,7 +14,7 @@ type State struct {
 
 // parseState reads {id, status}, a bare name or a bare id (not documented beyond the first: our reading).
 func parseState(raw json.RawMessage) State {
-	if o, err := parseObject(raw); err == nil {
+	if o, ok := objectIn(raw); ok {
 		return State{ID: o.id("id"), Name: o.text("status", "name", "state", "code")}
 	}
 	if name, ok := parseString(raw); ok {
@@ -27,7 +27,7 @@ func parseState(raw json.RawMessage) State {
 // Is tells whether the state has one of the names; letter case, '_', '-' and ' ' do not count.
 func (s State) Is(names ...string) bool {
 	for _, name := range names {
-		if s.Name != "" && fold(s.Name) == fold(name) {
+		if s.Name != "" && alike(s.Name, name) {
 			return true
 		}
 	}

@@ -31,7 +31,7 @@ func brokenAnswers() map[string]func(net.Conn) {
 	}
 	var bomb bytes.Buffer
 	zip := gzip.NewWriter(&bomb)
-	_, _ = io.CopyN(zip, zeros{}, 64<<20)
+	_, _ = io.CopyN(zip, zeros{}, 4<<20)
 	_ = zip.Close()
 	faults := map[string]func(net.Conn){
 		"closed":                          func(net.Conn) {},
@@ -127,7 +127,7 @@ func TestNotSent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := test.config
-			config.Credentials = plain.config().Credentials
+			config.Credentials, config.RequestsPerSecond = plain.config().Credentials, -1
 			c := newClient(t, config)
 			c.limits.retries = rate.NewLimiter(0, 0)
 			for _, call := range someCalls() {
@@ -149,6 +149,7 @@ func TestNotSent(t *testing.T) {
 
 // TestNotSentIsNeverSaidOfWhatArrived ends calls at all moments of their life, over both versions of HTTP.
 func TestNotSentIsNeverSaidOfWhatArrived(t *testing.T) {
+	t.Parallel()
 	for _, secure := range []bool{false, true} {
 		t.Run(fmt.Sprintf("secure=%v", secure), func(t *testing.T) {
 			var arrived sync.Map

@@ -112,11 +112,11 @@ func parseWebhooks(answer *answer, urlNames ...string) (*Webhooks, error) {
 // webhookList finds the list that an answer is, bare or in what wraps it.
 func webhookList(raw json.RawMessage) ([]json.RawMessage, bool) {
 	for range 3 {
-		if items, err := parseArray(raw); err == nil {
+		if items, ok := listIn(raw); ok {
 			return items, true
 		}
-		o, err := parseObject(raw)
-		if err != nil {
+		o, ok := objectIn(raw)
+		if !ok {
 			return nil, false
 		}
 		raw = o.get("webhooks", "subscriptions", "data", "results", "items", "result")
@@ -129,14 +129,14 @@ func (w *Webhooks) add(raw json.RawMessage, urlNames []string, depth int) {
 	if depth > 4 {
 		return
 	}
-	if items, err := parseArray(raw); err == nil {
+	if items, ok := listIn(raw); ok {
 		for _, item := range items {
 			w.add(item, urlNames, depth+1)
 		}
 		return
 	}
-	o, err := parseObject(raw)
-	if err != nil {
+	o, ok := objectIn(raw)
+	if !ok {
 		return
 	}
 	if url, ok := parseString(o.get(urlNames...)); ok && url != "" {

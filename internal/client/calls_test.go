@@ -1,0 +1,103 @@
+package client
+
+import (
+	"context"
+	"io"
+	"testing"
+)
+
+// someCall is a call of every operation, with the values of someRequest.
+type someCall struct {
+	op           Operation
+	method, path string
+	body         string
+	// answer is one that the operation is content with.
+	answer string
+	run    func(context.Context, *Client) error
+}
+
+const (
+	someApplication = `{"id":4711,"name":"Acme","reference":"A-1","status":{"id":1,"status":"in review"}}`
+	someIndividual  = `{"id":4711,"status":{"id":1,"status":"invited"}}`
+)
+
+func someCalls() []someCall {
+	return []someCall{
+		{OpToken, "POST", "/ext/authentications/token", "grant_type=password&password=password&username=user", `{"access_token":"token","token_type":"bearer"}`,
+			func(ctx context.Context, c *Client) error { _, err := c.AccessToken(ctx); return err }},
+		{OpCreateApplication, "POST", "/ext/applications",
+			`{"name":"Acme","reference":"A-1","mandate_type":3,"suppress_email_notification":false,"individuals":[{"email":"jane@example.com","reference":"A-1.jane"}]}`, someApplication,
+			func(ctx context.Context, c *Client) error {
+				_, err := c.CreateApplication(ctx, someNewApplication())
+				return err
+			}},
+		{OpRetrieveApplication, "GET", "/ext/applications/4711", "", someApplication,
+			func(ctx context.Context, c *Client) error { _, err := c.RetrieveApplication(ctx, 4711); return err }},
+		{OpDeleteApplication, "DELETE", "/ext/applications/4711", "", "",
+			func(ctx context.Context, c *Client) error { return c.DeleteApplication(ctx, 4711) }},
+		{OpArchiveApplication, "PATCH", "/ext/applications/4711/archive", "{}", someApplication,
+			func(ctx context.Context, c *Client) error { _, err := c.ArchiveApplication(ctx, 4711); return err }},
+		{OpCompleteApplication, "PATCH", "/ext/applications/4711/complete", "{}", "",
+			func(ctx context.Context, c *Client) error { _, err := c.CompleteApplication(ctx, 4711); return err }},
+		{OpRejectApplication, "PATCH", "/ext/applications/4711/reject", "{}", "",
+			func(ctx context.Context, c *Client) error { _, err := c.RejectApplication(ctx, 4711); return err }},
+		{OpAcceptCheck, "PATCH", "/check/4711/accept", `{"comment":"fine","comment_for":"IndividualCheck","reference":12}`, `{"message":"accepted"}`,
+			func(ctx context.Context, c *Client) error {
+				_, err := c.AcceptCheck(ctx, 4711, someReview())
+				return err
+			}},
+		{OpRejectCheck, "PATCH", "/check/4711/reject", `{"comment":"fine","comment_for":"IndividualCheck","reference":12}`, `{"message":"rejected"}`,
+			func(ctx context.Context, c *Client) error {
+				_, err := c.RejectCheck(ctx, 4711, someReview())
+				return err
+			}},
+		{OpRetrieveIndividual, "GET", "/ext/individuals/4711", "", someIndividual,
+			func(ctx context.Context, c *Client) error { _, err := c.RetrieveIndividual(ctx, 4711); return err }},
+		{OpResendInvites, "POST", "/ext/individuals/4711/invites/resend", "{}", "",
+			func(ctx context.Context, c *Client) error { return c.ResendInvites(ctx, 4711) }},
+		{OpResetIndividual, "POST", "/ext/individuals/4711/reset", "{}", "",
+			func(ctx context.Context, c *Client) error { return c.ResetIndividual(ctx, 4711) }},
+		{OpIndividualReport, "GET", "/ext/individuals/4711/report", "", "%PDF",
+			func(ctx context.Context, c *Client) error {
+				_, err := c.IndividualReport(ctx, 4711, io.Discard, 1<<10)
+				return err
+			}},
+		{OpRetrieveReferences, "GET", "/ext/references", "", `{}`,
+			func(ctx context.Context, c *Client) error { _, err := c.RetrieveReferences(ctx); return err }},
+		{OpSubscribeWebhook, "POST", "/ext/webhooks/subscribe", `{"application_id":4711,"events":["completed"],"url":"https://hooks.example.com"}`, "",
+			func(ctx context.Context, c *Client) error {
+				_, err := c.SubscribeWebhook(ctx, someSubscription())
+				return err
+			}},
+		{OpRetrieveWebhook, "GET", "/ext/webhooks/retrieve/4711", "", "[]",
+			func(ctx context.Context, c *Client) error { _, err := c.RetrieveWebhook(ctx, 4711); return err }},
+	}
+}
+
+func someNewApplication() NewApplication {
+	return NewApplication{Name: Hide("Acme"), Reference: "A-1", MandateTypeID: 3,
+		Individuals: []NewIndividual{{Email: Hide("jane@example.com"), Reference: Hide("A-1.jane")}}}
+}
+
+func someReview() CheckReview {
+	return CheckReview{Comment: Hide("fine"), CommentFor: "IndividualCheck", Reference: 12}
+}
+
+func someSubscription() Subscription {
+	return Subscription{URL: Hide("https://hooks.example.com"), Events: []string{"completed"}, ApplicationID: 4711}
+}
+
+// callOf gives the call of one operation.
+func callOf(t *testing.T, op Operation) someCall {
+	t.Helper()
+	for _, call := range someCalls() {
+		if call.op == op {
+			return call
+		}
+	}
+	t.Fatalf("no call of %q; add it to someCalls", op)
+	return someCall{}
+}
+
+// emailing are the operations that e-mail people, as the interface says, whatever the table says.
+var emailing = map[Operation]bool{OpCreateApplication: true, OpResendInvites: true, OpResetIndividual: true}

@@ -1,0 +1,210 @@
+package client
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// departures starts callers at the same time and tells when each one could go, rounded to 10 ms.
+func departures(ctx context.Context, l *limits, callers int) []time.Duration {
+	begin := time.Now()
+	var mu sync.Mutex
+	var at []time.Duration
+	var group sync.WaitGroup
+	for range callers {
+		group.Go(func() {
+			if l.wait(ctx) > 0 || ctx.Err() != nil {
+				return
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			at = append(at, time.Since(begin).Round(10*time.Millisecond))
+		})
+	}
+	group.Wait()
+	slices.Sort(at)
+	return at
+}
+
+func TestRateLimit(t *testing.T) {
+	for name, test := range map[string]struct {
+		perSecond float64
+		callers   int
+		last      time.Duration
+		inBurst   int
+	}{
+		"default, 10 a second": {0, 60, 5 * time.Second, 10},
+		"2 a second":           {2, 12, 5 * time.Second, 2},
+		"one in two seconds":   {0.5, 4, 6 * time.Second, 1},
+		"no limit":             {-1, 1000, 0, 1000},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				at := departures(t.Context(), newLimits(test.perSecond, time.Minute), test.callers)
+				if len(at) != test.callers || at[test.inBurst-1] != 0 || at[len(at)-1] != test.last {
+					t.Errorf("%d went, at %v", len(at), at)
+				}
+			})
+		})
+	}
+}
+
+func TestTurnThatIsTooFarIsNotTaken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimits(10, time.Second)
+		// 10 go at once and 10 within the second; the others are turned away, and must not make the queue longer.
+		if at := departures(t.Context(), l, 5000); len(at) != 20 || at[19] != time.Second {
+			t.Errorf("%d went, at %v", len(at), at)
+		}
+		<-time.After(100 * time.Millisecond)
+		if at := departures(t.Context(), l, 5000); len(at) != 11 || at[0] != 0 {
+			t.Errorf("afterwards %d went, at %v", len(at), at)
+		}
+	})
+}
+
+func TestTurnBeyondTheDeadlineIsRefusedAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimits(1, time.Minute)
+		departures(t.Context(), l, 1)
+		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+		defer cancel()
+		begin := time.Now()
+		if tooFar := l.wait(ctx); tooFar != time.Second || time.Since(begin) != 0 {
+			t.Errorf("said %v after %v", tooFar, time.Since(begin))
+		}
+	})
+}
+
+func TestTurnOfACallerWhoLeavesIsGivenBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimits(1, time.Minute)
+		departures(t.Context(), l, 1)
+		ctx, cancel := context.WithCancel(t.Context())
+		left := make(chan bool)
+		go func() { l.wait(ctx); close(left) }()
+		synctest.Wait()
+		cancel()
+		<-left
+		if at := departures(t.Context(), l, 1); at[0] != time.Second {
+			t.Errorf("the next one went after %v", at[0])
+		}
+	})
+}
+
+func TestRetryAfterHoldsEverybody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimits(10, time.Minute)
+		l.holdOff(5 * time.Second)
+		// They do not all leave when the gate opens: ten do, then the rate holds again.
+		at := departures(t.Context(), l, 30)
+		if at[0] != 5*time.Second || at[9] != 5*time.Second || at[10] != 5100*time.Millisecond || at[29] != 7*time.Second {
+			t.Errorf("went at %v", at)
+		}
+	})
+	t.Run("those who sleep as well", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLimits(1, time.Minute)
+			time.AfterFunc(1500*time.Millisecond, func() { l.holdOff(10 * time.Second) })
+			at := departures(t.Context(), l, 3)
+			if at[1] != time.Second || at[2] < 11500*time.Millisecond {
+				t.Errorf("went at %v", at)
+			}
+		})
+	})
+	t.Run("but not for ever", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLimits(1, time.Hour)
+			l.holdOff(1000 * time.Hour)
+			l.holdOff(time.Second) // a shorter one does not open the gate
+			if at := departures(t.Context(), l, 1); at[0] != maxRetryAfter {
+				t.Errorf("went at %v", at)
+			}
+		})
+	})
+	t.Run("nobody waits longer than allowed", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLimits(1, 15*time.Second)
+			l.holdOff(time.Minute)
+			if tooFar := l.wait(t.Context()); tooFar != time.Minute {
+				t.Errorf("said %v", tooFar)
+			}
+		})
+	})
+}
+
+func TestParseRetryAfter(t *testing.T) {
+	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
+	for value, want := range map[string]time.Duration{
+		"":                              0,
+		"0":                             0,
+		"7":                             7 * time.Second,
+		"-7":                            0,
+		"1.5":                           0,
+		"soon":                          0,
+		"900":                           maxRetryAfter,
+		"901":                           maxRetryAfter,
+		"9223372036854775807":           maxRetryAfter,
+		"99999999999999999999":          maxRetryAfter,
+		"-99999999999999999999":         0,
+		"Wed, 01 Jul 2026 12:00:30 GMT": 30 * time.Second,
+		"Wed, 01 Jul 2026 11:00:00 GMT": 0,
+		"Fri, 31 Dec 9999 23:59:59 GMT": maxRetryAfter,
+	} {
+		if got := parseRetryAfter(value, now); got != want {
+			t.Errorf("%q: %v, want %v", value, got, want)
+		}
+	}
+	if got := parseRetryAfter(strconv.Itoa(math.MaxInt32), now); got != maxRetryAfter {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestRetryAfterOfAnAnswer(t *testing.T) {
+	wait := func(status int) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "60")
+			w.WriteHeader(status)
+		}
+	}
+	for status, holds := range map[int]bool{429: true, 503: true, 500: false, 404: false} {
+		s := newService(t, wait(status), false)
+		c := s.client(t)
+		err := callOf(t, OpCreateApplication).run(t.Context(), c)
+		if got := RetryAfterOf(err) == time.Minute; got != holds {
+			t.Errorf("%d: Retry-After %v", status, RetryAfterOf(err))
+		}
+		calls, _ := s.seen()
+		err = callOf(t, OpDeleteApplication).run(t.Context(), c)
+		if holds {
+			if e := expectFailure(t, err, NotSent, KindRateLimited); e.RetryAfter < 59*time.Second {
+				t.Errorf("%d: the next caller is told to wait %v", status, e.RetryAfter)
+			}
+			s.expect(t, len(calls), 1)
+		} else {
+			s.expect(t, len(calls)+1, 1)
+		}
+	}
+}
+
+func TestLoginObeysRetryAfter(t *testing.T) {
+	s := newService(t, answers(200, someApplication), false)
+	s.login = func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "60")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}
+	c := s.client(t)
+	_, err := c.AccessToken(t.Context())
+	expectFailure(t, err, Refused, KindRateLimited)
+	_, err = c.AccessToken(t.Context())
+	expectFailure(t, err, NotSent, KindRateLimited)
+	expectFailure(t, callOf(t, OpCreateApplication).run(t.Context(), c), NotSent, KindRateLimited)
+	s.expect(t, 0, 1)
+}

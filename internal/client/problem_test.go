@@ -1,0 +1,112 @@
+package client
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestFieldErrors(t *testing.T) {
+	for name, test := range map[string]struct {
+		exception string
+		want      string // path=messages, in the order of the answer
+	}{
+		"field":                     {`{"name":["too long","odd"]}`, "name=too long|odd"},
+		"message alone":             {`{"name":"too long"}`, "name=too long"},
+		"individuals":               {`{"individuals":[{},{"reference":["taken"],"email":["bad"]}]}`, "individuals[1].reference=taken individuals[1].email=bad"},
+		"individuals as messages":   {`{"individuals":["none given"]}`, "individuals=none given"},
+		"both":                      {`{"individuals":["too many",{"email":["bad"]}]}`, "individuals[1].email=bad individuals=too many"},
+		"other letter case":         {`{"mandateType":["unknown"]}`, "mandate_type=unknown"},
+		"field that nobody knows":   {`{"` + personal + `":["x"]}`, "another field=x"},
+		"in an object":              {`{"reference":{"` + personal + `":["taken"]}}`, "reference.another field=taken"},
+		"no text":                   {`{"name":[7,true],"reference":false}`, "name= reference="},
+		"nothing said":              {`{"name":[],"reference":null,"individuals":[{},null]}`, ""},
+		"lists in lists are no use": {`{"name":[["x"]]}`, "name="},
+	} {
+		t.Run(name, func(t *testing.T) {
+			problem := parseProblem(400, []byte(`{"title":"x","exception":`+test.exception+`,"status":"400"}`))
+			var got []string
+			for _, e := range problem.Errors {
+				var messages []string
+				for _, m := range e.Messages {
+					messages = append(messages, m.Reveal())
+				}
+				got = append(got, e.Path.String()+"="+strings.Join(messages, "|"))
+			}
+			if text := strings.Join(got, " "); text != test.want {
+				t.Errorf("got %q, want %q", text, test.want)
+			}
+			e := &Error{Operation: OpCreateApplication, Outcome: Refused, Kind: KindInvalid, Status: 400, Problem: problem}
+			if strings.Contains(e.Error()+problem.String()+fmt.Sprintf("%+v %#v", problem, problem), personal) {
+				t.Errorf("%v repeats what the service wrote", e)
+			}
+		})
+	}
+}
+
+func TestProblemMembers(t *testing.T) {
+	p := parseProblem(422, []byte(`{"type":"about:blank","title":"Invalid","detail":"More","instance":"/x","status":422}`))
+	got := []string{p.Type.Reveal(), p.Title.Reveal(), p.Detail.Reveal(), p.Instance.Reveal()}
+	if want := "[about:blank Invalid More /x]"; fmt.Sprint(got) != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := p.String(); got != "problem with 0 field errors: " {
+		t.Errorf("%q", got)
+	}
+	var none *Problem
+	if none.Has("reference") || none.Fields() != nil || none.String() != "no problem" {
+		t.Error("no problem says something")
+	}
+}
+
+// TestHugeProblem: a hostile answer costs no more than a large one, and cannot push the one field out that decides.
+func TestHugeProblem(t *testing.T) {
+	individuals := strings.Repeat(`{"email":["a"],"first_name":["b"],"last_name":["c"],"date_of_birth":["d"],"gender":["e"],"title":["f"]},`, 50)
+	p := parseProblem(400, []byte(`{"exception":{"individuals":[`+strings.TrimRight(individuals, ",")+`],"reference":["taken"]}}`))
+	if len(p.Errors) != 301 || !p.Has("reference") {
+		t.Errorf("%d errors", len(p.Errors))
+	}
+	for name, exception := range map[string]string{
+		"many fields": `{` + strings.TrimRight(strings.Repeat(`"x":["y"],`, 50_000), ",") + `}`,
+		"many items":  `{"individuals":[` + strings.TrimRight(strings.Repeat(`{"email":"x"},`, 50_000), ",") + `]}`,
+		"depth":       strings.Repeat(`{"x":`, 9000) + `"y"` + strings.Repeat(`}`, 9000),
+	} {
+		p := parseProblem(400, []byte(`{"title":"x","exception":`+exception+`}`))
+		if p == nil || len(p.Errors) > maxExceptionLeaves {
+			t.Errorf("%s: %v", name, p)
+		}
+	}
+}
+
+func TestErrorTexts(t *testing.T) {
+	for want, e := range map[string]*Error{
+		"create application: status 400 Bad Request: see individuals[0].email, reference (nothing was done)": {
+			Operation: OpCreateApplication, Outcome: Refused, Kind: KindInvalid, Status: 400,
+			Problem: parseProblem(400, []byte(`{"exception":{"reference":["x"],"individuals":[{"email":["y"]}]}}`))},
+		"create application: login failed: status 401 Unauthorized: the service does not accept the credentials (nothing was sent)": {
+			Operation: OpCreateApplication, Outcome: NotSent, Kind: KindCredentials, Status: 401, Login: true, detail: "the service does not accept the credentials"},
+		"create application: the connection broke (it is unknown whether it was carried out)": {
+			Operation: OpCreateApplication, Kind: KindConnection, detail: "the connection broke"},
+		"retrieve application: status 599":                              {Operation: OpRetrieveApplication, Kind: KindServer, Status: 599},
+		"retrieve application: status 502 Bad Gateway":                  {Operation: OpRetrieveApplication, Kind: KindServer, Status: 502},
+		"retrieve application: status 404 Not Found (nothing was done)": {Operation: OpRetrieveApplication, Outcome: Refused, Kind: KindNotFound, Status: 404},
+	} {
+		if got := e.Error(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
+func TestErrorsOfOthers(t *testing.T) {
+	other := fmt.Errorf("of another package")
+	wrapped := fmt.Errorf("while reading: %w", &Error{Outcome: Refused, Kind: KindNotFound, RetryAfter: 7})
+	if OutcomeOf(other) != Unknown || KindOf(other) != "" || IsNotFound(other) || RetryAfterOf(other) != 0 {
+		t.Error("an error of another package is Unknown and nothing else")
+	}
+	if OutcomeOf(wrapped) != Refused || KindOf(wrapped) != KindNotFound || !IsNotFound(wrapped) || RetryAfterOf(wrapped) != 7 {
+		t.Error("a wrapped error is recognised")
+	}
+	if got := fmt.Sprint(Unknown, NotSent, Refused, Outcome(9)); got != "Unknown NotSent Refused Unknown" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,82 @@
+package client
+
+import (
+	"io"
+	"strings"
+	"testing"
+)
+
+func TestReport(t *testing.T) {
+	for name, test := range map[string]struct {
+		body, contentType, want string
+		limit                   int64
+		kind                    Kind
+	}{
+		"PDF":                     {"%PDF-1.7", "application/pdf", "application/pdf", 8, ""},
+		"name of the file":        {"%PDF", `application/pdf; name="` + personal + `"`, "application/pdf", 8, ""},
+		"JSON":                    {`{"report":"JVBERi0="}`, "application/json; charset=utf-8", "application/json", 100, ""},
+		"type that is none":       {"%PDF", "pdf;;", "", 8, ""},
+		"a byte too large":        {"123456789", "text/plain", "", 8, KindTooLarge},
+		"nothing":                 {"", "application/pdf", "", 8, KindUnreadable},
+		"nothing wanted":          {"x", "application/pdf", "", 0, KindTooLarge},
+		"white space is kept":     {" \n\ufeff ", "text/plain", "text/plain", 8, ""},
+		"larger than other calls": {strings.Repeat("x", 2<<20), "text/plain", "text/plain", 4 << 20, ""},
+	} {
+		for _, sized := range []bool{false, true} {
+			t.Run(name, func(t *testing.T) {
+				s := newService(t, said(test.contentType, test.body, sized), false)
+				var got strings.Builder
+				contentType, err := s.client(t).IndividualReport(t.Context(), 1, &got, test.limit)
+				if int64(got.Len()) > test.limit {
+					t.Errorf("wrote %d bytes", got.Len())
+				}
+				if test.kind != "" {
+					expectFailure(t, err, Unknown, test.kind)
+					if sized && got.Len() > 0 {
+						t.Error("what is known to be too large is not begun")
+					}
+					return
+				}
+				if err != nil || contentType != test.want || got.String() != test.body {
+					t.Errorf("got %q, %d bytes, %v", contentType, got.Len(), err)
+				}
+			})
+		}
+	}
+}
+
+func TestReportThatIsNotThere(t *testing.T) {
+	for status, kind := range map[int]Kind{400: KindInvalid, 404: KindNotFound, 409: KindConflict, 202: KindUnreadable, 204: KindUnreadable} {
+		s := newService(t, answers(status, ""), false)
+		var got strings.Builder
+		_, err := s.client(t).IndividualReport(t.Context(), 1, &got, 1<<20)
+		if e := asError(t, err); e.Kind != kind || got.Len() > 0 {
+			t.Errorf("%d: %v, %d bytes", status, e, got.Len())
+		}
+	}
+}
+
+func TestReportIsNotBegunTwice(t *testing.T) {
+	t.Run("broken before anything was written", func(t *testing.T) {
+		s := newService(t, inTurn(abort, answers(503, ""), said("text/plain", "report", true)), false)
+		var got strings.Builder
+		if _, err := s.client(t).IndividualReport(t.Context(), 1, &got, 100); err != nil || got.String() != "report" {
+			t.Errorf("got %q, %v", got.String(), err)
+		}
+	})
+	t.Run("broken inside", func(t *testing.T) {
+		s := newService(t, inTurn(abortInside, said("text/plain", "report", true)), false)
+		var got strings.Builder
+		_, err := s.client(t).IndividualReport(t.Context(), 1, &got, 100)
+		expectFailure(t, err, Unknown, KindConnection)
+		s.expect(t, 1, 1)
+	})
+	t.Run("writer that fails", func(t *testing.T) {
+		s := newService(t, said("text/plain", "report", true), false)
+		reader, writer := io.Pipe()
+		reader.Close()
+		_, err := s.client(t).IndividualReport(t.Context(), 1, writer, 100)
+		expectFailure(t, err, Unknown, KindCanceled)
+		s.expect(t, 1, 1)
+	})
+}

@@ -1,0 +1,233 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+func TestReadsAreRetried(t *testing.T) {
+	ok := answers(200, someApplication)
+	for name, test := range map[string]struct {
+		answers []http.HandlerFunc
+		fails   Kind
+		calls   int
+	}{
+		"500, 503, then good":     {[]http.HandlerFunc{answers(500, ""), answers(503, "<html>"), ok}, "", 3},
+		"408, then good":          {[]http.HandlerFunc{answers(408, ""), ok}, "", 2},
+		"425, then good":          {[]http.HandlerFunc{answers(425, ""), ok}, "", 2},
+		"429, then good":          {[]http.HandlerFunc{answers(429, ""), ok}, "", 2},
+		"connection broken":       {[]http.HandlerFunc{abort, ok}, "", 2},
+		"answer broken":           {[]http.HandlerFunc{abortInside, ok}, "", 2},
+		"500 for ever":            {[]http.HandlerFunc{answers(500, "")}, KindServer, 3},
+		"404":                     {[]http.HandlerFunc{answers(404, ""), ok}, KindNotFound, 1},
+		"400":                     {[]http.HandlerFunc{answers(400, ""), ok}, KindInvalid, 1},
+		"403":                     {[]http.HandlerFunc{answers(403, ""), ok}, KindCredentials, 1},
+		"200 that is unreadable":  {[]http.HandlerFunc{answers(200, "<html>"), ok}, KindUnreadable, 1},
+		"another application":     {[]http.HandlerFunc{answers(200, `{"id":1}`), ok}, KindUnreadable, 1},
+		"another status than any": {[]http.HandlerFunc{answers(599, ""), ok}, "", 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, inTurn(test.answers...), false)
+			_, err := s.client(t).RetrieveApplication(t.Context(), 4711)
+			if KindOf(err) != test.fails {
+				t.Errorf("got %v, want kind %q", err, test.fails)
+			}
+			s.expect(t, test.calls, 1)
+		})
+	}
+}
+
+func abort(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
+
+func abortInside(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Length", "100")
+	_, _ = w.Write([]byte(someApplication[:10]))
+	_ = http.NewResponseController(w).Flush()
+	panic(http.ErrAbortHandler)
+}
+
+func TestASilentServerLeavesTimeForAnotherAttempt(t *testing.T) {
+	t.Parallel()
+	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+	s := newService(t, inTurn(silent, answers(200, someApplication)), false)
+	c := s.client(t, func(config *Config) { config.RequestTimeout = 3 * time.Second })
+	if _, err := c.RetrieveApplication(t.Context(), 4711); err != nil {
+		t.Error(err)
+	}
+	s.expect(t, 2, 1)
+}
+
+// TestWhatEmailsIsSentOnce holds the promise for every operation that the interface says e-mails people.
+func TestWhatEmailsIsSentOnce(t *testing.T) {
+	for op := range emailing {
+		for _, status := range []int{202, 302, 307, 308, 400, 403, 404, 405, 408, 409, 422, 425, 429, 500, 502, 503, 504} {
+			s := newService(t, answers(status, ""), false)
+			_ = callOf(t, op).run(t.Context(), s.client(t))
+			s.expect(t, 1, 1)
+		}
+		for name, handler := range map[string]http.HandlerFunc{"aborted": abort, "answer aborted": abortInside} {
+			for _, secure := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s, %s, secure=%v", op, name, secure), func(t *testing.T) {
+					s := newService(t, handler, secure)
+					err := callOf(t, op).run(t.Context(), s.client(t))
+					if err != nil {
+						expectFailure(t, err, Unknown, KindConnection)
+					}
+					s.expect(t, 1, 1)
+				})
+			}
+		}
+	}
+}
+
+// TestWhatEmailsIsNotCutShort: once it left, neither a caller who gives up nor Close may lose the answer.
+func TestWhatEmailsIsNotCutShort(t *testing.T) {
+	for op := range emailing {
+		for _, secure := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, secure=%v", op, secure), func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				var c *Client
+				s := newService(t, func(w http.ResponseWriter, r *http.Request) {
+					cancel()
+					c.Close()
+					select {
+					case <-r.Context().Done():
+						t.Error("it was cut short")
+					case <-time.After(100 * time.Millisecond):
+					}
+					answers(200, someApplication)(w, r)
+				}, secure)
+				c = s.client(t)
+				if err := callOf(t, op).run(ctx, c); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+	t.Run("but a caller who gave up before sends nothing", func(t *testing.T) {
+		s := newService(t, answers(200, someApplication), false)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		expectFailure(t, callOf(t, OpCreateApplication).run(ctx, s.client(t)), NotSent, KindCanceled)
+		s.expect(t, 0, 0)
+	})
+}
+
+func TestMutationsAreRepeatedOnlyIfNothingWasDone(t *testing.T) {
+	for status, calls := range map[int]int{429: 2, 500: 1, 503: 1, 408: 1, 400: 1, 404: 1, 409: 1} {
+		for _, op := range []Operation{OpDeleteApplication, OpArchiveApplication, OpAcceptCheck, OpSubscribeWebhook} {
+			t.Run(fmt.Sprintf("%s, %d", op, status), func(t *testing.T) {
+				t.Parallel()
+				s := newService(t, inTurn(answers(status, ""), answers(200, "")), false)
+				err := callOf(t, op).run(t.Context(), s.client(t))
+				if (err == nil) != (calls == 2) {
+					t.Errorf("got %v", err)
+				}
+				s.expect(t, calls, 1)
+			})
+		}
+	}
+}
+
+func TestNothingUnknownIsRepeatedUnlessItIsSafe(t *testing.T) {
+	for _, kind := range []Kind{KindCanceled, KindTimeout, KindUnreachable, KindConnection, KindCredentials, KindInvalid, KindDuplicateReference, KindNotFound,
+		KindMethodNotAllowed, KindConflict, KindRateLimited, KindRejected, KindServer, KindUnreadable, KindTooLarge} {
+		for _, outcome := range []Outcome{Unknown, NotSent, Refused} {
+			e := &Error{Outcome: outcome, Kind: kind}
+			if repeatable(retryNever, e) || outcome == Unknown && repeatable(retryUndone, e) {
+				t.Errorf("%v, %s is repeated", outcome, kind)
+			}
+		}
+	}
+}
+
+// TestARefusedConnectionIsTriedAgain: a connection that was refused carried nothing.
+func TestARefusedConnectionIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	listener.Close()
+	for _, op := range []Operation{OpRetrieveReferences, OpSubscribeWebhook} {
+		observed := make(chan Request, 10)
+		c := newClient(t, Config{BaseURL: "http://" + address, Credentials: Credentials{Username: "u", Password: Hide("p")},
+			Observe: func(r Request) { observed <- r }})
+		expectFailure(t, callOf(t, op).run(t.Context(), c), NotSent, KindUnreachable)
+		if len(observed) != maxAttempts {
+			t.Errorf("%s: %d attempts", op, len(observed))
+		}
+	}
+}
+
+func TestRetriesHaveABudget(t *testing.T) {
+	t.Parallel()
+	s := newService(t, answers(500, ""), false)
+	c := s.client(t)
+	begin := time.Now()
+	for range 30 {
+		expectFailure(t, callOf(t, OpRetrieveReferences).run(t.Context(), c), Unknown, KindServer)
+	}
+	calls, _ := s.seen()
+	if most := 30 + 10 + 1 + int(time.Since(begin)/time.Second); len(calls) > most {
+		t.Errorf("%d requests for 30 calls in an outage of %v", len(calls), time.Since(begin))
+	}
+}
+
+func TestPauses(t *testing.T) {
+	for name, test := range map[string]struct {
+		attempt     int
+		retryAfter  time.Duration
+		timeout     time.Duration
+		least, most time.Duration
+		goesOn      bool
+	}{
+		"first":                    {1, 0, time.Minute, 50 * time.Millisecond, 250 * time.Millisecond, true},
+		"second":                   {2, 0, time.Minute, 100 * time.Millisecond, 500 * time.Millisecond, true},
+		"as long as asked":         {1, 7 * time.Second, time.Minute, 7 * time.Second, 7 * time.Second, true},
+		"not beyond the deadline":  {1, 7 * time.Second, 5 * time.Second, 0, 0, false},
+		"not beyond what is worth": {1, 16 * time.Second, time.Minute, 0, 0, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				c := &Client{limits: newLimits(1, defaultMaxWait)}
+				ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
+				defer cancel()
+				begin := time.Now()
+				goesOn := c.pause(ctx, test.attempt, &Error{RetryAfter: test.retryAfter})
+				if took := time.Since(begin); goesOn != test.goesOn || took < test.least || took > test.most {
+					t.Errorf("went on: %v, after %v", goesOn, took)
+				}
+			})
+		})
+	}
+}
+
+func TestEveryRequestIsObserved(t *testing.T) {
+	observed := make(chan Request, 10)
+	s := newService(t, inTurn(answers(500, ""), answers(200, someApplication)), false)
+	c := s.client(t, func(config *Config) { config.Observe = func(r Request) { observed <- r } })
+	if _, err := c.RetrieveApplication(t.Context(), 4711); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for range 3 {
+		r := <-observed
+		if r.Duration <= 0 {
+			t.Error("it took no time")
+		}
+		got = append(got, fmt.Sprint(r.Operation, " ", r.Method, " ", r.Status, " ", strconv.FormatBool(r.Failed), " ", r.Outcome, " ", r.Kind))
+	}
+	want := "[get access token POST 200 false Unknown  retrieve application GET 500 true Unknown Server retrieve application GET 200 false Unknown ]"
+	if fmt.Sprint(got) != want {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,167 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"text/template"
+
+	"github.com/go-logr/logr/funcr"
+	"sigs.k8s.io/yaml"
+)
+
+// canary is in every secret and every piece of personal data of these tests. Its parts are looked for in other notations.
+const canary = "canary7301"
+
+func sightings(text string) []string {
+	var found []string
+	for name, form := range map[string]string{
+		"plain": canary, "hexadecimal": fmt.Sprintf("%x", canary), "HEXADECIMAL": fmt.Sprintf("%X", canary), "bytes": "99 97 110 97 114 121 55 51 48 49",
+		"base64": "Y2FuYXJ5NzMwM", // of the canary at the beginning of a text
+	} {
+		if strings.Contains(text, form) {
+			found = append(found, name)
+		}
+	}
+	return found
+}
+
+// canaries are values as users of this package hold them: what goes in, what comes out, and what comes wrong.
+func canaries(t *testing.T) map[string]any {
+	t.Helper()
+	s := newService(t, inTurn(
+		answers(200, `{"id":1,"name":"`+canary+`","reference":"R","status":"open",
+			"individuals":[{"id":2,"first_name":"`+canary+`","reference":"`+canary+`"}]}`),
+		answers(400, `{"type":"`+canary+`","title":"`+canary+`","detail":"`+canary+`","instance":"`+canary+`",
+			"exception":{"reference":["`+canary+`"],"`+canary+`":["`+canary+`"],"individuals":[{"email":["`+canary+`"]}]}}`)), false)
+	s.login = answers(200, `{"access_token":"`+canary+`"}`)
+	config := s.config()
+	config.Credentials = Credentials{Username: "user", Password: Hide(canary), ClientID: "id", ClientSecret: Hide(canary)}
+	c := newClient(t, config)
+	token, err := c.AccessToken(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	request := NewApplication{Name: Hide(canary), Reference: "R", Individuals: []NewIndividual{{Reference: Hide(canary), Email: Hide(canary), Title: Hide(canary),
+		FirstName: Hide(canary), MiddleName: Hide(canary), LastName: Hide(canary), DateOfBirth: Hide(canary), Gender: Hide(canary)}}}
+	application, err := c.CreateApplication(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.CreateApplication(t.Context(), request)
+	refused := expectFailure(t, err, Refused, KindDuplicateReference)
+	return map[string]any{
+		"secret": Hide(canary), "bytes": Hide([]byte(canary)), "pointer": new(Hide(canary)), "in a map": map[string]Secret{"x": Hide(canary)},
+		"unexported": struct{ s Secret }{Hide(canary)}, "config": config, "client": c, "client's token": c.tokens, "token": token,
+		"request": request, "subscription": Subscription{URL: Hide(canary), Payload: Hide(raw(`{"x":"` + canary + `"}`))}, "review": CheckReview{Comment: Hide(canary)},
+		"application": application, "individual": application.Individuals[0], "webhook": Webhook{URL: Hide(canary), Raw: Hide(raw(`"` + canary + `"`))},
+		"error": refused, "error's inside": *refused, "wrapped error": errors.Join(refused), "problem": refused.Problem, "field error": refused.Problem.Errors[0],
+		"failed login": refused.ofLogin(OpCreateApplication),
+	}
+}
+
+func TestNothingSensitiveIsPrinted(t *testing.T) {
+	for name, value := range canaries(t) {
+		prints := map[string]string{}
+		for _, verb := range "vsqxXdboOUeEfFgGtcpTw" {
+			for _, flags := range []string{"", "+", "#", "-", " ", "0", "+#", "# ", "40", ".3"} {
+				format := "%" + flags + string(verb)
+				prints[format] = fmt.Sprintf(format, value)
+			}
+		}
+		prints["Print"] = fmt.Sprint(value)
+		prints["Errorf"] = fmt.Errorf("%v, %w", value, errors.ErrUnsupported).Error()
+		asJSON, _ := json.Marshal(value)
+		prints["json"] = string(asJSON)
+		asXML, _ := xml.Marshal(value)
+		prints["xml"] = string(asXML)
+		asYAML, _ := yaml.Marshal(value)
+		prints["yaml"] = string(asYAML)
+		prints["template"] = rendered(value)
+		prints["slog"] = logged(value)
+		prints["logr"] = logrLogged(value)
+		for how, text := range prints {
+			if found := sightings(text); found != nil {
+				t.Errorf("%s under %s shows the canary (%v): %.300s", name, how, found, text)
+			}
+		}
+	}
+}
+
+func rendered(value any) string {
+	var b strings.Builder
+	_ = template.Must(template.New("").Parse(`{{.}} {{printf "%v" .}} {{html .}} {{js .}}`)).Execute(&b, value)
+	return b.String()
+}
+
+func logged(value any) string {
+	var b bytes.Buffer
+	for _, handler := range []slog.Handler{slog.NewJSONHandler(&b, nil), slog.NewTextHandler(&b, nil)} {
+		logger := slog.New(handler)
+		logger.Info("message", "value", value, slog.Group("group", "value", value))
+		logger.With("value", value).Info("message")
+	}
+	return b.String()
+}
+
+func logrLogged(value any) string {
+	var b strings.Builder
+	write := func(prefix, args string) { b.WriteString(prefix + args) }
+	writeJSON := func(object string) { b.WriteString(object) }
+	options := funcr.Options{LogTimestamp: true, Verbosity: 10}
+	logger, jsonLogger := funcr.New(write, options), funcr.NewJSON(writeJSON, options)
+	logger.V(9).WithValues("value", value).Info("message", "value", value, "list", []any{value})
+	jsonLogger.V(9).WithValues("value", value).Info("message", "value", value, "list", []any{value})
+	if err, ok := value.(error); ok {
+		logger.Error(err, "message")
+		jsonLogger.Error(err, "message")
+	}
+	return b.String()
+}
+
+func TestSensitiveSaysThatItHidesSomething(t *testing.T) {
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
+		if got := fmt.Sprintf(verb, Hide("x")); got != redacted {
+			t.Errorf("%s: %q", verb, got)
+		}
+	}
+	inYAML, _ := Hide("x").MarshalYAML()
+	for _, got := range []any{inYAML, Hide("x").String(), Hide("x").GoString(), Hide("x").LogValue().String(), Hide("x").MarshalLog()} {
+		if got != redacted {
+			t.Errorf("%v", got)
+		}
+	}
+	if got := Hide("x").Reveal() + (Secret{}).Reveal(); got != "x" {
+		t.Errorf("reveals %q", got)
+	}
+	if asJSON, _ := json.Marshal(Hide([]byte("x"))); string(asJSON) != `"[redacted]"` {
+		t.Errorf("%s", asJSON)
+	}
+}
+
+// TestNothingSensitiveInAPanic panics with each of the values in a process of its own, because the runtime prints them
+// by itself.
+func TestNothingSensitiveInAPanic(t *testing.T) {
+	const variable = "PANIC_WITH"
+	if name := os.Getenv(variable); name != "" {
+		panic(canaries(t)[name])
+	}
+	for name := range canaries(t) {
+		command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestNothingSensitiveInAPanic$")
+		command.Env = append(os.Environ(), variable+"="+name)
+		output, err := command.CombinedOutput()
+		if err == nil || !bytes.Contains(output, []byte("panic: ")) {
+			t.Fatalf("%s: no panic: %v\n%s", name, err, output)
+		}
+		if found := sightings(string(output)); found != nil {
+			t.Errorf("%s shows the canary (%v):\n%s", name, found, output)
+		}
+	}
+}

@@ -1,0 +1,266 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// logins is a login that takes its time, counts, and can be told to fail.
+type logins struct {
+	count atomic.Int64
+	takes time.Duration
+	lives time.Duration
+	err   atomic.Pointer[Error]
+}
+
+func (l *logins) login() (*token, *Error) {
+	l.count.Add(1)
+	<-time.After(l.takes)
+	if err := l.err.Load(); err != nil {
+		return nil, err
+	}
+	return &token{value: Hide("token"), renew: time.Now().Add(l.lives)}, nil
+}
+
+func (l *logins) expect(t *testing.T, want int64, when string) {
+	t.Helper()
+	if got := l.count.Load(); got != want {
+		t.Errorf("%d logins %s, want %d", got, when, want)
+	}
+}
+
+var errRefusedLogin = &Error{Operation: OpToken, Outcome: Refused, Kind: KindCredentials, Status: http.StatusUnauthorized}
+
+func TestCallersShareALogin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &logins{takes: time.Second, lives: time.Minute}
+		source := newTokenSource(l.login)
+		all := func(spent *token) (got *token) {
+			var callers sync.WaitGroup
+			var mu sync.Mutex
+			for range 200 {
+				callers.Go(func() {
+					token, err := source.get(t.Context(), spent)
+					if err != nil || token == spent {
+						t.Errorf("got %p, %v", token, err)
+					}
+					mu.Lock()
+					defer mu.Unlock()
+					got = token
+				})
+			}
+			callers.Wait()
+			return got
+		}
+		first := all(nil)
+		l.expect(t, 1, "at first")
+		all(nil)
+		l.expect(t, 1, "while the token lives")
+		all(first)
+		l.expect(t, 2, "after a 401 to everybody")
+		all(first)
+		l.expect(t, 2, "after another who was late with the same token")
+		<-time.After(time.Minute)
+		all(nil)
+		l.expect(t, 3, "after the token grew old")
+	})
+}
+
+func TestAHangingLoginHangsNobodyForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &logins{takes: 10 * time.Second, lives: time.Minute}
+		source := newTokenSource(l.login)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		begin := time.Now()
+		_, err := source.get(ctx, nil)
+		expectFailure(t, err, NotSent, KindTimeout)
+		if took := time.Since(begin); took != time.Second {
+			t.Errorf("gave up after %v", took)
+		}
+		if _, err := source.get(t.Context(), nil); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(begin); took != l.takes {
+			t.Errorf("the second caller waited until %v; the first one's login was under way", took)
+		}
+		l.expect(t, 1, "for both")
+	})
+}
+
+func TestRefusedCredentialsAreHeldOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &logins{lives: time.Minute}
+		l.err.Store(errRefusedLogin)
+		source := newTokenSource(l.login)
+		begin := time.Now()
+		var at []time.Duration // of logins
+		for time.Since(begin) < time.Hour {
+			before := l.count.Load()
+			_, err := source.get(t.Context(), nil)
+			if e := expectFailure(t, err, Refused, KindCredentials); e.RetryAfter <= 0 || e.RetryAfter > maxHoldOff {
+				t.Fatalf("hold-off of %v", e.RetryAfter)
+			}
+			if l.count.Load() > before {
+				at = append(at, time.Since(begin).Truncate(time.Second))
+			}
+			<-time.After(100 * time.Millisecond)
+		}
+		want := "[0s 30s 1m30s 3m30s 7m30s 15m30s 30m30s 45m30s]"
+		if got := fmt.Sprint(at); got != want {
+			t.Errorf("logins at %v, want %v", got, want)
+		}
+
+		l.err.Store(nil)
+		<-time.After(maxHoldOff)
+		first, err := source.get(t.Context(), nil)
+		if err != nil {
+			t.Fatalf("no recovery: %v", err)
+		}
+		l.err.Store(errRefusedLogin)
+		if _, err := source.get(t.Context(), first); err.RetryAfter != firstHoldOff {
+			t.Errorf("after a login that went well, the hold-off begins anew with %v, not %v", firstHoldOff, err.RetryAfter)
+		}
+	})
+}
+
+func TestOtherTroubleIsNotHeldOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := &logins{lives: time.Minute}
+		source := newTokenSource(l.login)
+		for i, kind := range []Kind{KindServer, KindUnreachable, KindTimeout, KindNotFound, KindUnreadable, KindRateLimited} {
+			l.err.Store(&Error{Operation: OpToken, Kind: kind})
+			_, err := source.get(t.Context(), nil)
+			expectFailure(t, err, Unknown, kind)
+			l.expect(t, int64(i+1), "after "+string(kind))
+		}
+		l.err.Store(nil)
+		if _, err := source.get(t.Context(), nil); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestTokenRefusedByTheService(t *testing.T) {
+	ok, refused := answers(200, someApplication), answers(401, "")
+	for name, test := range map[string]struct {
+		answers       []http.HandlerFunc
+		times         int
+		fails         bool
+		calls, logins int
+	}{
+		"revoked before its first use": {[]http.HandlerFunc{refused, ok}, 1, false, 2, 2},
+		"revoked later":                {[]http.HandlerFunc{ok, refused, ok}, 2, false, 3, 2},
+		"no permission":                {[]http.HandlerFunc{refused}, 20, true, 21, 2},
+		"forbidden":                    {[]http.HandlerFunc{answers(403, "")}, 20, true, 20, 1},
+	} {
+		for _, op := range []Operation{OpRetrieveApplication, OpCreateApplication} {
+			t.Run(fmt.Sprintf("%s, %s", op, name), func(t *testing.T) {
+				s := newService(t, inTurn(test.answers...), false)
+				c := s.client(t)
+				var err error
+				for range test.times {
+					err = callOf(t, op).run(t.Context(), c)
+				}
+				if test.fails {
+					if e := expectFailure(t, err, Refused, KindCredentials); e.Login {
+						t.Error("it was not the login that failed")
+					}
+				} else if err != nil {
+					t.Error(err)
+				}
+				s.expect(t, test.calls, test.logins)
+			})
+		}
+	}
+}
+
+// TestOneOperationWithoutPermission: that the others work shows that the credentials do, so they go on working; the one
+// costs a login each time, because its 401 could as well mean that the token was revoked.
+func TestOneOperationWithoutPermission(t *testing.T) {
+	s := newService(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPatch {
+			answers(401, "")(w, r)
+			return
+		}
+		answers(200, someApplication)(w, r)
+	}, false)
+	c := s.client(t)
+	for range 10 {
+		if _, err := c.RetrieveApplication(t.Context(), 4711); err != nil {
+			t.Fatal(err)
+		}
+		_, err := c.AcceptCheck(t.Context(), 1, CheckReview{})
+		expectFailure(t, err, Refused, KindCredentials)
+	}
+	s.expect(t, 30, 11)
+}
+
+// TestShortLivedTokens: 200 callers at the same time with tokens of one second, whatever unit that is said in.
+func TestShortLivedTokens(t *testing.T) {
+	for unit, expiresIn := range map[string]string{"seconds": "1", "milliseconds": "1000"} {
+		t.Run(unit, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			alive := map[string]time.Time{}
+			s := newService(t, func(w http.ResponseWriter, r *http.Request) {
+				mu.Lock()
+				until := alive[r.Header.Get("Authorization")]
+				mu.Unlock()
+				if time.Now().After(until) {
+					answers(401, "")(w, r)
+					return
+				}
+				answers(200, someApplication)(w, r)
+			}, false)
+			s.login = func(w http.ResponseWriter, r *http.Request) {
+				mu.Lock()
+				name := fmt.Sprintf("token-%d", len(alive))
+				alive["Bearer "+name] = time.Now().Add(time.Second)
+				mu.Unlock()
+				answers(200, `{"access_token":"`+name+`","expires_in":`+expiresIn+`,"token_type":"bearer"}`)(w, r)
+			}
+			c := s.client(t)
+			begin := time.Now()
+			var callers sync.WaitGroup
+			for range 200 {
+				callers.Go(func() {
+					for time.Since(begin) < 2500*time.Millisecond {
+						if _, err := c.RetrieveApplication(t.Context(), 4711); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				})
+			}
+			callers.Wait()
+			if _, logins := s.seen(); len(logins) > 8 {
+				t.Errorf("%d logins in %v", len(logins), time.Since(begin))
+			}
+		})
+	}
+}
+
+func TestCloseEndsALogin(t *testing.T) {
+	s := newService(t, answers(200, someApplication), false)
+	begun := make(chan struct{})
+	s.login = func(_ http.ResponseWriter, r *http.Request) {
+		close(begun)
+		<-r.Context().Done()
+	}
+	c := s.client(t)
+	failure := make(chan error)
+	go func() { failure <- callOf(t, OpCreateApplication).run(context.WithoutCancel(t.Context()), c) }()
+	<-begun
+	c.Close()
+	if e := expectFailure(t, <-failure, NotSent, KindCanceled); !e.Login {
+		t.Error("it was the login that ended")
+	}
+	s.expect(t, 0, 1)
+}

@@ -1,0 +1,130 @@
+package client
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+)
+
+func TestSubscriptionBody(t *testing.T) {
+	whole := someSubscription()
+	for name, test := range map[string]struct {
+		change func(*Subscription)
+		want   string // "": refused
+	}{
+		"whole":        {func(*Subscription) {}, `{"url":"https://hooks.example.com","events":["completed"],"application_id":4711}`},
+		"only the URL": {func(s *Subscription) { s.Events, s.ApplicationID = nil, 0 }, `{"url":"https://hooks.example.com"}`},
+		"renamed": {func(s *Subscription) {
+			s.FieldNames = map[string]string{"url": "target_url", "application_id": "mandate"}
+		}, `{"target_url":"https://hooks.example.com","events":["completed"],"mandate":4711}`},
+		"payload adds":       {func(s *Subscription) { s.Payload = Hide(raw(`{"secret":"x","format":{"kind":"json"}}`)) }, `{"url":"https://hooks.example.com","events":["completed"],"application_id":4711,"secret":"x","format":{"kind":"json"}}`},
+		"payload replaces":   {func(s *Subscription) { s.Payload = Hide(raw(`{"events":["all"]}`)) }, `{"url":"https://hooks.example.com","events":["all"],"application_id":4711}`},
+		"payload removes":    {func(s *Subscription) { s.Payload = Hide(raw(`{"events":null}`)) }, `{"url":"https://hooks.example.com","application_id":4711}`},
+		"payload is all":     {func(s *Subscription) { *s = Subscription{Payload: Hide(raw(` {"a":9007199254740993} `))} }, `{"a":9007199254740993}`},
+		"payload is a list":  {func(s *Subscription) { s.Payload = Hide(raw(`["x"]`)) }, ""},
+		"payload is no JSON": {func(s *Subscription) { s.Payload = Hide(raw(`{"x":`)) }, ""},
+		"payload is null":    {func(s *Subscription) { s.Payload = Hide(raw(`null`)) }, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, answers(201, ""), false)
+			subscription := whole
+			test.change(&subscription)
+			_, err := s.client(t).SubscribeWebhook(t.Context(), subscription)
+			calls, _ := s.seen()
+			if test.want == "" {
+				expectFailure(t, err, NotSent, KindInvalid)
+				s.expect(t, 0, 0)
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !sameJSON(t, calls[0].body, test.want) {
+				t.Errorf("sent %s, want %s", calls[0].body, test.want)
+			}
+		})
+	}
+}
+
+func TestDecodeSubscriptionAnswer(t *testing.T) {
+	for body, want := range map[string]SubscriptionAnswer{
+		`{"id":9}`:                           {ID: 9},
+		`{"id":"9"}`:                         {ID: 9},
+		`{"webhook_id":9,"message":"ok"}`:    {ID: 9},
+		`{"data":{"subscription":{"id":9}}}`: {ID: 9},
+		`{"id":9,"ID":10}`:                   {},
+		`{"message":"ok"}`:                   {},
+		`"ok"`:                               {},
+		`<html>`:                             {},
+		``:                                   {},
+	} {
+		s := newService(t, answers(202, body), false)
+		got, err := s.client(t).SubscribeWebhook(t.Context(), someSubscription())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if json.Valid([]byte(body)) {
+			want.Raw = Hide(raw(body))
+		}
+		if diff := cmp.Diff(want, *got, revealing); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", body, diff)
+		}
+	}
+}
+
+func TestDecodeWebhooks(t *testing.T) {
+	const one = `{"id":9,"url":"https://a.example.com","events":["completed",7]}`
+	a := Webhook{ID: 9, URL: Hide("https://a.example.com"), Events: []string{"completed"}}
+	b := Webhook{URL: Hide("https://b.example.com")}
+	for name, test := range map[string]struct {
+		body     string
+		want     []Webhook
+		complete bool
+	}{
+		"object":              {one, []Webhook{a}, false},
+		"list":                {`[` + one + `,{"target_url":"https://b.example.com"}]`, []Webhook{a, b}, true},
+		"wrapped object":      {`{"data":{"webhook":` + one + `}}`, []Webhook{a}, false},
+		"wrapped list":        {`{"webhooks":[` + one + `]}`, []Webhook{a}, true},
+		"list, twice wrapped": {`{"data":{"items":[` + one + `]}}`, []Webhook{a}, true},
+		"other names":         {`{"webhook_id":"9","callbackUrl":"https://a.example.com","topics":["completed"]}`, []Webhook{a}, false},
+		"configured name":     {`{"deliver_to":"https://b.example.com"}`, []Webhook{b}, false},
+		"two ids":             {`{"id":9,"ID":8,"url":"https://b.example.com"}`, []Webhook{b}, false},
+		"entry not known":     {`[` + one + `,{"somewhere":"https://b.example.com"}]`, []Webhook{a}, false},
+		"empty list":          {`[]`, nil, true},
+		"empty list, wrapped": {`{"data":[]}`, nil, true},
+		"empty object":        {`{}`, nil, false},
+		"null":                {`null`, nil, false},
+		"nothing":             {``, nil, true},
+		"URL that is none":    {`{"id":9,"url":null,"endpoint":7}`, nil, false},
+		"too deep":            {`[[[[[[` + one + `]]]]]]`, nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, answers(200, test.body), false)
+			got, err := s.client(t).RetrieveWebhook(t.Context(), 1, "deliver_to")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got.Raw.Reveal()) != test.body || got.Complete != test.complete {
+				t.Errorf("complete: %v, raw answer: %s", got.Complete, got.Raw.Reveal())
+			}
+			if diff := cmp.Diff(test.want, got.Items, revealing, cmpopts.IgnoreFields(Webhook{}, "Raw")); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+	for body, kind := range map[string]Kind{"<html>": KindUnreadable, `{"url":`: KindUnreadable} {
+		s := newService(t, answers(200, body), false)
+		_, err := s.client(t).RetrieveWebhook(t.Context(), 1)
+		expectFailure(t, err, Unknown, kind)
+	}
+}
+
+func TestWebhooksByURL(t *testing.T) {
+	webhooks := &Webhooks{Items: []Webhook{{ID: 1, URL: Hide("a")}, {ID: 2, URL: Hide("b")}, {ID: 3, URL: Hide("a")}}}
+	got := webhooks.WithURL("a")
+	if len(got) != 2 || got[0].ID != 1 || got[1].ID != 3 || len(webhooks.Items) != 3 || webhooks.Items[1].ID != 2 {
+		t.Errorf("got %v of %v", got, webhooks.Items)
+	}
+}
