@@ -13,7 +13,7 @@ func (s *Service) createApplication(c *call) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	app, err := s.account.Create(input)
+	app, err := s.account.Create(input, s.uniquenessPause(c))
 	if err != nil {
 		return reply{}, err
 	}
@@ -23,11 +23,27 @@ func (s *Service) createApplication(c *call) (reply, error) {
 		answer.status = http.StatusCreated
 	case dialect.CreateStatus202:
 		answer.status = http.StatusAccepted
+	case dialect.CreateStatus204:
+		answer.status = http.StatusNoContent
 	}
 	if c.dialect.CreateBody == dialect.CreateBodyEmpty {
 		answer.json = nil
 	}
 	return answer, nil
+}
+
+// uniquenessPause is what a create waits between looking for duplicates and
+// inserting; nil is no pause at all.
+func (s *Service) uniquenessPause(c *call) func() error {
+	if c.dialect.UniquenessGap == 0 {
+		return nil
+	}
+	return func() error {
+		if !s.pause(int64(c.dialect.UniquenessGap)) {
+			return &statusError{status: http.StatusServiceUnavailable, title: "The sandbox ends"}
+		}
+		return nil
+	}
 }
 
 func (s *Service) retrieveApplication(c *call) (reply, error) {
@@ -36,12 +52,13 @@ func (s *Service) retrieveApplication(c *call) (reply, error) {
 }
 
 func (s *Service) deleteApplication(c *call) (reply, error) {
-	return reply{status: http.StatusNoContent}, s.account.Delete(c.id)
+	answer := reply{status: http.StatusNoContent, json: message{"The application was deleted"}}
+	return answer.undocumented(c.dialect), s.account.Delete(c.id)
 }
 
 func (s *Service) archiveApplication(c *call) (reply, error) {
 	app, err := s.account.Archive(c.id)
-	return ok(app), err
+	return ok(app).undocumented(c.dialect), err
 }
 
 func (s *Service) completeApplication(c *call) (reply, error) {

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"encoding/json"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -16,9 +17,19 @@ type tokenAnswer struct {
 	TokenType   string `json:"token_type"`
 }
 
-func (s *Service) authorised(r *http.Request) bool {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	return strings.EqualFold(scheme, "Bearer") && s.tokens.Valid(token)
+// admit refuses a call without a good token, and one whose user may not use the API.
+func (s *Service) admit(c *call) error {
+	scheme, token, _ := strings.Cut(c.Header.Get("Authorization"), " ")
+	valid := strings.EqualFold(scheme, "Bearer") && s.tokens.Valid(token)
+	switch {
+	case !valid, c.dialect.APIPermission == dialect.APIPermission401:
+		return &statusError{
+			status: http.StatusUnauthorized, title: "Unauthorised", header: map[string]string{"WWW-Authenticate": "Bearer"},
+		}
+	case c.dialect.APIPermission == dialect.APIPermission403:
+		return &statusError{status: http.StatusForbidden, title: "The user has no API permission"}
+	}
+	return nil
 }
 
 func (s *Service) token(c *call) (reply, error) {
@@ -29,26 +40,48 @@ func (s *Service) token(c *call) (reply, error) {
 	if form.Get("grant_type") != "password" {
 		return reply{}, invalidField("grant_type", "must be password")
 	}
-	if _, given := c.Header["Authorization"]; given && c.dialect.TokenBasic == dialect.TokenBasicRefused {
-		return reply{}, malformed("a token request carries no Authorization header")
+	if err := s.checkLogin(c, form); err != nil {
+		return reply{}, err
 	}
-	if !s.credentialsHold(form) || c.dialect.TokenBasic == dialect.TokenBasicRequired && !s.basicHolds(c.Request) {
-		return reply{}, &statusError{status: http.StatusUnauthorized, title: "Unauthorised"}
+	lifetime := s.options.TokenLifetime
+	if c.dialect.TokenLifetime > 0 {
+		lifetime = time.Duration(c.dialect.TokenLifetime) * time.Second
 	}
 	s.stats.login()
 	return reply{
-		status: http.StatusOK, unwrapped: true,
+		status: http.StatusOK, standard: true,
 		json: tokenAnswer{
-			AccessToken: s.tokens.Issue(),
-			ExpiresIn:   expiresIn(s.options.TokenLifetime, c.dialect),
-			TokenType:   "Bearer",
+			AccessToken: s.tokens.Issue(lifetime, c.dialect.OlderTokens == dialect.OlderTokensRevoked),
+			ExpiresIn:   expiresIn(lifetime, c.dialect),
+			TokenType:   tokenType(c.dialect),
 		},
 	}, nil
 }
 
-// credentialsHold is true if one pair is whole and nothing that was given is
-// wrong: the interface lists all four fields as optional.
-func (s *Service) credentialsHold(form url.Values) bool {
+func (s *Service) checkLogin(c *call, form url.Values) error {
+	_, withHeader := c.Header["Authorization"]
+	switch basic := c.dialect.TokenBasic; {
+	case withHeader && basic == dialect.TokenBasicRefused:
+		return malformed("a token request carries no Authorization header")
+	case withHeader && basic == dialect.TokenBasicRefused401,
+		basic == dialect.TokenBasicRequired && !s.basicHolds(c.Request),
+		!s.credentialsHold(form, c.dialect):
+		return &statusError{status: http.StatusUnauthorized, title: "Unauthorised"}
+	}
+	refusal := map[string]int{
+		dialect.APIPermissionLogin400: http.StatusBadRequest,
+		dialect.APIPermissionLogin401: http.StatusUnauthorized,
+		dialect.APIPermissionLogin403: http.StatusForbidden,
+	}
+	if status, refused := refusal[c.dialect.APIPermission]; refused {
+		return &statusError{status: status, title: "The user has no API permission"}
+	}
+	return nil
+}
+
+// credentialsHold is true if the pairs that the dialect needs are there and
+// nothing that was given is wrong: the interface lists all four fields as optional.
+func (s *Service) credentialsHold(form url.Values, spoken dialect.Dialect) bool {
 	right := map[string]string{
 		"username": s.options.Username, "password": s.options.Password,
 		"client_id": s.options.ClientID, "client_secret": s.options.ClientSecret,
@@ -58,7 +91,18 @@ func (s *Service) credentialsHold(form url.Values) bool {
 			return false
 		}
 	}
-	return form.Has("username") && form.Has("password") || form.Has("client_id") && form.Has("client_secret")
+	user := form.Has("username") && form.Has("password")
+	client := form.Has("client_id") && form.Has("client_secret")
+	switch spoken.Credentials {
+	case dialect.CredentialsUser:
+		return user
+	case dialect.CredentialsClient:
+		return client
+	case dialect.CredentialsBoth:
+		return user && client
+	default:
+		return user || client
+	}
 }
 
 func (s *Service) basicHolds(r *http.Request) bool {
@@ -73,9 +117,26 @@ func expiresIn(lifetime time.Duration, spoken dialect.Dialect) any {
 		return seconds * 1000
 	case dialect.ExpiresInString:
 		return strconv.FormatInt(seconds, 10)
+	case dialect.ExpiresInFloat:
+		return json.Number(strconv.FormatInt(seconds, 10) + ".0")
 	case dialect.ExpiresInAbsent:
 		return nil
+	case dialect.ExpiresInZero:
+		return 0
+	case dialect.ExpiresInAbsurd:
+		return json.Number("9e15")
 	default:
 		return seconds
+	}
+}
+
+func tokenType(spoken dialect.Dialect) string {
+	switch spoken.TokenType {
+	case dialect.TokenTypeLower:
+		return "bearer"
+	case dialect.TokenTypeUpper:
+		return "BEARER"
+	default:
+		return "Bearer"
 	}
 }

@@ -3,33 +3,50 @@ package sandbox
 import (
 	"encoding/json"
 	"mime"
+
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
+)
+
+const (
+	mediaForm = "application/x-www-form-urlencoded"
+	mediaJSON = "application/json"
 )
 
 // bodyRule says what an operation takes as its body.
 type bodyRule struct {
 	mediaType string // "" if the body is not looked at
-	optional  bool
-	empty     bool // an object without members
+	empty     bool   // an object without members
+	// undocumented is the switch that decides between an object and no body.
+	undocumented func(dialect.Dialect) string
 }
 
 var (
 	noBody          = bodyRule{}
-	formBody        = bodyRule{mediaType: "application/x-www-form-urlencoded"}
-	objectBody      = bodyRule{mediaType: "application/json"}
-	emptyObjectBody = bodyRule{mediaType: "application/json", empty: true}
-	// anyObjectBody is for operations whose payload is not documented.
-	anyObjectBody = bodyRule{mediaType: "application/json", optional: true}
+	formBody        = bodyRule{mediaType: mediaForm}
+	objectBody      = bodyRule{mediaType: mediaJSON}
+	emptyObjectBody = bodyRule{mediaType: mediaJSON, empty: true}
+	transitionBody  = bodyRule{mediaType: mediaJSON, undocumented: func(d dialect.Dialect) string { return d.TransitionBody }}
+	resendResetBody = bodyRule{mediaType: mediaJSON, undocumented: func(d dialect.Dialect) string { return d.ResendResetBody }}
 )
 
 func (b bodyRule) check(c *call) error {
-	if b.mediaType == "" || b.optional && len(c.body) == 0 {
+	if b.mediaType == "" {
 		return nil
+	}
+	if b.undocumented != nil {
+		wanted := b.undocumented(c.dialect)
+		switch none := len(c.body) == 0; {
+		case none && wanted != dialect.BodyObject:
+			return nil
+		case !none && wanted == dialect.BodyEmpty:
+			return malformed("the body must be empty")
+		}
 	}
 	mediaType, _, err := mime.ParseMediaType(c.Header.Get("Content-Type"))
 	if err != nil || mediaType != b.mediaType {
 		return malformed("the Content-Type must be " + b.mediaType)
 	}
-	if b == formBody {
+	if b.mediaType != mediaJSON {
 		return nil
 	}
 	var object map[string]json.RawMessage

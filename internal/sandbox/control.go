@@ -26,6 +26,7 @@ type controlRoute struct {
 func controlRoutes() []controlRoute {
 	return []controlRoute{
 		{"GET", "/", "this list (JSON when asked for)", nil},
+		{"GET", "/overview", "everything at one look, as the page for people shows it", (*Service).getOverview},
 		{"GET", "/outbox", "the e-mails sent, oldest first; ?after=SEQUENCE for the later ones", (*Service).getOutbox},
 		{"GET", "/applications", "every application in short", (*Service).getApplications},
 		{"POST", "/play", `individuals act: {"reference" or "application_id", "individual", "step", "check", "result"}`, (*Service).postPlay},
@@ -58,6 +59,10 @@ func (s *Service) routeControl() {
 			continue
 		}
 		s.mux.HandleFunc(route.Method+" "+control.Prefix+route.Path, func(w http.ResponseWriter, r *http.Request) {
+			if err := checkOrigin(r); err != nil {
+				writeJSON(w, http.StatusForbidden, control.Failure{Error: err.Error()})
+				return
+			}
 			answer, err := route.handle(s, r)
 			switch {
 			case err != nil:

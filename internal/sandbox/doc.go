@@ -11,6 +11,7 @@
 // Package control holds its types and a client.
 //
 //	GET    /sandbox/v1/              this list (JSON when asked for)
+//	GET    /sandbox/v1/overview      everything at one look, as the page for people shows it
 //	GET    /sandbox/v1/outbox        the e-mails sent, oldest first; ?after=SEQUENCE for the later ones
 //	GET    /sandbox/v1/applications  every application in short
 //	POST   /sandbox/v1/play          individuals act: {"reference" or "application_id", "individual", "step", "check", "result"}

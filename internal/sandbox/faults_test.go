@@ -1,13 +1,8 @@
 package sandbox_test
 
 import (
-	"bytes"
-	"context"
-	"encoding/json"
 	"errors"
 	"net/http"
-	"net/http/httptest"
-	"strings"
 	"syscall"
 	"testing"
 
@@ -32,6 +27,8 @@ func TestFaults(t *testing.T) {
 		"garbage after the work":               {control.Fault{Kind: control.Garbage, AfterWork: true, Status: 201}, 201, 1},
 		"slow":                                 {control.Fault{Kind: control.Slow, DelayMillis: 1}, 200, 1},
 		"slow after the work":                  {control.Fault{Kind: control.Slow, DelayMillis: 1, AfterWork: true}, 200, 1},
+		"a slow body":                          {control.Fault{Kind: control.SlowBody, DelayMillis: 1, Status: 201}, 201, 0},
+		"a slow body after the work":           {control.Fault{Kind: control.SlowBody, DelayMillis: 1, AfterWork: true}, 200, 1},
 		"whatever the operation":               {control.Fault{Kind: control.Answer, Operation: control.AnyOperation}, 500, 0},
 		"another operation's is not triggered": {control.Fault{Kind: control.Answer, Operation: control.References}, 200, 1},
 	}
@@ -98,103 +95,6 @@ func TestFaultsAreUsedUp(t *testing.T) {
 	wantEqual(t, "waiting", 1, len(waiting))
 	must0(t, s.ClearFaults(t.Context()))
 	wantEqual(t, "status after clearing", 200, get().status)
-}
-
-// Over TLS a reset has to reach the TCP connection below, and where a connection
-// is shared only the stream may go.
-func TestResetOverTLS(t *testing.T) {
-	for name, http2 := range map[string]bool{"HTTP/1.1": false, "HTTP/2": true} {
-		t.Run(name, func(t *testing.T) {
-			service := sandbox.New(sandbox.Options{})
-			server := httptest.NewUnstartedServer(service)
-			server.EnableHTTP2 = http2
-			server.StartTLS()
-			defer server.Close()
-			defer service.Close()
-			must0(t, serviceFault(t.Context(), service, `{"operation": "references", "kind": "reset"}`))
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, server.URL+"/api/v1/ext/references", http.NoBody)
-			must0(t, err)
-			response, err := server.Client().Do(request)
-			if err == nil {
-				response.Body.Close()
-				t.Fatalf("status %d", response.StatusCode)
-			}
-			if reset := errors.Is(err, syscall.ECONNRESET); reset == http2 {
-				t.Errorf("connection reset: %t (%v)", reset, err)
-			}
-		})
-	}
-}
-
-// serviceFault adds a fault without a connection of its own.
-func serviceFault(ctx context.Context, service http.Handler, fault string) error {
-	recorder := httptest.NewRecorder()
-	service.ServeHTTP(recorder, httptest.NewRequestWithContext(ctx, http.MethodPost, control.Prefix+"/faults", strings.NewReader(fault)))
-	if recorder.Code != http.StatusNoContent {
-		return errors.New(recorder.Body.String())
-	}
-	return nil
-}
-
-// A service that is slow does not notice that its caller has gone.
-func TestLateCommit(t *testing.T) {
-	s := serve(t, sandbox.Options{})
-	must0(t, s.Fault(t.Context(), control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: 1000}))
-	ctx, giveUp := context.WithCancel(t.Context())
-	body, err := json.Marshal(mandate("acme", "jane"))
-	must0(t, err)
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/api/v1/ext/applications", bytes.NewReader(body))
-	must0(t, err)
-	request.Header.Set("Content-Type", "application/json")
-	request.Header.Set("Authorization", "Bearer "+s.token)
-	ended := make(chan error)
-	go func() {
-		_, err := send(request)
-		ended <- err
-	}()
-	s.awaitCreate()
-	giveUp()
-	if err := <-ended; !errors.Is(err, context.Canceled) {
-		t.Fatalf("the caller did not give up: %v", err)
-	}
-	eventually(t, func() string {
-		if len(s.emails()) == 0 {
-			return "the application was never created"
-		}
-		return ""
-	})
-}
-
-// awaitCreate waits until a create has arrived.
-func (s *served) awaitCreate() {
-	s.t.Helper()
-	eventually(s.t, func() string {
-		stats, err := s.Stats(s.t.Context())
-		if err != nil || stats.Requests(control.CreateApplication) == 0 {
-			return "the request did not arrive"
-		}
-		return ""
-	})
-}
-
-func TestCloseEndsDelayedRequests(t *testing.T) {
-	service := sandbox.New(sandbox.Options{})
-	server := httptest.NewServer(service)
-	defer server.Close()
-	s := &served{Client: control.New(server.URL), t: t, url: server.URL}
-	s.token = s.login()
-	must0(t, s.Fault(t.Context(), control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: 3_600_000}))
-	ended := make(chan error)
-	go func() {
-		_, err := s.try(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
-		ended <- err
-	}()
-	s.awaitCreate()
-	service.Close()
-	if err := <-ended; err == nil {
-		t.Error("the request got an answer")
-	}
-	wantEqual(t, "e-mails", 0, len(s.emails()))
 }
 
 func TestFaultsThatMakeNoSense(t *testing.T) {

@@ -1,37 +1,76 @@
 package sandbox
 
 import (
-	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 
+	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
 // problem is the body of every error (interface: Errors).
 type problem struct {
-	Type      string         `json:"type"`
-	Title     string         `json:"title"`
-	Exception map[string]any `json:"exception"`
-	Status    string         `json:"status"`
-	Detail    string         `json:"detail,omitempty"`
-	Instance  string         `json:"instance,omitempty"`
+	Title     string
+	Exception map[string]any
+	Detail    string
+	Instance  string
 }
 
-func writeProblem(w http.ResponseWriter, status int, p problem) {
-	p.Status = strconv.Itoa(status)
-	if p.Exception == nil {
-		p.Exception = map[string]any{}
+func writeProblem(w http.ResponseWriter, spoken dialect.Dialect, status int, p problem) {
+	var body []byte
+	contentType := "application/problem+json"
+	reason := strconv.Itoa(status) + " " + http.StatusText(status)
+	switch spoken.ErrorBody {
+	case dialect.ErrorBodyEmpty:
+		contentType = ""
+	case dialect.ErrorBodyText:
+		contentType, body = "text/plain; charset=utf-8", []byte(reason+"\n")
+	case dialect.ErrorBodyHTML:
+		contentType = "text/html; charset=utf-8"
+		body = fmt.Appendf(nil, "<!doctype html>\n<html><head><title>%s</title></head><body><h1>%[1]s</h1></body></html>\n", reason)
+	case dialect.ErrorBodyJSON:
+		contentType = mediaJSON
+		fallthrough
+	default:
+		body = mustMarshal(p.members(status, spoken))
 	}
-	encoded, err := json.Marshal(p)
-	if err != nil {
-		panic(err) // strings only
+	if contentType != "" {
+		w.Header().Set("Content-Type", contentType)
 	}
-	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(status)
-	_, _ = w.Write(encoded)
+	_, _ = w.Write(body) //nolint:gosec // the HTML has only the fixed phrase of a status code
+}
+
+func (p problem) members(status int, spoken dialect.Dialect) map[string]any {
+	members := map[string]any{"type": "", "title": p.Title, "exception": p.Exception, "status": strconv.Itoa(status)}
+	if p.Exception == nil {
+		members["exception"] = map[string]any{}
+	}
+	if p.Detail != "" {
+		members["detail"] = p.Detail
+	}
+	if p.Instance != "" {
+		members["instance"] = p.Instance
+	}
+	switch spoken.ErrorShape {
+	case dialect.ErrorShapeExtended:
+		members["type"], members["instance"] = "https://idv.example/problems/refused", "/requests/7f3a"
+		members["detail"] = "The request was refused"
+		members["code"], members["trace_id"], members["errors"] = "E-1001", "7f3a", []any{}
+	case dialect.ErrorShapeNumberStatus:
+		members["status"] = status
+	case dialect.ErrorShapeNoException:
+		if len(p.Exception) == 0 {
+			delete(members, "exception")
+		}
+	}
+	if spoken.ExtraMembers == dialect.ExtraMembersPresent {
+		addExtraMembers(members)
+	}
+	return members
 }
 
 // statusError is an error whose status code is decided where it arises.
@@ -39,13 +78,14 @@ type statusError struct {
 	status int
 	title  string
 	detail string
+	header map[string]string
 }
 
 // Error implements error.
 func (e *statusError) Error() string { return e.title }
 
 func malformed(detail string) error {
-	return &statusError{http.StatusBadRequest, "The request is malformed", detail}
+	return &statusError{status: http.StatusBadRequest, title: "The request is malformed", detail: detail}
 }
 
 // writeError answers an error of an operation.
@@ -55,16 +95,39 @@ func writeError(w http.ResponseWriter, c *call, err error) {
 	var other *statusError
 	switch {
 	case errors.As(err, &invalid):
-		writeProblem(w, http.StatusBadRequest, invalidProblem(invalid, c.dialect))
+		writeProblem(w, c.dialect, statusOf(c.dialect.InvalidStatus), invalidProblem(invalid, c.dialect))
 	case errors.As(err, &refused):
-		writeProblem(w, c.refusalStatus(), problem{Title: "The request is not possible now", Detail: refused.Reason})
+		writeProblem(w, c.dialect, c.refusalStatus(refused), problem{Title: "The request is not possible now", Detail: refused.Reason})
 	case errors.As(err, &other):
-		writeProblem(w, other.status, problem{Title: other.title, Detail: other.detail})
+		for name, value := range other.header {
+			w.Header().Set(name, value)
+		}
+		writeProblem(w, c.dialect, other.status, problem{Title: other.title, Detail: other.detail})
 	case errors.Is(err, state.ErrNotFound):
-		writeProblem(w, http.StatusNotFound, problem{Title: "Not found"})
+		writeProblem(w, c.dialect, http.StatusNotFound, problem{Title: "Not found"})
 	default:
-		writeProblem(w, http.StatusInternalServerError, problem{Title: "The sandbox failed"})
+		writeProblem(w, c.dialect, http.StatusInternalServerError, problem{Title: "The sandbox failed"})
 	}
+}
+
+// refusalStatus is what a refusal by the state answers to this call.
+func (c *call) refusalStatus(refused *state.RefusedError) int {
+	switch {
+	case c.operation.name == control.IndividualReport:
+		return statusOf(c.dialect.ReportNotReady)
+	case refused.Undecided && c.dialect.UndecidedChecks == dialect.UndecidedBlock409:
+		return http.StatusConflict
+	default:
+		return statusOf(c.dialect.TransitionRefusal)
+	}
+}
+
+// statusOf reads the value of a switch that is a status code and 400 by default.
+func statusOf(value string) int {
+	if status, err := strconv.Atoi(value); err == nil {
+		return status
+	}
+	return http.StatusBadRequest
 }
 
 func invalidProblem(invalid *state.InvalidError, spoken dialect.Dialect) problem {

@@ -2,7 +2,9 @@ package sandbox_test
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -102,3 +104,5 @@ func TestContentTypeIsNeeded(t *testing.T) {
 	must0(t, err)
 	wantProblem(t, got, http.StatusBadRequest)
 }
+
+func sortedNames(tree any) []string { return slices.Sorted(maps.Keys(members(tree))) }

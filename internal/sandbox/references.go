@@ -16,12 +16,17 @@ func (s *Service) references(c *call) (reply, error) {
 		return ok(referenceMaps(all)), nil
 	case dialect.ReferencesFlat:
 		return ok(flatReferences(all)), nil
+	}
+	lists := map[string]any{
+		"mandate_types": all.MandateTypes, "countries": all.Countries, "document_types": all.DocumentTypes,
+	}
+	switch c.dialect.References {
 	case dialect.ReferencesStringIDs:
 		c.dialect.IDs = dialect.IDsString
+	case dialect.ReferencesData:
+		lists = map[string]any{"data": lists}
 	}
-	return ok(map[string]any{
-		"mandate_types": all.MandateTypes, "countries": all.Countries, "document_types": all.DocumentTypes,
-	}), nil
+	return ok(lists), nil
 }
 
 // referenceMaps maps codes to names. Only mandate types are documented to have

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"sync"
 
@@ -21,6 +20,7 @@ type Service struct {
 	dialect *dialect.Current
 	queue   *delivery.Queue
 	faults  faults
+	limit   throttle
 	stats   statistics
 	player  *player
 	mux     *http.ServeMux
@@ -40,14 +40,14 @@ func New(options Options) *Service {
 		mux:     http.NewServeMux(),
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.tokens = state.NewTokens(s.clock, options.TokenLifetime)
+	s.tokens = state.NewTokens(s.clock)
 	s.queue = delivery.NewQueue(s.clock.Now, options.RemoteDeliveries)
 	s.account = state.NewAccount(s.clock, s.dialect, options.Seed, s.deliver)
 	s.player = newPlayer(s.account, options.autoplay())
 	s.done.Go(func() { s.player.run(s.ctx) })
 	s.routeInterface()
 	s.routeControl()
-	s.routePage()
+	s.mux.HandleFunc("GET /{$}", servePage)
 	return s
 }
 
@@ -73,15 +73,4 @@ func (s *Service) reset() {
 	s.account.Reset()
 	s.queue.Forget()
 	s.stats.reset()
-}
-
-func (s *Service) deliver(notice state.Notice) {
-	body, err := json.Marshal(notice.Payload)
-	if err != nil {
-		panic(err) // a struct of strings and numbers
-	}
-	s.queue.Enqueue(delivery.Call{
-		SubscriptionID: notice.SubscriptionID, URL: notice.URL, Event: notice.Event,
-		ApplicationID: notice.ApplicationID, Body: body,
-	})
 }

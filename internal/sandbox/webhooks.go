@@ -20,17 +20,23 @@ func fieldsOf(spoken dialect.Dialect) subscriptionFields {
 
 func (s *Service) subscribeWebhook(c *call) (reply, error) {
 	names := fieldsOf(c.dialect)
-	wanted, err := decodeSubscription(c.body, names)
+	wanted, err := decodeSubscription(c, names)
 	if err != nil {
 		return reply{}, err
 	}
-	rendered := renderSubscription(s.account.Subscribe(wanted), names)
+	subscription, err := s.account.Subscribe(wanted)
+	if err != nil {
+		return reply{}, err
+	}
+	rendered := renderSubscription(subscription, names)
 	answer := ok(rendered)
 	switch c.dialect.SubscribeAnswer {
 	case dialect.SubscribeWithoutID:
 		delete(rendered, "id")
 	case dialect.Subscribe201:
 		answer.status = http.StatusCreated
+	case dialect.Subscribe202:
+		answer = reply{status: http.StatusAccepted}
 	case dialect.Subscribe204:
 		answer = reply{status: http.StatusNoContent}
 	}
@@ -41,6 +47,12 @@ func (s *Service) retrieveWebhook(c *call) (reply, error) {
 	rendered := []any{}
 	for _, subscription := range s.account.Subscriptions(c.id) {
 		rendered = append(rendered, renderSubscription(subscription, fieldsOf(c.dialect)))
+	}
+	if len(rendered) == 0 && c.dialect.NoWebhooks == dialect.NoWebhooks404 {
+		return reply{}, state.ErrNotFound
+	}
+	if len(rendered) == 0 && c.dialect.NoWebhooks == dialect.NoWebhooksEmpty {
+		return ok(rendered), nil
 	}
 	switch c.dialect.RetrieveWebhook {
 	case dialect.WebhookList:
@@ -56,8 +68,8 @@ func (s *Service) retrieveWebhook(c *call) (reply, error) {
 	return ok(rendered[len(rendered)-1]), nil
 }
 
-func decodeSubscription(body []byte, names subscriptionFields) (state.Subscription, error) {
-	m, _ := newMembers(body)
+func decodeSubscription(c *call, names subscriptionFields) (state.Subscription, error) {
+	m, _ := newMembers(c.body)
 	wanted := state.Subscription{
 		URL:           m.text(names.url),
 		Events:        member[[]string](m, names.events, "a list of strings"),
@@ -68,8 +80,15 @@ func decodeSubscription(body []byte, names subscriptionFields) (state.Subscripti
 	if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
 		m.problems.Add(names.url, "must be an http or https URL")
 	}
-	if wanted.ApplicationID < 0 {
+	if len(wanted.Events) == 0 && c.dialect.SubscribeEvents == dialect.SubscribeEventsRequired {
+		m.problems.Add(names.events, "must name at least one event")
+	}
+	required := c.dialect.SubscribeApplication == dialect.SubscribeApplicationRequired
+	switch {
+	case wanted.ApplicationID < 0, wanted.ApplicationID == 0 && required:
 		m.problems.Add(names.application, "must be an application id")
+	case wanted.ApplicationID != 0 && c.dialect.SubscribeApplication == dialect.SubscribeApplicationRefused:
+		m.problems.Add(names.application, "is not a known field")
 	}
 	if len(m.problems) > 0 {
 		return wanted, &state.InvalidError{Fields: m.problems}

@@ -50,6 +50,11 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("sandbox control: %s %s: %d: %s", e.Method, e.Path, e.Status, e.Message)
 }
 
+// Overview returns everything at one look.
+func (c *Client) Overview(ctx context.Context) (Overview, error) {
+	return get[Overview](ctx, c, "/overview")
+}
+
 // Outbox returns every e-mail sent so far, oldest first.
 func (c *Client) Outbox(ctx context.Context) ([]Email, error) {
 	return get[[]Email](ctx, c, "/outbox")

@@ -59,31 +59,43 @@ type Email struct {
 	IndividualReference string    `json:"individual_reference"`
 	Address             string    `json:"address"`
 	InviteCode          string    `json:"invite_code"`
+	// Recipient, ApplicationName and MandateType say to whom the e-mail was sent and what for.
+	Recipient       string `json:"recipient"`
+	ApplicationName string `json:"application_name"`
+	MandateType     string `json:"mandate_type"`
 }
 
 // Application is the short form of an application: enough to find it, to play
-// its people and to see how far they are. It holds no personal details.
+// its people and to see how far they are.
 type Application struct {
 	ID          int64        `json:"id"`
+	Name        string       `json:"name"`
 	Reference   string       `json:"reference"`
+	MandateType string       `json:"mandate_type"` // its name
 	State       string       `json:"state"`
 	Archived    bool         `json:"archived"`
 	CreatedTime time.Time    `json:"created_time"`
+	ExpiryTime  time.Time    `json:"expiry_time"`
 	Individuals []Individual `json:"individuals"`
 }
 
 // Individual is the short form of an individual.
 type Individual struct {
-	ID        int64   `json:"id"`
-	Reference string  `json:"reference"`
-	State     string  `json:"state"`
-	Checks    []Check `json:"checks"`
+	ID               int64   `json:"id"`
+	Name             string  `json:"name"`
+	Email            string  `json:"email"`
+	Reference        string  `json:"reference"`
+	State            string  `json:"state"`
+	TermsAccepted    bool    `json:"terms_accepted"`
+	ActionsCompleted bool    `json:"actions_completed"`
+	Checks           []Check `json:"checks"`
 }
 
 // Check is the short form of a check.
 type Check struct {
 	ID    int64  `json:"id"`
 	Name  string `json:"name"`
+	Title string `json:"title"`
 	State string `json:"state"`
 }
 
@@ -153,44 +165,6 @@ type OperationStatistics struct {
 // Lost is the key in OperationStatistics.Answers for answers that a fault kept.
 const Lost = "lost"
 
-// FaultKind is what goes wrong.
-type FaultKind string
-
-// The kinds of faults.
-const (
-	// Slow only waits: the work is done after the delay even when the caller has
-	// gone by then (a late commit), or, with AfterWork, before it.
-	Slow FaultKind = "slow"
-	// Answer answers Status with a problem body and RetryAfter.
-	Answer FaultKind = "answer"
-	// Garbage answers Status (default 200) with a body that is not JSON.
-	Garbage FaultKind = "garbage"
-	// Close ends the connection without an answer.
-	Close FaultKind = "close"
-	// ResetConnection ends the connection with a TCP reset.
-	ResetConnection FaultKind = "reset"
-)
-
-// Always, as Fault.Times, keeps a fault until it is cleared.
-const Always = -1
-
-// Fault makes requests of one operation go wrong.
-type Fault struct {
-	Operation Operation `json:"operation"`
-	Kind      FaultKind `json:"kind"`
-	// AfterWork does the work first and spoils only its answer. Without it the
-	// fault takes the place of the work (Slow excepted).
-	AfterWork bool `json:"after_work,omitempty"`
-	// Times is how many requests it strikes; 0 means one, Always every one.
-	Times int `json:"times,omitempty"`
-	// DelayMillis waits so long before the fault strikes.
-	DelayMillis int64 `json:"delay_ms,omitempty"`
-	// Status is the status code of Answer (default 500) and Garbage (default 200).
-	Status int `json:"status,omitempty"`
-	// RetryAfter is sent as the Retry-After header as it stands.
-	RetryAfter string `json:"retry_after,omitempty"`
-}
-
 // DeliveryState says how a webhook delivery ended.
 type DeliveryState string
 
@@ -229,12 +203,16 @@ type Autoplay struct {
 
 // Switch is one named reading of something the interface leaves open.
 type Switch struct {
-	Name string `json:"name"`
+	// Group is what the switch is about, together with its neighbours.
+	Group string `json:"group"`
+	Name  string `json:"name"`
 	// Meaning says what the switch decides.
 	Meaning string `json:"meaning"`
 	// Values lists what it can be set to; the first is the default.
 	Values []string `json:"values"`
-	Value  string   `json:"value"`
+	// Number is true if it can be set to any number of 0 or more, and Values are examples.
+	Number bool   `json:"number,omitempty"`
+	Value  string `json:"value"`
 }
 
 // Revoked tells how many tokens were revoked.

@@ -43,12 +43,14 @@ func newPoster(remote bool) poster {
 }
 
 // post makes one attempt. The state is Queued if another one is due.
-func (p poster) post(ctx context.Context, url string, body []byte) (status int, state control.DeliveryState) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, bytes.NewReader(body))
+func (p poster) post(ctx context.Context, call Call) (status int, state control.DeliveryState) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, call.URL, bytes.NewReader(call.Body))
 	if err != nil {
 		return 0, control.Failed
 	}
-	request.Header.Set("Content-Type", "application/json")
+	if call.ContentType != "" {
+		request.Header.Set("Content-Type", call.ContentType)
+	}
 	response, err := p.client.Do(request)
 	switch {
 	case errors.Is(err, errRemote):

@@ -24,6 +24,9 @@ type Call struct {
 	Event          string
 	ApplicationID  int64
 	Body           []byte
+	ContentType    string // "" sends none
+	// OvertakenFor makes every other call of those that have it wait so long first.
+	OvertakenFor time.Duration
 }
 
 // Queue makes calls until it is closed. It is safe for concurrent use.
@@ -37,6 +40,7 @@ type Queue struct {
 
 	mu       sync.Mutex
 	sequence int64
+	wait     bool // the next call that can be overtaken is
 	log      []*control.Delivery
 }
 
@@ -69,6 +73,11 @@ func (q *Queue) Enqueue(call Call) {
 		q.log = slices.Delete(q.log, 0, 1)
 	}
 	q.log = append(q.log, record)
+	if call.OvertakenFor > 0 {
+		if q.wait = !q.wait; !q.wait {
+			call.OvertakenFor = 0
+		}
+	}
 	select {
 	case q.calls <- queued{call, record}:
 	default:
@@ -125,9 +134,10 @@ func (q *Queue) deliver(next queued) {
 		case <-q.ctx.Done():
 			q.update(next.record, control.Dropped, attempt, 0)
 			return
-		case <-time.After(pause):
+		case <-time.After(pause + next.OvertakenFor):
 		}
-		status, state := q.post.post(q.ctx, next.URL, next.Body)
+		next.OvertakenFor = 0
+		status, state := q.post.post(q.ctx, next.Call)
 		if state == control.Queued && attempt+1 == len(pauses) {
 			state = control.Failed
 		}

@@ -1,6 +1,7 @@
 package dialect
 
 import (
+	"maps"
 	"reflect"
 	"testing"
 
@@ -15,16 +16,44 @@ func TestEveryFieldHasOneSwitch(t *testing.T) {
 		fields[value.Field(i).Addr().Interface()] = value.Type().Field(i).Name
 	}
 	seen := map[string]bool{}
-	for _, s := range switches {
-		field := s.field(&d)
-		if fields[field] == "" || seen[s.name] || s.meaning == "" {
-			t.Errorf("%s: its field has a switch already, its name is taken, or it has no meaning", s.name)
+	for _, g := range groups {
+		for _, s := range g.switches {
+			field := s.field(&d)
+			if fields[field] == "" || seen[s.name] || s.meaning == "" || g.name == "" {
+				t.Errorf("%s: its field has a switch already, its name is taken, or it has no meaning or group", s.name)
+			}
+			seen[s.name] = true
+			delete(fields, field)
 		}
-		seen[s.name] = true
-		delete(fields, field)
 	}
 	if len(fields) > 0 {
 		t.Errorf("fields without a switch: %v", fields)
+	}
+}
+
+// A reading without a switch is a guess, unless it says why it needs none; a switch
+// without a reading is one that nobody asked for.
+func TestEveryReadingHasASwitchOrAReason(t *testing.T) {
+	unused := map[string]bool{}
+	for _, s := range (Dialect{}).Switches() {
+		unused[s.Name] = true
+	}
+	known := maps.Clone(unused)
+	topics := map[string]bool{}
+	for _, r := range Readings() {
+		topics[r.Topic] = true
+		if r.Topic == "" || r.Open == "" || len(r.Switches) == 0 && r.Note == "" {
+			t.Errorf("%q has neither a switch nor a reason", r.Open)
+		}
+		for _, name := range r.Switches {
+			if !known[name] {
+				t.Errorf("%q: there is no switch %s", r.Open, name)
+			}
+			delete(unused, name)
+		}
+	}
+	if len(unused) > 0 || len(topics) != 5 {
+		t.Errorf("switches without a reading: %v; %d topics", unused, len(topics))
 	}
 }
 
@@ -39,7 +68,8 @@ func TestParse(t *testing.T) {
 		"a number":             {"readLag=3", Dialect{ReadLag: 3}, ""},
 		"no value":             {"completeMethod", Dialect{}, `dialect "completeMethod": write it as name=value`},
 		"a value that is none": {"wrap=twice", Dialect{}, `dialect switch wrap cannot be "twice"; it is one of none, data`},
-		"no number":            {"readLag=x", Dialect{}, `dialect switch readLag cannot be "x"; it is a number of 0 or more`},
+		"too large a number":   {"readLag=1000001", Dialect{}, `dialect switch readLag cannot be "1000001"; it is a number from 0 to 1000000`},
+		"no number":            {"readLag=x", Dialect{}, `dialect switch readLag cannot be "x"; it is a number from 0 to 1000000`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -6,18 +6,24 @@ import (
 	"strconv"
 	"strings"
 	"sync/atomic"
-
-	"github.com/mandate-io/idv/internal/sandbox/control"
 )
+
+// maxNumber bounds the switches that are numbers: a million of any unit is more
+// than a test waits for, and no duration made of it overflows.
+const maxNumber = 1_000_000
 
 // Set changes one switch of d.
 func (d *Dialect) Set(name, value string) error {
-	for _, s := range switches {
-		if s.name == name {
-			return s.set(d, value)
+	var names []string
+	for _, g := range groups {
+		for _, s := range g.switches {
+			if s.name == name {
+				return s.set(d, value)
+			}
+			names = append(names, s.name)
 		}
 	}
-	return fmt.Errorf("no dialect switch is called %q; there are %s", name, strings.Join(names(), ", "))
+	return fmt.Errorf("no dialect switch is called %q; there are %s", name, strings.Join(names, ", "))
 }
 
 // Parse changes the switch of d that assignment, written name=value, names.
@@ -27,17 +33,6 @@ func (d *Dialect) Parse(assignment string) error {
 		return fmt.Errorf("dialect %q: write it as name=value", assignment)
 	}
 	return d.Set(name, value)
-}
-
-// Switches describes every switch with its value in d.
-func (d Dialect) Switches() []control.Switch {
-	described := make([]control.Switch, 0, len(switches))
-	for _, s := range switches {
-		described = append(described, control.Switch{
-			Name: s.name, Meaning: s.meaning, Values: s.choices(), Value: s.value(&d),
-		})
-	}
-	return described
 }
 
 func (s definition) set(d *Dialect, value string) error {
@@ -52,8 +47,8 @@ func (s definition) set(d *Dialect, value string) error {
 		}
 	case *int:
 		n, err := strconv.Atoi(value)
-		if err != nil || n < 0 {
-			return fmt.Errorf("dialect switch %s cannot be %q; it is a number of 0 or more", s.name, value)
+		if err != nil || n < 0 || n > maxNumber {
+			return fmt.Errorf("dialect switch %s cannot be %q; it is a number from 0 to %d", s.name, value, maxNumber)
 		}
 		*field = n
 	}
@@ -78,14 +73,6 @@ func (s definition) choices() []string {
 		return []string{"0", "1", "2", "..."}
 	}
 	return slices.Clone(s.values)
-}
-
-func names() []string {
-	all := make([]string, len(switches))
-	for i, s := range switches {
-		all[i] = s.name
-	}
-	return all
 }
 
 // Current is the dialect that is spoken now. It may be changed while requests

@@ -11,9 +11,6 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
-// Retention is how long the service keeps an application (interface: Limits).
-const Retention = 8 * 7 * 24 * time.Hour
-
 // Account holds everything the service knows. It is safe for concurrent use,
 // and every call is one step: nobody sees half of it.
 type Account struct {
@@ -26,10 +23,12 @@ type Account struct {
 	applications         map[int64]*application
 	individuals          map[int64]*individual
 	checks               map[int64]*check
-	references           map[string]bool
-	individualReferences map[string]bool
+	references           names
+	individualReferences names
 	subscriptions        []Subscription
 	emails               []control.Email
+	creates              int
+	rule                 retentionRule // by which nextExpiry was found
 	nextExpiry           time.Time
 }
 
@@ -52,8 +51,8 @@ func (a *Account) clear() {
 	a.applications = map[int64]*application{}
 	a.individuals = map[int64]*individual{}
 	a.checks = map[int64]*check{}
-	a.references = map[string]bool{}
-	a.individualReferences = map[string]bool{}
+	a.references = names{}
+	a.individualReferences = names{}
 	a.subscriptions = nil
 	a.emails = nil
 	a.nextExpiry = time.Time{}
@@ -63,45 +62,8 @@ func (a *Account) clear() {
 // too old is removed before anybody can see it.
 func (a *Account) begin() (end func()) {
 	a.mu.Lock()
-	now := a.clock.Now()
-	if a.nextExpiry.IsZero() || now.Before(a.nextExpiry) {
-		return a.mu.Unlock
-	}
-	a.nextExpiry = time.Time{}
-	for _, app := range a.applications {
-		if expiry := app.created.Add(Retention); now.Before(expiry) {
-			a.expireBy(expiry)
-		} else {
-			a.remove(app)
-		}
-	}
+	a.expire()
 	return a.mu.Unlock
 }
 
-func (a *Account) expireBy(expiry time.Time) {
-	if a.nextExpiry.IsZero() || expiry.Before(a.nextExpiry) {
-		a.nextExpiry = expiry
-	}
-}
-
-func (a *Account) remove(app *application) {
-	reserved := a.dialect.Get().DeletedReferences == dialect.DeletedReserved
-	delete(a.applications, app.ID)
-	if app.Reference != nil && !reserved {
-		delete(a.references, *app.Reference)
-	}
-	for _, person := range app.people {
-		delete(a.individuals, person.ID)
-		if !reserved {
-			delete(a.individualReferences, person.Reference)
-		}
-		a.forgetChecks(person)
-	}
-	a.unsubscribe(app.ID)
-}
-
-func (a *Account) forgetChecks(person *individual) {
-	for _, c := range person.checks {
-		delete(a.checks, c.ID)
-	}
-}
+func (a *Account) nextID(kind *sequence) int64 { return kind.next(a.dialect.Get().IDSize) }

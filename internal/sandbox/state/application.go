@@ -2,6 +2,8 @@ package state
 
 import (
 	"time"
+
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
 // Overview is an application without its individuals, as a create answers it.
@@ -32,8 +34,10 @@ type application struct {
 	people     []*individual
 	first      Status
 	suppressed bool
+	number     int // in the order of creation
 	created    time.Time
-	unread     int // how many retrieves still answer that it does not exist
+	changed    time.Time // last
+	unread     int       // how many retrieves still answer that it does not exist
 }
 
 // Retrieve returns an application.
@@ -58,81 +62,15 @@ func (a *Account) Delete(id int64) error {
 		return ErrNotFound
 	}
 	a.publish(app, "application.deleted", 0)
-	a.remove(app)
+	a.remove(app, dialect.DeletedFreedByDeletion)
 	return nil
-}
-
-// Archive marks an application as archived. Doing it again changes nothing.
-func (a *Account) Archive(id int64) (Application, error) {
-	defer a.begin()()
-	app, ok := a.applications[id]
-	if !ok {
-		return Application{}, ErrNotFound
-	}
-	if !app.Archived {
-		app.Archived = true
-		a.publish(app, "application.archived", 0)
-	}
-	return a.view(app), nil
-}
-
-// Complete concludes an application that is in review.
-func (a *Account) Complete(id int64) (Application, error) {
-	return a.conclude(id, statusCompleted)
-}
-
-// Reject rejects an application that is in review.
-func (a *Account) Reject(id int64) (Application, error) {
-	return a.conclude(id, statusRejected)
-}
-
-func (a *Account) conclude(id int64, outcome Status) (Application, error) {
-	defer a.begin()()
-	app, ok := a.applications[id]
-	if !ok {
-		return Application{}, ErrNotFound
-	}
-	if app.Status != statusInReview {
-		return Application{}, &RefusedError{"the application is not in review"}
-	}
-	if outcome == statusCompleted && a.undecided(app) {
-		return Application{}, &RefusedError{"the application has checks that wait for a decision"}
-	}
-	a.enter(app, outcome)
-	return a.view(app), nil
-}
-
-// settle moves an application to the state that its individuals have brought it to.
-func (a *Account) settle(app *application) {
-	if app.Status.final() {
-		return
-	}
-	started, done := false, true
-	for _, person := range app.people {
-		started = started || person.TermsAccepted
-		done = done && person.done()
-		a.announce(person)
-	}
-	switch {
-	case done || app.first == statusInReview:
-		a.enter(app, statusInReview)
-	case started || app.Status != app.first:
-		a.enter(app, statusInProgress)
-	}
-}
-
-func (a *Account) enter(app *application, status Status) {
-	if app.Status != status {
-		app.Status = status
-		a.publish(app, "application."+status.event(), 0)
-	}
 }
 
 func (a *Account) view(app *application) Application {
 	view := Application{Overview: app.Overview, Individuals: make([]Individual, len(app.people))}
 	view.AvailableActions = a.availableActions(app)
 	for i, person := range app.people {
-		view.Individuals[i] = person.view()
+		view.Individuals[i] = a.viewIndividual(person)
 	}
 	return view
 }

@@ -2,8 +2,9 @@ package state
 
 import (
 	"maps"
-	"slices"
 	"strconv"
+
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
 // Check is one part of an individual's verification (interface: Check).
@@ -33,13 +34,14 @@ type Comment struct {
 
 type check struct {
 	Check
+	played     Status // what it was before anybody decided it by hand
 	kind       checkKind
 	individual *individual
 }
 
 func (a *Account) addCheck(person *individual, kind checkKind) {
 	c := &check{
-		Check: Check{ID: a.ids.check.next(), Name: kind.name, Title: kind.title},
+		Check: Check{ID: a.nextID(&a.ids.check), Name: kind.name, Title: kind.title},
 		kind:  kind, individual: person,
 	}
 	c.restart()
@@ -47,12 +49,12 @@ func (a *Account) addCheck(person *individual, kind checkKind) {
 	a.checks[c.ID] = c
 }
 
-// AcceptCheck accepts a check by hand, whatever its state: our reading.
+// AcceptCheck accepts a check by hand.
 func (a *Account) AcceptCheck(id int64, comment Comment) error {
 	return a.decide(id, checkManuallyAccepted, comment)
 }
 
-// RejectCheck rejects a check by hand, whatever its state: our reading.
+// RejectCheck rejects a check by hand.
 func (a *Account) RejectCheck(id int64, comment Comment) error {
 	return a.decide(id, checkManuallyRejected, comment)
 }
@@ -63,15 +65,37 @@ func (a *Account) decide(id int64, decision Status, comment Comment) error {
 	if !ok {
 		return ErrNotFound
 	}
-	app := c.individual.application
-	if app.Status.final() {
-		return &RefusedError{"the application is concluded"}
+	if err := c.decidable(comment, a.dialect.Get()); err != nil {
+		return err
 	}
+	app := c.individual.application
 	c.Status = decision
 	c.note(comment)
+	a.touch(app)
 	a.publish(app, "check."+decision.event(), c.individual.ID)
 	a.settle(app)
 	return nil
+}
+
+func (c *check) decidable(comment Comment, spoken dialect.Dialect) error {
+	reference := comment.Reference
+	required := spoken.CheckReference == dialect.CheckReferenceRequired
+	switch {
+	case required && reference == nil,
+		reference != nil && spoken.CheckReference != "" && *reference != c.ID:
+		return &InvalidError{Fields: FieldErrors{"reference": {"must be the id of the check"}}}
+	case c.individual.application.Status.final():
+		return &RefusedError{Reason: "the application is concluded"}
+	case c.decided() && spoken.RepeatedDecision == dialect.RepeatedDecisionRefused:
+		return &RefusedError{Reason: "the check has been decided already"}
+	case c.Status != checkInReview && !c.decided() && spoken.DecidableChecks == dialect.DecidableInReview:
+		return &RefusedError{Reason: "the check is not in review"}
+	}
+	return nil
+}
+
+func (c *check) decided() bool {
+	return c.Status == checkManuallyAccepted || c.Status == checkManuallyRejected
 }
 
 // note persists a comment where the interface has room for it: among the
@@ -89,15 +113,7 @@ func (c *check) note(comment Comment) {
 }
 
 func (c *check) restart() {
-	c.Status, c.Results, c.Instance = checkPending, nil, map[string]string{}
-}
-
-// undecided is true if a check of the application keeps it from being completed.
-func (a *Account) undecided(app *application) bool {
-	if a.dialect.Get().UndecidedChecks != "" {
-		return false
-	}
-	return slices.ContainsFunc(app.people, func(i *individual) bool { return i.count(checkInReview) > 0 })
+	c.Status, c.played, c.Results, c.Instance = checkPending, checkPending, nil, map[string]string{}
 }
 
 func (c *check) view() Check {

@@ -1,16 +1,12 @@
 package state
 
 import (
-	"net/mail"
-	"time"
-	"unicode/utf8"
+	"strings"
+	"unicode"
 
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
-
-// maxLength is the length of a name and of a reference in code points (interface: Limits).
-const maxLength = 150
 
 // NewApplication is the input of a create. Absent strings are empty.
 type NewApplication struct {
@@ -34,93 +30,78 @@ type Person struct {
 }
 
 // Create makes an application and sends the invites, or returns an
-// *InvalidError and does neither.
-func (a *Account) Create(input NewApplication) (Application, error) {
+// *InvalidError and does neither. pause, if not nil, is called between the look
+// for duplicates and the insert, when others may act; its error ends the create.
+func (a *Account) Create(input NewApplication, pause func() error) (Application, error) {
+	if pause != nil {
+		if err := a.check(input); err != nil {
+			return Application{}, err
+		}
+		if err := pause(); err != nil {
+			return Application{}, err
+		}
+	}
 	defer a.begin()()
 	spoken := a.dialect.Get()
-	if invalid := a.validate(input, spoken); !invalid.Empty() {
-		return Application{}, invalid
+	if pause == nil {
+		if invalid := a.validate(input, spoken); !invalid.Empty() {
+			return Application{}, invalid
+		}
 	}
+	return a.view(a.insert(input, spoken)), nil
+}
+
+func (a *Account) check(input NewApplication) error {
+	defer a.begin()()
+	if invalid := a.validate(input, a.dialect.Get()); !invalid.Empty() {
+		return invalid
+	}
+	return nil
+}
+
+func (a *Account) insert(input NewApplication, spoken dialect.Dialect) *application {
 	kind, _ := mandateType(input.MandateType)
-	first := firstStatus(spoken)
+	first, now := firstStatus(spoken), a.clock.Now()
+	a.creates++
 	app := &application{
 		Overview: Overview{
-			ID: a.ids.application.next(), Name: input.Name, Status: first, MandateType: kind,
+			ID: a.nextID(&a.ids.application), Name: input.Name, Status: first, MandateType: kind,
 		},
-		first: first, suppressed: input.Suppress, created: a.clock.Now(), unread: spoken.ReadLag,
+		first: first, suppressed: input.Suppress, unread: spoken.ReadLag,
+		number: a.creates, created: now, changed: now,
 	}
 	if input.Reference != "" {
 		app.Reference = &input.Reference
-		a.references[input.Reference] = true
+		a.references.take(input.Reference, app)
 	}
 	a.applications[app.ID] = app
-	a.expireBy(app.created.Add(Retention))
+	a.expireBy(a.rule.expiry(app))
 	for _, person := range input.Individuals {
+		person.Title, person.Gender = respell(person.Title, spoken), respell(person.Gender, spoken)
 		a.addIndividual(app, person)
 	}
 	a.publish(app, "application.created", 0)
 	for _, person := range app.people {
 		a.send(control.Invite, person)
 	}
-	return a.view(app), nil
+	return app
 }
 
-func (a *Account) validate(input NewApplication, spoken dialect.Dialect) *InvalidError {
-	invalid := &InvalidError{Fields: FieldErrors{}}
-	if length := utf8.RuneCountInString(input.Name); length < 1 || length > maxLength {
-		invalid.Fields.Add("name", "must have 1 to 150 characters")
-	}
-	if utf8.RuneCountInString(input.Reference) > maxLength {
-		invalid.Fields.Add("reference", "must have at most 150 characters")
-	}
-	if a.references[input.Reference] {
-		invalid.Duplicate = true
-		invalid.Fields.Add("reference", duplicateText(spoken, "a mandate"))
-	}
-	if _, ok := mandateType(input.MandateType); !ok {
-		invalid.Fields.Add("mandate_type", "must be the id of a mandate type from the reference data")
-	}
-	a.validateIndividuals(input.Individuals, spoken, invalid)
-	return invalid
-}
-
-func (a *Account) validateIndividuals(people []Person, spoken dialect.Dialect, invalid *InvalidError) {
-	if len(people) == 0 {
-		invalid.Individuals = []FieldErrors{}
-	}
-	perAccount := spoken.IndividualReferences != dialect.IndividualReferencesApplication
-	seen := map[string]bool{}
-	for i, person := range people {
-		if person.Email != "" && !isAddress(person.Email) {
-			invalid.AddIndividual(i, len(people), "email", "must be an e-mail address")
+// respell is how the service normalises a title or a gender.
+func respell(value string, spoken dialect.Dialect) string {
+	switch spoken.TitleGenderCase {
+	case dialect.TitleGenderLower:
+		return strings.ToLower(value)
+	case dialect.TitleGenderUpper:
+		return strings.ToUpper(value)
+	case dialect.TitleGenderTitle:
+		runes := []rune(strings.ToLower(value))
+		for i := range min(1, len(runes)) {
+			runes[i] = unicode.ToUpper(runes[i])
 		}
-		if _, err := time.Parse(time.DateOnly, person.DateOfBirth); person.DateOfBirth != "" && err != nil {
-			invalid.AddIndividual(i, len(people), "date_of_birth", "must be a date written YYYY-MM-DD")
-		}
-		if person.Reference == "" {
-			continue
-		}
-		if seen[person.Reference] || perAccount && a.individualReferences[person.Reference] {
-			invalid.Duplicate = true
-			invalid.AddIndividual(i, len(people), "reference", duplicateText(spoken, "an individual"))
-		}
-		seen[person.Reference] = true
-	}
-}
-
-func isAddress(text string) bool {
-	address, err := mail.ParseAddress(text)
-	return err == nil && address.Address == text
-}
-
-func duplicateText(spoken dialect.Dialect, what string) string {
-	switch spoken.DuplicateAnswer {
-	case dialect.DuplicateUnique:
-		return "must be unique"
-	case dialect.DuplicateTranslated:
-		return "Diese Referenz ist bereits vergeben"
+		return string(runes)
 	default:
-		return what + " with this reference already exists"
+		return value
 	}
 }
 
@@ -130,6 +111,8 @@ func firstStatus(spoken dialect.Dialect) Status {
 		return statusPending
 	case dialect.FirstStateDraft:
 		return statusDraft
+	case dialect.FirstStateAwaiting:
+		return statusAwaiting
 	case dialect.FirstStateInReview:
 		return statusInReview
 	default:

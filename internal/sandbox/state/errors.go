@@ -6,7 +6,11 @@ import "errors"
 var ErrNotFound = errors.New("not found")
 
 // RefusedError means that the state does not allow what was asked.
-type RefusedError struct{ Reason string }
+type RefusedError struct {
+	Reason string
+	// Undecided is true if a check that waits for a decision is the reason.
+	Undecided bool
+}
 
 // Error implements error.
 func (e *RefusedError) Error() string { return e.Reason }
@@ -17,7 +21,7 @@ type FieldErrors map[string][]string
 // Add adds a message to a field.
 func (f FieldErrors) Add(field, message string) { f[field] = append(f[field], message) }
 
-// InvalidError means that the input of a create does not hold. Its messages are
+// InvalidError means that the fields of a request do not hold. Its messages are
 // fixed sentences: they hold nothing of the input.
 type InvalidError struct {
 	Fields FieldErrors

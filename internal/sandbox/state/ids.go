@@ -1,6 +1,10 @@
 package state
 
-import "math/rand/v2"
+import (
+	"math/rand/v2"
+
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
+)
 
 // ids gives ids as an account among many gets them: high, with gaps, each kind
 // in a range of its own, so that an id used for the wrong kind finds nothing.
@@ -27,7 +31,11 @@ func newIDs(seed uint64) ids {
 	}
 }
 
-func (s *sequence) next() int64 {
+// idOffsets move ids up without giving one twice, whenever the size changes. Above 60
+// bits a float64 is exact for one in 256 ids only.
+var idOffsets = map[string]int64{dialect.IDsAbove40Bits: 1 << 43, dialect.IDsAbove53Bits: 1 << 60}
+
+func (s *sequence) next(size string) int64 {
 	s.last += 1 + s.random.Int64N(s.gap)
-	return s.last
+	return s.last + idOffsets[size]
 }

@@ -1,6 +1,11 @@
 package state
 
-import "github.com/mandate-io/idv/internal/sandbox/control"
+import (
+	"slices"
+
+	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
+)
 
 // Individual is a person whose identity is verified (interface: Resources).
 type Individual struct {
@@ -48,12 +53,10 @@ type individual struct {
 }
 
 func (a *Account) addIndividual(app *application, details Person) {
-	person := &individual{ID: a.ids.individual.next(), Person: details, application: app}
+	person := &individual{ID: a.nextID(&a.ids.individual), Person: details, application: app}
 	app.people = append(app.people, person)
 	a.individuals[person.ID] = person
-	if details.Reference != "" {
-		a.individualReferences[details.Reference] = true
-	}
+	a.individualReferences.take(details.Reference, app)
 	for _, kind := range app.MandateType.checks {
 		a.addCheck(person, kind)
 	}
@@ -66,7 +69,7 @@ func (a *Account) Individual(id int64) (Individual, error) {
 	if !ok {
 		return Individual{}, ErrNotFound
 	}
-	return person.view(), nil
+	return a.viewIndividual(person), nil
 }
 
 // Report returns an individual for a report: only one whose checks are done.
@@ -77,38 +80,44 @@ func (a *Account) Report(id int64) (Individual, error) {
 		return Individual{}, ErrNotFound
 	}
 	if !person.done() {
-		return Individual{}, &RefusedError{"the individual has not completed the checks"}
+		return Individual{}, &RefusedError{Reason: "the individual has not completed the checks"}
 	}
-	return person.view(), nil
+	return a.viewIndividual(person), nil
 }
 
 // ResendInvite sends an individual a new invite code.
-func (a *Account) ResendInvite(id int64) error {
+func (a *Account) ResendInvite(id int64) (Individual, error) {
 	defer a.begin()()
 	person, err := a.unconcluded(id)
 	if err != nil {
-		return err
+		return Individual{}, err
 	}
 	a.send(control.Resend, person)
-	return nil
+	a.touch(person.application)
+	return a.viewIndividual(person), nil
 }
 
 // ResetIndividual puts an individual back to the start and sends a new code.
-// The checks keep their ids: our reading.
-func (a *Account) ResetIndividual(id int64) error {
+func (a *Account) ResetIndividual(id int64) (Individual, error) {
 	defer a.begin()()
 	person, err := a.unconcluded(id)
 	if err != nil {
-		return err
+		return Individual{}, err
 	}
 	person.TermsAccepted, person.announced = false, false
 	person.actions, person.address = nil, nil
 	for _, c := range person.checks {
 		c.restart()
+		if a.dialect.Get().ResetCheckIDs == dialect.ResetCheckIDsNew {
+			delete(a.checks, c.ID)
+			c.ID = a.nextID(&a.ids.check)
+			a.checks[c.ID] = c
+		}
 	}
 	a.send(control.Reset, person)
+	a.touch(person.application)
 	a.settle(person.application)
-	return nil
+	return a.viewIndividual(person), nil
 }
 
 func (a *Account) unconcluded(id int64) (*individual, error) {
@@ -117,7 +126,7 @@ func (a *Account) unconcluded(id int64) (*individual, error) {
 		return nil, ErrNotFound
 	}
 	if person.application.Status.final() {
-		return nil, &RefusedError{"the application is concluded"}
+		return nil, &RefusedError{Reason: "the application is concluded"}
 	}
 	return person, nil
 }
@@ -128,10 +137,8 @@ func (i *individual) done() bool { return i.count(checkPending) == 0 }
 func (i *individual) count(statuses ...Status) int {
 	n := 0
 	for _, c := range i.checks {
-		for _, status := range statuses {
-			if c.Status == status {
-				n++
-			}
+		if slices.Contains(statuses, c.Status) {
+			n++
 		}
 	}
 	return n
@@ -156,17 +163,26 @@ func (i *individual) status() Status {
 	}
 }
 
-func (i *individual) view() Individual {
+func (a *Account) viewIndividual(i *individual) Individual {
 	view := Individual{
 		ID: i.ID, Person: i.Person, Status: i.status(), TermsAccepted: i.TermsAccepted, Address: i.address,
-		CompletedActions: append([]Action{}, i.actions...),
-		ChecksInReview:   i.count(checkInReview),
-		ChecksPending:    i.count(checkPending),
-		ChecksPassed:     i.passed(),
-		Checks:           make([]Check, len(i.checks)),
+		CompletedActions: append([]Action{}, i.actions...), Checks: make([]Check, len(i.checks)),
 	}
+	byHand := a.dialect.Get().ManualCounters != dialect.ManualCountersUnchanged
 	for n, c := range i.checks {
 		view.Checks[n] = c.view()
+		status := c.Status
+		if !byHand {
+			status = c.played
+		}
+		switch status {
+		case checkInReview:
+			view.ChecksInReview++
+		case checkPending:
+			view.ChecksPending++
+		case checkPassed, checkManuallyAccepted:
+			view.ChecksPassed++
+		}
 	}
 	return view
 }

@@ -27,6 +27,7 @@ func (a *Account) send(kind control.EmailKind, person *individual) {
 		Sequence: int64(len(a.emails)) + 1, Time: a.clock.Now(), Kind: kind,
 		ApplicationID: app.ID, IndividualID: person.ID, IndividualReference: person.Reference,
 		Address: person.Email, InviteCode: person.inviteCode,
+		Recipient: person.fullName(), ApplicationName: app.Name, MandateType: app.MandateType.Name,
 	}
 	if app.Reference != nil {
 		email.Reference = *app.Reference

@@ -23,7 +23,7 @@ func (a *Account) Play(play control.Play) (control.Application, error) {
 		return control.Application{}, ErrNotFound
 	}
 	if app.Status.final() {
-		return control.Application{}, &RefusedError{"the application is concluded"}
+		return control.Application{}, &RefusedError{Reason: "the application is concluded"}
 	}
 	people := app.people
 	if play.Individual != "" {
@@ -37,8 +37,9 @@ func (a *Account) Play(play control.Play) (control.Application, error) {
 	for _, person := range people {
 		a.act(person, play)
 	}
+	a.touch(app)
 	a.settle(app)
-	return summary(app), nil
+	return a.summary(app), nil
 }
 
 func checkPlay(play control.Play) error {
@@ -46,20 +47,21 @@ func checkPlay(play control.Play) error {
 	results := []control.Result{control.Pass, control.Fail, control.Review}
 	switch {
 	case !slices.Contains(steps, play.Step):
-		return &RefusedError{"step is one of accept_terms, complete_actions, finish_checks"}
+		return &RefusedError{Reason: "step is one of accept_terms, complete_actions, finish_checks"}
 	case !slices.Contains(results, play.Result):
-		return &RefusedError{"result is one of pass, fail, review"}
+		return &RefusedError{Reason: "result is one of pass, fail, review"}
 	}
 	return nil
 }
 
+// find returns the oldest of several with the same reference.
 func (a *Account) find(play control.Play) *application {
 	if play.ApplicationID != 0 {
 		return a.applications[play.ApplicationID]
 	}
-	for _, app := range a.applications {
-		if app.Reference != nil && *app.Reference == play.Reference {
-			return app
+	for _, h := range a.references[fold(play.Reference)] {
+		if h.app != nil && h.name == play.Reference {
+			return h.app
 		}
 	}
 	return nil
@@ -85,19 +87,21 @@ func (a *Account) act(person *individual, play control.Play) {
 // take one step, by the rule of autoplay.
 func (a *Account) StepAll() {
 	defer a.begin()()
-	for _, id := range slices.Sorted(maps.Keys(a.applications)) {
-		app := a.applications[id]
+	for _, app := range a.oldestFirst() {
 		if app.Status.final() {
 			continue
 		}
 		for _, person := range app.people {
-			a.step(person)
+			if a.step(person) {
+				a.touch(app)
+			}
 		}
 		a.settle(app)
 	}
 }
 
-func (a *Account) step(person *individual) {
+// step is false if the individual has nothing to do.
+func (a *Account) step(person *individual) bool {
 	result, active := autoplayRule(person.Email)
 	pending := slices.IndexFunc(person.checks, func(c *check) bool { return c.Status == checkPending })
 	switch {
@@ -109,17 +113,18 @@ func (a *Account) step(person *individual) {
 	default:
 		a.finish(person.checks[pending], result)
 	}
+	return active && pending >= 0
 }
 
 // autoplayRule reads the tag of an e-mail address: NAME+TAG@HOST.
 func autoplayRule(email string) (result control.Result, active bool) {
 	local, _, _ := strings.Cut(email, "@")
-	switch local[strings.LastIndex(local, "+")+1:] {
-	case "fail":
+	switch local[max(0, strings.LastIndex(local, "+")):] {
+	case "+fail":
 		return control.Fail, true
-	case "review":
+	case "+review":
 		return control.Review, true
-	case "idle":
+	case "+idle":
 		return "", false
 	default:
 		return control.Pass, true
@@ -134,7 +139,7 @@ func (a *Account) completeActions(person *individual) {
 		person.actions = append(person.actions, c.kind.action)
 	}
 	person.address = &Address{
-		ID: a.ids.other.next(), Individual: person.ID,
+		ID: a.nextID(&a.ids.other), Individual: person.ID,
 		BuildingNumber: "1", RoadStreet: "Sample Street", TownCity: "Sampleton",
 		CountryCode: "GB", PostZipCode: "SA1 1AA", DateFrom: "2015-04-01",
 	}
@@ -153,10 +158,11 @@ func (a *Account) finish(c *check, result control.Result) {
 		control.Fail:   {checkFailed, "no match"},
 		control.Review: {checkInReview, "unclear"},
 	}[result]
-	c.Status, c.Instance, c.Results = outcome.status, maps.Clone(c.kind.instance), nil
+	c.Status, c.played = outcome.status, outcome.status
+	c.Instance, c.Results = maps.Clone(c.kind.instance), nil
 	for _, field := range c.kind.fields {
 		c.Results = append(c.Results, FieldResult{
-			ID: a.ids.other.next(), Individual: c.individual.ID, CheckField: field,
+			ID: a.nextID(&a.ids.other), Individual: c.individual.ID, CheckField: field,
 			Result: outcome.text, Status: outcome.status.ID,
 		})
 	}

@@ -15,6 +15,7 @@ var (
 	statusCreated    = Status{12, "created"}
 	statusPending    = Status{12, "pending"}
 	statusDraft      = Status{12, "draft"}
+	statusAwaiting   = Status{12, "awaiting individuals"}
 	statusInProgress = Status{15, "in progress"}
 	statusInReview   = Status{21, "in review"}
 	statusCompleted  = Status{34, "completed"}

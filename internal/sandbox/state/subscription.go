@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"time"
+
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
 // Subscription asks for webhook calls to a URL.
@@ -44,12 +46,21 @@ type Subject struct {
 }
 
 // Subscribe adds a subscription and returns it with its id. The application
-// does not have to exist, and subscribing twice makes two: our reading.
-func (a *Account) Subscribe(s Subscription) Subscription {
+// does not have to exist: our reading.
+func (a *Account) Subscribe(s Subscription) (Subscription, error) {
 	defer a.begin()()
-	s.ID = a.ids.other.next()
+	same := func(other Subscription) bool { return other.URL == s.URL && other.ApplicationID == s.ApplicationID }
+	if slices.ContainsFunc(a.subscriptions, same) {
+		switch a.dialect.Get().SubscribeTwice {
+		case dialect.SubscribeTwiceRefused:
+			return Subscription{}, &RefusedError{Reason: "there is a subscription of this URL already"}
+		case dialect.SubscribeTwiceReplaced:
+			a.subscriptions = slices.DeleteFunc(a.subscriptions, same)
+		}
+	}
+	s.ID = a.nextID(&a.ids.other)
 	a.subscriptions = append(a.subscriptions, s)
-	return s
+	return s, nil
 }
 
 // Subscriptions returns the subscriptions of one application, oldest first.

@@ -3,6 +3,7 @@ package state
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
@@ -11,26 +12,38 @@ import (
 func (a *Account) Applications() []control.Application {
 	defer a.begin()()
 	summaries := make([]control.Application, 0, len(a.applications))
-	for _, id := range slices.Sorted(maps.Keys(a.applications)) {
-		summaries = append(summaries, summary(a.applications[id]))
+	for _, app := range a.oldestFirst() {
+		summaries = append(summaries, a.summary(app))
 	}
 	return summaries
 }
 
-func summary(app *application) control.Application {
+func (a *Account) oldestFirst() []*application {
+	return slices.SortedFunc(maps.Values(a.applications), func(x, y *application) int { return x.number - y.number })
+}
+
+func (a *Account) summary(app *application) control.Application {
 	short := control.Application{
-		ID: app.ID, State: app.Status.Name, Archived: app.Archived, CreatedTime: app.created,
+		ID: app.ID, Name: app.Name, MandateType: app.MandateType.Name, State: app.Status.Name, Archived: app.Archived,
+		CreatedTime: app.created, ExpiryTime: a.rule.expiry(app),
 		Individuals: make([]control.Individual, 0, len(app.people)),
 	}
 	if app.Reference != nil {
 		short.Reference = *app.Reference
 	}
 	for _, person := range app.people {
-		one := control.Individual{ID: person.ID, Reference: person.Reference, State: person.status().Name}
+		one := control.Individual{
+			ID: person.ID, Name: person.fullName(), Email: person.Email, Reference: person.Reference,
+			State: person.status().Name, TermsAccepted: person.TermsAccepted, ActionsCompleted: len(person.actions) > 0,
+		}
 		for _, c := range person.checks {
-			one.Checks = append(one.Checks, control.Check{ID: c.ID, Name: c.Name, State: c.Status.Name})
+			one.Checks = append(one.Checks, control.Check{ID: c.ID, Name: c.Name, Title: c.Title, State: c.Status.Name})
 		}
 		short.Individuals = append(short.Individuals, one)
 	}
 	return short
+}
+
+func (p Person) fullName() string {
+	return strings.Join(strings.Fields(strings.Join([]string{p.Title, p.FirstName, p.MiddleName, p.LastName}, " ")), " ")
 }

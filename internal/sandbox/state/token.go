@@ -8,30 +8,29 @@ import (
 
 // Tokens are the bearer tokens that were handed out. They are safe for concurrent use.
 type Tokens struct {
-	clock    *Clock
-	lifetime time.Duration
+	clock *Clock
 
 	mu     sync.Mutex
 	expiry map[string]time.Time
 }
 
-// NewTokens returns an empty set whose tokens live for lifetime on clock.
-func NewTokens(clock *Clock, lifetime time.Duration) *Tokens {
-	return &Tokens{clock: clock, lifetime: lifetime, expiry: map[string]time.Time{}}
+// NewTokens returns an empty set whose tokens end by clock.
+func NewTokens(clock *Clock) *Tokens {
+	return &Tokens{clock: clock, expiry: map[string]time.Time{}}
 }
 
-// Issue makes a new token. The ones before it stay valid: our reading.
-func (t *Tokens) Issue() string {
+// Issue makes a token that is good for lifetime. alone makes the ones before it invalid.
+func (t *Tokens) Issue(lifetime time.Duration, alone bool) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.clock.Now()
 	for token, expiry := range t.expiry {
-		if !now.Before(expiry) {
+		if alone || !now.Before(expiry) {
 			delete(t.expiry, token)
 		}
 	}
 	token := rand.Text()
-	t.expiry[token] = now.Add(t.lifetime)
+	t.expiry[token] = now.Add(lifetime)
 	return token
 }
 

@@ -1,0 +1,77 @@
+package dialect
+
+// The values other than the default of the switches about reference data and webhooks. The default is "".
+const (
+	ReferencesApplicationTypes = "application_types"
+	ReferencesMap              = "map"
+	ReferencesStringIDs        = "string_ids"
+	ReferencesFlat             = "flat"
+	ReferencesData             = "data"
+
+	SubscribeRenamed = "renamed"
+
+	SubscribeEventsRequired = "required"
+
+	SubscribeApplicationRequired = "required"
+	SubscribeApplicationRefused  = "refused"
+
+	SubscribeWithoutID = "without_id"
+	Subscribe201       = "201"
+	Subscribe202       = "202"
+	Subscribe204       = "204"
+
+	SubscribeTwiceReplaced = "replaced"
+	SubscribeTwiceRefused  = "refused"
+
+	WebhookList    = "list"
+	WebhookWrapped = "wrapped"
+	Webhook404     = "404"
+
+	NoWebhooks404   = "404"
+	NoWebhooksEmpty = "empty_list"
+
+	DeliveriesTwice      = "twice"
+	DeliveriesOutOfOrder = "out_of_order"
+	DeliveriesNever      = "never"
+
+	DeliveryFlat          = "flat"
+	DeliveryWrapped       = "wrapped"
+	DeliveryStringIDs     = "string_ids"
+	DeliveryList          = "list"
+	DeliveryReferenceOnly = "reference_only"
+	DeliveryForm          = "form"
+	DeliveryEmpty         = "empty"
+)
+
+var webhooks = []definition{
+	{"references", "the shape of the reference data: lists by name, by other names, maps from code to name, ids as strings, one list with a type member, or wrapped in data",
+		[]string{"lists", ReferencesApplicationTypes, ReferencesMap, ReferencesStringIDs, ReferencesFlat, ReferencesData},
+		func(d *Dialect) any { return &d.References }},
+	{"subscribeFields", "the field names of a subscription: url, events, application_id, or target_url, event_types, mandate_id",
+		[]string{"standard", SubscribeRenamed},
+		func(d *Dialect) any { return &d.SubscribeFields }},
+	{"subscribeEvents", "whether a subscription must name events",
+		[]string{"optional", SubscribeEventsRequired},
+		func(d *Dialect) any { return &d.SubscribeEvents }},
+	{"subscribeApplication", "whether a subscription may, must or must not name an application",
+		[]string{"optional", SubscribeApplicationRequired, SubscribeApplicationRefused},
+		func(d *Dialect) any { return &d.SubscribeApplication }},
+	{"subscribeAnswer", "what subscribe answers: an object with or without id, 201 with the object, or 202 or 204 without a body",
+		[]string{"object", SubscribeWithoutID, Subscribe201, Subscribe202, Subscribe204},
+		func(d *Dialect) any { return &d.SubscribeAnswer }},
+	{"subscribeTwice", "what becomes of a second subscription of the same URL and application",
+		[]string{"appended", SubscribeTwiceReplaced, SubscribeTwiceRefused},
+		func(d *Dialect) any { return &d.SubscribeTwice }},
+	{"retrieveWebhook", "what retrieve webhook answers: the newest subscription, a list, a list in an object, or always 404",
+		[]string{"object", WebhookList, WebhookWrapped, Webhook404},
+		func(d *Dialect) any { return &d.RetrieveWebhook }},
+	{"noWebhooks", "what retrieve webhook answers where there is none: 404 for an object and an empty list for lists, or always the one or the other",
+		[]string{"by_shape", NoWebhooks404, NoWebhooksEmpty},
+		func(d *Dialect) any { return &d.NoWebhooks }},
+	{"deliveries", "how webhook calls are made: once each, twice each, every other one late, or not at all",
+		[]string{"once", DeliveriesTwice, DeliveriesOutOfOrder, DeliveriesNever},
+		func(d *Dialect) any { return &d.Deliveries }},
+	{"deliveryShape", "the body of a webhook call: ids in nested objects, flat, wrapped in data, ids as strings, a list, only a reference, a form, or nothing",
+		[]string{"nested", DeliveryFlat, DeliveryWrapped, DeliveryStringIDs, DeliveryList, DeliveryReferenceOnly, DeliveryForm, DeliveryEmpty},
+		func(d *Dialect) any { return &d.DeliveryShape }},
+}

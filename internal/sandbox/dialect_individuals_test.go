@@ -1,0 +1,196 @@
+package sandbox_test
+
+import (
+	"bytes"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+var individualCases = cases{
+	"retrieveIndividual=plain":      wantIndividual(),
+	"retrieveIndividual=data":       wantIndividual("data"),
+	"retrieveIndividual=individual": wantIndividual("individual"),
+
+	"resendResetBody=any":    wantResendResetBody(200, 200),
+	"resendResetBody=object": wantResendResetBody(400, 200),
+	"resendResetBody=empty":  wantResendResetBody(200, 400),
+
+	"resendResetAnswer=message":    wantResendReset(200, "message"),
+	"resendResetAnswer=empty":      wantResendReset(200, ""),
+	"resendResetAnswer=202":        wantResendReset(202, ""),
+	"resendResetAnswer=204":        wantResendReset(204, ""),
+	"resendResetAnswer=individual": wantResendReset(200, "email"),
+
+	"reportFormat=pdf": wantReport("application/pdf", func(got answer) bool { return isPDF(got.body) }),
+	"reportFormat=json_base64": wantReport("application/json", func(got answer) bool {
+		text, _ := got.at("content").(string)
+		file, err := base64.StdEncoding.DecodeString(text)
+		return err == nil && isPDF(file) && got.at("content_type") == "application/pdf"
+	}),
+	"reportFormat=json_url": wantReport("application/json", func(got answer) bool {
+		text, _ := got.at("url").(string)
+		return strings.HasPrefix(text, "https://")
+	}),
+
+	"reportNotReady=400": wantNotReady(400),
+	"reportNotReady=404": wantNotReady(404),
+	"reportNotReady=409": wantNotReady(409),
+}
+
+var checkCases = cases{
+	"resetCheckIDs=same": wantCheckIDs(true),
+	"resetCheckIDs=new":  wantCheckIDs(false),
+
+	"decidableChecks=any":       wantDecisions("", 200, 200, 200),
+	"decidableChecks=in_review": wantDecisions("", 400, 400, 200),
+	"repeatedDecision=allowed":  wantDecisions("accept", 200, 200, 200),
+	"repeatedDecision=refused":  wantDecisions("accept", 400, 400, 400),
+
+	"checkReference=any":      wantCheckReference(200, 200),
+	"checkReference=check_id": wantCheckReference(200, 400),
+	"checkReference=required": wantCheckReference(400, 400),
+
+	"manualCounters=recounted": wantCounters("0 0 2"),
+	"manualCounters=unchanged": wantCounters("3 0 0"),
+}
+
+func wantIndividual(wrapper ...any) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		path := s.create(mandate("acme", "jane"))
+		got := s.must("GET", s.person(path), nil)
+		wantEqual(t, "individual", s.must("GET", path, nil).at("individuals", 0), got.at(wrapper...))
+		wantProblem(t, s.call("GET", "/ext/individuals/1", nil), http.StatusNotFound)
+	}
+}
+
+func wantResendResetBody(none, empty int) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		person := s.person(s.create(mandate("acme", "jane")))
+		emails := 1
+		for _, operation := range []string{"/invites/resend", "/reset"} {
+			for what, c := range map[string]struct {
+				body   any
+				status int
+			}{"no body": {nil, none}, "an empty object": {object{}, empty}} {
+				wantEqual(t, operation+" with "+what, c.status, s.call(http.MethodPost, person+operation, c.body).status)
+				if c.status == http.StatusOK {
+					emails++
+				}
+			}
+		}
+		wantEqual(t, "e-mails", emails, len(s.emails()))
+	}
+}
+
+func wantResendReset(status int, member string) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		person := s.person(s.create(mandate("acme", "jane")))
+		for _, operation := range []string{"/invites/resend", "/reset"} {
+			got := s.must(http.MethodPost, person+operation, nil)
+			wantEqual(t, operation+": status code", status, got.status)
+			wantEqual(t, operation+": a body", member != "", len(got.body) > 0)
+			if member != "" && got.at(member) == nil {
+				t.Errorf("%s answers without %s: %s", operation, member, got.body)
+			}
+		}
+		wantEqual(t, "e-mails", 3, len(s.emails()))
+	}
+}
+
+func isPDF(file []byte) bool {
+	return bytes.HasPrefix(file, []byte("%PDF-")) && bytes.HasSuffix(file, []byte("%%EOF\n"))
+}
+
+func wantReport(contentType string, right func(answer) bool) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		path := s.create(mandate("acme", "jane"))
+		s.play(control.Play{Reference: "acme"})
+		got := s.must("GET", s.person(path)+"/report", nil)
+		wantEqual(t, "content type", contentType, got.header.Get("Content-Type"))
+		if !right(got) {
+			t.Errorf("the report is %q", got.body)
+		}
+	}
+}
+
+func wantNotReady(status int) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		path := s.create(mandate("acme", "jane"))
+		wantProblem(t, s.call("GET", s.person(path)+"/report", nil), status)
+		wantProblem(t, s.call(http.MethodPatch, path+"/complete", nil), http.StatusBadRequest)
+	}
+}
+
+func wantCheckIDs(same bool) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		path := s.create(mandate("acme", "jane"))
+		before := s.check(path)
+		s.must(http.MethodPost, s.person(path)+"/reset", nil)
+		after := s.check(path)
+		wantEqual(t, "the same id", same, before == after)
+		s.must(http.MethodPatch, after+"/accept", object{})
+		if !same {
+			wantProblem(t, s.call(http.MethodPatch, before+"/accept", object{}), http.StatusNotFound)
+		}
+	}
+}
+
+// wantDecisions wants the answers to decisions on a pending, a passed and an in-review check, after a first decision if there is to be one.
+func wantDecisions(first string, pending, passed, inReview int) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		for result, want := range map[control.Result]int{"": pending, control.Pass: passed, control.Review: inReview} {
+			reference := "mandate " + string(result)
+			path := s.create(mandate(reference, "jane"))
+			if result != "" {
+				s.play(control.Play{Reference: reference, Result: result})
+			}
+			if first != "" {
+				s.must(http.MethodPatch, s.check(path)+"/"+first, object{})
+			}
+			wantEqual(t, reference, want, s.call(http.MethodPatch, s.check(path)+"/reject", object{}).status)
+		}
+	}
+}
+
+func wantCheckReference(none, other int) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		check := s.check(s.create(mandate("acme", "jane")))
+		decide := func(body object) answer { return s.call(http.MethodPatch, check+"/accept", body) }
+		wantEqual(t, "without a reference", none, decide(object{}).status)
+		got := decide(object{"reference": 7})
+		wantEqual(t, "another integer", other, got.status)
+		if other != http.StatusOK {
+			wantEqual(t, "exception", any(object{"reference": []any{"must be the id of the check"}}), got.at("exception"))
+		}
+		id := number(strings.TrimPrefix(check, "/check/"))
+		wantEqual(t, "the check's id", 200, decide(object{"reference": id}).status)
+	}
+}
+
+func wantCounters(counters string) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		path := s.create(mandate("acme", "jane"))
+		checks := s.play(control.Play{Reference: "acme", Result: control.Review}).Individuals[0].Checks
+		for i, decision := range []string{"accept", "reject", "accept"} {
+			s.must(http.MethodPatch, fmt.Sprintf("/check/%d/%s", checks[i].ID, decision), object{})
+		}
+		person := s.must("GET", s.person(path), nil)
+		got := fmt.Sprint(person.at("checks_in_review"), " ", person.at("checks_in_pending"), " ", person.at("checks_passed"))
+		wantEqual(t, "counters", counters, got)
+		wantEqual(t, "status", any("failed"), statusName(person))
+	}
+}

@@ -1,0 +1,169 @@
+package sandbox_test
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+var refusalCases = cases{
+	"requiredFields=few": wantRequired(200, nil, nil),
+	"requiredFields=all": wantRequired(400, []any{"is required"}, object{
+		"title": []any{"is required"}, "last_name": []any{"is required"}, "date_of_birth": []any{"is required"}, "gender": []any{"is required"},
+	}),
+
+	"duplicateAnswer=exists":     wantDuplicate("a mandate with this reference already exists", 1),
+	"duplicateAnswer=unique":     wantDuplicate("must be unique", 1),
+	"duplicateAnswer=translated": wantDuplicate("Diese Referenz ist bereits vergeben", 1),
+	"duplicateAnswer=beside":     wantDuplicate("a mandate with this reference already exists", 2),
+
+	"invalidStatus=400": wantInvalid(400),
+	"invalidStatus=422": wantInvalid(422),
+
+	"errorBody=problem": wantErrorBody("application/problem+json", `{`),
+	"errorBody=json":    wantErrorBody("application/json", `{`),
+	"errorBody=html":    wantErrorBody("text/html; charset=utf-8", "<!doctype html>"),
+	"errorBody=text":    wantErrorBody("text/plain; charset=utf-8", "404 Not Found"),
+	"errorBody=empty":   wantErrorBody("", ""),
+
+	"errorShape=documented":     wantErrorShape("exception", "status", "title", "type"),
+	"errorShape=extended":       wantErrorShape("code", "detail", "errors", "exception", "instance", "status", "title", "trace_id", "type"),
+	"errorShape=isNumberstatus": wantErrorShape("exception", "status", "title", "type"),
+	"errorShape=no_exception":   wantErrorShape("status", "title", "type"),
+
+	"rateLimit=0":  wantRate(0),
+	"rateLimit=3":  wantRate(3),
+	"rateLimit=10": wantRate(10),
+
+	"rateLimitAnswer=seconds": wantRetryAfter(func(value string) bool { return value == "1" }),
+	"rateLimitAnswer=date": wantRetryAfter(func(value string) bool {
+		until, err := time.Parse(http.TimeFormat, value)
+		return err == nil && time.Until(until).Abs() < 10*time.Second
+	}),
+	"rateLimitAnswer=absent": wantRetryAfter(func(value string) bool { return value == "" }),
+}
+
+func wantRequired(status int, reference, person any) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		body := mandate("", "jane")
+		got := s.call(http.MethodPost, "/ext/applications", body)
+		wantEqual(t, "status code", status, got.status)
+		if status == http.StatusBadRequest {
+			wantProblem(t, got, status)
+			wantEqual(t, "reference", reference, got.at("exception", "reference"))
+			wantEqual(t, "individual", person, got.at("exception", "individuals", 0))
+			wantEqual(t, "e-mails", 0, len(s.emails()))
+		}
+		s.create(object{"name": "A", "reference": "A", "mandate_type": kyc, "individuals": []object{{
+			"email": "a@example.com", "title": "Ms", "first_name": "A", "last_name": "B", "date_of_birth": "1990-01-31", "gender": "female", "reference": "AB",
+		}}})
+	}
+}
+
+func wantDuplicate(text string, fields int) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		created(s)
+		got := s.call(http.MethodPost, "/ext/applications", mandate("acme", "joe"))
+		wantProblem(t, got, http.StatusBadRequest)
+		wantEqual(t, "text", any([]any{text}), got.at("exception", "reference"))
+		wantEqual(t, "fields", fields, len(members(got.at("exception"))))
+	}
+}
+
+func wantInvalid(status int) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		created(s)
+		wantProblem(t, s.call(http.MethodPost, "/ext/applications", mandate("acme", "joe")), status)
+		wantProblem(t, s.call(http.MethodPost, "/ext/applications", object{}), status)
+		wantProblem(t, s.call(http.MethodPost, "/ext/webhooks/subscribe", object{}), status)
+		wantProblem(t, s.call(http.MethodPost, "/ext/applications", `{"name": `), http.StatusBadRequest)
+	}
+}
+
+func wantErrorBody(contentType, start string) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		got := s.call("GET", "/ext/applications/1", nil)
+		wantEqual(t, "status code", http.StatusNotFound, got.status)
+		wantEqual(t, "content type", contentType, got.header.Get("Content-Type"))
+		if !strings.HasPrefix(string(got.body), start) || (start == "") != (len(got.body) == 0) {
+			t.Errorf("the body is %q", got.body)
+		}
+		wantEqual(t, "an invalid create", 400, s.call(http.MethodPost, "/ext/applications", object{}).status)
+		s.token = "none"
+		wantEqual(t, "an unauthorised call", 401, s.call("GET", "/ext/references", nil).status)
+	}
+}
+
+func wantErrorShape(names ...string) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		got := s.call("GET", "/ext/applications/1", nil)
+		wantEqual(t, "members", names, sortedNames(got.tree()))
+		_, isNumber := got.at("status").(number)
+		current, err := s.Dialects(t.Context())
+		must0(t, err)
+		for _, one := range current {
+			if one.Name == "errorShape" {
+				wantEqual(t, "status is a number", one.Value == "isNumberstatus", isNumber)
+			}
+		}
+		wantEqual(t, "status", "404", fmt.Sprint(got.at("status")))
+		invalid := s.call(http.MethodPost, "/ext/applications", changed(object{"name": ""}))
+		wantEqual(t, "exception", any(object{"name": []any{"must have 1 to 150 characters"}}), invalid.at("exception"))
+	}
+}
+
+// wantRate makes requests in quick succession. How many are served depends on the time
+// that passes meanwhile.
+func wantRate(perSecond int) func(*testing.T, *served) {
+	const requests = 30
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		allowed, began := 0, time.Now()
+		for range requests {
+			got := s.call("GET", "/ext/references", nil)
+			if got.status == http.StatusOK {
+				allowed++
+				continue
+			}
+			wantProblem(t, got, http.StatusTooManyRequests)
+		}
+		least, most := requests, requests
+		if perSecond > 0 {
+			least = perSecond - 1 // the fixture's login was one
+			most = perSecond + int(time.Since(began).Seconds()*float64(perSecond)) + 1
+		}
+		if allowed < least || allowed > most {
+			t.Errorf("%d of %d requests were served", allowed, requests)
+		}
+		stats, err := s.Stats(t.Context())
+		must0(t, err)
+		wantEqual(t, "answers 429", int64(requests-allowed), stats.Operations["references"].Answers["429"])
+	}
+}
+
+func wantRetryAfter(right func(string) bool) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		must0(t, s.SetDialect(t.Context(), "rateLimit", "1"))
+		for range 50 {
+			got := s.call("GET", "/ext/references", nil)
+			if got.status == http.StatusOK {
+				continue
+			}
+			wantEqual(t, "status code", strconv.Itoa(http.StatusTooManyRequests), strconv.Itoa(got.status))
+			if value := got.header.Get("Retry-After"); !right(value) {
+				t.Errorf("Retry-After is %q", value)
+			}
+			return
+		}
+		t.Error("no request was too many")
+	}
+}

@@ -1,0 +1,213 @@
+package sandbox_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+var webhookCases = cases{
+	"references=lists":             wantReference(number("17"), "mandate_types", 0, "id"),
+	"references=application_types": wantReference(number("17"), "application_types", 0, "id"),
+	"references=map":               wantReference(number("17"), "mandate_types", "kyc", "id"),
+	"references=string_ids":        wantReference("17", "mandate_types", 0, "id"),
+	"references=flat":              wantReference("mandate_type", 0, "type"),
+	"references=data":              wantReference(number("17"), "data", "mandate_types", 0, "id"),
+
+	"subscribeFields=standard":   wantSubscription("url", "application_id", 200, true),
+	"subscribeFields=renamed":    wantSubscription("target_url", "mandate_id", 200, true),
+	"subscribeAnswer=object":     wantSubscription("url", "application_id", 200, true),
+	"subscribeAnswer=without_id": wantSubscription("url", "application_id", 200, false),
+	"subscribeAnswer=201":        wantSubscription("url", "application_id", 201, true),
+	"subscribeAnswer=202":        wantSubscription("url", "application_id", 202, false),
+	"subscribeAnswer=204":        wantSubscription("url", "application_id", 204, false),
+
+	"subscribeEvents=optional":      wantSubscriptionNeeds(200, 200),
+	"subscribeEvents=required":      wantSubscriptionNeeds(400, 400),
+	"subscribeApplication=optional": wantSubscriptionNeeds(200, 200),
+	"subscribeApplication=required": wantSubscriptionNeeds(400, 200),
+	"subscribeApplication=refused":  wantSubscriptionNeeds(200, 400),
+
+	"subscribeTwice=appended": wantTwice(200, "one", "two"),
+	"subscribeTwice=replaced": wantTwice(200, "two"),
+	"subscribeTwice=refused":  wantTwice(400, "one"),
+
+	"retrieveWebhook=object":  wantWebhook(200, "url"),
+	"retrieveWebhook=list":    wantWebhook(200, 0, "url"),
+	"retrieveWebhook=wrapped": wantWebhook(200, "webhooks", 0, "url"),
+	"retrieveWebhook=404":     wantWebhook(404),
+
+	"noWebhooks=by_shape":   wantNoWebhooks("404", "[]"),
+	"noWebhooks=404":        wantNoWebhooks("404", "404"),
+	"noWebhooks=empty_list": wantNoWebhooks("[]", "[]"),
+}
+
+var deliveryCases = cases{
+	"deliveries=once":         wantDeliveries(1, 2),
+	"deliveries=twice":        wantDeliveries(1, 1, 2, 2),
+	"deliveries=out_of_order": wantDeliveries(2, 1),
+	"deliveries=never":        wantDeliveries(),
+
+	"deliveryShape=nested": wantCall("application/json", func(got answer, id string) bool {
+		return fmt.Sprint(got.at("application", "id")) == id && got.at("application", "status", "status") == "created"
+	}),
+	"deliveryShape=flat": wantCall("application/json", func(got answer, id string) bool {
+		return fmt.Sprint(got.at("mandate_id")) == id && got.at("mandate_reference") == "acme"
+	}),
+	"deliveryShape=wrapped": wantCall("application/json", func(got answer, id string) bool {
+		return fmt.Sprint(got.at("data", "application", "id")) == id
+	}),
+	"deliveryShape=string_ids": wantCall("application/json", func(got answer, id string) bool {
+		return got.at("application", "id") == id
+	}),
+	"deliveryShape=list": wantCall("application/json", func(got answer, id string) bool {
+		return fmt.Sprint(got.at(0, "application", "id")) == id
+	}),
+	"deliveryShape=reference_only": wantCall("application/json", func(got answer, _ string) bool {
+		return string(got.body) == `{"reference":"acme"}`
+	}),
+	"deliveryShape=form": wantCall("application/x-www-form-urlencoded", func(got answer, id string) bool {
+		return string(got.body) == "application_id="+id+"&event=application.created&reference=acme"
+	}),
+	"deliveryShape=empty": wantCall("", func(got answer, _ string) bool { return len(got.body) == 0 }),
+}
+
+func wantReference(value any, path ...any) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		wantEqual(t, fmt.Sprint(path...), value, s.must("GET", "/ext/references", nil).at(path...))
+	}
+}
+
+const hook = "https://hooks.example.com/"
+
+func wantSubscription(urlName, applicationName string, status int, id bool) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		got := s.must(http.MethodPost, "/ext/webhooks/subscribe", object{urlName: hook, applicationName: 4711})
+		wantEqual(t, "status code", status, got.status)
+		if status == http.StatusNoContent || status == http.StatusAccepted {
+			wantEqual(t, "body", "", string(got.body))
+		} else {
+			wantEqual(t, "url", any(hook), got.at(urlName))
+			wantEqual(t, "an id", id, got.at("id") != nil)
+		}
+		wantEqual(t, "url read back", any(hook), s.must("GET", "/ext/webhooks/retrieve/4711", nil).at(urlName))
+	}
+}
+
+// wantSubscriptionNeeds wants the answers to a subscription with a URL only, and to one with an application too.
+func wantSubscriptionNeeds(urlOnly, withApplication int) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		subscribe := func(body object) int { return s.call(http.MethodPost, "/ext/webhooks/subscribe", body).status }
+		wantEqual(t, "with a URL only", urlOnly, subscribe(object{"url": hook}))
+		wantEqual(t, "with an application", withApplication, subscribe(object{"url": hook, "application_id": 4711}))
+		events := []string{"application.completed"}
+		least := min(subscribe(object{"url": hook, "events": events}), subscribe(object{"url": hook, "events": events, "application_id": 4711}))
+		wantEqual(t, "with events, in one of both ways", 200, least)
+	}
+}
+
+func wantTwice(status int, notes ...string) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		must0(t, s.SetDialect(t.Context(), "retrieveWebhook", "list"))
+		subscribe := func(url, note string, application int) int {
+			return s.call(http.MethodPost, "/ext/webhooks/subscribe", object{"url": url, "note": note, "application_id": application}).status
+		}
+		wantEqual(t, "the first", 200, subscribe(hook, "one", 4711))
+		wantEqual(t, "the second", status, subscribe(hook, "two", 4711))
+		wantEqual(t, "of another application", 200, subscribe(hook, "three", 4712))
+		var got []string
+		list, _ := s.must("GET", "/ext/webhooks/retrieve/4711", nil).tree().([]any)
+		for _, one := range list {
+			got = append(got, fmt.Sprint(at(one, "note")))
+		}
+		wantEqual(t, "subscriptions", notes, got)
+	}
+}
+
+func wantWebhook(status int, path ...any) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": hook, "application_id": 4711})
+		got := s.call("GET", "/ext/webhooks/retrieve/4711", nil)
+		wantEqual(t, "status code", status, got.status)
+		if status == http.StatusOK {
+			wantEqual(t, "url", any(hook), got.at(path...))
+		}
+	}
+}
+
+func wantNoWebhooks(asObject, asList string) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		for shape, want := range map[string]string{"object": asObject, "list": asList} {
+			must0(t, s.SetDialect(t.Context(), "retrieveWebhook", shape))
+			got := s.call("GET", "/ext/webhooks/retrieve/4711", nil)
+			text := string(got.body)
+			if got.status != http.StatusOK {
+				text = fmt.Sprint(got.status)
+			}
+			wantEqual(t, "none, as "+shape, want, text)
+		}
+	}
+}
+
+// wantDeliveries wants the order in which two calls arrive. Playing makes more of them, which come last.
+func wantDeliveries(order ...int64) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		arrived := make(chan string, 10)
+		target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			arrived <- fmt.Sprint(answer{body: body}.at("event"))
+		}))
+		t.Cleanup(target.Close)
+		s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": target.URL})
+		path := s.create(mandate("acme", "jane"))
+		sequence := map[string]int64{"application.created": 1, "application.archived": 2}
+		if len(order) > 0 && order[0] == 1 {
+			s.deliveries(len(order) / 2) // the first has arrived before the second is made
+		}
+		s.must(http.MethodPatch, path+"/archive", object{})
+		var got []int64
+		for range order {
+			select {
+			case event := <-arrived:
+				got = append(got, sequence[event])
+			case <-time.After(10 * time.Second):
+				t.Fatalf("only %v arrived", got)
+			}
+		}
+		wantEqual(t, "order", slices.Clone(order), got)
+		wantEqual(t, "calls", len(order), len(s.deliveries(len(order))))
+	}
+}
+
+func wantCall(contentType string, right func(got answer, id string) bool) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		arrived := make(chan answer, 1)
+		target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			body, _ := io.ReadAll(r.Body)
+			arrived <- answer{header: r.Header, body: body}
+		}))
+		t.Cleanup(target.Close)
+		s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": target.URL})
+		id := fmt.Sprint(created(s).at("id"))
+		wantEqual(t, "state", control.Delivered, s.deliveries(1)[0].State)
+		got := <-arrived
+		wantEqual(t, "content type", contentType, got.header.Get("Content-Type"))
+		if !right(got, id) {
+			t.Errorf("the body is %s", got.body)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+const control = document.body.dataset.control;
+
+// parse keeps integers that JavaScript cannot hold as their digits: ids may be that large.
+function parse(text) {
+  return JSON.parse(text, (name, value, context) =>
+    typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER && context?.source ? context.source : value);
+}
+
+async function ask(method, path, body) {
+  const response = await fetch(control + path, {
+    method, body, cache: "no-store", headers: body === undefined ? {} : { "Content-Type": "application/json" },
+  });
+  const text = await response.text();
+  if (!response.ok) {
+    let problem = text;
+    try { problem = JSON.parse(text).error; } catch { /* it is not the control API's */ }
+    throw new Error(problem || `status ${response.status}`);
+  }
+  return text ? parse(text) : null;
+}
+
+// What the buttons and fields do. Each returns what to say about it, or nothing.
+const actions = {
+  async play({ application, ...play }, words) {
+    // The id goes in as digits: it may be too large for a number.
+    const body = `{"application_id":${BigInt(application)},${JSON.stringify(play).slice(1)}`;
+    const after = await ask("POST", "/play", body);
+    return `${words}. The application is ${after.state}.`;
+  },
+  async advance({ seconds }) {
+    await ask("POST", "/clock/advance", JSON.stringify({ seconds }));
+    return "The clock was moved.";
+  },
+  async autoplay(_, words, input) {
+    await ask("PUT", "/autoplay", JSON.stringify({ enabled: input.checked }));
+    return input.checked ? "The sandbox plays the people now." : "Nobody plays by itself now.";
+  },
+  async autoplayDelay(_, words, input) {
+    await ask("PUT", "/autoplay", JSON.stringify({ enabled: page.data.autoplay.enabled, delay_ms: Number(input.value) }));
+    return "Each step takes that long now.";
+  },
+  async dialect({ name }, words, input) {
+    await ask("PUT", "/dialects", JSON.stringify({ [name]: input.value }));
+    return `${name} is ${input.value} now.`;
+  },
+  async resetDialects() {
+    await ask("DELETE", "/dialects");
+    return "Everything is read as documented.";
+  },
+  async addFault(_, words, form) {
+    const given = Object.fromEntries(new FormData(form));
+    await ask("POST", "/faults", JSON.stringify({
+      operation: given.operation, kind: given.kind, after_work: given.after_work === "on",
+      times: Number(given.times), delay_ms: Number(given.delay_ms), status: Number(given.status), retry_after: given.retry_after,
+    }));
+    return "The fault waits for its request.";
+  },
+  async clearFaults() {
+    await ask("DELETE", "/faults");
+    return "No fault is left.";
+  },
+  async resetStats() {
+    await ask("DELETE", "/stats");
+    return "Counting from zero.";
+  },
+  async revokeTokens() {
+    const { revoked } = await ask("POST", "/tokens/revoke");
+    return `${many(revoked, "token")} revoked.`;
+  },
+  async resetAll() {
+    if (!confirm("Forget all applications, e-mails, subscriptions, faults and settings?")) return "";
+    await ask("POST", "/reset");
+    return "Everything is as it was at the start.";
+  },
+};

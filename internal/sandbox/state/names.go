@@ -1,0 +1,52 @@
+package state
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
+)
+
+// names knows which references are taken, and by which application. What stays
+// reserved when its application is gone has a holder without one.
+type names map[string][]holder
+
+type holder struct {
+	name string
+	app  *application
+}
+
+func (n names) take(name string, app *application) {
+	if name != "" {
+		n[fold(name)] = append(n[fold(name)], holder{name, app})
+	}
+}
+
+// leave is called when an application goes; reserved keeps its name taken.
+func (n names) leave(name string, app *application, reserved bool) {
+	key := fold(name)
+	i := slices.Index(n[key], holder{name, app})
+	switch {
+	case i < 0:
+	case reserved:
+		n[key][i].app = nil
+	default:
+		n[key] = slices.Delete(n[key], i, i+1)
+	}
+	if len(n[key]) == 0 {
+		delete(n, key)
+	}
+}
+
+func (n names) taken(name string, spoken dialect.Dialect) bool {
+	return slices.ContainsFunc(n[fold(name)], func(h holder) bool {
+		freed := h.app != nil && h.app.Archived && spoken.ArchivedReferences == dialect.ArchivedReferencesFreed
+		return sameName(h.name, name, spoken) && !freed
+	})
+}
+
+func sameName(a, b string, spoken dialect.Dialect) bool {
+	return a == b || spoken.ReferenceCase == dialect.ReferenceCaseIgnored && fold(a) == fold(b)
+}
+
+func fold(name string) string { return strings.ToLower(name) }

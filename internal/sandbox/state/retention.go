@@ -1,0 +1,75 @@
+package state
+
+import (
+	"time"
+
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
+)
+
+const (
+	// Retention is how long the service keeps an application (interface: Limits).
+	Retention = 8 * 7 * 24 * time.Hour
+	// archivedRetention is how long it keeps an archived one where that is longer.
+	archivedRetention = 365 * 24 * time.Hour
+)
+
+// retentionRule is the part of a dialect that decides when applications go.
+type retentionRule struct{ start, archived string }
+
+func retentionRuleOf(spoken dialect.Dialect) retentionRule {
+	return retentionRule{spoken.RetentionStart, spoken.ArchivedRetention}
+}
+
+func (r retentionRule) expiry(app *application) time.Time {
+	start, kept := app.created, Retention
+	if r.start == dialect.RetentionLastChange {
+		start = app.changed
+	}
+	if app.Archived && r.archived == dialect.ArchivedRetentionLonger {
+		kept = archivedRetention
+	}
+	return start.Add(kept)
+}
+
+// expire removes what is too old. To look at every application in every step
+// would be slow, so it remembers when the next one can be due: at the expiry of
+// one of them, or earlier.
+func (a *Account) expire() {
+	now, rule := a.clock.Now(), retentionRuleOf(a.dialect.Get())
+	if rule == a.rule && (a.nextExpiry.IsZero() || now.Before(a.nextExpiry)) {
+		return
+	}
+	a.rule, a.nextExpiry = rule, time.Time{}
+	for _, app := range a.applications {
+		if expiry := rule.expiry(app); now.Before(expiry) {
+			a.expireBy(expiry)
+		} else {
+			a.remove(app, dialect.DeletedFreedByExpiry)
+		}
+	}
+}
+
+func (a *Account) expireBy(expiry time.Time) {
+	if a.nextExpiry.IsZero() || expiry.Before(a.nextExpiry) {
+		a.nextExpiry = expiry
+	}
+}
+
+// remove forgets an application. Its references are free if all removals free
+// them, or if this kind of removal does.
+func (a *Account) remove(app *application, freedBy string) {
+	rule := a.dialect.Get().DeletedReferences
+	reserved := rule != "" && rule != freedBy
+	delete(a.applications, app.ID)
+	if app.Reference != nil {
+		a.references.leave(*app.Reference, app, reserved)
+	}
+	for _, person := range app.people {
+		delete(a.individuals, person.ID)
+		a.individualReferences.leave(person.Reference, app, reserved)
+		for _, c := range person.checks {
+			delete(a.checks, c.ID)
+		}
+	}
+	a.unsubscribe(app.ID)
+}

@@ -1,0 +1,103 @@
+package state
+
+import "github.com/mandate-io/idv/internal/sandbox/dialect"
+
+// Archive marks an application as archived.
+func (a *Account) Archive(id int64) (Application, error) {
+	defer a.begin()()
+	app, ok := a.applications[id]
+	switch {
+	case !ok:
+		return Application{}, ErrNotFound
+	case !app.Archived:
+		app.Archived = true
+		a.touch(app)
+		a.publish(app, "application.archived", 0)
+	case a.dialect.Get().RepeatedArchive == dialect.RepeatedArchiveRefused:
+		return Application{}, &RefusedError{Reason: "the application is archived already"}
+	}
+	return a.view(app), nil
+}
+
+// Complete concludes an application that is in review.
+func (a *Account) Complete(id int64) (Application, error) {
+	return a.conclude(id, statusCompleted)
+}
+
+// Reject rejects an application that is in review.
+func (a *Account) Reject(id int64) (Application, error) {
+	return a.conclude(id, statusRejected)
+}
+
+func (a *Account) conclude(id int64, outcome Status) (Application, error) {
+	defer a.begin()()
+	app, ok := a.applications[id]
+	if !ok {
+		return Application{}, ErrNotFound
+	}
+	spoken := a.dialect.Get()
+	switch {
+	case app.Archived && spoken.ArchivedTransition == dialect.ArchivedTransitionRefused:
+		return Application{}, &RefusedError{Reason: "the application is archived"}
+	case app.Status == outcome && spoken.RepeatedTransition == dialect.RepeatedTransitionOK:
+		return a.view(app), nil
+	case app.Status != statusInReview:
+		return Application{}, &RefusedError{Reason: "the application is not in review"}
+	case outcome == statusCompleted && a.undecided(app):
+		return Application{}, &RefusedError{
+			Reason: "the application has checks that wait for a decision", Undecided: true,
+		}
+	}
+	a.enter(app, outcome)
+	return a.view(app), nil
+}
+
+// settle moves an application to the state that its individuals have brought it to.
+func (a *Account) settle(app *application) {
+	if app.Status.final() {
+		return
+	}
+	started, done, passed := false, true, true
+	for _, person := range app.people {
+		started = started || person.TermsAccepted
+		done = done && person.done()
+		passed = passed && person.status() == personCompleted
+		a.announce(person)
+	}
+	switch {
+	case done || app.first == statusInReview:
+		a.enter(app, statusInReview)
+	case started || app.Status != app.first:
+		a.enter(app, statusInProgress)
+	}
+	if passed && a.dialect.Get().Completion == dialect.CompletionByItself {
+		a.enter(app, statusCompleted)
+	}
+}
+
+func (a *Account) enter(app *application, status Status) {
+	if app.Status != status {
+		app.Status = status
+		a.touch(app)
+		a.publish(app, "application."+status.event(), 0)
+	}
+}
+
+// touch notes that an application changed. The clock may have been set back since it last did.
+func (a *Account) touch(app *application) {
+	app.changed = a.clock.Now()
+	a.expireBy(a.rule.expiry(app))
+}
+
+// undecided is true if a check of the application keeps it from being completed.
+func (a *Account) undecided(app *application) bool {
+	if a.dialect.Get().UndecidedChecks == dialect.UndecidedAllow {
+		return false
+	}
+	for _, person := range app.people {
+		if person.count(checkInReview) > 0 {
+			return true
+		}
+	}
+	return false
+}
