@@ -96,11 +96,14 @@ func encode(body any) []byte {
 
 // get gives the member with one of the names, exact spelling first, then letter case, '_', '-' and ' ' ignored. null is
 // the same as missing.
-func (o object) get(names ...string) json.RawMessage {
+func (o object) get(names ...string) json.RawMessage { return o.find(names, isSomething) }
+
+// find is get for a value that fits.
+func (o object) find(names []string, fits func(json.RawMessage) bool) json.RawMessage {
 	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, alike} {
 		for _, name := range names {
 			for _, m := range o {
-				if same(m.name, name) && !isNull(m.value) {
+				if same(m.name, name) && fits(m.value) {
 					return m.value
 				}
 			}
@@ -124,30 +127,44 @@ func (o object) only(name string) (json.RawMessage, error) {
 	return found, nil
 }
 
-// unwrap follows objects that hold the wanted one under one of the usual names. Where two of them could be it, it is
-// none: whoever looks for an id must not be led to another.
+// unwrap follows objects that hold the wanted one under one of the usual names. Where two of them could be it, or members
+// do not agree on the id, it is none: whoever looks for an id must not be led to another.
 func (o object) unwrap(names ...string) object {
-	names = append(names, "data", "result", "item")
-	for range 3 {
-		if o.id("id") != 0 {
-			break
-		}
-		var inner []object
-		for _, m := range o {
-			if !slices.ContainsFunc(names, func(n string) bool { return alike(n, m.name) }) {
-				continue
-			}
-			if candidate, ok := objectIn(m.value); ok {
-				inner = append(inner, candidate)
-			}
-		}
-		if len(inner) != 1 {
+	for range maxWrappers {
+		inner := o.wrapped(names...)
+		if o.identified() || len(inner) != 1 {
 			break
 		}
 		o = inner[0]
 	}
 	return o
 }
+
+const maxWrappers = 3
+
+// wrapped gives the objects under the given names and those that anything could be wrapped in.
+func (o object) wrapped(names ...string) []object {
+	names = append(names, "data", "result", "item")
+	var found []object
+	for _, m := range o {
+		if !slices.ContainsFunc(names, func(n string) bool { return alike(n, m.name) }) {
+			continue
+		}
+		if inner, ok := objectIn(m.value); ok {
+			found = append(found, inner)
+		}
+	}
+	return found
+}
+
+// identified tells whether an object has an id, or members that do not agree on it.
+func (o object) identified() bool {
+	raw, err := o.only("id")
+	_, ok := parseID(raw)
+	return ok || err != nil
+}
+
+func isSomething(raw json.RawMessage) bool { return !isNull(raw) }
 
 func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 

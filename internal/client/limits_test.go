@@ -3,9 +3,11 @@ package client
 import (
 	"context"
 	"math"
+	"math/big"
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -207,4 +209,29 @@ func TestLoginObeysRetryAfter(t *testing.T) {
 	expectFailure(t, err, NotSent, KindRateLimited)
 	expectFailure(t, callOf(t, OpCreateApplication).run(t.Context(), c), NotSent, KindRateLimited)
 	s.expect(t, 0, 1)
+}
+
+// FuzzRetryAfter: a wait is never negative and never above the cap; a plain number is that many seconds.
+func FuzzRetryAfter(f *testing.F) {
+	for _, seed := range []string{"", "0", "7", "-7", "+7", "1e3", "0x10", "1_0", "９", "99999999999999999999", "-99999999999999999999", "Wed, 01 Jul 2026 12:00:30 GMT",
+		"Wednesday, 01-Jul-26 12:00:30 GMT", "Wed Jul  1 12:00:30 2026", "Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 01 Jan 0001 00:00:00 GMT"} {
+		f.Add(seed, int64(1782907200))
+	}
+	f.Add("Fri, 31 Dec 9999 23:59:59 GMT", int64(math.MinInt64))
+	f.Fuzz(func(t *testing.T, value string, unix int64) {
+		got := parseRetryAfter(value, time.Unix(unix, 0))
+		if got < 0 || got > 15*time.Minute {
+			t.Fatalf("%v", got)
+		}
+		if value != "" && strings.Trim(value, "0123456789") == "" {
+			seconds, _ := new(big.Int).SetString(value, 10)
+			want := 15 * time.Minute
+			if seconds.Cmp(big.NewInt(900)) < 0 {
+				want = time.Duration(seconds.Int64()) * time.Second
+			}
+			if got != want {
+				t.Errorf("%v, want %v", got, want)
+			}
+		}
+	})
 }

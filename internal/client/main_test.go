@@ -8,6 +8,7 @@ import (
 	"log"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strconv"
 	"sync"
 	"testing"
@@ -17,7 +18,13 @@ import (
 	"go.uber.org/goleak"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if scheme := os.Getenv(benchServerVariable); scheme != "" {
+		serveBenchmark(scheme)
+		return
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const tokenPath = apiPrefix + "/ext/authentications/token"
 

@@ -51,37 +51,47 @@ var requestFields = []string{
 
 // parseProblem reads the body of an answer as a problem, whatever its content type, and gives nil for one that does not
 // look like it. For what e-mails people, a problem is the proof that nothing was done, so a doubtful body is none: one
-// with an id, which could be the very thing that the request made, and one that speaks of another class of status, such
-// as a gateway's 400 about a 502 behind it.
+// with an id, which could be the very thing that the request made, and one whose status is the state of a thing, or of
+// another class than the answer's, such as a gateway's 400 about a 502 behind it.
 func parseProblem(status int, body []byte) *Problem {
 	o, err := parseObject(body)
-	if err != nil || o.identified() {
+	if err != nil || o.aboutSomething(0) {
 		return nil
 	}
 	p := &Problem{Type: Hide(o.text("type")), Title: Hide(o.text("title")), Detail: Hide(o.text("detail")), Instance: Hide(o.text("instance"))}
 	if exception, ok := objectIn(o.get("exception")); ok {
 		p.collect(nil, exception)
 	}
-	declared, err := strconv.Atoi(o.text("status"))
+	declared, err := o.declaredStatus()
 	switch {
-	case err == nil && declared/100 != status/100:
+	case err != nil, declared != 0 && declared/100 != status/100:
 		return nil
-	case err == nil, len(p.Errors) > 0, p.Title.Reveal() != "", p.Detail.Reveal() != "":
+	case declared != 0, len(p.Errors) > 0, p.Title.Reveal() != "", p.Detail.Reveal() != "":
 		return p
 	default:
 		return nil
 	}
 }
 
-// identified tells whether an object, or what it wraps, has an id, or several.
-func (o object) identified() bool {
-	for _, candidate := range []object{o, o.unwrap("application", "mandate", "individual")} {
-		raw, err := candidate.only("id")
-		if _, ok := parseID(raw); ok || err != nil {
-			return true
-		}
+// aboutSomething tells whether an object, or anything that it wraps, has an id, or several.
+func (o object) aboutSomething(depth int) bool {
+	return o.identified() || depth < maxWrappers && slices.ContainsFunc(o.wrapped("application", "mandate", "individual"),
+		func(inner object) bool { return inner.aboutSomething(depth + 1) })
+}
+
+// declaredStatus is the number that a problem's `status` begins with, as in "502 Bad Gateway"; 0 for a word or nothing.
+// It is an error if it is an object or a list, or said twice.
+func (o object) declaredStatus() (int, error) {
+	raw, err := o.only("status")
+	if err != nil || len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') {
+		return 0, errJSON
 	}
-	return false
+	text := textIn(raw)
+	digits := text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
+	if digits == "" {
+		return 0, nil
+	}
+	return strconv.Atoi(digits)
 }
 
 func (p *Problem) collect(path Path, o object) {

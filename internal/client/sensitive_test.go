@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
 	"os"
 	"os/exec"
 	"strings"
@@ -14,7 +15,6 @@ import (
 	"text/template"
 
 	"github.com/go-logr/logr/funcr"
-	"sigs.k8s.io/yaml"
 )
 
 // canary is in every secret and every piece of personal data of these tests. Its parts are looked for in other notations.
@@ -82,8 +82,6 @@ func TestNothingSensitiveIsPrinted(t *testing.T) {
 		prints["json"] = string(asJSON)
 		asXML, _ := xml.Marshal(value)
 		prints["xml"] = string(asXML)
-		asYAML, _ := yaml.Marshal(value)
-		prints["yaml"] = string(asYAML)
 		prints["template"] = rendered(value)
 		prints["slog"] = logged(value)
 		prints["logr"] = logrLogged(value)
@@ -164,4 +162,33 @@ func TestNothingSensitiveInAPanic(t *testing.T) {
 			t.Errorf("%s shows the canary (%v):\n%s", name, found, output)
 		}
 	}
+}
+
+// FuzzSensitive: no format at all shows a value, alone or inside what users of this package print.
+func FuzzSensitive(f *testing.F) {
+	for _, format := range []string{"%v", "%+v", "%#v", "%s|%x|% X|%q", "%[1]*d", "%!", "%40.3s", "%T %p", "%w", "%#+08.2f", "%é", "%[2]v", "%"} {
+		f.Add(format)
+	}
+	c, err := New(Config{BaseURL: "https://idv.example.com", Credentials: Credentials{Username: "user", Password: Hide(canary), ClientID: "id", ClientSecret: Hide(canary)}})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Cleanup(c.Close)
+	body := `{"title":"` + canary + `","exception":{"` + canary + `":["` + canary + `"],"reference":["` + canary + `"]},"status":"400"}`
+	refused := statusError(OpCreateApplication, &http.Response{StatusCode: http.StatusBadRequest}, []byte(body))
+	values := []any{Hide(canary), Hide([]byte(canary)), new(Hide(canary)), []Secret{Hide(canary)}, map[string]Secret{"x": Hide(canary)}, struct{ s Secret }{Hide(canary)},
+		NewApplication{Name: Hide(canary), Individuals: []NewIndividual{{Email: Hide(canary)}}}, c, refused, *refused, refused.Problem}
+	f.Fuzz(func(t *testing.T, format string) {
+		if sightings(format) != nil {
+			return // its own text, not a value's
+		}
+		for _, value := range values {
+			if text := fmt.Sprintf(format, value, value); sightings(text) != nil {
+				t.Errorf("%T shows the canary: %.300s", value, text)
+			}
+		}
+		if text := fmt.Sprintf(format, values...); sightings(text) != nil {
+			t.Errorf("the values show the canary: %.300s", text)
+		}
+	})
 }

@@ -39,8 +39,9 @@ func parseString(raw json.RawMessage) (string, bool) {
 }
 
 // text gives a string member, or the digits of a number; "" for anything else.
-func (o object) text(names ...string) string {
-	raw := o.get(names...)
+func (o object) text(names ...string) string { return textIn(o.get(names...)) }
+
+func textIn(raw json.RawMessage) string {
 	if s, ok := parseString(raw); ok {
 		return s
 	}

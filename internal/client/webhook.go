@@ -103,49 +103,71 @@ func parseWebhooks(answer *answer, urlNames ...string) (*Webhooks, error) {
 		return nil, unreadable(answer, "the answer is not JSON")
 	}
 	webhooks := &Webhooks{Raw: answer.raw()}
-	webhooks.add(answer.body, slices.Concat(urlNames, webhookURLNames), 0)
-	list, ok := webhookList(answer.body)
-	webhooks.Complete = len(answer.body) == 0 || ok && len(list) == len(webhooks.Items)
+	urlNames = slices.Concat(urlNames, webhookURLNames)
+	webhooks.add(answer.body, urlNames, 0)
+	list, ok := webhookList(answer.body, urlNames)
+	opaque := func(entry json.RawMessage) bool {
+		_, ok := parseWebhook(entry, urlNames)
+		return !ok
+	}
+	webhooks.Complete = len(answer.body) == 0 || ok && len(list) == len(webhooks.Items) && !slices.ContainsFunc(list, opaque)
 	return webhooks, nil
 }
 
-// webhookList finds the list that an answer is, bare or in what wraps it.
-func webhookList(raw json.RawMessage) ([]json.RawMessage, bool) {
+// webhookList finds the list that an answer is, bare or in what wraps it. An object that is a webhook, or that could
+// hold two lists, is none: who takes it for all that exist subscribes again.
+func webhookList(raw json.RawMessage, urlNames []string) ([]json.RawMessage, bool) {
 	for range 3 {
 		if items, ok := listIn(raw); ok {
 			return items, true
 		}
-		o, ok := objectIn(raw)
-		if !ok {
+		o, _ := objectIn(raw)
+		var ways []json.RawMessage
+		for _, m := range o {
+			if !isNull(m.value) && slices.ContainsFunc(webhookListNames, func(name string) bool { return alike(name, m.name) }) {
+				ways = append(ways, m.value)
+			}
+		}
+		if _, isWebhook := parseWebhook(raw, urlNames); isWebhook || len(ways) != 1 {
 			return nil, false
 		}
-		raw = o.get("webhooks", "subscriptions", "data", "results", "items", "result")
+		raw = ways[0]
 	}
 	return nil, false
 }
 
-// add finds webhooks in a list, an object, or what wraps either. What has a URL is a webhook.
+var webhookListNames = []string{"webhooks", "subscriptions", "data", "results", "items", "result"}
+
+// add finds webhooks in a list, an object, or what wraps either.
 func (w *Webhooks) add(raw json.RawMessage, urlNames []string, depth int) {
 	if depth > 4 {
 		return
 	}
-	if items, ok := listIn(raw); ok {
-		for _, item := range items {
-			w.add(item, urlNames, depth+1)
-		}
+	if webhook, ok := parseWebhook(raw, urlNames); ok {
+		w.Items = append(w.Items, webhook)
 		return
 	}
-	o, ok := objectIn(raw)
-	if !ok {
-		return
+	items, _ := listIn(raw)
+	for _, item := range items {
+		w.add(item, urlNames, depth+1)
 	}
-	if url, ok := parseString(o.get(urlNames...)); ok && url != "" {
-		w.Items = append(w.Items, Webhook{ID: o.id("id", "webhook_id", "subscription_id"), URL: Hide(url), Events: o.texts("events", "event_types", "topics"), Raw: Hide(raw)})
-		return
-	}
+	o, _ := objectIn(raw)
 	for _, m := range o {
 		w.add(m.value, urlNames, depth+1)
 	}
+}
+
+// parseWebhook reads an object that has a URL; what has none is no webhook.
+func parseWebhook(raw json.RawMessage, urlNames []string) (Webhook, bool) {
+	o, _ := objectIn(raw)
+	url, _ := parseString(o.find(urlNames, func(value json.RawMessage) bool {
+		text, ok := parseString(value)
+		return ok && text != ""
+	}))
+	if url == "" {
+		return Webhook{}, false
+	}
+	return Webhook{ID: o.id("id", "webhook_id", "subscription_id"), URL: Hide(url), Events: o.texts("events", "event_types", "topics"), Raw: Hide(raw)}, true
 }
 
 // WithURL gives the webhooks that deliver to url.

@@ -1,0 +1,201 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"runtime"
+	"slices"
+	"testing"
+	"time"
+)
+
+// BenchmarkCreate and BenchmarkRetrieve compare the client with a plain net/http loop that does the same work against
+// the same server. ns/op, B/op and allocs/op are the client's; plain-* are the loop's; ratio is how many requests the
+// client makes in the time in which the loop makes one.
+func BenchmarkCreate(b *testing.B) {
+	overBoth(b, func(b *testing.B, server benchServer) {
+		c, loop := server.client(b), server.plain(b, true)
+		compare(b, func(ctx context.Context) error {
+			application, err := c.CreateApplication(ctx, someNewApplication())
+			if err != nil {
+				return err
+			}
+			return is4711(application.ID)
+		}, func(ctx context.Context) error {
+			body, err := json.Marshal(applicationBody{Name: "Acme", Reference: "A-1", MandateType: 3, Individuals: []individualBody{{Email: "jane@example.com", Reference: "A-1.jane"}}})
+			if err != nil {
+				return err
+			}
+			return loop.call(ctx, http.MethodPost, "/ext/applications", body)
+		})
+	})
+}
+
+func BenchmarkRetrieve(b *testing.B) {
+	overBoth(b, func(b *testing.B, server benchServer) {
+		c, loop := server.client(b), server.plain(b, false)
+		compare(b, func(ctx context.Context) error {
+			application, err := c.RetrieveApplication(ctx, 4711)
+			if err != nil {
+				return err
+			}
+			return is4711(application.ID)
+		}, func(ctx context.Context) error {
+			return loop.call(ctx, http.MethodGet, "/ext/applications/4711", nil)
+		})
+	})
+}
+
+func overBoth(b *testing.B, run func(*testing.B, benchServer)) {
+	for _, scheme := range []string{"http", "https"} {
+		b.Run(scheme, func(b *testing.B) { run(b, startBenchServer(b, scheme)) })
+	}
+}
+
+func is4711(id int64) error {
+	if id != 4711 {
+		return fmt.Errorf("read %d", id)
+	}
+	return nil
+}
+
+// cost of some calls.
+type cost struct {
+	calls, mallocs, bytes uint64
+	took                  time.Duration
+}
+
+func (c *cost) add(b *testing.B, calls uint64, call func(context.Context) error) time.Duration {
+	b.Helper()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	begin := time.Now()
+	for range calls {
+		if err := call(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	took := time.Since(begin)
+	runtime.ReadMemStats(&after)
+	c.calls, c.took = c.calls+calls, c.took+took
+	c.mallocs, c.bytes = c.mallocs+after.Mallocs-before.Mallocs, c.bytes+after.TotalAlloc-before.TotalAlloc
+	return took
+}
+
+// compare runs both in short turns, one after the other and each first every second time, so that what else the machine
+// does slows down both. The median of the pairs is the ratio: a single slow turn does not move it.
+func compare(b *testing.B, client, plain func(context.Context) error) {
+	const calls = 10
+	var ours, loops cost
+	ours.add(b, calls, client) // logs in, and connects what stays connected
+	loops.add(b, calls, plain)
+	ours, loops = cost{}, cost{}
+	var ratios []float64
+	for b.Loop() {
+		var our, loop time.Duration
+		if len(ratios)%2 == 0 {
+			our, loop = ours.add(b, calls, client), loops.add(b, calls, plain)
+		} else {
+			loop, our = loops.add(b, calls, plain), ours.add(b, calls, client)
+		}
+		ratios = append(ratios, loop.Seconds()/our.Seconds())
+	}
+	slices.Sort(ratios)
+	per := func(total float64, c cost) float64 { return total / float64(c.calls) }
+	b.ReportMetric(per(float64(ours.took), ours), "ns/op")
+	b.ReportMetric(per(float64(ours.bytes), ours), "B/op")
+	b.ReportMetric(per(float64(ours.mallocs), ours), "allocs/op")
+	b.ReportMetric(per(float64(loops.bytes), loops), "plain-B/op")
+	b.ReportMetric(per(float64(loops.mallocs), loops), "plain-allocs/op")
+	b.ReportMetric(float64(ours.calls)/ours.took.Seconds(), "req/s")
+	b.ReportMetric(float64(loops.calls)/loops.took.Seconds(), "plain-req/s")
+	b.ReportMetric(ratios[len(ratios)/2], "ratio")
+}
+
+// plainLoop is what somebody would write who needs an application and nothing of what the client promises.
+type plainLoop struct {
+	http *http.Client
+	base string
+}
+
+type plainApplication struct {
+	ID          int64             `json:"id"`
+	Name        string            `json:"name"`
+	Reference   string            `json:"reference"`
+	Status      plainState        `json:"status"`
+	MandateType MandateType       `json:"mandate_type"`
+	Archived    bool              `json:"archived"`
+	Actions     []Action          `json:"available_actions"`
+	Individuals []plainIndividual `json:"individuals"`
+	Raw         json.RawMessage   `json:"-"`
+}
+
+type plainIndividual struct {
+	ID             int64        `json:"id"`
+	Reference      string       `json:"reference"`
+	Status         plainState   `json:"status"`
+	TermsAccepted  bool         `json:"terms_accepted"`
+	ChecksInReview int32        `json:"checks_in_review"`
+	ChecksPending  int32        `json:"checks_in_pending"`
+	ChecksPassed   int32        `json:"checks_passed"`
+	Completed      []Action     `json:"completed_actions"`
+	Checks         []plainCheck `json:"checks"`
+}
+
+type plainCheck struct {
+	ID          int64 `json:"id"`
+	Name, Title string
+	Status      plainState `json:"status"`
+}
+
+type plainState struct {
+	ID     int64  `json:"id"`
+	Status string `json:"status"`
+}
+
+func (l *plainLoop) call(ctx context.Context, method, path string, body []byte) error {
+	ctx, cancel := context.WithTimeout(ctx, defaultRequestTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, method, l.base+apiPrefix+path, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	request.Header.Set("Accept", "application/json")
+	request.Header.Set("User-Agent", "plain")
+	request.Header.Set("Authorization", "Bearer token")
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	response, err := l.http.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("status %d", response.StatusCode)
+	}
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		return err
+	}
+	application := &plainApplication{Raw: answer}
+	if err := json.Unmarshal(answer, application); err != nil {
+		return err
+	}
+	return is4711(application.ID)
+}
+
+func (s benchServer) plain(b *testing.B, fresh bool) *plainLoop {
+	b.Helper()
+	config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool(), ClientSessionCache: tls.NewLRUClientSessionCache(8)}
+	config.RootCAs.AppendCertsFromPEM(s.ca)
+	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true, DisableKeepAlives: fresh}
+	b.Cleanup(transport.CloseIdleConnections)
+	return &plainLoop{&http.Client{Transport: transport}, s.url}
+}
