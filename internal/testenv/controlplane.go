@@ -16,22 +16,26 @@ import (
 )
 
 // StartControlPlane starts etcd and kube-apiserver, from the directory KUBEBUILDER_ASSETS or else from bin in the
-// repository, and sets Config and Kubectl. The CRDs are not installed: see InstallCRDs. There are no other parts of a
-// cluster, so nothing collects garbage and a namespace that is deleted stays Terminating.
+// repository, and sets Config and Kubectl: the kubectl of that directory, or else the one on PATH. The CRDs are not
+// installed: see InstallCRDs. There are no other parts of a cluster, so nothing collects garbage and a namespace that is
+// deleted stays Terminating.
 func (e *Environment) StartControlPlane() error {
-	assets, err := e.assets("etcd", "kube-apiserver", "kubectl")
+	assets, err := e.assets("etcd", "kube-apiserver")
 	if err != nil {
+		return err
+	}
+	if e.Kubectl, err = e.findKubectl(); err != nil {
 		return err
 	}
 	if e.leash, err = newLeash(e.Dir); err != nil {
 		return err
 	}
 	plane := &envtest.Environment{
+		UseExistingCluster:       new(false), // whatever USE_EXISTING_CLUSTER says: it would be the user's own
 		ControlPlaneStartTimeout: time.Minute,
-		ControlPlaneStopTimeout:  time.Minute,
 	}
 	plane.ControlPlane.Etcd = &envtest.Etcd{}
-	plane.ControlPlane.KubectlPath = assets["kubectl"]
+	plane.ControlPlane.KubectlPath = e.Kubectl
 	e.controlPlane = plane
 
 	etcd, apiServer := plane.ControlPlane.Etcd, plane.ControlPlane.GetAPIServer()
@@ -50,7 +54,6 @@ func (e *Environment) StartControlPlane() error {
 	if e.Config, err = plane.Start(); err != nil {
 		return fmt.Errorf("%w\n%s\n%s", err, tail(etcdLog.Name()), tail(apiServerLog.Name()))
 	}
-	e.Kubectl = assets["kubectl"]
 	return nil
 }
 
@@ -67,11 +70,27 @@ func (e *Environment) prepare(binary string) (path, dir string, log *os.File, er
 	return path, dir, log, err
 }
 
-func (e *Environment) assets(names ...string) (map[string]string, error) {
-	dir := os.Getenv("KUBEBUILDER_ASSETS")
-	if dir == "" {
-		dir = filepath.Join(e.Root, "bin")
+func (e *Environment) assetsDir() string {
+	if dir := os.Getenv("KUBEBUILDER_ASSETS"); dir != "" {
+		return dir
 	}
+	return filepath.Join(e.Root, "bin")
+}
+
+// findKubectl prefers the kubectl beside the API server, which has its version, to the one on PATH.
+func (e *Environment) findKubectl() (string, error) {
+	assets, err := e.assets("kubectl")
+	if err == nil {
+		return assets["kubectl"], nil
+	}
+	if path, lookErr := exec.LookPath("kubectl"); lookErr == nil {
+		return filepath.Abs(path)
+	}
+	return "", err
+}
+
+func (e *Environment) assets(names ...string) (map[string]string, error) {
+	dir := e.assetsDir()
 	paths := map[string]string{}
 	for _, name := range names {
 		path, err := filepath.Abs(filepath.Join(dir, name))
@@ -87,15 +106,17 @@ func (e *Environment) assets(names ...string) (map[string]string, error) {
 	return paths, nil
 }
 
+// stopControlPlane kills it instead of asking it to end: what it would save is thrown away, and kube-apiserver takes a
+// minute or more as long as somebody watches, as `kubectl get --watch` does, or when etcd is gone.
 func (e *Environment) stopControlPlane() error {
-	var errs []error
+	if e.leash == nil {
+		return nil
+	}
+	err := e.leash.release()
 	if e.controlPlane != nil {
-		errs = append(errs, e.controlPlane.Stop())
+		err = errors.Join(err, e.controlPlane.WebhookInstallOptions.Cleanup()) // a directory of certificates, outside Dir
 	}
-	if e.leash != nil {
-		errs = append(errs, e.leash.release())
-	}
-	return errors.Join(errs...)
+	return err
 }
 
 // InstallCRDs installs the CRDs of config/crd and waits until the API server serves them.

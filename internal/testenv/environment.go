@@ -21,7 +21,7 @@ type Environment struct {
 	Root string
 	// Config connects to the API server as a cluster administrator. Nil before StartControlPlane.
 	Config *rest.Config
-	// Kubectl is the path of the kubectl that belongs to the control plane. Empty before StartControlPlane.
+	// Kubectl is the path of a kubectl, of the control plane's version if there is one. Empty before StartControlPlane.
 	Kubectl string
 
 	controlPlane *envtest.Environment

@@ -80,6 +80,33 @@ func TestMissingBinary(t *testing.T) {
 	}
 }
 
+func TestFindKubectl(t *testing.T) {
+	with, without := t.TempDir(), t.TempDir()
+	kubectl := filepath.Join(with, "kubectl")
+	if err := os.WriteFile(kubectl, nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	onPath := t.TempDir()
+	if err := os.WriteFile(filepath.Join(onPath, "kubectl"), nil, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cases := map[string]struct{ assets, path, want, wantErr string }{
+		"beside the API server": {assets: with, path: onPath, want: kubectl},
+		"on PATH":               {assets: without, path: onPath, want: filepath.Join(onPath, "kubectl")},
+		"nowhere":               {assets: without, path: without, wantErr: "kubectl is missing in " + without},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("KUBEBUILDER_ASSETS", tc.assets)
+			t.Setenv("PATH", tc.path)
+			got, err := newEnvironment(t).findKubectl()
+			if got != tc.want || (err != nil) != (tc.wantErr != "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
+				t.Errorf("got %q, %v, want %q, %q", got, err, tc.want, tc.wantErr)
+			}
+		})
+	}
+}
+
 func TestProcess(t *testing.T) {
 	const obedient = `trap 'echo ending; exit 0' TERM; echo "ready on port $1"; while :; do sleep 0.05; done`
 	const stubborn = `trap '' TERM; echo ready; while :; do sleep 0.05; done`

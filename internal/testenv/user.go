@@ -41,7 +41,9 @@ func (e *Environment) GrantOperatorRole(ctx context.Context) error {
 
 // WriteOperatorKubeconfig writes a kubeconfig of OperatorUser to a file that only its owner can read.
 func (e *Environment) WriteOperatorKubeconfig(path string) error {
+	e.mu.Lock() // envtest numbers the certificates that it makes without one
 	user, err := e.controlPlane.AddUser(envtest.User{Name: OperatorUser}, nil)
+	e.mu.Unlock()
 	if err != nil {
 		return err
 	}
