@@ -9,15 +9,10 @@ const maxVerbosity = 7
 // WithoutBodies gives a logger that logs nothing above the level at which requests and answers would be printed,
 // whatever level was asked for.
 func WithoutBodies(logger logr.Logger) logr.Logger {
-	return logger.WithSink(capped{logger.GetSink()})
+	return logger.WithSink(capped{logger.WithCallDepth(1).GetSink()}) // one more for the methods of capped
 }
 
 type capped struct{ logr.LogSink }
-
-func (c capped) Init(info logr.RuntimeInfo) {
-	info.CallDepth++ // for the methods of this type
-	c.LogSink.Init(info)
-}
 
 func (c capped) Enabled(level int) bool {
 	return level <= maxVerbosity && c.LogSink.Enabled(level)
@@ -27,6 +22,11 @@ func (c capped) Info(level int, message string, keysAndValues ...any) {
 	if level <= maxVerbosity {
 		c.LogSink.Info(level, message, keysAndValues...)
 	}
+}
+
+// Error is here so that it is as deep as Info.
+func (c capped) Error(err error, message string, keysAndValues ...any) {
+	c.LogSink.Error(err, message, keysAndValues...)
 }
 
 func (c capped) WithValues(keysAndValues ...any) logr.LogSink {

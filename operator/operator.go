@@ -54,11 +54,11 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 		return err
 	}
 	err = manager.Start(ctx)
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout-shutdownTimeout)
-	if err != nil && ctx.Err() == nil {
-		// The lease was lost: the manager did not wait for its controllers.
-		drain, cancel = context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
+	timeout := drainTimeout - shutdownTimeout
+	if ctx.Err() == nil { // nobody stopped it: the lease was lost, and the manager did not wait for its controllers
+		timeout = drainTimeout
 	}
+	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
 	mandates.Drain(drain)
 	return err

@@ -44,7 +44,7 @@ func TestKilled(t *testing.T) {
 		},
 		"while the service works for longer than the settle delay": {
 			reason:  "the reference is sent again before the first create commits: the service itself refuses one of the two",
-			fault:   &control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: (settleDelay + slow).Milliseconds()},
+			fault:   &control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: (2*settleDelay + slow).Milliseconds()},
 			kill:    func(w *world) { w.creating() },
 			settled: func(w *world) { w.ready("acme") },
 			emails:  1,
@@ -108,7 +108,7 @@ func TestAnswerLost(t *testing.T) {
 	w := running(t)
 	w.fault(control.Fault{Operation: control.CreateApplication, Kind: control.Close, AfterWork: true})
 	w.mandate("acme", "{}")
-	w.condition("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonSettling)
+	w.condition("acme", v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonSettling)
 	m := w.stalled("acme", v1alpha1.ReasonOutcomeUnknown)
 	if c := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionCreated); c.Status != metav1.ConditionUnknown || c.Reason != v1alpha1.ReasonOutcomeUnknown {
 		t.Errorf("Created is %s with reason %s, want Unknown and OutcomeUnknown", c.Status, c.Reason)

@@ -30,14 +30,12 @@ const (
 	// ReasonCreating: the application is being created.
 	ReasonCreating = "Creating"
 	// ReasonSettling: an attempt to create the application has an unknown outcome; the operator waits before it finds out.
+	// Ready is False and Reconciling True for it; Created is Unknown with reason OutcomeUnknown meanwhile.
 	ReasonSettling = "Settling"
 	// ReasonReferenceConflict: the reference belongs to an application of somebody else, or to another Mandate.
 	ReasonReferenceConflict = "ReferenceConflict"
 	// ReasonCreateDeadlinePassed: spec.createBefore passed before the application was created.
 	ReasonCreateDeadlinePassed = "CreateDeadlinePassed"
-	// ReasonAdoptionRefused: the application of spec.adopt does not exist, has another reference, or is bound to another
-	// Mandate.
-	ReasonAdoptionRefused = "AdoptionRefused"
 	// ReasonInProgress: the verification has no outcome yet. Completed is False.
 	ReasonInProgress = "InProgress"
 	// ReasonSuspended: spec.suspend is true.

@@ -4,6 +4,7 @@ package connection
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,7 +21,9 @@ type Connection struct {
 	Client *client.Client
 	// URL is the base URL in its normal form.
 	URL string
-	// Generation of the IdentityService that this was made from.
+	// UID, Created and Generation of the IdentityService that this was made from.
+	UID        types.UID
+	Created    metav1.Time
 	Generation int64
 	// ReferencePrefix goes before default references.
 	ReferencePrefix string
@@ -60,7 +63,7 @@ func (r *Registry) Put(ctx context.Context, name types.NamespacedName, connectio
 	before, known := r.connections[name]
 	r.connections[name] = connection
 	r.mu.Unlock()
-	if known && before.Ready == connection.Ready && before.Generation == connection.Generation && before.References == connection.References {
+	if known && before.alike(&connection) {
 		return
 	}
 	service := &v1alpha1.IdentityService{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
@@ -68,6 +71,20 @@ func (r *Registry) Put(ctx context.Context, name types.NamespacedName, connectio
 	case r.Changes <- event.GenericEvent{Object: service}:
 	case <-ctx.Done():
 	}
+}
+
+// alike tells that nobody waits for the difference. Reference data is read again and again: what it says counts, not that
+// it was read.
+func (c *Connection) alike(other *Connection) bool {
+	return c.Ready == other.Ready && c.UID == other.UID && c.Generation == other.Generation &&
+		slices.Equal(c.mandateTypes(), other.mandateTypes())
+}
+
+func (c *Connection) mandateTypes() []client.Reference {
+	if c.References == nil {
+		return nil
+	}
+	return c.References.MandateTypes
 }
 
 // Remove forgets a connection.

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -26,8 +27,10 @@ import (
 const MandateUIDLabel = "idv.mandate.io/mandate-uid"
 
 var (
-	// ErrLost means that somebody else changed the record since it was read. Nothing was written.
+	// ErrLost means that somebody else changed or deleted the record since it was read. Nothing was written.
 	ErrLost = errors.New("the application record was changed by somebody else")
+	// ErrNoNamespace means that the namespace is being deleted, so that nothing can be recorded in it any more.
+	ErrNoNamespace = errors.New("the namespace is being deleted")
 	// ErrIncomplete means that the API server dropped a field: the CRD is older than this operator.
 	ErrIncomplete = errors.New("the ApplicationRecord CRD is older than this operator: apply the CRDs of this version")
 )
@@ -88,7 +91,8 @@ func (l *Ledger) OfMandate(ctx context.Context, namespace string, uid types.UID)
 	return records.Items, err
 }
 
-// Claim creates the record: whoever does it may send the attempt. ErrLost if the record exists.
+// Claim creates the record: whoever does it may send the attempt. ErrLost if the record exists, ErrNoNamespace if the
+// namespace is being deleted.
 func (l *Ledger) Claim(ctx context.Context, namespace string, spec v1alpha1.ApplicationRecordSpec) (*v1alpha1.ApplicationRecord, error) {
 	record := &v1alpha1.ApplicationRecord{
 		ObjectMeta: metav1.ObjectMeta{
@@ -101,6 +105,8 @@ func (l *Ledger) Claim(ctx context.Context, namespace string, spec v1alpha1.Appl
 	switch {
 	case apierrors.IsAlreadyExists(err):
 		return nil, ErrLost
+	case lacksNamespace(err):
+		return nil, ErrNoNamespace
 	case err != nil:
 		return nil, err
 	}
@@ -112,7 +118,7 @@ func (l *Ledger) Claim(ctx context.Context, namespace string, spec v1alpha1.Appl
 }
 
 // Retake begins another attempt on a record whose last one has ended, or was given up by its process. The record must
-// be as it was read: ErrLost otherwise.
+// be as it was read: ErrLost otherwise. All labels are replaced: a patch cannot add to a map that somebody has emptied.
 func (l *Ledger) Retake(ctx context.Context, record *v1alpha1.ApplicationRecord, uid types.UID, attempt v1alpha1.Attempt) (*v1alpha1.ApplicationRecord, error) {
 	retaken, err := l.patch(ctx, record,
 		test("/metadata/resourceVersion", record.ResourceVersion),
@@ -128,7 +134,7 @@ func (l *Ledger) Retake(ctx context.Context, record *v1alpha1.ApplicationRecord,
 // free again. ErrLost if anything has happened to it since it was read.
 func (l *Ledger) Release(ctx context.Context, record *v1alpha1.ApplicationRecord) error {
 	err := l.Writer.Delete(ctx, record, client.Preconditions{UID: &record.UID, ResourceVersion: &record.ResourceVersion})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+	if isLost(err) {
 		return ErrLost
 	}
 	return err
@@ -167,16 +173,30 @@ func (l *Ledger) patch(ctx context.Context, record *v1alpha1.ApplicationRecord, 
 	}
 	patched := record.DeepCopy()
 	err = l.Writer.Patch(ctx, patched, client.RawPatch(types.JSONPatchType, data))
-	// A test that does not hold is answered with 422 Invalid, a changed resourceVersion with 409 Conflict.
-	if apierrors.IsConflict(err) || isFailedTest(err) {
+	if isLost(err) {
 		return nil, ErrLost
 	}
 	return patched, err
 }
 
-func isFailedTest(err error) bool {
+// isLost tells the ways in which the API server says that a record is not what it was. A test of a JSON Patch that does
+// not hold is answered with 422 and a text that does not say so; values that are not valid are 422 too, but with causes.
+func isLost(err error) bool {
+	failedTest := apierrors.IsInvalid(err) && len(detailsOf(err).Causes) == 0
+	return failedTest || apierrors.IsConflict(err) || apierrors.IsNotFound(err)
+}
+
+// lacksNamespace tells that a create failed because the namespace is being deleted, or is gone.
+func lacksNamespace(err error) bool {
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) || apierrors.IsNotFound(err) && detailsOf(err).Kind == "namespaces"
+}
+
+func detailsOf(err error) metav1.StatusDetails {
 	var status apierrors.APIStatus
-	return errors.As(err, &status) && status.Status().Reason == metav1.StatusReasonInvalid && strings.Contains(status.Status().Message, "test")
+	if errors.As(err, &status) && status.Status().Details != nil {
+		return *status.Status().Details
+	}
+	return metav1.StatusDetails{}
 }
 
 // complete checks that the API server kept what was written. An older CRD drops fields that it does not know, and with

@@ -63,15 +63,20 @@ func (p *pass) probe(ctx context.Context) {
 	p.facts.service.probed = true
 }
 
-// archive archives the application, and has it read again.
+// archive archives the application, and has it read again. A refusal keeps nothing else from being done.
 func (p *pass) archive(ctx context.Context) {
-	p.facts.application.archiveSent = true
-	if _, err := p.connection.Client.ArchiveApplication(ctx, p.facts.id); err != nil && !idv.IsNotFound(err) {
-		p.failed(ctx, err, reasonArchiveRefused)
-		return
+	a := &p.facts.application
+	a.archiveSent = true
+	_, err := p.connection.Client.ArchiveApplication(ctx, p.facts.id)
+	switch {
+	case err == nil:
+		log.FromContext(ctx).Info("Archived the application", "applicationID", p.facts.id)
+		a.read = false
+	case isRefusal(err):
+		log.FromContext(ctx).Info("The service refused to archive the application", "error", err.Error())
+	default:
+		p.failed(ctx, err, reasonReadFailed)
 	}
-	log.FromContext(ctx).Info("Archived the application", "applicationID", p.facts.id)
-	p.facts.application.read = false
 }
 
 // decide sends complete or reject, and has the application read again. A refusal is shown, and remembered by what the
@@ -84,11 +89,17 @@ func (p *pass) decide(ctx context.Context, send func(context.Context, int64) (*i
 	case err == nil:
 		log.FromContext(ctx).Info("Carried out the decision", "decision", p.mandate.Spec.Decision, "applicationID", p.facts.id)
 		a.read = false
-	case idv.OutcomeOf(err) == idv.Refused && idv.KindOf(err) != idv.KindCredentials && idv.KindOf(err) != idv.KindRateLimited:
+	case isRefusal(err):
 		a.refused = true
 		log.FromContext(ctx).Info("The service refused the decision", "error", err.Error())
 	default:
 		// Whether it was carried out shows when the application is read next; sending it twice is harmless.
 		p.failed(ctx, err, reasonReadFailed)
 	}
+}
+
+// isRefusal tells whether the service refused what was asked, and not who asked or how often.
+func isRefusal(err error) bool {
+	kind := idv.KindOf(err)
+	return idv.OutcomeOf(err) == idv.Refused && kind != idv.KindCredentials && kind != idv.KindRateLimited
 }

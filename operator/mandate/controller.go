@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -86,8 +87,14 @@ func (r *Reconciler) Drain(ctx context.Context) {
 	}
 }
 
-// Reconcile takes steps until there is nothing left to do now.
+// Reconcile makes one pass over a Mandate.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	result, err := r.pass(ctx, request)
+	return result, bare(err)
+}
+
+// pass takes steps until there is nothing left to do now.
+func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	mandate := &v1alpha1.Mandate{}
 	if err := r.Cache.Get(ctx, request.NamespacedName, mandate); err != nil {
 		r.memory.forget(request.NamespacedName)
@@ -113,34 +120,33 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 
 // end writes the status and says when to look again.
 func (p *pass) end(ctx context.Context, decided next) (reconcile.Result, error) {
+	behind := reconcile.Result{RequeueAfter: time.Second}
 	switch decided.reason {
 	case reasonDeleting:
 		return reconcile.Result{}, nil
 	case reasonBehind:
-		return reconcile.Result{RequeueAfter: time.Second}, nil
+		return behind, nil
 	}
-	if err := p.writeStatus(ctx, decided.reason); err != nil {
+	failures := p.memory.failed(p.mandate, decided.reason == reasonRetrying || decided.reason == reasonReadFailed)
+	err := p.writeStatus(ctx, decided.reason, failures)
+	switch {
+	case apierrors.IsConflict(err):
+		return behind, nil
+	case err != nil:
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	// What is looked at again only because time went by must not stand in the way of what is new.
-	return reconcile.Result{RequeueAfter: p.lookAgain(decided), Priority: new(handler.LowPriority)}, nil
+	return reconcile.Result{RequeueAfter: p.lookAgain(decided, failures), Priority: new(handler.LowPriority)}, nil
 }
 
 // lookAgain says when to reconcile if nothing happens; 0 is never.
-func (p *pass) lookAgain(decided next) time.Duration {
-	failed := decided.reason == reasonRetrying || decided.reason == reasonReadFailed
-	note := p.memory.update(p.mandate, func(n *note) {
-		n.failures++
-		if !failed {
-			n.failures = 0
-		}
-	})
+func (p *pass) lookAgain(decided next, failures int) time.Duration {
 	if decided.after > 0 {
 		return jitter(decided.after) + decided.after/10
 	}
 	switch decided.reason {
 	case reasonRetrying, reasonReadFailed:
-		return backoff(note.failures)
+		return backoff(failures)
 	case reasonConfirming:
 		return jitter(p.facts.secondLook)
 	case v1alpha1.ReasonSecretNotFound, v1alpha1.ReasonSecretInvalid, v1alpha1.ReasonRefused:
@@ -148,8 +154,8 @@ func (p *pass) lookAgain(decided next) time.Duration {
 	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotReady, v1alpha1.ReasonMandateTypeNotFound, v1alpha1.ReasonReferenceConflict,
 		v1alpha1.ReasonOutcomeUnknown:
 		return jitter(maxBackoff)
-	case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotImplemented, reasonArchiveRefused:
-		if p.facts.id == 0 || p.final() {
+	case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotImplemented, reasonNotArchived:
+		if p.facts.id == 0 || p.final() && decided.reason != reasonNotArchived {
 			return 0
 		}
 		return pollInterval(p.facts.now.Sub(p.lastChange()), p.connection)

@@ -3,6 +3,7 @@ package mandate
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -20,12 +21,13 @@ func (p *pass) claim(ctx context.Context) error {
 	if !p.enter() {
 		return nil
 	}
-	attempt := ledger.NewAttempt(p.facts.inputs.fingerprint)
-	record, err := p.Ledger.Claim(ctx, p.mandate.Namespace, v1alpha1.ApplicationRecordSpec{
+	started, attempt := time.Now(), ledger.NewAttempt(p.facts.inputs.fingerprint)
+	// Not cut short: a claim whose answer is lost counts as an attempt that may have been sent.
+	record, err := p.Ledger.Claim(context.WithoutCancel(ctx), p.mandate.Namespace, v1alpha1.ApplicationRecordSpec{
 		ServiceURL: p.connection.URL, Reference: p.reference, Attempt: &attempt,
 		MandateRef: v1alpha1.RecordedMandate{Name: p.mandate.Name, UID: p.mandate.UID},
 	})
-	return p.begun(ctx, record, err)
+	return p.begun(ctx, record, started, err)
 }
 
 // enter makes a shutdown wait for the end of this pass. Once a shutdown waits, no attempt begins any more.
@@ -43,31 +45,38 @@ func (p *pass) retake(ctx context.Context) error {
 	if !p.enter() {
 		return nil
 	}
-	attempt := ledger.NewAttempt(p.facts.inputs.fingerprint)
+	started, attempt := time.Now(), ledger.NewAttempt(p.facts.inputs.fingerprint)
 	if p.facts.records.sent {
 		attempt.FirstStartedTime, attempt.Ordinal = p.record.Spec.Attempt.FirstStartedTime, p.record.Spec.Attempt.Ordinal+1
 	}
-	record, err := p.Ledger.Retake(ctx, p.record, p.mandate.UID, attempt)
-	return p.begun(ctx, record, err)
+	record, err := p.Ledger.Retake(context.WithoutCancel(ctx), p.record, p.mandate.UID, attempt)
+	return p.begun(ctx, record, started, err)
 }
 
-func (p *pass) begun(ctx context.Context, record *v1alpha1.ApplicationRecord, err error) error {
+// begun notes an attempt. It started before it was written, and not when the answer came: the others count from when they
+// saw it.
+func (p *pass) begun(ctx context.Context, record *v1alpha1.ApplicationRecord, started time.Time, err error) error {
 	if err != nil {
 		return p.lost(ctx, err)
 	}
 	p.setRecord(record)
-	p.facts.attempt = attemptFacts{begun: true, started: record.Spec.Attempt.StartedTime.Time}
+	p.facts.attempt = attemptFacts{begun: true, started: started}
 	return nil
 }
 
-// verify reads the Mandate once more, past the cache and after the claim: an edit or a deletion that came in between
-// must stop the attempt, and so must an id that somebody else has bound.
+// verify reads the Mandate and its IdentityService once more, past the cache and after the claim: an edit or a deletion
+// that came in between must stop the attempt, and so must an id that somebody else has bound. An operator that knows of
+// an edit looks for attempts under other references before it begins its own, and finds the one that is verified here.
 func (p *pass) verify(ctx context.Context) {
-	live := &v1alpha1.Mandate{}
-	err := p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), live)
-	same := err == nil && live.UID == p.mandate.UID && live.Generation == p.mandate.Generation &&
-		live.DeletionTimestamp.IsZero() && live.Status.ApplicationID == nil
+	mandate, service := &v1alpha1.Mandate{}, &v1alpha1.IdentityService{}
+	err := errors.Join(p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), mandate), p.Live.Get(ctx, serviceName(p.mandate), service))
+	same := err == nil && p.current(mandate) && service.UID == p.connection.UID && service.Generation == p.connection.Generation
 	p.facts.attempt.verified, p.facts.attempt.changed = same, !same
+}
+
+// current tells whether a live Mandate is the one of this pass, and has not been given an application by somebody else.
+func (p *pass) current(live *v1alpha1.Mandate) bool {
+	return live.UID == p.mandate.UID && live.Generation == p.mandate.Generation && live.DeletionTimestamp.IsZero() && live.Status.ApplicationID == nil
 }
 
 // post sends the create, once. A shutdown does not cut it short: the client sees to that, and Drain waits for it.
@@ -77,62 +86,22 @@ func (p *pass) post(ctx context.Context) {
 	application, err := p.connection.Client.CreateApplication(ctx, p.request)
 	logger := log.FromContext(ctx).WithValues("reference", p.reference)
 	if err != nil {
-		attempt.outcome, attempt.kind = idv.OutcomeOf(err), idv.KindOf(err)
+		attempt.outcome, attempt.kind, attempt.duplicate = idv.OutcomeOf(err), idv.KindOf(err), isDuplicate(err)
 		p.facts.retryAfter = idv.RetryAfterOf(err)
 		logger.Info("The application was not created, or may not have been", "outcome", attempt.outcome.String(), "error", err.Error())
-		if attempt.kind == idv.KindCredentials || attempt.outcome != idv.Refused {
-			p.Suspect(serviceName(p.mandate))
-		}
+		p.suspect(err)
 		return
 	}
 	attempt.id = application.ID
 	logger.Info("Created the application", "applicationID", application.ID)
 }
 
-// deposit writes the id into the record, however long it takes: it is known nowhere else.
-func (p *pass) deposit(ctx context.Context) error {
-	id, created := p.facts.attempt.id, metav1.Now()
-	ctx = context.WithoutCancel(ctx)
-	for failures := 1; ; failures++ {
-		record, err := p.Ledger.Deposit(ctx, p.record, id, created)
-		switch {
-		case err == nil:
-			p.facts.attempt = attemptFacts{}
-			p.setRecord(record)
-			p.facts.bound = true
-			return nil
-		case errors.Is(err, ledger.ErrIncomplete):
-			return err
-		case errors.Is(err, ledger.ErrLost), apierrors.IsNotFound(err):
-			if err := p.depositElsewhere(ctx, id, created); err == nil {
-				return nil
-			}
-		}
-		log.FromContext(ctx).Info("Storing the id of the application failed; trying again", "applicationID", id, "reference", p.reference, "error", reasonOf(err))
-		wait(ctx, min(100*time.Millisecond<<min(failures, 6), 5*time.Second))
-	}
-}
-
-// depositElsewhere is for an id whose record was taken over, or deleted, while the answer was on its way.
-func (p *pass) depositElsewhere(ctx context.Context, id int64, created metav1.Time) error {
-	record, err := p.Ledger.Get(ctx, p.mandate.Namespace, p.connection.URL, p.reference)
-	switch {
-	case err != nil:
-		return err
-	case record == nil:
-		spec := p.record.Spec
-		spec.ApplicationID, spec.CreatedTime = &id, &created
-		record, err = p.Ledger.Claim(ctx, p.mandate.Namespace, spec)
-	case record.Spec.ApplicationID == nil:
-		record, err = p.Ledger.Deposit(ctx, record, id, created)
-	}
-	if err != nil {
-		return err
-	}
-	p.facts.attempt = attemptFacts{}
-	p.setRecord(record)
-	p.facts.bound = record.Spec.ApplicationID != nil && *record.Spec.ApplicationID == id
-	return nil
+// isDuplicate tells whether a refusal speaks of a reference, the application's or an individual's.
+func isDuplicate(err error) bool {
+	refusal, ok := errors.AsType[*idv.Error](err)
+	return ok && refusal.Problem != nil && slices.ContainsFunc(refusal.Problem.Errors, func(e idv.FieldError) bool {
+		return slices.ContainsFunc(e.Path, func(s idv.Step) bool { return s.Field == "reference" })
+	})
 }
 
 // concludeTries bounds the writing of a conclusion: without it the attempt counts as unknown, which is safe.
@@ -140,24 +109,22 @@ const concludeTries = 8
 
 // conclude writes down that an attempt created nothing, or that it proved what an earlier one did.
 func (p *pass) conclude(ctx context.Context) error {
-	verdict, behind := verdictOf(p.facts.attempt), p.facts.attempt.changed
-	conclusion := *p.record.Spec.Attempt
-	switch {
+	attempt, conclusion := p.facts.attempt, *p.record.Spec.Attempt
+	switch verdict := verdictOf(attempt); {
 	case conclusion.Ordinal == 1:
 		conclusion.Sent, conclusion.Verdict = false, verdict
-	case verdict == v1alpha1.VerdictNotSent:
-		conclusion.Ordinal-- // this attempt did not happen; an earlier one may have
-	default:
-		// After an attempt whose answer was lost, a refusal proves nothing but that there is no way to learn the id: a
-		// duplicate may show at the reference, or at an individual's.
+	case attempt.duplicate:
+		// The application of an earlier attempt whose answer was lost, or its individuals: there is no way to learn the id.
 		conclusion.Verdict = v1alpha1.VerdictTaken
+	default:
+		conclusion.Ordinal, conclusion.Verdict = conclusion.Ordinal-1, verdict // what became of the earlier ones is still open
 	}
 	p.facts.attempt = attemptFacts{}
-	if verdict == v1alpha1.VerdictNotSent {
-		p.facts.trouble = reasonRetrying
-	}
-	if behind {
+	switch {
+	case attempt.changed:
 		p.facts.trouble = reasonBehind
+	case conclusion.Verdict == v1alpha1.VerdictNotSent:
+		p.facts.trouble = reasonRetrying
 	}
 	ctx = context.WithoutCancel(ctx)
 	for try := 1; ; try++ {
@@ -191,12 +158,58 @@ func verdictOf(a attemptFacts) v1alpha1.Verdict {
 	}
 }
 
-// reasonOf is what may be logged of an error of the API server.
-func reasonOf(err error) string {
-	if reason := apierrors.ReasonForError(err); reason != metav1.StatusReasonUnknown {
-		return string(reason)
+// deposit writes the id into the record, however long it takes: it is known nowhere else.
+func (p *pass) deposit(ctx context.Context) error {
+	ctx, created := context.WithoutCancel(ctx), metav1.Now()
+	logger := log.FromContext(ctx).WithValues("applicationID", p.facts.attempt.id, "reference", p.reference)
+	for failures := 1; ; failures++ {
+		err := p.tryDeposit(ctx, created)
+		switch {
+		case err == nil && p.facts.records.id != p.facts.attempt.id:
+			logger.Error(nil, "The record of the reference was given to another application, or to another Mandate, while this application was created. No Mandate will show it: look at it at the service", "recordedID", p.facts.records.id)
+		case errors.Is(err, ledger.ErrNoNamespace):
+			logger.Error(nil, "The namespace was deleted while an application was created; nothing here knows it any more")
+			p.facts.trouble = reasonBehind
+		case err != nil:
+			logger.Info("Storing the id of the application failed; trying again", "error", bare(err).Error())
+			wait(ctx, min(100*time.Millisecond<<min(failures, 6), 5*time.Second))
+			continue
+		}
+		p.facts.bound = err == nil && p.facts.records.id == p.facts.attempt.id
+		p.facts.attempt = attemptFacts{}
+		return nil
 	}
-	return "no answer, or one that cannot be used"
+}
+
+// tryDeposit stores the id and takes over the record that it is then in.
+func (p *pass) tryDeposit(ctx context.Context, created metav1.Time) error {
+	id := p.facts.attempt.id
+	record, err := p.Ledger.Deposit(ctx, p.record, id, created)
+	if errors.Is(err, ledger.ErrLost) || apierrors.IsInvalid(err) {
+		record, err = p.depositElsewhere(ctx, id, created)
+	}
+	if err != nil {
+		return err
+	}
+	p.setRecord(record)
+	return nil
+}
+
+// depositElsewhere is for an id whose record was taken over, or deleted, or given another id, while the answer was on its
+// way.
+func (p *pass) depositElsewhere(ctx context.Context, id int64, created metav1.Time) (*v1alpha1.ApplicationRecord, error) {
+	record, err := p.Ledger.Get(ctx, p.mandate.Namespace, p.connection.URL, p.reference)
+	switch {
+	case err != nil:
+		return nil, err
+	case record == nil:
+		spec := p.record.Spec
+		spec.ApplicationID, spec.CreatedTime = &id, &created
+		return p.Ledger.Claim(ctx, p.mandate.Namespace, spec)
+	case record.Spec.ApplicationID == nil && record.Spec.MandateRef.Name == p.mandate.Name:
+		return p.Ledger.Deposit(ctx, record, id, created)
+	}
+	return record, nil
 }
 
 func wait(ctx context.Context, d time.Duration) {

@@ -68,7 +68,7 @@ func decide(f facts) next {
 	case f.suspended:
 		return rest(v1alpha1.ReasonSuspended)
 	case f.outcome == v1alpha1.OutcomeExpired || f.outcome == v1alpha1.OutcomeDeleted:
-		return rest(v1alpha1.ReasonAccepted)
+		return rest(reasonVanished)
 	case f.id != 0:
 		return decideApplication(f)
 	default:
@@ -87,11 +87,11 @@ func decideCreate(f facts) next {
 		return rest(v1alpha1.ReasonServiceNotReady)
 	case !r.read:
 		return next{step: stepReadRecord}
-	case r.exists && !r.mine && (r.sent || r.id != 0):
-		return rest(v1alpha1.ReasonReferenceConflict)
-	case !r.exists && f.edited && !r.listed:
+	case f.edited && !r.listed && (!r.mine || !r.sent):
 		return next{step: stepListRecords}
-	case r.exists && r.sent:
+	case r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):
+		return rest(v1alpha1.ReasonReferenceConflict)
+	case r.exists && (r.sent || r.id != 0):
 		return decideUnknown(f)
 	}
 	if blocked := blockedPost(f); blocked.step != "" {
@@ -112,19 +112,25 @@ func decideCreate(f facts) next {
 }
 
 // decideUnknown is for an attempt that may have created the application and whose answer nobody has. The same reference
-// is sent again: the service can only create it, if the first request never arrived, or call it a duplicate.
+// is sent again: the service can only create it, if the first request never arrived, or call it a duplicate. A refusal for
+// another reason leaves that open, until the spec or a Secret changes.
 func decideUnknown(f facts) next {
 	r := f.records
 	switch {
+	case r.elsewhere:
+		return rest(v1alpha1.ReasonOutcomeUnknown) // this service knows nothing of it, and would create it once more
 	case f.now.Sub(r.first) >= retention:
 		return rest(reasonVanished) // whatever there was, the service has deleted it
 	case r.verdict == v1alpha1.VerdictTaken, r.ordinal >= maxAttempts, f.now.Sub(r.first) >= attemptWindow, deadlinePassed(f):
 		return rest(v1alpha1.ReasonOutcomeUnknown)
-	case f.now.Before(r.started.Add(f.settleDelay)):
-		return next{stepRest, v1alpha1.ReasonSettling, r.started.Add(f.settleDelay).Sub(f.now)}
+	case r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)):
+		return next{stepRest, v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now)}
 	}
 	if blocked := blockedPost(f); blocked.step != "" {
 		return blocked
+	}
+	if r.verdict == v1alpha1.VerdictRefused && r.inputs == f.inputs.fingerprint {
+		return rest(v1alpha1.ReasonRefused)
 	}
 	return next{step: stepRetake}
 }
@@ -201,10 +207,14 @@ func decideApplication(f facts) next {
 }
 
 func restingReason(f facts) string {
-	if f.unbuilt {
+	switch {
+	case f.unbuilt:
 		return v1alpha1.ReasonNotImplemented
+	case f.archive && f.application.read && !f.application.archived:
+		return reasonNotArchived
+	default:
+		return v1alpha1.ReasonAccepted
 	}
-	return v1alpha1.ReasonAccepted
 }
 
 // decideMissing is for a 404 on a known id: it is believed after a second one, and only while the service is healthy

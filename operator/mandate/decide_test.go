@@ -24,9 +24,9 @@ func fresh(change func(*facts)) facts {
 	return f
 }
 
-// sent is a record of ours whose attempt may have reached the service that long ago.
+// sent is a record of ours whose attempt may have reached the service that long ago, and was seen ever since.
 func sent(ago time.Duration, change func(*recordsFacts)) recordsFacts {
-	r := recordsFacts{read: true, exists: true, mine: true, sent: true, ordinal: 1, inputs: "then", first: now.Add(-ago), started: now.Add(-ago)}
+	r := recordsFacts{read: true, exists: true, mine: true, sent: true, ordinal: 1, inputs: "then", first: now.Add(-ago), observed: now.Add(-ago)}
 	if change != nil {
 		change(&r)
 	}
@@ -131,9 +131,33 @@ func TestDecide(t *testing.T) {
 		"a reference that another Mandate gave up": {
 			why: "its attempt provably left nothing at the service",
 			facts: fresh(func(f *facts) {
-				f.records = recordsFacts{read: true, exists: true, ordinal: 1, verdict: v1alpha1.VerdictRefused}
+				f.records = recordsFacts{read: true, exists: true, abandoned: true, ordinal: 1, verdict: v1alpha1.VerdictRefused}
 			}),
 			want: next{step: stepRelease},
+		},
+		"a reference that another Mandate still wants": {
+			why: "the two would take it from each other, and send, for ever",
+			facts: fresh(func(f *facts) {
+				f.records = recordsFacts{read: true, exists: true, ordinal: 1, verdict: v1alpha1.VerdictRefused}
+			}),
+			want: rest(v1alpha1.ReasonReferenceConflict),
+		},
+		"an edited Mandate looks elsewhere even if its reference has a record": {
+			why: "it was edited to and fro: what was sent under the reference between the edits counts",
+			facts: fresh(func(f *facts) {
+				f.edited = true
+				f.records = recordsFacts{read: true, exists: true, mine: true, ordinal: 1, verdict: v1alpha1.VerdictRefused, inputs: "then"}
+			}),
+			want: next{step: stepListRecords},
+		},
+		"what was sent to another service is not sent to this one": {
+			why:   "it would create a second application, and not find out about the first",
+			facts: fresh(func(f *facts) { f.records = sent(time.Hour, func(r *recordsFacts) { r.elsewhere = true }) }),
+			want:  rest(v1alpha1.ReasonOutcomeUnknown),
+		},
+		"an application at another service": {
+			facts: fresh(func(f *facts) { f.records = recordsFacts{read: true, exists: true, mine: true, elsewhere: true, id: 7} }),
+			want:  rest(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"an attempt of unknown outcome settles": {
 			facts: fresh(func(f *facts) { f.records = sent(30*time.Second, nil) }),
@@ -142,6 +166,33 @@ func TestDecide(t *testing.T) {
 		"then its reference is sent again": {
 			facts: fresh(func(f *facts) { f.records = sent(91*time.Second, nil) }),
 			want:  next{step: stepRetake},
+		},
+		"an attempt that this process has only just seen settles": {
+			why: "by the clock of the machine that made it, it is long over; that clock may be wrong",
+			facts: fresh(func(f *facts) {
+				f.records = sent(time.Hour, func(r *recordsFacts) { r.observed = now })
+			}),
+			want: next{stepRest, v1alpha1.ReasonSettling, 90 * time.Second},
+		},
+		"an attempt that was not sent after an unknown one needs not settle": {
+			why: "it has ended, and the one before had settled",
+			facts: fresh(func(f *facts) {
+				f.records = sent(time.Second, func(r *recordsFacts) { r.verdict = v1alpha1.VerdictNotSent })
+			}),
+			want: next{step: stepRetake},
+		},
+		"a refusal after an unknown attempt waits for an edit": {
+			facts: fresh(func(f *facts) {
+				f.records = sent(time.Second, func(r *recordsFacts) { r.verdict, r.inputs = v1alpha1.VerdictRefused, "now" })
+			}),
+			want: rest(v1alpha1.ReasonRefused),
+		},
+		"a refusal after an unknown attempt is sent again after an edit": {
+			why: "under the same reference, so that the service refuses it if the unknown attempt created an application",
+			facts: fresh(func(f *facts) {
+				f.records = sent(time.Second, func(r *recordsFacts) { r.verdict = v1alpha1.VerdictRefused })
+			}),
+			want: next{step: stepRetake},
 		},
 		"a duplicate after an unknown attempt is final": {
 			why: "the application exists and its id is lost",
@@ -167,7 +218,7 @@ func TestDecide(t *testing.T) {
 		},
 		"the first attempt counts, not the last": {
 			facts: fresh(func(f *facts) {
-				f.records = sent(50*day, func(r *recordsFacts) { r.started, r.ordinal = now.Add(-day), 2 })
+				f.records = sent(50*day, func(r *recordsFacts) { r.observed, r.ordinal = now.Add(-day), 2 })
 			}),
 			want: rest(v1alpha1.ReasonOutcomeUnknown),
 		},
@@ -229,6 +280,20 @@ func TestDecide(t *testing.T) {
 		"archive": {
 			facts: bound(func(f *facts) { f.archive, f.application.stage = true, client.StageCompleted }),
 			want:  next{step: stepArchive},
+		},
+		"a refused archiving keeps nothing else from being done": {
+			facts: bound(func(f *facts) {
+				f.archive, f.application.archiveSent, f.application.stage, f.decision = true, true, client.StageInReview, v1alpha1.DecisionComplete
+			}),
+			want: next{step: stepComplete},
+		},
+		"what is not archived yet is not done": {
+			facts: bound(func(f *facts) { f.archive, f.application.archiveSent = true, true }),
+			want:  rest(reasonNotArchived),
+		},
+		"an application that was gone stays so": {
+			facts: bound(func(f *facts) { f.outcome, f.application = v1alpha1.OutcomeDeleted, applicationFacts{} }),
+			want:  rest(reasonVanished),
 		},
 		"a final Mandate is left alone": {
 			facts: bound(func(f *facts) { f.outcome, f.application = v1alpha1.OutcomeCompleted, applicationFacts{} }),
@@ -312,12 +377,13 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 				t.Fatalf("posts after createBefore: %+v", f)
 			}
 		case stepClaim:
-			if f.id != 0 || f.records.exists || f.outcome != "" || !f.records.read {
+			if f.id != 0 || f.records.exists || f.outcome != "" || !f.records.read || f.edited && !f.records.listed {
 				t.Fatalf("claims although something is known to exist, or nothing is known: %+v", f)
 			}
 		case stepRetake:
 			r := f.records
-			if f.id != 0 || f.outcome != "" || !r.mine || r.sent && (f.now.Before(r.started.Add(f.settleDelay)) || f.now.Sub(r.first) >= attemptWindow || r.ordinal >= maxAttempts || r.verdict == v1alpha1.VerdictTaken) {
+			if f.id != 0 || f.outcome != "" || !r.mine || r.elsewhere || f.edited && !r.listed && !r.sent ||
+				r.sent && (r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)) || f.now.Sub(r.first) >= attemptWindow || r.ordinal >= maxAttempts || r.verdict == v1alpha1.VerdictTaken) {
 				t.Fatalf("begins another attempt that could send twice: %+v", f)
 			}
 		case stepComplete, stepReject:
@@ -345,7 +411,8 @@ func anyFacts(t *rapid.T) facts {
 			read: flag.Draw(t, "read"), listed: flag.Draw(t, "listed"), exists: flag.Draw(t, "recorded"), mine: flag.Draw(t, "mine"), sent: flag.Draw(t, "sent"),
 			ordinal: rapid.Int32Range(1, 5).Draw(t, "ordinal"), inputs: rapid.SampledFrom([]string{"now", "then"}).Draw(t, "inputs"),
 			verdict: rapid.SampledFrom([]v1alpha1.Verdict{"", v1alpha1.VerdictNotSent, v1alpha1.VerdictRefused, v1alpha1.VerdictTaken}).Draw(t, "verdict"),
-			first:   ago("first"), started: ago("started"),
+			first:   ago("first"), observed: ago("observed"), abandoned: flag.Draw(t, "abandoned"), elsewhere: flag.Draw(t, "elsewhere"),
+			id: rapid.SampledFrom([]int64{0, 0, 7}).Draw(t, "recordedID"),
 		},
 		attempt: attemptFacts{
 			begun: flag.Draw(t, "begun"), started: ago("begin"), verified: flag.Draw(t, "verified"), changed: flag.Draw(t, "changed"), posted: flag.Draw(t, "posted"),
@@ -354,7 +421,7 @@ func anyFacts(t *rapid.T) facts {
 		application: applicationFacts{
 			read: flag.Draw(t, "appRead"), missing: flag.Draw(t, "missing"), sameReference: flag.Draw(t, "same"), archived: flag.Draw(t, "archived"),
 			stage:   rapid.SampledFrom([]client.Stage{client.StageOpen, client.StageInReview, client.StageCompleted, client.StageRejected}).Draw(t, "stage"),
-			decided: flag.Draw(t, "decided"),
+			decided: flag.Draw(t, "decided"), archiveSent: flag.Draw(t, "archiveSent"),
 		},
 	}
 	if flag.Draw(t, "deadline") {

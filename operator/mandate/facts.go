@@ -14,8 +14,8 @@ type facts struct {
 
 	// From the Mandate, as the cache has it.
 	deleting, suspended bool
-	// edited: the Mandate or its IdentityService was edited since it was made, so an earlier attempt may have gone out
-	// under another reference.
+	// edited: the Mandate or its IdentityService is not what it was when the Mandate was made, so an earlier attempt may
+	// have gone out under another reference.
 	edited       bool
 	unbuilt      bool // the spec asks for something that this version does not do
 	createBefore time.Time
@@ -45,7 +45,7 @@ type facts struct {
 
 type serviceFacts struct {
 	exists bool // there is an IdentityService
-	known  bool // it was looked at, so its URL and settings are known
+	known  bool // it was looked at as it is now, so its URL and settings are known
 	ready  bool
 	probed bool // it answered something else in this pass
 }
@@ -56,13 +56,19 @@ type recordsFacts struct {
 	listed bool // under other references, too
 	exists bool
 	mine   bool
-	id     int64
+	// abandoned: the Mandate that it belongs to is gone, or has another reference now.
+	abandoned bool
+	elsewhere bool // it is about another service than the one that the spec names now
+	id        int64
 	// Of the last attempt.
-	sent           bool
-	ordinal        int32
-	verdict        v1alpha1.Verdict
-	inputs         string
-	first, started time.Time
+	sent    bool
+	ordinal int32
+	verdict v1alpha1.Verdict
+	inputs  string
+	first   time.Time
+	// observed is when this process first saw the attempt. When it started, by the clock of the process that made it, is
+	// not to be compared with a clock here.
+	observed time.Time
 }
 
 // inputsFacts is what the application is to be made from.
@@ -75,13 +81,15 @@ type inputsFacts struct {
 // attemptFacts is the attempt that this process has begun and not written the end of.
 type attemptFacts struct {
 	begun    bool
-	started  time.Time
-	verified bool // the live Mandate is still what the attempt was made from
-	changed  bool // it is not
+	started  time.Time // by the clock that does not jump
+	verified bool      // the live Mandate and IdentityService are still what the attempt was made from
+	changed  bool      // they are not
 	posted   bool
 	id       int64 // the application that was created
 	outcome  client.Outcome
 	kind     client.Kind
+	// duplicate: the refusal speaks of a reference, the application's or an individual's.
+	duplicate bool
 }
 
 // applicationFacts is what the service said of the application in this pass.

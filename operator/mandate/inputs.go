@@ -28,7 +28,7 @@ func (p *pass) resolve(ctx context.Context) error {
 	if err := p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), live); err != nil {
 		return err
 	}
-	if live.UID != p.mandate.UID || live.Generation != p.mandate.Generation || !live.DeletionTimestamp.IsZero() || live.Status.ApplicationID != nil {
+	if !p.current(live) {
 		// The cache is behind. Its next event starts a new pass.
 		p.facts.trouble = reasonBehind
 		return nil

@@ -23,6 +23,8 @@ type note struct {
 	uid      types.UID // of the Mandate that had the name then
 	changed  time.Time // when the application was last seen to change
 	failures int       // in a row
+	attempt  string    // nonce of the attempt that is waited for
+	observed time.Time // when it was seen first
 }
 
 func (m *memory) forget(name types.NamespacedName) {
@@ -45,6 +47,26 @@ func (m *memory) update(mandate *v1alpha1.Mandate, change func(*note)) note {
 	change(&n)
 	m.notes[name] = n
 	return n
+}
+
+// failed counts passes in a row that failed.
+func (m *memory) failed(mandate *v1alpha1.Mandate, failed bool) int {
+	return m.update(mandate, func(n *note) {
+		n.failures++
+		if !failed {
+			n.failures = 0
+		}
+	}).failures
+}
+
+// observe tells when this process first saw an attempt. No two clocks are compared: one that is ahead would make an attempt
+// look lost that another operator is still at.
+func (m *memory) observe(mandate *v1alpha1.Mandate, nonce string) time.Time {
+	return m.update(mandate, func(n *note) {
+		if n.attempt != nonce {
+			n.attempt, n.observed = nonce, time.Now()
+		}
+	}).observed
 }
 
 // pollInterval grows with the time since something last changed: people who are at it are watched closely, those who are

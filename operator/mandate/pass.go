@@ -38,21 +38,16 @@ func (p *pass) leave() {
 // begin collects what can be known without a request to the API server or the service.
 func (r *Reconciler) begin(ctx context.Context, mandate *v1alpha1.Mandate) (*pass, error) {
 	p := &pass{Reconciler: r, mandate: mandate}
-	connection, known := r.Connections.Get(serviceName(mandate))
-	exists := known
-	if !known {
-		err := r.Cache.Get(ctx, serviceName(mandate), &v1alpha1.IdentityService{})
-		if client.IgnoreNotFound(err) != nil {
-			return nil, err
-		}
-		exists = err == nil
+	service, err := r.connect(ctx, p)
+	if err != nil {
+		return nil, err
 	}
-	p.connection = connection
+	connection := &p.connection
 	spec, status := &mandate.Spec, &mandate.Status
 	p.facts = facts{
 		deleting:    !mandate.DeletionTimestamp.IsZero(),
 		suspended:   spec.Suspend,
-		edited:      mandate.Generation > 1 || connection.Generation > 1,
+		edited:      mandate.Generation > 1 || connection.Generation > 1 || !connection.Created.Before(&mandate.CreationTimestamp),
 		unbuilt:     spec.Adopt != nil || len(spec.CheckReviews) > 0 || spec.DeletionPolicy != "" && spec.DeletionPolicy != v1alpha1.DeletionPolicyRetain,
 		decision:    spec.Decision,
 		archive:     spec.Archived && !status.Archived,
@@ -61,7 +56,7 @@ func (r *Reconciler) begin(ctx context.Context, mandate *v1alpha1.Mandate) (*pas
 		held:        heldDecision(mandate),
 		settleDelay: r.SettleDelay,
 		secondLook:  min(10*connection.MinPoll, 10*time.Minute),
-		service:     serviceFacts{exists: exists, known: known, ready: connection.Ready},
+		service:     service,
 	}
 	if status.ApplicationID != nil {
 		p.facts.id, p.facts.bound = *status.ApplicationID, true
@@ -75,13 +70,28 @@ func (r *Reconciler) begin(ctx context.Context, mandate *v1alpha1.Mandate) (*pas
 	if confirming := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReconciling); confirming != nil && confirming.Reason == reasonConfirming {
 		p.facts.missingSince = confirming.LastTransitionTime.Time
 	}
-	if known {
+	if service.known {
 		p.reference = spec.Reference
 		if p.reference == "" {
 			p.reference = reference.Mandate(connection.ReferencePrefix, mandate.Namespace, mandate.Name)
 		}
 	}
 	return p, nil
+}
+
+// connect finds the connection that the Mandate is to use. One that was made from an earlier IdentityService is not it:
+// its URL or prefix may be another's.
+func (r *Reconciler) connect(ctx context.Context, p *pass) (serviceFacts, error) {
+	service := &v1alpha1.IdentityService{}
+	if err := r.Cache.Get(ctx, serviceName(p.mandate), service); err != nil {
+		return serviceFacts{}, client.IgnoreNotFound(err)
+	}
+	made, ok := r.Connections.Get(serviceName(p.mandate))
+	if !ok || made.UID != service.UID || made.Generation != service.Generation {
+		return serviceFacts{exists: true}, nil
+	}
+	p.connection = made
+	return serviceFacts{exists: true, known: true, ready: made.Ready}, nil
 }
 
 // heldDecision is what the application looked like when the service refused the decision of this very spec.
@@ -135,9 +145,14 @@ func (p *pass) act(ctx context.Context, s step) error {
 // failed notes a call that did not do what it should and says what that means for this pass.
 func (p *pass) failed(ctx context.Context, err error, reason string) {
 	p.facts.trouble, p.facts.retryAfter = reason, idv.RetryAfterOf(err)
+	p.suspect(err)
+	log.FromContext(ctx).Info("A call to the service failed", "error", err.Error())
+}
+
+// suspect has the connection looked at after a failure that may be the service's and not this call's alone.
+func (p *pass) suspect(err error) {
 	switch idv.KindOf(err) {
 	case idv.KindCredentials, idv.KindUnreachable, idv.KindConnection, idv.KindTimeout, idv.KindServer, idv.KindUnreadable:
 		p.Suspect(serviceName(p.mandate))
 	}
-	log.FromContext(ctx).Info("A call to the service failed", "error", err.Error())
 }

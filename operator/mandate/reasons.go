@@ -14,7 +14,7 @@ const (
 	reasonConfirming      = "Confirming"
 	reasonVanished        = "Vanished"
 	reasonBehind          = "Behind" // the cache is; nothing to show, look again
-	reasonArchiveRefused  = "ArchiveRefused"
+	reasonNotArchived     = "NotArchived"
 	reasonDecisionRefused = "DecisionRefused"
 )
 
@@ -58,25 +58,25 @@ var verdicts = map[string]verdict{
 	v1alpha1.ReasonMandateTypeNotFound: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonRefused, metav1.ConditionFalse,
 		"The service has no mandate type, or more than one, that spec.mandateType selects. status.mandateTypes of the IdentityService lists them."},
 	v1alpha1.ReasonRefused: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonRefused, metav1.ConditionTrue,
-		"The service refused to create the application. Correct the spec or the Secrets that it names; it is not sent again before that."},
+		"The service refused to create the application; the operator's log names the fields. Correct the spec or the Secrets that it names: it is not sent again before that."},
 	v1alpha1.ReasonReferenceConflict: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonReferenceConflict, metav1.ConditionTrue,
 		"The reference belongs to another Mandate, or to an application that this Mandate did not create. Choose another spec.reference."},
 	v1alpha1.ReasonCreateDeadlinePassed: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonCreateDeadlinePassed, metav1.ConditionTrue,
 		"spec.createBefore has passed before an application was created, so none is created."},
-	v1alpha1.ReasonSettling: {metav1.ConditionFalse, reconciling, metav1.ConditionUnknown, v1alpha1.ReasonSettling, metav1.ConditionTrue,
+	v1alpha1.ReasonSettling: {metav1.ConditionFalse, reconciling, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown, metav1.ConditionTrue,
 		"An attempt to create the application got no clear answer. The operator waits until the service must have finished with it, then finds out with the same reference."},
 	v1alpha1.ReasonOutcomeUnknown: {metav1.ConditionFalse, stalled, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown, metav1.ConditionTrue,
-		"The application may exist at the service, but its id was lost. Nothing more is sent, so that nobody is e-mailed twice. Look for the reference in status at the service."},
+		"The application may exist at the service, but its id was lost. Nothing more is sent, so that nobody is e-mailed twice. Look for the reference in status at the service that it was sent to."},
 	reasonRetrying: {metav1.ConditionFalse, reconciling, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionTrue,
 		"The last attempt did not reach the service, or was turned away without effect. It is tried again."},
 	reasonReadFailed: {metav1.ConditionUnknown, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
-		"The application is known but could not be read yet. It is tried again."},
+		"The application is known, but reading it, or carrying out what the spec asks for, fails. It is tried again."},
 	reasonConfirming: {metav1.ConditionUnknown, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
 		"The service did not find the application. It is looked for again before that is believed."},
 	reasonVanished: {metav1.ConditionFalse, stalled, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
 		"The service no longer has the application. It is not created again: create another Mandate, with another reference, if that is wanted."},
-	reasonArchiveRefused: {metav1.ConditionFalse, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
-		"The service refused to archive the application. It is tried again when the application is read next."},
+	reasonNotArchived: {metav1.ConditionFalse, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
+		"The service refused to archive the application, or has not done so yet. It is tried again when the application is read next."},
 }
 
 // Sentences of the other conditions.

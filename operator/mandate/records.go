@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -17,11 +19,27 @@ func (p *pass) readRecord(ctx context.Context) error {
 	}
 	p.facts.records.read = true
 	p.setRecord(record)
-	return nil
+	if record == nil || p.facts.records.mine {
+		return nil
+	}
+	p.facts.records.abandoned, err = p.abandoned(ctx, record)
+	return err
 }
 
-// listRecords looks for an attempt, or an application, under a reference that the Mandate had before an edit. The first
-// one that may have reached the service is the Mandate's, whatever the spec says now.
+// abandoned tells whether the Mandate of a record has no use for its reference any more. Two Mandates that want the same
+// one would otherwise take the record from each other, and send, for ever.
+func (p *pass) abandoned(ctx context.Context, record *v1alpha1.ApplicationRecord) (bool, error) {
+	owner := &v1alpha1.Mandate{}
+	err := p.Cache.Get(ctx, types.NamespacedName{Namespace: record.Namespace, Name: record.Spec.MandateRef.Name}, owner)
+	if apierrors.IsNotFound(err) {
+		return true, nil
+	}
+	wanted := owner.Status.Reference
+	return wanted != "" && wanted != record.Spec.Reference, err
+}
+
+// listRecords looks for an attempt, or an application, under a reference or at a service that the Mandate had before an
+// edit. What may have been created by it is the Mandate's, whatever the spec says now.
 func (p *pass) listRecords(ctx context.Context) error {
 	records, err := p.Ledger.OfMandate(ctx, p.mandate.Namespace, p.mandate.UID)
 	if err != nil {
@@ -30,8 +48,9 @@ func (p *pass) listRecords(ctx context.Context) error {
 	p.facts.records.listed = true
 	for i := range records {
 		spec := &records[i].Spec
-		if spec.ServiceURL == p.connection.URL && (spec.ApplicationID != nil || spec.Attempt != nil && spec.Attempt.Sent) {
+		if spec.ApplicationID != nil || spec.Attempt != nil && spec.Attempt.Sent {
 			p.reference = spec.Reference
+			p.facts.inputs = inputsFacts{} // they were for the other reference
 			p.setRecord(&records[i])
 			return nil
 		}
@@ -53,20 +72,23 @@ func (p *pass) setRecord(record *v1alpha1.ApplicationRecord) {
 	p.record = record
 	r := recordsFacts{read: p.facts.records.read, listed: p.facts.records.listed}
 	if record != nil {
-		r.exists, r.mine = true, record.Spec.MandateRef.Name == p.mandate.Name
+		r.exists, r.mine, r.elsewhere = true, record.Spec.MandateRef.Name == p.mandate.Name, record.Spec.ServiceURL != p.connection.URL
 		if id := record.Spec.ApplicationID; id != nil {
 			r.id = *id
 		}
 		if a := record.Spec.Attempt; a != nil {
 			r.sent, r.ordinal, r.verdict, r.inputs = a.Sent, a.Ordinal, a.Verdict, a.Inputs
-			r.first, r.started = a.FirstStartedTime.Time, a.StartedTime.Time
+			r.first = a.FirstStartedTime.Time
+			if r.mine && r.sent { // the only kind that is waited for; memory holds one attempt
+				r.observed = p.memory.observe(p.mandate, a.Nonce)
+			}
 		}
 		if created := record.Spec.CreatedTime; created != nil && p.facts.createdTime.IsZero() {
 			p.facts.createdTime = created.Time
 		}
 	}
 	p.facts.records = r
-	if r.mine && r.id != 0 && p.facts.id == 0 {
+	if r.mine && !r.elsewhere && r.id != 0 && p.facts.id == 0 {
 		p.facts.id = r.id
 	}
 }

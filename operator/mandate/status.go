@@ -13,9 +13,10 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 )
 
-// writeStatus is the only place that writes the status of Mandates: one patch, and none if nothing changed.
-func (p *pass) writeStatus(ctx context.Context, reason string) error {
-	if p.keepsStatus(reason) {
+// writeStatus is the only place that writes the status of Mandates: one patch, and none if nothing changed. It is made for
+// what the cache had when the pass began: the Mandate may have been edited since, or be another one of that name.
+func (p *pass) writeStatus(ctx context.Context, reason string, failures int) error {
+	if p.keepsStatus(reason, failures) {
 		return nil
 	}
 	updated := p.mandate.DeepCopy()
@@ -23,15 +24,23 @@ func (p *pass) writeStatus(ctx context.Context, reason string) error {
 	if equality.Semantic.DeepEqual(updated.Status, p.mandate.Status) {
 		return nil
 	}
-	return p.Status.Patch(ctx, updated, client.MergeFrom(p.mandate))
+	return p.Status.Patch(ctx, updated, client.MergeFromWithOptions(p.mandate, client.MergeFromWithOptimisticLock{}))
 }
 
+// patience is how many reads of one application may fail in a row, half a minute of them, before that shows.
+const patience = 6
+
 // keepsStatus: what is known of an application stays as it is while the service cannot be asked. That the service is
-// away shows at its IdentityService, once, instead of at ten thousand Mandates.
-func (p *pass) keepsStatus(reason string) bool {
+// away shows at its IdentityService, once, instead of at ten thousand Mandates. And a start of the operator, before it
+// has looked at the IdentityService, is no news at all.
+func (p *pass) keepsStatus(reason string, failures int) bool {
+	known := p.facts.bound && p.facts.seen
+	current := p.mandate.Status.ObservedGeneration == p.mandate.Generation
 	switch reason {
-	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotReady, reasonReadFailed, reasonRetrying:
-		return p.facts.bound && p.facts.seen && p.mandate.Status.ObservedGeneration == p.mandate.Generation
+	case v1alpha1.ReasonServiceNotReady:
+		return current && (known || !p.facts.service.known)
+	case reasonReadFailed:
+		return current && known && failures < patience
 	}
 	return false
 }
@@ -52,14 +61,23 @@ func (p *pass) statusFor(status *v1alpha1.MandateStatus, reason string) {
 		project(status, p.mandate, p.request.Individuals, p.application)
 	}
 	switch {
+	case status.Outcome != "": // once final, it never changes
 	case reason == reasonVanished:
-		status.Outcome = vanishedOutcome(f.now, p.age())
+		status.Outcome = p.gone(status.Outcome)
 	case f.application.read && f.application.stage == idv.StageCompleted:
 		status.Outcome = v1alpha1.OutcomeCompleted
 	case f.application.read && f.application.stage == idv.StageRejected:
 		status.Outcome = v1alpha1.OutcomeRejected
 	}
 	p.conditionsFor(status, reason)
+}
+
+// gone tells what became of an application that the service no longer has. What was told once stays so.
+func (p *pass) gone(outcome v1alpha1.Outcome) v1alpha1.Outcome {
+	if outcome == v1alpha1.OutcomeExpired || outcome == v1alpha1.OutcomeDeleted {
+		return outcome
+	}
+	return vanishedOutcome(p.facts.now, p.age())
 }
 
 // age is when the application was made: as the status says, else the record.
@@ -89,7 +107,7 @@ func (p *pass) conditionsFor(status *v1alpha1.MandateStatus, reason string) {
 	}
 	shown := reason
 	if reason == reasonVanished {
-		shown = string(status.Outcome)
+		shown = string(p.gone(status.Outcome))
 	}
 	set(v1alpha1.ConditionReady, v.ready, shown, v.message)
 
@@ -99,17 +117,18 @@ func (p *pass) conditionsFor(status *v1alpha1.MandateStatus, reason string) {
 	}
 	set(v1alpha1.ConditionResolvedRefs, v.refs, refsReason, refsMessage)
 
+	open := p.openAttempt()
 	switch {
 	case status.ApplicationID != nil:
 		set(v1alpha1.ConditionCreated, metav1.ConditionTrue, v1alpha1.ReasonCreated, sentences[v1alpha1.ReasonCreated])
 	case v.created == metav1.ConditionTrue: // known, but nothing could be read so far
 		set(v1alpha1.ConditionCreated, metav1.ConditionUnknown, shown, v.message)
+	case v.created == metav1.ConditionFalse && open != "":
+		set(v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown, open)
+	case v.createdReason == v1alpha1.ReasonCreating:
+		set(v1alpha1.ConditionCreated, v.created, v.createdReason, sentences[v1alpha1.ReasonCreating])
 	default:
-		message := v.message
-		if v.createdReason == v1alpha1.ReasonCreating {
-			message = sentences[v1alpha1.ReasonCreating]
-		}
-		set(v1alpha1.ConditionCreated, v.created, v.createdReason, message)
+		set(v1alpha1.ConditionCreated, v.created, v.createdReason, v.message)
 	}
 
 	completed, completedReason := metav1.ConditionFalse, v1alpha1.ReasonInProgress
@@ -130,6 +149,19 @@ func (p *pass) conditionsFor(status *v1alpha1.MandateStatus, reason string) {
 	case stalled:
 		p.keepTransition(status, v1alpha1.ConditionStalled, shown, v.message)
 	}
+}
+
+// openAttempt is the message of Created if nobody can say that no application exists, whatever else stands in its way: an
+// attempt may have created it. "" if that is not so.
+func (p *pass) openAttempt() string {
+	if r := p.facts.records; r.read && r.mine && r.sent {
+		return verdicts[v1alpha1.ReasonSettling].message
+	}
+	before := meta.FindStatusCondition(p.mandate.Status.Conditions, v1alpha1.ConditionCreated)
+	if !p.facts.records.read && before != nil && before.Reason == v1alpha1.ReasonOutcomeUnknown {
+		return before.Message // the ledger was not asked in this pass
+	}
+	return ""
 }
 
 // keepTransition sets an abnormal condition that was just taken out, without making it look new if it was there before:

@@ -51,7 +51,7 @@ func (e *entry) forget() {
 	if e.client != nil {
 		e.client.Close()
 	}
-	e.client, e.version, e.err, e.next, e.failures = nil, "", nil, time.Time{}, 0
+	e.client, e.version, e.err, e.checked, e.next, e.failures = nil, "", nil, time.Time{}, time.Time{}, 0
 }
 
 func (r *Reconciler) config(spec *v1alpha1.IdentityServiceSpec, secret *corev1.Secret) idv.Config {
@@ -76,7 +76,8 @@ func (r *Reconciler) config(spec *v1alpha1.IdentityServiceSpec, secret *corev1.S
 func (r *Reconciler) publish(ctx context.Context, name types.NamespacedName, service *v1alpha1.IdentityService, e *entry, reason string) {
 	spec := &service.Spec
 	r.Connections.Put(ctx, name, connection.Connection{
-		Client: e.client, URL: ledger.NormalURL(spec.BaseURL), Generation: service.Generation, ReferencePrefix: spec.ReferencePrefix,
+		Client: e.client, URL: ledger.NormalURL(spec.BaseURL), ReferencePrefix: spec.ReferencePrefix,
+		UID: service.UID, Created: service.CreationTimestamp, Generation: service.Generation,
 		MinPoll: seconds(spec.Polling.MinIntervalSeconds, 30), MaxPoll: seconds(spec.Polling.MaxIntervalSeconds, 3600),
 		States:     idv.StateNames{InReview: spec.States.InReview, Completed: spec.States.Completed, Rejected: spec.States.Rejected},
 		References: e.references,

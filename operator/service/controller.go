@@ -7,18 +7,19 @@ import (
 	"sync"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
@@ -37,6 +38,8 @@ const (
 	// suspectInterval is how soon a connection is looked at again that calls have failed on.
 	suspectInterval = 5 * time.Second
 	maxRetry        = 2 * time.Minute
+	// workers is more than one, because a service that does not answer holds its worker up for a while.
+	workers = 10
 )
 
 // Reconciler reconciles IdentityServices.
@@ -54,7 +57,8 @@ type Reconciler struct {
 	suspects chan event.GenericEvent
 }
 
-// entry is what is known of one IdentityService beside its status.
+// entry is what is known of one IdentityService beside its status. It belongs to the one worker that reconciles the
+// IdentityService, but for suspect, which is guarded by mu of the Reconciler.
 type entry struct {
 	version    string // of spec and Secret that client was made from
 	client     *idv.Client
@@ -79,6 +83,10 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(manager).Named("identityservice").
 		For(&v1alpha1.IdentityService{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		WatchesRawSource(source.Channel(r.suspects, &handler.EnqueueRequestForObject{})).
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: workers,
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](500*time.Millisecond, secretInterval),
+		}).
 		Complete(r)
 }
 
@@ -105,9 +113,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.remove(request.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if !service.DeletionTimestamp.IsZero() {
-		return reconcile.Result{}, nil
-	}
 	e := r.entry(request.NamespacedName)
 	reason, err := r.connect(ctx, service, e)
 	if err != nil {
@@ -120,7 +125,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.writeStatus(ctx, service, e.references, reason); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	return reconcile.Result{RequeueAfter: lookAgain(e, time.Now())}, nil
+	return reconcile.Result{RequeueAfter: r.lookAgain(e, time.Now())}, nil
 }
 
 // check asks the service for its reference data if it is time to, and gives the reason for Ready.
@@ -130,12 +135,8 @@ func (r *Reconciler) check(ctx context.Context, e *entry) string {
 		if ctx.Err() != nil {
 			return reasonFor(e.err) // the operator is being stopped: that says nothing about the service
 		}
-		e.checked, e.err = now, err
-		if err == nil {
-			e.references, e.failures, e.next = references, 0, now.Add(checkInterval)
-		} else {
-			e.failures++
-			e.next = now.Add(max(min(suspectInterval<<min(e.failures-1, 6), maxRetry), idv.RetryAfterOf(err)))
+		e.note(now, references, err)
+		if err != nil {
 			log.FromContext(ctx).Info("The identity service cannot be used", "error", err.Error(), "nextLook", e.next.Sub(now).Round(time.Second).String())
 		}
 		r.mu.Lock()
@@ -145,6 +146,21 @@ func (r *Reconciler) check(ctx context.Context, e *entry) string {
 	return reasonFor(e.err)
 }
 
+// note takes down what a check found. A service that asks to wait is as usable as it was before.
+func (e *entry) note(now time.Time, references *idv.References, err error) {
+	busy := idv.KindOf(err) == idv.KindRateLimited && !e.checked.IsZero()
+	e.checked = now
+	if err == nil {
+		e.references, e.err, e.failures, e.next = references, nil, 0, now.Add(checkInterval)
+		return
+	}
+	if !busy {
+		e.err = err
+	}
+	e.failures++
+	e.next = now.Add(max(min(suspectInterval<<min(e.failures-1, 6), maxRetry), idv.RetryAfterOf(err)))
+}
+
 func (r *Reconciler) due(e *entry, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -152,7 +168,9 @@ func (r *Reconciler) due(e *entry, now time.Time) bool {
 }
 
 // lookAgain is when to reconcile next: for the next check, or for a changed Secret, whichever is first.
-func lookAgain(e *entry, now time.Time) time.Duration {
+func (r *Reconciler) lookAgain(e *entry, now time.Time) time.Duration {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	next := secretInterval
 	if e.client != nil && e.next.Sub(now) < next {
 		next = e.next.Sub(now)
