@@ -1,0 +1,175 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// output is what a demo has printed so far.
+type output struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.Write(p)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// performance is a demo that runs in the background, with a directory of its own for temporary files.
+type performance struct {
+	output *output
+	dir    string
+	code   chan int
+}
+
+func perform(ctx context.Context, t *testing.T, programs string, keep bool) performance {
+	t.Helper()
+	p := performance{output: &output{}, dir: t.TempDir(), code: make(chan int, 1)}
+	t.Setenv("TMPDIR", p.dir)
+	screen := &screen{out: p.output, width: func() int { return 0 }}
+	go func() { p.code <- run(ctx, screen, programs, keep) }()
+	return p
+}
+
+// until waits for something that happens while the demo runs.
+func (p performance) until(t *testing.T, happened func() bool) {
+	t.Helper()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for !happened() {
+		select {
+		case code := <-p.code:
+			t.Fatalf("it ended with %d:\n%s", code, p.output)
+		case <-ticker.C:
+		}
+	}
+}
+
+// ends checks the exit code, and that nothing but perhaps logs is left in the directory for temporary files.
+func (p performance) ends(t *testing.T, want int, left ...string) {
+	t.Helper()
+	select {
+	case code := <-p.code:
+		if code != want {
+			t.Errorf("exit code %d, want %d", code, want)
+		}
+	case <-time.After(3 * time.Minute):
+		t.Fatal("the demo does not end")
+	}
+	entries, err := os.ReadDir(p.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, entry := range entries {
+		found = append(found, strings.TrimRight(entry.Name(), "0123456789"))
+	}
+	if !slices.Equal(found, left) {
+		t.Errorf("it leaves %q, want %q", found, left)
+	}
+	if t.Failed() {
+		t.Logf("it printed:\n%s", p.output)
+	}
+}
+
+func build(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	command := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-o", dir, "./cmd/...")
+	command.Dir = filepath.Join("..", "..")
+	if printed, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, printed)
+	}
+	return dir
+}
+
+// What `make demo` and `make demo KEEP=1` do, with what a user of theirs could have in the environment.
+func TestDemo(t *testing.T) {
+	for name, value := range map[string]string{
+		"IDV_BASE_URL": "https://idv.example.com", "IDV_CLIENT_ID": "real", "KUBECONFIG": "/nonexistent", "USE_EXISTING_CLUSTER": "true",
+		"TF_CLI_ARGS_apply": "-destroy", "TF_WORKSPACE": "production",
+	} {
+		t.Setenv(name, value)
+	}
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	p := perform(ctx, t, build(t), true)
+	kept := regexp.MustCompile(`export KUBECONFIG=(\S+)\n(?s:.*)Logs: `)
+	p.until(t, func() bool { return kept.MatchString(p.output.String()) })
+	for _, want := range []string{"5 e-mails to 5 people, none twice", "3 completed, 1 rejected", "mandate types address, identity, kyc"} {
+		if !strings.Contains(p.output.String(), want) {
+			t.Errorf("it does not say %q", want)
+		}
+	}
+	if strings.Contains(p.output.String(), "@") {
+		t.Error("it prints an e-mail address")
+	}
+	if _, err := os.Stat(kept.FindStringSubmatch(p.output.String())[1]); err != nil {
+		t.Error(err)
+	}
+	interrupt()
+	p.ends(t, 0)
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	p := perform(ctx, t, programs(t, "echo started; exec sleep 60"), false)
+	p.until(t, func() bool {
+		logs, err := filepath.Glob(filepath.Join(p.dir, "idv-*", "sandbox.log"))
+		return err == nil && len(logs) == 1
+	})
+	interrupt()
+	p.ends(t, 130)
+}
+
+func TestBrokenPart(t *testing.T) {
+	p := perform(t.Context(), t, programs(t, "echo out of luck; exit 3"), false)
+	p.ends(t, 1, "idv-demo-logs-")
+	for _, want := range []string{"✗", "the sandbox starts", "exit status 3", "out of luck", "All logs are in " + p.dir} {
+		if !strings.Contains(p.output.String(), want) {
+			t.Errorf("it does not say %q:\n%s", want, p.output)
+		}
+	}
+	logs, err := filepath.Glob(filepath.Join(p.dir, "idv-demo-logs-*", "sandbox.log"))
+	if err != nil || len(logs) != 1 {
+		t.Errorf("the sandbox's log was not kept: %q, %v", logs, err)
+	}
+}
+
+func TestProgramsAreMissing(t *testing.T) {
+	p := perform(t.Context(), t, t.TempDir(), false)
+	p.ends(t, 1)
+	if !strings.Contains(p.output.String(), "idv-sandbox is missing: run `make demo`") {
+		t.Errorf("it does not say what to do:\n%s", p.output)
+	}
+}
+
+// programs is a directory in which every program is this script.
+func programs(t *testing.T, script string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range []string{"idv-sandbox", "mandate-operator", "terraform-provider-idv"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
