@@ -31,7 +31,7 @@ var refusalCases = cases{
 
 	"errorShape=documented":     wantErrorShape("exception", "status", "title", "type"),
 	"errorShape=extended":       wantErrorShape("code", "detail", "errors", "exception", "instance", "status", "title", "trace_id", "type"),
-	"errorShape=isNumberstatus": wantErrorShape("exception", "status", "title", "type"),
+	"errorShape=number_status": wantErrorShape("exception", "status", "title", "type"),
 	"errorShape=no_exception":   wantErrorShape("status", "title", "type"),
 
 	"rateLimit=0":  wantRate(0),
@@ -111,7 +111,7 @@ func wantErrorShape(names ...string) func(*testing.T, *served) {
 		must0(t, err)
 		for _, one := range current {
 			if one.Name == "errorShape" {
-				wantEqual(t, "status is a number", one.Value == "isNumberstatus", isNumber)
+				wantEqual(t, "status is a number", one.Value == "number_status", isNumber)
 			}
 		}
 		wantEqual(t, "status", "404", fmt.Sprint(got.at("status")))
