@@ -29,10 +29,10 @@ var refusalCases = cases{
 	"errorBody=text":    wantErrorBody("text/plain; charset=utf-8", "404 Not Found"),
 	"errorBody=empty":   wantErrorBody("", ""),
 
-	"errorShape=documented":     wantErrorShape("exception", "status", "title", "type"),
-	"errorShape=extended":       wantErrorShape("code", "detail", "errors", "exception", "instance", "status", "title", "trace_id", "type"),
+	"errorShape=documented":    wantErrorShape("exception", "status", "title", "type"),
+	"errorShape=extended":      wantErrorShape("code", "detail", "errors", "exception", "instance", "status", "title", "trace_id", "type"),
 	"errorShape=number_status": wantErrorShape("exception", "status", "title", "type"),
-	"errorShape=no_exception":   wantErrorShape("status", "title", "type"),
+	"errorShape=no_exception":  wantErrorShape("status", "title", "type"),
 
 	"rateLimit=0":  wantRate(0),
 	"rateLimit=3":  wantRate(3),
