@@ -7,13 +7,12 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	idv "github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/operator"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/ledger"
@@ -44,6 +43,7 @@ func (w *world) byHand() *hand {
 	h.Reconciler = &mandate.Reconciler{
 		Cache: h.cache(direct), Live: watched, Status: strict.Status(), Ledger: ledger.Ledger{Reader: watched, Writer: strict},
 		Connections: connection.NewRegistry(), Suspect: func(types.NamespacedName) { h.suspected++ }, SettleDelay: 90 * time.Second,
+		Events: events.NewFakeRecorder(100), Metadata: strict, GiveUpAfter: time.Hour,
 	}
 	h.look()
 	return h
@@ -98,12 +98,7 @@ func (h *hand) look() {
 	w.Helper()
 	service := &v1alpha1.IdentityService{}
 	w.check(w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: "default"}, service))
-	c, err := idv.New(idv.Config{
-		BaseURL: service.Spec.BaseURL, Credentials: idv.Credentials{Username: sandbox.DefaultUsername, Password: idv.Hide(sandbox.DefaultPassword)},
-		RequestsPerSecond: -1,
-	})
-	w.check(err)
-	w.Cleanup(c.Close)
+	c := w.client(service.Spec.BaseURL)
 	references, err := c.RetrieveReferences(w.Context())
 	w.check(err)
 	nobodyListens, cancel := context.WithCancel(w.Context())

@@ -108,17 +108,7 @@ func TestCredentialsSecretMissing(t *testing.T) {
 func TestNotImplemented(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	for name, spec := range map[string]string{
-		"adopt":   "{adopt: {applicationID: 1}}",
-		"reviews": "{checkReviews: [{individual: jane, check: liveness, decision: Accept}]}",
-		"delete":  "{deletionPolicy: Delete}",
-		"archive": "{deletionPolicy: Archive}",
-	} {
-		w.mandate(name, spec)
-		w.stalled(name, v1alpha1.ReasonNotImplemented)
-	}
-	w.emails(0)
-	w.apply("{kind: MandateAction, metadata: {name: resend}, spec: {mandateRef: {name: adopt}, type: ResendInvite, individual: jane}}")
+	w.apply("{kind: MandateAction, metadata: {name: resend}, spec: {mandateRef: {name: acme}, type: ResendInvite, individual: jane}}")
 	action := &v1alpha1.MandateAction{}
 	w.eventually(func() (bool, string) {
 		w.check(w.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "resend"}, action))

@@ -1,10 +1,13 @@
 package operator_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	eventsv1 "k8s.io/api/events/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -41,6 +44,7 @@ func TestCompleted(t *testing.T) {
 	}
 	w.kubectl("wait", "--for=condition=Completed", "--timeout=30s", "mandate/acme")
 	w.emails(2)
+	w.events("acme", string(v1alpha1.OutcomeCompleted))
 
 	columns := strings.Fields(strings.SplitN(w.kubectl("get", "mandates"), "\n", 2)[0])
 	if got, want := strings.Join(columns, " "), "NAME READY STATE PROGRESS OUTCOME APPLICATION AGE"; got != want {
@@ -122,5 +126,21 @@ func (w *world) verdict(name string, want status.Status) {
 		result, err := status.Compute(object)
 		w.check(err)
 		return result.Status == want, "kstatus says " + result.Status.String() + ", want " + want.String()
+	})
+}
+
+// events waits until a Mandate has the events with these reasons, and no others.
+func (w *world) events(name string, reasons ...string) {
+	w.Helper()
+	w.eventually(func() (bool, string) {
+		var list eventsv1.EventList
+		w.check(w.List(w.Context(), &list, client.InNamespace(w.namespace)))
+		var got []string
+		for i := range list.Items {
+			if event := &list.Items[i]; event.Regarding.Name == name && event.Regarding.Kind == "Mandate" {
+				got = append(got, event.Reason)
+			}
+		}
+		return slices.Equal(got, reasons), fmt.Sprintf("%s has the events %v, want %v", name, got, reasons)
 	})
 }

@@ -89,6 +89,7 @@ func setup(ctx context.Context, manager ctrl.Manager, options Options) (*mandate
 		Cache: manager.GetClient(), Live: manager.GetAPIReader(), Status: writer.Status(),
 		Ledger:      ledger.Ledger{Reader: manager.GetAPIReader(), Writer: writer},
 		Connections: connections, Suspect: services.Suspect, SettleDelay: options.SettleDelay,
+		Events: manager.GetEventRecorder(fieldOwner), Metadata: writer, GiveUpAfter: options.DeletionGiveUpAfter,
 	}
 	actions := &action.Reconciler{Cache: manager.GetClient(), Status: writer.Status()}
 	return mandates, errors.Join(

@@ -117,6 +117,7 @@ func TestAnswerLost(t *testing.T) {
 		t.Errorf("an id is shown that nobody knows: %d", *m.Status.ApplicationID)
 	}
 	w.emails(1)
+	w.events("acme", v1alpha1.ReasonOutcomeUnknown)
 
 	// Neither an edit, nor a new reference, nor a restart, nor a new Mandate of the name sends anything more.
 	w.mandate("acme", "{reference: another}")

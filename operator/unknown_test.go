@@ -129,7 +129,7 @@ func TestUnknownStaysUnknown(t *testing.T) {
 	t.Parallel()
 	cases := map[string]func(w *world, h *hand){
 		v1alpha1.ReasonSuspended:           func(w *world, _ *hand) { w.mandate("acme", "{suspend: true}") },
-		v1alpha1.ReasonNotImplemented:      func(w *world, _ *hand) { w.mandate("acme", "{adopt: {applicationID: 1}}") },
+		v1alpha1.ReasonAdoptionRefused:     func(w *world, _ *hand) { w.mandate("acme", "{adopt: {applicationID: 1}}") },
 		v1alpha1.ReasonMandateTypeNotFound: func(w *world, _ *hand) { w.mandate("acme", "{mandateType: {code: none}}") },
 		v1alpha1.ReasonSecretNotFound: func(w *world, _ *hand) {
 			w.mandate("acme", "{individuals: [{name: jane, detailsSecretRef: {name: none}}]}")

@@ -16,9 +16,12 @@ import (
 
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/yaml"
@@ -59,6 +62,13 @@ type world struct {
 	operator       *testenv.Process
 }
 
+// scheme knows what the operator knows, and the events that it makes.
+func scheme() *runtime.Scheme {
+	s := operator.Scheme()
+	utilruntime.Must(eventsv1.AddToScheme(s))
+	return s
+}
+
 // newWorld starts a sandbox and makes a namespace. Nothing is applied and no operator runs yet.
 func newWorld(t *testing.T, options sandbox.Options) *world {
 	t.Helper()
@@ -72,7 +82,7 @@ func newWorld(t *testing.T, options sandbox.Options) *world {
 	granted.Do(func() { w.check(env.GrantOperatorRole(t.Context())) })
 	w.check(env.WriteOperatorKubeconfig(w.operatorConfig))
 	var err error
-	w.Client, err = client.New(env.Config, client.Options{Scheme: operator.Scheme()})
+	w.Client, err = client.New(env.Config, client.Options{Scheme: scheme()})
 	w.check(err)
 	return w
 }

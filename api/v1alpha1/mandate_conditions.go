@@ -36,6 +36,24 @@ const (
 	ReasonReferenceConflict = "ReferenceConflict"
 	// ReasonCreateDeadlinePassed: spec.createBefore passed before the application was created.
 	ReasonCreateDeadlinePassed = "CreateDeadlinePassed"
+	// ReasonAdoptionRefused: the application of spec.adopt does not exist, has another reference, or is not this Mandate's.
+	ReasonAdoptionRefused = "AdoptionRefused"
+	// ReasonRetrying: the last attempt to create the application had no effect; it is made again.
+	ReasonRetrying = "Retrying"
+	// ReasonReadFailed: the application is known, and reading it or carrying out the spec fails; it is tried again.
+	ReasonReadFailed = "ReadFailed"
+	// ReasonConfirming: the service did not find the application; it is looked for again before that is believed.
+	ReasonConfirming = "Confirming"
+	// ReasonNotArchived: the service refused to archive the application, or has not done so yet.
+	ReasonNotArchived = "NotArchived"
+	// ReasonDecisionRefused: the service refused spec.decision. Completed is False.
+	ReasonDecisionRefused = "DecisionRefused"
+	// ReasonReviewRefused: the service refused one of spec.checkReviews, or it selects several checks. Completed is False.
+	ReasonReviewRefused = "ReviewRefused"
+	// ReasonDeletionWaiting: the Mandate is being deleted, and the service cannot be asked to archive or delete.
+	ReasonDeletionWaiting = "DeletionWaiting"
+	// ReasonDeletionRefused: the Mandate is being deleted, and the service refuses to archive or delete.
+	ReasonDeletionRefused = "DeletionRefused"
 	// ReasonInProgress: the verification has no outcome yet. Completed is False.
 	ReasonInProgress = "InProgress"
 	// ReasonSuspended: spec.suspend is true.

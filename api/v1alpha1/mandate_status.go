@@ -158,6 +158,10 @@ type CheckStatus struct {
 	// state of the check.
 	// +optional
 	State *ServiceState `json:"state,omitempty"`
+	// reviewed is the decision of spec.checkReviews that was carried out on this check: it is not carried out again, even if
+	// the individual is reset.
+	// +optional
+	Reviewed CheckDecision `json:"reviewed,omitempty"`
 }
 
 // ServiceState is a state in the service's own words.

@@ -2,6 +2,9 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+// ApplicationFinalizer keeps a Mandate with deletionPolicy Archive or Delete until its application is archived or deleted.
+const ApplicationFinalizer = "idv.mandate.io/application"
+
 // The rules of Mandate that compare with status are at its root, because only the root sees spec and status together.
 // There is one rule a field, so that the API server's error names the field.
 

@@ -110,6 +110,9 @@ func (l *Ledger) Claim(ctx context.Context, namespace string, spec v1alpha1.Appl
 	case err != nil:
 		return nil, err
 	}
+	if spec.Attempt == nil {
+		return record, keeps(record, spec.ApplicationID)
+	}
 	if err := complete(record, *spec.Attempt); err != nil {
 		// Nothing was sent yet. Left behind, the record would look as if something may have been.
 		return nil, errors.Join(err, l.Release(ctx, record))
@@ -152,10 +155,39 @@ func (l *Ledger) Deposit(ctx context.Context, record *v1alpha1.ApplicationRecord
 	// Not the resourceVersion: whoever else has touched the record, the id belongs to the attempt that got it.
 	deposited, err := l.patch(ctx, record, test("/spec/attempt/nonce", record.Spec.Attempt.Nonce), test("/metadata/uid", string(record.UID)),
 		operation{"add", "/spec/applicationID", id}, operation{"add", "/spec/createdTime", created})
-	if err == nil && (deposited.Spec.ApplicationID == nil || *deposited.Spec.ApplicationID != id) {
-		return nil, ErrIncomplete
+	if err != nil {
+		return nil, err
 	}
-	return deposited, err
+	return deposited, keeps(deposited, &id)
+}
+
+// Adopt stores that an application which exists already is a Mandate's. record is what the ledger has under the reference,
+// nil if nothing; it is ErrLost if that has changed. An attempt that may be under way loses its record: its nonce is not
+// the recorded one any more.
+func (l *Ledger) Adopt(ctx context.Context, namespace string, record *v1alpha1.ApplicationRecord, spec v1alpha1.ApplicationRecordSpec) (*v1alpha1.ApplicationRecord, error) {
+	if record == nil {
+		return l.Claim(ctx, namespace, spec)
+	}
+	operations := []operation{
+		test("/metadata/resourceVersion", record.ResourceVersion), {"add", "/spec/applicationID", spec.ApplicationID},
+		{"add", "/spec/mandateRef/uid", spec.MandateRef.UID}, {"add", "/metadata/labels", map[string]string{MandateUIDLabel: string(spec.MandateRef.UID)}},
+	}
+	if record.Spec.Attempt != nil {
+		operations = append(operations, operation{"add", "/spec/attempt/nonce", uuid.NewUUID()})
+	}
+	adopted, err := l.patch(ctx, record, operations...)
+	if err != nil {
+		return nil, err
+	}
+	return adopted, keeps(adopted, spec.ApplicationID)
+}
+
+// keeps checks that the API server kept an id.
+func keeps(record *v1alpha1.ApplicationRecord, id *int64) error {
+	if id != nil && (record.Spec.ApplicationID == nil || *record.Spec.ApplicationID != *id) {
+		return ErrIncomplete
+	}
+	return nil
 }
 
 type operation struct {

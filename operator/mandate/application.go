@@ -13,25 +13,31 @@ import (
 
 // read retrieves the application.
 func (p *pass) read(ctx context.Context) {
-	application, err := p.connection.Client.RetrieveApplication(ctx, p.facts.id)
+	id, trouble := p.facts.id, v1alpha1.ReasonReadFailed
+	if id == 0 {
+		id, trouble = p.facts.adopt, v1alpha1.ReasonRetrying
+	}
+	application, err := p.connection.Client.RetrieveApplication(ctx, id)
 	a := &p.facts.application
 	switch {
 	case idv.IsNotFound(err):
 		a.missing = true
 		return
 	case err != nil:
-		p.failed(ctx, err, reasonReadFailed)
+		p.failed(ctx, err, trouble)
 		return
 	}
 	p.application = application
 	p.recallReferences(ctx)
 	a.read, a.missing = true, false
 	a.sameReference = application.Reference == p.reference
-	p.facts.bound = p.facts.bound || a.sameReference
+	p.facts.bound = p.facts.bound || p.facts.id != 0 && a.sameReference
 	a.stage = p.connection.States.Stage(application.State)
 	a.archived = application.Archived
+	p.reviews = p.openReviews(application)
+	a.reviews = len(p.reviews)
 	projected := p.mandate.Status.DeepCopy()
-	project(projected, p.mandate, p.request.Individuals, application)
+	project(projected, p.mandate, p.request.Individuals, application, p.reviewed)
 	a.fingerprint = fingerprint(projected)
 	if a.fingerprint != fingerprint(&p.mandate.Status) {
 		p.memory.update(p.mandate, func(n *note) { n.changed = time.Now() })
@@ -57,7 +63,7 @@ func (p *pass) recallReferences(ctx context.Context) {
 // credentials, means its 404.
 func (p *pass) probe(ctx context.Context) {
 	if _, err := p.connection.Client.RetrieveReferences(ctx); err != nil {
-		p.failed(ctx, err, reasonConfirming)
+		p.failed(ctx, err, v1alpha1.ReasonConfirming)
 		return
 	}
 	p.facts.service.probed = true
@@ -71,11 +77,14 @@ func (p *pass) archive(ctx context.Context) {
 	switch {
 	case err == nil:
 		log.FromContext(ctx).Info("Archived the application", "applicationID", p.facts.id)
-		a.read = false
+		a.read, p.facts.deletion.done = false, true
+	case p.facts.deletion.requested && idv.IsNotFound(err):
+		p.facts.deletion.done = true
 	case isRefusal(err):
+		p.facts.deletion.refused = true
 		log.FromContext(ctx).Info("The service refused to archive the application", "error", err.Error())
 	default:
-		p.failed(ctx, err, reasonReadFailed)
+		p.failed(ctx, err, v1alpha1.ReasonReadFailed)
 	}
 }
 
@@ -94,7 +103,7 @@ func (p *pass) decide(ctx context.Context, send func(context.Context, int64) (*i
 		log.FromContext(ctx).Info("The service refused the decision", "error", err.Error())
 	default:
 		// Whether it was carried out shows when the application is read next; sending it twice is harmless.
-		p.failed(ctx, err, reasonReadFailed)
+		p.failed(ctx, err, v1alpha1.ReasonReadFailed)
 	}
 }
 

@@ -6,11 +6,13 @@ package mandate
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -26,11 +28,12 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// +kubebuilder:rbac:groups=idv.mandate.io,resources=mandates,verbs=get;list;watch
+// +kubebuilder:rbac:groups=idv.mandate.io,resources=mandates,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=mandates/status,verbs=patch
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices,verbs=get;list;watch
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=applicationrecords,verbs=get;list;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 // Reconciler reconciles Mandates.
 type Reconciler struct {
@@ -39,13 +42,19 @@ type Reconciler struct {
 	// Live reads from the API server.
 	Live client.Reader
 	// Status patches the status of Mandates, with strict field validation.
-	Status      client.SubResourceWriter
+	Status client.SubResourceWriter
+	// Events takes what people should hear of.
+	Events events.EventRecorder
+	// Metadata patches the finalizers of Mandates.
+	Metadata    client.Writer
 	Ledger      ledger.Ledger
 	Connections *connection.Registry
 	// Suspect is told of a connection that failed a call, so that its IdentityService is looked at.
 	Suspect func(types.NamespacedName)
 	// SettleDelay is longer than the service takes for any request.
 	SettleDelay time.Duration
+	// GiveUpAfter is how long a deletion waits for the service.
+	GiveUpAfter time.Duration
 
 	memory memory
 	// attempts is held for reading by every pass that may create an application, so that Drain can wait for them.
@@ -118,6 +127,11 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 	return reconcile.Result{}, errors.New("a pass over a Mandate did not come to an end; this is a fault of the operator")
 }
 
+// backedOff are the reasons that are tried again soon, and less and less often while they last.
+var backedOff = []string{
+	v1alpha1.ReasonRetrying, v1alpha1.ReasonReadFailed, v1alpha1.ReasonAdoptionRefused, v1alpha1.ReasonDeletionWaiting, v1alpha1.ReasonDeletionRefused,
+}
+
 // end writes the status and says when to look again.
 func (p *pass) end(ctx context.Context, decided next) (reconcile.Result, error) {
 	behind := reconcile.Result{RequeueAfter: time.Second}
@@ -127,7 +141,7 @@ func (p *pass) end(ctx context.Context, decided next) (reconcile.Result, error) 
 	case reasonBehind:
 		return behind, nil
 	}
-	failures := p.memory.failed(p.mandate, decided.reason == reasonRetrying || decided.reason == reasonReadFailed)
+	failures := p.memory.failed(p.mandate, slices.Contains(backedOff, decided.reason))
 	err := p.writeStatus(ctx, decided.reason, failures)
 	switch {
 	case apierrors.IsConflict(err):
@@ -145,17 +159,19 @@ func (p *pass) lookAgain(decided next, failures int) time.Duration {
 		return jitter(decided.after) + decided.after/10
 	}
 	switch decided.reason {
-	case reasonRetrying, reasonReadFailed:
+	case v1alpha1.ReasonRetrying, v1alpha1.ReasonReadFailed, v1alpha1.ReasonAdoptionRefused:
 		return backoff(failures)
-	case reasonConfirming:
+	case v1alpha1.ReasonDeletionWaiting, v1alpha1.ReasonDeletionRefused:
+		return min(backoff(failures), p.facts.deletion.giveUpTime.Sub(p.facts.now))
+	case v1alpha1.ReasonConfirming:
 		return jitter(p.facts.secondLook)
 	case v1alpha1.ReasonSecretNotFound, v1alpha1.ReasonSecretInvalid, v1alpha1.ReasonRefused:
 		return jitter(recheckInputs) // Secrets are not watched
 	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotReady, v1alpha1.ReasonMandateTypeNotFound, v1alpha1.ReasonReferenceConflict,
 		v1alpha1.ReasonOutcomeUnknown:
 		return jitter(maxBackoff)
-	case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotImplemented, reasonNotArchived:
-		if p.facts.id == 0 || p.final() && decided.reason != reasonNotArchived {
+	case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotArchived:
+		if p.facts.id == 0 || p.final() && decided.reason != v1alpha1.ReasonNotArchived {
 			return 0
 		}
 		return pollInterval(p.facts.now.Sub(p.lastChange()), p.connection)

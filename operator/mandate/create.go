@@ -124,7 +124,7 @@ func (p *pass) conclude(ctx context.Context) error {
 	case attempt.changed:
 		p.facts.trouble = reasonBehind
 	case conclusion.Verdict == v1alpha1.VerdictNotSent:
-		p.facts.trouble = reasonRetrying
+		p.facts.trouble = v1alpha1.ReasonRetrying
 	}
 	ctx = context.WithoutCancel(ctx)
 	for try := 1; ; try++ {

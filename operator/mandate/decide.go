@@ -38,7 +38,11 @@ const (
 	stepConclude    step = "Conclude"    // write into the record that the attempt created nothing, or may have
 	stepRead        step = "Read"        // retrieve the application
 	stepProbe       step = "Probe"       // see whether the service is healthy otherwise
+	stepAdopt       step = "Adopt"       // write the id of spec.adopt into the record
+	stepFinalizer   step = "Finalizer"   // put the finalizer on the Mandate, or take it off
 	stepArchive     step = "Archive"
+	stepDelete      step = "Delete"
+	stepReview      step = "Review" // accept or reject a check
 	stepComplete    step = "Complete"
 	stepReject      step = "Reject"
 )
@@ -61,16 +65,20 @@ func decide(f facts) next {
 	switch {
 	case f.attempt.begun:
 		return decideAttempt(f) // what was begun is brought to its end, even if the Mandate is being deleted
+	case f.deletion.requested:
+		return decideDeletion(f)
 	case f.trouble != "":
 		return next{stepRest, f.trouble, f.retryAfter}
-	case f.deleting:
-		return rest(reasonDeleting)
+	case f.deletion.wantsFinalizer() != f.deletion.finalizer:
+		return next{step: stepFinalizer}
 	case f.suspended:
 		return rest(v1alpha1.ReasonSuspended)
 	case f.outcome == v1alpha1.OutcomeExpired || f.outcome == v1alpha1.OutcomeDeleted:
 		return rest(reasonVanished)
 	case f.id != 0:
 		return decideApplication(f)
+	case f.adopt != 0:
+		return decideAdoption(f)
 	default:
 		return decideCreate(f)
 	}
@@ -79,8 +87,6 @@ func decide(f facts) next {
 func decideCreate(f facts) next {
 	r := f.records
 	switch {
-	case f.unbuilt:
-		return rest(v1alpha1.ReasonNotImplemented)
 	case !f.service.exists:
 		return rest(v1alpha1.ReasonServiceNotFound)
 	case !f.service.known:
@@ -174,71 +180,4 @@ func decideAttempt(f facts) next {
 	default:
 		return next{step: stepPost}
 	}
-}
-
-// decideApplication looks after an application whose id is known. Nothing here leads back to a create.
-func decideApplication(f facts) next {
-	a := f.application
-	final := f.outcome != "" || a.read && (a.stage == client.StageCompleted || a.stage == client.StageRejected)
-	switch {
-	case f.outcome != "" && !f.archive:
-		return rest(restingReason(f))
-	case !f.service.exists:
-		return rest(v1alpha1.ReasonServiceNotFound)
-	case !f.service.known, !f.service.ready:
-		return rest(v1alpha1.ReasonServiceNotReady)
-	case a.missing:
-		return decideMissing(f)
-	case !a.read:
-		return next{step: stepRead}
-	case !f.bound && !a.sameReference:
-		return rest(v1alpha1.ReasonReferenceConflict)
-	case f.archive && !a.archived && !a.archiveSent:
-		return next{step: stepArchive}
-	case final || a.stage != client.StageInReview || a.decided || f.held != "" && f.held == a.fingerprint:
-		return rest(restingReason(f))
-	case f.decision == v1alpha1.DecisionComplete:
-		return next{step: stepComplete}
-	case f.decision == v1alpha1.DecisionReject:
-		return next{step: stepReject}
-	default:
-		return rest(restingReason(f))
-	}
-}
-
-func restingReason(f facts) string {
-	switch {
-	case f.unbuilt:
-		return v1alpha1.ReasonNotImplemented
-	case f.archive && f.application.read && !f.application.archived:
-		return reasonNotArchived
-	default:
-		return v1alpha1.ReasonAccepted
-	}
-}
-
-// decideMissing is for a 404 on a known id: it is believed after a second one, and only while the service is healthy
-// otherwise. It may also be a read that lags behind the create, a wrong account, or a proxy.
-func decideMissing(f facts) next {
-	missing := f.now.Sub(f.missingSince)
-	switch {
-	case !f.seen && f.now.Sub(f.createdTime) < lagAllowance:
-		return next{stepRest, reasonConfirming, lagLook}
-	case f.missingSince.IsZero():
-		return next{stepRest, reasonConfirming, f.secondLook}
-	case missing < f.secondLook:
-		return next{stepRest, reasonConfirming, f.secondLook - missing}
-	case !f.service.probed:
-		return next{step: stepProbe}
-	default:
-		return rest(reasonVanished)
-	}
-}
-
-// vanishedOutcome tells what became of an application that the service no longer has.
-func vanishedOutcome(now, created time.Time) v1alpha1.Outcome {
-	if !created.IsZero() && now.Sub(created) >= retention-24*time.Hour {
-		return v1alpha1.OutcomeExpired
-	}
-	return v1alpha1.OutcomeDeleted
 }

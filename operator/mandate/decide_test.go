@@ -91,7 +91,7 @@ func TestDecide(t *testing.T) {
 		},
 		"a created application is deposited, even while the Mandate is being deleted": {
 			facts: fresh(func(f *facts) {
-				f.attempt, f.deleting = attemptFacts{begun: true, started: now, verified: true, posted: true, id: 7}, true
+				f.attempt, f.deletion.requested = attemptFacts{begun: true, started: now, verified: true, posted: true, id: 7}, true
 			}),
 			want: next{step: stepDeposit},
 		},
@@ -289,7 +289,7 @@ func TestDecide(t *testing.T) {
 		},
 		"what is not archived yet is not done": {
 			facts: bound(func(f *facts) { f.archive, f.application.archiveSent = true, true }),
-			want:  rest(reasonNotArchived),
+			want:  rest(v1alpha1.ReasonNotArchived),
 		},
 		"an application that was gone stays so": {
 			facts: bound(func(f *facts) { f.outcome, f.application = v1alpha1.OutcomeDeleted, applicationFacts{} }),
@@ -301,13 +301,13 @@ func TestDecide(t *testing.T) {
 		},
 		"the first 404 is not believed": {
 			facts: bound(func(f *facts) { f.application = applicationFacts{missing: true} }),
-			want:  next{stepRest, reasonConfirming, 5 * time.Minute},
+			want:  next{stepRest, v1alpha1.ReasonConfirming, 5 * time.Minute},
 		},
 		"an early second 404 neither": {
 			facts: bound(func(f *facts) {
 				f.application, f.missingSince = applicationFacts{missing: true}, now.Add(-4*time.Minute)
 			}),
-			want: next{stepRest, reasonConfirming, time.Minute},
+			want: next{stepRest, v1alpha1.ReasonConfirming, time.Minute},
 		},
 		"the second 404 is believed only from a healthy service": {
 			facts: bound(func(f *facts) {
@@ -326,7 +326,7 @@ func TestDecide(t *testing.T) {
 				f.seen, f.application, f.createdTime = false, applicationFacts{missing: true}, now.Add(-20*time.Second)
 				f.missingSince, f.secondLook = now.Add(-15*time.Second), 10*time.Second
 			}),
-			want: next{stepRest, reasonConfirming, lagLook},
+			want: next{stepRest, v1alpha1.ReasonConfirming, lagLook},
 		},
 		"suspend": {facts: bound(func(f *facts) { f.suspended = true }), want: rest(v1alpha1.ReasonSuspended)},
 		"no IdentityService": {
@@ -340,10 +340,6 @@ func TestDecide(t *testing.T) {
 		"an IdentityService that is not ready": {
 			facts: fresh(func(f *facts) { f.service.ready = false }),
 			want:  rest(v1alpha1.ReasonServiceNotReady),
-		},
-		"what this version cannot do keeps it from creating": {
-			facts: fresh(func(f *facts) { f.unbuilt = true }),
-			want:  rest(v1alpha1.ReasonNotImplemented),
 		},
 	}
 	for name, c := range cases {
@@ -377,14 +373,26 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 				t.Fatalf("posts after createBefore: %+v", f)
 			}
 		case stepClaim:
-			if f.id != 0 || f.records.exists || f.outcome != "" || !f.records.read || f.edited && !f.records.listed {
+			if f.id != 0 || f.adopt != 0 || f.records.exists || f.outcome != "" || !f.records.read || f.edited && !f.records.listed {
 				t.Fatalf("claims although something is known to exist, or nothing is known: %+v", f)
 			}
 		case stepRetake:
 			r := f.records
-			if f.id != 0 || f.outcome != "" || !r.mine || r.elsewhere || f.edited && !r.listed && !r.sent ||
+			if f.id != 0 || f.adopt != 0 || f.outcome != "" || !r.mine || r.elsewhere || f.edited && !r.listed && !r.sent ||
 				r.sent && (r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)) || f.now.Sub(r.first) >= attemptWindow || r.ordinal >= maxAttempts || r.verdict == v1alpha1.VerdictTaken) {
 				t.Fatalf("begins another attempt that could send twice: %+v", f)
+			}
+		case stepAdopt:
+			if f.id != 0 || f.adopt == 0 || f.taken || !f.application.read || !f.application.sameReference || f.records.exists && !f.records.mine {
+				t.Fatalf("adopts what may be another one's: %+v", f)
+			}
+		case stepDelete:
+			if d := f.deletion; !d.requested || d.policy != v1alpha1.DeletionPolicyDelete || f.id == 0 || !f.application.read || !f.application.sameReference || d.refused {
+				t.Fatalf("deletes what may be another one's, or is to be kept: %+v", f)
+			}
+		case stepReview:
+			if f.application.reviews == 0 || f.deletion.requested || f.suspended {
+				t.Fatalf("reviews what nobody asked for: %+v", f)
 			}
 		case stepComplete, stepReject:
 			if f.application.stage != client.StageInReview || f.decision == "" {
@@ -401,7 +409,11 @@ func anyFacts(t *rapid.T) facts {
 	}
 	f := facts{
 		now: now, settleDelay: 90 * time.Second, secondLook: 5 * time.Minute,
-		deleting: flag.Draw(t, "deleting"), suspended: flag.Draw(t, "suspended"), edited: flag.Draw(t, "edited"), unbuilt: flag.Draw(t, "unbuilt"),
+		suspended: flag.Draw(t, "suspended"), edited: flag.Draw(t, "edited"), taken: flag.Draw(t, "taken"), adopt: rapid.SampledFrom([]int64{0, 0, 7, 8}).Draw(t, "adopt"),
+		deletion: deletionFacts{
+			policy:    rapid.SampledFrom([]v1alpha1.DeletionPolicy{"", v1alpha1.DeletionPolicyRetain, v1alpha1.DeletionPolicyArchive, v1alpha1.DeletionPolicyDelete}).Draw(t, "policy"),
+			finalizer: flag.Draw(t, "finalizer"), requested: flag.Draw(t, "requested"), giveUpTime: ago("giveUp"), refused: flag.Draw(t, "notDeleted"), done: flag.Draw(t, "disposed"),
+		},
 		decision: rapid.SampledFrom([]v1alpha1.Decision{"", v1alpha1.DecisionComplete, v1alpha1.DecisionReject}).Draw(t, "decision"),
 		archive:  flag.Draw(t, "archive"), id: rapid.SampledFrom([]int64{0, 0, 7}).Draw(t, "id"), bound: flag.Draw(t, "bound"), seen: flag.Draw(t, "seen"),
 		outcome: rapid.SampledFrom([]v1alpha1.Outcome{"", "", v1alpha1.OutcomeCompleted, v1alpha1.OutcomeDeleted}).Draw(t, "outcome"),
@@ -421,7 +433,7 @@ func anyFacts(t *rapid.T) facts {
 		application: applicationFacts{
 			read: flag.Draw(t, "appRead"), missing: flag.Draw(t, "missing"), sameReference: flag.Draw(t, "same"), archived: flag.Draw(t, "archived"),
 			stage:   rapid.SampledFrom([]client.Stage{client.StageOpen, client.StageInReview, client.StageCompleted, client.StageRejected}).Draw(t, "stage"),
-			decided: flag.Draw(t, "decided"), archiveSent: flag.Draw(t, "archiveSent"),
+			decided: flag.Draw(t, "decided"), archiveSent: flag.Draw(t, "archiveSent"), reviews: rapid.IntRange(0, 2).Draw(t, "reviews"),
 		},
 	}
 	if flag.Draw(t, "deadline") {

@@ -13,11 +13,14 @@ type facts struct {
 	now time.Time
 
 	// From the Mandate, as the cache has it.
-	deleting, suspended bool
+	suspended bool
+	deletion  deletionFacts
+	adopt     int64 // the application to bind instead of creating one; 0: none
+	// taken: another Mandate has the application of adopt.
+	taken bool
 	// edited: the Mandate or its IdentityService is not what it was when the Mandate was made, so an earlier attempt may
 	// have gone out under another reference.
 	edited       bool
-	unbuilt      bool // the spec asks for something that this version does not do
 	createBefore time.Time
 	decision     v1alpha1.Decision
 	archive      bool
@@ -71,6 +74,21 @@ type recordsFacts struct {
 	observed time.Time
 }
 
+// deletionFacts is what the end of the Mandate means for the application.
+type deletionFacts struct {
+	policy     v1alpha1.DeletionPolicy
+	finalizer  bool      // ours is on the Mandate, which cannot go before it is taken off
+	requested  bool      // the Mandate is being deleted
+	giveUpTime time.Time // when it is let go, whatever the service says
+	refused    bool      // the service refused in this pass to do what policy says
+	done       bool      // the service did it
+}
+
+// wantsFinalizer: without one, the deletion would be over before anything can be done.
+func (d deletionFacts) wantsFinalizer() bool {
+	return d.policy == v1alpha1.DeletionPolicyArchive || d.policy == v1alpha1.DeletionPolicyDelete
+}
+
 // inputsFacts is what the application is to be made from.
 type inputsFacts struct {
 	resolved    bool
@@ -100,6 +118,8 @@ type applicationFacts struct {
 	archived      bool
 	fingerprint   string // of what a decision depends on
 	archiveSent   bool   // archive was called in this pass
+	reviews       int    // how many of spec.checkReviews are to be sent
+	reviewRefused bool   // one of them was refused in this pass, or selects several checks
 	decided       bool   // the decision was sent in this pass
 	refused       bool   // and refused
 }

@@ -22,10 +22,13 @@ type pass struct {
 	reference  string // of the application, "" while the connection is not known
 
 	facts       facts
-	record      *v1alpha1.ApplicationRecord // as it was last read or written
-	request     idv.NewApplication          // set by Resolve; personal data
-	application *idv.Application            // set by Read
-	entered     bool                        // it may create an application
+	record      *v1alpha1.ApplicationRecord      // as it was last read or written
+	request     idv.NewApplication               // set by Resolve; personal data
+	application *idv.Application                 // set by Read
+	reviews     []review                         // of spec.checkReviews, those that are to be sent; set by Read
+	reviewed    map[int64]v1alpha1.CheckDecision // by check id, those that were carried out
+	stale       bool                             // a check was decided since the application was read
+	entered     bool                             // it may create an application
 }
 
 // leave ends the pass.
@@ -45,10 +48,9 @@ func (r *Reconciler) begin(ctx context.Context, mandate *v1alpha1.Mandate) (*pas
 	connection := &p.connection
 	spec, status := &mandate.Spec, &mandate.Status
 	p.facts = facts{
-		deleting:    !mandate.DeletionTimestamp.IsZero(),
 		suspended:   spec.Suspend,
 		edited:      mandate.Generation > 1 || connection.Generation > 1 || !connection.Created.Before(&mandate.CreationTimestamp),
-		unbuilt:     spec.Adopt != nil || len(spec.CheckReviews) > 0 || spec.DeletionPolicy != "" && spec.DeletionPolicy != v1alpha1.DeletionPolicyRetain,
+		deletion:    r.deletionOf(mandate),
 		decision:    spec.Decision,
 		archive:     spec.Archived && !status.Archived,
 		outcome:     status.Outcome,
@@ -67,16 +69,23 @@ func (r *Reconciler) begin(ctx context.Context, mandate *v1alpha1.Mandate) (*pas
 	if status.CreatedTime != nil {
 		p.facts.createdTime = status.CreatedTime.Time
 	}
-	if confirming := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReconciling); confirming != nil && confirming.Reason == reasonConfirming {
+	if confirming := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReconciling); confirming != nil && confirming.Reason == v1alpha1.ReasonConfirming {
 		p.facts.missingSince = confirming.LastTransitionTime.Time
 	}
-	if service.known {
+	p.reviewed = carriedOut(status)
+	switch {
+	case p.facts.bound && status.Reference != "":
+		p.reference = status.Reference // the prefix may have been edited since
+	case service.known && spec.Reference == "":
+		p.reference = reference.Mandate(connection.ReferencePrefix, mandate.Namespace, mandate.Name)
+	case service.known:
 		p.reference = spec.Reference
-		if p.reference == "" {
-			p.reference = reference.Mandate(connection.ReferencePrefix, mandate.Namespace, mandate.Name)
-		}
 	}
-	return p, nil
+	if spec.Adopt != nil && !p.facts.bound {
+		p.facts.adopt = spec.Adopt.ApplicationID
+		p.facts.taken, err = r.taken(ctx, p)
+	}
+	return p, err
 }
 
 // connect finds the connection that the Mandate is to use. One that was made from an earlier IdentityService is not it:
@@ -94,10 +103,11 @@ func (r *Reconciler) connect(ctx context.Context, p *pass) (serviceFacts, error)
 	return serviceFacts{exists: true, known: true, ready: made.Ready}, nil
 }
 
-// heldDecision is what the application looked like when the service refused the decision of this very spec.
+// heldDecision is what the application looked like when the service refused the decision, or a review, of this very spec.
 func heldDecision(m *v1alpha1.Mandate) string {
 	completed := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionCompleted)
-	if completed == nil || completed.Reason != reasonDecisionRefused || completed.ObservedGeneration != m.Generation {
+	if completed == nil || completed.ObservedGeneration != m.Generation ||
+		completed.Reason != v1alpha1.ReasonDecisionRefused && completed.Reason != v1alpha1.ReasonReviewRefused {
 		return ""
 	}
 	return fingerprint(&m.Status)
@@ -132,8 +142,16 @@ func (p *pass) act(ctx context.Context, s step) error {
 		p.read(ctx)
 	case stepProbe:
 		p.probe(ctx)
+	case stepAdopt:
+		return p.adopt(ctx)
+	case stepFinalizer:
+		return p.setFinalizer(ctx)
 	case stepArchive:
 		p.archive(ctx)
+	case stepDelete:
+		p.delete(ctx)
+	case stepReview:
+		return p.review(ctx)
 	case stepComplete:
 		p.decide(ctx, p.connection.Client.CompleteApplication)
 	case stepReject:

@@ -19,7 +19,7 @@ const (
 )
 
 // project writes what the service says of the application into the status: states, counters and ids, no personal data.
-func project(status *v1alpha1.MandateStatus, mandate *v1alpha1.Mandate, sent []idv.NewIndividual, application *idv.Application) {
+func project(status *v1alpha1.MandateStatus, mandate *v1alpha1.Mandate, sent []idv.NewIndividual, application *idv.Application, reviewed map[int64]v1alpha1.CheckDecision) {
 	status.State = stateName(application.State)
 	status.Archived = application.Archived
 	status.MandateType = nil
@@ -35,7 +35,7 @@ func project(status *v1alpha1.MandateStatus, mandate *v1alpha1.Mandate, sent []i
 	for i, individual := range matchIndividuals(mandate, sent, application.Individuals) {
 		shown := v1alpha1.IndividualStatus{Name: mandate.Spec.Individuals[i].Name}
 		if individual != nil {
-			projectIndividual(&shown, individual)
+			projectIndividual(&shown, individual, reviewed)
 			passed += int(individual.ChecksPassed)
 			total += max(len(individual.Checks), int(individual.ChecksPassed)+int(individual.ChecksInReview)+int(individual.ChecksPending))
 		}
@@ -44,7 +44,7 @@ func project(status *v1alpha1.MandateStatus, mandate *v1alpha1.Mandate, sent []i
 	status.Progress = fmt.Sprintf("%d/%d", min(passed, total), total)
 }
 
-func projectIndividual(shown *v1alpha1.IndividualStatus, individual *idv.Individual) {
+func projectIndividual(shown *v1alpha1.IndividualStatus, individual *idv.Individual, reviewed map[int64]v1alpha1.CheckDecision) {
 	shown.ID, shown.State = individual.ID, serviceState(individual.State)
 	shown.TermsAccepted = &individual.TermsAccepted
 	shown.ChecksInReview, shown.ChecksPending, shown.ChecksPassed = count(individual.ChecksInReview), count(individual.ChecksPending), count(individual.ChecksPassed)
@@ -52,7 +52,7 @@ func projectIndividual(shown *v1alpha1.IndividualStatus, individual *idv.Individ
 		shown.CompletedActions = append(shown.CompletedActions, connection.Text(a.Name))
 	}
 	for _, c := range first(individual.Checks, maxChecks) {
-		shown.Checks = append(shown.Checks, v1alpha1.CheckStatus{ID: c.ID, Name: connection.Text(c.Name), Title: connection.Text(c.Title), State: serviceState(c.State)})
+		shown.Checks = append(shown.Checks, v1alpha1.CheckStatus{ID: c.ID, Name: connection.Text(c.Name), Title: connection.Text(c.Title), State: serviceState(c.State), Reviewed: reviewed[c.ID]})
 	}
 }
 

@@ -8,14 +8,9 @@ import (
 
 // Reasons that only this package gives, beside those of the API.
 const (
-	reasonDeleting        = "Deleting"
-	reasonRetrying        = "Retrying"
-	reasonReadFailed      = "ReadFailed"
-	reasonConfirming      = "Confirming"
-	reasonVanished        = "Vanished"
-	reasonBehind          = "Behind" // the cache is; nothing to show, look again
-	reasonNotArchived     = "NotArchived"
-	reasonDecisionRefused = "DecisionRefused"
+	reasonDeleting = "Deleting"
+	reasonVanished = "Vanished"
+	reasonBehind   = "Behind" // the cache is; nothing to show, look again
 )
 
 // progress is what kstatus is told about a Mandate that is not Ready.
@@ -45,8 +40,6 @@ var verdicts = map[string]verdict{
 		"The application exists and what the spec asks for has been carried out, as far as it does not wait for people."},
 	v1alpha1.ReasonSuspended: {metav1.ConditionFalse, settled, metav1.ConditionFalse, v1alpha1.ReasonSuspended, metav1.ConditionUnknown,
 		"spec.suspend is true: nothing is created, read or decided until it is false."},
-	v1alpha1.ReasonNotImplemented: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonNotImplemented, metav1.ConditionTrue,
-		"The spec asks for adopt, checkReviews, or a deletionPolicy other than Retain, which this version of the operator does not do. Nothing is created before they are taken out."},
 	v1alpha1.ReasonServiceNotFound: {metav1.ConditionFalse, reconciling, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionFalse,
 		"The IdentityService that spec.serviceRef names does not exist in this namespace. Create it, or correct the name."},
 	v1alpha1.ReasonServiceNotReady: {metav1.ConditionFalse, reconciling, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionFalse,
@@ -61,33 +54,41 @@ var verdicts = map[string]verdict{
 		"The service refused to create the application; the operator's log names the fields. Correct the spec or the Secrets that it names: it is not sent again before that."},
 	v1alpha1.ReasonReferenceConflict: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonReferenceConflict, metav1.ConditionTrue,
 		"The reference belongs to another Mandate, or to an application that this Mandate did not create. Choose another spec.reference."},
+	v1alpha1.ReasonAdoptionRefused: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonAdoptionRefused, metav1.ConditionTrue,
+		"The application that spec.adopt names does not exist, has another reference than this Mandate, or belongs to another Mandate or ApplicationRecord. Nothing is bound and nothing is created. Correct spec.adopt or spec.reference."},
 	v1alpha1.ReasonCreateDeadlinePassed: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonCreateDeadlinePassed, metav1.ConditionTrue,
 		"spec.createBefore has passed before an application was created, so none is created."},
 	v1alpha1.ReasonSettling: {metav1.ConditionFalse, reconciling, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown, metav1.ConditionTrue,
 		"An attempt to create the application got no clear answer. The operator waits until the service must have finished with it, then finds out with the same reference."},
 	v1alpha1.ReasonOutcomeUnknown: {metav1.ConditionFalse, stalled, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown, metav1.ConditionTrue,
-		"The application may exist at the service, but its id was lost. Nothing more is sent, so that nobody is e-mailed twice. Look for the reference in status at the service that it was sent to."},
-	reasonRetrying: {metav1.ConditionFalse, reconciling, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionTrue,
+		"The application may exist at the service, but its id was lost. Nothing more is sent, so that nobody is e-mailed twice. Look for the reference in status at the service, and set spec.adopt to the application's id."},
+	v1alpha1.ReasonRetrying: {metav1.ConditionFalse, reconciling, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionTrue,
 		"The last attempt did not reach the service, or was turned away without effect. It is tried again."},
-	reasonReadFailed: {metav1.ConditionUnknown, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
+	v1alpha1.ReasonReadFailed: {metav1.ConditionUnknown, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
 		"The application is known, but reading it, or carrying out what the spec asks for, fails. It is tried again."},
-	reasonConfirming: {metav1.ConditionUnknown, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
+	v1alpha1.ReasonConfirming: {metav1.ConditionUnknown, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
 		"The service did not find the application. It is looked for again before that is believed."},
 	reasonVanished: {metav1.ConditionFalse, stalled, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
 		"The service no longer has the application. It is not created again: create another Mandate, with another reference, if that is wanted."},
-	reasonNotArchived: {metav1.ConditionFalse, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
+	v1alpha1.ReasonNotArchived: {metav1.ConditionFalse, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
 		"The service refused to archive the application, or has not done so yet. It is tried again when the application is read next."},
+	v1alpha1.ReasonDeletionWaiting: {metav1.ConditionFalse, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionUnknown,
+		"The Mandate is being deleted, and the service that would archive or delete the application cannot be used: see the IdentityService. It is tried again until the operator gives up, a day after the deletion by default. deletionPolicy Retain lets the Mandate go at once."},
+	v1alpha1.ReasonDeletionRefused: {metav1.ConditionFalse, stalled, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
+		"The Mandate is being deleted, and the service refuses to archive or delete the application, or shows one with another reference under its id. It is tried again until the operator gives up, a day after the deletion by default. deletionPolicy Retain lets the Mandate go at once."},
 }
 
 // Sentences of the other conditions.
 var sentences = map[string]string{
-	v1alpha1.ReasonResolved:   "The IdentityService and everything else that the spec names was found.",
-	v1alpha1.ReasonCreated:    "The application exists and its id is known.",
-	v1alpha1.ReasonCreating:   "No application has been created yet.",
-	v1alpha1.ReasonInProgress: "The verification has no outcome yet.",
-	reasonDecisionRefused:     "The service refused spec.decision. It is tried again when the checks or the state change.",
-	"Completed":               "The application was completed.",
-	"Rejected":                "The application was rejected. That is an outcome, not a failure.",
-	"Expired":                 "The service deleted the application, as it does eight weeks after its creation.",
-	"Deleted":                 "The application was deleted at the service.",
+	v1alpha1.ReasonResolved:        "The IdentityService and everything else that the spec names was found.",
+	v1alpha1.ReasonCreated:         "The application exists and its id is known.",
+	v1alpha1.ReasonCreating:        "No application has been created yet.",
+	v1alpha1.ReasonInProgress:      "The verification has no outcome yet.",
+	v1alpha1.ReasonDecisionRefused: "The service refused spec.decision. It is tried again when the checks or the state change.",
+	v1alpha1.ReasonAdopted:         "The application existed and was bound as spec.adopt says.",
+	v1alpha1.ReasonReviewRefused:   "The service refused one of spec.checkReviews, or it names a check that several have the name of: use the check's id then. It is tried again when the checks or the state change.",
+	"Completed":                    "The application was completed.",
+	"Rejected":                     "The application was rejected. That is an outcome, not a failure.",
+	"Expired":                      "The service deleted the application, as it does eight weeks after its creation.",
+	"Deleted":                      "The application was deleted at the service.",
 }

@@ -24,7 +24,11 @@ func (p *pass) writeStatus(ctx context.Context, reason string, failures int) err
 	if equality.Semantic.DeepEqual(updated.Status, p.mandate.Status) {
 		return nil
 	}
-	return p.Status.Patch(ctx, updated, client.MergeFromWithOptions(p.mandate, client.MergeFromWithOptimisticLock{}))
+	err := p.Status.Patch(ctx, updated, client.MergeFromWithOptions(p.mandate, client.MergeFromWithOptimisticLock{}))
+	if err == nil {
+		p.announce(&p.mandate.Status, &updated.Status)
+	}
+	return err
 }
 
 // patience is how many reads of one application may fail in a row, half a minute of them, before that shows.
@@ -34,12 +38,15 @@ const patience = 6
 // away shows at its IdentityService, once, instead of at ten thousand Mandates. And a start of the operator, before it
 // has looked at the IdentityService, is no news at all.
 func (p *pass) keepsStatus(reason string, failures int) bool {
+	if p.facts.deletion.requested {
+		return false // what holds the deletion up is news
+	}
 	known := p.facts.bound && p.facts.seen
 	current := p.mandate.Status.ObservedGeneration == p.mandate.Generation
 	switch reason {
 	case v1alpha1.ReasonServiceNotReady:
 		return current && (known || !p.facts.service.known)
-	case reasonReadFailed:
+	case v1alpha1.ReasonReadFailed:
 		return current && known && failures < patience
 	}
 	return false
@@ -58,7 +65,7 @@ func (p *pass) statusFor(status *v1alpha1.MandateStatus, reason string) {
 		status.CreatedTime, status.ExpiryTime = lifetime(status, f.createdTime)
 	}
 	if p.application != nil && bound {
-		project(status, p.mandate, p.request.Individuals, p.application)
+		project(status, p.mandate, p.request.Individuals, p.application, p.reviewed)
 	}
 	switch {
 	case status.Outcome != "": // once final, it never changes
@@ -119,6 +126,8 @@ func (p *pass) conditionsFor(status *v1alpha1.MandateStatus, reason string) {
 
 	open := p.openAttempt()
 	switch {
+	case status.ApplicationID != nil && p.mandate.Spec.Adopt != nil: // adopt cannot change any more
+		set(v1alpha1.ConditionCreated, metav1.ConditionTrue, v1alpha1.ReasonAdopted, sentences[v1alpha1.ReasonAdopted])
 	case status.ApplicationID != nil:
 		set(v1alpha1.ConditionCreated, metav1.ConditionTrue, v1alpha1.ReasonCreated, sentences[v1alpha1.ReasonCreated])
 	case v.created == metav1.ConditionTrue: // known, but nothing could be read so far
@@ -135,8 +144,12 @@ func (p *pass) conditionsFor(status *v1alpha1.MandateStatus, reason string) {
 	switch {
 	case status.Outcome != "":
 		completed, completedReason = metav1.ConditionTrue, string(status.Outcome)
-	case p.facts.application.refused, p.facts.held != "" && p.facts.held == fingerprint(status):
-		completedReason = reasonDecisionRefused
+	case p.facts.application.refused:
+		completedReason = v1alpha1.ReasonDecisionRefused
+	case p.facts.application.reviewRefused:
+		completedReason = v1alpha1.ReasonReviewRefused
+	case p.facts.held != "" && p.facts.held == fingerprint(status):
+		completedReason = meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionCompleted).Reason
 	}
 	set(v1alpha1.ConditionCompleted, completed, completedReason, sentences[completedReason])
 

@@ -1,0 +1,163 @@
+package operator_test
+
+import (
+	"fmt"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// An application that somebody made without this operator, or whose id was lost, is bound by its id.
+func TestAdopt(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		before func(*world) (id int64)
+		emails int
+	}{
+		"made at the service": {
+			before: func(w *world) int64 { return w.foreign("acme-1") },
+			emails: 1,
+		},
+		"an answer that was lost": {
+			reason: "it is the way out of OutcomeUnknown, which is final otherwise",
+			before: func(w *world) int64 {
+				w.fault(lost)
+				w.mandate("acme", "{reference: acme-1}")
+				w.stalled("acme", v1alpha1.ReasonOutcomeUnknown)
+				return w.applicationID("acme-1")
+			},
+			emails: 1,
+		},
+		"after a wrong id": {
+			reason: "spec.adopt may be corrected as long as nothing is bound",
+			before: func(w *world) int64 {
+				id := w.foreign("acme-1")
+				w.mandate("acme", fmt.Sprintf("{reference: acme-1, adopt: {applicationID: %d}}", w.foreign("another")))
+				w.stalled("acme", v1alpha1.ReasonAdoptionRefused)
+				return id
+			},
+			emails: 2,
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := running(t)
+			id := c.before(w)
+			sent := w.requests(control.CreateApplication)
+			w.mandate("acme", fmt.Sprintf("{reference: acme-1, decision: Complete, adopt: {applicationID: %d}}", id))
+			w.condition("acme", v1alpha1.ConditionCreated, metav1.ConditionTrue, v1alpha1.ReasonAdopted)
+			m := w.ready("acme")
+			if m.Status.ApplicationID == nil || *m.Status.ApplicationID != id {
+				t.Errorf("application %v is bound, want %d", m.Status.ApplicationID, id)
+			}
+			w.creates(sent)
+			w.emails(c.emails)
+			if c.reason != "" && t.Failed() {
+				t.Log(c.reason)
+			}
+
+			// It is looked after as if it had been created here, and survives a new Mandate of the name.
+			w.play(m, control.Pass)
+			w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
+			w.kubectl("delete", "mandate", "acme")
+			w.mandate("acme", "{reference: acme-1}")
+			if again := w.ready("acme"); *again.Status.ApplicationID != id {
+				t.Errorf("the Mandate has application %d after it was applied again, want %d", *again.Status.ApplicationID, id)
+			}
+			w.creates(sent)
+		})
+	}
+}
+
+// Nothing is bound to a Mandate that is not its own, and nothing is created instead.
+func TestAdoptionRefused(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("owner", "{reference: owned}")
+	owned := *w.ready("owner").Status.ApplicationID
+	sent := w.requests(control.CreateApplication)
+	for name, spec := range map[string]string{
+		"missing":   "{reference: nobody, adopt: {applicationID: 9}}",
+		"other":     fmt.Sprintf("{reference: other, adopt: {applicationID: %d}}", owned),
+		"recorded":  fmt.Sprintf("{reference: owned, adopt: {applicationID: %d}}", owned),
+		"suspended": fmt.Sprintf("{reference: owned, suspend: true, adopt: {applicationID: %d}}", owned),
+	} {
+		w.mandate(name, spec)
+		if name == "suspended" {
+			w.condition(name, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended)
+		} else {
+			w.stalled(name, v1alpha1.ReasonAdoptionRefused)
+		}
+		if id := w.get(name).Status.ApplicationID; id != nil {
+			t.Errorf("%s: application %d is bound", name, *id)
+		}
+	}
+	w.creates(sent)
+	w.emails(1)
+}
+
+// The ledger of one namespace does not tell what another one has.
+func TestAdoptionFromAnotherNamespace(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{reference: shared}")
+	id := *w.ready("acme").Status.ApplicationID
+	other := newWorld(t, sandbox.Options{})
+	other.url, other.sandbox = w.url, w.sandbox
+	other.connect()
+	other.start("--watch-namespaces=" + w.namespace + "," + other.namespace)
+	other.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
+	other.mandate("acme", fmt.Sprintf("{reference: shared, adopt: {applicationID: %d}}", id))
+	other.stalled("acme", v1alpha1.ReasonAdoptionRefused)
+}
+
+// foreign creates an application past the operator.
+func (w *world) foreign(reference string) int64 {
+	w.Helper()
+	created, err := w.client(w.url).CreateApplication(w.Context(), idv.NewApplication{
+		Name: idv.Hide("Made by hand"), Reference: reference, MandateTypeID: w.mandateType(),
+		Individuals: []idv.NewIndividual{{Email: idv.Hide(reference + "@example.com"), Reference: idv.Hide(reference + ".jane")}},
+	})
+	w.check(err)
+	return created.ID
+}
+
+// applicationID asks the sandbox, as a person would look at the service.
+func (w *world) applicationID(reference string) int64 {
+	w.Helper()
+	applications, err := w.sandbox.Applications(w.Context())
+	w.check(err)
+	for _, a := range applications {
+		if a.Reference == reference {
+			return a.ID
+		}
+	}
+	w.Fatalf("the service has no application %s", reference)
+	return 0
+}
+
+// client is a client of the service past the operator, as a person's script would have.
+func (w *world) client(url string) *idv.Client {
+	w.Helper()
+	c, err := idv.New(idv.Config{
+		BaseURL: url, Credentials: idv.Credentials{Username: sandbox.DefaultUsername, Password: idv.Hide(sandbox.DefaultPassword)},
+		RequestsPerSecond: -1,
+	})
+	w.check(err)
+	w.Cleanup(c.Close)
+	return c
+}
+
+func (w *world) mandateType() int64 {
+	w.Helper()
+	references, err := w.client(w.url).RetrieveReferences(w.Context())
+	w.check(err)
+	return references.MandateTypes[0].ID
+}

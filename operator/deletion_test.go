@@ -1,0 +1,172 @@
+package operator_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// gone waits until a Mandate does not exist any more.
+func (w *world) gone(name string) {
+	w.Helper()
+	w.eventually(func() (bool, string) {
+		m := &v1alpha1.Mandate{}
+		err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, m)
+		return apierrors.IsNotFound(err), fmt.Sprintf("the Mandate %s is still there: %+v", name, m.Status.Conditions)
+	})
+}
+
+// deletes deletes a Mandate without waiting for its end.
+func (w *world) deletes(name string) {
+	w.Helper()
+	w.kubectl("delete", "mandate", name, "--wait=false")
+}
+
+func (w *world) states() []string {
+	w.Helper()
+	applications, err := w.sandbox.Applications(w.Context())
+	w.check(err)
+	states := make([]string, 0, len(applications))
+	for i := range applications {
+		states = append(states, fmt.Sprintf("%s archived=%t", strings.TrimPrefix(applications[i].Reference, w.namespace+"."), applications[i].Archived))
+	}
+	slices.Sort(states)
+	return states
+}
+
+func TestDeletionPolicies(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("retain", "{}")
+	w.mandate("archive", "{deletionPolicy: Archive}")
+	w.mandate("delete", "{deletionPolicy: Delete}")
+	w.mandate("changed", "{deletionPolicy: Delete}")
+	w.mandate("vanished", "{deletionPolicy: Delete}")
+	w.mandate("never", "{deletionPolicy: Delete, mandateType: {code: unknown}}")
+	for name, finalizers := range map[string]int{"retain": 0, "archive": 1, "delete": 1, "changed": 1, "vanished": 1} {
+		if got := w.ready(name).Finalizers; len(got) != finalizers {
+			t.Errorf("%s has the finalizers %v, want %d", name, got, finalizers)
+		}
+	}
+	w.stalled("never", v1alpha1.ReasonMandateTypeNotFound)
+	w.mandate("changed", "{deletionPolicy: Retain}")
+	w.until("changed", "the finalizer is taken off", func(m *v1alpha1.Mandate) bool { return len(m.Finalizers) == 0 })
+	w.check(w.client(w.url).DeleteApplication(t.Context(), *w.get("vanished").Status.ApplicationID))
+	for _, name := range []string{"retain", "archive", "delete", "changed", "vanished", "never"} {
+		w.deletes(name)
+	}
+	for _, name := range []string{"retain", "archive", "delete", "changed", "vanished", "never"} {
+		w.gone(name)
+	}
+	want := []string{"archive archived=true", "changed archived=false", "retain archived=false"}
+	if got := w.states(); !slices.Equal(got, want) {
+		t.Errorf("the service has %q, want %q", got, want)
+	}
+
+	// What was deleted on purpose does not come back: the ledger remembers it.
+	sent := w.requests(control.CreateApplication)
+	w.mandate("delete", "{}")
+	w.condition("delete", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeDeleted))
+	w.creates(sent)
+	w.emails(5)
+}
+
+// A deletion whose service cannot be used says so, goes on by itself, and ends in any case.
+func TestDeletionWaits(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason string
+		hold   func(*world)
+		shows  string
+		mend   func(*world) // nil: nobody does
+		left   []string     // at the service
+		flags  []string
+		event  string
+	}{
+		"for the IdentityService": {
+			hold:  func(w *world) { w.kubectl("delete", "identityservice", "default") },
+			shows: v1alpha1.ReasonDeletionWaiting,
+			mend:  func(w *world) { w.connect() },
+		},
+		"for the service to agree": {
+			hold: func(w *world) {
+				w.fault(control.Fault{Operation: control.DeleteApplication, Kind: control.Answer, Status: 409, Times: 3})
+			},
+			shows: v1alpha1.ReasonDeletionRefused,
+			mend:  func(*world) {},
+		},
+		"for a person to let go": {
+			hold:  func(w *world) { w.kubectl("delete", "identityservice", "default") },
+			shows: v1alpha1.ReasonDeletionWaiting,
+			mend: func(w *world) {
+				w.kubectl("patch", "mandate", "acme", "--type=merge", "-p", `{"spec":{"deletionPolicy":"Retain"}}`)
+			},
+			left: []string{"acme archived=false"},
+		},
+		"until it gives up": {
+			hold:  func(w *world) { w.kubectl("delete", "identityservice", "default") },
+			left:  []string{"acme archived=false"},
+			event: "DeletionGivenUp",
+			flags: []string{"--deletion-give-up-after=4s"},
+		},
+		"not for another service": {
+			reason: "its 404 says nothing, and the same id may be another application there",
+			hold: func(w *world) {
+				elsewhere := newWorld(w.T, sandbox.Options{})
+				w.service(fmt.Sprintf("{baseURL: %q}", elsewhere.url))
+				w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
+			},
+			shows: v1alpha1.ReasonDeletionRefused,
+			mend:  func(w *world) { w.service(fmt.Sprintf("{baseURL: %q}", w.url)) },
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, sandbox.Options{})
+			w.connect()
+			w.start(c.flags...)
+			w.mandate("acme", "{deletionPolicy: Delete}")
+			w.ready("acme")
+			c.hold(w)
+			w.deletes("acme")
+			if c.shows != "" {
+				w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, c.shows)
+			}
+			if c.mend != nil {
+				c.mend(w)
+			}
+			w.gone("acme")
+			if c.event != "" {
+				w.events("acme", c.event)
+			}
+			if got := w.states(); !slices.Equal(got, c.left) {
+				t.Errorf("the service has %q, want %q: %s", got, c.left, c.reason)
+			}
+		})
+	}
+}
+
+// Whoever deletes while a create is under way loses nothing: its application is deleted, too.
+func TestDeletedWhileCreating(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.fault(control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: slow.Milliseconds()})
+	w.mandate("acme", "{deletionPolicy: Delete}")
+	w.creating()
+	w.deletes("acme")
+	w.gone("acme")
+	if got := w.states(); len(got) != 0 {
+		t.Errorf("the service has %q", got)
+	}
+	w.emails(1)
+}

@@ -1,0 +1,142 @@
+package mandate
+
+import (
+	"time"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/client"
+)
+
+// decideApplication looks after an application whose id is known. Nothing here leads back to a create.
+func decideApplication(f facts) next {
+	a := f.application
+	final := f.outcome != "" || a.read && (a.stage == client.StageCompleted || a.stage == client.StageRejected)
+	switch {
+	case f.outcome != "" && !f.archive:
+		return rest(restingReason(f))
+	case !f.service.exists:
+		return rest(v1alpha1.ReasonServiceNotFound)
+	case !f.service.known, !f.service.ready:
+		return rest(v1alpha1.ReasonServiceNotReady)
+	case a.missing:
+		return decideMissing(f)
+	case !a.read:
+		return next{step: stepRead}
+	case !f.bound && !a.sameReference:
+		return rest(v1alpha1.ReasonReferenceConflict)
+	case !f.bound && f.adopt != 0 && f.adopt != f.id:
+		return rest(v1alpha1.ReasonAdoptionRefused) // the ledger knows better which one is this Mandate's
+	case f.archive && !a.archived && !a.archiveSent:
+		return next{step: stepArchive}
+	case a.reviews > 0 && !final && (f.held == "" || f.held != a.fingerprint):
+		return next{step: stepReview}
+	case final || a.stage != client.StageInReview || a.decided || f.held != "" && f.held == a.fingerprint:
+		return rest(restingReason(f))
+	case f.decision == v1alpha1.DecisionComplete:
+		return next{step: stepComplete}
+	case f.decision == v1alpha1.DecisionReject:
+		return next{step: stepReject}
+	default:
+		return rest(restingReason(f))
+	}
+}
+
+func restingReason(f facts) string {
+	switch {
+	case f.archive && f.application.read && !f.application.archived:
+		return v1alpha1.ReasonNotArchived
+	default:
+		return v1alpha1.ReasonAccepted
+	}
+}
+
+// decideMissing is for a 404 on a known id: it is believed after a second one, and only while the service is healthy
+// otherwise. It may also be a read that lags behind the create, a wrong account, or a proxy.
+func decideMissing(f facts) next {
+	missing := f.now.Sub(f.missingSince)
+	switch {
+	case !f.seen && f.now.Sub(f.createdTime) < lagAllowance:
+		return next{stepRest, v1alpha1.ReasonConfirming, lagLook}
+	case f.missingSince.IsZero():
+		return next{stepRest, v1alpha1.ReasonConfirming, f.secondLook}
+	case missing < f.secondLook:
+		return next{stepRest, v1alpha1.ReasonConfirming, f.secondLook - missing}
+	case !f.service.probed:
+		return next{step: stepProbe}
+	default:
+		return rest(reasonVanished)
+	}
+}
+
+// vanishedOutcome tells what became of an application that the service no longer has.
+func vanishedOutcome(now, created time.Time) v1alpha1.Outcome {
+	if !created.IsZero() && now.Sub(created) >= retention-24*time.Hour {
+		return v1alpha1.OutcomeExpired
+	}
+	return v1alpha1.OutcomeDeleted
+}
+
+// decideAdoption binds an application that a person says is this Mandate's, if it has the reference and nobody else has it.
+// Nothing is created, right or wrong.
+func decideAdoption(f facts) next {
+	r, a := f.records, f.application
+	switch {
+	case !f.service.exists:
+		return rest(v1alpha1.ReasonServiceNotFound)
+	case !f.service.known, !f.service.ready:
+		return rest(v1alpha1.ReasonServiceNotReady)
+	case !r.read:
+		return next{step: stepReadRecord}
+	case f.edited && !r.listed && (!r.mine || !r.sent):
+		return next{step: stepListRecords}
+	case f.taken, r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):
+		return rest(v1alpha1.ReasonAdoptionRefused)
+	case r.sent && r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)):
+		// An attempt may still be under way; its answer, if it comes, is the better proof.
+		return next{stepRest, v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now)}
+	case a.missing, a.read && !a.sameReference:
+		return rest(v1alpha1.ReasonAdoptionRefused)
+	case !a.read:
+		return next{step: stepRead}
+	case r.exists && !r.mine:
+		return next{step: stepRelease}
+	default:
+		return next{step: stepAdopt}
+	}
+}
+
+// decideDeletion does what deletionPolicy says before the Mandate goes. A Mandate without the finalizer is as good as gone.
+// The IdentityService may have been pointed at another service since, where the id is nothing, or another application: the
+// ledger tells which service it was, and the application is read before anything is done to it.
+func decideDeletion(f facts) next {
+	a, r, d := f.application, f.records, f.deletion
+	gone := f.outcome == v1alpha1.OutcomeExpired || f.outcome == v1alpha1.OutcomeDeleted
+	switch {
+	case !d.finalizer:
+		return rest(reasonDeleting)
+	case !d.wantsFinalizer(), gone, d.done, a.missing, !f.now.Before(d.giveUpTime):
+		return next{step: stepFinalizer}
+	case f.trouble == reasonBehind:
+		return rest(reasonBehind)
+	case f.trouble != "":
+		return next{stepRest, v1alpha1.ReasonDeletionWaiting, f.retryAfter}
+	case !r.listed:
+		return next{step: stepListRecords}
+	case f.id == 0 && r.id == 0:
+		return next{step: stepFinalizer} // there is no application, or none that can be named
+	case !f.service.exists, !f.service.known, !f.service.ready:
+		return rest(v1alpha1.ReasonDeletionWaiting)
+	case f.id == 0, r.exists && r.elsewhere:
+		return rest(v1alpha1.ReasonDeletionRefused)
+	case !a.read:
+		return next{step: stepRead}
+	case !a.sameReference, d.refused:
+		return rest(v1alpha1.ReasonDeletionRefused)
+	case d.policy == v1alpha1.DeletionPolicyArchive && a.archived:
+		return next{step: stepFinalizer}
+	case d.policy == v1alpha1.DeletionPolicyArchive:
+		return next{step: stepArchive}
+	default:
+		return next{step: stepDelete}
+	}
+}

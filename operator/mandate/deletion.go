@@ -1,0 +1,93 @@
+package mandate
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+)
+
+func (r *Reconciler) deletionOf(mandate *v1alpha1.Mandate) deletionFacts {
+	d := deletionFacts{
+		policy: mandate.Spec.DeletionPolicy, finalizer: controllerutil.ContainsFinalizer(mandate, v1alpha1.ApplicationFinalizer),
+		requested: !mandate.DeletionTimestamp.IsZero(),
+	}
+	if d.requested {
+		d.giveUpTime = mandate.DeletionTimestamp.Add(r.GiveUpAfter)
+	}
+	return d
+}
+
+// setFinalizer puts the finalizer on a Mandate whose deletionPolicy needs it, and takes it off one that may go. Only the
+// metadata travels: what a whole Mandate holds has no business here.
+func (p *pass) setFinalizer(ctx context.Context) error {
+	d := &p.facts.deletion
+	before := &metav1.PartialObjectMetadata{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "Mandate"},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: p.mandate.Namespace, Name: p.mandate.Name, ResourceVersion: p.mandate.ResourceVersion, Finalizers: p.mandate.Finalizers,
+		},
+	}
+	after := before.DeepCopy()
+	if d.finalizer {
+		p.tellDeletion(ctx)
+		controllerutil.RemoveFinalizer(after, v1alpha1.ApplicationFinalizer)
+	} else {
+		controllerutil.AddFinalizer(after, v1alpha1.ApplicationFinalizer)
+	}
+	err := p.Metadata.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+		p.facts.trouble = reasonBehind
+		return nil
+	case err != nil:
+		return err
+	}
+	p.mandate = p.mandate.DeepCopy()
+	p.mandate.ResourceVersion, p.mandate.Finalizers = after.ResourceVersion, after.Finalizers
+	d.finalizer = !d.finalizer
+	return nil
+}
+
+// tellDeletion says what becomes of the application when the Mandate goes: nobody will see it afterwards.
+func (p *pass) tellDeletion(ctx context.Context) {
+	d, logger := p.facts.deletion, log.FromContext(ctx).WithValues("deletionPolicy", p.facts.deletion.policy, "applicationID", p.facts.id)
+	switch {
+	case !d.requested || !d.wantsFinalizer():
+	case p.facts.id == 0 && p.facts.records.sent:
+		p.givenUp("The Mandate is deleted, and an application that may exist at the service is left as it is: its id was never learned.")
+		logger.Error(nil, "The Mandate is deleted, and an application that may exist is left as it is: its id was never learned", "reference", p.record.Spec.Reference)
+	case p.facts.id != 0 && !d.done && !p.facts.application.missing && !p.facts.application.archived && p.facts.outcome == "":
+		p.givenUp("The Mandate is deleted, and its application at the service is left as it is: the service could not be asked in time, or refused.")
+		logger.Error(nil, "The Mandate is deleted, and its application is left as it is: the service could not be asked in time, or refused")
+	default:
+		logger.Info("The Mandate is deleted, and its deletionPolicy carried out")
+	}
+}
+
+func (p *pass) givenUp(note string) {
+	p.Events.Eventf(p.mandate, nil, corev1.EventTypeWarning, eventDeletionGivenUp, actionDelete, "%s", note)
+}
+
+// delete deletes the application: what is not there any more is deleted.
+func (p *pass) delete(ctx context.Context) {
+	d := &p.facts.deletion
+	err := p.connection.Client.DeleteApplication(ctx, p.facts.id)
+	switch {
+	case err == nil, idv.IsNotFound(err):
+		log.FromContext(ctx).Info("Deleted the application", "applicationID", p.facts.id)
+		d.done = true
+	case isRefusal(err):
+		d.refused = true
+		log.FromContext(ctx).Info("The service refused to delete the application", "error", err.Error())
+	default:
+		p.failed(ctx, err, v1alpha1.ReasonReadFailed)
+	}
+}

@@ -1,0 +1,35 @@
+package mandate
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// Reasons and actions of events; those of conditions are reasons of events, too.
+const (
+	eventDeletionGivenUp = "DeletionGivenUp"
+
+	actionObserve   = "Observe"
+	actionReconcile = "Reconcile"
+	actionDelete    = "Delete"
+)
+
+// announce makes an event of a status that was just written, if it is news to people: the verification has an outcome, or
+// somebody must act. There is none for what goes as it should, so a normal life has one event, and events cost no write
+// between the manifest and Ready. Their texts are the fixed sentences of the conditions.
+func (p *pass) announce(before, after *v1alpha1.MandateStatus) {
+	if after.Outcome != before.Outcome {
+		eventType := corev1.EventTypeNormal
+		if after.Outcome == v1alpha1.OutcomeExpired || after.Outcome == v1alpha1.OutcomeDeleted {
+			eventType = corev1.EventTypeWarning
+		}
+		p.Events.Eventf(p.mandate, nil, eventType, string(after.Outcome), actionObserve, "%s", sentences[string(after.Outcome)])
+		return
+	}
+	was, is := meta.FindStatusCondition(before.Conditions, v1alpha1.ConditionStalled), meta.FindStatusCondition(after.Conditions, v1alpha1.ConditionStalled)
+	if is != nil && (was == nil || was.Reason != is.Reason) {
+		p.Events.Eventf(p.mandate, nil, corev1.EventTypeWarning, is.Reason, actionReconcile, "%s", is.Message)
+	}
+}

@@ -1,0 +1,108 @@
+package operator_test
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// checkState is the state of a check as the status of a Mandate has it.
+func checkState(m *v1alpha1.Mandate, check string) (state string, reviewed v1alpha1.CheckDecision) {
+	for _, individual := range m.Status.Individuals {
+		for _, c := range individual.Checks {
+			if c.Name == check && c.State != nil {
+				return c.State.Name, c.Reviewed
+			}
+		}
+	}
+	return "", ""
+}
+
+// People have finished, a check is in review, and the spec decides it: once.
+func TestCheckReviews(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{decision: Complete}")
+	m := w.ready("acme")
+	w.play(m, control.Review)
+	w.mandate("acme", `{decision: Complete, checkReviews: [
+		{individual: jane, check: document, decision: Accept, comment: canary of a comment, commentFor: IndividualCheck},
+		{individual: jane, check: liveness, decision: Accept},
+		{individual: jane, check: address, decision: Accept},
+		{individual: jane, check: nothing of the kind, decision: Reject}]}`)
+	m = w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
+	for _, check := range []string{"document", "liveness", "address"} {
+		if state, reviewed := checkState(m, check); state != "manually_accepted" || reviewed != v1alpha1.CheckDecisionAccept {
+			t.Errorf("the check %s is %q, reviewed %q", check, state, reviewed)
+		}
+	}
+	w.ready("acme")
+	if got := w.requests(control.AcceptCheck); got != 3 {
+		t.Errorf("%d checks were accepted, want 3", got)
+	}
+	if got := w.requests(control.RejectCheck); got != 0 {
+		t.Errorf("%d checks were rejected, want none", got)
+	}
+}
+
+// By id, another decision on the same check, and what a reset brings back to be decided is not decided again.
+func TestCheckReviewedOnce(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	m := w.ready("acme")
+	w.play(m, control.Review)
+	w.mandate("acme", "{checkReviews: [{individual: jane, check: document, decision: Accept}]}")
+	w.until("acme", "the check is accepted", func(m *v1alpha1.Mandate) bool {
+		state, reviewed := checkState(m, "document")
+		return state == "manually_accepted" && reviewed == v1alpha1.CheckDecisionAccept
+	})
+	w.check(w.client(w.url).ResetIndividual(t.Context(), m.Status.Individuals[0].ID))
+	w.kill()
+	w.start()
+	w.until("acme", "the check is pending again", func(m *v1alpha1.Mandate) bool {
+		state, _ := checkState(m, "document")
+		return state == "pending"
+	})
+	polls := w.requests(control.RetrieveApplication)
+	w.eventually(func() (bool, string) {
+		return w.requests(control.RetrieveApplication) >= polls+2, "the application is not polled"
+	})
+	if got := w.requests(control.AcceptCheck); got != 1 {
+		t.Errorf("the check was accepted %d times, want once", got)
+	}
+	w.mandate("acme", "{checkReviews: [{individual: jane, check: document, decision: Reject}]}")
+	w.until("acme", "the check is rejected", func(m *v1alpha1.Mandate) bool {
+		state, reviewed := checkState(m, "document")
+		return state == "manually_rejected" && reviewed == v1alpha1.CheckDecisionReject
+	})
+}
+
+// A refusal shows, keeps nothing else from being read, and is not sent again before something changes.
+func TestReviewRefused(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.check(w.sandbox.SetDialect(t.Context(), "decidableChecks", "in_review"))
+	w.mandate("acme", "{checkReviews: [{individual: jane, check: document, decision: Reject}]}")
+	m := w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionFalse, v1alpha1.ReasonReviewRefused)
+	if !meta.IsStatusConditionTrue(m.Status.Conditions, v1alpha1.ConditionReady) {
+		t.Errorf("the Mandate is not Ready although the application waits for people: %+v", m.Status.Conditions)
+	}
+	polls := w.requests(control.RetrieveApplication)
+	w.eventually(func() (bool, string) {
+		return w.requests(control.RetrieveApplication) >= polls+2, "the application is not polled"
+	})
+	if got := w.requests(control.RejectCheck); got != 1 {
+		t.Errorf("the refused review was sent %d times, want once", got)
+	}
+	w.play(m, control.Review)
+	w.until("acme", "the check is rejected", func(m *v1alpha1.Mandate) bool {
+		state, _ := checkState(m, "document")
+		return state == "manually_rejected"
+	})
+	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionFalse, v1alpha1.ReasonInProgress)
+}
