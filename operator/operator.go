@@ -91,10 +91,12 @@ func setup(ctx context.Context, manager ctrl.Manager, options Options) (*mandate
 		Connections: connections, Suspect: services.Suspect, SettleDelay: options.SettleDelay,
 		Events: manager.GetEventRecorder(fieldOwner), Metadata: writer, GiveUpAfter: options.DeletionGiveUpAfter,
 	}
+	retention := &ledger.Retention{Ledger: mandates.Ledger, Mandates: manager.GetClient(), Namespaces: options.namespaces(), Keep: options.RecordRetention}
 	actions := &action.Reconciler{Cache: manager.GetClient(), Status: writer.Status()}
 	return mandates, errors.Join(
 		services.SetupWithManager(manager),
 		mandates.SetupWithManager(ctx, manager, options.MaxConcurrentReconciles),
 		actions.SetupWithManager(manager),
+		manager.Add(retention),
 	)
 }
