@@ -1,0 +1,29 @@
+-- Health of everything in the group idv.mandate.io: see docs/status.md for what it makes of each status.
+-- Argo CD has a health of its own, Progressing, for what is being deleted.
+local function condition(type)
+  for _, c in ipairs((obj.status or {}).conditions or {}) do
+    if c.type == type then return c end
+  end
+end
+
+local function is(health, c)
+  return {status = health, message = c and c.message or ""}
+end
+
+if obj.spec and obj.spec.suspend then
+  return {status = "Suspended", message = "spec.suspend is true"}
+end
+-- Whatever is older than the spec tells about something else.
+if not obj.status or obj.status.observedGeneration ~= obj.metadata.generation then
+  return {status = "Progressing", message = "The operator has not looked at it yet"}
+end
+
+local stalled, failed = condition("Stalled"), condition("Failed")
+if stalled and stalled.status == "True" then return is("Degraded", stalled) end
+if failed and failed.status == "True" then return is("Degraded", failed) end
+
+local ready, complete = condition("Ready"), condition("Complete")
+-- Waiting for people is Healthy, and so is a rejection: it is an outcome. Whoever wants to wait for an outcome looks at Completed.
+if ready and ready.status == "True" then return is("Healthy", condition("Completed") or ready) end
+if complete and complete.status == "True" then return is("Healthy", complete) end
+return is("Progressing", condition("Reconciling") or ready)

@@ -1,0 +1,310 @@
+package mandate
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"cel.dev/cel-go/cel"
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	lua "github.com/yuin/gopher-lua"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+var update = flag.Bool("update", false, "write docs/status.md and examples/gitops/argocd/argocd-cm.yaml")
+
+const root = "../../"
+
+// situations are all the statuses that a Mandate can have, with the health that GitOps tools have to see in them.
+func situations() map[string]situation {
+	all := map[string]situation{
+		"0 not seen yet":              {mandate: situated(func(m *v1alpha1.Mandate) { m.Status.ObservedGeneration = -1 }), health: "Progressing"},
+		"0 edited, and not seen yet":  {mandate: edited(), health: "Progressing"},
+		"1 waits for people":          shown(v1alpha1.ReasonAccepted, func(f *facts) { f.application.stage = client.StageOpen }, "Healthy"),
+		"2 completed":                 shown(v1alpha1.ReasonAccepted, func(f *facts) { f.application.stage = client.StageCompleted }, "Healthy"),
+		"2 rejected":                  shown(v1alpha1.ReasonAccepted, func(f *facts) { f.application.stage = client.StageRejected }, "Healthy"),
+		"2 the decision was refused":  shown(v1alpha1.ReasonAccepted, func(f *facts) { f.application.refused = true }, "Healthy"),
+		"2 a review was refused":      shown(v1alpha1.ReasonAccepted, func(f *facts) { f.application.reviewRefused = true }, "Healthy"),
+		"3 expired at the service":    shown(reasonVanished, func(f *facts) { f.createdTime = now.Add(-retention) }, "Degraded"),
+		"3 deleted at the service":    shown(reasonVanished, func(f *facts) { f.createdTime = now.Add(-time.Hour) }, "Degraded"),
+		"4 suspended before creation": suspended(shown(v1alpha1.ReasonSuspended, unknownID, "Suspended")),
+		"4 suspended afterwards":      suspended(shown(v1alpha1.ReasonSuspended, func(*facts) {}, "Suspended")),
+	}
+	for reason, v := range verdicts {
+		change := unknownID
+		if v.created == metav1.ConditionTrue {
+			change = func(*facts) {}
+		}
+		health := map[progress]string{reconciling: "Progressing", stalled: "Degraded"}[v.progress]
+		if health != "" && reason != reasonVanished {
+			all["5 "+reason] = shown(reason, change, health)
+		}
+	}
+	return all
+}
+
+type situation struct {
+	mandate *v1alpha1.Mandate
+	health  string
+}
+
+func unknownID(f *facts) { f.id, f.bound, f.application = 0, false, applicationFacts{} }
+
+func situated(change func(*v1alpha1.Mandate)) *v1alpha1.Mandate {
+	m := &v1alpha1.Mandate{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "Mandate"},
+		ObjectMeta: metav1.ObjectMeta{Name: "acme", Namespace: "default", Generation: 2},
+		Spec:       v1alpha1.MandateSpec{Individuals: []v1alpha1.Individual{{Name: "jane"}}},
+	}
+	change(m)
+	return m
+}
+
+// shown is what the operator writes when a pass ends with a reason.
+func shown(reason string, change func(*facts), health string) situation {
+	m := situated(func(*v1alpha1.Mandate) {})
+	p := &pass{Reconciler: &Reconciler{}, mandate: m, reference: "acme", facts: bound(change), connection: connection.Connection{}}
+	p.facts.now = now
+	p.statusFor(&m.Status, reason)
+	return situation{m, health}
+}
+
+func suspended(s situation) situation {
+	s.mandate.Spec.Suspend = true
+	return s
+}
+
+func edited() *v1alpha1.Mandate {
+	m := shown(v1alpha1.ReasonAccepted, func(*facts) {}, "").mandate
+	m.Generation++
+	return m
+}
+
+// TestHealth holds what kstatus, Argo CD and Flux make of every status, and writes it down for people.
+func TestHealth(t *testing.T) {
+	argo, flux := argoHealth(t), fluxHealth(t)
+	var table strings.Builder
+	all := situations()
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		s := all[name]
+		object := unstructuredOf(t, s.mandate)
+		computed, err := status.Compute(&unstructured.Unstructured{Object: object})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := argo(object); got != s.health {
+			t.Errorf("%s: Argo CD says %s, want %s", name, got, s.health)
+		}
+		wantFlux := map[string]string{"Healthy": "Current", "Suspended": "Current", "Degraded": "Failed", "Progressing": "InProgress"}[s.health]
+		if got := flux(object); got != wantFlux {
+			t.Errorf("%s: Flux says %s, want %s", name, got, wantFlux)
+		}
+		wantKstatus := map[string]status.Status{"Healthy": status.CurrentStatus, "Degraded": status.FailedStatus, "Progressing": status.InProgressStatus, "Suspended": status.InProgressStatus}[s.health]
+		if computed.Status != wantKstatus {
+			t.Errorf("%s: kstatus says %s, want %s", name, computed.Status, wantKstatus)
+		}
+		writeRow(&table, name[2:], s, string(computed.Status), wantFlux)
+	}
+	golden(t, "docs/status.md", strings.Replace(statusPage, "TABLE", table.String(), 1)+"\n## What each reason means\n\n"+meanings())
+}
+
+const statusPage = `# The status of a Mandate
+
+This page is made by a test from the operator's code; the test holds what kstatus, Argo CD and Flux say.
+
+A Mandate is **Ready** when its application exists, is known, and what the spec asks for has been carried out. Waiting for people
+does not make it un-Ready: they take days. The verification has an outcome when **Completed** is True; its reason is the outcome.
+**Stalled** means that a person must act, **Reconciling** that the operator is at it; they are there only while they are true.
+
+` + "```sh" + `
+kubectl wait --for=condition=Ready mandate/acme          # the application exists
+kubectl wait --for=condition=Completed mandate/acme      # there is an outcome, a rejection included
+kubectl wait --for=jsonpath='{.status.outcome}'=Completed mandate/acme
+` + "```" + `
+
+The health in Argo CD is that of [health.lua](../examples/gitops/argocd/health.lua), in Flux that of the expressions in
+[kustomization.yaml](../examples/gitops/flux/kustomization.yaml). kstatus alone, as of ` + "`wait: true`" + `, does not know a suspended
+Mandate and waits for it.
+
+| situation | Ready | Created | Completed | Reconciling / Stalled | kstatus | Argo CD | Flux |
+|---|---|---|---|---|---|---|---|
+TABLE`
+
+func writeRow(table *strings.Builder, name string, s situation, kstatus, flux string) {
+	cell := map[string]string{}
+	for _, c := range s.mandate.Status.Conditions {
+		cell[c.Type] = fmt.Sprintf("%s, %s", c.Status, c.Reason)
+	}
+	progress := ""
+	for _, abnormal := range []string{v1alpha1.ConditionReconciling, v1alpha1.ConditionStalled} {
+		if cell[abnormal] != "" {
+			progress = abnormal
+		}
+	}
+	fmt.Fprintf(table, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", name,
+		cell[v1alpha1.ConditionReady], cell[v1alpha1.ConditionCreated], cell[v1alpha1.ConditionCompleted], progress, kstatus, s.health, flux)
+}
+
+func meanings() string {
+	texts := maps.Clone(sentences)
+	for reason, v := range verdicts {
+		if reason != reasonVanished {
+			texts[reason] = v.message
+		}
+	}
+	var page strings.Builder
+	for _, reason := range slices.Sorted(maps.Keys(texts)) {
+		fmt.Fprintf(&page, "- `%s`: %s\n", reason, texts[reason])
+	}
+	return page.String()
+}
+
+func golden(t *testing.T, path, want string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(root+path, []byte(want), 0o644); err != nil { //nolint:gosec // a page for everybody
+			t.Fatal(err)
+		}
+	}
+	if got := read(t, path); got != want {
+		t.Errorf("%s is not what the code makes: run `go test ./operator/mandate -update`", path)
+	}
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(root + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func unstructuredOf(t *testing.T, m *v1alpha1.Mandate) map[string]any {
+	t.Helper()
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+// argoHealth runs the Lua as Argo CD does, and holds that the ConfigMap has the same.
+func argoHealth(t *testing.T) func(map[string]any) string {
+	t.Helper()
+	script := read(t, "examples/gitops/argocd/health.lua")
+	golden(t, "examples/gitops/argocd/argocd-cm.yaml", argoConfig(t, script))
+	return func(object map[string]any) string {
+		state := lua.NewState()
+		defer state.Close()
+		state.SetGlobal("obj", luaValue(state, object))
+		if err := state.DoString(script); err != nil {
+			t.Fatal(err)
+		}
+		table, ok := state.Get(-1).(*lua.LTable)
+		if !ok {
+			t.Fatal("the script gives no table")
+		}
+		return table.RawGetString("status").String()
+	}
+}
+
+func argoConfig(t *testing.T, script string) string {
+	t.Helper()
+	data := map[string]string{}
+	for _, kind := range []string{"IdentityService", "Mandate", "MandateAction"} {
+		data["resource.customizations.health.idv.mandate.io_"+kind] = script
+	}
+	content, err := yaml.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": "ConfigMap", "data": data,
+		"metadata": map[string]any{"name": "argocd-cm", "namespace": "argocd", "labels": map[string]string{"app.kubernetes.io/part-of": "argocd"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return "# Made from health.lua by a test. Merge it into the ConfigMap of your Argo CD.\n" + string(content)
+}
+
+func luaValue(state *lua.LState, value any) lua.LValue {
+	switch v := value.(type) {
+	case map[string]any:
+		table := state.NewTable()
+		for key, member := range v {
+			table.RawSetString(key, luaValue(state, member))
+		}
+		return table
+	case []any:
+		table := state.NewTable()
+		for _, element := range v {
+			table.Append(luaValue(state, element))
+		}
+		return table
+	case string:
+		return lua.LString(v)
+	case bool:
+		return lua.LBool(v)
+	case int64:
+		return lua.LNumber(v)
+	}
+	return lua.LNil
+}
+
+// fluxHealth evaluates the expressions in the order in which Flux does.
+func fluxHealth(t *testing.T) func(map[string]any) string {
+	t.Helper()
+	var kustomization struct {
+		Spec struct {
+			HealthCheckExprs []struct{ Kind, Current, InProgress, Failed string } `json:"healthCheckExprs"`
+		} `json:"spec"`
+	}
+	if err := yaml.Unmarshal([]byte(read(t, "examples/gitops/flux/kustomization.yaml")), &kustomization); err != nil {
+		t.Fatal(err)
+	}
+	expressions := kustomization.Spec.HealthCheckExprs[0]
+	environment, err := cel.NewEnv(cel.Variable("spec", cel.DynType), cel.Variable("status", cel.DynType), cel.Variable("metadata", cel.DynType))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(object map[string]any) string {
+		for _, e := range []struct{ verdict, expression string }{
+			{"InProgress", expressions.InProgress}, {"Failed", expressions.Failed}, {"Current", expressions.Current},
+		} {
+			ast, issues := environment.Compile(e.expression)
+			if issues.Err() != nil {
+				t.Fatal(issues.Err())
+			}
+			program, err := environment.Program(ast)
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, _, err := program.Eval(map[string]any{"spec": object["spec"], "status": object["status"], "metadata": object["metadata"]})
+			if err != nil {
+				t.Fatalf("%s: %v in %s", e.verdict, err, jsonOf(object))
+			}
+			if result.Value() == true {
+				return e.verdict
+			}
+		}
+		return "InProgress"
+	}
+}
+
+func jsonOf(value any) string {
+	var b bytes.Buffer
+	_ = json.NewEncoder(&b).Encode(value)
+	return b.String()
+}
