@@ -1,11 +1,18 @@
 package operator
 
 import (
+	"context"
 	"strconv"
+	"strings"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 )
 
@@ -21,13 +28,63 @@ var (
 		Help:    "Duration of requests to identity verification services, by operation.",
 		Buckets: prometheus.ExponentialBuckets(0.005, 3, 8),
 	}, []string{"operation"})
+	creates = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "idv_create_attempts_total",
+		Help: "Requests to create an application, by outcome: created, refused, not_sent, or unknown, after which nobody can say whether people were e-mailed.",
+	}, []string{"outcome"})
+	mandates = prometheus.NewDesc("idv_mandates", "Mandates by the reason of their condition Ready and by outcome (empty: none yet).", []string{"ready", "reason", "outcome"}, nil)
 )
 
 func init() {
-	metrics.Registry.MustRegister(requests, requestSeconds)
+	metrics.Registry.MustRegister(requests, requestSeconds, creates)
 }
 
 func observeRequest(r idv.Request) {
-	requests.WithLabelValues(string(r.Operation), strconv.Itoa(r.Status)).Inc()
-	requestSeconds.WithLabelValues(string(r.Operation)).Observe(r.Duration.Seconds())
+	operation := strings.ReplaceAll(string(r.Operation), " ", "_")
+	requests.WithLabelValues(operation, strconv.Itoa(r.Status)).Inc()
+	requestSeconds.WithLabelValues(operation).Observe(r.Duration.Seconds())
+	if r.Operation == idv.OpCreateApplication {
+		creates.WithLabelValues(createOutcome(r)).Inc()
+	}
+}
+
+func createOutcome(r idv.Request) string {
+	switch {
+	case !r.Failed:
+		return "created"
+	case r.Outcome == idv.NotSent:
+		return "not_sent"
+	case r.Outcome == idv.Refused:
+		return "refused"
+	default:
+		return "unknown"
+	}
+}
+
+// mandateCounter counts the Mandates of the cache whenever it is asked.
+type mandateCounter struct{ cache client.Reader }
+
+// Describe tells the one metric there is.
+func (mandateCounter) Describe(descriptions chan<- *prometheus.Desc) { descriptions <- mandates }
+
+// Collect counts. It is not worth an error if the cache is not there yet: readyz tells that.
+func (m mandateCounter) Collect(metrics chan<- prometheus.Metric) {
+	var list v1alpha1.MandateList
+	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	if err := m.cache.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return
+	}
+	counts := map[[3]string]int{}
+	for i := range list.Items {
+		status := &list.Items[i].Status
+		key := [3]string{string(metav1.ConditionUnknown), "", string(status.Outcome)}
+		if ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady); ready != nil {
+			key[0], key[1] = string(ready.Status), ready.Reason
+		}
+		counts[key]++
+	}
+	for key, n := range counts {
+		metrics <- prometheus.MustNewConstMetric(mandates, prometheus.GaugeValue, float64(n), key[:]...)
+	}
 }

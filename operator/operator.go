@@ -13,6 +13,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -98,5 +99,6 @@ func setup(ctx context.Context, manager ctrl.Manager, options Options) (*mandate
 		mandates.SetupWithManager(ctx, manager, options.MaxConcurrentReconciles),
 		actions.SetupWithManager(manager),
 		manager.Add(retention),
+		metrics.Registry.Register(mandateCounter{manager.GetClient()}),
 	)
 }
