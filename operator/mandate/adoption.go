@@ -46,6 +46,10 @@ func (p *pass) adopt(ctx context.Context) error {
 		if record, err = p.Ledger.Get(ctx, p.mandate.Namespace, p.connection.URL, p.reference); err != nil {
 			return err
 		}
+		if record != nil && (record.Spec.MandateRef.Name != p.mandate.Name || record.Spec.ApplicationID != nil && *record.Spec.ApplicationID != p.facts.adopt) {
+			p.facts.taken = true
+			return nil
+		}
 	}
 	spec := v1alpha1.ApplicationRecordSpec{
 		ServiceURL: p.connection.URL, Reference: p.reference, ApplicationID: &p.facts.adopt,
