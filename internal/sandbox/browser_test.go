@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os/exec"
-	"strings"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -151,12 +151,9 @@ func (b *tab) tabbed() []string {
 	return nil
 }
 
-// noErrors fails if the console logged one.
-func (b *tab) noErrors() {
-	b.t.Helper()
+// logged returns the errors on the console.
+func (b *tab) logged() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if len(b.errors) > 0 {
-		b.t.Errorf("the console logged\n%s", strings.Join(b.errors, "\n"))
-	}
+	return slices.Clone(b.errors)
 }
