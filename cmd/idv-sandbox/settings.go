@@ -103,7 +103,7 @@ func indented(text string) string {
 	const column = 24
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(text) {
+	for word := range strings.FieldsSeq(text) {
 		if line != "" && column+len(line)+1+len(word) > helpWidth {
 			lines = append(lines, line)
 			line = ""

@@ -24,8 +24,9 @@ type tab struct {
 	errors []string // on the console
 }
 
-// browser starts a headless one, which ends with the test.
-func browser(t *testing.T) context.Context {
+// startBrowser starts a headless browser, which ends with the test, and returns what
+// opens the page of a sandbox in a tab of its own.
+func startBrowser(t *testing.T) (open func(t *testing.T, url string) *tab) {
 	t.Helper()
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome"} {
@@ -47,11 +48,13 @@ func browser(t *testing.T) context.Context {
 	if err := chromedp.Do(ctx); err != nil {
 		t.Fatal(err)
 	}
-	return ctx
+	return func(t *testing.T, url string) *tab {
+		t.Helper()
+		return openTab(ctx, t, url)
+	}
 }
 
-// open shows the page of a sandbox in a tab of its own.
-func open(t *testing.T, browser context.Context, url string) *tab {
+func openTab(browser context.Context, t *testing.T, url string) *tab {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser)
 	t.Cleanup(cancel)

@@ -30,8 +30,7 @@ func readJSON(r *http.Request, value any) error {
 
 // bodyError says what is wrong with a body, and with which field of it.
 func bodyError(err error) error {
-	var mistyped *json.UnmarshalTypeError
-	if errors.As(err, &mistyped) {
+	if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		if mistyped.Field == "" {
 			return fmt.Errorf("the body must be a JSON object, not a JSON %s", mistyped.Value)
 		}

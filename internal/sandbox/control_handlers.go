@@ -113,8 +113,8 @@ func (s *Service) putAutoplay(r *http.Request) (any, error) {
 	if err := readJSON(r, &mode); err != nil {
 		return nil, err
 	}
-	if mode.DelayMillis < 0 || mode.DelayMillis > maxDelayMillis {
-		return nil, fmt.Errorf("delay_ms: it is 1 to %d, or 0 to leave it as it is", maxDelayMillis)
+	if mode.DelayMillis < 1 || mode.DelayMillis > maxDelayMillis {
+		return nil, fmt.Errorf("delay_ms: it is 1 to %d", maxDelayMillis)
 	}
 	s.player.set(mode)
 	return nil, nil

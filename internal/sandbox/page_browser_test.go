@@ -15,7 +15,7 @@ import (
 )
 
 func TestPageInABrowser(t *testing.T) {
-	browser := browser(t)
+	open := startBrowser(t)
 	// Browsers tell of every answer that is not 2xx.
 	const badRequest = "error: Failed to load resource: the server responded with a status of 400 (Bad Request)"
 	cases := map[string]struct {
@@ -38,7 +38,7 @@ func TestPageInABrowser(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := serve(t, c.options)
-			tab := open(t, browser, s.url)
+			tab := open(t, s.url)
 			// A reload would lose it: everything must show without one.
 			value[int](tab, "window.stillHere = 1")
 			c.try(t, s, tab)

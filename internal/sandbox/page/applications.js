@@ -28,7 +28,8 @@ function check(app, person, one, done) {
 function steps(app, person) {
   const args = { application: String(app.id), individual: String(person.id) };
   const name = nameOf(person);
-  return h("div", { class: "steps" },
+  const due = person.checks.some((one) => one.state === "pending");
+  return h("div", { class: due ? "steps due" : "steps" },
     person.terms_accepted
       ? h("span", { class: "done" }, "✓ Terms accepted")
       : playButton("Accept terms", { ...args, step: "accept_terms" }, name),
