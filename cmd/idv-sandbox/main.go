@@ -35,13 +35,13 @@ func main() {
 
 // run serves until ctx ends.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
-	settings, err := parseSettings(args, stderr)
+	settings, err := parseSettings(args, stdout)
 	if err != nil {
 		return err
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", settings.listen)
 	if err != nil {
-		return err
+		return fmt.Errorf("--listen: %w; port 0 takes a free one", err)
 	}
 	settings.options.Logger = slog.New(slog.NewJSONHandler(stderr, nil))
 	service := sandbox.New(settings.options)
@@ -85,6 +85,8 @@ func announce(address, portFile string, stdout io.Writer) error {
 			return err
 		}
 	}
-	_, err := fmt.Fprintf(stdout, "listening on http://%s\n", address)
+	// One write: whoever reads no more than the first line must not hold it up.
+	_, err := fmt.Fprintf(stdout, "listening on http://%s\n"+
+		"Open it in a browser to read the mailbox and to play the individuals. Ctrl-C ends it.\n", address)
 	return err
 }

@@ -6,15 +6,18 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/spf13/pflag"
 	"go.uber.org/goleak"
 
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -65,6 +68,11 @@ func TestServesUntilTold(t *testing.T) {
 }
 
 func TestBadFlags(t *testing.T) {
+	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
 	cases := map[string]struct {
 		args []string
 		want []string // parts of the error
@@ -72,6 +80,7 @@ func TestBadFlags(t *testing.T) {
 		"every address":           {[]string{"--listen=:0"}, []string{"--listen", "--allow-remote"}},
 		"an address of a network": {[]string{"--listen=192.0.2.1:0"}, []string{"--listen", "--allow-remote"}},
 		"no port":                 {[]string{"--listen=127.0.0.1"}, []string{"--listen", "port"}},
+		"a port that is taken":    {[]string{"--listen=" + taken.Addr().String()}, []string{"--listen", "port 0"}},
 		"an unknown dialect":      {[]string{"--dialect=klingon=yes"}, []string{"--dialect", "klingon", "completeMethod"}},
 		"an unknown value":        {[]string{"--dialect=wrap=twice"}, []string{"--dialect", "none, data"}},
 		"an empty password":       {[]string{"--password="}, []string{"--password", "default"}},
@@ -83,8 +92,8 @@ func TestBadFlags(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			var stdout bytes.Buffer
-			ctx, cancel := context.WithCancel(t.Context())
-			cancel() // whoever gets past the flags must not serve for ever
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // who gets past the flags must not serve for ever
+			defer cancel()
 			err := run(ctx, c.args, &stdout, io.Discard)
 			if err == nil || stdout.Len() > 0 {
 				t.Fatalf("it started: %q", stdout.String())
@@ -100,12 +109,22 @@ func TestBadFlags(t *testing.T) {
 
 func TestHelp(t *testing.T) {
 	var help bytes.Buffer
-	if err := run(t.Context(), []string{"--help"}, io.Discard, &help); !errors.Is(err, pflag.ErrHelp) {
+	if err := run(t.Context(), []string{"--help"}, &help, io.Discard); !errors.Is(err, pflag.ErrHelp) {
 		t.Error(err)
 	}
 	for _, part := range []string{"--listen", "127.0.0.1:8480", "--client-secret", "sandbox-secret", "+fail@", "completeMethod", "/sandbox/v1/"} {
 		if !strings.Contains(help.String(), part) {
 			t.Errorf("the help lacks %q", part)
+		}
+	}
+	for _, s := range (dialect.Dialect{}).Switches() {
+		if !strings.Contains(help.String(), "\n  "+s.Name+" ") || !strings.Contains(help.String(), "\n"+s.Group+":\n") {
+			t.Errorf("the help lacks the switch %s of %s", s.Name, s.Group)
+		}
+	}
+	for line := range strings.Lines(help.String()) {
+		if len(strings.TrimSpace(line)) > helpWidth {
+			t.Errorf("too long a line: %s", line)
 		}
 	}
 }

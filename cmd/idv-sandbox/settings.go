@@ -21,23 +21,36 @@ type settings struct {
 }
 
 const intro = `idv-sandbox serves a stand-in of the identity verification service on this
-machine: its interface below /api/v1, and below ` + control.Prefix + `/ a control API that plays
-the people, the clock and the network (GET it for a list). It keeps everything
-in memory and e-mails nobody.
+machine. It keeps everything in memory and e-mails nobody.
 
-  idv-sandbox --autoplay
+  /             a page for people: the mailbox, and buttons that play the individuals
+  /api/v1       the service's interface
+  ` + control.Prefix + `/  the control API, which plays the people, the clock and the network;
+                GET it for the list of its routes
+
+Examples:
+  idv-sandbox                               then open http://127.0.0.1:8480 in a browser
+  idv-sandbox --autoplay                    the individuals act by themselves
+  idv-sandbox --dialect completeMethod=POST --dialect readLag=2
   curl http://127.0.0.1:8480` + control.Prefix + `/outbox
 
 Flags:
 `
 
-const autoplayRule = `
+const afterFlags = `
 With --autoplay every individual takes one step each --autoplay-delay. The tag of
 the e-mail address decides how the checks end: NAME+fail@HOST, NAME+review@HOST;
 NAME+idle@HOST does nothing; everybody else passes.
+
+Dialects are the readings of what the service's documentation leaves open. Each can
+be set here with --dialect name=value, and later on the page and with the control
+API. The first value is the default.
 `
 
-func parseSettings(args []string, stderr io.Writer) (settings, error) {
+// helpWidth is what fits a usual terminal.
+const helpWidth = 100
+
+func parseSettings(args []string, stdout io.Writer) (settings, error) {
 	var s settings
 	var allowRemote bool
 	var dialects []string
@@ -56,7 +69,7 @@ func parseSettings(args []string, stderr io.Writer) (settings, error) {
 	flags.StringArrayVar(&dialects, "dialect", nil, "another reading of what the documentation leaves open, as `name=value`; repeatable")
 	flags.Uint64Var(&s.options.Seed, "seed", 0, "decides all ids; 0 draws one")
 	flags.BoolVar(&s.options.RemoteDeliveries, "remote-deliveries", false, "let webhook calls leave this machine")
-	flags.Usage = func() { fmt.Fprint(stderr, intro, flags.FlagUsages(), autoplayRule, dialectHelp()) }
+	flags.Usage = func() { fmt.Fprint(stdout, intro, flags.FlagUsagesWrapped(helpWidth), afterFlags, dialectHelp()) }
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
@@ -73,11 +86,31 @@ func parseSettings(args []string, stderr io.Writer) (settings, error) {
 
 func dialectHelp() string {
 	var help strings.Builder
-	help.WriteString("\nDialects (the first value is the default):\n")
+	group := ""
 	for _, s := range (dialect.Dialect{}).Switches() {
-		fmt.Fprintf(&help, "  %-21s %s\n%24s%s\n", s.Name, strings.Join(s.Values, " | "), "", s.Meaning)
+		if s.Group != group {
+			group = s.Group
+			fmt.Fprintf(&help, "\n%s:\n", group)
+		}
+		fmt.Fprintf(&help, "  %-21s %s\n", s.Name, indented(strings.Join(s.Values, " | ")))
+		fmt.Fprintf(&help, "  %-21s %s\n", "", indented(s.Meaning))
 	}
 	return help.String()
+}
+
+// indented breaks a text into lines that stand in the second column of the help.
+func indented(text string) string {
+	const column = 24
+	var lines []string
+	line := ""
+	for word := range strings.FieldsSeq(text) {
+		if line != "" && column+len(line)+1+len(word) > helpWidth {
+			lines = append(lines, line)
+			line = ""
+		}
+		line = strings.TrimLeft(line+" "+word, " ")
+	}
+	return strings.Join(append(lines, line), "\n"+strings.Repeat(" ", column))
 }
 
 func (s settings) check(allowRemote bool) error {

@@ -128,7 +128,3 @@ func decodeIndividuals(m members, invalid *state.InvalidError) []state.Person {
 	}
 	return people
 }
-
-func invalidField(field, text string) error {
-	return &state.InvalidError{Fields: state.FieldErrors{field: {text}}}
-}

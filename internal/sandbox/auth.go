@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
+	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
 type tokenAnswer struct {
@@ -38,7 +39,7 @@ func (s *Service) token(c *call) (reply, error) {
 		return reply{}, malformed("the body must be a URL-encoded form")
 	}
 	if form.Get("grant_type") != "password" {
-		return reply{}, invalidField("grant_type", "must be password")
+		return reply{}, state.InvalidField("grant_type", "must be password")
 	}
 	if err := s.checkLogin(c, form); err != nil {
 		return reply{}, err

@@ -28,13 +28,10 @@ func (p *player) get() control.Autoplay {
 	return p.mode
 }
 
-// set changes the mode; a delay of 0 stays as it is.
+// set changes the mode. Its delay is 1 or more.
 func (p *player) set(mode control.Autoplay) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if mode.DelayMillis == 0 {
-		mode.DelayMillis = p.mode.DelayMillis
-	}
 	p.mode = mode
 	select {
 	case p.changed <- struct{}{}:

@@ -1,11 +1,8 @@
 package sandbox
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 
@@ -51,7 +48,7 @@ func controlRoutes() []controlRoute {
 
 func (s *Service) routeControl() {
 	s.mux.HandleFunc(control.Prefix+"/", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusNotFound, control.Failure{Error: "no such route; GET " + control.Prefix + "/ lists them"})
+		writeJSON(w, http.StatusNotFound, control.Failure{Error: "no such route with this method; GET " + control.Prefix + "/ lists them"})
 	})
 	s.mux.HandleFunc("GET "+control.Prefix+"/{$}", serveHelp)
 	for _, route := range controlRoutes() {
@@ -103,20 +100,4 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = w.Write(mustMarshal(body))
-}
-
-// readJSON decodes the body of a control request. Unknown members are refused:
-// a misspelled one would quietly do something else.
-func readJSON[T any](r *http.Request) (T, error) {
-	var value T
-	body, err := io.ReadAll(io.LimitReader(r.Body, bodyLimit))
-	if err != nil {
-		return value, fmt.Errorf("the body cannot be read")
-	}
-	decoder := json.NewDecoder(bytes.NewReader(body))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&value); err != nil {
-		return value, fmt.Errorf("the body is not what this route takes: %w", err)
-	}
-	return value, nil
 }

@@ -13,16 +13,23 @@ import (
 
 // What the control API takes at most, so that no duration overflows.
 const (
-	maxClockStep   = 100 * 366 * 24 * 60 * 60
+	maxClockYears  = 100
 	maxDelayMillis = 60 * 60 * 1000
 )
+
+var clockRange = fmt.Sprintf("the clock goes at most %d years away from the time of this machine", maxClockYears)
+
+func tooFar(t time.Time) bool {
+	now := time.Now()
+	return t.After(now.AddDate(maxClockYears, 0, 0)) || t.Before(now.AddDate(-maxClockYears, 0, 0))
+}
 
 func (s *Service) getOutbox(r *http.Request) (any, error) {
 	emails := append([]control.Email{}, s.account.Outbox()...)
 	if text := r.URL.Query().Get("after"); text != "" {
 		after, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("after is a sequence number")
+			return nil, fmt.Errorf("after: it is the sequence number of an e-mail")
 		}
 		emails = slices.DeleteFunc(emails, func(e control.Email) bool { return e.Sequence <= after })
 	}
@@ -32,8 +39,8 @@ func (s *Service) getOutbox(r *http.Request) (any, error) {
 func (s *Service) getApplications(*http.Request) (any, error) { return s.account.Applications(), nil }
 
 func (s *Service) postPlay(r *http.Request) (any, error) {
-	play, err := readJSON[control.Play](r)
-	if err != nil {
+	var play control.Play
+	if err := readJSON(r, &play); err != nil {
 		return nil, err
 	}
 	return s.account.Play(play)
@@ -42,24 +49,31 @@ func (s *Service) postPlay(r *http.Request) (any, error) {
 func (s *Service) getClock(*http.Request) (any, error) { return control.Clock{Now: s.clock.Now()}, nil }
 
 func (s *Service) putClock(r *http.Request) (any, error) {
-	clock, err := readJSON[control.Clock](r)
-	if err != nil {
+	var body struct {
+		Now string `json:"now"`
+	}
+	if err := readJSON(r, &body); err != nil {
 		return nil, err
 	}
-	if clock.Now.IsZero() {
-		return nil, fmt.Errorf("now is a time written as in RFC 3339")
+	now, err := time.Parse(time.RFC3339, body.Now)
+	if err != nil {
+		return nil, fmt.Errorf("now: it is a time as in RFC 3339, for example 2026-01-31T12:00:00Z")
 	}
-	s.clock.Set(clock.Now)
+	if tooFar(now) {
+		return nil, fmt.Errorf("now: %s", clockRange)
+	}
+	s.clock.Set(now)
 	return s.getClock(r)
 }
 
 func (s *Service) postClockAdvance(r *http.Request) (any, error) {
-	step, err := readJSON[control.ClockStep](r)
-	if err != nil {
+	var step control.ClockStep
+	if err := readJSON(r, &step); err != nil {
 		return nil, err
 	}
-	if step.Seconds > maxClockStep || step.Seconds < -maxClockStep {
-		return nil, fmt.Errorf("seconds is at most %d either way", maxClockStep)
+	const longest = int64(2 * maxClockYears * 366 * 24 * time.Hour / time.Second)
+	if step.Seconds > longest || step.Seconds < -longest || tooFar(s.clock.Now().Add(time.Duration(step.Seconds)*time.Second)) {
+		return nil, fmt.Errorf("seconds: %s", clockRange)
 	}
 	return control.Clock{Now: s.clock.Advance(time.Duration(step.Seconds) * time.Second)}, nil
 }
@@ -78,8 +92,8 @@ func (s *Service) postTokensRevoke(*http.Request) (any, error) {
 func (s *Service) getFaults(*http.Request) (any, error) { return s.faults.all(), nil }
 
 func (s *Service) postFault(r *http.Request) (any, error) {
-	fault, err := readJSON[control.Fault](r)
-	if err != nil {
+	var fault control.Fault
+	if err := readJSON(r, &fault); err != nil {
 		return nil, err
 	}
 	return nil, s.faults.add(fault)
@@ -95,12 +109,12 @@ func (s *Service) getDeliveries(*http.Request) (any, error) { return s.queue.Log
 func (s *Service) getAutoplay(*http.Request) (any, error) { return s.player.get(), nil }
 
 func (s *Service) putAutoplay(r *http.Request) (any, error) {
-	mode, err := readJSON[control.Autoplay](r)
-	if err != nil {
+	mode := s.player.get()
+	if err := readJSON(r, &mode); err != nil {
 		return nil, err
 	}
-	if mode.DelayMillis < 0 || mode.DelayMillis > maxDelayMillis {
-		return nil, fmt.Errorf("delay_ms is 1 to %d, or 0 to leave it as it is", maxDelayMillis)
+	if mode.DelayMillis < 1 || mode.DelayMillis > maxDelayMillis {
+		return nil, fmt.Errorf("delay_ms: it is 1 to %d", maxDelayMillis)
 	}
 	s.player.set(mode)
 	return nil, nil
@@ -109,13 +123,14 @@ func (s *Service) putAutoplay(r *http.Request) (any, error) {
 func (s *Service) getDialects(*http.Request) (any, error) { return s.dialect.Get().Switches(), nil }
 
 func (s *Service) putDialects(r *http.Request) (any, error) {
-	values, err := readJSON[map[string]string](r)
-	if err != nil {
+	var values map[string]any
+	if err := readJSON(r, &values); err != nil {
 		return nil, err
 	}
 	spoken := s.dialect.Get()
 	for name, value := range values {
-		if err := spoken.Set(name, value); err != nil {
+		// A number is as good as its digits; whatever else it may be is no value of a switch.
+		if err := spoken.Set(name, fmt.Sprint(value)); err != nil {
 			return nil, err
 		}
 	}

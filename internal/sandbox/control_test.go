@@ -64,41 +64,98 @@ func TestControlRefuses(t *testing.T) {
 		_, err := s.Play(ctx, p)
 		return err
 	}
+	advance := func(by time.Duration) error {
+		_, err := s.Advance(ctx, by)
+		return err
+	}
 	cases := map[string]struct {
 		err    error
 		status int
+		field  string // that the message begins with
 	}{
-		"playing nobody's application":   {play(control.Play{Reference: "nobody"}), 404},
-		"playing nothing named":          {play(control.Play{}), 404},
-		"playing a stranger":             {play(control.Play{Reference: "acme", Individual: "stranger"}), 404},
-		"playing a check there is not":   {play(control.Play{Reference: "acme", Check: "fingerprint"}), 404},
-		"playing an unknown step":        {play(control.Play{Reference: "acme", Step: "dance"}), 409},
-		"playing an unknown result":      {play(control.Play{Reference: "acme", Result: "maybe"}), 409},
-		"playing what is concluded":      {play(control.Play{Reference: "done"}), 409},
-		"a clock without a time":         {s.SetClock(ctx, time.Time{}), 400},
-		"an autoplay delay below zero":   {s.SetAutoplay(ctx, control.Autoplay{DelayMillis: -1}), 400},
-		"a dialect that does not exist":  {s.SetDialect(ctx, "klingon", "yes"), 400},
-		"a lag that is no number":        {s.SetDialect(ctx, "readLag", "long"), 400},
-		"a lag below zero":               {s.SetDialect(ctx, "readLag", "-1"), 400},
-		"e-mails after something absurd": {badOutbox(s), 400},
+		"playing nobody's application": {play(control.Play{Reference: "nobody"}), 404, "reference: "},
+		"playing an id of nothing":     {play(control.Play{ApplicationID: 1}), 404, "application_id: "},
+		"playing nothing named":        {play(control.Play{}), 400, "application_id: "},
+		"playing a stranger":           {play(control.Play{Reference: "acme", Individual: "stranger"}), 404, "individual: "},
+		"playing a check there is not": {play(control.Play{Reference: "acme", Check: "fingerprint"}), 404, "check: "},
+		"playing an unknown step":      {play(control.Play{Reference: "acme", Step: "dance"}), 400, "step: "},
+		"playing an unknown result":    {play(control.Play{Reference: "acme", Result: "maybe"}), 400, "result: "},
+		"playing what is concluded":    {play(control.Play{Reference: "done"}), 409, "the application is concluded"},
+		"the beginning of time":        {s.SetClock(ctx, time.Time{}), 400, "now: "},
+		"two centuries at once":        {advance(200 * 365 * 24 * time.Hour), 400, "seconds: "},
+		"an autoplay delay below zero": {s.SetAutoplay(ctx, control.Autoplay{DelayMillis: -1}), 400, "delay_ms: "},
+		"no dialect of this name":      {s.SetDialect(ctx, "klingon", "yes"), 400, `no dialect switch is called "klingon"`},
+		"a lag that is no number":      {s.SetDialect(ctx, "readLag", "long"), 400, "dialect switch readLag "},
+		"a lag below zero":             {s.SetDialect(ctx, "readLag", "-1"), 400, "dialect switch readLag "},
 	}
 	for name, c := range cases {
 		var refused *control.Error
-		if !errors.As(c.err, &refused) || refused.Status != c.status || refused.Message == "" {
-			t.Errorf("%s: %v, want status %d", name, c.err, c.status)
+		if !errors.As(c.err, &refused) || refused.Status != c.status || !strings.HasPrefix(refused.Message, c.field) {
+			t.Errorf("%s: %v, want status %d and %q", name, c.err, c.status, c.field)
 		}
 	}
-	if _, err := s.Advance(ctx, 200*365*24*time.Hour); err == nil {
-		t.Error("the clock went two centuries ahead")
-	}
-	wantEqual(t, "an unknown route", http.StatusNotFound, s.get(control.Prefix+"/nothing", "").status)
 	short := s.play(control.Play{Reference: "acme", Step: control.AcceptTerms})
 	wantEqual(t, "nobody was played before", "in progress", short.State)
 }
 
-func badOutbox(s *served) error {
-	got := s.get(control.Prefix+"/outbox?after=soon", "")
-	return &control.Error{Status: got.status, Message: fmt.Sprint(got.at("error"))}
+// Somebody types these by hand, who has no types to go by.
+func TestControlNamesTheFieldOfABadBody(t *testing.T) {
+	s := serve(t, sandbox.Options{})
+	cases := map[string]struct {
+		method, path, body string
+		want               string // of the message
+	}{
+		"nothing":                     {"POST", "/play", "", "the body must be a JSON object: EOF"},
+		"a list":                      {"POST", "/play", "[]", "the body must be a JSON object, not a JSON array"},
+		"two objects":                 {"POST", "/play", "{} {}", "the body must be one JSON object, and more comes after it"},
+		"a misspelled field":          {"POST", "/play", `{"mandate": "a"}`, "mandate: this route takes no such field; GET /sandbox/v1/ tells what it takes"},
+		"a number in words":           {"POST", "/faults", `{"times": "once"}`, "times: it is an integer, not a JSON string"},
+		"a step that is a number":     {"POST", "/play", `{"step": 1}`, "step: it is a string, not a JSON number"},
+		"steps without a pause":       {"PUT", "/autoplay", `{"delay_ms": 0}`, "delay_ms: it is 1 to 3600000"},
+		"yes in words":                {"PUT", "/autoplay", `{"enabled": "yes"}`, "enabled: it is true or false, not a JSON string"},
+		"a time that is none":         {"PUT", "/clock", `{"now": "tomorrow"}`, "now: it is a time as in RFC 3339, for example 2026-01-31T12:00:00Z"},
+		"no time":                     {"PUT", "/clock", "{}", "now: it is a time as in RFC 3339, for example 2026-01-31T12:00:00Z"},
+		"a sequence number in words":  {"GET", "/outbox?after=soon", "", "after: it is the sequence number of an e-mail"},
+		"a switch that takes no list": {"PUT", "/dialects", `{"wrap": []}`, `dialect switch wrap cannot be "[]"; it is one of none, data`},
+		"no such route":               {"GET", "/nothing", "", "no such route with this method; GET /sandbox/v1/ lists them"},
+		"no such method":              {"GET", "/play", "", "no such route with this method; GET /sandbox/v1/ lists them"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := s.control(c.method, c.path, c.body)
+			if got.status != http.StatusBadRequest && got.status != http.StatusNotFound {
+				t.Errorf("status code %d", got.status)
+			}
+			wantEqual(t, "message", any(c.want), got.at("error"))
+		})
+	}
+}
+
+// A number is as good as its digits, and what a body does not mention stays as it is.
+func TestControlTakesWhatIsMeant(t *testing.T) {
+	s := serve(t, sandbox.Options{Autoplay: true})
+	wantEqual(t, "status code", http.StatusNoContent, s.control("PUT", "/dialects", `{"readLag": 2}`).status)
+	switches, err := s.Dialects(t.Context())
+	must0(t, err)
+	for _, one := range switches {
+		if one.Name == "readLag" {
+			wantEqual(t, "readLag", "2", one.Value)
+		}
+	}
+	wantEqual(t, "status code", http.StatusNoContent, s.control("PUT", "/autoplay", `{"delay_ms": 9}`).status)
+	mode, err := s.Autoplay(t.Context())
+	must0(t, err)
+	wantEqual(t, "mode", control.Autoplay{Enabled: true, DelayMillis: 9}, mode)
+}
+
+// control sends a body to the control API as it is.
+func (s *served) control(method, path, body string) answer {
+	s.t.Helper()
+	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+control.Prefix+path, strings.NewReader(body))
+	must0(s.t, err)
+	got, err := send(request)
+	must0(s.t, err)
+	return got
 }
 
 func TestClock(t *testing.T) {

@@ -61,15 +61,15 @@ func (f *faults) take(op control.Operation) (control.Fault, bool) {
 func checkFault(fault control.Fault) error {
 	switch {
 	case fault.Operation != control.AnyOperation && !slices.Contains(control.Operations(), fault.Operation):
-		return fmt.Errorf("operation is * or one of %v", control.Operations())
+		return fmt.Errorf("operation: it is * or one of %v", control.Operations())
 	case !slices.Contains(control.FaultKinds(), fault.Kind):
-		return fmt.Errorf("kind is one of %v", control.FaultKinds())
+		return fmt.Errorf("kind: it is one of %v", control.FaultKinds())
 	case fault.Times < control.Always:
-		return fmt.Errorf("times is 1 or more, or %d for every request", control.Always)
+		return fmt.Errorf("times: it is 1 or more, or %d for every request", control.Always)
 	case fault.DelayMillis < 0 || fault.DelayMillis > maxDelayMillis:
-		return fmt.Errorf("delay_ms is 0 to %d", maxDelayMillis)
+		return fmt.Errorf("delay_ms: it is 0 to %d", maxDelayMillis)
 	case fault.Status != 0 && (fault.Status < 200 || fault.Status > 599):
-		return fmt.Errorf("status is 200 to 599")
+		return fmt.Errorf("status: it is 200 to 599")
 	}
 	return nil
 }

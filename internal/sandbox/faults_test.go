@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"errors"
 	"net/http"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -90,6 +91,10 @@ func TestFaultsAreUsedUp(t *testing.T) {
 	for range 5 {
 		wantEqual(t, "Retry-After", "2", get().header.Get("Retry-After"))
 	}
+	// A date goes out as it is, too.
+	const date = "Fri, 31 Jan 2031 12:00:00 GMT"
+	must0(t, s.Fault(t.Context(), control.Fault{Operation: control.RetrieveWebhook, Kind: control.Answer, Status: 429, RetryAfter: date}))
+	wantEqual(t, "Retry-After", date, s.call("GET", "/ext/webhooks/retrieve/1", nil).header.Get("Retry-After"))
 	waiting, err := s.Faults(t.Context())
 	must0(t, err)
 	wantEqual(t, "waiting", 1, len(waiting))
@@ -99,17 +104,21 @@ func TestFaultsAreUsedUp(t *testing.T) {
 
 func TestFaultsThatMakeNoSense(t *testing.T) {
 	s := serve(t, sandbox.Options{})
-	cases := map[string]control.Fault{
-		"no operation":         {Kind: control.Close},
-		"an unknown operation": {Operation: "list", Kind: control.Close},
-		"no kind":              {Operation: control.Token},
-		"a negative count":     {Operation: control.Token, Kind: control.Close, Times: -2},
-		"a negative delay":     {Operation: control.Token, Kind: control.Slow, DelayMillis: -1},
-		"an informal status":   {Operation: control.Token, Kind: control.Answer, Status: 100},
+	cases := map[string]struct {
+		fault control.Fault
+		field string
+	}{
+		"no operation":         {control.Fault{Kind: control.Close}, "operation: "},
+		"an unknown operation": {control.Fault{Operation: "list", Kind: control.Close}, "operation: "},
+		"no kind":              {control.Fault{Operation: control.Token}, "kind: "},
+		"a negative count":     {control.Fault{Operation: control.Token, Kind: control.Close, Times: -2}, "times: "},
+		"a negative delay":     {control.Fault{Operation: control.Token, Kind: control.Slow, DelayMillis: -1}, "delay_ms: "},
+		"an informal status":   {control.Fault{Operation: control.Token, Kind: control.Answer, Status: 100}, "status: "},
 	}
-	for name, fault := range cases {
+	for name, c := range cases {
 		var refused *control.Error
-		if err := s.Fault(t.Context(), fault); !errors.As(err, &refused) || refused.Status != http.StatusBadRequest {
+		err := s.Fault(t.Context(), c.fault)
+		if !errors.As(err, &refused) || refused.Status != http.StatusBadRequest || !strings.HasPrefix(refused.Message, c.field) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

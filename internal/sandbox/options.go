@@ -41,7 +41,7 @@ type Options struct {
 	// Autoplay makes the sandbox play the individuals by itself; see the package
 	// documentation. Can be changed at run time.
 	Autoplay bool
-	// AutoplayDelay is the time between two steps of an individual. Default 500 ms.
+	// AutoplayDelay is the time between two steps of an individual, in whole milliseconds. Default 500 ms.
 	AutoplayDelay time.Duration
 
 	// Dialect is how the sandbox reads what the interface leaves open. Can be
@@ -71,5 +71,5 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) autoplay() control.Autoplay {
-	return control.Autoplay{Enabled: o.Autoplay, DelayMillis: o.AutoplayDelay.Milliseconds()}
+	return control.Autoplay{Enabled: o.Autoplay, DelayMillis: max(1, o.AutoplayDelay.Milliseconds())}
 }

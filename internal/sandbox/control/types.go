@@ -197,7 +197,7 @@ type Delivery struct {
 // Autoplay is the mode in which the sandbox plays the individuals by itself.
 type Autoplay struct {
 	Enabled bool `json:"enabled"`
-	// DelayMillis is the time between two steps of an individual.
+	// DelayMillis is the time between two steps of an individual; left out it stays as it is.
 	DelayMillis int64 `json:"delay_ms,omitempty"`
 }
 

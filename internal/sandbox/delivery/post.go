@@ -21,7 +21,10 @@ const timeout = 5 * time.Second
 
 var errRemote = errors.New("the target is not on this machine")
 
-type poster struct{ client *http.Client }
+type poster struct {
+	client *http.Client
+	remote bool
+}
 
 func newPoster(remote bool) poster {
 	dialer := &net.Dialer{Timeout: timeout}
@@ -35,7 +38,7 @@ func newPoster(remote bool) poster {
 			return nil
 		}
 	}
-	return poster{&http.Client{
+	return poster{remote: remote, client: &http.Client{
 		Timeout:       timeout,
 		Transport:     &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -52,8 +55,10 @@ func (p poster) post(ctx context.Context, call Call) (status int, state control.
 		request.Header.Set("Content-Type", call.ContentType)
 	}
 	response, err := p.client.Do(request)
+	var unresolved *net.DNSError
 	switch {
-	case errors.Is(err, errRemote):
+	// A name that nobody knows here is none of this machine.
+	case errors.Is(err, errRemote), !p.remote && errors.As(err, &unresolved):
 		return 0, control.Blocked
 	case err != nil && ctx.Err() != nil:
 		return 0, control.Dropped

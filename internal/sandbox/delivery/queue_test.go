@@ -59,6 +59,7 @@ func TestTargets(t *testing.T) {
 	}{
 		"another machine":           {"http://192.0.2.1/", control.Blocked},
 		"another machine over IPv6": {"http://[2001:db8::1]/", control.Blocked},
+		"a name that nobody knows":  {"http://no..such..name/", control.Blocked},
 		"nobody listens":            {unreachable.URL, control.Failed},
 		"not a URL":                 {"http://127.0.0.1:x/", control.Failed},
 	}

@@ -31,13 +31,17 @@ const actions = {
     await ask("POST", "/clock/advance", JSON.stringify({ seconds }));
     return "The clock was moved.";
   },
+  async resetClock() {
+    await ask("PUT", "/clock", JSON.stringify({ now: new Date().toISOString() }));
+    return "The clock shows this machine's time.";
+  },
   async autoplay(_, words, input) {
     await ask("PUT", "/autoplay", JSON.stringify({ enabled: input.checked }));
     return input.checked ? "The sandbox plays the people now." : "Nobody plays by itself now.";
   },
   async autoplayDelay(_, words, input) {
-    await ask("PUT", "/autoplay", JSON.stringify({ enabled: page.data.autoplay.enabled, delay_ms: Number(input.value) }));
-    return "Each step takes that long now.";
+    await ask("PUT", "/autoplay", JSON.stringify({ delay_ms: Number(input.value) }));
+    return `One step every ${input.value} ms now.`;
   },
   async dialect({ name }, words, input) {
     await ask("PUT", "/dialects", JSON.stringify({ [name]: input.value }));

@@ -28,7 +28,8 @@ function check(app, person, one, done) {
 function steps(app, person) {
   const args = { application: String(app.id), individual: String(person.id) };
   const name = nameOf(person);
-  return h("div", { class: "steps" },
+  const due = person.checks.some((one) => one.state === "pending");
+  return h("div", { class: due ? "steps due" : "steps" },
     person.terms_accepted
       ? h("span", { class: "done" }, "✓ Terms accepted")
       : playButton("Accept terms", { ...args, step: "accept_terms" }, name),
@@ -47,7 +48,18 @@ function person(app, one) {
     h("ul", { class: "checks" }, one.checks.map((c) => check(app, one, c, done))));
 }
 
+// nextStep says whose turn it is when it is not the people's.
+function nextStep(app) {
+  if (concluded.has(app.state)) return "Concluded by the client: nobody has anything left to do.";
+  if (app.state !== "in review") return null;
+  const undecided = app.individuals.some((one) => one.checks.some((c) => c.state === "in review"));
+  return undecided
+    ? "Waits for the client: it accepts or rejects the checks in review, then completes or rejects the application."
+    : "Waits for the client: it completes or rejects the application.";
+}
+
 function application(app, now) {
+  const next = nextStep(app);
   const args = { application: String(app.id), step: "finish_checks" };
   const open = !concluded.has(app.state) && app.individuals.length > 1 &&
     app.individuals.some((one) => one.checks.some(isOpen));
@@ -57,7 +69,7 @@ function application(app, now) {
       h("div", { class: "pills" }, app.archived && pill("archived"), pill(app.state))),
     h("p", { class: "muted break" }, app.mandate_type, app.reference && [" · ", h("code", {}, app.reference)], ` · id ${app.id}`),
     h("p", { class: "muted" }, "Created ", time(app.created_time), `, kept for another ${distance(app.expiry_time, now)}`),
-    concluded.has(app.state) ? h("p", { class: "hint" }, "Concluded by the client: nobody has anything left to do.") : null,
+    next && h("p", { class: "next" }, next),
     open ? h("div", { class: "everybody" }, h("span", { class: "muted" }, "Everybody"), resultButtons(args, `everybody of ${app.name}`, true)) : null,
     h("ul", { class: "people" }, app.individuals.map((one) => person(app, one))));
 }
@@ -65,14 +77,18 @@ function application(app, now) {
 function example() {
   const base = location.origin + document.body.dataset.api;
   return h("div", { class: "empty" },
-    h("p", {}, "No applications yet. Create one with your client, or by hand (with the default credentials):"),
+    h("p", {}, "No applications yet. Point your client at ", h("code", {}, location.origin),
+      ", or create one by hand. These lines work as they are with the default credentials:"),
     h("pre", { tabindex: "0", "aria-label": "Commands that create an application" }, h("code", {}, [
       `base=${base}`,
-      "token=$(curl -s $base/ext/authentications/token -d grant_type=password \\",
-      "  -d username=sandbox -d password=sandbox-password | sed 's/.*\"access_token\":\"\\([^\"]*\\).*/\\1/')",
-      "curl -s $base/ext/applications -H \"Authorization: Bearer $token\" -H 'Content-Type: application/json' -d '{",
-      "  \"name\": \"Acme onboarding\", \"reference\": \"ACME-1\", \"mandate_type\": 17,",
-      "  \"individuals\": [{\"email\": \"jane@example.com\", \"first_name\": \"Jane\", \"last_name\": \"Doe\"}]}'",
+      "token=$(curl -s $base/ext/authentications/token \\",
+      "  -d grant_type=password -d username=sandbox -d password=sandbox-password |",
+      "  sed 's/.*\"access_token\":\"\\([^\"]*\\).*/\\1/')",
+      "curl $base/ext/applications -H \"Authorization: Bearer $token\" \\",
+      "  -H 'Content-Type: application/json' -d '{",
+      "    \"name\": \"Acme onboarding\", \"reference\": \"ACME-1\", \"mandate_type\": 17,",
+      "    \"individuals\": [{\"email\": \"jane@example.com\",",
+      "      \"first_name\": \"Jane\", \"last_name\": \"Doe\"}]}'",
     ].join("\n"))));
 }
 

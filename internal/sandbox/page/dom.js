@@ -38,7 +38,11 @@ function patch(old, fresh) {
     if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
   patchChildren(old, fresh);
-  if (old.hasAttribute("data-value") && old !== document.activeElement) setValue(old);
+  if (old.hasAttribute("data-value") && !old.hasAttribute(busy) && !beingEdited(old)) setValue(old);
+}
+
+function beingEdited(control) {
+  return control === document.activeElement && control.type !== "checkbox";
 }
 
 // setValue brings a control to what data-value says: its own attribute is only where it began.

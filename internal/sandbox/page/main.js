@@ -45,7 +45,9 @@ function say(text, isError) {
 
 async function refresh() {
   try {
-    page.data = await ask("GET", "/overview");
+    const data = await ask("GET", "/overview");
+    if (page.again) return; // it may be older than what was done meanwhile
+    page.data = data;
     byId("connection").textContent = "";
     document.body.classList.remove("stale");
   } catch {
@@ -56,7 +58,7 @@ async function refresh() {
   draw();
 }
 
-// One look at a time; what is asked for meanwhile is looked at once more afterwards.
+// One look at a time; who asks for one meanwhile gets another afterwards.
 function look() {
   if (page.refreshing) {
     page.again = true;
@@ -110,4 +112,4 @@ byId("dialects-filter").addEventListener("input", () => page.data && draw());
 document.addEventListener("visibilitychange", () => document.hidden || look());
 
 look();
-setInterval(() => document.hidden || look(), pause);
+setInterval(() => document.hidden || page.refreshing || look(), pause);

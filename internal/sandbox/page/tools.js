@@ -6,11 +6,13 @@ function controls({ now, autoplay }) {
   return [
     h("div", { class: "control", role: "group", "aria-label": "Clock" },
       h("span", { class: "label" }, "Clock"), h("span", { class: "now" }, time(now)), off && h("span", { class: "muted" }, off),
-      advance("1 day", 1), advance("1 week", 7), advance("8 weeks", 56)),
+      advance("1 day", 1), advance("1 week", 7), advance("8 weeks", 56),
+      off && h("button", { type: "button", "data-act": "resetClock" }, "Back to this machine's time")),
     h("div", { class: "control", role: "group", "aria-label": "Autoplay" },
       h("label", { class: "check" },
-        h("input", { type: "checkbox", role: "switch", id: "autoplay", "data-change": "autoplay", "data-value": autoplay.enabled }), "Autoplay"),
-      h("label", {}, "one step each ",
+        h("input", { type: "checkbox", role: "switch", id: "autoplay", "data-change": "autoplay", "data-value": String(autoplay.enabled) }),
+        h("span", { class: "label" }, "Autoplay"), "the people act by themselves,"),
+      h("label", {}, "one step every ",
         h("input", { type: "number", min: "1", max: "3600000", id: "autoplay-delay", "data-change": "autoplayDelay", "data-value": autoplay.delay_ms }), " ms")),
   ];
 }

@@ -83,7 +83,7 @@ func (c *check) decidable(comment Comment, spoken dialect.Dialect) error {
 	switch {
 	case required && reference == nil,
 		reference != nil && spoken.CheckReference != "" && *reference != c.ID:
-		return &InvalidError{Fields: FieldErrors{"reference": {"must be the id of the check"}}}
+		return InvalidField("reference", "must be the id of the check")
 	case c.individual.application.Status.final():
 		return &RefusedError{Reason: "the application is concluded"}
 	case c.decided() && spoken.RepeatedDecision == dialect.RepeatedDecisionRefused:

@@ -1,9 +1,19 @@
 package state
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
 
 // ErrNotFound means that no such thing exists (any more).
 var ErrNotFound = errors.New("not found")
+
+func missing(field, reason string) error {
+	return fmt.Errorf("%s: %s (%w)", field, reason, ErrNotFound)
+}
 
 // RefusedError means that the state does not allow what was asked.
 type RefusedError struct {
@@ -32,7 +42,21 @@ type InvalidError struct {
 }
 
 // Error implements error.
-func (e *InvalidError) Error() string { return "invalid input" }
+func (e *InvalidError) Error() string {
+	var told []string
+	if e.Individuals != nil {
+		told = append(told, "individuals: not all of them hold")
+	}
+	for _, field := range slices.Sorted(maps.Keys(e.Fields)) {
+		told = append(told, field+": "+strings.Join(e.Fields[field], ", "))
+	}
+	return strings.Join(told, "; ")
+}
+
+// InvalidField returns the error of one field.
+func InvalidField(field, text string) error {
+	return &InvalidError{Fields: FieldErrors{field: {text}}}
+}
 
 // Empty is true if nothing is wrong.
 func (e *InvalidError) Empty() bool { return len(e.Fields) == 0 && e.Individuals == nil }

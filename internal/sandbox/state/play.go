@@ -18,9 +18,9 @@ func (a *Account) Play(play control.Play) (control.Application, error) {
 		return control.Application{}, err
 	}
 	defer a.begin()()
-	app := a.find(play)
-	if app == nil {
-		return control.Application{}, ErrNotFound
+	app, err := a.find(play)
+	if err != nil {
+		return control.Application{}, err
 	}
 	if app.Status.final() {
 		return control.Application{}, &RefusedError{Reason: "the application is concluded"}
@@ -31,8 +31,11 @@ func (a *Account) Play(play control.Play) (control.Application, error) {
 			return i.Reference != play.Individual && strconv.FormatInt(i.ID, 10) != play.Individual
 		})
 	}
-	if len(people) == 0 || play.Check != "" && !app.MandateType.hasCheck(play.Check) {
-		return control.Application{}, ErrNotFound
+	if len(people) == 0 {
+		return control.Application{}, missing("individual", "nobody of this application has this reference or id")
+	}
+	if play.Check != "" && !app.MandateType.hasCheck(play.Check) {
+		return control.Application{}, missing("check", "applications of this type have no check of this name")
 	}
 	for _, person := range people {
 		a.act(person, play)
@@ -46,25 +49,30 @@ func checkPlay(play control.Play) error {
 	steps := []control.Step{control.AcceptTerms, control.CompleteActions, control.FinishChecks}
 	results := []control.Result{control.Pass, control.Fail, control.Review}
 	switch {
+	case play.ApplicationID == 0 && play.Reference == "":
+		return InvalidField("application_id", "it or reference names the application to play")
 	case !slices.Contains(steps, play.Step):
-		return &RefusedError{Reason: "step is one of accept_terms, complete_actions, finish_checks"}
+		return InvalidField("step", "it is one of accept_terms, complete_actions, finish_checks")
 	case !slices.Contains(results, play.Result):
-		return &RefusedError{Reason: "result is one of pass, fail, review"}
+		return InvalidField("result", "it is one of pass, fail, review")
 	}
 	return nil
 }
 
 // find returns the oldest of several with the same reference.
-func (a *Account) find(play control.Play) *application {
+func (a *Account) find(play control.Play) (*application, error) {
 	if play.ApplicationID != 0 {
-		return a.applications[play.ApplicationID]
+		if app, ok := a.applications[play.ApplicationID]; ok {
+			return app, nil
+		}
+		return nil, missing("application_id", "no application has this id")
 	}
 	for _, h := range a.references[fold(play.Reference)] {
 		if h.app != nil && h.name == play.Reference {
-			return h.app
+			return h.app, nil
 		}
 	}
-	return nil
+	return nil, missing("reference", "no application has this reference")
 }
 
 func (a *Account) act(person *individual, play control.Play) {
