@@ -2,6 +2,7 @@ package operator_test
 
 import (
 	"fmt"
+	"maps"
 	"syscall"
 	"testing"
 	"time"
@@ -22,9 +23,7 @@ func (w *world) order(name, spec string) {
 	w.Helper()
 	manifest := w.parse(fmt.Sprintf("{kind: MandateAction, metadata: {name: %s}, spec: {mandateRef: {name: acme}, individual: jane}}", name))
 	extra := w.parse("{spec: " + spec + "}")
-	for key, value := range extra.Object["spec"].(map[string]any) {
-		manifest.Object["spec"].(map[string]any)[key] = value
-	}
+	maps.Copy(manifest.Object["spec"].(map[string]any), extra.Object["spec"].(map[string]any))
 	data, err := yaml.Marshal(manifest.Object)
 	w.check(err)
 	w.apply(string(data))

@@ -101,11 +101,11 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 		r.memory.forget(request.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	p, err := r.begin(ctx, order)
-	if err != nil {
+	p := r.begin(order)
+	defer p.leave()
+	if err := p.lookAtMandate(ctx, r.Cache); err != nil {
 		return reconcile.Result{}, err
 	}
-	defer p.leave()
 	for range maxSteps {
 		p.facts.now = time.Now()
 		decided := decide(p.facts)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
@@ -46,13 +47,9 @@ func sawMandate(status *v1alpha1.MandateActionStatus) bool {
 func (p *pass) lookAtMandate(ctx context.Context, reader client.Reader) error {
 	mandate := &v1alpha1.Mandate{}
 	err := reader.Get(ctx, types.NamespacedName{Namespace: p.order.Namespace, Name: p.order.Spec.MandateRef.Name}, mandate)
-	if client.IgnoreNotFound(err) != nil {
-		return err
-	}
-	seen := p.facts.mandate.seen
 	if err != nil {
-		p.facts.mandate = mandateFacts{seen: seen}
-		return nil
+		p.facts.mandate = mandateFacts{seen: p.facts.mandate.seen}
+		return client.IgnoreNotFound(err)
 	}
 	status := &mandate.Status
 	p.facts.mandate = mandateFacts{
@@ -125,7 +122,7 @@ func (p *pass) readApplication(ctx context.Context) {
 		return
 	}
 	s.read = true
-	// An answer without a reference is not one with another. The ids have to do then.
-	s.sameReference = application.Reference == "" || application.Reference == p.reference
+	// An answer without a reference, or in other letters, is not one with another reference.
+	s.sameReference = application.Reference == "" || strings.EqualFold(application.Reference, p.reference)
 	s.member = slices.ContainsFunc(application.Individuals, func(i idv.Individual) bool { return i.ID == p.facts.mandate.individual })
 }

@@ -33,8 +33,8 @@ type pass struct {
 	report        file   // personal data
 }
 
-// begin collects what can be known without a request to the API server or the service.
-func (r *Reconciler) begin(ctx context.Context, order *v1alpha1.MandateAction) (*pass, error) {
+// begin collects what the order says.
+func (r *Reconciler) begin(order *v1alpha1.MandateAction) *pass {
 	p := &pass{Reconciler: r, order: order, attempt: string(uuid.NewUUID())}
 	status := &order.Status
 	p.facts = facts{
@@ -53,7 +53,7 @@ func (r *Reconciler) begin(ctx context.Context, order *v1alpha1.MandateAction) (
 		p.facts.expires = status.CompletedTime.Add(time.Duration(*ttl) * time.Second)
 	}
 	p.facts.mandate.seen = sawMandate(status)
-	return p, p.lookAtMandate(ctx, r.Cache)
+	return p
 }
 
 // leave ends the pass.

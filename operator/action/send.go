@@ -39,7 +39,7 @@ const startTries = 4
 
 // start records that this pass carries the order out.
 func (p *pass) start(ctx context.Context) error {
-	if p.facts.emails && !p.enter() {
+	if p.facts.emails && !p.enter(ctx) {
 		p.facts.trouble = reasonBehind
 		return nil
 	}
@@ -49,14 +49,11 @@ func (p *pass) start(ctx context.Context) error {
 		switch {
 		case err == nil:
 			return p.begun()
-		case apierrors.IsConflict(err) && try > 1 && p.refresh(ctx) == nil && p.order.Status.Attempt == p.attempt:
-			return p.begun() // an earlier try was written, and its answer lost
 		case apierrors.IsConflict(err):
-			p.facts.trouble = reasonBehind
-			return nil
+			return p.outrun(ctx)
 		case apierrors.IsNotFound(err):
 			p.facts.trouble = reasonDeleting
-			return nil
+			return client.IgnoreNotFound(err)
 		case try == startTries || !mayPass(err):
 			return err
 		}
@@ -64,17 +61,31 @@ func (p *pass) start(ctx context.Context) error {
 	}
 }
 
+// outrun is for a start that somebody's write came before. That may have been an earlier try of this very start, of which
+// the answer was lost.
+func (p *pass) outrun(ctx context.Context) error {
+	p.facts.trouble = reasonBehind
+	if err := p.refresh(ctx); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	if p.order.Status.Attempt == p.attempt {
+		return p.begun()
+	}
+	return nil
+}
+
+// begun notes that the start is written, and nobody else's.
 func (p *pass) begun() error {
 	if p.facts.emails && p.order.Status.Attempt != p.attempt {
 		return errIncomplete
 	}
-	p.facts.started, p.facts.attempt.mine = true, p.facts.emails
+	p.facts.started, p.facts.attempt.mine, p.facts.trouble = true, p.facts.emails, ""
 	return nil
 }
 
 // enter makes a shutdown wait for the end of this pass. Once a shutdown waits, no attempt begins any more.
-func (p *pass) enter() bool {
-	p.entered = p.entered || p.attempts.TryRLock()
+func (p *pass) enter(ctx context.Context) bool {
+	p.entered = p.entered || ctx.Err() == nil && p.attempts.TryRLock()
 	return p.entered
 }
 
