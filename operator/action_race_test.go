@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -260,6 +261,28 @@ func TestOrderWrites(t *testing.T) {
 		}
 		w.resends(1)
 	})
+}
+
+// An order costs two writes, the start and the end, one look at the live Mandate, and one read of the application before its
+// call. A pass over one that has ended costs nothing.
+func TestOrderCost(t *testing.T) {
+	t.Parallel()
+	w, o, _ := ordering(t)
+	w.order("resend", resend)
+	made := map[string]int{}
+	o.around = func(request string, do func() error) error { made[request]++; return do() }
+	reads := w.requests(control.RetrieveApplication)
+	for range 3 {
+		o.passes("resend")
+	}
+	w.completes("resend")
+	if diff := cmp.Diff(map[string]int{statusPatch: 2, "get Mandate": 1}, made); diff != "" {
+		t.Errorf("requests to the API server (-want +got):\n%s", diff)
+	}
+	if got := w.requests(control.RetrieveApplication) - reads; got != 1 {
+		t.Errorf("%d reads of the application, want 1", got)
+	}
+	w.resends(1)
 }
 
 // The IdentityService was pointed to another service, where the ids are other people's.

@@ -120,7 +120,7 @@ func (p *pass) conclude(ctx context.Context, reason string) error {
 				continue // somebody edited the order meanwhile
 			}
 			if err == nil {
-				log.FromContext(ctx).Info("The order has ended already: its status was written, or another operator took this attempt for a lost one", "reason", reason)
+				log.FromContext(ctx).Info("The order has ended already, or is gone: its end was written by an earlier try, or another operator took this attempt for a lost one", "reason", reason)
 				return nil
 			}
 		}
@@ -135,14 +135,12 @@ func (p *pass) conclude(ctx context.Context, reason string) error {
 	}
 }
 
-// refresh reads the order past the cache. One of another UID is not found.
+// refresh reads the order past the cache. If it was deleted and applied again, that shows in the attempt: no other order has
+// this one.
 func (p *pass) refresh(ctx context.Context) error {
 	live := &v1alpha1.MandateAction{}
 	if err := p.Live.Get(ctx, client.ObjectKeyFromObject(p.order), live); err != nil {
 		return err
-	}
-	if live.UID != p.order.UID {
-		return apierrors.NewNotFound(v1alpha1.SchemeGroupVersion.WithResource("mandateactions").GroupResource(), p.order.Name)
 	}
 	p.order = live
 	return nil
