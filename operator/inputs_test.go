@@ -10,7 +10,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -103,18 +102,6 @@ func TestCredentialsSecretMissing(t *testing.T) {
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonSecretInvalid)
 	w.connect()
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
-}
-
-func TestNotImplemented(t *testing.T) {
-	t.Parallel()
-	w := running(t)
-	w.apply("{kind: MandateAction, metadata: {name: resend}, spec: {mandateRef: {name: acme}, type: ResendInvite, individual: jane}}")
-	action := &v1alpha1.MandateAction{}
-	w.eventually(func() (bool, string) {
-		w.check(w.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "resend"}, action))
-		failed := meta.FindStatusCondition(action.Status.Conditions, v1alpha1.ConditionFailed)
-		return failed != nil && failed.Reason == v1alpha1.ReasonNotImplemented, "the MandateAction does not say that it is not carried out"
-	})
 }
 
 // Personal data is nowhere but in the spec, the Secret, and what the service is sent: with the log level at its highest.

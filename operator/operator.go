@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"errors"
+	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -47,7 +48,7 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 	if err != nil {
 		return err
 	}
-	mandates, err := setup(ctx, manager, options)
+	mandates, actions, err := setup(ctx, manager, options)
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,10 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 	}
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
-	mandates.Drain(drain)
+	var draining sync.WaitGroup
+	draining.Go(func() { mandates.Drain(drain) })
+	draining.Go(func() { actions.Drain(drain) })
+	draining.Wait()
 	return err
 }
 
@@ -80,7 +84,7 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 }
 
 // setup registers the controllers.
-func setup(ctx context.Context, manager ctrl.Manager, options Options) (*mandate.Reconciler, error) {
+func setup(ctx context.Context, manager ctrl.Manager, options Options) (*mandate.Reconciler, *action.Reconciler, error) {
 	// Strict: an API server with an older CRD must refuse what it would otherwise drop without a word.
 	writer := client.WithFieldOwner(client.WithFieldValidation(manager.GetClient(), metav1.FieldValidationStrict), fieldOwner)
 	userAgent := "mandate-operator/" + options.Version
@@ -93,11 +97,14 @@ func setup(ctx context.Context, manager ctrl.Manager, options Options) (*mandate
 		Events: manager.GetEventRecorder(fieldOwner), Metadata: writer, GiveUpAfter: options.DeletionGiveUpAfter,
 	}
 	retention := &ledger.Retention{Ledger: mandates.Ledger, Mandates: manager.GetClient(), Namespaces: options.namespaces(), Keep: options.RecordRetention}
-	actions := &action.Reconciler{Cache: manager.GetClient(), Status: writer.Status()}
-	return mandates, errors.Join(
+	actions := &action.Reconciler{
+		Cache: manager.GetClient(), Live: manager.GetAPIReader(), Writer: writer, Status: writer.Status(),
+		Connections: connections, Suspect: services.Suspect, SettleDelay: options.SettleDelay,
+	}
+	return mandates, actions, errors.Join(
 		services.SetupWithManager(manager),
 		mandates.SetupWithManager(ctx, manager, options.MaxConcurrentReconciles),
-		actions.SetupWithManager(manager),
+		actions.SetupWithManager(ctx, manager, options.MaxConcurrentReconciles),
 		manager.Add(retention),
 		metrics.Registry.Register(mandateCounter{manager.GetClient()}),
 	)

@@ -22,6 +22,4 @@ const (
 	ReasonOutcomeUnknown = "OutcomeUnknown"
 	// ReasonRefused: the service refused the request.
 	ReasonRefused = "Refused"
-	// ReasonNotImplemented: the spec asks for something that this version of the operator does not do.
-	ReasonNotImplemented = "NotImplemented"
 )

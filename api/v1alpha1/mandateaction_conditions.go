@@ -1,9 +1,48 @@
 package v1alpha1
 
-// Condition types of a MandateAction. In the end exactly one of them is there, and True.
+// Condition types of a MandateAction, beside those in conditions.go. In the end exactly one of them is there, and True.
 const (
 	// ConditionComplete: the order was carried out.
 	ConditionComplete = "Complete"
-	// ConditionFailed: the order was not carried out or, with reason OutcomeUnknown, may or may not have been.
+	// ConditionFailed: the order was not carried out or, with reason OutcomeUnknown, may or may not have been. Stalled is
+	// True with it, for the same reason.
 	ConditionFailed = "Failed"
+)
+
+// ReasonCarriedOut: the service did what the order asks for. Complete is True.
+const ReasonCarriedOut = "CarriedOut"
+
+// Reasons for which a MandateAction waits, beside ReasonSuspended, ReasonServiceNotFound and ReasonServiceNotReady:
+// Reconciling is True.
+const (
+	// ReasonMandateNotFound: the Mandate does not exist; it is waited for, ten minutes long.
+	ReasonMandateNotFound = "MandateNotFound"
+	// ReasonMandateNotReady: the Mandate has no application yet, or has not read it.
+	ReasonMandateNotReady = "MandateNotReady"
+	// ReasonMandateStalled: the Mandate has no application, and a person must act on it.
+	ReasonMandateStalled = "MandateStalled"
+	// ReasonStarted: the service is being asked.
+	ReasonStarted = "Started"
+	// ReasonRetrying: the last attempt did nothing at all, provably, and another one follows.
+	ReasonRetrying = "Retrying"
+	// ReasonReportNotReady: the service has no report yet; it is asked again when the Mandate's status changes.
+	ReasonReportNotReady = "ReportNotReady"
+	// ReasonSecretRefused: the API server does not let the operator create the Secret for the report.
+	ReasonSecretRefused = "SecretRefused"
+)
+
+// Reasons of Failed, beside ReasonOutcomeUnknown, ReasonRefused and ReasonReferenceConflict.
+const (
+	// ReasonMandateGone: the Mandate was deleted before the order started, or never came.
+	ReasonMandateGone = "MandateGone"
+	// ReasonApplicationGone: the service no longer has the application.
+	ReasonApplicationGone = "ApplicationGone"
+	// ReasonIndividualNotFound: the Mandate, or the service, has no such individual.
+	ReasonIndividualNotFound = "IndividualNotFound"
+	// ReasonSecretExists: the Secret for the report exists and is not this order's.
+	ReasonSecretExists = "SecretExists"
+	// ReasonReportTooLarge: the report does not fit into a Secret.
+	ReasonReportTooLarge = "ReportTooLarge"
+	// ReasonReportIsURL: the service answers with a URL in place of the report.
+	ReasonReportIsURL = "ReportIsURL"
 )

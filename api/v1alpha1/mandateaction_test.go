@@ -5,6 +5,8 @@ const (
 	notHandle     = "must be the name of an individual in the Mandate, which is a DNS label: lower-case letters, digits and -"
 	orderedOnce   = "cannot change, because an order is carried out once: create another MandateAction"
 	startedBefore = "cannot change or go away once it is set: an order is started once"
+	endedBefore   = "cannot change or go away once it is set: an order ends once"
+	notSecretName = "must be a name that a Secret can have: lower-case letters, digits, - and ."
 )
 
 var mandateActionSuite = suite{
@@ -19,6 +21,8 @@ spec: {mandateRef: {name: acme}, type: ResendInvite, individual: jane}
 		"reset an individual": {edit: `spec: {type: ResetIndividual, ttlSecondsAfterFinished: 0}`},
 		"download a report":   {edit: `spec: {type: DownloadReport, reportSecretRef: {name: jane-report}}`},
 		"a report to nowhere": {edit: `spec: {type: DownloadReport}`, want: []violation{{"spec.reportSecretRef", reportNeeded}}},
+		"a report to no Secret": {edit: `spec: {type: DownloadReport, reportSecretRef: {name: Jane_Report}}`,
+			want: []violation{{"spec.reportSecretRef.name", notSecretName}}},
 		"a report of a resend": {edit: `spec: {reportSecretRef: {name: jane-report}}`,
 			want: []violation{{"spec.reportSecretRef", reportNeeded}}},
 		"a report of a reset": {edit: `spec: {type: ResetIndividual, reportSecretRef: {name: jane-report}}`,
@@ -46,6 +50,12 @@ spec: {mandateRef: {name: acme}, type: ResendInvite, individual: jane}
 			"started again": {edit: `status: {startedTime: "2026-01-01T00:00:01Z"}`, onStatus: true, want: []violation{{"status.startedTime", startedBefore}}},
 			"not started":   {edit: `status: {startedTime: null}`, onStatus: true, want: []violation{{"status.startedTime", startedBefore}}},
 			"no status":     {edit: `status: null`, onStatus: true, want: []violation{{"status.startedTime", startedBefore}}},
+		}},
+		"ended": {status: `status: {startedTime: "2026-01-01T00:00:00Z", completedTime: "2026-01-01T00:00:01Z"}`, attempts: map[string]attempt{
+			"seen again":   {edit: `status: {observedGeneration: 2}`, onStatus: true},
+			"ended again":  {edit: `status: {completedTime: "2026-01-01T00:00:02Z"}`, onStatus: true, want: []violation{{"status.completedTime", endedBefore}}},
+			"not ended":    {edit: `status: {completedTime: null}`, onStatus: true, want: []violation{{"status.completedTime", endedBefore}}},
+			"time to live": {edit: `spec: {ttlSecondsAfterFinished: 60}`},
 		}},
 	},
 }

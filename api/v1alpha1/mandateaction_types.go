@@ -6,6 +6,9 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // the report. It is carried out at most once, whatever crashes, and ends with exactly one of the conditions Complete and
 // Failed. Resending and resetting e-mail the individual.
 //
+// Once is once for each object: one that is deleted and applied again, or restored from a backup, which keeps no status,
+// is another order, and e-mails again. Deleting an order that has not started cancels it.
+//
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=mda,categories=identity
@@ -45,32 +48,41 @@ type MandateActionList struct {
 // +kubebuilder:validation:XValidation:rule="self.individual.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="must be the name of an individual in the Mandate, which is a DNS label: lower-case letters, digits and -",fieldPath=".individual"
 // +kubebuilder:validation:XValidation:rule="has(self.reportSecretRef) == (self.type == 'DownloadReport')",message="must be set for type DownloadReport, and for no other type",fieldPath=".reportSecretRef"
 type MandateActionSpec struct {
-	// mandateRef names the Mandate, in the same namespace.
+	// mandateRef names the Mandate, in the same namespace. The order waits, however long, while the Mandate has no
+	// application, is suspended or needs a person to act; the condition Reconciling says which. It waits ten minutes for a
+	// Mandate that does not exist, and then fails. It fails at once if the Mandate is deleted or its application is gone.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change, because an order is carried out once: create another MandateAction"
 	MandateRef MandateReference `json:"mandateRef"`
 
 	// type of the order. ResendInvite e-mails the individual an invite with a new code. ResetIndividual discards what the
-	// individual has done and e-mails a new code to start again. DownloadReport stores the individual's report in a Secret.
+	// individual has done and e-mails a new code to start again. DownloadReport stores the individual's report in a Secret,
+	// once the individual has completed the checks.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change, because an order is carried out once: create another MandateAction"
 	Type MandateActionType `json:"type"`
 
-	// individual is the name of the individual in the Mandate's spec.individuals.
+	// individual is the name of the individual in the Mandate's spec.individuals. One that is not there fails the order once
+	// the application exists; before that, it can still be added.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change, because an order is carried out once: create another MandateAction"
 	Individual string `json:"individual"`
 
-	// reportSecretRef names the Secret, in the same namespace, that receives the report; at most 1 MiB. Required for
-	// DownloadReport, refused for other types. The report is personal data.
+	// reportSecretRef names the Secret, in the same namespace, that receives the report: the file under the key report, and
+	// what the service calls its type, such as application/pdf, under content_type; together at most 1 MiB. The operator
+	// creates the Secret; one that is there already is left alone, and fails the order. It belongs to the MandateAction and is
+	// deleted with it, also by ttlSecondsAfterFinished. Required for DownloadReport, refused for other types. The report is
+	// personal data.
 	// +optional
+	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self.name).hasValue()",message="must be a name that a Secret can have: lower-case letters, digits, - and .",fieldPath=".name"
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change, because an order is carried out once: create another MandateAction"
 	ReportSecretRef *SecretReference `json:"reportSecretRef,omitempty"`
 
 	// ttlSecondsAfterFinished is how many seconds after its end this MandateAction is deleted; 0 is at once. It can be
-	// changed at any time, as for a Job. Default: it is kept.
+	// changed at any time, as for a Job. Leave it out where a GitOps tool applies again what is gone: each new object is
+	// another order. Default: it is kept.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
@@ -86,12 +98,14 @@ const (
 	MandateActionResendInvite MandateActionType = "ResendInvite"
 	// MandateActionResetIndividual discards what the individual has done and e-mails a new code to start again.
 	MandateActionResetIndividual MandateActionType = "ResetIndividual"
-	// MandateActionDownloadReport stores the individual's report in a Secret.
+	// MandateActionDownloadReport stores the individual's report in a Secret. There is none until the individual has completed
+	// the checks: the order waits for that, and fails if the service still has none when the Mandate has its outcome.
 	MandateActionDownloadReport MandateActionType = "DownloadReport"
 )
 
 // MandateActionStatus is what became of the order.
 //
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.completedTime) || (has(self.completedTime) && self.completedTime == oldSelf.completedTime)",message="cannot change or go away once it is set: an order ends once",fieldPath=".completedTime"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.startedTime) || (has(self.startedTime) && self.startedTime == oldSelf.startedTime)",message="cannot change or go away once it is set: an order is started once",fieldPath=".startedTime"
 type MandateActionStatus struct {
 	// observedGeneration is the generation of the spec that the status tells about; -1 before the operator has seen it.
@@ -100,17 +114,25 @@ type MandateActionStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions are, in the end, exactly one of Complete and Failed. Failed with reason OutcomeUnknown means that the order
-	// may have been carried out.
+	// may have been carried out. Beside them, only while true: Reconciling until the end, and Stalled with Failed, by which
+	// tools that do not know Failed see that the order did not do what it should.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// startedTime is when the operator began to carry out the order, written before the service is called. Once set, it
+	// startedTime is when the operator began to carry out the order, written before it is sent to the service. Once set, it
 	// never changes.
 	// +optional
 	StartedTime *metav1.Time `json:"startedTime,omitempty"`
+
+	// attempt names the request that may be under way: it is written before an e-mail is asked for, and taken away when what
+	// became of that is known. Only the operator that wrote it sends the request. An attempt whose operator ended in the
+	// middle ends the order as OutcomeUnknown.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Attempt string `json:"attempt,omitempty"`
 
 	// completedTime is when the order ended, well or not.
 	// +optional

@@ -1,48 +1,120 @@
-// Package action is the controller of MandateActions. This version carries none out, and says so.
+// Package action is the controller of MandateActions: one-shot orders, each carried out at most once.
+//
+// decide (facts in, one step out) is the protocol; pass carries the steps out; status.go is the only writer of status.
 package action
 
 import (
 	"context"
+	"errors"
+	"sync"
+	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/operator/connection"
 )
 
-// +kubebuilder:rbac:groups=idv.mandate.io,resources=mandateactions,verbs=get;list;watch
+// Secrets are looked for one by one, by their metadata, and created; the operator can neither list nor change them.
+//
+// +kubebuilder:rbac:groups=idv.mandate.io,resources=mandateactions,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=mandateactions/status,verbs=patch
+// +kubebuilder:rbac:groups=idv.mandate.io,resources=mandates;identityservices,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create
 
 // Reconciler reconciles MandateActions.
 type Reconciler struct {
-	Cache  client.Reader
-	Status client.SubResourceWriter
+	// Cache has orders, Mandates without their personal data, and IdentityServices. It may lag.
+	Cache client.Reader
+	// Live reads from the API server.
+	Live client.Reader
+	// Writer creates Secrets and deletes orders.
+	Writer client.Writer
+	// Status patches the status of orders, with strict field validation.
+	Status      client.SubResourceWriter
+	Connections *connection.Registry
+	// Suspect is told of a connection that failed a call, so that its IdentityService is looked at.
+	Suspect func(types.NamespacedName)
+	// SettleDelay is longer than the service takes for any request.
+	SettleDelay time.Duration
+
+	memory memory
+	// attempts is held for reading by every pass that may e-mail somebody, so that Drain can wait for them.
+	attempts sync.RWMutex
 }
+
+// maxHandover bounds how long an operator has, from when another one first sees its attempt, to write down what became of
+// it. The client gives up an e-mailing call after 24 s: twelve to get it out, and twelve for the answer.
+const maxHandover = 30 * time.Second
+
+// maxSteps is far more than any pass takes.
+const maxSteps = 20
 
 // SetupWithManager registers the controller.
-func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
-	return ctrl.NewControllerManagedBy(manager).Named("mandateaction").For(&v1alpha1.MandateAction{}).Complete(r)
+func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager, workers int) error {
+	err := manager.GetFieldIndexer().IndexField(ctx, &v1alpha1.MandateAction{}, mandateField, func(o client.Object) []string {
+		return []string{o.(*v1alpha1.MandateAction).Spec.MandateRef.Name} //nolint:forcetypeassert // it is registered for MandateActions
+	})
+	if err != nil {
+		return err
+	}
+	return ctrl.NewControllerManagedBy(manager).Named("mandateaction").
+		For(&v1alpha1.MandateAction{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.Mandate{}, handler.EnqueueRequestsFromMapFunc(r.mandateChanged)).
+		WithOptions(controller.Options{
+			MaxConcurrentReconciles: workers,
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](500*time.Millisecond, maxBackoff),
+		}).
+		Complete(r)
 }
 
-// Reconcile ends every order as Failed: an order that is silently left alone looks like one that is being carried out.
+// Drain keeps new attempts from beginning and waits for those under way, or until ctx ends. Call it before the process
+// ends, whatever ended the manager: after a lost lease it does not wait for its controllers.
+func (r *Reconciler) Drain(ctx context.Context) {
+	done := make(chan struct{})
+	go func() { r.attempts.Lock(); close(done) }()
+	select {
+	case <-done:
+	case <-ctx.Done():
+	}
+}
+
+// Reconcile makes one pass over an order.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	result, err := r.pass(ctx, request)
+	return result, apierror.Bare(err)
+}
+
+// pass takes steps until there is nothing left to do now.
+func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	order := &v1alpha1.MandateAction{}
 	if err := r.Cache.Get(ctx, request.NamespacedName, order); err != nil {
+		r.memory.forget(request.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	conditions := order.Status.Conditions
-	if meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionFailed) || meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionComplete) || !order.DeletionTimestamp.IsZero() {
-		return reconcile.Result{}, nil
+	p := r.begin(order)
+	defer p.leave()
+	if err := p.lookAtMandate(ctx, r.Cache); err != nil {
+		return reconcile.Result{}, err
 	}
-	updated := order.DeepCopy()
-	now := metav1.Now()
-	updated.Status.ObservedGeneration, updated.Status.CompletedTime = order.Generation, &now
-	meta.SetStatusCondition(&updated.Status.Conditions, metav1.Condition{
-		Type: v1alpha1.ConditionFailed, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonNotImplemented, ObservedGeneration: order.Generation,
-		Message: "This version of the operator carries out no MandateActions. Nothing was sent to the service.",
-	})
-	return reconcile.Result{}, client.IgnoreNotFound(r.Status.Patch(ctx, updated, client.MergeFrom(order)))
+	for range maxSteps {
+		p.facts.now = time.Now()
+		decided := decide(p.facts)
+		if decided.step == stepRest {
+			return p.end(ctx, decided)
+		}
+		if err := p.act(ctx, decided.step); err != nil {
+			return reconcile.Result{}, err
+		}
+	}
+	return reconcile.Result{}, errors.New("a pass over a MandateAction did not come to an end; this is a fault of the operator")
 }

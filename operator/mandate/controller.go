@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/ledger"
 )
@@ -99,7 +100,7 @@ func (r *Reconciler) Drain(ctx context.Context) {
 // Reconcile makes one pass over a Mandate.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	result, err := r.pass(ctx, request)
-	return result, bare(err)
+	return result, apierror.Bare(err)
 }
 
 // pass takes steps until there is nothing left to do now.

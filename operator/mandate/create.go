@@ -13,6 +13,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -171,7 +172,7 @@ func (p *pass) deposit(ctx context.Context) error {
 			logger.Error(nil, "The namespace was deleted while an application was created; nothing here knows it any more")
 			p.facts.trouble = reasonBehind
 		case err != nil:
-			logger.Info("Storing the id of the application failed; trying again", "error", bare(err).Error())
+			logger.Info("Storing the id of the application failed; trying again", "error", apierror.Bare(err).Error())
 			wait(ctx, min(100*time.Millisecond<<min(failures, 6), 5*time.Second))
 			continue
 		}

@@ -1,4 +1,5 @@
-package mandate
+// Package apierror makes errors of the API server fit to be logged.
+package apierror
 
 import (
 	"errors"
@@ -8,9 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// bare is an error of the API server without its text: an admission webhook that refuses a write may quote any part of the
-// Mandate in it, and errors are logged. It says what happened to which object and names fields.
-func bare(err error) error {
+// Bare is an error of the API server without its text: an admission webhook that refuses a write may quote any part of it,
+// a downloaded report for one, and errors are logged. It says what happened to which object and names fields. Other errors
+// stay as they are.
+func Bare(err error) error {
 	var answered apierrors.APIStatus
 	if !errors.As(err, &answered) {
 		return err

@@ -1,0 +1,97 @@
+package action
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"mime"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// file is a report as it is stored.
+type file struct {
+	contentType string // as the service calls it, or as the content looks; may be empty
+	content     []byte
+}
+
+// readReport makes a file of the service's answer. Its format is not documented; what is read here are our readings:
+//
+//   - bytes are the file;
+//   - JSON in which one text is a file in base64, wherever it stands: that file;
+//   - JSON without lists in which one text is a URL: that is where a file would be. It is not followed: whoever could make
+//     the service name a URL could make the operator, which stands inside the cluster, ask for it;
+//   - other JSON is the report itself, and stays as it is.
+func readReport(contentType string, body []byte) (report file, isURL bool) {
+	report = file{contentType: contentType, content: body}
+	var answer any
+	if !mayBeJSON(contentType) || json.Unmarshal(body, &answer) != nil {
+		return report, false
+	}
+	var found texts
+	found.collect(answer)
+	switch {
+	case len(found.files) == 1:
+		return found.files[0], false
+	case len(found.files) == 0 && found.urls == 1 && !found.list:
+		return file{}, true
+	default:
+		return report, false
+	}
+}
+
+func mayBeJSON(contentType string) bool {
+	return contentType == "" || contentType == "text/plain" || contentType == "application/octet-stream" ||
+		contentType == "application/json" || strings.HasSuffix(contentType, "+json")
+}
+
+// texts is what the texts in an answer are.
+type texts struct {
+	files []file
+	urls  int
+	list  bool
+}
+
+func (t *texts) collect(value any) {
+	switch v := value.(type) {
+	case string:
+		t.read(v)
+	case []any:
+		t.list = t.list || len(v) > 0
+		for _, element := range v {
+			t.collect(element)
+		}
+	case map[string]any:
+		for _, member := range v {
+			t.collect(member)
+		}
+	}
+}
+
+func (t *texts) read(text string) {
+	if decoded, ok := decodeFile(text); ok {
+		t.files = append(t.files, decoded)
+		return
+	}
+	if u, err := url.Parse(text); err == nil && u.Host != "" && (u.Scheme == "https" || u.Scheme == "http") {
+		t.urls++
+	}
+}
+
+// decodeFile decodes base64 in any of its spellings. Many a word is base64 by accident: only what looks like a file is one.
+func decodeFile(text string) (file, bool) {
+	if data, ok := strings.CutPrefix(text, "data:"); ok {
+		_, text, _ = strings.Cut(data, ",")
+	}
+	text = strings.NewReplacer("\n", "", "\r", "", "-", "+", "_", "/", "=", "").Replace(text)
+	decoded, err := base64.RawStdEncoding.DecodeString(text)
+	if err != nil {
+		return file{}, false
+	}
+	contentType, _, err := mime.ParseMediaType(http.DetectContentType(decoded))
+	if err != nil || slices.Contains([]string{"text/plain", "application/octet-stream"}, contentType) {
+		return file{}, false
+	}
+	return file{contentType: contentType, content: decoded}, true
+}

@@ -1,0 +1,99 @@
+package action
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// What kstatus, and so Flux and kpt, says of an order with each reason: a failure is one for tools that do not know our
+// conditions, and an order that is open is not done.
+func TestVerdicts(t *testing.T) {
+	want := map[progress]status.Status{open: status.InProgressStatus, complete: status.CurrentStatus, failed: status.FailedStatus}
+	for reason, v := range verdicts {
+		t.Run(reason, func(t *testing.T) {
+			for _, before := range []string{"", v1alpha1.ReasonMandateNotFound, v1alpha1.ReasonStarted} {
+				o := &v1alpha1.MandateAction{ObjectMeta: metav1.ObjectMeta{Generation: 3}}
+				p := &pass{order: o, attempt: "mine", facts: facts{now: time.Now(), emails: true}}
+				if before != "" {
+					p.statusFor(&o.Status, before)
+				}
+				p.statusFor(&o.Status, reason)
+				checkStatus(t, &o.Status, reason, v.progress)
+				if got := kstatus(t, o); got != want[v.progress] {
+					t.Errorf("after %q: kstatus says %s, want %s", before, got, want[v.progress])
+				}
+			}
+			if v.message == "" || !strings.HasSuffix(v.message, ".") {
+				t.Errorf("the message is no sentence: %q", v.message)
+			}
+		})
+	}
+}
+
+func checkStatus(t *testing.T, s *v1alpha1.MandateActionStatus, reason string, p progress) {
+	t.Helper()
+	is := func(conditionType string) bool {
+		c := meta.FindStatusCondition(s.Conditions, conditionType)
+		return c != nil && c.Status == metav1.ConditionTrue && c.Reason == reason && c.ObservedGeneration == 3
+	}
+	wanted := map[progress][]string{
+		open:     {v1alpha1.ConditionReconciling},
+		complete: {v1alpha1.ConditionComplete},
+		failed:   {v1alpha1.ConditionFailed, v1alpha1.ConditionStalled},
+	}[p]
+	for _, conditionType := range wanted {
+		if !is(conditionType) {
+			t.Errorf("%s is not True with reason %s: %+v", conditionType, reason, s.Conditions)
+		}
+	}
+	if len(s.Conditions) != len(wanted) {
+		t.Errorf("conditions are %+v, want %v and no other", s.Conditions, wanted)
+	}
+	if ended := s.CompletedTime != nil; ended != (p != open) {
+		t.Errorf("completedTime is %v", s.CompletedTime)
+	}
+	if running := s.Attempt != ""; running != (reason == v1alpha1.ReasonStarted) {
+		t.Errorf("the attempt is %q", s.Attempt)
+	}
+}
+
+// An edit of the time to live leaves the end as it was, for this generation too: kubectl wait compares them.
+func TestStatusAfterTheEnd(t *testing.T) {
+	o := &v1alpha1.MandateAction{ObjectMeta: metav1.ObjectMeta{Generation: 3}}
+	p := &pass{order: o, facts: facts{now: time.Now(), emails: true}}
+	p.statusFor(&o.Status, v1alpha1.ReasonRefused)
+	ended := o.Status.CompletedTime.Time
+	o.Generation, p.facts.now = 4, p.facts.now.Add(time.Hour)
+	p.statusFor(&o.Status, reasonEnded)
+	failed := meta.FindStatusCondition(o.Status.Conditions, v1alpha1.ConditionFailed)
+	if !o.Status.CompletedTime.Time.Equal(ended) || failed.Reason != v1alpha1.ReasonRefused || failed.ObservedGeneration != 4 || o.Status.ObservedGeneration != 4 {
+		t.Errorf("the status after an edit: %+v", o.Status)
+	}
+	if got := kstatus(t, o); got != status.FailedStatus {
+		t.Errorf("kstatus says %s", got)
+	}
+}
+
+func kstatus(t *testing.T, o *v1alpha1.MandateAction) status.Status {
+	t.Helper()
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := &unstructured.Unstructured{Object: object}
+	u.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind("MandateAction"))
+	result, err := status.Compute(u)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Status
+}

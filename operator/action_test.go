@@ -1,0 +1,401 @@
+package operator_test
+
+import (
+	"fmt"
+	"maps"
+	"syscall"
+	"testing"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// order applies a MandateAction on jane of the Mandate acme; spec is merged into it.
+func (w *world) order(name, spec string) {
+	w.Helper()
+	manifest := w.parse(fmt.Sprintf("{kind: MandateAction, metadata: {name: %s}, spec: {mandateRef: {name: acme}, individual: jane}}", name))
+	extra := w.parse("{spec: " + spec + "}")
+	maps.Copy(manifest.Object["spec"].(map[string]any), extra.Object["spec"].(map[string]any))
+	data, err := yaml.Marshal(manifest.Object)
+	w.check(err)
+	w.apply(string(data))
+}
+
+const (
+	resend = "{type: ResendInvite}"
+	reset  = "{type: ResetIndividual}"
+	report = "{type: DownloadReport, reportSecretRef: {name: jane-report}}"
+)
+
+func (w *world) getOrder(name string) *v1alpha1.MandateAction {
+	w.Helper()
+	order := &v1alpha1.MandateAction{}
+	w.check(w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, order))
+	return order
+}
+
+// untilOrder waits until an order is as wanted.
+func (w *world) untilOrder(name, what string, done func(*v1alpha1.MandateAction) bool) *v1alpha1.MandateAction {
+	w.Helper()
+	var order *v1alpha1.MandateAction
+	w.eventually(func() (bool, string) {
+		order = w.getOrder(name)
+		status, _ := yaml.Marshal(order.Status)
+		return done(order), fmt.Sprintf("the order %s is not %s:\n%s", name, what, status)
+	})
+	return order
+}
+
+// waits waits until an order says that it waits, and for what.
+func (w *world) waits(name, reason string) {
+	w.Helper()
+	w.untilOrder(name, "waiting with reason "+reason, func(o *v1alpha1.MandateAction) bool {
+		c := meta.FindStatusCondition(o.Status.Conditions, v1alpha1.ConditionReconciling)
+		return c != nil && c.Status == metav1.ConditionTrue && c.Reason == reason && o.Status.CompletedTime == nil
+	})
+}
+
+// ends waits until an order has ended, and checks how.
+func (w *world) ends(name, conditionType, reason string) *v1alpha1.MandateAction {
+	w.Helper()
+	order := w.untilOrder(name, "ended", func(o *v1alpha1.MandateAction) bool { return o.Status.CompletedTime != nil })
+	w.ended(order, conditionType, reason)
+	return order
+}
+
+func (w *world) ended(order *v1alpha1.MandateAction, conditionType, reason string) {
+	w.Helper()
+	conditions := order.Status.Conditions
+	c := meta.FindStatusCondition(conditions, conditionType)
+	if c == nil || c.Status != metav1.ConditionTrue || c.Reason != reason || c.ObservedGeneration != order.Generation {
+		w.Errorf("the order %s ended with %+v, want %s with reason %s", order.Name, conditions, conditionType, reason)
+	}
+	if meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionComplete) == meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionFailed) {
+		w.Errorf("the order %s ended with not exactly one of Complete and Failed: %+v", order.Name, conditions)
+	}
+	if order.Status.Attempt != "" || order.Status.CompletedTime == nil || order.Status.ObservedGeneration != order.Generation {
+		w.Errorf("the status of the order %s, which has ended: %+v", order.Name, order.Status)
+	}
+}
+
+func (w *world) completes(name string) *v1alpha1.MandateAction {
+	w.Helper()
+	return w.ends(name, v1alpha1.ConditionComplete, v1alpha1.ReasonCarriedOut)
+}
+
+func (w *world) fails(name, reason string) *v1alpha1.MandateAction {
+	w.Helper()
+	return w.ends(name, v1alpha1.ConditionFailed, reason)
+}
+
+// emailed checks how many e-mails of a kind went out, and that no other did but the invites of the Mandates.
+func (w *world) emailed(kind control.EmailKind, want int) {
+	w.Helper()
+	emails, err := w.sandbox.Outbox(w.Context())
+	w.check(err)
+	got := 0
+	for _, email := range emails {
+		switch email.Kind {
+		case kind:
+			got++
+		case control.Invite:
+		default:
+			w.Errorf("an e-mail of another kind was sent: %s", email.Kind)
+		}
+	}
+	if got != want {
+		w.Errorf("%d e-mails of kind %s were sent, want %d", got, kind, want)
+	}
+}
+
+func TestOrders(t *testing.T) {
+	t.Parallel()
+	t.Run("resend, twice", func(t *testing.T) {
+		t.Parallel()
+		w := running(t)
+		w.mandate("acme", "{}")
+		w.order("first", resend)
+		w.order("second", resend)
+		first := w.completes("first")
+		w.completes("second")
+		w.emailed(control.Resend, 2)
+		if first.Status.StartedTime == nil || first.Status.StartedTime.After(first.Status.CompletedTime.Time) {
+			t.Errorf("started %v, completed %v", first.Status.StartedTime, first.Status.CompletedTime)
+		}
+		w.kubectl("wait", "--for=condition=Complete", "--timeout=30s", "mandateaction/first", "mandateaction/second")
+	})
+	for _, answer := range []string{"message", "empty", "202", "204", "individual"} {
+		t.Run("reset, answered with "+answer, func(t *testing.T) {
+			t.Parallel()
+			w := running(t)
+			w.check(w.sandbox.SetDialect(t.Context(), "resendResetAnswer", answer))
+			w.mandate("acme", "{}")
+			w.order("reset", reset)
+			w.completes("reset")
+			w.emailed(control.Reset, 1)
+		})
+	}
+}
+
+// Whatever the service answers: one request, and the end says what is known.
+func TestOrdersFail(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		why              string
+		fault            control.Fault
+		spec, reason     string
+		requests, emails int
+	}{
+		"400":             {fault: control.Fault{Kind: control.Answer, Status: 400}, reason: v1alpha1.ReasonRefused, requests: 1},
+		"404":             {fault: control.Fault{Kind: control.Answer, Status: 404}, reason: v1alpha1.ReasonIndividualNotFound, requests: 1},
+		"405":             {fault: control.Fault{Kind: control.Answer, Status: 405}, reason: v1alpha1.ReasonRefused, requests: 1},
+		"500":             {fault: control.Fault{Kind: control.Answer, Status: 500}, reason: v1alpha1.ReasonOutcomeUnknown, requests: 1, why: "nobody knows how far the service got"},
+		"500, after all":  {fault: control.Fault{Kind: control.Answer, Status: 500, AfterWork: true}, reason: v1alpha1.ReasonOutcomeUnknown, requests: 1, emails: 1},
+		"answer lost":     {fault: control.Fault{Kind: control.Close, AfterWork: true}, reason: v1alpha1.ReasonOutcomeUnknown, requests: 1, emails: 1},
+		"request lost":    {fault: control.Fault{Kind: control.ResetConnection}, reason: v1alpha1.ReasonOutcomeUnknown, requests: 1},
+		"a redirect":      {fault: control.Fault{Kind: control.Answer, Status: 302}, reason: v1alpha1.ReasonOutcomeUnknown, requests: 1},
+		"an unknown name": {spec: "{type: ResendInvite, individual: nobody}", reason: v1alpha1.ReasonIndividualNotFound},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := running(t)
+			if c.fault.Kind != "" {
+				c.fault.Operation = control.ResendInvites
+				w.fault(c.fault)
+			}
+			if c.spec == "" {
+				c.spec = resend
+			}
+			w.mandate("acme", "{}")
+			w.order("resend", c.spec)
+			w.fails("resend", c.reason)
+			w.kill()
+			w.start()
+			w.order("next", resend) // the operator has seen the first one again by the time that this one is done
+			w.completes("next")
+			w.fails("resend", c.reason)
+			w.emailed(control.Resend, c.emails+1)
+			if got := w.requests(control.ResendInvites); got != int64(c.requests)+1 {
+				t.Errorf("%d requests, want %d\n%s", got-1, c.requests, c.why)
+			}
+		})
+	}
+}
+
+// What was provably not carried out is tried again, and says so meanwhile.
+func TestOrderRetried(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	w.ready("acme")
+	w.fault(control.Fault{Operation: control.ResendInvites, Kind: control.Answer, Status: 429, RetryAfter: "1", Times: control.Always})
+	w.order("resend", resend)
+	w.waits("resend", v1alpha1.ReasonRetrying)
+	started := w.getOrder("resend").Status.StartedTime
+	w.emailed(control.Resend, 0)
+	w.check(w.sandbox.ClearFaults(t.Context()))
+	if order := w.completes("resend"); !order.Status.StartedTime.Equal(started) {
+		t.Errorf("startedTime changed from %s to %s", started, order.Status.StartedTime)
+	}
+	w.emailed(control.Resend, 1)
+}
+
+func TestOrderWithARevokedToken(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	w.ready("acme")
+	_, err := w.sandbox.RevokeTokens(t.Context())
+	w.check(err)
+	w.order("resend", resend)
+	w.completes("resend")
+	w.emailed(control.Resend, 1)
+}
+
+// An order waits for its Mandate, says for what, and is carried out when that is there.
+func TestOrderWaits(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason         string
+		hinder, mend   func(*world)
+		wantEnd        string // the reason of Failed; "": it completes
+		emailsAfterEnd int
+	}{
+		"no Mandate": {
+			reason: v1alpha1.ReasonMandateNotFound,
+			mend:   func(w *world) { w.mandate("acme", "{}") }, emailsAfterEnd: 1,
+		},
+		"suspended": {
+			reason: v1alpha1.ReasonSuspended,
+			hinder: func(w *world) { w.mandate("acme", "{}"); w.ready("acme"); w.mandate("acme", "{suspend: true}") },
+			mend:   func(w *world) { w.mandate("acme", "{suspend: false}") }, emailsAfterEnd: 1,
+		},
+		"stalled": {
+			reason: v1alpha1.ReasonMandateStalled,
+			hinder: func(w *world) {
+				w.mandate("acme", "{mandateType: {code: none}}")
+				w.stalled("acme", v1alpha1.ReasonMandateTypeNotFound)
+			},
+			mend: func(w *world) { w.mandate("acme", "{}") }, emailsAfterEnd: 1,
+		},
+		"no application": {
+			reason: v1alpha1.ReasonMandateNotReady,
+			hinder: func(w *world) { w.mandate("acme", "{serviceRef: {name: other}}") },
+			mend:   func(w *world) { w.mandate("acme", "{serviceRef: {name: default}}") }, emailsAfterEnd: 1,
+		},
+		"the service is away": {
+			reason: v1alpha1.ReasonServiceNotReady,
+			hinder: func(w *world) {
+				w.mandate("acme", "{}")
+				w.ready("acme")
+				w.fault(control.Fault{Operation: control.AnyOperation, Kind: control.Answer, Status: 500, Times: control.Always})
+				w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonServiceError)
+			},
+			mend: func(w *world) { w.check(w.sandbox.ClearFaults(w.Context())) }, emailsAfterEnd: 1,
+		},
+		"deleted while it waits": {
+			reason:  v1alpha1.ReasonSuspended,
+			hinder:  func(w *world) { w.mandate("acme", "{}"); w.ready("acme"); w.mandate("acme", "{suspend: true}") },
+			mend:    func(w *world) { w.kubectl("delete", "mandate", "acme") },
+			wantEnd: v1alpha1.ReasonMandateGone,
+		},
+		"vanished": {
+			reason: v1alpha1.ReasonReportNotReady,
+			hinder: func(w *world) { w.mandate("acme", "{}") },
+			mend: func(w *world) {
+				_, err := w.sandbox.Advance(w.Context(), 57*24*time.Hour)
+				w.check(err)
+			},
+			wantEnd: v1alpha1.ReasonApplicationGone,
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := running(t)
+			if c.hinder != nil {
+				c.hinder(w)
+			}
+			spec := resend
+			if c.reason == v1alpha1.ReasonReportNotReady {
+				spec = report
+			}
+			w.order("order", spec)
+			w.waits("order", c.reason)
+			w.emailed(control.Resend, 0)
+			c.mend(w)
+			if c.wantEnd == "" {
+				w.completes("order")
+			} else {
+				w.fails("order", c.wantEnd)
+			}
+			w.emailed(control.Resend, c.emailsAfterEnd)
+		})
+	}
+}
+
+// Killed with SIGKILL in the middle and started again: the start is found without an end, and nothing is sent again.
+func TestOrderKilled(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		fault  control.Fault
+		kill   func(*world)
+		emails int
+	}{
+		"while the service works on it": {
+			fault: control.Fault{Kind: control.Slow, DelayMillis: slow.Milliseconds()},
+			kill: func(w *world) {
+				w.eventually(func() (bool, string) { return w.requests(control.ResendInvites) == 1, "no request" })
+			},
+			emails: 1,
+		},
+		"between the call and its end": {
+			fault: control.Fault{Kind: control.Slow, DelayMillis: slow.Milliseconds(), AfterWork: true},
+			kill: func(w *world) {
+				w.eventually(func() (bool, string) {
+					emails, err := w.sandbox.Outbox(w.Context())
+					w.check(err)
+					return len(emails) == 2, "no e-mail"
+				})
+			},
+			emails: 1,
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := running(t)
+			w.mandate("acme", "{}")
+			w.ready("acme")
+			c.fault.Operation = control.ResendInvites
+			w.fault(c.fault)
+			w.order("resend", resend)
+			c.kill(w)
+			w.kill()
+			if order := w.getOrder("resend"); order.Status.Attempt == "" || order.Status.StartedTime == nil || order.Status.CompletedTime != nil {
+				t.Fatalf("the start was not recorded before the call, or it has ended already: %+v", order.Status)
+			}
+			w.start()
+			w.fails("resend", v1alpha1.ReasonOutcomeUnknown)
+			w.emailed(control.Resend, c.emails)
+			if got := w.requests(control.ResendInvites); got != 1 {
+				t.Errorf("%d requests, want 1", got)
+			}
+		})
+	}
+}
+
+// SIGTERM with a call under way: the operator waits for the answer, writes it down, and ends within twenty seconds.
+func TestOrderTerminated(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	w.ready("acme")
+	w.fault(control.Fault{Operation: control.ResendInvites, Kind: control.Slow, DelayMillis: slow.Milliseconds()})
+	w.order("resend", resend)
+	w.eventually(func() (bool, string) { return w.requests(control.ResendInvites) == 1, "no request" })
+	w.check(syscall.Kill(w.operator.PID(), syscall.SIGTERM))
+	select {
+	case <-w.operator.Exited():
+	case <-time.After(20 * time.Second):
+		t.Fatal("the operator did not end within twenty seconds")
+	}
+	w.ended(w.getOrder("resend"), v1alpha1.ConditionComplete, v1alpha1.ReasonCarriedOut)
+	w.emailed(control.Resend, 1)
+}
+
+func TestOrderTimeToLive(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	gone := func(name string) {
+		t.Helper()
+		w.eventually(func() (bool, string) {
+			err := w.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, &v1alpha1.MandateAction{})
+			return apierrors.IsNotFound(err), fmt.Sprintf("the order %s is there still: %v", name, err)
+		})
+	}
+	w.order("at-once", "{type: ResendInvite, ttlSecondsAfterFinished: 0}")
+	gone("at-once")
+	w.order("failed", "{type: ResendInvite, individual: nobody, ttlSecondsAfterFinished: 1}")
+	gone("failed")
+	w.order("later", "{type: ResendInvite, ttlSecondsAfterFinished: 86400}")
+	w.completes("later")
+	w.order("never", resend)
+	w.completes("never")
+	w.order("never", "{type: ResendInvite, ttlSecondsAfterFinished: 0}") // an edit after the end
+	gone("never")
+	w.check(w.Patch(t.Context(), w.getOrder("later"), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"ttlSecondsAfterFinished":86401}}`))))
+	w.untilOrder("later", "seen again", func(o *v1alpha1.MandateAction) bool { return o.Status.ObservedGeneration == o.Generation })
+	w.completes("later")
+	w.emailed(control.Resend, 3)
+}
