@@ -22,4 +22,6 @@ const (
 	ReasonOutcomeUnknown = "OutcomeUnknown"
 	// ReasonRefused: the service refused the request.
 	ReasonRefused = "Refused"
+	// ReasonRetrying: the last attempt had no effect at the service; it is made again.
+	ReasonRetrying = "Retrying"
 )

@@ -38,8 +38,6 @@ const (
 	ReasonCreateDeadlinePassed = "CreateDeadlinePassed"
 	// ReasonAdoptionRefused: the application of spec.adopt does not exist, has another reference, or is not this Mandate's.
 	ReasonAdoptionRefused = "AdoptionRefused"
-	// ReasonRetrying: the last attempt to create the application had no effect; it is made again.
-	ReasonRetrying = "Retrying"
 	// ReasonReadFailed: the application is known, and reading it or carrying out the spec fails; it is tried again.
 	ReasonReadFailed = "ReadFailed"
 	// ReasonConfirming: the service did not find the application; it is looked for again before that is believed.

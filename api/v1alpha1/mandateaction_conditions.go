@@ -23,8 +23,6 @@ const (
 	ReasonMandateStalled = "MandateStalled"
 	// ReasonStarted: the service is being asked.
 	ReasonStarted = "Started"
-	// ReasonRetrying: the last attempt did nothing at all, provably, and another one follows.
-	ReasonRetrying = "Retrying"
 	// ReasonReportNotReady: the service has no report yet; it is asked again when the Mandate's status changes.
 	ReasonReportNotReady = "ReportNotReady"
 	// ReasonSecretRefused: the API server does not let the operator create the Secret for the report.
