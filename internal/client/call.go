@@ -49,11 +49,14 @@ func (c *Client) do(ctx context.Context, call call) (*answer, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, orDefault(row.deadline, c.timeout), errDeadline)
 	defer cancel()
+	outcome := NotSent
 	for attempt := 1; ; attempt++ {
 		answer, err := c.authorized(ctx, call)
 		if err == nil {
 			return answer, nil
 		}
+		outcome = ofBoth(outcome, err.Outcome)
+		err.Outcome = outcome
 		if attempt == maxAttempts || call.report.begun() || !repeatable(row.retry, err) || !c.limits.retries.Allow() {
 			return nil, err
 		}
@@ -104,7 +107,7 @@ func (c *Client) authorized(ctx context.Context, call call) (*answer, *Error) {
 		}
 		token, e := c.tokens.get(ctx, spent)
 		if e != nil {
-			return nil, e.ofLogin(call.op)
+			return nil, e.ofLogin(call.op, sent > 1)
 		}
 		answer, e := c.roundTrip(ctx, c.outgoing(call, token))
 		if e == nil {

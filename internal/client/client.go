@@ -23,6 +23,7 @@ type Client struct {
 	close  context.CancelFunc
 
 	complete, reject transitionMethod
+	resend, reset    payload
 }
 
 // New makes a Client. It sends nothing. Errors name the field of Config and say what to do; they hold no value.

@@ -63,7 +63,7 @@ type Error struct {
 	Kind      Kind
 	// Status of the answer, 0 if there was none. With Login, the status of the token request's answer.
 	Status int
-	// Login tells that the token request failed; the operation itself was not sent.
+	// Login tells that the token request failed; the operation itself was not sent, or was turned away with 401 before.
 	Login bool
 	// Problem is the RFC 7807 body, nil if the answer had none.
 	Problem *Problem
@@ -141,9 +141,25 @@ func RetryAfterOf(err error) time.Duration {
 	return 0
 }
 
-// ofLogin turns the failure of a login into that of the operation that needed it.
-func (e *Error) ofLogin(op Operation) *Error {
+// ofLogin turns the failure of a login into that of the operation that needed it; refused says that the operation has
+// been turned away with 401 before.
+func (e *Error) ofLogin(op Operation, refused bool) *Error {
 	outer := *e
 	outer.Operation, outer.Outcome, outer.Login = op, NotSent, true
+	if refused {
+		outer.Outcome = Refused
+	}
 	return &outer
+}
+
+// ofBoth is what is known about the effect of two requests of the same call.
+func ofBoth(one, other Outcome) Outcome {
+	switch {
+	case one == Unknown || other == Unknown:
+		return Unknown
+	case one == Refused || other == Refused:
+		return Refused
+	default:
+		return NotSent
+	}
 }
