@@ -54,10 +54,10 @@ func (w *world) revoked(mandateType int64) {
 	if _, err := w.control.RevokeTokens(w.ctx); err != nil {
 		w.t.Fatal(err)
 	}
-	logins := w.seen.Statistics.Logins
+	logins := w.seen.Logins
 	w.create("create", w.order("revoked", mandateType))
 	slow := w.spoken["tokenLifetime"] != "0" || w.spoken["rateLimit"] != "0"
-	if more := w.seen.Statistics.Logins - logins; more != 1 && !slow {
+	if more := w.seen.Logins - logins; more != 1 && !slow {
 		w.t.Errorf("%d logins after the tokens were revoked", more)
 	}
 }

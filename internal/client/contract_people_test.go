@@ -158,8 +158,8 @@ func (w *world) decide(step string, op control.Operation, check, reference int64
 }
 
 func (w *world) checkState(id int64) string {
-	for i := range w.seen.Applications {
-		for _, person := range w.seen.Applications[i].Individuals {
+	for i := range w.seen.applications {
+		for _, person := range w.seen.applications[i].Individuals {
 			for _, check := range person.Checks {
 				if check.ID == id {
 					return check.State

@@ -61,7 +61,7 @@ func (w *world) lockedOut() {
 			w.t.Errorf("%s changed something", op)
 		}
 	}
-	if logins := w.seen.Statistics.Requests(control.Token); logins > 2 && w.spoken["rateLimit"] == "0" {
+	if logins := w.seen.Requests(control.Token); logins > 2 && w.spoken["rateLimit"] == "0" {
 		w.t.Errorf("%d logins", logins)
 	}
 }
@@ -202,9 +202,9 @@ func (w *world) settled(id int64) *client.Application {
 
 // known is what the sandbox knows of an application.
 func (w *world) known(id int64) control.Application {
-	for i := range w.seen.Applications {
-		if w.seen.Applications[i].ID == id {
-			return w.seen.Applications[i]
+	for i := range w.seen.applications {
+		if w.seen.applications[i].ID == id {
+			return w.seen.applications[i]
 		}
 	}
 	return control.Application{}

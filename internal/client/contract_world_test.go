@@ -35,8 +35,15 @@ type world struct {
 	spoken  reading
 	close   func()
 
-	seen   control.Overview // what the sandbox knew after the last call
+	seen   known // after the last call
 	logged logbook
+}
+
+// known is what the sandbox knows.
+type known struct {
+	control.Statistics
+	applications []control.Application
+	emails       []control.Email // oldest first
 }
 
 // logbook collects what both sides may log.
@@ -113,11 +120,26 @@ func (w *world) another(config client.Config) (made *client.Client, closeClient 
 // look asks the sandbox what there is now.
 func (w *world) look() {
 	w.t.Helper()
-	seen, err := w.control.Overview(w.ctx)
+	w.count()
+	applications, err := w.control.Applications(w.ctx)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	w.seen = seen
+	emails, err := w.control.Outbox(w.ctx)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.seen.applications, w.seen.emails = applications, emails
+}
+
+// count is look for what changes nothing.
+func (w *world) count() {
+	w.t.Helper()
+	statistics, err := w.control.Stats(w.ctx)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.seen.Statistics = statistics
 }
 
 // effect is what a call did at the service.
@@ -129,28 +151,28 @@ type effect struct {
 	changed  bool
 }
 
-func effectOf(op control.Operation, before, after control.Overview) effect {
-	was, is := before.Statistics.Operations[op], after.Statistics.Operations[op]
+func effectOf(op control.Operation, before, after known) effect {
+	was, is := before.Operations[op], after.Operations[op]
 	e := effect{requests: is.Requests - was.Requests}
 	for _, status := range []string{"401", "429"} {
 		e.turned += is.Answers[status] - was.Answers[status]
 	}
-	known := map[int64]bool{}
-	for i := range before.Applications {
-		known[before.Applications[i].ID] = true
+	old := map[int64]bool{}
+	for i := range before.applications {
+		old[before.applications[i].ID] = true
 	}
-	for i := range after.Applications {
-		if !known[after.Applications[i].ID] {
-			e.created = append(e.created, after.Applications[i])
+	for i := range after.applications {
+		if !old[after.applications[i].ID] {
+			e.created = append(e.created, after.applications[i])
 		}
 	}
-	e.emails = after.Emails[:len(after.Emails)-len(before.Emails)]
+	e.emails = after.emails[len(before.emails):]
 	e.changed = len(e.emails) > 0 || fingerprint(before) != fingerprint(after)
 	return e
 }
 
-func fingerprint(seen control.Overview) string {
-	text, err := json.Marshal(seen.Applications)
+func fingerprint(seen known) string {
+	text, err := json.Marshal(seen.applications)
 	if err != nil {
 		return err.Error()
 	}
@@ -164,7 +186,11 @@ func (w *world) call(step string, op control.Operation, call func() error) (effe
 	for {
 		before := w.seen
 		err := call()
-		w.look()
+		if reads[op] {
+			w.count()
+		} else {
+			w.look()
+		}
 		did := effectOf(op, before, w.seen)
 		w.promised(step, op, did, err)
 		if client.KindOf(err) != client.KindRateLimited || w.spoken["rateLimit"] == "0" || w.ctx.Err() != nil {
@@ -174,6 +200,10 @@ func (w *world) call(step string, op control.Operation, call func() error) (effe
 			<-time.After(50 * time.Millisecond) // the service does not say when to come back
 		}
 	}
+}
+
+var reads = map[control.Operation]bool{
+	control.RetrieveApplication: true, control.RetrieveIndividual: true, control.IndividualReport: true, control.References: true, control.RetrieveWebhook: true,
 }
 
 var emailing = map[control.Operation]bool{control.CreateApplication: true, control.ResendInvites: true, control.ResetIndividual: true}
