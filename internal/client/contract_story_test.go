@@ -15,7 +15,7 @@ import (
 func story(t rapid.TB, spoken reading, secure bool) {
 	w := newWorld(t, spoken, secure)
 	defer w.close()
-	defer func() { w.shows("the log", w.logged.all()) }()
+	defer func() { shows(w.t, "the log", w.logged.all()) }()
 	if !w.login() {
 		w.lockedOut()
 		return

@@ -229,25 +229,25 @@ func (w *world) promised(step string, op control.Operation, did effect, err erro
 	case e.Outcome == client.NotSent && did.requests > 0:
 		w.t.Errorf("%s: NotSent, and %d requests arrived", step, did.requests)
 	}
-	w.silent(step, err)
+	silent(w.t, step, err)
 }
 
 // silent holds that an error shows neither secrets nor personal data.
-func (w *world) silent(step string, err error) {
-	w.t.Helper()
+func silent(t rapid.TB, step string, err error) {
+	t.Helper()
 	var text bytes.Buffer
 	fmt.Fprintf(&text, "%v %+v %#v %s %q", err, err, err, err, err)
 	asJSON, _ := json.Marshal(err)
 	text.Write(asJSON)
 	slog.New(slog.NewTextHandler(&text, nil)).Error("failed", "error", err)
-	w.shows(step, text.String())
+	shows(t, step, text.String())
 }
 
-func (w *world) shows(what, text string) {
-	w.t.Helper()
+func shows(t rapid.TB, what, text string) {
+	t.Helper()
 	for _, secret := range []string{canary, dateOfBirth} {
 		if strings.Contains(text, secret) {
-			w.t.Errorf("%s shows %s: %.500s", what, secret, text)
+			t.Errorf("%s shows %s: %.500s", what, secret, text)
 		}
 	}
 }
