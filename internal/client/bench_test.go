@@ -91,7 +91,9 @@ func (c *cost) add(b *testing.B, call func(context.Context) error) time.Duration
 	return took
 }
 
-func (c *cost) perCall(total uint64) float64 { return float64(total) / float64(callsPerTurn*len(c.turns)) }
+func (c *cost) perCall(total uint64) float64 {
+	return float64(total) / float64(callsPerTurn*len(c.turns))
+}
 
 // call is how long one takes, in the median of the turns.
 func (c *cost) call() time.Duration { return median(c.turns) / callsPerTurn }
@@ -100,7 +102,7 @@ func median[T cmp.Ordered](of []T) T { return slices.Sorted(slices.Values(of))[l
 
 const (
 	leastRatio = 0.8
-	enough     = 20 // pairs, below which a median is chance
+	enough     = 10 // pairs, below which a median is chance
 )
 
 // compare runs both in short turns, one after the other and each first every second time, so that what else the machine

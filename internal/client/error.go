@@ -141,14 +141,10 @@ func RetryAfterOf(err error) time.Duration {
 	return 0
 }
 
-// ofLogin turns the failure of a login into that of the operation that needed it; refused says that the operation has
-// been turned away with 401 before.
-func (e *Error) ofLogin(op Operation, refused bool) *Error {
+// ofLogin turns the failure of a login into that of the operation that needed it.
+func (e *Error) ofLogin(op Operation) *Error {
 	outer := *e
 	outer.Operation, outer.Outcome, outer.Login = op, NotSent, true
-	if refused {
-		outer.Outcome = Refused
-	}
 	return &outer
 }
 
