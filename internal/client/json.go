@@ -123,7 +123,8 @@ func nestedEnd(valid json.RawMessage) int {
 		case '{', '[':
 			depth++
 		case '}', ']':
-			if depth--; depth == 0 {
+			depth--
+			if depth == 0 {
 				return i + 1
 			}
 		}
