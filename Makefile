@@ -64,8 +64,14 @@ test: $(call tools_of,test) ## Everything that CI runs
 	@echo "== lint"
 	@$(MAKE) --no-print-directory lint
 	@echo "== tests, with the race detector, on a real API server and OpenTofu"
-	$(GO_TEST) -race -count=1 -shuffle=on -timeout=20m ./...
+	$(GO_TEST) -race -count=1 -shuffle=on -timeout=20m -coverprofile=bin/coverage.out ./...
+	@$(call covered,internal/client,90)
 	@echo "make test: everything passed"
+
+# $(call covered,package,percent): prints how much of a package its own tests run, and fails below that.
+covered = { head -n 1 bin/coverage.out; grep '/$(1)/[^/]*:' bin/coverage.out; } >bin/coverage.one && \
+	$(GO) tool cover -func=bin/coverage.one | awk '/^total:/ { print "coverage of $(1): " $$3 " of statements"; \
+		if ($$3 + 0 < $(2)) { print "it must be $(2)% at least"; exit 1 } }'
 
 # $(call with,Fuzz): the packages that have such functions.
 with = $(sort $(dir $(shell find . -name tools -prune -o -name '*_test.go' -exec grep -l '^func $(1)[A-Z]' {} +)))
@@ -77,6 +83,7 @@ bench: $(call tools_of,bench) ## Run the benchmarks (BENCH=regexp)
 	@[ -n "$(call with,Benchmark)" ] || echo "there is no benchmark yet"
 	@[ -z "$(call with,Benchmark)" ] || $(GO_TEST) -run='^$$' -bench='$(BENCH)' -benchmem -timeout=60m $(call with,Benchmark)
 
+# Making each input small, by default for a minute, would take most of the time.
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME, 30s
 	@[ -n "$(call with,Fuzz)" ] || echo "there is no fuzz target yet"
@@ -85,7 +92,7 @@ fuzz: ## Run every fuzz target for FUZZTIME, 30s
 		for target in $$targets; do \
 			case $$target in Fuzz*) ;; *) continue ;; esac; \
 			echo "== $$package $$target, $(FUZZTIME)"; \
-			$(GO_TEST) -run='^$$' -fuzz="^$$target\$$" -fuzztime=$(FUZZTIME) $$package; \
+			$(GO_TEST) -run='^$$' -fuzz="^$$target\$$" -fuzztime=$(FUZZTIME) -fuzzminimizetime=1s $$package; \
 		done; \
 	done
 

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"crypto/x509"
@@ -65,57 +66,74 @@ func is4711(id int64) error {
 	return nil
 }
 
-// cost of some calls.
+// cost of some turns of calls.
 type cost struct {
-	calls, mallocs, bytes uint64
-	took                  time.Duration
+	turns          []time.Duration
+	mallocs, bytes uint64
 }
 
-func (c *cost) add(b *testing.B, calls uint64, call func(context.Context) error) time.Duration {
+const callsPerTurn = 10
+
+func (c *cost) add(b *testing.B, call func(context.Context) error) time.Duration {
 	b.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	begin := time.Now()
-	for range calls {
+	for range callsPerTurn {
 		if err := call(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}
 	took := time.Since(begin)
 	runtime.ReadMemStats(&after)
-	c.calls, c.took = c.calls+calls, c.took+took
+	c.turns = append(c.turns, took)
 	c.mallocs, c.bytes = c.mallocs+after.Mallocs-before.Mallocs, c.bytes+after.TotalAlloc-before.TotalAlloc
 	return took
 }
 
+func (c *cost) perCall(total uint64) float64 {
+	return float64(total) / float64(callsPerTurn*len(c.turns))
+}
+
+// call is how long one takes, in the median of the turns.
+func (c *cost) call() time.Duration { return median(c.turns) / callsPerTurn }
+
+func median[T cmp.Ordered](of []T) T { return slices.Sorted(slices.Values(of))[len(of)/2] }
+
+const (
+	leastRatio = 0.8
+	enough     = 10 // pairs, below which a median is chance
+)
+
 // compare runs both in short turns, one after the other and each first every second time, so that what else the machine
 // does slows down both. The median of the pairs is the ratio: a single slow turn does not move it.
 func compare(b *testing.B, client, plain func(context.Context) error) {
-	const calls = 10
 	var ours, loops cost
-	ours.add(b, calls, client) // logs in, and connects what stays connected
-	loops.add(b, calls, plain)
+	ours.add(b, client) // logs in, and connects what stays connected
+	loops.add(b, plain)
 	ours, loops = cost{}, cost{}
 	var ratios []float64
 	for b.Loop() {
 		var our, loop time.Duration
 		if len(ratios)%2 == 0 {
-			our, loop = ours.add(b, calls, client), loops.add(b, calls, plain)
+			our, loop = ours.add(b, client), loops.add(b, plain)
 		} else {
-			loop, our = loops.add(b, calls, plain), ours.add(b, calls, client)
+			loop, our = loops.add(b, plain), ours.add(b, client)
 		}
 		ratios = append(ratios, loop.Seconds()/our.Seconds())
 	}
-	slices.Sort(ratios)
-	per := func(total float64, c cost) float64 { return total / float64(c.calls) }
-	b.ReportMetric(per(float64(ours.took), ours), "ns/op")
-	b.ReportMetric(per(float64(ours.bytes), ours), "B/op")
-	b.ReportMetric(per(float64(ours.mallocs), ours), "allocs/op")
-	b.ReportMetric(per(float64(loops.bytes), loops), "plain-B/op")
-	b.ReportMetric(per(float64(loops.mallocs), loops), "plain-allocs/op")
-	b.ReportMetric(float64(ours.calls)/ours.took.Seconds(), "req/s")
-	b.ReportMetric(float64(loops.calls)/loops.took.Seconds(), "plain-req/s")
-	b.ReportMetric(ratios[len(ratios)/2], "ratio")
+	ratio := median(ratios)
+	if len(ratios) >= enough && ratio < leastRatio {
+		b.Errorf("%.2f calls in the time in which a plain loop makes one; it should be %.2f at least", ratio, leastRatio)
+	}
+	b.ReportMetric(float64(ours.call()), "ns/op")
+	b.ReportMetric(ours.perCall(ours.bytes), "B/op")
+	b.ReportMetric(ours.perCall(ours.mallocs), "allocs/op")
+	b.ReportMetric(loops.perCall(loops.bytes), "plain-B/op")
+	b.ReportMetric(loops.perCall(loops.mallocs), "plain-allocs/op")
+	b.ReportMetric(1/ours.call().Seconds(), "req/s")
+	b.ReportMetric(1/loops.call().Seconds(), "plain-req/s")
+	b.ReportMetric(ratio, "ratio")
 }
 
 // plainLoop is what somebody would write who needs an application and nothing of what the client promises.
@@ -180,7 +198,7 @@ func (l *plainLoop) call(ctx context.Context, method, path string, body []byte) 
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("status %d", response.StatusCode)
 	}
-	answer, err := io.ReadAll(response.Body)
+	answer, err := io.ReadAll(io.LimitReader(response.Body, maxJSON))
 	if err != nil {
 		return err
 	}

@@ -49,11 +49,14 @@ func (c *Client) do(ctx context.Context, call call) (*answer, error) {
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, orDefault(row.deadline, c.timeout), errDeadline)
 	defer cancel()
+	outcome := NotSent
 	for attempt := 1; ; attempt++ {
 		answer, err := c.authorized(ctx, call)
 		if err == nil {
 			return answer, nil
 		}
+		outcome = ofBoth(outcome, err.Outcome)
+		err.Outcome = outcome
 		if attempt == maxAttempts || call.report.begun() || !repeatable(row.retry, err) || !c.limits.retries.Allow() {
 			return nil, err
 		}
@@ -97,25 +100,36 @@ func (c *Client) pause(ctx context.Context, attempt int, err *Error) bool {
 // credentials, so nothing was done, e-mailed people or not, and it may go out once more with another token.
 func (c *Client) authorized(ctx context.Context, call call) (*answer, *Error) {
 	var spent *token
+	outcome := NotSent
 	for sent := 1; ; sent++ {
-		// The turn before the token, which could die of old age while it waits for one.
-		if e := c.turn(ctx, call.op); e != nil {
-			return nil, e
-		}
-		token, e := c.tokens.get(ctx, spent)
-		if e != nil {
-			return nil, e.ofLogin(call.op)
-		}
-		answer, e := c.roundTrip(ctx, c.outgoing(call, token))
+		answer, token, e := c.withToken(ctx, call, spent)
 		if e == nil {
-			token.taken.Store(true)
 			return answer, nil
 		}
-		if e.Status != http.StatusUnauthorized || sent == maxTokens || !c.tokens.worthLogin(token, spent != nil) {
+		outcome = ofBoth(outcome, e.Outcome)
+		e.Outcome = outcome
+		if token == nil || e.Status != http.StatusUnauthorized || sent == maxTokens || !c.tokens.worthLogin(token, spent != nil) {
 			return nil, e
 		}
 		spent = token
 	}
+}
+
+// withToken sends the call once, with a token other than spent. The token is nil if there was none.
+func (c *Client) withToken(ctx context.Context, call call, spent *token) (*answer, *token, *Error) {
+	// The turn before the token, which could die of old age while it waits for one.
+	if e := c.turn(ctx, call.op); e != nil {
+		return nil, nil, e
+	}
+	token, e := c.tokens.get(ctx, spent)
+	if e != nil {
+		return nil, nil, e.ofLogin(call.op)
+	}
+	answer, e := c.roundTrip(ctx, c.outgoing(call, token))
+	if e == nil {
+		token.taken.Store(true)
+	}
+	return answer, token, e
 }
 
 // turn waits for the client's own limits.

@@ -23,9 +23,11 @@ type Client struct {
 	close  context.CancelFunc
 
 	complete, reject transitionMethod
+	resend, reset    payload
 }
 
-// New makes a Client. It sends nothing. Errors name the field of Config and say what to do; they hold no value.
+// New makes a Client. It sends nothing. It also filters the standard logger, into which net/http may write parts of answers.
+// Errors name the field of Config and say what to do; they hold no value.
 func New(config Config) (*Client, error) {
 	base, err := parseBaseURL(config.BaseURL)
 	if err != nil {
@@ -38,6 +40,7 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	guardStandardLog()
 	c := &Client{
 		baseURL:   base.JoinPath(apiPrefix),
 		userAgent: orDefault(config.UserAgent, "idv-client"),

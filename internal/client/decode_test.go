@@ -41,7 +41,7 @@ func TestDecodeApplication(t *testing.T) {
 		"other types":             {`{"id":4711,"name":7,"mandate_type":[],"status":[],"archived":"yes","available_actions":{},"individuals":"none"}`, Application{ID: 4711, Name: Hide("7")}},
 		"type as an id":           {`{"id":4711,"mandate_type":3}`, Application{ID: 4711, MandateType: MandateType{ID: 3}}},
 		"state as a string":       {`{"id":4711,"status":"IN_REVIEW"}`, Application{ID: 4711, State: State{Name: "IN_REVIEW"}}},
-		"state as a number":       {`{"id":4711,"status":6}`, Application{ID: 4711, State: State{ID: 6}}},
+		"state as a number":       {`{"id":4711,"status":6}`, Application{ID: 4711, State: State{6, "6"}}},
 		"state under state":       {`{"id":4711,"state":{"id":6,"name":"draft"}}`, Application{ID: 4711, State: State{6, "draft"}}},
 		"id above 2^53":           {`{"id":9007199254740993}`, Application{ID: 9007199254740993}},
 		"what is no individual":   {`{"id":4711,"individuals":[null,7,"x",[],{"id":12}]}`, Application{ID: 4711, Individuals: []Individual{{ID: 12}}}},

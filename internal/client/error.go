@@ -63,7 +63,7 @@ type Error struct {
 	Kind      Kind
 	// Status of the answer, 0 if there was none. With Login, the status of the token request's answer.
 	Status int
-	// Login tells that the token request failed; the operation itself was not sent.
+	// Login tells that the token request failed; the operation itself was not sent, or was turned away with 401 before.
 	Login bool
 	// Problem is the RFC 7807 body, nil if the answer had none.
 	Problem *Problem
@@ -146,4 +146,16 @@ func (e *Error) ofLogin(op Operation) *Error {
 	outer := *e
 	outer.Operation, outer.Outcome, outer.Login = op, NotSent, true
 	return &outer
+}
+
+// ofBoth is what is known about the effect of two requests of the same call.
+func ofBoth(one, other Outcome) Outcome {
+	switch {
+	case one == Unknown || other == Unknown:
+		return Unknown
+	case one == Refused || other == Refused:
+		return Refused
+	default:
+		return NotSent
+	}
 }

@@ -42,20 +42,21 @@ func (c *Client) RetrieveIndividual(ctx context.Context, id int64) (*Individual,
 }
 
 // ResendInvites e-mails an individual a new invitation with a new code: POST /ext/individuals/{id}/invites/resend with
-// an empty object (payload and answer are not documented: our reading; any 2xx is success). It sends one request, never
-// again by itself, and is not cut short when ctx ends.
+// an empty object (payload and answer are not documented: our reading; any 2xx is success). It sends one request, and
+// is not cut short when ctx ends. Only if the service refuses the empty object, and provably did nothing, one without a
+// body follows; which of them it takes is remembered.
 //
 // Errors: NotSent and Refused (KindNotFound, KindInvalid, ...): no mail went out. Unknown: one may have; to call again
 // may send another.
 func (c *Client) ResendInvites(ctx context.Context, individualID int64) error {
-	_, err := c.do(ctx, call{op: OpResendInvites, id: individualID, body: emptyObject()})
+	_, err := c.doOpen(ctx, call{op: OpResendInvites, id: individualID}, &c.resend)
 	return err
 }
 
 // ResetIndividual resets what an individual has entered and the checks, and e-mails a new code to begin again: POST
 // /ext/individuals/{id}/reset with an empty object. Ids of checks may change. Otherwise as ResendInvites.
 func (c *Client) ResetIndividual(ctx context.Context, individualID int64) error {
-	_, err := c.do(ctx, call{op: OpResetIndividual, id: individualID, body: emptyObject()})
+	_, err := c.doOpen(ctx, call{op: OpResetIndividual, id: individualID}, &c.reset)
 	return err
 }
 

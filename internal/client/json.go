@@ -15,7 +15,7 @@ import (
 type object []member
 
 type member struct {
-	name  string
+	name  []byte // without its quotes; most are a part of the answer as it came
 	value json.RawMessage
 }
 
@@ -39,15 +39,26 @@ func objectIn(valid json.RawMessage) (object, bool) {
 	if len(valid) == 0 || valid[0] != '{' {
 		return nil, false
 	}
-	var o object
+	o := make(object, 0, min(max(len(valid)/usualMember, 2), 20))
 	for rest := next(valid[1:]); rest[0] != '}'; rest = next(rest) {
 		var name, value json.RawMessage
 		name, rest = cut(rest)
 		value, rest = cut(next(rest))
-		text, _ := parseString(name)
-		o = append(o, member{text, value})
+		o = append(o, member{unquote(name), value})
 	}
 	return o, true
+}
+
+// usualMember is how long a member usually is. It only keeps slices from growing in many steps.
+const usualMember = 24
+
+// unquote gives the text of a valid JSON string.
+func unquote(quoted json.RawMessage) []byte {
+	if text, plain := asItStands(quoted); plain {
+		return text
+	}
+	text, _ := parseString(quoted)
+	return []byte(text)
 }
 
 // listIn takes a list inside valid JSON apart; false if it is none.
@@ -55,7 +66,7 @@ func listIn(valid json.RawMessage) ([]json.RawMessage, bool) {
 	if len(valid) == 0 || valid[0] != '[' {
 		return nil, false
 	}
-	var items []json.RawMessage
+	items := make([]json.RawMessage, 0, 4)
 	for rest := next(valid[1:]); rest[0] != ']'; rest = next(rest) {
 		var item json.RawMessage
 		item, rest = cut(rest)
@@ -65,27 +76,59 @@ func listIn(valid json.RawMessage) ([]json.RawMessage, bool) {
 }
 
 // next skips what stands between values.
-func next(valid json.RawMessage) json.RawMessage { return bytes.TrimLeft(valid, " \t\r\n,:") }
+func next(valid json.RawMessage) json.RawMessage {
+	for i, c := range valid {
+		if c > ' ' && c != ',' && c != ':' {
+			return valid[i:]
+		}
+	}
+	return nil
+}
 
 // cut cuts the first value off what is left of an object or a list.
 func cut(valid json.RawMessage) (value, rest json.RawMessage) {
-	depth, quoted := 0, false
-	for i := 0; i < len(valid); i++ {
-		switch c := valid[i]; {
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case quoted:
-		case c == '{', c == '[':
-			depth++
-		case depth == 0 && (c <= ' ' || c == ',' || c == ':' || c == '}' || c == ']'):
-			return valid[:i], valid[i:]
-		case c == '}', c == ']':
-			depth--
+	end := 0
+	switch valid[0] {
+	case '"':
+		end = quotedEnd(valid, 0)
+	case '{', '[':
+		end = nestedEnd(valid)
+	default:
+		for end < len(valid) && valid[end] > ' ' && valid[end] != ',' && valid[end] != '}' && valid[end] != ']' {
+			end++
 		}
 	}
-	return valid, nil
+	return valid[:end], valid[end:]
+}
+
+// quotedEnd is where the string that begins at begin ends.
+func quotedEnd(valid json.RawMessage, begin int) int {
+	for i := begin + 1; ; i++ {
+		switch valid[i] {
+		case '\\':
+			i++
+		case '"':
+			return i + 1
+		}
+	}
+}
+
+// nestedEnd is where the object or list at the beginning ends.
+func nestedEnd(valid json.RawMessage) int {
+	depth := 0
+	for i := 0; ; i++ {
+		switch valid[i] {
+		case '"':
+			i = quotedEnd(valid, i) - 1
+		case '{', '[':
+			depth++
+		case '}', ']':
+			depth--
+			if depth == 0 {
+				return i + 1
+			}
+		}
+	}
 }
 
 // encode writes a request body. What bodies are made of, strings, numbers and lists of them, cannot fail to encode.
@@ -100,12 +143,17 @@ func (o object) get(names ...string) json.RawMessage { return o.find(names, isSo
 
 // find is get for a value that fits.
 func (o object) find(names []string, fits func(json.RawMessage) bool) json.RawMessage {
-	for _, same := range []func(a, b string) bool{func(a, b string) bool { return a == b }, alike} {
-		for _, name := range names {
-			for _, m := range o {
-				if same(m.name, name) && fits(m.value) {
-					return m.value
-				}
+	for _, name := range names {
+		for _, m := range o {
+			if string(m.name) == name && fits(m.value) {
+				return m.value
+			}
+		}
+	}
+	for _, name := range names {
+		for _, m := range o {
+			if alike(m.name, name) && fits(m.value) {
+				return m.value
 			}
 		}
 	}
@@ -147,7 +195,7 @@ func (o object) wrapped(names ...string) []object {
 	names = append(names, "data", "result", "item")
 	var found []object
 	for _, m := range o {
-		if !slices.ContainsFunc(names, func(n string) bool { return alike(n, m.name) }) {
+		if !slices.ContainsFunc(names, func(n string) bool { return alike(m.name, n) }) {
 			continue
 		}
 		if inner, ok := objectIn(m.value); ok {
@@ -169,19 +217,41 @@ func isSomething(raw json.RawMessage) bool { return !isNull(raw) }
 func isNull(raw json.RawMessage) bool { return len(raw) == 0 || string(raw) == "null" }
 
 // alike tells whether two names are the same once folded.
-func alike(a, b string) bool {
+func alike[T ~string | ~[]byte](a T, b string) bool {
+	i, j := 0, 0
 	for {
-		a, b = strings.TrimLeft(a, "_- "), strings.TrimLeft(b, "_- ")
-		if a == "" || b == "" {
-			return a == b
+		for i < len(a) && isJoint(a[i]) {
+			i++
 		}
-		x, xSize := utf8.DecodeRuneInString(a)
-		y, ySize := utf8.DecodeRuneInString(b)
+		for j < len(b) && isJoint(b[j]) {
+			j++
+		}
+		if i == len(a) || j == len(b) {
+			return i == len(a) && j == len(b)
+		}
+		if a[i] < utf8.RuneSelf && b[j] < utf8.RuneSelf {
+			if a[i] != b[j] && lower(a[i]) != lower(b[j]) {
+				return false
+			}
+			i, j = i+1, j+1
+			continue
+		}
+		x, xSize := utf8.DecodeRuneInString(string(a[i:]))
+		y, ySize := utf8.DecodeRuneInString(b[j:])
 		if unicode.ToLower(x) != unicode.ToLower(y) {
 			return false
 		}
-		a, b = a[xSize:], b[ySize:]
+		i, j = i+xSize, j+ySize
 	}
+}
+
+func isJoint(c byte) bool { return c == '_' || c == '-' || c == ' ' }
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
 }
 
 // fold takes out of a name what the interface leaves open: letter case, and how words are joined.

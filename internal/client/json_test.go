@@ -80,7 +80,7 @@ func FuzzParseObject(f *testing.F) {
 		}
 		last := map[string]json.RawMessage{}
 		for _, m := range o {
-			last[m.name] = m.value
+			last[string(m.name)] = m.value
 		}
 		if diff := cmp.Diff(members, last, cmpopts.EquateEmpty()); diff != "" {
 			t.Errorf("(-encoding/json +ours):\n%s", diff)

@@ -23,6 +23,7 @@ func TestMain(m *testing.M) {
 		serveBenchmark(scheme)
 		return
 	}
+	log.SetOutput(io.Discard) // net/http tells of what servers do wrong here on purpose
 	goleak.VerifyTestMain(m)
 }
 

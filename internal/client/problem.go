@@ -102,7 +102,7 @@ func (p *Problem) collect(path Path, o object) {
 		if len(p.Errors) >= maxExceptionLeaves {
 			return
 		}
-		p.leaf(append(slices.Clip(path), field(m.name)), m.value)
+		p.leaf(append(slices.Clip(path), field(string(m.name))), m.value)
 	}
 }
 

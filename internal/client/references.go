@@ -67,7 +67,7 @@ func (r *References) add(raw json.RawMessage, depth int) {
 	}
 	o, _ := objectIn(raw)
 	for _, m := range o {
-		if list := r.list(m.name); list != nil {
+		if list := r.list(string(m.name)); list != nil {
 			*list = append(*list, parseReferenceList(m.value)...)
 		} else {
 			r.add(m.value, depth+1)
@@ -131,7 +131,7 @@ func parseReferenceMember(m member) Reference {
 	if id, ok := parseID(json.RawMessage(m.name)); ok && reference.ID == 0 {
 		reference.ID = id
 	} else if reference.Code == "" {
-		reference.Code = m.name
+		reference.Code = string(m.name)
 	}
 	return reference
 }

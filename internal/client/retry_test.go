@@ -231,3 +231,39 @@ func TestEveryRequestIsObserved(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+// TestAfterARefusalNothingIsNotSent: what arrived once, and was turned away, was sent, whatever came of the next request.
+func TestAfterARefusalNothingIsNotSent(t *testing.T) {
+	for name, login := range map[string]http.HandlerFunc{"login fails": answers(500, ""), "login is refused": answers(401, "")} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, answers(401, ""), false)
+			s.login = inTurn(s.login, login)
+			e := asError(t, callOf(t, OpCreateApplication).run(t.Context(), s.client(t)))
+			if e.Outcome != Refused || !e.Login {
+				t.Errorf("%v, login %v: %v", e.Outcome, e.Login, e)
+			}
+		})
+	}
+	t.Run("no time for another turn", func(t *testing.T) {
+		s := newService(t, answers(401, ""), false)
+		c := s.client(t, func(config *Config) { config.RequestsPerSecond, config.MaxWait = 0.001, time.Millisecond })
+		e := expectFailure(t, callOf(t, OpCreateApplication).run(t.Context(), c), Refused, KindRateLimited)
+		if e.Login {
+			t.Error("it was not the login that failed")
+		}
+	})
+	for _, one := range []Outcome{Unknown, NotSent, Refused} {
+		for _, other := range []Outcome{Unknown, NotSent, Refused} {
+			want := Refused
+			switch {
+			case one == Unknown || other == Unknown:
+				want = Unknown
+			case one == NotSent && other == NotSent:
+				want = NotSent
+			}
+			if got := ofBoth(one, other); got != want {
+				t.Errorf("%v and %v are %v, want %v", one, other, got, want)
+			}
+		}
+	}
+}

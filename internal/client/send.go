@@ -66,16 +66,23 @@ func (c *Client) exchange(ctx context.Context, out outgoing) (*answer, *Error) {
 	return answer, nil
 }
 
+const (
+	usualLength = 4 << 10
+	// trustedLength is how much memory an announced length is worth before any of it has come.
+	trustedLength = 64 << 10
+)
+
 func readBody(ctx context.Context, response *http.Response, op Operation) ([]byte, *Error) {
 	limit := operations[op].maxBody
-	body, err := io.ReadAll(io.LimitReader(response.Body, limit+1))
-	if err != nil {
+	var body bytes.Buffer
+	body.Grow(int(min(max(response.ContentLength, usualLength), trustedLength)) + bytes.MinRead)
+	if _, err := body.ReadFrom(io.LimitReader(response.Body, limit+1)); err != nil {
 		return nil, cutOff(ctx, op, response.StatusCode, err)
 	}
-	if int64(len(body)) > limit {
+	if int64(body.Len()) > limit {
 		return nil, tooLarge(op, response.StatusCode)
 	}
-	return bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff"))), nil
+	return bytes.TrimSpace(bytes.TrimPrefix(body.Bytes(), []byte("\ufeff"))), nil
 }
 
 func (c *Client) request(ctx context.Context, out outgoing) (*http.Request, error) {

@@ -12,7 +12,8 @@ type State struct {
 	Name string // "" if the service gave none
 }
 
-// parseState reads {id, status}, a bare name or a bare id (not documented beyond the first: our reading).
+// parseState reads {id, status}, a bare name or a bare id (not documented beyond the first: our reading). A bare id is the
+// name as well: it is all that a user can tell us about the states of such a service.
 func parseState(raw json.RawMessage) State {
 	if o, ok := objectIn(raw); ok {
 		return State{ID: o.id("id"), Name: o.text("status", "name", "state", "code")}
@@ -21,7 +22,7 @@ func parseState(raw json.RawMessage) State {
 		return State{Name: name}
 	}
 	id, _ := parseID(raw)
-	return State{ID: id}
+	return State{ID: id, Name: textIn(raw)}
 }
 
 // Is tells whether the state has one of the names; letter case, '_', '-' and ' ' do not count.

@@ -236,11 +236,12 @@ func TestShortLivedTokens(t *testing.T) {
 							t.Error(err)
 							return
 						}
+						<-time.After(100 * time.Millisecond) // else it is the processor that is short, and not the tokens
 					}
 				})
 			}
 			callers.Wait()
-			if _, logins := s.seen(); len(logins) > 8 {
+			if _, logins := s.seen(); len(logins) > 4+int(time.Since(begin)/(800*time.Millisecond)) {
 				t.Errorf("%d logins in %v", len(logins), time.Since(begin))
 			}
 		})

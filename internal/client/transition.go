@@ -10,7 +10,7 @@ import (
 )
 
 // CompleteApplication moves an application from "in review" to "completed": /ext/applications/{id}/complete. The method
-// is not documented: see Config.CompleteMethod. Sending it twice is harmless, but read the state first. The result is
+// is not documented: see Config.CompleteMethod; nor is the payload: an empty object, or no body if that is refused. Sending it twice is harmless, but read the state first. The result is
 // nil if a 2xx answer holds no application; 202 means that the state may change later.
 // Errors: Refused, while the service does not let it be completed yet; IsNotFound only if there is no such application.
 func (c *Client) CompleteApplication(ctx context.Context, id int64) (*Application, error) {
@@ -30,6 +30,7 @@ var transitionOrder = []string{http.MethodPatch, http.MethodPost, http.MethodPut
 type transitionMethod struct {
 	configured TransitionMethod
 	learned    atomic.Pointer[string] // the method that the service took
+	payload    payload
 }
 
 // candidates are the methods to try, in order.
@@ -44,10 +45,10 @@ func (m *transitionMethod) candidates() []string {
 }
 
 func (c *Client) transition(ctx context.Context, op Operation, known *transitionMethod, id int64) (*Application, error) {
-	left := known.candidates()
+	left, outcome := known.candidates(), NotSent
 	for {
 		method := left[0]
-		answer, err := c.do(ctx, call{op: op, method: method, id: id, body: emptyObject()})
+		answer, err := c.doOpen(ctx, call{op: op, method: method, id: id}, &known.payload)
 		if err == nil {
 			known.learned.Store(&method)
 			return applicationIfAny(answer, id), nil
@@ -56,6 +57,8 @@ func (c *Client) transition(ctx context.Context, op Operation, known *transition
 		if !errors.As(err, &refusal) {
 			return nil, err
 		}
+		outcome = ofBoth(outcome, refusal.Outcome)
+		refusal.Outcome = outcome
 		if IsNotFound(err) {
 			if refusal = c.explainNotFound(ctx, refusal, id); IsNotFound(refusal) {
 				return nil, refusal

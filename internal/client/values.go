@@ -28,14 +28,28 @@ func parseString(raw json.RawMessage) (string, bool) {
 	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
 		return "", false
 	}
-	if text := raw[1 : len(raw)-1]; utf8.Valid(text) && !bytes.ContainsAny(text, "\"\\") {
-		return string(text), true // most are as they stand
+	if text, plain := asItStands(raw); plain {
+		return string(text), true
 	}
 	var s string
 	if json.Unmarshal(raw, &s) != nil {
 		return "", false
 	}
 	return s, true
+}
+
+// asItStands gives the text of a quoted string, if it is written as it is: most are.
+func asItStands(quoted json.RawMessage) ([]byte, bool) {
+	text := quoted[1 : len(quoted)-1]
+	for _, c := range text {
+		if c == '"' || c == '\\' {
+			return nil, false
+		}
+		if c >= utf8.RuneSelf {
+			return text, utf8.Valid(text) && !bytes.ContainsAny(text, "\"\\")
+		}
+	}
+	return text, true
 }
 
 // text gives a string member, or the digits of a number; "" for anything else.
@@ -84,7 +98,7 @@ func (o object) count(name string) int32 {
 // objects gives a member that is a list of objects; what is no object in it is left out.
 func (o object) objects(names ...string) []object {
 	items, _ := listIn(o.get(names...))
-	var objects []object
+	objects := make([]object, 0, len(items))
 	for _, item := range items {
 		if inner, ok := objectIn(item); ok {
 			objects = append(objects, inner)

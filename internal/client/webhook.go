@@ -124,7 +124,7 @@ func webhookList(raw json.RawMessage, urlNames []string) ([]json.RawMessage, boo
 		o, _ := objectIn(raw)
 		var ways []json.RawMessage
 		for _, m := range o {
-			if !isNull(m.value) && slices.ContainsFunc(webhookListNames, func(name string) bool { return alike(name, m.name) }) {
+			if !isNull(m.value) && slices.ContainsFunc(webhookListNames, func(name string) bool { return alike(m.name, name) }) {
 				ways = append(ways, m.value)
 			}
 		}

@@ -1,0 +1,209 @@
+package client_test
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// stateNames are the further names that the user of such a service configures.
+func (w *world) stateNames() client.StateNames {
+	switch {
+	case w.spoken["statusShape"] == "integer":
+		return client.StateNames{InReview: []string{"21"}, Completed: []string{"34"}, Rejected: []string{"35"}}
+	case w.spoken["stateNames"] == "other":
+		return client.StateNames{InReview: []string{"under review"}, Completed: []string{"closed"}, Rejected: []string{"refused"}}
+	default:
+		return client.StateNames{}
+	}
+}
+
+// same compares what the client read with what the sandbox knows.
+func (w *world) same(step string, got *client.Application, want control.Application) {
+	w.t.Helper()
+	stage := client.StateNames{}.Stage(client.State{Name: want.State})
+	if got.ID != want.ID || got.Reference != want.Reference || got.Name.Reveal() != want.Name || got.Archived != want.Archived ||
+		got.MandateType.Name != want.MandateType || got.MandateType.ID == 0 || w.stateNames().Stage(got.State) != stage || got.State == (client.State{}) {
+		w.t.Errorf("%s: read %+v, want %+v", step, got, want)
+	}
+	for i := range got.Individuals {
+		w.samePerson(step, &got.Individuals[i], want.Individuals[i])
+	}
+}
+
+func (w *world) samePerson(step string, got *client.Individual, want control.Individual) {
+	w.t.Helper()
+	states := map[string]int32{}
+	for i, check := range want.Checks {
+		states[check.State]++
+		if i < len(got.Checks) && (got.Checks[i].ID != check.ID || got.Checks[i].Name != check.Name || got.Checks[i].State == (client.State{})) {
+			w.t.Errorf("%s: read check %+v, want %+v", step, got.Checks[i], check)
+		}
+	}
+	counted := got.ChecksPending == states["pending"] && got.ChecksInReview == states["in review"] && got.ChecksPassed == states["passed"]+states["manually_accepted"]
+	if !counted && w.spoken["manualCounters"] == "recounted" {
+		w.t.Errorf("%s: counted %d pending, %d in review and %d passed of %v", step, got.ChecksPending, got.ChecksInReview, got.ChecksPassed, states)
+	}
+	if got.ID != want.ID || got.Reference.Reveal() != want.Reference || got.TermsAccepted != want.TermsAccepted || len(got.Checks) != len(want.Checks) ||
+		got.State == (client.State{}) || (len(got.CompletedActions) > 0) != want.ActionsCompleted {
+		w.t.Errorf("%s: read %+v, want %+v", step, got, want)
+	}
+}
+
+// early is what cannot be done before the people have done their part.
+func (w *world) early(acme control.Application) {
+	jane, john := acme.Individuals[0], acme.Individuals[1]
+	if acme.State != "in review" {
+		w.transition("complete early", control.CompleteApplication, acme.ID)
+	}
+	_, err := w.call("report early", control.IndividualReport, func() error {
+		_, err := w.client.IndividualReport(w.ctx, jane.ID, &bytes.Buffer{}, 1<<20)
+		return err
+	})
+	w.holds("report early", err)
+	w.decide("decide early", control.AcceptCheck, john.Checks[0].ID, 0)
+	for _, person := range []control.Individual{jane, john} {
+		var got *client.Individual
+		_, err := w.call("retrieve individual", control.RetrieveIndividual, func() (err error) {
+			got, err = w.client.RetrieveIndividual(w.ctx, person.ID)
+			return err
+		})
+		if w.holds("retrieve individual", err) {
+			w.samePerson("retrieve individual", got, w.person(acme.ID, person.ID))
+		}
+	}
+}
+
+func (w *world) person(application, id int64) control.Individual {
+	for _, person := range w.known(application).Individuals {
+		if person.ID == id {
+			return person
+		}
+	}
+	return control.Individual{}
+}
+
+// mails resends one invite and resets the other individual: one e-mail each, to whom it is for.
+func (w *world) mails(acme control.Application) {
+	jane, john := acme.Individuals[0].ID, acme.Individuals[1].ID
+	w.mail("resend", control.ResendInvites, jane, 1, func() error { return w.client.ResendInvites(w.ctx, jane) })
+	w.mail("reset", control.ResetIndividual, john, 1, func() error { return w.client.ResetIndividual(w.ctx, john) })
+	if w.spoken.refusalOf("reset") == nil {
+		w.settled(acme.ID) // with the ids that the checks have now
+	}
+}
+
+func (w *world) mail(step string, op control.Operation, to int64, mails int, call func() error) {
+	w.t.Helper()
+	did, err := w.call(step, op, call)
+	if !w.holds(step, err) {
+		mails = 0
+	}
+	if len(did.emails) != mails || mails > 0 && (did.emails[0].IndividualID != to || !strings.HasPrefix(string(op), string(did.emails[0].Kind))) {
+		w.t.Errorf("%s: e-mails %+v, want %d", step, did.emails, mails)
+	}
+}
+
+// review is the part of the story from the people's last step to the end of the application.
+func (w *world) review(acme control.Application) {
+	jane, john := acme.Individuals[0], acme.Individuals[1]
+	w.play(control.Play{ApplicationID: acme.ID, Individual: fmt.Sprint(john.ID), Result: control.Pass})
+	w.play(control.Play{ApplicationID: acme.ID, Individual: fmt.Sprint(jane.ID), Result: control.Review})
+	if got := w.settled(acme.ID); len(got.Individuals) != 2 || w.stateNames().Stage(got.State) != client.StageInReview {
+		w.t.Errorf("in review: %+v", got)
+	}
+	checks := w.person(acme.ID, jane.ID).Checks
+	if !w.decide("decide", control.AcceptCheck, checks[0].ID, 0) {
+		w.decide("decide with a reference", control.AcceptCheck, checks[0].ID, checks[0].ID)
+	}
+	w.decide("decide again", control.AcceptCheck, checks[0].ID, checks[0].ID)
+	w.decide("decide with a reference", control.RejectCheck, checks[1].ID, checks[1].ID)
+	w.decide("decide with a reference", control.AcceptCheck, checks[2].ID, checks[2].ID)
+	w.settled(acme.ID)
+
+	w.transition("complete", control.CompleteApplication, acme.ID)
+	w.transition("complete again", control.CompleteApplication, acme.ID)
+	w.mail("resend when concluded", control.ResendInvites, jane.ID, 0, func() error { return w.client.ResendInvites(w.ctx, jane.ID) })
+	w.report(jane.ID)
+	w.settled(acme.ID)
+}
+
+func (w *world) play(play control.Play) {
+	w.t.Helper()
+	if _, err := w.control.Play(w.ctx, play); err != nil {
+		w.t.Fatal(err)
+	}
+	w.look()
+}
+
+// decide accepts or rejects a check by hand, and holds that it has that state then, and before if it was refused.
+func (w *world) decide(step string, op control.Operation, check, reference int64) bool {
+	w.t.Helper()
+	decide, want := w.client.AcceptCheck, "manually_accepted"
+	if op == control.RejectCheck {
+		decide, want = w.client.RejectCheck, "manually_rejected"
+	}
+	_, err := w.call(step, op, func() error {
+		_, err := decide(w.ctx, check, client.CheckReview{Comment: client.Hide(canary), CommentFor: "IndividualCheck", Reference: reference})
+		return err
+	})
+	done := w.holds(step, err)
+	if state := w.checkState(check); done && state != want {
+		w.t.Errorf("%s: the check is %s", step, state)
+	}
+	return done
+}
+
+func (w *world) checkState(id int64) string {
+	for i := range w.seen.applications {
+		for _, person := range w.seen.applications[i].Individuals {
+			for _, check := range person.Checks {
+				if check.ID == id {
+					return check.State
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// transition completes or rejects, and holds that success and the state are the same thing.
+func (w *world) transition(step string, op control.Operation, id int64) {
+	w.t.Helper()
+	transition, want := w.client.CompleteApplication, "completed"
+	if op == control.RejectApplication {
+		transition, want = w.client.RejectApplication, "rejected"
+	}
+	var got *client.Application
+	_, err := w.call(step, op, func() (err error) {
+		got, err = transition(w.ctx, id)
+		return err
+	})
+	done, known := w.holds(step, err), w.known(id)
+	if done && known.State != want {
+		w.t.Errorf("%s: the application is %s", step, known.State)
+	}
+	if done && got != nil {
+		w.same(step, got, known)
+	}
+}
+
+func (w *world) report(individual int64) {
+	var report bytes.Buffer
+	var contentType string
+	_, err := w.call("report", control.IndividualReport, func() (err error) {
+		report.Reset()
+		contentType, err = w.client.IndividualReport(w.ctx, individual, &report, 1<<20)
+		return err
+	})
+	want, begin := "application/json", "{"
+	if w.spoken["reportFormat"] == "pdf" {
+		want, begin = "application/pdf", "%PDF"
+	}
+	if w.holds("report", err) && (contentType != want || !strings.HasPrefix(report.String(), begin)) {
+		w.t.Errorf("a report of type %q that begins with %.10q", contentType, report.String())
+	}
+}

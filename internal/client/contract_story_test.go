@@ -1,0 +1,221 @@
+package client_test
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// story is everything that a user of the service does, in the life of a few applications.
+func story(t rapid.TB, spoken reading, secure bool) {
+	w := newWorld(t, spoken, secure)
+	defer w.close()
+	defer func() { shows(w.t, "the log", w.logged.all()) }()
+	if !w.login() {
+		w.lockedOut()
+		return
+	}
+	mandateType := w.referenceData()
+
+	acme := w.create("create", w.order("acme", mandateType))
+	w.refusedCreates(acme, mandateType)
+	w.readLag(acme)
+	w.webhooks(acme)
+	w.early(acme)
+	w.mails(acme)
+	w.review(acme)
+
+	w.revoked(mandateType)
+	w.suppressed(mandateType)
+	w.archived(mandateType)
+	w.eightWeeks(acme)
+}
+
+func (w *world) login() bool {
+	_, err := w.call("login", control.Token, func() error {
+		_, err := w.client.AccessToken(w.ctx)
+		return err
+	})
+	usable := w.spoken.refusalOf("use") == nil
+	return w.holds("login", err) && usable
+}
+
+// lockedOut is the story of a user without API permission: told so by everything, and not by hammering.
+func (w *world) lockedOut() {
+	order := w.order("acme", 17)
+	for op, call := range map[control.Operation]func() error{
+		control.CreateApplication:   func() error { _, err := w.client.CreateApplication(w.ctx, order); return err },
+		control.RetrieveApplication: func() error { _, err := w.client.RetrieveApplication(w.ctx, 4711); return err },
+		control.CompleteApplication: func() error { _, err := w.client.CompleteApplication(w.ctx, 4711); return err },
+		control.ResendInvites:       func() error { return w.client.ResendInvites(w.ctx, 4711) },
+		control.References:          func() error { _, err := w.client.RetrieveReferences(w.ctx); return err },
+	} {
+		did, err := w.call("use", op, call)
+		w.holds("use", err)
+		if did.changed {
+			w.t.Errorf("%s changed something", op)
+		}
+	}
+	if logins := w.seen.Requests(control.Token); logins > 2 && w.spoken["rateLimit"] == "0" {
+		w.t.Errorf("%d logins", logins)
+	}
+}
+
+// referenceData gives the id of the mandate type that the story uses.
+func (w *world) referenceData() int64 {
+	var references *client.References
+	_, err := w.call("references", control.References, func() (err error) {
+		references, err = w.client.RetrieveReferences(w.ctx)
+		return err
+	})
+	if !w.holds("references", err) {
+		w.t.FailNow()
+	}
+	kyc, ok := references.MandateType(client.Reference{Code: "kyc"})
+	byName, _ := references.MandateType(client.Reference{Name: "know your customer"})
+	byID, _ := references.MandateType(client.Reference{ID: 17})
+	if !ok || kyc.ID != 17 || byName != kyc || byID != kyc || len(references.MandateTypes) != 3 {
+		w.t.Errorf("mandate types %+v", references.MandateTypes)
+	}
+	country, _ := client.Find(references.Countries, client.Reference{Code: "GB"})
+	passport, _ := client.Find(references.DocumentTypes, client.Reference{Code: "passport"})
+	if country.Name != "United Kingdom" || passport.Name != "Passport" || len(references.Countries) != 5 || len(references.DocumentTypes) != 3 {
+		w.t.Errorf("countries %+v, documents %+v", references.Countries, references.DocumentTypes)
+	}
+	return kyc.ID
+}
+
+func (w *world) order(name string, mandateType int64) client.NewApplication {
+	order := client.NewApplication{Name: client.Hide(canary + " " + name), Reference: canary + "-" + name, MandateTypeID: mandateType}
+	for _, person := range []string{"jane", "john"} {
+		order.Individuals = append(order.Individuals, client.NewIndividual{
+			Reference: client.Hide(canary + "-" + name + "-" + person), Email: client.Hide(canary + "." + person + "@example.com"),
+			Title: client.Hide("Ms"), FirstName: client.Hide(canary), MiddleName: client.Hide(canary), LastName: client.Hide(canary + person),
+			DateOfBirth: client.Hide(dateOfBirth), Gender: client.Hide("female"),
+		})
+	}
+	return order
+}
+
+// create makes an application, and holds that it is there once, with its invites and the id that was told, or not at all.
+func (w *world) create(step string, order client.NewApplication) control.Application {
+	w.t.Helper()
+	var application *client.Application
+	did, err := w.call(step, control.CreateApplication, func() (err error) {
+		application, err = w.client.CreateApplication(w.ctx, order)
+		return err
+	})
+	if len(did.created) == 0 {
+		w.holds(step, err)
+		if len(did.emails) > 0 || err == nil {
+			w.t.Errorf("%s: nothing was created, but there are %d e-mails, and the error is %v", step, len(did.emails), err)
+		}
+		return control.Application{}
+	}
+	if refused := w.spoken.refusalOf(step); len(did.created) > 1 || refused != nil && step != "create" {
+		w.t.Errorf("%s: %d were created", step, len(did.created))
+	}
+	made := did.created[0]
+	if w.holds("create", err) {
+		w.same(step, application, made)
+		if len(application.Raw.Reveal()) == 0 {
+			w.t.Errorf("%s: no raw JSON", step)
+		}
+	}
+	var invited, want []string
+	for _, email := range did.emails {
+		invited = append(invited, string(email.Kind)+" "+email.Address)
+	}
+	for _, person := range order.Individuals {
+		if !order.SuppressEmailNotification {
+			want = append(want, "invite "+person.Email.Reveal())
+		}
+	}
+	slices.Sort(invited)
+	if !slices.Equal(invited, want) || made.Reference != order.Reference || made.Name != order.Name.Reveal() {
+		w.t.Errorf("%s: created %+v with %v, want %v", step, made, invited, want)
+	}
+	return made
+}
+
+func (w *world) refusedCreates(acme control.Application, mandateType int64) {
+	again := w.order("again", mandateType)
+	again.Reference = acme.Reference
+	w.create("duplicate", again)
+
+	letters := w.order("letters", mandateType)
+	letters.Reference = strings.ToUpper(acme.Reference)
+	w.create("duplicate in other letters", letters)
+
+	people := w.order("people", mandateType)
+	people.Individuals[1].Reference = client.Hide(acme.Individuals[0].Reference)
+	w.create("duplicate individual", people)
+
+	w.create("wrong type", w.order("type", 999))
+}
+
+// readLag holds that a new application is not known for as long as the service says, and from then on is.
+func (w *world) readLag(acme control.Application) {
+	unknown := 0
+	for {
+		_, err := w.retrieve("retrieve", acme.ID)
+		if client.IsNotFound(err) && unknown < 10 {
+			unknown++
+			continue
+		}
+		w.holds("retrieve", err)
+		break
+	}
+	if lag := w.spoken["readLag"]; lag != string(rune('0'+unknown)) {
+		w.t.Errorf("not known in %d looks, the service said %s", unknown, lag)
+	}
+	_, err := w.retrieve("what is gone", acme.ID-1) // the first id that was given is acme's
+	w.holds("what is gone", err)
+}
+
+func (w *world) retrieve(step string, id int64) (*client.Application, error) {
+	var application *client.Application
+	_, err := w.call(step, control.RetrieveApplication, func() (err error) {
+		application, err = w.client.RetrieveApplication(w.ctx, id)
+		return err
+	})
+	return application, err
+}
+
+// settled reads an application beyond the read lag.
+func (w *world) settled(id int64) *client.Application {
+	w.t.Helper()
+	for range 10 {
+		if application, err := w.retrieve("retrieve", id); err == nil {
+			w.same("retrieve", application, w.known(id))
+			return application
+		}
+	}
+	w.t.Fatalf("an application cannot be read")
+	return nil
+}
+
+// known is what the sandbox knows of an application.
+func (w *world) known(id int64) control.Application {
+	for i := range w.seen.applications {
+		if w.seen.applications[i].ID == id {
+			return w.seen.applications[i]
+		}
+	}
+	return control.Application{}
+}
+
+// eightWeeks moves the clock beyond the retention, and beyond the life of every token.
+func (w *world) eightWeeks(acme control.Application) {
+	if _, err := w.control.Advance(w.ctx, 57*24*time.Hour); err != nil {
+		w.t.Fatal(err)
+	}
+	w.look()
+	_, err := w.retrieve("what is gone", acme.ID)
+	w.holds("what is gone", err)
+}

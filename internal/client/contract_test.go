@@ -1,0 +1,59 @@
+// The contract of this package: the client against a service that reads its own documentation in every way that the
+// sandbox knows.
+package client_test
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
+)
+
+// TestContract tells the whole story once with each value of each switch, and with each combination that the table of
+// refusals names.
+func TestContract(t *testing.T) {
+	told := map[string]bool{}
+	tell := func(name string, spoken reading) {
+		if !told[name] {
+			told[name] = true
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				story(t, spoken, false)
+			})
+		}
+	}
+	tell("documented", documented())
+	for _, s := range (dialect.Dialect{}).Switches() {
+		for _, value := range values(t, s)[1:] {
+			tell(s.Name+"="+value, documented().with(s.Name+"="+value))
+		}
+	}
+	for _, row := range refusals() {
+		if len(row.when) > 1 {
+			tell(strings.Join(row.when, ","), documented().with(row.when...))
+		}
+	}
+}
+
+// TestContractCombined tells it with all switches set by chance, over HTTP/1.1 and HTTP/2. It prints the seed when it
+// fails, and -rapid.seed takes it again; -rapid.checks says how many combinations.
+func TestContractCombined(t *testing.T) {
+	spoken := combinations(t)
+	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {
+		_ = checks.Value.Set("25") // rapid's own number takes more than its share of a minute
+	}
+	for _, secure := range []bool{false, true} {
+		t.Run(fmt.Sprintf("secure=%v", secure), func(t *testing.T) {
+			t.Parallel()
+			rapid.Check(t, func(t *rapid.T) {
+				drawn := spoken.Draw(t, "reading")
+				t.Logf("%s", drawn)
+				story(t, drawn, secure)
+			})
+		})
+	}
+}

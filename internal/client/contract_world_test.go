@@ -1,0 +1,253 @@
+package client_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// The personal data and the secrets of these tests, which nothing may show.
+const (
+	canary      = "canary7301"
+	dateOfBirth = "1987-06-05"
+)
+
+// world is a sandbox, and a client of it that is configured as a user of such a service would.
+type world struct {
+	t       rapid.TB
+	ctx     context.Context
+	config  client.Config
+	client  *client.Client
+	control *control.Client
+	spoken  reading
+	close   func()
+
+	seen   known // after the last call
+	logged logbook
+}
+
+// known is what the sandbox knows.
+type known struct {
+	control.Statistics
+	applications []control.Application
+	emails       []control.Email // oldest first
+}
+
+// logbook collects what both sides may log.
+type logbook struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (l *logbook) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(p)
+}
+
+func (l *logbook) all() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
+
+// newWorld starts one over HTTP/1.1, or over TLS, where it speaks HTTP/2.
+func newWorld(t rapid.TB, spoken reading, secure bool) *world {
+	w := &world{t: t, spoken: spoken}
+	logger := slog.New(slog.NewJSONHandler(&w.logged, nil))
+	options := sandbox.Options{Username: "user", Password: canary, ClientID: "id", ClientSecret: canary, Logger: logger}
+	for name, value := range spoken {
+		if err := options.Dialect.Set(name, value); err != nil {
+			t.Fatal(err)
+		}
+	}
+	service := sandbox.New(options)
+	controlled, served := httptest.NewServer(service), httptest.NewUnstartedServer(service)
+	w.config = client.Config{
+		Credentials:       client.Credentials{Username: "user", Password: client.Hide(canary), ClientID: "id", ClientSecret: client.Hide(canary)},
+		RequestsPerSecond: -1,
+		Observe:           func(r client.Request) { logger.Info("observed", "request", r) },
+	}
+	if secure {
+		served.EnableHTTP2 = true
+		served.StartTLS()
+		w.config.CABundle = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: served.Certificate().Raw})
+	} else {
+		served.Start()
+	}
+	w.config.BaseURL = served.URL
+	if strings.HasPrefix(spoken["tokenBasic"], "refused") {
+		w.config.TokenAuthorization = client.TokenAuthorizationNone // Auto would send it, and the service refuses the login
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	w.ctx, w.control = ctx, control.New(controlled.URL)
+	c, closeClient := w.another(w.config)
+	w.client = c
+	w.close = func() {
+		closeClient()
+		cancel()
+		service.Close()
+		served.Close()
+		controlled.Close()
+	}
+	w.look()
+	return w
+}
+
+// another makes a further client of the same service.
+func (w *world) another(config client.Config) (made *client.Client, closeClient func()) {
+	made, err := client.New(config)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return made, made.Close
+}
+
+// look asks the sandbox what there is now.
+func (w *world) look() {
+	w.t.Helper()
+	w.count()
+	applications, err := w.control.Applications(w.ctx)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	emails, err := w.control.Outbox(w.ctx)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.seen.applications, w.seen.emails = applications, emails
+}
+
+// count is look for what changes nothing.
+func (w *world) count() {
+	w.t.Helper()
+	statistics, err := w.control.Stats(w.ctx)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.seen.Statistics = statistics
+}
+
+// effect is what a call did at the service.
+type effect struct {
+	requests int64 // of the operation
+	turned   int64 // those of them that were turned away at the door, with 401 or 429
+	created  []control.Application
+	emails   []control.Email
+	changed  bool
+}
+
+func effectOf(op control.Operation, before, after known) effect {
+	was, is := before.Operations[op], after.Operations[op]
+	e := effect{requests: is.Requests - was.Requests}
+	for _, status := range []string{"401", "429"} {
+		e.turned += is.Answers[status] - was.Answers[status]
+	}
+	old := map[int64]bool{}
+	for i := range before.applications {
+		old[before.applications[i].ID] = true
+	}
+	for i := range after.applications {
+		if !old[after.applications[i].ID] {
+			e.created = append(e.created, after.applications[i])
+		}
+	}
+	e.emails = after.emails[len(before.emails):]
+	e.changed = len(e.emails) > 0 || fingerprint(before) != fingerprint(after)
+	return e
+}
+
+func fingerprint(seen known) string {
+	text, err := json.Marshal(seen.applications)
+	if err != nil {
+		return err.Error()
+	}
+	return string(text)
+}
+
+// call makes a call, and holds what is promised whatever the service is like. Where the service limits requests, it is
+// made again until the service has time for it, as a user would.
+func (w *world) call(step string, op control.Operation, call func() error) (effect, error) {
+	w.t.Helper()
+	for {
+		before := w.seen
+		err := call()
+		if reads[op] {
+			w.count()
+		} else {
+			w.look()
+		}
+		did := effectOf(op, before, w.seen)
+		w.promised(step, op, did, err)
+		if client.KindOf(err) != client.KindRateLimited || w.spoken["rateLimit"] == "0" || w.ctx.Err() != nil {
+			return did, err
+		}
+		if client.RetryAfterOf(err) == 0 {
+			<-time.After(50 * time.Millisecond) // the service does not say when to come back
+		}
+	}
+}
+
+var reads = map[control.Operation]bool{
+	control.RetrieveApplication: true, control.RetrieveIndividual: true, control.IndividualReport: true, control.References: true, control.RetrieveWebhook: true,
+}
+
+var emailing = map[control.Operation]bool{control.CreateApplication: true, control.ResendInvites: true, control.ResetIndividual: true}
+
+func (w *world) promised(step string, op control.Operation, did effect, err error) {
+	w.t.Helper()
+	most := int64(1)
+	if op != control.CreateApplication && w.spoken["resendResetBody"] == "empty" {
+		most = 2 // the object is refused first
+	}
+	if arrived := did.requests - did.turned; emailing[op] && arrived > most {
+		w.t.Errorf("%s: %d requests were let in", step, arrived)
+	}
+	if err == nil {
+		return
+	}
+	e, ok := err.(*client.Error) //nolint:errorlint // it must be one itself
+	switch {
+	case !ok:
+		w.t.Fatalf("%s: an error of type %T", step, err)
+	case e.Outcome != client.Unknown && did.changed:
+		w.t.Errorf("%s: %v, and yet something changed", step, e.Outcome)
+	case e.Outcome == client.NotSent && did.requests > 0:
+		w.t.Errorf("%s: NotSent, and %d requests arrived", step, did.requests)
+	}
+	silent(w.t, step, err)
+}
+
+// silent holds that an error shows neither secrets nor personal data.
+func silent(t rapid.TB, step string, err error) {
+	t.Helper()
+	var text bytes.Buffer
+	fmt.Fprintf(&text, "%v %+v %#v %s %q", err, err, err, err, err)
+	asJSON, _ := json.Marshal(err)
+	text.Write(asJSON)
+	slog.New(slog.NewTextHandler(&text, nil)).Error("failed", "error", err)
+	shows(t, step, text.String())
+}
+
+func shows(t rapid.TB, what, text string) {
+	t.Helper()
+	for _, secret := range []string{canary, dateOfBirth} {
+		if strings.Contains(text, secret) {
+			t.Errorf("%s shows %s: %.500s", what, secret, text)
+		}
+	}
+}

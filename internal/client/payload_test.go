@@ -1,0 +1,101 @@
+package client
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+const aboutNothing = `{"type":"","title":"x","exception":{},"status":"400"}`
+
+// taking answers a body that it does not want with a refusal, and anything else with then.
+func taking(wanted string, then http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if body, _ := io.ReadAll(r.Body); string(body) != wanted {
+			answers(400, aboutNothing)(w, r)
+			return
+		}
+		then(w, r)
+	}
+}
+
+func (s *service) bodies() string {
+	calls, _ := s.seen()
+	var bodies []string
+	for _, r := range calls {
+		bodies = append(bodies, "<"+r.body+">")
+	}
+	return strings.Join(bodies, " ")
+}
+
+func TestPayloadIsFoundOut(t *testing.T) {
+	ok := answers(200, "")
+	for name, test := range map[string]struct {
+		turns   []http.HandlerFunc
+		want    string // the bodies of two calls
+		outcome Outcome
+		kind    Kind // of the second
+	}{
+		"an object":            {[]http.HandlerFunc{taking("{}", ok)}, "<{}> <{}>", 0, ""},
+		"none":                 {[]http.HandlerFunc{taking("", ok)}, "<{}> <> <>", 0, ""},
+		"none, told by 415":    {[]http.HandlerFunc{answers(415, ""), ok}, "<{}> <> <>", 0, ""},
+		"none, and not found":  {[]http.HandlerFunc{taking("", answers(404, ""))}, "<{}> <> <{}> <>", Refused, KindNotFound},
+		"none, and lost":       {[]http.HandlerFunc{answers(400, aboutNothing), abort, answers(404, "")}, "<{}> <> <{}>", Refused, KindNotFound},
+		"neither":              {[]http.HandlerFunc{answers(400, aboutNothing)}, "<{}> <> <{}> <>", Refused, KindInvalid},
+		"object, then refused": {[]http.HandlerFunc{ok, answers(400, aboutNothing)}, "<{}> <{}>", Refused, KindInvalid},
+		"a field is wrong":     {[]http.HandlerFunc{answers(400, `{"exception":{"email":["x"]}}`)}, "<{}> <{}>", Refused, KindInvalid},
+		"not proven":           {[]http.HandlerFunc{answers(400, "<html>")}, "<{}> <{}>", Unknown, KindServer},
+		"conflict":             {[]http.HandlerFunc{answers(409, aboutNothing)}, "<{}> <{}>", Unknown, KindConflict},
+	} {
+		for _, op := range []Operation{OpResendInvites, OpResetIndividual} {
+			t.Run(string(op)+", "+name, func(t *testing.T) {
+				s := newService(t, inTurn(test.turns...), false)
+				c := s.client(t)
+				_ = callOf(t, op).run(t.Context(), c)
+				err := callOf(t, op).run(t.Context(), c)
+				if got := s.bodies(); got != test.want {
+					t.Errorf("sent %s, want %s", got, test.want)
+				}
+				if KindOf(err) != test.kind || err != nil && OutcomeOf(err) != test.outcome {
+					t.Errorf("%v", err)
+				}
+			})
+		}
+	}
+}
+
+func TestASecondBodyThatIsLostIsUnknown(t *testing.T) {
+	s := newService(t, inTurn(answers(400, aboutNothing), abort), false)
+	expectFailure(t, callOf(t, OpResendInvites).run(t.Context(), s.client(t)), Unknown, KindConnection)
+}
+
+// TestWhatWasTurnedAwayOnceWasSent: the service answers one request, and is gone.
+func TestWhatWasTurnedAwayOnceWasSent(t *testing.T) {
+	for op, status := range map[Operation]string{OpDeleteApplication: "429 Too Many Requests", OpCompleteApplication: "405 Method Not Allowed"} {
+		t.Run(string(op), func(t *testing.T) {
+			t.Parallel()
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			gone := make(chan struct{})
+			go func() {
+				defer close(gone)
+				connection, err := listener.Accept()
+				if err != nil {
+					return
+				}
+				defer connection.Close()
+				listener.Close()
+				_, _ = connection.Read(make([]byte, 4096))
+				_, _ = io.WriteString(connection, "HTTP/1.1 "+status+"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+			}()
+			c := newClient(t, Config{BaseURL: "http://" + listener.Addr().String(), Credentials: Credentials{Username: "u", Password: Hide("p")}})
+			signIn(c)
+			expectFailure(t, callOf(t, op).run(t.Context(), c), Refused, KindUnreachable)
+			<-gone
+		})
+	}
+}

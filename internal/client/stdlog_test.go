@@ -1,0 +1,78 @@
+package client
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// lockedBuffer is a log that is read while it is written.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// TestWhatComesAfterAnAnswerIsNotLogged: net/http itself would print it.
+func TestWhatComesAfterAnAnswerIsNotLogged(t *testing.T) {
+	var printed lockedBuffer
+	previous := log.Writer()
+	log.SetOutput(&printed)
+	defer log.SetOutput(previous)
+	s := newService(t, func(w http.ResponseWriter, _ *http.Request) {
+		connection, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer connection.Close()
+		_, _ = fmt.Fprintf(buffered, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(someApplication), someApplication+`,"first_name":"`+canary+`"}`)
+		_ = buffered.Flush()
+	}, false)
+	if err := callOf(t, OpRetrieveApplication).run(t.Context(), s.client(t)); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(5 * time.Second); !strings.Contains(printed.String(), redacted); <-time.After(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("net/http prints something else now: %q", printed.String())
+		}
+	}
+	_ = log.Output(1, "something else")
+	if text := printed.String(); sightings(text) != nil || !strings.HasSuffix(text, "something else\n") {
+		t.Errorf("printed %q", text)
+	}
+}
+
+func TestTheFilterOfTheLogIsPutOnOnce(t *testing.T) {
+	previous := log.Writer()
+	defer log.SetOutput(previous)
+	log.SetOutput(io.Discard)
+	guardStandardLog()
+	guardStandardLog()
+	if log.Writer() != (logFilter{io.Discard}) {
+		t.Errorf("the log goes to %#v", log.Writer())
+	}
+	reader, writer := io.Pipe()
+	reader.CloseWithError(errors.ErrUnsupported)
+	if n, err := (logFilter{writer}).Write([]byte("x")); n != 0 || !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("%d, %v", n, err)
+	}
+}
