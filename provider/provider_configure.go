@@ -35,7 +35,7 @@ func (p *idvProvider) Configure(ctx context.Context, req provider.ConfigureReque
 	}
 	// Without a provider block, Terraform adds to an error of this function that there ought to be one, which is not so:
 	// then the first that needs the service has the error.
-	resp.DataSourceData, resp.ResourceData, resp.EphemeralResourceData = connection, connection, connection
+	resp.DataSourceData, resp.ResourceData, resp.EphemeralResourceData, resp.ActionData = connection, connection, connection, connection
 }
 
 // connect makes the client and tries the credentials. One problem is enough: a missing argument often makes the next.

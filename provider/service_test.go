@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox"
@@ -19,7 +20,12 @@ type service struct {
 
 func newService(t *testing.T) *service {
 	t.Helper()
-	handler := sandbox.New(sandbox.Options{})
+	return newServiceWithTokens(t, sandbox.DefaultTokenLifetime)
+}
+
+func newServiceWithTokens(t *testing.T, lifetime time.Duration) *service {
+	t.Helper()
+	handler := sandbox.New(sandbox.Options{TokenLifetime: lifetime})
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	t.Cleanup(handler.Close) // first, because it ends what the server would wait for
