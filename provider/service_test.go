@@ -87,6 +87,22 @@ func (s *service) subscribed(t *testing.T, application int64) int {
 	return len(webhooks.Items)
 }
 
+// dialect gives the value of a switch.
+func (s *service) dialect(t *testing.T, name string) string {
+	t.Helper()
+	dialects, err := s.control.Dialects(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dialect := range dialects {
+		if dialect.Name == name {
+			return dialect.Value
+		}
+	}
+	t.Fatalf("there is no dialect %s", name)
+	return ""
+}
+
 func (s *service) speak(t *testing.T, dialect, value string) {
 	t.Helper()
 	if err := s.control.SetDialect(t.Context(), dialect, value); err != nil {

@@ -5,11 +5,10 @@ resource "idv_webhook_subscription" "onboarding" {
   application_id = 4711
 }
 
-# Updates about all applications, at a service that wants a secret and calls the URL otherwise.
+# Updates about all applications, at a service that wants a secret.
 resource "idv_webhook_subscription" "all" {
   url          = "https://hooks.example.com/idv"
   payload_json = jsonencode({ secret = var.webhook_secret })
-  field_names  = { url = "target_url" }
 
   # The service cannot unsubscribe. With PREVENT, the default, a plan to destroy this fails.
   deletion_policy = "ABANDON"
