@@ -1,7 +1,6 @@
 package provider_test
 
 import (
-	"strings"
 	"testing"
 	"time"
 
@@ -42,24 +41,4 @@ func TestAccessTokenRenewAndClose(t *testing.T) {
 	if again["token"] != token["token"] {
 		t.Error("after a close, the provider has lost its token")
 	}
-}
-
-// A consumer that outlives the token hears of it where the CLI passes it on; Terraform 1.11 asks, and keeps it to itself.
-func TestAccessTokenThatExpiresInUse(t *testing.T) {
-	s := newServiceWithTokens(t, time.Second)
-	onEachCLI(t, func(t *testing.T, c cli) {
-		w := c.workspace(t, s.environment()...)
-		w.configure(t, `
-			ephemeral "idv_access_token" "t" {}
-			resource "terraform_data" "slow" {
-			  provisioner "local-exec" {
-			    command     = "sleep 2"
-			    environment = { TOKEN = ephemeral.idv_access_token.t.token }
-			  }
-			}`)
-		r := w.must(t, "apply", "-auto-approve")
-		if asked := strings.Contains(r.output, "Renewing..."); !asked || c.name == "tofu" && !has(r.warnings, "expires while it is in use") {
-			t.Errorf("want a renewal and a warning, got %+v in\n%s", r.warnings, r.output)
-		}
-	})
 }

@@ -49,8 +49,8 @@ func tofu(t *testing.T) string {
 	return path
 }
 
-// hasIdentity tells whether resources have an identity: since version 1.12 of both.
-func (c cli) hasIdentity(t *testing.T) bool {
+// version is the CLI's own, such as 1.12.6.
+func (c cli) version(t *testing.T) string {
 	t.Helper()
 	var said struct {
 		Version string `json:"terraform_version"`
@@ -58,8 +58,14 @@ func (c cli) hasIdentity(t *testing.T) bool {
 	if err := json.Unmarshal([]byte(c.workspace(t).must(t, "version", "-json").output), &said); err != nil {
 		t.Fatal(err)
 	}
+	return said.Version
+}
+
+// hasIdentity tells whether resources have an identity: since version 1.12 of both.
+func (c cli) hasIdentity(t *testing.T) bool {
+	t.Helper()
 	var minor int
-	if _, err := fmt.Sscanf(said.Version, "1.%d.", &minor); err != nil {
+	if _, err := fmt.Sscanf(c.version(t), "1.%d.", &minor); err != nil {
 		t.Fatal(err)
 	}
 	return minor >= 12

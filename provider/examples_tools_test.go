@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/hashicorp/hcl/v2"
@@ -55,7 +56,7 @@ func curl(arguments []string) (exit int) {
 func (w *workspace) shell(t *testing.T, script string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "sh", "-eu", "-c", script)
-	command.Dir, command.Env = w.dir, append(w.env, "CLI="+w.cli.path)
+	command.Dir, command.Env = w.dir, slices.Concat(w.env, []string{"CLI=" + w.cli.path})
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", script, err, output)
 	}

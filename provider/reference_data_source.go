@@ -69,7 +69,7 @@ func (d *referenceDataSource) Schema(_ context.Context, _ datasource.SchemaReque
 			},
 			"code": schema.StringAttribute{
 				Optional: true, Computed: true,
-				MarkdownDescription: fmt.Sprintf("%s, such as `%s`; letter case does not matter.", d.aboutCode, d.sample),
+				MarkdownDescription: d.aboutCode + ", such as `" + d.sample + "`; letter case does not matter.",
 				Validators:          notEmpty,
 			},
 			"name": schema.StringAttribute{
