@@ -198,7 +198,7 @@ func TestExampleOfAnAction(t *testing.T) {
 	if problems.HasErrors() {
 		t.Fatal(problems)
 	}
-	config := object{}
+	config := values{}
 	for _, block := range blocksOf(t, file.Body, "action", "type", "name") {
 		for _, inner := range blocksOf(t, block.Body, "config") {
 			attributes, problems := inner.Body.JustAttributes()

@@ -72,11 +72,11 @@ func TestIndividualAndApplication(t *testing.T) {
 				t.Fatal(err)
 			}
 			p := newPlugin(t, s.url)
-			person, opened := p.open(t, "idv_individual", object{"individual_id": individual})
+			person, opened := p.open(t, "idv_individual", values{"individual_id": individual})
 			if len(opened.Diagnostics) > 0 {
 				t.Fatal(said(opened.Diagnostics))
 			}
-			want := object{
+			want := values{
 				"id": individual, "individual_id": individual, "reference": jane.Individuals[0].Reference.Reveal(), "terms_accepted": true,
 				"email": "jane@example.com", "title": "Ms", "first_name": "Jane", "middle_name": nil, "last_name": "Doe",
 				"date_of_birth": "1990-02-03", "gender": "female", "checks_pending": int64(3),
@@ -86,24 +86,24 @@ func TestIndividualAndApplication(t *testing.T) {
 					t.Errorf("%s (-want +got):\n%s", name, diff)
 				}
 			}
-			if len(person["checks"].([]any)) != 3 || person["checks"].([]any)[0].(object)["name"] != "document" || person["state"] == nil {
+			if len(person["checks"].([]any)) != 3 || person["checks"].([]any)[0].(values)["name"] != "document" || person["state"] == nil {
 				t.Errorf("the progress is not what it is: %v, %v", person["checks"], person["state"])
 			}
-			if address, ok := person["address"].(object); !ok || address["country_code"] == nil || address["road_street"] == nil {
+			if address, ok := person["address"].(values); !ok || address["country_code"] == nil || address["road_street"] == nil {
 				t.Errorf("the address lacks something: %v", person["address"])
 			}
 			if raw, ok := person["json"].(string); !ok || !json.Valid([]byte(raw)) || !strings.Contains(raw, "jane@example.com") {
 				t.Errorf("json is not the answer: %v", person["json"])
 			}
-			application, opened := p.open(t, "idv_application", object{"application_id": jane.ID})
+			application, opened := p.open(t, "idv_application", values{"application_id": jane.ID})
 			if len(opened.Diagnostics) > 0 {
 				t.Fatal(said(opened.Diagnostics))
 			}
 			if application["name"] != "Acme onboarding" || application["reference"] != jane.Reference || application["archived"] != false ||
-				application["mandate_type"].(object)["code"] != "kyc" || application["state"] == nil {
+				application["mandate_type"].(values)["code"] != "kyc" || application["state"] == nil {
 				t.Errorf("the application is not what it is: %v", application)
 			}
-			if first := application["individuals"].([]any)[0].(object); first["id"] != individual || first["checks_pending"] != int64(3) {
+			if first := application["individuals"].([]any)[0].(values); first["id"] != individual || first["checks_pending"] != int64(3) {
 				t.Errorf("the individual of the application is not what it is: %v", first)
 			}
 		})
@@ -122,12 +122,12 @@ func TestPeopleThatCannotBeRead(t *testing.T) {
 		"idv_individual_report": {control.IndividualReport, "individual_id"},
 	} {
 		t.Run(typeName, func(t *testing.T) {
-			_, opened := p.open(t, typeName, object{test.argument: int64(4711)})
+			_, opened := p.open(t, typeName, values{test.argument: int64(4711)})
 			if len(opened.Diagnostics) != 1 || !says(opened.Diagnostics, tfprotov6.DiagnosticSeverityError, "Cannot", "404") {
 				t.Errorf("want one error, got %s", said(opened.Diagnostics))
 			}
 			s.fault(t, control.Fault{Operation: test.operation, Kind: control.Answer, Status: 403, Times: control.Always})
-			_, opened = p.open(t, typeName, object{test.argument: int64(4711)})
+			_, opened = p.open(t, typeName, values{test.argument: int64(4711)})
 			if len(opened.Diagnostics) != 1 || !says(opened.Diagnostics, tfprotov6.DiagnosticSeverityError, "API permissions") {
 				t.Errorf("want one error, got %s", said(opened.Diagnostics))
 			}
@@ -142,7 +142,7 @@ func TestIndividualReport(t *testing.T) {
 	p := newPlugin(t, s.url)
 	for _, status := range []string{"400", "404", "409"} {
 		s.speak(t, "reportNotReady", status)
-		_, opened := p.open(t, "idv_individual_report", object{"individual_id": individual})
+		_, opened := p.open(t, "idv_individual_report", values{"individual_id": individual})
 		if len(opened.Diagnostics) != 1 || !says(opened.Diagnostics, tfprotov6.DiagnosticSeverityError, "once the individual has completed the checks") {
 			t.Errorf("not ready, said by a %s: got %s", status, said(opened.Diagnostics))
 		}
@@ -154,7 +154,7 @@ func TestIndividualReport(t *testing.T) {
 		"json_url":    {"application/json", "{"},
 	} {
 		s.speak(t, "reportFormat", format)
-		report, opened := p.open(t, "idv_individual_report", object{"individual_id": individual})
+		report, opened := p.open(t, "idv_individual_report", values{"individual_id": individual})
 		if len(opened.Diagnostics) > 0 {
 			t.Errorf("%s: %s", format, said(opened.Diagnostics))
 			continue

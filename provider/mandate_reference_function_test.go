@@ -33,7 +33,7 @@ func (p *plugin) mandateReference(t *testing.T, arguments ...string) (string, *t
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plain(t, result).(string), nil
+	return goValue(t, result).(string), nil
 }
 
 // What Kubernetes accepts as names gives the operator's reference, to the character.

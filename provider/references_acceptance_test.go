@@ -113,7 +113,7 @@ func TestReferencesAreFetchedOnceByManyAtATime(t *testing.T) {
 	s := newService(t)
 	p := newPlugin(t, s.url)
 	s.fault(t, control.Fault{Operation: control.References, Kind: control.Slow, DelayMillis: 200})
-	config := p.value(t, p.schemas.DataSourceSchemas["idv_country"], object{"code": "GB"})
+	config := p.value(t, p.schemas.DataSourceSchemas["idv_country"], values{"code": "GB"})
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
@@ -163,7 +163,7 @@ func TestReferenceThatDoesNotExist(t *testing.T) {
 			"idv_document_type": {`code "passport", name "Passport"`, `"national_id"`},
 		} {
 			for attribute, value := range map[string]any{"id": int64(999), "code": "no-such", "name": "no such"} {
-				_, diagnostics := p.read(t, typeName, object{attribute: value})
+				_, diagnostics := p.read(t, typeName, values{attribute: value})
 				words := append([]string{"There is no such", "with " + attribute, fmt.Sprint(value)}, offered...)
 				if len(diagnostics) != 1 || !says(diagnostics, tfprotov6.DiagnosticSeverityError, words...) || diagnostics[0].Attribute.String() == "" {
 					t.Errorf("%s %s by %s: want one error at the attribute that lists what exists, got %s", shape, typeName, attribute, said(diagnostics))

@@ -9,7 +9,7 @@ import (
 )
 
 // invoke plans and invokes an action as Terraform 1.14 does, and gives its messages.
-func (p *plugin) invoke(t *testing.T, actionType string, config object) ([]string, []*tfprotov6.Diagnostic) {
+func (p *plugin) invoke(t *testing.T, actionType string, config values) ([]string, []*tfprotov6.Diagnostic) {
 	t.Helper()
 	server := p.server.(tfprotov6.ActionServer)
 	encoded := p.value(t, p.schemas.ActionSchemas[actionType].Schema, config)
@@ -85,7 +85,7 @@ func TestResendInvites(t *testing.T) {
 			if test.fault != nil {
 				s.fault(t, *test.fault)
 			}
-			messages, diagnostics := p.invoke(t, "idv_resend_invites", object{"individual_id": individual})
+			messages, diagnostics := p.invoke(t, "idv_resend_invites", values{"individual_id": individual})
 			if sent, requests := s.resent(t), s.requests(t, resend); sent != test.emails || requests != 1 {
 				t.Errorf("want %d e-mails by one request, got %d by %d", test.emails, sent, requests)
 			}
@@ -100,7 +100,7 @@ func TestResendInvites(t *testing.T) {
 func TestResendInvitesWantsAnID(t *testing.T) {
 	s := newService(t)
 	p := newPlugin(t, s.url)
-	_, diagnostics := p.invoke(t, "idv_resend_invites", object{"individual_id": int64(0)})
+	_, diagnostics := p.invoke(t, "idv_resend_invites", values{"individual_id": int64(0)})
 	if !says(diagnostics, tfprotov6.DiagnosticSeverityError, "individual_id") || s.requests(t, control.ResendInvites) != 0 {
 		t.Errorf("want an error and no request, got %s", said(diagnostics))
 	}
@@ -111,7 +111,7 @@ func TestResendInvitesIsNotPlannedIntoBeing(t *testing.T) {
 	s := newService(t)
 	individual := s.janes(t).Individuals[0].ID
 	p := newPlugin(t, s.url)
-	encoded := p.value(t, p.schemas.ActionSchemas["idv_resend_invites"].Schema, object{"individual_id": individual})
+	encoded := p.value(t, p.schemas.ActionSchemas["idv_resend_invites"].Schema, values{"individual_id": individual})
 	for range 2 {
 		if _, err := p.server.(tfprotov6.ActionServer).PlanAction(t.Context(), &tfprotov6.PlanActionRequest{ActionType: "idv_resend_invites", Config: encoded}); err != nil {
 			t.Fatal(err)

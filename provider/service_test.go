@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http/httptest"
 	"testing"
-	"time"
 
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox"
@@ -20,12 +19,12 @@ type service struct {
 
 func newService(t *testing.T) *service {
 	t.Helper()
-	return newServiceWithTokens(t, sandbox.DefaultTokenLifetime)
+	return newServiceWith(t, sandbox.Options{})
 }
 
-func newServiceWithTokens(t *testing.T, lifetime time.Duration) *service {
+func newServiceWith(t *testing.T, options sandbox.Options) *service {
 	t.Helper()
-	handler := sandbox.New(sandbox.Options{TokenLifetime: lifetime})
+	handler := sandbox.New(options)
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	t.Cleanup(handler.Close) // first, because it ends what the server would wait for

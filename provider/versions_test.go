@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/sandbox"
 )
 
 var update = flag.Bool("update", false, "write what TestVersions found out into the guide about versions")
@@ -81,7 +82,7 @@ var features = []struct {
 		return w.knows(t, "Unsupported block type") && !strings.Contains(w.applied(t).state(t), "idv_access_token")
 	}},
 	{"A warning that an access token expires while it is in use", func(t *testing.T, w *workspace, _ *service) bool {
-		w.env = append(w.env, newServiceWithTokens(t, time.Second).environment()...)
+		w.env = append(w.env, newServiceWith(t, sandbox.Options{TokenLifetime: time.Second}).environment()...)
 		w.configure(t, `
 			ephemeral "idv_access_token" "t" {}
 			resource "terraform_data" "slow" {

@@ -47,15 +47,15 @@ func TestWebhook(t *testing.T) {
 			if err := s.control.SetDialects(t.Context(), test.dialects); err != nil {
 				t.Fatal(err)
 			}
-			webhook, diagnostics := newPlugin(t, s.url).read(t, "idv_webhook", object{"application_id": test.application})
+			webhook, diagnostics := newPlugin(t, s.url).read(t, "idv_webhook", values{"application_id": test.application})
 			if len(diagnostics) > 0 {
 				t.Fatal(said(diagnostics))
 			}
 			var urls []string
 			for _, item := range webhook["webhooks"].([]any) {
-				urls = append(urls, item.(object)["url"].(string))
-				if diff := cmp.Diff([]any{"a", "b"}, item.(object)["events"]); diff != "" || item.(object)["id"] == nil {
-					t.Errorf("events (-want +got):\n%s\nid %v", diff, item.(object)["id"])
+				urls = append(urls, item.(values)["url"].(string))
+				if diff := cmp.Diff([]any{"a", "b"}, item.(values)["events"]); diff != "" || item.(values)["id"] == nil {
+					t.Errorf("events (-want +got):\n%s\nid %v", diff, item.(values)["id"])
 				}
 			}
 			if diff := cmp.Diff(test.urls, urls); diff != "" || webhook["complete"] != test.complete {
@@ -73,7 +73,7 @@ func TestWebhook(t *testing.T) {
 func TestWebhookThatCannotBeRead(t *testing.T) {
 	s := newService(t)
 	s.fault(t, control.Fault{Operation: control.RetrieveWebhook, Kind: control.Garbage, Times: control.Always})
-	_, diagnostics := newPlugin(t, s.url).read(t, "idv_webhook", object{"application_id": s.application(t)})
+	_, diagnostics := newPlugin(t, s.url).read(t, "idv_webhook", values{"application_id": s.application(t)})
 	if len(diagnostics) != 1 || !says(diagnostics, tfprotov6.DiagnosticSeverityError, "Cannot read the webhooks", "not JSON") {
 		t.Errorf("want one error, got %s", said(diagnostics))
 	}
@@ -85,7 +85,7 @@ func TestWebhookWithoutPeople(t *testing.T) {
 		fmt.Fprint(w, `{"url":"https://hooks.example.com/idv","name":"ours","deliveries":[{"event":"x","body":{"id":12345678901234567890,
 			"individual":{"email":"canary@example.com"},"Individuals":[{"first_name":"canary"}],"dateOfBirth":"canary","post_zip_code":"canary"}}]}`)
 	})
-	webhook, diagnostics := newPlugin(t, url).read(t, "idv_webhook", object{"application_id": int64(4711)})
+	webhook, diagnostics := newPlugin(t, url).read(t, "idv_webhook", values{"application_id": int64(4711)})
 	want := `{"deliveries":[{"body":{"id":12345678901234567890},"event":"x"}],"name":"ours","url":"https://hooks.example.com/idv"}`
 	if diff := cmp.Diff(want, webhook["json"]); diff != "" || len(diagnostics) > 0 {
 		t.Errorf("%s (-want +got):\n%s", said(diagnostics), diff)

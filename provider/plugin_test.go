@@ -20,8 +20,8 @@ type plugin struct {
 	schemas *tfprotov6.GetProviderSchemaResponse
 }
 
-// object is a value of Terraform's in Go's types: string, bool, int64, []any, object, or nil for null.
-type object = map[string]any
+// values is an object of Terraform in Go types: string, bool, int64, []any, values, or nil for null.
+type values = map[string]any
 
 // newPlugin gives a provider that is configured for a service at url.
 func newPlugin(t *testing.T, url string) *plugin {
@@ -36,7 +36,7 @@ func newPlugin(t *testing.T, url string) *plugin {
 	}
 	p := &plugin{server: server, schemas: schemas}
 	configured, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.14.0", Config: p.value(t, schemas.Provider,
-		object{"base_url": url, "username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword})})
+		values{"base_url": url, "username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword})})
 	if err != nil || len(configured.Diagnostics) > 0 {
 		t.Fatal(err, configured.Diagnostics)
 	}
@@ -44,29 +44,29 @@ func newPlugin(t *testing.T, url string) *plugin {
 }
 
 // read reads a data source.
-func (p *plugin) read(t *testing.T, typeName string, config object) (object, []*tfprotov6.Diagnostic) {
+func (p *plugin) read(t *testing.T, typeName string, config values) (values, []*tfprotov6.Diagnostic) {
 	t.Helper()
 	schema := p.schemas.DataSourceSchemas[typeName]
 	answer, err := p.server.ReadDataSource(t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: typeName, Config: p.value(t, schema, config)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plainObject(t, schema, answer.State), answer.Diagnostics
+	return goValues(t, schema, answer.State), answer.Diagnostics
 }
 
 // open opens an ephemeral resource.
-func (p *plugin) open(t *testing.T, typeName string, config object) (object, *tfprotov6.OpenEphemeralResourceResponse) {
+func (p *plugin) open(t *testing.T, typeName string, config values) (values, *tfprotov6.OpenEphemeralResourceResponse) {
 	t.Helper()
 	schema := p.schemas.EphemeralResourceSchemas[typeName]
 	answer, err := p.server.OpenEphemeralResource(t.Context(), &tfprotov6.OpenEphemeralResourceRequest{TypeName: typeName, Config: p.value(t, schema, config)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return plainObject(t, schema, answer.Result), answer
+	return goValues(t, schema, answer.Result), answer
 }
 
 // value encodes a configuration; what it leaves out is null.
-func (p *plugin) value(t *testing.T, schema *tfprotov6.Schema, config object) *tfprotov6.DynamicValue {
+func (p *plugin) value(t *testing.T, schema *tfprotov6.Schema, config values) *tfprotov6.DynamicValue {
 	t.Helper()
 	objectType := schema.ValueType().(tftypes.Object)
 	members := map[string]tftypes.Value{}
@@ -85,7 +85,7 @@ func (p *plugin) value(t *testing.T, schema *tfprotov6.Schema, config object) *t
 	return &encoded
 }
 
-func plainObject(t *testing.T, schema *tfprotov6.Schema, encoded *tfprotov6.DynamicValue) object {
+func goValues(t *testing.T, schema *tfprotov6.Schema, encoded *tfprotov6.DynamicValue) values {
 	t.Helper()
 	if encoded == nil {
 		return nil
@@ -94,11 +94,11 @@ func plainObject(t *testing.T, schema *tfprotov6.Schema, encoded *tfprotov6.Dyna
 	if err != nil {
 		t.Fatal(err)
 	}
-	result, _ := plain(t, value).(object)
+	result, _ := goValue(t, value).(values)
 	return result
 }
 
-func plain(t *testing.T, value tftypes.Value) any {
+func goValue(t *testing.T, value tftypes.Value) any {
 	t.Helper()
 	var err error
 	var result any
@@ -121,9 +121,9 @@ func plain(t *testing.T, value tftypes.Value) any {
 	case value.Type().Is(tftypes.Object{}), value.Type().Is(tftypes.Map{}):
 		var members map[string]tftypes.Value
 		err = value.As(&members)
-		all := object{}
+		all := values{}
 		for name, member := range members {
-			all[name] = plain(t, member)
+			all[name] = goValue(t, member)
 		}
 		result = all
 	default:
@@ -131,7 +131,7 @@ func plain(t *testing.T, value tftypes.Value) any {
 		err = value.As(&items)
 		all := []any{}
 		for _, item := range items {
-			all = append(all, plain(t, item))
+			all = append(all, goValue(t, item))
 		}
 		result = all
 	}
