@@ -21,7 +21,11 @@ func complaint(message string, names ...string) client.FieldError {
 }
 
 func TestAddRefusal(t *testing.T) {
-	fields := fieldPaths{"target_url": path.Root("url"), "events": path.Root("events")}
+	sent := sentRequest{
+		fields:  map[string]path.Path{"targeturl": path.Root("url"), "events": path.Root("events")},
+		items:   map[string][]string{"events": {"first.kind", "second.kind"}},
+		secrets: []string{"canary-secret"},
+	}
 	cases := map[string]struct {
 		complaints []client.FieldError
 		at         []string // attributes, "" for the resource
@@ -59,7 +63,7 @@ func TestAddRefusal(t *testing.T) {
 			addRefusal(&diags, "Cannot subscribe", &client.Error{
 				Operation: client.OpSubscribeWebhook, Outcome: client.Refused, Kind: client.KindInvalid, Status: 400,
 				Problem: &client.Problem{Errors: test.complaints},
-			}, fields)
+			}, sent)
 			var at []string
 			var text strings.Builder
 			for _, d := range diags {

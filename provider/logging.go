@@ -3,10 +3,22 @@ package provider
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework/types"
 	"github.com/hashicorp/terraform-plugin-log/tflog"
 
 	"github.com/mandate-io/idv/internal/client"
 )
+
+// masked keeps the secrets of the provider block out of what is logged with the context, whoever may put them in. No line
+// is meant to hold one.
+func (m providerModel) masked(ctx context.Context) context.Context {
+	for _, secret := range []types.String{m.Password, m.ClientSecret, m.ProxyURL} {
+		if text := secret.ValueString(); text != "" {
+			ctx = tflog.MaskMessageStrings(tflog.MaskAllFieldValuesStrings(ctx, text), text)
+		}
+	}
+	return ctx
+}
 
 // logRequests logs one line per request at level DEBUG: what the client says may be told, and nothing else. The context
 // is that of Configure, for its logger: the client serves all calls of the run and knows none of theirs.

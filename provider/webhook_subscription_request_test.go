@@ -41,7 +41,7 @@ func TestSubscriptionRequest(t *testing.T) {
 		m.Events = eventSet("b", "a")
 		m.PayloadJSON = types.StringValue(`{"secret":"s"}`)
 		m.FieldNames = renamed("url", "target_url")
-	}).request()
+	}).request(types.StringNull())
 	if got := request.URL.Reveal(); got != receiver {
 		t.Errorf("URL: got %q", got)
 	}
@@ -58,7 +58,7 @@ func TestSubscriptionRequest(t *testing.T) {
 		t.Errorf("payload: got %q", got)
 	}
 
-	least := model(func(m *subscriptionModel) { m.ApplicationID = types.Int64Null() }).request()
+	least := model(func(m *subscriptionModel) { m.ApplicationID = types.Int64Null() }).request(types.StringNull())
 	if least.ApplicationID != 0 || least.Events != nil || least.Payload.Reveal() != nil {
 		t.Errorf("what is null must not be sent: %d %v", least.ApplicationID, least.Events)
 	}
@@ -71,14 +71,14 @@ func TestSubscriptionReceiver(t *testing.T) {
 		want             string // "" if it cannot be known
 		shown            []string
 	}{
-		"as configured":               {want: receiver, shown: []string{"application_id", "events", "url"}},
-		"further fields":              {payload: `{"secret": "s"}`, want: receiver, shown: []string{"application_id", "events", "url"}},
-		"another URL":                 {payload: `{"url": "https://other.example.com"}`, want: "https://other.example.com", shown: []string{"application_id", "events"}},
-		"no URL":                      {payload: `{"url": null}`, shown: []string{"application_id", "events"}},
-		"a URL that is no text":       {payload: `{"url": {"href": "x"}}`, shown: []string{"application_id", "events"}},
+		"as configured":               {want: receiver, shown: []string{"applicationid", "events", "url"}},
+		"further fields":              {payload: `{"secret": "s"}`, want: receiver, shown: []string{"applicationid", "events", "url"}},
+		"another URL":                 {payload: `{"url": "https://other.example.com"}`, want: "https://other.example.com", shown: []string{"applicationid", "events"}},
+		"no URL":                      {payload: `{"url": null}`, shown: []string{"applicationid", "events"}},
+		"a URL that is no text":       {payload: `{"url": {"href": "x"}}`, shown: []string{"applicationid", "events"}},
 		"another application":         {payload: `{"application_id": 1}`, shown: []string{"events", "url"}},
-		"a field that only looks so":  {payload: `{"url": "https://other.example.com"}`, urlName: "target_url", want: receiver, shown: []string{"application_id", "events", "target_url"}},
-		"another URL in another name": {payload: `{"target_url": "https://other.example.com"}`, urlName: "target_url", want: "https://other.example.com", shown: []string{"application_id", "events"}},
+		"a field that only looks so":  {payload: `{"url": "https://other.example.com"}`, urlName: "target_url", want: receiver, shown: []string{"applicationid", "events", "targeturl"}},
+		"another URL in another name": {payload: `{"target_url": "https://other.example.com"}`, urlName: "target_url", want: "https://other.example.com", shown: []string{"applicationid", "events"}},
 	}
 	for situation, test := range cases {
 		t.Run(situation, func(t *testing.T) {
@@ -94,7 +94,7 @@ func TestSubscriptionReceiver(t *testing.T) {
 				t.Errorf("got %q, %v; want %q", got, known, test.want)
 			}
 			var shown []string
-			for field := range m.fieldPaths() {
+			for field := range m.sent(types.StringNull()).fields {
 				shown = append(shown, field)
 			}
 			slices.Sort(shown)
