@@ -135,13 +135,24 @@ terraform {
 
 func (c cli) workspace(t *testing.T, env ...string) *workspace {
 	t.Helper()
-	built, dir := builtProvider(t), t.TempDir()
-	rc := filepath.Join(t.TempDir(), "cli.tfrc")
-	write(t, rc, fmt.Sprintf("provider_installation {\n  dev_overrides {\n    %[1]q = %[3]q\n    %[2]q = %[3]q\n  }\n}\n",
-		"registry.terraform.io/mandate-io/idv", "registry.opentofu.org/mandate-io/idv", built))
-	return &workspace{cli: c, dir: dir, env: append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TF_CLI_CONFIG_FILE=" + rc, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1",
+	return &workspace{cli: c, dir: t.TempDir(), env: append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TF_CLI_CONFIG_FILE=" + installation(t, builtProvider(t)),
+		"CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1",
 	}, env...)}
+}
+
+// installation is a CLI configuration that finds the providers of mandate-io in a directory.
+func installation(t testing.TB, dir string) string {
+	t.Helper()
+	var overrides strings.Builder
+	for _, host := range []string{"registry.terraform.io", "registry.opentofu.org"} {
+		for _, name := range []string{"idv", "plain"} {
+			fmt.Fprintf(&overrides, "    %q = %q\n", host+"/mandate-io/"+name, dir)
+		}
+	}
+	rc := filepath.Join(t.TempDir(), "cli.tfrc")
+	write(t, rc, "provider_installation {\n  dev_overrides {\n"+overrides.String()+"  }\n}\n")
+	return rc
 }
 
 func (w *workspace) configure(t *testing.T, configuration string) {
@@ -149,7 +160,7 @@ func (w *workspace) configure(t *testing.T, configuration string) {
 	write(t, filepath.Join(w.dir, "main.tf"), required+configuration)
 }
 
-func write(t *testing.T, path, content string) {
+func write(t testing.TB, path, content string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)

@@ -29,6 +29,7 @@ resource "idv_webhook_subscription" "b" {
 var providerBlocks = map[string]string{"no block": "", "empty block": "provider \"idv\" {}\n", "block": "provider \"idv\" {\n  request_timeout = \"20s\"\n}\n"}
 
 func TestProviderWithoutBaseURL(t *testing.T) {
+	t.Parallel()
 	onEachCLI(t, func(t *testing.T, c cli) {
 		for situation, block := range providerBlocks {
 			t.Run(situation, func(t *testing.T) {
@@ -44,6 +45,7 @@ func TestProviderWithoutBaseURL(t *testing.T) {
 }
 
 func TestProviderWithWrongPassword(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		for situation, block := range providerBlocks {
@@ -67,6 +69,7 @@ func TestProviderWithWrongPassword(t *testing.T) {
 }
 
 func TestProviderWithUnknownBaseURL(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		w := c.workspace(t, s.environment()...)
@@ -89,6 +92,7 @@ func TestProviderWithUnknownBaseURL(t *testing.T) {
 }
 
 func TestProviderValidates(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct{ block, environment, wantError, wantWarning string }{
 		"complete":               {block: `base_url = "https://idv.example.com"`},
 		"two sources of CAs":     {block: "ca_file = \"a\"\nca_pem = \"b\"", wantError: "ca_pem"},
@@ -118,6 +122,7 @@ func TestProviderValidates(t *testing.T) {
 }
 
 func TestProviderRefusesWithoutCalling(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		block string
 		want  []string
@@ -142,6 +147,7 @@ func TestProviderRefusesWithoutCalling(t *testing.T) {
 }
 
 func TestUnreachableServiceDoesNotFailAPlanThatNeedsNone(t *testing.T) {
+	t.Parallel()
 	onEachCLI(t, func(t *testing.T, c cli) {
 		w := c.workspace(t, "IDV_BASE_URL=http://127.0.0.1:1", "IDV_USERNAME="+sandbox.DefaultUsername, "IDV_PASSWORD=canary-password")
 		w.configure(t, `resource "idv_webhook_subscription" "ops" { url = "https://hooks.example.com/idv" }`)

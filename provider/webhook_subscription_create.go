@@ -78,8 +78,7 @@ func (c *creation) mayBeSent(ctx context.Context) bool {
 		addError(&c.resp.Diagnostics, "Cannot look whether the webhook subscription exists", err)
 	case seen.verdict == absent:
 		return true
-	case seen.verdict == found && c.history.Replaced == c.plan.key():
-		// What is found is what this one is to replace, for the sake of what a subscription cannot change.
+	case seen.verdict == found && c.replaces():
 		c.before = len(seen.matches)
 		return true
 	case seen.verdict == found && adopt:
@@ -88,7 +87,8 @@ func (c *creation) mayBeSent(ctx context.Context) bool {
 	case seen.verdict == found:
 		c.resp.Diagnostics.AddAttributeError(path.Root("on_existing"), "The webhook subscription exists already", fmt.Sprintf(
 			"The service delivers updates of application %d to %s already; a second subscription would deliver them twice. Nothing was "+
-				"sent. Set on_existing = %q to take it over, or import it by the id %q.",
+				"sent. Set on_existing = %q to take it over, or import it by the id %q. "+
+				"To replace it for the sake of a change takes a resource without create_before_destroy.",
 			c.plan.ApplicationID.ValueInt64(), c.plan.shownURL(), existingAdopt, fmt.Sprintf("%d/URL", c.plan.ApplicationID.ValueInt64())))
 	case adopt:
 		c.resp.Diagnostics.AddAttributeError(path.Root("on_existing"), "Cannot tell whether the webhook subscription exists", fmt.Sprintf(
@@ -101,6 +101,15 @@ func (c *creation) mayBeSent(ctx context.Context) bool {
 		return true
 	}
 	return false
+}
+
+// replaces tells that this run has just abandoned the equal subscription for the sake of a change, which no subscription
+// can be told. Without a change, such as after a renaming of the resource, it would only be a double.
+func (c *creation) replaces() bool {
+	receiver, _ := c.plan.receiver()
+	abandoned, ok := c.turn.abandoned[receiver]
+	delete(c.turn.abandoned, receiver)
+	return ok && len(c.plan.changes(&abandoned)) > 0
 }
 
 // lookUp is that of the model, and knows besides what this run has subscribed: the service may be slow to show it.

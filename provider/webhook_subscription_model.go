@@ -50,15 +50,6 @@ func (m subscriptionModel) importID() string {
 	return fmt.Sprintf("%d/%s", m.ApplicationID.ValueInt64(), m.URL.ValueString())
 }
 
-// key tells subscriptions apart as the service does; "" if it cannot be known.
-func (m subscriptionModel) key() string {
-	receiver, known := m.receiver()
-	if !known {
-		return ""
-	}
-	return fmt.Sprintf("%d/%s", m.ApplicationID.ValueInt64(), receiver)
-}
-
 // shownURL is the URL as messages name it: without what often holds a token.
 func (m subscriptionModel) shownURL() string {
 	u, err := url.Parse(m.URL.ValueString())

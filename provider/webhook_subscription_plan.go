@@ -30,22 +30,20 @@ func (r *subscriptionResource) ModifyPlan(ctx context.Context, req resource.Modi
 		state.checkAbandon(history.DeletionPolicy, "a destroy", &resp.Diagnostics)
 	case state == nil:
 		r.connection.check(&resp.Diagnostics)
-		history = history.ofReplacement()
-		planCreation(config, plan, history, &resp.Diagnostics)
-		history.DeletionPolicy = plan.DeletionPolicy.ValueString()
+		planCreation(config, plan, &resp.Diagnostics)
+		// Nothing of the one that it replaces, whose history the plan of a replacement is told.
+		history = historyOf(plan)
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
 	default:
 		planChange(config, plan, state, history, resp)
-		history.Replaced = state.key()
-		history.WriteOnlyVersion = plan.WriteOnlyVersion.ValueInt64()
 		history.DeletionPolicy = plan.DeletionPolicy.ValueString()
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
 	}
 	history.write(ctx, resp.Private, &resp.Diagnostics)
 }
 
-func planCreation(config, plan *subscriptionModel, history history, diags *diag.Diagnostics) {
-	plan.WriteOnlyVersion = config.firstWriteOnlyVersion(history)
+func planCreation(config, plan *subscriptionModel, diags *diag.Diagnostics) {
+	plan.WriteOnlyVersion = config.firstWriteOnlyVersion()
 	if config.Events.IsNull() {
 		plan.Events = types.SetNull(types.StringType) // computed only for the sake of imports
 	}

@@ -20,11 +20,8 @@ type history struct {
 	Recorded bool `json:"recorded,omitempty"`
 	// Seen tells that the service has shown it at least once.
 	Seen bool `json:"seen,omitempty"`
-	// WriteOnly is what is remembered of the payload_json_wo that was sent, and WriteOnlyVersion its number in the last plan.
-	WriteOnly        *imprint `json:"write_only,omitempty"`
-	WriteOnlyVersion int64    `json:"write_only_version,omitempty"`
-	// Replaced is the key of the subscription in the state of the last plan, which this one replaces if it is new.
-	Replaced string `json:"replaced,omitempty"`
+	// WriteOnly is what is remembered of the payload_json_wo that was sent.
+	WriteOnly *imprint `json:"write_only,omitempty"`
 	// DeletionPolicy is that of the last plan. When a resource is replaced, the one in the state may be older.
 	DeletionPolicy string `json:"deletion_policy,omitempty"`
 }
@@ -45,9 +42,9 @@ func readHistory(ctx context.Context, private privateState, diags *diag.Diagnost
 	return h
 }
 
-// ofReplacement is where the history of the new subscription begins: the plan of a replacement is told that of the old one.
-func (h history) ofReplacement() history {
-	return history{WriteOnlyVersion: h.WriteOnlyVersion, Replaced: h.Replaced}
+// historyOf is that of a subscription which is only planned.
+func historyOf(plan *subscriptionModel) history {
+	return history{DeletionPolicy: plan.DeletionPolicy.ValueString()}
 }
 
 func (h history) write(ctx context.Context, private privateState, diags *diag.Diagnostics) {

@@ -134,4 +134,10 @@ func (r *subscriptionResource) Delete(ctx context.Context, req resource.DeleteRe
 		policy = history.DeletionPolicy
 	}
 	state.checkAbandon(policy, "a destroy", &resp.Diagnostics)
+	if receiver, known := state.receiver(); known && !state.ApplicationID.IsNull() && !resp.Diagnostics.HasError() {
+		if turn, ok := r.connection.turns.take(ctx, state.ApplicationID.ValueInt64()); ok {
+			turn.abandoned[receiver] = state
+			turn.release()
+		}
+	}
 }

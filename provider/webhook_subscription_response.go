@@ -15,6 +15,9 @@ import (
 // for a subscription that was not sent, or whose answer was lost.
 func (m *subscriptionModel) settle(answer *client.SubscriptionAnswer, secret *imprint) {
 	m.ID = types.StringValue(m.importID())
+	if m.WriteOnlyVersion.IsUnknown() {
+		m.WriteOnlyVersion = types.Int64Value(countedVersion)
+	}
 	m.DriftDetection = types.StringValue(driftUnavailable)
 	m.WebhookJSON, m.ResponseJSON = types.StringNull(), types.StringNull()
 	if answer != nil {

@@ -84,7 +84,7 @@ func (r *subscriptionResource) Schema(ctx context.Context, _ resource.SchemaRequ
 			"payload_json_wo_version": schema.Int64Attribute{
 				Optional: true, Computed: true,
 				MarkdownDescription: "Says which `payload_json_wo` it is. Another number needs a new subscription, and with the same number another " +
-					"`payload_json_wo` only causes a warning. Left out, the provider counts: it notices another `payload_json_wo` by a salted " +
+					"`payload_json_wo` only causes a warning. Left out, the provider notices another `payload_json_wo` itself, by a salted " +
 					"and stretched digest in the private part of the state. Set it where `payload_json_wo` differs from run to run or is not " +
 					"known when planning.",
 				Validators: []validator.Int64{

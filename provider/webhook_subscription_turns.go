@@ -22,6 +22,8 @@ type turn struct {
 	latest *showing
 	// created are the receivers that were subscribed in this run. The service may be slow to show them.
 	created map[string]bool
+	// abandoned are those that were destroyed in this run, by their receivers: some to be replaced.
+	abandoned map[string]subscriptionModel
 }
 
 // showing is one answer of retrieve webhook.
@@ -39,7 +41,7 @@ func (t *turns) take(ctx context.Context, application int64) (*turn, bool) {
 		t.applications = map[int64]*turn{}
 	}
 	if t.applications[application] == nil {
-		t.applications[application] = &turn{taken: make(chan struct{}, 1), created: map[string]bool{}}
+		t.applications[application] = &turn{taken: make(chan struct{}, 1), created: map[string]bool{}, abandoned: map[string]subscriptionModel{}}
 	}
 	turn := t.applications[application]
 	t.mu.Unlock()

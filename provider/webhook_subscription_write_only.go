@@ -48,17 +48,17 @@ func (m subscriptionModel) checkWriteOnly(diags *diag.Diagnostics) {
 	}
 }
 
-// firstWriteOnlyVersion is that of a subscription to come. It counts on from that of the one which it replaces.
-func (m subscriptionModel) firstWriteOnlyVersion(history history) types.Int64 {
-	switch {
-	case !m.WriteOnlyVersion.IsNull():
-		return m.WriteOnlyVersion
-	case m.WriteOnly.IsNull():
-		return types.Int64Null()
-	default:
-		return types.Int64Value(max(history.WriteOnlyVersion, 1))
+// firstWriteOnlyVersion is that of a subscription to come. What the provider counts becomes known with it: the plan of a
+// replacement cannot count on from the old one, because the apply plans once more and is told nothing of that.
+func (m subscriptionModel) firstWriteOnlyVersion() types.Int64 {
+	if m.WriteOnlyVersion.IsNull() && !m.WriteOnly.IsNull() {
+		return types.Int64Unknown()
 	}
+	return m.WriteOnlyVersion
 }
+
+// countedVersion is the number of a payload_json_wo that has none in the configuration.
+const countedVersion = 1
 
 // nextWriteOnlyVersion is that of an existing subscription: the one in the state, unless payload_json_wo is another.
 func (m subscriptionModel) nextWriteOnlyVersion(state *subscriptionModel, history history, diags *diag.Diagnostics) types.Int64 {
@@ -74,8 +74,8 @@ func (m subscriptionModel) nextWriteOnlyVersion(state *subscriptionModel, histor
 	case m.WriteOnly.IsNull():
 		return types.Int64Null()
 	case another:
-		return types.Int64Value(state.WriteOnlyVersion.ValueInt64() + 1)
+		return types.Int64Unknown() // so that it is a change
 	default:
-		return types.Int64Value(max(state.WriteOnlyVersion.ValueInt64(), 1))
+		return types.Int64Value(max(state.WriteOnlyVersion.ValueInt64(), countedVersion))
 	}
 }
