@@ -52,17 +52,22 @@ func tofu(t *testing.T) string {
 // hasIdentity tells whether resources have an identity: since version 1.12 of both.
 func (c cli) hasIdentity(t *testing.T) bool {
 	t.Helper()
+	var minor int
+	if _, err := fmt.Sscanf(c.version(t), "1.%d.", &minor); err != nil {
+		t.Fatal(err)
+	}
+	return minor >= 12
+}
+
+func (c cli) version(t *testing.T) string {
+	t.Helper()
 	var said struct {
 		Version string `json:"terraform_version"`
 	}
 	if err := json.Unmarshal([]byte(c.workspace(t).must(t, "version", "-json").output), &said); err != nil {
 		t.Fatal(err)
 	}
-	var minor int
-	if _, err := fmt.Sscanf(said.Version, "1.%d.", &minor); err != nil {
-		t.Fatal(err)
-	}
-	return minor >= 12
+	return said.Version
 }
 
 // testCase runs steps of terraform-plugin-testing, against the provider in this process.

@@ -40,6 +40,25 @@ func TestAddRefusal(t *testing.T) {
 			complaints: []client.FieldError{complaint("first", "target_url"), complaint("unknown kind", "events"), complaint("second", "target_url", "host")},
 			at:         []string{"events", "url"}, says: []string{"first; second", "unknown kind"},
 		},
+		"an item of a list, in whatever form the index comes": {
+			complaints: []client.FieldError{
+				{Path: client.Path{{Index: -1, Name: client.Hide("events")}, {Index: 1}, {Index: -1, Name: client.Hide("name")}}, Messages: []client.Secret{client.Hide("is unknown")}},
+				complaint("is old", "events", "0"),
+			},
+			at: []string{"events"}, says: []string{`about "second.kind": is unknown`, `about "first.kind": is old`},
+		},
+		"another way to write the name": {
+			complaints: []client.FieldError{complaint("is not reachable", "targetUrl")},
+			at:         []string{"url"}, says: []string{"is not reachable"},
+		},
+		"a message about one field that repeats a secret of another": {
+			complaints: []client.FieldError{complaint("does not answer to canary-secret", "target_url")},
+			at:         []string{"url"}, says: []string{"not shown"}, not: []string{"canary"},
+		},
+		"a field without a word": {
+			complaints: []client.FieldError{{Path: client.Path{{Index: -1, Name: client.Hide("events")}}}},
+			at:         []string{"events"}, says: []string{"nothing more"},
+		},
 		"a field of the payload: its message may repeat a secret": {
 			complaints: []client.FieldError{complaint("canary is too short", "secret")},
 			at:         []string{""}, says: []string{"secret", "payload_json"}, not: []string{"canary"},

@@ -75,7 +75,10 @@ func TestProviderWithUnknownBaseURL(t *testing.T) {
 		w := c.workspace(t, s.environment()...)
 		configuration := fmt.Sprintf("resource \"terraform_data\" \"service\" { input = %q }\n"+
 			"provider \"idv\" { base_url = terraform_data.service.output }\n", s.url)
-		w.configure(t, configuration+`data "idv_references" "all" {}`)
+		w.configure(t, configuration+`
+			data "idv_references" "all" {}
+			data "idv_references" "again" {}
+			data "idv_mandate_type" "kyc" { code = "kyc" }`)
 		r := w.run(t, "plan")
 		if len(r.errors) != 1 || !has(r.errors, "base_url", "known only after apply") {
 			t.Errorf("a read: want one error that names base_url, got %+v", r.errors)
@@ -102,6 +105,7 @@ func TestProviderValidates(t *testing.T) {
 		"half a pair, which the environment may complete where it runs": {block: `username = "u"`, wantWarning: "IDV_PASSWORD"},
 		"a pair from both places": {block: `username = "u"`, environment: "IDV_PASSWORD=p"},
 		"Basic without a client":  {block: `token_authorization = "Basic"`, wantWarning: "IDV_CLIENT_ID"},
+		"a proxy without a host":  {block: `proxy_url = "canary"`, wantError: "proxy_url"},
 		"a rate that would hang":  {block: `max_requests_per_second = 0.5`, wantError: "max_requests_per_second"},
 	}
 	onEachCLI(t, func(t *testing.T, c cli) {

@@ -106,9 +106,10 @@ func (m providerModel) clientConfig() (client.Config, diag.Diagnostic) {
 	return config, nil
 }
 
-// userAgent names both programs. OpenTofu cannot be told from Terraform here: both give only a version.
+// userAgent names both programs. OpenTofu cannot be told from Terraform here: it gives the version of the Terraform that it
+// is compatible with.
 func userAgent(version, terraformVersion string) string {
-	agent := fmt.Sprintf("terraform-provider-idv/%s (Terraform or OpenTofu %s; %s/%s)", version, terraformVersion, runtime.GOOS, runtime.GOARCH)
+	agent := fmt.Sprintf("terraform-provider-idv/%s (Terraform %s or compatible; %s/%s)", version, terraformVersion, runtime.GOOS, runtime.GOARCH)
 	if more := os.Getenv("TF_APPEND_USER_AGENT"); more != "" {
 		agent += " " + more
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
@@ -111,5 +112,39 @@ func TestShownURL(t *testing.T) {
 	})
 	if got := m.shownURL(); got != receiver {
 		t.Errorf("got %q", got)
+	}
+}
+
+// A complaint at an attribute that the schema lacks would be shown at no line at all.
+func TestComplaintsAreAtAttributesOfTheSchema(t *testing.T) {
+	var schema resource.SchemaResponse
+	newSubscriptionResource().Schema(t.Context(), resource.SchemaRequest{}, &schema)
+	for field, at := range model(nil).sent(types.StringNull()).fields {
+		attribute, problems := schema.Schema.AttributeAtPath(t.Context(), at)
+		if problems.HasError() || attribute.IsSensitive() {
+			t.Errorf("%s: %s is not in the schema, or sensitive: %v", field, at, problems)
+		}
+	}
+}
+
+func TestMergedPayload(t *testing.T) {
+	null := types.StringNull()
+	text := types.StringValue
+	cases := map[string]struct {
+		first, second types.String
+		want          string
+	}{
+		"none":                          {null, null, ""},
+		"only the first":                {text(`{"a":1}`), null, `{"a":1}`},
+		"only the second":               {null, text(`{"a":1}`), `{"a":1}`},
+		"both":                          {text(`{"a":1,"b":{"c":1}}`), text(`{"a":2,"b":{"d":2}}`), `{"a":2,"b":{"c":1,"d":2}}`},
+		"a null still removes a field":  {text(`{"events":null}`), text(`{"a":1}`), `{"a":1,"events":null}`},
+		"the second has the last word":  {text(`{"a":1}`), text(`{"a":null}`), `{"a":null}`},
+		"a large number keeps its form": {text(`{"n":9007199254740993}`), text(`{"a":1}`), `{"a":1,"n":9007199254740993}`},
+	}
+	for situation, test := range cases {
+		if got := normalized(merged(test.first, test.second)).ValueString(); got != test.want {
+			t.Errorf("%s: got %s, want %s", situation, got, test.want)
+		}
 	}
 }
