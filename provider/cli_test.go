@@ -37,7 +37,7 @@ func onEachCLI(t *testing.T, test func(*testing.T, cli)) {
 	}
 }
 
-func tofu(t *testing.T) string {
+func tofu(t testing.TB) string {
 	t.Helper()
 	path, err := filepath.Abs(cmp.Or(os.Getenv("IDV_TOFU"), "../bin/tofu"))
 	if err != nil {
@@ -98,6 +98,9 @@ var build struct {
 }
 
 func TestMain(m *testing.M) {
+	if playRole(os.Args) {
+		return
+	}
 	code := m.Run()
 	if build.dir != "" {
 		_ = os.RemoveAll(build.dir)
@@ -106,7 +109,7 @@ func TestMain(m *testing.M) {
 }
 
 // builtProvider is a directory with the provider as users get it.
-func builtProvider(t *testing.T) string {
+func builtProvider(t testing.TB) string {
 	t.Helper()
 	build.once.Do(func() {
 		if build.dir, build.err = os.MkdirTemp("", "terraform-provider-idv"); build.err != nil {
@@ -138,7 +141,7 @@ terraform {
 }
 `
 
-func (c cli) workspace(t *testing.T, env ...string) *workspace {
+func (c cli) workspace(t testing.TB, env ...string) *workspace {
 	t.Helper()
 	return &workspace{cli: c, dir: t.TempDir(), env: append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TF_CLI_CONFIG_FILE=" + installation(t, builtProvider(t)),
@@ -160,7 +163,7 @@ func installation(t testing.TB, dir string) string {
 	return rc
 }
 
-func (w *workspace) configure(t *testing.T, configuration string) {
+func (w *workspace) configure(t testing.TB, configuration string) {
 	t.Helper()
 	write(t, filepath.Join(w.dir, "main.tf"), required+configuration)
 }
@@ -196,7 +199,7 @@ func has(diagnostics []diagnostic, words ...string) bool {
 }
 
 // run gives a command with its diagnostics. Plan, apply, destroy and validate run with -json.
-func (w *workspace) run(t *testing.T, arguments ...string) result {
+func (w *workspace) run(t testing.TB, arguments ...string) result {
 	t.Helper()
 	switch arguments[0] {
 	case "plan", "apply", "destroy":
@@ -241,7 +244,7 @@ func parseDiagnostics(output []byte) []diagnostic {
 }
 
 // must is run for commands that have to work.
-func (w *workspace) must(t *testing.T, arguments ...string) result {
+func (w *workspace) must(t testing.TB, arguments ...string) result {
 	t.Helper()
 	r := w.run(t, arguments...)
 	if r.exit != 0 {

@@ -12,12 +12,13 @@ import (
 // masked keeps the secrets of the provider block out of what is logged with the context, whoever may put them in. No line
 // is meant to hold one.
 func (m providerModel) masked(ctx context.Context) context.Context {
+	var secrets []string
 	for _, secret := range []types.String{m.Password, m.ClientSecret, m.ProxyURL} {
-		if text := secret.ValueString(); text != "" {
-			ctx = tflog.MaskMessageStrings(tflog.MaskAllFieldValuesStrings(ctx, text), text)
+		if secret.ValueString() != "" {
+			secrets = append(secrets, secret.ValueString())
 		}
 	}
-	return ctx
+	return tflog.MaskMessageStrings(tflog.MaskAllFieldValuesStrings(ctx, secrets...), secrets...)
 }
 
 // logRequests logs one line per request at level DEBUG: what the client says may be told, and nothing else. The context

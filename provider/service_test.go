@@ -24,7 +24,7 @@ func newService(t *testing.T) *service {
 	return newServiceWith(t, sandbox.Options{})
 }
 
-func newServiceWith(t *testing.T, options sandbox.Options) *service {
+func newServiceWith(t testing.TB, options sandbox.Options) *service {
 	t.Helper()
 	options.Username = cmp.Or(options.Username, sandbox.DefaultUsername)
 	options.Password = cmp.Or(options.Password, sandbox.DefaultPassword)
@@ -54,7 +54,7 @@ func (s *service) providerBlock() string {
 }
 
 // application makes an application and gives its id.
-func (s *service) application(t *testing.T) int64 {
+func (s *service) application(t testing.TB) int64 {
 	t.Helper()
 	references, err := s.client.RetrieveReferences(t.Context())
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *service) subscribed(t *testing.T, application int64) int {
 	return len(webhooks.Items)
 }
 
-func (s *service) speak(t *testing.T, dialect, value string) {
+func (s *service) speak(t testing.TB, dialect, value string) {
 	t.Helper()
 	if err := s.control.SetDialect(t.Context(), dialect, value); err != nil {
 		t.Fatal(err)
@@ -105,7 +105,7 @@ func (s *service) fault(t *testing.T, fault control.Fault) {
 }
 
 // requests counts the requests of an operation since forget.
-func (s *service) requests(t *testing.T, operation control.Operation) int64 {
+func (s *service) requests(t testing.TB, operation control.Operation) int64 {
 	t.Helper()
 	statistics, err := s.control.Stats(t.Context())
 	if err != nil {
@@ -115,7 +115,7 @@ func (s *service) requests(t *testing.T, operation control.Operation) int64 {
 }
 
 // forget starts the counts of requests again.
-func (s *service) forget(t *testing.T) {
+func (s *service) forget(t testing.TB) {
 	t.Helper()
 	if err := s.control.ResetStats(t.Context()); err != nil {
 		t.Fatal(err)

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"crypto/hmac"
 	"crypto/pbkdf2"
 	"crypto/rand"
 	"crypto/sha256"
@@ -58,7 +59,7 @@ func (i *imprint) differs(payload types.String) bool {
 	if i == nil || payload.IsNull() || payload.IsUnknown() {
 		return false
 	}
-	return !slices.Equal(i.digest(withoutForm(payload).ValueString()), i.Whole)
+	return !hmac.Equal(i.digest(withoutForm(payload).ValueString()), i.Whole)
 }
 
 const hidden = "[write-only]"
@@ -93,7 +94,7 @@ func (i *imprint) hide(value any) any {
 	default:
 		for _, leaf := range leavesOf(value) {
 			digest := i.digest(leaf)
-			if slices.ContainsFunc(i.Leaves, func(secret []byte) bool { return slices.Equal(secret, digest) }) {
+			if slices.ContainsFunc(i.Leaves, func(secret []byte) bool { return hmac.Equal(secret, digest) }) {
 				return hidden
 			}
 		}

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"bytes"
 	"encoding/json"
 	"strings"
 	"testing"
@@ -28,7 +29,7 @@ func TestImprintNoticesAnotherPayload(t *testing.T) {
 	if (*imprint)(nil).differs(types.StringValue(`{}`)) {
 		t.Error("without an imprint nothing can be told")
 	}
-	if other := imprintOf(types.StringValue(`{"secret": "canary-secret", "n": 1}`)); string(other.Whole) == string(made.Whole) {
+	if other := imprintOf(types.StringValue(`{"secret": "canary-secret", "n": 1}`)); bytes.Equal(other.Whole, made.Whole) {
 		t.Error("equal secrets of two subscriptions have equal digests: there is no salt")
 	}
 	if kept, err := json.Marshal(made); err != nil || strings.Contains(string(kept), "canary") {

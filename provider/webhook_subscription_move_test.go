@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -62,9 +63,9 @@ func TestSubscriptionMoveState(t *testing.T) {
 			}
 			noErrors(t, err, moved.Diagnostics)
 			got := p.attributesOfState(t, moved.TargetState)
-			for name, value := range map[string]any{"deletion_policy": "PREVENT", "on_existing": "fail", "drift_detection": "unavailable", "id": got["id"]} {
-				test.want[name] = value
-			}
+			maps.Copy(test.want, map[string]any{
+				"deletion_policy": "PREVENT", "on_existing": "fail", "drift_detection": "unavailable", "id": got["id"],
+			})
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("state: %s", diff)
 			}

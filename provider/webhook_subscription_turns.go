@@ -56,7 +56,7 @@ func (t *turns) take(ctx context.Context, application int64) (*turn, bool) {
 func (t *turn) release() { <-t.taken }
 
 // freshness is how old an answer may be that another subscription of the application asked for.
-const freshness = 5 * time.Second
+const freshness = time.Second
 
 // ask gives what the service shows for the application, or showed a moment ago.
 func (t *turn) ask(ctx context.Context, service *client.Client, application int64, urlName string) showing {
