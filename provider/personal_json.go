@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 )
@@ -19,10 +18,8 @@ var personalMembers = map[string]bool{
 // withoutPersons takes what is about persons out of JSON that goes into a state. The shape of most answers is not
 // documented: one about a webhook could show what was delivered.
 func withoutPersons(raw json.RawMessage) json.RawMessage {
-	decoder := json.NewDecoder(bytes.NewReader(raw))
-	decoder.UseNumber()
-	var value any
-	if decoder.Decode(&value) != nil {
+	value, err := decodeJSON(raw)
+	if err != nil {
 		return nil
 	}
 	removePersons(value)

@@ -53,6 +53,7 @@ func (a *resendInvitesAction) Invoke(ctx context.Context, req action.InvokeReque
 	}
 	service := a.connection.service(&resp.Diagnostics)
 	if service == nil {
+		a.connection.refuse(&resp.Diagnostics) // an action that says nothing has happened
 		return
 	}
 	err := service.ResendInvites(ctx, config.IndividualID.ValueInt64())

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
 var update = flag.Bool("update", false, "write what TestVersions found out into the guide about versions")
@@ -67,6 +68,18 @@ var features = []struct {
 		w.must(t, "apply", "-auto-approve")
 		w.configure(t, "")
 		return w.forgets(t)
+	}},
+	{"`moved` block: a subscription that was a `terraform_data`", func(t *testing.T, w *workspace, s *service) bool {
+		w.configure(t, `resource "terraform_data" "ops" { input = "https://hooks.example.com/idv" }`)
+		w.must(t, "apply", "-auto-approve")
+		w.configure(t, abandoned+"\nmoved {\n  from = terraform_data.ops\n  to = "+ops+"\n}\n")
+		w.must(t, "apply", "-auto-approve")
+		return s.requests(t, control.SubscribeWebhook) == 0
+	}},
+	{"Write-only arguments: `payload_json_wo`", func(t *testing.T, w *workspace, _ *service) bool {
+		w.configure(t, "resource \"idv_webhook_subscription\" \"ops\" {\n  url = \"https://hooks.example.com/idv\"\n"+
+			"  payload_json_wo = jsonencode({ secret = \"canary\" })\n  payload_json_wo_version = 1\n}\n")
+		return w.knows(t, "Write-only") && !strings.Contains(w.applied(t).state(t), "canary")
 	}},
 	{"Data sources", func(t *testing.T, w *workspace, _ *service) bool {
 		w.configure(t, `data "idv_references" "all" {}`)

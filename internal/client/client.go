@@ -17,6 +17,7 @@ type Client struct {
 	observe   func(Request)
 
 	tls    *tls.Config
+	proxy  func(*http.Request) (*url.URL, error)
 	shared *http.Transport
 	limits *limits
 	tokens *tokenSource
@@ -38,13 +39,18 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	proxy, err := config.proxy()
+	if err != nil {
+		return nil, err
+	}
 	c := &Client{
 		baseURL:   base.JoinPath(apiPrefix),
 		userAgent: orDefault(config.UserAgent, "idv-client"),
 		timeout:   orDefault(config.RequestTimeout, defaultRequestTimeout),
 		observe:   config.Observe,
 		tls:       tlsConfig,
-		shared:    newTransport(tlsConfig),
+		proxy:     proxy,
+		shared:    newTransport(tlsConfig, proxy),
 		limits:    newLimits(config.RequestsPerSecond, orDefault(config.MaxWait, defaultMaxWait)),
 		complete:  transitionMethod{configured: config.CompleteMethod},
 		reject:    transitionMethod{configured: config.RejectMethod},
