@@ -52,15 +52,6 @@ func tofu(t testing.TB) string {
 // version is the CLI's own, such as 1.12.6.
 func (c cli) version(t *testing.T) string {
 	t.Helper()
-	var minor int
-	if _, err := fmt.Sscanf(c.version(t), "1.%d.", &minor); err != nil {
-		t.Fatal(err)
-	}
-	return minor >= 12
-}
-
-func (c cli) version(t *testing.T) string {
-	t.Helper()
 	var said struct {
 		Version string `json:"terraform_version"`
 	}
@@ -68,6 +59,16 @@ func (c cli) version(t *testing.T) string {
 		t.Fatal(err)
 	}
 	return said.Version
+}
+
+// hasIdentity tells whether resources have an identity: since version 1.12 of both.
+func (c cli) hasIdentity(t *testing.T) bool {
+	t.Helper()
+	var minor int
+	if _, err := fmt.Sscanf(c.version(t), "1.%d.", &minor); err != nil {
+		t.Fatal(err)
+	}
+	return minor >= 12
 }
 
 // testCase runs steps of terraform-plugin-testing, against the provider in this process.

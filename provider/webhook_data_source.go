@@ -64,8 +64,9 @@ func (d *webhookDataSource) Schema(_ context.Context, _ datasource.SchemaRequest
 			},
 			"json": schema.StringAttribute{
 				Computed: true, Sensitive: true,
-				MarkdownDescription: "The whole answer of the service as JSON with sorted keys; null if there is none. What the interface knows as data " +
-					"about a person, such as `individuals` and `email`, is left out.",
+				MarkdownDescription: "The answer of the service as JSON with sorted keys; null if there is none. As it is kept in the state, it lacks " +
+					"what the interface knows as data about a person, such as `individuals` and `email`, and what is called a secret, a " +
+					"token, a password, a key or a signature.",
 			},
 		},
 	}
@@ -97,10 +98,10 @@ func (d *webhookDataSource) Read(ctx context.Context, req datasource.ReadRequest
 	model.Webhooks = make([]webhookModel, 0, len(answer.Items))
 	for _, webhook := range answer.Items {
 		model.Webhooks = append(model.Webhooks, webhookModel{
-			ID: idOrNull(webhook.ID), URL: types.StringValue(webhook.URL.Reveal()), Events: eventsOf(webhook),
+			ID: idOrNull(webhook.ID), URL: types.StringValue(webhook.URL.Reveal()), Events: setOf(webhook.Events),
 		})
 	}
 	model.Complete = types.BoolValue(answer.Complete)
-	model.JSON = normalized(withoutPersons(answer.Raw.Reveal()))
+	model.JSON = normalized(fitForState(answer.Raw.Reveal()))
 	resp.Diagnostics.Append(resp.State.Set(ctx, model)...)
 }

@@ -79,14 +79,14 @@ func TestWebhookThatCannotBeRead(t *testing.T) {
 	}
 }
 
-// What a service shows of a webhook could show what was delivered; people in it must not reach the state.
-func TestWebhookWithoutPeople(t *testing.T) {
+// What a service shows of a webhook could show what was delivered, and its secret; neither must reach the state.
+func TestWebhookWithoutPeopleAndSecrets(t *testing.T) {
 	url := newStub(t, func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"url":"https://hooks.example.com/idv","name":"ours","deliveries":[{"event":"x","body":{"id":12345678901234567890,
+		fmt.Fprint(w, `{"url":"https://hooks.example.com/idv","name":"ours","secret":"canary","Signing-Key":"canary","auth":{"accessToken":"canary","kind":"bearer"},"deliveries":[{"event":"x","body":{"id":12345678901234567890,
 			"individual":{"email":"canary@example.com"},"Individuals":[{"first_name":"canary"}],"dateOfBirth":"canary","post_zip_code":"canary"}}]}`)
 	})
 	webhook, diagnostics := newPlugin(t, url).read(t, "idv_webhook", values{"application_id": int64(4711)})
-	want := `{"deliveries":[{"body":{"id":12345678901234567890},"event":"x"}],"name":"ours","url":"https://hooks.example.com/idv"}`
+	want := `{"auth":{"kind":"bearer"},"deliveries":[{"body":{"id":12345678901234567890},"event":"x"}],"name":"ours","url":"https://hooks.example.com/idv"}`
 	if diff := cmp.Diff(want, webhook["json"]); diff != "" || len(diagnostics) > 0 {
 		t.Errorf("%s (-want +got):\n%s", said(diagnostics), diff)
 	}

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 )
 
@@ -15,14 +16,18 @@ var personalMembers = map[string]bool{
 	"towncity": true, "stateprovincename": true, "stateprovincecode": true, "postzipcode": true,
 }
 
-// withoutPersons takes what is about persons out of JSON that goes into a state. The shape of most answers is not
-// documented: one about a webhook could show what was delivered.
-func withoutPersons(raw json.RawMessage) json.RawMessage {
+// secretWords are in the names of members that hold a secret. A webhook's would otherwise come into the state after all,
+// whatever was done to send it past it.
+var secretWords = []string{"secret", "token", "password", "apikey", "signature", "signingkey"}
+
+// fitForState takes what is about persons, and secrets, out of JSON that goes into a state. The shape of most answers is
+// not documented: one about a webhook could show what was delivered.
+func fitForState(raw json.RawMessage) json.RawMessage {
 	value, err := decodeJSON(raw)
 	if err != nil {
 		return nil
 	}
-	removePersons(value)
+	removeUnfit(value)
 	cleaned, err := json.Marshal(value)
 	if err != nil {
 		return nil
@@ -30,23 +35,24 @@ func withoutPersons(raw json.RawMessage) json.RawMessage {
 	return cleaned
 }
 
-func removePersons(value any) {
+func removeUnfit(value any) {
 	switch value := value.(type) {
 	case []any:
 		for _, item := range value {
-			removePersons(item)
+			removeUnfit(item)
 		}
 	case map[string]any:
 		for name, member := range value {
-			if personalMembers[foldName(name)] {
+			if isUnfit(name) {
 				delete(value, name)
 				continue
 			}
-			removePersons(member)
+			removeUnfit(member)
 		}
 	}
 }
 
-func foldName(name string) string {
-	return strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
+func isUnfit(name string) bool {
+	name = strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
+	return personalMembers[name] || slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) })
 }
