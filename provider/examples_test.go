@@ -34,6 +34,7 @@ var special = map[string]struct {
 
 // Every example is applied against the sandbox, has an empty plan then, can be imported where it says so, and is destroyed.
 func TestExamples(t *testing.T) {
+	t.Parallel()
 	dirs := exampleDirs(t)
 	curl := asCurl(t)
 	onEachCLI(t, func(t *testing.T, c cli) {

@@ -93,6 +93,7 @@ func TestMandateReferenceRefuses(t *testing.T) {
 }
 
 func TestMandateReferenceOnTheCLIs(t *testing.T) {
+	t.Parallel()
 	onEachCLI(t, func(t *testing.T, c cli) {
 		w := c.workspace(t)
 		// Without any configuration of the provider: it asks nobody.

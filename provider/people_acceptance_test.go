@@ -84,6 +84,7 @@ resource "terraform_data" "consumer" {
 
 // What a run about people leaves behind and prints holds nothing about them, however much it logs.
 func TestPeopleStayWhereTheyAre(t *testing.T) {
+	t.Parallel()
 	var refuse atomic.Bool
 	url := newStub(t, people(&refuse))
 	onEachCLI(t, func(t *testing.T, c cli) {

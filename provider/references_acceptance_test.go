@@ -30,6 +30,7 @@ func (s *service) shapes(t *testing.T) []string {
 
 // One configuration asks services of every shape for everything, each through a provider block of its own.
 func TestReferences(t *testing.T) {
+	t.Parallel()
 	var configuration strings.Builder
 	shapes := newService(t).shapes(t)
 	for _, shape := range shapes {
@@ -92,6 +93,7 @@ func TestReferences(t *testing.T) {
 }
 
 func TestReferencesAreFetchedOnce(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		s.forget(t)
@@ -174,6 +176,7 @@ func TestReferenceThatDoesNotExist(t *testing.T) {
 }
 
 func TestReferenceOnTheCLIs(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		w := c.workspace(t, s.environment()...)

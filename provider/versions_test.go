@@ -178,6 +178,7 @@ func (s *service) subscribedApplication(t *testing.T) int64 {
 
 // What the guide about versions says is what runs on those versions found out.
 func TestVersions(t *testing.T) {
+	t.Parallel()
 	written := parseVersions(t, read(t, versionsGuide))
 	ran := versions{}
 	var mu sync.Mutex
