@@ -9,7 +9,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-var _ ephemeral.EphemeralResourceWithConfigure = (*accessTokenEphemeral)(nil)
+var (
+	_ ephemeral.EphemeralResourceWithConfigure = (*accessTokenEphemeral)(nil)
+	_ ephemeral.EphemeralResourceWithRenew     = (*accessTokenEphemeral)(nil)
+)
 
 type accessTokenEphemeral struct{ connection *connection }
 
@@ -62,4 +65,14 @@ func (e *accessTokenEphemeral) Open(ctx context.Context, _ ephemeral.OpenRequest
 		Token:   types.StringValue(token.Value.Reveal()),
 		RenewAt: types.StringValue(token.RenewAt.UTC().Format(time.RFC3339)),
 	})...)
+	resp.RenewAt = token.RenewAt
+}
+
+// Renew says what cannot be done: a token that was handed out cannot be exchanged, and the service has nothing to prolong
+// it. A login would only make it end earlier, should new tokens revoke older ones. There is no Close for a like reason:
+// the provider itself still uses the token.
+func (e *accessTokenEphemeral) Renew(_ context.Context, _ ephemeral.RenewRequest, resp *ephemeral.RenewResponse) {
+	resp.Diagnostics.AddWarning("The access token expires while it is in use", "What uses the token of the ephemeral resource idv_access_token needed it "+
+		"for more than four fifths of its lifetime, and it cannot be prolonged: the service may have refused the last calls with a 401. Then "+
+		"do less in one run, so that the token is needed for a shorter time.")
 }

@@ -37,7 +37,7 @@ func onEachCLI(t *testing.T, test func(*testing.T, cli)) {
 	}
 }
 
-func tofu(t *testing.T) string {
+func tofu(t testing.TB) string {
 	t.Helper()
 	path, err := filepath.Abs(cmp.Or(os.Getenv("IDV_TOFU"), "../bin/tofu"))
 	if err != nil {
@@ -49,8 +49,8 @@ func tofu(t *testing.T) string {
 	return path
 }
 
-// hasIdentity tells whether resources have an identity: since version 1.12 of both.
-func (c cli) hasIdentity(t *testing.T) bool {
+// version is the CLI's own, such as 1.12.6.
+func (c cli) version(t *testing.T) string {
 	t.Helper()
 	var said struct {
 		Version string `json:"terraform_version"`
@@ -58,8 +58,14 @@ func (c cli) hasIdentity(t *testing.T) bool {
 	if err := json.Unmarshal([]byte(c.workspace(t).must(t, "version", "-json").output), &said); err != nil {
 		t.Fatal(err)
 	}
+	return said.Version
+}
+
+// hasIdentity tells whether resources have an identity: since version 1.12 of both.
+func (c cli) hasIdentity(t *testing.T) bool {
+	t.Helper()
 	var minor int
-	if _, err := fmt.Sscanf(said.Version, "1.%d.", &minor); err != nil {
+	if _, err := fmt.Sscanf(c.version(t), "1.%d.", &minor); err != nil {
 		t.Fatal(err)
 	}
 	return minor >= 12
@@ -93,6 +99,12 @@ var build struct {
 }
 
 func TestMain(m *testing.M) {
+	if filepath.Base(os.Args[0]) == "curl" { // see asCurl
+		os.Exit(curl(os.Args[1:]))
+	}
+	if playRole(os.Args) {
+		return
+	}
 	code := m.Run()
 	if build.dir != "" {
 		_ = os.RemoveAll(build.dir)
@@ -101,7 +113,7 @@ func TestMain(m *testing.M) {
 }
 
 // builtProvider is a directory with the provider as users get it.
-func builtProvider(t *testing.T) string {
+func builtProvider(t testing.TB) string {
 	t.Helper()
 	build.once.Do(func() {
 		if build.dir, build.err = os.MkdirTemp("", "terraform-provider-idv"); build.err != nil {
@@ -133,23 +145,34 @@ terraform {
 }
 `
 
-func (c cli) workspace(t *testing.T, env ...string) *workspace {
+func (c cli) workspace(t testing.TB, env ...string) *workspace {
 	t.Helper()
-	built, dir := builtProvider(t), t.TempDir()
-	rc := filepath.Join(t.TempDir(), "cli.tfrc")
-	write(t, rc, fmt.Sprintf("provider_installation {\n  dev_overrides {\n    %[1]q = %[3]q\n    %[2]q = %[3]q\n  }\n}\n",
-		"registry.terraform.io/mandate-io/idv", "registry.opentofu.org/mandate-io/idv", built))
-	return &workspace{cli: c, dir: dir, env: append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TF_CLI_CONFIG_FILE=" + rc, "CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1",
+	return &workspace{cli: c, dir: t.TempDir(), env: append([]string{
+		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TF_CLI_CONFIG_FILE=" + installation(t, builtProvider(t)),
+		"CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1",
 	}, env...)}
 }
 
-func (w *workspace) configure(t *testing.T, configuration string) {
+// installation is a CLI configuration that finds the providers of mandate-io in a directory.
+func installation(t testing.TB, dir string) string {
+	t.Helper()
+	var overrides strings.Builder
+	for _, host := range []string{"registry.terraform.io", "registry.opentofu.org"} {
+		for _, name := range []string{"idv", "plain"} {
+			fmt.Fprintf(&overrides, "    %q = %q\n", host+"/mandate-io/"+name, dir)
+		}
+	}
+	rc := filepath.Join(t.TempDir(), "cli.tfrc")
+	write(t, rc, "provider_installation {\n  dev_overrides {\n"+overrides.String()+"  }\n}\n")
+	return rc
+}
+
+func (w *workspace) configure(t testing.TB, configuration string) {
 	t.Helper()
 	write(t, filepath.Join(w.dir, "main.tf"), required+configuration)
 }
 
-func write(t *testing.T, path, content string) {
+func write(t testing.TB, path, content string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
@@ -180,7 +203,7 @@ func has(diagnostics []diagnostic, words ...string) bool {
 }
 
 // run gives a command with its diagnostics. Plan, apply, destroy and validate run with -json.
-func (w *workspace) run(t *testing.T, arguments ...string) result {
+func (w *workspace) run(t testing.TB, arguments ...string) result {
 	t.Helper()
 	switch arguments[0] {
 	case "plan", "apply", "destroy":
@@ -225,7 +248,7 @@ func parseDiagnostics(output []byte) []diagnostic {
 }
 
 // must is run for commands that have to work.
-func (w *workspace) must(t *testing.T, arguments ...string) result {
+func (w *workspace) must(t testing.TB, arguments ...string) result {
 	t.Helper()
 	r := w.run(t, arguments...)
 	if r.exit != 0 {

@@ -3,7 +3,6 @@ package provider
 import (
 	"context"
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -16,16 +15,17 @@ import (
 // connection is what one provider block gives to all that use it, for one run.
 type connection struct {
 	client *client.Client
-	// unknown is the argument of the provider block that Terraform does not know yet; then there is no client.
-	unknown string
-	// problem is why there is no client otherwise.
+	// problem is why there is no client. The first that needs the service reports it: it fails the run, and the others
+	// go on without the service as well as they can.
 	problem  diag.Diagnostic
 	reported atomic.Bool
+	// pending tells that the problem is only a value that Terraform does not know yet. A plan can do without it.
+	pending bool
 
 	fetching   singleflight.Group
 	references atomic.Pointer[client.References]
 
-	creating keyedLocks
+	turns turns
 }
 
 // connectionOf takes what Configure handed out; nil while the provider is not configured, as in `terraform validate`.
@@ -40,23 +40,33 @@ func connectionOf(data any, diags *diag.Diagnostics) *connection {
 	return connection
 }
 
-// service gives the client, or nil. Why there is none is an error of the first that asks; it fails the run, and the
-// others are to go on without the service as well as they can.
+// service gives the client, or nil. Why there is none is an error of the first that asks.
 func (c *connection) service(diags *diag.Diagnostics) *client.Client {
-	c.check(diags)
-	if c.unknown != "" {
-		diags.AddAttributeError(path.Root(c.unknown), "The provider configuration is not known yet", fmt.Sprintf(
-			"This has to ask the service now, but %[1]s of the provider block will be known only after apply. Apply what %[1]s "+
-				"depends on first (with -target), or give the provider a value that is known.", c.unknown))
+	if c.problem != nil && !c.reported.Swap(true) {
+		diags.Append(c.problem)
 	}
 	return c.client
 }
 
-// check reports the connection's problem to the first that asks. Plans that will need the service do it.
+// check reports the problem to the first plan that will need the service, unless it may be gone by the time of the apply.
 func (c *connection) check(diags *diag.Diagnostics) {
-	if c.problem != nil && !c.reported.Swap(true) {
+	if !c.pending {
+		c.service(diags)
+	}
+}
+
+// refuse makes sure that something which cannot go on without the service has an error of its own.
+func (c *connection) refuse(diags *diag.Diagnostics) {
+	if !diags.HasError() {
 		diags.Append(c.problem)
 	}
+}
+
+// notKnownYet is the problem of an argument of the provider block that Terraform does not know yet.
+func notKnownYet(argument string) diag.Diagnostic {
+	return diag.NewAttributeErrorDiagnostic(path.Root(argument), "The provider configuration is not known yet", fmt.Sprintf(
+		"This has to ask the service now, but %[1]s of the provider block will be known only after apply. Apply what %[1]s "+
+			"depends on first (with -target), or give the provider a value that is known.", argument))
 }
 
 // retrieveReferences reads the reference data once for all that ask.
@@ -78,26 +88,4 @@ func (c *connection) retrieveReferences(ctx context.Context, diags *diag.Diagnos
 		return nil
 	}
 	return c.references.Load()
-}
-
-// keyedLocks are locks by key. There is one for every application that has subscriptions in the configuration, too few
-// to be worth taking away again.
-type keyedLocks struct {
-	mu    sync.Mutex
-	locks map[int64]*sync.Mutex
-}
-
-// lock waits for the key's lock and gives what unlocks it.
-func (l *keyedLocks) lock(key int64) (unlock func()) {
-	l.mu.Lock()
-	if l.locks == nil {
-		l.locks = map[int64]*sync.Mutex{}
-	}
-	if l.locks[key] == nil {
-		l.locks[key] = &sync.Mutex{}
-	}
-	lock := l.locks[key]
-	l.mu.Unlock()
-	lock.Lock()
-	return lock.Unlock
 }

@@ -2,9 +2,11 @@ package provider
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 
@@ -14,9 +16,16 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// fieldPaths says at which attribute a complaint of the service about a field belongs, by the field's name in the
-// request. Only fields whose messages may be shown are in it.
-type fieldPaths map[string]path.Path
+// sentRequest is what may be told of a request that the service refuses.
+type sentRequest struct {
+	// fields says at which attribute a complaint of the service belongs, by the folded name of the field in the request.
+	// Only fields whose messages may be shown are in it.
+	fields map[string]path.Path
+	// items are the values of those fields that are lists, in the order in which they were sent.
+	items map[string][]string
+	// secrets are texts that no message may repeat.
+	secrets []string
+}
 
 // addError reports a failed call.
 func addError(diags *diag.Diagnostics, summary string, err error) {
@@ -24,8 +33,9 @@ func addError(diags *diag.Diagnostics, summary string, err error) {
 }
 
 // addRefusal reports a failed call whose request the user wrote: what the service says about a field stands at its
-// attribute. Of other fields, sensitive ones among them, only the name is told.
-func addRefusal(diags *diag.Diagnostics, summary string, err error, fields fieldPaths) {
+// attribute. Of other fields, sensitive ones among them, only the name is told, at the resource: at an attribute, Terraform
+// prints the line with the value.
+func addRefusal(diags *diag.Diagnostics, summary string, err error, sent sentRequest) {
 	var failure *client.Error
 	if !errors.As(err, &failure) || failure.Problem == nil || len(failure.Problem.Errors) == 0 {
 		addError(diags, summary, err)
@@ -34,21 +44,51 @@ func addRefusal(diags *diag.Diagnostics, summary string, err error, fields field
 	var others []string
 	at := map[string][]string{}
 	for _, complaint := range failure.Problem.Errors {
-		field := complaint.Path[0].Name.Reveal()
-		if _, known := fields[field]; known {
-			at[field] = append(at[field], printable(complaint.Messages)...)
+		name := complaint.Path[0].Name.Reveal()
+		field := folded(name)
+		if _, known := sent.fields[field]; known {
+			at[field] = append(at[field], sent.messages(field, complaint)...)
 		} else {
-			others = append(others, printableName(field))
+			others = append(others, printableName(name))
 		}
 	}
-	for _, field := range slices.Sorted(maps.Keys(at)) {
-		diags.AddAttributeError(fields[field], summary, describe(err)+"\n\nThe service says: "+strings.Join(at[field], "; "))
+	byAttribute := func(a, b string) int { return strings.Compare(sent.fields[a].String(), sent.fields[b].String()) }
+	for _, field := range slices.SortedFunc(maps.Keys(at), byAttribute) {
+		diags.AddAttributeError(sent.fields[field], summary, describe(err)+"\n\nThe service says: "+strings.Join(at[field], "; "))
 	}
 	if len(others) > 0 {
 		slices.Sort(others)
 		diags.AddError(summary, describe(err)+"\n\nThe service objects to these fields of the request, which no attribute stands for "+
-			"by itself; see payload_json and field_names: "+strings.Join(slices.Compact(others), ", "))
+			"by itself; see payload_json, payload_json_wo and field_names: "+strings.Join(slices.Compact(others), ", "))
 	}
+}
+
+// messages are the service's words about a field, or about one of its items, which they name.
+func (s sentRequest) messages(field string, complaint client.FieldError) []string {
+	messages := printable(complaint.Messages)
+	for n, message := range messages {
+		if slices.ContainsFunc(s.secrets, func(secret string) bool { return strings.Contains(message, secret) }) {
+			messages[n] = "a message that repeats something secret, and is not shown"
+		}
+	}
+	if len(messages) == 0 {
+		messages = []string{"nothing more"}
+	}
+	if len(complaint.Path) > 1 {
+		if n, ok := itemIndex(complaint.Path[1]); ok && n < len(s.items[field]) {
+			messages[0] = fmt.Sprintf("about %q: %s", s.items[field][n], messages[0])
+		}
+	}
+	return messages
+}
+
+// itemIndex reads a step into a list, which some services write as an object with the indexes as names.
+func itemIndex(step client.Step) (int, bool) {
+	if step.Index >= 0 {
+		return step.Index, true
+	}
+	n, err := strconv.Atoi(step.Name.Reveal())
+	return n, err == nil && n >= 0
 }
 
 // describe gives the error's text, which holds nothing secret or personal, and what can be done.

@@ -21,7 +21,11 @@ func complaint(message string, names ...string) client.FieldError {
 }
 
 func TestAddRefusal(t *testing.T) {
-	fields := fieldPaths{"target_url": path.Root("url"), "events": path.Root("events")}
+	sent := sentRequest{
+		fields:  map[string]path.Path{"targeturl": path.Root("url"), "events": path.Root("events")},
+		items:   map[string][]string{"events": {"first.kind", "second.kind"}},
+		secrets: []string{"canary-secret"},
+	}
 	cases := map[string]struct {
 		complaints []client.FieldError
 		at         []string // attributes, "" for the resource
@@ -35,6 +39,25 @@ func TestAddRefusal(t *testing.T) {
 		"several, sorted, with what lies deeper": {
 			complaints: []client.FieldError{complaint("first", "target_url"), complaint("unknown kind", "events"), complaint("second", "target_url", "host")},
 			at:         []string{"events", "url"}, says: []string{"first; second", "unknown kind"},
+		},
+		"an item of a list, in whatever form the index comes": {
+			complaints: []client.FieldError{
+				{Path: client.Path{{Index: -1, Name: client.Hide("events")}, {Index: 1}, {Index: -1, Name: client.Hide("name")}}, Messages: []client.Secret{client.Hide("is unknown")}},
+				complaint("is old", "events", "0"),
+			},
+			at: []string{"events"}, says: []string{`about "second.kind": is unknown`, `about "first.kind": is old`},
+		},
+		"another way to write the name": {
+			complaints: []client.FieldError{complaint("is not reachable", "targetUrl")},
+			at:         []string{"url"}, says: []string{"is not reachable"},
+		},
+		"a message about one field that repeats a secret of another": {
+			complaints: []client.FieldError{complaint("does not answer to canary-secret", "target_url")},
+			at:         []string{"url"}, says: []string{"not shown"}, not: []string{"canary"},
+		},
+		"a field without a word": {
+			complaints: []client.FieldError{{Path: client.Path{{Index: -1, Name: client.Hide("events")}}}},
+			at:         []string{"events"}, says: []string{"nothing more"},
 		},
 		"a field of the payload: its message may repeat a secret": {
 			complaints: []client.FieldError{complaint("canary is too short", "secret")},
@@ -59,7 +82,7 @@ func TestAddRefusal(t *testing.T) {
 			addRefusal(&diags, "Cannot subscribe", &client.Error{
 				Operation: client.OpSubscribeWebhook, Outcome: client.Refused, Kind: client.KindInvalid, Status: 400,
 				Problem: &client.Problem{Errors: test.complaints},
-			}, fields)
+			}, sent)
 			var at []string
 			var text strings.Builder
 			for _, d := range diags {

@@ -1,58 +1,223 @@
 package provider_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/hashicorp/hcl/v2/hclparse"
+
+	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
 const examples = "../examples/terraform"
 
-func TestExamplesAreValid(t *testing.T) {
-	files, err := filepath.Glob(examples + "/*/*.tf")
-	if err != nil {
-		t.Fatal(err)
-	}
-	deeper, err := filepath.Glob(examples + "/*/*/*.tf")
-	if err != nil {
-		t.Fatal(err)
-	}
+// special is what the test of an example needs beside the sandbox, or finds in its outputs.
+var special = map[string]struct {
+	dialects map[string]string
+	using    string // a configuration that uses the example
+	outputs  []string
+}{
+	"provider":                      {using: `data "idv_references" "all" {}`},
+	"getting-started":               {outputs: []string{`"kyc"`, "127.0.0.1:8481"}},
+	"other-field-names":             {dialects: map[string]string{"subscribeFields": "renamed"}},
+	"functions/mandate_reference":   {outputs: []string{`"onboarding.acme"`, `"eu-onboarding.acme"`}},
+	"data-sources/idv_country":      {outputs: []string{"United Kingdom"}},
+	"data-sources/idv_mandate_type": {outputs: []string{"17"}},
+}
+
+// Every example is applied against the sandbox, has an empty plan then, can be imported where it says so, and is destroyed.
+func TestExamples(t *testing.T) {
+	t.Parallel()
+	dirs := exampleDirs(t)
+	curl := asCurl(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		for _, file := range append(files, deeper...) {
-			t.Run(strings.TrimPrefix(file, examples+"/"), func(t *testing.T) {
-				w := c.workspace(t)
-				example := read(t, file)
-				if strings.HasPrefix(filepath.Base(file), "import-") {
-					if strings.Contains(example, "identity") && !c.hasIdentity(t) {
-						return // nothing to validate: this version has no identities
+		for _, dir := range dirs {
+			t.Run(dir, func(t *testing.T) {
+				t.Parallel()
+				s := newService(t)
+				if err := s.control.SetDialects(t.Context(), special[dir].dialects); err != nil {
+					t.Fatal(err)
+				}
+				s.speak(t, "retrieveWebhook", "list")
+				w := c.workspace(t, append(s.environment(), "PATH="+curl+":"+os.Getenv("PATH"), "TF_VAR_webhook_secret=s")...)
+				e := example{workspace: w, dir: dir, adapt: adaptation(t, s)}
+				e.lay(t, "main.tf", e.configuration(t))
+
+				w.must(t, "apply", "-auto-approve")
+				w.mustPlanNothing(t)
+				output := w.must(t, "output", "-json").output
+				for _, want := range special[dir].outputs {
+					if !strings.Contains(output, want) {
+						t.Errorf("the outputs lack %s: %s", want, output)
 					}
-					example += read(t, filepath.Join(filepath.Dir(file), "resource.tf"))
 				}
-				if !strings.Contains(example, "required_providers") {
-					example = required + example
-				}
-				write(t, filepath.Join(w.dir, "main.tf"), example)
-				if r := w.run(t, "validate"); r.exit != 0 {
-					t.Errorf("not valid: %+v", r.errors)
-				}
+				e.importEveryWay(t)
+				e.destroy(t)
 			})
 		}
 	})
 }
 
-func TestGettingStarted(t *testing.T) {
-	s := newService(t)
-	onEachCLI(t, func(t *testing.T, c cli) {
-		w := c.workspace(t, s.environment()...)
-		write(t, filepath.Join(w.dir, "main.tf"), read(t, examples+"/getting-started/main.tf"))
-		w.must(t, "apply", "-auto-approve")
-		if output := w.must(t, "output", "-json").output; !strings.Contains(output, `"kyc"`) || !strings.Contains(output, "127.0.0.1:8481") {
-			t.Errorf("the outputs lack something: %s", output)
+// exampleDirs are the directories that a CLI of the tests can apply: not those of actions.
+func exampleDirs(t *testing.T) []string {
+	t.Helper()
+	var dirs []string
+	err := filepath.WalkDir(examples, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
 		}
-		w.mustPlanNothing(t)
-		w.must(t, "destroy", "-auto-approve")
+		dir, err := filepath.Rel(examples, path)
+		if entry.Name() == "actions" {
+			return fs.SkipDir
+		}
+		if files, _ := filepath.Glob(filepath.Join(path, "*.tf")); len(files) > 0 {
+			dirs = append(dirs, filepath.ToSlash(dir))
+		}
+		return err
 	})
+	if err != nil || len(dirs) < 12 {
+		t.Fatal(err, dirs)
+	}
+	return dirs
+}
+
+// adaptation makes of what is in the examples what is in the sandbox: 4711 is an application in review with a webhook, and
+// 4712 its individual.
+func adaptation(t *testing.T, s *service) *strings.Replacer {
+	t.Helper()
+	application := s.janes(t)
+	s.play(t, control.Play{ApplicationID: application.ID, Result: control.Review})
+	fields := map[string]string{}
+	if special["other-field-names"].dialects["subscribeFields"] == s.dialect(t, "subscribeFields") {
+		fields = map[string]string{"url": "target_url", "application_id": "mandate_id"}
+	}
+	if _, err := s.client.SubscribeWebhook(t.Context(), client.Subscription{
+		URL: client.Hide("https://hooks.example.com/first"), ApplicationID: application.ID, FieldNames: fields,
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return strings.NewReplacer("4711", strconv.FormatInt(application.ID, 10), "4712", strconv.FormatInt(application.Individuals[0].ID, 10),
+		"https://idv.example.com", s.url, `"terraform"`, strconv.Quote(sandbox.DefaultUsername))
+}
+
+// example is one directory of the examples, laid out where it can be applied.
+type example struct {
+	*workspace
+	dir   string
+	adapt *strings.Replacer
+}
+
+func (e example) path(name string) string { return filepath.Join(examples, e.dir, name) }
+
+func (e example) lay(t *testing.T, name, content string) {
+	t.Helper()
+	write(t, filepath.Join(e.workspace.dir, name), e.adapt.Replace(content))
+}
+
+// configuration is that of the example, made whole.
+func (e example) configuration(t *testing.T) string {
+	t.Helper()
+	files, err := filepath.Glob(e.path("*.tf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	configuration := special[e.dir].using
+	for _, file := range files {
+		if !strings.HasPrefix(filepath.Base(file), "import-") {
+			configuration += "\n" + read(t, file)
+		}
+	}
+	if !strings.Contains(configuration, "required_providers") {
+		configuration = required + configuration
+	}
+	return configuration
+}
+
+var imported = regexp.MustCompile(`terraform import (\S+)`)
+
+// importEveryWay forgets the resource that the example imports, imports it, and has an empty plan after.
+func (e example) importEveryWay(t *testing.T) {
+	t.Helper()
+	script, err := os.ReadFile(e.path("import.sh"))
+	if err != nil {
+		return // what must have one is checked by TestSchemas
+	}
+	address := imported.FindStringSubmatch(string(script))[1]
+	before := e.state(t)
+
+	e.must(t, "state", "rm", address)
+	e.shell(t, strings.Replace(e.adapt.Replace(string(script)), "terraform import", `"$CLI" import -input=false`, 1))
+	e.mustPlanNothing(t)
+	for _, block := range []string{"import-by-string-id.tf", "import-by-identity.tf"} {
+		if block == "import-by-identity.tf" && !e.cli.hasIdentity(t) {
+			continue
+		}
+		e.must(t, "state", "rm", address)
+		e.lay(t, block, read(t, e.path(block)))
+		if r := e.must(t, "apply", "-auto-approve"); !strings.Contains(r.output, "1 imported, 0 added, 0 changed, 0 destroyed") {
+			t.Errorf("%s: want one import and nothing else:\n%s", block, r.output)
+		}
+		e.mustPlanNothing(t)
+		if err := os.Remove(filepath.Join(e.workspace.dir, block)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// An import cannot know deletion_policy, and for a while takes no other; what was applied does.
+	write(t, filepath.Join(e.workspace.dir, "terraform.tfstate"), before)
+}
+
+var subscriptions = regexp.MustCompile(`(?m)^resource "idv_webhook_subscription" "\w+" {$`)
+
+// destroy destroys the example, as the documentation says: with deletion_policy ABANDON applied first.
+func (e example) destroy(t *testing.T) {
+	t.Helper()
+	r := e.run(t, "destroy", "-auto-approve")
+	if r.exit == 0 {
+		return
+	}
+	if !has(r.errors, "deletion_policy") {
+		t.Fatalf("destroy: %+v", r.errors)
+	}
+	abandoned := regexp.MustCompile(`(?m)^ +deletion_policy .*\n`).ReplaceAllString(e.configuration(t), "")
+	abandoned = subscriptions.ReplaceAllString(abandoned, "$0\n  deletion_policy = \"ABANDON\"")
+	e.lay(t, "main.tf", abandoned)
+	e.must(t, "apply", "-auto-approve")
+	e.must(t, "destroy", "-auto-approve")
+}
+
+// Terraform 1.14 is not at hand: the block is read as it would, and invoked over the protocol.
+func TestExampleOfAnAction(t *testing.T) {
+	s := newService(t)
+	file, problems := hclparse.NewParser().ParseHCL([]byte(adaptation(t, s).Replace(read(t, examples+"/actions/idv_resend_invites/action.tf"))), "action.tf")
+	if problems.HasErrors() {
+		t.Fatal(problems)
+	}
+	config := values{}
+	for _, block := range blocksOf(t, file.Body, "action", "type", "name") {
+		for _, inner := range blocksOf(t, block.Body, "config") {
+			attributes, problems := inner.Body.JustAttributes()
+			if problems.HasErrors() {
+				t.Fatal(problems)
+			}
+			for name, attribute := range attributes {
+				value, problems := attribute.Expr.Value(nil)
+				if problems.HasErrors() {
+					t.Fatal(problems)
+				}
+				config[name], _ = value.AsBigFloat().Int64()
+			}
+		}
+	}
+	if _, diagnostics := newPlugin(t, s.url).invoke(t, "idv_resend_invites", config); len(diagnostics) > 0 || s.resent(t) != 1 {
+		t.Errorf("want one e-mail, got %d, %s", s.resent(t), said(diagnostics))
+	}
 }
 
 func read(t *testing.T, file string) string {

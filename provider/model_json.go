@@ -12,12 +12,23 @@ import (
 //
 // A type with semantic equality would do the same and more, but the framework logs both values at TRACE, sensitive or not.
 func normalized(raw json.RawMessage) types.String {
+	value, err := decodeJSON(raw)
+	if err != nil {
+		return types.StringNull()
+	}
+	return encodeJSON(value)
+}
+
+// decodeJSON reads one value; its numbers are json.Number.
+func decodeJSON(raw json.RawMessage) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(raw, []byte("\ufeff"))))
 	decoder.UseNumber()
 	var value any
-	if decoder.Decode(&value) != nil {
-		return types.StringNull()
-	}
+	err := decoder.Decode(&value)
+	return value, err
+}
+
+func encodeJSON(value any) types.String {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)

@@ -29,6 +29,7 @@ resource "idv_webhook_subscription" "b" {
 var providerBlocks = map[string]string{"no block": "", "empty block": "provider \"idv\" {}\n", "block": "provider \"idv\" {\n  request_timeout = \"20s\"\n}\n"}
 
 func TestProviderWithoutBaseURL(t *testing.T) {
+	t.Parallel()
 	onEachCLI(t, func(t *testing.T, c cli) {
 		for situation, block := range providerBlocks {
 			t.Run(situation, func(t *testing.T) {
@@ -44,6 +45,7 @@ func TestProviderWithoutBaseURL(t *testing.T) {
 }
 
 func TestProviderWithWrongPassword(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		for situation, block := range providerBlocks {
@@ -67,12 +69,16 @@ func TestProviderWithWrongPassword(t *testing.T) {
 }
 
 func TestProviderWithUnknownBaseURL(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		w := c.workspace(t, s.environment()...)
 		configuration := fmt.Sprintf("resource \"terraform_data\" \"service\" { input = %q }\n"+
 			"provider \"idv\" { base_url = terraform_data.service.output }\n", s.url)
-		w.configure(t, configuration+`data "idv_references" "all" {}`)
+		w.configure(t, configuration+`
+			data "idv_references" "all" {}
+			data "idv_references" "again" {}
+			data "idv_mandate_type" "kyc" { code = "kyc" }`)
 		r := w.run(t, "plan")
 		if len(r.errors) != 1 || !has(r.errors, "base_url", "known only after apply") {
 			t.Errorf("a read: want one error that names base_url, got %+v", r.errors)
@@ -89,6 +95,7 @@ func TestProviderWithUnknownBaseURL(t *testing.T) {
 }
 
 func TestProviderValidates(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct{ block, environment, wantError, wantWarning string }{
 		"complete":               {block: `base_url = "https://idv.example.com"`},
 		"two sources of CAs":     {block: "ca_file = \"a\"\nca_pem = \"b\"", wantError: "ca_pem"},
@@ -98,6 +105,7 @@ func TestProviderValidates(t *testing.T) {
 		"half a pair, which the environment may complete where it runs": {block: `username = "u"`, wantWarning: "IDV_PASSWORD"},
 		"a pair from both places": {block: `username = "u"`, environment: "IDV_PASSWORD=p"},
 		"Basic without a client":  {block: `token_authorization = "Basic"`, wantWarning: "IDV_CLIENT_ID"},
+		"a proxy without a host":  {block: `proxy_url = "canary"`, wantError: "proxy_url"},
 		"a rate that would hang":  {block: `max_requests_per_second = 0.5`, wantError: "max_requests_per_second"},
 	}
 	onEachCLI(t, func(t *testing.T, c cli) {
@@ -118,6 +126,7 @@ func TestProviderValidates(t *testing.T) {
 }
 
 func TestProviderRefusesWithoutCalling(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		block string
 		want  []string
@@ -142,6 +151,7 @@ func TestProviderRefusesWithoutCalling(t *testing.T) {
 }
 
 func TestUnreachableServiceDoesNotFailAPlanThatNeedsNone(t *testing.T) {
+	t.Parallel()
 	onEachCLI(t, func(t *testing.T, c cli) {
 		w := c.workspace(t, "IDV_BASE_URL=http://127.0.0.1:1", "IDV_USERNAME="+sandbox.DefaultUsername, "IDV_PASSWORD=canary-password")
 		w.configure(t, `resource "idv_webhook_subscription" "ops" { url = "https://hooks.example.com/idv" }`)

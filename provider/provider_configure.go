@@ -25,17 +25,22 @@ func (p *idvProvider) Configure(ctx context.Context, req provider.ConfigureReque
 		return
 	}
 	model := configured.withEnvironment()
-	connection := &connection{unknown: model.unknown()}
-	if connection.unknown == "" {
+	connection := &connection{}
+	if argument := model.unknown(); argument != "" {
+		connection.problem, connection.pending = notKnownYet(argument), true
+		if req.ClientCapabilities.DeferralAllowed {
+			resp.Deferred = &provider.Deferred{Reason: provider.DeferredReasonProviderConfigUnknown}
+		}
+	} else {
 		connection.client, connection.problem = model.connect(ctx, userAgent(p.version, req.TerraformVersion))
 	}
-	if connection.problem != nil && configured != (providerModel{}) {
+	if connection.problem != nil && !connection.pending && configured != (providerModel{}) {
 		resp.Diagnostics.Append(connection.problem)
 		return
 	}
 	// Without a provider block, Terraform adds to an error of this function that there ought to be one, which is not so:
 	// then the first that needs the service has the error.
-	resp.DataSourceData, resp.ResourceData, resp.EphemeralResourceData = connection, connection, connection
+	resp.DataSourceData, resp.ResourceData, resp.EphemeralResourceData, resp.ActionData = connection, connection, connection, connection
 }
 
 // connect makes the client and tries the credentials. One problem is enough: a missing argument often makes the next.
@@ -44,7 +49,7 @@ func (m providerModel) connect(ctx context.Context, userAgent string) (*client.C
 	if problem != nil {
 		return nil, problem
 	}
-	config.UserAgent, config.Observe = userAgent, logRequests(ctx)
+	config.UserAgent, config.Observe = userAgent, logRequests(m.masked(ctx))
 	service, err := client.New(config)
 	if err != nil {
 		return nil, diag.NewErrorDiagnostic("Invalid provider configuration", sentence(err))
@@ -64,6 +69,7 @@ func (m providerModel) clientConfig() (client.Config, diag.Diagnostic) {
 		},
 		TokenAuthorization: client.TokenAuthorization(m.TokenAuthorization.ValueString()),
 		RequestsPerSecond:  -1,
+		ProxyURL:           client.Hide(m.ProxyURL.ValueString()),
 		CABundle:           []byte(m.CAPEM.ValueString()),
 	}
 	if m.BaseURL.IsNull() {
@@ -100,9 +106,10 @@ func (m providerModel) clientConfig() (client.Config, diag.Diagnostic) {
 	return config, nil
 }
 
-// userAgent names both programs. OpenTofu cannot be told from Terraform here: both give only a version.
+// userAgent names both programs. OpenTofu cannot be told from Terraform here: it gives the version of the Terraform that it
+// is compatible with.
 func userAgent(version, terraformVersion string) string {
-	agent := fmt.Sprintf("terraform-provider-idv/%s (Terraform or OpenTofu %s; %s/%s)", version, terraformVersion, runtime.GOOS, runtime.GOARCH)
+	agent := fmt.Sprintf("terraform-provider-idv/%s (Terraform %s or compatible; %s/%s)", version, terraformVersion, runtime.GOOS, runtime.GOARCH)
 	if more := os.Getenv("TF_APPEND_USER_AGENT"); more != "" {
 		agent += " " + more
 	}

@@ -15,6 +15,7 @@ type providerModel struct {
 	TokenAuthorization   types.String  `tfsdk:"token_authorization"`
 	CAFile               types.String  `tfsdk:"ca_file"`
 	CAPEM                types.String  `tfsdk:"ca_pem"`
+	ProxyURL             types.String  `tfsdk:"proxy_url"`
 	RequestTimeout       types.String  `tfsdk:"request_timeout"`
 	MaxRequestsPerSecond types.Float64 `tfsdk:"max_requests_per_second"`
 }
@@ -63,6 +64,7 @@ func (m providerModel) unknown() string {
 		{"token_authorization", m.TokenAuthorization.IsUnknown()},
 		{"ca_file", m.CAFile.IsUnknown()},
 		{"ca_pem", m.CAPEM.IsUnknown()},
+		{"proxy_url", m.ProxyURL.IsUnknown()},
 		{"request_timeout", m.RequestTimeout.IsUnknown()},
 		{"max_requests_per_second", m.MaxRequestsPerSecond.IsUnknown()},
 	} {

@@ -64,6 +64,12 @@ func (p *idvProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *
 				MarkdownDescription: "The PEM certificates themselves. Conflicts with `ca_file`.",
 				Validators:          notEmpty,
 			},
+			"proxy_url": schema.StringAttribute{
+				Optional: true, Sensitive: true,
+				MarkdownDescription: "Proxy for all calls, such as `http://proxy.example.com:3128`: `http`, `https` or `socks5`, with user and password " +
+					"if it asks for them. Default: what `HTTPS_PROXY` and `NO_PROXY` in the environment say.",
+				Validators: []validator.String{proxyURLRule},
+			},
 			"request_timeout": schema.StringAttribute{
 				Optional: true,
 				MarkdownDescription: "How long one call may take, with its login and its repetitions: a duration such as `45s` or `2m`. Default `30s`. " +

@@ -16,13 +16,10 @@ type referenceModel struct {
 }
 
 func referenceModelOf(reference client.Reference) referenceModel {
-	model := referenceModel{
-		Code: textOrNull(reference.Code), Name: textOrNull(reference.Name), Description: textOrNull(reference.Description),
+	return referenceModel{
+		ID: idOrNull(reference.ID), Code: textOrNull(reference.Code), Name: textOrNull(reference.Name),
+		Description: textOrNull(reference.Description),
 	}
-	if reference.ID != 0 {
-		model.ID = types.Int64Value(reference.ID)
-	}
-	return model
 }
 
 func referenceModelsOf(references []client.Reference) []referenceModel {
@@ -31,6 +28,13 @@ func referenceModelsOf(references []client.Reference) []referenceModel {
 		models = append(models, referenceModelOf(reference))
 	}
 	return models
+}
+
+func idOrNull(id int64) types.Int64 {
+	if id == 0 {
+		return types.Int64Null()
+	}
+	return types.Int64Value(id)
 }
 
 func textOrNull(text string) types.String {

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
-	dataschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	tfprovider "github.com/hashicorp/terraform-plugin-framework/provider"
@@ -79,6 +78,12 @@ func kinds(t *testing.T) []kind {
 	for _, constructor := range p.(tfprovider.ProviderWithEphemeralResources).EphemeralResources(t.Context()) {
 		all = append(all, ephemeralKind(t, constructor()))
 	}
+	for _, constructor := range p.(tfprovider.ProviderWithFunctions).Functions(t.Context()) {
+		all = append(all, functionKind(t, constructor()))
+	}
+	for _, constructor := range p.(tfprovider.ProviderWithActions).Actions(t.Context()) {
+		all = append(all, actionKind(t, constructor()))
+	}
 	return all
 }
 
@@ -119,18 +124,4 @@ func ephemeralKind(t *testing.T, e ephemeral.EphemeralResource) kind {
 	return kind{name: "ephemeral " + name.TypeName, example: "ephemeral-resources/" + name.TypeName + "/ephemeral-resource.tf",
 		description: schema.Schema.MarkdownDescription, attributes: attributesOf(schema.Schema.Attributes),
 		problems: schema.Schema.ValidateImplementation(t.Context())}
-}
-
-// attributesOf gives the attributes by name, and those of nested objects below the name of the one that holds them.
-func attributesOf[A attribute](schema map[string]A) map[string]attribute {
-	all := map[string]attribute{}
-	for name, a := range schema {
-		all[name] = a
-		if nested, ok := any(a).(dataschema.ListNestedAttribute); ok {
-			for inner, b := range nested.NestedObject.Attributes {
-				all[name+"."+inner] = b
-			}
-		}
-	}
-	return all
 }

@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"cmp"
 	"fmt"
 	"net/http/httptest"
 	"testing"
@@ -13,39 +14,47 @@ import (
 // service is a sandbox on loopback, with a client of its own to look into it.
 type service struct {
 	url     string
+	options sandbox.Options
 	control *control.Client
 	client  *client.Client
 }
 
 func newService(t *testing.T) *service {
 	t.Helper()
-	handler := sandbox.New(sandbox.Options{})
+	return newServiceWith(t, sandbox.Options{})
+}
+
+func newServiceWith(t testing.TB, options sandbox.Options) *service {
+	t.Helper()
+	options.Username = cmp.Or(options.Username, sandbox.DefaultUsername)
+	options.Password = cmp.Or(options.Password, sandbox.DefaultPassword)
+	handler := sandbox.New(options)
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	t.Cleanup(handler.Close) // first, because it ends what the server would wait for
 	c, err := client.New(client.Config{BaseURL: server.URL, RequestsPerSecond: -1, Credentials: client.Credentials{
-		Username: sandbox.DefaultUsername, Password: client.Hide(sandbox.DefaultPassword),
+		Username: options.Username, Password: client.Hide(options.Password),
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Close)
-	return &service{url: server.URL, control: control.New(server.URL), client: c}
+	return &service{url: server.URL, options: options, control: control.New(server.URL), client: c}
 }
 
 // environment configures the provider.
 func (s *service) environment() []string {
-	return []string{"IDV_BASE_URL=" + s.url, "IDV_USERNAME=" + sandbox.DefaultUsername, "IDV_PASSWORD=" + sandbox.DefaultPassword}
+	return []string{"IDV_BASE_URL=" + s.url, "IDV_USERNAME=" + s.options.Username, "IDV_PASSWORD=" + s.options.Password}
 }
 
 // providerBlock configures the provider.
 func (s *service) providerBlock() string {
 	return fmt.Sprintf("provider \"idv\" {\n  base_url = %q\n  username = %q\n  password = %q\n}\n",
-		s.url, sandbox.DefaultUsername, sandbox.DefaultPassword)
+		s.url, s.options.Username, s.options.Password)
 }
 
 // application makes an application and gives its id.
-func (s *service) application(t *testing.T) int64 {
+func (s *service) application(t testing.TB) int64 {
 	t.Helper()
 	references, err := s.client.RetrieveReferences(t.Context())
 	if err != nil {
@@ -81,7 +90,23 @@ func (s *service) subscribed(t *testing.T, application int64) int {
 	return len(webhooks.Items)
 }
 
-func (s *service) speak(t *testing.T, dialect, value string) {
+// dialect gives the value of a switch.
+func (s *service) dialect(t *testing.T, name string) string {
+	t.Helper()
+	dialects, err := s.control.Dialects(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dialect := range dialects {
+		if dialect.Name == name {
+			return dialect.Value
+		}
+	}
+	t.Fatalf("there is no dialect %s", name)
+	return ""
+}
+
+func (s *service) speak(t testing.TB, dialect, value string) {
 	t.Helper()
 	if err := s.control.SetDialect(t.Context(), dialect, value); err != nil {
 		t.Fatal(err)
@@ -96,7 +121,7 @@ func (s *service) fault(t *testing.T, fault control.Fault) {
 }
 
 // requests counts the requests of an operation since forget.
-func (s *service) requests(t *testing.T, operation control.Operation) int64 {
+func (s *service) requests(t testing.TB, operation control.Operation) int64 {
 	t.Helper()
 	statistics, err := s.control.Stats(t.Context())
 	if err != nil {
@@ -106,7 +131,7 @@ func (s *service) requests(t *testing.T, operation control.Operation) int64 {
 }
 
 // forget starts the counts of requests again.
-func (s *service) forget(t *testing.T) {
+func (s *service) forget(t testing.TB) {
 	t.Helper()
 	if err := s.control.ResetStats(t.Context()); err != nil {
 		t.Fatal(err)

@@ -33,6 +33,14 @@ var (
 		must:  "be a URL such as https://hooks.example.com/idv; http only on a loopback host, because what is delivered is about people",
 		holds: isReceiverURL,
 	}
+	proxyURLRule = stringRule{
+		must:      "be an http, https or socks5 URL with a host, such as http://proxy.example.com:3128",
+		sensitive: true,
+		holds: func(s string) bool {
+			u, err := url.Parse(s)
+			return err == nil && u.Hostname() != "" && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "socks5")
+		},
+	}
 	durationRule = stringRule{
 		must: "be a duration above zero with its unit, such as 45s or 2m",
 		holds: func(s string) bool {

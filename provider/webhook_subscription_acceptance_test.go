@@ -76,6 +76,7 @@ func TestSubscriptionLifecycle(t *testing.T) {
 }
 
 func TestSubscriptionImport(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	policies := map[string]string{
 		"defaults":      "",
@@ -123,6 +124,7 @@ func TestSubscriptionImportBlocks(t *testing.T) {
 }
 
 func TestSubscriptionImportRefuses(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.application(t)
@@ -142,6 +144,7 @@ func TestSubscriptionImportRefuses(t *testing.T) {
 }
 
 func TestSubscriptionPrevent(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.application(t)
@@ -175,6 +178,7 @@ func TestSubscriptionPrevent(t *testing.T) {
 }
 
 func TestSubscriptionAbandon(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.application(t)
@@ -205,6 +209,7 @@ func TestSubscriptionAbandon(t *testing.T) {
 }
 
 func TestSubscriptionOnExisting(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	for _, shape := range []string{"object", "list", "wrapped"} {
 		s.speak(t, "retrieveWebhook", shape)
@@ -234,6 +239,7 @@ func TestSubscriptionOnExisting(t *testing.T) {
 
 // Twins in one configuration are created at the same time, and only one of them may be.
 func TestSubscriptionTwins(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.application(t)

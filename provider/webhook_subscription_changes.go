@@ -25,6 +25,7 @@ func (m *subscriptionModel) changes(state *subscriptionModel) []change {
 		{"application_id", state.ApplicationID, m.ApplicationID},
 		{"events", state.Events, m.Events},
 		{"payload_json", withoutForm(state.PayloadJSON), withoutForm(m.PayloadJSON)},
+		{"payload_json_wo_version", state.WriteOnlyVersion, m.WriteOnlyVersion},
 		{"field_names", state.FieldNames, m.FieldNames},
 	} {
 		if !c.after.Equal(c.before) {

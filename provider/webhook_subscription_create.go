@@ -1,43 +1,63 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
 )
 
+// defaultTimeout is that of operations whose timeouts are not configured.
+const defaultTimeout = 2 * time.Minute
+
 // creation is one run of Create.
 type creation struct {
-	plan    subscriptionModel
-	history history
-	service *client.Client
-	resp    *resource.CreateResponse
+	plan      subscriptionModel
+	writeOnly types.String
+	history   history
+	service   *client.Client
+	turn      *turn // nil without an application
+	deadline  time.Time
+	patient   bool // the time was configured
+	before    int  // how many equal subscriptions there are that this one replaces
+	resp      *resource.CreateResponse
 }
 
 // Create subscribes, at most once.
 func (r *subscriptionResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
 	c := creation{resp: resp}
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &c.plan)...)
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("payload_json_wo"), &c.writeOnly)...)
 	c.history = readHistory(ctx, resp.Private, &resp.Diagnostics)
+	limit, problems := c.plan.Timeouts.Create(ctx, 0)
+	resp.Diagnostics.Append(problems...)
+	subscriptionModel{WriteOnly: c.writeOnly, FieldNames: c.plan.FieldNames}.checkWriteOnly(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	if c.service = r.connection.service(&resp.Diagnostics); c.service == nil {
-		if !resp.Diagnostics.HasError() {
-			resp.Diagnostics.Append(r.connection.problem)
-		}
+		r.connection.refuse(&resp.Diagnostics)
 		return
 	}
 	if !c.plan.ApplicationID.IsNull() {
-		// One after the other for an application: the service may show only the newest webhook, and whether one exists
-		// can then be told only as long as no other one comes after it.
-		defer r.connection.creating.lock(c.plan.ApplicationID.ValueInt64())()
+		turn, ok := r.connection.turns.take(ctx, c.plan.ApplicationID.ValueInt64())
+		if !ok {
+			resp.Diagnostics.AddError("Cannot subscribe the webhook", "The apply was interrupted before anything was sent.")
+			return
+		}
+		defer turn.release()
+		c.turn = turn
 	}
+	c.patient = limit > 0
+	c.deadline = time.Now().Add(cmp.Or(limit, defaultTimeout))
+	ctx, cancel := context.WithDeadline(ctx, c.deadline)
+	defer cancel()
 	if c.mayBeSent(ctx) {
 		c.send(ctx)
 	}
@@ -52,11 +72,14 @@ func (c *creation) mayBeSent(ctx context.Context) bool {
 		}
 		return !adopt
 	}
-	seen, err := c.plan.lookUp(ctx, c.service)
+	seen, err := c.lookUp(ctx, c.turn.ask)
 	switch {
 	case err != nil:
 		addError(&c.resp.Diagnostics, "Cannot look whether the webhook subscription exists", err)
 	case seen.verdict == absent:
+		return true
+	case seen.verdict == found && c.replaces():
+		c.before = len(seen.matches)
 		return true
 	case seen.verdict == found && adopt:
 		c.record(ctx, nil)
@@ -64,7 +87,8 @@ func (c *creation) mayBeSent(ctx context.Context) bool {
 	case seen.verdict == found:
 		c.resp.Diagnostics.AddAttributeError(path.Root("on_existing"), "The webhook subscription exists already", fmt.Sprintf(
 			"The service delivers updates of application %d to %s already; a second subscription would deliver them twice. Nothing was "+
-				"sent. Set on_existing = %q to take it over, or import it by the id %q.",
+				"sent. Set on_existing = %q to take it over, or import it by the id %q. "+
+				"To replace it for the sake of a change takes a resource without create_before_destroy.",
 			c.plan.ApplicationID.ValueInt64(), c.plan.shownURL(), existingAdopt, fmt.Sprintf("%d/URL", c.plan.ApplicationID.ValueInt64())))
 	case adopt:
 		c.resp.Diagnostics.AddAttributeError(path.Root("on_existing"), "Cannot tell whether the webhook subscription exists", fmt.Sprintf(
@@ -79,28 +103,51 @@ func (c *creation) mayBeSent(ctx context.Context) bool {
 	return false
 }
 
+// replaces tells that this run has just abandoned the equal subscription for the sake of a change, which no subscription
+// can be told. Without a change, such as after a renaming of the resource, it would only be a double.
+func (c *creation) replaces() bool {
+	receiver, _ := c.plan.receiver()
+	abandoned, ok := c.turn.abandoned[receiver]
+	delete(c.turn.abandoned, receiver)
+	return ok && len(c.plan.changes(&abandoned)) > 0
+}
+
+// lookUp is that of the model, and knows besides what this run has subscribed: the service may be slow to show it.
+func (c *creation) lookUp(ctx context.Context, ask asking) (sighting, error) {
+	seen, err := c.plan.lookUp(ctx, c.service, ask)
+	if receiver, _ := c.plan.receiver(); err == nil && seen.verdict != found && c.turn.created[receiver] {
+		seen = sighting{verdict: found}
+	}
+	return seen, err
+}
+
 func (c *creation) send(ctx context.Context) {
-	// An interrupt must not cut the request: the service would go on, and only the answer would be lost. The client's
-	// own timeout bounds it.
-	answer, err := c.service.SubscribeWebhook(context.WithoutCancel(ctx), c.plan.request())
+	// An interrupt must not cut the request: the service would go on, and only the answer would be lost.
+	sending, cancel := context.WithDeadline(context.WithoutCancel(ctx), c.deadline)
+	defer cancel()
+	answer, err := c.service.SubscribeWebhook(sending, c.plan.request(c.writeOnly))
 	switch {
 	case err == nil:
-		c.history.Created = time.Now().UTC()
+		c.history.Created, c.history.ID = time.Now().UTC(), answer.ID
 		c.record(ctx, answer)
 		c.readBack(ctx)
 	case client.OutcomeOf(err) == client.Unknown:
 		c.recover(ctx, err)
 	default:
-		addRefusal(&c.resp.Diagnostics, "Cannot subscribe the webhook", err, c.plan.fieldPaths())
+		addRefusal(&c.resp.Diagnostics, "Cannot subscribe the webhook", err, c.plan.sent(c.writeOnly))
 	}
 }
 
 // record writes the state: from here on nothing may be an error, because that would taint the resource, and a tainted
 // one is replaced, by a second subscription.
 func (c *creation) record(ctx context.Context, answer *client.SubscriptionAnswer) {
-	c.plan.settle(answer)
+	c.history.WriteOnly = imprintOf(c.writeOnly)
+	c.plan.settle(answer, c.history.WriteOnly)
 	c.write(ctx)
 	c.resp.Diagnostics.Append(c.resp.Identity.Set(ctx, c.plan.identity())...)
+	if receiver, known := c.plan.receiver(); known && c.turn != nil {
+		c.turn.created[receiver] = true
+	}
 }
 
 func (c *creation) write(ctx context.Context) {
@@ -109,17 +156,20 @@ func (c *creation) write(ctx context.Context) {
 }
 
 func (c *creation) observe(ctx context.Context, seen sighting) {
+	if len(seen.matches) == 0 {
+		return // this run made it, and the service does not show it yet
+	}
 	c.history.Seen = true
-	c.plan.observe(seen.matches, &c.resp.Diagnostics)
+	c.plan.observe(seen.matches, c.history, &c.resp.Diagnostics)
 	c.write(ctx)
 }
 
 // readBack completes the state of a subscription that is known to exist. What goes wrong with it is no failure.
 func (c *creation) readBack(ctx context.Context) {
-	if c.plan.ApplicationID.IsNull() {
+	if c.turn == nil {
 		return
 	}
-	seen, err := c.plan.lookUp(ctx, c.service)
+	seen, err := c.plan.lookUp(ctx, c.service, c.turn.askAgain)
 	switch {
 	case err != nil:
 		c.resp.Diagnostics.AddWarning("The webhook subscription could not be read back", "It exists. "+describe(err))

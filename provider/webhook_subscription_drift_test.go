@@ -9,6 +9,7 @@ import (
 )
 
 func TestSubscriptionGoneAtTheService(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.application(t)
@@ -31,6 +32,7 @@ func TestSubscriptionGoneAtTheService(t *testing.T) {
 // What does not say clearly that the subscription is gone must not take it from the state: the next apply would make a
 // second one.
 func TestSubscriptionStaysOnUnclearAnswers(t *testing.T) {
+	t.Parallel()
 	cases := map[string]func(*testing.T, *service){
 		"not yet visible": func(t *testing.T, s *service) {
 			s.fault(t, control.Fault{Operation: control.RetrieveWebhook, Kind: control.Answer, Status: 404, Times: 2})
@@ -67,6 +69,7 @@ func TestSubscriptionStaysOnUnclearAnswers(t *testing.T) {
 
 // A service that has never shown the subscription may never show any.
 func TestSubscriptionThatTheServiceNeverShows(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	s.speak(t, "retrieveWebhook", "404")
 	onEachCLI(t, func(t *testing.T, c cli) {
@@ -84,6 +87,7 @@ func TestSubscriptionThatTheServiceNeverShows(t *testing.T) {
 }
 
 func TestSubscriptionReadOfAnUnreachableServiceIsAnError(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.application(t)

@@ -30,12 +30,7 @@ func (r *subscriptionResource) ImportState(ctx context.Context, req resource.Imp
 	}
 	history{Imported: time.Now().UTC()}.write(ctx, resp.Private, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, wanted)...)
-	resp.Diagnostics.Append(resp.State.Set(ctx, subscriptionModel{
-		URL: wanted.URL, ApplicationID: wanted.ApplicationID,
-		Events: types.SetNull(types.StringType), FieldNames: types.MapNull(types.StringType),
-		DeletionPolicy: types.StringValue(deletionPrevent), OnExisting: types.StringValue(existingFail),
-		ResponseJSON: types.StringNull(), WebhookJSON: types.StringNull(),
-	})...)
+	resp.Diagnostics.Append(resp.State.Set(ctx, existingModel(wanted.URL, wanted.ApplicationID, types.SetNull(types.StringType)))...)
 }
 
 func parseImportID(id string) subscriptionIdentity {

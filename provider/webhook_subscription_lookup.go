@@ -21,9 +21,12 @@ const (
 	absent
 )
 
+// asking is how a look is made: turn.ask or turn.askAgain.
+type asking func(ctx context.Context, service *client.Client, application int64, urlName string) showing
+
 // lookUp asks the service for the subscription. Errors are those of the call; an answer that tells nothing is no error,
 // and never a proof of absence.
-func (m subscriptionModel) lookUp(ctx context.Context, service *client.Client) (sighting, error) {
+func (m subscriptionModel) lookUp(ctx context.Context, service *client.Client, ask asking) (sighting, error) {
 	if m.ApplicationID.IsNull() {
 		return sighting{why: "there is no application_id"}, nil
 	}
@@ -31,8 +34,8 @@ func (m subscriptionModel) lookUp(ctx context.Context, service *client.Client) (
 	if !known {
 		return sighting{why: "payload_json replaces the URL or the application"}, nil
 	}
-	webhooks, err := service.RetrieveWebhook(ctx, m.ApplicationID.ValueInt64(), m.fieldName("url"))
-	switch {
+	answer := ask(ctx, service, m.ApplicationID.ValueInt64(), m.fieldName("url"))
+	switch err := answer.err; {
 	case client.IsNotFound(err):
 		return sighting{verdict: absent}, nil
 	case client.KindOf(err) == client.KindUnreadable:
@@ -40,7 +43,7 @@ func (m subscriptionModel) lookUp(ctx context.Context, service *client.Client) (
 	case err != nil:
 		return sighting{}, err
 	}
-	return judge(webhooks, receiver), nil
+	return judge(answer.webhooks, receiver), nil
 }
 
 func judge(webhooks *client.Webhooks, receiver string) sighting {

@@ -48,7 +48,7 @@ func TestLookUp(t *testing.T) {
 	for situation, test := range cases {
 		t.Run(situation, func(t *testing.T) {
 			m := model(func(m *subscriptionModel) { m.FieldNames = renamed("url", "where_to") })
-			seen, err := m.lookUp(t.Context(), serviceThatShows(t, test.status, test.body))
+			seen, err := m.lookUp(t.Context(), serviceThatShows(t, test.status, test.body), (&turn{}).ask)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,13 +61,13 @@ func TestLookUp(t *testing.T) {
 		})
 	}
 	t.Run("a failing service is an error", func(t *testing.T) {
-		if _, err := model(nil).lookUp(t.Context(), serviceThatShows(t, 403, "")); client.KindOf(err) != client.KindCredentials {
+		if _, err := model(nil).lookUp(t.Context(), serviceThatShows(t, 403, ""), (&turn{}).ask); client.KindOf(err) != client.KindCredentials {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("without an application nobody is asked", func(t *testing.T) {
 		m := model(func(m *subscriptionModel) { m.ApplicationID = types.Int64Null() })
-		if seen, err := m.lookUp(t.Context(), nil); err != nil || seen.verdict != unclear {
+		if seen, err := m.lookUp(t.Context(), nil, nil); err != nil || seen.verdict != unclear {
 			t.Errorf("got %v, %v", seen.verdict, err)
 		}
 	})

@@ -17,6 +17,7 @@ var losses = map[string]control.Fault{
 }
 
 func TestSubscriptionWithLostAnswerIsReadBack(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		for situation, loss := range losses {
@@ -37,8 +38,31 @@ func TestSubscriptionWithLostAnswerIsReadBack(t *testing.T) {
 	})
 }
 
+// A status of success is the answer, whatever becomes of its body.
+func TestSubscriptionWithTruncatedAnswer(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	onEachCLI(t, func(t *testing.T, c cli) {
+		for _, application := range []int64{0, s.application(t)} {
+			w := c.workspace(t, s.environment()...)
+			w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
+			s.forget(t)
+			s.fault(t, control.Fault{Operation: control.SubscribeWebhook, Kind: control.Truncate, AfterWork: true})
+			w.must(t, "apply", "-auto-approve")
+			if strings.Contains(w.state(t), "tainted") {
+				t.Error("the resource is tainted")
+			}
+			w.mustPlanNothing(t)
+			if n := s.requests(t, control.SubscribeWebhook); n != 1 {
+				t.Errorf("want one subscription sent, got %d", n)
+			}
+		}
+	})
+}
+
 // Where a lost answer cannot be made up for at once, the next apply with adopt has to end with one subscription.
 func TestSubscriptionWithLostAnswerIsAdoptedLater(t *testing.T) {
+	t.Parallel()
 	cases := map[string]struct {
 		application bool
 		faults      []control.Fault
@@ -96,6 +120,7 @@ func TestSubscriptionWithLostAnswerIsAdoptedLater(t *testing.T) {
 
 // Several subscriptions of one application lose their answers in the same apply, and the service shows only the newest.
 func TestSubscriptionsOfOneApplicationWithLostAnswers(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.application(t)
@@ -117,6 +142,7 @@ func TestSubscriptionsOfOneApplicationWithLostAnswers(t *testing.T) {
 }
 
 func TestSubscriptionReadBackTroubleIsAWarning(t *testing.T) {
+	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.application(t)

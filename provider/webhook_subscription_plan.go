@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"time"
 
@@ -30,7 +31,8 @@ func (r *subscriptionResource) ModifyPlan(ctx context.Context, req resource.Modi
 	case state == nil:
 		r.connection.check(&resp.Diagnostics)
 		planCreation(config, plan, &resp.Diagnostics)
-		history.DeletionPolicy = plan.DeletionPolicy.ValueString()
+		// Nothing of the one that it replaces, whose history the plan of a replacement is told.
+		history = historyOf(plan)
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
 	default:
 		planChange(config, plan, state, history, resp)
@@ -41,6 +43,7 @@ func (r *subscriptionResource) ModifyPlan(ctx context.Context, req resource.Modi
 }
 
 func planCreation(config, plan *subscriptionModel, diags *diag.Diagnostics) {
+	plan.WriteOnlyVersion = config.firstWriteOnlyVersion()
 	if config.Events.IsNull() {
 		plan.Events = types.SetNull(types.StringType) // computed only for the sake of imports
 	}
@@ -59,6 +62,7 @@ func planChange(config, plan, state *subscriptionModel, history history, resp *r
 			plan.Events = state.Events // what the service showed, and not what anybody asked for
 		}
 	}
+	plan.WriteOnlyVersion = config.nextWriteOnlyVersion(state, history, &resp.Diagnostics)
 	var adopted bool
 	for _, change := range plan.changes(state) {
 		if history.adopting() && change.before.IsNull() {
@@ -72,6 +76,9 @@ func planChange(config, plan, state *subscriptionModel, history history, resp *r
 		return
 	}
 	if adopted {
+		if secret := imprintOf(config.WriteOnly); history.WriteOnly == nil && !state.WebhookJSON.IsNull() {
+			plan.WebhookJSON = secret.shown(json.RawMessage(state.WebhookJSON.ValueString()))
+		}
 		resp.Diagnostics.AddWarning("The configuration is taken over without sending it",
 			"The subscription was imported, and what the service cannot show of it is taken to be as configured.")
 		return

@@ -12,12 +12,16 @@ import (
 type history struct {
 	// Created is when the subscription was sent; zero if it was not by this resource.
 	Created time.Time `json:"created,omitzero"`
-	// Imported is when it was imported; zero if it was not.
+	// Imported is when it was imported, or moved here; zero if it was not.
 	Imported time.Time `json:"imported,omitzero"`
+	// ID is that which the service gave it; 0 if none is known.
+	ID int64 `json:"id,omitempty"`
 	// Recorded tells that an apply has brought the configuration of an imported subscription into the state.
 	Recorded bool `json:"recorded,omitempty"`
 	// Seen tells that the service has shown it at least once.
 	Seen bool `json:"seen,omitempty"`
+	// WriteOnly is what is remembered of the payload_json_wo that was sent.
+	WriteOnly *imprint `json:"write_only,omitempty"`
 	// DeletionPolicy is that of the last plan. When a resource is replaced, the one in the state may be older.
 	DeletionPolicy string `json:"deletion_policy,omitempty"`
 }
@@ -36,6 +40,11 @@ func readHistory(ctx context.Context, private privateState, diags *diag.Diagnost
 	var h history
 	_ = json.Unmarshal(raw, &h) // nothing, or what only this file writes
 	return h
+}
+
+// historyOf is that of a subscription which is only planned.
+func historyOf(plan *subscriptionModel) history {
+	return history{DeletionPolicy: plan.DeletionPolicy.ValueString()}
 }
 
 func (h history) write(ctx context.Context, private privateState, diags *diag.Diagnostics) {

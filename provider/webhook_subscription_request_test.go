@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
@@ -41,7 +42,7 @@ func TestSubscriptionRequest(t *testing.T) {
 		m.Events = eventSet("b", "a")
 		m.PayloadJSON = types.StringValue(`{"secret":"s"}`)
 		m.FieldNames = renamed("url", "target_url")
-	}).request()
+	}).request(types.StringNull())
 	if got := request.URL.Reveal(); got != receiver {
 		t.Errorf("URL: got %q", got)
 	}
@@ -58,7 +59,7 @@ func TestSubscriptionRequest(t *testing.T) {
 		t.Errorf("payload: got %q", got)
 	}
 
-	least := model(func(m *subscriptionModel) { m.ApplicationID = types.Int64Null() }).request()
+	least := model(func(m *subscriptionModel) { m.ApplicationID = types.Int64Null() }).request(types.StringNull())
 	if least.ApplicationID != 0 || least.Events != nil || least.Payload.Reveal() != nil {
 		t.Errorf("what is null must not be sent: %d %v", least.ApplicationID, least.Events)
 	}
@@ -71,14 +72,14 @@ func TestSubscriptionReceiver(t *testing.T) {
 		want             string // "" if it cannot be known
 		shown            []string
 	}{
-		"as configured":               {want: receiver, shown: []string{"application_id", "events", "url"}},
-		"further fields":              {payload: `{"secret": "s"}`, want: receiver, shown: []string{"application_id", "events", "url"}},
-		"another URL":                 {payload: `{"url": "https://other.example.com"}`, want: "https://other.example.com", shown: []string{"application_id", "events"}},
-		"no URL":                      {payload: `{"url": null}`, shown: []string{"application_id", "events"}},
-		"a URL that is no text":       {payload: `{"url": {"href": "x"}}`, shown: []string{"application_id", "events"}},
+		"as configured":               {want: receiver, shown: []string{"applicationid", "events", "url"}},
+		"further fields":              {payload: `{"secret": "s"}`, want: receiver, shown: []string{"applicationid", "events", "url"}},
+		"another URL":                 {payload: `{"url": "https://other.example.com"}`, want: "https://other.example.com", shown: []string{"applicationid", "events"}},
+		"no URL":                      {payload: `{"url": null}`, shown: []string{"applicationid", "events"}},
+		"a URL that is no text":       {payload: `{"url": {"href": "x"}}`, shown: []string{"applicationid", "events"}},
 		"another application":         {payload: `{"application_id": 1}`, shown: []string{"events", "url"}},
-		"a field that only looks so":  {payload: `{"url": "https://other.example.com"}`, urlName: "target_url", want: receiver, shown: []string{"application_id", "events", "target_url"}},
-		"another URL in another name": {payload: `{"target_url": "https://other.example.com"}`, urlName: "target_url", want: "https://other.example.com", shown: []string{"application_id", "events"}},
+		"a field that only looks so":  {payload: `{"url": "https://other.example.com"}`, urlName: "target_url", want: receiver, shown: []string{"applicationid", "events", "targeturl"}},
+		"another URL in another name": {payload: `{"target_url": "https://other.example.com"}`, urlName: "target_url", want: "https://other.example.com", shown: []string{"applicationid", "events"}},
 	}
 	for situation, test := range cases {
 		t.Run(situation, func(t *testing.T) {
@@ -94,7 +95,7 @@ func TestSubscriptionReceiver(t *testing.T) {
 				t.Errorf("got %q, %v; want %q", got, known, test.want)
 			}
 			var shown []string
-			for field := range m.fieldPaths() {
+			for field := range m.sent(types.StringNull()).fields {
 				shown = append(shown, field)
 			}
 			slices.Sort(shown)
@@ -111,5 +112,39 @@ func TestShownURL(t *testing.T) {
 	})
 	if got := m.shownURL(); got != receiver {
 		t.Errorf("got %q", got)
+	}
+}
+
+// A complaint at an attribute that the schema lacks would be shown at no line at all.
+func TestComplaintsAreAtAttributesOfTheSchema(t *testing.T) {
+	var schema resource.SchemaResponse
+	newSubscriptionResource().Schema(t.Context(), resource.SchemaRequest{}, &schema)
+	for field, at := range model(nil).sent(types.StringNull()).fields {
+		attribute, problems := schema.Schema.AttributeAtPath(t.Context(), at)
+		if problems.HasError() || attribute.IsSensitive() {
+			t.Errorf("%s: %s is not in the schema, or sensitive: %v", field, at, problems)
+		}
+	}
+}
+
+func TestMergedPayload(t *testing.T) {
+	null := types.StringNull()
+	text := types.StringValue
+	cases := map[string]struct {
+		first, second types.String
+		want          string
+	}{
+		"none":                          {null, null, ""},
+		"only the first":                {text(`{"a":1}`), null, `{"a":1}`},
+		"only the second":               {null, text(`{"a":1}`), `{"a":1}`},
+		"both":                          {text(`{"a":1,"b":{"c":1}}`), text(`{"a":2,"b":{"d":2}}`), `{"a":2,"b":{"c":1,"d":2}}`},
+		"a null still removes a field":  {text(`{"events":null}`), text(`{"a":1}`), `{"a":1,"events":null}`},
+		"the second has the last word":  {text(`{"a":1}`), text(`{"a":null}`), `{"a":null}`},
+		"a large number keeps its form": {text(`{"n":9007199254740993}`), text(`{"a":1}`), `{"a":1,"n":9007199254740993}`},
+	}
+	for situation, test := range cases {
+		if got := normalized(merged(test.first, test.second)).ValueString(); got != test.want {
+			t.Errorf("%s: got %s, want %s", situation, got, test.want)
+		}
 	}
 }

@@ -8,13 +8,17 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
 var (
-	_ resource.ResourceWithConfigure   = (*subscriptionResource)(nil)
-	_ resource.ResourceWithIdentity    = (*subscriptionResource)(nil)
-	_ resource.ResourceWithImportState = (*subscriptionResource)(nil)
-	_ resource.ResourceWithModifyPlan  = (*subscriptionResource)(nil)
+	_ resource.ResourceWithConfigure      = (*subscriptionResource)(nil)
+	_ resource.ResourceWithIdentity       = (*subscriptionResource)(nil)
+	_ resource.ResourceWithImportState    = (*subscriptionResource)(nil)
+	_ resource.ResourceWithModifyPlan     = (*subscriptionResource)(nil)
+	_ resource.ResourceWithMoveState      = (*subscriptionResource)(nil)
+	_ resource.ResourceWithValidateConfig = (*subscriptionResource)(nil)
 )
 
 // subscriptionResource is idv_webhook_subscription. The service can create a subscription and show it, and nothing else.
@@ -43,21 +47,21 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 	if service == nil {
 		return
 	}
-	seen, err := state.lookUp(ctx, service)
+	seen, err := r.look(ctx, service, state)
 	if err != nil {
 		addError(&resp.Diagnostics, "Cannot read the webhook subscription", err)
 		return
 	}
 	importing := history.adopting() && state.ID.IsNull()
 	if importing {
-		state.settle(nil)
+		state.settle(nil, nil)
 	}
 	switch seen.verdict {
 	case found:
 		if importing {
-			state.Events = eventsOf(seen.matches[0])
+			state.Events = setOf(seen.matches[len(seen.matches)-1].Events)
 		}
-		state.observe(seen.matches, &resp.Diagnostics)
+		state.observe(seen.matches, history, &resp.Diagnostics)
 		history.Seen = true
 	case absent:
 		if importing || history.absenceCounts(time.Now()) {
@@ -78,6 +82,19 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 }
 
+// look asks what the service shows, once for all subscriptions of an application that are read at the same time.
+func (r *subscriptionResource) look(ctx context.Context, service *client.Client, state subscriptionModel) (sighting, error) {
+	limit, _ := state.Timeouts.Read(ctx, defaultTimeout) // what the state holds was valid when it was configured
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	turn, ok := r.connection.turns.take(ctx, state.ApplicationID.ValueInt64())
+	if !ok {
+		return sighting{}, fmt.Errorf("the wait for other subscriptions of the application ended: %w", context.Cause(ctx))
+	}
+	defer turn.release()
+	return state.lookUp(ctx, service, turn.ask)
+}
+
 func (m *subscriptionModel) warnUnavailable(seen sighting, resp *resource.ReadResponse) {
 	m.DriftDetection = types.StringValue(driftUnavailable)
 	resp.Diagnostics.AddAttributeWarning(path.Root("drift_detection"), "The webhook subscription cannot be read back", fmt.Sprintf(
@@ -87,12 +104,17 @@ func (m *subscriptionModel) warnUnavailable(seen sighting, resp *resource.ReadRe
 // Update sends nothing: whatever the service would have to know makes a replacement.
 func (r *subscriptionResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
 	var plan subscriptionModel
+	var writeOnly types.String
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("payload_json_wo"), &writeOnly)...)
 	history := readHistory(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
 	history.Recorded = true
+	if history.WriteOnly == nil { // imported, and what the configuration holds is taken to be what was sent
+		history.WriteOnly = imprintOf(writeOnly)
+	}
 	history.write(ctx, resp.Private, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, plan.identity())...)
@@ -112,4 +134,10 @@ func (r *subscriptionResource) Delete(ctx context.Context, req resource.DeleteRe
 		policy = history.DeletionPolicy
 	}
 	state.checkAbandon(policy, "a destroy", &resp.Diagnostics)
+	if receiver, known := state.receiver(); known && !state.ApplicationID.IsNull() && !resp.Diagnostics.HasError() {
+		if turn, ok := r.connection.turns.take(ctx, state.ApplicationID.ValueInt64()); ok {
+			turn.abandoned[receiver] = state
+			turn.release()
+		}
+	}
 }

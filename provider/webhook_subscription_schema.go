@@ -3,10 +3,12 @@ package provider
 import (
 	"context"
 
+	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/mapvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/setvalidator"
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
+	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/resource/schema/planmodifier"
@@ -29,7 +31,7 @@ const (
 )
 
 // Schema has no RequiresReplace: ModifyPlan decides about replacement, because deletion_policy has a say in it.
-func (r *subscriptionResource) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+func (r *subscriptionResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Subscribes a URL to updates of the service about applications (mandates).\n\n" +
 			"The service can neither change nor delete a subscription, and has no list of them. So a change of what was sent needs a second " +
@@ -46,7 +48,7 @@ func (r *subscriptionResource) Schema(_ context.Context, _ resource.SchemaReques
 			"url": schema.StringAttribute{
 				Required: true,
 				MarkdownDescription: "Where the service delivers to: `https`, or `http` on a loopback host. It is shown in plans and kept in the state as " +
-					"it is; a token of the receiver belongs into `payload_json`. A change needs a new subscription.",
+					"it is; a token of the receiver belongs into `payload_json_wo`. A change needs a new subscription.",
 				Validators: []validator.String{receiverURLRule},
 			},
 			"events": schema.SetAttribute{
@@ -68,9 +70,27 @@ func (r *subscriptionResource) Schema(_ context.Context, _ resource.SchemaReques
 			"payload_json": schema.StringAttribute{
 				Optional: true, Sensitive: true,
 				MarkdownDescription: "A JSON object with further fields of the request, merged over the ones above as RFC 7396 says: it replaces a field, " +
-					"and removes it with `null`. The service does not document the fields. Kept in the state. A change other than of spacing or " +
+					"and removes it with `null`. The service does not document the fields. Kept in the state; what is secret belongs into `payload_json_wo`. A change other than of spacing or " +
 					"order needs a new subscription.",
 				Validators: []validator.String{jsonObjectRule},
+			},
+			"payload_json_wo": schema.StringAttribute{
+				Optional: true, Sensitive: true, WriteOnly: true,
+				MarkdownDescription: "Like `payload_json`, and merged over it, for what is secret: it is sent and never stored, neither in the plan nor in " +
+					"the state, and may come from an ephemeral value. It can hold neither the URL nor the application. What the service repeats " +
+					"of it is left out of `response_json` and `webhook_json`. Needs Terraform or OpenTofu 1.11.",
+				Validators: []validator.String{jsonObjectRule},
+			},
+			"payload_json_wo_version": schema.Int64Attribute{
+				Optional: true, Computed: true,
+				MarkdownDescription: "Says which `payload_json_wo` it is. Another number needs a new subscription, and with the same number another " +
+					"`payload_json_wo` only causes a warning. Left out, the provider notices another `payload_json_wo` itself, by a salted " +
+					"and stretched digest in the private part of the state. Set it where `payload_json_wo` differs from run to run or is not " +
+					"known when planning.",
+				Validators: []validator.Int64{
+					int64validator.AtLeast(0),
+					int64validator.AlsoRequires(path.MatchRoot("payload_json_wo")),
+				},
 			},
 			"field_names": schema.MapAttribute{
 				Optional:    true,
@@ -118,6 +138,15 @@ func (r *subscriptionResource) Schema(_ context.Context, _ resource.SchemaReques
 					"show it otherwise.",
 				PlanModifiers: keep,
 			},
+		},
+		Blocks: map[string]schema.Block{
+			"timeouts": timeouts.Block(ctx, timeouts.Opts{
+				Create: true, Read: true,
+				CreateDescription: "How long a creation may take, as a duration such as `90s`. Default `2m`, of which a few seconds are for looking for a " +
+					"subscription whose answer was lost; set it to go on looking until the time is over. Every single call is bounded by " +
+					"`request_timeout` of the provider block too.",
+				ReadDescription: "How long reading the subscription may take, as a duration such as `90s`. Default `2m`.",
+			}),
 		},
 	}
 }

@@ -30,7 +30,7 @@ manifests() {
 	"$bin/controller-gen" rbac:roleName=mandate-operator paths=./operator/... "output:rbac:dir=$out/config/rbac"
 }
 
-# The schema always comes from the pinned tofu: another tool on PATH prints other kinds of objects.
+# The schema always comes from the pinned tofu: another tool on PATH prints other kinds of objects. Actions are added to it.
 # Left alone, tfplugindocs would download terraform. It looks for its provider under "hashicorp".
 reference() {
 	scratch=$PWD/$out/terraform
@@ -50,7 +50,8 @@ reference() {
 		}
 	EOF
 	TF_CLI_CONFIG_FILE=$scratch/cli.tfrc CHECKPOINT_DISABLE=1 \
-		"$bin/tofu" "-chdir=$scratch" providers schema -json >"$scratch/schema.json"
+		"$bin/tofu" "-chdir=$scratch" providers schema -json >"$scratch/printed.json"
+	go run ./internal/providerschema <"$scratch/printed.json" >"$scratch/schema.json"
 	"$bin/tfplugindocs" generate --provider-name idv --providers-schema "$scratch/schema.json" \
 		--examples-dir examples/terraform --website-source-dir docs/templates \
 		--rendered-website-dir "$out/docs" >"$scratch/log" 2>&1 || {

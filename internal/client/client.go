@@ -17,6 +17,7 @@ type Client struct {
 	observe   func(Request)
 
 	tls    *tls.Config
+	proxy  func(*http.Request) (*url.URL, error)
 	shared *http.Transport
 	limits *limits
 	tokens *tokenSource
@@ -40,6 +41,10 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	proxy, err := config.proxy()
+	if err != nil {
+		return nil, err
+	}
 	guardStandardLog()
 	c := &Client{
 		baseURL:   base.JoinPath(apiPrefix),
@@ -47,7 +52,8 @@ func New(config Config) (*Client, error) {
 		timeout:   orDefault(config.RequestTimeout, defaultRequestTimeout),
 		observe:   config.Observe,
 		tls:       tlsConfig,
-		shared:    newTransport(tlsConfig),
+		proxy:     proxy,
+		shared:    newTransport(tlsConfig, proxy),
 		limits:    newLimits(config.RequestsPerSecond, orDefault(config.MaxWait, defaultMaxWait)),
 		complete:  transitionMethod{configured: config.CompleteMethod},
 		reject:    transitionMethod{configured: config.RejectMethod},

@@ -53,6 +53,9 @@ type Config struct {
 	TokenAuthorization TokenAuthorization
 	// CABundle: PEM certificates to trust instead of the system's.
 	CABundle []byte
+	// ProxyURL of every request: http, https or socks5, with user and password if it needs them; "" is what the environment
+	// says (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).
+	ProxyURL Secret
 	// UserAgent of every request; "" is "idv-client".
 	UserAgent string
 	// RequestTimeout bounds one call, retries and login included; 0 is 30 s. An answer to a read must begin within a
@@ -114,6 +117,19 @@ func parseBaseURL(raw string) (*url.URL, error) {
 		return nil, fmt.Errorf("base URL: leave out %s at the end, it is added", apiPrefix)
 	}
 	return u, nil
+}
+
+// proxy is for http.Transport.
+func (c Config) proxy() (func(*http.Request) (*url.URL, error), error) {
+	raw := c.ProxyURL.Reveal()
+	if raw == "" {
+		return http.ProxyFromEnvironment, nil
+	}
+	u, err := url.Parse(raw)
+	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" {
+		return nil, errors.New("proxy URL: must be an http, https or socks5 URL with a host, such as http://proxy.example.com:3128")
+	}
+	return http.ProxyURL(u), nil
 }
 
 func loopback(host string) bool {

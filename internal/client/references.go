@@ -150,23 +150,35 @@ func (r *References) MandateType(want Reference) (Reference, bool) {
 	return Find(r.MandateTypes, want)
 }
 
-// Find looks an entry up by id, by code or by name, whichever want has. False if none fits, or several that differ in
-// their ids.
+// Find looks an entry up by id, by code or by name, whichever want has. False if none fits, or several that are not the
+// same.
 func Find(references []Reference, want Reference) (Reference, bool) {
-	var found Reference
-	fits := 0
-	for _, have := range references {
-		if want.ID != 0 && want.ID == have.ID ||
-			want.Code != "" && strings.EqualFold(want.Code, have.Code) ||
-			want.Name != "" && strings.EqualFold(want.Name, have.Name) {
-			if fits == 0 || have.ID != found.ID {
-				fits++
-			}
-			found = have
-		}
-	}
-	if fits != 1 {
+	matches := Matches(references, want)
+	if len(matches) != 1 {
 		return Reference{}, false
 	}
-	return found, true
+	return matches[0], true
+}
+
+// Matches gives the entries that fit by id, by code or by name, whichever want has; code and name without regard to
+// letter case. What the service lists twice is given once.
+func Matches(references []Reference, want Reference) []Reference {
+	var matches []Reference
+	for _, have := range references {
+		fits := want.ID != 0 && want.ID == have.ID ||
+			want.Code != "" && strings.EqualFold(want.Code, have.Code) ||
+			want.Name != "" && strings.EqualFold(want.Name, have.Name)
+		if fits && !slices.ContainsFunc(matches, have.same) {
+			matches = append(matches, have)
+		}
+	}
+	return matches
+}
+
+// same goes by the id. Countries often have none; then code and name decide.
+func (r Reference) same(other Reference) bool {
+	if r.ID != 0 || other.ID != 0 {
+		return r.ID == other.ID
+	}
+	return r.Code == other.Code && r.Name == other.Name
 }

@@ -80,3 +80,29 @@ func TestFindReference(t *testing.T) {
 		}
 	}
 }
+
+// Countries have no ids, which must not make two of them one.
+func TestFindReferenceWithoutID(t *testing.T) {
+	countries := []Reference{{Code: "CG", Name: "Congo"}, {Code: "CD", Name: "Congo"}, {Code: "BE", Name: "Belgium"}, {Code: "BE", Name: "Belgium"}}
+	for name, test := range map[string]struct {
+		want  Reference
+		codes []string
+	}{
+		"one":                  {Reference{Code: "cd"}, []string{"CD"}},
+		"two of one name":      {Reference{Name: "congo"}, []string{"CG", "CD"}},
+		"listed twice":         {Reference{Name: "Belgium"}, []string{"BE"}},
+		"an id that none has":  {Reference{ID: 1}, nil},
+		"nothing is asked for": {Reference{}, nil},
+	} {
+		var codes []string
+		for _, match := range Matches(countries, test.want) {
+			codes = append(codes, match.Code)
+		}
+		if diff := cmp.Diff(test.codes, codes); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", name, diff)
+		}
+		if _, ok := Find(countries, test.want); ok != (len(test.codes) == 1) {
+			t.Errorf("%s: found is %t", name, ok)
+		}
+	}
+}

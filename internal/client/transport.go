@@ -6,15 +6,16 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptrace"
+	"net/url"
 	"sync/atomic"
 	"time"
 )
 
 // newTransport makes a transport that sends what it is given, to where it is told. It is used without an http.Client:
 // a redirect would carry the token, and on 307 and 308 the body, to another place.
-func newTransport(config *tls.Config) *http.Transport {
+func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error)) *http.Transport {
 	return &http.Transport{
-		Proxy:                  http.ProxyFromEnvironment,
+		Proxy:                  proxy,
 		DialContext:            (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
 		TLSClientConfig:        config.Clone(), // net/http writes into it
 		TLSHandshakeTimeout:    5 * time.Second,
@@ -36,7 +37,7 @@ func (c *Client) transport(row properties) *http.Transport {
 	if row.retry == retrySafe {
 		return c.shared
 	}
-	fresh := newTransport(c.tls)
+	fresh := newTransport(c.tls, c.proxy)
 	fresh.DisableKeepAlives = true
 	fresh.IdleConnTimeout = 5 * time.Second // of a connection that came too late to be used
 	return fresh

@@ -49,6 +49,7 @@ var rooms = []room{
 	{dir: "cmd/idv-sandbox", may: []string{"internal/sandbox"}, never: both},
 	{dir: "internal/testenv", may: []string{"api", "internal/client", "internal/sandbox", "operator"}, never: terraform},
 	{dir: "internal/demo", may: []string{"api", "internal/sandbox", "internal/testenv"}, never: terraform},
+	{dir: "internal/providerschema", may: []string{"provider"}, never: kubernetes},
 	{dir: "internal/house"},
 }
 

@@ -1,0 +1,7 @@
+data "idv_country" "uk" {
+  code = "GB"
+}
+
+output "country" {
+  value = data.idv_country.uk.name
+}

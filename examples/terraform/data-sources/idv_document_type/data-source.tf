@@ -1,0 +1,7 @@
+data "idv_document_type" "passport" {
+  name = "Passport"
+}
+
+output "passport_code" {
+  value = data.idv_document_type.passport.code
+}

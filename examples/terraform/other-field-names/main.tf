@@ -1,0 +1,23 @@
+# The service does not document what a subscription is made of. Where its fields have other names than ours, say which:
+#
+#   bin/idv-sandbox --dialect subscribeFields=renamed
+
+terraform {
+  required_providers {
+    idv = {
+      source = "mandate-io/idv"
+    }
+  }
+}
+
+resource "idv_webhook_subscription" "updates" {
+  url            = "https://hooks.example.com/idv"
+  events         = ["application.completed"]
+  application_id = 4711
+
+  field_names = {
+    url            = "target_url"
+    events         = "event_types"
+    application_id = "mandate_id"
+  }
+}

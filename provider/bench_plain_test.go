@@ -1,0 +1,160 @@
+package provider_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+
+	"github.com/hashicorp/terraform-plugin-framework/datasource"
+	"github.com/hashicorp/terraform-plugin-framework/provider"
+	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/resource/schema"
+	"github.com/hashicorp/terraform-plugin-framework/types"
+)
+
+// In a benchmark this program also runs as what Terraform starts: with an argument for the role, which a script adds.
+const (
+	rolePlain    = "serve-plain-provider"
+	roleMeasured = "measure-provider"
+)
+
+// playRole serves the plain provider, or runs a provider and adds its peak memory, in KiB, to a file. False: no role.
+func playRole(arguments []string) bool {
+	switch {
+	case len(arguments) > 1 && arguments[1] == rolePlain:
+		options := providerserver.ServeOpts{Address: "registry.terraform.io/mandate-io/plain"}
+		if err := providerserver.Serve(context.Background(), func() provider.Provider { return plainProvider{} }, options); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+		}
+	case len(arguments) > 3 && arguments[1] == roleMeasured:
+		signal.Ignore(os.Interrupt)                             // it reaches the provider as well, which knows what to do
+		command := exec.Command(arguments[3], arguments[4:]...) //nolint:noctx // ends when the CLI says so
+		command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
+		_ = command.Run()
+		usage, ok := command.ProcessState.SysUsage().(*syscall.Rusage)
+		file, err := os.OpenFile(arguments[2], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if ok && err == nil {
+			fmt.Fprintln(file, usage.Maxrss)
+			_ = file.Close()
+		}
+	default:
+		return false
+	}
+	return true
+}
+
+// providersForBench is a directory with the provider and the plain one, both behind a script that measures them.
+func providersForBench(dir, built, peaks string) error {
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	for name, command := range map[string]string{
+		"idv":   fmt.Sprintf("'%s/terraform-provider-idv' \"$@\"", built),
+		"plain": fmt.Sprintf("'%s' %s", self, rolePlain),
+	} {
+		script := fmt.Sprintf("#!/bin/sh\nexec '%s' %s '%s' %s\n", self, roleMeasured, peaks+"."+name, command)
+		if err := os.WriteFile(filepath.Join(dir, "terraform-provider-"+name), []byte(script), 0o700); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// plainProvider makes the calls that a subscription takes, and nothing else: no token, no look for what exists, no checks,
+// no repetition. What a provider takes beyond it is its own.
+type plainProvider struct{}
+
+func (plainProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
+	resp.TypeName = "plain"
+}
+func (plainProvider) Schema(context.Context, provider.SchemaRequest, *provider.SchemaResponse) {}
+func (plainProvider) Configure(context.Context, provider.ConfigureRequest, *provider.ConfigureResponse) {
+}
+func (plainProvider) DataSources(context.Context) []func() datasource.DataSource { return nil }
+func (plainProvider) Resources(context.Context) []func() resource.Resource {
+	return []func() resource.Resource{func() resource.Resource { return plainSubscription{} }}
+}
+
+type plainSubscription struct{}
+
+type plainModel struct {
+	URL           types.String `tfsdk:"url"`
+	ApplicationID types.Int64  `tfsdk:"application_id"`
+	Answer        types.String `tfsdk:"answer"`
+}
+
+func (plainSubscription) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
+	resp.TypeName = "plain_subscription"
+}
+
+func (plainSubscription) Schema(_ context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+	resp.Schema = schema.Schema{Attributes: map[string]schema.Attribute{
+		"url":            schema.StringAttribute{Required: true},
+		"application_id": schema.Int64Attribute{Optional: true},
+		"answer":         schema.StringAttribute{Computed: true},
+	}}
+}
+
+func (plainSubscription) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
+	var model plainModel
+	resp.Diagnostics.Append(req.Plan.Get(ctx, &model)...)
+	body := fmt.Sprintf("{\"url\": %q}", model.URL.ValueString())
+	if !model.ApplicationID.IsNull() {
+		body = fmt.Sprintf("{\"url\": %q, \"application_id\": %d}", model.URL.ValueString(), model.ApplicationID.ValueInt64())
+	}
+	answer, err := plainCall(ctx, http.MethodPost, "/ext/webhooks/subscribe", body)
+	if err == nil && !model.ApplicationID.IsNull() {
+		answer, err = plainCall(ctx, http.MethodGet, "/ext/webhooks/retrieve/"+strconv.FormatInt(model.ApplicationID.ValueInt64(), 10), "")
+	}
+	if err != nil {
+		resp.Diagnostics.AddError("failed", err.Error())
+		return
+	}
+	model.Answer = types.StringValue(answer)
+	resp.Diagnostics.Append(resp.State.Set(ctx, model)...)
+}
+
+func (plainSubscription) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
+	var model plainModel
+	resp.Diagnostics.Append(req.State.Get(ctx, &model)...)
+	if model.ApplicationID.IsNull() {
+		return
+	}
+	if _, err := plainCall(ctx, http.MethodGet, "/ext/webhooks/retrieve/"+strconv.FormatInt(model.ApplicationID.ValueInt64(), 10), ""); err != nil {
+		resp.Diagnostics.AddError("failed", err.Error())
+	}
+}
+
+func (plainSubscription) Update(context.Context, resource.UpdateRequest, *resource.UpdateResponse) {}
+func (plainSubscription) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
+
+func plainCall(ctx context.Context, method, call, body string) (string, error) {
+	request, err := http.NewRequestWithContext(ctx, method, os.Getenv("PLAIN_BASE_URL")+"/api/v1"+call, bytes.NewBufferString(body))
+	if err != nil {
+		return "", err
+	}
+	request.Header.Set("Authorization", "Bearer "+os.Getenv("PLAIN_TOKEN"))
+	request.Header.Set("Content-Type", "application/json")
+	response, err := plainTransport.RoundTrip(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	answer, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode/100 != 2 {
+		err = fmt.Errorf("%s %s: %s", method, call, response.Status)
+	}
+	return string(answer), err
+}
+
+var plainTransport = &http.Transport{MaxIdleConnsPerHost: 16}

@@ -1,0 +1,118 @@
+package provider_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// BenchmarkSubscriptions gives the seconds of an apply, an empty plan and a destroy of many resources, in three ways in the
+// same run: our subscriptions, those of a provider that makes the same calls and nothing else, and terraform_data, which
+// calls nobody and has no process of its own. Also the requests for each subscription and the peak memory of the provider.
+func BenchmarkSubscriptions(b *testing.B) {
+	for _, application := range []string{"of one application", "of an application each", "of none"} {
+		for _, count := range []int{100, 500} {
+			b.Run(fmt.Sprintf("%s/%d", strings.ReplaceAll(application, " ", "_"), count), func(b *testing.B) {
+				for b.Loop() {
+					benchSubscriptions(b, application, count)
+				}
+				b.ReportMetric(0, "ns/op") // of all three together, which means nothing
+			})
+		}
+	}
+}
+
+func benchSubscriptions(b *testing.B, application string, count int) {
+	s := newServiceWith(b, sandbox.Options{})
+	s.speak(b, "retrieveWebhook", "list")
+	token, err := s.client.AccessToken(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	var ids string
+	switch application {
+	case "of one application":
+		ids = fmt.Sprintf("application_id = %d", s.application(b))
+	case "of an application each":
+		all := make([]string, count)
+		for i := range all {
+			all[i] = strconv.FormatInt(s.application(b), 10)
+		}
+		ids = "application_id = [" + strings.Join(all, ",") + "][count.index]"
+	}
+	const url = "url = \"https://hooks.example.com/${count.index}\""
+	peaks, dir := filepath.Join(b.TempDir(), "peak"), b.TempDir()
+	if err := providersForBench(dir, builtProvider(b), peaks); err != nil {
+		b.Fatal(err)
+	}
+	environment := append(s.environment(), "TF_CLI_CONFIG_FILE="+installation(b, dir), "PLAIN_BASE_URL="+s.url, "PLAIN_TOKEN="+token.Value.Reveal())
+	tools := cli{"tofu", tofu(b)}
+	ours := measure(b, tools.workspace(b, environment...), s, fmt.Sprintf(
+		"resource \"idv_webhook_subscription\" \"many\" {\n  count = %d\n  %s\n  %s\n  deletion_policy = \"ABANDON\"\n}\n", count, url, ids))
+	plain := measure(b, tools.workspace(b, environment...), s, fmt.Sprintf(
+		"resource \"plain_subscription\" \"many\" {\n  count = %d\n  %s\n  %s\n}\n", count, url, ids))
+	nothing := measure(b, tools.workspace(b, environment...), s, fmt.Sprintf(
+		"resource \"terraform_data\" \"many\" {\n  count = %d\n  input = \"https://hooks.example.com/${count.index}\"\n}\n", count))
+
+	for _, phase := range phases {
+		b.ReportMetric(ours[phase].seconds, phase+"-s")
+		b.ReportMetric(ours[phase].seconds/plain[phase].seconds, phase+"-x-plain")
+		b.ReportMetric(ours[phase].seconds/nothing[phase].seconds, phase+"-x-terraform_data")
+	}
+	b.ReportMetric(float64(ours["apply"].posts)/float64(count), "apply-POSTs/resource")
+	b.ReportMetric(float64(ours["apply"].gets)/float64(count), "apply-GETs/resource")
+	b.ReportMetric(float64(ours["plan"].gets)/float64(count), "plan-GETs/resource")
+	b.ReportMetric(peak(b, peaks+".idv"), "peak-MiB")
+	b.ReportMetric(peak(b, peaks+".plain"), "plain-peak-MiB")
+}
+
+var phases = []string{"apply", "plan", "destroy"}
+
+type measured struct {
+	seconds     float64
+	posts, gets int64
+}
+
+func measure(b *testing.B, w *workspace, s *service, configuration string) map[string]measured {
+	b.Helper()
+	write(b, filepath.Join(w.dir, "main.tf"), strings.Replace(required, "}\n}", "  plain = { source = \"mandate-io/plain\" }\n  }\n}", 1)+configuration)
+	all := map[string]measured{}
+	for _, phase := range phases {
+		arguments := map[string][]string{
+			"apply": {"apply", "-auto-approve"}, "plan": {"plan", "-detailed-exitcode"}, "destroy": {"destroy", "-auto-approve"},
+		}[phase]
+		s.forget(b)
+		begin := time.Now()
+		w.must(b, arguments...)
+		all[phase] = measured{
+			seconds: time.Since(begin).Seconds(),
+			posts:   s.requests(b, control.SubscribeWebhook), gets: s.requests(b, control.RetrieveWebhook),
+		}
+	}
+	return all
+}
+
+// peak is the most memory, in MiB, that a run of the provider had.
+func peak(b *testing.B, file string) float64 {
+	b.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var most float64
+	for line := range strings.Lines(string(content)) {
+		kib, err := strconv.ParseFloat(strings.TrimSpace(line), 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		most = max(most, kib/1024)
+	}
+	return most
+}

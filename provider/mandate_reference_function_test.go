@@ -1,0 +1,115 @@
+package provider_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
+	"github.com/mandate-io/idv/internal/reference"
+)
+
+// mandateReference calls the function as a CLI does.
+func (p *plugin) mandateReference(t *testing.T, arguments ...string) (string, *tfprotov6.FunctionError) {
+	t.Helper()
+	var encoded []*tfprotov6.DynamicValue
+	for _, argument := range arguments {
+		value, err := tfprotov6.NewDynamicValue(tftypes.String, tftypes.NewValue(tftypes.String, argument))
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded = append(encoded, &value)
+	}
+	answer, err := p.server.CallFunction(t.Context(), &tfprotov6.CallFunctionRequest{Name: "mandate_reference", Arguments: encoded})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if answer.Error != nil {
+		return "", answer.Error
+	}
+	result, err := answer.Result.Unmarshal(tftypes.String)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return goValue(t, result).(string), nil
+}
+
+// What Kubernetes accepts as names gives the operator's reference, to the character.
+func TestMandateReference(t *testing.T) {
+	p := newPlugin(t, newService(t).url)
+	long, dotted := strings.Repeat("n", 63), strings.Repeat("m.", 126)+"m"
+	for situation, names := range map[string]struct{ namespace, name, prefix string }{
+		"short":                 {"onboarding", "acme", ""},
+		"with dots":             {"team-a", "acme.2026.eu", ""},
+		"with a prefix":         {"team-a", "acme", "eu/"},
+		"a prefix beyond ASCII": {"team-a", "acme", strings.Repeat("é", 50)},
+		"as long as it may be":  {"n", strings.Repeat("m", reference.MaxLength-2), ""},
+		"one too long":          {"n", strings.Repeat("m", reference.MaxLength-1), ""},
+		"both at their limits":  {long, dotted, ""},
+		"all at their limits":   {long, dotted, strings.Repeat("p", 50)},
+	} {
+		arguments := []string{names.namespace, names.name}
+		if names.prefix != "" {
+			arguments = append(arguments, names.prefix)
+		}
+		got, failure := p.mandateReference(t, arguments...)
+		if want := reference.Mandate(names.prefix, names.namespace, names.name); failure != nil || got != want {
+			t.Errorf("%s: want %q, got %q, %+v", situation, want, got, failure)
+		}
+		if n := len([]rune(got)); n > reference.MaxLength {
+			t.Errorf("%s: it has %d characters", situation, n)
+		}
+	}
+	if empty, _ := p.mandateReference(t, "team-a", "acme", ""); empty != "team-a.acme" {
+		t.Errorf("an empty prefix is none, got %q", empty)
+	}
+}
+
+// What no Mandate can be called has no reference: a typing error is not to become one that nobody has.
+func TestMandateReferenceRefuses(t *testing.T) {
+	p := newPlugin(t, newService(t).url)
+	for situation, test := range map[string]struct {
+		arguments []string
+		argument  int64
+		want      string
+	}{
+		"no namespace":              {[]string{"", "acme"}, 0, "namespace"},
+		"a prefix in the namespace": {[]string{"eu/team-a", "acme"}, 0, "third argument"},
+		"a namespace with a dot":    {[]string{"team.a", "acme"}, 0, "namespace"},
+		"a long namespace":          {[]string{strings.Repeat("n", 64), "acme"}, 0, "63"},
+		"no name":                   {[]string{"team-a", ""}, 1, "name"},
+		"upper case":                {[]string{"team-a", "Acme"}, 1, "metadata.name"},
+		"a long name":               {[]string{"team-a", strings.Repeat("m", 254)}, 1, "253"},
+		"a long prefix":             {[]string{"team-a", "acme", strings.Repeat("é", 51)}, 2, "50"},
+		"two prefixes":              {[]string{"team-a", "acme", "eu-", "us-"}, 3, "one prefix"},
+	} {
+		got, failure := p.mandateReference(t, test.arguments...)
+		if failure == nil || !strings.Contains(failure.Text, test.want) || failure.FunctionArgument == nil || *failure.FunctionArgument != test.argument {
+			t.Errorf("%s: want an error of argument %d with %q, got %q, %+v", situation, test.argument, test.want, got, failure)
+		}
+	}
+}
+
+func TestMandateReferenceOnTheCLIs(t *testing.T) {
+	t.Parallel()
+	onEachCLI(t, func(t *testing.T, c cli) {
+		w := c.workspace(t)
+		// Without any configuration of the provider: it asks nobody.
+		w.configure(t, `
+			output "short" { value = provider::idv::mandate_reference("team-a", "acme") }
+			output "long" { value = provider::idv::mandate_reference("team-a", join("", [for i in range(25) : "0123456789"]), "eu-") }`)
+		w.must(t, "apply", "-auto-approve")
+		output := w.must(t, "output", "-json").output
+		for _, want := range []string{"team-a.acme", reference.Mandate("eu-", "team-a", strings.Repeat("0123456789", 25))} {
+			if !strings.Contains(output, fmt.Sprintf("%q", want)) {
+				t.Errorf("want %q in %s", want, output)
+			}
+		}
+		w.configure(t, `output "wrong" { value = provider::idv::mandate_reference("team-a", "Acme") }`)
+		if r := w.run(t, "plan"); len(r.errors) != 1 || !has(r.errors, "metadata.name") {
+			t.Errorf("want one error, got %+v", r.errors)
+		}
+	})
+}

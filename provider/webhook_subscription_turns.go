@@ -1,0 +1,78 @@
+package provider
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/mandate-io/idv/internal/client"
+)
+
+// turns lets one subscription of an application at a time look and subscribe. The service may show only the newest
+// webhook, and whether one exists can then be told only as long as no other one comes after it.
+type turns struct {
+	mu           sync.Mutex
+	applications map[int64]*turn
+}
+
+// turn is that of one application. Its holder alone uses the fields.
+type turn struct {
+	taken chan struct{}
+	// latest is what the service showed last. Subscriptions of one application share it: each would ask the same.
+	latest *showing
+	// created are the receivers that were subscribed in this run. The service may be slow to show them.
+	created map[string]bool
+	// abandoned are those that were destroyed in this run, by their receivers: some to be replaced.
+	abandoned map[string]subscriptionModel
+}
+
+// showing is one answer of retrieve webhook.
+type showing struct {
+	webhooks *client.Webhooks
+	err      error
+	urlName  string
+	at       time.Time
+}
+
+// take waits for the turn of an application. False means that the context ended.
+func (t *turns) take(ctx context.Context, application int64) (*turn, bool) {
+	t.mu.Lock()
+	if t.applications == nil {
+		t.applications = map[int64]*turn{}
+	}
+	if t.applications[application] == nil {
+		t.applications[application] = &turn{taken: make(chan struct{}, 1), created: map[string]bool{}, abandoned: map[string]subscriptionModel{}}
+	}
+	turn := t.applications[application]
+	t.mu.Unlock()
+	select {
+	case turn.taken <- struct{}{}:
+		return turn, true
+	case <-ctx.Done():
+		return nil, false
+	}
+}
+
+func (t *turn) release() { <-t.taken }
+
+// freshness is how old an answer may be that another subscription of the application asked for.
+const freshness = time.Second
+
+// ask gives what the service shows for the application, or showed a moment ago.
+func (t *turn) ask(ctx context.Context, service *client.Client, application int64, urlName string) showing {
+	if t.latest != nil && t.latest.urlName == urlName && time.Since(t.latest.at) < freshness {
+		return *t.latest
+	}
+	return t.askAgain(ctx, service, application, urlName)
+}
+
+// askAgain gives what the service shows now.
+func (t *turn) askAgain(ctx context.Context, service *client.Client, application int64, urlName string) showing {
+	now := showing{urlName: urlName, at: time.Now()}
+	now.webhooks, now.err = service.RetrieveWebhook(ctx, application, urlName)
+	t.latest = nil
+	if now.err == nil || client.IsNotFound(now.err) {
+		t.latest = &now
+	}
+	return now
+}
