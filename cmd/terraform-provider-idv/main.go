@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"runtime/debug"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 
@@ -17,9 +18,13 @@ import (
 var version = "dev"
 
 func main() {
-	debug := flag.Bool("debug", false, "wait for a debugger, and print the TF_REATTACH_PROVIDERS to start Terraform with")
+	wait := flag.Bool("debug", false, "wait for a debugger, and print the TF_REATTACH_PROVIDERS to start Terraform with")
 	flag.Parse()
-	options := providerserver.ServeOpts{Address: provider.Address, Debug: *debug}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		// A run keeps little and makes much garbage, ten resources at a time; a CLI may run many providers beside each other.
+		debug.SetMemoryLimit(48 << 20)
+	}
+	options := providerserver.ServeOpts{Address: provider.Address, Debug: *wait}
 	if err := providerserver.Serve(context.Background(), provider.New(version), options); err != nil {
 		fmt.Fprintln(os.Stderr, "terraform-provider-idv:", err)
 		os.Exit(1)
