@@ -114,7 +114,7 @@ func (plainSubscription) Create(ctx context.Context, req resource.CreateRequest,
 	}
 	answer, err := plainCall(ctx, http.MethodPost, "/ext/webhooks/subscribe", body)
 	if err == nil && !model.ApplicationID.IsNull() {
-		answer, err = plainCall(ctx, http.MethodGet, "/ext/webhooks/retrieve/"+strconv.FormatInt(model.ApplicationID.ValueInt64(), 10), "")
+		_, err = plainCall(ctx, http.MethodGet, "/ext/webhooks/retrieve/"+strconv.FormatInt(model.ApplicationID.ValueInt64(), 10), "")
 	}
 	if err != nil {
 		resp.Diagnostics.AddError("failed", err.Error())

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
@@ -182,6 +183,7 @@ func write(t testing.TB, path, content string) {
 // result is what a command said. Warnings of the CLI about the development override are left out.
 type result struct {
 	exit             int
+	cpu              time.Duration // with the provider's
 	errors, warnings []diagnostic
 	output           string
 }
@@ -214,7 +216,8 @@ func (w *workspace) run(t testing.TB, arguments ...string) result {
 	command := exec.CommandContext(t.Context(), w.cli.path, arguments...)
 	command.Dir, command.Env = w.dir, w.env
 	output, err := command.CombinedOutput()
-	r := result{exit: command.ProcessState.ExitCode(), output: string(output)}
+	r := result{exit: command.ProcessState.ExitCode(), output: string(output),
+		cpu: command.ProcessState.UserTime() + command.ProcessState.SystemTime()}
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
