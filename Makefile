@@ -66,6 +66,8 @@ test: $(call tools_of,test) ## Everything that CI runs
 	@echo "== tests, with the race detector, on a real API server and OpenTofu"
 	$(GO_TEST) -race -count=1 -shuffle=on -timeout=20m -coverprofile=bin/coverage.out ./...
 	@$(call covered,internal/client,90)
+	@command -v chromium chromium-browser google-chrome google-chrome-stable chrome >/dev/null || \
+		echo "SKIPPED: the sandbox's page was not tried in a browser, because there is none. Install Chromium (Debian: apt-get install chromium)."
 	@echo "make test: everything passed"
 
 # $(call covered,package,percent): prints how much of a package its own tests run, and fails below that.

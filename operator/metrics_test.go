@@ -63,7 +63,7 @@ func (w *world) scrape(address string) string {
 	w.Helper()
 	request, err := http.NewRequestWithContext(w.Context(), http.MethodGet, fmt.Sprintf("http://%s/metrics", address), http.NoBody)
 	w.check(err)
-	response, err := http.DefaultClient.Do(request)
+	response, err := (&http.Client{Timeout: patience}).Do(request)
 	w.check(err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)

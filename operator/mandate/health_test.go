@@ -176,7 +176,7 @@ func meanings() string {
 func golden(t *testing.T, path, want string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(root+path, []byte(want), 0o644); err != nil { //nolint:gosec // a page for everybody
+		if err := os.WriteFile(root+path, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
