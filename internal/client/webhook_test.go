@@ -96,6 +96,7 @@ func TestDecodeWebhooks(t *testing.T) {
 		"two lists":           {`{"webhooks":[` + one + `],"data":[7]}`, []Webhook{a}, false},
 		"list beside a URL":   {`{"url":"https://b.example.com","webhooks":[` + one + `]}`, []Webhook{b}, false},
 		"as many, elsewhere":  {`{"webhooks":[7],"other":` + one + `}`, []Webhook{a}, false},
+		"one more elsewhere":  {`{"webhooks":[` + one + `],"other":{"url":"https://b.example.com"}}`, []Webhook{a, b}, false},
 		"as many, nested":     {`[[` + one + `,{"url":"https://b.example.com"}],7]`, []Webhook{a, b}, false},
 		"empty list":          {`[]`, nil, true},
 		"empty list, wrapped": {`{"data":[]}`, nil, true},
