@@ -76,11 +76,14 @@ func (c *cluster) kubectl(arguments ...string) string {
 
 func (c *cluster) tryKubectl(stdin string, arguments ...string) (string, error) {
 	c.Helper()
-	command := exec.CommandContext(c.Context(), c.Kubectl, append([]string{"--kubeconfig", c.kubeconfig}, arguments...)...)
+	command := exec.CommandContext(c.Context(), c.Kubectl, append([]string{"--kubeconfig", c.kubeconfig, "--cache-dir", c.cache()}, arguments...)...)
 	command.Dir, command.Stdin = c.Root, strings.NewReader(stdin)
 	output, err := command.CombinedOutput()
 	return string(output), err
 }
+
+// cache is kubectl's. It would otherwise be in the user's home.
+func (c *cluster) cache() string { return filepath.Join(c.Dir, "kubectl-cache") }
 
 // bind gives a user the ClusterRoles in one namespace.
 func (c *cluster) bind(namespace, user string, roles ...string) {

@@ -23,10 +23,8 @@ var rolesOf = map[string][]string{
 func policed(t *testing.T) (c *cluster, namespace string) {
 	t.Helper()
 	c, namespace = in(t, env), env.Namespace(t)
-	for _, directory := range []string{"config/rbac", "config/policy"} {
-		c.apply("--filename", namespaceOfOperator)
-		c.apply("--kustomize", directory)
-	}
+	installed(c)
+	c.apply("--kustomize", "config/policy")
 	for user, roles := range rolesOf {
 		c.bind(namespace, user, roles...)
 	}
@@ -40,8 +38,6 @@ func policed(t *testing.T) (c *cluster, namespace string) {
 	}
 	return c, namespace
 }
-
-const namespaceOfOperator = "config/manager/namespace.yaml"
 
 // apply as an administrator, again as often as one likes.
 func (c *cluster) apply(flag, path string) {
@@ -186,6 +182,19 @@ func TestPolicy(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A verb that is granted in one namespace is worth nothing in another.
+func TestPolicyIsGrantedByNamespace(t *testing.T) {
+	c, _ := policed(t)
+	here, there := env.Namespace(t), env.Namespace(t)
+	c.bind(here, "decider", "idv-editor", "idv-decider")
+	c.bind(there, "decider", "idv-editor")
+	c.waitForRight(there, "decider", "create", "mandates")
+	if err := c.attempt("decider", here, nil, "spec: {decision: Complete}"); err != nil {
+		t.Errorf("the decider is refused: %v", err)
+	}
+	refused(t, "decider", c.as("decider").Create(t.Context(), mandate(t, there, "spec: {decision: Complete}"), client.DryRunAll), "spec.decision")
 }
 
 // reviews are as many as the CRD allows.

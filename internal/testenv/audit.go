@@ -63,7 +63,7 @@ func (e *Environment) UsedRights(user string) (allowed, refused []Right, err err
 	if err != nil {
 		return nil, nil, err
 	}
-	defer log.Close()
+	defer func() { _ = log.Close() }()
 	decided := map[string]map[Right]bool{"allow": {}, "forbid": {}}
 	lines := bufio.NewScanner(log)
 	lines.Buffer(nil, 1<<20)
