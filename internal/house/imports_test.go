@@ -47,6 +47,7 @@ var rooms = []room{
 	{dir: "cmd/terraform-provider-idv", may: []string{"provider"}, never: kubernetes},
 	{dir: "cmd/mandate-operator", may: []string{"operator"}, never: terraform},
 	{dir: "cmd/idv-sandbox", may: []string{"internal/sandbox"}, never: both},
+	{dir: "config", tests: []string{"api", "internal/testenv"}, never: terraform},
 	{dir: "internal/testenv", may: []string{"api", "internal/client", "internal/sandbox", "operator"}, never: terraform},
 	{dir: "internal/demo", may: []string{"api", "internal/sandbox", "internal/testenv"}, never: terraform},
 	{dir: "internal/providerschema", may: []string{"provider"}, never: kubernetes},

@@ -48,6 +48,13 @@ func (e *Environment) StartControlPlane() error {
 		return err
 	}
 	defer func() { _ = apiServerLog.Close() }()
+	auditFlags, err := e.writeAuditPolicy()
+	if err != nil {
+		return err
+	}
+	for flag, value := range auditFlags {
+		apiServer.Configure().Set(flag, value)
+	}
 	etcd.Out, etcd.Err = etcdLog, etcdLog
 	apiServer.Out, apiServer.Err = apiServerLog, apiServerLog
 

@@ -6,9 +6,15 @@ import (
 	"testing"
 )
 
+// Suite is what a TestMain is given, a *testing.M, or one that does something more around it.
+type Suite interface {
+	// Run gives the exit code.
+	Run() int
+}
+
 // Main is a package's TestMain: it runs the tests with one control plane that has the CRDs, which it puts into *env, and
 // exits.
-func Main(m *testing.M, env **Environment) {
+func Main(m Suite, env **Environment) {
 	code, err := run(m, env)
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "testenv:", err)
@@ -17,7 +23,7 @@ func Main(m *testing.M, env **Environment) {
 	os.Exit(code)
 }
 
-func run(m *testing.M, env **Environment) (code int, err error) {
+func run(m Suite, env **Environment) (code int, err error) {
 	e, err := New()
 	if err != nil {
 		return 0, err

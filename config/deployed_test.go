@@ -1,0 +1,153 @@
+package config
+
+import (
+	"context"
+	"net"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/internal/testenv"
+)
+
+const (
+	operatorNamespace = "mandate-operator-system"
+	operatorAccount   = "system:serviceaccount:mandate-operator-system:mandate-operator"
+)
+
+// runsAsDeployed runs the operator as the kubelet would: with the arguments of the Deployment, as its ServiceAccount. It
+// becomes leader, answers the probes and the scraper, and works.
+func (c *cluster) runsAsDeployed() {
+	c.Helper()
+	arguments, urls := c.onLoopback(c.deployment().Spec.Template.Spec.Containers[0].Args)
+	// In a Pod, the namespace is that of the ServiceAccount.
+	operator := c.startOperator(c.serviceAccount(), append(arguments, "--leader-election-namespace="+operatorNamespace)...)
+
+	ctx, cancel := context.WithTimeout(c.Context(), patience)
+	defer cancel()
+	for address, path := range map[string]string{":8080": "/metrics", ":8081": "/readyz"} {
+		c.check(operator.WaitForURL(ctx, urls[address]+path))
+	}
+	c.check(operator.WaitForURL(ctx, urls[":8081"]+"/healthz"))
+
+	c.sees(c.Namespace(c.T))
+	lease := &coordinationv1.Lease{}
+	c.check(c.Get(c.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator.idv.mandate.io"}, lease))
+	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" {
+		c.Errorf("nobody leads: %+v", lease.Spec)
+	}
+	c.check(operator.Stop())
+	c.usesLeaderElectionRole()
+}
+
+func (c *cluster) startOperator(kubeconfig string, arguments ...string) *testenv.Process {
+	c.Helper()
+	binary, err := c.Build("./cmd/mandate-operator")
+	c.check(err)
+	command := exec.CommandContext(context.WithoutCancel(c.Context()), binary, append(arguments, "--kubeconfig="+kubeconfig)...)
+	operator, err := c.Start("operator", command)
+	c.check(err)
+	c.Cleanup(func() { c.check(operator.Stop()) })
+	return operator
+}
+
+// sees waits until the operator has looked at an IdentityService in a namespace, and for its Secret.
+func (c *cluster) sees(namespace string) {
+	c.Helper()
+	service := parse(c.T, `
+apiVersion: idv.mandate.io/v1alpha1
+kind: IdentityService
+metadata: {name: default}
+spec: {baseURL: "https://127.0.0.1:1", credentialsSecretRef: {name: none}}
+`)
+	service.SetNamespace(namespace)
+	c.check(c.Create(c.Context(), service))
+	c.eventually(func() (bool, string) {
+		reason := c.kubectl("get", "idsvc", "default", "--namespace", namespace, `--output=jsonpath={.status.conditions[?(@.type=="Ready")].reason}`)
+		return reason == "SecretNotFound", "the IdentityService has the reason " + reason
+	})
+}
+
+// With --watch-namespaces, a RoleBinding in each of them is enough.
+func TestRoleBindingInsteadOfClusterRoleBinding(t *testing.T) {
+	c := in(t, env)
+	installed(c)
+	here, there := env.Namespace(t), env.Namespace(t)
+	c.bind(here, "narrow", "mandate-operator")
+	c.waitForRight(here, "narrow", "watch", "mandates")
+	if c.may(there, "narrow", "get", "mandates") {
+		t.Fatal("it has rights elsewhere")
+	}
+	config, err := clientcmd.LoadFromFile(c.kubeconfig)
+	c.check(err)
+	for _, user := range config.AuthInfos {
+		user.Impersonate = "narrow"
+	}
+	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
+	c.check(clientcmd.WriteToFile(*config, kubeconfig))
+	c.startOperator(kubeconfig, "--watch-namespaces="+here, "--health-probe-bind-address=0")
+	c.sees(here)
+}
+
+var listenAddress = regexp.MustCompile(`^--[a-z-]+-bind-address=(:\d+)$`)
+
+// onLoopback replaces the addresses to listen on, and gives the URLs that they have instead.
+func (c *cluster) onLoopback(arguments []string) (replaced []string, urls map[string]string) {
+	c.Helper()
+	urls = map[string]string{}
+	for _, argument := range arguments {
+		if match := listenAddress.FindStringSubmatch(argument); match != nil {
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			c.check(err)
+			urls[match[1]] = "http://" + listener.Addr().String()
+			argument = strings.TrimSuffix(argument, match[1]) + listener.Addr().String()
+			c.check(listener.Close())
+		}
+		replaced = append(replaced, argument)
+	}
+	return replaced, urls
+}
+
+// serviceAccount writes a kubeconfig of the operator's ServiceAccount.
+func (c *cluster) serviceAccount() (path string) {
+	c.Helper()
+	config := clientcmdapi.NewConfig()
+	config.Clusters["test"] = &clientcmdapi.Cluster{Server: c.Config.Host, CertificateAuthorityData: c.Config.CAData}
+	config.AuthInfos["operator"] = &clientcmdapi.AuthInfo{
+		Token: strings.TrimSpace(c.kubectl("create", "token", "mandate-operator", "--namespace", operatorNamespace)),
+	}
+	config.Contexts["test"] = &clientcmdapi.Context{Cluster: "test", AuthInfo: "operator"}
+	config.CurrentContext = "test"
+	path = filepath.Join(c.TempDir(), "kubeconfig")
+	c.check(clientcmd.WriteToFile(*config, path))
+	return path
+}
+
+// usesLeaderElectionRole compares what the Role of leader election grants with what was used of it. The ClusterRole is
+// compared in the tests of the operator, which make it do more.
+func (c *cluster) usesLeaderElectionRole() {
+	c.Helper()
+	role := &rbacv1.Role{}
+	c.check(c.Get(c.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator-leader-election"}, role))
+	allowed, refused, err := c.UsedRights(operatorAccount)
+	c.check(err)
+	used := slices.DeleteFunc(allowed, func(right testenv.Right) bool {
+		return strings.Contains(string(right), ".idv.mandate.io") || right == "get secrets"
+	})
+	if diff := cmp.Diff(testenv.Rights(role.Rules), used); diff != "" {
+		c.Errorf("rights of leader election (-granted +used):\n%s", diff)
+	}
+	if len(refused) > 0 {
+		c.Errorf("the operator tried to %q and was refused", refused)
+	}
+}

@@ -1,0 +1,172 @@
+package config
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/mandate-io/idv/internal/testenv"
+)
+
+// The life of an installation on a cluster that has nothing, by the Makefile's targets. At its end the operator is gone, and
+// nothing that knows of applications.
+func TestMake(t *testing.T) {
+	c := in(t, emptyCluster(t))
+
+	c.make("install")
+	want := []string{
+		"applicationrecords.idv.mandate.io", "identityservices.idv.mandate.io", "mandateactions.idv.mandate.io", "mandates.idv.mandate.io",
+	}
+	if diff := cmp.Diff(want, c.names("customresourcedefinitions")); diff != "" {
+		t.Errorf("make install: CRDs (-want +got):\n%s", diff)
+	}
+	for _, annotation := range []string{"argocd.argoproj.io/sync-options: Prune=false,Delete=false", "kustomize.toolkit.fluxcd.io/prune: disabled"} {
+		if got := strings.Count(c.kubectl("get", "customresourcedefinitions", "--output=yaml"), " "+annotation+"\n"); got != len(want) {
+			t.Errorf("%d CRDs have the annotation %s, by which a GitOps tool leaves them alone, want all %d", got, annotation, len(want))
+		}
+	}
+	if got := c.names("deployments", "--all-namespaces"); len(got) > 0 {
+		t.Errorf("make install: Deployments %q, want none", got)
+	}
+
+	if output, err := c.tryMake("deploy"); err == nil || !strings.Contains(output, "IMG=registry/name:tag") {
+		t.Errorf("make deploy without IMG: %v, want an error that says how\n%s", err, output)
+	}
+	c.make("deploy", "IMG=registry.example.com/mandate-operator:v1")
+	if image := c.deployment().Spec.Template.Spec.Containers[0].Image; image != "registry.example.com/mandate-operator:v1" {
+		t.Errorf("make deploy: the image is %s", image)
+	}
+	c.runsAsDeployed()
+
+	before := c.data()
+	c.make("undeploy")
+	c.onlyDataIsLeft(before)
+	c.make("undeploy") // of nothing
+	c.make("deploy", "IMG=registry.example.com/mandate-operator:v2")
+	if image := c.deployment().Spec.Template.Spec.Containers[0].Image; image != "registry.example.com/mandate-operator:v2" {
+		t.Errorf("make deploy after undeploy: the image is %s", image)
+	}
+}
+
+func emptyCluster(t *testing.T) *testenv.Environment {
+	t.Helper()
+	environment, err := testenv.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := environment.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := environment.StartControlPlane(); err != nil {
+		t.Fatal(err)
+	}
+	return environment
+}
+
+func (c *cluster) make(arguments ...string) {
+	c.Helper()
+	if output, err := c.tryMake(arguments...); err != nil {
+		c.Fatalf("make %s: %v\n%s", strings.Join(arguments, " "), err, output)
+	}
+}
+
+// tryMake runs make as a user does: not as a part of the make that runs the tests.
+func (c *cluster) tryMake(arguments ...string) (string, error) {
+	c.Helper()
+	command := exec.CommandContext(c.Context(), "make", arguments...)
+	command.Dir = c.Root
+	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains([]string{"MAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MFLAGS", "IMG", "KUBECTL"}, name)
+	})
+	command.Env = append(command.Env, "KUBECONFIG="+c.kubeconfig, "KUBECACHEDIR="+c.cache(),
+		"PATH="+filepath.Dir(c.Kubectl)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	output, err := command.CombinedOutput()
+	return string(output), err
+}
+
+// names of what kubectl get finds.
+func (c *cluster) names(arguments ...string) []string {
+	c.Helper()
+	return strings.Fields(c.kubectl(append([]string{"get", "--output=jsonpath={.items[*].metadata.name}"}, arguments...)...))
+}
+
+func (c *cluster) deployment() *appsv1.Deployment {
+	c.Helper()
+	deployment := &appsv1.Deployment{}
+	c.check(c.Get(c.Context(), client.ObjectKey{Namespace: "mandate-operator-system", Name: "mandate-operator"}, deployment))
+	return deployment
+}
+
+// data creates a Mandate and a record, of a namespace of its own and of the operator's.
+func (c *cluster) data() []*unstructured.Unstructured {
+	c.Helper()
+	var objects []*unstructured.Unstructured
+	for _, namespace := range []string{c.Namespace(c.T), "mandate-operator-system"} {
+		record := parse(c.T, `
+apiVersion: idv.mandate.io/v1alpha1
+kind: ApplicationRecord
+metadata: {name: apr-1}
+spec: {serviceURL: "https://idv.example.com", reference: acme, mandateRef: {name: acme, uid: "1"}, applicationID: 4711}
+`)
+		record.SetNamespace(namespace)
+		objects = append(objects, mandate(c.T, namespace, "{}"), record)
+	}
+	for _, object := range objects {
+		c.check(c.Create(c.Context(), object))
+	}
+	return objects
+}
+
+// onlyDataIsLeft looks for everything that config/default has.
+func (c *cluster) onlyDataIsLeft(data []*unstructured.Unstructured) {
+	c.Helper()
+	stays := []string{"CustomResourceDefinition", "Namespace"}
+	var looked []string
+	for _, object := range c.build("config/default") {
+		looked = append(looked, object.GetKind())
+		err := c.Get(c.Context(), client.ObjectKeyFromObject(object), object)
+		switch {
+		case !slices.Contains(stays, object.GetKind()) && !apierrors.IsNotFound(err):
+			c.Errorf("make undeploy: %s %s is still there (%v)", object.GetKind(), object.GetName(), err)
+		case slices.Contains(stays, object.GetKind()) && (err != nil || object.GetDeletionTimestamp() != nil):
+			c.Errorf("make undeploy: %s %s has gone, or is going (%v)", object.GetKind(), object.GetName(), err)
+		}
+	}
+	for _, kind := range append(stays, "Deployment", "ClusterRole", "NetworkPolicy") {
+		if !slices.Contains(looked, kind) {
+			c.Errorf("config/default has no %s: it was not looked at as a whole: %q", kind, looked)
+		}
+	}
+	for _, object := range data {
+		uid := object.GetUID()
+		err := c.Get(c.Context(), client.ObjectKeyFromObject(object), object)
+		if err != nil || object.GetUID() != uid || object.GetDeletionTimestamp() != nil {
+			c.Errorf("make undeploy: %s in %s has gone, or is going (%v)", object.GetKind(), object.GetNamespace(), err)
+		}
+	}
+}
+
+// build gives what kubectl kustomize makes of a directory.
+func (c *cluster) build(directory string) []*unstructured.Unstructured {
+	c.Helper()
+	var objects []*unstructured.Unstructured
+	for document := range strings.SplitSeq(c.kubectl("kustomize", directory), "\n---\n") {
+		object := &unstructured.Unstructured{}
+		c.check(yaml.Unmarshal([]byte(document), &object.Object))
+		objects = append(objects, object)
+	}
+	return objects
+}

@@ -1,0 +1,130 @@
+package config
+
+import (
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// The API server accepts every directory that kubectl apply -k can be given, without a warning.
+func TestEveryDirectoryIsAccepted(t *testing.T) {
+	c := in(t, env)
+	c.apply("--filename", "config/manager/namespace.yaml")
+	directories, err := filepath.Glob("*/kustomization.yaml")
+	c.check(err)
+	var names []string
+	for _, path := range directories {
+		directory := filepath.Dir(path)
+		names = append(names, directory)
+		t.Run(directory, func(t *testing.T) {
+			c := in(t, env)
+			output := c.kubectl("apply", "--dry-run=server", "--server-side", "--force-conflicts", "--validate=strict", "--kustomize", filepath.Join("config", directory))
+			if strings.Contains(output, "Warning") {
+				t.Error(output)
+			}
+		})
+	}
+	if diff := cmp.Diff([]string{"crd", "default", "manager", "policy", "rbac", "samples"}, names); diff != "" {
+		t.Errorf("directories (-want +got):\n%s", diff)
+	}
+}
+
+// The namespace enforces the restricted Pod Security standard, and the operator's Pod keeps to it.
+func TestPodIsRestricted(t *testing.T) {
+	c := in(t, env)
+	c.apply("--kustomize", "config/manager")
+	cases := map[string]struct {
+		loosen func(*corev1.PodSpec)
+		// want is what the refusal names; none means that the Pod is accepted.
+		want string
+	}{
+		"as it is":               {loosen: func(*corev1.PodSpec) {}},
+		"privileges to escalate": {func(p *corev1.PodSpec) { p.Containers[0].SecurityContext.AllowPrivilegeEscalation = nil }, "allowPrivilegeEscalation"},
+		"capabilities":           {func(p *corev1.PodSpec) { p.Containers[0].SecurityContext.Capabilities = nil }, "capabilities"},
+		"root":                   {func(p *corev1.PodSpec) { p.SecurityContext.RunAsNonRoot = nil }, "runAsNonRoot"},
+		"system calls":           {func(p *corev1.PodSpec) { p.SecurityContext.SeccompProfile = nil }, "seccompProfile"},
+		"the node's network":     {func(p *corev1.PodSpec) { p.HostNetwork = true }, "hostNetwork"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			template := in(t, env).deployment().Spec.Template
+			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: "operator", Labels: template.Labels}, Spec: template.Spec}
+			tc.loosen(&pod.Spec)
+			err := c.as("").Create(t.Context(), pod, client.DryRunAll)
+			if tc.want == "" && err != nil || tc.want != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), tc.want)) {
+				t.Errorf("error = %v, want one that names %q", err, tc.want)
+			}
+		})
+	}
+}
+
+// What the manifests say of each other holds: nothing in an API server notices a name or a port that does not exist.
+func TestManagerFitsTogether(t *testing.T) {
+	c := in(t, env)
+	installed(c)
+	c.apply("--kustomize", "config/manager")
+	deployment, service, policy := c.deployment(), &corev1.Service{}, &networkingv1.NetworkPolicy{}
+	c.check(c.Get(t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator-metrics"}, service))
+	c.check(c.Get(t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator"}, policy))
+	template := deployment.Spec.Template
+	for what, selector := range map[string]map[string]string{
+		"Deployment": deployment.Spec.Selector.MatchLabels, "Service": service.Spec.Selector, "NetworkPolicy": policy.Spec.PodSelector.MatchLabels,
+	} {
+		for key, value := range selector {
+			if template.Labels[key] != value {
+				t.Errorf("the %s selects %s=%s; the Pod has %v", what, key, value, template.Labels)
+			}
+		}
+		if len(selector) == 0 {
+			t.Errorf("the %s selects everything", what)
+		}
+	}
+	ports := portsOf(t, deployment)
+	container := template.Spec.Containers[0]
+	for what, port := range map[string]intstr.IntOrString{
+		"the liveness probe": container.LivenessProbe.HTTPGet.Port, "the readiness probe": container.ReadinessProbe.HTTPGet.Port,
+		"the Service": service.Spec.Ports[0].TargetPort, "the NetworkPolicy": *policy.Spec.Ingress[0].Ports[0].Port,
+	} {
+		if ports[port.StrVal] == 0 {
+			t.Errorf("%s names the port %s; the Pod has %v", what, &port, ports)
+		}
+	}
+	c.check(c.Get(t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: template.Spec.ServiceAccountName}, &corev1.ServiceAccount{}))
+	if resources := container.Resources; resources.Requests.Cpu().IsZero() || resources.Requests.Memory().IsZero() || resources.Limits.Memory().IsZero() {
+		t.Errorf("the resources are %+v", resources)
+	}
+}
+
+// portsOf are the Pod's ports by name, which are those that its arguments make it listen on.
+func portsOf(t *testing.T, deployment *appsv1.Deployment) map[string]int32 {
+	t.Helper()
+	container := deployment.Spec.Template.Spec.Containers[0]
+	ports := map[string]int32{}
+	var named, listens []string
+	for _, port := range container.Ports {
+		ports[port.Name] = port.ContainerPort
+		named = append(named, ":"+strconv.Itoa(int(port.ContainerPort)))
+	}
+	for _, argument := range container.Args {
+		if match := listenAddress.FindStringSubmatch(argument); match != nil {
+			listens = append(listens, match[1])
+		}
+	}
+	slices.Sort(named)
+	slices.Sort(listens)
+	if diff := cmp.Diff(named, listens); diff != "" || len(named) == 0 {
+		t.Errorf("ports of the Pod (-named +listens):\n%s", diff)
+	}
+	return ports
+}

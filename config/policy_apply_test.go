@@ -1,0 +1,117 @@
+package config
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// What a pipeline without the verb applies again and again, as kubectl and GitOps tools do.
+func TestPolicyAndApply(t *testing.T) {
+	base := strings.TrimSuffix(mandateManifest, "}\n")
+	decided := base + ", decision: Complete, archived: true, deletionPolicy: Delete, checkReviews: [" + review1 + "]}\n"
+	cases := map[string]struct {
+		reason string
+		// applied by a person who has the verb; then patch comes from them, if there is one.
+		applied, patch string
+		// again is what the pipeline applies after that.
+		again, refused string
+		// decision is what the Mandate has in the end.
+		decision string
+	}{
+		"unchanged": {applied: decided, again: decided, decision: "Complete"},
+		"unchanged but for a field that needs no verb": {applied: decided, again: strings.Replace(decided, "{mandateType", "{suspend: true, mandateType", 1), decision: "Complete"},
+		"without what somebody else decided": {
+			reason:  "a manifest in Git that says nothing of the decision takes none back",
+			applied: base + "}", patch: `{"spec":{"decision":"Reject"}}`, again: base + "}", decision: "Reject",
+		},
+		"against what somebody else decided": {
+			applied: base + "}", patch: `{"spec":{"decision":"Reject"}}`, again: base + ", decision: Complete}", refused: "spec.decision", decision: "Reject",
+		},
+		"with the decision taken out": {applied: decided, again: strings.Replace(decided, "decision: Complete, ", "", 1), refused: "spec.decision", decision: "Complete"},
+		"with another decision":       {applied: decided, again: strings.Replace(decided, "Complete", "Reject", 1), refused: "spec.decision", decision: "Complete"},
+	}
+	_, _ = policed(t)
+	for name, tc := range cases {
+		for _, side := range []string{"client", "server"} {
+			t.Run(name+" on the "+side+" side", func(t *testing.T) {
+				c, namespace := in(t, env), env.Namespace(t)
+				c.bind(namespace, "decider", rolesOf["decider"]...)
+				c.bind(namespace, "pipeline", rolesOf["pipeline"]...)
+				apply := []string{"apply", "--namespace", namespace, "--filename=-", "--as", "pipeline"}
+				if side == "server" {
+					apply = append(apply, "--server-side", "--force-conflicts")
+				}
+				c.waitForRight(namespace, "pipeline", "patch", "mandates")
+				c.waitForRight(namespace, "decider", "decide", "mandates")
+				if output, err := c.tryKubectl(tc.applied, append(apply, "--as", "decider")...); err != nil {
+					t.Fatal(output)
+				}
+				if tc.patch != "" {
+					c.kubectl("patch", "mandate", "acme", "--namespace", namespace, "--as", "decider", "--type=merge", "--patch", tc.patch)
+				}
+				output, err := c.tryKubectl(tc.again, apply...)
+				switch {
+				case tc.refused == "" && err != nil:
+					t.Errorf("%s\n%s", output, tc.reason)
+				case tc.refused != "" && (err == nil || !strings.Contains(output, tc.refused+" can be set") || !strings.Contains(output, "(Forbidden)") && !strings.Contains(output, "is forbidden")):
+					t.Errorf("it is not refused with %s: %v\n%s", tc.refused, err, output)
+				}
+				if got := c.kubectl("get", "mandate", "acme", "--namespace", namespace, "-o", "jsonpath={.spec.decision}"); got != tc.decision {
+					t.Errorf("the decision is %q, want %q", got, tc.decision)
+				}
+			})
+		}
+	}
+}
+
+// The operator and the cluster's own controllers have no verb of the policy, and need none for what they do.
+func TestPolicyLeavesControllersAlone(t *testing.T) {
+	const (
+		operator  = "system:serviceaccount:mandate-operator-system:mandate-operator"
+		collector = "system:serviceaccount:kube-system:generic-garbage-collector"
+		deleter   = "system:serviceaccount:kube-system:namespace-controller"
+	)
+	policed(t)
+	merge := func(patch string) func(client.Client, *unstructured.Unstructured) error {
+		return func(c client.Client, m *unstructured.Unstructured) error {
+			return c.Patch(t.Context(), m, client.RawPatch(types.MergePatchType, []byte(patch)))
+		}
+	}
+	cases := map[string]struct {
+		user string
+		do   func(client.Client, *unstructured.Unstructured) error
+	}{
+		"the operator sets a finalizer": {operator, merge(`{"metadata":{"finalizers":["idv.mandate.io/application"]}}`)},
+		"the operator writes status": {operator, func(c client.Client, m *unstructured.Unstructured) error {
+			return c.Status().Patch(t.Context(), m, client.RawPatch(types.MergePatchType, []byte(`{"status":{"applicationID":4711}}`)))
+		}},
+		"the garbage collector removes an owner": {collector, merge(`{"metadata":{"ownerReferences":null}}`)},
+		"the garbage collector deletes":          {collector, func(c client.Client, m *unstructured.Unstructured) error { return c.Delete(t.Context(), m) }},
+		"the namespace goes": {deleter, func(c client.Client, m *unstructured.Unstructured) error {
+			return c.DeleteAllOf(t.Context(), m, client.InNamespace(m.GetNamespace()))
+		}},
+	}
+	for _, user := range []string{operator, collector} { // the namespace controller may patch nothing anyway
+		c := in(t, env)
+		m := mandate(t, env.Namespace(t), "{}")
+		c.check(c.Create(t.Context(), m))
+		refused(t, user, merge(`{"spec":{"decision":"Reject"}}`)(c.as(user), m), "spec.decision")
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := in(t, env)
+			m := mandate(t, env.Namespace(t), "spec: {decision: Complete, archived: true, deletionPolicy: Delete, checkReviews: ["+review1+"]}")
+			m.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: "gone"}})
+			c.check(c.Create(t.Context(), m))
+			user := c.as(tc.user)
+			if err := tc.do(user, m.DeepCopy()); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}

@@ -1,0 +1,96 @@
+package testenv
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+)
+
+// auditPolicy logs what operators do, whether they run as OperatorUser or as a ServiceAccount: who asked for what, and no
+// bodies, which hold personal data.
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: Metadata
+  users: [` + OperatorUser + `]
+- level: Metadata
+  userGroups: ["system:serviceaccounts"]
+- level: None
+`
+
+// Right is a verb on a resource, as in "patch mandates.idv.mandate.io/status".
+type Right string
+
+func rightTo(verb, group, resource, subresource string) Right {
+	name := resource
+	if group != "" {
+		name += "." + group
+	}
+	if subresource != "" {
+		name += "/" + subresource
+	}
+	return Right(verb + " " + name)
+}
+
+// Rights are what rules grant, sorted. Rules without resources grant nothing here.
+func Rights(rules []rbacv1.PolicyRule) []Right {
+	granted := map[Right]bool{}
+	for _, rule := range rules {
+		for _, group := range rule.APIGroups {
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					name, subresource, _ := strings.Cut(resource, "/")
+					granted[rightTo(verb, group, name, subresource)] = true
+				}
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(granted))
+}
+
+// UsedRights are what a user has asked the API server for so far, by its audit log: what RBAC allowed and what it refused,
+// both sorted. Only OperatorUser and ServiceAccounts are in that log.
+func (e *Environment) UsedRights(user string) (allowed, refused []Right, err error) {
+	log, err := os.Open(e.auditLog())
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { _ = log.Close() }()
+	decided := map[string]map[Right]bool{"allow": {}, "forbid": {}}
+	lines := bufio.NewScanner(log)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var event struct {
+			Verb      string
+			User      struct{ Username string }
+			ObjectRef *struct{ APIGroup, Resource, Subresource string }
+			// Annotations tell RBAC's decision. The status does not: admission answers 403, too.
+			Annotations map[string]string
+		}
+		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", e.auditLog(), err)
+		}
+		rights := decided[event.Annotations["authorization.k8s.io/decision"]]
+		if event.User.Username != user || event.ObjectRef == nil || rights == nil {
+			continue
+		}
+		rights[rightTo(event.Verb, event.ObjectRef.APIGroup, event.ObjectRef.Resource, event.ObjectRef.Subresource)] = true
+	}
+	return slices.Sorted(maps.Keys(decided["allow"])), slices.Sorted(maps.Keys(decided["forbid"])), lines.Err()
+}
+
+func (e *Environment) auditLog() string { return filepath.Join(e.Dir, "audit.log") }
+
+// writeAuditPolicy gives the flags with which kube-apiserver keeps the audit log.
+func (e *Environment) writeAuditPolicy() (flags map[string]string, err error) {
+	policy := filepath.Join(e.Dir, "audit-policy.yaml")
+	return map[string]string{"audit-policy-file": policy, "audit-log-path": e.auditLog()}, os.WriteFile(policy, []byte(auditPolicy), 0o600)
+}

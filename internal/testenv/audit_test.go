@@ -1,0 +1,73 @@
+package testenv
+
+import (
+	"os"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+func TestRights(t *testing.T) {
+	got := Rights([]rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}},
+		{APIGroups: []string{"a", "b"}, Resources: []string{"x", "y/status"}, Verbs: []string{"patch", "get"}},
+		{APIGroups: []string{"a"}, Resources: []string{"x"}, Verbs: []string{"get"}},
+		{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}},
+	})
+	want := []Right{
+		"get secrets", "get x.a", "get x.b", "get y.a/status", "get y.b/status", "patch x.a", "patch x.b", "patch y.a/status", "patch y.b/status",
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("rights (-want +got):\n%s", diff)
+	}
+}
+
+// The audit log tells what was allowed from what was refused.
+func TestUsedRights(t *testing.T) {
+	e := newEnvironment(t)
+	if err := e.StartControlPlane(); err != nil {
+		t.Fatal(err)
+	}
+	if err := e.GrantOperatorRole(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	kubeconfig := t.TempDir() + "/kubeconfig"
+	if err := e.WriteOperatorKubeconfig(kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := clientcmd.RESTConfigFromKubeConfig(content)
+	if err != nil {
+		t.Fatal(err)
+	}
+	operator, err := client.New(config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: "none"}}
+	if err := operator.Get(t.Context(), client.ObjectKeyFromObject(secret), secret); !apierrors.IsNotFound(err) {
+		t.Fatalf("error = %v, want one that says that the Secret is not found", err)
+	}
+	if err := operator.List(t.Context(), &corev1.SecretList{}); !apierrors.IsForbidden(err) {
+		t.Fatalf("error = %v, want one that forbids it", err)
+	}
+	allowed, refused, err := e.UsedRights(OperatorUser)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]Right{"get secrets"}, allowed); diff != "" {
+		t.Errorf("allowed (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]Right{"list secrets"}, refused); diff != "" {
+		t.Errorf("refused (-want +got):\n%s", diff)
+	}
+}
