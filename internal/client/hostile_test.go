@@ -44,7 +44,7 @@ func TestHeadersHaveALimit(t *testing.T) {
 func TestOldTLSIsRefused(t *testing.T) {
 	s := &service{Server: httptest.NewUnstartedServer(answers(http.StatusOK, someApplication))}
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
-	s.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11} //nolint:gosec // it is the one to refuse
+	s.TLS = &tls.Config{MinVersion: tls.VersionTLS10, MaxVersion: tls.VersionTLS11}
 	s.StartTLS()
 	t.Cleanup(s.Close)
 	c := s.client(t)
