@@ -151,6 +151,19 @@ func TestRequestLost(t *testing.T) {
 	}
 }
 
+// The token was revoked, and the login that is needed now meets something else than the service: that says nothing about
+// the application, which is created as soon as the login works.
+func TestLoginFailsWhileCreating(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	_, err := w.sandbox.RevokeTokens(t.Context())
+	w.check(err)
+	w.fault(control.Fault{Operation: control.Token, Kind: control.Answer, Status: 404, Times: 2})
+	w.mandate("acme", "{}")
+	w.ready("acme")
+	w.emails(1)
+}
+
 func TestTokensRevoked(t *testing.T) {
 	t.Parallel()
 	w := running(t)

@@ -133,6 +133,12 @@ func IsNotFound(err error) bool {
 	return ok && e.Kind == KindNotFound && !e.Login
 }
 
+// IsRefusal tells whether the service refused what was asked: not who asked, how often, or the login before it.
+func IsRefusal(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Outcome == Refused && !e.Login && e.Kind != KindCredentials && e.Kind != KindRateLimited
+}
+
 // RetryAfterOf gives how long to wait before trying again, 0 if nobody said.
 func RetryAfterOf(err error) time.Duration {
 	if e, ok := errors.AsType[*Error](err); ok {

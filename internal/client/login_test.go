@@ -1,6 +1,7 @@
 package client
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -126,5 +127,26 @@ func TestFailedLogins(t *testing.T) {
 			}
 			s.expect(t, 0, logins)
 		})
+	}
+}
+
+func TestIsRefusal(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"of what was asked":                 {&Error{Outcome: Refused, Kind: KindInvalid}, true},
+		"wrapped":                           {errors.Join(&Error{Outcome: Refused, Kind: KindNotFound}), true},
+		"of who asked":                      {&Error{Outcome: Refused, Kind: KindCredentials}, false},
+		"of how often":                      {&Error{Outcome: Refused, Kind: KindRateLimited}, false},
+		"of the login after a 401":          {&Error{Outcome: Refused, Kind: KindRejected, Login: true}, false},
+		"no refusal: it may have been done": {&Error{Outcome: Unknown, Kind: KindServer}, false},
+		"no refusal: it was never sent":     {&Error{Outcome: NotSent, Kind: KindUnreachable}, false},
+		"another error":                     {errors.ErrUnsupported, false},
+		"none":                              {nil, false},
+	} {
+		if got := IsRefusal(c.err); got != c.want {
+			t.Errorf("%s: %t, want %t", name, got, c.want)
+		}
 	}
 }

@@ -85,8 +85,7 @@ func decideAnswer(f facts) next {
 		return rest(v1alpha1.ReasonCarriedOut)
 	case a.outcome == client.Unknown:
 		return rest(v1alpha1.ReasonOutcomeUnknown)
-	case a.outcome == client.NotSent, a.kind == client.KindRateLimited, a.kind == client.KindCredentials:
-		// The latter two say nothing about the order: how often, and who asked.
+	case !a.refusal: // nothing was done, and nothing said about the order
 		return next{stepRest, v1alpha1.ReasonRetrying, f.retryAfter}
 	case a.kind == client.KindNotFound:
 		return rest(v1alpha1.ReasonIndividualNotFound)

@@ -33,7 +33,7 @@ func download(change func(*facts)) facts {
 
 func answered(outcome client.Outcome, kind client.Kind) facts {
 	return order(func(f *facts) {
-		f.attempt = attemptFacts{mine: true, sent: true, outcome: outcome, kind: kind}
+		f.attempt = attemptFacts{mine: true, sent: true, outcome: outcome, kind: kind, refusal: client.IsRefusal(&client.Error{Outcome: outcome, Kind: kind})}
 		f.retryAfter = 7 * time.Second
 	})
 }

@@ -29,15 +29,15 @@ const maxAnswer = corev1.MaxSecretSize*4/3 + 64<<10
 func (p *pass) download(ctx context.Context) {
 	var answer bytes.Buffer
 	contentType, err := p.connection.Client.IndividualReport(ctx, p.facts.mandate.individual, &answer, maxAnswer)
-	r, kind := &p.facts.report, idv.KindOf(err)
+	r := &p.facts.report
 	switch {
 	case err == nil:
 		p.report, r.isURL = readReport(contentType, answer.Bytes())
 		r.tooLarge = len(p.report.content)+len(p.report.contentType) > corev1.MaxSecretSize
 		r.downloaded = true
-	case kind == idv.KindTooLarge:
+	case idv.KindOf(err) == idv.KindTooLarge:
 		r.tooLarge = true
-	case idv.OutcomeOf(err) == idv.Refused && kind != idv.KindCredentials && kind != idv.KindRateLimited:
+	case idv.IsRefusal(err):
 		r.refused = true
 		p.memory.update(p.order, func(n *note) { n.refused = p.situation })
 		log.FromContext(ctx).Info("The service has no report, or refuses it", "error", err.Error())

@@ -42,6 +42,7 @@ type attemptFacts struct {
 	success  bool
 	outcome  client.Outcome
 	kind     client.Kind
+	refusal  bool // of the order: not of who asked, or how often
 }
 
 // mandateFacts is what the Mandate says.

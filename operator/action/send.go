@@ -103,7 +103,7 @@ func (p *pass) send(ctx context.Context) {
 		logger.Info("Carried out the order")
 		return
 	}
-	a.outcome, a.kind, p.facts.retryAfter = idv.OutcomeOf(err), idv.KindOf(err), idv.RetryAfterOf(err)
+	a.outcome, a.kind, a.refusal, p.facts.retryAfter = idv.OutcomeOf(err), idv.KindOf(err), idv.IsRefusal(err), idv.RetryAfterOf(err)
 	logger.Info("The order was not carried out, or may not have been", "outcome", a.outcome.String(), "error", err.Error())
 	p.suspect(err)
 }

@@ -80,7 +80,7 @@ func (p *pass) archive(ctx context.Context) {
 		a.read, p.facts.deletion.done = false, true
 	case p.facts.deletion.requested && idv.IsNotFound(err):
 		p.facts.deletion.done = true
-	case isRefusal(err):
+	case idv.IsRefusal(err):
 		p.facts.deletion.refused = true
 		log.FromContext(ctx).Info("The service refused to archive the application", "error", err.Error())
 	default:
@@ -98,17 +98,11 @@ func (p *pass) decide(ctx context.Context, send func(context.Context, int64) (*i
 	case err == nil:
 		log.FromContext(ctx).Info("Carried out the decision", "decision", p.mandate.Spec.Decision, "applicationID", p.facts.id)
 		a.read = false
-	case isRefusal(err):
+	case idv.IsRefusal(err):
 		a.refused = true
 		log.FromContext(ctx).Info("The service refused the decision", "error", err.Error())
 	default:
 		// Whether it was carried out shows when the application is read next; sending it twice is harmless.
 		p.failed(ctx, err, v1alpha1.ReasonReadFailed)
 	}
-}
-
-// isRefusal tells whether the service refused what was asked, and not who asked or how often.
-func isRefusal(err error) bool {
-	kind := idv.KindOf(err)
-	return idv.OutcomeOf(err) == idv.Refused && kind != idv.KindCredentials && kind != idv.KindRateLimited
 }

@@ -88,6 +88,7 @@ func (p *pass) post(ctx context.Context) {
 	logger := log.FromContext(ctx).WithValues("reference", p.reference)
 	if err != nil {
 		attempt.outcome, attempt.kind, attempt.duplicate = idv.OutcomeOf(err), idv.KindOf(err), isDuplicate(err)
+		attempt.refusal = idv.IsRefusal(err)
 		p.facts.retryAfter = idv.RetryAfterOf(err)
 		logger.Info("The application was not created, or may not have been", "outcome", attempt.outcome.String(), "error", err.Error())
 		p.suspect(err)
@@ -146,7 +147,7 @@ func (p *pass) conclude(ctx context.Context) error {
 // verdictOf says what an attempt that created nothing means for the next one: only what the service said about the
 // application itself keeps it from being sent again.
 func verdictOf(a attemptFacts) v1alpha1.Verdict {
-	if !a.posted || a.outcome == idv.NotSent {
+	if !a.posted || !a.refusal {
 		return v1alpha1.VerdictNotSent
 	}
 	switch a.kind {

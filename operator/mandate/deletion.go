@@ -84,7 +84,7 @@ func (p *pass) delete(ctx context.Context) {
 	case err == nil, idv.IsNotFound(err):
 		log.FromContext(ctx).Info("Deleted the application", "applicationID", p.facts.id)
 		d.done = true
-	case isRefusal(err):
+	case idv.IsRefusal(err):
 		d.refused = true
 		log.FromContext(ctx).Info("The service refused to delete the application", "error", err.Error())
 	default:

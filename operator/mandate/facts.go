@@ -106,6 +106,7 @@ type attemptFacts struct {
 	id       int64 // the application that was created
 	outcome  client.Outcome
 	kind     client.Kind
+	refusal  bool // of the application: not of who asked, or how often
 	// duplicate: the refusal speaks of a reference, the application's or an individual's.
 	duplicate bool
 }

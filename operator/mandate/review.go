@@ -112,7 +112,7 @@ func (p *pass) review(ctx context.Context) error {
 		p.reviewed[next.checkID] = wanted.Decision
 		p.stale = true
 		log.FromContext(ctx).Info("Reviewed a check", "decision", wanted.Decision, "checkID", next.checkID, "applicationID", p.facts.id)
-	case isRefusal(err):
+	case idv.IsRefusal(err):
 		a.reviewRefused = true
 		log.FromContext(ctx).Info("The service refused the review of a check", "checkID", next.checkID, "error", err.Error())
 	default:
