@@ -242,7 +242,8 @@ func TestNoPersonalDataInOrders(t *testing.T) {
 	w.order("resend", resend)
 	w.completes("resend")
 	for status, reason := range map[int]string{400: v1alpha1.ReasonRefused, 500: v1alpha1.ReasonOutcomeUnknown} {
-		w.fault(control.Fault{Operation: control.ResetIndividual, Kind: control.Answer, Status: status})
+		w.check(w.sandbox.ClearFaults(t.Context()))
+		w.fault(control.Fault{Operation: control.ResetIndividual, Kind: control.Answer, Status: status, Times: control.Always})
 		name := fmt.Sprint("reset-", status)
 		w.order(name, reset)
 		w.fails(name, reason)

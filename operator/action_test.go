@@ -145,7 +145,7 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// Whatever the service answers: one request, and the end says what is known.
+// Whatever the service answers: one e-mail at most, and the end says what is known.
 func TestOrdersFail(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -154,7 +154,7 @@ func TestOrdersFail(t *testing.T) {
 		spec, reason     string
 		requests, emails int
 	}{
-		"400":             {fault: control.Fault{Kind: control.Answer, Status: 400}, reason: v1alpha1.ReasonRefused, requests: 1},
+		"400":             {fault: control.Fault{Kind: control.Answer, Status: 400, Times: 2}, reason: v1alpha1.ReasonRefused, requests: 2, why: "with an empty object and, because that was provably not carried out, without a body"},
 		"404":             {fault: control.Fault{Kind: control.Answer, Status: 404}, reason: v1alpha1.ReasonIndividualNotFound, requests: 1},
 		"405":             {fault: control.Fault{Kind: control.Answer, Status: 405}, reason: v1alpha1.ReasonRefused, requests: 1},
 		"500":             {fault: control.Fault{Kind: control.Answer, Status: 500}, reason: v1alpha1.ReasonOutcomeUnknown, requests: 1, why: "nobody knows how far the service got"},
@@ -217,6 +217,23 @@ func TestOrderWithARevokedToken(t *testing.T) {
 	_, err := w.sandbox.RevokeTokens(t.Context())
 	w.check(err)
 	w.order("resend", resend)
+	w.completes("resend")
+	w.emailed(control.Resend, 1)
+}
+
+// The request is under way while somebody labels the order: how it ended is written down all the same.
+func TestOrderLabelledMeanwhile(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	w.ready("acme")
+	w.fault(control.Fault{Operation: control.ResendInvites, Kind: control.Slow, DelayMillis: 3000})
+	w.order("resend", resend)
+	w.eventually(func() (bool, string) { return w.requests(control.ResendInvites) == 1, "nothing was sent" })
+	w.kubectl("label", "mandateaction", "resend", "by=somebody")
+	if order := w.getOrder("resend"); order.Status.CompletedTime != nil {
+		t.Fatal("the order ended before it was labelled")
+	}
 	w.completes("resend")
 	w.emailed(control.Resend, 1)
 }
