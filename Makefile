@@ -85,18 +85,10 @@ bench: $(call tools_of,bench) ## Run the benchmarks (BENCH=regexp)
 	@[ -n "$(call with,Benchmark)" ] || echo "there is no benchmark yet"
 	@[ -z "$(call with,Benchmark)" ] || $(GO_TEST) -run='^$$' -bench='$(BENCH)' -benchmem -timeout=60m $(call with,Benchmark)
 
-# Making each input small, by default for a minute, would take most of the time.
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME, 30s
 	@[ -n "$(call with,Fuzz)" ] || echo "there is no fuzz target yet"
-	@set -e; for package in $(call with,Fuzz); do \
-		targets=$$($(GO) test -list='^Fuzz' $$package); \
-		for target in $$targets; do \
-			case $$target in Fuzz*) ;; *) continue ;; esac; \
-			echo "== $$package $$target, $(FUZZTIME)"; \
-			$(GO_TEST) -run='^$$' -fuzz="^$$target\$$" -fuzztime=$(FUZZTIME) -fuzzminimizetime=1s $$package; \
-		done; \
-	done
+	@[ -z "$(call with,Fuzz)" ] || env $(UNSET) GO="$(GO)" FUZZTIME="$(FUZZTIME)" tools/fuzz.sh $(call with,Fuzz)
 
 ##@ A cluster, the one that kubectl talks to
 
