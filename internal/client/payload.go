@@ -39,9 +39,9 @@ func (c *Client) doOpen(ctx context.Context, call call, known *payload) (*answer
 		known.none.Store(true)
 		known.learned.Store(true)
 		return answer, nil
-	case aboutBody(err), OutcomeOf(err) == NotSent:
+	case aboutBody(err):
 		return nil, refusal
-	default: // what it says about anything else, it says after it was content with the body
+	default: // what it says about anything else, it says after it was content with the body; and if it was not asked, it may be
 		return nil, err
 	}
 }

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"context"
 	"io"
 	"net"
 	"net/http"
@@ -69,6 +70,19 @@ func TestPayloadIsFoundOut(t *testing.T) {
 func TestASecondBodyThatIsLostIsUnknown(t *testing.T) {
 	s := newService(t, inTurn(answers(400, aboutNothing), abort), false)
 	expectFailure(t, callOf(t, OpResendInvites).run(t.Context(), s.client(t)), Unknown, KindConnection)
+}
+
+// A shutdown between the two requests leaves open what the second would have done: that is no refusal.
+func TestASecondBodyThatIsNotSent(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := newService(t, func(w http.ResponseWriter, r *http.Request) {
+		cancel()
+		answers(400, aboutNothing)(w, r)
+	}, false)
+	expectFailure(t, callOf(t, OpResendInvites).run(ctx, s.client(t)), NotSent, KindCanceled)
+	if got := s.bodies(); got != "<{}>" {
+		t.Errorf("sent %s", got)
+	}
 }
 
 // TestWhatWasTurnedAwayOnceWasSent: the service answers one request, and is gone.

@@ -53,7 +53,8 @@ type Reconciler struct {
 }
 
 // maxHandover bounds how long an operator has, from when another one first sees its attempt, to write down what became of
-// it. The client gives up an e-mailing call after 24 s: twelve to get it out, and twelve for the answer.
+// it. The client gives up an e-mailing call after 24 s: twelve to get it out, and twelve for the answer. If it has to ask a
+// second time, without a body, that may take longer; see send.go for what that costs.
 const maxHandover = 30 * time.Second
 
 // maxSteps is far more than any pass takes.
