@@ -158,10 +158,10 @@ terraform {
 
 func (c cli) workspace(t testing.TB, env ...string) *workspace {
 	t.Helper()
-	races := filepath.Join(t.TempDir(), "races")
+	races := filepath.Join(t.TempDir(), "races") // and without the second that a program otherwise waits for more of them at its end
 	return &workspace{cli: c, dir: t.TempDir(), races: races, env: append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TF_CLI_CONFIG_FILE=" + installation(t, builtProvider(t)),
-		"CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1", "GORACE=log_path=" + races,
+		"CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1", "GORACE=atexit_sleep_ms=0 log_path='" + races + "'",
 	}, env...)}
 }
 
