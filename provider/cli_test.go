@@ -10,6 +10,9 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -113,14 +116,15 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// builtProvider is a directory with the provider as users get it.
+// builtProvider is a directory with the provider as users get it. If the race detector watches the tests, it watches the
+// provider too: only there do the calls of a CLI come many at a time.
 func builtProvider(t testing.TB) string {
 	t.Helper()
 	build.once.Do(func() {
 		if build.dir, build.err = os.MkdirTemp("", "terraform-provider-idv"); build.err != nil {
 			return
 		}
-		command := exec.Command("go", "build", "-buildvcs=false", "-o", build.dir, "../cmd/terraform-provider-idv") //nolint:noctx // outlives the test that needs it first
+		command := exec.Command("go", "build", "-buildvcs=false", "-race="+strconv.FormatBool(raceDetector()), "-o", build.dir, "../cmd/terraform-provider-idv") //nolint:noctx // outlives the test that needs it first
 		if output, err := command.CombinedOutput(); err != nil {
 			build.err = fmt.Errorf("go build: %w\n%s", err, output)
 		}
@@ -131,11 +135,17 @@ func builtProvider(t testing.TB) string {
 	return build.dir
 }
 
+func raceDetector() bool {
+	info, _ := debug.ReadBuildInfo()
+	return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+}
+
 // workspace is a directory with a configuration, in which a CLI runs the provider's binary.
 type workspace struct {
-	cli cli
-	dir string
-	env []string
+	cli   cli
+	dir   string
+	env   []string
+	races string // where the provider reports data races: before a dot and its process id
 }
 
 const required = `
@@ -148,9 +158,10 @@ terraform {
 
 func (c cli) workspace(t testing.TB, env ...string) *workspace {
 	t.Helper()
-	return &workspace{cli: c, dir: t.TempDir(), env: append([]string{
+	races := filepath.Join(t.TempDir(), "races") // and without the second that a program otherwise waits for more of them at its end
+	return &workspace{cli: c, dir: t.TempDir(), races: races, env: append([]string{
 		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TF_CLI_CONFIG_FILE=" + installation(t, builtProvider(t)),
-		"CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1",
+		"CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1", "GORACE=atexit_sleep_ms=0 log_path='" + races + "'",
 	}, env...)}
 }
 
@@ -220,6 +231,10 @@ func (w *workspace) run(t testing.TB, arguments ...string) result {
 		cpu: command.ProcessState.UserTime() + command.ProcessState.SystemTime()}
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
+	}
+	if reports, _ := filepath.Glob(w.races + ".*"); len(reports) > 0 {
+		report, err := os.ReadFile(reports[0])
+		t.Fatalf("the provider has data races (%v):\n%s", err, report)
 	}
 	for _, d := range parseDiagnostics(output) {
 		switch {

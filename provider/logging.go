@@ -23,7 +23,7 @@ func (m providerModel) masked(ctx context.Context) context.Context {
 
 // logRequests logs one line per request at level DEBUG: what the client says may be told, and nothing else. The context
 // is that of Configure, for its logger: the client serves all calls of the run and knows none of theirs.
-func logRequests(ctx context.Context) func(client.Request) {
+func (m providerModel) logRequests(ctx context.Context) func(client.Request) {
 	ctx = context.WithoutCancel(ctx)
 	return func(r client.Request) {
 		fields := map[string]any{
@@ -32,6 +32,8 @@ func logRequests(ctx context.Context) func(client.Request) {
 		if r.Failed {
 			fields["outcome"], fields["kind"] = r.Outcome.String(), string(r.Kind)
 		}
-		tflog.Debug(ctx, "request to the identity verification service", fields)
+		// Masked for this line alone: tflog masks a line, written or not, in a map that belongs to the context, without a lock.
+		// Requests that end together would end the process.
+		tflog.Debug(m.masked(ctx), "request to the identity verification service", fields)
 	}
 }

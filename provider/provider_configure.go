@@ -49,7 +49,7 @@ func (m providerModel) connect(ctx context.Context, userAgent string) (*client.C
 	if problem != nil {
 		return nil, problem
 	}
-	config.UserAgent, config.Observe = userAgent, logRequests(m.masked(ctx))
+	config.UserAgent, config.Observe = userAgent, m.logRequests(ctx)
 	service, err := client.New(config)
 	if err != nil {
 		return nil, diag.NewErrorDiagnostic("Invalid provider configuration", sentence(err))

@@ -26,6 +26,8 @@ type creation struct {
 	deadline  time.Time
 	patient   bool // the time was configured
 	before    int  // how many equal subscriptions there are that this one replaces
+	exists    bool // the subscription is recorded, and what follows can only complete the state
+	unread    bool // it is to be read back, which can wait for that of others
 	resp      *resource.CreateResponse
 }
 
@@ -51,13 +53,26 @@ func (r *subscriptionResource) Create(ctx context.Context, req resource.CreateRe
 			resp.Diagnostics.AddError("Cannot subscribe the webhook", "The apply was interrupted before anything was sent.")
 			return
 		}
-		defer turn.release()
 		c.turn = turn
 	}
 	c.patient = limit > 0
 	c.deadline = time.Now().Add(cmp.Or(limit, defaultTimeout))
 	ctx, cancel := context.WithDeadline(ctx, c.deadline)
 	defer cancel()
+	c.subscribe(ctx)
+	if c.unread {
+		c.readBackTogether(ctx, r.connection)
+	}
+	if c.exists {
+		c.write(ctx)
+	}
+}
+
+// subscribe ends the turn: the other subscriptions of the application wait for it.
+func (c *creation) subscribe(ctx context.Context) {
+	if c.turn != nil {
+		defer c.turn.release()
+	}
 	if c.mayBeSent(ctx) {
 		c.send(ctx)
 	}
@@ -68,7 +83,7 @@ func (c *creation) mayBeSent(ctx context.Context) bool {
 	adopt := c.plan.OnExisting.ValueString() == existingAdopt
 	if c.plan.ApplicationID.IsNull() {
 		if adopt {
-			c.record(ctx, nil)
+			c.record(nil)
 		}
 		return !adopt
 	}
@@ -82,8 +97,8 @@ func (c *creation) mayBeSent(ctx context.Context) bool {
 		c.before = len(seen.matches)
 		return true
 	case seen.verdict == found && adopt:
-		c.record(ctx, nil)
-		c.observe(ctx, seen)
+		c.record(nil)
+		c.observe(seen)
 	case seen.verdict == found:
 		c.resp.Diagnostics.AddAttributeError(path.Root("on_existing"), "The webhook subscription exists already", fmt.Sprintf(
 			"The service delivers updates of application %d to %s already; a second subscription would deliver them twice. Nothing was "+
@@ -129,8 +144,10 @@ func (c *creation) send(ctx context.Context) {
 	switch {
 	case err == nil:
 		c.history.Created, c.history.ID = time.Now().UTC(), answer.ID
-		c.record(ctx, answer)
-		c.readBack(ctx)
+		c.record(answer)
+		if c.unread = c.turn != nil && c.turn.listed(); !c.unread {
+			c.readBack(ctx)
+		}
 	case client.OutcomeOf(err) == client.Unknown:
 		c.recover(ctx, err)
 	default:
@@ -138,30 +155,29 @@ func (c *creation) send(ctx context.Context) {
 	}
 }
 
-// record writes the state: from here on nothing may be an error, because that would taint the resource, and a tainted
-// one is replaced, by a second subscription.
-func (c *creation) record(ctx context.Context, answer *client.SubscriptionAnswer) {
+// record settles that there will be a state: from here on nothing may be an error, because that would taint the resource,
+// and a tainted one is replaced, by a second subscription.
+func (c *creation) record(answer *client.SubscriptionAnswer) {
+	c.exists = true
 	c.history.WriteOnly = imprintOf(c.writeOnly)
 	c.plan.settle(answer, c.history.WriteOnly)
-	c.write(ctx)
-	c.resp.Diagnostics.Append(c.resp.Identity.Set(ctx, c.plan.identity())...)
 	if receiver, known := c.plan.receiver(); known && c.turn != nil {
 		c.turn.created[receiver] = true
 	}
 }
 
-func (c *creation) write(ctx context.Context) {
-	c.history.write(ctx, c.resp.Private, &c.resp.Diagnostics)
-	c.resp.Diagnostics.Append(c.resp.State.Set(ctx, &c.plan)...)
-}
-
-func (c *creation) observe(ctx context.Context, seen sighting) {
+func (c *creation) observe(seen sighting) {
 	if len(seen.matches) == 0 {
 		return // this run made it, and the service does not show it yet
 	}
 	c.history.Seen = true
 	c.plan.observe(seen.matches, c.history, &c.resp.Diagnostics)
-	c.write(ctx)
+}
+
+func (c *creation) write(ctx context.Context) {
+	c.history.write(ctx, c.resp.Private, &c.resp.Diagnostics)
+	c.resp.Diagnostics.Append(c.resp.State.Set(ctx, &c.plan)...)
+	c.resp.Diagnostics.Append(c.resp.Identity.Set(ctx, c.plan.identity())...)
 }
 
 // readBack completes the state of a subscription that is known to exist. What goes wrong with it is no failure.
@@ -169,11 +185,26 @@ func (c *creation) readBack(ctx context.Context) {
 	if c.turn == nil {
 		return
 	}
-	seen, err := c.plan.lookUp(ctx, c.service, c.turn.askAgain)
+	seen, err := c.plan.lookUp(ctx, c.service, c.turn.askSince(c.history.Created))
 	switch {
 	case err != nil:
-		c.resp.Diagnostics.AddWarning("The webhook subscription could not be read back", "It exists. "+describe(err))
+		c.warnUnread(describe(err))
 	case seen.verdict == found:
-		c.observe(ctx, seen)
+		c.observe(seen)
 	}
+}
+
+// readBackTogether waits for another turn. All that were subscribed meanwhile are in one list.
+func (c *creation) readBackTogether(ctx context.Context, connection *connection) {
+	turn, ok := connection.turns.take(ctx, c.plan.ApplicationID.ValueInt64())
+	if !ok {
+		c.warnUnread("The apply was interrupted.")
+		return
+	}
+	defer turn.release()
+	c.readBack(ctx)
+}
+
+func (c *creation) warnUnread(why string) {
+	c.resp.Diagnostics.AddWarning("The webhook subscription could not be read back", "It exists. "+why)
 }

@@ -42,8 +42,13 @@ func TestManySubscriptionsWithShortTokens(t *testing.T) {
 		if logins := s.requests(t, control.Token); logins > bound {
 			t.Errorf("want at most %d logins in %s, got %d", bound, time.Since(begin), logins)
 		}
-		if sent := s.requests(t, control.SubscribeWebhook); sent != count {
-			t.Errorf("want %d subscriptions sent, got %d", count, sent)
+		statistics, err := s.control.Stats(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		// A token may die on its way; the 401 says that nothing was done.
+		if sent := statistics.Operations[control.SubscribeWebhook]; sent.Requests-sent.Answers["401"] != count {
+			t.Errorf("want %d subscriptions sent, got %+v", count, sent)
 		}
 		if n := s.subscribed(t, application); n != count {
 			t.Errorf("want %d subscriptions at the service, got %d", count, n)
@@ -51,8 +56,8 @@ func TestManySubscriptionsWithShortTokens(t *testing.T) {
 	})
 }
 
-// What a subscription costs: one request to subscribe and one to read it back. Looking for equal ones first costs one
-// request more for each application.
+// What a subscription costs: one request to subscribe and at most one to read it back. Looking for equal ones first costs
+// one request more for each application.
 func TestSubscriptionRequests(t *testing.T) {
 	t.Parallel()
 	const count = 20

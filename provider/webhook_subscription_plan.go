@@ -4,20 +4,25 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
+	"github.com/hashicorp/terraform-plugin-framework/tfsdk"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
 // ModifyPlan decides what a change means, and announces or stops what would leave a subscription behind.
 func (r *subscriptionResource) ModifyPlan(ctx context.Context, req resource.ModifyPlanRequest, resp *resource.ModifyPlanResponse) {
-	var config, plan, state *subscriptionModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	var plan, state *subscriptionModel
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
+	var config subscriptionModel
+	if plan != nil {
+		config = behindPlan(ctx, req.Config, &resp.Diagnostics)
+	}
 	if resp.Diagnostics.HasError() {
 		return
 	}
@@ -30,16 +35,29 @@ func (r *subscriptionResource) ModifyPlan(ctx context.Context, req resource.Modi
 		state.checkAbandon(history.DeletionPolicy, "a destroy", &resp.Diagnostics)
 	case state == nil:
 		r.connection.check(&resp.Diagnostics)
-		planCreation(config, plan, &resp.Diagnostics)
+		planCreation(&config, plan, &resp.Diagnostics)
 		// Nothing of the one that it replaces, whose history the plan of a replacement is told.
 		history = historyOf(plan)
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
 	default:
-		planChange(config, plan, state, history, resp)
+		proposed := *plan
+		planChange(&config, plan, state, history, resp)
 		history.DeletionPolicy = plan.DeletionPolicy.ValueString()
-		resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
+		if !reflect.DeepEqual(*plan, proposed) {
+			resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
+		}
 	}
 	history.write(ctx, resp.Private, &resp.Diagnostics)
+}
+
+// behindPlan is what only the configuration tells: plans lack what is write-only, and have values of their own for what is
+// computed too. The rest is not read: in a large plan, a good part of the time goes into such readings.
+func behindPlan(ctx context.Context, config tfsdk.Config, diags *diag.Diagnostics) subscriptionModel {
+	var m subscriptionModel
+	diags.Append(config.GetAttribute(ctx, path.Root("events"), &m.Events)...)
+	diags.Append(config.GetAttribute(ctx, path.Root("payload_json_wo"), &m.WriteOnly)...)
+	diags.Append(config.GetAttribute(ctx, path.Root("payload_json_wo_version"), &m.WriteOnlyVersion)...)
+	return m
 }
 
 func planCreation(config, plan *subscriptionModel, diags *diag.Diagnostics) {

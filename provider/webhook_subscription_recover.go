@@ -24,8 +24,8 @@ func (c *creation) recover(ctx context.Context, lost error) {
 	}
 	if seen.verdict == found && len(seen.matches) == c.before+1 {
 		c.history.Created = time.Now().UTC()
-		c.record(ctx, nil)
-		c.observe(ctx, seen)
+		c.record(nil)
+		c.observe(seen)
 		c.resp.Diagnostics.AddAttributeWarning(path.Root("response_json"), "The answer to the webhook subscription was lost",
 			sentence(lost)+" The subscription was found by reading it back, so all is well; response_json stays null.")
 		return

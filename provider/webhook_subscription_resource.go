@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"fmt"
+	"reflect"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -52,6 +53,7 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 		addError(&resp.Diagnostics, "Cannot read the webhook subscription", err)
 		return
 	}
+	before := state
 	importing := history.adopting() && state.ID.IsNull()
 	if importing {
 		state.settle(nil, nil)
@@ -79,7 +81,9 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 		state.warnUnavailable(seen, resp)
 	}
 	history.write(ctx, resp.Private, &resp.Diagnostics)
-	resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	if !reflect.DeepEqual(state, before) {
+		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	}
 }
 
 // look asks what the service shows, once for all subscriptions of an application that are read at the same time.

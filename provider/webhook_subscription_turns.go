@@ -60,10 +60,22 @@ const freshness = time.Second
 
 // ask gives what the service shows for the application, or showed a moment ago.
 func (t *turn) ask(ctx context.Context, service *client.Client, application int64, urlName string) showing {
-	if t.latest != nil && t.latest.urlName == urlName && time.Since(t.latest.at) < freshness {
-		return *t.latest
+	return t.askSince(time.Now().Add(-freshness))(ctx, service, application, urlName)
+}
+
+// askSince gives what the service shows, or showed to one that asked after a moment.
+func (t *turn) askSince(moment time.Time) asking {
+	return func(ctx context.Context, service *client.Client, application int64, urlName string) showing {
+		if t.latest != nil && t.latest.urlName == urlName && t.latest.at.After(moment) {
+			return *t.latest
+		}
+		return t.askAgain(ctx, service, application, urlName)
 	}
-	return t.askAgain(ctx, service, application, urlName)
+}
+
+// listed tells that the service has shown all webhooks of the application, and there were some: not only the newest.
+func (t *turn) listed() bool {
+	return t.latest != nil && t.latest.err == nil && t.latest.webhooks.Complete && len(t.latest.webhooks.Items) > 0
 }
 
 // askAgain gives what the service shows now.

@@ -13,7 +13,8 @@ import (
 // ValidateConfig looks at what no attribute can tell by itself.
 func (r *subscriptionResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
 	var config subscriptionModel
-	resp.Diagnostics.Append(req.Config.Get(ctx, &config)...)
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("field_names"), &config.FieldNames)...)
+	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("payload_json_wo"), &config.WriteOnly)...)
 	if resp.Diagnostics.HasError() || config.FieldNames.IsUnknown() {
 		return
 	}

@@ -21,8 +21,12 @@ var version = "dev"
 func main() {
 	wait := flag.Bool("debug", false, "wait for a debugger, and print the TF_REATTACH_PROVIDERS to start Terraform with")
 	flag.Parse()
+	// A run keeps little and makes much garbage, ten resources at a time: it is collected seldom, but before there is much of
+	// it, because a CLI may run many providers beside each other.
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
+	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		// A run keeps little and makes much garbage, ten resources at a time; a CLI may run many providers beside each other.
 		debug.SetMemoryLimit(64 << 20)
 	}
 	withoutUnreadLogs()

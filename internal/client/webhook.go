@@ -1,6 +1,7 @@
 package client
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"slices"
@@ -102,15 +103,18 @@ func parseWebhooks(answer *answer, urlNames ...string) (*Webhooks, error) {
 	if len(answer.body) > 0 && !json.Valid(answer.body) {
 		return nil, unreadable(answer, "the answer is not JSON")
 	}
-	webhooks := &Webhooks{Raw: answer.raw()}
+	webhooks := &Webhooks{}
+	if len(answer.body) > 0 {
+		webhooks.Raw = Hide(json.RawMessage(answer.body))
+	}
 	urlNames = slices.Concat(urlNames, webhookURLNames)
 	webhooks.add(answer.body, urlNames, 0)
 	list, ok := webhookList(answer.body, urlNames)
-	opaque := func(entry json.RawMessage) bool {
-		_, ok := parseWebhook(entry, urlNames)
-		return !ok
-	}
-	webhooks.Complete = len(answer.body) == 0 || ok && len(list) == len(webhooks.Items) && !slices.ContainsFunc(list, opaque)
+	// Every entry is a webhook itself, and there is none beside the list.
+	understood := slices.EqualFunc(list, webhooks.Items, func(entry json.RawMessage, webhook Webhook) bool {
+		return bytes.Equal(entry, webhook.Raw.Reveal())
+	})
+	webhooks.Complete = len(answer.body) == 0 || ok && understood
 	return webhooks, nil
 }
 
@@ -172,5 +176,11 @@ func parseWebhook(raw json.RawMessage, urlNames []string) (Webhook, bool) {
 
 // WithURL gives the webhooks that deliver to url.
 func (w *Webhooks) WithURL(url string) []Webhook {
-	return slices.DeleteFunc(slices.Clone(w.Items), func(webhook Webhook) bool { return webhook.URL.Reveal() != url })
+	var found []Webhook
+	for _, webhook := range w.Items {
+		if webhook.URL.Reveal() == url {
+			found = append(found, webhook)
+		}
+	}
+	return found
 }
