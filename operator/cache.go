@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,7 +19,7 @@ import (
 func cacheOptions(namespaces []string) cache.Options {
 	options := cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
-		ByObject:         map[client.Object]cache.ByObject{&v1alpha1.Mandate{}: {Transform: stripMandate}},
+		ByObject:         map[client.Object]cache.ByObject{&v1alpha1.Mandate{}: {Transform: stripMandate(newTexts())}},
 	}
 	for _, namespace := range namespaces {
 		if options.DefaultNamespaces == nil {
@@ -31,20 +32,23 @@ func cacheOptions(namespaces []string) cache.Options {
 
 // stripMandate drops what the cache must not hold: who the individuals are. It is read live when it is sent, and never
 // again. It also drops what only costs memory, and kubectl's copy of the whole spec.
-func stripMandate(object any) (any, error) {
-	mandate, ok := object.(*v1alpha1.Mandate)
-	if !ok {
-		return object, nil
+func stripMandate(shared *texts) toolscache.TransformFunc {
+	return func(object any) (any, error) {
+		mandate, ok := object.(*v1alpha1.Mandate)
+		if !ok {
+			return object, nil
+		}
+		mandate.ManagedFields = nil
+		delete(mandate.Annotations, corev1.LastAppliedConfigAnnotation)
+		for i, individual := range mandate.Spec.Individuals {
+			mandate.Spec.Individuals[i] = v1alpha1.Individual{Name: individual.Name, DetailsSecretRef: individual.DetailsSecretRef}
+		}
+		for i := range mandate.Spec.CheckReviews {
+			mandate.Spec.CheckReviews[i].Comment = ""
+		}
+		shared.compact(mandate)
+		return mandate, nil
 	}
-	mandate.ManagedFields = nil
-	delete(mandate.Annotations, corev1.LastAppliedConfigAnnotation)
-	for i, individual := range mandate.Spec.Individuals {
-		mandate.Spec.Individuals[i] = v1alpha1.Individual{Name: individual.Name, DetailsSecretRef: individual.DetailsSecretRef}
-	}
-	for i := range mandate.Spec.CheckReviews {
-		mandate.Spec.CheckReviews[i].Comment = ""
-	}
-	return mandate, nil
 }
 
 // cachesSynced makes /readyz true once the operator has seen the cluster.

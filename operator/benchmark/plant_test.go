@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -206,6 +207,18 @@ func (p *plant) cost() cost {
 
 func (c cost) minus(before cost) cost {
 	return cost{c.writes - before.writes, c.reads - before.reads, c.posts - before.posts, c.gets - before.gets}
+}
+
+// apiServerCPU is the processor time that the API server has used, in seconds.
+func (p *plant) apiServerCPU() float64 {
+	p.Helper()
+	clientset, err := kubernetes.NewForConfig(p.Config)
+	p.check(err)
+	text, err := clientset.RESTClient().Get().AbsPath("/metrics").DoRaw(p.Context())
+	p.check(err)
+	seconds, err := sumOf(text, "process_cpu_seconds_total")
+	p.check(err)
+	return seconds
 }
 
 // keepProfile stores a profile of a process in the directory PROFILES, if that is set.

@@ -1,13 +1,13 @@
 package benchmark_test
 
 import (
-	"bufio"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -67,23 +67,26 @@ func (o worker) resume() { o.Helper(); o.check(syscall.Kill(o.PID(), syscall.SIG
 // metric is the sum of the series of a metric that have all the labels.
 func (o worker) metric(name string, labels ...string) float64 {
 	o.Helper()
-	sum := 0.0
-	for lines := bufio.NewScanner(strings.NewReader(string(o.get("http://" + o.metrics + "/metrics")))); lines.Scan(); {
-		series, value, _ := strings.Cut(lines.Text(), " ")
+	sum, err := sumOf(o.get("http://"+o.metrics+"/metrics"), name, labels...)
+	o.check(err)
+	return sum
+}
+
+// sumOf adds up series in the text format of Prometheus.
+func sumOf(text []byte, name string, labels ...string) (sum float64, err error) {
+	for line := range strings.Lines(string(text)) {
+		series, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		series, set, _ := strings.Cut(series, "{")
-		if series != name {
+		if series != name || slices.ContainsFunc(labels, func(label string) bool { return !strings.Contains(set, label) }) {
 			continue
 		}
 		n, err := strconv.ParseFloat(value, 64)
-		o.check(err)
-		for _, label := range labels {
-			if !strings.Contains(set, label) {
-				n = 0
-			}
+		if err != nil {
+			return 0, fmt.Errorf("the metric %s: %w", name, err)
 		}
 		sum += n
 	}
-	return sum
+	return sum, nil
 }
 
 func (o worker) get(url string) []byte {

@@ -69,7 +69,8 @@ func (p *pass) begun(ctx context.Context, record *v1alpha1.ApplicationRecord, st
 // that came in between must stop the attempt, and so must an id that somebody else has bound. An operator that knows of
 // an edit looks for attempts under other references before it begins its own, and finds the one that is verified here.
 func (p *pass) verify(ctx context.Context) {
-	mandate, service := &v1alpha1.Mandate{}, &v1alpha1.IdentityService{}
+	mandate, service := &v1alpha1.Mandate{}, &metav1.PartialObjectMetadata{} // more of the service would only be thrown away
+	service.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind("IdentityService"))
 	err := errors.Join(p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), mandate), p.Live.Get(ctx, serviceName(p.mandate), service))
 	same := err == nil && p.current(mandate) && service.UID == p.connection.UID && service.Generation == p.connection.Generation
 	p.facts.attempt.verified, p.facts.attempt.changed = same, !same
