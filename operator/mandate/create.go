@@ -73,7 +73,15 @@ func (p *pass) verify(ctx context.Context) {
 	service.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind("IdentityService"))
 	err := errors.Join(p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), mandate), p.Live.Get(ctx, serviceName(p.mandate), service))
 	same := err == nil && p.current(mandate) && service.UID == p.connection.UID && service.Generation == p.connection.Generation
+	same = same && (usesSecrets(p.mandate) || p.takeSpec(ctx, mandate))
 	p.facts.attempt.verified, p.facts.attempt.changed = same, !same
+}
+
+// takeSpec makes the request from the spec alone, and tells whether it is what the attempt was begun for.
+func (p *pass) takeSpec(ctx context.Context, live *v1alpha1.Mandate) bool {
+	inputs, err := p.readInputs(ctx, live)
+	p.facts.inputs.problem = inputs.problem
+	return err == nil && inputs.fingerprint == p.facts.inputs.fingerprint
 }
 
 // current tells whether a live Mandate is the one of this pass, and has not been given an application by somebody else.
@@ -124,6 +132,8 @@ func (p *pass) conclude(ctx context.Context) error {
 	}
 	p.facts.attempt = attemptFacts{}
 	switch {
+	case attempt.changed && p.facts.inputs.problem != "": // the API server lets none pass; another one might
+		p.facts.trouble = p.facts.inputs.problem
 	case attempt.changed:
 		p.facts.trouble = reasonBehind
 	case conclusion.Verdict == v1alpha1.VerdictNotSent:
