@@ -50,6 +50,7 @@ func (r *Reconciler) begin(ctx context.Context, mandate *v1alpha1.Mandate) (*pas
 	p.facts = facts{
 		suspended:   spec.Suspend,
 		edited:      mandate.Generation > 1 || connection.Generation > 1 || !connection.Created.Before(&mandate.CreationTimestamp),
+		untouched:   status.ObservedGeneration < mandate.Generation && len(status.Conditions) == 0,
 		deletion:    r.deletionOf(mandate),
 		decision:    spec.Decision,
 		archive:     spec.Archived && !status.Archived,
