@@ -21,7 +21,7 @@ func BenchmarkCreate(b *testing.B) {
 		for _, individuals := range numbers(b, "INDIVIDUALS", "1,3") {
 			for _, mandates := range numbers(b, "MANDATES", "1000,5000") {
 				b.Run(fmt.Sprintf("mandates=%d/individuals=%d/latency=%dms", mandates, individuals, latency), func(b *testing.B) {
-					figures.heading(fmt.Sprintf("%d Mandates with %d individuals, service answers after %d ms", mandates, individuals, latency))
+					figures.heading(fmt.Sprintf("%d Mandates, individuals in each: %d, service begins after %d ms", mandates, individuals, latency))
 					compareCreates(newPlant(b, time.Duration(latency)*time.Millisecond), mandates, individuals, workers, loopFirst)
 					loopFirst = !loopFirst
 				})
@@ -87,13 +87,7 @@ func (p *plant) runLoop(mandates, individuals, workers int) run {
 	p.create(namespace, "bench", mandates, individuals)
 	loop := p.startLoop(namespace, workers)
 	wait := p.awaitReady(namespace, mandates)
-	return p.measure(loop, wait, func() {
-		request, err := http.NewRequestWithContext(p.Context(), http.MethodPost, "http://"+loop.metrics+"/begin", http.NoBody)
-		p.check(err)
-		response, err := http.DefaultTransport.RoundTrip(request)
-		p.check(err)
-		p.check(response.Body.Close())
-	})
+	return p.measure(loop, wait, func() { loop.request(http.MethodPost, "http://"+loop.metrics+"/begin") })
 }
 
 // measure takes the figures of a worker from when it begins until all its Mandates are Ready, and ends it.
@@ -102,7 +96,7 @@ func (p *plant) measure(w worker, wait, begin func()) run {
 	before, apiServer, started := p.cost(), p.apiServerCPU(), time.Now()
 	begin()
 	cpu := w.cpu()
-	profiled := w.profile(fmt.Sprintf("create-%d", w.PID()), 5)
+	profiled := w.profile(5)
 	wait()
 	r := run{took: time.Since(started), cpu: w.cpu() - cpu, apiServer: p.apiServerCPU() - apiServer}
 	r.cost = p.cost().minus(before)

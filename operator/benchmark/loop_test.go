@@ -44,8 +44,8 @@ func (p *plant) startLoop(namespace string, workers int) worker {
 	address := p.freeAddress()
 	encoded, err := json.Marshal(plan{Kubeconfig: p.kubeconfig, Namespace: namespace, URL: p.url, Address: address, Workers: workers})
 	p.check(err)
-	l := worker{plant: p, metrics: address, pprof: address}
-	command := exec.Command(os.Args[0])
+	l := worker{plant: p, name: "loop", metrics: address, pprof: address}
+	command := exec.CommandContext(context.WithoutCancel(p.Context()), os.Args[0])
 	command.Env = append(os.Environ(), loopVariable+"="+string(encoded))
 	l.Process, err = p.Start("loop", command)
 	p.check(err)

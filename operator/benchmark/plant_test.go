@@ -62,7 +62,8 @@ func newPlant(b *testing.B, latency time.Duration) *plant {
 
 	binary, err := p.Build("./cmd/idv-sandbox")
 	p.check(err)
-	process, err := p.Start("sandbox", exec.Command(binary, "--listen=127.0.0.1:0"))
+	// Not the benchmark's context, which ends before the environment could end the process in order.
+	process, err := p.Start("sandbox", exec.CommandContext(context.WithoutCancel(b.Context()), binary, "--listen=127.0.0.1:0"))
 	p.check(err)
 	match, err := process.WaitForLog(b.Context(), sandboxListens)
 	p.check(err)

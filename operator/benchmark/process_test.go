@@ -1,6 +1,7 @@
 package benchmark_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -24,7 +25,7 @@ import (
 type worker struct {
 	*plant
 	*testenv.Process
-	metrics, pprof string
+	name, metrics, pprof string
 }
 
 // freeAddress is one that nobody listens on now.
@@ -41,8 +42,8 @@ func (p *plant) startOperator(namespace string, workers int) worker {
 	p.Helper()
 	binary, err := p.Build("./cmd/mandate-operator")
 	p.check(err)
-	o := worker{plant: p, metrics: p.freeAddress(), pprof: p.freeAddress()}
-	command := exec.Command(binary, "--kubeconfig="+p.kubeconfig, "--watch-namespaces="+namespace, "--health-probe-bind-address=0",
+	o := worker{plant: p, name: "operator", metrics: p.freeAddress(), pprof: p.freeAddress()}
+	command := exec.CommandContext(context.WithoutCancel(p.Context()), binary, "--kubeconfig="+p.kubeconfig, "--watch-namespaces="+namespace, "--health-probe-bind-address=0",
 		"--metrics-bind-address="+o.metrics, "--pprof-bind-address="+o.pprof, "--max-concurrent-reconciles="+strconv.Itoa(workers))
 	command.Env = os.Environ()
 	o.Process, err = p.Start("operator", command)
@@ -91,7 +92,12 @@ func sumOf(text []byte, name string, labels ...string) (sum float64, err error) 
 
 func (o worker) get(url string) []byte {
 	o.Helper()
-	request, err := http.NewRequestWithContext(o.Context(), http.MethodGet, url, http.NoBody)
+	return o.request(http.MethodGet, url)
+}
+
+func (o worker) request(method, url string) []byte {
+	o.Helper()
+	request, err := http.NewRequestWithContext(o.Context(), method, url, http.NoBody)
 	o.check(err)
 	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
 	o.check(err)
@@ -99,7 +105,7 @@ func (o worker) get(url string) []byte {
 	body, err := io.ReadAll(response.Body)
 	o.check(err)
 	if response.StatusCode != http.StatusOK {
-		o.Fatalf("GET %s: %d %s", url, response.StatusCode, body)
+		o.Fatalf("%s %s: %d %s", method, url, response.StatusCode, body)
 	}
 	return body
 }
@@ -119,13 +125,16 @@ func (o worker) memory(name string) (heap, rss float64) {
 	return o.metric("go_memstats_heap_alloc_bytes") / mebibyte, o.metric("process_resident_memory_bytes") / mebibyte
 }
 
-// profile keeps a profile of the processor time of some seconds from now on, if profiles are wanted.
-func (o worker) profile(name string, seconds int) (done func()) {
+// profile keeps a profile of the processor time of the next seconds, if profiles are wanted.
+func (o worker) profile(seconds int) (done func()) {
 	o.Helper()
 	if os.Getenv("PROFILES") == "" {
 		return func() {}
 	}
 	taken := make(chan []byte, 1)
 	go func() { taken <- o.get(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", o.pprof, seconds)) }()
-	return func() { o.Helper(); o.keepProfile(name+"-cpu.pprof", <-taken) }
+	return func() {
+		o.Helper()
+		o.keepProfile(o.name+"-"+strings.ReplaceAll(o.Name(), "/", "-")+"-cpu.pprof", <-taken)
+	}
 }
