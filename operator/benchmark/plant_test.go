@@ -15,8 +15,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	watchtools "k8s.io/client-go/tools/watch"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -138,28 +141,37 @@ func (p *plant) createOne(namespace, name string, individuals int) error {
 	return p.kube.Create(p.Context(), mandate)
 }
 
-// awaitReady returns when n Mandates of a namespace have become Ready since it was called. It watches instead of listing:
-// the API server has enough to do.
+// awaitReady returns a function that returns when n Mandates of a namespace have become Ready since now. They are watched
+// instead of listed: the API server has enough to do.
 func (p *plant) awaitReady(namespace string, n int) (wait func()) {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.Context(), patience)
-	p.Cleanup(cancel)
 	var now v1alpha1.MandateList
 	p.check(p.kube.List(ctx, &now, client.InNamespace(namespace), client.Limit(1)))
-	events, err := p.kube.Watch(ctx, &v1alpha1.MandateList{}, client.InNamespace(namespace),
-		&client.ListOptions{Raw: &metav1.ListOptions{ResourceVersion: now.ResourceVersion}})
+	// The API server ends a watch that falls behind.
+	events, err := watchtools.NewRetryWatcherWithContext(ctx, now.ResourceVersion, &cache.ListWatch{
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return p.kube.Watch(ctx, &v1alpha1.MandateList{}, client.InNamespace(namespace), &client.ListOptions{Raw: &options})
+		},
+	})
 	p.check(err)
-	ready := map[string]bool{}
-	return func() {
+	ready, done := map[string]bool{}, make(chan struct{})
+	go func() {
+		defer close(done)
 		defer cancel()
-		for len(ready) < n {
-			event, open := <-events.ResultChan()
-			if !open {
-				p.Fatalf("the watch ended with %d of %d Mandates Ready", len(ready), n)
-			}
+		for event := range events.ResultChan() {
 			if mandate, ok := event.Object.(*v1alpha1.Mandate); ok && meta.IsStatusConditionTrue(mandate.Status.Conditions, v1alpha1.ConditionReady) {
 				ready[mandate.Name] = true
 			}
+			if len(ready) == n {
+				return
+			}
+		}
+	}()
+	return func() {
+		p.Helper()
+		if <-done; len(ready) < n {
+			p.Fatalf("after %s, %d of %d Mandates are Ready", patience, len(ready), n)
 		}
 	}
 }

@@ -65,7 +65,7 @@ func (p *pass) begun(ctx context.Context, record *v1alpha1.ApplicationRecord, st
 	return nil
 }
 
-// verify reads the Mandate and its IdentityService once more, past the cache and after the claim: an edit or a deletion
+// verify reads the Mandate and its IdentityService past the cache and after the claim: an edit or a deletion
 // that came in between must stop the attempt, and so must an id that somebody else has bound. An operator that knows of
 // an edit looks for attempts under other references before it begins its own, and finds the one that is verified here.
 func (p *pass) verify(ctx context.Context) {

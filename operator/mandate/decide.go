@@ -29,10 +29,10 @@ const (
 	stepReadRecord  step = "ReadRecord"  // look into the ledger
 	stepListRecords step = "ListRecords" // look for attempts under other references
 	stepRelease     step = "Release"     // delete a record of another Mandate that left nothing behind
-	stepResolve     step = "Resolve"     // read the live Mandate and its Secrets
+	stepResolve     step = "Resolve"     // find what the application is to be made from
 	stepClaim       step = "Claim"       // create the record
 	stepRetake      step = "Retake"      // begin another attempt on the record
-	stepVerify      step = "Verify"      // read the live Mandate once more
+	stepVerify      step = "Verify"      // read the live Mandate, after the claim
 	stepPost        step = "Post"        // create the application: the one call that e-mails
 	stepDeposit     step = "Deposit"     // write the id into the record
 	stepConclude    step = "Conclude"    // write into the record that the attempt created nothing, or may have
