@@ -9,9 +9,9 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// BenchmarkMany is a namespace with as many Mandates as an operator should bear: what they take in memory, how the operator
+// BenchmarkManyMandates is a namespace with as many Mandates as an operator should bear: what they take in memory, how the operator
 // starts with them, and what becomes of a new Mandate when all the others are due for a poll.
-func BenchmarkMany(b *testing.B) {
+func BenchmarkManyMandates(b *testing.B) {
 	n, workers := number(b, "MANY", "10000"), number(b, "WORKERS", "10")
 	p := newPlant(b, 0)
 	figures.heading(fmt.Sprintf("%d Mandates with 3 individuals and 9 checks", n))

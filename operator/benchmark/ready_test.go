@@ -13,8 +13,8 @@ const unlimited = 1000
 // hourly keeps polls out of what is measured.
 const hourly = 3600
 
-// BenchmarkCreate is the way from a manifest to Ready, of the operator and of the bare loop on the same API server.
-func BenchmarkCreate(b *testing.B) {
+// BenchmarkManifestToReady is the way from a manifest to Ready, of the operator and of the bare loop on the same API server.
+func BenchmarkManifestToReady(b *testing.B) {
 	workers := number(b, "WORKERS", "10")
 	loopFirst := false
 	for _, latency := range numbers(b, "LATENCIES", "0,50") {
