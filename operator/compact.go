@@ -7,69 +7,77 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// texts has one copy of each of the texts that most Mandates share: reasons, sentences, and the service's names of
-// states and checks. They are most of what ten thousand Mandates would take in memory.
-type texts struct {
+// shared has one copy of each of the values that most Mandates have: reasons, sentences, and the service's names of states
+// and checks. Ten thousand copies of them would be a third of all that the cache takes. Nothing of it is personal data.
+type shared struct {
 	mu    sync.Mutex
-	known map[string]string
+	known map[any]any // a text to itself, and a value to a pointer to it
 }
 
-func newTexts() *texts { return &texts{known: map[string]string{}} }
+func newShared() *shared { return &shared{known: map[any]any{}} }
 
-// maxTexts bounds what is kept for ever, should a service give every check a name of its own.
-const maxTexts = 10_000
+// maxShared bounds what is kept for ever, should a service give every check a name of its own.
+const maxShared = 10_000
 
-// compact makes a Mandate smaller that was just decoded. Nothing of it is personal data by then.
-func (t *texts) compact(m *v1alpha1.Mandate) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	status := &m.Status
+// compact makes a Mandate smaller that was just decoded. Whoever gets it from the cache gets a deep copy.
+func (s *shared) compact(m *v1alpha1.Mandate) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	spec, status := &m.Spec, &m.Status
 	// A decoder leaves room for more, up to half of a list.
-	m.Spec.Individuals, status.Individuals = slices.Clone(m.Spec.Individuals), slices.Clone(status.Individuals)
-	share(t, &m.Namespace, &m.Kind, &m.APIVersion, &m.Spec.ServiceRef.Name, &status.State, &status.Progress)
+	spec.Individuals, status.Individuals = slices.Clone(spec.Individuals), slices.Clone(status.Individuals)
+	text(s, &m.Namespace, &m.Kind, &m.APIVersion, &spec.ServiceRef.Name, &spec.MandateType.Code, &spec.MandateType.Name, &status.State, &status.Progress)
+	text(s, &spec.DeletionPolicy)
+	pointer(s, &status.MandateType)
 	for i := range status.Conditions {
 		c := &status.Conditions[i]
-		share(t, &c.Type, &c.Reason, &c.Message)
-		share(t, &c.Status)
-	}
-	if status.MandateType != nil {
-		share(t, &status.MandateType.Name, &status.MandateType.Code)
+		text(s, &c.Type, &c.Reason, &c.Message)
+		text(s, &c.Status)
 	}
 	for i := range status.AvailableActions {
-		share(t, &status.AvailableActions[i].Name, &status.AvailableActions[i].Title)
+		text(s, &status.AvailableActions[i].Name, &status.AvailableActions[i].Title)
 	}
 	for i := range status.Individuals {
-		t.compactIndividual(&status.Individuals[i])
+		s.compactIndividual(&status.Individuals[i])
 	}
 }
 
-func (t *texts) compactIndividual(individual *v1alpha1.IndividualStatus) {
-	t.shareState(individual.State)
+func (s *shared) compactIndividual(individual *v1alpha1.IndividualStatus) {
+	pointer(s, &individual.State)
+	pointer(s, &individual.TermsAccepted)
+	pointer(s, &individual.ChecksInReview, &individual.ChecksPending, &individual.ChecksPassed)
 	for i := range individual.CompletedActions {
-		share(t, &individual.CompletedActions[i])
+		text(s, &individual.CompletedActions[i])
 	}
 	individual.Checks = slices.Clone(individual.Checks)
 	for i := range individual.Checks {
 		check := &individual.Checks[i]
-		share(t, &check.Name, &check.Title)
-		t.shareState(check.State)
+		text(s, &check.Name, &check.Title)
+		pointer(s, &check.State)
 	}
 }
 
-func (t *texts) shareState(state *v1alpha1.ServiceState) {
-	if state != nil {
-		share(t, &state.Name)
-	}
-}
-
-// share replaces texts by the copy that is known.
-func share[T ~string](t *texts, fields ...*T) {
+// text replaces texts by the copy that is known.
+func text[T ~string](s *shared, fields ...*T) {
 	for _, field := range fields {
-		text := string(*field)
-		if known, ok := t.known[text]; ok {
-			*field = T(known)
-		} else if len(t.known) < maxTexts {
-			t.known[text] = text
+		if known, ok := s.known[*field]; ok {
+			*field = known.(T) //nolint:forcetypeassert // keys of a type have values of it
+		} else if len(s.known) < maxShared {
+			s.known[*field] = *field
+		}
+	}
+}
+
+// pointer replaces pointers by the known one to an equal value.
+func pointer[T comparable](s *shared, fields ...**T) {
+	for _, field := range fields {
+		if *field == nil {
+			continue
+		}
+		if known, ok := s.known[**field]; ok {
+			*field = known.(*T) //nolint:forcetypeassert // as above
+		} else if len(s.known) < maxShared {
+			s.known[**field] = *field
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 
 // What Mandates share is in memory once, and each says what it said before.
 func TestCompact(t *testing.T) {
-	shared := newTexts()
+	common := newShared()
 	decode := func() *v1alpha1.Mandate {
 		m := &v1alpha1.Mandate{}
 		err := json.Unmarshal([]byte(`{
@@ -24,7 +24,7 @@ func TestCompact(t *testing.T) {
 				"state": "in review", "progress": "1/2", "mandateType": {"id": 1, "name": "Know your customer", "code": "kyc"},
 				"conditions": [{"type": "Ready", "status": "True", "reason": "Accepted", "message": "A sentence."}],
 				"availableActions": [{"id": 1, "name": "upload", "title": "Upload a document"}],
-				"individuals": [{"name": "jane", "state": {"id": 2, "name": "invited"}, "completedActions": ["selfie"],
+				"individuals": [{"name": "jane", "state": {"id": 2, "name": "invited"}, "completedActions": ["selfie"], "termsAccepted": true, "checksPassed": 1,
 					"checks": [{"id": 7, "name": "liveness", "title": "Liveness", "state": {"id": 4, "name": "passed"}}]}, {"name": "john"}]
 			}
 		}`), m)
@@ -34,8 +34,8 @@ func TestCompact(t *testing.T) {
 		return m
 	}
 	one, other := decode(), decode()
-	shared.compact(one)
-	shared.compact(other)
+	common.compact(one)
+	common.compact(other)
 	if diff := cmp.Diff(decode(), one); diff != "" {
 		t.Errorf("a Mandate was changed:\n%s", diff)
 	}
@@ -48,6 +48,15 @@ func TestCompact(t *testing.T) {
 			"check": individual.Checks[0].Title, "state of a check": individual.Checks[0].State.Name,
 		}
 	}
+	pointers := func(m *v1alpha1.Mandate) []any {
+		individual := &m.Status.Individuals[0]
+		return []any{m.Status.MandateType, individual.State, individual.Checks[0].State, individual.ChecksPassed, individual.TermsAccepted}
+	}
+	for i, pointer := range pointers(one) {
+		if pointer != pointers(other)[i] {
+			t.Errorf("two Mandates point to a %T each", pointer)
+		}
+	}
 	for what, text := range texts(one) {
 		if unsafe.StringData(text) != unsafe.StringData(texts(other)[what]) {
 			t.Errorf("%s: two Mandates have a copy each", what)
@@ -57,15 +66,15 @@ func TestCompact(t *testing.T) {
 
 // A service that gives everything a name of its own must not fill the memory with names that nobody has any more.
 func TestCompactIsBounded(t *testing.T) {
-	shared := newTexts()
-	for i := range 2 * maxTexts {
+	common := newShared()
+	for i := range 2 * maxShared {
 		m := &v1alpha1.Mandate{Status: v1alpha1.MandateStatus{Conditions: []metav1.Condition{{Message: fmt.Sprint(i)}}}}
-		shared.compact(m)
+		common.compact(m)
 		if m.Status.Conditions[0].Message != fmt.Sprint(i) {
 			t.Fatalf("%q became %q", fmt.Sprint(i), m.Status.Conditions[0].Message)
 		}
 	}
-	if len(shared.known) > maxTexts {
-		t.Errorf("%d texts are kept, more than %d", len(shared.known), maxTexts)
+	if len(common.known) > maxShared {
+		t.Errorf("%d texts are kept, more than %d", len(common.known), maxShared)
 	}
 }
