@@ -170,7 +170,8 @@ func (p *plant) awaitReady(namespace string, n int) (wait func()) {
 	}()
 	return func() {
 		p.Helper()
-		if <-done; len(ready) < n {
+		<-done
+		if len(ready) < n {
 			p.Fatalf("after %s, %d of %d Mandates are Ready", patience, len(ready), n)
 		}
 	}
