@@ -81,7 +81,7 @@ FUZZTIME ?= 30s
 BENCH ?= .
 
 .PHONY: bench
-bench: $(call tools_of,bench) ## Run the benchmarks (BENCH=regexp)
+bench: $(call tools_of,bench) ## Run the benchmarks (BENCH=regexp; docs/benchmarks.md has the sizes)
 	@[ -n "$(call with,Benchmark)" ] || echo "there is no benchmark yet"
 	@[ -z "$(call with,Benchmark)" ] || $(GO_TEST) -run='^$$' -bench='$(BENCH)' -benchmem -timeout=60m $(call with,Benchmark)
 

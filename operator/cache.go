@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,7 +19,7 @@ import (
 func cacheOptions(namespaces []string) cache.Options {
 	options := cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
-		ByObject:         map[client.Object]cache.ByObject{&v1alpha1.Mandate{}: {Transform: stripMandate}},
+		ByObject:         map[client.Object]cache.ByObject{&v1alpha1.Mandate{}: {Transform: stripMandate(newShared())}},
 	}
 	for _, namespace := range namespaces {
 		if options.DefaultNamespaces == nil {
@@ -29,22 +30,25 @@ func cacheOptions(namespaces []string) cache.Options {
 	return options
 }
 
-// stripMandate drops what the cache must not hold: who the individuals are. It is read live when it is sent, and never
-// again. It also drops what only costs memory, and kubectl's copy of the whole spec.
-func stripMandate(object any) (any, error) {
-	mandate, ok := object.(*v1alpha1.Mandate)
-	if !ok {
-		return object, nil
+// stripMandate drops what the cache must not hold: who the individuals are, and the name of the application, which may be a
+// person's. That is read live when it is sent, and never again. It also drops what only costs memory, and kubectl's copy of the whole spec.
+func stripMandate(common *shared) toolscache.TransformFunc {
+	return func(object any) (any, error) {
+		mandate, ok := object.(*v1alpha1.Mandate)
+		if !ok {
+			return object, nil
+		}
+		mandate.ManagedFields, mandate.Spec.Name = nil, ""
+		delete(mandate.Annotations, corev1.LastAppliedConfigAnnotation)
+		for i, individual := range mandate.Spec.Individuals {
+			mandate.Spec.Individuals[i] = v1alpha1.Individual{Name: individual.Name, DetailsSecretRef: individual.DetailsSecretRef}
+		}
+		for i := range mandate.Spec.CheckReviews {
+			mandate.Spec.CheckReviews[i].Comment = ""
+		}
+		common.compact(mandate)
+		return mandate, nil
 	}
-	mandate.ManagedFields = nil
-	delete(mandate.Annotations, corev1.LastAppliedConfigAnnotation)
-	for i, individual := range mandate.Spec.Individuals {
-		mandate.Spec.Individuals[i] = v1alpha1.Individual{Name: individual.Name, DetailsSecretRef: individual.DetailsSecretRef}
-	}
-	for i := range mandate.Spec.CheckReviews {
-		mandate.Spec.CheckReviews[i].Comment = ""
-	}
-	return mandate, nil
 }
 
 // cachesSynced makes /readyz true once the operator has seen the cluster.

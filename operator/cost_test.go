@@ -7,9 +7,13 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"k8s.io/client-go/kubernetes"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
@@ -51,6 +55,47 @@ func TestCost(t *testing.T) {
 	w.eventually(func() (bool, string) { return w.requests(control.RetrieveApplication) >= reads+3*mandates, "no polls" })
 	if idle := w.writes().minus(writes); len(idle) > 0 {
 		t.Errorf("polls that found nothing new wrote: %v", idle)
+	}
+}
+
+// What a pass over a new Mandate asks of the API server, and in which order. Each request more shows in `make bench`.
+func TestRequestsToReady(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		spec string
+		want []string
+	}{
+		"all in the spec": {
+			spec: "{}",
+			want: []string{"create ApplicationRecord", "get Mandate", "get IdentityService", "patch ApplicationRecord", "patch status of Mandate"},
+		},
+		"details in a Secret, which may be missing: they are read before there is an attempt": {
+			spec: "{individuals: [{name: jane, detailsSecretRef: {name: jane}}]}",
+			want: []string{"get Mandate", "get Secret", "create ApplicationRecord", "get Mandate", "get IdentityService", "patch ApplicationRecord", "patch status of Mandate"},
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := connected(t)
+			w.secret("jane", map[string]string{"email": "jane@example.com"})
+			h := w.byHand()
+			var m *v1alpha1.Mandate
+			w.eventually(func() (bool, string) { // one as old as its IdentityService may have been made before that was edited
+				name := fmt.Sprintf("acme-%d", time.Now().UnixNano())
+				w.mandate(name, c.spec)
+				m = w.get(name)
+				made, _ := h.Connections.Get(client.ObjectKey{Namespace: w.namespace, Name: "default"})
+				return made.Created.Before(&m.CreationTimestamp), "the IdentityService is as new as the Mandate"
+			})
+			var made []string
+			h.before = func(request string) { made = append(made, request) }
+			h.passes(m.Name)
+			if diff := cmp.Diff(c.want, made); diff != "" {
+				t.Error(diff)
+			}
+			w.emails(1)
+		})
 	}
 }
 

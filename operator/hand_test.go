@@ -50,7 +50,13 @@ func (w *world) byHand() *hand {
 }
 
 func (h *hand) requests() interceptor.Funcs {
-	tell := func(verb string, object any) { h.before(verb + " " + reflect.TypeOf(object).Elem().Name()) }
+	tell := func(verb string, object any) {
+		kind := reflect.TypeOf(object).Elem().Name()
+		if metadata, ok := object.(*metav1.PartialObjectMetadata); ok {
+			kind = metadata.Kind
+		}
+		h.before(verb + " " + kind)
+	}
 	return interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, o ...client.GetOption) error {
 			tell("get", object)

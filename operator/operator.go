@@ -75,6 +75,7 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 		Cache:                         cacheOptions(options.namespaces()),
 		Metrics:                       metricsserver.Options{BindAddress: options.MetricsBindAddress},
 		HealthProbeBindAddress:        options.HealthProbeBindAddress,
+		PprofBindAddress:              options.PprofBindAddress,
 		LeaderElection:                options.LeaderElect,
 		LeaderElectionID:              "mandate-operator.idv.mandate.io",
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,

@@ -11,6 +11,7 @@ import (
 type Options struct {
 	MetricsBindAddress      string
 	HealthProbeBindAddress  string
+	PprofBindAddress        string
 	LeaderElect             bool
 	LeaderElectionNamespace string
 	WatchNamespaces         string
@@ -26,6 +27,7 @@ type Options struct {
 func (o *Options) BindFlags(flags *flag.FlagSet) {
 	flags.StringVar(&o.MetricsBindAddress, "metrics-bind-address", "0", "Address on which metrics are served, such as :8080; 0 is nowhere.")
 	flags.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", ":8081", "Address on which /healthz and /readyz are served; 0 is nowhere.")
+	flags.StringVar(&o.PprofBindAddress, "pprof-bind-address", "0", "Address on which profiles are served below /debug/pprof/, such as 127.0.0.1:6060; 0 is nowhere. There is no authentication: keep it on loopback.")
 	flags.BoolVar(&o.LeaderElect, "leader-elect", false, "Elect a leader, so that several replicas can run and one of them works.")
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "Namespace of the leader's Lease. Default: the operator's own; needed outside a cluster.")
 	flags.StringVar(&o.WatchNamespaces, "watch-namespaces", "", "Namespaces to work in, separated by commas. Default: all.")

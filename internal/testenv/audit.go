@@ -59,12 +59,25 @@ func Rights(rules []rbacv1.PolicyRule) []Right {
 // UsedRights are what a user has asked the API server for so far, by its audit log: what RBAC allowed and what it refused,
 // both sorted. Only OperatorUser and ServiceAccounts are in that log.
 func (e *Environment) UsedRights(user string) (allowed, refused []Right, err error) {
+	requests, err := e.requests(user)
+	return slices.Sorted(maps.Keys(requests["allow"])), slices.Sorted(maps.Keys(requests["forbid"])), err
+}
+
+// Requests counts the requests of a user that RBAC allowed so far, by its audit log. Only OperatorUser and ServiceAccounts
+// are in that log.
+func (e *Environment) Requests(user string) (map[Right]int, error) {
+	requests, err := e.requests(user)
+	return requests["allow"], err
+}
+
+// requests counts those of a user by RBAC's decision, allow or forbid.
+func (e *Environment) requests(user string) (map[string]map[Right]int, error) {
 	log, err := os.Open(e.auditLog())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	defer func() { _ = log.Close() }()
-	decided := map[string]map[Right]bool{"allow": {}, "forbid": {}}
+	decided := map[string]map[Right]int{"allow": {}, "forbid": {}}
 	lines := bufio.NewScanner(log)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -76,15 +89,15 @@ func (e *Environment) UsedRights(user string) (allowed, refused []Right, err err
 			Annotations map[string]string
 		}
 		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", e.auditLog(), err)
+			return nil, fmt.Errorf("%s: %w", e.auditLog(), err)
 		}
-		rights := decided[event.Annotations["authorization.k8s.io/decision"]]
-		if event.User.Username != user || event.ObjectRef == nil || rights == nil {
+		counts := decided[event.Annotations["authorization.k8s.io/decision"]]
+		if event.User.Username != user || event.ObjectRef == nil || counts == nil {
 			continue
 		}
-		rights[rightTo(event.Verb, event.ObjectRef.APIGroup, event.ObjectRef.Resource, event.ObjectRef.Subresource)] = true
+		counts[rightTo(event.Verb, event.ObjectRef.APIGroup, event.ObjectRef.Resource, event.ObjectRef.Subresource)]++
 	}
-	return slices.Sorted(maps.Keys(decided["allow"])), slices.Sorted(maps.Keys(decided["forbid"])), lines.Err()
+	return decided, lines.Err()
 }
 
 func (e *Environment) auditLog() string { return filepath.Join(e.Dir, "audit.log") }

@@ -150,8 +150,12 @@ func (p *pass) end(ctx context.Context, decided next) (reconcile.Result, error) 
 	case err != nil:
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	// What is looked at again only because time went by must not stand in the way of what is new.
-	return reconcile.Result{RequeueAfter: p.lookAgain(decided, failures), Priority: new(handler.LowPriority)}, nil
+	// Polls must not stand in the way of a Mandate that has no application yet, whether it is new or tried again.
+	priority := 0
+	if p.facts.id != 0 {
+		priority = handler.LowPriority
+	}
+	return reconcile.Result{RequeueAfter: p.lookAgain(decided, failures), Priority: &priority}, nil
 }
 
 // lookAgain says when to reconcile if nothing happens; 0 is never.

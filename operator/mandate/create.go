@@ -65,14 +65,23 @@ func (p *pass) begun(ctx context.Context, record *v1alpha1.ApplicationRecord, st
 	return nil
 }
 
-// verify reads the Mandate and its IdentityService once more, past the cache and after the claim: an edit or a deletion
+// verify reads the Mandate and its IdentityService past the cache and after the claim: an edit or a deletion
 // that came in between must stop the attempt, and so must an id that somebody else has bound. An operator that knows of
 // an edit looks for attempts under other references before it begins its own, and finds the one that is verified here.
 func (p *pass) verify(ctx context.Context) {
-	mandate, service := &v1alpha1.Mandate{}, &v1alpha1.IdentityService{}
+	mandate, service := &v1alpha1.Mandate{}, &metav1.PartialObjectMetadata{} // more of the service would only be thrown away
+	service.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind("IdentityService"))
 	err := errors.Join(p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), mandate), p.Live.Get(ctx, serviceName(p.mandate), service))
 	same := err == nil && p.current(mandate) && service.UID == p.connection.UID && service.Generation == p.connection.Generation
+	same = same && (usesSecrets(p.mandate) || p.takeSpec(ctx, mandate))
 	p.facts.attempt.verified, p.facts.attempt.changed = same, !same
+}
+
+// takeSpec makes the request from the spec alone, and tells whether it is what the attempt was begun for.
+func (p *pass) takeSpec(ctx context.Context, live *v1alpha1.Mandate) bool {
+	inputs, err := p.readInputs(ctx, live)
+	p.facts.inputs.problem = inputs.problem
+	return err == nil && inputs.fingerprint == p.facts.inputs.fingerprint
 }
 
 // current tells whether a live Mandate is the one of this pass, and has not been given an application by somebody else.
@@ -123,6 +132,8 @@ func (p *pass) conclude(ctx context.Context) error {
 	}
 	p.facts.attempt = attemptFacts{}
 	switch {
+	case attempt.changed && p.facts.inputs.problem != "": // the API server lets none pass; another one might
+		p.facts.trouble = p.facts.inputs.problem
 	case attempt.changed:
 		p.facts.trouble = reasonBehind
 	case conclusion.Verdict == v1alpha1.VerdictNotSent:

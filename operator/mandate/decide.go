@@ -29,10 +29,10 @@ const (
 	stepReadRecord  step = "ReadRecord"  // look into the ledger
 	stepListRecords step = "ListRecords" // look for attempts under other references
 	stepRelease     step = "Release"     // delete a record of another Mandate that left nothing behind
-	stepResolve     step = "Resolve"     // read the live Mandate and its Secrets
+	stepResolve     step = "Resolve"     // find what the application is to be made from
 	stepClaim       step = "Claim"       // create the record
 	stepRetake      step = "Retake"      // begin another attempt on the record
-	stepVerify      step = "Verify"      // read the live Mandate once more
+	stepVerify      step = "Verify"      // read the live Mandate, after the claim
 	stepPost        step = "Post"        // create the application: the one call that e-mails
 	stepDeposit     step = "Deposit"     // write the id into the record
 	stepConclude    step = "Conclude"    // write into the record that the attempt created nothing, or may have
@@ -92,7 +92,7 @@ func decideCreate(f facts) next {
 	case !f.service.known:
 		return rest(v1alpha1.ReasonServiceNotReady)
 	case !r.read:
-		return next{step: stepReadRecord}
+		return decideUnread(f)
 	case f.edited && !r.listed && (!r.mine || !r.sent):
 		return next{step: stepListRecords}
 	case r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):
@@ -115,6 +115,21 @@ func decideCreate(f facts) next {
 	default:
 		return next{step: stepClaim}
 	}
+}
+
+// decideUnread is for a Mandate whose record was not looked for yet. Creating the record tells, too, whether there is one:
+// for a Mandate that nothing was done for that is what comes of it, and looking first would only cost a request. It is
+// looked for before anything else keeps the Mandate from being created, because it may be one that was applied again.
+func decideUnread(f facts) next {
+	if f.untouched && !f.edited && !f.records.exists {
+		switch blocked := blockedPost(f); blocked.step {
+		case "":
+			return next{step: stepClaim}
+		case stepResolve:
+			return blocked
+		}
+	}
+	return next{step: stepReadRecord}
 }
 
 // decideUnknown is for an attempt that may have created the application and whose answer nobody has. The same reference

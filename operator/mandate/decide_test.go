@@ -45,6 +45,31 @@ func TestDecide(t *testing.T) {
 			facts: fresh(func(f *facts) { f.records.read = false }),
 			want:  next{step: stepReadRecord},
 		},
+		"the record of a new Mandate is created without looking": {
+			why:   "whether there is one is what creating it tells",
+			facts: fresh(func(f *facts) { f.untouched, f.records.read = true, false }),
+			want:  next{step: stepClaim},
+		},
+		"inputs before a claim without looking": {
+			facts: fresh(func(f *facts) { f.untouched, f.records.read, f.inputs = true, false, inputsFacts{} }),
+			want:  next{step: stepResolve},
+		},
+		"a new Mandate that cannot be created is looked for": {
+			why: "it may have been applied again, and then it has an application that needs no Secret any more",
+			facts: fresh(func(f *facts) {
+				f.untouched, f.records.read, f.inputs.problem = true, false, v1alpha1.ReasonSecretNotFound
+			}),
+			want: next{step: stepReadRecord},
+		},
+		"a new Mandate after its deadline is looked for": {
+			facts: fresh(func(f *facts) { f.untouched, f.records.read, f.createBefore = true, false, now }),
+			want:  next{step: stepReadRecord},
+		},
+		"an edited Mandate is never new": {
+			why:   "an attempt may be on record under the reference that it had before",
+			facts: fresh(func(f *facts) { f.untouched, f.edited, f.records.read = true, true, false }),
+			want:  next{step: stepReadRecord},
+		},
 		"inputs before the claim": {
 			why:   "a claim that cannot be followed by a request would count as one that may have been sent",
 			facts: fresh(func(f *facts) { f.inputs = inputsFacts{} }),
@@ -373,7 +398,7 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 				t.Fatalf("posts after createBefore: %+v", f)
 			}
 		case stepClaim:
-			if f.id != 0 || f.adopt != 0 || f.records.exists || f.outcome != "" || !f.records.read || f.edited && !f.records.listed {
+			if f.id != 0 || f.adopt != 0 || f.records.exists || f.outcome != "" || !f.records.read && (!f.untouched || f.edited) || f.edited && !f.records.listed {
 				t.Fatalf("claims although something is known to exist, or nothing is known: %+v", f)
 			}
 		case stepRetake:
@@ -409,7 +434,7 @@ func anyFacts(t *rapid.T) facts {
 	}
 	f := facts{
 		now: now, settleDelay: 90 * time.Second, secondLook: 5 * time.Minute,
-		suspended: flag.Draw(t, "suspended"), edited: flag.Draw(t, "edited"), taken: flag.Draw(t, "taken"), adopt: rapid.SampledFrom([]int64{0, 0, 7, 8}).Draw(t, "adopt"),
+		suspended: flag.Draw(t, "suspended"), edited: flag.Draw(t, "edited"), untouched: flag.Draw(t, "untouched"), taken: flag.Draw(t, "taken"), adopt: rapid.SampledFrom([]int64{0, 0, 7, 8}).Draw(t, "adopt"),
 		deletion: deletionFacts{
 			policy:    rapid.SampledFrom([]v1alpha1.DeletionPolicy{"", v1alpha1.DeletionPolicyRetain, v1alpha1.DeletionPolicyArchive, v1alpha1.DeletionPolicyDelete}).Draw(t, "policy"),
 			finalizer: flag.Draw(t, "finalizer"), requested: flag.Draw(t, "requested"), giveUpTime: ago("giveUp"), refused: flag.Draw(t, "notDeleted"), done: flag.Draw(t, "disposed"),

@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -29,12 +28,8 @@ func (r *Reconciler) deletionOf(mandate *v1alpha1.Mandate) deletionFacts {
 // metadata travels: what a whole Mandate holds has no business here.
 func (p *pass) setFinalizer(ctx context.Context) error {
 	d := &p.facts.deletion
-	before := &metav1.PartialObjectMetadata{
-		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "Mandate"},
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: p.mandate.Namespace, Name: p.mandate.Name, ResourceVersion: p.mandate.ResourceVersion, Finalizers: p.mandate.Finalizers,
-		},
-	}
+	before := partial(p.mandate)
+	before.ResourceVersion, before.Finalizers = p.mandate.ResourceVersion, p.mandate.Finalizers
 	after := before.DeepCopy()
 	if d.finalizer {
 		p.tellDeletion(ctx)

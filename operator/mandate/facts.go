@@ -20,7 +20,9 @@ type facts struct {
 	taken bool
 	// edited: the Mandate or its IdentityService is not what it was when the Mandate was made, so an earlier attempt may
 	// have gone out under another reference.
-	edited       bool
+	edited bool
+	// untouched: nothing was ever done for the Mandate, as far as the cache and this pass know.
+	untouched    bool
 	createBefore time.Time
 	decision     v1alpha1.Decision
 	archive      bool

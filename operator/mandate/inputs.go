@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"hash"
+	"slices"
 	"time"
 	"unicode/utf8"
 
@@ -21,9 +23,16 @@ import (
 // maxDetail bounds what a Secret may give for one field, in characters; what stands in the spec is bounded by the CRD.
 const maxDetail = 320
 
-// resolve reads the live Mandate and its Secrets and makes the request from them. The cache holds no personal data, and
-// may be behind.
+// resolve finds out what the application is to be made from, before there is an attempt. Where that is all in the spec, its
+// generation stands for it, and the spec itself is read by verify. Secrets may be missing or of no use, which must not cost
+// an attempt: then the live Mandate is read with them. The cache holds no personal data, and may be behind.
 func (p *pass) resolve(ctx context.Context) error {
+	p.request = idv.NewApplication{}
+	if !usesSecrets(p.mandate) {
+		p.facts.inputs = p.specInputs()
+		p.facts.inputs.resolved = true
+		return nil
+	}
 	live := &v1alpha1.Mandate{}
 	if err := p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), live); err != nil {
 		return err
@@ -42,6 +51,28 @@ func (p *pass) resolve(ctx context.Context) error {
 	return nil
 }
 
+func usesSecrets(mandate *v1alpha1.Mandate) bool {
+	return slices.ContainsFunc(mandate.Spec.Individuals, func(i v1alpha1.Individual) bool { return i.DetailsSecretRef != nil })
+}
+
+// specInputs are the inputs of a Mandate that uses no Secrets.
+func (p *pass) specInputs() inputsFacts {
+	mandateType, ok := p.mandateTypeID(p.mandate.Spec.MandateType)
+	if !ok {
+		return inputsFacts{problem: v1alpha1.ReasonMandateTypeNotFound}
+	}
+	return inputsFacts{fingerprint: inputsFingerprint(versionsOf(p.mandate, mandateType))}
+}
+
+// versionsOf begins the hash of all that a request is made from, by version: a hash of a birth date is a birth date.
+func versionsOf(mandate *v1alpha1.Mandate, mandateType int64) hash.Hash {
+	versions := sha256.New()
+	_, _ = fmt.Fprintln(versions, mandate.UID, mandate.Generation, mandateType)
+	return versions
+}
+
+func inputsFingerprint(versions hash.Hash) string { return hex.EncodeToString(versions.Sum(nil)[:16]) }
+
 func (p *pass) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFacts, error) {
 	mandateType, ok := p.mandateTypeID(live.Spec.MandateType)
 	if !ok {
@@ -52,8 +83,7 @@ func (p *pass) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFa
 	if live.Spec.Name == "" {
 		p.request.Name = idv.Hide(live.Name)
 	}
-	versions := sha256.New()
-	_, _ = fmt.Fprintln(versions, live.UID, live.Generation, mandateType)
+	versions := versionsOf(live, mandateType)
 	for i := range live.Spec.Individuals {
 		individual := &live.Spec.Individuals[i]
 		var secret corev1.Secret
@@ -65,7 +95,6 @@ func (p *pass) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFa
 			if err != nil {
 				return inputsFacts{}, err
 			}
-			// The version and not the content: a hash of a birth date is a birth date.
 			_, _ = fmt.Fprintln(versions, secret.UID, secret.ResourceVersion)
 		}
 		details, ok := detailsOf(individual, &secret, p.reference)
@@ -74,7 +103,7 @@ func (p *pass) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFa
 		}
 		p.request.Individuals = append(p.request.Individuals, details)
 	}
-	return inputsFacts{fingerprint: hex.EncodeToString(versions.Sum(nil)[:16])}, nil
+	return inputsFacts{fingerprint: inputsFingerprint(versions)}, nil
 }
 
 // detailsOf puts an individual together: a field of the spec wins over the Secret's. False if the Secret is of no use.

@@ -23,7 +23,7 @@ type pass struct {
 
 	facts       facts
 	record      *v1alpha1.ApplicationRecord      // as it was last read or written
-	request     idv.NewApplication               // set by Resolve; personal data
+	request     idv.NewApplication               // set by Resolve or Verify; personal data
 	application *idv.Application                 // set by Read
 	reviews     []review                         // of spec.checkReviews, those that are to be sent; set by Read
 	reviewed    map[int64]v1alpha1.CheckDecision // by check id, those that were carried out
@@ -50,6 +50,7 @@ func (r *Reconciler) begin(ctx context.Context, mandate *v1alpha1.Mandate) (*pas
 	p.facts = facts{
 		suspended:   spec.Suspend,
 		edited:      mandate.Generation > 1 || connection.Generation > 1 || !connection.Created.Before(&mandate.CreationTimestamp),
+		untouched:   status.ObservedGeneration < mandate.Generation && len(status.Conditions) == 0,
 		deletion:    r.deletionOf(mandate),
 		decision:    spec.Decision,
 		archive:     spec.Archived && !status.Archived,

@@ -17,8 +17,8 @@ func (p *pass) readRecord(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p.facts.records.read = true
 	p.setRecord(record)
+	p.facts.records.read = true
 	if record == nil || p.facts.records.mine {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (p *pass) release(ctx context.Context) error {
 // setRecord takes over what a record says.
 func (p *pass) setRecord(record *v1alpha1.ApplicationRecord) {
 	p.record = record
-	r := recordsFacts{read: p.facts.records.read, listed: p.facts.records.listed}
+	r := recordsFacts{read: p.facts.records.read || record != nil, listed: p.facts.records.listed}
 	if record != nil {
 		r.exists, r.mine, r.elsewhere = true, record.Spec.MandateRef.Name == p.mandate.Name, record.Spec.ServiceURL != p.connection.URL
 		if id := record.Spec.ApplicationID; id != nil {
@@ -99,7 +99,7 @@ func (p *pass) lost(ctx context.Context, err error) error {
 		return err
 	}
 	log.FromContext(ctx).V(1).Info("Somebody else changed the application record; looking again")
-	p.facts.records = recordsFacts{}
+	p.facts.records, p.facts.untouched = recordsFacts{}, false
 	p.record = nil
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -19,16 +20,32 @@ func (p *pass) writeStatus(ctx context.Context, reason string, failures int) err
 	if p.keepsStatus(reason, failures) {
 		return nil
 	}
-	updated := p.mandate.DeepCopy()
-	p.statusFor(&updated.Status, reason)
-	if equality.Semantic.DeepEqual(updated.Status, p.mandate.Status) {
+	updated := p.mandate.Status.DeepCopy()
+	p.statusFor(updated, reason)
+	if equality.Semantic.DeepEqual(*updated, p.mandate.Status) {
 		return nil
 	}
-	err := p.Status.Patch(ctx, updated, client.MergeFromWithOptions(p.mandate, client.MergeFromWithOptimisticLock{}))
+	with := func(status *v1alpha1.MandateStatus) *v1alpha1.Mandate {
+		return &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{ResourceVersion: p.mandate.ResourceVersion}, Status: *status}
+	}
+	patch, err := client.MergeFromWithOptions(with(&p.mandate.Status), client.MergeFromWithOptimisticLock{}).Data(with(updated))
+	if err != nil {
+		return err
+	}
+	// Only the metadata comes back: nobody reads the rest, and the spec is personal data.
+	err = p.Status.Patch(ctx, partial(p.mandate), client.RawPatch(types.MergePatchType, patch))
 	if err == nil {
-		p.announce(&p.mandate.Status, &updated.Status)
+		p.announce(&p.mandate.Status, updated)
 	}
 	return err
+}
+
+// partial is the metadata by which a Mandate is known to the API server.
+func partial(mandate *v1alpha1.Mandate) *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "Mandate"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: mandate.Namespace, Name: mandate.Name},
+	}
 }
 
 // patience is how many reads of one application may fail in a row, half a minute of them, before that shows.

@@ -18,7 +18,8 @@ import (
 // application exists can wait until the others had their turn. Those with an outcome wait for nothing.
 func (r *Reconciler) connectionChanged(ctx context.Context, change event.GenericEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	var mandates v1alpha1.MandateList
-	err := r.Cache.List(ctx, &mandates, client.InNamespace(change.Object.GetNamespace()), client.MatchingFields{serviceField: change.Object.GetName()})
+	err := r.Cache.List(ctx, &mandates, client.InNamespace(change.Object.GetNamespace()), client.MatchingFields{serviceField: change.Object.GetName()},
+		client.UnsafeDisableDeepCopy)
 	if err != nil {
 		log.FromContext(ctx).Error(err, "Listing the Mandates of an IdentityService failed; they are looked at when their time comes")
 		return

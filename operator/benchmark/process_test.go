@@ -1,0 +1,140 @@
+package benchmark_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/testenv"
+)
+
+// worker is a process that makes applications of Mandates: the operator, or the bare loop. Both serve the metrics of
+// their Go runtime, and profiles.
+type worker struct {
+	*plant
+	*testenv.Process
+	name, metrics, pprof string
+}
+
+// freeAddress is one that nobody listens on now.
+func (p *plant) freeAddress() string {
+	p.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	p.check(err)
+	defer listener.Close()
+	return listener.Addr().String()
+}
+
+// startOperator starts the operator as it comes, in one namespace.
+func (p *plant) startOperator(namespace string, workers int) worker {
+	p.Helper()
+	binary, err := p.Build("./cmd/mandate-operator")
+	p.check(err)
+	o := worker{plant: p, name: "operator", metrics: p.freeAddress(), pprof: p.freeAddress()}
+	command := exec.CommandContext(context.WithoutCancel(p.Context()), binary, "--kubeconfig="+p.kubeconfig, "--watch-namespaces="+namespace, "--health-probe-bind-address=0",
+		"--metrics-bind-address="+o.metrics, "--pprof-bind-address="+o.pprof, "--max-concurrent-reconciles="+strconv.Itoa(workers))
+	command.Env = os.Environ()
+	o.Process, err = p.Start("operator", command)
+	p.check(err)
+	return o
+}
+
+// connected waits until the operator has a connection to the service.
+func (o worker) connected(namespace string) {
+	o.Helper()
+	o.eventually("connected", func() bool {
+		service := &v1alpha1.IdentityService{}
+		o.check(o.kube.Get(o.Context(), client.ObjectKey{Namespace: namespace, Name: "default"}, service))
+		return meta.IsStatusConditionTrue(service.Status.Conditions, v1alpha1.ConditionReady)
+	})
+}
+
+// pause and resume stop and continue the process as a whole.
+func (o worker) pause()  { o.Helper(); o.check(syscall.Kill(o.PID(), syscall.SIGSTOP)) }
+func (o worker) resume() { o.Helper(); o.check(syscall.Kill(o.PID(), syscall.SIGCONT)) }
+
+// metric is the sum of the series of a metric that have all the labels.
+func (o worker) metric(name string, labels ...string) float64 {
+	o.Helper()
+	sum, err := sumOf(o.get("http://"+o.metrics+"/metrics"), name, labels...)
+	o.check(err)
+	return sum
+}
+
+// sumOf adds up series in the text format of Prometheus.
+func sumOf(text []byte, name string, labels ...string) (sum float64, err error) {
+	for line := range strings.Lines(string(text)) {
+		series, value, _ := strings.Cut(strings.TrimSpace(line), " ")
+		series, set, _ := strings.Cut(series, "{")
+		if series != name || slices.ContainsFunc(labels, func(label string) bool { return !strings.Contains(set, label) }) {
+			continue
+		}
+		n, err := strconv.ParseFloat(value, 64)
+		if err != nil {
+			return 0, fmt.Errorf("the metric %s: %w", name, err)
+		}
+		sum += n
+	}
+	return sum, nil
+}
+
+func (o worker) get(url string) []byte {
+	o.Helper()
+	return o.request(http.MethodGet, url)
+}
+
+func (o worker) request(method, url string) []byte {
+	o.Helper()
+	request, err := http.NewRequestWithContext(o.Context(), method, url, http.NoBody)
+	o.check(err)
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+	o.check(err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	o.check(err)
+	if response.StatusCode != http.StatusOK {
+		o.Fatalf("%s %s: %d %s", method, url, response.StatusCode, body)
+	}
+	return body
+}
+
+// cpu is the processor time that the process has used, in seconds.
+func (o worker) cpu() float64 {
+	o.Helper()
+	return o.metric("process_cpu_seconds_total")
+}
+
+const mebibyte = 1 << 20
+
+// memory is the live heap, right after a collection, and the resident set, in MiB.
+func (o worker) memory(name string) (heap, rss float64) {
+	o.Helper()
+	o.keepProfile(name+"-heap.pprof", o.get("http://"+o.pprof+"/debug/pprof/heap?gc=1"))
+	return o.metric("go_memstats_heap_alloc_bytes") / mebibyte, o.metric("process_resident_memory_bytes") / mebibyte
+}
+
+// profile keeps a profile of the processor time of the next seconds, if profiles are wanted.
+func (o worker) profile(seconds int) (done func()) {
+	o.Helper()
+	if os.Getenv("PROFILES") == "" {
+		return func() {}
+	}
+	taken := make(chan []byte, 1)
+	go func() { taken <- o.get(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", o.pprof, seconds)) }()
+	return func() {
+		o.Helper()
+		o.keepProfile(o.name+"-"+strings.ReplaceAll(o.Name(), "/", "-")+"-cpu.pprof", <-taken)
+	}
+}
