@@ -22,7 +22,7 @@ const (
 	half                // half of the settle delay goes by
 	look                // the time to a second look goes by
 	weeks               // seven weeks go by
-	week                // one more
+	days                // six days go by
 	reword              // a user edits the reference
 	touch               // a user edits something else that is sent
 	replace             // a user deletes the Mandate and applies it again
@@ -63,7 +63,7 @@ func (x *explorer) moves(s *state, found func(after state, wrong string)) {
 		change(&after)
 		found(after, "")
 	}
-	x.timeMoves(spend)
+	x.timeMoves(s, spend)
 	serviceMoves(s, spend, func(what string, change func(*state)) {
 		after := s.then(what)
 		change(&after)
@@ -121,6 +121,11 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		after.ops[i] = x.seen(o, s.world, "Mandates", (*operator).seeMandates)
 		found(after, "")
 	}
+	if o.connection.Generation != o.service.Generation {
+		after := s.then(label + " connects to the service that the IdentityService names")
+		after.ops[i] = x.seen(o, s.world, "connection", (*operator).connect)
+		found(after, "")
+	}
 	if o.service.Generation != s.world.service.Generation {
 		after := s.then(label + " sees the IdentityService as it is")
 		after.ops[i] = x.seen(o, s.world, "IdentityService", (*operator).seeService)
@@ -156,11 +161,15 @@ func excuse(w *world, o *operator) *world {
 	return c
 }
 
-func (x *explorer) timeMoves(spend spender) {
+// timeMoves let the time go by. A pass may stand still for as long as a process is stopped for, but not for weeks.
+func (x *explorer) timeMoves(s *state, spend spender) {
 	for _, pause := range []struct {
 		move move
 		by   time.Duration
-	}{{half, settle / 2}, {look, 10 * minPoll}, {weeks, attemptWindow}, {week, retention - attemptWindow}} {
+	}{{half, settle / 2}, {look, 10 * minPoll}, {weeks, attemptWindow}, {days, 6 * 24 * time.Hour}} {
+		if pause.move != half && (s.ops[0].pass != nil || s.ops[1].pass != nil) {
+			continue
+		}
 		spend(pause.move, pause.by.String()+" go by", func(after *state) { x.aged(after, pause.by) })
 	}
 }
@@ -184,7 +193,7 @@ func serviceMoves(s *state, spend spender, free func(string, func(*state)), racy
 			if a.gone || a.mandate == "" {
 				continue
 			}
-			if now.Sub(a.created) >= retention {
+			if now.Sub(a.created) >= retention-24*time.Hour {
 				spend(expire, "the service deletes what is eight weeks old", changeOf(url, func(s *site) { s.applications[i].gone = true }))
 			}
 			if s.world.recorded(url, a.id) {

@@ -2,9 +2,12 @@ package mandate
 
 import (
 	"fmt"
+	"hash/maphash"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 )
@@ -116,21 +119,21 @@ func (x *explorer) seen(o *operator, w *world, kind string, see func(*operator, 
 // sameWorld gives the world that is like this one in everything, if there was one before: what follows is known then.
 func (x *explorer) sameWorld(w *world) *world {
 	p := x.part(w)
-	exact := fmt.Sprint("world ", p.hash, p.nonces, w.revision, w.uids, w.nonces)
+	exact := fmt.Appendln(nil, p.hash, p.nonces, w.revision, w.uids, w.nonces)
 	for _, name := range sorted(w.mandates) {
-		exact += " " + w.mandates[name].ResourceVersion
+		exact = append(exact, w.mandates[name].ResourceVersion+" "...)
 	}
 	for _, name := range sorted(w.records) {
-		exact += " " + w.records[name].ResourceVersion + string(w.records[name].UID)
+		exact = append(exact, w.records[name].ResourceVersion+string(w.records[name].UID)+" "...)
 	}
-	same, _ := x.same.LoadOrStore(exact, w)
+	same, _ := x.same.LoadOrStore(maphash.Bytes(seed, exact), w)
 	return same.(*world) //nolint:forcetypeassert // the key says so
 }
 
 // sameOperator does so for an operator.
 func (x *explorer) sameOperator(o *operator) *operator {
 	p := x.part(o)
-	same, _ := x.same.LoadOrStore(fmt.Sprint("operator ", p.hash, p.nonces, p.copies), o)
+	same, _ := x.same.LoadOrStore(maphash.Bytes(seed, fmt.Appendln(nil, p.hash, p.nonces, p.copies)), o)
 	return same.(*operator) //nolint:forcetypeassert // the key says so
 }
 
@@ -170,6 +173,20 @@ func (x *explorer) explore(limit int64, until time.Time) {
 	frontier := x.expandAll([]state{x.scenario.start()}, limit, until)
 	for len(frontier) > 0 && x.found.Load() == nil && x.states.Load() < limit && time.Now().Before(until) {
 		x.depth++
+		if os.Getenv("PROGRESS") != "" { // XXX
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			n, k, p := 0, 0, 0
+			x.known.Range(func(key, _ any) bool {
+				n++
+				if _, ok := key.(taking); ok {
+					k++
+				}
+				return true
+			})
+			x.parts.Range(func(_, _ any) bool { p++; return true })
+			fmt.Fprintln(os.Stderr, x.depth, len(frontier), x.states.Load(), x.transitions.Load(), "known", n, "taken", k, "parts", p, "heap", m.HeapAlloc>>20, syscallTime())
+		}
 		frontier = x.expandAll(frontier, limit, until)
 	}
 }
@@ -238,4 +255,10 @@ func TestExplore(t *testing.T) {
 			}
 		})
 	}
+}
+
+func syscallTime() string { // XXX
+	var u syscall.Rusage
+	_ = syscall.Getrusage(0, &u)
+	return fmt.Sprint(u.Utime.Sec, "s")
 }

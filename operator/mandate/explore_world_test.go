@@ -68,7 +68,7 @@ const (
 	firstURL  = "https://idv.example.com"
 	otherURL  = "https://other.example.com"
 	// foreignID is an application that a person made by hand, under the reference foreignReference.
-	foreignID        = 100
+	foreignID        = 1
 	foreignReference = "made-by-hand"
 	// maxRequestTime is how long the service may take for a request: less than half of the settle delay.
 	settle         = 90 * time.Second
@@ -84,7 +84,7 @@ func calm(names ...string) *world {
 		Spec:       v1alpha1.IdentityServiceSpec{BaseURL: firstURL},
 	}
 	for _, url := range []string{firstURL, otherURL} {
-		w.sites[url] = site{nextID: 1, applications: []application{{id: foreignID, reference: foreignReference, created: now}}}
+		w.sites[url] = site{nextID: 2, applications: []application{{id: foreignID, reference: foreignReference, created: now}}}
 	}
 	for _, name := range names {
 		w.apply(name, nil)
@@ -175,6 +175,7 @@ func started(w *world) *operator {
 	o := &operator{notes: map[types.NamespacedName]note{}}
 	o.seeMandates(w)
 	o.seeService(w)
+	o.connect(w)
 	return o
 }
 
@@ -190,11 +191,13 @@ func (o *operator) seeMandates(w *world) {
 	}
 }
 
-// seeService lets the cache catch up, and the connection be made anew.
-func (o *operator) seeService(w *world) {
-	o.service = w.service
+// seeService lets the cache catch up.
+func (o *operator) seeService(w *world) { o.service = w.service }
+
+// connect makes the connection from what the cache has, as the controller of IdentityServices does.
+func (o *operator) connect(*world) {
 	o.connection = connection.Connection{
-		URL: w.url(), UID: w.service.UID, Created: w.service.CreationTimestamp, Generation: w.service.Generation,
+		URL: o.service.Spec.BaseURL, UID: o.service.UID, Created: o.service.CreationTimestamp, Generation: o.service.Generation,
 		MinPoll: minPoll, MaxPoll: time.Hour, Ready: true,
 	}
 }
