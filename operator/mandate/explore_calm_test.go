@@ -46,35 +46,50 @@ func (x *explorer) calm(s state) (state, string) {
 // turn ends the pass that an operator is in, and makes those that are due.
 func (x *explorer) turn(s *state, i int, wakes map[string]time.Duration) string {
 	see := func() {
+		before := s.ops[i].mandates
 		s.ops[i] = x.seen(s.ops[i], s.world, "Mandates", (*operator).seeMandates)
 		s.ops[i] = x.seen(s.ops[i], s.world, "IdentityService", (*operator).seeService)
 		s.ops[i] = x.seen(s.ops[i], s.world, "connection", (*operator).connect)
+		for name := range wakes {
+			if m, was := s.ops[i].mandates[name], before[name]; m != nil && (was == nil || was.UID != m.UID || was.Generation != m.Generation) {
+				wakes[name] = 1 // as its event says
+			}
+		}
 	}
-	for _, name := range slices.Sorted(slices.Values(append([]string{""}, sorted(wakes)...))) {
-		due := name != "" && wakes[name] > 0
-		if pass := s.ops[i].pass; name == "" && pass != nil {
-			name = pass.mandate.Name
-		} else if !due {
+	if s.ops[i].pass != nil {
+		if _, wrong := x.finish(s, i, s.ops[i].pass.mandate.Name); wrong != "" {
+			return wrong
+		}
+	}
+	see()
+	for _, name := range sorted(wakes) {
+		if wakes[name] == 0 {
 			continue
 		}
-		see()
-		for range maxSteps {
-			made := x.take(s.world, s.ops[i], name, faultNone)
-			*s = s.then(fmt.Sprintf("operator %c %s", 'A'+i, made.what))
-			s.world, s.ops[i] = made.world, made.operator
-			wakes[name] = made.after
-			if made.violation != "" {
-				return made.violation
-			}
-			if wrong := wrongIn(s); wrong != "" {
-				return wrong
-			}
-			if made.ended {
-				break
-			}
+		after, wrong := x.finish(s, i, name)
+		if wrong != "" {
+			return wrong
 		}
+		wakes[name] = after
+		see()
 	}
 	return ""
+}
+
+// finish takes steps to the end of a pass, and gives when the operator wants to look again.
+func (x *explorer) finish(s *state, i int, name string) (after time.Duration, wrong string) {
+	for range maxSteps {
+		made := x.take(s.world, s.ops[i], name, faultNone)
+		*s = s.then(fmt.Sprintf("operator %c %s", 'A'+i, made.what))
+		s.world, s.ops[i] = made.world, made.operator
+		if made.violation != "" {
+			return 0, made.violation
+		}
+		if wrong := wrongIn(s); wrong != "" || made.ended {
+			return made.after, wrong
+		}
+	}
+	return 0, "I5: a pass does not come to an end"
 }
 
 // pause lets the time go by until somebody wants to look again; false if nobody ever does.

@@ -50,17 +50,17 @@ func guards() map[string]guard {
 		"attempt window": {
 			why: "the service may have forgotten the reference", file: decideFile,
 			old: "f.now.Sub(r.first) >= attemptWindow,", off: "ON && f.now.Sub(r.first) >= attemptWindow,",
-			caughtBy: "TestExplore/eight weeks",
+			caughtBy: "TestExplore/alone: eight weeks",
 		},
 		"createBefore": {
 			why: "after a restore nothing else tells that it was sent long ago", file: decideFile,
 			old: "return !f.createBefore.IsZero()", off: "return ON && !f.createBefore.IsZero()",
-			caughtBy: "TestExplore/restore after eight weeks",
+			caughtBy: "TestExplore/alone: restore after eight weeks",
 		},
 		"taken is final": {
 			why: "the service may forget a reference that it calls taken", file: decideFile,
 			old: "r.inputs == f.inputs.fingerprint && r.verdict == v1alpha1.VerdictTaken:", off: "ON && r.inputs == f.inputs.fingerprint && r.verdict == v1alpha1.VerdictTaken:",
-			caughtBy: "TestExplore/restore into an empty cluster",
+			caughtBy: "TestExplore/alone: restore into an empty cluster",
 		},
 		"other Mandate's record": {
 			why: "its application is not ours", file: decideFile,
@@ -75,7 +75,7 @@ func guards() map[string]guard {
 		"elsewhere": {
 			why: "another account knows nothing of the attempt", file: decideFile,
 			old: "	case r.elsewhere:\n", off: "	case ON && r.elsewhere:\n",
-			caughtBy: "TestExplore/another account",
+			caughtBy: "TestExplore/alone: another account",
 		},
 		"verify": {
 			why: "the Mandate may have been edited since the inputs were read", file: createFile,
@@ -90,42 +90,42 @@ func guards() map[string]guard {
 		"deposit retried": {
 			why: "the id is known nowhere else", file: createFile,
 			old: "			p.wait(ctx, min(100*time.Millisecond<<min(failures, 6), 5*time.Second))\n			continue", off: "			if ON {\n				p.wait(ctx, min(100*time.Millisecond<<min(failures, 6), 5*time.Second))\n				continue\n			}",
-			caughtBy: "TestExplore/crashes and lost answers",
+			caughtBy: "TestExplore/alone: missing applications",
 		},
 		"attempts are counted on": {
 			why: "a duplicate after an unknown outcome is our own", file: createFile,
 			old: "	if p.facts.records.sent {", off: "	if ON && p.facts.records.sent {",
-			caughtBy: "TestExplore/crashes and lost answers",
+			caughtBy: "TestExplore/alone: crashes and lost answers",
 		},
 		"earlier attempts stay open": {
 			why: "that the second attempt created nothing says nothing of the first", file: createFile,
 			old: "	case conclusion.Ordinal == 1:", off: "	case conclusion.Ordinal == 1 || !ON:",
-			caughtBy: "TestExplore/crashes and lost answers",
+			caughtBy: "TestExplore/alone: crashes and lost answers",
 		},
 		"404": {
 			why: "a 404 never leads to a create", file: "decide_application.go",
 			old: "	case a.missing:\n		return decideMissing(f)", off: "	case a.missing && !ON:\n		return next{step: pick(f.records.read, pick(f.inputs.resolved, stepRetake, stepResolve), stepReadRecord)}\n	case a.missing:\n		return decideMissing(f)",
-			caughtBy: "TestExplore/missing applications",
+			caughtBy: "TestExplore/alone: missing applications",
 		},
 		"second look": {
 			why: "a read may lag behind the create", file: "decide_application.go",
 			old: "	case missing < f.secondLook:", off: "	case ON && missing < f.secondLook:",
-			caughtBy: "TestExplore/missing applications",
+			caughtBy: "TestExplore/alone: missing applications",
 		},
 		"adopted reference": {
 			why: "the application may be somebody else's", file: "decide_application.go",
 			old: "	case a.missing, a.read && !a.sameReference:", off: "	case a.missing, ON && a.read && !a.sameReference:",
-			caughtBy: "TestExplore/adoption",
+			caughtBy: "TestExplore/alone: adoption",
 		},
 		"adoption waits": {
 			why: "an attempt may still be under way", file: "decide_application.go",
 			old: "	case r.sent && r.verdict == \"\" && f.now.Before", off: "	case ON && r.sent && r.verdict == \"\" && f.now.Before",
-			caughtBy: "TestExplore/adoption",
+			caughtBy: "TestDecide",
 		},
 		"deleted reference": {
 			why: "under the id there may be somebody else's application", file: "decide_application.go",
 			old: "	case !a.sameReference, d.refused:", off: "	case ON && !a.sameReference, d.refused:",
-			caughtBy: "TestExplore/deletionPolicy Delete",
+			caughtBy: "TestExplore/alone: deletionPolicy Delete",
 		},
 		"status lock": {
 			why: "the Mandate may be another one by now", file: "status.go",

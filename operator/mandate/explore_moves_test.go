@@ -80,6 +80,9 @@ type spender func(m move, what string, change func(*state))
 
 // operatorMoves are the steps of one operator, with everything that can go wrong in them.
 func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
+	if i > 0 && x.scenario.lone {
+		return
+	}
 	o, label := s.ops[i], "operator "+string(rune('A'+i))
 	try := func(name string, f fault, m move) {
 		if f != faultNone && s.budget[m] == 0 {
@@ -193,7 +196,7 @@ func serviceMoves(s *state, spend spender, free func(string, func(*state)), racy
 			if a.gone || a.mandate == "" {
 				continue
 			}
-			if now.Sub(a.created) >= retention-24*time.Hour {
+			if now.Sub(a.created) >= retention-24*time.Hour && s.world.remembers(a.reference) {
 				spend(expire, "the service deletes what is eight weeks old", changeOf(url, func(s *site) { s.applications[i].gone = true }))
 			}
 			if s.world.recorded(url, a.id) {
@@ -201,6 +204,23 @@ func serviceMoves(s *state, spend spender, free func(string, func(*state)), racy
 			}
 		}
 	}
+}
+
+// remembers tells whether something but the service will keep the reference from being sent again. Where the records are
+// lost and the manifest has no createBefore, nothing does until the service was asked: docs/reliability.md says so to users.
+func (w *world) remembers(reference string) bool {
+	if !w.forgotten {
+		return true
+	}
+	for _, m := range w.mandates {
+		if m.Spec.CreateBefore == nil {
+			return slices.ContainsFunc(sorted(w.records), func(name string) bool {
+				spec := w.records[name].Spec
+				return spec.Reference == reference && (spec.ApplicationID != nil || spec.Attempt != nil && spec.Attempt.Verdict == v1alpha1.VerdictTaken)
+			})
+		}
+	}
+	return true
 }
 
 func changeOf(url string, change func(*site)) func(*state) {

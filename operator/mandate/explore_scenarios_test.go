@@ -1,8 +1,6 @@
 package mandate
 
 import (
-	"flag"
-	"testing"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +16,9 @@ type scenario struct {
 	manifest func(*v1alpha1.Mandate)
 	allow    map[move]uint8
 	// racy: the service looks a reference up and inserts it later, so that two creates at the same time both succeed.
-	racy      bool
+	racy bool
+	// lone: there is one operator.
+	lone      bool
 	calmEvery int64 // how many states, before one is brought to rest; 0: the usual number
 }
 
@@ -38,7 +38,7 @@ var one = []string{"acme"}
 
 // scenarios together allow everything that is known to happen; each allows what makes the others harder to bear.
 func scenarios() map[string]scenario {
-	return map[string]scenario{
+	all := map[string]scenario{
 		"crashes and lost answers": {
 			mandates: one, allow: map[move]uint8{crash: 1, lose: 1, half: 2},
 		},
@@ -88,10 +88,10 @@ func scenarios() map[string]scenario {
 			allow: map[move]uint8{remove: 1, lose: 1, half: 1, crash: 1, point: 1},
 		},
 	}
+	for _, name := range sorted(all) {
+		alone := all[name]
+		alone.lone = true
+		all["alone: "+name] = alone
+	}
+	return all
 }
-
-var exploreFor = flag.Duration("explore", 10*time.Second, "how long to explore each scenario")
-
-func exploreTime(*testing.T) time.Duration { return *exploreFor }
-
-func exploreLimit(*testing.T) int64 { return 100_000_000 }

@@ -1,13 +1,12 @@
 package mandate
 
 import (
+	"flag"
 	"fmt"
 	"hash/maphash"
-	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 )
@@ -168,38 +167,26 @@ func (x *explorer) fresh(s *state) bool {
 	return true
 }
 
-// explore goes on until there is nothing new, a violation is found, there are enough states, or the time is over.
-func (x *explorer) explore(limit int64, until time.Time) {
-	frontier := x.expandAll([]state{x.scenario.start()}, limit, until)
-	for len(frontier) > 0 && x.found.Load() == nil && x.states.Load() < limit && time.Now().Before(until) {
+// explore goes on until there is nothing new, a violation is found, or there are enough states.
+// It tells whether that was all.
+func (x *explorer) explore(limit int64) (complete bool) {
+	frontier := x.expandAll([]state{x.scenario.start()}, limit)
+	for len(frontier) > 0 && x.found.Load() == nil && x.states.Load() < limit {
 		x.depth++
-		if os.Getenv("PROGRESS") != "" { // XXX
-			var m runtime.MemStats
-			runtime.ReadMemStats(&m)
-			n, k, p := 0, 0, 0
-			x.known.Range(func(key, _ any) bool {
-				n++
-				if _, ok := key.(taking); ok {
-					k++
-				}
-				return true
-			})
-			x.parts.Range(func(_, _ any) bool { p++; return true })
-			fmt.Fprintln(os.Stderr, x.depth, len(frontier), x.states.Load(), x.transitions.Load(), "known", n, "taken", k, "parts", p, "heap", m.HeapAlloc>>20, syscallTime())
-		}
-		frontier = x.expandAll(frontier, limit, until)
+		frontier = x.expandAll(frontier, limit)
 	}
+	return len(frontier) == 0
 }
 
 // expandAll gives the states that follow those of the frontier and are new.
-func (x *explorer) expandAll(frontier []state, limit int64, until time.Time) []state {
+func (x *explorer) expandAll(frontier []state, limit int64) []state {
 	workers := runtime.GOMAXPROCS(0)
 	next := make([][]state, workers)
 	var turn atomic.Int64
 	var group sync.WaitGroup
 	for worker := range workers {
 		group.Go(func() {
-			for i := turn.Add(1) - 1; i < int64(len(frontier)) && x.found.Load() == nil && x.states.Load() < limit && time.Now().Before(until); i = turn.Add(1) - 1 {
+			for i := turn.Add(1) - 1; i < int64(len(frontier)) && x.found.Load() == nil && x.states.Load() < limit; i = turn.Add(1) - 1 {
 				x.expand(&frontier[i], func(s state) { next[worker] = append(next[worker], s) })
 			}
 		})
@@ -243,22 +230,20 @@ func (x *explorer) summary(begin time.Time) string {
 		x.states.Load(), x.transitions.Load(), x.calms.Load(), x.depth, time.Since(begin).Seconds())
 }
 
+var exploreStates = flag.Int64("states", 300, "how many states of each scenario to explore")
+
 func TestExplore(t *testing.T) {
-	for name, s := range scenarios() {
+	begin, total := time.Now(), int64(0)
+	for _, name := range sorted(scenarios()) {
 		t.Run(name, func(t *testing.T) {
-			begin := time.Now()
-			x := &explorer{scenario: s}
-			x.explore(exploreLimit(t), begin.Add(exploreTime(t)))
-			t.Logf("%s: %s", name, x.summary(begin))
+			begin, x := time.Now(), &explorer{scenario: scenarios()[name]}
+			complete := x.explore(*exploreStates)
+			total += x.states.Load()
+			t.Logf("%s%s", x.summary(begin), map[bool]string{true: ", all there are"}[complete])
 			if v := x.found.Load(); v != nil {
 				t.Fatal(v.report())
 			}
 		})
 	}
-}
-
-func syscallTime() string { // XXX
-	var u syscall.Rusage
-	_ = syscall.Getrusage(0, &u)
-	return fmt.Sprint(u.Utime.Sec, "s")
+	t.Logf("%d states in %.0f s", total, time.Since(begin).Seconds())
 }
