@@ -8,7 +8,7 @@ type guard struct {
 	caughtBy string // a test of this package
 }
 
-// guards of the protocol. What is not here because something else makes up for it is told in docs/reliability.md.
+// guards of the protocol.
 func guards() map[string]guard {
 	const decideFile, createFile, ledgerFile = "decide.go", "create.go", "../ledger/ledger.go"
 	return map[string]guard{

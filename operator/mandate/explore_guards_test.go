@@ -3,11 +3,9 @@ package mandate
 import (
 	"encoding/json"
 	"flag"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -33,26 +31,41 @@ func pick[T any](on bool, yes, no T) T {
 
 var withGuards = flag.Bool("guards", false, "switch the guards off, one at a time")
 
+// TestGuardsAreNeeded without -guards only looks whether the table follows the code.
 func TestGuardsAreNeeded(t *testing.T) {
+	overlay := switched(t)
 	if !*withGuards {
-		t.Skip("make test runs this on its own, with -guards: it takes minutes")
+		return
 	}
-	binary := buildSwitched(t)
+	binary := filepath.Join(t.TempDir(), "switched.test")
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", overlay, "-o", binary, ".")
+	if output, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building with switches: %v\n%s", err, output)
+	}
 	all := guards()
-	for _, name := range slices.Sorted(maps.Keys(all)) {
+	for _, name := range sorted(all) {
 		t.Run(name, func(t *testing.T) {
 			g := all[name]
 			run := exec.CommandContext(t.Context(), binary, "-test.run", pattern(g.caughtBy), "-test.v", "-states", "60000")
 			run.Env = append(os.Environ(), switchedOff+"="+name)
-			run.Dir = "."
 			output, err := run.CombinedOutput()
 			if err == nil {
-				t.Errorf("%s: nothing notices that it is off. %s\n%s", g.why, g.caughtBy, tail(output))
-				return
+				t.Fatalf("%s; nothing notices that this guard is off, not even %s:\n%s", g.why, g.caughtBy, output)
 			}
-			t.Logf("%s\n%s", g.why, head(output))
+			t.Logf("%s; without it, %s fails: %s", g.why, g.caughtBy, failureIn(output))
 		})
 	}
+}
+
+// failureIn finds the first line that a test complains with.
+func failureIn(output []byte) string {
+	for line := range strings.Lines(string(output)) {
+		place, complaint, found := strings.Cut(strings.TrimSpace(line), ": ")
+		if found && strings.Contains(place, "_test.go:") && !strings.Contains(complaint, " states, ") {
+			return strings.TrimSpace(complaint)
+		}
+	}
+	return string(output)
 }
 
 // pattern selects one test, or one case of it.
@@ -60,62 +73,49 @@ func pattern(test string) string {
 	return "^" + strings.ReplaceAll(strings.ReplaceAll(test, " ", "_"), "/", "$/^") + "$"
 }
 
-// buildSwitched builds the tests of this package from sources in which every guard has a switch.
-func buildSwitched(t *testing.T) string {
+// switched writes the sources with a switch at every guard, and gives the file that puts them in place of the real ones.
+func switched(t *testing.T) (overlay string) {
 	t.Helper()
-	directory := t.TempDir()
-	replaced := map[string]string{}
-	sources := map[string]string{}
+	sources := map[string]string{
+		"switches.go":           "package mandate\n\nimport \"os\"" + switches,
+		"../ledger/switches.go": "package ledger\n\nimport \"os\"" + switches,
+	}
 	all := guards()
-	for _, name := range slices.Sorted(maps.Keys(all)) {
+	for _, name := range sorted(all) {
 		g := all[name]
-		source, ok := sources[g.file]
-		if !ok {
+		if sources[g.file] == "" {
 			content, err := os.ReadFile(g.file)
 			if err != nil {
 				t.Fatal(err)
 			}
-			source = string(content)
+			sources[g.file] = string(content)
 		}
-		if n := strings.Count(source, g.old); n != 1 {
-			t.Fatalf("the guard %q is in %s %d times, and not once: %s", name, g.file, n, g.old)
+		if n := strings.Count(sources[g.file], g.old); n != 1 {
+			t.Fatalf("the guard %q is %d times in %s, and not once:\n%s", name, n, g.file, g.old)
 		}
-		sources[g.file] = strings.Replace(source, g.old, strings.ReplaceAll(g.off, "ON", `on("`+name+`")`), 1)
+		sources[g.file] = strings.Replace(sources[g.file], g.old, strings.ReplaceAll(g.off, "ON", `on("`+name+`")`), 1)
 	}
-	sources["switches.go"] = "package mandate\n\nimport \"os\"" + switches
-	sources["../ledger/switches.go"] = "package ledger\n\nimport \"os\"" + switches
+	directory, replaced := t.TempDir(), map[string]string{}
 	for file, source := range sources {
-		copied := filepath.Join(directory, strings.ReplaceAll(file, "/", "_"))
 		original, err := filepath.Abs(file)
-		if err == nil {
-			err = os.WriteFile(copied, []byte(source), 0o600)
-		}
 		if err != nil {
 			t.Fatal(err)
 		}
-		replaced[original] = copied
+		replaced[original] = filepath.Join(directory, strings.ReplaceAll(file, "/", "_"))
+		write(t, replaced[original], []byte(source))
 	}
-	overlay, err := json.Marshal(map[string]any{"Replace": replaced})
-	if err == nil {
-		err = os.WriteFile(filepath.Join(directory, "overlay.json"), overlay, 0o600)
-	}
+	data, err := json.Marshal(map[string]any{"Replace": replaced})
 	if err != nil {
 		t.Fatal(err)
 	}
-	binary := filepath.Join(directory, "switched.test")
-	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", filepath.Join(directory, "overlay.json"), "-o", binary, ".")
-	if output, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building with switches: %v\n%s", err, output)
+	overlay = filepath.Join(directory, "overlay.json")
+	write(t, overlay, data)
+	return overlay
+}
+
+func write(t *testing.T, file string, data []byte) {
+	t.Helper()
+	if err := os.WriteFile(file, data, 0o600); err != nil {
+		t.Fatal(err)
 	}
-	return binary
-}
-
-func head(output []byte) string {
-	lines := strings.Split(string(output), "\n")
-	return strings.Join(lines[:min(len(lines), 40)], "\n")
-}
-
-func tail(output []byte) string {
-	lines := strings.Split(string(output), "\n")
-	return strings.Join(lines[max(len(lines)-8, 0):], "\n")
 }

@@ -207,7 +207,7 @@ func serviceMoves(s *state, spend spender, free func(string, func(*state)), racy
 }
 
 // remembers tells whether something but the service will keep the reference from being sent again. Where the records are
-// lost and the manifest has no createBefore, nothing does until the service was asked: docs/reliability.md says so to users.
+// lost and the manifest has no createBefore, nothing does until the service was asked: docs/create-protocol.md says so to users.
 func (w *world) remembers(reference string) bool {
 	if !w.forgotten {
 		return true
