@@ -53,7 +53,7 @@ type Reconciler struct {
 	Connections *connection.Registry
 	// Suspect is told of a connection that failed a call, so that its IdentityService is looked at.
 	Suspect func(types.NamespacedName)
-	// SettleDelay is longer than the service takes for any request.
+	// SettleDelay is more than twice what the service takes for any request: an attempt may go out until half of it is over.
 	SettleDelay time.Duration
 	// Clock tells the time: a real one, whose times hold what does not jump, too.
 	Clock clock.Clock

@@ -11,18 +11,11 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// oldest is more than anything is compared with: what is older is as old.
-const oldest = 60 * 24 * time.Hour
-
 func older(t time.Time, by time.Duration) time.Time {
-	switch t = t.Add(-by); {
-	case t.Add(by).IsZero():
-		return time.Time{}
-	case now.Sub(t) > oldest:
-		return now.Add(-oldest)
-	default:
+	if t.IsZero() {
 		return t
 	}
+	return t.Add(-by)
 }
 
 // agedObject makes every time in an object of the API older.

@@ -70,8 +70,8 @@ const (
 	// foreignID is an application that a person made by hand, under the reference foreignReference.
 	foreignID        = 1
 	foreignReference = "made-by-hand"
-	// maxRequestTime is how long the service may take for a request: less than half of the settle delay.
-	settle         = 90 * time.Second
+	settle           = 90 * time.Second
+	// maxRequestTime is how long the service may take for a request: less than half of the settle delay, as its flag demands.
 	maxRequestTime = 44 * time.Second
 	minPoll        = 30 * time.Second
 )
