@@ -18,8 +18,7 @@ type scenario struct {
 	// racy: the service looks a reference up and inserts it later, so that two creates at the same time both succeed.
 	racy bool
 	// lone: there is one operator.
-	lone      bool
-	calmEvery int64 // how many states, before one is brought to rest; 0: the usual number
+	lone bool
 }
 
 func (s scenario) start() state {

@@ -11,6 +11,9 @@ import (
 	"time"
 )
 
+// calmEvery is how many states there are to one that is brought to rest.
+const calmEvery = 200
+
 // state is one point of an exploration: three parts, and what may still be done to them.
 type state struct {
 	world  *world
@@ -214,7 +217,7 @@ func (x *explorer) expand(s *state, add func(state)) {
 			x.found.CompareAndSwap(nil, &violation{after, wrong})
 			return
 		}
-		if n%max(x.scenario.calmEvery, 200) == 0 {
+		if n%calmEvery == 0 {
 			x.calms.Add(1)
 			if end, wrong := x.calm(after); wrong != "" {
 				x.found.CompareAndSwap(nil, &violation{end, wrong})
