@@ -66,6 +66,9 @@ test: $(call tools_of,test) ## Everything that CI runs
 	@echo "== tests, with the race detector, on a real API server and OpenTofu"
 	$(GO_TEST) -race -count=1 -shuffle=on -timeout=20m -coverprofile=bin/coverage.out ./...
 	@$(call covered,internal/client,90)
+	@echo "== every order of what two operators, faults and people can do, in memory; then the same without each guard"
+	$(GO_TEST) -count=1 -timeout=20m -v -run='^TestExplore$$' ./operator/mandate -states=$(STATES)
+	$(GO_TEST) -count=1 -timeout=20m -v -run='^TestGuardsAreNeeded$$' ./operator/mandate -guards
 	@command -v chromium chromium-browser google-chrome google-chrome-stable chrome >/dev/null || \
 		echo "SKIPPED: the sandbox's page was not tried in a browser, because there is none. Install Chromium (Debian: apt-get install chromium)."
 	@echo "make test: everything passed"
@@ -78,6 +81,8 @@ covered = { head -n 1 bin/coverage.out; grep '/$(1)/[^/]*:' bin/coverage.out; } 
 # $(call with,Fuzz): the packages that have such functions.
 with = $(sort $(dir $(shell find . -name tools -prune -o -name '*_test.go' -exec grep -l '^func $(1)[A-Z]' {} +)))
 FUZZTIME ?= 30s
+# States of each scenario that make test explores; the race detector's run explores a few hundred.
+STATES ?= 80000
 BENCH ?= .
 
 .PHONY: bench

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -43,7 +44,7 @@ func (w *world) byHand() *hand {
 	h.Reconciler = &mandate.Reconciler{
 		Cache: h.cache(direct), Live: watched, Status: strict.Status(), Ledger: ledger.Ledger{Reader: watched, Writer: strict},
 		Connections: connection.NewRegistry(), Suspect: func(types.NamespacedName) { h.suspected++ }, SettleDelay: 90 * time.Second,
-		Events: events.NewFakeRecorder(100), Metadata: strict, GiveUpAfter: time.Hour,
+		Events: events.NewFakeRecorder(100), Metadata: strict, GiveUpAfter: time.Hour, Clock: clock.RealClock{},
 	}
 	h.look()
 	return h

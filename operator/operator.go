@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -95,7 +96,7 @@ func setup(ctx context.Context, manager ctrl.Manager, options Options) (*mandate
 		Cache: manager.GetClient(), Live: manager.GetAPIReader(), Status: writer.Status(),
 		Ledger:      ledger.Ledger{Reader: manager.GetAPIReader(), Writer: writer},
 		Connections: connections, Suspect: services.Suspect, SettleDelay: options.SettleDelay,
-		Events: manager.GetEventRecorder(fieldOwner), Metadata: writer, GiveUpAfter: options.DeletionGiveUpAfter,
+		Events: manager.GetEventRecorder(fieldOwner), Metadata: writer, GiveUpAfter: options.DeletionGiveUpAfter, Clock: clock.RealClock{},
 	}
 	retention := &ledger.Retention{Ledger: mandates.Ledger, Mandates: manager.GetClient(), Namespaces: options.namespaces(), Keep: options.RecordRetention}
 	actions := &action.Reconciler{

@@ -237,7 +237,7 @@ func TestClocksDiffer(t *testing.T) {
 			w := connected(t)
 			w.mandate("acme", "{}")
 			h := w.byHand()
-			attempt := ledger.NewAttempt("")
+			attempt := ledger.NewAttempt("", time.Now())
 			attempt.StartedTime.Time, attempt.FirstStartedTime.Time = attempt.StartedTime.Add(offset), attempt.FirstStartedTime.Add(offset)
 			_, err := h.Ledger.Claim(t.Context(), w.namespace, v1alpha1.ApplicationRecordSpec{
 				ServiceURL: ledger.NormalURL(w.url), Reference: w.namespace + ".acme", Attempt: &attempt,

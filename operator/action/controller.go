@@ -44,7 +44,7 @@ type Reconciler struct {
 	Connections *connection.Registry
 	// Suspect is told of a connection that failed a call, so that its IdentityService is looked at.
 	Suspect func(types.NamespacedName)
-	// SettleDelay is longer than the service takes for any request.
+	// SettleDelay is more than twice what the service takes for any request.
 	SettleDelay time.Duration
 
 	memory memory

@@ -43,9 +43,9 @@ type Ledger struct {
 
 // NewAttempt begins an attempt. It counts as sent from the start: it is written before the request goes out, and only
 // proof of the contrary may take that back.
-func NewAttempt(inputs string) v1alpha1.Attempt {
-	now := metav1.MicroTime{Time: time.Now().Truncate(time.Microsecond)} // as the API server keeps it
-	return v1alpha1.Attempt{Nonce: string(uuid.NewUUID()), FirstStartedTime: now, StartedTime: now, Sent: true, Ordinal: 1, Inputs: inputs}
+func NewAttempt(inputs string, now time.Time) v1alpha1.Attempt {
+	started := metav1.MicroTime{Time: now.Truncate(time.Microsecond)} // as the API server keeps it
+	return v1alpha1.Attempt{Nonce: string(uuid.NewUUID()), FirstStartedTime: started, StartedTime: started, Sent: true, Ordinal: 1, Inputs: inputs}
 }
 
 // Name of the record of a reference at a service.

@@ -54,7 +54,7 @@ func check(t *testing.T, err error) {
 }
 
 func (b *book) claim(mandate string) (*v1alpha1.ApplicationRecord, error) {
-	attempt := ledger.NewAttempt("inputs")
+	attempt := ledger.NewAttempt("inputs", time.Now())
 	return b.Claim(b.Context(), b.namespace, v1alpha1.ApplicationRecordSpec{
 		ServiceURL: serviceURL, Reference: reference, Attempt: &attempt,
 		MandateRef: v1alpha1.RecordedMandate{Name: mandate, UID: types.UID("uid-of-" + mandate)},
@@ -77,7 +77,7 @@ func (b *book) label(record *v1alpha1.ApplicationRecord) {
 
 func (b *book) retake(record *v1alpha1.ApplicationRecord) {
 	b.Helper()
-	attempt := ledger.NewAttempt("inputs")
+	attempt := ledger.NewAttempt("inputs", time.Now())
 	attempt.Ordinal = record.Spec.Attempt.Ordinal + 1
 	_, err := b.Retake(b.Context(), record, "another-uid", attempt)
 	check(b.T, err)
@@ -121,7 +121,7 @@ func TestLost(t *testing.T) {
 		"retake": {
 			reason: "it follows from all of what was read",
 			write: func(b *book, record *v1alpha1.ApplicationRecord) error {
-				_, err := b.Retake(b.Context(), record, "uid-of-acme", ledger.NewAttempt("inputs"))
+				_, err := b.Retake(b.Context(), record, "uid-of-acme", ledger.NewAttempt("inputs", time.Now()))
 				return err
 			},
 			lost: map[string]bool{untouched: false, labelled: true, retaken: true, deposited: true, deleted: true, replaced: true},
@@ -300,7 +300,7 @@ func (b *book) await(done func(kept bool) bool) {
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for {
-		attempt := ledger.NewAttempt("inputs")
+		attempt := ledger.NewAttempt("inputs", time.Now())
 		probe := &v1alpha1.ApplicationRecord{
 			ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, GenerateName: "probe-"},
 			Spec: v1alpha1.ApplicationRecordSpec{

@@ -2,7 +2,6 @@ package mandate
 
 import (
 	"context"
-	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -17,7 +16,7 @@ func (p *pass) read(ctx context.Context) {
 	if id == 0 {
 		id, trouble = p.facts.adopt, v1alpha1.ReasonRetrying
 	}
-	application, err := p.connection.Client.RetrieveApplication(ctx, id)
+	application, err := p.service.RetrieveApplication(ctx, id)
 	a := &p.facts.application
 	switch {
 	case idv.IsNotFound(err):
@@ -40,7 +39,7 @@ func (p *pass) read(ctx context.Context) {
 	project(projected, p.mandate, p.request.Individuals, application, p.reviewed)
 	a.fingerprint = fingerprint(projected)
 	if a.fingerprint != fingerprint(&p.mandate.Status) {
-		p.memory.update(p.mandate, func(n *note) { n.changed = time.Now() })
+		p.memory.update(p.mandate, func(n *note) { n.changed = p.facts.now })
 	}
 }
 
@@ -62,7 +61,7 @@ func (p *pass) recallReferences(ctx context.Context) {
 // probe asks for something that has nothing to do with the application: a service that answers that, with these
 // credentials, means its 404.
 func (p *pass) probe(ctx context.Context) {
-	if _, err := p.connection.Client.RetrieveReferences(ctx); err != nil {
+	if _, err := p.service.RetrieveReferences(ctx); err != nil {
 		p.failed(ctx, err, v1alpha1.ReasonConfirming)
 		return
 	}
@@ -73,7 +72,7 @@ func (p *pass) probe(ctx context.Context) {
 func (p *pass) archive(ctx context.Context) {
 	a := &p.facts.application
 	a.archiveSent = true
-	_, err := p.connection.Client.ArchiveApplication(ctx, p.facts.id)
+	_, err := p.service.ArchiveApplication(ctx, p.facts.id)
 	switch {
 	case err == nil:
 		log.FromContext(ctx).Info("Archived the application", "applicationID", p.facts.id)

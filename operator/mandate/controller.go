@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -52,8 +53,10 @@ type Reconciler struct {
 	Connections *connection.Registry
 	// Suspect is told of a connection that failed a call, so that its IdentityService is looked at.
 	Suspect func(types.NamespacedName)
-	// SettleDelay is longer than the service takes for any request.
+	// SettleDelay is more than twice what the service takes for any request: an attempt may go out until half of it is over.
 	SettleDelay time.Duration
+	// Clock tells the time: a real one, whose times hold what does not jump, too.
+	Clock clock.Clock
 	// GiveUpAfter is how long a deletion waits for the service.
 	GiveUpAfter time.Duration
 
@@ -116,16 +119,22 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 	}
 	defer p.leave()
 	for range maxSteps {
-		p.facts.now = time.Now()
-		decided := decide(p.facts)
-		if decided.step == stepRest {
-			return p.end(ctx, decided)
-		}
-		if err := p.act(ctx, decided.step); err != nil {
-			return reconcile.Result{}, err
+		if result, ended, err := p.advance(ctx); ended || err != nil {
+			return result, err
 		}
 	}
 	return reconcile.Result{}, errors.New("a pass over a Mandate did not come to an end; this is a fault of the operator")
+}
+
+// advance takes one step, and ends the pass if there is none to take.
+func (p *pass) advance(ctx context.Context) (result reconcile.Result, ended bool, err error) {
+	p.facts.now = p.Clock.Now()
+	decided := decide(p.facts)
+	if decided.step == stepRest {
+		result, err = p.end(ctx, decided)
+		return result, true, err
+	}
+	return reconcile.Result{}, false, p.act(ctx, decided.step)
 }
 
 // backedOff are the reasons that are tried again soon, and less and less often while they last.

@@ -22,7 +22,8 @@ func (p *pass) claim(ctx context.Context) error {
 	if !p.enter() {
 		return nil
 	}
-	started, attempt := time.Now(), ledger.NewAttempt(p.facts.inputs.fingerprint)
+	started := p.Clock.Now()
+	attempt := ledger.NewAttempt(p.facts.inputs.fingerprint, started)
 	// Not cut short: a claim whose answer is lost counts as an attempt that may have been sent.
 	record, err := p.Ledger.Claim(context.WithoutCancel(ctx), p.mandate.Namespace, v1alpha1.ApplicationRecordSpec{
 		ServiceURL: p.connection.URL, Reference: p.reference, Attempt: &attempt,
@@ -46,7 +47,8 @@ func (p *pass) retake(ctx context.Context) error {
 	if !p.enter() {
 		return nil
 	}
-	started, attempt := time.Now(), ledger.NewAttempt(p.facts.inputs.fingerprint)
+	started := p.Clock.Now()
+	attempt := ledger.NewAttempt(p.facts.inputs.fingerprint, started)
 	if p.facts.records.sent {
 		attempt.FirstStartedTime, attempt.Ordinal = p.record.Spec.Attempt.FirstStartedTime, p.record.Spec.Attempt.Ordinal+1
 	}
@@ -93,7 +95,7 @@ func (p *pass) current(live *v1alpha1.Mandate) bool {
 func (p *pass) post(ctx context.Context) {
 	attempt := &p.facts.attempt
 	attempt.posted = true
-	application, err := p.connection.Client.CreateApplication(ctx, p.request)
+	application, err := p.service.CreateApplication(ctx, p.request)
 	logger := log.FromContext(ctx).WithValues("reference", p.reference)
 	if err != nil {
 		attempt.outcome, attempt.kind, attempt.duplicate = idv.OutcomeOf(err), idv.KindOf(err), isDuplicate(err)
@@ -151,7 +153,7 @@ func (p *pass) conclude(ctx context.Context) error {
 		case try == concludeTries:
 			return err
 		}
-		wait(ctx, 100*time.Millisecond<<min(try, 5))
+		p.wait(ctx, 100*time.Millisecond<<min(try, 5))
 	}
 }
 
@@ -173,7 +175,7 @@ func verdictOf(a attemptFacts) v1alpha1.Verdict {
 
 // deposit writes the id into the record, however long it takes: it is known nowhere else.
 func (p *pass) deposit(ctx context.Context) error {
-	ctx, created := context.WithoutCancel(ctx), metav1.Now()
+	ctx, created := context.WithoutCancel(ctx), metav1.NewTime(p.Clock.Now())
 	logger := log.FromContext(ctx).WithValues("applicationID", p.facts.attempt.id, "reference", p.reference)
 	for failures := 1; ; failures++ {
 		err := p.tryDeposit(ctx, created)
@@ -185,7 +187,7 @@ func (p *pass) deposit(ctx context.Context) error {
 			p.facts.trouble = reasonBehind
 		case err != nil:
 			logger.Info("Storing the id of the application failed; trying again", "error", apierror.Bare(err).Error())
-			wait(ctx, min(100*time.Millisecond<<min(failures, 6), 5*time.Second))
+			p.wait(ctx, min(100*time.Millisecond<<min(failures, 6), 5*time.Second))
 			continue
 		}
 		p.facts.bound = err == nil && p.facts.records.id == p.facts.attempt.id
@@ -225,11 +227,11 @@ func (p *pass) depositElsewhere(ctx context.Context, id int64, created metav1.Ti
 	return record, nil
 }
 
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
+func (p *pass) wait(ctx context.Context, d time.Duration) {
+	timer := p.Clock.NewTimer(d)
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
-	case <-timer.C:
+	case <-timer.C():
 	}
 }

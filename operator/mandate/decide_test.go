@@ -353,6 +353,15 @@ func TestDecide(t *testing.T) {
 			}),
 			want: next{stepRest, v1alpha1.ReasonConfirming, lagLook},
 		},
+		"adoption waits for an attempt that may be under way": {
+			why:   "adopting changes the record, and the attempt would not be the recorded one any more",
+			facts: fresh(func(f *facts) { f.adopt, f.records = 7, sent(10*time.Second, nil) }),
+			want:  next{stepRest, v1alpha1.ReasonSettling, 80 * time.Second},
+		},
+		"an application that another Mandate has is not adopted": {
+			facts: fresh(func(f *facts) { f.adopt, f.taken = 7, true }),
+			want:  rest(v1alpha1.ReasonAdoptionRefused),
+		},
 		"suspend": {facts: bound(func(f *facts) { f.suspended = true }), want: rest(v1alpha1.ReasonSuspended)},
 		"no IdentityService": {
 			facts: fresh(func(f *facts) { f.service = serviceFacts{} }),

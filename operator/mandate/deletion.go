@@ -74,7 +74,7 @@ func (p *pass) givenUp(note string) {
 // delete deletes the application: what is not there any more is deleted.
 func (p *pass) delete(ctx context.Context) {
 	d := &p.facts.deletion
-	err := p.connection.Client.DeleteApplication(ctx, p.facts.id)
+	err := p.service.DeleteApplication(ctx, p.facts.id)
 	switch {
 	case err == nil, idv.IsNotFound(err):
 		log.FromContext(ctx).Info("Deleted the application", "applicationID", p.facts.id)

@@ -61,10 +61,10 @@ func (m *memory) failed(mandate *v1alpha1.Mandate, failed bool) int {
 
 // observe tells when this process first saw an attempt. No two clocks are compared: one that is ahead would make an attempt
 // look lost that another operator is still at.
-func (m *memory) observe(mandate *v1alpha1.Mandate, nonce string) time.Time {
+func (m *memory) observe(mandate *v1alpha1.Mandate, nonce string, now time.Time) time.Time {
 	return m.update(mandate, func(n *note) {
 		if n.attempt != nonce {
-			n.attempt, n.observed = nonce, time.Now()
+			n.attempt, n.observed = nonce, now
 		}
 	}).observed
 }

@@ -14,11 +14,25 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 )
 
+// service is what is called of the identity verification service. The errors are those of the client.
+type service interface {
+	CreateApplication(ctx context.Context, application idv.NewApplication) (*idv.Application, error)
+	RetrieveApplication(ctx context.Context, id int64) (*idv.Application, error)
+	DeleteApplication(ctx context.Context, id int64) error
+	ArchiveApplication(ctx context.Context, id int64) (*idv.Application, error)
+	CompleteApplication(ctx context.Context, id int64) (*idv.Application, error)
+	RejectApplication(ctx context.Context, id int64) (*idv.Application, error)
+	AcceptCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckAnswer, error)
+	RejectCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckAnswer, error)
+	RetrieveReferences(ctx context.Context) (*idv.References, error)
+}
+
 // pass is one Reconcile of one Mandate: the facts, and what they were made from.
 type pass struct {
 	*Reconciler
 	mandate    *v1alpha1.Mandate // as the cache has it: without personal data
 	connection connection.Connection
+	service    service
 	reference  string // of the application, "" while the connection is not known
 
 	facts       facts
@@ -100,7 +114,7 @@ func (r *Reconciler) connect(ctx context.Context, p *pass) (serviceFacts, error)
 	if !ok || made.UID != service.UID || made.Generation != service.Generation {
 		return serviceFacts{exists: true}, nil
 	}
-	p.connection = made
+	p.connection, p.service = made, made.Client
 	return serviceFacts{exists: true, known: true, ready: made.Ready}, nil
 }
 
@@ -154,9 +168,9 @@ func (p *pass) act(ctx context.Context, s step) error {
 	case stepReview:
 		return p.review(ctx)
 	case stepComplete:
-		p.decide(ctx, p.connection.Client.CompleteApplication)
+		p.decide(ctx, p.service.CompleteApplication)
 	case stepReject:
-		p.decide(ctx, p.connection.Client.RejectApplication)
+		p.decide(ctx, p.service.RejectApplication)
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (p *pass) setRecord(record *v1alpha1.ApplicationRecord) {
 			r.sent, r.ordinal, r.verdict, r.inputs = a.Sent, a.Ordinal, a.Verdict, a.Inputs
 			r.first = a.FirstStartedTime.Time
 			if r.mine && r.sent { // the only kind that is waited for; memory holds one attempt
-				r.observed = p.memory.observe(p.mandate, a.Nonce)
+				r.observed = p.memory.observe(p.mandate, a.Nonce, p.Clock.Now())
 			}
 		}
 		if created := record.Spec.CreatedTime; created != nil && p.facts.createdTime.IsZero() {

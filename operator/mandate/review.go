@@ -98,9 +98,9 @@ func (p *pass) review(ctx context.Context) error {
 		return nil
 	}
 	wanted := &live.Spec.CheckReviews[next.index]
-	send := p.connection.Client.AcceptCheck
+	send := p.service.AcceptCheck
 	if wanted.Decision == v1alpha1.CheckDecisionReject {
-		send = p.connection.Client.RejectCheck
+		send = p.service.RejectCheck
 	}
 	request := idv.CheckReview{Comment: idv.Hide(wanted.Comment), CommentFor: wanted.CommentFor}
 	if wanted.Reference != nil {

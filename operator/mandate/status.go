@@ -125,9 +125,9 @@ func lifetime(status *v1alpha1.MandateStatus, created time.Time) (createdTime, e
 
 // conditionsFor sets all conditions: verdicts has the sentences.
 func (p *pass) conditionsFor(status *v1alpha1.MandateStatus, reason string) {
-	v := verdicts[reason]
+	v, now := verdicts[reason], metav1.NewTime(p.facts.now)
 	set := func(conditionType string, state metav1.ConditionStatus, reason, message string) {
-		meta.SetStatusCondition(&status.Conditions, metav1.Condition{Type: conditionType, Status: state, Reason: reason, Message: message, ObservedGeneration: p.mandate.Generation})
+		meta.SetStatusCondition(&status.Conditions, metav1.Condition{Type: conditionType, Status: state, Reason: reason, Message: message, ObservedGeneration: p.mandate.Generation, LastTransitionTime: now})
 	}
 	shown := reason
 	if reason == reasonVanished {
@@ -197,7 +197,7 @@ func (p *pass) openAttempt() string {
 // keepTransition sets an abnormal condition that was just taken out, without making it look new if it was there before:
 // the time since when an application is missing is read from it.
 func (p *pass) keepTransition(status *v1alpha1.MandateStatus, conditionType, reason, message string) {
-	condition := metav1.Condition{Type: conditionType, Status: metav1.ConditionTrue, Reason: reason, Message: message, ObservedGeneration: p.mandate.Generation}
+	condition := metav1.Condition{Type: conditionType, Status: metav1.ConditionTrue, Reason: reason, Message: message, ObservedGeneration: p.mandate.Generation, LastTransitionTime: metav1.NewTime(p.facts.now)}
 	if before := meta.FindStatusCondition(p.mandate.Status.Conditions, conditionType); before != nil && before.Reason == reason {
 		condition.LastTransitionTime = before.LastTransitionTime
 	}

@@ -1,0 +1,146 @@
+package mandate
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+func older(t time.Time, by time.Duration) time.Time {
+	if t.IsZero() {
+		return t
+	}
+	return t.Add(-by)
+}
+
+// agedObject makes every time in an object of the API older.
+func agedObject(v reflect.Value, by time.Duration) {
+	switch v.Kind() {
+	case reflect.Pointer:
+		if !v.IsNil() {
+			agedObject(v.Elem(), by)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			agedObject(v.Index(i), by)
+		}
+	case reflect.Struct:
+		if t, ok := v.Addr().Interface().(*time.Time); ok {
+			*t = older(*t, by)
+			return
+		}
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				agedObject(v.Field(i), by)
+			}
+		}
+	}
+}
+
+func agedMandates(from map[string]*v1alpha1.Mandate, by time.Duration) map[string]*v1alpha1.Mandate {
+	aged := map[string]*v1alpha1.Mandate{}
+	for name, m := range from {
+		aged[name] = agedMandate(m, by)
+	}
+	return aged
+}
+
+func agedMandate(m *v1alpha1.Mandate, by time.Duration) *v1alpha1.Mandate {
+	m = m.DeepCopy()
+	agedObject(reflect.ValueOf(m), by)
+	return m
+}
+
+func agedRecords(from map[string]*v1alpha1.ApplicationRecord, by time.Duration) map[string]*v1alpha1.ApplicationRecord {
+	if from == nil {
+		return nil
+	}
+	aged := map[string]*v1alpha1.ApplicationRecord{}
+	for name, r := range from {
+		aged[name] = agedRecord(r, by)
+	}
+	return aged
+}
+
+func agedRecord(r *v1alpha1.ApplicationRecord, by time.Duration) *v1alpha1.ApplicationRecord {
+	r = r.DeepCopy()
+	agedObject(reflect.ValueOf(r), by)
+	return r
+}
+
+func (w *world) aged(by time.Duration) *world {
+	c := w.clone()
+	c.mandates, c.records, c.backup = agedMandates(w.mandates, by), agedRecords(w.records, by), agedRecords(w.backup, by)
+	c.service = w.service.DeepCopy()
+	agedObject(reflect.ValueOf(c.service), by)
+	for _, url := range sorted(c.sites) {
+		c.changeSite(url, func(s *site) {
+			for i := range s.applications {
+				s.applications[i].created = older(s.applications[i].created, by)
+			}
+			for i := range s.underWay {
+				s.underWay[i].sent = older(s.underWay[i].sent, by)
+			}
+			s.underWay = slices.DeleteFunc(s.underWay, func(r request) bool { return now.Sub(r.sent) > maxRequestTime })
+		})
+	}
+	return c
+}
+
+func (o *operator) aged(by time.Duration) *operator {
+	c := *o
+	c.mandates, c.service = agedMandates(o.mandates, by), o.service.DeepCopy()
+	agedObject(reflect.ValueOf(c.service), by)
+	c.connection.Created.Time = older(c.connection.Created.Time, by)
+	c.notes = nil
+	for name, n := range o.notes {
+		if c.notes == nil {
+			c.notes = map[types.NamespacedName]note{}
+		}
+		n.changed, n.observed = older(n.changed, by), older(n.observed, by)
+		c.notes[name] = n
+	}
+	if o.pass == nil {
+		return &c
+	}
+	p := *o.pass
+	p.mandate, p.connection.Created = agedMandate(p.mandate, by), c.connection.Created
+	if p.record != nil {
+		p.record = agedRecord(p.record, by)
+	}
+	for _, t := range p.facts.times() {
+		*t = older(*t, by)
+	}
+	c.pass = &p
+	return &c
+}
+
+// times are those that the facts hold from one step to the next.
+func (f *facts) times() []*time.Time {
+	return []*time.Time{
+		&f.now, &f.createBefore, &f.missingSince, &f.createdTime, &f.deletion.giveUpTime, &f.records.first, &f.records.observed, &f.attempt.started,
+	}
+}
+
+func TestEveryTimeOfTheFactsAges(t *testing.T) {
+	if got, want := len((&facts{}).times()), timesIn(reflect.TypeFor[facts]()); got != want {
+		t.Errorf("times knows %d of the %d times in facts", got, want)
+	}
+}
+
+func timesIn(of reflect.Type) (n int) {
+	if of == reflect.TypeFor[time.Time]() {
+		return 1
+	}
+	for i := range of.NumField() {
+		if of.Field(i).Type.Kind() == reflect.Struct {
+			n += timesIn(of.Field(i).Type)
+		}
+	}
+	return n
+}

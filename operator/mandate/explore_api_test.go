@@ -1,0 +1,249 @@
+package mandate
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"slices"
+	"strconv"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// apiServer answers as the real one does, as far as the operator asks: preconditions, JSON Patch with tests, merge patch,
+// AlreadyExists, Conflict, and Invalid with and without causes. What it is asked beyond that panics.
+type apiServer struct {
+	client.Writer
+	*surroundings
+}
+
+func resource(name string) schema.GroupResource {
+	return schema.GroupResource{Group: v1alpha1.SchemeGroupVersion.Group, Resource: name}
+}
+
+// Get reads one object.
+func (a apiServer) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	if err := a.read(); err != nil {
+		return err
+	}
+	switch into := into.(type) {
+	case *v1alpha1.Mandate:
+		return copied(a.world.mandates[key.Name], into, "mandates", key.Name)
+	case *v1alpha1.ApplicationRecord:
+		return copied(a.world.records[key.Name], into, "applicationrecords", key.Name)
+	case *v1alpha1.IdentityService:
+		return copied(a.world.service, into, "identityservices", key.Name)
+	default:
+		return apierrors.NewNotFound(resource("others"), key.Name)
+	}
+}
+
+func copied[T any, P interface {
+	*T
+	DeepCopyInto(out *T)
+}](from P, into P, plural, name string) error {
+	if from == nil {
+		return apierrors.NewNotFound(resource(plural), name)
+	}
+	from.DeepCopyInto(into)
+	return nil
+}
+
+// List reads the records that have a label.
+func (a apiServer) List(_ context.Context, into client.ObjectList, options ...client.ListOption) error {
+	if err := a.read(); err != nil {
+		return err
+	}
+	list := into.(*v1alpha1.ApplicationRecordList) //nolint:forcetypeassert // nothing else is listed past the cache
+	selected := (&client.ListOptions{}).ApplyOptions(options).LabelSelector
+	for _, name := range sorted(a.world.records) {
+		if record := a.world.records[name]; selected.Matches(labels.Set(record.Labels)) {
+			list.Items = append(list.Items, *record.DeepCopy())
+		}
+	}
+	return nil
+}
+
+// Create creates a record.
+func (a apiServer) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
+	record := object.(*v1alpha1.ApplicationRecord) //nolint:forcetypeassert // nothing else is created
+	return a.write(func() error {
+		if a.world.records[record.Name] != nil {
+			return apierrors.NewAlreadyExists(resource("applicationrecords"), record.Name)
+		}
+		a.world.uids++
+		record.UID, record.Generation, record.CreationTimestamp = types.UID("record-"+strconv.Itoa(a.world.uids)), 1, metav1.NewTime(now)
+		a.world.storeRecord(record)
+		return nil
+	})
+}
+
+func (w *world) storeRecord(record *v1alpha1.ApplicationRecord) {
+	record.ResourceVersion = w.version()
+	w.records[record.Name] = record.DeepCopy()
+}
+
+// Delete deletes a record, under preconditions.
+func (a apiServer) Delete(_ context.Context, object client.Object, options ...client.DeleteOption) error {
+	wanted := (&client.DeleteOptions{}).ApplyOptions(options).Preconditions
+	return a.write(func() error {
+		live := a.world.records[object.GetName()]
+		switch {
+		case live == nil:
+			return apierrors.NewNotFound(resource("applicationrecords"), object.GetName())
+		case wanted != nil && (wanted.UID != nil && *wanted.UID != live.UID || wanted.ResourceVersion != nil && *wanted.ResourceVersion != live.ResourceVersion):
+			return apierrors.NewConflict(resource("applicationrecords"), live.Name, nil)
+		}
+		delete(a.world.records, live.Name)
+		return nil
+	})
+}
+
+// Patch patches a record, or the finalizers of a Mandate.
+func (a apiServer) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
+	data, err := patch.Data(object)
+	if err != nil {
+		return err
+	}
+	return a.write(func() error {
+		if record, ok := object.(*v1alpha1.ApplicationRecord); ok {
+			return a.patchRecord(record, data)
+		}
+		return a.patchFinalizers(object.(*metav1.PartialObjectMetadata), data) //nolint:forcetypeassert // nothing else is patched
+	})
+}
+
+func (a apiServer) patchRecord(record *v1alpha1.ApplicationRecord, data []byte) error {
+	live := a.world.records[record.Name]
+	if live == nil {
+		return apierrors.NewNotFound(resource("applicationrecords"), record.Name)
+	}
+	patched := &v1alpha1.ApplicationRecord{}
+	err := patchWith(live, patched, func(document []byte) ([]byte, error) {
+		operations, err := jsonpatch.DecodePatch(data)
+		if err != nil {
+			return nil, err
+		}
+		return operations.Apply(document)
+	})
+	if err != nil { // a test that does not hold, or a path that is not there: no causes
+		return apierrors.NewInvalid(schema.GroupKind{Kind: "ApplicationRecord"}, record.Name, nil)
+	}
+	if id := live.Spec.ApplicationID; id != nil && (patched.Spec.ApplicationID == nil || *patched.Spec.ApplicationID != *id) {
+		return forbidden("ApplicationRecord", record.Name)
+	}
+	a.world.storeRecord(patched)
+	patched.DeepCopyInto(record)
+	return nil
+}
+
+// forbidden is how the API server says that a validation rule of the CRD does not hold.
+func forbidden(kind, name string) error {
+	err := apierrors.NewInvalid(schema.GroupKind{Kind: kind}, name, nil)
+	err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeFieldValueInvalid}}
+	return err
+}
+
+func patchWith(live, into any, apply func([]byte) ([]byte, error)) error {
+	document, err := json.Marshal(live)
+	if err != nil {
+		return err
+	}
+	if document, err = apply(document); err != nil {
+		return err
+	}
+	return json.Unmarshal(document, into)
+}
+
+// conditional finds the Mandate that a merge patch is for, and checks the resourceVersion in it.
+func (a apiServer) conditional(name string, data []byte) (*v1alpha1.Mandate, error) {
+	var wanted metav1.PartialObjectMetadata
+	live := a.world.mandates[name]
+	if live == nil {
+		return nil, apierrors.NewNotFound(resource("mandates"), name)
+	}
+	if err := json.Unmarshal(data, &wanted); err != nil {
+		return nil, err
+	}
+	if wanted.ResourceVersion != "" && wanted.ResourceVersion != live.ResourceVersion {
+		return nil, apierrors.NewConflict(resource("mandates"), name, nil)
+	}
+	return live, nil
+}
+
+func (a apiServer) patchFinalizers(object *metav1.PartialObjectMetadata, data []byte) error {
+	live, err := a.conditional(object.Name, data)
+	if err != nil {
+		return err
+	}
+	patched := live.DeepCopy()
+	patched.Finalizers = slices.Clone(object.Finalizers)
+	a.world.store(patched)
+	if patched.DeletionTimestamp != nil && len(patched.Finalizers) == 0 {
+		delete(a.world.mandates, patched.Name)
+	}
+	object.ResourceVersion = patched.ResourceVersion
+	return nil
+}
+
+// statusWriter is the status subresource of Mandates.
+type statusWriter struct {
+	client.SubResourceWriter
+	api apiServer
+}
+
+// Patch patches the status of a Mandate.
+func (s statusWriter) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.SubResourcePatchOption) error {
+	mandate := object.(*v1alpha1.Mandate) //nolint:forcetypeassert // nothing else has a status here
+	data, err := patch.Data(mandate)
+	if err != nil {
+		return err
+	}
+	return s.api.write(func() error {
+		live, err := s.api.conditional(mandate.Name, data)
+		if err != nil {
+			return err
+		}
+		merged := &v1alpha1.Mandate{}
+		if err := patchWith(live, merged, func(document []byte) ([]byte, error) { return jsonpatch.MergePatch(document, data) }); err != nil {
+			return err
+		}
+		if id := live.Status.ApplicationID; id != nil && (merged.Status.ApplicationID == nil || *merged.Status.ApplicationID != *id) {
+			return forbidden("Mandate", mandate.Name)
+		}
+		patched := live.DeepCopy()
+		patched.Status = merged.Status
+		s.api.world.store(patched)
+		return nil
+	})
+}
+
+// cacheReader reads what the caches of an operator have.
+type cacheReader struct{ *operator }
+
+// Get reads from the cache.
+func (c cacheReader) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	if mandate, ok := into.(*v1alpha1.Mandate); ok {
+		return copied(c.mandates[key.Name], mandate, "mandates", key.Name)
+	}
+	return copied(c.service, into.(*v1alpha1.IdentityService), "identityservices", key.Name) //nolint:forcetypeassert // nothing else is cached
+}
+
+// List lists the Mandates.
+func (c cacheReader) List(_ context.Context, into client.ObjectList, _ ...client.ListOption) error {
+	list := into.(*v1alpha1.MandateList) //nolint:forcetypeassert // nothing else is listed
+	for _, name := range sorted(c.mandates) {
+		list.Items = append(list.Items, *c.mandates[name])
+	}
+	return nil
+}
+
+func sorted[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

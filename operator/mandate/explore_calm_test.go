@@ -1,0 +1,174 @@
+package mandate
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// turns are more than any state needs to come to rest.
+const turns = 60
+
+// calm lets the operators work on without any more faults, and looks again when they said that they want to, until nothing
+// changes any more. Then the status must be true (I5), which it is not if nobody looks again.
+func (x *explorer) calm(s state) (state, string) {
+	s = s.then("from here on nothing goes wrong any more")
+	s.budget = budget{}
+	wakes := [2]map[string]time.Duration{{}, {}}
+	for i := range s.ops {
+		for _, name := range x.scenario.mandates {
+			wakes[i][name] = 1 // a process that starts looks at everything
+		}
+	}
+	quiet := 0
+	for range turns {
+		before := s.world
+		for i := range s.ops {
+			if wrong := x.turn(&s, i, wakes[i]); wrong != "" {
+				return s, wrong
+			}
+		}
+		if quiet++; s.world != before {
+			quiet = 0
+		}
+		if quiet == 3 || !x.pause(&s, wakes) {
+			return s, untrue(&s, x.scenario.mandates)
+		}
+	}
+	return s, "I5: it does not come to rest"
+}
+
+// turn ends the pass that an operator is in, and makes those that are due.
+func (x *explorer) turn(s *state, i int, wakes map[string]time.Duration) string {
+	see := func() {
+		before := s.ops[i].mandates
+		s.ops[i] = x.seen(s.ops[i], s.world, "Mandates", (*operator).seeMandates)
+		s.ops[i] = x.seen(s.ops[i], s.world, "IdentityService", (*operator).seeService)
+		s.ops[i] = x.seen(s.ops[i], s.world, "connection", (*operator).connect)
+		for name := range wakes {
+			if m, was := s.ops[i].mandates[name], before[name]; m != nil && (was == nil || was.UID != m.UID || was.Generation != m.Generation) {
+				wakes[name] = 1 // as its event says
+			}
+		}
+	}
+	if s.ops[i].pass != nil {
+		if _, wrong := x.finish(s, i, s.ops[i].pass.mandate.Name); wrong != "" {
+			return wrong
+		}
+	}
+	see()
+	for _, name := range sorted(wakes) {
+		if wakes[name] == 0 {
+			continue
+		}
+		after, wrong := x.finish(s, i, name)
+		if wrong != "" {
+			return wrong
+		}
+		wakes[name] = after
+		see()
+	}
+	return ""
+}
+
+// finish takes steps to the end of a pass, and gives when the operator wants to look again.
+func (x *explorer) finish(s *state, i int, name string) (after time.Duration, wrong string) {
+	for range maxSteps {
+		made := x.take(s.world, s.ops[i], name, faultNone)
+		*s = s.then(fmt.Sprintf("operator %c %s", 'A'+i, made.what))
+		s.world, s.ops[i] = made.world, made.operator
+		if made.violation != "" {
+			return 0, made.violation
+		}
+		if wrong := wrongIn(s); wrong != "" || made.ended {
+			return made.after, wrong
+		}
+	}
+	return 0, "I5: a pass does not come to an end"
+}
+
+// pause lets the time go by until somebody wants to look again; false if nobody ever does.
+func (x *explorer) pause(s *state, wakes [2]map[string]time.Duration) bool {
+	soonest := time.Duration(0)
+	for _, wake := range wakes {
+		for _, after := range wake {
+			if after > 0 && (soonest == 0 || after < soonest) {
+				soonest = after
+			}
+		}
+	}
+	if soonest == 0 {
+		return false
+	}
+	by := 10 * minPoll
+	if soonest < settle {
+		by = settle
+	}
+	*s = s.then(by.String() + " go by")
+	x.aged(s, by)
+	return true
+}
+
+// untrue tells what a status at rest says that is not so (I5).
+func untrue(s *state, names []string) string {
+	for _, name := range names {
+		m := s.world.mandates[name]
+		if m == nil || m.DeletionTimestamp != nil {
+			continue
+		}
+		if wrong := untrueOf(s.world, m); wrong != "" {
+			return "I5: at rest, " + name + " " + wrong
+		}
+	}
+	return ""
+}
+
+// endings are the reasons with which a Mandate without an application may wait for a person.
+var endings = []string{
+	v1alpha1.ReasonOutcomeUnknown, v1alpha1.ReasonReferenceConflict, v1alpha1.ReasonCreateDeadlinePassed, v1alpha1.ReasonRefused,
+	v1alpha1.ReasonAdoptionRefused, "Expired", "Deleted",
+}
+
+func untrueOf(w *world, m *v1alpha1.Mandate) string {
+	ready, created := is(m, v1alpha1.ConditionReady), is(m, v1alpha1.ConditionCreated)
+	stalled := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionStalled)
+	here := w.sites[w.url()]
+	switch id := m.Status.ApplicationID; {
+	case m.Status.ObservedGeneration != m.Generation:
+		return "was not looked at"
+	case id != nil && here.find(*id) >= 0 && ready != metav1.ConditionTrue && m.Status.Outcome == "":
+		return "is not Ready, but its application exists"
+	case id != nil && here.find(*id) >= 0 && (m.Status.Outcome == v1alpha1.OutcomeExpired || m.Status.Outcome == v1alpha1.OutcomeDeleted):
+		return "says that its application is gone, but it exists"
+	case (id == nil || here.find(*id) < 0) && ready == metav1.ConditionTrue:
+		return "is Ready, but has no application"
+	case id == nil && (stalled == nil || !slices.Contains(endings, stalled.Reason)):
+		return "has no application, and waits for nobody"
+	case id == nil && created == metav1.ConditionFalse && w.madeFor(m):
+		return "says that it has no application, but one was created for it"
+	default:
+		return ""
+	}
+}
+
+func is(m *v1alpha1.Mandate, condition string) metav1.ConditionStatus {
+	if c := meta.FindStatusCondition(m.Status.Conditions, condition); c != nil {
+		return c.Status
+	}
+	return metav1.ConditionUnknown
+}
+
+// madeFor tells whether an application that still exists was created for a Mandate.
+func (w *world) madeFor(m *v1alpha1.Mandate) bool {
+	for _, here := range w.sites {
+		if slices.ContainsFunc(here.applications, func(a application) bool { return !a.gone && a.mandate == m.UID }) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,122 @@
+package mandate
+
+// guard is a line of the product that keeps a promise.
+type guard struct {
+	why      string
+	file     string
+	old, off string // in off, ON is true unless the guard is off
+	caughtBy string // a test of this package
+}
+
+// guards of the protocol. The preconditions of Deposit and Release are not here: the ledger's own tests have a row for each,
+// on a real API server.
+func guards() map[string]guard {
+	const decideFile, createFile, ledgerFile = "decide.go", "create.go", "../ledger/ledger.go"
+	return map[string]guard{
+		"claim": {
+			why: "creating the record is the lock", file: ledgerFile,
+			old: "		return nil, ErrLost\n	case lacksNamespace", off: "		return pick(ON, nil, record), pick(ON, ErrLost, nil)\n	case lacksNamespace",
+			caughtBy: "TestExplore/crashes and lost answers",
+		},
+		"retake": {
+			why: "of two operators that find the same lost attempt, one takes it over", file: ledgerFile,
+			old: "		test(\"/metadata/resourceVersion\", record.ResourceVersion),\n", off: "		test(\"/metadata/\"+pick(ON, \"resourceVersion\", \"name\"), pick(ON, record.ResourceVersion, record.Name)),\n",
+			caughtBy: "TestExplore/crashes and lost answers",
+		},
+		"conclude": {
+			why: "an attempt that was given up must not overwrite the next one", file: ledgerFile,
+			old: "test(\"/spec/attempt/nonce\", attempt.Nonce), test(\"/metadata/uid\", string(record.UID)),", off: "test(\"/metadata/\"+pick(ON, \"uid\", \"name\"), pick(ON, string(record.UID), record.Name)), test(pick(ON, \"/spec/attempt/nonce\", \"/metadata/name\"), pick(ON, attempt.Nonce, record.Name)),",
+			caughtBy: "TestExplore/crashes and lost answers",
+		},
+		"settle delay": {
+			why: "an attempt may still be under way", file: decideFile,
+			old: "case r.verdict == \"\" && f.now.Before(r.observed.Add(f.settleDelay)):", off: "case ON && r.verdict == \"\" && f.now.Before(r.observed.Add(f.settleDelay)):",
+			caughtBy: "TestExplore/crashes and lost answers",
+		},
+		"half of the settle delay": {
+			why: "another operator may have taken the attempt over", file: decideFile,
+			old: "f.now.Sub(a.started) > f.settleDelay/2:", off: "ON && f.now.Sub(a.started) > f.settleDelay/2:",
+			caughtBy: "TestExplore/crashes and lost answers",
+		},
+		"attempt window": {
+			why: "the service may have forgotten the reference", file: decideFile,
+			old: "f.now.Sub(r.first) >= attemptWindow,", off: "ON && f.now.Sub(r.first) >= attemptWindow,",
+			caughtBy: "TestExplore/alone: eight weeks",
+		},
+		"createBefore": {
+			why: "after a restore nothing else tells that it was sent long ago", file: decideFile,
+			old: "return !f.createBefore.IsZero()", off: "return ON && !f.createBefore.IsZero()",
+			caughtBy: "TestExplore/alone: restore after eight weeks",
+		},
+		"taken is final": {
+			why: "the service may forget a reference that it calls taken", file: decideFile,
+			old: "r.inputs == f.inputs.fingerprint && r.verdict == v1alpha1.VerdictTaken:", off: "ON && r.inputs == f.inputs.fingerprint && r.verdict == v1alpha1.VerdictTaken:",
+			caughtBy: "TestExplore/alone: restore into an empty cluster",
+		},
+		"other Mandate's record": {
+			why: "its application is not ours", file: decideFile,
+			old: "	case r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):\n		return rest(v1alpha1.ReasonReferenceConflict)", off: "	case ON && r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):\n		return rest(v1alpha1.ReasonReferenceConflict)",
+			caughtBy: "TestExplore/two Mandates want one reference",
+		},
+		"list after an edit": {
+			why: "an attempt may have gone out under another reference", file: decideFile,
+			old: "	case f.edited && !r.listed", off: "	case ON && f.edited && !r.listed",
+			caughtBy: "TestExplore/edits",
+		},
+		"elsewhere": {
+			why: "another account knows nothing of the attempt", file: decideFile,
+			old: "	case r.elsewhere:\n", off: "	case ON && r.elsewhere:\n",
+			caughtBy: "TestExplore/alone: another account",
+		},
+		"verify": {
+			why: "the Mandate may have been edited since the inputs were read", file: createFile,
+			old: "	same := err == nil && p.current(mandate)", off: "	same := err == nil && (!ON || p.current(mandate))",
+			caughtBy: "TestExplore/edits",
+		},
+		"verify the IdentityService": {
+			why: "it may lead to another account since", file: createFile,
+			old: " && service.UID == p.connection.UID && service.Generation == p.connection.Generation", off: " && (!ON || service.UID == p.connection.UID && service.Generation == p.connection.Generation)",
+			caughtBy: "TestExplore/another account",
+		},
+		"deposit retried": {
+			why: "the id is known nowhere else", file: createFile,
+			old: "			p.wait(ctx, min(100*time.Millisecond<<min(failures, 6), 5*time.Second))\n			continue", off: "			if ON {\n				p.wait(ctx, min(100*time.Millisecond<<min(failures, 6), 5*time.Second))\n				continue\n			}",
+			caughtBy: "TestExplore/alone: missing applications",
+		},
+		"attempts are counted on": {
+			why: "a duplicate after an unknown outcome is our own", file: createFile,
+			old: "	if p.facts.records.sent {", off: "	if ON && p.facts.records.sent {",
+			caughtBy: "TestExplore/alone: crashes and lost answers",
+		},
+		"earlier attempts stay open": {
+			why: "that the second attempt created nothing says nothing of the first", file: createFile,
+			old: "	case conclusion.Ordinal == 1:", off: "	case conclusion.Ordinal == 1 || !ON:",
+			caughtBy: "TestExplore/alone: crashes and lost answers",
+		},
+		"404": {
+			why: "a 404 never leads to a create", file: "decide_application.go",
+			old: "	case a.missing:\n		return decideMissing(f)", off: "	case a.missing && !ON:\n		return next{step: pick(f.records.read, pick(f.inputs.resolved, stepRetake, stepResolve), stepReadRecord)}\n	case a.missing:\n		return decideMissing(f)",
+			caughtBy: "TestExplore/alone: missing applications",
+		},
+		"second look": {
+			why: "a read may lag behind the create", file: "decide_application.go",
+			old: "	case missing < f.secondLook:", off: "	case ON && missing < f.secondLook:",
+			caughtBy: "TestDecide",
+		},
+		"adopted reference": {
+			why: "the application may be somebody else's", file: "decide_application.go",
+			old: "	case a.missing, a.read && !a.sameReference:", off: "	case a.missing, ON && a.read && !a.sameReference:",
+			caughtBy: "TestExplore/alone: adoption",
+		},
+		"adoption waits": {
+			why: "an attempt may still be under way", file: "decide_application.go",
+			old: "	case r.sent && r.verdict == \"\" && f.now.Before", off: "	case ON && r.sent && r.verdict == \"\" && f.now.Before",
+			caughtBy: "TestDecide",
+		},
+		"deleted reference": {
+			why: "under the id there may be somebody else's application", file: "decide_application.go",
+			old: "	case !a.sameReference, d.refused:", off: "	case ON && !a.sameReference, d.refused:",
+			caughtBy: "TestDecideNeverCreatesTwice",
+		},
+	}
+}

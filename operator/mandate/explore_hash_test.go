@@ -1,0 +1,302 @@
+package mandate
+
+import (
+	"encoding/binary"
+	"hash/maphash"
+	"reflect"
+	"slices"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// Two states are the same if they differ only in what nobody can tell apart: the names of nonces, and the resourceVersions
+// and uids of records beyond whether a copy is still the live one. The hash has 64 bits: among ten million states, the
+// chance that two share one is one in a hundred thousand.
+
+var seed = maphash.MakeSeed()
+
+// part is the hash of a world or an operator by itself, and what ties it to the other parts.
+type part struct {
+	hash   uint64
+	nonces []string
+	copies []versioned // of an operator
+}
+
+// versioned is a copy of an object: is it still the live one?
+type versioned struct {
+	kind, name, version string
+	uid                 types.UID
+}
+
+// encoder writes values in one way only.
+type encoder struct {
+	bytes  []byte
+	nonces []string
+	copies []versioned
+}
+
+func (e *encoder) part() part {
+	return part{maphash.Bytes(seed, e.bytes), e.nonces, e.copies}
+}
+
+func (e *encoder) number(n uint64)    { e.bytes = binary.LittleEndian.AppendUint64(e.bytes, n) }
+func (e *encoder) text(s string)      { e.number(uint64(len(s))); e.bytes = append(e.bytes, s...) }
+func (e *encoder) truth(b bool)       { e.bytes = append(e.bytes, map[bool]byte{true: 1}[b]) }
+func (e *encoder) moment(t time.Time) { e.number(uint64(age(t))) }
+
+// age is how long ago something was; what never was is older than everything.
+func age(t time.Time) time.Duration {
+	if t.IsZero() {
+		return 1<<63 - 1
+	}
+	return now.Sub(t)
+}
+
+// notEncoded are fields that nobody can tell apart by, or that are encoded in another way.
+var notEncoded = []string{"ResourceVersion", "ManagedFields", "Nonce", "now", "TypeMeta"}
+
+// any writes a value with everything in it, unexported fields as well.
+func (e *encoder) any(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Bool:
+		e.truth(v.Bool())
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		e.number(uint64(v.Int())) //nolint:gosec // any one-to-one mapping will do
+	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
+		e.number(v.Uint())
+	case reflect.String:
+		e.text(v.String())
+	case reflect.Pointer:
+		e.truth(v.IsNil())
+		if !v.IsNil() {
+			e.any(v.Elem())
+		}
+	case reflect.Slice:
+		e.number(uint64(v.Len()))
+		for i := range v.Len() {
+			e.any(v.Index(i))
+		}
+	case reflect.Map:
+		e.number(uint64(v.Len()))
+		keys := v.MapKeys()
+		slices.SortFunc(keys, func(a, b reflect.Value) int { return compareKeys(a, b) })
+		for _, key := range keys {
+			e.any(key)
+			e.any(v.MapIndex(key))
+		}
+	case reflect.Struct:
+		e.fields(v)
+	default:
+		panic("nobody has said how to encode a " + v.Type().String())
+	}
+}
+
+func (e *encoder) fields(v reflect.Value) {
+	if v.Type() == reflect.TypeFor[time.Time]() {
+		e.moment(momentOf(v))
+		return
+	}
+	for i := range v.NumField() {
+		if !slices.Contains(notEncoded, v.Type().Field(i).Name) {
+			e.any(v.Field(i))
+		}
+	}
+}
+
+func compareKeys(a, b reflect.Value) int {
+	if a.Kind() == reflect.String {
+		return map[bool]int{true: -1, false: 1}[a.String() < b.String()]
+	}
+	return map[bool]int{true: -1, false: 1}[a.Int() < b.Int()]
+}
+
+// momentOf reads a time out of an unexported field, where it cannot be asked. Times here have no monotonic part.
+func momentOf(v reflect.Value) time.Time {
+	if v.CanInterface() {
+		return v.Interface().(time.Time) //nolint:forcetypeassert // the caller has looked
+	}
+	nanoseconds, seconds := v.Field(0).Uint(), v.Field(1).Int()
+	if nanoseconds == 0 && seconds == 0 {
+		return time.Time{}
+	}
+	const year1 = -62135596800 // in seconds since 1970
+	return time.Unix(year1+seconds, 0)
+}
+
+func (e *encoder) mandate(m *v1alpha1.Mandate) {
+	e.text(m.Name)
+	e.text(string(m.UID))
+	e.number(uint64(m.Generation))
+	e.moment(m.CreationTimestamp.Time)
+	e.truth(m.DeletionTimestamp != nil)
+	if m.DeletionTimestamp != nil {
+		e.moment(m.DeletionTimestamp.Time)
+	}
+	e.any(reflect.ValueOf(m.Finalizers))
+	e.any(reflect.ValueOf(&m.Spec))
+	e.any(reflect.ValueOf(&m.Status))
+}
+
+func (e *encoder) record(r *v1alpha1.ApplicationRecord) {
+	e.any(reflect.ValueOf(&r.Spec))
+	e.text(r.Labels["idv.mandate.io/mandate-uid"])
+	e.truth(r.Spec.Attempt != nil)
+	if r.Spec.Attempt != nil {
+		e.nonces = append(e.nonces, r.Spec.Attempt.Nonce)
+	}
+}
+
+func (w *world) part() part {
+	e := &encoder{bytes: make([]byte, 0, 4096)}
+	for _, name := range sorted(w.mandates) {
+		e.mandate(w.mandates[name])
+	}
+	for _, records := range []map[string]*v1alpha1.ApplicationRecord{w.records, w.backup} {
+		e.number(uint64(len(records)))
+		for _, name := range sorted(records) {
+			e.record(records[name])
+		}
+	}
+	e.truth(w.backup == nil)
+	e.truth(w.forgotten)
+	e.number(uint64(w.service.Generation))
+	e.moment(w.service.CreationTimestamp.Time)
+	for _, url := range sorted(w.sites) {
+		here := w.sites[url]
+		e.any(reflect.ValueOf(&here))
+	}
+	return e.part()
+}
+
+func (o *operator) part() part {
+	e := &encoder{bytes: make([]byte, 0, 4096)}
+	for _, name := range sorted(o.mandates) {
+		e.mandate(o.mandates[name])
+		e.copy("mandate", name, o.mandates[name].ResourceVersion, "")
+	}
+	e.number(uint64(o.service.Generation))
+	e.number(uint64(o.connection.Generation))
+	for _, name := range namesOf(o.notes) {
+		n := o.notes[name]
+		e.text(name.Name)
+		e.text(string(n.uid))
+		e.moment(n.changed)
+		e.moment(n.observed)
+		e.number(uint64(min(n.failures, patience)))
+		e.nonces = append(e.nonces, n.attempt)
+	}
+	e.truth(o.pass == nil)
+	if o.pass != nil {
+		e.pass(o.pass)
+	}
+	return e.part()
+}
+
+func namesOf(notes map[types.NamespacedName]note) []types.NamespacedName {
+	var names []types.NamespacedName
+	for name := range notes {
+		names = append(names, name)
+	}
+	slices.SortFunc(names, func(a, b types.NamespacedName) int { return map[bool]int{true: -1, false: 1}[a.Name < b.Name] })
+	return names
+}
+
+func (e *encoder) copy(kind, name, version string, uid types.UID) {
+	e.copies = append(e.copies, versioned{kind, name, version, uid})
+}
+
+func (e *encoder) pass(p *pass) {
+	e.mandate(p.mandate)
+	e.copy("mandate", p.mandate.Name, p.mandate.ResourceVersion, "")
+	e.number(uint64(p.connection.Generation))
+	e.text(p.reference)
+	e.any(reflect.ValueOf(&p.facts))
+	e.truth(p.record == nil)
+	if p.record != nil {
+		e.record(p.record)
+		e.copy("record", p.record.Name, p.record.ResourceVersion, p.record.UID)
+	}
+	e.text(p.request.Reference)
+	e.number(uint64(len(p.request.Individuals)))
+	e.truth(p.application == nil)
+	if a := p.application; a != nil { // all that the service here tells
+		e.number(uint64(a.ID)) //nolint:gosec // ids are positive
+		e.text(a.Reference)
+		e.truth(a.Archived)
+	}
+	e.any(reflect.ValueOf(p.reviews))
+	e.any(reflect.ValueOf(p.reviewed))
+	e.truth(p.stale)
+	e.truth(p.entered)
+}
+
+// still tells whether the object that a copy was made of is the live one, and whether it has changed since.
+func (v versioned) still(w *world) byte {
+	if v.kind == "mandate" {
+		live := w.mandates[v.name]
+		return map[bool]byte{true: 1}[live != nil && live.ResourceVersion == v.version]
+	}
+	live := w.records[v.name]
+	switch {
+	case live == nil || live.UID != v.uid:
+		return 0
+	case live.ResourceVersion != v.version:
+		return 1
+	default:
+		return 2
+	}
+}
+
+// join makes the hash of a state out of those of its parts.
+func join(w *world, parts ...part) uint64 {
+	var buffer [256]byte
+	bytes := buffer[:0]
+	var names []string
+	for _, p := range parts {
+		bytes = binary.LittleEndian.AppendUint64(bytes, p.hash)
+		for _, nonce := range p.nonces {
+			i := slices.Index(names, nonce)
+			if i < 0 {
+				i, names = len(names), append(names, nonce)
+			}
+			bytes = append(bytes, byte(i)) //nolint:gosec // a handful
+		}
+		for _, c := range p.copies {
+			bytes = append(bytes, c.still(w))
+		}
+	}
+	return maphash.Bytes(seed, bytes)
+}
+
+// rename gives the nonces that a step has made up names that tell the order, so that a run is like the one before.
+func rename(w *world, o *operator) {
+	names := map[string]string{}
+	renamed := func(r *v1alpha1.ApplicationRecord) *v1alpha1.ApplicationRecord {
+		if r == nil || r.Spec.Attempt == nil || names[r.Spec.Attempt.Nonce] == "" {
+			return r
+		}
+		r = r.DeepCopy()
+		r.Spec.Attempt.Nonce = names[r.Spec.Attempt.Nonce]
+		return r
+	}
+	for _, name := range sorted(w.records) {
+		if a := w.records[name].Spec.Attempt; a != nil && len(a.Nonce) == len("01234567-89ab-cdef-0123-456789abcdef") {
+			w.nonces++
+			names[a.Nonce] = "nonce-" + strconv.Itoa(w.nonces)
+			w.records[name] = renamed(w.records[name])
+		}
+	}
+	for name, n := range o.notes {
+		if to := names[n.attempt]; to != "" {
+			n.attempt = to
+			o.notes[name] = n
+		}
+	}
+	if o.pass != nil {
+		o.pass.record = renamed(o.pass.record)
+	}
+}

@@ -1,0 +1,132 @@
+package mandate
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// wrongIn holds a state to what must be so in every state, whatever has happened; "" if it is. That no create goes out
+// that is not on record, and that nothing is done to an application of somebody else, is checked where it would happen:
+// in servant. That an id never changes, the API server sees to.
+func wrongIn(s *state) string {
+	for _, check := range []func(*state) string{emailedTwice, lostSilently, lostID, sharedID, wrongID} {
+		if wrong := check(s); wrong != "" {
+			return wrong
+		}
+	}
+	return ""
+}
+
+// emailedTwice (I1): one e-mail for a reference at an account, and one for a Mandate at all of them, over the whole history.
+func emailedTwice(s *state) string {
+	type key struct{ url, reference string }
+	references, mandates := map[key]int{}, map[types.UID]int{}
+	for _, url := range sorted(s.world.sites) {
+		for _, a := range s.world.sites[url].applications {
+			if a.mandate == "" {
+				continue
+			}
+			references[key{url, a.reference}]++
+			mandates[a.mandate]++
+			if references[key{url, a.reference}] > 1 {
+				return fmt.Sprintf("I1: two applications were created with the reference %q", a.reference)
+			}
+			if mandates[a.mandate] > 1 {
+				return fmt.Sprintf("I1: two applications were created for the Mandate %s", a.mandate)
+			}
+		}
+	}
+	return ""
+}
+
+// lostSilently (I2): the ledger knows every application that exists, or that it may exist, or a process is about to tell.
+func lostSilently(s *state) string {
+	for _, url := range sorted(s.world.sites) {
+		for _, a := range s.world.sites[url].applications {
+			if a.mandate == "" || a.gone || s.world.forgotten {
+				continue
+			}
+			if !s.known(url, &a) && !s.suspected(url, &a) {
+				return fmt.Sprintf("I2: nothing tells of application %d, %q", a.id, a.reference)
+			}
+		}
+	}
+	return ""
+}
+
+// lostID (I4): an id that reached a living process is stored, or that process still has it.
+func lostID(s *state) string {
+	for _, url := range sorted(s.world.sites) {
+		for _, a := range s.world.sites[url].applications {
+			if a.learned && !a.excused && !s.world.forgotten && !s.known(url, &a) {
+				return fmt.Sprintf("I4: the id of application %d, %q, was learned and is lost", a.id, a.reference)
+			}
+		}
+	}
+	return ""
+}
+
+// known tells whether the id of an application is stored, or in a process that will store it.
+func (s *state) known(url string, a *application) bool {
+	if s.world.recorded(url, a.id) {
+		return true
+	}
+	for _, m := range s.world.mandates {
+		if m.Status.ApplicationID != nil && *m.Status.ApplicationID == a.id {
+			return true
+		}
+	}
+	for _, o := range s.ops {
+		if o.pass != nil && o.pass.facts.attempt.id == a.id && o.pass.connection.URL == url {
+			return true
+		}
+	}
+	return false
+}
+
+// suspected tells whether the ledger says that an application may exist.
+func (s *state) suspected(url string, a *application) bool {
+	for _, r := range s.world.records {
+		if r.Spec.ServiceURL == url && r.Spec.Reference == a.reference && r.Spec.Attempt != nil && r.Spec.Attempt.Sent {
+			return true
+		}
+	}
+	return false
+}
+
+// sharedID (I3): no two Mandates have one application.
+func sharedID(s *state) string {
+	seen := map[int64]string{}
+	for _, name := range sorted(s.world.mandates) {
+		m := s.world.mandates[name]
+		if m.Status.ApplicationID == nil {
+			continue
+		}
+		if other := seen[*m.Status.ApplicationID]; other != "" {
+			return fmt.Sprintf("I3: %s and %s are both bound to application %d", other, name, *m.Status.ApplicationID)
+		}
+		seen[*m.Status.ApplicationID] = name
+	}
+	return ""
+}
+
+// wrongID (I3): the application of a Mandate has its reference.
+func wrongID(s *state) string {
+	for _, name := range sorted(s.world.mandates) {
+		m := s.world.mandates[name]
+		if m.Status.ApplicationID == nil {
+			continue
+		}
+		found := false
+		for _, here := range s.world.sites {
+			for _, a := range here.applications {
+				found = found || a.id == *m.Status.ApplicationID && a.reference == m.Status.Reference
+			}
+		}
+		if !found {
+			return fmt.Sprintf("I3: %s is bound to application %d, which never had its reference", name, *m.Status.ApplicationID)
+		}
+	}
+	return ""
+}

@@ -1,0 +1,318 @@
+package mandate
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// move is a kind of thing that can happen, and that a scenario allows a number of times.
+type move int
+
+const (
+	crash   move = iota // a process dies, and another one starts
+	lose                // an answer is lost, or comes too late
+	fail                // a request fails
+	refuse              // the service refuses a create
+	half                // half of the settle delay goes by
+	look                // the time to a second look goes by
+	weeks               // seven weeks go by
+	days                // six days go by
+	reword              // a user edits the reference
+	touch               // a user edits something else that is sent
+	replace             // a user deletes the Mandate and applies it again
+	remove              // a user deletes the Mandate
+	adopt               // a user sets spec.adopt
+	point               // a user points the IdentityService at another account
+	expire              // the service deletes what is eight weeks old
+	purge               // a person deletes an application at the service that the ledger knows
+	backup              // the API server is backed up
+	restore             // the Mandate comes back without status, and with another uid, under records that are still there
+	rewind              // the same, with the records of the backup
+	wipe                // the same, without any record
+	moves
+)
+
+// budget is how often each may still happen.
+type budget [moves]uint8
+
+func (b budget) part() part {
+	e := &encoder{}
+	for _, n := range b {
+		e.bytes = append(e.bytes, n)
+	}
+	return e.part()
+}
+
+// moves finds everything that can happen next.
+func (x *explorer) moves(s *state, found func(after state, wrong string)) {
+	for i := range s.ops {
+		x.operatorMoves(s, i, found)
+	}
+	spend := func(m move, what string, change func(*state)) {
+		if s.budget[m] == 0 {
+			return
+		}
+		after := s.then(what)
+		after.budget[m]--
+		change(&after)
+		found(after, "")
+	}
+	x.timeMoves(s, spend)
+	serviceMoves(s, spend, func(what string, change func(*state)) {
+		after := s.then(what)
+		change(&after)
+		found(after, "")
+	}, x.scenario.racy)
+	for _, name := range sorted(s.world.mandates) {
+		userMoves(s, name, spend)
+	}
+	restoreMoves(s, x.scenario, spend)
+}
+
+// spender makes a move that there is still a budget for.
+type spender func(m move, what string, change func(*state))
+
+// operatorMoves are the steps of one operator, with everything that can go wrong in them.
+func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
+	if i > 0 && x.scenario.lone {
+		return
+	}
+	o, label := s.ops[i], "operator "+string(rune('A'+i))
+	try := func(name string, f fault, m move) {
+		if f != faultNone && s.budget[m] == 0 {
+			return
+		}
+		made := x.take(s.world, o, name, f)
+		if f != faultNone && !made.hit {
+			return
+		}
+		after := s.then(label + " " + made.what)
+		after.world, after.ops[i] = made.world, made.operator
+		if f != faultNone {
+			after.budget[m]--
+		}
+		found(after, made.violation)
+	}
+	for _, name := range x.scenario.mandates {
+		if o.pass != nil && o.pass.mandate.Name != name {
+			continue
+		}
+		try(name, faultNone, 0)
+		try(name, faultError, fail)
+		try(name, faultLost, lose)
+		try(name, faultLate, lose)
+		try(name, faultRefused, refuse)
+		try(name, faultMissing, lose)
+		if o.pass != nil && decide(o.pass.facts).step == stepConclude {
+			try(name, faultErrors, fail)
+		}
+	}
+	if s.budget[crash] > 0 {
+		after := s.then(label + " dies, and starts anew")
+		after.budget[crash]--
+		after.world, after.ops[i] = excuse(s.world, o), x.started(s.world)
+		found(after, "")
+	}
+	if o.behind(s.world) {
+		after := s.then(label + " sees the Mandates as they are")
+		after.ops[i] = x.seen(o, s.world, "Mandates", (*operator).seeMandates)
+		found(after, "")
+	}
+	if o.connection.Generation != o.service.Generation {
+		after := s.then(label + " connects to the service that the IdentityService names")
+		after.ops[i] = x.seen(o, s.world, "connection", (*operator).connect)
+		found(after, "")
+	}
+	if o.service.Generation != s.world.service.Generation {
+		after := s.then(label + " sees the IdentityService as it is")
+		after.ops[i] = x.seen(o, s.world, "IdentityService", (*operator).seeService)
+		found(after, "")
+	}
+}
+
+func (o *operator) behind(w *world) bool {
+	if len(o.mandates) != len(w.mandates) {
+		return true
+	}
+	for name, m := range w.mandates {
+		if o.mandates[name] == nil || o.mandates[name].ResourceVersion != m.ResourceVersion {
+			return true
+		}
+	}
+	return false
+}
+
+// excuse is for the id that a process takes to its grave.
+func excuse(w *world, o *operator) *world {
+	if o.pass == nil || o.pass.facts.attempt.id == 0 {
+		return w
+	}
+	c := w.clone()
+	c.changeSite(o.pass.connection.URL, func(s *site) {
+		for i := range s.applications {
+			if s.applications[i].id == o.pass.facts.attempt.id {
+				s.applications[i].excused = true
+			}
+		}
+	})
+	return c
+}
+
+// timeMoves let the time go by. A pass may stand still for as long as a process is stopped for, but not for weeks.
+func (x *explorer) timeMoves(s *state, spend spender) {
+	for _, pause := range []struct {
+		move move
+		by   time.Duration
+	}{{half, settle / 2}, {look, 10 * minPoll}, {weeks, attemptWindow}, {days, 6 * 24 * time.Hour}} {
+		if pause.move != half && (s.ops[0].pass != nil || s.ops[1].pass != nil) {
+			continue
+		}
+		spend(pause.move, pause.by.String()+" go by", func(after *state) { x.aged(after, pause.by) })
+	}
+}
+
+// serviceMoves are what the service does by itself, or for a person.
+func serviceMoves(s *state, spend spender, free func(string, func(*state)), racy bool) {
+	for _, url := range sorted(s.world.sites) {
+		here := s.world.sites[url]
+		for i, r := range here.underWay {
+			switch {
+			case racy && !r.checked && !here.has(r.reference):
+				free("the service finds the reference of a late create free", changeOf(url, func(s *site) { s.underWay[i].checked = true }))
+			case r.checked || !racy && !here.has(r.reference):
+				free("the service carries out a late create", changeOf(url, func(s *site) {
+					s.create(r.reference, r.mandate)
+					s.underWay = slices.Delete(s.underWay, i, i+1)
+				}))
+			}
+		}
+		for i, a := range here.applications {
+			if a.gone || a.mandate == "" {
+				continue
+			}
+			if now.Sub(a.created) >= retention-24*time.Hour && s.world.remembers(a.reference) {
+				spend(expire, "the service deletes what is eight weeks old", changeOf(url, func(s *site) { s.applications[i].gone = true }))
+			}
+			if s.world.recorded(url, a.id) {
+				spend(purge, "a person deletes the application at the service", changeOf(url, func(s *site) { s.applications[i].gone = true }))
+			}
+		}
+	}
+}
+
+// remembers tells whether something but the service will keep the reference from being sent again. Where the records are
+// lost and the manifest has no createBefore, nothing does until the service was asked: docs/create-protocol.md says so to users.
+func (w *world) remembers(reference string) bool {
+	if !w.forgotten {
+		return true
+	}
+	for _, m := range w.mandates {
+		if m.Spec.CreateBefore == nil {
+			return slices.ContainsFunc(sorted(w.records), func(name string) bool {
+				spec := w.records[name].Spec
+				return spec.Reference == reference && (spec.ApplicationID != nil || spec.Attempt != nil && spec.Attempt.Verdict == v1alpha1.VerdictTaken)
+			})
+		}
+	}
+	return true
+}
+
+func changeOf(url string, change func(*site)) func(*state) {
+	return changed(func(w *world) { w.changeSite(url, change) })
+}
+
+func changed(change func(*world)) func(*state) {
+	return func(s *state) {
+		s.world = s.world.clone()
+		change(s.world)
+	}
+}
+
+// recorded tells whether the ledger knows an application.
+func (w *world) recorded(url string, id int64) bool {
+	for _, r := range w.records {
+		if r.Spec.ServiceURL == url && r.Spec.ApplicationID != nil && *r.Spec.ApplicationID == id {
+			return true
+		}
+	}
+	return false
+}
+
+func userMoves(s *state, name string, spend spender) {
+	m := s.world.mandates[name]
+	edit := func(kind move, what string, change func(*v1alpha1.MandateSpec)) {
+		// What was sent cannot change once the application exists: the API server sees to it.
+		if m.Status.ApplicationID == nil && m.DeletionTimestamp == nil {
+			spend(kind, "a user "+what+" of "+name, changed(func(w *world) { w.edit(name, change) }))
+		}
+	}
+	edit(reword, "edits the reference", func(s *v1alpha1.MandateSpec) { s.Reference = "another-reference" })
+	edit(touch, "edits an individual", func(s *v1alpha1.MandateSpec) { s.Individuals[0].Email += "x" })
+	edit(adopt, "names the wrong application in adopt", func(s *v1alpha1.MandateSpec) { s.Adopt = &v1alpha1.Adoption{ApplicationID: foreignID} })
+	for _, a := range s.world.sites[s.world.url()].applications {
+		if a.mandate != "" {
+			edit(adopt, "names application "+strconv.FormatInt(a.id, 10)+" in adopt", func(s *v1alpha1.MandateSpec) { s.Adopt = &v1alpha1.Adoption{ApplicationID: a.id} })
+		}
+	}
+	spend(replace, "a user deletes "+name+" and applies it again", changed(func(w *world) { w.remove(name); w.reapply(name, m) }))
+	spend(remove, "a user deletes "+name, changed(func(w *world) { w.remove(name) }))
+	spend(point, "a user points the IdentityService at another account", changed(func(w *world) {
+		w.service = w.service.DeepCopy()
+		w.service.Generation++
+		w.service.Spec.BaseURL = strings.NewReplacer(firstURL, otherURL, otherURL, firstURL).Replace(w.service.Spec.BaseURL)
+	}))
+}
+
+// remove deletes a Mandate: with a finalizer it goes when that is taken off.
+func (w *world) remove(name string) {
+	m := w.mandates[name]
+	if len(m.Finalizers) == 0 {
+		delete(w.mandates, name)
+		return
+	}
+	m = m.DeepCopy()
+	if m.DeletionTimestamp == nil {
+		m.DeletionTimestamp = new(metav1.NewTime(now))
+		m.Generation++
+	}
+	w.store(m)
+}
+
+// reapply applies the manifest of a Mandate that is gone.
+func (w *world) reapply(name string, was *v1alpha1.Mandate) {
+	if w.mandates[name] == nil {
+		w.apply(name, func(m *v1alpha1.Mandate) { m.Spec = *was.Spec.DeepCopy() })
+	}
+}
+
+func restoreMoves(s *state, scenario scenario, spend spender) {
+	spend(backup, "the API server is backed up", changed(func(w *world) { w.backup = w.records }))
+	anew := func(w *world) {
+		for _, name := range sorted(w.mandates) {
+			delete(w.mandates, name)
+			w.apply(name, scenario.manifest)
+		}
+	}
+	spend(restore, "the Mandates are restored from their manifests", changed(anew))
+	lost := func(records func(w *world) map[string]*v1alpha1.ApplicationRecord) func(*state) {
+		return changed(func(w *world) {
+			anew(w)
+			w.forgotten = true
+			restored := records(w)
+			w.records = map[string]*v1alpha1.ApplicationRecord{}
+			for _, name := range sorted(restored) {
+				w.storeRecord(restored[name].DeepCopy())
+			}
+		})
+	}
+	if s.world.backup != nil {
+		spend(rewind, "the API server is restored from the backup", lost(func(w *world) map[string]*v1alpha1.ApplicationRecord { return w.backup }))
+	}
+	spend(wipe, "the Mandates are applied to an empty cluster", lost(func(*world) map[string]*v1alpha1.ApplicationRecord { return nil }))
+}

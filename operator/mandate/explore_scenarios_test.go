@@ -1,0 +1,96 @@
+package mandate
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// scenario says where an exploration begins and what may happen in it.
+type scenario struct {
+	why      string
+	mandates []string
+	// manifest changes the usual one.
+	manifest func(*v1alpha1.Mandate)
+	allow    map[move]uint8
+	// racy: the service looks a reference up and inserts it later, so that two creates at the same time both succeed.
+	racy bool
+	// lone: there is one operator.
+	lone bool
+}
+
+func (s scenario) start() state {
+	w := calm()
+	for _, name := range s.mandates {
+		w.apply(name, s.manifest)
+	}
+	begin := state{world: w, ops: [2]*operator{started(w), started(w)}, via: &trace{what: "the Mandate is applied"}}
+	for m, n := range s.allow {
+		begin.budget[m] = n
+	}
+	return begin
+}
+
+var one = []string{"acme"}
+
+// scenarios together allow everything that is known to happen; each allows what makes the others harder to bear.
+func scenarios() map[string]scenario {
+	all := map[string]scenario{
+		"crashes and lost answers": {
+			mandates: one, allow: map[move]uint8{crash: 1, lose: 1, half: 2},
+		},
+		"answers that come late": {
+			why:      "the service does not keep two creates at the same time apart",
+			mandates: one, allow: map[move]uint8{lose: 2, half: 3, crash: 1}, racy: true,
+		},
+		"edits": {
+			mandates: one, allow: map[move]uint8{reword: 1, touch: 1, lose: 1, half: 2, refuse: 1},
+		},
+		"deletion and another Mandate of the name": {
+			mandates: one, allow: map[move]uint8{replace: 2, lose: 1, half: 2, crash: 1},
+		},
+		"two Mandates want one reference": {
+			mandates: []string{"acme", "beta"}, manifest: func(m *v1alpha1.Mandate) { m.Spec.Reference = "shared" },
+			allow: map[move]uint8{lose: 1, half: 2, reword: 1, remove: 1},
+		},
+		"eight weeks": {
+			mandates: one, allow: map[move]uint8{lose: 1, half: 2, weeks: 1, days: 2, expire: 1, crash: 1},
+		},
+		"adoption": {
+			mandates: one, allow: map[move]uint8{adopt: 2, lose: 1, half: 2},
+		},
+		"another account": {
+			mandates: one, allow: map[move]uint8{point: 2, lose: 1, half: 2},
+		},
+		"restore of the Mandates": {
+			mandates: one, allow: map[move]uint8{restore: 1, lose: 1, half: 2, weeks: 1, days: 2, expire: 1},
+		},
+		"restore of an older backup": {
+			why:      "without createBefore, and after the service has forgotten the reference, nothing would tell of the first e-mail",
+			mandates: one, allow: map[move]uint8{backup: 1, rewind: 1, wipe: 1, lose: 1, half: 2},
+		},
+		"restore after eight weeks": {
+			mandates: one, manifest: func(m *v1alpha1.Mandate) { m.Spec.CreateBefore = new(metav1.NewTime(now.Add(24 * time.Hour))) },
+			allow: map[move]uint8{backup: 1, rewind: 1, wipe: 1, lose: 1, weeks: 1, days: 2, expire: 1},
+		},
+		"restore into an empty cluster": {
+			why:      "the first attempt there is told that the reference is taken",
+			mandates: one, allow: map[move]uint8{wipe: 1, weeks: 1, days: 1, expire: 1},
+		},
+		"missing applications": {
+			mandates: one, allow: map[move]uint8{purge: 1, look: 2, lose: 2, fail: 1},
+		},
+		"deletionPolicy Delete": {
+			mandates: one, manifest: func(m *v1alpha1.Mandate) { m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete },
+			allow: map[move]uint8{remove: 1, lose: 1, half: 1, crash: 1, point: 1},
+		},
+	}
+	for _, name := range sorted(all) {
+		alone := all[name]
+		alone.lone = true
+		all["alone: "+name] = alone
+	}
+	return all
+}

@@ -1,0 +1,147 @@
+package mandate
+
+import (
+	"context"
+	"slices"
+
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/ledger"
+)
+
+// servant is the service behind the connection of a pass. Its errors are what the real client makes of what the real
+// service may do: internal/client has the tests of that.
+type servant struct {
+	service
+	*surroundings
+}
+
+func failure(op idv.Operation, outcome idv.Outcome, kind idv.Kind) error {
+	return &idv.Error{Operation: op, Outcome: outcome, Kind: kind}
+}
+
+// CreateApplication creates an application, unless its reference is taken.
+func (s servant) CreateApplication(_ context.Context, asked idv.NewApplication) (*idv.Application, error) {
+	const op = idv.OpCreateApplication
+	s.checkPost(asked.Reference)
+	switch s.fault {
+	case faultError:
+		s.hit = true
+		return nil, failure(op, idv.NotSent, idv.KindUnreachable)
+	case faultRefused:
+		s.hit = true
+		return nil, failure(op, idv.Refused, idv.KindInvalid)
+	case faultLate:
+		s.hit, s.dirty = true, true
+		s.world.changeSite(s.url(), func(here *site) {
+			here.underWay = append(here.underWay, request{reference: asked.Reference, mandate: s.pass.mandate.UID, sent: now})
+		})
+		return nil, failure(op, idv.Unknown, idv.KindTimeout)
+	}
+	id := s.carryOut(asked.Reference)
+	switch {
+	case s.fault == faultLost:
+		s.hit = true
+		return nil, failure(op, idv.Unknown, idv.KindTimeout)
+	case id == 0:
+		return nil, &idv.Error{Operation: op, Outcome: idv.Refused, Kind: idv.KindDuplicateReference, Problem: &idv.Problem{
+			Errors: []idv.FieldError{{Path: idv.Path{{Field: "reference", Index: -1}}}},
+		}}
+	}
+	return &idv.Application{ID: id, Reference: asked.Reference}, nil
+}
+
+// carryOut creates; 0 if the reference is taken.
+func (s servant) carryOut(reference string) (id int64) {
+	here := s.world.sites[s.url()]
+	if here.has(reference) {
+		return 0
+	}
+	s.dirty = true
+	s.world.changeSite(s.url(), func(here *site) {
+		made := here.create(reference, s.pass.mandate.UID)
+		made.learned = s.fault != faultLost
+		id = made.id
+	})
+	return id
+}
+
+// checkPost holds every create to the promise that it is on record before it goes out.
+func (s servant) checkPost(reference string) {
+	record := s.world.records[ledger.Name(s.url(), reference)]
+	mine := s.pass.record
+	switch {
+	case s.world.forgotten: // a restore has taken records away under an attempt that was under way
+	case record == nil || record.Spec.Attempt == nil:
+		s.violation = "a create goes out that is not on record"
+	case mine == nil || mine.Spec.Attempt == nil || record.Spec.Attempt.Nonce != mine.Spec.Attempt.Nonce:
+		s.violation = "a create goes out for an attempt that is not the recorded one"
+	case !record.Spec.Attempt.Sent || record.Spec.Attempt.Verdict != "":
+		s.violation = "a create goes out for an attempt that is recorded as ended"
+	}
+}
+
+// RetrieveApplication shows an application.
+func (s servant) RetrieveApplication(_ context.Context, id int64) (*idv.Application, error) {
+	const op = idv.OpRetrieveApplication
+	if s.read() != nil {
+		return nil, failure(op, idv.Unknown, idv.KindServer)
+	}
+	here := s.world.sites[s.url()]
+	i := here.find(id)
+	if i >= 0 && s.fault == faultMissing && now.Sub(here.applications[i].created) <= settle {
+		s.hit, i = true, -1
+	}
+	if i < 0 {
+		return nil, failure(op, idv.Refused, idv.KindNotFound)
+	}
+	found := here.applications[i]
+	return &idv.Application{ID: id, Reference: found.reference, State: idv.State{Name: "created"}, Archived: found.archived}, nil
+}
+
+// RetrieveReferences shows that the service is there.
+func (s servant) RetrieveReferences(context.Context) (*idv.References, error) {
+	if s.read() != nil {
+		return nil, failure(idv.OpRetrieveReferences, idv.Unknown, idv.KindServer)
+	}
+	return &idv.References{}, nil
+}
+
+// DeleteApplication deletes an application.
+func (s servant) DeleteApplication(_ context.Context, id int64) error {
+	return s.change(idv.OpDeleteApplication, id, func(a *application) { a.gone = true })
+}
+
+// ArchiveApplication archives an application.
+func (s servant) ArchiveApplication(_ context.Context, id int64) (*idv.Application, error) {
+	return nil, s.change(idv.OpArchiveApplication, id, func(a *application) { a.archived = true })
+}
+
+func (s servant) change(op idv.Operation, id int64, change func(*application)) error {
+	here := s.world.sites[s.url()]
+	i := here.find(id)
+	if i < 0 {
+		return failure(op, idv.Refused, idv.KindNotFound)
+	}
+	if !s.mayTouch(here.applications[i]) {
+		s.violation = string(op) + " of an application that is not this Mandate's"
+	}
+	err := s.write(func() error {
+		s.world.changeSite(s.url(), func(here *site) { change(&here.applications[i]) })
+		return nil
+	})
+	if err != nil {
+		return failure(op, idv.Unknown, idv.KindServer)
+	}
+	return nil
+}
+
+// mayTouch: a Mandate may end what was created for its name and reference, or was adopted.
+func (s servant) mayTouch(a application) bool {
+	known := slices.ContainsFunc(sorted(s.world.records), func(name string) bool {
+		spec := s.world.records[name].Spec
+		return spec.MandateRef.Name == s.pass.mandate.Name && spec.Reference == a.reference && spec.ServiceURL == s.url()
+	})
+	return known || s.world.forgotten && a.reference == s.pass.reference
+}
+
+func (s servant) url() string { return s.pass.connection.URL }

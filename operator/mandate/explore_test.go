@@ -1,0 +1,252 @@
+package mandate
+
+import (
+	"flag"
+	"fmt"
+	"hash/maphash"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// calmEvery is how many states there are to one that is brought to rest.
+const calmEvery = 200
+
+// state is one point of an exploration: three parts, and what may still be done to them.
+type state struct {
+	world  *world
+	ops    [2]*operator
+	budget budget
+	via    *trace
+}
+
+// trace leads back to the beginning.
+type trace struct {
+	before *trace
+	what   string
+	depth  int
+}
+
+func (s *state) then(what string) state {
+	next := *s
+	next.via = &trace{s.via, what, s.via.depth + 1}
+	return next
+}
+
+// explorer goes through all states of a scenario, breadth first, so that the first violation has the shortest trace.
+type explorer struct {
+	scenario scenario
+	visited  [64]struct {
+		sync.Mutex
+		states map[uint64]struct{}
+	}
+	parts sync.Map // *world or *operator -> part
+	known sync.Map // what was worked out once, by a key that says all that it depends on
+	same  sync.Map // all that can be told of a *world or *operator -> the one that is used
+
+	states, transitions, calms atomic.Int64
+	depth                      int
+	found                      atomic.Pointer[violation]
+}
+
+// violation is a state that must not be.
+type violation struct {
+	state state
+	what  string
+}
+
+// once works something out that depends on nothing but the key. Most of what happens changes one or two of the three
+// parts of a state, and has happened before to the same ones.
+func once[T any](x *explorer, key any, work func() T) T {
+	if known, ok := x.known.Load(key); ok {
+		return known.(T) //nolint:forcetypeassert // the type is a part of the key
+	}
+	known, _ := x.known.LoadOrStore(key, work())
+	return known.(T) //nolint:forcetypeassert // the type is a part of the key
+}
+
+type (
+	taking struct {
+		world    *world
+		operator *operator
+		name     string
+		fault    fault
+	}
+	agingWorld struct {
+		world *world
+		by    time.Duration
+	}
+	agingOperator struct {
+		operator *operator
+		by       time.Duration
+	}
+	starting struct{ world *world }
+	seeing   struct {
+		world    *world
+		operator *operator
+		kind     string
+	}
+)
+
+func (x *explorer) take(w *world, o *operator, name string, f fault) outcome {
+	return once(x, taking{w, o, name, f}, func() outcome {
+		made := take(w, o, name, f)
+		made.world, made.operator = x.sameWorld(made.world), x.sameOperator(made.operator)
+		return made
+	})
+}
+
+func (x *explorer) aged(s *state, by time.Duration) {
+	s.world = once(x, agingWorld{s.world, by}, func() *world { return x.sameWorld(s.world.aged(by)) })
+	for i, o := range s.ops {
+		s.ops[i] = once(x, agingOperator{o, by}, func() *operator { return x.sameOperator(o.aged(by)) })
+	}
+}
+
+func (x *explorer) started(w *world) *operator {
+	return once(x, starting{w}, func() *operator { return x.sameOperator(started(w)) })
+}
+
+// seen is an operator one of whose caches has caught up.
+func (x *explorer) seen(o *operator, w *world, kind string, see func(*operator, *world)) *operator {
+	return once(x, seeing{w, o, kind}, func() *operator {
+		seen := *o
+		see(&seen, w)
+		return x.sameOperator(&seen)
+	})
+}
+
+// sameWorld gives the world that is like this one in everything, if there was one before: what follows is known then.
+func (x *explorer) sameWorld(w *world) *world {
+	p := x.part(w)
+	exact := fmt.Appendln(nil, p.hash, p.nonces, w.revision, w.uids, w.nonces)
+	for _, name := range sorted(w.mandates) {
+		exact = append(exact, w.mandates[name].ResourceVersion+" "...)
+	}
+	for _, name := range sorted(w.records) {
+		exact = append(exact, w.records[name].ResourceVersion+string(w.records[name].UID)+" "...)
+	}
+	same, _ := x.same.LoadOrStore(maphash.Bytes(seed, exact), w)
+	return same.(*world) //nolint:forcetypeassert // the key says so
+}
+
+// sameOperator does so for an operator.
+func (x *explorer) sameOperator(o *operator) *operator {
+	p := x.part(o)
+	same, _ := x.same.LoadOrStore(maphash.Bytes(seed, fmt.Appendln(nil, p.hash, p.nonces, p.copies)), o)
+	return same.(*operator) //nolint:forcetypeassert // the key says so
+}
+
+func (x *explorer) part(of interface{ part() part }) part {
+	if known, ok := x.parts.Load(of); ok {
+		return known.(part) //nolint:forcetypeassert // nothing else is stored
+	}
+	p := of.part()
+	x.parts.Store(of, p)
+	return p
+}
+
+// hash of a state. The operators are alike, so their order does not count.
+func (x *explorer) hash(s *state) uint64 {
+	w, a, b := x.part(s.world), x.part(s.ops[0]), x.part(s.ops[1])
+	return min(join(s.world, s.budget.part(), w, a, b), join(s.world, s.budget.part(), w, b, a))
+}
+
+// fresh tells whether a state has not been seen.
+func (x *explorer) fresh(s *state) bool {
+	h := x.hash(s)
+	shard := &x.visited[h%uint64(len(x.visited))]
+	shard.Lock()
+	defer shard.Unlock()
+	if _, seen := shard.states[h]; seen {
+		return false
+	}
+	if shard.states == nil {
+		shard.states = map[uint64]struct{}{}
+	}
+	shard.states[h] = struct{}{}
+	return true
+}
+
+// explore goes on until there is nothing new, a violation is found, or there are enough states.
+// It tells whether that was all.
+func (x *explorer) explore(limit int64) (complete bool) {
+	frontier := x.expandAll([]state{x.scenario.start()}, limit)
+	for len(frontier) > 0 && x.found.Load() == nil && x.states.Load() < limit {
+		x.depth++
+		frontier = x.expandAll(frontier, limit)
+	}
+	return len(frontier) == 0
+}
+
+// expandAll gives the states that follow those of the frontier and are new.
+func (x *explorer) expandAll(frontier []state, limit int64) []state {
+	workers := runtime.GOMAXPROCS(0)
+	next := make([][]state, workers)
+	var turn atomic.Int64
+	var group sync.WaitGroup
+	for worker := range workers {
+		group.Go(func() {
+			for i := turn.Add(1) - 1; i < int64(len(frontier)) && x.found.Load() == nil && x.states.Load() < limit; i = turn.Add(1) - 1 {
+				x.expand(&frontier[i], func(s state) { next[worker] = append(next[worker], s) })
+			}
+		})
+	}
+	group.Wait()
+	var all []state
+	for _, part := range next {
+		all = append(all, part...)
+	}
+	return all
+}
+
+func (x *explorer) expand(s *state, add func(state)) {
+	x.moves(s, func(after state, wrong string) {
+		x.transitions.Add(1)
+		if wrong != "" {
+			x.found.CompareAndSwap(nil, &violation{after, wrong})
+			return
+		}
+		if !x.fresh(&after) {
+			return
+		}
+		n := x.states.Add(1)
+		if wrong := wrongIn(&after); wrong != "" {
+			x.found.CompareAndSwap(nil, &violation{after, wrong})
+			return
+		}
+		if n%calmEvery == 0 {
+			x.calms.Add(1)
+			if end, wrong := x.calm(after); wrong != "" {
+				x.found.CompareAndSwap(nil, &violation{end, wrong})
+				return
+			}
+		}
+		add(after)
+	})
+}
+
+func (x *explorer) summary(begin time.Time) string {
+	return fmt.Sprintf("%d states, %d transitions, %d brought to rest, depth %d, %.1f s",
+		x.states.Load(), x.transitions.Load(), x.calms.Load(), x.depth, time.Since(begin).Seconds())
+}
+
+var exploreStates = flag.Int64("states", 300, "how many states of each scenario to explore")
+
+func TestExplore(t *testing.T) {
+	begin, total := time.Now(), int64(0)
+	for _, name := range sorted(scenarios()) {
+		t.Run(name, func(t *testing.T) {
+			begin, x := time.Now(), &explorer{scenario: scenarios()[name]}
+			complete := x.explore(*exploreStates)
+			total += x.states.Load()
+			t.Logf("%s%s", x.summary(begin), map[bool]string{true: ", all there are"}[complete])
+			if v := x.found.Load(); v != nil {
+				t.Fatal(v.report())
+			}
+		})
+	}
+	t.Logf("%d states in %.0f s", total, time.Since(begin).Seconds())
+}

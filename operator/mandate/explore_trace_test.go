@@ -1,0 +1,70 @@
+package mandate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// report tells a violation as a story: what happened, one line each, and how things stand at the end.
+func (v *violation) report() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s\n", v.what)
+	lines := make([]string, v.state.via.depth+1)
+	for at := v.state.via; at != nil; at = at.before {
+		lines[at.depth] = at.what
+	}
+	for i, line := range lines {
+		fmt.Fprintf(&b, "%3d. %s\n", i, line)
+	}
+	b.WriteString("At the end:\n")
+	v.state.world.describe(&b)
+	for i, o := range v.state.ops {
+		if o.pass != nil {
+			fmt.Fprintf(&b, "  operator %c is in a pass over %s %s, at %s\n", 'A'+i, o.pass.mandate.Name, o.pass.mandate.UID, decide(o.pass.facts).step)
+		}
+	}
+	return b.String()
+}
+
+func (w *world) describe(b *strings.Builder) {
+	for _, name := range sorted(w.mandates) {
+		m := w.mandates[name]
+		fmt.Fprintf(b, "  Mandate %s, uid %s, generation %d, reference %q: applicationID %s, outcome %q, %s\n",
+			name, m.UID, m.Generation, m.Spec.Reference, number(m.Status.ApplicationID), m.Status.Outcome, conditions(m))
+	}
+	for _, name := range sorted(w.records) {
+		s := w.records[name].Spec
+		fmt.Fprintf(b, "  record of %q at %s for %s %s: applicationID %s", s.Reference, s.ServiceURL, s.MandateRef.Name, s.MandateRef.UID, number(s.ApplicationID))
+		if a := s.Attempt; a != nil {
+			fmt.Fprintf(b, ", attempt %s, ordinal %d, sent %t, verdict %q", a.Nonce, a.Ordinal, a.Sent, a.Verdict)
+		}
+		b.WriteString("\n")
+	}
+	for _, url := range sorted(w.sites) {
+		for _, a := range w.sites[url].applications {
+			if a.mandate != "" {
+				fmt.Fprintf(b, "  application %d at %s, %q, e-mailed for %s, gone %t, archived %t\n", a.id, url, a.reference, a.mandate, a.gone, a.archived)
+			}
+		}
+		for _, r := range w.sites[url].underWay {
+			fmt.Fprintf(b, "  a create of %q at %s is under way\n", r.reference, url)
+		}
+	}
+}
+
+func number(id *int64) string {
+	if id == nil {
+		return "none"
+	}
+	return fmt.Sprint(*id)
+}
+
+func conditions(m *v1alpha1.Mandate) string {
+	var told []string
+	for _, c := range m.Status.Conditions {
+		told = append(told, fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason))
+	}
+	return strings.Join(told, " ")
+}

@@ -1,0 +1,203 @@
+package mandate
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+// The explorer runs the real decide, the real steps of a pass and the real ledger against a world in memory, and tries
+// everything that two operators, their environment and their users can do, in every order. A state has three parts, the
+// world and two operators, each of which never changes once it is part of a state.
+//
+// Time stands still at `now`. What is called the passing of time makes everything older instead, so that two states that
+// differ in the date alone are the same.
+
+// world is what the operators share: the API server's objects and the service. Objects in it are replaced, never changed.
+type world struct {
+	mandates map[string]*v1alpha1.Mandate
+	records  map[string]*v1alpha1.ApplicationRecord
+	service  *v1alpha1.IdentityService
+	backup   map[string]*v1alpha1.ApplicationRecord // the records of an older etcd snapshot; nil: none was taken
+	revision int
+	uids     int
+	nonces   int
+	// sites are the accounts that the IdentityService can lead to, by its base URL.
+	sites map[string]site
+	// forgotten: records were lost in a restore, so nobody can be blamed for what they would have told.
+	forgotten bool
+}
+
+// site is an account at the service.
+type site struct {
+	applications []application
+	underWay     []request
+	nextID       int64
+}
+
+// application is at the service, or was: what was e-mailed stays so when the application is gone.
+type application struct {
+	id        int64
+	reference string
+	created   time.Time
+	archived  bool
+	gone      bool
+	// What the service does not know, but the invariants need.
+	mandate types.UID // of the Mandate that it was created for, "" if a person made it
+	learned bool      // an operator got the answer
+	excused bool      // and has died since, or was told by a restore that nothing ever happened
+}
+
+// request is a create that the service will carry out or not, and whose caller has given up or died.
+type request struct {
+	reference string
+	mandate   types.UID
+	sent      time.Time
+	checked   bool // the reference was free when it was looked up; only with scenario.racy
+}
+
+const (
+	namespace = "team"
+	firstURL  = "https://idv.example.com"
+	otherURL  = "https://other.example.com"
+	// foreignID is an application that a person made by hand, under the reference foreignReference.
+	foreignID        = 1
+	foreignReference = "made-by-hand"
+	settle           = 90 * time.Second
+	// maxRequestTime is how long the service may take for a request: less than half of the settle delay, as its flag demands.
+	maxRequestTime = 44 * time.Second
+	minPoll        = 30 * time.Second
+)
+
+// calm is the world in which nothing has happened yet.
+func calm(names ...string) *world {
+	w := &world{mandates: map[string]*v1alpha1.Mandate{}, records: map[string]*v1alpha1.ApplicationRecord{}, sites: map[string]site{}}
+	w.service = &v1alpha1.IdentityService{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default", UID: "service", Generation: 1, CreationTimestamp: metav1.NewTime(now.Add(-time.Hour))},
+		Spec:       v1alpha1.IdentityServiceSpec{BaseURL: firstURL},
+	}
+	for _, url := range []string{firstURL, otherURL} {
+		w.sites[url] = site{nextID: 2, applications: []application{{id: foreignID, reference: foreignReference, created: now}}}
+	}
+	for _, name := range names {
+		w.apply(name, nil)
+	}
+	return w
+}
+
+func (w *world) clone() *world {
+	c := *w
+	c.mandates, c.records, c.sites = maps.Clone(w.mandates), maps.Clone(w.records), maps.Clone(w.sites)
+	return &c
+}
+
+// apply creates a Mandate from its manifest, changed by change.
+func (w *world) apply(name string, change func(*v1alpha1.Mandate)) {
+	w.uids++
+	m := &v1alpha1.Mandate{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: name, UID: types.UID("mandate-" + strconv.Itoa(w.uids)), Generation: 1, CreationTimestamp: metav1.NewTime(now),
+		},
+		Spec: v1alpha1.MandateSpec{
+			ServiceRef: v1alpha1.IdentityServiceReference{Name: "default"}, MandateType: v1alpha1.MandateTypeSelector{ID: new(int64(17))},
+			Individuals: []v1alpha1.Individual{{Name: "jane", Email: "jane@example.com"}}, DeletionPolicy: v1alpha1.DeletionPolicyRetain,
+		},
+		Status: v1alpha1.MandateStatus{ObservedGeneration: -1},
+	}
+	if change != nil {
+		change(m)
+	}
+	w.store(m)
+}
+
+func (w *world) version() string {
+	w.revision++
+	return strconv.Itoa(w.revision)
+}
+
+func (w *world) store(m *v1alpha1.Mandate) {
+	m.ResourceVersion = w.version()
+	w.mandates[m.Name] = m
+}
+
+// edit changes the spec of a Mandate as a user does.
+func (w *world) edit(name string, change func(*v1alpha1.MandateSpec)) {
+	m := w.mandates[name].DeepCopy()
+	change(&m.Spec)
+	m.Generation++
+	w.store(m)
+}
+
+func (w *world) url() string { return w.service.Spec.BaseURL }
+
+// changeSite replaces the account behind a URL by a changed copy.
+func (w *world) changeSite(url string, change func(*site)) {
+	s := w.sites[url]
+	s.applications, s.underWay = slices.Clone(s.applications), slices.Clone(s.underWay)
+	change(&s)
+	w.sites[url] = s
+}
+
+// find gives the index of the application that the service shows under an id, -1 if there is none.
+func (s *site) find(id int64) int {
+	return slices.IndexFunc(s.applications, func(a application) bool { return a.id == id && !a.gone })
+}
+
+func (s *site) has(reference string) bool {
+	return slices.ContainsFunc(s.applications, func(a application) bool { return a.reference == reference && !a.gone })
+}
+
+// create makes an application, and e-mails.
+func (s *site) create(reference string, mandate types.UID) *application {
+	s.applications = append(s.applications, application{id: s.nextID, reference: reference, created: now, mandate: mandate})
+	s.nextID++
+	return &s.applications[len(s.applications)-1]
+}
+
+// operator is one process: what its caches show, what it remembers, and the pass that it is in.
+type operator struct {
+	mandates   map[string]*v1alpha1.Mandate
+	service    *v1alpha1.IdentityService
+	connection connection.Connection
+	notes      map[types.NamespacedName]note
+	pass       *pass // nil: between passes
+}
+
+// started is an operator that has just begun, and whose caches are filled.
+func started(w *world) *operator {
+	o := &operator{notes: map[types.NamespacedName]note{}}
+	o.seeMandates(w)
+	o.seeService(w)
+	o.connect(w)
+	return o
+}
+
+// seeMandates lets the cache catch up. It has no personal data, as in the operator.
+func (o *operator) seeMandates(w *world) {
+	o.mandates = map[string]*v1alpha1.Mandate{}
+	for name, m := range w.mandates {
+		stripped := m.DeepCopy()
+		for i := range stripped.Spec.Individuals {
+			stripped.Spec.Individuals[i] = v1alpha1.Individual{Name: stripped.Spec.Individuals[i].Name}
+		}
+		o.mandates[name] = stripped
+	}
+}
+
+// seeService lets the cache catch up.
+func (o *operator) seeService(w *world) { o.service = w.service }
+
+// connect makes the connection from what the cache has, as the controller of IdentityServices does.
+func (o *operator) connect(*world) {
+	o.connection = connection.Connection{
+		URL: o.service.Spec.BaseURL, UID: o.service.UID, Created: o.service.CreationTimestamp, Generation: o.service.Generation,
+		MinPoll: minPoll, MaxPoll: time.Hour, Ready: true,
+	}
+}
