@@ -138,7 +138,7 @@ func (l *loop) run(ctx context.Context, mandates []v1alpha1.Mandate, mandateType
 // one makes the five calls of a Mandate, with bodies like the operator's.
 func (l *loop) one(ctx context.Context, mandate *v1alpha1.Mandate, mandateType int64) error {
 	name := reference.Mandate("", mandate.Namespace, mandate.Name)
-	attempt := ledger.NewAttempt("0123456789abcdef0123456789abcdef")
+	attempt := ledger.NewAttempt("0123456789abcdef0123456789abcdef", time.Now())
 	record := &v1alpha1.ApplicationRecord{
 		ObjectMeta: metav1.ObjectMeta{Namespace: mandate.Namespace, Name: ledger.Name(l.URL, name),
 			Labels: map[string]string{ledger.MandateUIDLabel: string(mandate.UID)}},
