@@ -102,7 +102,7 @@ func setup(ctx context.Context, manager ctrl.Manager, options Options) (*mandate
 	services := &service.Reconciler{
 		Cache: manager.GetClient(), Live: manager.GetAPIReader(), Status: writer.Status(), Metadata: writer,
 		Events: manager.GetEventRecorder(fieldOwner), Connections: connections, ClusterServices: clusterServices,
-		GiveUpAfter: options.DeletionGiveUpAfter, UserAgent: "mandate-operator/" + options.Version, Observe: observeRequest,
+		AllNamespaces: len(options.namespaces()) == 0, GiveUpAfter: options.DeletionGiveUpAfter, UserAgent: "mandate-operator/" + options.Version, Observe: observeRequest,
 	}
 	services.Init()
 	mandates := &mandate.Reconciler{

@@ -71,9 +71,12 @@ func (r *Registry) Get(key Key) (Connection, bool) {
 
 // Put sets a connection and tells of a change, or gives up telling when ctx ends.
 func (r *Registry) Put(ctx context.Context, key Key, connection Connection) {
-	if r.swap(key, &connection) {
-		return
+	if !r.swap(key, &connection) {
+		r.tell(ctx, key)
 	}
+}
+
+func (r *Registry) tell(ctx context.Context, key Key) {
 	select {
 	case r.Changes <- event.TypedGenericEvent[Key]{Object: key}:
 	case <-ctx.Done():
@@ -128,12 +131,13 @@ func (c *Connection) mandateTypes() []client.Reference {
 	return c.References.MandateTypes
 }
 
-// Remove forgets a connection.
-func (r *Registry) Remove(key Key) {
+// Remove forgets a connection, and tells of it, or gives up telling when ctx ends.
+func (r *Registry) Remove(ctx context.Context, key Key) {
 	r.Mandates.remove(key)
 	r.Actions.remove(key)
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	delete(r.connections, key)
 	delete(r.tripped, key)
+	r.mu.Unlock()
+	r.tell(ctx, key)
 }

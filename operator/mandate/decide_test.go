@@ -339,9 +339,11 @@ func TestDecide(t *testing.T) {
 			want:  rest(v1alpha1.ReasonServiceNotAllowed),
 		},
 		"a ClusterIdentityService of others, with an application": {
-			why:   "it was selected once: nothing is read or decided with credentials that are not for this namespace any more",
-			facts: bound(func(f *facts) { f.service, f.application = serviceFacts{exists: true, denied: true}, applicationFacts{} }),
-			want:  rest(v1alpha1.ReasonServiceNotAllowed),
+			why: "it was selected once: nothing is read or decided with credentials that are not for this namespace any more",
+			facts: bound(func(f *facts) {
+				f.service, f.application = serviceFacts{exists: true, denied: true}, applicationFacts{}
+			}),
+			want: rest(v1alpha1.ReasonServiceNotAllowed),
 		},
 		"a ClusterIdentityService of others, to adopt from": {
 			facts: fresh(func(f *facts) { f.adopt, f.service = 7, serviceFacts{exists: true, denied: true} }),

@@ -27,6 +27,10 @@ type inputs struct {
 	secret   string // its UID and version
 }
 
+func (i *inputs) same(other *inputs) bool {
+	return i.service == other.service && i.secret == other.secret && equality.Semantic.DeepEqual(i.settings, other.settings)
+}
+
 // connect makes a new client if the settings or the Secret changed. A reason says why there can be none.
 func (r *Reconciler) connect(ctx context.Context, service connection.Service, e *entry) (reason string, err error) {
 	var secret corev1.Secret
@@ -49,7 +53,7 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 	if err != nil {
 		return "", err
 	}
-	if e.client != nil && equality.Semantic.DeepEqual(e.made, wanted) {
+	if e.client != nil && e.made.same(&wanted) {
 		return "", nil
 	}
 	e.forget()

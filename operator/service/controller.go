@@ -61,6 +61,8 @@ type Reconciler struct {
 	Connections *connection.Registry
 	// ClusterServices tells that ClusterIdentityServices can be read.
 	ClusterServices bool
+	// AllNamespaces tells that Cache has the Mandates of all namespaces.
+	AllNamespaces bool
 	// GiveUpAfter is how long a deletion waits for Mandates.
 	GiveUpAfter time.Duration
 	UserAgent   string
@@ -141,7 +143,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key connection.Key) (reconci
 	service := key.NewService()
 	if err := r.Cache.Get(ctx, key.ObjectKey(), service); err != nil {
 		if apierrors.IsNotFound(err) {
-			r.remove(key)
+			r.remove(ctx, key)
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
@@ -235,8 +237,8 @@ func (r *Reconciler) entry(key connection.Key) *entry {
 	return r.entries[key]
 }
 
-func (r *Reconciler) remove(key connection.Key) {
-	r.Connections.Remove(key)
+func (r *Reconciler) remove(ctx context.Context, key connection.Key) {
+	r.Connections.Remove(ctx, key)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e := r.entries[key]; e != nil && e.client != nil {

@@ -25,7 +25,8 @@ const (
 )
 
 // protect keeps a service while Mandates need it, and tells how many do. The finalizer is there only as long: a service that
-// nobody needs can be deleted, with its namespace, when no operator runs.
+// nobody needs can be deleted, with its namespace, when no operator runs. An operator that does not see all Mandates of a
+// ClusterIdentityService leaves its finalizer to one that does.
 func (r *Reconciler) protect(ctx context.Context, key connection.Key, service connection.Service) (needed int, err error) {
 	var mandates v1alpha1.MandateList
 	err = r.Cache.List(ctx, &mandates, client.InNamespace(key.Namespace), client.MatchingFields{connection.MandateField: key.String()},
@@ -40,8 +41,12 @@ func (r *Reconciler) protect(ctx context.Context, key connection.Key, service co
 	}
 	deleted := service.GetDeletionTimestamp()
 	has := controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)
-	givenUp := needed > 0 && !deleted.IsZero() && time.Since(deleted.Time) >= r.GiveUpAfter
-	switch wanted := needed > 0 && !givenUp; {
+	wanted := needed > 0
+	if key.Namespace == "" && !r.AllNamespaces {
+		wanted = has
+	}
+	givenUp := wanted && has && !deleted.IsZero() && time.Since(deleted.Time) >= r.GiveUpAfter
+	switch wanted = wanted && !givenUp; {
 	case wanted == has, wanted && !deleted.IsZero(): // the API server takes no finalizer then
 		return needed, nil
 	case givenUp:
