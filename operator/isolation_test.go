@@ -74,6 +74,35 @@ func TestBrokenServiceHoldsUpNobody(t *testing.T) {
 	}
 }
 
+// A service that asks to be left alone is: its Mandates wait without holding up others, and go on when the time has come.
+func TestBusyServiceHoldsUpNobody(t *testing.T) {
+	t.Parallel()
+	const mandates, workers = 20, 2
+	w, busy := newWorld(t, sandbox.Options{}), newWorld(t, sandbox.Options{})
+	w.connect()
+	w.apply(fmt.Sprintf(`{kind: IdentityService, metadata: {name: busy}, spec: {baseURL: %q, credentialsSecretRef: {name: idv}, requestsPerSecond: 100}}`, busy.url))
+	w.start(fmt.Sprintf("--max-concurrent-reconciles=%d", workers))
+	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
+	w.serviceIs("busy", metav1.ConditionTrue, v1alpha1.ReasonConnected)
+	busy.fault(control.Fault{Operation: control.CreateApplication, Kind: control.Answer, Status: 429, RetryAfter: "15", Times: 1})
+	w.mandate("first", "{serviceRef: {name: busy}}")
+	w.condition("first", v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonRetrying)
+	asked := busy.requests(control.CreateApplication)
+	for i := range mandates {
+		w.mandate(fmt.Sprintf("waits-%d", i), "{serviceRef: {name: busy}}")
+	}
+	w.mandate("acme", "{}")
+	w.ready("acme")
+	if got := busy.requests(control.CreateApplication); got != asked {
+		t.Errorf("%d create requests came before the time was up", got-asked)
+	}
+	w.ready("first")
+	for i := range mandates {
+		w.ready(fmt.Sprintf("waits-%d", i))
+	}
+	busy.emails(mandates + 1)
+}
+
 // quiet lets time pass in which something is counted: that nothing comes cannot be waited for otherwise.
 func (w *world) quiet(d time.Duration) {
 	w.Helper()

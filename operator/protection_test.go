@@ -89,7 +89,7 @@ func TestEverythingDeletedAtOnce(t *testing.T) {
 			w.ready("deleted")
 			w.ready("retained")
 			w.untilService(w.theService(), "protected", protected)
-			for _, kind := range strings.Fields(order) {
+			for kind := range strings.FieldsSeq(order) {
 				w.kubectl("delete", kind, "--all", "--wait=false")
 			}
 			w.gone("deleted")

@@ -117,10 +117,10 @@ func TestLineWaitsForTurns(t *testing.T) {
 		if in := d.enter("a", "b", "c"); in != nil {
 			t.Errorf("%q entered, with a minute to wait", in)
 		}
-		time.Sleep(30 * time.Second)
+		<-time.After(30 * time.Second)
 		d.wants(t)
 		d.ahead = 0
-		time.Sleep(31 * time.Second)
+		<-time.After(31 * time.Second)
 		d.wants(t, "a", "b")
 		if in := d.enter("a", "b", "c"); !slices.Equal(in, []string{"a", "b"}) {
 			t.Errorf("%q entered after %s", in, time.Since(begin))
@@ -149,7 +149,7 @@ func TestTripped(t *testing.T) {
 		if !put(looked) {
 			t.Fatal("not Ready at first")
 		}
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		c, _ := r.Get(key)
 		for range tripAfter {
 			c.Mandates.Enter(types.NamespacedName{Name: "m"}, true)
@@ -161,7 +161,7 @@ func TestTripped(t *testing.T) {
 		if put(looked) {
 			t.Error("Ready by a look from before the failures")
 		}
-		time.Sleep(time.Second)
+		<-time.After(time.Second)
 		if !put(time.Now()) {
 			t.Error("not Ready by a later look")
 		}

@@ -65,7 +65,7 @@ func Find(ctx context.Context, reader client.Reader, clusterServices bool, key K
 	}
 	found := NewNamespace()
 	if err := reader.Get(ctx, client.ObjectKey{Name: namespace}, found); err != nil {
-		return service, Denied, client.IgnoreNotFound(err)
+		return service, Denied, err // not found is a cache that is behind: there is a Mandate in it
 	}
 	return service, accessIf(selector.Matches(labels.Set(found.Labels))), nil
 }
