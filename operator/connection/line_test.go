@@ -3,6 +3,8 @@ package connection
 import (
 	"context"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -13,7 +15,8 @@ import (
 // door is a Line, and what came of it.
 type door struct {
 	*Line
-	ahead   time.Duration // how far away the next turn is
+	far     atomic.Int64 // how far away the next turn is
+	mu      sync.Mutex
 	called  []string
 	tripped int
 }
@@ -21,10 +24,16 @@ type door struct {
 func newDoor(size int) *door {
 	d := &door{}
 	d.Line = &Line{
-		size: size, waiting: map[types.NamespacedName]bool{}, ahead: func() time.Duration { return d.ahead },
-		call: func(who types.NamespacedName) { d.called = append(d.called, who.Name) }, trip: func() { d.tripped++ },
+		size: size, waiting: map[types.NamespacedName]bool{}, ahead: func() time.Duration { return time.Duration(d.far.Load()) },
+		call: d.note, trip: func() { d.tripped++ },
 	}
 	return d
+}
+
+func (d *door) note(who types.NamespacedName) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.called = append(d.called, who.Name)
 }
 
 // enter tells who of several could enter. A name in capitals is urgent.
@@ -39,6 +48,8 @@ func (d *door) enter(names ...string) (in []string) {
 
 func (d *door) wants(t *testing.T, called ...string) {
 	t.Helper()
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if !slices.Equal(d.called, called) {
 		t.Errorf("called are %q, want %q", d.called, called)
 	}
@@ -112,20 +123,20 @@ func TestLineWaitsForTurns(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		d := newDoor(2)
-		d.ahead = time.Minute
+		d.far.Store(int64(time.Minute))
 		begin := time.Now()
 		if in := d.enter("a", "b", "c"); in != nil {
 			t.Errorf("%q entered, with a minute to wait", in)
 		}
 		<-time.After(30 * time.Second)
 		d.wants(t)
-		d.ahead = 0
+		d.far.Store(0)
 		<-time.After(31 * time.Second)
 		d.wants(t, "a", "b")
 		if in := d.enter("a", "b", "c"); !slices.Equal(in, []string{"a", "b"}) {
 			t.Errorf("%q entered after %s", in, time.Since(begin))
 		}
-		d.ahead = 900 * time.Millisecond
+		d.far.Store(int64(900 * time.Millisecond))
 		d.Leave(Answered)
 		d.wants(t, "c") // a moment is waited for
 	})
