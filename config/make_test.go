@@ -25,7 +25,7 @@ func TestMake(t *testing.T) {
 
 	c.make("install")
 	want := []string{
-		"applicationrecords.idv.mandate.io", "identityservices.idv.mandate.io", "mandateactions.idv.mandate.io", "mandates.idv.mandate.io",
+		"applicationrecords.idv.mandate.io", "clusteridentityservices.idv.mandate.io", "identityservices.idv.mandate.io", "mandateactions.idv.mandate.io", "mandates.idv.mandate.io",
 	}
 	if diff := cmp.Diff(want, c.names("customresourcedefinitions")); diff != "" {
 		t.Errorf("make install: CRDs (-want +got):\n%s", diff)

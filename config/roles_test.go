@@ -12,7 +12,7 @@ import (
 )
 
 // ours are the resources that can hold personal data, or orders about people.
-var ours = []string{"mandates", "mandateactions", "identityservices", "applicationrecords"}
+var ours = []string{"mandates", "mandateactions", "identityservices", "clusteridentityservices", "applicationrecords"}
 
 // The roles that Kubernetes has for everybody reach nothing of ours: a Mandate's spec can hold personal data. What a cluster's
 // controller would make of them by aggregation is put together here, because it does not run.
@@ -54,19 +54,24 @@ func TestOfferedRoles(t *testing.T) {
 	}{
 		"idv-viewer": {
 			aggregated: "rbac.idv.mandate.io/aggregate-to-view",
-			may:        map[string][]string{"mandates": read, "mandateactions": read, "identityservices": read, "applicationrecords": read},
+			may:        map[string][]string{"mandates": read, "mandateactions": read, "identityservices": read, "clusteridentityservices": read, "applicationrecords": read},
 		},
 		"idv-editor": {
 			aggregated: "rbac.idv.mandate.io/aggregate-to-edit",
 			may: map[string][]string{
-				"mandates": append(write, read...), "mandateactions": append(write, read...), "identityservices": append(write, read...), "applicationrecords": read,
+				"mandates": append(write, read...), "mandateactions": append(write, read...), "identityservices": append(write, read...), "clusteridentityservices": read,
+				"applicationrecords": read,
 			},
 		},
+		"idv-platform": {
+			aggregated: "rbac.idv.mandate.io/aggregate-to-admin",
+			may:        map[string][]string{"clusteridentityservices": append(write, read...)},
+		},
 		"idv-decider": {may: map[string][]string{
-			"mandates": append([]string{"update", "patch", "decide"}, read...), "mandateactions": read, "identityservices": read, "applicationrecords": read,
+			"mandates": append([]string{"update", "patch", "decide"}, read...), "mandateactions": read, "identityservices": read, "clusteridentityservices": read, "applicationrecords": read,
 		}},
 		"idv-actor": {may: map[string][]string{
-			"mandates": read, "mandateactions": append([]string{"create", "delete", "act"}, read...), "identityservices": read, "applicationrecords": read,
+			"mandates": read, "mandateactions": append([]string{"create", "delete", "act"}, read...), "identityservices": read, "clusteridentityservices": read, "applicationrecords": read,
 		}},
 	}
 	for name, tc := range cases {
@@ -80,7 +85,9 @@ func TestOfferedRoles(t *testing.T) {
 				t.Fatalf("the label %s selects %q", tc.aggregated, roles)
 			}
 			c.bind(namespace, name, roles...)
-			c.waitForRight(namespace, name, "get", "mandates")
+			for resource := range tc.may {
+				c.waitForRight(namespace, name, "get", resource)
+			}
 			for _, resource := range ours {
 				for _, verb := range append([]string{"deletecollection", "decide", "act"}, append(read, write...)...) {
 					if got, want := c.may(namespace, name, verb, resource), slices.Contains(tc.may[resource], verb); got != want {

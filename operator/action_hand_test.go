@@ -7,7 +7,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -15,6 +14,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator"
 	"github.com/mandate-io/idv/operator/action"
+	"github.com/mandate-io/idv/operator/connection"
 )
 
 // orderHand is an operator whose passes over orders a test takes one by one, as a hand is for Mandates.
@@ -56,7 +56,7 @@ func (h *hand) orders() *orderHand {
 	})
 	o.Reconciler = &action.Reconciler{
 		Cache: cache, Live: watched, Writer: strict, Status: strict.Status(),
-		Connections: h.Connections, Suspect: func(types.NamespacedName) {}, SettleDelay: time.Hour,
+		Connections: h.Connections, Suspect: func(connection.Key) {}, SettleDelay: time.Hour,
 	}
 	return o
 }

@@ -80,6 +80,13 @@ func TestDeletionPolicies(t *testing.T) {
 	w.emails(5)
 }
 
+// disconnect makes the IdentityService useless, until connect.
+func (w *world) disconnect() {
+	w.Helper()
+	w.service("{credentialsSecretRef: {name: missing}}")
+	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonSecretNotFound)
+}
+
 // A deletion whose service cannot be used says so, goes on by itself, and ends in any case.
 func TestDeletionWaits(t *testing.T) {
 	t.Parallel()
@@ -93,7 +100,7 @@ func TestDeletionWaits(t *testing.T) {
 		event  string
 	}{
 		"for the IdentityService": {
-			hold:  func(w *world) { w.kubectl("delete", "identityservice", "default") },
+			hold:  func(w *world) { w.disconnect() },
 			shows: v1alpha1.ReasonDeletionWaiting,
 			mend:  func(w *world) { w.connect() },
 		},
@@ -105,7 +112,7 @@ func TestDeletionWaits(t *testing.T) {
 			mend:  func(*world) {},
 		},
 		"for a person to let go": {
-			hold:  func(w *world) { w.kubectl("delete", "identityservice", "default") },
+			hold:  func(w *world) { w.disconnect() },
 			shows: v1alpha1.ReasonDeletionWaiting,
 			mend: func(w *world) {
 				w.kubectl("patch", "mandate", "acme", "--type=merge", "-p", `{"spec":{"deletionPolicy":"Retain"}}`)
@@ -113,7 +120,7 @@ func TestDeletionWaits(t *testing.T) {
 			left: []string{"acme archived=false"},
 		},
 		"until it gives up": {
-			hold:  func(w *world) { w.kubectl("delete", "identityservice", "default") },
+			hold:  func(w *world) { w.disconnect() },
 			left:  []string{"acme archived=false"},
 			event: "DeletionGivenUp",
 			flags: []string{"--deletion-give-up-after=4s"},

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,7 +42,7 @@ func (w *world) byHand() *hand {
 	strict := client.WithFieldValidation(watched, metav1.FieldValidationStrict)
 	h.Reconciler = &mandate.Reconciler{
 		Cache: h.cache(direct), Live: watched, Status: strict.Status(), Ledger: ledger.Ledger{Reader: watched, Writer: strict},
-		Connections: connection.NewRegistry(), Suspect: func(types.NamespacedName) { h.suspected++ }, SettleDelay: 90 * time.Second,
+		Connections: connection.NewRegistry(), Suspect: func(connection.Key) { h.suspected++ }, SettleDelay: 90 * time.Second,
 		Events: events.NewFakeRecorder(100), Metadata: strict, GiveUpAfter: time.Hour, Clock: clock.RealClock{},
 	}
 	h.look()
@@ -110,7 +109,7 @@ func (h *hand) look() {
 	w.check(err)
 	nobodyListens, cancel := context.WithCancel(w.Context())
 	cancel()
-	h.Connections.Put(nobodyListens, client.ObjectKeyFromObject(service), connection.Connection{
+	h.Connections.Put(nobodyListens, connection.KeyOfService(service), connection.Connection{
 		Client: c, URL: ledger.NormalURL(service.Spec.BaseURL), ReferencePrefix: service.Spec.ReferencePrefix,
 		UID: service.UID, Created: service.CreationTimestamp, Generation: service.Generation,
 		MinPoll: time.Second, MaxPoll: 2 * time.Second, References: references, Ready: true,

@@ -134,12 +134,17 @@ func (w *world) verdict(name string, want status.Status) {
 // events waits until a Mandate has the events with these reasons, and no others.
 func (w *world) events(name string, reasons ...string) {
 	w.Helper()
+	w.eventsOf("Mandate", name, reasons...)
+}
+
+func (w *world) eventsOf(kind, name string, reasons ...string) {
+	w.Helper()
 	w.eventually(func() (bool, string) {
 		var list eventsv1.EventList
 		w.check(w.List(w.Context(), &list, client.InNamespace(w.namespace)))
 		var got []string
 		for i := range list.Items {
-			if event := &list.Items[i]; event.Regarding.Name == name && event.Regarding.Kind == "Mandate" {
+			if event := &list.Items[i]; event.Regarding.Name == name && event.Regarding.Kind == kind {
 				got = append(got, event.Reason)
 			}
 		}

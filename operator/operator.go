@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -32,6 +33,10 @@ const (
 	drainTimeout    = 18 * time.Second
 )
 
+// stuckMost is how many connections there have to be whose service does not answer, until all workers wait for one. It
+// passes quickly: whoever does not answer is not asked any more.
+const stuckMost = 4
+
 // fieldOwner of everything that the operator writes.
 const fieldOwner = "mandate-operator"
 
@@ -39,6 +44,7 @@ const fieldOwner = "mandate-operator"
 func Scheme() *runtime.Scheme {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(corev1.AddToScheme(scheme))
+	utilruntime.Must(authorizationv1.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
 	return scheme
 }
@@ -89,24 +95,33 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 func setup(ctx context.Context, manager ctrl.Manager, options Options) (*mandate.Reconciler, *action.Reconciler, error) {
 	// Strict: an API server with an older CRD must refuse what it would otherwise drop without a word.
 	writer := client.WithFieldOwner(client.WithFieldValidation(manager.GetClient(), metav1.FieldValidationStrict), fieldOwner)
-	userAgent := "mandate-operator/" + options.Version
+	clusterServices, err := mayShareServices(ctx, manager)
+	if err != nil {
+		return nil, nil, err
+	}
 	connections := connection.NewRegistry()
-	services := service.New(manager, connections, writer.Status(), userAgent, observeRequest)
+	connections.Mandates.Size, connections.Actions.Size = options.MaxConcurrentReconciles, options.MaxConcurrentReconciles
+	services := &service.Reconciler{
+		Cache: manager.GetClient(), Live: manager.GetAPIReader(), Status: writer.Status(), Metadata: writer,
+		Events: manager.GetEventRecorder(fieldOwner), Connections: connections, ClusterServices: clusterServices,
+		AllNamespaces: len(options.namespaces()) == 0, GiveUpAfter: options.DeletionGiveUpAfter, UserAgent: "mandate-operator/" + options.Version, Observe: observeRequest,
+	}
+	services.Init()
 	mandates := &mandate.Reconciler{
-		Cache: manager.GetClient(), Live: manager.GetAPIReader(), Status: writer.Status(),
+		Cache: manager.GetClient(), Live: manager.GetAPIReader(), Status: writer.Status(), ClusterServices: clusterServices,
 		Ledger:      ledger.Ledger{Reader: manager.GetAPIReader(), Writer: writer},
 		Connections: connections, Suspect: services.Suspect, SettleDelay: options.SettleDelay,
 		Events: manager.GetEventRecorder(fieldOwner), Metadata: writer, GiveUpAfter: options.DeletionGiveUpAfter, Clock: clock.RealClock{},
 	}
 	retention := &ledger.Retention{Ledger: mandates.Ledger, Mandates: manager.GetClient(), Namespaces: options.namespaces(), Keep: options.RecordRetention}
 	actions := &action.Reconciler{
-		Cache: manager.GetClient(), Live: manager.GetAPIReader(), Writer: writer, Status: writer.Status(),
+		Cache: manager.GetClient(), Live: manager.GetAPIReader(), Writer: writer, Status: writer.Status(), ClusterServices: clusterServices,
 		Connections: connections, Suspect: services.Suspect, SettleDelay: options.SettleDelay,
 	}
 	return mandates, actions, errors.Join(
 		services.SetupWithManager(manager),
-		mandates.SetupWithManager(ctx, manager, options.MaxConcurrentReconciles),
-		actions.SetupWithManager(ctx, manager, options.MaxConcurrentReconciles),
+		mandates.SetupWithManager(ctx, manager, stuckMost*options.MaxConcurrentReconciles),
+		actions.SetupWithManager(ctx, manager, stuckMost*options.MaxConcurrentReconciles),
 		manager.Add(retention),
 		metrics.Registry.Register(mandateCounter{manager.GetClient()}),
 	)

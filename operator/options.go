@@ -31,7 +31,7 @@ func (o *Options) BindFlags(flags *flag.FlagSet) {
 	flags.BoolVar(&o.LeaderElect, "leader-elect", false, "Elect a leader, so that several replicas can run and one of them works.")
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "Namespace of the leader's Lease. Default: the operator's own; needed outside a cluster.")
 	flags.StringVar(&o.WatchNamespaces, "watch-namespaces", "", "Namespaces to work in, separated by commas. Default: all.")
-	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", 10, "How many Mandates are worked on at a time.")
+	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", 10, "How many Mandates of one connection are worked on at a time, and as many MandateActions. Connections do not share them, so that a service that does not answer holds up no other.")
 	flags.DurationVar(&o.SettleDelay, "settle-delay", 90*time.Second, "How long to wait after an attempt to create an application whose answer was lost, before it is found out what became of it, and for MandateActions at most 30s of it. It must be more than twice what the service takes for any request: an attempt may go out until half of it is over.")
 	flags.DurationVar(&o.RecordRetention, "record-retention", 365*24*time.Hour, "How long an ApplicationRecord outlives its Mandate. A Mandate that is applied again later than that may create, and e-mail, again.")
 	flags.DurationVar(&o.DeletionGiveUpAfter, "deletion-give-up-after", 24*time.Hour, "How long the deletion of a Mandate with deletionPolicy Archive or Delete waits for the service. Then the Mandate goes, and its application is left as it is.")

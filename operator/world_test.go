@@ -17,6 +17,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -66,6 +67,7 @@ type world struct {
 func scheme() *runtime.Scheme {
 	s := operator.Scheme()
 	utilruntime.Must(eventsv1.AddToScheme(s))
+	utilruntime.Must(rbacv1.AddToScheme(s))
 	return s
 }
 
@@ -246,14 +248,20 @@ func (w *world) stalled(name, reason string) *v1alpha1.Mandate {
 
 func (w *world) serviceReady(status metav1.ConditionStatus, reason string) {
 	w.Helper()
+	w.serviceIs("default", status, reason)
+}
+
+// serviceIs waits until an IdentityService is Ready, or is not, with a reason, or with any if it is empty.
+func (w *world) serviceIs(name string, status metav1.ConditionStatus, reason string) {
+	w.Helper()
 	s := &v1alpha1.IdentityService{}
 	w.eventually(func() (bool, string) {
-		if err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: "default"}, s); err != nil {
+		if err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, s); err != nil {
 			return false, err.Error()
 		}
 		c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
-		return c != nil && c.Status == status && c.Reason == reason && c.ObservedGeneration == s.Generation,
-			fmt.Sprintf("the IdentityService is not Ready=%s with reason %s: %+v", status, reason, s.Status)
+		return c != nil && c.Status == status && (reason == "" || c.Reason == reason) && c.ObservedGeneration == s.Generation,
+			fmt.Sprintf("the IdentityService %s is not Ready=%s with reason %s: %+v", name, status, reason, s.Status)
 	})
 }
 

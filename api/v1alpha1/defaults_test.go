@@ -22,9 +22,18 @@ func TestDefaults(t *testing.T) {
 			},
 			"status": map[string]any{"observedGeneration": int64(-1)},
 		},
+		"ClusterIdentityService": {
+			"spec": map[string]any{
+				"baseURL": "https://idv.example.com", "credentialsSecretRef": map[string]any{"namespace": "platform", "name": "idv"},
+				"tokenAuthorization": "Auto", "requestsPerSecond": int64(10),
+				"polling":     map[string]any{"minIntervalSeconds": int64(30), "maxIntervalSeconds": int64(3600)},
+				"transitions": map[string]any{"completeMethod": "Auto", "rejectMethod": "Auto"},
+			},
+			"status": map[string]any{"observedGeneration": int64(-1)},
+		},
 		"Mandate": {
 			"spec": map[string]any{
-				"mandateType": map[string]any{"code": "kyc"}, "serviceRef": map[string]any{"name": "default"},
+				"mandateType": map[string]any{"code": "kyc"}, "serviceRef": map[string]any{"kind": "IdentityService", "name": "default"},
 				"individuals":    []any{map[string]any{"name": "jane", "email": "jane@personal.test"}},
 				"deletionPolicy": "Retain", "suppressEmailNotification": false, "archived": false, "suspend": false,
 			},

@@ -1,6 +1,16 @@
 package v1alpha1
 
-// Reasons of the condition Ready of an IdentityService.
+// ServiceFinalizer keeps an IdentityService or ClusterIdentityService while Mandates need it. It is there only while they do.
+const ServiceFinalizer = "idv.mandate.io/in-use"
+
+// ConditionInUse is present, and True, only while an IdentityService or ClusterIdentityService is being deleted and Mandates
+// still need it. Its reason is ReasonMandatesRemain, and its message says how many.
+const ConditionInUse = "InUse"
+
+// ReasonMandatesRemain is the reason of ConditionInUse.
+const ReasonMandatesRemain = "MandatesRemain"
+
+// Reasons of the condition Ready of an IdentityService or ClusterIdentityService.
 const (
 	// ReasonConnected: the service accepted the credentials and gave its reference data. Ready is True.
 	ReasonConnected = "Connected"
@@ -8,6 +18,10 @@ const (
 	ReasonCredentialsInvalid = "CredentialsInvalid"
 	// ReasonCABundleInvalid: spec.caBundle holds no certificate that can be read.
 	ReasonCABundleInvalid = "CABundleInvalid"
+	// ReasonSecretForbidden: the operator may not read the Secret that spec.credentialsSecretRef names.
+	ReasonSecretForbidden = "SecretForbidden"
+	// ReasonNamespaceSelectorInvalid: spec.namespaceSelector cannot be read, so it selects no namespace.
+	ReasonNamespaceSelectorInvalid = "NamespaceSelectorInvalid"
 	// ReasonUnreachable: no connection, no answer in time, or a TLS error.
 	ReasonUnreachable = "Unreachable"
 	// ReasonServiceError: the service answered with an error, or with something that is not reference data.

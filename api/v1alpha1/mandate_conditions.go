@@ -17,10 +17,12 @@ const (
 	ReasonAccepted = "Accepted"
 	// ReasonResolved: everything that the spec names was found. ResolvedRefs is True.
 	ReasonResolved = "Resolved"
-	// ReasonServiceNotFound: the IdentityService that spec.serviceRef names does not exist.
+	// ReasonServiceNotFound: the IdentityService or ClusterIdentityService that spec.serviceRef names does not exist.
 	ReasonServiceNotFound = "ServiceNotFound"
 	// ReasonServiceNotReady: the IdentityService is not Ready.
 	ReasonServiceNotReady = "ServiceNotReady"
+	// ReasonServiceNotAllowed: the ClusterIdentityService that spec.serviceRef names is not for this namespace.
+	ReasonServiceNotAllowed = "ServiceNotAllowed"
 	// ReasonMandateTypeNotFound: the service has no mandate type, or more than one, that spec.mandateType selects.
 	ReasonMandateTypeNotFound = "MandateTypeNotFound"
 	// ReasonCreated: the application was created by this Mandate. Created is True.

@@ -52,6 +52,7 @@ spec:
 				"mandate type":         {edit: `spec: {mandateType: {code: kyb}}`, want: []violation{{"spec.mandateType", frozen}}},
 				"selector of the type": {edit: `spec: {mandateType: {code: null, id: 1}}`, want: []violation{{"spec.mandateType", frozen}}},
 				"e-mails":              {edit: `spec: {suppressEmailNotification: true}`, want: []violation{{"spec.suppressEmailNotification", frozen}}},
+				"kind of the service":  {edit: `spec: {serviceRef: {kind: ClusterIdentityService}}`, want: []violation{{"spec.serviceRef", frozen}}},
 				"service":              {edit: `spec: {serviceRef: {name: other}}`, want: []violation{{"spec.serviceRef", frozen}}},
 				"adopt":                {edit: `spec: {adopt: {applicationID: 8}}`, want: []violation{{"spec.adopt", frozen}}},
 				"no adopt":             {edit: `spec: {adopt: null}`, want: []violation{{"spec.adopt", frozen}}},
@@ -70,7 +71,7 @@ spec:
 		"after it exists, with defaults": {
 			status: `status: {applicationID: 4711}`,
 			attempts: map[string]attempt{
-				"the same, written out": {edit: `spec: {serviceRef: {name: default}, suppressEmailNotification: false, archived: false}`},
+				"the same, written out": {edit: `spec: {serviceRef: {kind: IdentityService, name: default}, suppressEmailNotification: false, archived: false}`},
 				"a name":                {edit: `spec: {name: acme}`, want: []violation{{"spec.name", frozen}}},
 				"a reference":           {edit: `spec: {reference: ACME-1}`, want: []violation{{"spec.reference", frozen}}},
 				"adopt":                 {edit: `spec: {adopt: {applicationID: 4711}}`, want: []violation{{"spec.adopt", frozen}}},

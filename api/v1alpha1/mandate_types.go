@@ -64,8 +64,8 @@ type MandateList struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.checkReviews) || self.checkReviews.all(r, self.individuals.exists(i, i.name == r.individual))",message="must refer to individuals of this Mandate: each individual here must be the name of one in spec.individuals",fieldPath=".checkReviews"
 type MandateSpec struct {
-	// serviceRef names the IdentityService, in the same namespace, where the application is created. It cannot change
-	// once the application exists. Default: the one that is called default.
+	// serviceRef names the IdentityService, in the same namespace, or the ClusterIdentityService where the application is
+	// created. It cannot change once the application exists. Default: the IdentityService that is called default.
 	// +optional
 	// +kubebuilder:default={}
 	ServiceRef IdentityServiceReference `json:"serviceRef,omitzero"`

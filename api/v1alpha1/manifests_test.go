@@ -28,11 +28,13 @@ func TestSamples(t *testing.T) {
 	kubectl(t, "apply", "--namespace", namespace, "--validate=strict", "-k", "../../config/samples")
 	got := strings.Fields(kubectl(t, "get", "identity", "--namespace", namespace, "-o", "name"))
 	want := []string{
+		"clusteridentityservice.idv.mandate.io/shared",
 		"identityservice.idv.mandate.io/default",
 		"mandateaction.idv.mandate.io/acme-resend-applicant",
 		"mandate.idv.mandate.io/acme",
 		"mandate.idv.mandate.io/globex",
 	}
+	kubectl(t, "delete", "clusteridentityservice", "shared") // it is in no namespace, where it would be in the way of others
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("kubectl get identity (-want +got):\n%s", diff)
 	}
@@ -62,6 +64,15 @@ func TestColumns(t *testing.T) {
 			want: [][]string{
 				{"NAME", "URL", "READY", "REASON", "AGE"},
 				{"default", "https://idv.example.com", "False", "CredentialsInvalid", "AGE"},
+			},
+		},
+		"ClusterIdentityService": {
+			resource: "cidsvc",
+			wide:     0,
+			status:   `status: {observedGeneration: 1, conditions: [{type: Ready, status: "True", reason: Connected, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}]}`,
+			want: [][]string{
+				{"NAME", "URL", "READY", "REASON", "AGE"},
+				{"shared", "https://idv.example.com", "True", "Connected", "AGE"},
 			},
 		},
 		"Mandate": {

@@ -9,9 +9,40 @@ type SecretReference struct {
 	Name string `json:"name"`
 }
 
-// IdentityServiceReference names an IdentityService in the namespace of the object that refers to it.
+// NamespacedSecretReference names a Secret in any namespace.
+type NamespacedSecretReference struct {
+	// name of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+	// namespace of the Secret.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace"`
+}
+
+// ServiceKind is a kind of connection.
+//
+// +kubebuilder:validation:Enum=IdentityService;ClusterIdentityService
+type ServiceKind string
+
+const (
+	// ServiceKindIdentityService is a connection of one namespace.
+	ServiceKindIdentityService ServiceKind = "IdentityService"
+	// ServiceKindClusterIdentityService is a connection for the namespaces that it selects.
+	ServiceKindClusterIdentityService ServiceKind = "ClusterIdentityService"
+)
+
+// IdentityServiceReference names the connection that an object uses.
 type IdentityServiceReference struct {
-	// name of an IdentityService in the same namespace. Default: default.
+	// kind is IdentityService (the default), which is in the same namespace, or ClusterIdentityService, whose
+	// namespaceSelector must select this namespace.
+	// +optional
+	// +kubebuilder:default=IdentityService
+	Kind ServiceKind `json:"kind,omitempty"`
+	// name of the IdentityService or ClusterIdentityService. Default: default.
 	// +optional
 	// +kubebuilder:default=default
 	// +kubebuilder:validation:MinLength=1

@@ -17,6 +17,7 @@ var AddToScheme = schemeBuilder.AddToScheme
 func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&IdentityService{}, &IdentityServiceList{},
+		&ClusterIdentityService{}, &ClusterIdentityServiceList{},
 		&Mandate{}, &MandateList{},
 		&MandateAction{}, &MandateActionList{},
 		&ApplicationRecord{}, &ApplicationRecordList{},

@@ -1,6 +1,7 @@
 package v1alpha1_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -46,10 +47,11 @@ type attempt struct {
 type violation struct{ field, message string }
 
 var suites = map[string]suite{
-	"IdentityService":   identityServiceSuite,
-	"Mandate":           mandateSuite,
-	"MandateAction":     mandateActionSuite,
-	"ApplicationRecord": applicationRecordSuite,
+	"IdentityService":        identityServiceSuite,
+	"ClusterIdentityService": clusterIdentityServiceSuite,
+	"Mandate":                mandateSuite,
+	"MandateAction":          mandateActionSuite,
+	"ApplicationRecord":      applicationRecordSuite,
 }
 
 func TestCreate(t *testing.T) {
@@ -99,6 +101,12 @@ func (s suite) existing(t *testing.T, c client.Client, state state) *unstructure
 	if err := c.Create(t.Context(), object); err != nil {
 		t.Fatalf("creating: %v", err)
 	}
+	// One without a namespace would be in the way of the next.
+	t.Cleanup(func() {
+		if err := c.Delete(context.WithoutCancel(t.Context()), object); err != nil {
+			t.Error(err)
+		}
+	})
 	if state.status == "" {
 		return object
 	}

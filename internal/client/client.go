@@ -66,6 +66,10 @@ func New(config Config) (*Client, error) {
 	return c, nil
 }
 
+// Ahead is how long a request that was made now would wait for its turn: for the rate limit, and for the service's
+// Retry-After. It takes no turn.
+func (c *Client) Ahead() time.Duration { return c.limits.ahead() }
+
 // Close ends a login under way and drops idle connections. Requests under way go on; those that still need a login fail.
 func (c *Client) Close() {
 	c.close()

@@ -67,6 +67,17 @@ func (l *limits) reserve(ctx context.Context) (*rate.Reservation, time.Duration)
 	return turn, delay
 }
 
+// ahead is how far away the next turn is. Nothing is taken.
+func (l *limits) ahead() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	now := time.Now()
+	begin := l.begin(now)
+	turn := l.rate.ReserveN(begin, 1)
+	defer turn.CancelAt(begin)
+	return turn.DelayFrom(now)
+}
+
 func (l *limits) giveBack(turn *rate.Reservation) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -235,3 +235,25 @@ func FuzzRetryAfter(f *testing.F) {
 		}
 	})
 }
+
+// Asking how far away a turn is takes none.
+func TestAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := newLimits(2, time.Minute)
+		wants := func(want time.Duration) {
+			t.Helper()
+			for range 3 {
+				if got := l.ahead().Round(time.Millisecond); got != want {
+					t.Errorf("the next turn is %s ahead, want %s", got, want)
+				}
+			}
+		}
+		wants(0)
+		departures(t.Context(), l, 2)
+		wants(500 * time.Millisecond)
+		<-time.After(600 * time.Millisecond)
+		wants(0)
+		l.holdOff(time.Minute)
+		wants(time.Minute)
+	})
+}

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -18,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/apierror"
@@ -28,7 +28,7 @@ import (
 //
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=mandateactions,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=mandateactions/status,verbs=patch
-// +kubebuilder:rbac:groups=idv.mandate.io,resources=mandates;identityservices,verbs=get;list;watch
+// +kubebuilder:rbac:groups=idv.mandate.io,resources=mandates;identityservices;clusteridentityservices,verbs=get;list;watch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create
 
 // Reconciler reconciles MandateActions.
@@ -42,8 +42,10 @@ type Reconciler struct {
 	// Status patches the status of orders, with strict field validation.
 	Status      client.SubResourceWriter
 	Connections *connection.Registry
+	// ClusterServices tells that ClusterIdentityServices and namespaces can be read.
+	ClusterServices bool
 	// Suspect is told of a connection that failed a call, so that its IdentityService is looked at.
-	Suspect func(types.NamespacedName)
+	Suspect func(connection.Key)
 	// SettleDelay is more than twice what the service takes for any request.
 	SettleDelay time.Duration
 
@@ -71,6 +73,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	return ctrl.NewControllerManagedBy(manager).Named("mandateaction").
 		For(&v1alpha1.MandateAction{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.Mandate{}, handler.EnqueueRequestsFromMapFunc(r.mandateChanged)).
+		WatchesRawSource(source.Channel(r.Connections.Actions.Called, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: workers,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](500*time.Millisecond, maxBackoff),
@@ -112,6 +115,9 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 		decided := decide(p.facts)
 		if decided.step == stepRest {
 			return p.end(ctx, decided)
+		}
+		if !p.enterLine(decided.step) {
+			return reconcile.Result{RequeueAfter: calledLate}, nil
 		}
 		if err := p.act(ctx, decided.step); err != nil {
 			return reconcile.Result{}, err

@@ -116,6 +116,8 @@ func decideMandate(f facts) next {
 		return rest(v1alpha1.ReasonMandateNotReady)
 	case !f.service.exists:
 		return rest(v1alpha1.ReasonServiceNotFound)
+	case f.service.denied:
+		return rest(v1alpha1.ReasonServiceNotAllowed)
 	case !f.service.known, !f.service.ready:
 		return rest(v1alpha1.ReasonServiceNotReady)
 	default:

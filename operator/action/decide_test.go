@@ -102,11 +102,12 @@ func TestDecide(t *testing.T) {
 			facts: order(func(f *facts) { f.mandate.stalled = true }),
 			want:  next{step: stepStart},
 		},
-		"an unknown individual":      {facts: order(func(f *facts) { f.mandate.named, f.mandate.individual = false, 0 }), want: rest(v1alpha1.ReasonIndividualNotFound)},
-		"an individual without id":   {facts: order(func(f *facts) { f.mandate.individual = 0 }), want: rest(v1alpha1.ReasonMandateNotReady)},
-		"no IdentityService":         {facts: order(func(f *facts) { f.service = serviceFacts{} }), want: rest(v1alpha1.ReasonServiceNotFound)},
-		"one that was not looked at": {facts: order(func(f *facts) { f.service.known = false }), want: rest(v1alpha1.ReasonServiceNotReady)},
-		"one that does not work":     {facts: order(func(f *facts) { f.service.ready = false }), want: rest(v1alpha1.ReasonServiceNotReady)},
+		"an unknown individual":              {facts: order(func(f *facts) { f.mandate.named, f.mandate.individual = false, 0 }), want: rest(v1alpha1.ReasonIndividualNotFound)},
+		"an individual without id":           {facts: order(func(f *facts) { f.mandate.individual = 0 }), want: rest(v1alpha1.ReasonMandateNotReady)},
+		"a ClusterIdentityService of others": {facts: order(func(f *facts) { f.service = serviceFacts{exists: true, denied: true} }), want: rest(v1alpha1.ReasonServiceNotAllowed)},
+		"no IdentityService":                 {facts: order(func(f *facts) { f.service = serviceFacts{} }), want: rest(v1alpha1.ReasonServiceNotFound)},
+		"one that was not looked at":         {facts: order(func(f *facts) { f.service.known = false }), want: rest(v1alpha1.ReasonServiceNotReady)},
+		"one that does not work":             {facts: order(func(f *facts) { f.service.ready = false }), want: rest(v1alpha1.ReasonServiceNotReady)},
 
 		"the live Mandate": {facts: order(func(f *facts) { f.mandate.live = false }), want: next{step: stepReadMandate}},
 		"the application":  {facts: order(func(f *facts) { f.subject = subjectFacts{} }), want: next{step: stepReadApplication}},
@@ -169,7 +170,7 @@ func TestDecidePromises(t *testing.T) {
 				stalled: truth("stalled"), applied: truth("applied"), final: truth("final"), gone: truth("gone"), named: truth("named"),
 				individual: rapid.Int64Range(0, 1).Draw(t, "individual"),
 			},
-			service: serviceFacts{exists: truth("service"), known: truth("known"), ready: truth("ready")},
+			service: serviceFacts{exists: truth("service"), denied: truth("denied"), known: truth("known"), ready: truth("ready")},
 			subject: subjectFacts{read: truth("read"), missing: truth("missing"), sameReference: truth("same"), member: truth("member")},
 			secret:  secretFacts{looked: truth("looked"), exists: truth("secret"), mine: truth("mySecret")},
 			report:  reportFacts{held: truth("held"), downloaded: truth("downloaded"), refused: truth("refused"), tooLarge: truth("tooLarge"), isURL: truth("isURL")},
@@ -188,7 +189,7 @@ func TestDecidePromises(t *testing.T) {
 				t.Fatalf("sent without a start of its own, or twice")
 			}
 		case stepStart:
-			if own || f.ended || f.attempt.open || f.deleting || f.mandate.suspended || !f.mandate.live || f.mandate.individual == 0 || !f.service.ready || !f.subject.member {
+			if own || f.ended || f.attempt.open || f.deleting || f.mandate.suspended || !f.mandate.live || f.mandate.individual == 0 || !f.service.ready || f.service.denied || !f.subject.member {
 				t.Fatalf("started although something is in the way")
 			}
 		case stepDelete:

@@ -61,6 +61,7 @@ type mandateFacts struct {
 
 type serviceFacts struct {
 	exists bool // there is an IdentityService
+	denied bool // it is not for this namespace
 	known  bool // it was looked at as it is now
 	ready  bool
 }

@@ -1,7 +1,6 @@
 package action
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/connection"
 )
 
 // mandateField is the index of orders by the name of their Mandate.
@@ -86,16 +86,19 @@ func (p *pass) lookAtIndividual(status *v1alpha1.MandateStatus) {
 // connect finds the connection of the Mandate. One that was made from an earlier IdentityService is not it: its URL may be
 // another's.
 func (p *pass) connect(ctx context.Context, mandate *v1alpha1.Mandate) error {
-	p.service = types.NamespacedName{Namespace: mandate.Namespace, Name: cmp.Or(mandate.Spec.ServiceRef.Name, "default")}
-	p.facts.service = serviceFacts{}
-	service := &v1alpha1.IdentityService{}
-	if err := p.Cache.Get(ctx, p.service, service); err != nil {
-		return client.IgnoreNotFound(err)
+	p.service, p.facts.service = connection.KeyOf(mandate), serviceFacts{}
+	service, access, err := connection.Find(ctx, p.Cache, p.ClusterServices, p.service, mandate.Namespace)
+	if err != nil || access == connection.Absent {
+		return err
+	}
+	p.facts.service = serviceFacts{exists: true, denied: access == connection.Denied}
+	if p.facts.service.denied {
+		return nil
 	}
 	made, ok := p.Connections.Get(p.service)
-	known := ok && made.UID == service.UID && made.Generation == service.Generation
+	known := ok && made.UID == service.GetUID() && made.Generation == service.GetGeneration()
 	p.connection = made
-	p.facts.service = serviceFacts{exists: true, known: known, ready: known && made.Ready}
+	p.facts.service.known, p.facts.service.ready = known, known && made.Ready
 	return nil
 }
 

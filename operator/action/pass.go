@@ -2,10 +2,10 @@ package action
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,9 +23,11 @@ type pass struct {
 	order   *v1alpha1.MandateAction // as it was last read or written
 	attempt string                  // names the attempt of this pass, if it makes one
 	entered bool                    // it may e-mail somebody
+	line    *connection.Line        // of the connection, if this pass is in it
+	found   connection.Result       // out about the connection
 
 	facts         facts
-	service       types.NamespacedName // of the Mandate
+	service       connection.Key // of the Mandate
 	connection    connection.Connection
 	applicationID int64
 	reference     string // of the application
@@ -61,12 +63,36 @@ func (p *pass) leave() {
 	if p.entered {
 		p.attempts.RUnlock()
 	}
+	if p.line != nil {
+		p.line.Leave(p.found)
+	}
+}
+
+// callsService are the steps that show whether the connection works.
+var callsService = []step{stepReadApplication, stepSend, stepDownload}
+
+// calledLate is when an order that waits for room comes back by itself, should nobody call it.
+const calledLate = 15 * time.Second
+
+// enterLine keeps the orders of one connection from taking all workers. Without a connection, nothing is called.
+func (p *pass) enterLine(s step) bool {
+	if p.line != nil || !p.facts.service.ready || s == stepDelete {
+		return true
+	}
+	if !p.connection.Actions.Enter(client.ObjectKeyFromObject(p.order), p.facts.emails) {
+		return false
+	}
+	p.line = p.connection.Actions
+	return true
 }
 
 // act carries one step out and changes the facts accordingly. An error is one of the API server; the workqueue backs
 // off. What the service answers is never an error here, but a fact.
 func (p *pass) act(ctx context.Context, s step) error {
 	log.FromContext(ctx).V(1).Info("Step", "step", s)
+	if p.found == connection.Unused && slices.Contains(callsService, s) {
+		p.found = connection.Answered // suspect knows better
+	}
 	switch s {
 	case stepReadMandate:
 		return p.readMandate(ctx)
@@ -117,7 +143,7 @@ func (p *pass) lookAgain(decided next) time.Duration {
 	switch decided.reason {
 	case reasonBehind:
 		return wait.Jitter(time.Second, spread)
-	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotReady:
+	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotAllowed, v1alpha1.ReasonServiceNotReady:
 		return wait.Jitter(min(p.memory.backoff(p.order), maxServiceBackoff), spread)
 	case v1alpha1.ReasonRetrying, v1alpha1.ReasonSecretRefused:
 		return wait.Jitter(max(p.memory.backoff(p.order), decided.after), spread)
@@ -150,6 +176,7 @@ func (p *pass) failed(ctx context.Context, err error) {
 func (p *pass) suspect(err error) {
 	switch idv.KindOf(err) {
 	case idv.KindCredentials, idv.KindUnreachable, idv.KindConnection, idv.KindTimeout, idv.KindServer, idv.KindUnreadable:
+		p.found = connection.Failed
 		p.Suspect(p.service)
 	}
 }

@@ -96,10 +96,10 @@ func (p *plant) connect(namespace string, requestsPerSecond, poll int) {
 	p.check(client.IgnoreAlreadyExists(p.kube.Create(p.Context(), secret)))
 	service := &v1alpha1.IdentityService{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"}}
 	p.check(client.IgnoreNotFound(p.kube.Delete(p.Context(), service)))
-	service.Spec = v1alpha1.IdentityServiceSpec{
-		BaseURL: p.url, CredentialsSecretRef: v1alpha1.SecretReference{Name: "idv"}, RequestsPerSecond: int32(requestsPerSecond),
+	service.Spec = v1alpha1.IdentityServiceSpec{CredentialsSecretRef: v1alpha1.SecretReference{Name: "idv"}, ServiceSettings: v1alpha1.ServiceSettings{
+		BaseURL: p.url, RequestsPerSecond: int32(requestsPerSecond),
 		Polling: v1alpha1.Polling{MinIntervalSeconds: int32(poll), MaxIntervalSeconds: int32(max(poll, 3600))},
-	}
+	}}
 	if poll == 1 {
 		service.Spec.Polling.MaxIntervalSeconds = 1
 	}

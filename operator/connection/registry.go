@@ -1,5 +1,5 @@
-// Package connection holds the clients of the IdentityServices. The service controller puts them in; whoever calls the
-// service takes them out, and never sees credentials.
+// Package connection holds the clients of the IdentityServices and ClusterIdentityServices. The service controller puts
+// them in; whoever calls the service takes them out, and never sees credentials.
 package connection
 
 import (
@@ -12,16 +12,15 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
-	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// Connection is an IdentityService that has been reached at least once since its last change.
+// Connection is a service that has been looked at since its last change.
 type Connection struct {
 	Client *client.Client
 	// URL is the base URL in its normal form.
 	URL string
-	// UID, Created and Generation of the IdentityService that this was made from.
+	// UID, Created and Generation of the object that this was made from.
 	UID        types.UID
 	Created    metav1.Time
 	Generation int64
@@ -31,45 +30,90 @@ type Connection struct {
 	MinPoll, MaxPoll time.Duration
 	States           client.StateNames
 	References       *client.References
-	// Ready tells whether the last look at the service went well.
+	// Ready tells whether the last look at the service went well, and no calls have failed in a row since.
 	Ready bool
+	// Looked is when the last look at the service ended.
+	Looked time.Time
+	// Mandates and Actions bound who uses it at a time. The Registry sets them.
+	Mandates, Actions *Line
 }
 
-// Registry has the Connections by the name of their IdentityService.
+// Registry has the Connections.
 type Registry struct {
-	// Changes tells of the IdentityServices whose connection changed in a way that Mandates may wait for. One reader.
-	Changes chan event.GenericEvent
+	// Changes tells of the connections that changed in a way that Mandates may wait for. One reader.
+	Changes chan event.TypedGenericEvent[Key]
+	// Mandates and Actions are the Lines of the two kinds of objects that use connections.
+	Mandates, Actions *Lines
+	// Tripped, if set, is told of a connection that is not Ready any more because calls have failed in a row. It stays
+	// so until it is Put with a later look at the service.
+	Tripped func(Key)
 
 	mu          sync.RWMutex
-	connections map[types.NamespacedName]Connection
+	connections map[Key]Connection
+	tripped     map[Key]time.Time
 }
 
 // NewRegistry makes an empty Registry.
 func NewRegistry() *Registry {
-	return &Registry{Changes: make(chan event.GenericEvent), connections: map[types.NamespacedName]Connection{}}
+	return &Registry{
+		Changes: make(chan event.TypedGenericEvent[Key]), Mandates: newLines(), Actions: newLines(),
+		connections: map[Key]Connection{}, tripped: map[Key]time.Time{},
+	}
 }
 
 // Get gives a connection; false if there is none (yet).
-func (r *Registry) Get(name types.NamespacedName) (Connection, bool) {
+func (r *Registry) Get(key Key) (Connection, bool) {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	connection, ok := r.connections[name]
+	connection, ok := r.connections[key]
 	return connection, ok
 }
 
 // Put sets a connection and tells of a change, or gives up telling when ctx ends.
-func (r *Registry) Put(ctx context.Context, name types.NamespacedName, connection Connection) {
-	r.mu.Lock()
-	before, known := r.connections[name]
-	r.connections[name] = connection
-	r.mu.Unlock()
-	if known && before.alike(&connection) {
-		return
+func (r *Registry) Put(ctx context.Context, key Key, connection Connection) {
+	if !r.swap(key, &connection) {
+		r.tell(ctx, key)
 	}
-	service := &v1alpha1.IdentityService{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
+}
+
+func (r *Registry) tell(ctx context.Context, key Key) {
 	select {
-	case r.Changes <- event.GenericEvent{Object: service}:
+	case r.Changes <- event.TypedGenericEvent[Key]{Object: key}:
 	case <-ctx.Done():
+	}
+}
+
+// swap tells whether the connection before was as good.
+func (r *Registry) swap(key Key, connection *Connection) (alike bool) {
+	ahead := func() time.Duration { return 0 }
+	if connection.Client != nil {
+		ahead = connection.Client.Ahead
+	}
+	trip := func() { r.trip(key) }
+	connection.Mandates, connection.Actions = r.Mandates.line(key, trip, ahead), r.Actions.line(key, trip, ahead)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if at, tripped := r.tripped[key]; tripped && connection.Looked.After(at) {
+		delete(r.tripped, key)
+	} else if tripped {
+		connection.Ready = false
+	}
+	before, known := r.connections[key]
+	r.connections[key] = *connection
+	return known && before.alike(connection)
+}
+
+// trip keeps everybody from using a connection until it has been looked at.
+func (r *Registry) trip(key Key) {
+	r.mu.Lock()
+	connection, known := r.connections[key]
+	if known {
+		connection.Ready = false
+		r.connections[key], r.tripped[key] = connection, time.Now()
+	}
+	r.mu.Unlock()
+	if known && r.Tripped != nil {
+		r.Tripped(key)
 	}
 }
 
@@ -87,9 +131,13 @@ func (c *Connection) mandateTypes() []client.Reference {
 	return c.References.MandateTypes
 }
 
-// Remove forgets a connection.
-func (r *Registry) Remove(name types.NamespacedName) {
+// Remove forgets a connection, and tells of it, or gives up telling when ctx ends.
+func (r *Registry) Remove(ctx context.Context, key Key) {
+	r.Mandates.remove(key)
+	r.Actions.remove(key)
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.connections, name)
+	delete(r.connections, key)
+	delete(r.tripped, key)
+	r.mu.Unlock()
+	r.tell(ctx, key)
 }

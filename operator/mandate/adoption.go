@@ -3,12 +3,11 @@ package mandate
 import (
 	"context"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -24,14 +23,13 @@ func (r *Reconciler) taken(ctx context.Context, p *pass) (bool, error) {
 		if id := other.Status.ApplicationID; other.UID == p.mandate.UID || id == nil || *id != p.facts.adopt {
 			continue
 		}
-		service := &v1alpha1.IdentityService{}
-		err := r.Cache.Get(ctx, types.NamespacedName{Namespace: other.Namespace, Name: serviceName(other).Name}, service)
+		service, _, err := connection.Find(ctx, r.Cache, r.ClusterServices, connection.KeyOf(other), other.Namespace)
 		switch {
-		case apierrors.IsNotFound(err): // nobody can tell whether it is another one's
-			return true, nil
 		case err != nil:
 			return false, err
-		case ledger.NormalURL(service.Spec.BaseURL) == p.connection.URL:
+		case service == nil: // nobody can tell whether it is another one's
+			return true, nil
+		case ledger.NormalURL(service.Settings().BaseURL) == p.connection.URL:
 			return true, nil
 		}
 	}

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
@@ -32,7 +31,8 @@ import (
 
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=mandates,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=mandates/status,verbs=patch
-// +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices,verbs=get;list;watch
+// +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices;clusteridentityservices,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=applicationrecords,verbs=get;list;create;patch;delete
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
 // +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
@@ -51,8 +51,10 @@ type Reconciler struct {
 	Metadata    client.Writer
 	Ledger      ledger.Ledger
 	Connections *connection.Registry
+	// ClusterServices tells that ClusterIdentityServices and namespaces can be read.
+	ClusterServices bool
 	// Suspect is told of a connection that failed a call, so that its IdentityService is looked at.
-	Suspect func(types.NamespacedName)
+	Suspect func(connection.Key)
 	// SettleDelay is more than twice what the service takes for any request: an attempt may go out until half of it is over.
 	SettleDelay time.Duration
 	// Clock tells the time: a real one, whose times hold what does not jump, too.
@@ -65,23 +67,22 @@ type Reconciler struct {
 	attempts sync.RWMutex
 }
 
-// serviceField is the index of Mandates by the name of their IdentityService.
-const serviceField = "spec.serviceRef.name"
-
 // maxSteps is far more than any pass takes.
 const maxSteps = 50
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager, workers int) error {
-	err := manager.GetFieldIndexer().IndexField(ctx, &v1alpha1.Mandate{}, serviceField, func(o client.Object) []string {
-		return []string{serviceName(o.(*v1alpha1.Mandate)).Name} //nolint:forcetypeassert // it is registered for Mandates
-	})
-	if err != nil {
+	if err := manager.GetFieldIndexer().IndexField(ctx, &v1alpha1.Mandate{}, connection.MandateField, connection.IndexMandate); err != nil {
 		return err
 	}
-	return ctrl.NewControllerManagedBy(manager).Named("mandate").
+	controlled := ctrl.NewControllerManagedBy(manager).Named("mandate")
+	if r.ClusterServices {
+		controlled.WatchesMetadata(connection.NewNamespace(), handler.EnqueueRequestsFromMapFunc(r.namespaceChanged), builder.WithPredicates(relabelled))
+	}
+	return controlled.
 		For(&v1alpha1.Mandate{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		WatchesRawSource(source.Channel(r.Connections.Changes, handler.Funcs{GenericFunc: r.connectionChanged})).
+		WatchesRawSource(source.TypedChannel(r.Connections.Changes, handler.TypedFuncs[connection.Key, reconcile.Request]{GenericFunc: r.connectionChanged})).
+		WatchesRawSource(source.Channel(r.Connections.Mandates.Called, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: workers,
 			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](500*time.Millisecond, maxBackoff),
@@ -126,13 +127,16 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 	return reconcile.Result{}, errors.New("a pass over a Mandate did not come to an end; this is a fault of the operator")
 }
 
-// advance takes one step, and ends the pass if there is none to take.
+// advance takes one step, and ends the pass if there is none to take, or no room at the service.
 func (p *pass) advance(ctx context.Context) (result reconcile.Result, ended bool, err error) {
 	p.facts.now = p.Clock.Now()
 	decided := decide(p.facts)
 	if decided.step == stepRest {
 		result, err = p.end(ctx, decided)
 		return result, true, err
+	}
+	if !p.enterLine(decided.step) {
+		return reconcile.Result{RequeueAfter: jitter(calledLate), Priority: new(handler.LowPriority)}, true, nil
 	}
 	return reconcile.Result{}, false, p.act(ctx, decided.step)
 }
@@ -151,7 +155,7 @@ func (p *pass) end(ctx context.Context, decided next) (reconcile.Result, error) 
 	case reasonBehind:
 		return behind, nil
 	}
-	failures := p.memory.failed(p.mandate, slices.Contains(backedOff, decided.reason))
+	failures := p.memory.failed(p.mandate, slices.Contains(backedOff, decided.reason), decided.reason == v1alpha1.ReasonServiceNotReady)
 	err := p.writeStatus(ctx, decided.reason, failures)
 	switch {
 	case apierrors.IsConflict(err):
@@ -181,7 +185,7 @@ func (p *pass) lookAgain(decided next, failures int) time.Duration {
 		return jitter(p.facts.secondLook)
 	case v1alpha1.ReasonSecretNotFound, v1alpha1.ReasonSecretInvalid, v1alpha1.ReasonRefused:
 		return jitter(recheckInputs) // Secrets are not watched
-	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotReady, v1alpha1.ReasonMandateTypeNotFound, v1alpha1.ReasonReferenceConflict,
+	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotAllowed, v1alpha1.ReasonServiceNotReady, v1alpha1.ReasonMandateTypeNotFound, v1alpha1.ReasonReferenceConflict,
 		v1alpha1.ReasonOutcomeUnknown:
 		return jitter(maxBackoff)
 	case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotArchived:
@@ -196,11 +200,3 @@ func (p *pass) lookAgain(decided next, failures int) time.Duration {
 
 // recheckInputs is how soon a mended Secret is noticed.
 const recheckInputs = 30 * time.Second
-
-func serviceName(m *v1alpha1.Mandate) types.NamespacedName {
-	name := m.Spec.ServiceRef.Name
-	if name == "" {
-		name = "default"
-	}
-	return types.NamespacedName{Namespace: m.Namespace, Name: name}
-}

@@ -14,6 +14,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -67,14 +68,15 @@ func (p *pass) begun(ctx context.Context, record *v1alpha1.ApplicationRecord, st
 	return nil
 }
 
-// verify reads the Mandate and its IdentityService past the cache and after the claim: an edit or a deletion
-// that came in between must stop the attempt, and so must an id that somebody else has bound. An operator that knows of
-// an edit looks for attempts under other references before it begins its own, and finds the one that is verified here.
+// verify reads the Mandate and its service past the cache and after the claim: an edit or a deletion that came in between
+// must stop the attempt, and so must an id that somebody else has bound, or a namespace that is not selected any more. An
+// operator that knows of an edit looks for attempts under other references before it begins its own, and finds the one that
+// is verified here.
 func (p *pass) verify(ctx context.Context) {
-	mandate, service := &v1alpha1.Mandate{}, &metav1.PartialObjectMetadata{} // more of the service would only be thrown away
-	service.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind("IdentityService"))
-	err := errors.Join(p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), mandate), p.Live.Get(ctx, serviceName(p.mandate), service))
-	same := err == nil && p.current(mandate) && service.UID == p.connection.UID && service.Generation == p.connection.Generation
+	mandate := &v1alpha1.Mandate{}
+	service, access, err := connection.Find(ctx, p.Live, p.ClusterServices, connection.KeyOf(p.mandate), p.mandate.Namespace)
+	err = errors.Join(err, p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), mandate))
+	same := err == nil && p.current(mandate) && access == connection.Granted && service.GetUID() == p.connection.UID && service.GetGeneration() == p.connection.Generation
 	same = same && (usesSecrets(p.mandate) || p.takeSpec(ctx, mandate))
 	p.facts.attempt.verified, p.facts.attempt.changed = same, !same
 }

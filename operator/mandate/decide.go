@@ -89,6 +89,8 @@ func decideCreate(f facts) next {
 	switch {
 	case !f.service.exists:
 		return rest(v1alpha1.ReasonServiceNotFound)
+	case f.service.denied:
+		return rest(v1alpha1.ReasonServiceNotAllowed)
 	case !f.service.known:
 		return rest(v1alpha1.ReasonServiceNotReady)
 	case !r.read:
@@ -161,7 +163,7 @@ func blockedPost(f facts) next {
 	switch {
 	case deadlinePassed(f):
 		return rest(v1alpha1.ReasonCreateDeadlinePassed)
-	case !f.service.ready:
+	case !f.service.ready, f.service.deleting: // whoever deletes a connection wants nothing new to be sent
 		return rest(v1alpha1.ReasonServiceNotReady)
 	case !f.inputs.resolved:
 		return next{step: stepResolve}

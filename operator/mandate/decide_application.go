@@ -16,6 +16,8 @@ func decideApplication(f facts) next {
 		return rest(restingReason(f))
 	case !f.service.exists:
 		return rest(v1alpha1.ReasonServiceNotFound)
+	case f.service.denied:
+		return rest(v1alpha1.ReasonServiceNotAllowed)
 	case !f.service.known, !f.service.ready:
 		return rest(v1alpha1.ReasonServiceNotReady)
 	case a.missing:
@@ -83,6 +85,8 @@ func decideAdoption(f facts) next {
 	switch {
 	case !f.service.exists:
 		return rest(v1alpha1.ReasonServiceNotFound)
+	case f.service.denied:
+		return rest(v1alpha1.ReasonServiceNotAllowed)
 	case !f.service.known, !f.service.ready:
 		return rest(v1alpha1.ReasonServiceNotReady)
 	case !r.read:
@@ -124,7 +128,7 @@ func decideDeletion(f facts) next {
 		return next{step: stepListRecords}
 	case f.id == 0 && r.id == 0:
 		return next{step: stepFinalizer} // there is no application, or none that can be named
-	case !f.service.exists, !f.service.known, !f.service.ready:
+	case !f.service.exists, f.service.denied, !f.service.known, !f.service.ready:
 		return rest(v1alpha1.ReasonDeletionWaiting)
 	case f.id == 0, r.exists && r.elsewhere:
 		return rest(v1alpha1.ReasonDeletionRefused)

@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -367,6 +368,31 @@ func TestDecide(t *testing.T) {
 			facts: fresh(func(f *facts) { f.service = serviceFacts{} }),
 			want:  rest(v1alpha1.ReasonServiceNotFound),
 		},
+		"a ClusterIdentityService of others": {
+			facts: fresh(func(f *facts) { f.service = serviceFacts{exists: true, denied: true} }),
+			want:  rest(v1alpha1.ReasonServiceNotAllowed),
+		},
+		"a ClusterIdentityService of others, with an application": {
+			why: "it was selected once: nothing is read or decided with credentials that are not for this namespace any more",
+			facts: bound(func(f *facts) {
+				f.service, f.application = serviceFacts{exists: true, denied: true}, applicationFacts{}
+			}),
+			want: rest(v1alpha1.ReasonServiceNotAllowed),
+		},
+		"a ClusterIdentityService of others, to adopt from": {
+			facts: fresh(func(f *facts) { f.adopt, f.service = 7, serviceFacts{exists: true, denied: true} }),
+			want:  rest(v1alpha1.ReasonServiceNotAllowed),
+		},
+		"an IdentityService that is being deleted": {
+			why:   "whoever deletes a connection wants nothing new to be sent",
+			facts: fresh(func(f *facts) { f.service.deleting = true }),
+			want:  rest(v1alpha1.ReasonServiceNotReady),
+		},
+		"an IdentityService that is being deleted, with an application": {
+			why:   "it is there until this is done",
+			facts: bound(func(f *facts) { f.service.deleting, f.application = true, applicationFacts{} }),
+			want:  next{step: stepRead},
+		},
 		"an IdentityService that was not looked at yet": {
 			facts: fresh(func(f *facts) { f.service = serviceFacts{exists: true}; f.records.read = false }),
 			want:  rest(v1alpha1.ReasonServiceNotReady),
@@ -398,7 +424,11 @@ func bound(change func(*facts)) facts {
 func TestDecideNeverCreatesTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := anyFacts(t)
-		switch decide(f).step {
+		step := decide(f).step
+		if f.service.denied && !f.attempt.begun && (slices.Contains(callsService, step) || step == stepClaim || step == stepRetake) {
+			t.Fatalf("%s with a service that is not for this namespace: %+v", step, f)
+		}
+		switch step {
 		case stepPost:
 			if a := f.attempt; !a.begun || !a.verified || a.changed || a.posted {
 				t.Fatalf("posts an attempt that is not claimed, verified and unsent: %+v", f)
@@ -451,8 +481,11 @@ func anyFacts(t *rapid.T) facts {
 		decision: rapid.SampledFrom([]v1alpha1.Decision{"", v1alpha1.DecisionComplete, v1alpha1.DecisionReject}).Draw(t, "decision"),
 		archive:  flag.Draw(t, "archive"), id: rapid.SampledFrom([]int64{0, 0, 7}).Draw(t, "id"), bound: flag.Draw(t, "bound"), seen: flag.Draw(t, "seen"),
 		outcome: rapid.SampledFrom([]v1alpha1.Outcome{"", "", v1alpha1.OutcomeCompleted, v1alpha1.OutcomeDeleted}).Draw(t, "outcome"),
-		service: serviceFacts{flag.Draw(t, "exists"), flag.Draw(t, "known"), flag.Draw(t, "ready"), flag.Draw(t, "probed")},
-		inputs:  inputsFacts{resolved: flag.Draw(t, "resolved"), fingerprint: "now"},
+		service: serviceFacts{
+			exists: flag.Draw(t, "exists"), denied: flag.Draw(t, "denied"), deleting: flag.Draw(t, "deleting"),
+			known: flag.Draw(t, "known"), ready: flag.Draw(t, "ready"), probed: flag.Draw(t, "probed"),
+		},
+		inputs: inputsFacts{resolved: flag.Draw(t, "resolved"), fingerprint: "now"},
 		records: recordsFacts{
 			read: flag.Draw(t, "read"), listed: flag.Draw(t, "listed"), exists: flag.Draw(t, "recorded"), mine: flag.Draw(t, "mine"), sent: flag.Draw(t, "sent"),
 			ordinal: rapid.Int32Range(1, 5).Draw(t, "ordinal"), inputs: rapid.SampledFrom([]string{"now", "then"}).Draw(t, "inputs"),

@@ -202,13 +202,13 @@ type statusWriter struct {
 
 // Patch patches the status of a Mandate.
 func (s statusWriter) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.SubResourcePatchOption) error {
-	mandate := object.(*v1alpha1.Mandate) //nolint:forcetypeassert // nothing else has a status here
-	data, err := patch.Data(mandate)
+	name := object.GetName() // of a Mandate: nothing else has a status here
+	data, err := patch.Data(object)
 	if err != nil {
 		return err
 	}
 	return s.api.write(func() error {
-		live, err := s.api.conditional(mandate.Name, data)
+		live, err := s.api.conditional(name, data)
 		if err != nil {
 			return err
 		}
@@ -217,7 +217,7 @@ func (s statusWriter) Patch(_ context.Context, object client.Object, patch clien
 			return err
 		}
 		if id := live.Status.ApplicationID; id != nil && (merged.Status.ApplicationID == nil || *merged.Status.ApplicationID != *id) {
-			return forbidden("Mandate", mandate.Name)
+			return forbidden("Mandate", name)
 		}
 		patched := live.DeepCopy()
 		patched.Status = merged.Status

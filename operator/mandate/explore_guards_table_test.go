@@ -75,7 +75,7 @@ func guards() map[string]guard {
 		},
 		"verify the IdentityService": {
 			why: "it may lead to another account since", file: createFile,
-			old: " && service.UID == p.connection.UID && service.Generation == p.connection.Generation", off: " && (!ON || service.UID == p.connection.UID && service.Generation == p.connection.Generation)",
+			old: " && service.GetUID() == p.connection.UID && service.GetGeneration() == p.connection.Generation", off: " && (!ON || service.GetUID() == p.connection.UID && service.GetGeneration() == p.connection.Generation)",
 			caughtBy: "TestExplore/another account",
 		},
 		"deposit retried": {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/ledger"
 )
@@ -173,7 +174,7 @@ func (o *operator) with(p *pass, r *Reconciler) *operator {
 	c := *o
 	c.notes, c.pass = r.memory.notes, p
 	if p != nil {
-		p.Reconciler, p.service = nil, nil
+		p.Reconciler, p.service, p.line = nil, nil, nil // the line bounds workers, of which there is one here
 	}
 	return &c
 }
@@ -183,13 +184,13 @@ func reconciler(s *surroundings, o *operator) *Reconciler {
 	api := apiServer{surroundings: s}
 	r := &Reconciler{
 		Cache: cacheReader{o}, Live: api, Status: statusWriter{api: api}, Metadata: api, Ledger: ledger.Ledger{Reader: api, Writer: api},
-		Events: silent{}, Suspect: func(types.NamespacedName) {}, Clock: stopped{patient: s.fault == faultErrors},
+		Events: silent{}, Suspect: func(connection.Key) {}, Clock: stopped{patient: s.fault == faultErrors},
 		SettleDelay: settle, GiveUpAfter: 24 * time.Hour, Connections: connection.NewRegistry(),
 	}
 	r.memory.notes = maps.Clone(o.notes)
 	told, tell := context.WithCancel(context.Background())
 	tell() // nobody listens to what changed
-	r.Connections.Put(told, types.NamespacedName{Namespace: namespace, Name: "default"}, o.connection)
+	r.Connections.Put(told, connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: namespace, Name: "default"}, o.connection)
 	return r
 }
 

@@ -81,7 +81,7 @@ func calm(names ...string) *world {
 	w := &world{mandates: map[string]*v1alpha1.Mandate{}, records: map[string]*v1alpha1.ApplicationRecord{}, sites: map[string]site{}}
 	w.service = &v1alpha1.IdentityService{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default", UID: "service", Generation: 1, CreationTimestamp: metav1.NewTime(now.Add(-time.Hour))},
-		Spec:       v1alpha1.IdentityServiceSpec{BaseURL: firstURL},
+		Spec:       v1alpha1.IdentityServiceSpec{ServiceSettings: v1alpha1.ServiceSettings{BaseURL: firstURL}},
 	}
 	for _, url := range []string{firstURL, otherURL} {
 		w.sites[url] = site{nextID: 2, applications: []application{{id: foreignID, reference: foreignReference, created: now}}}

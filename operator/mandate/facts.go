@@ -49,10 +49,12 @@ type facts struct {
 }
 
 type serviceFacts struct {
-	exists bool // there is an IdentityService
-	known  bool // it was looked at as it is now, so its URL and settings are known
-	ready  bool
-	probed bool // it answered something else in this pass
+	exists   bool // there is an IdentityService
+	denied   bool // it is not for this namespace
+	deleting bool // it goes when nobody needs it any more
+	known    bool // it was looked at as it is now, so its URL and settings are known
+	ready    bool
+	probed   bool // it answered something else in this pass
 }
 
 // recordsFacts is what the ledger says of this Mandate's reference.

@@ -226,7 +226,7 @@ func argoHealth(t *testing.T) func(map[string]any) string {
 func argoConfig(t *testing.T, script string) string {
 	t.Helper()
 	data := map[string]string{}
-	for _, kind := range []string{"IdentityService", "Mandate", "MandateAction"} {
+	for _, kind := range []string{"ClusterIdentityService", "IdentityService", "Mandate", "MandateAction"} {
 		data["resource.customizations.health.idv.mandate.io_"+kind] = script
 	}
 	content, err := yaml.Marshal(map[string]any{

@@ -49,11 +49,13 @@ func (m *memory) update(mandate *v1alpha1.Mandate, change func(*note)) note {
 	return n
 }
 
-// failed counts passes in a row that failed.
-func (m *memory) failed(mandate *v1alpha1.Mandate, failed bool) int {
+// failed counts passes in a row that failed. One that was held back neither failed nor went well.
+func (m *memory) failed(mandate *v1alpha1.Mandate, failed, heldBack bool) int {
 	return m.update(mandate, func(n *note) {
-		n.failures++
-		if !failed {
+		switch {
+		case failed:
+			n.failures++
+		case !heldBack:
 			n.failures = 0
 		}
 	}).failures

@@ -2,6 +2,7 @@ package mandate
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -43,12 +44,17 @@ type pass struct {
 	reviewed    map[int64]v1alpha1.CheckDecision // by check id, those that were carried out
 	stale       bool                             // a check was decided since the application was read
 	entered     bool                             // it may create an application
+	line        *connection.Line                 // of the connection, if this pass is in it
+	found       connection.Result                // out about the connection
 }
 
 // leave ends the pass.
 func (p *pass) leave() {
 	if p.entered {
 		p.attempts.RUnlock()
+	}
+	if p.line != nil {
+		p.line.Leave(p.found)
 	}
 }
 
@@ -106,16 +112,40 @@ func (r *Reconciler) begin(ctx context.Context, mandate *v1alpha1.Mandate) (*pas
 // connect finds the connection that the Mandate is to use. One that was made from an earlier IdentityService is not it:
 // its URL or prefix may be another's.
 func (r *Reconciler) connect(ctx context.Context, p *pass) (serviceFacts, error) {
-	service := &v1alpha1.IdentityService{}
-	if err := r.Cache.Get(ctx, serviceName(p.mandate), service); err != nil {
-		return serviceFacts{}, client.IgnoreNotFound(err)
+	key := connection.KeyOf(p.mandate)
+	service, access, err := connection.Find(ctx, r.Cache, r.ClusterServices, key, p.mandate.Namespace)
+	switch {
+	case err != nil || access == connection.Absent:
+		return serviceFacts{}, err
+	case access == connection.Denied:
+		return serviceFacts{exists: true, denied: true}, nil
 	}
-	made, ok := r.Connections.Get(serviceName(p.mandate))
-	if !ok || made.UID != service.UID || made.Generation != service.Generation {
-		return serviceFacts{exists: true}, nil
+	f := serviceFacts{exists: true, deleting: !service.GetDeletionTimestamp().IsZero()}
+	if made, ok := r.Connections.Get(key); ok && made.UID == service.GetUID() && made.Generation == service.GetGeneration() {
+		p.connection, p.service = made, made.Client
+		f.known, f.ready = true, made.Ready
 	}
-	p.connection, p.service = made, made.Client
-	return serviceFacts{exists: true, known: true, ready: made.Ready}, nil
+	return f, nil
+}
+
+// callsService are the steps that show whether the connection works.
+var callsService = []step{stepPost, stepRead, stepProbe, stepArchive, stepDelete, stepReview, stepComplete, stepReject}
+
+// calledLate is when a Mandate that waits for room comes back by itself, should nobody call it.
+const calledLate = 15 * time.Second
+
+// enterLine keeps the Mandates of one connection from taking all workers. What leads up to a call is in the line, too: it
+// is not done twice. Without a connection, nothing is called.
+func (p *pass) enterLine(s step) bool {
+	if p.line != nil || !p.facts.service.ready || s == stepFinalizer {
+		return true
+	}
+	urgent := p.facts.id == 0 || p.facts.deletion.requested || p.mandate.Status.ObservedGeneration != p.mandate.Generation
+	if !p.connection.Mandates.Enter(client.ObjectKeyFromObject(p.mandate), urgent) {
+		return false
+	}
+	p.line = p.connection.Mandates
+	return true
 }
 
 // heldDecision is what the application looked like when the service refused the decision, or a review, of this very spec.
@@ -132,6 +162,9 @@ func heldDecision(m *v1alpha1.Mandate) string {
 // off. What the service answers is never an error here, but a fact.
 func (p *pass) act(ctx context.Context, s step) error {
 	log.FromContext(ctx).V(1).Info("Step", "step", s)
+	if p.found == connection.Unused && slices.Contains(callsService, s) {
+		p.found = connection.Answered // suspect knows better
+	}
 	switch s {
 	case stepReadRecord:
 		return p.readRecord(ctx)
@@ -186,6 +219,7 @@ func (p *pass) failed(ctx context.Context, err error, reason string) {
 func (p *pass) suspect(err error) {
 	switch idv.KindOf(err) {
 	case idv.KindCredentials, idv.KindUnreachable, idv.KindConnection, idv.KindTimeout, idv.KindServer, idv.KindUnreadable:
-		p.Suspect(serviceName(p.mandate))
+		p.found = connection.Failed
+		p.Suspect(connection.KeyOf(p.mandate))
 	}
 }

@@ -9,16 +9,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
 )
 
 // connectionChanged queues the Mandates of an IdentityService whose connection came, went or changed. Those whose
 // application exists can wait until the others had their turn. Those with an outcome wait for nothing.
-func (r *Reconciler) connectionChanged(ctx context.Context, change event.GenericEvent, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+func (r *Reconciler) connectionChanged(ctx context.Context, change event.TypedGenericEvent[connection.Key], queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	var mandates v1alpha1.MandateList
-	err := r.Cache.List(ctx, &mandates, client.InNamespace(change.Object.GetNamespace()), client.MatchingFields{serviceField: change.Object.GetName()},
+	err := r.Cache.List(ctx, &mandates, client.InNamespace(change.Object.Namespace), client.MatchingFields{connection.MandateField: change.Object.String()},
 		client.UnsafeDisableDeepCopy)
 	if err != nil {
 		log.FromContext(ctx).Error(err, "Listing the Mandates of an IdentityService failed; they are looked at when their time comes")
@@ -36,4 +38,28 @@ func (r *Reconciler) connectionChanged(ctx context.Context, change event.Generic
 			queue.Add(request)
 		}
 	}
+}
+
+// relabelled is for namespaces: what they are called when they are seen first changes nothing.
+var relabelled = predicate.Funcs{
+	CreateFunc:  func(event.CreateEvent) bool { return false },
+	DeleteFunc:  func(event.DeleteEvent) bool { return false },
+	GenericFunc: func(event.GenericEvent) bool { return false },
+	UpdateFunc:  predicate.LabelChangedPredicate{}.Update,
+}
+
+// namespaceChanged gives the Mandates that a ClusterIdentityService may have become open to, or closed.
+func (r *Reconciler) namespaceChanged(ctx context.Context, namespace client.Object) []reconcile.Request {
+	var mandates v1alpha1.MandateList
+	if err := r.Cache.List(ctx, &mandates, client.InNamespace(namespace.GetName())); err != nil {
+		log.FromContext(ctx).Error(err, "Listing the Mandates of a namespace failed; they are looked at when their time comes")
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range mandates.Items {
+		if mandate := &mandates.Items[i]; mandate.Spec.ServiceRef.Kind == v1alpha1.ServiceKindClusterIdentityService {
+			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(mandate)})
+		}
+	}
+	return requests
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -19,30 +20,51 @@ import (
 // maxWait is how long a call waits for its turn before it is put back into the queue.
 const maxWait = 10 * time.Second
 
-// connect makes a new client if the spec or the Secret changed. A reason says why there can be none.
-func (r *Reconciler) connect(ctx context.Context, service *v1alpha1.IdentityService, e *entry) (reason string, err error) {
+// inputs are what a client is made from.
+type inputs struct {
+	service  types.UID
+	settings v1alpha1.ServiceSettings
+	secret   string // its UID and version
+}
+
+func (i *inputs) same(other *inputs) bool {
+	return i.service == other.service && i.secret == other.secret && equality.Semantic.DeepEqual(i.settings, other.settings)
+}
+
+// connect makes a new client if the settings or the Secret changed. A reason says why there can be none.
+func (r *Reconciler) connect(ctx context.Context, service connection.Service, e *entry) (reason string, err error) {
 	var secret corev1.Secret
-	err = r.Live.Get(ctx, types.NamespacedName{Namespace: service.Namespace, Name: service.Spec.CredentialsSecretRef.Name}, &secret)
+	ref := service.CredentialsSecret()
+	wanted := inputs{service: service.GetUID(), settings: *service.Settings().DeepCopy()}
+	err = r.Live.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &secret)
+	wanted.secret = fmt.Sprintf("%s/%s", secret.UID, secret.ResourceVersion)
+	if apierrors.IsNotFound(err) && e.client != nil && !service.GetDeletionTimestamp().IsZero() {
+		// When everything is deleted at once, the Secret goes first. What Mandates still have to do is done with what it held.
+		wanted.secret, err = e.made.secret, nil
+	}
 	if apierrors.IsNotFound(err) {
 		e.forget()
 		return v1alpha1.ReasonSecretNotFound, nil
 	}
+	if apierrors.IsForbidden(err) {
+		e.forget()
+		return v1alpha1.ReasonSecretForbidden, nil
+	}
 	if err != nil {
 		return "", err
 	}
-	version := fmt.Sprintf("%s/%d/%s/%s", service.UID, service.Generation, secret.UID, secret.ResourceVersion)
-	if e.version == version && e.client != nil {
+	if e.client != nil && e.made.same(&wanted) {
 		return "", nil
 	}
 	e.forget()
-	if bundle := service.Spec.CABundle; bundle != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(bundle)) {
+	if bundle := wanted.settings.CABundle; bundle != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(bundle)) {
 		return v1alpha1.ReasonCABundleInvalid, nil
 	}
-	e.client, err = idv.New(r.config(&service.Spec, &secret))
+	e.client, err = idv.New(r.config(&wanted.settings, &secret))
 	if err != nil {
 		return v1alpha1.ReasonSecretInvalid, nil //nolint:nilerr // it is shown as a condition; a retry needs another Secret
 	}
-	e.version = version
+	e.made = wanted
 	return "", nil
 }
 
@@ -51,10 +73,10 @@ func (e *entry) forget() {
 	if e.client != nil {
 		e.client.Close()
 	}
-	e.client, e.version, e.err, e.checked, e.next, e.failures = nil, "", nil, time.Time{}, time.Time{}, 0
+	e.client, e.made, e.err, e.checked, e.next, e.failures = nil, inputs{}, nil, time.Time{}, time.Time{}, 0
 }
 
-func (r *Reconciler) config(spec *v1alpha1.IdentityServiceSpec, secret *corev1.Secret) idv.Config {
+func (r *Reconciler) config(spec *v1alpha1.ServiceSettings, secret *corev1.Secret) idv.Config {
 	return idv.Config{
 		BaseURL: spec.BaseURL,
 		Credentials: idv.Credentials{
@@ -73,15 +95,15 @@ func (r *Reconciler) config(spec *v1alpha1.IdentityServiceSpec, secret *corev1.S
 }
 
 // publish tells the other controllers of the connection.
-func (r *Reconciler) publish(ctx context.Context, name types.NamespacedName, service *v1alpha1.IdentityService, e *entry, reason string) {
-	spec := &service.Spec
-	r.Connections.Put(ctx, name, connection.Connection{
+func (r *Reconciler) publish(ctx context.Context, key connection.Key, service connection.Service, e *entry, reason string) {
+	spec := service.Settings()
+	r.Connections.Put(ctx, key, connection.Connection{
 		Client: e.client, URL: ledger.NormalURL(spec.BaseURL), ReferencePrefix: spec.ReferencePrefix,
-		UID: service.UID, Created: service.CreationTimestamp, Generation: service.Generation,
+		UID: service.GetUID(), Created: service.GetCreationTimestamp(), Generation: service.GetGeneration(),
 		MinPoll: seconds(spec.Polling.MinIntervalSeconds, 30), MaxPoll: seconds(spec.Polling.MaxIntervalSeconds, 3600),
 		States:     idv.StateNames{InReview: spec.States.InReview, Completed: spec.States.Completed, Rejected: spec.States.Rejected},
 		References: e.references,
-		Ready:      reason == v1alpha1.ReasonConnected,
+		Ready:      reason == v1alpha1.ReasonConnected, Looked: e.looked,
 	})
 }
 

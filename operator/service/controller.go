@@ -1,5 +1,5 @@
-// Package service is the controller of IdentityServices: it keeps one client per connection, sees whether it works, and
-// is the only one that reads credentials.
+// Package service is the controller of IdentityServices and ClusterIdentityServices: it keeps one client per connection,
+// sees whether it works, and is the only one that reads credentials.
 package service
 
 import (
@@ -7,8 +7,9 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -26,9 +27,10 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 )
 
-// +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices,verbs=get;list;watch
-// +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices/status,verbs=patch
+// +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices;clusteridentityservices,verbs=get;list;watch;patch
+// +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices/status;clusteridentityservices/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
+// +kubebuilder:rbac:groups=events.k8s.io,resources=events,verbs=create;patch
 
 const (
 	// secretInterval is how soon a changed Secret is noticed: Secrets are read one by one, never listed or watched.
@@ -38,82 +40,123 @@ const (
 	// suspectInterval is how soon a connection is looked at again that calls have failed on.
 	suspectInterval = 5 * time.Second
 	maxRetry        = 2 * time.Minute
+	// deletionInterval is how soon a service that is being deleted is looked at again: Mandates are not watched here.
+	deletionInterval = 2 * time.Second
 	// workers is more than one, because a service that does not answer holds its worker up for a while.
 	workers = 10
 )
 
-// Reconciler reconciles IdentityServices.
+// Reconciler reconciles IdentityServices and ClusterIdentityServices.
 type Reconciler struct {
-	Cache       client.Reader
-	Live        client.Reader
-	Status      client.SubResourceWriter
+	// Cache has services and Mandates, these without their personal data. It may lag.
+	Cache client.Reader
+	// Live reads from the API server.
+	Live client.Reader
+	// Status patches the status of services, with strict field validation.
+	Status client.SubResourceWriter
+	// Metadata patches the finalizers of services.
+	Metadata client.Writer
+	// Events takes what people should hear of.
+	Events      events.EventRecorder
 	Connections *connection.Registry
+	// ClusterServices tells that ClusterIdentityServices can be read.
+	ClusterServices bool
+	// AllNamespaces tells that Cache has the Mandates of all namespaces.
+	AllNamespaces bool
+	// GiveUpAfter is how long a deletion waits for Mandates.
+	GiveUpAfter time.Duration
 	UserAgent   string
 	// Observe is told of every request to the service.
 	Observe func(idv.Request)
 
 	mu       sync.Mutex
-	entries  map[types.NamespacedName]*entry
-	suspects chan event.GenericEvent
+	entries  map[connection.Key]*entry
+	suspects chan event.TypedGenericEvent[connection.Key]
 }
 
-// entry is what is known of one IdentityService beside its status. It belongs to the one worker that reconciles the
-// IdentityService, but for suspect, which is guarded by mu of the Reconciler.
+// entry is what is known of one service beside its status. It belongs to the one worker that reconciles the service, but
+// for suspect, which is guarded by mu of the Reconciler.
 type entry struct {
-	version    string // of spec and Secret that client was made from
+	made       inputs // that client was made from
 	client     *idv.Client
 	references *idv.References
 	err        error // of the last check
 	failures   int
-	checked    time.Time
+	checked    time.Time // when the last check began
+	looked     time.Time // and ended
 	next       time.Time // no check before it
 	suspect    bool
 }
 
-// New makes a Reconciler.
-func New(manager ctrl.Manager, connections *connection.Registry, status client.SubResourceWriter, userAgent string, observe func(idv.Request)) *Reconciler {
-	return &Reconciler{
-		Cache: manager.GetClient(), Live: manager.GetAPIReader(), Status: status, Connections: connections, UserAgent: userAgent, Observe: observe,
-		entries: map[types.NamespacedName]*entry{}, suspects: make(chan event.GenericEvent, 100),
-	}
+// Init makes the Reconciler ready for use, and has it look at connections on which calls fail.
+func (r *Reconciler) Init() {
+	r.entries, r.suspects = map[connection.Key]*entry{}, make(chan event.TypedGenericEvent[connection.Key], 100)
+	r.Connections.Tripped = r.Suspect
 }
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
-	return ctrl.NewControllerManagedBy(manager).Named("identityservice").
-		For(&v1alpha1.IdentityService{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
-		WatchesRawSource(source.Channel(r.suspects, &handler.EnqueueRequestForObject{})).
-		WithOptions(controller.Options{
+	enqueue := handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, service client.Object) []connection.Key {
+		return []connection.Key{connection.KeyOfService(service)}
+	})
+	enqueueKey := handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, key connection.Key) []connection.Key {
+		return []connection.Key{key}
+	})
+	controlled := builder.TypedControllerManagedBy[connection.Key](manager).Named("identityservice").
+		Watches(&v1alpha1.IdentityService{}, enqueue, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		WatchesRawSource(source.TypedChannel(r.suspects, enqueueKey))
+	if r.ClusterServices {
+		controlled.Watches(&v1alpha1.ClusterIdentityService{}, enqueue, builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+	}
+	return controlled.
+		WithOptions(controller.TypedOptions[connection.Key]{
 			MaxConcurrentReconciles: workers,
-			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](500*time.Millisecond, secretInterval),
+			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[connection.Key](500*time.Millisecond, secretInterval),
+		}).
+		WithLogConstructor(func(key *connection.Key) logr.Logger {
+			logger := manager.GetLogger().WithValues("controller", "identityservice")
+			if key != nil {
+				logger = logger.WithValues("kind", key.Kind, "namespace", key.Namespace, "name", key.Name)
+			}
+			return logger
 		}).
 		Complete(r)
 }
 
 // Suspect makes the controller look at a connection soon: a call on it failed. It never blocks.
-func (r *Reconciler) Suspect(name types.NamespacedName) {
+func (r *Reconciler) Suspect(key connection.Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	e := r.entries[name]
+	e := r.entries[key]
 	if e == nil || e.suspect {
 		return
 	}
 	e.suspect = true
-	service := &v1alpha1.IdentityService{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
 	select {
-	case r.suspects <- event.GenericEvent{Object: service}:
+	case r.suspects <- event.TypedGenericEvent[connection.Key]{Object: key}:
 	default: // it is looked at anyway, only later
 	}
 }
 
 // Reconcile looks at one connection.
-func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	service := &v1alpha1.IdentityService{}
-	if err := r.Cache.Get(ctx, request.NamespacedName, service); err != nil {
-		r.remove(request.NamespacedName)
+func (r *Reconciler) Reconcile(ctx context.Context, key connection.Key) (reconcile.Result, error) {
+	service := key.NewService()
+	if err := r.Cache.Get(ctx, key.ObjectKey(), service); err != nil {
+		if apierrors.IsNotFound(err) {
+			r.remove(ctx, key)
+		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	e := r.entry(request.NamespacedName)
+	needed, err := r.protect(ctx, key, service)
+	switch {
+	case apierrors.IsConflict(err):
+		return reconcile.Result{RequeueAfter: time.Second}, nil // the cache is behind
+	case err != nil:
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	case !service.GetDeletionTimestamp().IsZero() && len(service.GetFinalizers()) == 0:
+		return reconcile.Result{}, nil // it is gone
+	}
+	e := r.entry(key)
 	reason, err := r.connect(ctx, service, e)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -121,11 +164,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if reason == "" {
 		reason = r.check(ctx, e)
 	}
-	r.publish(ctx, request.NamespacedName, service, e, reason)
-	if err := r.writeStatus(ctx, service, e.references, reason); err != nil {
+	r.publish(ctx, key, service, e, reason)
+	if err := r.writeStatus(ctx, service, e.references, orUnreadable(service, reason), needed); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	return reconcile.Result{RequeueAfter: r.lookAgain(e, time.Now())}, nil
+	next := r.lookAgain(e, time.Now())
+	if !service.GetDeletionTimestamp().IsZero() {
+		next = min(next, deletionInterval)
+	}
+	return reconcile.Result{RequeueAfter: next}, nil
 }
 
 // check asks the service for its reference data if it is time to, and gives the reason for Ready.
@@ -149,7 +196,7 @@ func (r *Reconciler) check(ctx context.Context, e *entry) string {
 // note takes down what a check found. A service that asks to wait is as usable as it was before.
 func (e *entry) note(now time.Time, references *idv.References, err error) {
 	busy := idv.KindOf(err) == idv.KindRateLimited && !e.checked.IsZero()
-	e.checked = now
+	e.checked, e.looked = now, time.Now()
 	if err == nil {
 		e.references, e.err, e.failures, e.next = references, nil, 0, now.Add(checkInterval)
 		return
@@ -181,21 +228,21 @@ func (r *Reconciler) lookAgain(e *entry, now time.Time) time.Duration {
 	return max(next, time.Second)
 }
 
-func (r *Reconciler) entry(name types.NamespacedName) *entry {
+func (r *Reconciler) entry(key connection.Key) *entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.entries[name] == nil {
-		r.entries[name] = &entry{}
+	if r.entries[key] == nil {
+		r.entries[key] = &entry{}
 	}
-	return r.entries[name]
+	return r.entries[key]
 }
 
-func (r *Reconciler) remove(name types.NamespacedName) {
-	r.Connections.Remove(name)
+func (r *Reconciler) remove(ctx context.Context, key connection.Key) {
+	r.Connections.Remove(ctx, key)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if e := r.entries[name]; e != nil && e.client != nil {
+	if e := r.entries[key]; e != nil && e.client != nil {
 		e.client.Close()
 	}
-	delete(r.entries, name)
+	delete(r.entries, key)
 }

@@ -3,6 +3,7 @@ package service
 import (
 	"context"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,13 +16,15 @@ import (
 
 // sentences of the condition Ready, one a reason: no text of the service, no value.
 var sentences = map[string]string{
-	v1alpha1.ReasonConnected:          "The service accepted the credentials and gave its reference data.",
-	v1alpha1.ReasonSecretNotFound:     "The Secret that spec.credentialsSecretRef names does not exist in this namespace. Create it, or correct the name.",
-	v1alpha1.ReasonSecretInvalid:      "The Secret that spec.credentialsSecretRef names must hold username and password, or client_id and client_secret, or all four; tokenAuthorization Basic needs the latter two.",
-	v1alpha1.ReasonCABundleInvalid:    "spec.caBundle holds no certificate in PEM that can be read.",
-	v1alpha1.ReasonCredentialsInvalid: "The service refused the credentials, or their user may not use the API. Correct the Secret; it is noticed by itself.",
-	v1alpha1.ReasonUnreachable:        "The service cannot be reached: no connection, no answer in time, or its certificate is not trusted. Check spec.baseURL, spec.caBundle and the network; it is tried again.",
-	v1alpha1.ReasonServiceError:       "The service answered with an error, or with something that is not its reference data. Check spec.baseURL; it is tried again.",
+	v1alpha1.ReasonConnected:                "The service accepted the credentials and gave its reference data.",
+	v1alpha1.ReasonSecretNotFound:           "The Secret that spec.credentialsSecretRef names does not exist. Create it, or correct the name.",
+	v1alpha1.ReasonSecretForbidden:          "The operator may not read the Secret that spec.credentialsSecretRef names. Bind its ClusterRole in the Secret's namespace, or move the Secret.",
+	v1alpha1.ReasonSecretInvalid:            "The Secret that spec.credentialsSecretRef names must hold username and password, or client_id and client_secret, or all four; tokenAuthorization Basic needs the latter two.",
+	v1alpha1.ReasonCABundleInvalid:          "spec.caBundle holds no certificate in PEM that can be read.",
+	v1alpha1.ReasonNamespaceSelectorInvalid: "spec.namespaceSelector cannot be read, so it selects no namespace. An operator is In or NotIn, with values, or Exists or DoesNotExist, without; keys and values are those of labels.",
+	v1alpha1.ReasonCredentialsInvalid:       "The service refused the credentials, or their user may not use the API. Correct the Secret; it is noticed by itself.",
+	v1alpha1.ReasonUnreachable:              "The service cannot be reached: no connection, no answer in time, or its certificate is not trusted. Check spec.baseURL, spec.caBundle and the network; it is tried again.",
+	v1alpha1.ReasonServiceError:             "The service answered with an error, or with something that is not its reference data. Check spec.baseURL; it is tried again.",
 }
 
 // maxMandateTypes is what the CRD allows.
@@ -42,11 +45,24 @@ func reasonFor(err error) string {
 	}
 }
 
-// writeStatus is the only place that writes the status of IdentityServices.
-func (r *Reconciler) writeStatus(ctx context.Context, service *v1alpha1.IdentityService, references *idv.References, reason string) error {
-	updated := service.DeepCopy()
-	status := &updated.Status
-	status.ObservedGeneration = service.Generation
+// orUnreadable is the reason to show: what keeps everybody from a service that works comes first.
+func orUnreadable(service connection.Service, reason string) string {
+	if shared, ok := service.(*v1alpha1.ClusterIdentityService); ok && reason == v1alpha1.ReasonConnected {
+		if _, err := connection.NamespaceSelector(shared); err != nil {
+			return v1alpha1.ReasonNamespaceSelectorInvalid
+		}
+	}
+	return reason
+}
+
+// writeStatus is the only place that writes the status of services. needed is how many Mandates hold up the deletion.
+func (r *Reconciler) writeStatus(ctx context.Context, service connection.Service, references *idv.References, reason string, needed int) error {
+	updated, ok := service.DeepCopyObject().(connection.Service)
+	if !ok {
+		return nil // it is one of the kinds that NewService makes
+	}
+	status, generation := updated.ServiceStatus(), service.GetGeneration()
+	status.ObservedGeneration = generation
 	if references != nil {
 		status.MandateTypes = mandateTypes(references)
 	}
@@ -55,11 +71,22 @@ func (r *Reconciler) writeStatus(ctx context.Context, service *v1alpha1.Identity
 		ready = metav1.ConditionTrue
 	}
 	meta.SetStatusCondition(&status.Conditions, metav1.Condition{Type: v1alpha1.ConditionReady, Status: ready, Reason: reason,
-		Message: sentences[reason], ObservedGeneration: service.Generation})
-	if equality.Semantic.DeepEqual(updated.Status, service.Status) {
+		Message: sentences[reason], ObservedGeneration: generation})
+	before := meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionInUse)
+	if holdsUp(service, needed) {
+		meta.SetStatusCondition(&status.Conditions, metav1.Condition{Type: v1alpha1.ConditionInUse, Status: metav1.ConditionTrue,
+			Reason: v1alpha1.ReasonMandatesRemain, Message: remain(needed), ObservedGeneration: generation})
+	} else {
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionInUse)
+	}
+	if equality.Semantic.DeepEqual(status, service.ServiceStatus()) {
 		return nil
 	}
-	return r.Status.Patch(ctx, updated, client.MergeFrom(service))
+	err := r.Status.Patch(ctx, updated, client.MergeFrom(service))
+	if err == nil && !before && holdsUp(service, needed) {
+		r.Events.Eventf(service, nil, corev1.EventTypeWarning, v1alpha1.ReasonMandatesRemain, actionDelete, "%s", remain(needed))
+	}
+	return err
 }
 
 func mandateTypes(references *idv.References) []v1alpha1.MandateType {

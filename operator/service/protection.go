@@ -1,0 +1,101 @@
+package service
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+// Reasons and actions of events; those of conditions are reasons of events, too.
+const (
+	eventDeletionGivenUp = "DeletionGivenUp"
+
+	actionDelete = "Delete"
+)
+
+// protect keeps a service while Mandates need it, and tells how many do. The finalizer is there only as long: a service that
+// nobody needs can be deleted, with its namespace, when no operator runs. An operator that does not see all Mandates of a
+// ClusterIdentityService leaves its finalizer to one that does.
+func (r *Reconciler) protect(ctx context.Context, key connection.Key, service connection.Service) (needed int, err error) {
+	var mandates v1alpha1.MandateList
+	err = r.Cache.List(ctx, &mandates, client.InNamespace(key.Namespace), client.MatchingFields{connection.MandateField: key.String()},
+		client.UnsafeDisableDeepCopy)
+	if err != nil {
+		return 0, err
+	}
+	for i := range mandates.Items {
+		if needs(&mandates.Items[i]) {
+			needed++
+		}
+	}
+	deleted := service.GetDeletionTimestamp()
+	has := controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)
+	wanted := needed > 0
+	if key.Namespace == "" && !r.AllNamespaces {
+		wanted = has
+	}
+	givenUp := wanted && has && !deleted.IsZero() && time.Since(deleted.Time) >= r.GiveUpAfter
+	switch wanted = wanted && !givenUp; {
+	case wanted == has, wanted && !deleted.IsZero(): // the API server takes no finalizer then
+		return needed, nil
+	case givenUp:
+		note := fmt.Sprintf("The service is deleted although Mandates still need it: %d. They wait for another one of that name.", needed)
+		r.Events.Eventf(service, nil, corev1.EventTypeWarning, eventDeletionGivenUp, actionDelete, "%s", note)
+		log.FromContext(ctx).Error(nil, "The service is deleted although Mandates still need it", "mandates", needed)
+	}
+	return needed, r.setFinalizer(ctx, key, service, !has)
+}
+
+// needs tells whether something is left to do for a Mandate at the service. What was not begun is not: nothing new is sent
+// by way of a service that is being deleted.
+func needs(m *v1alpha1.Mandate) bool {
+	if !m.DeletionTimestamp.IsZero() {
+		return controllerutil.ContainsFinalizer(m, v1alpha1.ApplicationFinalizer)
+	}
+	created := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionCreated)
+	begun := m.Status.ApplicationID != nil || created != nil && created.Reason == v1alpha1.ReasonOutcomeUnknown
+	return begun && m.Status.Outcome == ""
+}
+
+// setFinalizer patches the metadata, and the service in hand with it.
+func (r *Reconciler) setFinalizer(ctx context.Context, key connection.Key, service connection.Service, set bool) error {
+	before := &metav1.PartialObjectMetadata{
+		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: string(key.Kind)},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: key.Namespace, Name: key.Name, ResourceVersion: service.GetResourceVersion(), Finalizers: slices.Clone(service.GetFinalizers()),
+		},
+	}
+	after := before.DeepCopy()
+	if set {
+		controllerutil.AddFinalizer(after, v1alpha1.ServiceFinalizer)
+	} else {
+		controllerutil.RemoveFinalizer(after, v1alpha1.ServiceFinalizer)
+	}
+	if err := r.Metadata.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+		return err
+	}
+	service.SetFinalizers(after.Finalizers)
+	service.SetResourceVersion(after.ResourceVersion)
+	return nil
+}
+
+// holdsUp tells whether a deletion waits for Mandates.
+func holdsUp(service connection.Service, needed int) bool {
+	return needed > 0 && !service.GetDeletionTimestamp().IsZero() && controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)
+}
+
+// remain says how many Mandates hold up a deletion, and names none.
+func remain(needed int) string {
+	return fmt.Sprintf("The service is being deleted, and Mandates still need it: %d, which have an application without an outcome or are being deleted with deletionPolicy Archive or Delete. It goes when they are done, or when the operator gives up, a day after the deletion by default. Nothing new is created by way of it.", needed)
+}
