@@ -89,7 +89,7 @@ func setup(ctx context.Context, manager ctrl.Manager, options Options) (*mandate
 	writer := client.WithFieldOwner(client.WithFieldValidation(manager.GetClient(), metav1.FieldValidationStrict), fieldOwner)
 	userAgent := "mandate-operator/" + options.Version
 	connections := connection.NewRegistry()
-	services := service.New(manager, connections, writer.Status(), userAgent, observeRequest)
+	services := service.New(manager, connections, writer, userAgent, observeRequest)
 	mandates := &mandate.Reconciler{
 		Cache: manager.GetClient(), Live: manager.GetAPIReader(), Status: writer.Status(),
 		Ledger:      ledger.Ledger{Reader: manager.GetAPIReader(), Writer: writer},

@@ -10,6 +10,8 @@ const (
 	ReasonCABundleInvalid = "CABundleInvalid"
 	// ReasonUnreachable: no connection, no answer in time, or a TLS error.
 	ReasonUnreachable = "Unreachable"
+	// ReasonInUse: the IdentityService is being deleted, and Mandates need it to archive or delete their applications.
+	ReasonInUse = "InUse"
 	// ReasonServiceError: the service answered with an error, or with something that is not reference data.
 	ReasonServiceError = "ServiceError"
 )

@@ -2,6 +2,9 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+// ServiceFinalizer keeps an IdentityService that is being deleted for as long as a Mandate has the ApplicationFinalizer.
+const ServiceFinalizer = "idv.mandate.io/in-use"
+
 // IdentityService is a connection to an identity verification service: where it is, whose credentials to use, and how
 // this service reads what its interface leaves open. Mandates of the same namespace use it by name.
 //

@@ -33,6 +33,9 @@ type Connection struct {
 	References       *client.References
 	// Ready tells whether the last look at the service went well.
 	Ready bool
+	// Leaving tells that the IdentityService is being deleted: the connection serves the deletion of Mandates, and nothing
+	// else.
+	Leaving bool
 }
 
 // Registry has the Connections by the name of their IdentityService.
@@ -76,7 +79,7 @@ func (r *Registry) Put(ctx context.Context, name types.NamespacedName, connectio
 // alike tells that nobody waits for the difference. Reference data is read again and again: what it says counts, not that
 // it was read.
 func (c *Connection) alike(other *Connection) bool {
-	return c.Ready == other.Ready && c.UID == other.UID && c.Generation == other.Generation &&
+	return c.Ready == other.Ready && c.Leaving == other.Leaving && c.UID == other.UID && c.Generation == other.Generation &&
 		slices.Equal(c.mandateTypes(), other.mandateTypes())
 }
 

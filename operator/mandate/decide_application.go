@@ -124,7 +124,7 @@ func decideDeletion(f facts) next {
 		return next{step: stepListRecords}
 	case f.id == 0 && r.id == 0:
 		return next{step: stepFinalizer} // there is no application, or none that can be named
-	case !f.service.exists, !f.service.known, !f.service.ready:
+	case !f.service.exists, !f.service.known, !f.service.ready && !f.service.leaving:
 		return rest(v1alpha1.ReasonDeletionWaiting)
 	case f.id == 0, r.exists && r.elsewhere:
 		return rest(v1alpha1.ReasonDeletionRefused)

@@ -417,8 +417,10 @@ func anyFacts(t *rapid.T) facts {
 		decision: rapid.SampledFrom([]v1alpha1.Decision{"", v1alpha1.DecisionComplete, v1alpha1.DecisionReject}).Draw(t, "decision"),
 		archive:  flag.Draw(t, "archive"), id: rapid.SampledFrom([]int64{0, 0, 7}).Draw(t, "id"), bound: flag.Draw(t, "bound"), seen: flag.Draw(t, "seen"),
 		outcome: rapid.SampledFrom([]v1alpha1.Outcome{"", "", v1alpha1.OutcomeCompleted, v1alpha1.OutcomeDeleted}).Draw(t, "outcome"),
-		service: serviceFacts{flag.Draw(t, "exists"), flag.Draw(t, "known"), flag.Draw(t, "ready"), flag.Draw(t, "probed")},
-		inputs:  inputsFacts{resolved: flag.Draw(t, "resolved"), fingerprint: "now"},
+		service: serviceFacts{
+			exists: flag.Draw(t, "exists"), known: flag.Draw(t, "known"), ready: flag.Draw(t, "ready"), leaving: flag.Draw(t, "leaving"), probed: flag.Draw(t, "probed"),
+		},
+		inputs: inputsFacts{resolved: flag.Draw(t, "resolved"), fingerprint: "now"},
 		records: recordsFacts{
 			read: flag.Draw(t, "read"), listed: flag.Draw(t, "listed"), exists: flag.Draw(t, "recorded"), mine: flag.Draw(t, "mine"), sent: flag.Draw(t, "sent"),
 			ordinal: rapid.Int32Range(1, 5).Draw(t, "ordinal"), inputs: rapid.SampledFrom([]string{"now", "then"}).Draw(t, "inputs"),

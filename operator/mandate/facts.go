@@ -50,7 +50,9 @@ type serviceFacts struct {
 	exists bool // there is an IdentityService
 	known  bool // it was looked at as it is now, so its URL and settings are known
 	ready  bool
-	probed bool // it answered something else in this pass
+	// leaving: it is being deleted, and good for nothing but the deletion of Mandates.
+	leaving bool
+	probed  bool // it answered something else in this pass
 }
 
 // recordsFacts is what the ledger says of this Mandate's reference.

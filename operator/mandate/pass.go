@@ -100,7 +100,7 @@ func (r *Reconciler) connect(ctx context.Context, p *pass) (serviceFacts, error)
 		return serviceFacts{exists: true}, nil
 	}
 	p.connection = made
-	return serviceFacts{exists: true, known: true, ready: made.Ready}, nil
+	return serviceFacts{exists: true, known: true, ready: made.Ready, leaving: made.Leaving}, nil
 }
 
 // heldDecision is what the application looked like when the service refused the decision, or a review, of this very spec.

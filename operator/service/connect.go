@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -19,12 +20,20 @@ import (
 // maxWait is how long a call waits for its turn before it is put back into the queue.
 const maxWait = 10 * time.Second
 
-// connect makes a new client if the spec or the Secret changed. A reason says why there can be none.
+// connect makes a new client if the spec or the Secret changed. A reason says why there can be none. A client whose Secret
+// is gone is kept, and used only if the IdentityService is being deleted, too: both go with their namespace, in any order,
+// and the Mandates' applications are to be archived or deleted all the same.
 func (r *Reconciler) connect(ctx context.Context, service *v1alpha1.IdentityService, e *entry) (reason string, err error) {
+	if e.uid != service.UID || !equality.Semantic.DeepEqual(e.spec, service.Spec) {
+		e.forget()
+	}
+	if e.client != nil && !service.DeletionTimestamp.IsZero() {
+		return "", nil
+	}
 	var secret corev1.Secret
 	err = r.Live.Get(ctx, types.NamespacedName{Namespace: service.Namespace, Name: service.Spec.CredentialsSecretRef.Name}, &secret)
 	if apierrors.IsNotFound(err) {
-		e.forget()
+		e.next = time.Now().Add(secretInterval)
 		return v1alpha1.ReasonSecretNotFound, nil
 	}
 	if err != nil {
@@ -42,7 +51,7 @@ func (r *Reconciler) connect(ctx context.Context, service *v1alpha1.IdentityServ
 	if err != nil {
 		return v1alpha1.ReasonSecretInvalid, nil //nolint:nilerr // it is shown as a condition; a retry needs another Secret
 	}
-	e.version = version
+	e.version, e.uid, e.spec = version, service.UID, *service.Spec.DeepCopy()
 	return "", nil
 }
 
@@ -51,7 +60,7 @@ func (e *entry) forget() {
 	if e.client != nil {
 		e.client.Close()
 	}
-	e.client, e.version, e.err, e.checked, e.next, e.failures = nil, "", nil, time.Time{}, time.Time{}, 0
+	e.client, e.version, e.uid, e.err, e.checked, e.next, e.failures = nil, "", "", nil, time.Time{}, time.Time{}, 0
 }
 
 func (r *Reconciler) config(spec *v1alpha1.IdentityServiceSpec, secret *corev1.Secret) idv.Config {
@@ -82,6 +91,7 @@ func (r *Reconciler) publish(ctx context.Context, name types.NamespacedName, ser
 		States:     idv.StateNames{InReview: spec.States.InReview, Completed: spec.States.Completed, Rejected: spec.States.Rejected},
 		References: e.references,
 		Ready:      reason == v1alpha1.ReasonConnected,
+		Leaving:    reason == v1alpha1.ReasonInUse && e.client != nil,
 	})
 }
 

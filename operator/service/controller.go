@@ -26,7 +26,7 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 )
 
-// +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices,verbs=get;list;watch
+// +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices/status,verbs=patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
 
@@ -44,9 +44,11 @@ const (
 
 // Reconciler reconciles IdentityServices.
 type Reconciler struct {
-	Cache       client.Reader
-	Live        client.Reader
-	Status      client.SubResourceWriter
+	Cache  client.Reader
+	Live   client.Reader
+	Status client.SubResourceWriter
+	// Metadata patches the finalizers of IdentityServices.
+	Metadata    client.Writer
 	Connections *connection.Registry
 	UserAgent   string
 	// Observe is told of every request to the service.
@@ -61,6 +63,8 @@ type Reconciler struct {
 // IdentityService, but for suspect, which is guarded by mu of the Reconciler.
 type entry struct {
 	version    string // of spec and Secret that client was made from
+	uid        types.UID
+	spec       v1alpha1.IdentityServiceSpec
 	client     *idv.Client
 	references *idv.References
 	err        error // of the last check
@@ -71,9 +75,9 @@ type entry struct {
 }
 
 // New makes a Reconciler.
-func New(manager ctrl.Manager, connections *connection.Registry, status client.SubResourceWriter, userAgent string, observe func(idv.Request)) *Reconciler {
+func New(manager ctrl.Manager, connections *connection.Registry, writer client.Client, userAgent string, observe func(idv.Request)) *Reconciler {
 	return &Reconciler{
-		Cache: manager.GetClient(), Live: manager.GetAPIReader(), Status: status, Connections: connections, UserAgent: userAgent, Observe: observe,
+		Cache: manager.GetClient(), Live: manager.GetAPIReader(), Status: writer.Status(), Metadata: writer, Connections: connections, UserAgent: userAgent, Observe: observe,
 		entries: map[types.NamespacedName]*entry{}, suspects: make(chan event.GenericEvent, 100),
 	}
 }
@@ -82,6 +86,7 @@ func New(manager ctrl.Manager, connections *connection.Registry, status client.S
 func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(manager).Named("identityservice").
 		For(&v1alpha1.IdentityService{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.Mandate{}, handler.EnqueueRequestsFromMapFunc(r.mandateChanged)).
 		WatchesRawSource(source.Channel(r.suspects, &handler.EnqueueRequestForObject{})).
 		WithOptions(controller.Options{
 			MaxConcurrentReconciles: workers,
@@ -113,12 +118,22 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.remove(request.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
+	needed, err := r.protect(ctx, service)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if leaving := !service.DeletionTimestamp.IsZero(); leaving && !needed {
+		return reconcile.Result{}, nil // it is gone, or waits for somebody else's finalizer
+	}
 	e := r.entry(request.NamespacedName)
 	reason, err := r.connect(ctx, service, e)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if reason == "" {
+	switch {
+	case !service.DeletionTimestamp.IsZero():
+		reason = v1alpha1.ReasonInUse
+	case reason == "":
 		reason = r.check(ctx, e)
 	}
 	r.publish(ctx, request.NamespacedName, service, e, reason)

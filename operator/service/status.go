@@ -21,6 +21,7 @@ var sentences = map[string]string{
 	v1alpha1.ReasonCABundleInvalid:    "spec.caBundle holds no certificate in PEM that can be read.",
 	v1alpha1.ReasonCredentialsInvalid: "The service refused the credentials, or their user may not use the API. Correct the Secret; it is noticed by itself.",
 	v1alpha1.ReasonUnreachable:        "The service cannot be reached: no connection, no answer in time, or its certificate is not trusted. Check spec.baseURL, spec.caBundle and the network; it is tried again.",
+	v1alpha1.ReasonInUse:              "The IdentityService is being deleted, and waits for the Mandates whose deletionPolicy is Archive or Delete: nothing else is done with it. It goes when they are deleted, or have the deletionPolicy Retain.",
 	v1alpha1.ReasonServiceError:       "The service answered with an error, or with something that is not its reference data. Check spec.baseURL; it is tried again.",
 }
 
