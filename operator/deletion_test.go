@@ -80,6 +80,34 @@ func TestDeletionPolicies(t *testing.T) {
 	w.emails(5)
 }
 
+// down is a service that answers nothing but errors.
+var down = control.Fault{Operation: control.AnyOperation, Kind: control.Answer, Status: 500, Times: control.Always}
+
+// An IdentityService that is deleted stays for the Mandates that need it for their own deletion, and for nothing else.
+func TestIdentityServiceInUse(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{deletionPolicy: Delete}")
+	w.mandate("other", "{deletionPolicy: Archive}")
+	w.ready("acme")
+	w.ready("other")
+	w.removes("identityservice", "default")
+	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonInUse)
+	w.mandate("late", "{}")
+	w.condition("late", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonServiceNotReady)
+	w.creates(2)
+	w.kubectl("delete", "mandate", "acme")
+	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonInUse)
+	w.mandate("other", "{deletionPolicy: Retain}")
+	w.eventually(func() (bool, string) {
+		err := w.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: "default"}, &v1alpha1.IdentityService{})
+		return apierrors.IsNotFound(err), "the IdentityService is still there"
+	})
+	if got, want := w.states(), []string{"other archived=false"}; !slices.Equal(got, want) {
+		t.Errorf("the service has %q, want %q", got, want)
+	}
+}
+
 // A deletion whose service cannot be used says so, goes on by itself, and ends in any case.
 func TestDeletionWaits(t *testing.T) {
 	t.Parallel()
@@ -92,10 +120,16 @@ func TestDeletionWaits(t *testing.T) {
 		flags  []string
 		event  string
 	}{
-		"for the IdentityService": {
-			hold:  func(w *world) { w.kubectl("delete", "identityservice", "default") },
+		"for the credentials": {
+			reason: "an operator that has started since cannot know them",
+			hold: func(w *world) {
+				w.kill()
+				w.removes("secret", "idv")
+				w.removes("identityservice", "default")
+				w.start()
+			},
 			shows: v1alpha1.ReasonDeletionWaiting,
-			mend:  func(w *world) { w.connect() },
+			mend:  func(w *world) { w.credentials() },
 		},
 		"for the service to agree": {
 			hold: func(w *world) {
@@ -105,7 +139,7 @@ func TestDeletionWaits(t *testing.T) {
 			mend:  func(*world) {},
 		},
 		"for a person to let go": {
-			hold:  func(w *world) { w.kubectl("delete", "identityservice", "default") },
+			hold:  func(w *world) { w.fault(down) },
 			shows: v1alpha1.ReasonDeletionWaiting,
 			mend: func(w *world) {
 				w.kubectl("patch", "mandate", "acme", "--type=merge", "-p", `{"spec":{"deletionPolicy":"Retain"}}`)
@@ -113,7 +147,7 @@ func TestDeletionWaits(t *testing.T) {
 			left: []string{"acme archived=false"},
 		},
 		"until it gives up": {
-			hold:  func(w *world) { w.kubectl("delete", "identityservice", "default") },
+			hold:  func(w *world) { w.fault(down) },
 			left:  []string{"acme archived=false"},
 			event: "DeletionGivenUp",
 			flags: []string{"--deletion-give-up-after=4s"},

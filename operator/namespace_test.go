@@ -89,9 +89,7 @@ func TestNamespaceDeleted(t *testing.T) {
 func TestNamespaceDeletedWithoutService(t *testing.T) {
 	t.Parallel()
 	cases := map[string]func(*world){
-		"away": func(w *world) {
-			w.fault(control.Fault{Operation: control.AnyOperation, Kind: control.Answer, Status: 500, Times: control.Always})
-		},
+		"away": func(w *world) { w.fault(down) },
 		"the operator starts after the Secret is gone": func(w *world) {
 			w.kill()
 			w.removes("secret", "idv")
@@ -143,7 +141,9 @@ func TestNamespaceDeletedWhileCreating(t *testing.T) {
 // logged waits until the operator has logged something.
 func (w *world) logged(what string) {
 	w.Helper()
-	w.eventually(func() (bool, string) { return strings.Contains(story(w.operator.Log), what), "the log does not say: " + what })
+	w.eventually(func() (bool, string) {
+		return strings.Contains(story(w.operator.Log), what), "the log does not say: " + what
+	})
 }
 
 // A namespace goes while nobody knows whether a create was carried out: it does not go without a word.

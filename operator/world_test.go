@@ -161,7 +161,7 @@ func (w *world) kill() {
 // connect applies the IdentityService "default" and its Secret.
 func (w *world) connect() {
 	w.Helper()
-	w.secret("idv", map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword})
+	w.credentials()
 	w.apply(fmt.Sprintf(`
 kind: IdentityService
 metadata: {name: default}
@@ -171,6 +171,12 @@ spec:
   requestsPerSecond: 100
   polling: {minIntervalSeconds: 1, maxIntervalSeconds: 2}
 `, w.url))
+}
+
+// credentials puts the right ones into the Secret of the IdentityService.
+func (w *world) credentials() {
+	w.Helper()
+	w.secret("idv", map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword})
 }
 
 func (w *world) secret(name string, data map[string]string) {
