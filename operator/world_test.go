@@ -40,7 +40,7 @@ var (
 
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard()) // of the clients here; the operators log into files
-	testenv.Main(leastPrivilege{m}, &env)
+	testenv.Main(suite{m}, &env)
 }
 
 // settleDelay of the operators here. It has to be longer than the sandbox takes for any request.

@@ -18,6 +18,13 @@ const ApplicationFinalizer = "idv.mandate.io/application"
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=mdt,categories=identity
+// +kubebuilder:selectablefield:JSONPath=`.spec.serviceRef.name`
+// +kubebuilder:selectablefield:JSONPath=`.spec.suspend`
+// +kubebuilder:selectablefield:JSONPath=`.status.applicationID`
+// +kubebuilder:selectablefield:JSONPath=`.status.archived`
+// +kubebuilder:selectablefield:JSONPath=`.status.outcome`
+// +kubebuilder:selectablefield:JSONPath=`.status.reference`
+// +kubebuilder:selectablefield:JSONPath=`.status.state`
 // +kubebuilder:printcolumn:name="READY",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="STATE",type=string,JSONPath=`.status.state`
 // +kubebuilder:printcolumn:name="PROGRESS",type=string,JSONPath=`.status.progress`

@@ -1,0 +1,193 @@
+package operator_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator"
+)
+
+// explanation is where people look a reason up.
+const explanation = "docs/conditions.md"
+
+// seenCondition is how a condition shows, as in "Mandate Ready False Suspended".
+type seenCondition string
+
+// seenConditions are all that the API server had in the tests.
+type seenConditions struct {
+	mu   sync.Mutex
+	seen map[seenCondition]bool
+}
+
+// watchConditions notes every condition of our kinds until ctx ends.
+func watchConditions(ctx context.Context) (*seenConditions, error) {
+	s := &seenConditions{seen: map[seenCondition]bool{}}
+	all, err := cache.New(env.Config, cache.Options{Scheme: operator.Scheme()})
+	if err != nil {
+		return nil, err
+	}
+	go func() { _ = all.Start(ctx) }()
+	for _, object := range []client.Object{&v1alpha1.IdentityService{}, &v1alpha1.Mandate{}, &v1alpha1.MandateAction{}} {
+		informer, err := all.GetInformer(ctx, object)
+		if err != nil {
+			return nil, err
+		}
+		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: s.note, UpdateFunc: func(_, now any) { s.note(now) }})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+func (s *seenConditions) note(object any) {
+	var conditions []metav1.Condition
+	switch o := object.(type) {
+	case *v1alpha1.IdentityService:
+		conditions = o.Status.Conditions
+	case *v1alpha1.Mandate:
+		conditions = o.Status.Conditions
+	case *v1alpha1.MandateAction:
+		conditions = o.Status.Conditions
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, c := range conditions {
+		s.seen[seenCondition(fmt.Sprintf("%s %s %s %s", reflect.TypeOf(object).Elem().Name(), c.Type, c.Status, c.Reason))] = true
+	}
+}
+
+// compare compares the conditions of the tests with those that are explained, and their reasons with the API's constants:
+// each must have the other.
+func (s *seenConditions) compare() (problems []string, err error) {
+	page, err := os.ReadFile(filepath.Join(env.Root, explanation))
+	if err != nil {
+		return nil, err
+	}
+	explained := explainedConditions(string(page))
+	if len(explained) == 0 {
+		return nil, errors.New(explanation + " explains no condition")
+	}
+	deadline := time.Now().Add(5 * time.Second) // the last events may be on their way
+	for missing := len(explained); missing > 0 && time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		missing = len(without(explained, s.copy()))
+	}
+	seen := s.copy()
+	for _, c := range without(seen, explained) {
+		problems = append(problems, fmt.Sprintf("%s does not explain the condition %q, which the operator wrote", explanation, c))
+	}
+	for _, c := range without(explained, seen) {
+		problems = append(problems, fmt.Sprintf("%s explains the condition %q, which the operator wrote in no test", explanation, c))
+	}
+	constants, err := reasonConstants()
+	if err != nil {
+		return nil, err
+	}
+	reasons := map[string]bool{}
+	for c := range explained {
+		reasons[string(c)[strings.LastIndex(string(c), " ")+1:]] = true
+	}
+	for _, reason := range without(constants, reasons) {
+		problems = append(problems, fmt.Sprintf("%s does not explain the reason %s of the API", explanation, reason))
+	}
+	for _, reason := range without(reasons, constants) {
+		problems = append(problems, fmt.Sprintf("%s explains the reason %s, for which the API has no constant", explanation, reason))
+	}
+	return problems, nil
+}
+
+func (s *seenConditions) copy() map[seenCondition]bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.seen)
+}
+
+// without gives what is in one set and not in another, sorted.
+func without[T ~string](set, other map[T]bool) []T {
+	var rest []T
+	for _, member := range slices.Sorted(maps.Keys(set)) {
+		if !other[member] {
+			rest = append(rest, member)
+		}
+	}
+	return rest
+}
+
+// explainedConditions reads the tables below the headings, which name the kinds: reason, conditions, meaning.
+func explainedConditions(page string) map[seenCondition]bool {
+	heading := regexp.MustCompile(`^## (\w+)$`)
+	row := regexp.MustCompile("^\\| `(\\w+)` \\| ([^|]+) \\|")
+	explained, kind := map[seenCondition]bool{}, ""
+	for line := range strings.Lines(page) {
+		if match := heading.FindStringSubmatch(strings.TrimSpace(line)); match != nil {
+			kind = match[1]
+		}
+		match := row.FindStringSubmatch(line)
+		if match == nil {
+			continue
+		}
+		for condition := range strings.SplitSeq(match[2], ",") {
+			conditionType, status, _ := strings.Cut(strings.TrimSpace(condition), "=")
+			explained[seenCondition(fmt.Sprintf("%s %s %s %s", kind, conditionType, status, match[1]))] = true
+		}
+	}
+	return explained
+}
+
+// reasonConstants are the values of the API's constants Reason... and Outcome...
+func reasonConstants() (map[string]bool, error) {
+	files, err := filepath.Glob(filepath.Join(env.Root, "api", "v1alpha1", "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	constants := map[string]bool{}
+	for _, name := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		ast.Inspect(file, func(node ast.Node) bool {
+			spec, ok := node.(*ast.ValueSpec)
+			if !ok {
+				return true
+			}
+			for i, ident := range spec.Names {
+				if value, ok := valueOf(spec, i); ok && (strings.HasPrefix(ident.Name, "Reason") || strings.HasPrefix(ident.Name, "Outcome")) {
+					constants[value] = true
+				}
+			}
+			return true
+		})
+	}
+	return constants, nil
+}
+
+func valueOf(spec *ast.ValueSpec, i int) (string, bool) {
+	if i >= len(spec.Values) {
+		return "", false
+	}
+	literal, ok := spec.Values[i].(*ast.BasicLit)
+	if !ok || literal.Kind != token.STRING {
+		return "", false
+	}
+	return strings.Trim(literal.Value, `"`), true
+}
