@@ -6,7 +6,8 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 const ServiceFinalizer = "idv.mandate.io/in-use"
 
 // IdentityService is a connection to an identity verification service: where it is, whose credentials to use, and how
-// this service reads what its interface leaves open. Mandates of the same namespace use it by name.
+// this service reads what its interface leaves open. Mandates of the same namespace use it by name. One that is deleted
+// stays for as long as Mandates need it to archive or delete their applications, and serves nothing else.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -208,7 +209,7 @@ type IdentityServiceStatus struct {
 	// +kubebuilder:default=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions tell whether the connection works: Ready.
+	// conditions tell whether the connection works: Ready. Mandates wait while it is False, and keep what they know.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
