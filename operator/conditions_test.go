@@ -18,6 +18,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -87,10 +88,10 @@ func (s *seenConditions) compare() (problems []string, err error) {
 	if len(explained) == 0 {
 		return nil, errors.New(explanation + " explains no condition")
 	}
-	deadline := time.Now().Add(5 * time.Second) // the last events may be on their way
-	for missing := len(explained); missing > 0 && time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		missing = len(without(explained, s.copy()))
-	}
+	// The last events may be on their way.
+	_ = wait.PollUntilContextTimeout(context.Background(), 100*time.Millisecond, 5*time.Second, true, func(context.Context) (bool, error) {
+		return len(without(explained, s.copy())) == 0, nil
+	})
 	seen := s.copy()
 	for _, c := range without(seen, explained) {
 		problems = append(problems, fmt.Sprintf("%s does not explain the condition %q, which the operator wrote", explanation, c))

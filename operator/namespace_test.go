@@ -69,7 +69,7 @@ func TestNamespaceDeleted(t *testing.T) {
 		worlds[first] = populated(t)
 	}
 	for first, w := range worlds {
-		for _, part := range strings.Fields(first) {
+		for part := range strings.FieldsSeq(first) {
 			w.removes(parts[part]...)
 		}
 		w.removes("namespace", w.namespace)

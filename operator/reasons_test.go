@@ -106,3 +106,21 @@ func TestOrderWithoutService(t *testing.T) {
 	w.completes("resend")
 	w.emailed(control.Resend, 1)
 }
+
+// The ledger has the id of an application that was not read, and is lost: that there may be one is not forgotten.
+func TestDepositedAndLost(t *testing.T) {
+	t.Parallel()
+	w := connected(t)
+	w.mandate("acme", "{}")
+	h := w.byHand()
+	h.once("patch status of Mandate", crash)
+	h.passes("acme")
+	w.fault(unreadable)
+	w.byHand().passes("acme")
+	w.is("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonReadFailed)
+	w.check(w.Delete(t.Context(), w.theRecord()))
+	w.byHand().passes("acme")
+	w.is("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
+	w.creates(1)
+	w.emails(1)
+}

@@ -12,8 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 )
 
@@ -38,12 +38,13 @@ func (e *Environment) Crash(program string) error {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		return fmt.Errorf("killing %s: %w", program, err)
 	}
-	for deadline := time.Now().Add(endTimeout); time.Now().Before(deadline); time.Sleep(pollInterval) {
-		if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
-			return nil
-		}
+	err = wait.PollUntilContextTimeout(context.Background(), pollInterval, endTimeout, true, func(context.Context) (bool, error) {
+		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH), nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s still runs %s after it was killed", program, endTimeout)
 	}
-	return fmt.Errorf("%s still runs %s after it was killed", program, endTimeout)
+	return nil
 }
 
 // firstPID is the process id of a program as StartControlPlane started it.

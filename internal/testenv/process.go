@@ -182,7 +182,7 @@ func openLog(dir, name string) (*os.File, error) {
 
 // tail is the end of a log, for an error's text.
 func tail(log string) string {
-	content, err := os.ReadFile(log)
+	content, err := os.ReadFile(log) //nolint:gosec // it is ours
 	if err != nil {
 		return err.Error()
 	}

@@ -337,6 +337,10 @@ func TestDecide(t *testing.T) {
 			facts: fresh(func(f *facts) { f.service = serviceFacts{exists: true}; f.records.read = false }),
 			want:  rest(v1alpha1.ReasonServiceNotReady),
 		},
+		"an unknown outcome, and the ledger lost": {
+			facts: fresh(func(f *facts) { f.unknown = true }),
+			want:  rest(v1alpha1.ReasonOutcomeUnknown),
+		},
 		"an IdentityService that is not ready": {
 			facts: fresh(func(f *facts) { f.service.ready = false }),
 			want:  rest(v1alpha1.ReasonServiceNotReady),
@@ -409,7 +413,7 @@ func anyFacts(t *rapid.T) facts {
 	}
 	f := facts{
 		now: now, settleDelay: 90 * time.Second, secondLook: 5 * time.Minute,
-		suspended: flag.Draw(t, "suspended"), edited: flag.Draw(t, "edited"), taken: flag.Draw(t, "taken"), adopt: rapid.SampledFrom([]int64{0, 0, 7, 8}).Draw(t, "adopt"),
+		suspended: flag.Draw(t, "suspended"), unknown: flag.Draw(t, "unknown"), edited: flag.Draw(t, "edited"), taken: flag.Draw(t, "taken"), adopt: rapid.SampledFrom([]int64{0, 0, 7, 8}).Draw(t, "adopt"),
 		deletion: deletionFacts{
 			policy:    rapid.SampledFrom([]v1alpha1.DeletionPolicy{"", v1alpha1.DeletionPolicyRetain, v1alpha1.DeletionPolicyArchive, v1alpha1.DeletionPolicyDelete}).Draw(t, "policy"),
 			finalizer: flag.Draw(t, "finalizer"), requested: flag.Draw(t, "requested"), giveUpTime: ago("giveUp"), refused: flag.Draw(t, "notDeleted"), done: flag.Draw(t, "disposed"),

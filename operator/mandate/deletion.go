@@ -5,7 +5,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -62,7 +61,7 @@ func (p *pass) tellDeletion(ctx context.Context) {
 	d, logger := p.facts.deletion, log.FromContext(ctx).WithValues("deletionPolicy", p.facts.deletion.policy, "applicationID", p.facts.id)
 	switch {
 	case !d.requested || !d.wantsFinalizer():
-	case p.facts.id == 0 && p.mayExist():
+	case p.facts.id == 0 && (p.facts.records.sent || p.facts.unknown):
 		p.givenUp("The Mandate is deleted, and an application that may exist at the service is left as it is: its id was never learned.")
 		logger.Error(nil, "The Mandate is deleted, and an application that may exist is left as it is: its id was never learned", "reference", p.mandate.Status.Reference)
 	case p.facts.id != 0 && !d.done && !p.facts.application.missing && !p.facts.application.archived && p.facts.outcome == "":
@@ -71,13 +70,6 @@ func (p *pass) tellDeletion(ctx context.Context) {
 	default:
 		logger.Info("The Mandate is deleted, and its deletionPolicy carried out")
 	}
-}
-
-// mayExist tells whether an attempt may have created an application whose id nobody knows. With a namespace, the ledger may
-// be gone before the Mandate: then its status tells.
-func (p *pass) mayExist() bool {
-	created := meta.FindStatusCondition(p.mandate.Status.Conditions, v1alpha1.ConditionCreated)
-	return p.facts.records.sent || created != nil && created.Reason == v1alpha1.ReasonOutcomeUnknown
 }
 
 func (p *pass) givenUp(note string) {

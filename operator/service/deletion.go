@@ -63,6 +63,10 @@ func (r *Reconciler) mandateChanged(ctx context.Context, object client.Object) [
 	if !ok {
 		return nil
 	}
+	needs := controllerutil.ContainsFinalizer(mandate, v1alpha1.ApplicationFinalizer)
+	if !needs && (mandate.Spec.DeletionPolicy == v1alpha1.DeletionPolicyRetain || mandate.Spec.DeletionPolicy == "") {
+		return nil // most of them
+	}
 	service := &v1alpha1.IdentityService{}
 	if err := r.Cache.Get(ctx, serviceName(mandate), service); err != nil {
 		if !apierrors.IsNotFound(err) {
@@ -70,8 +74,7 @@ func (r *Reconciler) mandateChanged(ctx context.Context, object client.Object) [
 		}
 		return nil
 	}
-	unprotected := !controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer) && controllerutil.ContainsFinalizer(mandate, v1alpha1.ApplicationFinalizer)
-	if !unprotected && service.DeletionTimestamp.IsZero() {
+	if unprotected := needs && !controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer); !unprotected && service.DeletionTimestamp.IsZero() {
 		return nil // taking the finalizer off can wait until it is looked at anyway
 	}
 	return []reconcile.Request{{NamespacedName: serviceName(mandate)}}
