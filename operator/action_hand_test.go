@@ -41,7 +41,7 @@ func (h *hand) orders() *orderHand {
 	w := h.world
 	w.Helper()
 	o := &orderHand{world: w, around: func(_ string, do func() error) error { return do() }}
-	direct, err := client.NewWithWatch(env.Config, client.Options{Scheme: operator.Scheme()})
+	direct, err := client.NewWithWatch(w.env.Config, client.Options{Scheme: operator.Scheme()})
 	w.check(err)
 	watched := interceptor.NewClient(direct, o.requests())
 	strict := client.WithFieldValidation(watched, metav1.FieldValidationStrict)

@@ -80,12 +80,8 @@ func TestDeletionPolicies(t *testing.T) {
 	w.emails(5)
 }
 
-// disconnect makes the IdentityService useless, until connect.
-func (w *world) disconnect() {
-	w.Helper()
-	w.service("{credentialsSecretRef: {name: missing}}")
-	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonSecretNotFound)
-}
+// down is a service that answers nothing but errors.
+var down = control.Fault{Operation: control.AnyOperation, Kind: control.Answer, Status: 500, Times: control.Always}
 
 // A deletion whose service cannot be used says so, goes on by itself, and ends in any case.
 func TestDeletionWaits(t *testing.T) {
@@ -99,10 +95,16 @@ func TestDeletionWaits(t *testing.T) {
 		flags  []string
 		event  string
 	}{
-		"for the IdentityService": {
-			hold:  func(w *world) { w.disconnect() },
+		"for the credentials": {
+			reason: "an operator that has started since cannot know them",
+			hold: func(w *world) {
+				w.kill()
+				w.removes("secret", "idv")
+				w.removes("identityservice", "default")
+				w.start()
+			},
 			shows: v1alpha1.ReasonDeletionWaiting,
-			mend:  func(w *world) { w.connect() },
+			mend:  func(w *world) { w.credentials() },
 		},
 		"for the service to agree": {
 			hold: func(w *world) {
@@ -112,7 +114,7 @@ func TestDeletionWaits(t *testing.T) {
 			mend:  func(*world) {},
 		},
 		"for a person to let go": {
-			hold:  func(w *world) { w.disconnect() },
+			hold:  func(w *world) { w.fault(down) },
 			shows: v1alpha1.ReasonDeletionWaiting,
 			mend: func(w *world) {
 				w.kubectl("patch", "mandate", "acme", "--type=merge", "-p", `{"spec":{"deletionPolicy":"Retain"}}`)
@@ -120,7 +122,7 @@ func TestDeletionWaits(t *testing.T) {
 			left: []string{"acme archived=false"},
 		},
 		"until it gives up": {
-			hold:  func(w *world) { w.disconnect() },
+			hold:  func(w *world) { w.fault(down) },
 			left:  []string{"acme archived=false"},
 			event: "DeletionGivenUp",
 			flags: []string{"--deletion-give-up-after=4s"},

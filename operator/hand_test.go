@@ -36,7 +36,7 @@ type hand struct {
 func (w *world) byHand() *hand {
 	w.Helper()
 	h := &hand{world: w, before: func(string) {}}
-	direct, err := client.NewWithWatch(env.Config, client.Options{Scheme: operator.Scheme()})
+	direct, err := client.NewWithWatch(w.env.Config, client.Options{Scheme: operator.Scheme()})
 	w.check(err)
 	watched := interceptor.NewClient(direct, h.requests())
 	strict := client.WithFieldValidation(watched, metav1.FieldValidationStrict)

@@ -1,7 +1,6 @@
 package operator_test
 
 import (
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,33 +20,8 @@ var neverUsed = map[testenv.Right]string{
 	"patch events.events.k8s.io": "an event is patched if it is told twice of one version of an object, which takes a failed write right after the first",
 }
 
-// leastPrivilege runs the tests and then compares what the operator may do with what it did in them. Every operator here
-// runs with the rights of config/rbac/role.yaml and no more.
-type leastPrivilege struct{ *testing.M }
-
-func (suite leastPrivilege) Run() int {
-	code := suite.M.Run()
-	if code != 0 || isPart() {
-		return code
-	}
-	problems, err := compareRights()
-	if err != nil {
-		problems = append(problems, err.Error())
-	}
-	for _, problem := range problems {
-		fmt.Fprintln(os.Stderr, "config/rbac/role.yaml:", problem)
-		code = 1
-	}
-	return code
-}
-
-// isPart tells that only some of the tests ran, as with -run: then what was not used says nothing.
-func isPart() bool {
-	return slices.ContainsFunc([]string{"test.run", "test.skip", "test.list"}, func(name string) bool {
-		return flag.Lookup(name).Value.String() != ""
-	})
-}
-
+// compareRights compares what the operator may do with what it did in all tests. Every operator here runs with the rights of
+// config/rbac/role.yaml and no more.
 func compareRights() (problems []string, err error) {
 	granted, err := grantedRights()
 	if err != nil {
@@ -60,13 +34,13 @@ func compareRights() (problems []string, err error) {
 	for _, right := range granted {
 		switch reason, listed := neverUsed[right]; {
 		case !slices.Contains(used, right) && !listed:
-			problems = append(problems, fmt.Sprintf("the operator may %s and never did: take it out of the markers, or test what needs it", right))
+			problems = append(problems, fmt.Sprintf("config/rbac/role.yaml: the operator may %s and never did: take it out of the markers, or test what needs it", right))
 		case slices.Contains(used, right) && listed:
-			problems = append(problems, fmt.Sprintf("the operator did %s, which neverUsed lists because %s", right, reason))
+			problems = append(problems, fmt.Sprintf("config/rbac/role.yaml: the operator did %s, which neverUsed lists because %s", right, reason))
 		}
 	}
 	for _, right := range refused {
-		problems = append(problems, fmt.Sprintf("the operator tried to %s and was refused", right))
+		problems = append(problems, fmt.Sprintf("config/rbac/role.yaml: the operator tried to %s and was refused", right))
 	}
 	return problems, nil
 }

@@ -154,6 +154,40 @@ func TestUnknownStaysUnknown(t *testing.T) {
 	}
 }
 
+// Somebody deletes the record of an application that may exist. The Mandate still knows that, and nothing is sent.
+func TestUnknownWithoutLedger(t *testing.T) {
+	t.Parallel()
+	for name, edit := range map[string]func(*world){
+		"as it was":                          func(*world) {},
+		"with another reference":             func(w *world) { w.mandate("acme", "{reference: another}") },
+		"with a service that cannot be used": func(w *world) { w.service(`{baseURL: "http://127.0.0.1:1"}`) },
+		"and another Mandate has it": func(w *world) {
+			w.mandate("other", "{reference: "+w.namespace+".acme}")
+			w.byHand().passes("other")
+			w.is("other", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReferenceConflict)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := connected(t)
+			w.mandate("acme", "{}")
+			w.fault(lost)
+			w.byHand().passes("acme")
+			w.settles(v1alpha1.ReasonOutcomeUnknown)
+			h := w.byHand()
+			w.check(w.Delete(t.Context(), w.theRecord()))
+			edit(w)
+			sent := w.requests(control.CreateApplication)
+			for range 2 {
+				h.passes("acme")
+				w.is("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
+			}
+			w.creates(sent)
+			w.emails(1)
+		})
+	}
+}
+
 // Two Mandates want the same reference, and what the first one sent was refused. The second must not take its place: they
 // would take turns, and send, for ever.
 func TestRefusedWithTheSameReference(t *testing.T) {

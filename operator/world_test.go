@@ -41,7 +41,7 @@ var (
 
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard()) // of the clients here; the operators log into files
-	testenv.Main(leastPrivilege{m}, &env)
+	testenv.Main(suite{m}, &env)
 }
 
 // settleDelay of the operators here. It has to be longer than the sandbox takes for any request.
@@ -54,6 +54,7 @@ const patience = 60 * time.Second
 type world struct {
 	*testing.T
 	client.Client
+	env        *testenv.Environment
 	namespace  string
 	url        string // of the sandbox
 	sandbox    *control.Client
@@ -74,14 +75,24 @@ func scheme() *runtime.Scheme {
 // newWorld starts a sandbox and makes a namespace. Nothing is applied and no operator runs yet.
 func newWorld(t *testing.T, options sandbox.Options) *world {
 	t.Helper()
+	granted.Do(func() {
+		if err := env.GrantOperatorRole(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	return newWorldIn(t, env, options)
+}
+
+// newWorldIn is newWorld in a control plane of its own, which has the operator's role.
+func newWorldIn(t *testing.T, env *testenv.Environment, options sandbox.Options) *world {
+	t.Helper()
 	options.Logger = slog.New(slog.DiscardHandler)
 	service := sandbox.New(options)
 	server := httptest.NewServer(service)
 	t.Cleanup(func() { service.Close(); server.Close() })
-	w := &world{T: t, namespace: env.Namespace(t), url: server.URL, sandbox: control.New(server.URL)}
+	w := &world{T: t, env: env, namespace: env.Namespace(t), url: server.URL, sandbox: control.New(server.URL)}
 	w.kubeconfig, w.operatorConfig = filepath.Join(t.TempDir(), "kubeconfig"), filepath.Join(t.TempDir(), "kubeconfig")
 	w.check(env.WriteKubeconfig(w.kubeconfig))
-	granted.Do(func() { w.check(env.GrantOperatorRole(t.Context())) })
 	w.check(env.WriteOperatorKubeconfig(w.operatorConfig))
 	var err error
 	w.Client, err = client.New(env.Config, client.Options{Scheme: scheme()})
@@ -116,7 +127,7 @@ func (w *world) start(flags ...string) {
 		"--watch-namespaces=" + w.namespace, "--settle-delay=" + settleDelay.String(), "--health-probe-bind-address=0", "--zap-log-level=10",
 	}, flags...)...)
 	command.Env = append(os.Environ(), "KUBECONFIG="+w.operatorConfig)
-	w.operator, err = env.Start(w.namespace, command)
+	w.operator, err = w.env.Start(w.namespace, command)
 	w.check(err)
 	operator := w.operator
 	w.Cleanup(func() {
@@ -152,7 +163,7 @@ func (w *world) kill() {
 // connect applies the IdentityService "default" and its Secret.
 func (w *world) connect() {
 	w.Helper()
-	w.secret("idv", map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword})
+	w.credentials()
 	w.apply(fmt.Sprintf(`
 kind: IdentityService
 metadata: {name: default}
@@ -162,6 +173,12 @@ spec:
   requestsPerSecond: 100
   polling: {minIntervalSeconds: 1, maxIntervalSeconds: 2}
 `, w.url))
+}
+
+// credentials puts the right ones into the Secret of the IdentityService.
+func (w *world) credentials() {
+	w.Helper()
+	w.secret("idv", map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword})
 }
 
 func (w *world) secret(name string, data map[string]string) {
@@ -318,7 +335,7 @@ func (w *world) play(m *v1alpha1.Mandate, result control.Result) {
 // kubectl runs kubectl in the namespace and gives what it prints.
 func (w *world) kubectl(arguments ...string) string {
 	w.Helper()
-	command := exec.CommandContext(w.Context(), env.Kubectl, append([]string{"--kubeconfig", w.kubeconfig, "--namespace", w.namespace}, arguments...)...)
+	command := exec.CommandContext(w.Context(), w.env.Kubectl, append([]string{"--kubeconfig", w.kubeconfig, "--namespace", w.namespace}, arguments...)...)
 	output, err := command.CombinedOutput()
 	if err != nil {
 		w.Fatalf("kubectl %v: %v\n%s", arguments, err, output)

@@ -30,6 +30,7 @@ kubernetes.ldflags := $(addprefix -X k8s.io/component-base/version.,\
 opentofu.ldflags := -X github.com/opentofu/opentofu/version.dev=no
 
 $(eval $(call tool,kube-apiserver,kubernetes,k8s.io/kubernetes,/cmd/kube-apiserver,$(kubernetes.ldflags)))
+$(eval $(call tool,kube-controller-manager,kubernetes,k8s.io/kubernetes,/cmd/kube-controller-manager,$(kubernetes.ldflags)))
 $(eval $(call tool,kubectl,kubernetes,k8s.io/kubernetes,/cmd/kubectl,$(kubernetes.ldflags)))
 $(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3,,))
 $(eval $(call tool,tofu,opentofu,github.com/opentofu/opentofu,/cmd/tofu,$(opentofu.ldflags)))
@@ -44,13 +45,13 @@ terraform := $(if $(call on_path,tofu)$(call on_path,terraform),,tofu)
 
 tools.generate := controller-gen tofu tfplugindocs
 tools.lint := golangci-lint
-tools.test := $(control_plane) $(tools.generate) $(tools.lint)
+tools.test := $(control_plane) kube-controller-manager $(tools.generate) $(tools.lint)
 tools.bench := $(control_plane) tofu
 tools.demo := kube-apiserver etcd $(kubectl) $(terraform)
 tools.install := $(kubectl)
 tools.deploy := $(kubectl)
 tools.undeploy := $(kubectl)
-tools.tools := kube-apiserver kubectl etcd tofu controller-gen tfplugindocs golangci-lint
+tools.tools := kube-apiserver kube-controller-manager kubectl etcd tofu controller-gen tfplugindocs golangci-lint
 
 # $(call tools_of,TARGET): the links of its tools, to depend on.
 tools_of = $(addprefix bin/,$(tools.$(1)))

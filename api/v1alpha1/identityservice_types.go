@@ -3,7 +3,8 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // IdentityService is a connection to an identity verification service: where it is, whose credentials to use, and how
-// this service reads what its interface leaves open. Mandates of the same namespace use it by name.
+// this service reads what its interface leaves open. Mandates of the same namespace use it by name. One that is deleted
+// stays for as long as Mandates need it, and creates nothing new.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -64,7 +65,7 @@ type IdentityServiceStatus struct {
 	// +kubebuilder:default=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions tell whether the connection works: Ready.
+	// conditions tell whether the connection works: Ready. Mandates wait while it is False, and keep what they know.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

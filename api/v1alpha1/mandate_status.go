@@ -12,7 +12,10 @@ type MandateStatus struct {
 	// +kubebuilder:default=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Ready, ResolvedRefs, Created and Completed and, only while they are true, Reconciling and Stalled.
+	// conditions are Ready (the application exists, and the spec is carried out as far as it does not wait for people),
+	// ResolvedRefs (what the spec names was found), Created (the application exists; Unknown with reason OutcomeUnknown if
+	// nobody can know), Completed (there is an outcome, which is the reason) and, only while they are true, Reconciling (the
+	// operator is at it) and Stalled (a person must act).
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -24,7 +27,7 @@ type MandateStatus struct {
 	// +kubebuilder:validation:Minimum=1
 	ApplicationID *int64 `json:"applicationID,omitempty"`
 
-	// reference that the application has, or will have, at the service.
+	// reference that the application has, or will have, at the service. Look for it there if the condition Created is Unknown.
 	// +optional
 	// +kubebuilder:validation:MaxLength=150
 	Reference string `json:"reference,omitempty"`
@@ -34,7 +37,8 @@ type MandateStatus struct {
 	// +kubebuilder:validation:MaxLength=256
 	State string `json:"state,omitempty"`
 
-	// outcome of the verification, once final: Completed, Rejected, Expired or Deleted.
+	// outcome of the verification, once final: Completed or Rejected; Expired if the service deleted the application after
+	// eight weeks, Deleted if somebody did before. It never changes, and nothing is created again.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Outcome Outcome `json:"outcome,omitempty"`

@@ -18,6 +18,13 @@ const ApplicationFinalizer = "idv.mandate.io/application"
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=mdt,categories=identity
+// +kubebuilder:selectablefield:JSONPath=`.spec.serviceRef.name`
+// +kubebuilder:selectablefield:JSONPath=`.spec.suspend`
+// +kubebuilder:selectablefield:JSONPath=`.status.applicationID`
+// +kubebuilder:selectablefield:JSONPath=`.status.archived`
+// +kubebuilder:selectablefield:JSONPath=`.status.outcome`
+// +kubebuilder:selectablefield:JSONPath=`.status.reference`
+// +kubebuilder:selectablefield:JSONPath=`.status.state`
 // +kubebuilder:printcolumn:name="READY",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="STATE",type=string,JSONPath=`.status.state`
 // +kubebuilder:printcolumn:name="PROGRESS",type=string,JSONPath=`.status.progress`
@@ -127,7 +134,9 @@ type MandateSpec struct {
 	CheckReviews []CheckReview `json:"checkReviews,omitempty"`
 
 	// deletionPolicy is what deleting this Mandate does to the application at the service. Retain (the default) does
-	// nothing; Archive archives it; Delete deletes it with its individuals and their check data, for good.
+	// nothing; Archive archives it; Delete deletes it with its individuals and their check data, for good. With Archive and
+	// Delete, a deletion waits until that is done, for a day at most by default, and the condition Ready says what it waits
+	// for. Setting it to Retain then lets the Mandate go at once. The IdentityService stays as long as it is needed for this.
 	// +optional
 	// +kubebuilder:default=Retain
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
@@ -239,7 +248,7 @@ const (
 // Adoption names an application that exists already.
 type Adoption struct {
 	// applicationID is the id of an application that exists at the service. It is bound only if its reference equals the
-	// reference of this Mandate and no other Mandate has it.
+	// reference of this Mandate, which status.reference shows, and no other Mandate has it. Nothing is created meanwhile.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	ApplicationID int64 `json:"applicationID"`

@@ -12,6 +12,9 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=mda,categories=identity
+// +kubebuilder:selectablefield:JSONPath=`.spec.mandateRef.name`
+// +kubebuilder:selectablefield:JSONPath=`.spec.type`
+// +kubebuilder:selectablefield:JSONPath=`.spec.individual`
 // +kubebuilder:printcolumn:name="MANDATE",type=string,JSONPath=`.spec.mandateRef.name`
 // +kubebuilder:printcolumn:name="TYPE",type=string,JSONPath=`.spec.type`
 // +kubebuilder:printcolumn:name="INDIVIDUAL",type=string,JSONPath=`.spec.individual`

@@ -18,7 +18,7 @@ import (
 // StartControlPlane starts etcd and kube-apiserver, from the directory KUBEBUILDER_ASSETS or else from bin in the
 // repository, and sets Config and Kubectl: the kubectl of that directory, or else the one on PATH. The CRDs are not
 // installed: see InstallCRDs. There are no other parts of a cluster, so nothing collects garbage and a namespace that is
-// deleted stays Terminating.
+// deleted stays Terminating, until StartControllerManager.
 func (e *Environment) StartControlPlane() error {
 	assets, err := e.assets("etcd", "kube-apiserver")
 	if err != nil {
@@ -97,7 +97,10 @@ func (e *Environment) findKubectl() (string, error) {
 }
 
 func (e *Environment) assets(names ...string) (map[string]string, error) {
-	dir := e.assetsDir()
+	return findAssets(e.assetsDir(), names...)
+}
+
+func findAssets(dir string, names ...string) (map[string]string, error) {
 	paths := map[string]string{}
 	for _, name := range names {
 		path, err := filepath.Abs(filepath.Join(dir, name))
@@ -119,7 +122,7 @@ func (e *Environment) stopControlPlane() error {
 	if e.leash == nil {
 		return nil
 	}
-	err := e.leash.release()
+	err := errors.Join(e.killResumed(), e.leash.release())
 	if e.controlPlane != nil {
 		err = errors.Join(err, e.controlPlane.WebhookInstallOptions.Cleanup()) // a directory of certificates, outside Dir
 	}

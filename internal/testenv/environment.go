@@ -29,6 +29,7 @@ type Environment struct {
 
 	mu        sync.Mutex
 	processes []*Process
+	resumed   map[string]*Process
 	builds    map[string]func() (string, error)
 }
 
@@ -42,7 +43,7 @@ func New() (*Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Environment{Dir: dir, Root: root, builds: map[string]func() (string, error){}}, nil
+	return &Environment{Dir: dir, Root: root, builds: map[string]func() (string, error){}, resumed: map[string]*Process{}}, nil
 }
 
 // Close ends every process, the youngest first and the control plane last, and removes Dir.

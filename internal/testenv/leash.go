@@ -47,7 +47,8 @@ func (l *leash) path(name string) string {
 // wrap returns the path of a script that runs the binary, next to a shell that waits for the leash's end and then kills
 // the binary. The library signals the whole process group: script and shell outlive that at every moment, because the
 // binary may. When the binary has ended, so do they, and nobody is left behind for an init that may not care.
-// A call with --help is a question that the library asks before it starts the binary.
+// A call with --help is a question that the library asks before it starts the binary. What was started is written down
+// for Crash and Resume.
 func (l *leash) wrap(binary string) (string, error) {
 	const script = `#!/bin/sh
 [ "$1" != --help ] || exec '%[3]s' "$@"
@@ -55,6 +56,8 @@ trap : HUP INT TERM # the binary does not inherit this
 exec 8<'%[1]s' 9<>'%[2]s'
 '%[3]s' "$@" 8<&- &
 program=$!
+printf '%%s\n' "$@" >'%[4]s.argv'
+echo $program >'%[4]s.pid'
 trap '' HUP INT TERM # the shell inherits this
 (read -r _ <&8; kill -KILL $program) >/dev/null 2>&1 &
 guard=$!
@@ -65,7 +68,7 @@ wait $guard 2>/dev/null
 exit $status
 `
 	path := l.path(filepath.Base(binary) + ".sh")
-	content := fmt.Appendf(nil, script, l.path("leash"), l.path("programs"), binary)
+	content := fmt.Appendf(nil, script, l.path("leash"), l.path("programs"), binary, l.path(filepath.Base(binary)))
 	return path, os.WriteFile(path, content, 0o700) //nolint:gosec // it is a program
 }
 

@@ -35,6 +35,17 @@ type Process struct {
 // Start starts a command as a child process that writes to <name>.log in Dir. A name can be used again, for a restart:
 // the log is appended to.
 func (e *Environment) Start(name string, cmd *exec.Cmd) (*Process, error) {
+	p, err := e.launch(name, cmd)
+	if err != nil {
+		return nil, err
+	}
+	e.mu.Lock()
+	e.processes = append(e.processes, p)
+	e.mu.Unlock()
+	return p, nil
+}
+
+func (e *Environment) launch(name string, cmd *exec.Cmd) (*Process, error) {
 	log, err := openLog(e.Dir, name)
 	if err != nil {
 		return nil, err
@@ -54,9 +65,6 @@ func (e *Environment) Start(name string, cmd *exec.Cmd) (*Process, error) {
 		p.err = cmd.Wait()
 		close(p.exited)
 	}()
-	e.mu.Lock()
-	e.processes = append(e.processes, p)
-	e.mu.Unlock()
 	return p, nil
 }
 
@@ -174,7 +182,7 @@ func openLog(dir, name string) (*os.File, error) {
 
 // tail is the end of a log, for an error's text.
 func tail(log string) string {
-	content, err := os.ReadFile(log)
+	content, err := os.ReadFile(log) //nolint:gosec // it is ours
 	if err != nil {
 		return err.Error()
 	}

@@ -185,8 +185,8 @@ func (p *pass) deposit(ctx context.Context) error {
 		case err == nil && p.facts.records.id != p.facts.attempt.id:
 			logger.Error(nil, "The record of the reference was given to another application, or to another Mandate, while this application was created. No Mandate will show it: look at it at the service", "recordedID", p.facts.records.id)
 		case errors.Is(err, ledger.ErrNoNamespace):
-			logger.Error(nil, "The namespace was deleted while an application was created; nothing here knows it any more")
-			p.facts.trouble = reasonBehind
+			logger.Error(nil, "The namespace is being deleted, so that the id of an application that was just created cannot be recorded")
+			return p.depositInMandate(ctx)
 		case err != nil:
 			logger.Info("Storing the id of the application failed; trying again", "error", apierror.Bare(err).Error())
 			p.wait(ctx, min(100*time.Millisecond<<min(failures, 6), 5*time.Second))
@@ -196,6 +196,22 @@ func (p *pass) deposit(ctx context.Context) error {
 		p.facts.attempt = attemptFacts{}
 		return nil
 	}
+}
+
+// depositInMandate is for an id that the ledger of a namespace that is being deleted does not take any more. If the Mandate
+// still exists, this pass goes on with it as it is now: its deletionPolicy is carried out, or the status shows the id.
+func (p *pass) depositInMandate(ctx context.Context) error {
+	id, live := p.facts.attempt.id, &v1alpha1.Mandate{}
+	p.facts.attempt = attemptFacts{}
+	if err := p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), live); err != nil || live.UID != p.mandate.UID {
+		p.facts.trouble = reasonBehind
+		return client.IgnoreNotFound(err)
+	}
+	p.mandate = p.mandate.DeepCopy() // which, unlike the live one, holds no personal data
+	p.mandate.ResourceVersion, p.mandate.DeletionTimestamp, p.mandate.Finalizers = live.ResourceVersion, live.DeletionTimestamp, live.Finalizers
+	p.mandate.Status = live.Status
+	p.facts.id, p.facts.bound, p.facts.deletion = id, true, p.deletionOf(p.mandate)
+	return nil
 }
 
 // tryDeposit stores the id and takes over the record that it is then in.

@@ -97,6 +97,8 @@ func decideCreate(f facts) next {
 		return decideUnread(f)
 	case f.edited && !r.listed && (!r.mine || !r.sent):
 		return next{step: stepListRecords}
+	case f.unknown && !r.mine:
+		return rest(v1alpha1.ReasonOutcomeUnknown) // the ledger was lost: with its namespace, or to somebody's hand
 	case r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):
 		return rest(v1alpha1.ReasonReferenceConflict)
 	case r.exists && (r.sent || r.id != 0):

@@ -56,9 +56,9 @@ func (p *pass) tellDeletion(ctx context.Context) {
 	d, logger := p.facts.deletion, log.FromContext(ctx).WithValues("deletionPolicy", p.facts.deletion.policy, "applicationID", p.facts.id)
 	switch {
 	case !d.requested || !d.wantsFinalizer():
-	case p.facts.id == 0 && p.facts.records.sent:
+	case p.facts.id == 0 && (p.facts.records.sent || p.facts.unknown):
 		p.givenUp("The Mandate is deleted, and an application that may exist at the service is left as it is: its id was never learned.")
-		logger.Error(nil, "The Mandate is deleted, and an application that may exist is left as it is: its id was never learned", "reference", p.record.Spec.Reference)
+		logger.Error(nil, "The Mandate is deleted, and an application that may exist is left as it is: its id was never learned", "reference", p.mandate.Status.Reference)
 	case p.facts.id != 0 && !d.done && !p.facts.application.missing && !p.facts.application.archived && p.facts.outcome == "":
 		p.givenUp("The Mandate is deleted, and its application at the service is left as it is: the service could not be asked in time, or refused.")
 		logger.Error(nil, "The Mandate is deleted, and its application is left as it is: the service could not be asked in time, or refused")

@@ -29,6 +29,7 @@ type facts struct {
 	// From its status.
 	id           int64 // 0: not known; the record's, once that is read
 	bound        bool  // id is in status: it was verified, or came from our own create
+	unknown      bool  // an attempt may have created an application, whatever the ledger says now
 	outcome      v1alpha1.Outcome
 	seen         bool      // the application was read before
 	missingSince time.Time // zero: it was there when last read

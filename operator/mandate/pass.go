@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -84,6 +85,8 @@ func (r *Reconciler) begin(ctx context.Context, mandate *v1alpha1.Mandate) (*pas
 	if status.ApplicationID != nil {
 		p.facts.id, p.facts.bound = *status.ApplicationID, true
 	}
+	created := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionCreated)
+	p.facts.unknown = created != nil && created.Status == metav1.ConditionUnknown
 	if spec.CreateBefore != nil {
 		p.facts.createBefore = spec.CreateBefore.Time
 	}

@@ -188,10 +188,14 @@ func (p *pass) openAttempt() string {
 		return verdicts[v1alpha1.ReasonSettling].message
 	}
 	before := meta.FindStatusCondition(p.mandate.Status.Conditions, v1alpha1.ConditionCreated)
-	if !p.facts.records.read && before != nil && before.Reason == v1alpha1.ReasonOutcomeUnknown {
-		return before.Message // the ledger was not asked in this pass
+	switch r := p.facts.records; {
+	case !p.facts.unknown || r.read && r.mine:
+		return ""
+	case before.Reason == v1alpha1.ReasonOutcomeUnknown: // the ledger was not asked in this pass, or has lost it
+		return before.Message
+	default: // the ledger had an id, which was not read, and is lost
+		return verdicts[v1alpha1.ReasonOutcomeUnknown].message
 	}
-	return ""
 }
 
 // keepTransition sets an abnormal condition that was just taken out, without making it look new if it was there before:

@@ -104,6 +104,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	})
 	controlled := builder.TypedControllerManagedBy[connection.Key](manager).Named("identityservice").
 		Watches(&v1alpha1.IdentityService{}, enqueue, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.Mandate{}, handler.TypedEnqueueRequestsFromMapFunc(r.mandateChanged)).
 		WatchesRawSource(source.TypedChannel(r.suspects, enqueueKey))
 	if r.ClusterServices {
 		controlled.Watches(&v1alpha1.ClusterIdentityService{}, enqueue, builder.WithPredicates(predicate.GenerationChangedPredicate{}))

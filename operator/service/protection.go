@@ -57,6 +57,28 @@ func (r *Reconciler) protect(ctx context.Context, key connection.Key, service co
 	return needed, r.setFinalizer(ctx, key, service, !has)
 }
 
+// mandateChanged gives the service of a Mandate if its protection has to change now; that it may go can wait for the next
+// look, unless somebody waits for it.
+func (r *Reconciler) mandateChanged(ctx context.Context, object client.Object) []connection.Key {
+	mandate, ok := object.(*v1alpha1.Mandate)
+	if !ok {
+		return nil
+	}
+	key := connection.KeyOf(mandate)
+	if key.Namespace == "" && !(r.ClusterServices && r.AllNamespaces) {
+		return nil
+	}
+	service := key.NewService()
+	if err := r.Cache.Get(ctx, key.ObjectKey(), service); err != nil {
+		return nil // it is looked at when it comes
+	}
+	leaving := !service.GetDeletionTimestamp().IsZero()
+	if !leaving && (!needs(mandate) || controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)) {
+		return nil
+	}
+	return []connection.Key{key}
+}
+
 // needs tells whether something is left to do for a Mandate at the service. What was not begun is not: nothing new is sent
 // by way of a service that is being deleted.
 func needs(m *v1alpha1.Mandate) bool {

@@ -1,0 +1,179 @@
+package testenv
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+)
+
+// The programs of the control plane.
+const (
+	Etcd      = "etcd"
+	APIServer = "kube-apiserver"
+)
+
+// Crash kills a program of the control plane with SIGKILL and returns when it is gone.
+func (e *Environment) Crash(program string) error {
+	e.mu.Lock()
+	resumed := e.resumed[program]
+	e.mu.Unlock()
+	if resumed != nil {
+		return resumed.Kill()
+	}
+	pid, err := e.firstPID(program)
+	if err != nil {
+		return err
+	}
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		return fmt.Errorf("killing %s: %w", program, err)
+	}
+	err = wait.PollUntilContextTimeout(context.Background(), pollInterval, endTimeout, true, func(context.Context) (bool, error) {
+		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH), nil
+	})
+	if err != nil {
+		return fmt.Errorf("%s still runs %s after it was killed", program, endTimeout)
+	}
+	return nil
+}
+
+// firstPID is the process id of a program as StartControlPlane started it.
+func (e *Environment) firstPID(program string) (int, error) {
+	content, err := os.ReadFile(filepath.Join(e.Dir, program+".pid"))
+	if err != nil {
+		return 0, err
+	}
+	return strconv.Atoi(strings.TrimSpace(string(content)))
+}
+
+func (e *Environment) pid(program string) (int, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if resumed := e.resumed[program]; resumed != nil {
+		return resumed.PID(), nil
+	}
+	return e.firstPID(program)
+}
+
+// Resume starts a program that has crashed with the arguments that it had, so with the same address, data and
+// certificates, and waits until it answers. The library's own restart would make other certificates, and every client
+// that is there would be a stranger.
+func (e *Environment) Resume(ctx context.Context, program string) error {
+	argv, err := os.ReadFile(filepath.Join(e.Dir, program+".argv"))
+	if err != nil {
+		return err
+	}
+	assets, err := e.assets(program)
+	if err != nil {
+		return err
+	}
+	arguments := strings.Split(strings.TrimSuffix(string(argv), "\n"), "\n")
+	process, err := e.launch(program, exec.CommandContext(context.WithoutCancel(ctx), assets[program], arguments...)) //nolint:gosec // what ran before
+	if err != nil {
+		return err
+	}
+	e.mu.Lock()
+	e.resumed[program] = process
+	e.mu.Unlock()
+	return process.wait(ctx, "it is ready", func() (bool, error) { return e.answers(ctx, program), nil })
+}
+
+func (e *Environment) answers(ctx context.Context, program string) bool {
+	httpClient, health := &http.Client{Timeout: requestTimeout}, e.controlPlane.ControlPlane.Etcd.URL.String()+"/health"
+	if program == APIServer {
+		server, _, err := rest.DefaultServerUrlFor(e.Config)
+		if err != nil {
+			return false
+		}
+		if httpClient, err = rest.HTTPClientFor(e.Config); err != nil {
+			return false
+		}
+		health = server.JoinPath("readyz").String()
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, health, http.NoBody)
+	if err != nil {
+		return false
+	}
+	response, err := httpClient.Do(request)
+	if err != nil {
+		return false
+	}
+	_ = response.Body.Close()
+	return response.StatusCode == http.StatusOK
+}
+
+func (e *Environment) killResumed() error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	var errs []error
+	for _, process := range e.resumed {
+		errs = append(errs, process.Kill())
+	}
+	return errors.Join(errs...)
+}
+
+// Backup copies the data of etcd as it is now and returns the copy's directory.
+func (e *Environment) Backup() (dir string, err error) {
+	pid, err := e.pid(Etcd)
+	if err != nil {
+		return "", err
+	}
+	// As after a crash, from which etcd recovers; copied while it writes, it would be of several moments.
+	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, syscall.Kill(pid, syscall.SIGCONT)) }()
+	if dir, err = os.MkdirTemp(e.Dir, "backup-"); err != nil {
+		return "", err
+	}
+	return dir, os.CopyFS(dir, os.DirFS(e.controlPlane.ControlPlane.Etcd.DataDir))
+}
+
+// Restore puts a Backup in the place of what etcd has: all that was written since is gone, and resource versions begin
+// again where they were. Clients lose their connections.
+func (e *Environment) Restore(ctx context.Context, backup string) error {
+	data := e.controlPlane.ControlPlane.Etcd.DataDir
+	if err := errors.Join(e.Crash(APIServer), e.Crash(Etcd), os.RemoveAll(data)); err != nil {
+		return err
+	}
+	if err := os.CopyFS(data, os.DirFS(backup)); err != nil {
+		return err
+	}
+	// Which etcd itself insists on.
+	if err := os.Chmod(data, 0o700); err != nil { //nolint:gosec // a directory
+		return err
+	}
+	if err := e.Resume(ctx, Etcd); err != nil {
+		return err
+	}
+	return e.Resume(ctx, APIServer)
+}
+
+// Compact drops what etcd remembers of the time before a resource version: it cannot be watched from there any more.
+func (e *Environment) Compact(ctx context.Context, resourceVersion string) error {
+	url := e.controlPlane.ControlPlane.Etcd.URL.String() + "/v3/kv/compaction"
+	body := bytes.NewBufferString(fmt.Sprintf(`{"revision": %q, "physical": true}`, resourceVersion))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, body)
+	if err != nil {
+		return err
+	}
+	response, err := (&http.Client{Timeout: requestTimeout}).Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("compacting etcd: %s", response.Status)
+	}
+	return nil
+}

@@ -1,0 +1,104 @@
+package testenv
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// The clients that are there can go on after a crash, and after a restore nothing is left of what was written since.
+func TestDisaster(t *testing.T) {
+	e := newEnvironment(t)
+	if err := e.StartControlPlane(); err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(e.Config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := e.Namespace(t)
+	backup, err := e.Backup()
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := e.Namespace(t)
+	exists := func(name string) bool {
+		t.Helper()
+		err := c.Get(t.Context(), client.ObjectKey{Name: name}, &corev1.Namespace{})
+		if client.IgnoreNotFound(err) != nil {
+			t.Fatal(err)
+		}
+		return !apierrors.IsNotFound(err)
+	}
+	for range 2 { // the first time it is the library's process, then ours
+		if err := e.Crash(APIServer); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Get(t.Context(), client.ObjectKey{Name: before}, &corev1.Namespace{}); err == nil {
+			t.Error("something still answers after the crash")
+		}
+		if err := e.Resume(withTimeout(t), APIServer); err != nil {
+			t.Fatal(err)
+		}
+		if !exists(before) || !exists(after) {
+			t.Error("something is missing after a crash")
+		}
+	}
+	if err := e.Restore(withTimeout(t), backup); err != nil {
+		t.Fatal(err)
+	}
+	if !exists(before) || exists(after) {
+		t.Errorf("after the restore, what was before it exists: %t; and what came later: %t", exists(before), exists(after))
+	}
+	if err := c.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: after}}); err != nil {
+		t.Errorf("nothing can be written after the restore: %v", err)
+	}
+}
+
+// What belongs to an owner that is gone goes, and so does a namespace with all that it holds.
+func TestControllerManager(t *testing.T) {
+	e := newEnvironment(t)
+	if err := e.StartControlPlane(); err != nil {
+		t.Fatal(err)
+	}
+	manager, err := e.StartControllerManager()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := client.New(e.Config, client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	create := func(namespace, name string, owners ...metav1.OwnerReference) *corev1.ConfigMap {
+		t.Helper()
+		m := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, OwnerReferences: owners}}
+		if err := c.Create(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+		return m
+	}
+	gone := func(o client.Object) {
+		t.Helper()
+		err := manager.wait(withTimeout(t), o.GetName()+" is gone", func() (bool, error) {
+			err := c.Get(t.Context(), client.ObjectKeyFromObject(o), o)
+			return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	owner := create(e.Namespace(t), "owner")
+	owned := create(owner.Namespace, "owned", *metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap")))
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: e.Namespace(t)}}
+	create(namespace.Name, "content")
+	for _, o := range []client.Object{owner, namespace} {
+		if err := c.Delete(t.Context(), o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gone(owned)
+	gone(namespace)
+}

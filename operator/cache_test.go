@@ -1,0 +1,48 @@
+package operator
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// What the cache keeps of a Mandate does not tell who its individuals are, and has what reconciling it takes.
+func TestCacheHoldsNobody(t *testing.T) {
+	m := &v1alpha1.Mandate{}
+	err := yaml.UnmarshalStrict([]byte(`
+metadata: {name: acme}
+spec:
+  name: canary
+  individuals:
+  - {name: jane, detailsSecretRef: {name: jane}}
+  - {name: john, email: canary@example.com, title: canary, firstName: canary, middleName: canary, lastName: canary, dateOfBirth: "1908-02-10", gender: canary, reference: canary}
+  checkReviews: [{individual: jane, check: liveness, decision: Accept, comment: canary}]
+`), m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: "canary"}
+	m.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "canary"}}
+	kept, err := stripMandate(newShared())(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := json.Marshal(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, canary := range []string{"canary", "1908-02-10"} {
+		if strings.Contains(string(content), canary) {
+			t.Errorf("the cache holds %s: %s", canary, content)
+		}
+	}
+	if m.Spec.Individuals[0].DetailsSecretRef == nil || m.Spec.Individuals[1].Name != "john" || m.Spec.CheckReviews[0].Check != "liveness" {
+		t.Errorf("too little is kept: %s", content)
+	}
+}
