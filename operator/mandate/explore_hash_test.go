@@ -44,7 +44,7 @@ func (e *encoder) part() part {
 }
 
 func (e *encoder) number(n int64) {
-	e.bytes = binary.LittleEndian.AppendUint64(e.bytes, uint64(n)) //nolint:gosec // any one-to-one mapping will do
+	e.bytes = binary.LittleEndian.AppendUint64(e.bytes, uint64(n))
 }
 func (e *encoder) text(s string)      { e.number(int64(len(s))); e.bytes = append(e.bytes, s...) }
 func (e *encoder) truth(b bool)       { e.bytes = append(e.bytes, map[bool]byte{true: 1}[b]) }
@@ -69,7 +69,7 @@ func (e *encoder) any(v reflect.Value) {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		e.number(v.Int())
 	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
-		e.number(int64(v.Uint())) //nolint:gosec // any one-to-one mapping will do
+		e.number(int64(v.Uint()))
 	case reflect.String:
 		e.text(v.String())
 	case reflect.Pointer:
@@ -85,7 +85,7 @@ func (e *encoder) any(v reflect.Value) {
 	case reflect.Map:
 		e.number(int64(v.Len()))
 		keys := v.MapKeys()
-		slices.SortFunc(keys, func(a, b reflect.Value) int { return compareKeys(a, b) })
+		slices.SortFunc(keys, compareKeys)
 		for _, key := range keys {
 			e.any(key)
 			e.any(v.MapIndex(key))
@@ -119,7 +119,7 @@ func compareKeys(a, b reflect.Value) int {
 // momentOf reads a time out of an unexported field, where it cannot be asked. Times here have no monotonic part.
 func momentOf(v reflect.Value) time.Time {
 	if v.CanInterface() {
-		return v.Interface().(time.Time) //nolint:forcetypeassert // the caller has looked
+		return v.Interface().(time.Time)
 	}
 	nanoseconds, seconds := v.Field(0).Uint(), v.Field(1).Int()
 	if nanoseconds == 0 && seconds == 0 {
@@ -265,7 +265,7 @@ func join(w *world, parts ...part) uint64 {
 			if i < 0 {
 				i, names = len(names), append(names, nonce)
 			}
-			bytes = append(bytes, byte(i)) //nolint:gosec // a handful
+			bytes = append(bytes, byte(i))
 		}
 		for _, c := range p.copies {
 			bytes = append(bytes, c.still(w))

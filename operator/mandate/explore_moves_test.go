@@ -223,6 +223,21 @@ func (w *world) remembers(reference string) bool {
 	return true
 }
 
+// canTell is false for a loss of the records that nothing can make up for: the same limit.
+func (w *world) canTell() bool {
+	for _, m := range w.mandates {
+		if m.Spec.CreateBefore != nil {
+			return true
+		}
+	}
+	for _, here := range w.sites {
+		if slices.ContainsFunc(here.applications, func(a application) bool { return a.gone }) {
+			return false
+		}
+	}
+	return true
+}
+
 func changeOf(url string, change func(*site)) func(*state) {
 	return changed(func(w *world) { w.changeSite(url, change) })
 }
@@ -310,6 +325,9 @@ func restoreMoves(s *state, scenario scenario, spend spender) {
 				w.storeRecord(restored[name].DeepCopy())
 			}
 		})
+	}
+	if !s.world.canTell() {
+		return
 	}
 	if s.world.backup != nil {
 		spend(rewind, "the API server is restored from the backup", lost(func(w *world) map[string]*v1alpha1.ApplicationRecord { return w.backup }))
