@@ -72,7 +72,7 @@ func (x *explorer) moves(s *state, found func(after state, wrong string)) {
 	for _, name := range sorted(s.world.mandates) {
 		userMoves(s, name, spend)
 	}
-	restoreMoves(s, x.scenario, spend)
+	restoreMoves(s, spend)
 }
 
 // spender makes a move that there is still a budget for.
@@ -306,12 +306,13 @@ func (w *world) reapply(name string, was *v1alpha1.Mandate) {
 	}
 }
 
-func restoreMoves(s *state, scenario scenario, spend spender) {
+func restoreMoves(s *state, spend spender) {
 	spend(backup, "the API server is backed up", changed(func(w *world) { w.backup = w.records }))
 	anew := func(w *world) {
 		for _, name := range sorted(w.mandates) {
+			was := w.mandates[name]
 			delete(w.mandates, name)
-			w.apply(name, scenario.manifest)
+			w.reapply(name, was)
 		}
 	}
 	spend(restore, "the Mandates are restored from their manifests", changed(anew))
