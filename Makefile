@@ -82,7 +82,7 @@ covered = { head -n 1 bin/coverage.out; grep '/$(1)/[^/]*:' bin/coverage.out; } 
 with = $(sort $(dir $(shell find . -name tools -prune -o -name '*_test.go' -exec grep -l '^func $(1)[A-Z]' {} +)))
 FUZZTIME ?= 30s
 # States of each scenario that make test explores; the race detector's run explores a few hundred.
-STATES ?= 80000
+STATES ?= 30000
 BENCH ?= .
 
 .PHONY: bench

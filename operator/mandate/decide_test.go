@@ -360,6 +360,14 @@ func TestDecide(t *testing.T) {
 			facts: fresh(func(f *facts) { f.adopt, f.taken = 7, true }),
 			want:  rest(v1alpha1.ReasonAdoptionRefused),
 		},
+		"an application with another reference is not deleted": {
+			why: "under the id there is somebody else's application: the IdentityService leads to another account now",
+			facts: bound(func(f *facts) {
+				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
+				f.records.listed, f.application = true, applicationFacts{read: true}
+			}),
+			want: rest(v1alpha1.ReasonDeletionRefused),
+		},
 		"suspend": {facts: bound(func(f *facts) { f.suspended = true }), want: rest(v1alpha1.ReasonSuspended)},
 		"no IdentityService": {
 			facts: fresh(func(f *facts) { f.service = serviceFacts{} }),

@@ -30,7 +30,7 @@ func agedObject(v reflect.Value, by time.Duration) {
 			agedObject(v.Index(i), by)
 		}
 	case reflect.Struct:
-		if t, ok := v.Addr().Interface().(*time.Time); ok {
+		if t, ok := reflect.TypeAssert[*time.Time](v.Addr()); ok {
 			*t = older(*t, by)
 			return
 		}
@@ -137,9 +137,9 @@ func timesIn(of reflect.Type) (n int) {
 	if of == reflect.TypeFor[time.Time]() {
 		return 1
 	}
-	for i := range of.NumField() {
-		if of.Field(i).Type.Kind() == reflect.Struct {
-			n += timesIn(of.Field(i).Type)
+	for field := range of.Fields() {
+		if field.Type.Kind() == reflect.Struct {
+			n += timesIn(field.Type)
 		}
 	}
 	return n

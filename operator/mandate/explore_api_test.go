@@ -49,7 +49,7 @@ func (a apiServer) Get(_ context.Context, key client.ObjectKey, into client.Obje
 func copied[T any, P interface {
 	*T
 	DeepCopyInto(out *T)
-}](from P, into P, plural, name string) error {
+}](from, into P, plural, name string) error {
 	if from == nil {
 		return apierrors.NewNotFound(resource(plural), name)
 	}
@@ -62,7 +62,7 @@ func (a apiServer) List(_ context.Context, into client.ObjectList, options ...cl
 	if err := a.read(); err != nil {
 		return err
 	}
-	list := into.(*v1alpha1.ApplicationRecordList) //nolint:forcetypeassert // nothing else is listed past the cache
+	list := into.(*v1alpha1.ApplicationRecordList)
 	selected := (&client.ListOptions{}).ApplyOptions(options).LabelSelector
 	for _, name := range sorted(a.world.records) {
 		if record := a.world.records[name]; selected.Matches(labels.Set(record.Labels)) {
@@ -74,7 +74,7 @@ func (a apiServer) List(_ context.Context, into client.ObjectList, options ...cl
 
 // Create creates a record.
 func (a apiServer) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
-	record := object.(*v1alpha1.ApplicationRecord) //nolint:forcetypeassert // nothing else is created
+	record := object.(*v1alpha1.ApplicationRecord)
 	return a.write(func() error {
 		if a.world.records[record.Name] != nil {
 			return apierrors.NewAlreadyExists(resource("applicationrecords"), record.Name)
@@ -117,7 +117,7 @@ func (a apiServer) Patch(_ context.Context, object client.Object, patch client.P
 		if record, ok := object.(*v1alpha1.ApplicationRecord); ok {
 			return a.patchRecord(record, data)
 		}
-		return a.patchFinalizers(object.(*metav1.PartialObjectMetadata), data) //nolint:forcetypeassert // nothing else is patched
+		return a.patchFinalizers(object.(*metav1.PartialObjectMetadata), data)
 	})
 }
 
@@ -234,12 +234,12 @@ func (c cacheReader) Get(_ context.Context, key client.ObjectKey, into client.Ob
 	if mandate, ok := into.(*v1alpha1.Mandate); ok {
 		return copied(c.mandates[key.Name], mandate, "mandates", key.Name)
 	}
-	return copied(c.service, into.(*v1alpha1.IdentityService), "identityservices", key.Name) //nolint:forcetypeassert // nothing else is cached
+	return copied(c.service, into.(*v1alpha1.IdentityService), "identityservices", key.Name)
 }
 
 // List lists the Mandates.
 func (c cacheReader) List(_ context.Context, into client.ObjectList, _ ...client.ListOption) error {
-	list := into.(*v1alpha1.MandateList) //nolint:forcetypeassert // nothing else is listed
+	list := into.(*v1alpha1.MandateList)
 	for _, name := range sorted(c.mandates) {
 		list.Items = append(list.Items, *c.mandates[name])
 	}

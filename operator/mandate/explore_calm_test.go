@@ -33,11 +33,13 @@ func (x *explorer) calm(s state) (state, string) {
 				return s, wrong
 			}
 		}
-		if quiet++; s.world != before {
+		quiet++
+		if s.world != before {
 			quiet = 0
 		}
 		if quiet == 3 || !x.pause(&s, wakes) {
-			return s, untrue(&s, x.scenario.mandates)
+			wrong := untrue(&s, x.scenario.mandates)
+			return s, wrong
 		}
 	}
 	return s, "I5: it does not come to rest"

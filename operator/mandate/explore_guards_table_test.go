@@ -116,7 +116,7 @@ func guards() map[string]guard {
 		"deleted reference": {
 			why: "under the id there may be somebody else's application", file: "decide_application.go",
 			old: "	case !a.sameReference, d.refused:", off: "	case ON && !a.sameReference, d.refused:",
-			caughtBy: "TestDecideNeverCreatesTwice",
+			caughtBy: "TestDecide",
 		},
 	}
 }

@@ -43,10 +43,12 @@ func (e *encoder) part() part {
 	return part{maphash.Bytes(seed, e.bytes), e.nonces, e.copies}
 }
 
-func (e *encoder) number(n uint64)    { e.bytes = binary.LittleEndian.AppendUint64(e.bytes, n) }
-func (e *encoder) text(s string)      { e.number(uint64(len(s))); e.bytes = append(e.bytes, s...) }
+func (e *encoder) number(n int64) {
+	e.bytes = binary.LittleEndian.AppendUint64(e.bytes, uint64(n))
+}
+func (e *encoder) text(s string)      { e.number(int64(len(s))); e.bytes = append(e.bytes, s...) }
 func (e *encoder) truth(b bool)       { e.bytes = append(e.bytes, map[bool]byte{true: 1}[b]) }
-func (e *encoder) moment(t time.Time) { e.number(uint64(age(t))) }
+func (e *encoder) moment(t time.Time) { e.number(int64(age(t))) }
 
 // age is how long ago something was; what never was is older than everything.
 func age(t time.Time) time.Duration {
@@ -65,9 +67,9 @@ func (e *encoder) any(v reflect.Value) {
 	case reflect.Bool:
 		e.truth(v.Bool())
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		e.number(uint64(v.Int())) //nolint:gosec // any one-to-one mapping will do
+		e.number(v.Int())
 	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
-		e.number(v.Uint())
+		e.number(int64(v.Uint()))
 	case reflect.String:
 		e.text(v.String())
 	case reflect.Pointer:
@@ -76,14 +78,14 @@ func (e *encoder) any(v reflect.Value) {
 			e.any(v.Elem())
 		}
 	case reflect.Slice:
-		e.number(uint64(v.Len()))
+		e.number(int64(v.Len()))
 		for i := range v.Len() {
 			e.any(v.Index(i))
 		}
 	case reflect.Map:
-		e.number(uint64(v.Len()))
+		e.number(int64(v.Len()))
 		keys := v.MapKeys()
-		slices.SortFunc(keys, func(a, b reflect.Value) int { return compareKeys(a, b) })
+		slices.SortFunc(keys, compareKeys)
 		for _, key := range keys {
 			e.any(key)
 			e.any(v.MapIndex(key))
@@ -117,7 +119,7 @@ func compareKeys(a, b reflect.Value) int {
 // momentOf reads a time out of an unexported field, where it cannot be asked. Times here have no monotonic part.
 func momentOf(v reflect.Value) time.Time {
 	if v.CanInterface() {
-		return v.Interface().(time.Time) //nolint:forcetypeassert // the caller has looked
+		return v.Interface().(time.Time)
 	}
 	nanoseconds, seconds := v.Field(0).Uint(), v.Field(1).Int()
 	if nanoseconds == 0 && seconds == 0 {
@@ -130,7 +132,7 @@ func momentOf(v reflect.Value) time.Time {
 func (e *encoder) mandate(m *v1alpha1.Mandate) {
 	e.text(m.Name)
 	e.text(string(m.UID))
-	e.number(uint64(m.Generation))
+	e.number(m.Generation)
 	e.moment(m.CreationTimestamp.Time)
 	e.truth(m.DeletionTimestamp != nil)
 	if m.DeletionTimestamp != nil {
@@ -156,14 +158,14 @@ func (w *world) part() part {
 		e.mandate(w.mandates[name])
 	}
 	for _, records := range []map[string]*v1alpha1.ApplicationRecord{w.records, w.backup} {
-		e.number(uint64(len(records)))
+		e.number(int64(len(records)))
 		for _, name := range sorted(records) {
 			e.record(records[name])
 		}
 	}
 	e.truth(w.backup == nil)
 	e.truth(w.forgotten)
-	e.number(uint64(w.service.Generation))
+	e.number(w.service.Generation)
 	e.moment(w.service.CreationTimestamp.Time)
 	for _, url := range sorted(w.sites) {
 		here := w.sites[url]
@@ -178,15 +180,15 @@ func (o *operator) part() part {
 		e.mandate(o.mandates[name])
 		e.copy("mandate", name, o.mandates[name].ResourceVersion, "")
 	}
-	e.number(uint64(o.service.Generation))
-	e.number(uint64(o.connection.Generation))
+	e.number(o.service.Generation)
+	e.number(o.connection.Generation)
 	for _, name := range namesOf(o.notes) {
 		n := o.notes[name]
 		e.text(name.Name)
 		e.text(string(n.uid))
 		e.moment(n.changed)
 		e.moment(n.observed)
-		e.number(uint64(min(n.failures, patience)))
+		e.number(int64(min(n.failures, patience)))
 		e.nonces = append(e.nonces, n.attempt)
 	}
 	e.truth(o.pass == nil)
@@ -212,7 +214,7 @@ func (e *encoder) copy(kind, name, version string, uid types.UID) {
 func (e *encoder) pass(p *pass) {
 	e.mandate(p.mandate)
 	e.copy("mandate", p.mandate.Name, p.mandate.ResourceVersion, "")
-	e.number(uint64(p.connection.Generation))
+	e.number(p.connection.Generation)
 	e.text(p.reference)
 	e.any(reflect.ValueOf(&p.facts))
 	e.truth(p.record == nil)
@@ -221,10 +223,10 @@ func (e *encoder) pass(p *pass) {
 		e.copy("record", p.record.Name, p.record.ResourceVersion, p.record.UID)
 	}
 	e.text(p.request.Reference)
-	e.number(uint64(len(p.request.Individuals)))
+	e.number(int64(len(p.request.Individuals)))
 	e.truth(p.application == nil)
 	if a := p.application; a != nil { // all that the service here tells
-		e.number(uint64(a.ID)) //nolint:gosec // ids are positive
+		e.number(a.ID)
 		e.text(a.Reference)
 		e.truth(a.Archived)
 	}
@@ -263,7 +265,7 @@ func join(w *world, parts ...part) uint64 {
 			if i < 0 {
 				i, names = len(names), append(names, nonce)
 			}
-			bytes = append(bytes, byte(i)) //nolint:gosec // a handful
+			bytes = append(bytes, byte(i))
 		}
 		for _, c := range p.copies {
 			bytes = append(bytes, c.still(w))

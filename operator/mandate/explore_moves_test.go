@@ -72,7 +72,7 @@ func (x *explorer) moves(s *state, found func(after state, wrong string)) {
 	for _, name := range sorted(s.world.mandates) {
 		userMoves(s, name, spend)
 	}
-	restoreMoves(s, x.scenario, spend)
+	restoreMoves(s, spend)
 }
 
 // spender makes a move that there is still a budget for.
@@ -223,6 +223,21 @@ func (w *world) remembers(reference string) bool {
 	return true
 }
 
+// canTell is false for a loss of the records that nothing can make up for: the same limit.
+func (w *world) canTell() bool {
+	for _, m := range w.mandates {
+		if m.Spec.CreateBefore != nil {
+			return true
+		}
+	}
+	for _, here := range w.sites {
+		if slices.ContainsFunc(here.applications, func(a application) bool { return a.gone }) {
+			return false
+		}
+	}
+	return true
+}
+
 func changeOf(url string, change func(*site)) func(*state) {
 	return changed(func(w *world) { w.changeSite(url, change) })
 }
@@ -291,12 +306,13 @@ func (w *world) reapply(name string, was *v1alpha1.Mandate) {
 	}
 }
 
-func restoreMoves(s *state, scenario scenario, spend spender) {
+func restoreMoves(s *state, spend spender) {
 	spend(backup, "the API server is backed up", changed(func(w *world) { w.backup = w.records }))
 	anew := func(w *world) {
 		for _, name := range sorted(w.mandates) {
+			was := w.mandates[name]
 			delete(w.mandates, name)
-			w.apply(name, scenario.manifest)
+			w.reapply(name, was)
 		}
 	}
 	spend(restore, "the Mandates are restored from their manifests", changed(anew))
@@ -310,6 +326,9 @@ func restoreMoves(s *state, scenario scenario, spend spender) {
 				w.storeRecord(restored[name].DeepCopy())
 			}
 		})
+	}
+	if !s.world.canTell() {
+		return
 	}
 	if s.world.backup != nil {
 		spend(rewind, "the API server is restored from the backup", lost(func(w *world) map[string]*v1alpha1.ApplicationRecord { return w.backup }))

@@ -61,10 +61,10 @@ type violation struct {
 // parts of a state, and has happened before to the same ones.
 func once[T any](x *explorer, key any, work func() T) T {
 	if known, ok := x.known.Load(key); ok {
-		return known.(T) //nolint:forcetypeassert // the type is a part of the key
+		return known.(T)
 	}
 	known, _ := x.known.LoadOrStore(key, work())
-	return known.(T) //nolint:forcetypeassert // the type is a part of the key
+	return known.(T)
 }
 
 type (
@@ -129,19 +129,19 @@ func (x *explorer) sameWorld(w *world) *world {
 		exact = append(exact, w.records[name].ResourceVersion+string(w.records[name].UID)+" "...)
 	}
 	same, _ := x.same.LoadOrStore(maphash.Bytes(seed, exact), w)
-	return same.(*world) //nolint:forcetypeassert // the key says so
+	return same.(*world)
 }
 
 // sameOperator does so for an operator.
 func (x *explorer) sameOperator(o *operator) *operator {
 	p := x.part(o)
 	same, _ := x.same.LoadOrStore(maphash.Bytes(seed, fmt.Appendln(nil, p.hash, p.nonces, p.copies)), o)
-	return same.(*operator) //nolint:forcetypeassert // the key says so
+	return same.(*operator)
 }
 
 func (x *explorer) part(of interface{ part() part }) part {
 	if known, ok := x.parts.Load(of); ok {
-		return known.(part) //nolint:forcetypeassert // nothing else is stored
+		return known.(part)
 	}
 	p := of.part()
 	x.parts.Store(of, p)
