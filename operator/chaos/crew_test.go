@@ -1,0 +1,217 @@
+package chaos_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/mandate-io/idv/internal/testenv"
+	"github.com/mandate-io/idv/internal/testenv/faultproxy"
+)
+
+// crew is one operator with the lives that it looks after, a namespace and a service each. Whoever kills it in one life
+// kills it in all of them, at whatever it is doing there. It is started again at once.
+type crew struct {
+	lives map[string]*life // by namespace
+	api   *faultproxy.Proxy
+	began time.Time
+	end   context.CancelFunc
+	ctx   context.Context //nolint:containedctx // of the crew's end, for proxies that hold something up
+
+	kubeconfig, metrics, log string
+
+	mu       sync.Mutex
+	epoch    int // how often it was killed
+	operator *testenv.Process
+	failure  error // of a start
+}
+
+// muster makes a crew for plans, a life each. No operator runs yet.
+func muster(ctx context.Context, plans []plan) (*crew, error) {
+	c := &crew{lives: map[string]*life{}, began: time.Now(), metrics: world.metricsPorts.next()}
+	c.ctx, c.end = context.WithCancel(ctx)
+	for _, p := range plans {
+		l, err := c.newLife(p)
+		if err != nil {
+			return nil, err
+		}
+		c.lives[l.namespace] = l
+	}
+	var err error
+	c.api, err = faultproxy.New(faultproxy.Options{
+		Target: world.operator.Host, Transport: world.asOperator, Judge: c.judge, Epoch: c.current, Secure: true,
+	})
+	if err != nil {
+		return nil, err
+	}
+	c.kubeconfig = filepath.Join(env.Dir, fmt.Sprintf("crew-%s.kubeconfig", strings.TrimPrefix(c.metrics, "127.0.0.1:")))
+	return c, writeKubeconfig(c.kubeconfig, c.api)
+}
+
+// writeKubeconfig connects to a proxy, which needs no credentials.
+func writeKubeconfig(path string, proxy *faultproxy.Proxy) error {
+	config := clientcmdapi.NewConfig()
+	config.Clusters["proxy"] = &clientcmdapi.Cluster{Server: proxy.URL, CertificateAuthorityData: proxy.CA}
+	config.Contexts["proxy"] = &clientcmdapi.Context{Cluster: "proxy"}
+	config.CurrentContext = "proxy"
+	return clientcmd.WriteToFile(*config, path)
+}
+
+var namespaced = regexp.MustCompile(`/namespaces/([^/]+)/`)
+
+// judge decides over requests to the API server.
+func (c *crew) judge(r faultproxy.Request) faultproxy.Course {
+	match := namespaced.FindStringSubmatch(r.Path)
+	if match == nil {
+		return faultproxy.Course{}
+	}
+	return c.lives[match[1]].judgeAPI(r)
+}
+
+func (c *crew) current() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.epoch
+}
+
+// start starts the operator. The caller holds mu.
+func (c *crew) start() error {
+	var namespaces []string
+	for namespace := range c.lives {
+		namespaces = append(namespaces, namespace)
+	}
+	// Not the crew's context: that ends before Stop could ask the operator to end by itself.
+	command := exec.CommandContext(context.WithoutCancel(c.ctx), world.binary, //nolint:gosec // our own binary
+		"--watch-namespaces="+strings.Join(namespaces, ","), "--settle-delay="+settleDelay.String(), "--max-concurrent-reconciles=40",
+		"--health-probe-bind-address=0", "--metrics-bind-address="+c.metrics, "--zap-log-level=10")
+	command.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig)
+	var err error
+	c.operator, err = env.Start(strings.TrimSuffix(filepath.Base(c.kubeconfig), ".kubeconfig"), command)
+	if err == nil {
+		c.log = c.operator.Log
+	}
+	return err
+}
+
+// kill kills the operator of an epoch with SIGKILL, unless that was done, and starts it again.
+func (c *crew) kill(epoch int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if epoch != c.epoch || c.ctx.Err() != nil {
+		return
+	}
+	c.failure = c.operator.Kill()
+	c.epoch++
+	if c.failure == nil {
+		c.failure = c.start()
+	}
+}
+
+// trouble is a reason why nothing more can be expected of the operator.
+func (c *crew) trouble() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failure != nil {
+		return c.failure
+	}
+	select {
+	case <-c.operator.Exited():
+		return fmt.Errorf("the operator ended by itself: %w", c.operator.Err())
+	default:
+		return nil
+	}
+}
+
+// live lets all lives be lived at the same time, and tells how often the operator was killed.
+func (c *crew) live() (kills int, err error) {
+	c.mu.Lock()
+	err = c.start()
+	c.mu.Unlock()
+	if err != nil {
+		return 0, err
+	}
+	var living sync.WaitGroup
+	for _, l := range c.lives {
+		living.Go(func() { l.problems = l.live(c.ctx) })
+	}
+	living.Wait()
+	metrics, err := c.scrape()
+	if err == nil {
+		err = c.operator.Stop()
+	}
+	if err == nil {
+		err = c.leaks(metrics)
+	}
+	return c.current(), err
+}
+
+// disband ends everything, whatever is still under way.
+func (c *crew) disband() {
+	c.end()
+	if c.operator != nil {
+		_ = c.operator.Kill() // it has ended, if all went well
+		_ = os.Remove(c.log)
+	}
+	c.api.Close()
+	for _, l := range c.lives {
+		l.close()
+	}
+}
+
+// leaks looks for personal data and credentials in the operator's log and metrics.
+func (c *crew) leaks(metrics []byte) error {
+	log, err := os.ReadFile(c.log)
+	if err != nil {
+		return err
+	}
+	if !bytes.Contains(log, []byte("Created the application")) {
+		return fmt.Errorf("the log does not tell of a create: nothing was searched")
+	}
+	for where, content := range map[string][]byte{"the log": log, "the metrics": metrics} {
+		if leak := leakIn(content); leak != "" {
+			return fmt.Errorf("%s holds personal data or a credential: %s", where, leak)
+		}
+	}
+	return nil
+}
+
+func (c *crew) scrape() ([]byte, error) {
+	request, err := http.NewRequestWithContext(c.ctx, http.MethodGet, "http://"+c.metrics+"/metrics", http.NoBody)
+	if err != nil {
+		return nil, err
+	}
+	response, err := (&http.Client{Timeout: patience, Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	return io.ReadAll(response.Body)
+}
+
+// ports are below those that the system gives to connections, one of which could otherwise take a port between two starts
+// of an operator.
+type ports struct{ last atomic.Int32 }
+
+func (p *ports) next() string {
+	for {
+		address := fmt.Sprintf("127.0.0.1:%d", 20000+(p.last.Add(1)+int32(os.Getpid()))%10000) //nolint:gosec // it is small
+		if listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address); err == nil {
+			listener.Close()
+			return address
+		}
+	}
+}
