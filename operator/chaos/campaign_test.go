@@ -1,8 +1,6 @@
 package chaos_test
 
 import (
-	"cmp"
-	"context"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,8 +13,8 @@ import (
 	"time"
 )
 
-// crewSize is how many lives share an operator. Each costs little; what costs is to start an operator.
-const crewSize = 8
+// squadSize is how many namespaces share an operator. A namespace costs little; what costs is to start an operator.
+const squadSize = 6
 
 // settings come from the environment, where the Makefile puts them.
 type settings struct {
@@ -24,13 +22,13 @@ type settings struct {
 	seed   uint64
 	beyond bool   // go on with several faults a life when all single ones are through
 	plan   string // this one, and nothing else
-	crew   int    // this one of the random ones, and nothing else; -1: all
+	squad  int    // this one of the random ones, and nothing else; -1: all
 	report string // a file for the result
 }
 
 func readSettings(t *testing.T) settings {
 	t.Helper()
-	s := settings{time: 150 * time.Second, seed: 1, crew: -1, plan: os.Getenv("CHAOS_PLAN"), report: os.Getenv("CHAOS_REPORT")}
+	s := settings{time: 150 * time.Second, seed: 1, squad: -1, plan: os.Getenv("CHAOS_PLAN"), report: os.Getenv("CHAOS_REPORT")}
 	var errs [3]error
 	if text := os.Getenv("CHAOS_TIME"); text != "" {
 		s.beyond, s.seed = true, rand.Uint64N(1_000_000) //nolint:gosec // no secret depends on it
@@ -39,8 +37,8 @@ func readSettings(t *testing.T) settings {
 	if text := os.Getenv("CHAOS_SEED"); text != "" {
 		s.seed, errs[1] = strconv.ParseUint(text, 10, 64)
 	}
-	if text := os.Getenv("CHAOS_CREW"); text != "" {
-		s.crew, errs[2] = strconv.Atoi(text)
+	if text := os.Getenv("CHAOS_SQUAD"); text != "" {
+		s.squad, errs[2] = strconv.Atoi(text)
 	}
 	for _, err := range errs {
 		if err != nil {
@@ -60,27 +58,31 @@ type campaign struct {
 	count counts
 }
 
+// counts of lives are of the lives of single Mandates, with their orders, unless they say otherwise.
 type counts struct {
-	singles, several int // lives with one fault of their own, and with more
-	still            int // lives whose faults found no effect
-	faults           int // that found their effect
-	kills            int // of operators
-	hits             int // lives that went on when a kill hit their operator
-	duplicates, lost int
-	failed           int
+	single, several int // lives in which one fault found its effect, or more
+	everybody       int // namespaces with faults that all four Mandates meet
+	faults          int // that found their effect
+	missed          int // plans that found none, because it did not come to that
+	kills           int // of operators
+	hits            int // lives that went on when their operator was killed
+	duplicates      int
+	lost            int
+	wrong           int // namespaces in which something was not as it ought to be
 }
 
 // squad is what one operator is to go through.
 type squad struct {
-	plans []plan
-	again string // how to repeat it
+	namespaces [][]plan
+	again      string // how to repeat it
 }
 
-// run takes squads until there are none or the time is up, and tells how many it took.
-func (c *campaign) run(squads func(i int) (squad, bool)) (taken int) {
+// run takes squads until there are none or the time is up, and tells how many plans they had.
+func (c *campaign) run(squads func(i int) (squad, bool)) (plans int) {
 	var (
 		running sync.WaitGroup
 		mu      sync.Mutex
+		taken   int
 	)
 	next := func() (squad, bool) {
 		mu.Lock()
@@ -89,12 +91,13 @@ func (c *campaign) run(squads func(i int) (squad, bool)) (taken int) {
 			return squad{}, false
 		}
 		s, ok := squads(taken)
-		if ok {
-			taken++
+		taken++
+		for _, p := range s.namespaces {
+			plans += len(p)
 		}
 		return s, ok
 	}
-	for range 4 * runtime.NumCPU() {
+	for range 5 * runtime.NumCPU() {
 		running.Go(func() {
 			for s, ok := next(); ok; s, ok = next() {
 				c.goThrough(s)
@@ -102,11 +105,11 @@ func (c *campaign) run(squads func(i int) (squad, bool)) (taken int) {
 		})
 	}
 	running.Wait()
-	return taken
+	return plans
 }
 
 func (c *campaign) goThrough(s squad) {
-	crew, err := muster(c.Context(), s.plans)
+	crew, err := muster(c.Context(), s.namespaces)
 	if err != nil {
 		c.Errorf("%v", err)
 		return
@@ -119,7 +122,7 @@ func (c *campaign) goThrough(s squad) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.count.kills += kills
-	c.count.hits += kills * len(crew.lives)
+	c.count.hits += kills * len(crew.lives) * len(mandates)
 	for _, l := range crew.lives {
 		c.take(l, s.again)
 	}
@@ -127,61 +130,61 @@ func (c *campaign) goThrough(s squad) {
 
 // take counts a life. The caller holds mu.
 func (c *campaign) take(l *life, again string) {
-	struck := l.struck()
-	c.count.faults += struck
-	switch {
-	case struck == 0 && l.crew.current() == 0:
-		c.count.still++
-	case len(l.plan) == 1:
-		c.count.singles++
-	default:
-		c.count.several++
+	for _, p := range l.plans {
+		struck := l.struck(p)
+		c.count.faults += struck
+		switch {
+		case struck == 0:
+			c.count.missed++
+		case p.lane() == everybody:
+			c.count.everybody++
+		case struck == 1:
+			c.count.single++
+		default:
+			c.count.several++
+		}
 	}
 	if len(l.problems) == 0 {
 		return
 	}
 	text := strings.Join(l.problems, "\n")
-	c.count.failed++
-	c.count.duplicates += strings.Count(text, "DUPLICATE E-MAIL")
-	c.count.lost += strings.Count(text, "SILENTLY LOST")
-	c.Errorf("%s\n\nThe plan was %s, seed %d, with %d lives of one operator.\nTo repeat: %s\nWhat happened:\n%s",
-		text, l.plan, c.settings.seed, len(l.crew.lives), again, l.trace())
+	c.count.wrong++
+	c.count.duplicates += strings.Count(text, duplicateEmail)
+	c.count.lost += strings.Count(text, silentlyLost)
+	c.Errorf("%s\n\nThe plans for this namespace were, seed %d:\n%v\nIts operator had %d namespaces.\nTo repeat: %s\nWhat happened:\n%s",
+		text, c.settings.seed, l.plans, len(l.crew.lives), again, l.trace())
 }
 
 // Every effect of the operator meets every fault, one a life; with CHAOS_TIME, lives with two and three faults follow.
 func TestChaos(t *testing.T) {
-	effects := referenceRun(t)
+	calmEnds(t)
 	c := &campaign{T: t, settings: readSettings(t)}
 	began := time.Now()
 	c.deadline = began.Add(c.settings.time)
 	if c.settings.plan != "" {
-		p, err := parsePlan(c.settings.plan, effects)
+		p, err := parsePlan(c.settings.plan)
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.run(listed([]squad{{[]plan{p}, p.again()}}))
+		c.run(listed([]squad{alone(p)}))
 		return
 	}
-	all := singles(effects)
-	share := 0
-	if c.settings.crew < 0 && os.Getenv("CHAOS_STORM") == "" {
-		squads := c.pack(all)
-		for _, s := range squads[:c.run(listed(squads))] {
-			share += len(s.plans)
-		}
+	all, share := singles(), 0
+	if c.settings.squad < 0 {
+		share = c.run(listed(c.squads(all)))
 	}
-	lines := []string{fmt.Sprintf("chaos: %d of %d single plans, seed %d", share, len(all), c.settings.seed)}
 	if c.settings.beyond {
-		c.run(func(i int) (squad, bool) { return c.drawn(effects, i) })
+		c.run(c.drawn)
 	}
 	n, took := c.count, time.Since(began)
-	lives := n.singles + n.several
-	lines = append(lines,
-		fmt.Sprintf("chaos: %d perturbed lives of four Mandates and two orders in %s, %.0f a minute: %d with one fault, %d with several or with those of others; %d faults, %d of %d lives met none",
-			lives, took.Round(time.Second), float64(lives)/took.Minutes(), n.singles, n.several, n.faults, n.still, lives+n.still),
-		fmt.Sprintf("chaos: %d kills of an operator, which hit %d lives", n.kills, n.hits),
-		fmt.Sprintf("chaos: duplicate e-mails %d, silently lost applications %d, lives that went wrong %d", n.duplicates, n.lost, n.failed))
-	c.publish(strings.Join(lines, "\n"))
+	lives := n.single + n.several + n.everybody
+	c.publish(fmt.Sprintf(`chaos: %d of %d single plans, seed %d
+chaos: %d perturbed runs in %s, %.0f a minute: %d lives of a Mandate with one fault, %d with two or three, and %d namespaces of four Mandates with faults for all
+chaos: %d faults struck; %d plans met nothing to strike
+chaos: %d kills of an operator, each while it looked after 4 to %d Mandates: %d lives hit
+chaos: duplicate e-mails %d, silently lost applications %d, namespaces that went wrong %d
+`, share, len(all), c.settings.seed, lives, took.Round(time.Second), float64(lives)/took.Minutes(), n.single, n.several, n.everybody,
+		n.faults, n.missed, n.kills, len(mandates)*squadSize, n.hits, n.duplicates, n.lost, n.wrong))
 }
 
 func (c *campaign) publish(text string) {
@@ -189,7 +192,7 @@ func (c *campaign) publish(text string) {
 	if c.settings.report == "" {
 		return
 	}
-	if err := os.WriteFile(c.settings.report, []byte(text+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(c.settings.report, []byte(text), 0o600); err != nil {
 		c.Error(err)
 	}
 }
@@ -203,36 +206,36 @@ func listed(squads []squad) func(int) (squad, bool) {
 	}
 }
 
-// pack shuffles plans by the seed. One that kills gets an operator of its own; the others do not touch each other.
-func (c *campaign) pack(plans []plan) (squads []squad) {
+func alone(p plan) squad { return squad{[][]plan{{p}}, fmt.Sprintf("make chaos PLAN=%q", p)} }
+
+// squads shuffles single plans by the seed. One that kills gets an operator of its own; the others do not touch each other.
+func (c *campaign) squads(plans []plan) (squads []squad) {
 	random := rand.New(rand.NewPCG(c.settings.seed, 0)) //nolint:gosec // it has to be repeatable
-	plans = slices.Clone(plans)
 	random.Shuffle(len(plans), func(i, j int) { plans[i], plans[j] = plans[j], plans[i] })
-	together := slices.DeleteFunc(slices.Clone(plans), plan.kills)
 	for _, p := range plans {
 		if p.kills() {
-			squads = append(squads, squad{[]plan{p}, p.again()})
+			squads = append(squads, alone(p))
 		}
 	}
-	for chunk := range slices.Chunk(together, crewSize) {
-		squads = append(squads, squad{chunk, "by the plan, alone: " + chunk[0].again() + " and so on"})
+	for namespaces := range slices.Chunk(sideBySide(slices.DeleteFunc(plans, plan.kills)), squadSize) {
+		squads = append(squads, squad{namespaces, "make chaos PLAN='...', with one of the plans"})
 	}
 	random.Shuffle(len(squads), func(i, j int) { squads[i], squads[j] = squads[j], squads[i] })
 	return squads
 }
 
-// drawn is the i-th squad of the seed: lives of several faults, whose kills hit all of them.
-func (c *campaign) drawn(effects []effect, i int) (squad, bool) {
-	if c.settings.crew >= 0 && i > 0 {
-		return squad{}, false
+// drawn is the i-th squad of the seed: lives of several faults, whose kills hit all others of the squad.
+func (c *campaign) drawn(i int) (squad, bool) {
+	if only := c.settings.squad; only >= 0 {
+		if i > 0 {
+			return squad{}, false
+		}
+		i = only
 	}
-	number := cmp.Or(max(c.settings.crew, 0), i)
-	random := rand.New(rand.NewPCG(c.settings.seed, uint64(number)+1)) //nolint:gosec // it has to be repeatable
-	s := squad{again: fmt.Sprintf("make chaos SEED=%d CREW=%d", c.settings.seed, number)}
-	for range crewSize {
-		s.plans = append(s.plans, several(random, effects))
+	random := rand.New(rand.NewPCG(c.settings.seed, uint64(i)+1)) //nolint:gosec // it has to be repeatable
+	s := squad{again: fmt.Sprintf("make chaos SEED=%d SQUAD=%d", c.settings.seed, i)}
+	for range squadSize {
+		s.namespaces = append(s.namespaces, drawn(random))
 	}
 	return s, true
 }
-
-var _ = context.Background

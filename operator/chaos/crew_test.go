@@ -40,12 +40,12 @@ type crew struct {
 	failure  error // of a start
 }
 
-// muster makes a crew for plans, a life each. No operator runs yet.
-func muster(ctx context.Context, plans []plan) (*crew, error) {
+// muster makes a crew for lives, each with its plans. No operator runs yet.
+func muster(ctx context.Context, lives [][]plan) (*crew, error) {
 	c := &crew{lives: map[string]*life{}, began: time.Now(), metrics: world.metricsPorts.next()}
 	c.ctx, c.end = context.WithCancel(ctx)
-	for _, p := range plans {
-		l, err := c.newLife(p)
+	for _, plans := range lives {
+		l, err := c.newLife(plans)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -21,6 +22,22 @@ type effect struct {
 
 func (e effect) String() string {
 	return strings.Join(strings.Fields(fmt.Sprintf("%s %s #%d", e.what, e.about, e.nth)), " ")
+}
+
+// everybody is the lane of what all Mandates of a life depend on.
+const everybody = ""
+
+// lane is the Mandate whose life an effect belongs to.
+func (e effect) lane() string {
+	switch {
+	case slices.Contains(mandates, e.about):
+		return e.about
+	case e.about == resend:
+		return plain
+	case e.about == report, e.what == "POST secrets":
+		return decided
+	}
+	return everybody
 }
 
 // names tells what requests are about. The service's ids are learnt from its answers.

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -18,7 +19,7 @@ import (
 
 // life is a namespace and a service of its own, what people do there, and what goes wrong meanwhile.
 type life struct {
-	plan      plan
+	plans     []plan
 	namespace string
 	password  string
 	sandbox   *control.Client
@@ -59,12 +60,12 @@ func (h *happening) String() string {
 	return words
 }
 
-func (c *crew) newLife(p plan) (*life, error) {
+func (c *crew) newLife(plans []plan) (*life, error) {
 	namespace, err := world.namespace(c.ctx)
 	if err != nil {
 		return nil, err
 	}
-	l := &life{plan: p, namespace: namespace, crew: c, password: canary + namespace, counted: map[effect]int{}}
+	l := &life{plans: plans, namespace: namespace, crew: c, password: canary + namespace, counted: map[effect]int{}}
 	service := sandbox.New(sandbox.Options{Password: l.password, Logger: slog.New(slog.DiscardHandler)})
 	server := httptest.NewServer(service)
 	l.sandbox = control.New(server.URL)
@@ -111,11 +112,7 @@ func (l *life) course(r faultproxy.Request, what, about string) faultproxy.Cours
 	l.counted[kind]++
 	h := &happening{effect: effect{what, about, l.counted[kind]}, epoch: r.Epoch, at: time.Since(l.crew.began)}
 	l.history = append(l.history, h)
-	for _, s := range l.plan {
-		if s.effect == h.effect {
-			h.fault = s.fault
-		}
-	}
+	h.fault = l.faultAt(h.effect)
 	course := faultproxy.Course{After: func(answer faultproxy.Answer) { l.answered(h, answer) }}
 	switch h.fault {
 	case killBefore:
@@ -198,10 +195,21 @@ func (l *life) happened() []happening {
 	return happened
 }
 
-// struck tells how many faults of the plan found their effect.
-func (l *life) struck() (n int) {
+func (l *life) faultAt(e effect) fault {
+	for _, p := range l.plans {
+		for _, s := range p {
+			if s.effect == e {
+				return s.fault
+			}
+		}
+	}
+	return ""
+}
+
+// struck tells how many faults of a plan found their effect.
+func (l *life) struck(p plan) (n int) {
 	for _, h := range l.happened() {
-		if h.fault != "" {
+		if slices.ContainsFunc(p, func(s strike) bool { return s.effect == h.effect }) {
 			n++
 		}
 	}

@@ -82,7 +82,7 @@ func share(ctx context.Context) (*shared, error) {
 		return nil, err
 	}
 	go func() { _ = s.watched.Start(ctx) }()
-	for _, kind := range []client.Object{&v1alpha1.Mandate{}, &v1alpha1.MandateAction{}, &v1alpha1.ApplicationRecord{}, &eventsv1.Event{}} {
+	for _, kind := range []client.Object{&v1alpha1.IdentityService{}, &v1alpha1.Mandate{}, &v1alpha1.MandateAction{}, &v1alpha1.ApplicationRecord{}, &eventsv1.Event{}} {
 		if _, err := s.watched.GetInformer(ctx, kind); err != nil {
 			return nil, err
 		}

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -29,13 +28,11 @@ const (
 	event  = "POST events"
 )
 
-// calm is how every Mandate and order ends when nothing goes wrong. The calm run sets it.
-var calm struct {
-	sync.Once
-	ends    map[string]string
-	effects []effect
-	err     error
-}
+// What must never be, as failures spell it.
+const (
+	duplicateEmail = "DUPLICATE E-MAIL"
+	silentlyLost   = "SILENTLY LOST"
+)
 
 // scene is what can be seen of a life at one moment, but for what the API server shows.
 type scene struct {
@@ -71,7 +68,7 @@ func (l *life) differences(ctx context.Context) string {
 	}
 	var lines []string
 	for _, mandate := range mandates {
-		want := calm.ends[mandate]
+		want := ends[mandate]
 		if l.unknown(mandate) {
 			want = l.unknownEnd(mandate, &s)
 		}
@@ -80,7 +77,7 @@ func (l *life) differences(ctx context.Context) string {
 		}
 	}
 	for order, mandate := range map[string]string{resend: plain, report: decided} {
-		want := []string{calm.ends[order]}
+		want := []string{ends[order]}
 		switch {
 		case l.unknown(mandate):
 			want = []string{"Reconciling=True/MandateStalled"}
@@ -218,7 +215,7 @@ func (l *life) unknownEnd(name string, s *scene) string {
 	if _, ok := s.applications[name]; !ok {
 		return words + " | e-mails:"
 	}
-	_, emails, _ := strings.Cut(calm.ends[name], "| e-mails:")
+	_, emails, _ := strings.Cut(ends[name], "| e-mails:")
 	return words + " | e-mails:" + emails
 }
 
@@ -245,7 +242,7 @@ func (l *life) violations(ctx context.Context) []string {
 	found = append(found, l.countEmails(&s)...)
 	for _, mandate := range mandates {
 		if l.unknown(mandate) && !l.mayBeUnknown(ctx, mandate) {
-			found = append(found, mandate+": SILENTLY LOST: the operator heard of the application's id, lived on, and the ledger does not have it")
+			found = append(found, mandate+": "+silentlyLost+": the operator heard of the application's id, lived on, and the ledger does not have it")
 		}
 	}
 	for _, h := range l.happened() {
@@ -260,7 +257,7 @@ func (l *life) countEmails(s *scene) (found []string) {
 	for mandate, emails := range s.emails {
 		for kind, n := range emails {
 			if n > 1 {
-				found = append(found, fmt.Sprintf("%s: DUPLICATE E-MAIL: %s, %d times", mandate, kind, n))
+				found = append(found, fmt.Sprintf("%s: %s: %s, %d times", mandate, duplicateEmail, kind, n))
 			}
 		}
 	}
@@ -273,7 +270,7 @@ func (l *life) countEmails(s *scene) (found []string) {
 	if sent > 1 && !l.repeatable() {
 		found = append(found, fmt.Sprintf("an order was sent %d times", sent))
 	}
-	if end := l.orderEnd(context.Background(), resend); end == calm.ends[resend] && len(s.emails[plain]) != 3 {
+	if end := l.orderEnd(context.Background(), resend); end == ends[resend] && len(s.emails[plain]) != 3 {
 		found = append(found, fmt.Sprintf("an order is complete, and the e-mails are %v", s.emails[plain]))
 	}
 	return found

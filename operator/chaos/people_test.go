@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,17 +40,13 @@ var (
 	orders   = []string{resend, report}
 )
 
-// manifests are what people apply, all at once.
-const manifests = `
+// connection is what people apply first, and documents what they apply then, and when.
+const (
+	connection = `
 apiVersion: v1
 kind: Secret
 metadata: {name: idv}
 stringData: {username: ` + sandbox.DefaultUsername + `, password: $PASSWORD}
----
-apiVersion: v1
-kind: Secret
-metadata: {name: john}
-stringData: {email: canary-john@example.com, title: canary-title, first_name: canary-first, last_name: canary-last, reference: canary-reference}
 ---
 kind: IdentityService
 metadata: {name: default}
@@ -58,6 +55,12 @@ spec:
   credentialsSecretRef: {name: idv}
   requestsPerSecond: 100
   polling: {minIntervalSeconds: 1, maxIntervalSeconds: 1}
+`
+	subjects = `
+apiVersion: v1
+kind: Secret
+metadata: {name: john}
+stringData: {email: canary-john@example.com, title: canary-title, first_name: canary-first, last_name: canary-last, reference: canary-reference}
 ---
 kind: Mandate
 metadata: {name: plain}
@@ -78,21 +81,28 @@ spec: {mandateType: {code: address}, individuals: [{name: jane, email: canary-ja
 kind: Mandate
 metadata: {name: deleted}
 spec: {mandateType: {code: address}, individuals: [{name: jane, email: canary-jane@example.com}], deletionPolicy: Delete}
----
+`
+	resending = `
 kind: MandateAction
 metadata: {name: resend}
 spec: {mandateRef: {name: plain}, individual: jane, type: ResendInvite}
----
+`
+	reporting = `
 kind: MandateAction
 metadata: {name: report}
 spec: {mandateRef: {name: decided}, individual: jane, type: DownloadReport, reportSecretRef: {name: report}}
 `
+	reviews = `{"spec":{"checkReviews":[{"individual":"jane","check":"address","decision":"Accept","comment":"canary-comment"}]}}`
+)
 
-const reviews = `{"spec":{"checkReviews":[{"individual":"jane","check":"address","decision":"Accept","comment":"canary-comment"}]}}`
+// stages are what people do in a life, each when the one before is through.
+func (l *life) stages() []func(context.Context) error {
+	return []func(context.Context) error{l.connect, l.begin, l.resend, l.review, l.delete, l.report}
+}
 
-// live does what people do in a life, and tells what is wrong in the end.
+// live is a life, and tells what is wrong in the end.
 func (l *life) live(ctx context.Context) []string {
-	for _, stage := range []func(context.Context) error{l.apply, l.review, l.delete, l.converge, l.rest} {
+	for _, stage := range append(l.stages(), l.converge, l.rest) {
 		if err := stage(ctx); err != nil {
 			return []string{err.Error()}
 		}
@@ -100,7 +110,30 @@ func (l *life) live(ctx context.Context) []string {
 	return l.violations(ctx)
 }
 
-func (l *life) apply(ctx context.Context) error {
+// connect waits for the connection, so that what follows is the same in every life, unless it is the connection that is
+// disturbed.
+func (l *life) connect(ctx context.Context) error {
+	if err := l.apply(ctx, connection); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(l.plans, func(p plan) bool { return p.lane() == everybody }) {
+		return nil
+	}
+	return l.until(ctx, func() string {
+		service := &v1alpha1.IdentityService{}
+		if err := world.watched.Get(ctx, client.ObjectKey{Namespace: l.namespace, Name: "default"}, service); err != nil {
+			return err.Error()
+		}
+		if holds(service.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonConnected) {
+			return ""
+		}
+		return "the IdentityService is not Ready: " + conditionsText(service.Status.Conditions)
+	})
+}
+
+func (l *life) begin(ctx context.Context) error { return l.apply(ctx, subjects) }
+
+func (l *life) apply(ctx context.Context, manifests string) error {
 	text := strings.NewReplacer("$PASSWORD", l.password, "$URL", l.service.URL).Replace(manifests)
 	for document := range strings.SplitSeq(text, "---\n") {
 		object := &unstructured.Unstructured{}
@@ -116,6 +149,31 @@ func (l *life) apply(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+func (l *life) resend(ctx context.Context) error {
+	if _, err := l.settled(ctx, plain); err != nil {
+		return err
+	}
+	return l.apply(ctx, resending)
+}
+
+func (l *life) report(ctx context.Context) error {
+	known, err := l.settled(ctx, decided)
+	if err != nil {
+		return err
+	}
+	err = l.until(ctx, func() string {
+		m := l.mandate(decided)
+		if err := world.watched.Get(ctx, client.ObjectKeyFromObject(m), m); err != nil {
+			return err.Error()
+		}
+		if !known || m.Status.Outcome != "" {
+			return ""
+		}
+		return "decided has no outcome: " + conditionsText(m.Status.Conditions)
+	})
+	return errors.Join(err, l.apply(ctx, reporting))
 }
 
 // review plays the person of decided, whose check is left to be decided, and decides it. That cannot be done where nobody

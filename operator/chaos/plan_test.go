@@ -23,6 +23,8 @@ const (
 	twice      fault = "twice"        // it is done twice
 )
 
+var faults = []fault{killBefore, killAfter, drop, refuse, late, conflict, busy, twice}
+
 func (f fault) kills() bool { return f == killBefore || f == killAfter }
 
 // befalls tells whether a fault makes sense for an effect.
@@ -41,80 +43,68 @@ func (f fault) befalls(e effect) bool {
 type strike struct {
 	effect effect
 	fault  fault
-	number int // of the effect in the calm run
 }
 
-func (s strike) String() string { return fmt.Sprintf("%d:%s (%s)", s.number, s.fault, s.effect) }
+func (s strike) String() string { return fmt.Sprintf("%s: %s", s.fault, s.effect) }
 
-// A plan is what goes wrong in one life.
+// A plan is what goes wrong in the life of one Mandate, or for all Mandates of a namespace.
 type plan []strike
+
+func (p plan) kills() bool {
+	return slices.ContainsFunc(p, func(s strike) bool { return s.fault.kills() })
+}
+
+// lane is whose life the plan is for.
+func (p plan) lane() string { return p[0].effect.lane() }
 
 func (p plan) String() string {
 	words := make([]string, len(p))
 	for i, s := range p {
 		words[i] = s.String()
 	}
-	return strings.Join(words, ", ")
+	return strings.Join(words, "; ")
 }
 
-func (p plan) kills() bool {
-	return slices.ContainsFunc(p, func(s strike) bool { return s.fault.kills() })
-}
-
-// again is how to repeat a plan.
-func (p plan) again() string {
-	words := make([]string, len(p))
-	for i, s := range p {
-		words[i] = fmt.Sprintf("%d.%d:%s", s.number, s.effect.nth, s.fault)
-	}
-	return fmt.Sprintf("make chaos PLAN='%s'", strings.Join(words, ","))
-}
-
-// parsePlan reads what again writes; the .nth may be left out.
-func parsePlan(text string, effects []effect) (plan, error) {
+// parsePlan reads what String writes.
+func parsePlan(text string) (plan, error) {
 	var p plan
-	for word := range strings.SplitSeq(text, ",") {
-		where, what, _ := strings.Cut(strings.TrimSpace(word), ":")
-		where, nth, more := strings.Cut(where, ".")
-		number, err := strconv.Atoi(where)
-		if err != nil || number < 1 || number > len(effects) || !slices.Contains(faults, fault(what)) {
-			return nil, fmt.Errorf("PLAN is NUMBER:FAULT with a number from 1 to %d and a fault of %q, or several with commas between: %q", len(effects), faults, word)
+	for word := range strings.SplitSeq(text, ";") {
+		what, where, _ := strings.Cut(strings.TrimSpace(word), ": ")
+		name, nth, _ := strings.Cut(where, " #")
+		n, err := strconv.Atoi(nth)
+		i := slices.IndexFunc(effects, func(e effect) bool { return strings.HasPrefix(e.String(), name+" #") })
+		if err != nil || i < 0 || !slices.Contains(faults, fault(what)) {
+			return nil, fmt.Errorf("a plan is FAULT: EFFECT #NTH, or several with semicolons between; faults are %q, and effects %v: %q", faults, effects, word)
 		}
-		s := strike{effects[number-1], fault(what), number}
-		if more {
-			if s.effect.nth, err = strconv.Atoi(nth); err != nil {
-				return nil, err
-			}
-		}
+		s := strike{effects[i], fault(what)}
+		s.effect.nth = n
 		p = append(p, s)
 	}
 	return p, nil
 }
 
-var faults = []fault{killBefore, killAfter, drop, refuse, late, conflict, busy, twice}
-
 // singles are all plans of one fault.
-func singles(effects []effect) []plan {
+func singles() []plan {
 	var plans []plan
-	for i, e := range effects {
+	for _, e := range effects {
 		for _, f := range faults {
 			if f.befalls(e) {
-				plans = append(plans, plan{{e, f, i + 1}})
+				plans = append(plans, plan{{e, f}})
 			}
 		}
 	}
 	return plans
 }
 
-// several draws a plan of two or three faults. Every third of the later ones strikes what the first one made the operator
-// do again.
-func several(random *rand.Rand, effects []effect) plan {
-	all := singles(effects)
+// several draws a plan of two or three faults in one Mandate's life. Every third of the later ones strikes what the first
+// one may make the operator do again.
+func several(random *rand.Rand, lane string) plan {
+	all := slices.DeleteFunc(singles(), func(p plan) bool { return p.lane() != lane })
 	p := slices.Clone(all[random.IntN(len(all))])
-	for len(p) < 2 || len(p) < 3 && random.IntN(2) == 0 {
+	for want := 2 + random.IntN(2); len(p) < want; {
 		next := all[random.IntN(len(all))][0]
 		if random.IntN(3) == 0 {
-			next.effect, next.number = p[0].effect, p[0].number
+			next.effect = p[0].effect
 			next.effect.nth += len(p)
 		}
 		if next.fault.befalls(next.effect) && !slices.ContainsFunc(p, func(s strike) bool { return s.effect == next.effect }) {
@@ -122,4 +112,34 @@ func several(random *rand.Rand, effects []effect) plan {
 		}
 	}
 	return p
+}
+
+// drawn are plans for one namespace: one for each of its Mandates or, now and then, one for all.
+func drawn(random *rand.Rand) (plans []plan) {
+	if random.IntN(8) == 0 {
+		return []plan{several(random, everybody)}
+	}
+	for _, lane := range mandates {
+		plans = append(plans, several(random, lane))
+	}
+	return plans
+}
+
+// sideBySide puts plans of different Mandates into one namespace, where they do not touch each other.
+func sideBySide(plans []plan) (namespaces [][]plan) {
+	next := map[string]int{} // by lane, the namespace that has none of it yet
+	for _, p := range plans {
+		lane := p.lane()
+		i := next[lane]
+		for i < len(namespaces) && lane != everybody && namespaces[i][0].lane() == everybody {
+			i++
+		}
+		if i >= len(namespaces) || lane == everybody {
+			i = len(namespaces)
+			namespaces = append(namespaces, nil)
+		}
+		namespaces[i] = append(namespaces[i], p)
+		next[lane] = i + 1
+	}
+	return namespaces
 }
