@@ -64,8 +64,9 @@ test: $(call tools_of,test) ## Everything that CI runs
 	@echo "== lint"
 	@$(MAKE) --no-print-directory lint
 	@echo "== tests, with the race detector, on a real API server and OpenTofu"
-	$(GO_TEST) -race -count=1 -shuffle=on -timeout=20m -coverprofile=bin/coverage.out ./...
+	CHAOS_REPORT="$(CURDIR)/bin/chaos.txt" $(GO_TEST) -race -count=1 -shuffle=on -timeout=20m -coverprofile=bin/coverage.out ./...
 	@$(call covered,internal/client,90)
+	@cat bin/chaos.txt
 	@command -v chromium chromium-browser google-chrome google-chrome-stable chrome >/dev/null || \
 		echo "SKIPPED: the sandbox's page was not tried in a browser, because there is none. Install Chromium (Debian: apt-get install chromium)."
 	@echo "make test: everything passed"
@@ -74,6 +75,12 @@ test: $(call tools_of,test) ## Everything that CI runs
 covered = { head -n 1 bin/coverage.out; grep '/$(1)/[^/]*:' bin/coverage.out; } >bin/coverage.one && \
 	$(GO) tool cover -func=bin/coverage.one | awk '/^total:/ { print "coverage of $(1): " $$3 " of statements"; \
 		if ($$3 + 0 < $(2)) { print "it must be $(2)% at least"; exit 1 } }'
+
+CHAOSTIME ?= 10m
+
+.PHONY: chaos
+chaos: $(call tools_of,chaos) ## Disturb the operator for CHAOSTIME, 10m (SEED=n; PLAN=... or SQUAD=n: one alone)
+	CHAOS_TIME="$(CHAOSTIME)" CHAOS_SEED="$(SEED)" CHAOS_PLAN="$(PLAN)" CHAOS_SQUAD="$(SQUAD)" $(GO_TEST) -count=1 -v -timeout=0 ./operator/chaos
 
 # $(call with,Fuzz): the packages that have such functions.
 with = $(sort $(dir $(shell find . -name tools -prune -o -name '*_test.go' -exec grep -l '^func $(1)[A-Z]' {} +)))

@@ -5,17 +5,20 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
@@ -42,6 +45,11 @@ type crew struct {
 
 // muster makes a crew for lives, each with its plans. No operator runs yet.
 func muster(ctx context.Context, lives [][]plan) (*crew, error) {
+	return musterAt(ctx, world.operator, lives)
+}
+
+// musterAt is for an API server of the caller's choice.
+func musterAt(ctx context.Context, server *rest.Config, lives [][]plan) (*crew, error) {
 	c := &crew{lives: map[string]*life{}, began: time.Now(), metrics: world.metricsPorts.next()}
 	c.ctx, c.end = context.WithCancel(ctx)
 	for _, plans := range lives {
@@ -51,10 +59,11 @@ func muster(ctx context.Context, lives [][]plan) (*crew, error) {
 		}
 		c.lives[l.namespace] = l
 	}
-	var err error
-	c.api, err = faultproxy.New(faultproxy.Options{
-		Target: world.operator.Host, Transport: world.asOperator, Judge: c.judge, Epoch: c.current, Secure: true,
-	})
+	transport, err := rest.TransportFor(server)
+	if err != nil {
+		return nil, err
+	}
+	c.api, err = faultproxy.New(faultproxy.Options{Target: server.Host, Transport: transport, Judge: c.judge, Epoch: c.current, Secure: true})
 	if err != nil {
 		return nil, err
 	}
@@ -90,21 +99,27 @@ func (c *crew) current() int {
 
 // start starts the operator. The caller holds mu.
 func (c *crew) start() error {
-	var namespaces []string
-	for namespace := range c.lives {
-		namespaces = append(namespaces, namespace)
-	}
-	// Not the crew's context: that ends before Stop could ask the operator to end by itself.
-	command := exec.CommandContext(context.WithoutCancel(c.ctx), world.binary, //nolint:gosec // our own binary
-		"--watch-namespaces="+strings.Join(namespaces, ","), "--settle-delay="+settleDelay.String(), "--max-concurrent-reconciles=40",
-		"--health-probe-bind-address=0", "--metrics-bind-address="+c.metrics, "--zap-log-level=10")
-	command.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig)
 	var err error
-	c.operator, err = env.Start(strings.TrimSuffix(filepath.Base(c.kubeconfig), ".kubeconfig"), command)
-	if err == nil {
+	if c.operator, err = c.startOne("--metrics-bind-address=" + c.metrics); err == nil {
 		c.log = c.operator.Log
 	}
 	return err
+}
+
+// startOne starts an operator of the crew: the only one, usually.
+func (c *crew) startOne(flags ...string) (*testenv.Process, error) {
+	return startOperator(c.ctx, c.kubeconfig, slices.Collect(maps.Keys(c.lives)), flags...)
+}
+
+// startOperator starts an operator that logs all that it can, into a file named after the kubeconfig.
+func startOperator(ctx context.Context, kubeconfig string, namespaces []string, flags ...string) (*testenv.Process, error) {
+	// Not the caller's context: that ends before Stop could ask the operator to end by itself.
+	command := exec.CommandContext(context.WithoutCancel(ctx), world.binary, append([]string{ //nolint:gosec // our own binary
+		"--watch-namespaces=" + strings.Join(namespaces, ","), "--settle-delay=" + settleDelay.String(), "--max-concurrent-reconciles=40",
+		"--health-probe-bind-address=0", "--zap-log-level=10",
+	}, flags...)...)
+	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
+	return env.Start(strings.TrimSuffix(filepath.Base(kubeconfig), ".kubeconfig"), command)
 }
 
 // kill kills the operator of an epoch with SIGKILL, unless that was done, and starts it again.
@@ -125,7 +140,7 @@ func (c *crew) kill(epoch int) {
 func (c *crew) trouble() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.failure != nil {
+	if c.failure != nil || c.operator == nil {
 		return c.failure
 	}
 	select {
@@ -164,8 +179,8 @@ func (c *crew) disband() {
 	c.end()
 	if c.operator != nil {
 		_ = c.operator.Kill() // it has ended, if all went well
-		_ = os.Remove(c.log)
 	}
+	_ = os.Remove(c.log) // there are thousands
 	c.api.Close()
 	for _, l := range c.lives {
 		l.close()

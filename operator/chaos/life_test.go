@@ -31,6 +31,7 @@ type life struct {
 
 	mu      sync.Mutex
 	names   names
+	holds   map[effect]*hold
 	counted map[effect]int // by effect without its nth
 	history []*happening
 }
@@ -65,7 +66,7 @@ func (c *crew) newLife(plans []plan) (*life, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &life{plans: plans, namespace: namespace, crew: c, password: canary + namespace, counted: map[effect]int{}}
+	l := &life{plans: plans, namespace: namespace, crew: c, password: canary + namespace, counted: map[effect]int{}, holds: map[effect]*hold{}}
 	service := sandbox.New(sandbox.Options{Password: l.password, Logger: slog.New(slog.DiscardHandler)})
 	server := httptest.NewServer(service)
 	l.sandbox = control.New(server.URL)
@@ -114,6 +115,9 @@ func (l *life) course(r faultproxy.Request, what, about string) faultproxy.Cours
 	l.history = append(l.history, h)
 	h.fault = l.faultAt(h.effect)
 	course := faultproxy.Course{After: func(answer faultproxy.Answer) { l.answered(h, answer) }}
+	if held := l.holds[h.effect]; held != nil {
+		return held.course(l.crew.ctx, course)
+	}
 	switch h.fault {
 	case killBefore:
 		course.Cut, course.Before = faultproxy.Before, func() { l.crew.kill(h.epoch) }
@@ -122,7 +126,7 @@ func (l *life) course(r faultproxy.Request, what, about string) faultproxy.Cours
 	case drop:
 		course.Cut = faultproxy.After
 	case late:
-		course.Before = func() { l.wait(settleDelay + settleDelay/4) }
+		course.Before = func() { l.pause(settleDelay + settleDelay/4) }
 	case twice:
 		course.Twice = true
 	case refuse, conflict, busy:
@@ -145,7 +149,7 @@ func (l *life) answered(h *happening, answer faultproxy.Answer) {
 	}
 }
 
-func (l *life) wait(d time.Duration) {
+func (l *life) pause(d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

@@ -3,7 +3,6 @@ package chaos_test
 import (
 	"context"
 	"errors"
-	"net/http"
 	"path/filepath"
 	"testing"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -61,23 +61,23 @@ type shared struct {
 	binary  string
 	// operator connects to the API server with the operator's rights.
 	operator     *rest.Config
-	asOperator   http.RoundTripper
+	kubeconfig   string // of the operator, past all proxies
 	metricsPorts ports
 }
 
 func share(ctx context.Context) (*shared, error) {
 	scheme := operator.Scheme()
-	if err := eventsv1.AddToScheme(scheme); err != nil {
+	if err := errors.Join(eventsv1.AddToScheme(scheme), rbacv1.AddToScheme(scheme)); err != nil {
 		return nil, err
 	}
 	config := rest.CopyConfig(env.Config)
 	config.QPS = -1
-	s := &shared{}
+	s := &shared{kubeconfig: filepath.Join(env.Dir, "operator.kubeconfig")}
 	var errs [4]error
 	s.Client, errs[0] = client.New(config, client.Options{Scheme: scheme})
 	s.watched, errs[1] = cache.New(config, cache.Options{Scheme: scheme, ReaderFailOnMissingInformer: true})
 	s.binary, errs[2] = env.Build("./cmd/mandate-operator")
-	s.operator, s.asOperator, errs[3] = asOperator(ctx)
+	s.operator, errs[3] = asOperator(ctx, s.kubeconfig)
 	if err := errors.Join(errs[:]...); err != nil {
 		return nil, err
 	}
@@ -90,20 +90,11 @@ func share(ctx context.Context) (*shared, error) {
 	return s, nil
 }
 
-func asOperator(ctx context.Context) (*rest.Config, http.RoundTripper, error) {
-	if err := env.GrantOperatorRole(ctx); err != nil {
-		return nil, nil, err
+func asOperator(ctx context.Context, kubeconfig string) (*rest.Config, error) {
+	if err := errors.Join(env.GrantOperatorRole(ctx), env.WriteOperatorKubeconfig(kubeconfig)); err != nil {
+		return nil, err
 	}
-	kubeconfig := filepath.Join(env.Dir, "operator.kubeconfig")
-	if err := env.WriteOperatorKubeconfig(kubeconfig); err != nil {
-		return nil, nil, err
-	}
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return nil, nil, err
-	}
-	transport, err := rest.TransportFor(config)
-	return config, transport, err
+	return clientcmd.BuildConfigFromFlags("", kubeconfig)
 }
 
 func (s *shared) namespace(ctx context.Context) (string, error) {

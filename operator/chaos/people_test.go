@@ -119,16 +119,18 @@ func (l *life) connect(ctx context.Context) error {
 	if slices.ContainsFunc(l.plans, func(p plan) bool { return p.lane() == everybody }) {
 		return nil
 	}
-	return l.until(ctx, func() string {
-		service := &v1alpha1.IdentityService{}
-		if err := world.watched.Get(ctx, client.ObjectKey{Namespace: l.namespace, Name: "default"}, service); err != nil {
-			return err.Error()
-		}
-		if holds(service.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonConnected) {
-			return ""
-		}
-		return "the IdentityService is not Ready: " + conditionsText(service.Status.Conditions)
-	})
+	return l.until(ctx, func() string { return l.connected(ctx) })
+}
+
+func (l *life) connected(ctx context.Context) string {
+	service := &v1alpha1.IdentityService{}
+	if err := world.watched.Get(ctx, client.ObjectKey{Namespace: l.namespace, Name: "default"}, service); err != nil {
+		return err.Error()
+	}
+	if holds(service.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonConnected) {
+		return ""
+	}
+	return "the IdentityService is not Ready: " + conditionsText(service.Status.Conditions)
 }
 
 func (l *life) begin(ctx context.Context) error { return l.apply(ctx, subjects) }
