@@ -71,6 +71,8 @@ type counts struct {
 	wrong           int // namespaces in which something was not as it ought to be
 }
 
+func (n *counts) runs() int { return n.single + n.several + n.everybody }
+
 // squad is what one operator is to go through.
 type squad struct {
 	namespaces [][]plan
@@ -97,6 +99,9 @@ func (c *campaign) run(squads func(i int) (squad, bool)) (plans int) {
 		}
 		return s, ok
 	}
+	done := make(chan struct{})
+	defer close(done)
+	go c.tell(done)
 	for range 5 * runtime.NumCPU() {
 		running.Go(func() {
 			for s, ok := next(); ok; s, ok = next() {
@@ -108,6 +113,22 @@ func (c *campaign) run(squads func(i int) (squad, bool)) (plans int) {
 	return plans
 }
 
+// tell says now and then how far it is.
+func (c *campaign) tell(done <-chan struct{}) {
+	ticker := time.NewTicker(time.Minute)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-done:
+			return
+		case <-ticker.C:
+			c.mu.Lock()
+			c.Logf("%d runs so far, %d kills, %d wrong", c.count.runs(), c.count.kills, c.count.wrong)
+			c.mu.Unlock()
+		}
+	}
+}
+
 func (c *campaign) goThrough(s squad) {
 	crew, err := muster(c.Context(), s.namespaces)
 	if err != nil {
@@ -115,14 +136,13 @@ func (c *campaign) goThrough(s squad) {
 		return
 	}
 	defer crew.disband()
-	kills, err := crew.live()
-	if err != nil {
+	if err := crew.live(); err != nil {
 		c.Errorf("%v\nTo repeat: %s", err, s.again)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.count.kills += kills
-	c.count.hits += kills * len(crew.lives) * len(mandates)
+	c.count.kills += crew.epoch
+	c.count.hits += crew.hits * len(mandates)
 	for _, l := range crew.lives {
 		c.take(l, s.again)
 	}
@@ -177,13 +197,12 @@ func TestChaos(t *testing.T) {
 		c.run(c.drawn)
 	}
 	n, took := c.count, time.Since(began)
-	lives := n.single + n.several + n.everybody
 	c.publish(fmt.Sprintf(`chaos: %d of %d single plans, seed %d
 chaos: %d perturbed runs in %s, %.0f a minute: %d lives of a Mandate with one fault, %d with two or three, and %d namespaces of four Mandates with faults for all
 chaos: %d faults struck; %d plans met nothing to strike
-chaos: %d kills of an operator, each while it looked after 4 to %d Mandates: %d lives hit
+chaos: %d kills of an operator, each in the middle of the lives of up to %d Mandates: %d lives hit
 chaos: duplicate e-mails %d, silently lost applications %d, namespaces that went wrong %d
-`, share, len(all), c.settings.seed, lives, took.Round(time.Second), float64(lives)/took.Minutes(), n.single, n.several, n.everybody,
+`, share, len(all), c.settings.seed, n.runs(), took.Round(time.Second), float64(n.runs())/took.Minutes(), n.single, n.several, n.everybody,
 		n.faults, n.missed, n.kills, len(mandates)*squadSize, n.hits, n.duplicates, n.lost, n.wrong))
 }
 

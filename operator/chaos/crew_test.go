@@ -39,6 +39,8 @@ type crew struct {
 
 	mu       sync.Mutex
 	epoch    int // how often it was killed
+	living   int // namespaces whose life goes on
+	hits     int // of kills, such namespaces
 	operator *testenv.Process
 	failure  error // of a start
 }
@@ -131,6 +133,7 @@ func (c *crew) kill(epoch int) {
 	}
 	c.failure = c.operator.Kill()
 	c.epoch++
+	c.hits += c.living
 	if c.failure == nil {
 		c.failure = c.start()
 	}
@@ -151,17 +154,23 @@ func (c *crew) trouble() error {
 	}
 }
 
-// live lets all lives be lived at the same time, and tells how often the operator was killed.
-func (c *crew) live() (kills int, err error) {
+// live lets all lives be lived at the same time.
+func (c *crew) live() error {
 	c.mu.Lock()
-	err = c.start()
+	c.living = len(c.lives)
+	err := c.start()
 	c.mu.Unlock()
 	if err != nil {
-		return 0, err
+		return err
 	}
 	var living sync.WaitGroup
 	for _, l := range c.lives {
-		living.Go(func() { l.problems = l.live(c.ctx) })
+		living.Go(func() {
+			l.problems = l.live(c.ctx)
+			c.mu.Lock()
+			c.living--
+			c.mu.Unlock()
+		})
 	}
 	living.Wait()
 	metrics, err := c.scrape()
@@ -171,7 +180,7 @@ func (c *crew) live() (kills int, err error) {
 	if err == nil {
 		err = c.leaks(metrics)
 	}
-	return c.current(), err
+	return err
 }
 
 // disband ends everything, whatever is still under way.
