@@ -3,6 +3,7 @@ package chaos_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -37,8 +38,9 @@ type crew struct {
 
 	kubeconfig, metrics, log string
 
+	epoch atomic.Int32 // how often it was killed
+
 	mu       sync.Mutex
-	epoch    int // how often it was killed
 	living   int // namespaces whose life goes on
 	hits     int // of kills, such namespaces
 	operator *testenv.Process
@@ -93,11 +95,7 @@ func (c *crew) judge(r faultproxy.Request) faultproxy.Course {
 	return c.lives[match[1]].judgeAPI(r)
 }
 
-func (c *crew) current() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.epoch
-}
+func (c *crew) current() int { return int(c.epoch.Load()) }
 
 // start starts the operator. The caller holds mu.
 func (c *crew) start() error {
@@ -116,7 +114,7 @@ func (c *crew) startOne(flags ...string) (*testenv.Process, error) {
 // startOperator starts an operator that logs all that it can, into a file named after the kubeconfig.
 func startOperator(ctx context.Context, kubeconfig string, namespaces []string, flags ...string) (*testenv.Process, error) {
 	// Not the caller's context: that ends before Stop could ask the operator to end by itself.
-	command := exec.CommandContext(context.WithoutCancel(ctx), world.binary, append([]string{ //nolint:gosec // our own binary
+	command := exec.CommandContext(context.WithoutCancel(ctx), world.binary, append([]string{
 		"--watch-namespaces=" + strings.Join(namespaces, ","), "--settle-delay=" + settleDelay.String(), "--max-concurrent-reconciles=40",
 		"--health-probe-bind-address=0", "--zap-log-level=10",
 	}, flags...)...)
@@ -128,15 +126,25 @@ func startOperator(ctx context.Context, kubeconfig string, namespaces []string, 
 func (c *crew) kill(epoch int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if epoch != c.epoch || c.ctx.Err() != nil {
+	if epoch != c.current() || c.ctx.Err() != nil {
 		return
 	}
-	c.failure = c.operator.Kill()
-	c.epoch++
+	errs := []error{c.operator.Kill(), c.api.CatchUp(c.ctx)}
+	for _, l := range c.lives {
+		errs = append(errs, l.service.CatchUp(c.ctx))
+	}
+	c.epoch.Add(1)
 	c.hits += c.living
-	if c.failure == nil {
+	if c.failure = errors.Join(errs...); c.failure == nil {
 		c.failure = c.start()
 	}
+}
+
+// hit tells how many lives kills came into.
+func (c *crew) hit() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.hits
 }
 
 // trouble is a reason why nothing more can be expected of the operator.
@@ -232,7 +240,7 @@ type ports struct{ last atomic.Int32 }
 
 func (p *ports) next() string {
 	for {
-		address := fmt.Sprintf("127.0.0.1:%d", 20000+(p.last.Add(1)+int32(os.Getpid()))%10000) //nolint:gosec // it is small
+		address := fmt.Sprintf("127.0.0.1:%d", 20000+(p.last.Add(1)+int32(os.Getpid()))%10000)
 		if listener, err := (&net.ListenConfig{}).Listen(context.Background(), "tcp", address); err == nil {
 			listener.Close()
 			return address

@@ -25,7 +25,7 @@ import (
 
 const (
 	// settleDelay of the operators here. It has to be longer than the sandbox takes for any request.
-	settleDelay = 2 * time.Second
+	settleDelay = 3 * time.Second
 	// patience is how long a life may take to get from one stage to the next.
 	patience = 90 * time.Second
 )

@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -80,10 +81,11 @@ type Proxy struct {
 	// Watches holds what the server streams: the answers to GETs with ?watch=true.
 	Watches Gate
 
-	options Options
-	target  *url.URL
-	server  *httptest.Server
-	stream  *httputil.ReverseProxy
+	options  Options
+	target   *url.URL
+	server   *httptest.Server
+	stream   *httputil.ReverseProxy
+	accepted roll
 }
 
 type epochKey struct{}
@@ -107,11 +109,12 @@ func New(options Options) (*Proxy, error) {
 	}
 	p.server = httptest.NewUnstartedServer(p)
 	p.server.Config.ErrorLog = log.New(io.Discard, "", 0) // and so do connections with those who are killed
-	p.server.Config.ConnContext = func(ctx context.Context, _ net.Conn) context.Context {
-		if options.Epoch == nil {
-			return ctx
+	p.server.Config.ConnContext = func(ctx context.Context, connection net.Conn) context.Context {
+		if options.Epoch != nil {
+			ctx = context.WithValue(ctx, epochKey{}, options.Epoch())
 		}
-		return context.WithValue(ctx, epochKey{}, options.Epoch())
+		p.accepted.add(connection.RemoteAddr().String())
+		return ctx
 	}
 	if options.Secure {
 		p.server.EnableHTTP2 = true
@@ -124,9 +127,23 @@ func New(options Options) (*Proxy, error) {
 	return p, nil
 }
 
+// CatchUp returns when every connection that was made before has been accepted. A client that was killed may leave some
+// behind that wait for it, and whose epoch would otherwise be its successor's.
+func (p *Proxy) CatchUp(ctx context.Context) error {
+	return p.accepted.await(func() (string, error) {
+		connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", p.server.Listener.Addr().String())
+		if err != nil {
+			return "", err
+		}
+		defer connection.Close()
+		return connection.LocalAddr().String(), nil
+	})
+}
+
 // Close ends all connections and waits for what is under way.
 func (p *Proxy) Close() {
 	p.Watches.Release()
+	p.accepted.close()
 	p.server.CloseClientConnections()
 	p.server.Close()
 }
@@ -156,9 +173,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if course.Cut == After || err != nil {
 		cut(w)
 	}
-	for name, values := range answer.Header {
-		w.Header()[name] = values
-	}
+	maps.Copy(w.Header(), answer.Header)
 	w.WriteHeader(answer.Status)
 	_, _ = w.Write(answer.Body)
 }
