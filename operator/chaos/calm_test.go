@@ -3,6 +3,7 @@ package chaos_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -73,11 +74,11 @@ var calm = sync.OnceValues(func() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range c.lives {
-		return l.calmly(c.ctx)
-	}
-	return nil, nil
+	return slices.Collect(maps.Values(c.lives))[0].calmly(c.ctx)
 })
+
+// ends is what calmEnds sets.
+var ends map[string]string
 
 // calmEnds sets what all other lives are compared with.
 func calmEnds(t *testing.T) {
@@ -87,8 +88,6 @@ func calmEnds(t *testing.T) {
 		t.Fatalf("the calm run: %v", err)
 	}
 }
-
-var ends map[string]string
 
 func (l *life) calmly(ctx context.Context) (map[string]string, error) {
 	for _, stage := range append(l.stages(), l.finish, l.rest) {

@@ -16,6 +16,9 @@ import (
 // squadSize is how many namespaces share an operator. A namespace costs little; what costs is to start an operator.
 const squadSize = 6
 
+// usualTime is for single faults only, where no time is set.
+const usualTime = 150 * time.Second
+
 // settings come from the environment, where the Makefile puts them.
 type settings struct {
 	time   time.Duration // for all; lives that have begun are brought to their end
@@ -28,7 +31,7 @@ type settings struct {
 
 func readSettings(t *testing.T) settings {
 	t.Helper()
-	s := settings{time: 150 * time.Second, seed: 1, squad: -1, plan: os.Getenv("CHAOS_PLAN"), report: os.Getenv("CHAOS_REPORT")}
+	s := settings{time: usualTime, seed: 1, squad: -1, plan: os.Getenv("CHAOS_PLAN"), report: os.Getenv("CHAOS_REPORT")}
 	var errs [3]error
 	if text := os.Getenv("CHAOS_TIME"); text != "" {
 		s.beyond, s.seed = true, rand.Uint64N(1_000_000)
@@ -177,6 +180,7 @@ func (c *campaign) take(l *life, again string) {
 
 // Every effect of the operator meets every fault, one a life; with CHAOS_TIME, lives with two and three faults follow.
 func TestChaos(t *testing.T) {
+	t.Parallel()
 	calmEnds(t)
 	c := &campaign{T: t, settings: readSettings(t)}
 	began := time.Now()

@@ -3,6 +3,8 @@ package chaos_test
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -31,9 +33,7 @@ func newStage(t *testing.T, server *rest.Config) *stage {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.disband)
-	s := &stage{T: t}
-	for _, s.life = range c.lives {
-	}
+	s := &stage{t, slices.Collect(maps.Values(c.lives))[0]}
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("what happened:\n%s", s.trace())
