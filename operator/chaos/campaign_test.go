@@ -104,7 +104,7 @@ func (c *campaign) run(squads func(i int) (squad, bool)) (plans int) {
 	done := make(chan struct{})
 	defer close(done)
 	go c.tell(done)
-	for range 5 * runtime.NumCPU() {
+	for range 4 * runtime.NumCPU() {
 		running.Go(func() {
 			for s, ok := next(); ok; s, ok = next() {
 				c.goThrough(s)

@@ -24,10 +24,11 @@ import (
 )
 
 const (
-	// settleDelay of the operators here. It has to be longer than the sandbox takes for any request.
-	settleDelay = 3 * time.Second
+	// settleDelay of the operators here. It has to be longer than the sandbox takes for any request. An attempt that gets to
+	// its request later than half of it is given up: on a machine that is busy, that must not be the rule.
+	settleDelay = 6 * time.Second
 	// patience is how long a life may take to get from one stage to the next.
-	patience = 90 * time.Second
+	patience = 2 * time.Minute
 )
 
 var (

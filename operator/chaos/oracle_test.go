@@ -25,7 +25,6 @@ const (
 	poll   = "service: GET applications/ID"
 	send   = "service: POST individuals/ID/invites/resend"
 	start  = "PATCH mandateactions/status"
-	event  = "POST events"
 )
 
 // What must never be, as failures spell it.
