@@ -66,6 +66,9 @@ func (l *life) differences(ctx context.Context) string {
 		return err.Error()
 	}
 	var lines []string
+	if missing := l.connected(ctx); missing != "" {
+		lines = append(lines, missing)
+	}
 	for _, mandate := range mandates {
 		want := ends[mandate]
 		if l.unknown(mandate) {
