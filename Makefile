@@ -57,6 +57,9 @@ UNSET := $(addprefix -u ,KUBECONFIG USE_EXISTING_CLUSTER $(filter-out IDV_TOFU,$
 KUBEBUILDER_ASSETS ?= $(CURDIR)/bin
 GO_TEST := env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test
 
+# All but the one that runs alone, because it keeps the machine busy.
+packages = $(or $(filter-out %/operator/chaos,$(shell $(GO) list ./...)),$(error go list finds no packages))
+
 .PHONY: test
 test: $(call tools_of,test) ## Everything that CI runs
 	@echo "== generated files"
@@ -64,11 +67,13 @@ test: $(call tools_of,test) ## Everything that CI runs
 	@echo "== lint"
 	@$(MAKE) --no-print-directory lint
 	@echo "== tests, with the race detector, on a real API server and OpenTofu"
-	$(GO_TEST) -race -count=1 -shuffle=on -timeout=20m -coverprofile=bin/coverage.out ./...
+	$(GO_TEST) -race -count=1 -shuffle=on -timeout=20m -coverprofile=bin/coverage.out $(packages)
 	@$(call covered,internal/client,90)
 	@echo "== every order of what two operators, faults and people can do, in memory; then the same without each guard"
 	$(GO_TEST) -count=1 -timeout=20m -v -run='^TestExplore$$' ./operator/mandate -states=$(STATES)
 	$(GO_TEST) -count=1 -timeout=20m -v -run='^TestGuardsAreNeeded$$' ./operator/mandate -guards
+	@echo "== every effect of the operator meets every fault, as far as two and a half minutes go"
+	$(GO_TEST) -count=1 -v -timeout=20m ./operator/chaos
 	@command -v chromium chromium-browser google-chrome google-chrome-stable chrome >/dev/null || \
 		echo "SKIPPED: the sandbox's page was not tried in a browser, because there is none. Install Chromium (Debian: apt-get install chromium)."
 	@echo "make test: everything passed"
@@ -77,6 +82,13 @@ test: $(call tools_of,test) ## Everything that CI runs
 covered = { head -n 1 bin/coverage.out; grep '/$(1)/[^/]*:' bin/coverage.out; } >bin/coverage.one && \
 	$(GO) tool cover -func=bin/coverage.one | awk '/^total:/ { print "coverage of $(1): " $$3 " of statements"; \
 		if ($$3 + 0 < $(2)) { print "it must be $(2)% at least"; exit 1 } }'
+
+CHAOSTIME ?= 10m
+
+# GOGC: memory for time, for the API server above all.
+.PHONY: chaos
+chaos: $(call tools_of,chaos) ## Disturb the operator for CHAOSTIME, 10m (SEED=n; PLAN=... or SQUAD=n: one alone)
+	CHAOS_TIME="$(CHAOSTIME)" CHAOS_SEED="$(SEED)" CHAOS_PLAN="$(PLAN)" CHAOS_SQUAD="$(SQUAD)" GOGC=400 $(GO_TEST) -count=1 -v -timeout=0 ./operator/chaos
 
 # $(call with,Fuzz): the packages that have such functions.
 with = $(sort $(dir $(shell find . -name tools -prune -o -name '*_test.go' -exec grep -l '^func $(1)[A-Z]' {} +)))

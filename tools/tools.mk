@@ -46,6 +46,7 @@ terraform := $(if $(call on_path,tofu)$(call on_path,terraform),,tofu)
 tools.generate := controller-gen tofu tfplugindocs
 tools.lint := golangci-lint
 tools.test := $(control_plane) kube-controller-manager $(tools.generate) $(tools.lint)
+tools.chaos := $(control_plane)
 tools.bench := $(control_plane) tofu
 tools.demo := kube-apiserver etcd $(kubectl) $(terraform)
 tools.install := $(kubectl)

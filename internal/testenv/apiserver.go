@@ -1,0 +1,41 @@
+package testenv
+
+import (
+	"net/url"
+	"os"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/envtest"
+)
+
+// Etcd is where the etcd of the control plane listens, a host and port.
+func (e *Environment) Etcd() string {
+	return e.controlPlane.ControlPlane.Etcd.URL.Host
+}
+
+// StartAPIServer starts one more kube-apiserver of the same cluster, which reaches etcd at the given host and port, and
+// gives a configuration that connects to it as OperatorUser. It ends with the control plane.
+func (e *Environment) StartAPIServer(etcd string) (*rest.Config, error) {
+	dir, err := os.MkdirTemp(e.Dir, "kube-apiserver-")
+	if err != nil {
+		return nil, err
+	}
+	log, err := openLog(e.Dir, "kube-apiserver")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }()
+	plane := &envtest.ControlPlane{APIServer: &envtest.APIServer{
+		Path: e.controlPlane.ControlPlane.APIServer.Path, CertDir: dir, EtcdURL: &url.URL{Scheme: "http", Host: etcd},
+		StartTimeout: time.Minute, Out: log, Err: log,
+	}}
+	if err := plane.APIServer.Start(); err != nil {
+		return nil, err
+	}
+	user, err := plane.AddUser(envtest.User{Name: OperatorUser}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return user.Config(), nil
+}
