@@ -118,10 +118,10 @@ func decideDeletion(f facts) next {
 	switch {
 	case !d.finalizer:
 		return rest(reasonDeleting)
+	case f.trouble == reasonBehind: // to take the finalizer off, again and again, would be refused each time
+		return rest(reasonBehind)
 	case !d.wantsFinalizer(), gone, d.done, a.missing, !f.now.Before(d.giveUpTime):
 		return next{step: stepFinalizer}
-	case f.trouble == reasonBehind:
-		return rest(reasonBehind)
 	case f.trouble != "":
 		return next{stepRest, v1alpha1.ReasonDeletionWaiting, f.retryAfter}
 	case !r.listed:

@@ -360,6 +360,14 @@ func TestDecide(t *testing.T) {
 			facts: fresh(func(f *facts) { f.adopt, f.taken = 7, true }),
 			want:  rest(v1alpha1.ReasonAdoptionRefused),
 		},
+		"a finalizer is not taken off from a Mandate that has changed": {
+			why: "it would be refused again and again: the cache has to catch up first",
+			facts: bound(func(f *facts) {
+				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
+				f.application.missing, f.trouble = true, reasonBehind
+			}),
+			want: rest(reasonBehind),
+		},
 		"an application with another reference is not deleted": {
 			why: "under the id there is somebody else's application: the IdentityService leads to another account now",
 			facts: bound(func(f *facts) {
