@@ -76,8 +76,8 @@ func (p *pass) verify(ctx context.Context) {
 	mandate := &v1alpha1.Mandate{}
 	service, access, err := connection.Find(ctx, p.Live, p.ClusterServices, connection.KeyOf(p.mandate), p.mandate.Namespace)
 	err = errors.Join(err, p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), mandate))
-	same := err == nil && p.current(mandate) && access == connection.Granted && service.GetUID() == p.connection.UID && service.GetGeneration() == p.connection.Generation
-	same = same && (usesSecrets(p.mandate) || p.takeSpec(ctx, mandate))
+	same := err == nil && access == connection.Granted && service.GetUID() == p.connection.UID && service.GetGeneration() == p.connection.Generation
+	same = same && p.current(mandate) && (usesSecrets(p.mandate) || p.takeSpec(ctx, mandate))
 	p.facts.attempt.verified, p.facts.attempt.changed = same, !same
 }
 

@@ -1,11 +1,13 @@
 package mandate
 
 import (
+	"cmp"
 	"encoding/json"
 	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -46,7 +48,7 @@ func TestGuardsAreNeeded(t *testing.T) {
 	for _, name := range sorted(all) {
 		t.Run(name, func(t *testing.T) {
 			g := all[name]
-			run := exec.CommandContext(t.Context(), binary, "-test.run", pattern(g.caughtBy), "-test.v", "-states", "60000")
+			run := exec.CommandContext(t.Context(), binary, "-test.run", pattern(g.caughtBy), "-test.v", "-states", strconv.Itoa(cmp.Or(g.states, 60_000)))
 			run.Env = append(os.Environ(), switchedOff+"="+name)
 			output, err := run.CombinedOutput()
 			if err == nil {
