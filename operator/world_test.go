@@ -126,7 +126,7 @@ func (w *world) start(flags ...string) {
 	command := exec.CommandContext(context.WithoutCancel(w.Context()), binary, append([]string{
 		"--watch-namespaces=" + w.namespace, "--settle-delay=" + settleDelay.String(), "--health-probe-bind-address=0", "--zap-log-level=10",
 	}, flags...)...)
-	command.Env = append(os.Environ(), "KUBECONFIG="+w.operatorConfig)
+	command.Env = append(os.Environ(), "KUBECONFIG="+w.operatorConfig, "GORACE=atexit_sleep_ms=0")
 	w.operator, err = w.env.Start(w.namespace, command)
 	w.check(err)
 	operator := w.operator

@@ -9,6 +9,9 @@ import (
 	"os/exec"
 	"path"
 	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strconv"
 	"sync"
 )
 
@@ -35,7 +38,8 @@ func moduleRoot() (string, error) {
 }
 
 // Build builds a main package of this module, for example ./cmd/mandate-operator, and returns the binary's path. It
-// builds each package once, however often it is called.
+// builds each package once, however often it is called. If the race detector watches the test, it watches the binary, too:
+// a process that had a data race ends with an error.
 func (e *Environment) Build(pkg string) (string, error) {
 	e.mu.Lock()
 	build, ok := e.builds[pkg]
@@ -49,10 +53,16 @@ func (e *Environment) Build(pkg string) (string, error) {
 
 func (e *Environment) build(pkg string) (string, error) {
 	binary := filepath.Join(e.Dir, "bin", path.Base(pkg))
-	cmd := exec.CommandContext(context.Background(), "go", "build", "-buildvcs=false", "-o", binary, pkg) //nolint:gosec // the package is in this module
+	cmd := exec.CommandContext(context.Background(), "go", "build", "-buildvcs=false", "-race="+strconv.FormatBool(raceDetector()), "-o", binary, pkg) //nolint:gosec // the package is in this module
 	cmd.Dir = e.Root
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build %s: %w\n%s", pkg, err, output)
 	}
 	return binary, nil
+}
+
+// raceDetector tells whether it watches this process.
+func raceDetector() bool {
+	info, _ := debug.ReadBuildInfo()
+	return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }

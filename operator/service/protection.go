@@ -65,7 +65,7 @@ func (r *Reconciler) mandateChanged(ctx context.Context, object client.Object) [
 		return nil
 	}
 	key := connection.KeyOf(mandate)
-	if key.Namespace == "" && !(r.ClusterServices && r.AllNamespaces) {
+	if key.Namespace == "" && (!r.ClusterServices || !r.AllNamespaces) {
 		return nil
 	}
 	service := key.NewService()
