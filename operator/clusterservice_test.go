@@ -192,12 +192,10 @@ func TestClusterServiceInUse(t *testing.T) {
 	w.untilService(s, "gone", absent)
 }
 
-// An operator with rights in its namespace only serves IdentityServices, and says so where it is asked for more.
-func TestNamespacedOperator(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, sandbox.Options{})
-	const user = "namespaced-operator"
-	w.check(w.Create(t.Context(), &rbacv1.RoleBinding{
+// runAs has the operator run as a user with the rights of config/rbac in the namespace of this world only.
+func (w *world) runAs(user string) {
+	w.Helper()
+	w.check(w.Create(w.Context(), &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: user},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "mandate-operator"},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: user}},
@@ -207,8 +205,15 @@ func TestNamespacedOperator(t *testing.T) {
 	for _, info := range config.AuthInfos {
 		info.Impersonate = user
 	}
-	w.operatorConfig = filepath.Join(t.TempDir(), "kubeconfig")
+	w.operatorConfig = filepath.Join(w.TempDir(), "kubeconfig")
 	w.check(clientcmd.WriteToFile(*config, w.operatorConfig))
+}
+
+// An operator with rights in its namespace only serves IdentityServices, and says so where it is asked for more.
+func TestNamespacedOperator(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sandbox.Options{})
+	w.runAs("namespaced-operator")
 	w.connect()
 	w.start()
 	w.mandate("acme", "{}")
@@ -216,4 +221,32 @@ func TestNamespacedOperator(t *testing.T) {
 	w.ready("acme")
 	w.stalled("globex", v1alpha1.ReasonServiceNotAllowed)
 	w.emails(1)
+}
+
+// An operator that may read ClusterIdentityServices, and Secrets of its namespace only, says that it is not let at the others.
+func TestSecretForbidden(t *testing.T) {
+	w := newWorld(t, sandbox.Options{})
+	const user = "operator-without-secrets"
+	w.runAs(user)
+	read := []string{"get", "list", "watch"}
+	w.check(w.Create(t.Context(), &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: user},
+		Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: read},
+			{APIGroups: []string{v1alpha1.SchemeGroupVersion.Group}, Resources: []string{"clusteridentityservices"}, Verbs: read},
+			{APIGroups: []string{v1alpha1.SchemeGroupVersion.Group}, Resources: []string{"clusteridentityservices/status"}, Verbs: []string{"patch"}},
+		},
+	}))
+	w.check(w.Create(t.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: user},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: user},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: user}},
+	}))
+	w.share("shared", "namespaceSelector: {}")
+	w.start()
+	s := sharedService("shared")
+	w.untilService(s, v1alpha1.ReasonSecretForbidden, func(client.Object) bool {
+		ready := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
+		return ready != nil && ready.Reason == v1alpha1.ReasonSecretForbidden
+	})
 }

@@ -67,11 +67,11 @@ func TestRequestsToReady(t *testing.T) {
 	}{
 		"all in the spec": {
 			spec: "{}",
-			want: []string{"create ApplicationRecord", "get Mandate", "get IdentityService", "patch ApplicationRecord", "patch status of Mandate"},
+			want: []string{"create ApplicationRecord", "get IdentityService", "get Mandate", "patch ApplicationRecord", "patch status of Mandate"},
 		},
 		"details in a Secret, which may be missing: they are read before there is an attempt": {
 			spec: "{individuals: [{name: jane, detailsSecretRef: {name: jane}}]}",
-			want: []string{"get Mandate", "get Secret", "create ApplicationRecord", "get Mandate", "get IdentityService", "patch ApplicationRecord", "patch status of Mandate"},
+			want: []string{"get Mandate", "get Secret", "create ApplicationRecord", "get IdentityService", "get Mandate", "patch ApplicationRecord", "patch status of Mandate"},
 		},
 	}
 	for name, c := range cases {

@@ -118,3 +118,11 @@ func TestServiceDeletionGivesUp(t *testing.T) {
 	w.ready("acme")
 	w.emails(1)
 }
+
+// dropService deletes the IdentityService although Mandates need it, as a person can who knows how.
+func (w *world) dropService() {
+	w.Helper()
+	w.untilService(w.theService(), "protected", protected)
+	w.kubectl("delete", "identityservice", "default", "--wait=false")
+	w.kubectl("patch", "identityservice", "default", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
+}

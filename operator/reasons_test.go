@@ -99,7 +99,7 @@ func TestOrderWithoutService(t *testing.T) {
 	w := running(t)
 	w.mandate("acme", "{}")
 	w.ready("acme")
-	w.kubectl("delete", "identityservice", "default")
+	w.dropService()
 	w.order("resend", resend)
 	w.waits("resend", v1alpha1.ReasonServiceNotFound)
 	w.connect()

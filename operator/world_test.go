@@ -335,7 +335,9 @@ func (w *world) play(m *v1alpha1.Mandate, result control.Result) {
 // kubectl runs kubectl in the namespace and gives what it prints.
 func (w *world) kubectl(arguments ...string) string {
 	w.Helper()
-	command := exec.CommandContext(w.Context(), w.env.Kubectl, append([]string{"--kubeconfig", w.kubeconfig, "--namespace", w.namespace}, arguments...)...)
+	ctx, cancel := context.WithTimeout(w.Context(), 2*patience) // kubectl waits for ever for what does not go
+	defer cancel()
+	command := exec.CommandContext(ctx, w.env.Kubectl, append([]string{"--kubeconfig", w.kubeconfig, "--namespace", w.namespace}, arguments...)...)
 	output, err := command.CombinedOutput()
 	if err != nil {
 		w.Fatalf("kubectl %v: %v\n%s", arguments, err, output)
