@@ -16,6 +16,7 @@ var effects = []effect{
 	{"service: POST authentications/token", everybody, 1},
 	{"service: GET references", everybody, 1},
 	{"PATCH identityservices/status", "default", 1},
+	{"PATCH identityservices", "default", 1}, // the finalizer, while Mandates need it
 	{"POST events", everybody, 1},
 
 	{"POST applicationrecords", plain, 1},

@@ -66,8 +66,10 @@ func (l *life) differences(ctx context.Context) string {
 		return err.Error()
 	}
 	var lines []string
-	if missing := l.connected(ctx); missing != "" {
-		lines = append(lines, missing)
+	for _, missing := range []string{l.connected(ctx), l.kept(ctx)} {
+		if missing != "" {
+			lines = append(lines, missing)
+		}
 	}
 	for _, mandate := range mandates {
 		want := ends[mandate]

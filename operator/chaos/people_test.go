@@ -133,6 +133,18 @@ func (l *life) connected(ctx context.Context) string {
 	return "the IdentityService is not Ready: " + conditionsText(service.Status.Conditions)
 }
 
+// kept tells whether the IdentityService stays for the Mandates that go on to need it, in the end of every life.
+func (l *life) kept(ctx context.Context) string {
+	service := &v1alpha1.IdentityService{}
+	if err := world.watched.Get(ctx, client.ObjectKey{Namespace: l.namespace, Name: "default"}, service); err != nil {
+		return err.Error()
+	}
+	if slices.Contains(service.Finalizers, v1alpha1.ServiceFinalizer) {
+		return ""
+	}
+	return "the IdentityService would go though Mandates need it"
+}
+
 func (l *life) begin(ctx context.Context) error { return l.apply(ctx, subjects) }
 
 func (l *life) apply(ctx context.Context, manifests string) error {
