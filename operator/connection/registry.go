@@ -48,6 +48,8 @@ type Registry struct {
 	// so until it is Put with a later look at the service.
 	Tripped func(Key)
 
+	fresh *fresh
+
 	mu          sync.RWMutex
 	connections map[Key]Connection
 	tripped     map[Key]time.Time
@@ -56,7 +58,7 @@ type Registry struct {
 // NewRegistry makes an empty Registry.
 func NewRegistry() *Registry {
 	return &Registry{
-		Changes: make(chan event.TypedGenericEvent[Key]), Mandates: newLines(), Actions: newLines(),
+		Changes: make(chan event.TypedGenericEvent[Key]), Mandates: newLines(), Actions: newLines(), fresh: newFresh(),
 		connections: map[Key]Connection{}, tripped: map[Key]time.Time{},
 	}
 }

@@ -74,7 +74,7 @@ func (p *pass) begun(ctx context.Context, record *v1alpha1.ApplicationRecord, st
 // is verified here.
 func (p *pass) verify(ctx context.Context) {
 	mandate := &v1alpha1.Mandate{}
-	service, access, err := connection.Find(ctx, p.Live, p.ClusterServices, connection.KeyOf(p.mandate), p.mandate.Namespace)
+	service, access, err := p.Connections.FindFresh(ctx, p.Live, p.ClusterServices, connection.KeyOf(p.mandate), p.mandate.Namespace)
 	err = errors.Join(err, p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), mandate))
 	same := err == nil && access == connection.Granted && service.GetUID() == p.connection.UID && service.GetGeneration() == p.connection.Generation
 	same = same && p.current(mandate) && (usesSecrets(p.mandate) || p.takeSpec(ctx, mandate))
