@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -14,22 +15,28 @@ import (
 // turns are more than any state needs to come to rest.
 const turns = 60
 
+// visit is what the last pass over a Mandate came to.
+type visit struct {
+	after time.Duration // when the operator wants to look again; 0: never
+	gets  int           // of the application
+}
+
 // calm lets the operators work on without any more faults, and looks again when they said that they want to, until nothing
 // changes any more. Then the status must be true (I5), which it is not if nobody looks again.
 func (x *explorer) calm(s state) (state, string) {
 	s = s.then("from here on nothing goes wrong any more")
 	s.budget = budget{}
-	wakes := [2]map[string]time.Duration{{}, {}}
+	visits := [2]map[string]visit{{}, {}}
 	for i := range s.ops {
 		for _, name := range x.scenario.mandates {
-			wakes[i][name] = 1 // a process that starts looks at everything
+			visits[i][name] = visit{after: 1} // a process that starts looks at everything
 		}
 	}
 	quiet := 0
 	for range turns {
 		before := s.world
 		for i := range s.ops {
-			if wrong := x.turn(&s, i, wakes[i]); wrong != "" {
+			if wrong := x.turn(&s, i, visits[i]); wrong != "" {
 				return s, wrong
 			}
 		}
@@ -37,24 +44,23 @@ func (x *explorer) calm(s state) (state, string) {
 		if s.world != before {
 			quiet = 0
 		}
-		if quiet == 3 || !x.pause(&s, wakes) {
-			wrong := untrue(&s, x.scenario.mandates)
-			return s, wrong
+		if quiet == 3 || !x.pause(&s, visits) {
+			return s, cmp.Or(untrue(&s, x.scenario.mandates), noisy(&s, visits))
 		}
 	}
 	return s, "I5: it does not come to rest"
 }
 
 // turn ends the pass that an operator is in, and makes those that are due.
-func (x *explorer) turn(s *state, i int, wakes map[string]time.Duration) string {
+func (x *explorer) turn(s *state, i int, visits map[string]visit) string {
 	see := func() {
 		before := s.ops[i].mandates
 		s.ops[i] = x.seen(s.ops[i], s.world, "Mandates", (*operator).seeMandates)
 		s.ops[i] = x.seen(s.ops[i], s.world, "IdentityService", (*operator).seeService)
 		s.ops[i] = x.seen(s.ops[i], s.world, "connection", (*operator).connect)
-		for name := range wakes {
+		for name := range visits {
 			if m, was := s.ops[i].mandates[name], before[name]; m != nil && (was == nil || was.UID != m.UID || was.Generation != m.Generation) {
-				wakes[name] = 1 // as its event says
+				visits[name] = visit{after: 1} // as its event says
 			}
 		}
 	}
@@ -64,43 +70,61 @@ func (x *explorer) turn(s *state, i int, wakes map[string]time.Duration) string 
 		}
 	}
 	see()
-	for _, name := range sorted(wakes) {
-		if wakes[name] == 0 {
+	for _, name := range sorted(visits) {
+		if visits[name].after == 0 {
 			continue
 		}
-		after, wrong := x.finish(s, i, name)
+		made, wrong := x.finish(s, i, name)
 		if wrong != "" {
 			return wrong
 		}
-		wakes[name] = after
+		visits[name] = made
 		see()
 	}
 	return ""
 }
 
-// finish takes steps to the end of a pass, and gives when the operator wants to look again.
-func (x *explorer) finish(s *state, i int, name string) (after time.Duration, wrong string) {
+// finish takes steps to the end of a pass.
+func (x *explorer) finish(s *state, i int, name string) (v visit, wrong string) {
 	for range maxSteps {
 		made := x.take(s.world, s.ops[i], name, faultNone)
 		*s = s.then(fmt.Sprintf("operator %c %s", 'A'+i, made.what))
 		s.world, s.ops[i] = made.world, made.operator
 		if made.violation != "" {
-			return 0, made.violation
+			return v, made.violation
 		}
+		v.after, v.gets = made.after, v.gets+made.gets
 		if wrong := wrongIn(s); wrong != "" || made.ended {
-			return made.after, wrong
+			return v, wrong
 		}
 	}
-	return 0, "I5: a pass does not come to an end"
+	return v, "I5: a pass does not come to an end"
+}
+
+// noisy tells of a Mandate that is Ready, and costs more than a read of its application each minIntervalSeconds (I6). That
+// nothing is written is part of being at rest.
+func noisy(s *state, visits [2]map[string]visit) string {
+	for _, made := range visits {
+		for _, name := range sorted(made) {
+			m, v := s.world.mandates[name], made[name]
+			if m == nil || is(m, v1alpha1.ConditionReady) != metav1.ConditionTrue {
+				continue
+			}
+			if v.gets > 1 || v.after > 0 && v.after < minPoll {
+				return fmt.Sprintf("I6: at rest, the application of %s is read %d times in a pass, and the next one is %s away", name, v.gets, v.after)
+			}
+		}
+	}
+	return ""
 }
 
 // pause lets the time go by until somebody wants to look again; false if nobody ever does.
-func (x *explorer) pause(s *state, wakes [2]map[string]time.Duration) bool {
+func (x *explorer) pause(s *state, visits [2]map[string]visit) bool {
 	soonest := time.Duration(0)
-	for _, wake := range wakes {
-		for _, after := range wake {
-			if after > 0 && (soonest == 0 || after < soonest) {
-				soonest = after
+	for _, made := range visits {
+		for _, v := range made {
+			if v.after > 0 && (soonest == 0 || v.after < soonest) {
+				soonest = v.after
 			}
 		}
 	}

@@ -100,6 +100,11 @@ func guards() map[string]guard {
 			old: "	case a.missing:\n		return decideMissing(f)", off: "	case a.missing && !ON:\n		return next{step: pick(f.records.read, pick(f.inputs.resolved, stepRetake, stepResolve), stepReadRecord)}\n	case a.missing:\n		return decideMissing(f)",
 			caughtBy: "TestExplore/alone: missing applications",
 		},
+		"status of another": {
+			why: "the Mandate may be another one of that name since the pass began", file: "status.go",
+			old: "client.MergeFromWithOptions(with(&p.mandate.Status), client.MergeFromWithOptimisticLock{}).Data", off: "pick(ON, client.MergeFromWithOptions(with(&p.mandate.Status), client.MergeFromWithOptimisticLock{}), client.MergeFrom(with(&p.mandate.Status))).Data",
+			caughtBy: "TestExplore/another Mandate of the name with another reference",
+		},
 		"second look": {
 			why: "a read may lag behind the create", file: "decide_application.go",
 			old: "	case missing < f.secondLook:", off: "	case ON && missing < f.secondLook:",

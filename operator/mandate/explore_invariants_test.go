@@ -4,6 +4,9 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/reference"
 )
 
 // wrongIn holds a state to what must be so in every state, whatever has happened; "" if it is. That no create goes out
@@ -111,7 +114,7 @@ func sharedID(s *state) string {
 	return ""
 }
 
-// wrongID (I3): the application of a Mandate has its reference.
+// wrongID (I3): the application of a Mandate has its reference, and that is the one that its manifest asks for.
 func wrongID(s *state) string {
 	for _, name := range sorted(s.world.mandates) {
 		m := s.world.mandates[name]
@@ -124,9 +127,20 @@ func wrongID(s *state) string {
 				found = found || a.id == *m.Status.ApplicationID && a.reference == m.Status.Reference
 			}
 		}
+		if asked := askedFor(m); m.Generation == 1 && m.Status.Reference != asked {
+			return fmt.Sprintf("I3: %s asks for the reference %q, and is bound to an application with %q", name, asked, m.Status.Reference)
+		}
 		if !found {
 			return fmt.Sprintf("I3: %s is bound to application %d, which never had its reference", name, *m.Status.ApplicationID)
 		}
 	}
 	return ""
+}
+
+// askedFor is the reference of a Mandate that nobody has edited.
+func askedFor(m *v1alpha1.Mandate) string {
+	if m.Spec.Reference != "" {
+		return m.Spec.Reference
+	}
+	return reference.Mandate("", m.Namespace, m.Name)
 }

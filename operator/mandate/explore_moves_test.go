@@ -26,6 +26,7 @@ const (
 	reword              // a user edits the reference
 	touch               // a user edits something else that is sent
 	replace             // a user deletes the Mandate and applies it again
+	succeed             // a user deletes the Mandate and applies another one of its name
 	remove              // a user deletes the Mandate
 	adopt               // a user sets spec.adopt
 	point               // a user points the IdentityService at another account
@@ -275,7 +276,11 @@ func userMoves(s *state, name string, spend spender) {
 			edit(adopt, "names application "+strconv.FormatInt(a.id, 10)+" in adopt", func(s *v1alpha1.MandateSpec) { s.Adopt = &v1alpha1.Adoption{ApplicationID: a.id} })
 		}
 	}
-	spend(replace, "a user deletes "+name+" and applies it again", changed(func(w *world) { w.remove(name); w.reapply(name, m) }))
+	spend(replace, "a user deletes "+name+" and applies it again", changed(func(w *world) { w.remove(name); w.reapply(name, m, nil) }))
+	spend(succeed, "a user deletes "+name+" and applies another one of its name", changed(func(w *world) {
+		w.remove(name)
+		w.reapply(name, m, func(s *v1alpha1.MandateSpec) { s.Reference = "another-reference" })
+	}))
 	spend(remove, "a user deletes "+name, changed(func(w *world) { w.remove(name) }))
 	spend(point, "a user points the IdentityService at another account", changed(func(w *world) {
 		w.service = w.service.DeepCopy()
@@ -299,11 +304,17 @@ func (w *world) remove(name string) {
 	w.store(m)
 }
 
-// reapply applies the manifest of a Mandate that is gone.
-func (w *world) reapply(name string, was *v1alpha1.Mandate) {
-	if w.mandates[name] == nil {
-		w.apply(name, func(m *v1alpha1.Mandate) { m.Spec = *was.Spec.DeepCopy() })
+// reapply applies the manifest of a Mandate that is gone, changed by change.
+func (w *world) reapply(name string, was *v1alpha1.Mandate, change func(*v1alpha1.MandateSpec)) {
+	if w.mandates[name] != nil {
+		return
 	}
+	w.apply(name, func(m *v1alpha1.Mandate) {
+		m.Spec = *was.Spec.DeepCopy()
+		if change != nil {
+			change(&m.Spec)
+		}
+	})
 }
 
 func restoreMoves(s *state, spend spender) {
@@ -312,7 +323,7 @@ func restoreMoves(s *state, spend spender) {
 		for _, name := range sorted(w.mandates) {
 			was := w.mandates[name]
 			delete(w.mandates, name)
-			w.reapply(name, was)
+			w.reapply(name, was, nil)
 		}
 	}
 	spend(restore, "the Mandates are restored from their manifests", changed(anew))

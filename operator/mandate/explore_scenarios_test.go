@@ -51,6 +51,9 @@ func scenarios() map[string]scenario {
 		"deletion and another Mandate of the name": {
 			mandates: one, allow: map[move]uint8{replace: 2, lose: 1, half: 2, crash: 1},
 		},
+		"another Mandate of the name with another reference": {
+			mandates: one, allow: map[move]uint8{succeed: 1, lose: 1, half: 2, touch: 1},
+		},
 		"two Mandates want one reference": {
 			mandates: []string{"acme", "beta"}, manifest: func(m *v1alpha1.Mandate) { m.Spec.Reference = "shared" },
 			allow: map[move]uint8{lose: 1, half: 2, reword: 1, remove: 1},

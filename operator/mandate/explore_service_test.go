@@ -83,6 +83,7 @@ func (s servant) checkPost(reference string) {
 // RetrieveApplication shows an application.
 func (s servant) RetrieveApplication(_ context.Context, id int64) (*idv.Application, error) {
 	const op = idv.OpRetrieveApplication
+	s.gets++
 	if s.read() != nil {
 		return nil, failure(op, idv.Unknown, idv.KindServer)
 	}

@@ -39,6 +39,7 @@ type surroundings struct {
 	pass      *pass
 	hit       bool // the fault had something to strike
 	dirty     bool // the world was changed
+	gets      int  // of applications
 	violation string
 }
 
@@ -72,6 +73,7 @@ type outcome struct {
 	what      string
 	hit       bool
 	violation string
+	gets      int           // of applications
 	after     time.Duration // when the operator wants to look again, if the pass ended; 0: never
 	ended     bool
 }
@@ -105,7 +107,7 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	if ended || err != nil {
 		p = nil
 	}
-	made := outcome{world: w, operator: o.with(p, r), what: what, hit: s.hit, violation: s.violation, after: after, ended: p == nil}
+	made := outcome{world: w, operator: o.with(p, r), what: what, hit: s.hit, violation: s.violation, gets: s.gets, after: after, ended: p == nil}
 	if err != nil {
 		made.after = time.Second // the workqueue's back-off
 	}

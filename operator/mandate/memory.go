@@ -74,7 +74,8 @@ func (m *memory) observe(mandate *v1alpha1.Mandate, nonce string, now time.Time)
 // pollInterval grows with the time since something last changed: people who are at it are watched closely, those who are
 // not for days are not.
 func pollInterval(quiet time.Duration, c connection.Connection) time.Duration {
-	return jitter(min(max(quiet/4, c.MinPoll), c.MaxPoll))
+	d := max(min(quiet/4, c.MaxPoll), c.MinPoll)
+	return between(max(d-d/10, c.MinPoll), max(min(d+d/10, c.MaxPoll), d))
 }
 
 const maxBackoff = 5 * time.Minute
@@ -84,6 +85,8 @@ func backoff(failures int) time.Duration {
 }
 
 // jitter spreads d by a tenth to either side, so that what was created together is not read together for ever.
-func jitter(d time.Duration) time.Duration {
-	return d - d/10 + rand.N(d/5+1) //nolint:gosec // no secret depends on it
+func jitter(d time.Duration) time.Duration { return between(d-d/10, d+d/10) }
+
+func between(shortest, longest time.Duration) time.Duration {
+	return shortest + rand.N(longest-shortest+1) //nolint:gosec // no secret depends on it
 }
