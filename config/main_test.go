@@ -1,7 +1,6 @@
 package config
 
 import (
-	"context"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -119,21 +118,7 @@ func (c *cluster) waitForRight(namespace, user, verb, resource string) {
 // eventually asks again and again, and fails with the last answer after patience.
 func (c *cluster) eventually(done func() (bool, string)) {
 	c.Helper()
-	ctx, cancel := context.WithTimeout(c.Context(), patience)
-	defer cancel()
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		ok, state := done()
-		if ok {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			c.Fatalf("after %s: %s", patience, state)
-		case <-ticker.C:
-		}
-	}
+	testenv.Eventually(c.T, patience, done)
 }
 
 // parse reads YAML as the API server's JSON would be read: integers stay integers.

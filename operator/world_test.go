@@ -285,21 +285,7 @@ func (w *world) serviceIs(name string, status metav1.ConditionStatus, reason str
 // eventually asks again and again, and fails with the last answer after patience.
 func (w *world) eventually(done func() (bool, string)) {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), patience)
-	defer cancel()
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		ok, state := done()
-		if ok {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			w.Fatalf("after %s: %s", patience, state)
-		case <-ticker.C:
-		}
-	}
+	testenv.Eventually(w.T, patience, done)
 }
 
 // emails are the e-mails sent so far, which must be as many as wanted.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"testing"
+	"time"
 )
 
 // Suite is what a TestMain is given, a *testing.M, or one that does something more around it.
@@ -51,4 +52,26 @@ func (e *Environment) Namespace(tb testing.TB) string {
 		tb.Fatalf("creating a namespace: %v", err)
 	}
 	return namespace
+}
+
+// Eventually asks again and again whether something is done, and ends the test with the last answer when its patience is
+// over.
+func Eventually(tb testing.TB, patience time.Duration, done func() (ok bool, state string)) {
+	tb.Helper()
+	over := time.After(patience)
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		ok, state := done()
+		if ok {
+			return
+		}
+		select {
+		case <-over:
+			tb.Fatalf("after %s: %s", patience, state)
+		case <-tb.Context().Done():
+			tb.Fatalf("the test ends: %s", state)
+		case <-ticker.C:
+		}
+	}
 }

@@ -117,7 +117,7 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 			return p.end(ctx, decided)
 		}
 		if !p.enterLine(decided.step) {
-			return reconcile.Result{RequeueAfter: calledLate}, nil
+			return reconcile.Result{RequeueAfter: connection.CalledLate}, nil
 		}
 		if err := p.act(ctx, decided.step); err != nil {
 			return reconcile.Result{}, err

@@ -23,8 +23,7 @@ type pass struct {
 	order   *v1alpha1.MandateAction // as it was last read or written
 	attempt string                  // names the attempt of this pass, if it makes one
 	entered bool                    // it may e-mail somebody
-	line    *connection.Line        // of the connection, if this pass is in it
-	found   connection.Result       // out about the connection
+	visit   connection.Visit
 
 	facts         facts
 	service       connection.Key // of the Mandate
@@ -63,35 +62,26 @@ func (p *pass) leave() {
 	if p.entered {
 		p.attempts.RUnlock()
 	}
-	if p.line != nil {
-		p.line.Leave(p.found)
-	}
+	p.visit.End()
 }
 
 // callsService are the steps that show whether the connection works.
 var callsService = []step{stepReadApplication, stepSend, stepDownload}
 
-// calledLate is when an order that waits for room comes back by itself, should nobody call it.
-const calledLate = 15 * time.Second
-
 // enterLine keeps the orders of one connection from taking all workers. Without a connection, nothing is called.
 func (p *pass) enterLine(s step) bool {
-	if p.line != nil || !p.facts.service.ready || s == stepDelete {
+	if !p.facts.service.ready || s == stepDelete {
 		return true
 	}
-	if !p.connection.Actions.Enter(client.ObjectKeyFromObject(p.order), p.facts.emails) {
-		return false
-	}
-	p.line = p.connection.Actions
-	return true
+	return p.visit.Begin(p.connection.Actions, client.ObjectKeyFromObject(p.order), p.facts.emails)
 }
 
 // act carries one step out and changes the facts accordingly. An error is one of the API server; the workqueue backs
 // off. What the service answers is never an error here, but a fact.
 func (p *pass) act(ctx context.Context, s step) error {
 	log.FromContext(ctx).V(1).Info("Step", "step", s)
-	if p.found == connection.Unused && slices.Contains(callsService, s) {
-		p.found = connection.Answered // suspect knows better
+	if slices.Contains(callsService, s) {
+		p.visit.Calls()
 	}
 	switch s {
 	case stepReadMandate:
@@ -174,9 +164,7 @@ func (p *pass) failed(ctx context.Context, err error) {
 
 // suspect has the connection looked at after a failure that may be the service's and not this call's alone.
 func (p *pass) suspect(err error) {
-	switch idv.KindOf(err) {
-	case idv.KindCredentials, idv.KindUnreachable, idv.KindConnection, idv.KindTimeout, idv.KindServer, idv.KindUnreadable:
-		p.found = connection.Failed
+	if p.visit.Suspects(err) {
 		p.Suspect(p.service)
 	}
 }

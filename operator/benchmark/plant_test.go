@@ -184,17 +184,7 @@ func (p *plant) awaitReady(namespace string, n int) (wait func()) {
 // eventually asks until it is so.
 func (p *plant) eventually(what string, done func() bool) {
 	p.Helper()
-	ctx, cancel := context.WithTimeout(p.Context(), patience)
-	defer cancel()
-	ticker := time.NewTicker(20 * time.Millisecond)
-	defer ticker.Stop()
-	for !done() {
-		select {
-		case <-ctx.Done():
-			p.Fatalf("after %s: not %s", patience, what)
-		case <-ticker.C:
-		}
-	}
+	testenv.Eventually(p.B, patience, func() (bool, string) { return done(), "not " + what })
 }
 
 func (p *plant) requests(operation control.Operation) int64 {

@@ -21,7 +21,7 @@ type versions struct {
 func (v *versions) Get(_ context.Context, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
 	v.reads.Add(1)
 	object.SetGeneration(v.changed.Load())
-	time.Sleep(time.Millisecond) // as long as an API server takes
+	<-time.After(time.Millisecond) // it takes a while
 	return nil
 }
 

@@ -19,7 +19,7 @@ const (
 // Result is what a pass found out about the connection.
 type Result int
 
-// The results. A pass that asked the service nothing found out nothing.
+// The results, from the least to what counts most. A pass that asked the service nothing found out nothing.
 const (
 	Unused Result = iota
 	Answered

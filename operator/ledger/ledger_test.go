@@ -1,7 +1,6 @@
 package ledger_test
 
 import (
-	"context"
 	"errors"
 	"testing"
 	"time"
@@ -295,11 +294,7 @@ func (b *book) forgetField(field string) (restore func()) {
 // await waits until the API server keeps the inputs of an attempt, or does not.
 func (b *book) await(done func(kept bool) bool) {
 	b.Helper()
-	ctx, cancel := context.WithTimeout(b.Context(), time.Minute)
-	defer cancel()
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	for {
+	testenv.Eventually(b.T, time.Minute, func() (bool, string) {
 		attempt := ledger.NewAttempt("inputs", time.Now())
 		probe := &v1alpha1.ApplicationRecord{
 			ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, GenerateName: "probe-"},
@@ -307,14 +302,7 @@ func (b *book) await(done func(kept bool) bool) {
 				ServiceURL: serviceURL, Reference: reference, Attempt: &attempt, MandateRef: v1alpha1.RecordedMandate{Name: "probe", UID: "probe"},
 			},
 		}
-		check(b.T, b.client.Create(ctx, probe, client.FieldValidation(metav1.FieldValidationIgnore)))
-		if done(probe.Spec.Attempt.Inputs != "") {
-			return
-		}
-		select {
-		case <-ctx.Done():
-			b.Fatal("the API server does not take the CRD over")
-		case <-ticker.C:
-		}
-	}
+		check(b.T, b.client.Create(b.Context(), probe, client.FieldValidation(metav1.FieldValidationIgnore)))
+		return done(probe.Spec.Attempt.Inputs != ""), "the API server does not take the CRD over"
+	})
 }

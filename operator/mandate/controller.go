@@ -136,7 +136,7 @@ func (p *pass) advance(ctx context.Context) (result reconcile.Result, ended bool
 		return result, true, err
 	}
 	if !p.enterLine(decided.step) {
-		return reconcile.Result{RequeueAfter: jitter(calledLate), Priority: new(handler.LowPriority)}, true, nil
+		return reconcile.Result{RequeueAfter: jitter(connection.CalledLate), Priority: new(handler.LowPriority)}, true, nil
 	}
 	return reconcile.Result{}, false, p.act(ctx, decided.step)
 }

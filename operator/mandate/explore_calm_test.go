@@ -45,7 +45,8 @@ func (x *explorer) calm(s state) (state, string) {
 			quiet = 0
 		}
 		if quiet == 3 || !x.pause(&s, visits) {
-			return s, cmp.Or(untrue(&s, x.scenario.mandates), noisy(&s, visits))
+			wrong := cmp.Or(untrue(&s, x.scenario.mandates), noisy(&s, visits))
+			return s, wrong
 		}
 	}
 	return s, "I5: it does not come to rest"

@@ -6,7 +6,6 @@ type guard struct {
 	file     string
 	old, off string // in off, ON is true unless the guard is off
 	caughtBy string // a test of this package
-	states   int    // that this takes at most; 0: 60,000
 }
 
 // guards of the protocol. The preconditions of Deposit and Release are not here: the ledger's own tests have a row for each,
@@ -22,7 +21,7 @@ func guards() map[string]guard {
 		"retake": {
 			why: "of two operators that find the same lost attempt, one takes it over", file: ledgerFile,
 			old: "		test(\"/metadata/resourceVersion\", record.ResourceVersion),\n", off: "		test(\"/metadata/\"+pick(ON, \"resourceVersion\", \"name\"), pick(ON, record.ResourceVersion, record.Name)),\n",
-			caughtBy: "TestExplore/crashes and lost answers", states: 400_000,
+			caughtBy: "TestExplore/crashes and lost answers",
 		},
 		"conclude": {
 			why: "an attempt that was given up must not overwrite the next one", file: ledgerFile,

@@ -176,7 +176,7 @@ func (o *operator) with(p *pass, r *Reconciler) *operator {
 	c := *o
 	c.notes, c.pass = r.memory.notes, p
 	if p != nil {
-		p.Reconciler, p.service, p.line = nil, nil, nil // the line bounds workers, of which there is one here
+		p.Reconciler, p.service, p.visit = nil, nil, connection.Visit{} // the line bounds workers, of which there is one here
 	}
 	return &c
 }

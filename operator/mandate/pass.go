@@ -45,8 +45,7 @@ type pass struct {
 	reviewed    map[int64]v1alpha1.CheckDecision // by check id, those that were carried out
 	stale       bool                             // a check was decided since the application was read
 	entered     bool                             // it may create an application
-	line        *connection.Line                 // of the connection, if this pass is in it
-	found       connection.Result                // out about the connection
+	visit       connection.Visit
 }
 
 // leave ends the pass.
@@ -54,9 +53,7 @@ func (p *pass) leave() {
 	if p.entered {
 		p.attempts.RUnlock()
 	}
-	if p.line != nil {
-		p.line.Leave(p.found)
-	}
+	p.visit.End()
 }
 
 // begin collects what can be known without a request to the API server or the service.
@@ -134,21 +131,14 @@ func (r *Reconciler) connect(ctx context.Context, p *pass) (serviceFacts, error)
 // callsService are the steps that show whether the connection works.
 var callsService = []step{stepPost, stepRead, stepProbe, stepArchive, stepDelete, stepReview, stepComplete, stepReject}
 
-// calledLate is when a Mandate that waits for room comes back by itself, should nobody call it.
-const calledLate = 15 * time.Second
-
 // enterLine keeps the Mandates of one connection from taking all workers. What leads up to a call is in the line, too: it
 // is not done twice. Without a connection, nothing is called.
 func (p *pass) enterLine(s step) bool {
-	if p.line != nil || !p.facts.service.ready || s == stepFinalizer {
+	if !p.facts.service.ready || s == stepFinalizer {
 		return true
 	}
 	urgent := p.facts.id == 0 || p.facts.deletion.requested || p.mandate.Status.ObservedGeneration != p.mandate.Generation
-	if !p.connection.Mandates.Enter(client.ObjectKeyFromObject(p.mandate), urgent) {
-		return false
-	}
-	p.line = p.connection.Mandates
-	return true
+	return p.visit.Begin(p.connection.Mandates, client.ObjectKeyFromObject(p.mandate), urgent)
 }
 
 // heldDecision is what the application looked like when the service refused the decision, or a review, of this very spec.
@@ -165,8 +155,8 @@ func heldDecision(m *v1alpha1.Mandate) string {
 // off. What the service answers is never an error here, but a fact.
 func (p *pass) act(ctx context.Context, s step) error {
 	log.FromContext(ctx).V(1).Info("Step", "step", s)
-	if p.found == connection.Unused && slices.Contains(callsService, s) {
-		p.found = connection.Answered // suspect knows better
+	if slices.Contains(callsService, s) {
+		p.visit.Calls()
 	}
 	switch s {
 	case stepReadRecord:
@@ -220,9 +210,7 @@ func (p *pass) failed(ctx context.Context, err error, reason string) {
 
 // suspect has the connection looked at after a failure that may be the service's and not this call's alone.
 func (p *pass) suspect(err error) {
-	switch idv.KindOf(err) {
-	case idv.KindCredentials, idv.KindUnreachable, idv.KindConnection, idv.KindTimeout, idv.KindServer, idv.KindUnreadable:
-		p.found = connection.Failed
+	if p.visit.Suspects(err) {
 		p.Suspect(connection.KeyOf(p.mandate))
 	}
 }
