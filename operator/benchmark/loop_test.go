@@ -54,8 +54,8 @@ func (p *plant) startLoop(namespace string, workers int) worker {
 	return l
 }
 
-// loop is what somebody would write who needs applications and nothing of what the operator promises: it looks at nothing
-// before it acts, and when something fails it ends.
+// loop makes the calls of the create protocol and nothing else: what it reads it does not compare, and when something fails it
+// ends.
 type loop struct {
 	plan
 	kube    client.Client
@@ -135,7 +135,7 @@ func (l *loop) run(ctx context.Context, mandates []v1alpha1.Mandate, mandateType
 	return <-failed
 }
 
-// one makes the five calls of a Mandate, with bodies like the operator's.
+// one makes the six calls of a Mandate, with bodies like the operator's.
 func (l *loop) one(ctx context.Context, mandate *v1alpha1.Mandate, mandateType int64) error {
 	name := reference.Mandate("", mandate.Namespace, mandate.Name)
 	attempt := ledger.NewAttempt("0123456789abcdef0123456789abcdef", time.Now())
@@ -146,6 +146,9 @@ func (l *loop) one(ctx context.Context, mandate *v1alpha1.Mandate, mandateType i
 			MandateRef: v1alpha1.RecordedMandate{Name: mandate.Name, UID: mandate.UID}},
 	}
 	if err := l.kube.Create(ctx, record); err != nil {
+		return err
+	}
+	if err := l.kube.Get(ctx, client.ObjectKeyFromObject(mandate), mandate); err != nil { // for the personal data
 		return err
 	}
 	request := idv.NewApplication{Name: idv.Hide(mandate.Spec.Name), Reference: name, MandateTypeID: mandateType}
