@@ -124,10 +124,16 @@ func (s *http2Server) serve(connection net.Conn) {
 func TestHTTP2SendsOnce(t *testing.T) {
 	for name, fault := range http2Faults() {
 		t.Run(name, func(t *testing.T) {
-			for _, op := range []Operation{OpCreateApplication, OpResendInvites, OpResetIndividual, OpSubscribeWebhook, OpCompleteApplication} {
+			for _, op := range []Operation{
+				OpCreateApplication, OpResendInvites, OpResetIndividual, OpSubscribeWebhook, OpCompleteApplication, OpArchiveApplication, OpDeleteApplication,
+			} {
 				s := newHTTP2Server(t, fault)
 				c := newClient(t, s.config)
 				signIn(c)
+				for _, p := range []*payload{&c.resend, &c.reset} { // without a body there is less to keep net/http from it
+					p.learned.Store(true)
+					p.none.Store(true)
+				}
 				e := asError(t, callOf(t, op).run(t.Context(), c))
 				if e.Outcome != Unknown {
 					t.Errorf("%s: %v (%v)", op, e.Outcome, e)

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"net"
 	"net/http"
 	"net/http/httptrace"
@@ -39,8 +40,25 @@ func (c *Client) transport(row properties) *http.Transport {
 	}
 	fresh := newTransport(c.tls, c.proxy)
 	fresh.DisableKeepAlives = true
+	fresh.DialContext = once(fresh.DialContext)
 	fresh.IdleConnTimeout = 5 * time.Second // of a connection that came too late to be used
 	return fresh
+}
+
+type dial func(ctx context.Context, network, address string) (net.Conn, error)
+
+var errDialed = errors.New("the one connection of this request has ended")
+
+// once lets a transport connect a single time. A request without a body is one that net/http sends again by itself when
+// HTTP/2 says something that it takes for a proof, over and over, each time on another connection.
+func once(connect dial) dial {
+	var connected atomic.Bool
+	return func(ctx context.Context, network, address string) (net.Conn, error) {
+		if connected.Swap(true) {
+			return nil, errDialed
+		}
+		return connect(ctx, network, address)
+	}
 }
 
 // wire follows how far a request got.
