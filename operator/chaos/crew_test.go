@@ -186,7 +186,7 @@ func (c *crew) live() error {
 		err = c.operator.Stop()
 	}
 	if err == nil {
-		err = c.leaks(metrics)
+		err = errors.Join(bounded(metrics), c.leaks(metrics))
 	}
 	return err
 }

@@ -254,7 +254,7 @@ func (l *life) violations(ctx context.Context) []string {
 			found = append(found, "an application was deleted that is not its own: "+h.String())
 		}
 	}
-	return append(found, l.leaks(ctx)...)
+	return append(append(found, l.excess()...), l.leaks(ctx)...)
 }
 
 func (l *life) countEmails(s *scene) (found []string) {
