@@ -94,7 +94,7 @@ chaos: $(call tools_of,chaos) ## Disturb the operator for CHAOSTIME, 10m (SEED=n
 with = $(sort $(dir $(shell find . -name tools -prune -o -name '*_test.go' -exec grep -l '^func $(1)[A-Z]' {} +)))
 FUZZTIME ?= 30s
 # States of each scenario that make test explores; the race detector's run explores a few hundred.
-STATES ?= 42000
+STATES ?= 33000
 BENCH ?= .
 
 .PHONY: bench

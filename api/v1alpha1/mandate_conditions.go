@@ -44,6 +44,8 @@ const (
 	ReasonReadFailed = "ReadFailed"
 	// ReasonConfirming: the service did not find the application; it is looked for again before that is believed.
 	ReasonConfirming = "Confirming"
+	// ReasonServiceMismatch: the IdentityService leads to another service or account than the one that has the application.
+	ReasonServiceMismatch = "ServiceMismatch"
 	// ReasonNotArchived: the service refused to archive the application, or has not done so yet.
 	ReasonNotArchived = "NotArchived"
 	// ReasonDecisionRefused: the service refused spec.decision. Completed is False.

@@ -141,7 +141,7 @@ func (l *loop) one(ctx context.Context, mandate *v1alpha1.Mandate, mandateType i
 	attempt := ledger.NewAttempt("0123456789abcdef0123456789abcdef", time.Now())
 	record := &v1alpha1.ApplicationRecord{
 		ObjectMeta: metav1.ObjectMeta{Namespace: mandate.Namespace, Name: ledger.Name(l.URL, name),
-			Labels: map[string]string{ledger.MandateUIDLabel: string(mandate.UID)}},
+			Labels: ledger.Labels(mandate.Name)},
 		Spec: v1alpha1.ApplicationRecordSpec{ServiceURL: l.URL, Reference: name, Attempt: &attempt,
 			MandateRef: v1alpha1.RecordedMandate{Name: mandate.Name, UID: mandate.UID}},
 	}

@@ -18,13 +18,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// MandateUIDLabel finds the records of a Mandate whose reference was edited.
-const MandateUIDLabel = "idv.mandate.io/mandate-uid"
+// MandateLabel finds the records of a Mandate under any reference, and of those that had its name before: its value is the
+// name, or a hash of one that is too long for a label.
+const MandateLabel = "idv.mandate.io/mandate"
 
 var (
 	// ErrLost means that somebody else changed or deleted the record since it was read. Nothing was written.
@@ -84,10 +86,19 @@ func (l *Ledger) Get(ctx context.Context, namespace, serviceURL, reference strin
 	return record, nil
 }
 
-// OfMandate lists the records that a Mandate has under any reference.
-func (l *Ledger) OfMandate(ctx context.Context, namespace string, uid types.UID) ([]v1alpha1.ApplicationRecord, error) {
+// Labels of the records of a Mandate.
+func Labels(mandate string) map[string]string {
+	if len(mandate) > validation.LabelValueMaxLength {
+		sum := sha256.Sum256([]byte(mandate))
+		mandate = hex.EncodeToString(sum[:20])
+	}
+	return map[string]string{MandateLabel: mandate}
+}
+
+// OfMandate lists the records that Mandates of a name have under any reference.
+func (l *Ledger) OfMandate(ctx context.Context, namespace, name string) ([]v1alpha1.ApplicationRecord, error) {
 	var records v1alpha1.ApplicationRecordList
-	err := l.Reader.List(ctx, &records, client.InNamespace(namespace), client.MatchingLabels{MandateUIDLabel: string(uid)})
+	err := l.Reader.List(ctx, &records, client.InNamespace(namespace), client.MatchingLabels(Labels(name)))
 	return records.Items, err
 }
 
@@ -97,7 +108,7 @@ func (l *Ledger) Claim(ctx context.Context, namespace string, spec v1alpha1.Appl
 	record := &v1alpha1.ApplicationRecord{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: namespace, Name: Name(spec.ServiceURL, spec.Reference),
-			Labels: map[string]string{MandateUIDLabel: string(spec.MandateRef.UID)},
+			Labels: Labels(spec.MandateRef.Name),
 		},
 		Spec: *spec.DeepCopy(),
 	}
@@ -126,7 +137,7 @@ func (l *Ledger) Retake(ctx context.Context, record *v1alpha1.ApplicationRecord,
 	retaken, err := l.patch(ctx, record,
 		test("/metadata/resourceVersion", record.ResourceVersion),
 		operation{"add", "/spec/attempt", attempt}, operation{"add", "/spec/mandateRef/uid", uid},
-		operation{"add", "/metadata/labels", map[string]string{MandateUIDLabel: string(uid)}})
+		operation{"add", "/metadata/labels", Labels(record.Spec.MandateRef.Name)})
 	if err != nil {
 		return nil, err
 	}
@@ -170,7 +181,7 @@ func (l *Ledger) Adopt(ctx context.Context, namespace string, record *v1alpha1.A
 	}
 	operations := []operation{
 		test("/metadata/resourceVersion", record.ResourceVersion), {"add", "/spec/applicationID", spec.ApplicationID},
-		{"add", "/spec/mandateRef/uid", spec.MandateRef.UID}, {"add", "/metadata/labels", map[string]string{MandateUIDLabel: string(spec.MandateRef.UID)}},
+		{"add", "/spec/mandateRef/uid", spec.MandateRef.UID}, {"add", "/metadata/labels", Labels(record.Spec.MandateRef.Name)},
 	}
 	if record.Spec.Attempt != nil {
 		operations = append(operations, operation{"add", "/spec/attempt/nonce", uuid.NewUUID()})

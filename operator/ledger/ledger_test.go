@@ -2,6 +2,8 @@ package ledger_test
 
 import (
 	"errors"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -216,17 +218,24 @@ func TestOfMandate(t *testing.T) {
 	t.Parallel()
 	b := newBook(t)
 	record := b.claimed()
-	b.found("uid-of-acme", 1)
-	b.found("uid-of-other", 0)
+	b.found("acme", 1)
+	b.found("other", 0)
 	b.retake(record)
-	b.found("uid-of-acme", 0)
-	b.found("another-uid", 1)
+	b.found("acme", 1)
+	long := strings.Repeat("x", 253)
+	for i, name := range []string{long, long[1:] + "y"} {
+		spec := record.Spec
+		spec.MandateRef.Name, spec.Reference = name, strconv.Itoa(i)
+		_, err := b.Claim(t.Context(), b.namespace, spec)
+		check(t, err)
+	}
+	b.found(long, 1)
 }
 
-func (b *book) found(uid types.UID, want int) {
+func (b *book) found(mandate string, want int) {
 	b.Helper()
-	if records, err := b.OfMandate(b.Context(), b.namespace, uid); err != nil || len(records) != want {
-		b.Errorf("%d records of the Mandate %s, want %d (%v)", len(records), uid, want, err)
+	if records, err := b.OfMandate(b.Context(), b.namespace, mandate); err != nil || len(records) != want {
+		b.Errorf("%d records of the Mandate %s, want %d (%v)", len(records), mandate, want, err)
 	}
 }
 

@@ -2,6 +2,8 @@ package mandate
 
 import (
 	"context"
+	"slices"
+	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -26,11 +28,13 @@ func (p *pass) read(ctx context.Context) {
 		p.failed(ctx, err, trouble)
 		return
 	}
+	a.read, a.missing, a.sameReference = true, false, p.matches(application.Reference)
+	if !a.sameReference {
+		return // it is somebody else's: nothing of it is looked at
+	}
 	p.application = application
 	p.recallReferences(ctx)
-	a.read, a.missing = true, false
-	a.sameReference = application.Reference == p.reference
-	p.facts.bound = p.facts.bound || p.facts.id != 0 && a.sameReference
+	p.facts.bound = p.facts.bound || p.facts.id != 0 && (p.facts.adopt == 0 || p.facts.adopt == p.facts.id)
 	a.stage = p.connection.States.Stage(application.State)
 	a.archived = application.Archived
 	p.reviews = p.openReviews(application)
@@ -43,10 +47,21 @@ func (p *pass) read(ctx context.Context) {
 	}
 }
 
+// matches tells whether the reference that the service shows is this Mandate's. Where the ledger or the status vouches for
+// the id, none at all is no other one, and neither is one in other letters; a person who names an id may be wrong.
+func (p *pass) matches(shown string) bool {
+	if p.facts.id == 0 {
+		return shown == p.reference
+	}
+	return shown == "" || strings.EqualFold(shown, p.reference)
+}
+
 // recallReferences reads the references that the individuals were sent with, if they are needed to tell who is who: the
 // cache does not have them, and the status not yet the ids. Without them the order decides.
 func (p *pass) recallReferences(ctx context.Context) {
-	if len(p.request.Individuals) > 0 || len(p.mandate.Status.Individuals) > 0 {
+	shown := p.mandate.Status.Individuals
+	unknown := slices.ContainsFunc(shown, func(i v1alpha1.IndividualStatus) bool { return i.ID == 0 })
+	if len(p.request.Individuals) > 0 || len(shown) > 0 && !unknown {
 		return
 	}
 	live := &v1alpha1.Mandate{}

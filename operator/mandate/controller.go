@@ -67,7 +67,7 @@ type Reconciler struct {
 	attempts sync.RWMutex
 }
 
-// maxSteps is far more than any pass takes.
+// maxSteps is far more than any pass takes that reviews no checks.
 const maxSteps = 50
 
 // SetupWithManager registers the controller.
@@ -119,7 +119,7 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 		return reconcile.Result{}, err
 	}
 	defer p.leave()
-	for range maxSteps {
+	for range maxSteps + 2*len(mandate.Spec.CheckReviews) {
 		if result, ended, err := p.advance(ctx); ended || err != nil {
 			return result, err
 		}
@@ -185,7 +185,7 @@ func (p *pass) lookAgain(decided next, failures int) time.Duration {
 		return jitter(p.facts.secondLook)
 	case v1alpha1.ReasonSecretNotFound, v1alpha1.ReasonSecretInvalid, v1alpha1.ReasonRefused:
 		return jitter(recheckInputs) // Secrets are not watched
-	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotAllowed, v1alpha1.ReasonServiceNotReady, v1alpha1.ReasonMandateTypeNotFound, v1alpha1.ReasonReferenceConflict,
+	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotAllowed, v1alpha1.ReasonServiceMismatch, v1alpha1.ReasonServiceNotReady, v1alpha1.ReasonMandateTypeNotFound, v1alpha1.ReasonReferenceConflict,
 		v1alpha1.ReasonOutcomeUnknown:
 		return jitter(maxBackoff)
 	case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotArchived:

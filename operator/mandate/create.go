@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -79,12 +80,16 @@ func (p *pass) verify(ctx context.Context) {
 	same := err == nil && access == connection.Granted && service.GetUID() == p.connection.UID && service.GetGeneration() == p.connection.Generation
 	same = same && p.current(mandate) && (usesSecrets(p.mandate) || p.takeSpec(ctx, mandate))
 	p.facts.attempt.verified, p.facts.attempt.changed = same, !same
+	if err != nil {
+		p.facts.attempt.why = v1alpha1.ReasonRetrying
+		log.FromContext(ctx).Info("The Mandate and its service could not be read once more, so nothing was sent", "error", apierror.Bare(err).Error())
+	}
 }
 
 // takeSpec makes the request from the spec alone, and tells whether it is what the attempt was begun for.
 func (p *pass) takeSpec(ctx context.Context, live *v1alpha1.Mandate) bool {
 	inputs, err := p.readInputs(ctx, live)
-	p.facts.inputs.problem = inputs.problem
+	p.facts.attempt.why = inputs.problem // the API server lets none pass; another one might
 	return err == nil && inputs.fingerprint == p.facts.inputs.fingerprint
 }
 
@@ -136,10 +141,8 @@ func (p *pass) conclude(ctx context.Context) error {
 	}
 	p.facts.attempt = attemptFacts{}
 	switch {
-	case attempt.changed && p.facts.inputs.problem != "": // the API server lets none pass; another one might
-		p.facts.trouble = p.facts.inputs.problem
 	case attempt.changed:
-		p.facts.trouble = reasonBehind
+		p.facts.trouble = cmp.Or(attempt.why, reasonBehind)
 	case conclusion.Verdict == v1alpha1.VerdictNotSent:
 		p.facts.trouble = v1alpha1.ReasonRetrying
 	}
@@ -181,18 +184,21 @@ func (p *pass) deposit(ctx context.Context) error {
 	logger := log.FromContext(ctx).WithValues("applicationID", p.facts.attempt.id, "reference", p.reference)
 	for failures := 1; ; failures++ {
 		err := p.tryDeposit(ctx, created)
-		switch {
-		case err == nil && p.facts.records.id != p.facts.attempt.id:
-			logger.Error(nil, "The record of the reference was given to another application, or to another Mandate, while this application was created. No Mandate will show it: look at it at the service", "recordedID", p.facts.records.id)
-		case errors.Is(err, ledger.ErrNoNamespace):
+		if errors.Is(err, ledger.ErrNoNamespace) {
 			logger.Error(nil, "The namespace is being deleted, so that the id of an application that was just created cannot be recorded")
-			return p.depositInMandate(ctx)
-		case err != nil:
+			if err = p.depositInMandate(ctx); err == nil {
+				return nil
+			}
+		}
+		if err != nil {
 			logger.Info("Storing the id of the application failed; trying again", "error", apierror.Bare(err).Error())
 			p.wait(ctx, min(100*time.Millisecond<<min(failures, 6), 5*time.Second))
 			continue
 		}
-		p.facts.bound = err == nil && p.facts.records.id == p.facts.attempt.id
+		p.facts.bound = p.facts.records.id == p.facts.attempt.id
+		if !p.facts.bound {
+			logger.Error(nil, "The record of the reference was given to another application, or to another Mandate, while this application was created. No Mandate will show it: look at it at the service", "recordedID", p.facts.records.id)
+		}
 		p.facts.attempt = attemptFacts{}
 		return nil
 	}
@@ -202,10 +208,14 @@ func (p *pass) deposit(ctx context.Context) error {
 // still exists, this pass goes on with it as it is now: its deletionPolicy is carried out, or the status shows the id.
 func (p *pass) depositInMandate(ctx context.Context) error {
 	id, live := p.facts.attempt.id, &v1alpha1.Mandate{}
+	err := p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), live)
+	if client.IgnoreNotFound(err) != nil {
+		return err
+	}
 	p.facts.attempt = attemptFacts{}
-	if err := p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), live); err != nil || live.UID != p.mandate.UID {
+	if err != nil || live.UID != p.mandate.UID {
 		p.facts.trouble = reasonBehind
-		return client.IgnoreNotFound(err)
+		return nil
 	}
 	p.mandate = p.mandate.DeepCopy() // which, unlike the live one, holds no personal data
 	p.mandate.ResourceVersion, p.mandate.DeletionTimestamp, p.mandate.Finalizers = live.ResourceVersion, live.DeletionTimestamp, live.Finalizers

@@ -73,7 +73,7 @@ func decide(f facts) next {
 		return next{step: stepFinalizer}
 	case f.suspended:
 		return rest(v1alpha1.ReasonSuspended)
-	case f.outcome == v1alpha1.OutcomeExpired || f.outcome == v1alpha1.OutcomeDeleted:
+	case f.vanished:
 		return rest(reasonVanished)
 	case f.id != 0:
 		return decideApplication(f)

@@ -64,7 +64,7 @@ func anyFacts(t *rapid.T) facts {
 	}
 	f := facts{
 		now: now, settleDelay: 90 * time.Second, secondLook: 5 * time.Minute,
-		suspended: flag.Draw(t, "suspended"), unknown: flag.Draw(t, "unknown"), edited: flag.Draw(t, "edited"), untouched: flag.Draw(t, "untouched"), taken: flag.Draw(t, "taken"), adopt: rapid.SampledFrom([]int64{0, 0, 7, 8}).Draw(t, "adopt"),
+		suspended: flag.Draw(t, "suspended"), unknown: flag.Draw(t, "unknown"), vanished: flag.Draw(t, "vanished"), edited: flag.Draw(t, "edited"), untouched: flag.Draw(t, "untouched"), taken: flag.Draw(t, "taken"), adopt: rapid.SampledFrom([]int64{0, 0, 7, 8}).Draw(t, "adopt"),
 		deletion: deletionFacts{
 			policy:    rapid.SampledFrom([]v1alpha1.DeletionPolicy{"", v1alpha1.DeletionPolicyRetain, v1alpha1.DeletionPolicyArchive, v1alpha1.DeletionPolicyDelete}).Draw(t, "policy"),
 			finalizer: flag.Draw(t, "finalizer"), requested: flag.Draw(t, "requested"), giveUpTime: ago("giveUp"), refused: flag.Draw(t, "notDeleted"), done: flag.Draw(t, "disposed"),

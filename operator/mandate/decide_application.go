@@ -24,22 +24,42 @@ func decideApplication(f facts) next {
 		return decideMissing(f)
 	case !a.read:
 		return next{step: stepRead}
-	case !f.bound && !a.sameReference:
+	case !a.sameReference && f.bound:
+		return rest(v1alpha1.ReasonServiceMismatch)
+	case !a.sameReference:
 		return rest(v1alpha1.ReasonReferenceConflict)
 	case !f.bound && f.adopt != 0 && f.adopt != f.id:
 		return rest(v1alpha1.ReasonAdoptionRefused) // the ledger knows better which one is this Mandate's
-	case f.archive && !a.archived && !a.archiveSent:
-		return next{step: stepArchive}
-	case a.reviews > 0 && !final && (f.held == "" || f.held != a.fingerprint):
-		return next{step: stepReview}
-	case final || a.stage != client.StageInReview || a.decided || f.held != "" && f.held == a.fingerprint:
+	}
+	switch ordered := decideOrdered(f, final); {
+	case ordered == "":
 		return rest(restingReason(f))
-	case f.decision == v1alpha1.DecisionComplete:
-		return next{step: stepComplete}
-	case f.decision == v1alpha1.DecisionReject:
-		return next{step: stepReject}
+	case !f.records.listed:
+		return next{step: stepListRecords}
+	case f.records.elsewhere:
+		return rest(v1alpha1.ReasonServiceMismatch) // this service shows no references, or the same ones
 	default:
-		return rest(restingReason(f))
+		return next{step: ordered}
+	}
+}
+
+// decideOrdered is what the spec asks to be done to the application now; "" if nothing.
+func decideOrdered(f facts, final bool) step {
+	a := f.application
+	refused := f.held != "" && f.held == a.fingerprint
+	switch {
+	case f.archive && !a.archived && !a.archiveSent:
+		return stepArchive
+	case a.reviews > 0 && !final && !refused:
+		return stepReview
+	case final || a.stage != client.StageInReview || a.decided || refused:
+		return ""
+	case f.decision == v1alpha1.DecisionComplete:
+		return stepComplete
+	case f.decision == v1alpha1.DecisionReject:
+		return stepReject
+	default:
+		return ""
 	}
 }
 
@@ -53,12 +73,16 @@ func restingReason(f facts) string {
 }
 
 // decideMissing is for a 404 on a known id: it is believed after a second one, and only while the service is healthy
-// otherwise. It may also be a read that lags behind the create, a wrong account, or a proxy.
+// otherwise. It may also be a read that lags behind the create, another service or account, or a proxy.
 func decideMissing(f facts) next {
 	missing := f.now.Sub(f.missingSince)
 	switch {
-	case !f.seen && f.now.Sub(f.createdTime) < lagAllowance:
+	case lags(f):
 		return next{stepRest, v1alpha1.ReasonConfirming, lagLook}
+	case !f.records.listed:
+		return next{step: stepListRecords}
+	case f.records.elsewhere:
+		return rest(v1alpha1.ReasonServiceMismatch)
 	case f.missingSince.IsZero():
 		return next{stepRest, v1alpha1.ReasonConfirming, f.secondLook}
 	case missing < f.secondLook:
@@ -69,6 +93,9 @@ func decideMissing(f facts) next {
 		return rest(reasonVanished)
 	}
 }
+
+// lags: a new application that was never seen may not be visible yet.
+func lags(f facts) bool { return !f.seen && f.now.Sub(f.createdTime) < lagAllowance }
 
 // vanishedOutcome tells what became of an application that the service no longer has.
 func vanishedOutcome(now, created time.Time) v1alpha1.Outcome {
@@ -114,13 +141,14 @@ func decideAdoption(f facts) next {
 // ledger tells which service it was, and the application is read before anything is done to it.
 func decideDeletion(f facts) next {
 	a, r, d := f.application, f.records, f.deletion
-	gone := f.outcome == v1alpha1.OutcomeExpired || f.outcome == v1alpha1.OutcomeDeleted
 	switch {
 	case !d.finalizer:
 		return rest(reasonDeleting)
 	case f.trouble == reasonBehind: // to take the finalizer off, again and again, would be refused each time
 		return rest(reasonBehind)
-	case !d.wantsFinalizer(), gone, d.done, a.missing, !f.now.Before(d.giveUpTime):
+	case a.missing && lags(f):
+		return next{stepRest, v1alpha1.ReasonDeletionWaiting, lagLook}
+	case !d.wantsFinalizer(), f.vanished, d.done, a.missing, !f.now.Before(d.giveUpTime):
 		return next{step: stepFinalizer}
 	case f.trouble != "":
 		return next{stepRest, v1alpha1.ReasonDeletionWaiting, f.retryAfter}

@@ -281,6 +281,26 @@ func TestDecide(t *testing.T) {
 			facts: bound(func(f *facts) { f.decision, f.application.stage = v1alpha1.DecisionReject, client.StageInReview }),
 			want:  next{step: stepReject},
 		},
+		"a decision, before the ledger was asked": {
+			why: "the IdentityService may lead to another service since, where the id is somebody else's",
+			facts: bound(func(f *facts) {
+				f.decision, f.application.stage, f.records.listed = v1alpha1.DecisionComplete, client.StageInReview, false
+			}),
+			want: next{step: stepListRecords},
+		},
+		"a decision about an application of another service": {
+			facts: bound(func(f *facts) {
+				f.decision, f.application.stage, f.records.elsewhere = v1alpha1.DecisionComplete, client.StageInReview, true
+			}),
+			want: rest(v1alpha1.ReasonServiceMismatch),
+		},
+		"another reference under the id": {
+			why: "whatever the spec asks for, it does not ask it for somebody else's application",
+			facts: bound(func(f *facts) {
+				f.decision, f.application.stage, f.application.sameReference = v1alpha1.DecisionComplete, client.StageInReview, false
+			}),
+			want: rest(v1alpha1.ReasonServiceMismatch),
+		},
 		"a decision is sent once a pass": {
 			why: "a service that answers 202 is still in review",
 			facts: bound(func(f *facts) {
@@ -315,8 +335,10 @@ func TestDecide(t *testing.T) {
 			want:  rest(v1alpha1.ReasonNotArchived),
 		},
 		"an application that was gone stays so": {
-			facts: bound(func(f *facts) { f.outcome, f.application = v1alpha1.OutcomeDeleted, applicationFacts{} }),
-			want:  rest(reasonVanished),
+			facts: bound(func(f *facts) {
+				f.outcome, f.vanished, f.application = v1alpha1.OutcomeDeleted, true, applicationFacts{}
+			}),
+			want: rest(reasonVanished),
 		},
 		"a final Mandate is left alone": {
 			facts: bound(func(f *facts) { f.outcome, f.application = v1alpha1.OutcomeCompleted, applicationFacts{} }),
@@ -325,6 +347,17 @@ func TestDecide(t *testing.T) {
 		"the first 404 is not believed": {
 			facts: bound(func(f *facts) { f.application = applicationFacts{missing: true} }),
 			want:  next{stepRest, v1alpha1.ReasonConfirming, 5 * time.Minute},
+		},
+		"a 404 asks the ledger where the application is": {
+			facts: bound(func(f *facts) { f.application, f.records.listed = applicationFacts{missing: true}, false }),
+			want:  next{step: stepListRecords},
+		},
+		"a 404 from another service says nothing": {
+			why: "once it is believed there is no way back, and the IdentityService may be corrected",
+			facts: bound(func(f *facts) {
+				f.application, f.records.elsewhere, f.missingSince = applicationFacts{missing: true}, true, now.Add(-time.Hour)
+			}),
+			want: rest(v1alpha1.ReasonServiceMismatch),
 		},
 		"an early second 404 neither": {
 			facts: bound(func(f *facts) {
@@ -396,6 +429,21 @@ func TestDecide(t *testing.T) {
 			facts: fresh(func(f *facts) { f.adopt, f.service = 7, serviceFacts{exists: true, denied: true} }),
 			want:  rest(v1alpha1.ReasonServiceNotAllowed),
 		},
+		"a Mandate that is deleted right after the create, and a 404": {
+			why: "a read may lag, and then the application would stay, with all that it holds",
+			facts: bound(func(f *facts) {
+				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
+				f.seen, f.application, f.createdTime = false, applicationFacts{missing: true}, now.Add(-20*time.Second)
+			}),
+			want: next{stepRest, v1alpha1.ReasonDeletionWaiting, lagLook},
+		},
+		"a Mandate that is deleted, and a 404": {
+			facts: bound(func(f *facts) {
+				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
+				f.application = applicationFacts{missing: true}
+			}),
+			want: next{step: stepFinalizer},
+		},
 		"an IdentityService that is being deleted": {
 			why:   "whoever deletes a connection wants nothing new to be sent",
 			facts: fresh(func(f *facts) { f.service.deleting = true }),
@@ -431,7 +479,7 @@ func TestDecide(t *testing.T) {
 // bound is a Mandate whose application was read before, and has just been read again.
 func bound(change func(*facts)) facts {
 	return fresh(func(f *facts) {
-		f.id, f.bound, f.seen = 7, true, true
+		f.id, f.bound, f.seen, f.records.listed = 7, true, true, true
 		f.application = applicationFacts{read: true, sameReference: true}
 		change(f)
 	})

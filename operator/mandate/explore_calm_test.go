@@ -164,15 +164,15 @@ var endings = []string{
 func untrueOf(w *world, m *v1alpha1.Mandate) string {
 	ready, created := is(m, v1alpha1.ConditionReady), is(m, v1alpha1.ConditionCreated)
 	stalled := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionStalled)
-	here := w.sites[w.url()]
+	here := w.shows(w.url(), m)
 	switch id := m.Status.ApplicationID; {
 	case m.Status.ObservedGeneration != m.Generation:
 		return "was not looked at"
-	case id != nil && here.find(*id) >= 0 && ready != metav1.ConditionTrue && m.Status.Outcome == "":
+	case here && ready != metav1.ConditionTrue && m.Status.Outcome == "":
 		return "is not Ready, but its application exists"
-	case id != nil && here.find(*id) >= 0 && (m.Status.Outcome == v1alpha1.OutcomeExpired || m.Status.Outcome == v1alpha1.OutcomeDeleted):
+	case (w.shows(firstURL, m) || w.shows(otherURL, m)) && vanished(m.Status.Outcome):
 		return "says that its application is gone, but it exists"
-	case (id == nil || here.find(*id) < 0) && ready == metav1.ConditionTrue:
+	case !here && ready == metav1.ConditionTrue:
 		return "is Ready, but has no application"
 	case id == nil && (stalled == nil || !slices.Contains(endings, stalled.Reason)):
 		return "has no application, and waits for nobody"
@@ -181,6 +181,16 @@ func untrueOf(w *world, m *v1alpha1.Mandate) string {
 	default:
 		return ""
 	}
+}
+
+// shows tells whether an account has the application of a Mandate's status.
+func (w *world) shows(url string, m *v1alpha1.Mandate) bool {
+	id, here := m.Status.ApplicationID, w.sites[url]
+	if id == nil {
+		return false
+	}
+	i := here.find(*id)
+	return i >= 0 && here.applications[i].reference == m.Status.Reference
 }
 
 func is(m *v1alpha1.Mandate, condition string) metav1.ConditionStatus {

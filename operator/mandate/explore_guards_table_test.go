@@ -99,6 +99,26 @@ func guards() map[string]guard {
 			old: "	case a.missing:\n		return decideMissing(f)", off: "	case a.missing && !ON:\n		return next{step: pick(f.records.read, pick(f.inputs.resolved, stepRetake, stepResolve), stepReadRecord)}\n	case a.missing:\n		return decideMissing(f)",
 			caughtBy: "TestExplore/alone: missing applications",
 		},
+		"application of another": {
+			why: "another service may have somebody else's application under the id", file: "application.go",
+			old: "	return shown == \"\" || strings", off: "	return !ON || shown == \"\" || strings",
+			caughtBy: "TestExplore/alone: another account",
+		},
+		"404 of another service": {
+			why: "that an application is gone is believed for ever", file: "decide_application.go",
+			old: "	case f.records.elsewhere:\n		return rest(v1alpha1.ReasonServiceMismatch)\n	case f.missing", off: "	case ON && f.records.elsewhere:\n		return rest(v1alpha1.ReasonServiceMismatch)\n	case f.missing",
+			caughtBy: "TestExplore/alone: another account, and something to do there",
+		},
+		"order for another service": {
+			why: "it may show no references, or the same ones", file: "decide_application.go",
+			old: "	case f.records.elsewhere:\n		return rest(v1alpha1.ReasonServiceMismatch) //", off: "	case ON && f.records.elsewhere:\n		return rest(v1alpha1.ReasonServiceMismatch) //",
+			caughtBy: "TestDecide",
+		},
+		"records of the name": {
+			why: "the default reference is another one since, and the application was made for the same manifest", file: "records.go",
+			old: "		return wanted == spec.Reference || wanted", off: "		return ON && wanted == spec.Reference || ON && wanted",
+			caughtBy: "TestExplore/alone: another referencePrefix",
+		},
 		"status of another": {
 			why: "the Mandate may be another one of that name since the pass began", file: "status.go",
 			old: "client.MergeFromWithOptions(with(&p.mandate.Status), client.MergeFromWithOptimisticLock{}).Data", off: "pick(ON, client.MergeFromWithOptions(with(&p.mandate.Status), client.MergeFromWithOptimisticLock{}), client.MergeFrom(with(&p.mandate.Status))).Data",

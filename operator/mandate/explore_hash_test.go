@@ -145,7 +145,7 @@ func (e *encoder) mandate(m *v1alpha1.Mandate) {
 
 func (e *encoder) record(r *v1alpha1.ApplicationRecord) {
 	e.any(reflect.ValueOf(&r.Spec))
-	e.text(r.Labels["idv.mandate.io/mandate-uid"])
+	e.text(r.Labels["idv.mandate.io/mandate"])
 	e.truth(r.Spec.Attempt != nil)
 	if r.Spec.Attempt != nil {
 		e.nonces = append(e.nonces, r.Spec.Attempt.Nonce)
@@ -167,6 +167,7 @@ func (w *world) part() part {
 	e.truth(w.forgotten)
 	e.number(w.service.Generation)
 	e.moment(w.service.CreationTimestamp.Time)
+	e.any(reflect.ValueOf(&w.service.Spec))
 	for _, url := range sorted(w.sites) {
 		here := w.sites[url]
 		e.any(reflect.ValueOf(&here))

@@ -21,10 +21,11 @@ func wrongIn(s *state) string {
 	return ""
 }
 
-// emailedTwice (I1): one e-mail for a reference at an account, and one for a Mandate at all of them, over the whole history.
+// emailedTwice (I1): over the whole history one e-mail for a reference at an account, and for a name that asks for the default
+// reference, and one for a Mandate at all accounts.
 func emailedTwice(s *state) string {
 	type key struct{ url, reference string }
-	references, mandates := map[key]int{}, map[types.UID]int{}
+	references, mandates, names := map[key]int{}, map[types.UID]int{}, map[key]int{}
 	for _, url := range sorted(s.world.sites) {
 		for _, a := range s.world.sites[url].applications {
 			if a.mandate == "" {
@@ -37,6 +38,14 @@ func emailedTwice(s *state) string {
 			}
 			if mandates[a.mandate] > 1 {
 				return fmt.Sprintf("I1: two applications were created for the Mandate %s", a.mandate)
+			}
+			for _, name := range sorted(s.world.mandates) {
+				if !reference.IsMandate(a.reference, namespace, name) {
+					continue
+				}
+				if names[key{url, name}]++; names[key{url, name}] > 1 {
+					return fmt.Sprintf("I1: two applications were created for Mandates %s that asked for the default reference", name)
+				}
 			}
 		}
 	}
@@ -127,8 +136,8 @@ func wrongID(s *state) string {
 				found = found || a.id == *m.Status.ApplicationID && a.reference == m.Status.Reference
 			}
 		}
-		if asked := askedFor(m); m.Generation == 1 && m.Status.Reference != asked {
-			return fmt.Sprintf("I3: %s asks for the reference %q, and is bound to an application with %q", name, asked, m.Status.Reference)
+		if m.Generation == 1 && !asksFor(m, m.Status.Reference) {
+			return fmt.Sprintf("I3: %s asks for the reference %q, and is bound to an application with %q", name, m.Spec.Reference, m.Status.Reference)
 		}
 		if !found {
 			return fmt.Sprintf("I3: %s is bound to application %d, which never had its reference", name, *m.Status.ApplicationID)
@@ -137,10 +146,7 @@ func wrongID(s *state) string {
 	return ""
 }
 
-// askedFor is the reference of a Mandate that nobody has edited.
-func askedFor(m *v1alpha1.Mandate) string {
-	if m.Spec.Reference != "" {
-		return m.Spec.Reference
-	}
-	return reference.Mandate("", m.Namespace, m.Name)
+// asksFor tells whether a Mandate that nobody has edited asks for a reference, or for the default one, which it may be.
+func asksFor(m *v1alpha1.Mandate, of string) bool {
+	return m.Spec.Reference == of || m.Spec.Reference == "" && reference.IsMandate(of, m.Namespace, m.Name)
 }

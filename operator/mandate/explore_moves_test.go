@@ -30,6 +30,7 @@ const (
 	remove              // a user deletes the Mandate
 	adopt               // a user sets spec.adopt
 	point               // a user points the IdentityService at another account
+	prefix              // a user edits the IdentityService's referencePrefix
 	expire              // the service deletes what is eight weeks old
 	purge               // a person deletes an application at the service that the ledger knows
 	backup              // the API server is backed up
@@ -286,6 +287,11 @@ func userMoves(s *state, name string, spend spender) {
 		w.service = w.service.DeepCopy()
 		w.service.Generation++
 		w.service.Spec.BaseURL = strings.NewReplacer(firstURL, otherURL, otherURL, firstURL).Replace(w.service.Spec.BaseURL)
+	}))
+	spend(prefix, "a user edits the referencePrefix", changed(func(w *world) {
+		w.service = w.service.DeepCopy()
+		w.service.Generation++
+		w.service.Spec.ReferencePrefix += "eu-"
 	}))
 }
 

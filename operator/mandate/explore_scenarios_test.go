@@ -67,6 +67,14 @@ func scenarios() map[string]scenario {
 		"another account": {
 			mandates: one, allow: map[move]uint8{point: 2, lose: 1, half: 2},
 		},
+		"another account, and something to do there": {
+			why:      "which has an application of somebody else under the same id",
+			mandates: one, manifest: func(m *v1alpha1.Mandate) { m.Spec.Archived = true },
+			allow: map[move]uint8{point: 2, lose: 1, look: 1},
+		},
+		"another referencePrefix": {
+			mandates: one, allow: map[move]uint8{prefix: 1, replace: 2, lose: 1, half: 2},
+		},
 		"restore of the Mandates": {
 			mandates: one, allow: map[move]uint8{restore: 1, lose: 1, half: 2, weeks: 1, days: 2, expire: 1},
 		},

@@ -83,9 +83,9 @@ func calm(names ...string) *world {
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default", UID: "service", Generation: 1, CreationTimestamp: metav1.NewTime(now.Add(-time.Hour))},
 		Spec:       v1alpha1.IdentityServiceSpec{ServiceSettings: v1alpha1.ServiceSettings{BaseURL: firstURL}},
 	}
-	for _, url := range []string{firstURL, otherURL} {
-		w.sites[url] = site{nextID: 2, applications: []application{{id: foreignID, reference: foreignReference, created: now}}}
-	}
+	foreign := application{id: foreignID, reference: foreignReference, created: now}
+	w.sites[firstURL] = site{nextID: 2, applications: []application{foreign}}
+	w.sites[otherURL] = site{nextID: 3, applications: []application{foreign, {id: 2, reference: "somebody-else", created: now}}}
 	for _, name := range names {
 		w.apply(name, nil)
 	}
@@ -197,7 +197,7 @@ func (o *operator) seeService(w *world) { o.service = w.service }
 // connect makes the connection from what the cache has, as the controller of IdentityServices does.
 func (o *operator) connect(*world) {
 	o.connection = connection.Connection{
-		URL: o.service.Spec.BaseURL, UID: o.service.UID, Created: o.service.CreationTimestamp, Generation: o.service.Generation,
+		URL: o.service.Spec.BaseURL, ReferencePrefix: o.service.Spec.ReferencePrefix, UID: o.service.UID, Created: o.service.CreationTimestamp, Generation: o.service.Generation,
 		MinPoll: minPoll, MaxPoll: time.Hour, Ready: true,
 	}
 }

@@ -31,6 +31,7 @@ type facts struct {
 	bound        bool  // id is in status: it was verified, or came from our own create
 	unknown      bool  // an attempt may have created an application, whatever the ledger says now
 	outcome      v1alpha1.Outcome
+	vanished     bool      // for this generation: the service does not have the application any more
 	seen         bool      // the application was read before
 	missingSince time.Time // zero: it was there when last read
 	held         string    // what the service showed when it refused the decision; "" if it did not
@@ -107,6 +108,7 @@ type attemptFacts struct {
 	started  time.Time // by the clock that does not jump
 	verified bool      // the live Mandate and IdentityService are still what the attempt was made from
 	changed  bool      // they are not
+	why      string    // reason why not; "" if the cache was behind
 	posted   bool
 	id       int64 // the application that was created
 	outcome  client.Outcome

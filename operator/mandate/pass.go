@@ -84,6 +84,8 @@ func (r *Reconciler) begin(ctx context.Context, mandate *v1alpha1.Mandate) (*pas
 	}
 	created := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionCreated)
 	p.facts.unknown = created != nil && created.Status == metav1.ConditionUnknown
+	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
+	p.facts.vanished = vanished(status.Outcome) || ready != nil && ready.ObservedGeneration == mandate.Generation && vanished(v1alpha1.Outcome(ready.Reason))
 	if spec.CreateBefore != nil {
 		p.facts.createBefore = spec.CreateBefore.Time
 	}
@@ -107,6 +109,11 @@ func (r *Reconciler) begin(ctx context.Context, mandate *v1alpha1.Mandate) (*pas
 		p.facts.taken, err = r.taken(ctx, p)
 	}
 	return p, err
+}
+
+// vanished are the outcomes, and reasons of Ready, that say that the service does not have the application any more.
+func vanished(outcome v1alpha1.Outcome) bool {
+	return outcome == v1alpha1.OutcomeExpired || outcome == v1alpha1.OutcomeDeleted
 }
 
 // connect finds the connection that the Mandate is to use. One that was made from an earlier IdentityService is not it:

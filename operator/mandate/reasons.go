@@ -70,6 +70,8 @@ var verdicts = map[string]verdict{
 		"The application is known, but reading it, or carrying out what the spec asks for, fails. It is tried again."},
 	v1alpha1.ReasonConfirming: {metav1.ConditionUnknown, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
 		"The service did not find the application. It is looked for again before that is believed."},
+	v1alpha1.ReasonServiceMismatch: {metav1.ConditionFalse, stalled, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
+		"The IdentityService leads to another service or account than the one that has the application: it shows an application with another reference under the id, or the ledger names another base URL. Nothing is read, decided or archived there. Correct the IdentityService, and give other services an IdentityService of their own."},
 	reasonVanished: {metav1.ConditionFalse, stalled, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
 		"The service no longer has the application. It is not created again: create another Mandate, with another reference, if that is wanted."},
 	v1alpha1.ReasonNotArchived: {metav1.ConditionFalse, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,

@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/reference"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -41,21 +42,60 @@ func (p *pass) abandoned(ctx context.Context, record *v1alpha1.ApplicationRecord
 // listRecords looks for an attempt, or an application, under a reference or at a service that the Mandate had before an
 // edit. What may have been created by it is the Mandate's, whatever the spec says now.
 func (p *pass) listRecords(ctx context.Context) error {
-	records, err := p.Ledger.OfMandate(ctx, p.mandate.Namespace, p.mandate.UID)
+	records, err := p.Ledger.OfMandate(ctx, p.mandate.Namespace, p.mandate.Name)
 	if err != nil {
 		return err
 	}
 	p.facts.records.listed = true
+	var best *v1alpha1.ApplicationRecord
 	for i := range records {
-		spec := &records[i].Spec
-		if spec.ApplicationID != nil || spec.Attempt != nil && spec.Attempt.Sent {
-			p.reference = spec.Reference
-			p.facts.inputs = inputsFacts{} // they were for the other reference
-			p.setRecord(&records[i])
-			return nil
+		if best == nil && p.weight(&records[i]) > 0 || best != nil && p.weight(&records[i]) > p.weight(best) {
+			best = &records[i]
 		}
 	}
+	if best != nil {
+		p.reference = best.Spec.Reference
+		p.facts.inputs = inputsFacts{} // they were for the other reference
+		p.setRecord(best)
+	}
 	return nil
+}
+
+// weight of a record for this Mandate: 0 if it has nothing to tell about it. What is at the service that is used now counts
+// more, and an application more than an attempt.
+func (p *pass) weight(record *v1alpha1.ApplicationRecord) int {
+	spec, here := &record.Spec, 0
+	if spec.ServiceURL == p.connection.URL {
+		here = 1
+	}
+	switch id := spec.ApplicationID; {
+	case !p.owns(spec):
+		return 0
+	case p.facts.id != 0 && (id == nil || *id != p.facts.id):
+		return 0
+	case id != nil:
+		return 3 + here
+	case spec.Attempt != nil && spec.Attempt.Sent:
+		return 1 + here
+	default:
+		return 0
+	}
+}
+
+// owns tells whether a record of this name is this Mandate's. That of an earlier Mandate is, if it asked for the same: for
+// the same reference, or both for the default one, which another referencePrefix changes.
+func (p *pass) owns(spec *v1alpha1.ApplicationRecordSpec) bool {
+	wanted := p.mandate.Spec.Reference
+	switch {
+	case spec.MandateRef.Name != p.mandate.Name: // a hash in the label could be of two names, and people can edit it
+		return false
+	case spec.MandateRef.UID == p.mandate.UID:
+		return true
+	case p.connection.URL != "" && spec.ServiceURL != p.connection.URL:
+		return false
+	default:
+		return wanted == spec.Reference || wanted == "" && reference.IsMandate(spec.Reference, p.mandate.Namespace, p.mandate.Name)
+	}
 }
 
 // release makes way for this Mandate where another one provably left nothing at the service.
@@ -83,8 +123,12 @@ func (p *pass) setRecord(record *v1alpha1.ApplicationRecord) {
 				r.observed = p.memory.observe(p.mandate, a.Nonce, p.Clock.Now())
 			}
 		}
-		if created := record.Spec.CreatedTime; created != nil && p.facts.createdTime.IsZero() {
+		switch created := record.Spec.CreatedTime; {
+		case !p.facts.createdTime.IsZero():
+		case created != nil:
 			p.facts.createdTime = created.Time
+		case r.id != 0: // adopted after its own create had no answer
+			p.facts.createdTime = r.first
 		}
 	}
 	p.facts.records = r

@@ -98,7 +98,7 @@ func (p *pass) statusFor(status *v1alpha1.MandateStatus, reason string) {
 
 // gone tells what became of an application that the service no longer has. What was told once stays so.
 func (p *pass) gone(outcome v1alpha1.Outcome) v1alpha1.Outcome {
-	if outcome == v1alpha1.OutcomeExpired || outcome == v1alpha1.OutcomeDeleted {
+	if vanished(outcome) {
 		return outcome
 	}
 	return vanishedOutcome(p.facts.now, p.age())
