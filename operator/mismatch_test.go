@@ -2,6 +2,9 @@ package operator_test
 
 import (
 	"fmt"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -65,6 +68,30 @@ func (w *world) occupy(id int64) {
 	}
 	_, err = w.sandbox.Play(w.Context(), control.Play{ApplicationID: id, Result: control.Review})
 	w.check(err)
+}
+
+// The service gets another name. Nothing else changes, and nothing may be in the way.
+func TestServiceMoves(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	w.mandate("gone", "{deletionPolicy: Delete}")
+	w.ready("acme")
+	gone := w.ready("gone")
+	there, err := url.Parse(w.url)
+	w.check(err)
+	moved := httptest.NewServer(httputil.NewSingleHostReverseProxy(there))
+	t.Cleanup(moved.Close)
+	w.service(fmt.Sprintf("{baseURL: %q}", moved.URL))
+	w.mandate("acme", "{archived: true}")
+	w.until("acme", "archived", func(m *v1alpha1.Mandate) bool { return m.Status.Archived })
+	w.ready("acme")
+	w.check(w.Delete(t.Context(), gone))
+	w.eventually(func() (bool, string) {
+		return w.requests(control.DeleteApplication) == 1, "the application is not deleted"
+	})
+	w.kubectl("wait", "--for=delete", "--timeout=30s", "mandate/gone")
+	w.emails(2)
 }
 
 // The same manifest, deleted and applied again after the referencePrefix was edited.

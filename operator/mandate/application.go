@@ -28,7 +28,8 @@ func (p *pass) read(ctx context.Context) {
 		p.failed(ctx, err, trouble)
 		return
 	}
-	a.read, a.missing, a.sameReference = true, false, p.matches(application.Reference)
+	a.read, a.missing, a.proven = true, false, strings.EqualFold(application.Reference, p.reference)
+	a.sameReference = p.matches(application.Reference)
 	if !a.sameReference {
 		return // it is somebody else's: nothing of it is looked at
 	}

@@ -208,12 +208,11 @@ func (p *pass) deposit(ctx context.Context) error {
 // still exists, this pass goes on with it as it is now: its deletionPolicy is carried out, or the status shows the id.
 func (p *pass) depositInMandate(ctx context.Context) error {
 	id, live := p.facts.attempt.id, &v1alpha1.Mandate{}
-	err := p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), live)
-	if client.IgnoreNotFound(err) != nil {
+	if err := client.IgnoreNotFound(p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), live)); err != nil {
 		return err
 	}
 	p.facts.attempt = attemptFacts{}
-	if err != nil || live.UID != p.mandate.UID {
+	if live.UID != p.mandate.UID { // another one, or none
 		p.facts.trouble = reasonBehind
 		return nil
 	}

@@ -89,7 +89,7 @@ func anyFacts(t *rapid.T) facts {
 			outcome: rapid.SampledFrom([]client.Outcome{client.Unknown, client.NotSent, client.Refused}).Draw(t, "outcomeOfPost"),
 		},
 		application: applicationFacts{
-			read: flag.Draw(t, "appRead"), missing: flag.Draw(t, "missing"), sameReference: flag.Draw(t, "same"), archived: flag.Draw(t, "archived"),
+			read: flag.Draw(t, "appRead"), missing: flag.Draw(t, "missing"), sameReference: flag.Draw(t, "same"), proven: flag.Draw(t, "proven"), archived: flag.Draw(t, "archived"),
 			stage:   rapid.SampledFrom([]client.Stage{client.StageOpen, client.StageInReview, client.StageCompleted, client.StageRejected}).Draw(t, "stage"),
 			decided: flag.Draw(t, "decided"), archiveSent: flag.Draw(t, "archiveSent"), reviews: rapid.IntRange(0, 2).Draw(t, "reviews"),
 		},

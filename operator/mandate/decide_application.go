@@ -34,10 +34,10 @@ func decideApplication(f facts) next {
 	switch ordered := decideOrdered(f, final); {
 	case ordered == "":
 		return rest(restingReason(f))
-	case !f.records.listed:
+	case !a.proven && !f.records.listed:
 		return next{step: stepListRecords}
-	case f.records.elsewhere:
-		return rest(v1alpha1.ReasonServiceMismatch) // this service shows no references, or the same ones
+	case !a.proven && f.records.elsewhere:
+		return rest(v1alpha1.ReasonServiceMismatch) // this service shows no references
 	default:
 		return next{step: ordered}
 	}
@@ -81,7 +81,7 @@ func decideMissing(f facts) next {
 		return next{stepRest, v1alpha1.ReasonConfirming, lagLook}
 	case !f.records.listed:
 		return next{step: stepListRecords}
-	case f.records.elsewhere:
+	case f.records.elsewhere && !overdue(f.now, f.createdTime):
 		return rest(v1alpha1.ReasonServiceMismatch)
 	case f.missingSince.IsZero():
 		return next{stepRest, v1alpha1.ReasonConfirming, f.secondLook}
@@ -97,9 +97,14 @@ func decideMissing(f facts) next {
 // lags: a new application that was never seen may not be visible yet.
 func lags(f facts) bool { return !f.seen && f.now.Sub(f.createdTime) < lagAllowance }
 
+// overdue: the service has deleted the application, or is about to, wherever it is.
+func overdue(now, created time.Time) bool {
+	return !created.IsZero() && now.Sub(created) >= retention-24*time.Hour
+}
+
 // vanishedOutcome tells what became of an application that the service no longer has.
 func vanishedOutcome(now, created time.Time) v1alpha1.Outcome {
-	if !created.IsZero() && now.Sub(created) >= retention-24*time.Hour {
+	if overdue(now, created) {
 		return v1alpha1.OutcomeExpired
 	}
 	return v1alpha1.OutcomeDeleted
@@ -138,7 +143,8 @@ func decideAdoption(f facts) next {
 
 // decideDeletion does what deletionPolicy says before the Mandate goes. A Mandate without the finalizer is as good as gone.
 // The IdentityService may have been pointed at another service since, where the id is nothing, or another application: the
-// ledger tells which service it was, and the application is read before anything is done to it.
+// ledger tells which service it was, and the application is read before anything is done to it. A service that has merely
+// moved shows the reference.
 func decideDeletion(f facts) next {
 	a, r, d := f.application, f.records, f.deletion
 	switch {
@@ -148,6 +154,8 @@ func decideDeletion(f facts) next {
 		return rest(reasonBehind)
 	case a.missing && lags(f):
 		return next{stepRest, v1alpha1.ReasonDeletionWaiting, lagLook}
+	case a.missing && r.elsewhere && f.now.Before(d.giveUpTime):
+		return rest(v1alpha1.ReasonDeletionRefused)
 	case !d.wantsFinalizer(), f.vanished, d.done, a.missing, !f.now.Before(d.giveUpTime):
 		return next{step: stepFinalizer}
 	case f.trouble != "":
@@ -158,11 +166,11 @@ func decideDeletion(f facts) next {
 		return next{step: stepFinalizer} // there is no application, or none that can be named
 	case !f.service.exists, f.service.denied, !f.service.known, !f.service.ready:
 		return rest(v1alpha1.ReasonDeletionWaiting)
-	case f.id == 0, r.exists && r.elsewhere:
+	case f.id == 0:
 		return rest(v1alpha1.ReasonDeletionRefused)
 	case !a.read:
 		return next{step: stepRead}
-	case !a.sameReference, d.refused:
+	case !a.sameReference, r.elsewhere && !a.proven, d.refused:
 		return rest(v1alpha1.ReasonDeletionRefused)
 	case d.policy == v1alpha1.DeletionPolicyArchive && a.archived:
 		return next{step: stepFinalizer}

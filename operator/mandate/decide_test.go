@@ -294,6 +294,19 @@ func TestDecide(t *testing.T) {
 			}),
 			want: rest(v1alpha1.ReasonServiceMismatch),
 		},
+		"a decision, and the service has moved": {
+			why: "under the id there is the Mandate's reference: no other application has both",
+			facts: bound(func(f *facts) {
+				f.decision, f.application.stage, f.application.proven, f.records.elsewhere = v1alpha1.DecisionComplete, client.StageInReview, true, true
+			}),
+			want: next{step: stepComplete},
+		},
+		"a 404 after eight weeks, and the service has moved": {
+			facts: bound(func(f *facts) {
+				f.application, f.records.elsewhere, f.createdTime = applicationFacts{missing: true}, true, now.Add(-56*day)
+			}),
+			want: next{stepRest, v1alpha1.ReasonConfirming, 5 * time.Minute},
+		},
 		"another reference under the id": {
 			why: "whatever the spec asks for, it does not ask it for somebody else's application",
 			facts: bound(func(f *facts) {
@@ -436,6 +449,27 @@ func TestDecide(t *testing.T) {
 				f.seen, f.application, f.createdTime = false, applicationFacts{missing: true}, now.Add(-20*time.Second)
 			}),
 			want: next{stepRest, v1alpha1.ReasonDeletionWaiting, lagLook},
+		},
+		"a Mandate that is deleted, and a 404 from another service": {
+			facts: bound(func(f *facts) {
+				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
+				f.application, f.records.elsewhere = applicationFacts{missing: true}, true
+			}),
+			want: rest(v1alpha1.ReasonDeletionRefused),
+		},
+		"a Mandate that is deleted, and the service has moved": {
+			facts: bound(func(f *facts) {
+				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
+				f.records.elsewhere, f.application.proven = true, true
+			}),
+			want: next{step: stepDelete},
+		},
+		"a Mandate that is deleted, and the other service shows no references": {
+			facts: bound(func(f *facts) {
+				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
+				f.records.elsewhere = true
+			}),
+			want: rest(v1alpha1.ReasonDeletionRefused),
 		},
 		"a Mandate that is deleted, and a 404": {
 			facts: bound(func(f *facts) {

@@ -106,12 +106,12 @@ func guards() map[string]guard {
 		},
 		"404 of another service": {
 			why: "that an application is gone is believed for ever", file: "decide_application.go",
-			old: "	case f.records.elsewhere:\n		return rest(v1alpha1.ReasonServiceMismatch)\n	case f.missing", off: "	case ON && f.records.elsewhere:\n		return rest(v1alpha1.ReasonServiceMismatch)\n	case f.missing",
+			old: "	case f.records.elsewhere && !overdue", off: "	case ON && f.records.elsewhere && !overdue",
 			caughtBy: "TestExplore/alone: another account, and something to do there",
 		},
 		"order for another service": {
-			why: "it may show no references, or the same ones", file: "decide_application.go",
-			old: "	case f.records.elsewhere:\n		return rest(v1alpha1.ReasonServiceMismatch) //", off: "	case ON && f.records.elsewhere:\n		return rest(v1alpha1.ReasonServiceMismatch) //",
+			why: "it may show no references", file: "decide_application.go",
+			old: "	case !a.proven && f.records.elsewhere:", off: "	case ON && !a.proven && f.records.elsewhere:",
 			caughtBy: "TestDecide",
 		},
 		"records of the name": {
@@ -141,7 +141,7 @@ func guards() map[string]guard {
 		},
 		"deleted reference": {
 			why: "under the id there may be somebody else's application", file: "decide_application.go",
-			old: "	case !a.sameReference, d.refused:", off: "	case ON && !a.sameReference, d.refused:",
+			old: "	case !a.sameReference, r.elsewhere", off: "	case ON && !a.sameReference, r.elsewhere",
 			caughtBy: "TestDecide",
 		},
 	}

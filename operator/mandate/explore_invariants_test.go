@@ -43,7 +43,8 @@ func emailedTwice(s *state) string {
 				if !reference.IsMandate(a.reference, namespace, name) {
 					continue
 				}
-				if names[key{url, name}]++; names[key{url, name}] > 1 {
+				names[key{url, name}]++
+				if names[key{url, name}] > 1 {
 					return fmt.Sprintf("I1: two applications were created for Mandates %s that asked for the default reference", name)
 				}
 			}

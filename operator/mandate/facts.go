@@ -121,13 +121,15 @@ type attemptFacts struct {
 // applicationFacts is what the service said of the application in this pass.
 type applicationFacts struct {
 	read, missing bool
-	sameReference bool
-	stage         client.Stage
-	archived      bool
-	fingerprint   string // of what a decision depends on
-	archiveSent   bool   // archive was called in this pass
-	reviews       int    // how many of spec.checkReviews are to be sent
-	reviewRefused bool   // one of them was refused in this pass, or selects several checks
-	decided       bool   // the decision was sent in this pass
-	refused       bool   // and refused
+	// sameReference: it shows no other reference than the Mandate's. proven: it shows that one, so it is the Mandate's, wherever
+	// the service is now.
+	sameReference, proven bool
+	stage                 client.Stage
+	archived              bool
+	fingerprint           string // of what a decision depends on
+	archiveSent           bool   // archive was called in this pass
+	reviews               int    // how many of spec.checkReviews are to be sent
+	reviewRefused         bool   // one of them was refused in this pass, or selects several checks
+	decided               bool   // the decision was sent in this pass
+	refused               bool   // and refused
 }
