@@ -8,7 +8,8 @@ import (
 // ApplicationRecord is the operator's memory of an application that it created, or may have created, at a service: what a
 // PersistentVolume is to its claim. It outlives the Mandate, so that a Mandate that is replaced, restored or applied again
 // finds its application instead of creating a second one. It is written by the operator only and holds no personal data.
-// Do not delete one unless its application is gone.
+// Do not delete one as long as somebody may apply its Mandate again, even if the application is gone: without it, that
+// can create, and e-mail, again. The operator deletes records whose Mandates have been gone for long.
 //
 // It is named by a hash of service URL and reference, so that creating it is the lock. All of it is spec and nothing is
 // status, because backups drop status.

@@ -34,7 +34,8 @@ const (
 	// ReasonSettling: an attempt to create the application has an unknown outcome; the operator waits before it finds out.
 	// Ready is False and Reconciling True for it; Created is Unknown with reason OutcomeUnknown meanwhile.
 	ReasonSettling = "Settling"
-	// ReasonReferenceConflict: the reference belongs to an application of somebody else, or to another Mandate.
+	// ReasonReferenceConflict: the reference belongs to another Mandate, or to an application that is not known here; after a
+	// restore that is the Mandate's own, for spec.adopt to bind.
 	ReasonReferenceConflict = "ReferenceConflict"
 	// ReasonCreateDeadlinePassed: spec.createBefore passed before the application was created.
 	ReasonCreateDeadlinePassed = "CreateDeadlinePassed"

@@ -9,8 +9,8 @@ const (
 	notIndividual = "must refer to individuals of this Mandate: each individual here must be the name of one in spec.individuals"
 	noShortName   = "must be set, because its default, metadata.name, is longer than 150 characters"
 	notBack       = "false: cannot be set back to false: the service cannot undo archiving"
-	frozen        = "cannot change once the application exists: put the old value back, or create another Mandate"
-	frozenPeople  = "cannot change once the application exists: put the old values back, or create another Mandate"
+	frozen        = "cannot change once the application exists: put the old value back, or create another Mandate, which sends new e-mails"
+	frozenPeople  = "cannot change once the application exists: put the old values back, or create another Mandate, which sends new e-mails"
 	oneEver       = "cannot change or go away once it is set: a Mandate has one application, ever"
 )
 

@@ -35,13 +35,13 @@ const ApplicationFinalizer = "idv.mandate.io/application"
 // +kubebuilder:printcolumn:name="REASON",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="EXPIRES",type=string,priority=1,JSONPath=`.status.expiryTime`
 // +kubebuilder:validation:XValidation:rule="has(self.spec.name) || size(self.metadata.name) <= 150",message="must be set, because its default, metadata.name, is longer than 150 characters",fieldPath=".spec.name"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.spec.name) ? has(oldSelf.spec.name) && self.spec.name == oldSelf.spec.name : !has(oldSelf.spec.name))",message="cannot change once the application exists: put the old value back, or create another Mandate",fieldPath=".spec.name"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.spec.reference) ? has(oldSelf.spec.reference) && self.spec.reference == oldSelf.spec.reference : !has(oldSelf.spec.reference))",message="cannot change once the application exists: put the old value back, or create another Mandate",fieldPath=".spec.reference"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.mandateType == oldSelf.spec.mandateType",message="cannot change once the application exists: put the old value back, or create another Mandate",fieldPath=".spec.mandateType"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.suppressEmailNotification == oldSelf.spec.suppressEmailNotification",message="cannot change once the application exists: put the old value back, or create another Mandate",fieldPath=".spec.suppressEmailNotification"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.individuals == oldSelf.spec.individuals",message="cannot change once the application exists: put the old values back, or create another Mandate",fieldPath=".spec.individuals"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.serviceRef == oldSelf.spec.serviceRef",message="cannot change once the application exists: put the old value back, or create another Mandate",fieldPath=".spec.serviceRef"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.spec.adopt) ? has(oldSelf.spec.adopt) && self.spec.adopt == oldSelf.spec.adopt : !has(oldSelf.spec.adopt))",message="cannot change once the application exists: put the old value back, or create another Mandate",fieldPath=".spec.adopt"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.spec.name) ? has(oldSelf.spec.name) && self.spec.name == oldSelf.spec.name : !has(oldSelf.spec.name))",message="cannot change once the application exists: put the old value back, or create another Mandate, which sends new e-mails",fieldPath=".spec.name"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.spec.reference) ? has(oldSelf.spec.reference) && self.spec.reference == oldSelf.spec.reference : !has(oldSelf.spec.reference))",message="cannot change once the application exists: put the old value back, or create another Mandate, which sends new e-mails",fieldPath=".spec.reference"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.mandateType == oldSelf.spec.mandateType",message="cannot change once the application exists: put the old value back, or create another Mandate, which sends new e-mails",fieldPath=".spec.mandateType"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.suppressEmailNotification == oldSelf.spec.suppressEmailNotification",message="cannot change once the application exists: put the old value back, or create another Mandate, which sends new e-mails",fieldPath=".spec.suppressEmailNotification"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.individuals == oldSelf.spec.individuals",message="cannot change once the application exists: put the old values back, or create another Mandate, which sends new e-mails",fieldPath=".spec.individuals"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.serviceRef == oldSelf.spec.serviceRef",message="cannot change once the application exists: put the old value back, or create another Mandate, which sends new e-mails",fieldPath=".spec.serviceRef"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.spec.adopt) ? has(oldSelf.spec.adopt) && self.spec.adopt == oldSelf.spec.adopt : !has(oldSelf.spec.adopt))",message="cannot change once the application exists: put the old value back, or create another Mandate, which sends new e-mails",fieldPath=".spec.adopt"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.status.applicationID) && self.status.applicationID == oldSelf.status.applicationID)",message="cannot change or go away once it is set: a Mandate has one application, ever",fieldPath=".status.applicationID"
 type Mandate struct {
 	metav1.TypeMeta `json:",inline"`
@@ -85,7 +85,9 @@ type MandateSpec struct {
 	Name string `json:"name,omitempty"`
 
 	// reference of the application, 1 to 150 characters, unique in the whole account at the service. It is shown in
-	// status, so it should not be personal data. It cannot change once the application exists. Default: the
+	// status, so it should not be personal data. To the service, another reference is another application: where this one is
+	// taken by an application that is this Mandate's, as after a restore, set adopt and keep the reference, or its
+	// individuals are e-mailed again. It cannot change once the application exists. Default: the
 	// IdentityService's referencePrefix followed by <namespace>.<name>, shortened with a hash if it is too long.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
@@ -142,12 +144,13 @@ type MandateSpec struct {
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 
 	// adopt binds this Mandate to an application that exists already, instead of creating one. It can be edited as long
-	// as there is no status.applicationID.
+	// as there is no status.applicationID; taking it out before makes this a Mandate for which one may be created.
 	// +optional
 	Adopt *Adoption `json:"adopt,omitempty"`
 
 	// createBefore is a time after which no application is created for this Mandate, RFC 3339, for example
-	// 2026-12-31T00:00:00Z. It guards against manifests that come back from backups and old commits. Default: none.
+	// 2026-12-31T00:00:00Z. It guards against manifests that come back from backups and old commits: before you
+	// move it, make sure that their individuals were not e-mailed already. Default: none.
 	// +optional
 	CreateBefore *metav1.Time `json:"createBefore,omitempty"`
 

@@ -42,7 +42,9 @@ type ServiceSettings struct {
 	RequestsPerSecond int32 `json:"requestsPerSecond,omitempty"`
 
 	// referencePrefix is put before the references of Mandates that do not set spec.reference. References are unique in
-	// the whole account at the service, so two clusters that share an account need two prefixes. Default: none.
+	// the whole account at the service, so two clusters that share an account need two prefixes. Choose it before the first
+	// Mandate: changing it changes the references of Mandates of which no application is on record, and after a restore
+	// without the ApplicationRecords that would create applications, and e-mail their individuals, again. Default: none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=50
 	ReferencePrefix string `json:"referencePrefix,omitempty"`

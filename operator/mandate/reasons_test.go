@@ -1,0 +1,31 @@
+package mandate
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// A person who follows a message must not e-mail people again without having been told so.
+func TestAdviceThatEmails(t *testing.T) {
+	advice := regexp.MustCompile(`(?i)another (spec\.reference|mandate, with)|move spec\.createBefore|without spec\.adopt`)
+	given := 0
+	for reason, v := range verdicts {
+		if advice.MatchString(v.message) {
+			given++
+			if !strings.Contains(v.message[advice.FindStringIndex(v.message)[0]:], "e-mail") {
+				t.Errorf("%s gives advice that may e-mail people again, and does not say so: %s", reason, v.message)
+			}
+		}
+	}
+	if given != 4 {
+		t.Errorf("%d messages give such advice, want 4: does the expression still find it?", given)
+	}
+	message := verdicts[v1alpha1.ReasonReferenceConflict].message
+	adopt, other := strings.Index(message, "spec.adopt"), strings.Index(message, "another spec.reference")
+	if adopt < 0 || other < adopt {
+		t.Errorf("after a restore the reference is taken by the Mandate's own application, so adopting it comes first: %s", message)
+	}
+}
