@@ -3,7 +3,9 @@ package operator_test
 import (
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -88,6 +90,7 @@ func TestClusterService(t *testing.T) {
 	}
 	other.stalled("acme", v1alpha1.ReasonServiceNotAllowed)
 	w.emails(1)
+	w.neighbour().label("=onboarding") // none of this operator's
 	other.label("=onboarding")
 	if m := other.ready("acme"); m.Status.Reference != other.namespace+".acme" {
 		t.Errorf("the reference is %s", m.Status.Reference)
@@ -113,6 +116,11 @@ func TestClusterService(t *testing.T) {
 	w.order("again", "{mandateRef: {name: acme}, type: ResendInvite, individual: jane}")
 	w.completes("again")
 	w.emails(5)
+	log, err := os.ReadFile(w.operator.Log)
+	w.check(err)
+	if strings.Contains(string(log), "Listing the Mandates of a namespace failed") {
+		t.Error("the operator logs an error about a namespace that it does not watch")
+	}
 }
 
 // A namespace that is not selected any more: nothing is created, read or decided, and nothing is lost.

@@ -48,16 +48,18 @@ var relabelled = predicate.Funcs{
 	UpdateFunc:  predicate.LabelChangedPredicate{}.Update,
 }
 
-// namespaceChanged gives the Mandates that a ClusterIdentityService may have become open to, or closed.
+// namespaceChanged gives the Mandates that a ClusterIdentityService may have become open to, or closed. It asks for those of
+// all namespaces: all namespaces are seen, and a cache of some refuses to list any other.
 func (r *Reconciler) namespaceChanged(ctx context.Context, namespace client.Object) []reconcile.Request {
 	var mandates v1alpha1.MandateList
-	if err := r.Cache.List(ctx, &mandates, client.InNamespace(namespace.GetName())); err != nil {
+	if err := r.Cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy); err != nil {
 		log.FromContext(ctx).Error(err, "Listing the Mandates of a namespace failed; they are looked at when their time comes")
 		return nil
 	}
 	var requests []reconcile.Request
 	for i := range mandates.Items {
-		if mandate := &mandates.Items[i]; mandate.Spec.ServiceRef.Kind == v1alpha1.ServiceKindClusterIdentityService {
+		mandate := &mandates.Items[i]
+		if mandate.Namespace == namespace.GetName() && mandate.Spec.ServiceRef.Kind == v1alpha1.ServiceKindClusterIdentityService {
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(mandate)})
 		}
 	}
