@@ -37,7 +37,18 @@ var (
 
 func init() {
 	metrics.Registry.MustRegister(requests, requestSeconds, creates)
+	for _, outcome := range []string{outcomeCreated, outcomeRefused, outcomeNotSent, outcomeUnknown} {
+		creates.WithLabelValues(outcome) // a counter that begins with its first event shows no increase by it
+	}
 }
+
+// Outcomes of an attempt to create an application.
+const (
+	outcomeCreated = "created"
+	outcomeRefused = "refused"
+	outcomeNotSent = "not_sent"
+	outcomeUnknown = "unknown"
+)
 
 func observeRequest(r idv.Request) {
 	operation := strings.ReplaceAll(string(r.Operation), " ", "_")
@@ -51,18 +62,29 @@ func observeRequest(r idv.Request) {
 func createOutcome(r idv.Request) string {
 	switch {
 	case !r.Failed:
-		return "created"
+		return outcomeCreated
 	case r.Outcome == idv.NotSent:
-		return "not_sent"
+		return outcomeNotSent
 	case r.Outcome == idv.Refused:
-		return "refused"
+		return outcomeRefused
 	default:
-		return "unknown"
+		return outcomeUnknown
 	}
 }
 
 // mandateCounter counts the Mandates of the cache whenever it is asked.
 type mandateCounter struct{ cache client.Reader }
+
+// Start has the Mandates counted until ctx ends. The manager starts it with the controllers, where this replica leads: all
+// replicas have the cache, and a sum over them would count each Mandate as often as there are replicas.
+func (m mandateCounter) Start(ctx context.Context) error {
+	if err := metrics.Registry.Register(m); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	metrics.Registry.Unregister(m)
+	return nil
+}
 
 // Describe tells the one metric there is.
 func (mandateCounter) Describe(descriptions chan<- *prometheus.Desc) { descriptions <- mandates }

@@ -18,10 +18,7 @@ import (
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{})
-	listener, err := net.Listen("tcp", "127.0.0.1:0") // a port that is free
-	w.check(err)
-	address := listener.Addr().String()
-	w.check(listener.Close())
+	address := w.freeAddress()
 	w.connect()
 	w.start("--metrics-bind-address=" + address)
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
@@ -57,6 +54,15 @@ func TestMetrics(t *testing.T) {
 			}
 		}
 	}
+}
+
+// freeAddress is one on which nobody listens.
+func (w *world) freeAddress() string {
+	w.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	w.check(err)
+	defer listener.Close()
+	return listener.Addr().String()
 }
 
 func (w *world) scrape(address string) string {

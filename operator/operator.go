@@ -16,7 +16,6 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
-	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -84,7 +83,7 @@ func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
 		HealthProbeBindAddress:        options.HealthProbeBindAddress,
 		PprofBindAddress:              options.PprofBindAddress,
 		LeaderElection:                options.LeaderElect,
-		LeaderElectionID:              "mandate-operator.idv.mandate.io",
+		LeaderElectionID:              options.LeaderElectionID,
 		LeaderElectionNamespace:       options.LeaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
 		GracefulShutdownTimeout:       new(shutdownTimeout),
@@ -123,6 +122,6 @@ func setup(ctx context.Context, manager ctrl.Manager, options Options) (*mandate
 		mandates.SetupWithManager(ctx, manager, stuckMost*options.MaxConcurrentReconciles),
 		actions.SetupWithManager(ctx, manager, stuckMost*options.MaxConcurrentReconciles),
 		manager.Add(retention),
-		metrics.Registry.Register(mandateCounter{manager.GetClient()}),
+		manager.Add(mandateCounter{manager.GetClient()}),
 	)
 }

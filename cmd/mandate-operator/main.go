@@ -27,6 +27,10 @@ func main() {
 		fmt.Fprintf(os.Stderr, "mandate-operator: takes no arguments, only flags; see --help\n")
 		os.Exit(2)
 	}
+	if err := options.Validate(); err != nil {
+		fmt.Fprintf(os.Stderr, "mandate-operator: %v\n", err)
+		os.Exit(2)
+	}
 	logger := operator.WithoutBodies(zap.New(zap.UseFlagOptions(&logging)))
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger) // client-go and leader election

@@ -1,0 +1,77 @@
+package operator_test
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/mandate-io/idv/operator"
+)
+
+// What would do harm, or nothing at all, without a word is refused by the name of its flag.
+func TestFlags(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		flags  string
+		wrong  string // the flag that is named; "" if all is right
+		reason string
+	}{
+		"defaults":                {},
+		"those of tests":          {flags: "--settle-delay=2s --record-retention=10s --deletion-give-up-after=4s"},
+		"some namespaces":         {flags: "--watch-namespaces=team-a,team-b"},
+		"no settle delay":         {flags: "--settle-delay=0", wrong: "--settle-delay", reason: "every attempt is too late then"},
+		"a settle delay below 0":  {flags: "--settle-delay=-90s", wrong: "--settle-delay"},
+		"a unit that was mistold": {flags: "--settle-delay=90ms", wrong: "--settle-delay"},
+		"no retention":            {flags: "--record-retention=0", wrong: "--record-retention", reason: "the ledger would go with its Mandates"},
+		"no patience":             {flags: "--deletion-give-up-after=0", wrong: "--deletion-give-up-after"},
+		"no workers":              {flags: "--max-concurrent-reconciles=0", wrong: "--max-concurrent-reconciles"},
+		"workers below 0":         {flags: "--max-concurrent-reconciles=-1", wrong: "--max-concurrent-reconciles"},
+		"only a comma":            {flags: "--watch-namespaces=,", wrong: "--watch-namespaces", reason: "no namespace is not all of them"},
+		"not a namespace":         {flags: "--watch-namespaces=team-a,Team_B", wrong: "--watch-namespaces"},
+		"a Lease without a name":  {flags: "--leader-elect --leader-election-id=", wrong: "--leader-election-id"},
+		"a name that is not used": {flags: "--leader-election-id="},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var options operator.Options
+			flags := flag.NewFlagSet("mandate-operator", flag.ContinueOnError)
+			flags.SetOutput(io.Discard)
+			options.BindFlags(flags)
+			if err := flags.Parse(strings.Fields(c.flags)); err != nil {
+				t.Fatal(err)
+			}
+			switch err := options.Validate(); {
+			case c.wrong == "" && err != nil:
+				t.Errorf("%s: %v", c.flags, err)
+			case c.wrong != "" && (err == nil || !strings.HasPrefix(err.Error(), c.wrong)):
+				t.Errorf("%s: the error is %v, and does not begin with %s: %s", c.flags, err, c.wrong, c.reason)
+			}
+		})
+	}
+}
+
+// All that is wrong is said at once, before a cluster is looked for.
+func TestWrongFlagsEndTheOperator(t *testing.T) {
+	t.Parallel()
+	binary, err := env.Build("./cmd/mandate-operator")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr bytes.Buffer
+	command := exec.CommandContext(t.Context(), binary, "--settle-delay=0", "--watch-namespaces=,", "--kubeconfig=/nowhere")
+	command.Stderr = &stderr
+	err = command.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 2 {
+		t.Errorf("the operator ended with %v, want exit code 2", err)
+	}
+	for _, want := range []string{"--settle-delay is 0s", `--watch-namespaces is ","`} {
+		if !strings.Contains(stderr.String(), want) {
+			t.Errorf("the operator does not say %q:\n%s", want, stderr.String())
+		}
+	}
+}
