@@ -98,7 +98,7 @@ func (c *Client) request(ctx context.Context, out outgoing) (*http.Request, erro
 	request.GetBody = nil
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("User-Agent", c.userAgent)
-	if out.body != nil {
+	if out.contentType != "" {
 		request.Header.Set("Content-Type", out.contentType)
 	}
 	if out.authorization != "" {
