@@ -26,6 +26,7 @@ type answer struct {
 	operation   Operation
 	status      int
 	contentType string
+	continued   bool   // its header names a next page
 	body        []byte // without byte order mark and white space around it; empty if it went into a report
 }
 
