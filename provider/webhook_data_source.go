@@ -102,6 +102,6 @@ func (d *webhookDataSource) Read(ctx context.Context, req datasource.ReadRequest
 		})
 	}
 	model.Complete = types.BoolValue(answer.Complete)
-	model.JSON = normalized(fitForState(answer.Raw.Reveal()))
+	model.JSON = fitForState(answer.Raw.Reveal())
 	resp.Diagnostics.Append(resp.State.Set(ctx, model)...)
 }

@@ -95,7 +95,7 @@ func planChange(config, plan, state *subscriptionModel, history history, resp *r
 	}
 	if adopted {
 		if secret := imprintOf(config.WriteOnly); history.WriteOnly == nil && !state.WebhookJSON.IsNull() {
-			plan.WebhookJSON = secret.shown(json.RawMessage(state.WebhookJSON.ValueString()))
+			plan.WebhookJSON = secret.shown(json.RawMessage(state.WebhookJSON.ValueString()), isUnfit)
 		}
 		resp.Diagnostics.AddWarning("The configuration is taken over without sending it",
 			"The subscription was imported, and what the service cannot show of it is taken to be as configured.")
