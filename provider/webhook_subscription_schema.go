@@ -106,8 +106,8 @@ func (r *subscriptionResource) Schema(ctx context.Context, _ resource.SchemaRequ
 				Optional: true, Computed: true,
 				Default: stringdefault.StaticString(deletionPrevent),
 				MarkdownDescription: "What a plan may do that would leave the subscription behind, by destroying or replacing it. `PREVENT` (default): it " +
-					"fails. `ABANDON`: it warns, the subscription goes from the state, and the service goes on delivering to the URL. To destroy, " +
-					"apply `ABANDON` first. A change sends nothing. An import cannot know it and takes `PREVENT`; plans keep quiet about another " +
+					"fails. `ABANDON`: it warns, the subscription goes from the state, and the service goes on delivering to the URL. What " +
+					"counts is what was applied before: apply `ABANDON` first, and destroy or replace after that. A change sends nothing. An import cannot know it and takes `PREVENT`; plans keep quiet about another " +
 					"choice for five minutes, so that they show what the import found, and bring it into the state after that.",
 				Validators: []validator.String{stringvalidator.OneOf(deletionPrevent, deletionAbandon)},
 			},
