@@ -3,6 +3,8 @@ package provider
 import (
 	"testing"
 	"time"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
 // An answer stands for what was subscribed before it was asked for, and for nothing later.
@@ -21,12 +23,33 @@ func TestAskSince(t *testing.T) {
 		t.Run(situation, func(t *testing.T) {
 			var turn turn
 			first := turn.askAgain(t.Context(), service, 4711, "url")
-			second := turn.askSince(test.moment(first.at))(t.Context(), service, 4711, test.urlName)
+			second := turn.askSince(test.moment(first.asked))(t.Context(), service, 4711, test.urlName)
 			if first.err != nil || second.err != nil {
 				t.Fatal(first.err, second.err)
 			}
 			if shared := first.webhooks == second.webhooks; shared != test.shared {
 				t.Errorf("want the answer shared: %v, got %v", test.shared, shared)
+			}
+		})
+	}
+}
+
+// A slow answer is as new as a quick one, once it is there: what waits for it shares it.
+func TestAsk(t *testing.T) {
+	service := serviceThatShows(t, 200, `[{"id": 7, "url": "`+receiver+`"}]`)
+	for situation, test := range map[string]struct {
+		asked, answered time.Duration // ago
+		shared          bool
+	}{
+		"a moment ago":                  {freshness / 10, 0, true},
+		"a moment ago, and took a time": {time.Minute, 0, true},
+		"too long ago":                  {time.Minute, time.Minute, false},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			now, earlier := time.Now(), &client.Webhooks{}
+			turn := turn{latest: &showing{webhooks: earlier, urlName: "url", asked: now.Add(-test.asked), answered: now.Add(-test.answered)}}
+			if got := turn.ask(t.Context(), service, 4711, "url"); (got.webhooks == earlier) != test.shared || got.err != nil {
+				t.Errorf("want the answer shared: %v (%v)", test.shared, got.err)
 			}
 		})
 	}
