@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
+	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
@@ -139,6 +140,31 @@ func TestSubscriptionImportRefuses(t *testing.T) {
 			if r := w.run(t, "import", "-input=false", "-no-color", ops, id); r.exit == 0 || !strings.Contains(r.output, want) {
 				t.Errorf("import of %q: want an error with %q, got exit %d\n%s", id, want, r.exit, r.output)
 			}
+		}
+	})
+}
+
+// What the service cannot show is imported on the word of who imports it: after a lost answer, there may be no other way.
+func TestSubscriptionImportOfWhatIsNotShown(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.speak(t, "retrieveWebhook", "object") // the newest alone
+	onEachCLI(t, func(t *testing.T, c cli) {
+		application := s.application(t)
+		const url = "https://hooks.example.com/idv"
+		for _, receiver := range []string{url, "https://hooks.example.com/newer"} {
+			if _, err := s.client.SubscribeWebhook(t.Context(), client.Subscription{URL: client.Hide(receiver), ApplicationID: application}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w := c.workspace(t, s.environment()...)
+		w.configure(t, subscription(application, url, ""))
+		if r := w.must(t, "import", "-input=false", "-no-color", ops, fmt.Sprintf("%d/%s", application, url)); !strings.Contains(r.output, "cannot be read back") {
+			t.Errorf("want a warning, got\n%s", r.output)
+		}
+		w.mustPlanNothing(t)
+		if state := w.state(t); !strings.Contains(state, `"drift_detection": "unavailable"`) {
+			t.Errorf("want drift_detection unavailable, got\n%s", state)
 		}
 	})
 }

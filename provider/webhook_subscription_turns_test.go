@@ -1,8 +1,12 @@
 package provider
 
 import (
+	"context"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource"
 
 	"github.com/mandate-io/idv/internal/client"
 )
@@ -52,6 +56,21 @@ func TestAsk(t *testing.T) {
 				t.Errorf("want the answer shared: %v (%v)", test.shared, got.err)
 			}
 		})
+	}
+}
+
+// Time runs out without any interrupt, and who reads a warning looks for its cause.
+func TestReadBackThatWaitsTooLong(t *testing.T) {
+	var connection connection
+	if _, ok := connection.turns.take(t.Context(), 4711); !ok {
+		t.Fatal("the turn is taken")
+	}
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	c := creation{plan: model(nil), resp: &resource.CreateResponse{}}
+	c.readBackTogether(ctx, &connection)
+	if warnings := c.resp.Diagnostics; len(warnings) != 1 || !strings.Contains(warnings[0].Detail(), "time for it was over") {
+		t.Errorf("want a warning about the time, got %v", warnings)
 	}
 }
 
