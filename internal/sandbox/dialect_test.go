@@ -6,7 +6,6 @@ import (
 	"maps"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/mandate-io/idv/internal/sandbox"
@@ -85,30 +84,6 @@ func TestDialectsChangeWhileRunning(t *testing.T) {
 
 	must0(t, s.ResetDialects(ctx))
 	wantEqual(t, "value after the reset", "lists", value("references"))
-}
-
-func TestDialectsChangedAtTheSameTime(t *testing.T) {
-	s := serve(t, sandbox.Options{})
-	for range 20 {
-		must0(t, s.ResetDialects(t.Context()))
-		want := map[string]string{"references": "flat", "ids": "string", "wrap": "data", "expiresIn": "float", "retrieveWebhook": "list", "subscribeEvents": "required"}
-		var all sync.WaitGroup
-		for name, value := range want {
-			all.Go(func() {
-				if err := s.SetDialect(t.Context(), name, value); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		all.Wait()
-		switches, err := s.Dialects(t.Context())
-		must0(t, err)
-		for _, one := range switches {
-			if value, changed := want[one.Name]; changed {
-				wantEqual(t, one.Name, value, one.Value)
-			}
-		}
-	}
 }
 
 func created(s *served) answer {
