@@ -33,7 +33,7 @@ var (
 	canaryApplication = `{"id":4711,"name":"canary-person-name","reference":"canary-person-reference","status":{"id":1,"status":"in review"},
 		"mandate_type":{"id":17,"name":"KYC","code":"kyc","description":""},"archived":false,"available_actions":[],"unknown":"canary-person-unknown",
 		"individuals":[` + canaryIndividual + `]}`
-	canaryWebhook = `{"url":"https://hooks.example.com/idv","last_delivery":{"individuals":[` + canaryIndividual + `],"individual":` + canaryIndividual + `}}`
+	canaryWebhook = `{"url":"https://hooks.example.com/idv","individual_reference":"canary-person-flat","last_delivery":{"individuals":[` + canaryIndividual + `],"individual":` + canaryIndividual + `}}`
 	canaryProblem = `{"type":"","title":"canary-person-title","status":"400","detail":"canary-person-detail","instance":"/canary-person-instance",
 		"exception":{"email":["canary-person-message"],"canary-person-field":["x"],"individuals":[{"reference":["canary-person-message"]}]}}`
 	canaryReport = "%PDF-1.4 canary-person-report"
@@ -68,6 +68,16 @@ ephemeral "idv_individual" "i" { individual_id = ephemeral.idv_application.a.ind
 ephemeral "idv_individual_report" "r" { individual_id = 4712 }
 data "idv_webhook" "w" { application_id = 4711 }
 data "idv_references" "all" {}
+resource "idv_webhook_subscription" "created" {
+  url             = "https://hooks.example.com/idv"
+  deletion_policy = "ABANDON"
+}
+resource "idv_webhook_subscription" "adopted" {
+  url             = "https://hooks.example.com/idv"
+  application_id  = 4711
+  on_existing     = "adopt"
+  deletion_policy = "ABANDON"
+}
 resource "terraform_data" "consumer" {
   input = data.idv_webhook.w.json
   provisioner "local-exec" {

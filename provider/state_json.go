@@ -4,17 +4,22 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
 // personalMembers are the members that the interface knows as data about a person (interface: Individual, Address), in
 // lower case without '_'. Not among them are name, title and reference, which webhooks may have too: a person's are in
-// an individual, which goes as a whole.
+// an individual, which goes as a whole, or have a longer name.
 var personalMembers = map[string]bool{
-	"individual": true, "individuals": true, "email": true, "firstname": true, "middlename": true, "lastname": true,
+	"firstname": true, "middlename": true, "lastname": true,
 	"dateofbirth": true, "gender": true,
 	"flatappartmentsubbuilding": true, "buildingnumber": true, "buildingname": true, "roadstreet": true, "district": true,
 	"towncity": true, "stateprovincename": true, "stateprovincecode": true, "postzipcode": true,
 }
+
+// personalWords are in the names of members about a person, such as individual_reference.
+var personalWords = []string{"individual", "email"}
 
 // secretWords are in the names of members that hold a secret. A webhook's would otherwise come into the state after all,
 // whatever was done to send it past it.
@@ -22,37 +27,38 @@ var secretWords = []string{"secret", "token", "password", "apikey", "signature",
 
 // fitForState takes what is about persons, and secrets, out of JSON that goes into a state. The shape of most answers is
 // not documented: one about a webhook could show what was delivered.
-func fitForState(raw json.RawMessage) json.RawMessage {
+func fitForState(raw json.RawMessage) types.String {
 	value, err := decodeJSON(raw)
 	if err != nil {
-		return nil
+		return types.StringNull()
 	}
-	removeUnfit(value)
-	cleaned, err := json.Marshal(value)
-	if err != nil {
-		return nil
-	}
-	return cleaned
+	remove(value, isUnfit)
+	return encodeJSON(value)
 }
 
-func removeUnfit(value any) {
+func remove(value any, unfit func(name string) bool) {
 	switch value := value.(type) {
 	case []any:
 		for _, item := range value {
-			removeUnfit(item)
+			remove(item, unfit)
 		}
 	case map[string]any:
 		for name, member := range value {
-			if isUnfit(name) {
+			if unfit(name) {
 				delete(value, name)
 				continue
 			}
-			removeUnfit(member)
+			remove(member, unfit)
 		}
 	}
 }
 
-func isUnfit(name string) bool {
-	name = strings.NewReplacer("_", "", "-", "", " ", "").Replace(strings.ToLower(name))
-	return personalMembers[name] || slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) })
+// isUnfit tells what does not belong into a state if the service can be asked for it again.
+func isUnfit(name string) bool { return isPersonal(name) || holds(name, secretWords) }
+
+// isPersonal tells what never belongs into a state.
+func isPersonal(name string) bool { return personalMembers[folded(name)] || holds(name, personalWords) }
+
+func holds(name string, words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(folded(name), word) })
 }

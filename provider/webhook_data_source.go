@@ -60,7 +60,7 @@ func (d *webhookDataSource) Schema(_ context.Context, _ datasource.SchemaRequest
 			"complete": schema.BoolAttribute{
 				Computed: true,
 				MarkdownDescription: "Whether a webhook that is not in `webhooks` does not exist. False if the service shows one webhook, of perhaps " +
-					"several, or if the answer is not understood.",
+					"several, or a page of a longer list, or if the answer is not understood.",
 			},
 			"json": schema.StringAttribute{
 				Computed: true, Sensitive: true,
@@ -102,6 +102,6 @@ func (d *webhookDataSource) Read(ctx context.Context, req datasource.ReadRequest
 		})
 	}
 	model.Complete = types.BoolValue(answer.Complete)
-	model.JSON = normalized(fitForState(answer.Raw.Reveal()))
+	model.JSON = fitForState(answer.Raw.Reveal())
 	resp.Diagnostics.Append(resp.State.Set(ctx, model)...)
 }

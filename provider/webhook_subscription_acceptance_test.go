@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-testing/statecheck"
 	"github.com/hashicorp/terraform-plugin-testing/tfjsonpath"
 
+	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
@@ -143,6 +144,31 @@ func TestSubscriptionImportRefuses(t *testing.T) {
 	})
 }
 
+// What the service cannot show is imported on the word of who imports it: after a lost answer, there may be no other way.
+func TestSubscriptionImportOfWhatIsNotShown(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.speak(t, "retrieveWebhook", "object") // the newest alone
+	onEachCLI(t, func(t *testing.T, c cli) {
+		application := s.application(t)
+		const url = "https://hooks.example.com/idv"
+		for _, receiver := range []string{url, "https://hooks.example.com/newer"} {
+			if _, err := s.client.SubscribeWebhook(t.Context(), client.Subscription{URL: client.Hide(receiver), ApplicationID: application}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		w := c.workspace(t, s.environment()...)
+		w.configure(t, subscription(application, url, ""))
+		if r := w.must(t, "import", "-input=false", "-no-color", ops, fmt.Sprintf("%d/%s", application, url)); !strings.Contains(r.output, "cannot be read back") {
+			t.Errorf("want a warning, got\n%s", r.output)
+		}
+		w.mustPlanNothing(t)
+		if state := w.state(t); !strings.Contains(state, `"drift_detection": "unavailable"`) {
+			t.Errorf("want drift_detection unavailable, got\n%s", state)
+		}
+	})
+}
+
 func TestSubscriptionPrevent(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -168,7 +194,11 @@ func TestSubscriptionPrevent(t *testing.T) {
 		refused("no application", subscription(0, "https://hooks.example.com/old", ""), "plan")
 		refused("events", subscription(application, "https://hooks.example.com/old", `events = ["a"]`), "plan")
 		refused("payload", subscription(application, "https://hooks.example.com/old", `payload_json = "{}"`), "plan")
-		refused("-replace, which no plan of a provider sees", config, "apply", "-auto-approve", "-replace="+ops)
+		refused("the policy and the URL at once", subscription(application, "https://hooks.example.com/new", `deletion_policy = "ABANDON"`), "plan")
+		refused("-replace", config, "plan", "-replace="+ops)
+		w.must(t, "taint", ops)
+		refused("tainted, which no plan of a provider sees", config, "apply", "-auto-approve")
+		w.must(t, "untaint", ops)
 		w.configure(t, config)
 		w.mustPlanNothing(t)
 		if n := s.requests(t, control.SubscribeWebhook); n != 0 {
@@ -192,7 +222,8 @@ func TestSubscriptionAbandon(t *testing.T) {
 				t.Errorf("%v: want a warning with %s, got %+v", arguments, url, r.warnings)
 			}
 		}
-		// The policy and the URL may change together: what is configured counts.
+		w.configure(t, subscription(application, "https://hooks.example.com/old", `deletion_policy = "ABANDON"`))
+		w.must(t, "apply", "-auto-approve")
 		w.configure(t, subscription(application, "https://hooks.example.com/new", `deletion_policy = "ABANDON"`))
 		warned("https://hooks.example.com/old", "plan")
 		warned("https://hooks.example.com/old", "apply", "-auto-approve")
@@ -204,6 +235,49 @@ func TestSubscriptionAbandon(t *testing.T) {
 		}
 		if n := s.subscribed(t, application); n != 2 {
 			t.Errorf("want both subscriptions left at the service, got %d", n)
+		}
+	})
+}
+
+// With create_before_destroy, the old one is asked for its policy when the new one exists. A refusal would come too late, and
+// at every plan from then on, without anything that a configuration could do about it.
+func TestSubscriptionCreateBeforeDestroy(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	onEachCLI(t, func(t *testing.T, c cli) {
+		for situation, application := range map[string]int64{"of an application": s.application(t), "of none": 0} {
+			t.Run(situation, func(t *testing.T) {
+				w := c.workspace(t, s.environment()...)
+				configure := func(url, more string) {
+					w.configure(t, subscription(application, url, more+"\n  lifecycle {\n    create_before_destroy = true\n  }"))
+				}
+				const old, abandon = "https://hooks.example.com/old", "deletion_policy = \"ABANDON\""
+				configure(old, "")
+				w.must(t, "apply", "-auto-approve")
+				s.forget(t)
+
+				refused := func(what string, arguments ...string) {
+					t.Helper()
+					if r := w.run(t, arguments...); len(r.errors) != 1 || !has(r.errors, "deletion_policy", old, "ABANDON") {
+						t.Errorf("%s: want one error that names deletion_policy and the URL, got %+v", what, r.errors)
+					}
+				}
+				refused("-replace", "plan", "-replace="+ops)
+				refused("-replace", "apply", "-auto-approve", "-replace="+ops)
+				configure("https://hooks.example.com/new", abandon)
+				refused("the policy and the URL at once", "apply", "-auto-approve")
+				if n := s.requests(t, control.SubscribeWebhook); n != 0 {
+					t.Errorf("want nothing sent, got %d requests", n)
+				}
+				configure(old, abandon)
+				w.must(t, "apply", "-auto-approve")
+				configure("https://hooks.example.com/new", abandon)
+				w.must(t, "apply", "-auto-approve")
+				w.mustPlanNothing(t)
+				if n := s.requests(t, control.SubscribeWebhook); n != 1 {
+					t.Errorf("want one subscription sent, got %d requests", n)
+				}
+			})
 		}
 	})
 }

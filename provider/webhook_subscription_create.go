@@ -198,7 +198,7 @@ func (c *creation) readBack(ctx context.Context) {
 func (c *creation) readBackTogether(ctx context.Context, connection *connection) {
 	turn, ok := connection.turns.take(ctx, c.plan.ApplicationID.ValueInt64())
 	if !ok {
-		c.warnUnread("The apply was interrupted.")
+		c.warnUnread("The time for it was over, or the apply was interrupted, while it waited for other subscriptions of the application.")
 		return
 	}
 	defer turn.release()

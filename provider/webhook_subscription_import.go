@@ -11,7 +11,8 @@ import (
 )
 
 // ImportState takes APPLICATION_ID/URL or the identity. Read does the rest: it looks for the subscription, and fails the
-// import if the service does not have it.
+// import if the service clearly does not have it. Where that cannot be told, an import is the way to have in the state what
+// somebody knows to exist.
 func (r *subscriptionResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
 	var wanted subscriptionIdentity
 	if req.ID == "" {

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -62,42 +63,68 @@ func (i *imprint) differs(payload types.String) bool {
 	return !hmac.Equal(i.digest(withoutForm(payload).ValueString()), i.Whole)
 }
 
-const hidden = "[write-only]"
+const (
+	hidden = "[write-only]"
+	// unchecked stands for what comes after so many different values that comparing them all would take too long.
+	unchecked   = "[not compared with payload_json_wo]"
+	mostChecked = 200
+)
 
-// shown is an answer of the service as it may be kept: without what it repeats of payload_json_wo, be it under the same
-// name or the same value.
-func (i *imprint) shown(raw json.RawMessage) types.String {
+// shown is an answer of the service as it may be kept: without what is unfit for that by its name, and without what it
+// repeats of payload_json_wo, be it under the same name or the same value.
+func (i *imprint) shown(raw json.RawMessage, unfit func(name string) bool) types.String {
 	value, err := decodeJSON(raw)
 	if err != nil {
 		return types.StringNull()
 	}
+	remove(value, unfit)
 	if i != nil {
-		value = i.hide(value)
+		value = hiding{i, map[string]bool{}}.hide(value)
 	}
 	return encodeJSON(value)
 }
 
-func (i *imprint) hide(value any) any {
+// hiding is one run over an answer. secret tells of the leaves met so far whether they are of payload_json_wo: each digest
+// is as slow as it has to be against guessing.
+type hiding struct {
+	*imprint
+	secret map[string]bool
+}
+
+func (h hiding) hide(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
-		for name, member := range value {
-			if slices.Contains(i.Fields, folded(name)) {
+		for _, name := range slices.Sorted(maps.Keys(value)) {
+			if slices.Contains(h.Fields, folded(name)) {
 				value[name] = hidden
 				continue
 			}
-			value[name] = i.hide(member)
+			value[name] = h.hide(value[name])
 		}
 	case []any:
 		for n, item := range value {
-			value[n] = i.hide(item)
+			value[n] = h.hide(item)
 		}
 	default:
-		for _, leaf := range leavesOf(value) {
-			digest := i.digest(leaf)
-			if slices.ContainsFunc(i.Leaves, func(secret []byte) bool { return hmac.Equal(secret, digest) }) {
-				return hidden
-			}
+		if leaf := leavesOf(value); len(leaf) > 0 && len(h.Leaves) > 0 {
+			return h.hideLeaf(leaf[0], value)
 		}
+	}
+	return value
+}
+
+func (h hiding) hideLeaf(leaf string, value any) any {
+	secret, met := h.secret[leaf]
+	if !met {
+		if len(h.secret) == mostChecked {
+			return unchecked
+		}
+		digest := h.digest(leaf)
+		secret = slices.ContainsFunc(h.Leaves, func(other []byte) bool { return hmac.Equal(other, digest) })
+		h.secret[leaf] = secret
+	}
+	if secret {
+		return hidden
 	}
 	return value
 }
@@ -130,5 +157,5 @@ func leavesOf(value any) []string {
 
 // folded makes names alike that differ only in letter case and in what joins their words.
 func folded(name string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
+	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }

@@ -3,10 +3,14 @@ package provider
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
 func TestImprintNoticesAnotherPayload(t *testing.T) {
@@ -49,11 +53,59 @@ func TestImprintHidesWhatTheServiceRepeats(t *testing.T) {
 		"what was not sent so": {`{"url": "https://hooks.example.com", "header": "X"}`, `{"header":"X","url":"https://hooks.example.com"}`},
 	}
 	for situation, test := range cases {
-		if got := made.shown(json.RawMessage(test.answer)).ValueString(); got != test.want {
+		if got := made.shown(json.RawMessage(test.answer), isPersonal).ValueString(); got != test.want {
 			t.Errorf("%s: got %s, want %s", situation, got, test.want)
 		}
 	}
-	if got := (*imprint)(nil).shown(json.RawMessage(`{"b": 1, "a": 2}`)).ValueString(); got != `{"a":2,"b":1}` {
+	if got := (*imprint)(nil).shown(json.RawMessage(`{"b": 1, "a": 2}`), isPersonal).ValueString(); got != `{"a":2,"b":1}` {
 		t.Errorf("without payload_json_wo: got %s", got)
+	}
+}
+
+// Each comparison is slow on purpose. The answer is the service's, and so is its size.
+func TestImprintComparesSoManyValues(t *testing.T) {
+	made := imprintOf(types.StringValue(`{"auth": {"value": "canary-token"}}`))
+	var leaves []string
+	for n := range 100 * mostChecked {
+		leaves = append(leaves, `"usual"`, fmt.Sprintf(`"value-%d"`, n))
+	}
+	answer := "[" + strings.Join(leaves, ",") + `, "canary-token", {"auth": "canary"}, "no"]`
+	var shown []any
+	if err := json.Unmarshal([]byte(made.shown(json.RawMessage(answer), isPersonal).ValueString()), &shown); err != nil {
+		t.Fatal(err)
+	}
+	kept := map[any]bool{}
+	for _, leaf := range shown[:len(leaves)] {
+		kept[leaf] = true
+	}
+	if len(kept) != mostChecked+1 || !kept["usual"] || !kept["value-0"] || !kept[unchecked] {
+		t.Errorf("%d values are shown", len(kept))
+	}
+	if diff := cmp.Diff([]any{unchecked, map[string]any{"auth": hidden}, "no"}, shown[len(leaves):]); diff != "" {
+		t.Errorf("after them (-want +got):\n%s", diff)
+	}
+}
+
+// What the service shows of a subscription may be about people, like its deliveries. What it makes up itself and shows once
+// must not be lost, and what it shows every time need not be kept.
+func TestAnswersInTheState(t *testing.T) {
+	const answer = `{"id": 7, "url": "https://hooks.example.com", "signing_secret": "made-up", "individual_reference": "canary", "IndividualID": 1,
+		"deliveries": [{"at": "now", "email": "canary", "emailAddress": "canary", "body": {"first_name": "canary", "reference": "A-1"}}]}`
+	const without = `{"deliveries":[{"at":"now","body":{"reference":"A-1"}}],"id":7,%s"url":"https://hooks.example.com"}`
+	for situation, secret := range map[string]*imprint{
+		"without payload_json_wo, or imported": nil,
+		"with payload_json_wo":                 imprintOf(types.StringValue(`{"pin": "canary-pin"}`)),
+	} {
+		t.Run(situation, func(t *testing.T) {
+			m := model(nil)
+			m.settle(&client.SubscriptionAnswer{Raw: client.Hide(json.RawMessage(answer))}, secret)
+			if want := fmt.Sprintf(without, `"signing_secret":"made-up",`); m.ResponseJSON.ValueString() != want {
+				t.Errorf("response_json: got %s, want %s", m.ResponseJSON.ValueString(), want)
+			}
+			m.observe([]client.Webhook{{Raw: client.Hide(json.RawMessage(answer))}}, history{WriteOnly: secret}, nil)
+			if want := fmt.Sprintf(without, ""); m.WebhookJSON.ValueString() != want {
+				t.Errorf("webhook_json: got %s, want %s", m.WebhookJSON.ValueString(), want)
+			}
+		})
 	}
 }

@@ -53,7 +53,7 @@ func judge(webhooks *client.Webhooks, receiver string) sighting {
 	case webhooks.Complete:
 		return sighting{verdict: absent}
 	case len(webhooks.Items) > 0:
-		return sighting{why: "the service shows one webhook of the application, and it is another one"}
+		return sighting{why: "the service shows other webhooks of the application, and not necessarily all"}
 	default:
 		return sighting{why: "the service's answer holds no webhook with a URL"}
 	}

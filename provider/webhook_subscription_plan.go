@@ -26,28 +26,34 @@ func (r *subscriptionResource) ModifyPlan(ctx context.Context, req resource.Modi
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	history := readHistory(ctx, req.Private, &resp.Diagnostics)
+	remembered := readHistory(ctx, req.Private, &resp.Diagnostics)
 	switch {
 	case plan == nil && state == nil:
 		return
 	case plan == nil:
-		history.DeletionPolicy = state.DeletionPolicy.ValueString()
-		state.checkAbandon(history.DeletionPolicy, "a destroy", &resp.Diagnostics)
+		state.checkAbandon("a destroy", &resp.Diagnostics)
 	case state == nil:
 		r.connection.check(&resp.Diagnostics)
 		planCreation(&config, plan, &resp.Diagnostics)
-		// Nothing of the one that it replaces, whose history the plan of a replacement is told.
-		history = historyOf(plan)
+		if remembered.Unchanged != "" {
+			replaced := *plan
+			replaced.DeletionPolicy = types.StringValue(remembered.Unchanged)
+			replaced.checkAbandon("a replacement", &resp.Diagnostics)
+		}
+		remembered = history{} // it was that of the old one
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
 	default:
 		proposed := *plan
-		planChange(&config, plan, state, history, resp)
-		history.DeletionPolicy = plan.DeletionPolicy.ValueString()
+		planChange(&config, plan, state, remembered, resp)
+		remembered.Unchanged = ""
+		if len(resp.RequiresReplace) == 0 {
+			remembered.Unchanged = state.DeletionPolicy.ValueString()
+		}
 		if !reflect.DeepEqual(*plan, proposed) {
 			resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
 		}
 	}
-	history.write(ctx, resp.Private, &resp.Diagnostics)
+	remembered.write(ctx, resp.Private, &resp.Diagnostics)
 }
 
 // behindPlan is what only the configuration tells: plans lack what is write-only, and have values of their own for what is
@@ -90,12 +96,12 @@ func planChange(config, plan, state *subscriptionModel, history history, resp *r
 		resp.RequiresReplace = append(resp.RequiresReplace, path.Root(change.attribute))
 	}
 	if len(resp.RequiresReplace) > 0 {
-		state.checkAbandon(plan.DeletionPolicy.ValueString(), "a change of "+resp.RequiresReplace[0].String(), &resp.Diagnostics)
+		state.checkAbandon("a change of "+resp.RequiresReplace[0].String(), &resp.Diagnostics)
 		return
 	}
 	if adopted {
 		if secret := imprintOf(config.WriteOnly); history.WriteOnly == nil && !state.WebhookJSON.IsNull() {
-			plan.WebhookJSON = secret.shown(json.RawMessage(state.WebhookJSON.ValueString()))
+			plan.WebhookJSON = secret.shown(json.RawMessage(state.WebhookJSON.ValueString()), isUnfit)
 		}
 		resp.Diagnostics.AddWarning("The configuration is taken over without sending it",
 			"The subscription was imported, and what the service cannot show of it is taken to be as configured.")
@@ -117,15 +123,18 @@ func (m *subscriptionModel) keepPolicies(state *subscriptionModel, history histo
 	m.DeletionPolicy, m.OnExisting = state.DeletionPolicy, state.OnExisting
 }
 
-// checkAbandon is the say of deletion_policy: an error or a warning that names the URL which stays subscribed.
-func (m *subscriptionModel) checkAbandon(policy, doing string, diags *diag.Diagnostics) {
-	if policy == deletionAbandon {
+// checkAbandon is the say of deletion_policy: an error or a warning that names the URL which stays subscribed. What counts is
+// what was applied, not what a configuration says that would replace it: with create_before_destroy, the policy in the state
+// is asked once more when the new subscription exists, and then nothing could change it any more.
+func (m *subscriptionModel) checkAbandon(doing string, diags *diag.Diagnostics) {
+	if m.DeletionPolicy.ValueString() == deletionAbandon {
 		diags.AddAttributeWarning(path.Root("deletion_policy"), "The webhook subscription stays at the service", fmt.Sprintf(
 			"The service cannot delete a subscription. After %s it goes on delivering to %s, without Terraform.", doing, m.shownURL()))
 		return
 	}
 	diags.AddAttributeError(path.Root("deletion_policy"), "The webhook subscription cannot be deleted", fmt.Sprintf(
 		"After %s, the service would go on delivering to %s, because it cannot delete a subscription; deletion_policy = %q prevents that. "+
-			"To leave the subscription behind all the same, apply deletion_policy = %q first. To only forget it, use a removed block.",
+			"To leave the subscription behind all the same, apply deletion_policy = %q first, without any other change. To only forget it, "+
+			"use a removed block.",
 		doing, m.shownURL(), deletionPrevent, deletionAbandon))
 }

@@ -22,8 +22,9 @@ type history struct {
 	Seen bool `json:"seen,omitempty"`
 	// WriteOnly is what is remembered of the payload_json_wo that was sent.
 	WriteOnly *imprint `json:"write_only,omitempty"`
-	// DeletionPolicy is that of the last plan. When a resource is replaced, the one in the state may be older.
-	DeletionPolicy string `json:"deletion_policy,omitempty"`
+	// Unchanged is the deletion_policy of a subscription whose plan needs no replacement. If it is replaced all the same, by
+	// -replace or replace_triggered_by, then the plan of the new one is told this, and nothing else of the old one.
+	Unchanged string `json:"unchanged,omitempty"`
 }
 
 const historyKey = "history"
@@ -40,11 +41,6 @@ func readHistory(ctx context.Context, private privateState, diags *diag.Diagnost
 	var h history
 	_ = json.Unmarshal(raw, &h) // nothing, or what only this file writes
 	return h
-}
-
-// historyOf is that of a subscription which is only planned.
-func historyOf(plan *subscriptionModel) history {
-	return history{DeletionPolicy: plan.DeletionPolicy.ValueString()}
 }
 
 func (h history) write(ctx context.Context, private privateState, diags *diag.Diagnostics) {

@@ -124,20 +124,15 @@ func (r *subscriptionResource) Update(ctx context.Context, req resource.UpdateRe
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, plan.identity())...)
 }
 
-// Delete takes the subscription from the state. It asks deletion_policy once more, because `-replace` and a tainted
-// resource come here without a plan that could have said no.
+// Delete takes the subscription from the state. It asks deletion_policy once more, because a tainted resource comes here
+// without a plan that could have said no.
 func (r *subscriptionResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
 	var state subscriptionModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
-	history := readHistory(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	policy := state.DeletionPolicy.ValueString()
-	if history.DeletionPolicy != "" {
-		policy = history.DeletionPolicy
-	}
-	state.checkAbandon(policy, "a destroy", &resp.Diagnostics)
+	state.checkAbandon("a destroy", &resp.Diagnostics)
 	if receiver, known := state.receiver(); known && !state.ApplicationID.IsNull() && !resp.Diagnostics.HasError() {
 		if turn, ok := r.connection.turns.take(ctx, state.ApplicationID.ValueInt64()); ok {
 			turn.abandoned[receiver] = state

@@ -21,7 +21,7 @@ func (m *subscriptionModel) settle(answer *client.SubscriptionAnswer, secret *im
 	m.DriftDetection = types.StringValue(driftUnavailable)
 	m.WebhookJSON, m.ResponseJSON = types.StringNull(), types.StringNull()
 	if answer != nil {
-		m.ResponseJSON = secret.shown(answer.Raw.Reveal())
+		m.ResponseJSON = secret.shown(answer.Raw.Reveal(), isPersonal) // a secret that the service made is shown this one time
 	}
 }
 
@@ -33,7 +33,7 @@ func (m *subscriptionModel) observe(matches []client.Webhook, history history, d
 	if own := slices.IndexFunc(matches, func(w client.Webhook) bool { return w.ID == history.ID && w.ID != 0 }); own >= 0 {
 		shown = matches[own]
 	}
-	m.WebhookJSON = history.WriteOnly.shown(shown.Raw.Reveal())
+	m.WebhookJSON = history.WriteOnly.shown(shown.Raw.Reveal(), isUnfit)
 	if n := len(matches); n > 1 {
 		diags.AddWarning("The webhook subscription exists more than once", fmt.Sprintf(
 			"The service has %d subscriptions of application %d to %s, and will deliver everything so many times. It cannot delete "+

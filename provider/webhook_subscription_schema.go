@@ -78,7 +78,7 @@ func (r *subscriptionResource) Schema(ctx context.Context, _ resource.SchemaRequ
 				Optional: true, Sensitive: true, WriteOnly: true,
 				MarkdownDescription: "Like `payload_json`, and merged over it, for what is secret: it is sent and never stored, neither in the plan nor in " +
 					"the state, and may come from an ephemeral value. It can hold neither the URL nor the application. What the service repeats " +
-					"of it is left out of `response_json` and `webhook_json`. Needs Terraform or OpenTofu 1.11.",
+					"of it is left out of `response_json` and `webhook_json`, and so is what follows in an answer with more than 200 different values. Needs Terraform or OpenTofu 1.11.",
 				Validators: []validator.String{jsonObjectRule},
 			},
 			"payload_json_wo_version": schema.Int64Attribute{
@@ -106,8 +106,8 @@ func (r *subscriptionResource) Schema(ctx context.Context, _ resource.SchemaRequ
 				Optional: true, Computed: true,
 				Default: stringdefault.StaticString(deletionPrevent),
 				MarkdownDescription: "What a plan may do that would leave the subscription behind, by destroying or replacing it. `PREVENT` (default): it " +
-					"fails. `ABANDON`: it warns, the subscription goes from the state, and the service goes on delivering to the URL. To destroy, " +
-					"apply `ABANDON` first. A change sends nothing. An import cannot know it and takes `PREVENT`; plans keep quiet about another " +
+					"fails. `ABANDON`: it warns, the subscription goes from the state, and the service goes on delivering to the URL. What " +
+					"counts is what was applied before: apply `ABANDON` first, and destroy or replace after that. A change sends nothing. An import cannot know it and takes `PREVENT`; plans keep quiet about another " +
 					"choice for five minutes, so that they show what the import found, and bring it into the state after that.",
 				Validators: []validator.String{stringvalidator.OneOf(deletionPrevent, deletionAbandon)},
 			},
@@ -122,13 +122,15 @@ func (r *subscriptionResource) Schema(ctx context.Context, _ resource.SchemaRequ
 			"response_json": schema.StringAttribute{
 				Computed: true, Sensitive: true,
 				MarkdownDescription: "What the service answered to the subscription, as JSON with sorted keys; null if it said nothing, and after an " +
-					"adoption or an import.",
+					"adoption or an import. Data about a person is left out. A secret that the service made itself is kept, because it may " +
+					"be shown this one time only.",
 				PlanModifiers: keep,
 			},
 			"webhook_json": schema.StringAttribute{
 				Computed: true, Sensitive: true,
-				MarkdownDescription: "The subscription as the service shows it, as JSON with sorted keys; null as long as it could not be read back.",
-				PlanModifiers:       keep,
+				MarkdownDescription: "The subscription as the service shows it, as JSON with sorted keys; null as long as it could not be read back. " +
+					"It lacks data about a person, and what is called a secret, a token, a password, a key or a signature.",
+				PlanModifiers: keep,
 			},
 			"drift_detection": schema.StringAttribute{
 				Computed: true,

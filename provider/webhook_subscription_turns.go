@@ -31,7 +31,8 @@ type showing struct {
 	webhooks *client.Webhooks
 	err      error
 	urlName  string
-	at       time.Time
+	// asked and answered bound the moment that it shows.
+	asked, answered time.Time
 }
 
 // take waits for the turn of an application. False means that the context ended.
@@ -55,18 +56,23 @@ func (t *turns) take(ctx context.Context, application int64) (*turn, bool) {
 
 func (t *turn) release() { <-t.taken }
 
-// freshness is how old an answer may be that another subscription of the application asked for.
+// freshness is how old an answer may be that another subscription of the application got. Counted from when it was asked
+// for, that of a slow service would never be shared, and all the reads of an application would wait for each other.
 const freshness = time.Second
 
 // ask gives what the service shows for the application, or showed a moment ago.
 func (t *turn) ask(ctx context.Context, service *client.Client, application int64, urlName string) showing {
-	return t.askSince(time.Now().Add(-freshness))(ctx, service, application, urlName)
+	return t.askUnless(func(latest *showing) bool { return time.Since(latest.answered) < freshness })(ctx, service, application, urlName)
 }
 
 // askSince gives what the service shows, or showed to one that asked after a moment.
 func (t *turn) askSince(moment time.Time) asking {
+	return t.askUnless(func(latest *showing) bool { return latest.asked.After(moment) })
+}
+
+func (t *turn) askUnless(good func(latest *showing) bool) asking {
 	return func(ctx context.Context, service *client.Client, application int64, urlName string) showing {
-		if t.latest != nil && t.latest.urlName == urlName && t.latest.at.After(moment) {
+		if t.latest != nil && t.latest.urlName == urlName && good(t.latest) {
 			return *t.latest
 		}
 		return t.askAgain(ctx, service, application, urlName)
@@ -80,8 +86,9 @@ func (t *turn) listed() bool {
 
 // askAgain gives what the service shows now.
 func (t *turn) askAgain(ctx context.Context, service *client.Client, application int64, urlName string) showing {
-	now := showing{urlName: urlName, at: time.Now()}
+	now := showing{urlName: urlName, asked: time.Now()}
 	now.webhooks, now.err = service.RetrieveWebhook(ctx, application, urlName)
+	now.answered = time.Now()
 	t.latest = nil
 	if now.err == nil || client.IsNotFound(now.err) {
 		t.latest = &now

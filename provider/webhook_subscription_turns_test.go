@@ -1,8 +1,14 @@
 package provider
 
 import (
+	"context"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/hashicorp/terraform-plugin-framework/resource"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
 // An answer stands for what was subscribed before it was asked for, and for nothing later.
@@ -21,7 +27,7 @@ func TestAskSince(t *testing.T) {
 		t.Run(situation, func(t *testing.T) {
 			var turn turn
 			first := turn.askAgain(t.Context(), service, 4711, "url")
-			second := turn.askSince(test.moment(first.at))(t.Context(), service, 4711, test.urlName)
+			second := turn.askSince(test.moment(first.asked))(t.Context(), service, 4711, test.urlName)
 			if first.err != nil || second.err != nil {
 				t.Fatal(first.err, second.err)
 			}
@@ -29,6 +35,42 @@ func TestAskSince(t *testing.T) {
 				t.Errorf("want the answer shared: %v, got %v", test.shared, shared)
 			}
 		})
+	}
+}
+
+// A slow answer is as new as a quick one, once it is there: what waits for it shares it.
+func TestAsk(t *testing.T) {
+	service := serviceThatShows(t, 200, `[{"id": 7, "url": "`+receiver+`"}]`)
+	for situation, test := range map[string]struct {
+		asked, answered time.Duration // ago
+		shared          bool
+	}{
+		"a moment ago":                  {freshness / 10, 0, true},
+		"a moment ago, and took a time": {time.Minute, 0, true},
+		"too long ago":                  {time.Minute, time.Minute, false},
+	} {
+		t.Run(situation, func(t *testing.T) {
+			now, earlier := time.Now(), &client.Webhooks{}
+			turn := turn{latest: &showing{webhooks: earlier, urlName: "url", asked: now.Add(-test.asked), answered: now.Add(-test.answered)}}
+			if got := turn.ask(t.Context(), service, 4711, "url"); (got.webhooks == earlier) != test.shared || got.err != nil {
+				t.Errorf("want the answer shared: %v (%v)", test.shared, got.err)
+			}
+		})
+	}
+}
+
+// Time runs out without any interrupt, and who reads a warning looks for its cause.
+func TestReadBackThatWaitsTooLong(t *testing.T) {
+	var connection connection
+	if _, ok := connection.turns.take(t.Context(), 4711); !ok {
+		t.Fatal("the turn is taken")
+	}
+	ctx, cancel := context.WithDeadline(t.Context(), time.Now())
+	defer cancel()
+	c := creation{plan: model(nil), resp: &resource.CreateResponse{}}
+	c.readBackTogether(ctx, &connection)
+	if warnings := c.resp.Diagnostics; len(warnings) != 1 || !strings.Contains(warnings[0].Detail(), "time for it was over") {
+		t.Errorf("want a warning about the time, got %v", warnings)
 	}
 }
 

@@ -65,7 +65,7 @@ func (c *Client) RetrieveApplication(ctx context.Context, id int64) (*Applicatio
 // DeleteApplication deletes an application with its individuals and their check data for good: DELETE
 // /ext/applications/{id}. Any 2xx is success. Errors: IsNotFound if it is gone already.
 func (c *Client) DeleteApplication(ctx context.Context, id int64) error {
-	_, err := c.do(ctx, call{op: OpDeleteApplication, id: id})
+	_, err := c.doOpen(ctx, call{op: OpDeleteApplication, id: id}, &c.deletion)
 	return err
 }
 

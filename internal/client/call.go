@@ -16,7 +16,9 @@ type call struct {
 	method string // "" is the documented one
 	id     int64  // the path parameter, 0 where the operation has none
 	body   []byte // nil: none
-	report *report
+	// untyped sends it without a Content-Type.
+	untyped bool
+	report  *report
 }
 
 // answer is a complete answer with a 2xx status.
@@ -24,6 +26,7 @@ type answer struct {
 	operation   Operation
 	status      int
 	contentType string
+	continued   bool   // its header names a next page
 	body        []byte // without byte order mark and white space around it; empty if it went into a report
 }
 
@@ -144,8 +147,12 @@ func (c *Client) turn(ctx context.Context, op Operation) *Error {
 }
 
 func (c *Client) outgoing(call call, token *token) outgoing {
-	return outgoing{op: call.op, method: orDefault(call.method, operations[call.op].method), url: c.url(call), body: call.body,
-		contentType: "application/json", authorization: "Bearer " + token.value.Reveal(), report: call.report}
+	out := outgoing{op: call.op, method: orDefault(call.method, operations[call.op].method), url: c.url(call), body: call.body,
+		authorization: "Bearer " + token.value.Reveal(), report: call.report}
+	if !call.untyped {
+		out.contentType = "application/json" // interface: Common request headers, which are those of a GET too
+	}
+	return out
 }
 
 // url of the call. The path parameter is an int64, so nothing needs escaping and nothing can climb out of the path.

@@ -23,8 +23,8 @@ type Client struct {
 	tokens *tokenSource
 	close  context.CancelFunc
 
-	complete, reject transitionMethod
-	resend, reset    payload
+	complete, reject        transitionMethod
+	resend, reset, deletion payload
 }
 
 // New makes a Client. It sends nothing. It also filters the standard logger, into which net/http may write parts of answers.
@@ -55,8 +55,11 @@ func New(config Config) (*Client, error) {
 		proxy:     proxy,
 		shared:    newTransport(tlsConfig, proxy),
 		limits:    newLimits(config.RequestsPerSecond, orDefault(config.MaxWait, defaultMaxWait)),
-		complete:  transitionMethod{configured: config.CompleteMethod},
-		reject:    transitionMethod{configured: config.RejectMethod},
+		complete:  transitionMethod{configured: config.CompleteMethod, payload: payload{readings: undocumented}},
+		reject:    transitionMethod{configured: config.RejectMethod, payload: payload{readings: undocumented}},
+		resend:    payload{readings: undocumented},
+		reset:     payload{readings: undocumented},
+		deletion:  payload{readings: bodyless},
 	}
 	// A server that never begins to answer must leave time for the other attempts.
 	c.shared.ResponseHeaderTimeout = c.timeout / maxAttempts

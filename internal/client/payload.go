@@ -7,43 +7,48 @@ import (
 	"sync/atomic"
 )
 
-// payload is what is known about the body of an operation of which the interface shows none: an empty object, unless
-// the service takes nothing but no body at all.
+// reading is a body that an operation could want.
+type reading struct {
+	body    []byte
+	untyped bool // without a Content-Type
+}
+
+// payload is what is known about the body of an operation whose readings differ.
 type payload struct {
-	learned atomic.Bool // the service took one
-	none    atomic.Bool // and it was no body
+	readings []reading // the likeliest first
+	learned  atomic.Pointer[reading]
 }
 
-func (p *payload) body() []byte {
-	if p.none.Load() {
-		return nil
-	}
-	return emptyObject()
-}
+var (
+	// undocumented is for operations of which the interface shows no payload: an empty object, unless the service takes
+	// nothing but no body at all. The interface lists Content-Type for every request, and a service that insists comes last.
+	undocumented = []reading{{body: emptyObject()}, {untyped: true}, {}}
+	// bodyless is for those that are documented to have none. Some frameworks take the Content-Type for the promise of one.
+	bodyless = []reading{{}, {untyped: true}}
+)
 
-// doOpen carries a call out with one reading of its body and, if the service refuses that, with the other. That is no
+// doOpen carries a call out with one reading of its body and, if the service refuses that, with the others. That is no
 // repetition, e-mails or not: the refusal proves that nothing was done.
 func (c *Client) doOpen(ctx context.Context, call call, known *payload) (*answer, error) {
-	call.body = known.body()
-	answer, refusal := c.do(ctx, call)
-	if refusal == nil {
-		known.learned.Store(true)
+	readings := known.readings
+	if learned := known.learned.Load(); learned != nil {
+		readings = []reading{*learned}
 	}
-	if known.learned.Load() || !aboutBody(refusal) {
-		return answer, refusal
+	var refusal error
+	for _, reading := range readings {
+		call.body, call.untyped = reading.body, reading.untyped
+		answer, err := c.do(ctx, call)
+		switch {
+		case err == nil:
+			known.learned.Store(&reading)
+			return answer, nil
+		case !aboutBody(err): // what it says about anything else, it says after it was content with the body; and if it was not asked, it may be
+			return nil, err
+		case refusal == nil:
+			refusal = err
+		}
 	}
-	call.body = nil
-	answer, err := c.do(ctx, call)
-	switch {
-	case err == nil:
-		known.none.Store(true)
-		known.learned.Store(true)
-		return answer, nil
-	case aboutBody(err):
-		return nil, refusal
-	default: // what it says about anything else, it says after it was content with the body; and if it was not asked, it may be
-		return nil, err
-	}
+	return nil, refusal
 }
 
 // aboutBody tells whether a refusal could be about the body as a whole.

@@ -22,6 +22,28 @@ func taking(wanted string, then http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
+// typed refuses a request without the header that the interface lists for all.
+func typed(then http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Content-Type") != "application/json" {
+			answers(400, aboutNothing)(w, r)
+			return
+		}
+		then(w, r)
+	}
+}
+
+// untyped refuses a request without a body that says of what type it is, as some frameworks do.
+func untyped(then http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if body, _ := io.ReadAll(r.Body); len(body) > 0 || r.Header.Get("Content-Type") != "" {
+			answers(400, aboutNothing)(w, r)
+			return
+		}
+		then(w, r)
+	}
+}
+
 func (s *service) bodies() string {
 	calls, _ := s.seen()
 	var bodies []string
@@ -41,10 +63,12 @@ func TestPayloadIsFoundOut(t *testing.T) {
 	}{
 		"an object":            {[]http.HandlerFunc{taking("{}", ok)}, "<{}> <{}>", 0, ""},
 		"none":                 {[]http.HandlerFunc{taking("", ok)}, "<{}> <> <>", 0, ""},
+		"none, and no type":    {[]http.HandlerFunc{untyped(ok)}, "<{}> <> <>", 0, ""},
 		"none, told by 415":    {[]http.HandlerFunc{answers(415, ""), ok}, "<{}> <> <>", 0, ""},
 		"none, and not found":  {[]http.HandlerFunc{taking("", answers(404, ""))}, "<{}> <> <{}> <>", Refused, KindNotFound},
 		"none, and lost":       {[]http.HandlerFunc{answers(400, aboutNothing), abort, answers(404, "")}, "<{}> <> <{}>", Refused, KindNotFound},
-		"neither":              {[]http.HandlerFunc{answers(400, aboutNothing)}, "<{}> <> <{}> <>", Refused, KindInvalid},
+		"none, but its type":   {[]http.HandlerFunc{taking("", typed(ok))}, "<{}> <> <> <>", 0, ""},
+		"neither":              {[]http.HandlerFunc{answers(400, aboutNothing)}, "<{}> <> <> <{}> <> <>", Refused, KindInvalid},
 		"object, then refused": {[]http.HandlerFunc{ok, answers(400, aboutNothing)}, "<{}> <{}>", Refused, KindInvalid},
 		"a field is wrong":     {[]http.HandlerFunc{answers(400, `{"exception":{"email":["x"]}}`)}, "<{}> <{}>", Refused, KindInvalid},
 		"not proven":           {[]http.HandlerFunc{answers(400, "<html>")}, "<{}> <{}>", Unknown, KindServer},
@@ -64,6 +88,32 @@ func TestPayloadIsFoundOut(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// The interface lists Content-Type for a DELETE too, which has no body.
+func TestDeleteWithoutContentType(t *testing.T) {
+	for name, test := range map[string]struct {
+		turns   []http.HandlerFunc
+		want    int // requests of two calls
+		outcome Outcome
+		kind    Kind // of the second
+	}{
+		"needed":               {[]http.HandlerFunc{typed(answers(204, ""))}, 2, 0, ""},
+		"refused":              {[]http.HandlerFunc{untyped(answers(204, ""))}, 3, 0, ""},
+		"refused for itself":   {[]http.HandlerFunc{answers(400, aboutNothing)}, 4, Refused, KindInvalid},
+		"gone the second time": {[]http.HandlerFunc{answers(204, ""), answers(404, "")}, 2, Refused, KindNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, inTurn(test.turns...), false)
+			c := s.client(t)
+			_ = c.DeleteApplication(t.Context(), 1)
+			err := c.DeleteApplication(t.Context(), 1)
+			s.expect(t, test.want, 1)
+			if KindOf(err) != test.kind || err != nil && OutcomeOf(err) != test.outcome {
+				t.Errorf("%v", err)
+			}
+		})
 	}
 }
 

@@ -2,8 +2,10 @@ package client
 
 import (
 	"io"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestReport(t *testing.T) {
@@ -79,4 +81,24 @@ func TestReportIsNotBegunTwice(t *testing.T) {
 		expectFailure(t, err, Unknown, KindCanceled)
 		s.expect(t, 1, 1)
 	})
+}
+
+// A report is made when it is asked for, which may take longer than any other answer.
+func TestAReportMayBeginLate(t *testing.T) {
+	const timeout = 100 * time.Millisecond
+	for _, secure := range []bool{false, true} {
+		s := newService(t, func(w http.ResponseWriter, r *http.Request) {
+			select {
+			case <-r.Context().Done(): // the client has given up
+			case <-time.After(2 * timeout):
+				said("application/pdf", "%PDF", true)(w, r)
+			}
+		}, secure)
+		var got strings.Builder
+		_, err := s.client(t, func(c *Config) { c.RequestTimeout = timeout }).IndividualReport(t.Context(), 1, &got, 1<<10)
+		if err != nil || got.String() != "%PDF" {
+			t.Errorf("secure=%v: got %q, %v", secure, &got, err)
+		}
+		s.expect(t, 1, 1)
+	}
 }

@@ -54,7 +54,7 @@ func (c *Client) exchange(ctx context.Context, out outgoing) (*answer, *Error) {
 		body, _ := readBody(ctx, response, out.op)
 		return nil, statusError(out.op, response, body)
 	}
-	answer := &answer{operation: out.op, status: status, contentType: response.Header.Get("Content-Type")}
+	answer := &answer{operation: out.op, status: status, contentType: response.Header.Get("Content-Type"), continued: hasNext(response.Header)}
 	if out.report != nil {
 		return answer, out.report.receive(ctx, response)
 	}
@@ -98,7 +98,7 @@ func (c *Client) request(ctx context.Context, out outgoing) (*http.Request, erro
 	request.GetBody = nil
 	request.Header.Set("Accept", "application/json")
 	request.Header.Set("User-Agent", c.userAgent)
-	if out.body != nil {
+	if out.contentType != "" {
 		request.Header.Set("Content-Type", out.contentType)
 	}
 	if out.authorization != "" {

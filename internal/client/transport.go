@@ -34,8 +34,11 @@ func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error
 // What must not be repeated gets a connection of its own: a reused one that the server closes just then looks the same
 // as a lost answer, and would make an Unknown outcome out of nothing. It takes a transport of its own to be sure of
 // that: with HTTP/2, requests at the same time would share one.
+//
+// So does what has a deadline of its own: the shared transport waits for the beginning of an answer no longer than suits
+// Config.RequestTimeout.
 func (c *Client) transport(row properties) *http.Transport {
-	if row.retry == retrySafe {
+	if row.retry == retrySafe && row.deadline == 0 {
 		return c.shared
 	}
 	fresh := newTransport(c.tls, c.proxy)

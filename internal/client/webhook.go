@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"net/url"
 	"slices"
+	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
@@ -39,7 +41,8 @@ type Webhook struct {
 type Webhooks struct {
 	Items []Webhook
 	// Complete tells that what is not in Items does not exist: the answer was a list of which every entry was
-	// understood, or it was empty. An object is one webhook, perhaps of several, or something else altogether.
+	// understood, and that speaks of no more than it holds, or it was empty. An object is one webhook, perhaps of
+	// several, or something else altogether.
 	Complete bool
 	Raw      Sensitive[json.RawMessage]
 }
@@ -78,8 +81,8 @@ func (c *Client) RetrieveWebhook(ctx context.Context, applicationID int64, urlNa
 func (s Subscription) encode() ([]byte, error) {
 	fields := map[string]any{}
 	set := func(name string, value any) { fields[orDefault(s.FieldNames[name], name)] = value }
-	if url := s.URL.Reveal(); url != "" {
-		set("url", url)
+	if address := s.URL.Reveal(); address != "" {
+		set("url", address)
 	}
 	if len(s.Events) > 0 {
 		set("events", s.Events)
@@ -114,7 +117,8 @@ func parseWebhooks(answer *answer, urlNames ...string) (*Webhooks, error) {
 	understood := slices.EqualFunc(list, webhooks.Items, func(entry json.RawMessage, webhook Webhook) bool {
 		return bytes.Equal(entry, webhook.Raw.Reveal())
 	})
-	webhooks.Complete = len(answer.body) == 0 || ok && understood
+	more := answer.continued || continued(answer.body, len(list), 0)
+	webhooks.Complete = len(answer.body) == 0 || ok && understood && !more
 	return webhooks, nil
 }
 
@@ -164,23 +168,39 @@ func (w *Webhooks) add(raw json.RawMessage, urlNames []string, depth int) {
 // parseWebhook reads an object that has a URL; what has none is no webhook.
 func parseWebhook(raw json.RawMessage, urlNames []string) (Webhook, bool) {
 	o, _ := objectIn(raw)
-	url, _ := parseString(o.find(urlNames, func(value json.RawMessage) bool {
+	address, _ := parseString(o.find(urlNames, func(value json.RawMessage) bool {
 		text, ok := parseString(value)
 		return ok && text != ""
 	}))
-	if url == "" {
+	if address == "" {
 		return Webhook{}, false
 	}
-	return Webhook{ID: o.id("id", "webhook_id", "subscription_id"), URL: Hide(url), Events: o.texts("events", "event_types", "topics"), Raw: Hide(raw)}, true
+	return Webhook{ID: o.id("id", "webhook_id", "subscription_id"), URL: Hide(address), Events: o.texts("events", "event_types", "topics"), Raw: Hide(raw)}, true
 }
 
-// WithURL gives the webhooks that deliver to url.
-func (w *Webhooks) WithURL(url string) []Webhook {
+// WithURL gives the webhooks that deliver to a URL, which the service may write otherwise than it was sent (RFC 3986,
+// 6.2): letter case of scheme and host, the usual port, and an empty path make no difference.
+func (w *Webhooks) WithURL(wanted string) []Webhook {
 	var found []Webhook
 	for _, webhook := range w.Items {
-		if webhook.URL.Reveal() == url {
+		if canonical(webhook.URL.Reveal()) == canonical(wanted) {
 			found = append(found, webhook)
 		}
 	}
 	return found
+}
+
+func canonical(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return text
+	}
+	u.Host = strings.ToLower(u.Host)
+	if usual := map[string]string{"https": ":443", "http": ":80"}[u.Scheme]; usual != "" {
+		u.Host = strings.TrimSuffix(u.Host, usual)
+	}
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	return u.String()
 }

@@ -2,6 +2,7 @@ package client
 
 import (
 	"encoding/json"
+	"net/http"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -104,6 +105,14 @@ func TestDecodeWebhooks(t *testing.T) {
 		"null":                {`null`, nil, false},
 		"nothing":             {``, nil, true},
 		"URL that is none":    {`{"id":9,"url":null,"endpoint":7}`, nil, false},
+		"a next page":         {`{"count":1,"next":"https://idv.example.com/?page=2","results":[` + one + `]}`, []Webhook{a}, false},
+		"no next page":        {`{"count":1,"next":null,"previous":null,"results":[` + one + `]}`, []Webhook{a}, true},
+		"more than are here":  {`{"total":"25","items":[` + one + `]}`, []Webhook{a}, false},
+		"more, said nearby":   {`{"data":[` + one + `],"meta":{"pagination":{"total_count":25}}}`, []Webhook{a}, false},
+		"more pages":          {`{"data":[` + one + `],"page":1,"totalPages":2}`, []Webhook{a}, false},
+		"the only page":       {`{"data":[` + one + `],"page":1,"totalPages":1,"hasMore":false,"nextCursor":""}`, []Webhook{a}, true},
+		"a flag":              {`{"has_more":true,"data":[` + one + `]}`, []Webhook{a}, false},
+		"other numbers":       {`{"application_id":4711,"account":25,"webhooks":[` + one + `]}`, []Webhook{a}, true},
 		"too deep":            {`[[[[[[` + one + `]]]]]]`, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -124,6 +133,52 @@ func TestDecodeWebhooks(t *testing.T) {
 		s := newService(t, answers(200, body), false)
 		_, err := s.client(t).RetrieveWebhook(t.Context(), 1)
 		expectFailure(t, err, Unknown, kind)
+	}
+}
+
+// A list whose continuation is in a header alone (RFC 8288).
+func TestWebhooksWithANextPageInTheHeader(t *testing.T) {
+	for link, complete := range map[string]bool{
+		`<https://idv.example.com/?page=2>; rel="next", <https://idv.example.com/?page=9>; rel="last"`: false,
+		`<https://idv.example.com/?page=2>; rel=next`:                                                  false,
+		`<https://idv.example.com/next>; rel="self"`:                                                   true,
+	} {
+		s := newService(t, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Link", link)
+			answers(200, `[{"url":"https://a.example.com"}]`)(w, r)
+		}, false)
+		if got, err := s.client(t).RetrieveWebhook(t.Context(), 1); err != nil || got.Complete != complete {
+			t.Errorf("%s: complete is %v, %v", link, got.Complete, err)
+		}
+	}
+}
+
+// Who takes a URL for another one because the service writes it otherwise subscribes again.
+func TestWebhooksByURLHoweverWritten(t *testing.T) {
+	const own = "https://hooks.example.com/Idv?Token=a"
+	for shown, want := range map[string]bool{
+		"HTTPS://hooks.example.com/Idv?Token=a":     true,
+		"https://Hooks.Example.com/Idv?Token=a":     true,
+		"https://hooks.example.com:443/Idv?Token=a": true,
+		"https://hooks.example.com:80/Idv?Token=a":  false,
+		"http://hooks.example.com/Idv?Token=a":      false,
+		"https://hooks.example.com/idv?Token=a":     false,
+		"https://hooks.example.com/Idv/?Token=a":    false,
+		"https://hooks.example.com/Idv?token=a":     false,
+		"https://hooks.example.com/Idv":             false,
+	} {
+		for _, pair := range [][2]string{{shown, own}, {own, shown}} {
+			webhooks := &Webhooks{Items: []Webhook{{URL: Hide(pair[0])}}}
+			if found := len(webhooks.WithURL(pair[1])) == 1; found != want {
+				t.Errorf("%s and %s: the same is %v, want %v", pair[0], pair[1], found, want)
+			}
+		}
+	}
+	for _, url := range []string{"https://hooks.example.com", "https://hooks.example.com/", "http://[::1]:80", "https://%zz", "a"} {
+		webhooks := &Webhooks{Items: []Webhook{{URL: Hide("https://hooks.example.com")}, {URL: Hide("http://[::1]/")}, {URL: Hide("https://%zz")}, {URL: Hide("a")}}}
+		if found := webhooks.WithURL(url); len(found) != 1 {
+			t.Errorf("%s: found %d", url, len(found))
+		}
 	}
 }
 

@@ -31,20 +31,19 @@ var (
 
 func (b bodyRule) check(c *call) error {
 	if b.mediaType == "" {
-		return nil
+		return checkBodyless(c)
 	}
 	if b.undocumented != nil {
 		wanted := b.undocumented(c.dialect)
 		switch none := len(c.body) == 0; {
 		case none && wanted != dialect.BodyObject:
-			return nil
+			return checkBodyless(c)
 		case !none && wanted == dialect.BodyEmpty:
 			return malformed("the body must be empty")
 		}
 	}
-	mediaType, _, err := mime.ParseMediaType(c.Header.Get("Content-Type"))
-	if err != nil || mediaType != b.mediaType {
-		return malformed("the Content-Type must be " + b.mediaType)
+	if err := checkMediaType(c, b.mediaType); err != nil {
+		return err
 	}
 	if b.mediaType != mediaJSON {
 		return nil
@@ -55,6 +54,21 @@ func (b bodyRule) check(c *call) error {
 	}
 	if b.empty && len(object) > 0 {
 		return malformed("the body must be an empty JSON object")
+	}
+	return nil
+}
+
+func checkBodyless(c *call) error {
+	if c.dialect.ContentType == dialect.ContentTypeAlways {
+		return checkMediaType(c, mediaJSON)
+	}
+	return nil
+}
+
+func checkMediaType(c *call, wanted string) error {
+	mediaType, _, err := mime.ParseMediaType(c.Header.Get("Content-Type"))
+	if err != nil || mediaType != wanted {
+		return malformed("the Content-Type must be " + wanted)
 	}
 	return nil
 }

@@ -127,15 +127,15 @@ func (s *Service) putDialects(r *http.Request) (any, error) {
 	if err := readJSON(r, &values); err != nil {
 		return nil, err
 	}
-	spoken := s.dialect.Get()
-	for name, value := range values {
-		// A number is as good as its digits; whatever else it may be is no value of a switch.
-		if err := spoken.Set(name, fmt.Sprint(value)); err != nil {
-			return nil, err
+	return nil, s.dialect.Change(func(spoken *dialect.Dialect) error {
+		for name, value := range values {
+			// A number is as good as its digits; whatever else it may be is no value of a switch.
+			if err := spoken.Set(name, fmt.Sprint(value)); err != nil {
+				return err
+			}
 		}
-	}
-	s.dialect.Speak(spoken)
-	return nil, nil
+		return nil
+	})
 }
 
 func (s *Service) deleteDialects(*http.Request) (any, error) {

@@ -26,9 +26,31 @@ var answerCases = cases{
 	"titleGenderCase=upper": wantTitleGender("MR", "MALE"),
 	"titleGenderCase=title": wantTitleGender("Mr", "Male"),
 
+	"contentType=with_body": wantContentType(200, 204),
+	"contentType=always":    wantContentType(400, 400),
+
 	"wrongMethod=405":               wantWrongMethod(405, "PATCH"),
 	"wrongMethod=405_without_allow": wantWrongMethod(405, ""),
 	"wrongMethod=404":               wantWrongMethod(404, ""),
+}
+
+// wantContentType sends what has no body without saying of what type it is, and then with.
+func wantContentType(get, deletion int) func(*testing.T, *served) {
+	return func(t *testing.T, s *served) {
+		t.Helper()
+		for method, status := range map[string]int{http.MethodGet: get, http.MethodDelete: deletion} {
+			path := s.create(mandate(method, method))
+			request, err := http.NewRequestWithContext(t.Context(), method, s.url+"/api/v1"+path, http.NoBody)
+			must0(t, err)
+			request.Header.Set("Authorization", "Bearer "+s.token)
+			got, err := send(request)
+			must0(t, err)
+			wantEqual(t, method+" without", status, got.status)
+			if status == http.StatusBadRequest {
+				s.must(method, path, nil)
+			}
+		}
+	}
 }
 
 func wantIDSize(above, below int64) func(*testing.T, *served) {

@@ -38,6 +38,8 @@ const (
 	TitleGenderUpper = "upper"
 	TitleGenderTitle = "title"
 
+	ContentTypeAlways = "always"
+
 	WrongMethodBare = "405_without_allow"
 	WrongMethod404  = "404"
 )
@@ -76,6 +78,9 @@ var answers = []definition{
 	{"titleGenderCase", "what becomes of the letter case of title and gender",
 		[]string{"kept", TitleGenderLower, TitleGenderUpper, TitleGenderTitle},
 		func(d *Dialect) any { return &d.TitleGenderCase }},
+	{"contentType", "what needs a Content-Type: a request with a body, or every request, as the interface lists it",
+		[]string{"with_body", ContentTypeAlways},
+		func(d *Dialect) any { return &d.ContentType }},
 	{"wrongMethod", "what answers a method that a path has not: 405 with Allow, 405 without, or 404",
 		[]string{"405", WrongMethodBare, WrongMethod404},
 		func(d *Dialect) any { return &d.WrongMethod }},

@@ -33,6 +33,7 @@ type Dialect struct {
 	SuccessStatus   string
 	SuccessBody     string
 	TitleGenderCase string
+	ContentType     string
 	WrongMethod     string
 
 	// Refusals.

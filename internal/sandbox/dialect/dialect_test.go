@@ -91,3 +91,23 @@ func text(err error) string {
 	}
 	return err.Error()
 }
+
+// Tests that share a sandbox change what they are about at the same time.
+func TestChangesMeet(t *testing.T) {
+	current := NewCurrent(Dialect{})
+	calls := 0
+	err := current.Change(func(d *Dialect) error {
+		if calls++; calls == 1 {
+			if err := current.Change(func(other *Dialect) error { return other.Set("ids", "string") }); err != nil {
+				t.Error(err)
+			}
+		}
+		return d.Set("wrap", "data")
+	})
+	if got := current.Get(); err != nil || got.IDs != IDsString || got.Wrap != WrapData {
+		t.Errorf("%v, ids %q, wrap %q", err, got.IDs, got.Wrap)
+	}
+	if err := current.Change(func(d *Dialect) error { d.IDs = ""; return d.Set("wrap", "paper") }); err == nil || current.Get().IDs != IDsString {
+		t.Errorf("%v, ids %q after a change that failed", err, current.Get().IDs)
+	}
+}

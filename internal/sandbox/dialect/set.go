@@ -91,3 +91,18 @@ func (c *Current) Get() Dialect { return *c.spoken.Load() }
 
 // Speak changes the dialect.
 func (c *Current) Speak(d Dialect) { c.spoken.Store(&d) }
+
+// Change changes some switches; those that others change at the same time stay
+// changed. An error of edit, which may be called again, changes nothing.
+func (c *Current) Change(edit func(*Dialect) error) error {
+	for {
+		before := c.spoken.Load()
+		after := *before
+		if err := edit(&after); err != nil {
+			return err
+		}
+		if c.spoken.CompareAndSwap(before, &after) {
+			return nil
+		}
+	}
+}
