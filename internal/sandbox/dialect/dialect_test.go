@@ -97,7 +97,8 @@ func TestChangesMeet(t *testing.T) {
 	current := NewCurrent(Dialect{})
 	calls := 0
 	err := current.Change(func(d *Dialect) error {
-		if calls++; calls == 1 {
+		calls++
+		if calls == 1 {
 			if err := current.Change(func(other *Dialect) error { return other.Set("ids", "string") }); err != nil {
 				t.Error(err)
 			}
