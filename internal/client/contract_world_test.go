@@ -213,9 +213,6 @@ func (w *world) promised(step string, op control.Operation, did effect, err erro
 	most := int64(1)
 	if op != control.CreateApplication && w.spoken["resendResetBody"] == "empty" {
 		most = 2 // the object is refused first
-		if w.spoken["contentType"] == "always" {
-			most = 3 // and then a request that does not say its type
-		}
 	}
 	if arrived := did.requests - did.turned; emailing[op] && arrived > most {
 		w.t.Errorf("%s: %d requests were let in", step, arrived)

@@ -21,13 +21,13 @@ type payload struct {
 
 var (
 	// undocumented is for operations of which the interface shows no payload: an empty object, unless the service takes
-	// nothing but no body at all. The interface lists Content-Type for every request, and a service that insists comes last.
-	undocumented = []reading{{body: emptyObject()}, {untyped: true}, {}}
+	// nothing but no body at all. No third one: each is a request more that could e-mail people.
+	undocumented = []reading{{body: emptyObject()}, {untyped: true}}
 	// bodyless is for those that are documented to have none. Some frameworks take the Content-Type for the promise of one.
 	bodyless = []reading{{}, {untyped: true}}
 )
 
-// doOpen carries a call out with one reading of its body and, if the service refuses that, with the others. That is no
+// doOpen carries a call out with one reading of its body and, if the service refuses that, with the other. That is no
 // repetition, e-mails or not: the refusal proves that nothing was done.
 func (c *Client) doOpen(ctx context.Context, call call, known *payload) (*answer, error) {
 	readings := known.readings

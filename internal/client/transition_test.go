@@ -121,7 +121,7 @@ func TestRefusedTransition(t *testing.T) {
 		kind    Kind
 		want    string
 	}{
-		"not yet":                             {onGet(exists, answers(400, `{"title":"x","status":"400"}`)), "", Refused, KindInvalid, "PATCH PATCH PATCH"},
+		"not yet":                             {onGet(exists, answers(400, `{"title":"x","status":"400"}`)), "", Refused, KindInvalid, "PATCH PATCH"},
 		"conflict":                            {onGet(exists, answers(409, "")), "", Refused, KindConflict, "PATCH"},
 		"server error":                        {onGet(exists, answers(500, "")), "", Unknown, KindServer, "PATCH"},
 		"no method at all":                    {onGet(exists, notAllowed()), "", Refused, KindMethodNotAllowed, "PATCH POST PUT"},

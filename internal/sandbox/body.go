@@ -31,13 +31,16 @@ var (
 
 func (b bodyRule) check(c *call) error {
 	if b.mediaType == "" {
-		return checkBodyless(c)
+		if c.dialect.ContentType == dialect.ContentTypeAlways {
+			return checkMediaType(c, mediaJSON)
+		}
+		return nil
 	}
 	if b.undocumented != nil {
 		wanted := b.undocumented(c.dialect)
 		switch none := len(c.body) == 0; {
 		case none && wanted != dialect.BodyObject:
-			return checkBodyless(c)
+			return nil
 		case !none && wanted == dialect.BodyEmpty:
 			return malformed("the body must be empty")
 		}
@@ -54,13 +57,6 @@ func (b bodyRule) check(c *call) error {
 	}
 	if b.empty && len(object) > 0 {
 		return malformed("the body must be an empty JSON object")
-	}
-	return nil
-}
-
-func checkBodyless(c *call) error {
-	if c.dialect.ContentType == dialect.ContentTypeAlways {
-		return checkMediaType(c, mediaJSON)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ var answers = []definition{
 	{"titleGenderCase", "what becomes of the letter case of title and gender",
 		[]string{"kept", TitleGenderLower, TitleGenderUpper, TitleGenderTitle},
 		func(d *Dialect) any { return &d.TitleGenderCase }},
-	{"contentType", "what needs a Content-Type: a request with a body, or every request, as the interface lists it",
+	{"contentType", "what needs a Content-Type: a request with a body, or also those that have none, as the interface lists it for every request",
 		[]string{"with_body", ContentTypeAlways},
 		func(d *Dialect) any { return &d.ContentType }},
 	{"wrongMethod", "what answers a method that a path has not: 405 with Allow, 405 without, or 404",

@@ -21,7 +21,7 @@ func Readings() []Reading {
 		{"Authentication", "whether a new token revokes older ones", []string{"olderTokens"}, ""},
 		{"Authentication", "user without API permission", []string{"apiPermission"}, ""},
 
-		{"Requests and answers", "Content-Type of a request without a body", []string{"contentType"}, "the interface lists it for every request"},
+		{"Requests and answers", "Content-Type of a request without a body", []string{"contentType"}, "where it is open whether there is a body, none needs no Content-Type either"},
 		{"Requests and answers", "success codes", []string{"createStatus", "createBody", "successStatus", "successBody", "transitionAnswer", "resendResetAnswer", "subscribeAnswer"}, ""},
 		{"Requests and answers", "ids", []string{"ids", "idSize"}, "they never follow each other"},
 		{"Requests and answers", "absent values", []string{"absentValues"}, ""},
