@@ -78,8 +78,11 @@ func TestMissingParts(t *testing.T) {
 	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonServiceNotFound)
 	w.connect()
 	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonSecretNotFound)
-	w.secret("jane", map[string]string{"first_name": "Jane"})
+	w.secret("jane", map[string]string{"first_name": "Jane", "eMail": "jane@example.com"})
 	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonSecretInvalid)
+	if log := story(w.operator.Log); !strings.Contains(log, `"individual":"jane","secret":"jane","problem":"eMail must be called email"`) {
+		t.Errorf("the log does not say what is wrong with which Secret:\n%s", log)
+	}
 	w.emails(0)
 	if records := w.records(); len(records) != 0 {
 		t.Errorf("a record was claimed for a Mandate that cannot be sent: %+v", records)

@@ -46,6 +46,11 @@ func (o *Options) BindFlags(flags *flag.FlagSet) {
 // leastDuration is the shortest that a flag may be. Tests need seconds; none at all would do harm with each of them.
 const leastDuration = time.Second
 
+const (
+	leastSettleDelay = 48 * time.Second
+	leastRetention   = 56 * 24 * time.Hour
+)
+
 // Validate says what is wrong with the options, by the names of their flags, and what to do.
 func (o *Options) Validate() error {
 	var errs []error
@@ -76,6 +81,18 @@ func (o *Options) Validate() error {
 		errs = append(errs, fmt.Errorf("--leader-election-id is %q, which no Lease can be called: lower-case letters, digits, - and dots. Leave it out for mandate-operator.idv.mandate.io", o.LeaderElectionID))
 	}
 	return errors.Join(errs...)
+}
+
+// Warnings says what is allowed, for tests above all, and dangerous in production.
+func (o *Options) Warnings() []string {
+	var warnings []string
+	if o.SettleDelay < leastSettleDelay {
+		warnings = append(warnings, fmt.Sprintf("--settle-delay is below %s: an attempt that is still under way may be taken for a lost one. That is for tests", leastSettleDelay))
+	}
+	if o.RecordRetention < leastRetention {
+		warnings = append(warnings, "--record-retention is below the eight weeks for which the service keeps applications: a Mandate that is applied again may e-mail again. That is for tests")
+	}
+	return warnings
 }
 
 // namespaces gives WatchNamespaces as a list.

@@ -19,9 +19,11 @@ func TestFlags(t *testing.T) {
 		flags  string
 		wrong  string // the flag that is named; "" if all is right
 		reason string
+		// warnings about what is right, but not for production.
+		warnings int
 	}{
 		"defaults":                {},
-		"those of tests":          {flags: "--settle-delay=2s --record-retention=10s --deletion-give-up-after=4s"},
+		"those of tests":          {flags: "--settle-delay=2s --record-retention=10s --deletion-give-up-after=4s", warnings: 2},
 		"some namespaces":         {flags: "--watch-namespaces=team-a,team-b"},
 		"no settle delay":         {flags: "--settle-delay=0", wrong: "--settle-delay", reason: "every attempt is too late then"},
 		"a settle delay below 0":  {flags: "--settle-delay=-90s", wrong: "--settle-delay"},
@@ -48,6 +50,8 @@ func TestFlags(t *testing.T) {
 			switch err := options.Validate(); {
 			case c.wrong == "" && err != nil:
 				t.Errorf("%s: %v", c.flags, err)
+			case c.wrong == "" && len(options.Warnings()) != c.warnings:
+				t.Errorf("%s: there are the warnings %q, want %d", c.flags, options.Warnings(), c.warnings)
 			case c.wrong != "" && (err == nil || !strings.HasPrefix(err.Error(), c.wrong)):
 				t.Errorf("%s: the error is %v, and does not begin with %s: %s", c.flags, err, c.wrong, c.reason)
 			}

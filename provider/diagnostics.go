@@ -101,6 +101,8 @@ func describe(err error) string {
 		return text + "\n\nCheck base_url, the network, and a proxy or firewall between here and the service."
 	case client.KindRateLimited:
 		return text + "\n\nApply again later, with a lower -parallelism, or set max_requests_per_second in the provider block."
+	case client.KindNotFound:
+		return text + "\n\nCheck the id, and that the credentials are those of its account. The service deletes applications eight weeks after their creation."
 	case client.KindServer:
 		return text + "\n\nThe trouble is on the side of the service. Try again later."
 	case client.KindMethodNotAllowed, client.KindUnreadable:

@@ -63,7 +63,8 @@ type Individual struct {
 	Gender string `json:"gender,omitempty"`
 
 	// detailsSecretRef names a Secret in the same namespace that holds the individual's details, under the keys email,
-	// title, first_name, middle_name, last_name, date_of_birth, gender and reference. Only email is required.
+	// title, first_name, middle_name, last_name, date_of_birth, gender and reference. Only email is required. A field that is
+	// set beside it, inline, wins over the Secret's key. A key in other letters, such as firstName, is an error.
 	// +optional
 	DetailsSecretRef *SecretReference `json:"detailsSecretRef,omitempty"`
 }

@@ -115,8 +115,9 @@ type MandateSpec struct {
 	Individuals []Individual `json:"individuals"`
 
 	// decision is what to do with the application when it is in review: Complete or Reject. It is carried out as soon as
-	// the service allows it; a refusal is shown and tried again when the checks or the state change. Default: none, the
-	// decision is taken elsewhere.
+	// the service allows it, whatever the checks say, failed ones included: look at status.progress before you set Complete.
+	// A refusal is shown and tried again when the checks or the state change. Once there is an outcome, a decision
+	// changes nothing. Default: none, the decision is taken elsewhere.
 	// +optional
 	Decision Decision `json:"decision,omitempty"`
 

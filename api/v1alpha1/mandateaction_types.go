@@ -22,6 +22,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="FAILED",type=string,JSONPath=`.status.conditions[?(@.type=="Failed")].status`
 // +kubebuilder:printcolumn:name="AGE",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="REASON",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Failed")].reason`
+// +kubebuilder:printcolumn:name="WAITS",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Reconciling")].reason`
 type MandateAction struct {
 	metav1.TypeMeta `json:",inline"`
 	// metadata of the object, as for every Kubernetes object.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -21,8 +22,13 @@ func main() {
 	logging := zap.Options{}
 	options.BindFlags(flag.CommandLine)
 	logging.BindFlags(flag.CommandLine)
+	showVersion := flag.Bool("version", false, "Print the version, and end.")
 	flag.Usage = usage
 	flag.Parse()
+	if *showVersion {
+		fmt.Println("mandate-operator", version)
+		return
+	}
 	if flag.NArg() > 0 {
 		fmt.Fprintf(os.Stderr, "mandate-operator: takes no arguments, only flags; see --help\n")
 		os.Exit(2)
@@ -34,6 +40,9 @@ func main() {
 	logger := operator.WithoutBodies(zap.New(zap.UseFlagOptions(&logging)))
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger) // client-go and leader election
+	for _, warning := range options.Warnings() {
+		ctrl.Log.Info("Warning: " + warning)
+	}
 	os.Exit(run(options))
 }
 
@@ -44,7 +53,12 @@ func run(options operator.Options) int {
 		ctrl.Log.Error(err, "No cluster to work with: give --kubeconfig, set KUBECONFIG, or run in a cluster")
 		return 1
 	}
-	if err := operator.Run(ctx, config, options); err != nil {
+	err = operator.Run(ctx, config, options)
+	switch {
+	case meta.IsNoMatchError(err):
+		ctrl.Log.Error(err, "The cluster does not know the operator's kinds: install the CRDs, with make install or kubectl apply -k config/crd")
+		return 1
+	case err != nil:
 		ctrl.Log.Error(err, "The operator ended")
 		return 1
 	}

@@ -99,7 +99,8 @@ func (d *demo) keepRunning(ctx context.Context) error {
 	} {
 		d.screen.print("  " + line)
 	}
-	d.screen.print("", "The sandbox: "+d.url, "Logs:        "+filepath.Join(d.Dir, "*.log"), "")
+	d.screen.print("", "The sandbox: "+d.url, "Manifests:   "+d.manifestsDir()+" (those of "+manifests+" have another address)",
+		"Logs:        "+filepath.Join(d.Dir, "*.log"), "", "Nothing here deletes namespaces: that takes a kube-controller-manager.", "")
 	select {
 	case <-ctx.Done():
 		return nil

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strconv"
 	"syscall"
 
 	"github.com/go-logr/logr"
@@ -24,9 +25,15 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	context.AfterFunc(ctx, stop) // a second Ctrl-C does not wait
-	code := run(ctx, newScreen(os.Stdout), filepath.Dir(executable), os.Getenv("KEEP") != "")
+	code := run(ctx, newScreen(os.Stdout), filepath.Dir(executable), keep(os.Getenv("KEEP")))
 	stop()
 	os.Exit(code)
+}
+
+// keep is what KEEP says: anything but a no.
+func keep(text string) bool {
+	yes, err := strconv.ParseBool(text)
+	return text != "" && (yes || err != nil)
 }
 
 // run runs the demo with the programs in a directory, says what came of it, ends everything, and returns the exit code.

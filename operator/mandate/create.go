@@ -108,7 +108,11 @@ func (p *pass) post(ctx context.Context) {
 		attempt.outcome, attempt.kind, attempt.duplicate = idv.OutcomeOf(err), idv.KindOf(err), isDuplicate(err)
 		attempt.refusal = idv.IsRefusal(err)
 		p.facts.retryAfter = idv.RetryAfterOf(err)
-		logger.Info("The application was not created, or may not have been", "outcome", attempt.outcome.String(), "error", err.Error())
+		told := "The application was not created"
+		if attempt.outcome == idv.Unknown {
+			told = "The application may or may not have been created"
+		}
+		logger.Info(told, "outcome", attempt.outcome.String(), "error", err.Error())
 		p.suspect(err)
 		return
 	}

@@ -1,12 +1,16 @@
 package mandate
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"maps"
+	"regexp"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -14,6 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
@@ -83,13 +88,14 @@ func (p *pass) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFa
 	if live.Spec.Name == "" {
 		p.request.Name = idv.Hide(live.Name)
 	}
-	versions := versionsOf(live, mandateType)
+	versions, logger := versionsOf(live, mandateType), log.FromContext(ctx)
 	for i := range live.Spec.Individuals {
 		individual := &live.Spec.Individuals[i]
 		var secret corev1.Secret
 		if ref := individual.DetailsSecretRef; ref != nil {
 			err := p.Live.Get(ctx, types.NamespacedName{Namespace: live.Namespace, Name: ref.Name}, &secret)
 			if apierrors.IsNotFound(err) {
+				logger.Info("A Secret of an individual does not exist", "individual", individual.Name, "secret", ref.Name)
 				return inputsFacts{problem: v1alpha1.ReasonSecretNotFound}, nil
 			}
 			if err != nil {
@@ -97,8 +103,9 @@ func (p *pass) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFa
 			}
 			_, _ = fmt.Fprintln(versions, secret.UID, secret.ResourceVersion)
 		}
-		details, ok := detailsOf(individual, &secret, p.reference)
-		if !ok {
+		details, problem := detailsOf(individual, &secret, p.reference)
+		if problem != "" {
+			logger.Info("The details of an individual cannot be used", "individual", individual.Name, "secret", secret.Name, "problem", problem)
 			return inputsFacts{problem: v1alpha1.ReasonSecretInvalid}, nil
 		}
 		p.request.Individuals = append(p.request.Individuals, details)
@@ -106,20 +113,20 @@ func (p *pass) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFa
 	return inputsFacts{fingerprint: inputsFingerprint(versions)}, nil
 }
 
-// detailsOf puts an individual together: a field of the spec wins over the Secret's. False if the Secret is of no use.
-func detailsOf(individual *v1alpha1.Individual, secret *corev1.Secret, mandateReference string) (idv.NewIndividual, bool) {
-	valid := true
+// detailsOf puts an individual together: a field of the spec wins over the Secret's. problem says which key of the Secret is
+// of no use, and why; it holds no value.
+func detailsOf(individual *v1alpha1.Individual, secret *corev1.Secret, mandateReference string) (details idv.NewIndividual, problem string) {
 	pick := func(inline, key string) idv.Secret {
 		if inline != "" {
 			return idv.Hide(inline)
 		}
 		value := string(secret.Data[key])
 		if !utf8.ValidString(value) || utf8.RuneCountInString(value) > maxDetail {
-			valid = false
+			problem = key + " is not text, or too long"
 		}
 		return idv.Hide(value)
 	}
-	details := idv.NewIndividual{
+	details = idv.NewIndividual{
 		Email: pick(individual.Email, "email"), Title: pick(individual.Title, "title"),
 		FirstName: pick(individual.FirstName, "first_name"), MiddleName: pick(individual.MiddleName, "middle_name"),
 		LastName: pick(individual.LastName, "last_name"), DateOfBirth: pick(individual.DateOfBirth, "date_of_birth"),
@@ -130,10 +137,33 @@ func detailsOf(individual *v1alpha1.Individual, secret *corev1.Secret, mandateRe
 	}
 	if date := details.DateOfBirth.Reveal(); date != "" {
 		if _, err := time.Parse(time.DateOnly, date); err != nil {
-			valid = false
+			problem = "date_of_birth is not a date such as 1990-02-28"
 		}
 	}
-	return details, valid && details.Email.Reveal() != ""
+	if !emailRule.MatchString(details.Email.Reveal()) {
+		problem = "email is missing, or not an e-mail address"
+	}
+	return details, cmp.Or(misspelt(secret), problem)
+}
+
+// emailRule is that of the CRD for inline addresses.
+var emailRule = regexp.MustCompile(`^[^@[:space:]]+@[^@[:space:]]+$`)
+
+var detailKeys = []string{"email", "title", "first_name", "middle_name", "last_name", "date_of_birth", "gender", "reference"}
+
+// misspelt finds a key like firstName: what is in it would not be sent, and an application cannot be changed.
+func misspelt(secret *corev1.Secret) string {
+	folded := func(key string) string {
+		return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(key))
+	}
+	for _, key := range slices.Sorted(maps.Keys(secret.Data)) {
+		for _, meant := range detailKeys {
+			if key != meant && folded(key) == folded(meant) {
+				return key + " must be called " + meant
+			}
+		}
+	}
+	return ""
 }
 
 // mandateTypeID finds the id to send. An id is sent as it is: the shape of the reference data is not documented, so that

@@ -37,7 +37,7 @@ type verdict struct {
 // no value of the Mandate goes into a condition.
 var verdicts = map[string]verdict{
 	v1alpha1.ReasonAccepted: {metav1.ConditionTrue, settled, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
-		"The application exists and what the spec asks for has been carried out, as far as it does not wait for people."},
+		"The application exists, and what the spec asks for has been carried out, unless it waits for people or the outcome came first."},
 	v1alpha1.ReasonSuspended: {metav1.ConditionFalse, settled, metav1.ConditionFalse, v1alpha1.ReasonSuspended, metav1.ConditionUnknown,
 		"spec.suspend is true: nothing is created, read or decided until it is false."},
 	v1alpha1.ReasonServiceNotFound: {metav1.ConditionFalse, reconciling, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionFalse,
@@ -47,9 +47,9 @@ var verdicts = map[string]verdict{
 	v1alpha1.ReasonServiceNotReady: {metav1.ConditionFalse, reconciling, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionFalse,
 		"The IdentityService or ClusterIdentityService that spec.serviceRef names is not Ready: its condition Ready says why. Or it is being deleted: then nothing new is created."},
 	v1alpha1.ReasonSecretNotFound: {metav1.ConditionFalse, reconciling, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionFalse,
-		"A Secret that detailsSecretRef of an individual names does not exist in this namespace. Create it, or correct the name."},
+		"A Secret that detailsSecretRef of an individual names does not exist in this namespace. Create it, or correct the name: the operator's log has it."},
 	v1alpha1.ReasonSecretInvalid: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionFalse,
-		"A Secret that detailsSecretRef of an individual names has no email, a value that is too long or not text, or a date_of_birth that is not a date such as 1990-02-28. See the field's description for its keys."},
+		"A Secret that detailsSecretRef of an individual names has no email address, a value that is too long or not text, a date_of_birth that is not a date such as 1990-02-28, or a key in other letters, such as firstName for first_name. The operator's log names the Secret and the key."},
 	v1alpha1.ReasonMandateTypeNotFound: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonRefused, metav1.ConditionFalse,
 		"The service has no mandate type, or more than one, that spec.mandateType selects. status.mandateTypes of the IdentityService lists them."},
 	v1alpha1.ReasonRefused: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonRefused, metav1.ConditionTrue,
