@@ -87,11 +87,12 @@ func TestColumns(t *testing.T) {
 		},
 		"MandateAction": {
 			resource: "mda",
-			wide:     1,
-			status:   `status: {conditions: [{type: Failed, status: "True", reason: OutcomeUnknown, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}]}`,
+			wide:     2,
+			status: `status: {conditions: [{type: Failed, status: "True", reason: OutcomeUnknown, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"},
+				{type: Reconciling, status: "True", reason: MandateNotReady, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}]}`,
 			want: [][]string{
-				{"NAME", "MANDATE", "TYPE", "INDIVIDUAL", "COMPLETE", "FAILED", "AGE", "REASON"},
-				{"acme-resend", "acme", "ResendInvite", "jane", "True", "AGE", "OutcomeUnknown"}, // COMPLETE is empty
+				{"NAME", "MANDATE", "TYPE", "INDIVIDUAL", "COMPLETE", "FAILED", "AGE", "REASON", "WAITS"},
+				{"acme-resend", "acme", "ResendInvite", "jane", "True", "AGE", "OutcomeUnknown", "MandateNotReady"}, // COMPLETE is empty
 			},
 		},
 		"ApplicationRecord": {
