@@ -97,7 +97,7 @@ var verdicts = map[string]verdict{
 			"The operator gives up after a day by default."},
 	v1alpha1.ReasonDeletionRefused: {metav1.ConditionFalse, stalled, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
 		"The service refuses to archive or delete the application, or shows another one. Set deletionPolicy to Retain to " +
-			"delete the Mandate alone. The operator gives up after a day by default."},
+			"release the Mandate. The operator gives up after a day by default."},
 }
 
 // Sentences of the other conditions.
