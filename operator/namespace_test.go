@@ -135,7 +135,7 @@ func TestNamespaceDeletedWhileCreating(t *testing.T) {
 	})
 	w.emails(2)
 	w.creates(2)
-	w.logged("the id of an application that was just created cannot be recorded")
+	w.logged("Cannot record the id of a created application")
 }
 
 // logged waits until the operator has logged something.
