@@ -94,7 +94,7 @@ func (p *pass) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFa
 		if ref := individual.DetailsSecretRef; ref != nil {
 			err := p.Live.Get(ctx, types.NamespacedName{Namespace: live.Namespace, Name: ref.Name}, &secret)
 			if apierrors.IsNotFound(err) {
-				logger.Info("A Secret of an individual does not exist", "individual", individual.Name, "secret", ref.Name)
+				logger.Info("Secret of an individual not found", "individual", individual.Name, "secret", ref.Name)
 				return inputsFacts{problem: v1alpha1.ReasonSecretNotFound}, nil
 			}
 			if err != nil {
@@ -104,7 +104,7 @@ func (p *pass) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFa
 		}
 		details, problem := detailsOf(individual, &secret, p.reference)
 		if problem != "" {
-			logger.Info("The details of an individual cannot be used", "individual", individual.Name, "secret", secret.Name, "problem", problem)
+			logger.Info("Details of an individual are invalid", "individual", individual.Name, "secret", secret.Name, "problem", problem)
 			return inputsFacts{problem: v1alpha1.ReasonSecretInvalid}, nil
 		}
 		p.request.Individuals = append(p.request.Individuals, details)

@@ -212,7 +212,7 @@ func (p *pass) act(ctx context.Context, s step) error {
 func (p *pass) failed(ctx context.Context, err error, reason string) {
 	p.facts.trouble, p.facts.retryAfter = reason, idv.RetryAfterOf(err)
 	p.suspect(err)
-	log.FromContext(ctx).Info("A call to the service failed", "error", err.Error())
+	log.FromContext(ctx).Info("Request to the service failed", "error", err.Error())
 }
 
 // suspect has the connection looked at after a failure that may be the service's and not this call's alone.

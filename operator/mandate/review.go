@@ -109,7 +109,7 @@ func (p *pass) review(ctx context.Context) error {
 		log.FromContext(ctx).Info("Reviewed a check", "decision", wanted.Decision, "checkID", next.checkID, "applicationID", p.facts.id)
 	case idv.IsRefusal(err):
 		a.reviewRefused = true
-		log.FromContext(ctx).Info("The service refused the review of a check", "checkID", next.checkID, "error", err.Error())
+		log.FromContext(ctx).Info("The service refused a check review", "checkID", next.checkID, "error", err.Error())
 	default:
 		p.failed(ctx, err, v1alpha1.ReasonReadFailed)
 	}

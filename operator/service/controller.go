@@ -185,7 +185,7 @@ func (r *Reconciler) check(ctx context.Context, e *entry) string {
 		}
 		e.note(now, references, err)
 		if err != nil {
-			log.FromContext(ctx).Info("The identity service cannot be used", "error", err.Error(), "nextLook", e.next.Sub(now).Round(time.Second).String())
+			log.FromContext(ctx).Info("The identity service is not usable", "error", err.Error(), "nextCheck", e.next.Sub(now).Round(time.Second).String())
 		}
 		r.mu.Lock()
 		e.suspect = false
