@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// someCall is a call of every operation, with the values of someRequest.
-type someCall struct {
+// operationExample is a call of every operation, with the values of someRequest.
+type operationExample struct {
 	op           Operation
 	method, path string
 	body         string
@@ -21,8 +21,8 @@ const (
 	someIndividual  = `{"id":4711,"status":{"id":1,"status":"invited"}}`
 )
 
-func someCalls() []someCall {
-	return []someCall{
+func operationExamples() []operationExample {
+	return []operationExample{
 		{OpToken, "POST", "/ext/authentications/token", "grant_type=password&password=password&username=user", `{"access_token":"token","token_type":"bearer"}`,
 			func(ctx context.Context, c *Client) error { _, err := c.AccessToken(ctx); return err }},
 		{OpCreateApplication, "POST", "/ext/applications",
@@ -87,16 +87,16 @@ func someSubscription() Subscription {
 	return Subscription{URL: Hide("https://hooks.example.com"), Events: []string{"completed"}, ApplicationID: 4711}
 }
 
-// callOf gives the call of one operation.
-func callOf(t *testing.T, op Operation) someCall {
+// exampleOf gives the call of one operation.
+func exampleOf(t *testing.T, op Operation) operationExample {
 	t.Helper()
-	for _, call := range someCalls() {
+	for _, call := range operationExamples() {
 		if call.op == op {
 			return call
 		}
 	}
-	t.Fatalf("no call of %q; add it to someCalls", op)
-	return someCall{}
+	t.Fatalf("no call of %q; add it to operationExamples", op)
+	return operationExample{}
 }
 
 // emailing are the operations that e-mail people, as the interface says, whatever the table says.

@@ -26,7 +26,7 @@ func TestConfigurationErrors(t *testing.T) {
 		"http":                      {func(c *Config) { c.BaseURL = "http://canary.example.com" }, "base URL: must begin with https://"},
 		"http, looks like loopback": {func(c *Config) { c.BaseURL = "http://127.0.0.1.canary.example.com" }, "base URL: must begin with https://"},
 		"another scheme":            {func(c *Config) { c.BaseURL = "ftp://canary.example.com" }, "base URL: must begin with https://"},
-		"prefix twice":              {func(c *Config) { c.BaseURL = "https://canary.example.com/api/v1/" }, "base URL: leave out /api/v1"},
+		"prefix twice":              {func(c *Config) { c.BaseURL = "https://canary.example.com/api/v1/" }, "base URL: must not end in /api/v1"},
 		"no credentials":            {func(c *Config) { c.Credentials = Credentials{} }, "credentials: missing"},
 		"no password":               {func(c *Config) { c.Credentials = Credentials{Username: "canary"} }, "credentials: username and password go together"},
 		"no username":               {func(c *Config) { c.Credentials = Credentials{Password: Hide("canary")} }, "credentials: username and password go together"},
@@ -74,7 +74,7 @@ func TestBaseURLs(t *testing.T) {
 			continue
 		}
 		c := newClient(t, Config{BaseURL: base, Credentials: Credentials{ClientID: "id", ClientSecret: Hide("secret")}})
-		if got := c.url(call{op: OpRetrieveReferences}); got != want {
+		if got := c.url(request{op: OpRetrieveReferences}); got != want {
 			t.Errorf("%s: %s, want %s", base, got, want)
 		}
 	}

@@ -26,8 +26,8 @@ type struck struct {
 	passes bool
 }
 
-// faults are all that the sandbox knows, before and after its work. What a service says after its work is not a refusal:
-// one that lies there cannot be told from one that does not.
+// faults are all that the sandbox knows, before and after its work. What a service says after its work is not a
+// refusal: one that lies there cannot be told from one that does not.
 func faults() map[string]struck {
 	all := map[string]struck{}
 	add := func(name string, f struck) { all[name] = f }
@@ -168,8 +168,8 @@ func TestContractUnderFaults(t *testing.T) {
 	}
 }
 
-// victim is a deed that is about to meet a fault. Those of a world meet theirs at the same time: each has an application,
-// and each fault an operation, of its own.
+// victim is a deed that is about to meet a fault. Those of a world meet theirs at the same time: each has an
+// application, and each fault an operation, of its own.
 type victim struct {
 	deed
 	client *client.Client

@@ -102,7 +102,8 @@ func (w *world) order(name string, mandateType int64) client.NewApplication {
 	return order
 }
 
-// create makes an application, and holds that it is there once, with its invites and the id that was told, or not at all.
+// create makes an application, and holds that it is there once, with its invites and the id that was told, or not at
+// all.
 func (w *world) create(step string, order client.NewApplication) control.Application {
 	w.t.Helper()
 	var application *client.Application

@@ -10,7 +10,7 @@ import (
 // guarantees writes the rows of the guide's table from the table that the client goes by.
 func guarantees() string {
 	var b strings.Builder
-	for _, call := range someCalls() {
+	for _, call := range operationExamples() {
 		row := operations[call.op]
 		yes := map[bool]string{true: "yes", false: "no"}
 		retry := map[retryClass]string{retryNever: "never", retryIfNotExecuted: "if nothing was done", retrySafe: "any passing fault"}

@@ -133,7 +133,7 @@ func TestHTTP2SendsOnce(t *testing.T) {
 				for _, p := range []*payload{&c.resend, &c.reset} { // without a body there is less to keep net/http from it
 					p.learned.Store(&payloadReading{})
 				}
-				e := asError(t, callOf(t, op).run(t.Context(), c))
+				e := asError(t, exampleOf(t, op).run(t.Context(), c))
 				if e.Outcome != Unknown {
 					t.Errorf("%s: %v (%v)", op, e.Outcome, e)
 				}

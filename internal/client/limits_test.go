@@ -179,12 +179,12 @@ func TestRetryAfterOfAnAnswer(t *testing.T) {
 	for status, holds := range map[int]bool{429: true, 503: true, 500: false, 404: false} {
 		s := newService(t, wait(status), false)
 		c := s.client(t)
-		err := callOf(t, OpCreateApplication).run(t.Context(), c)
+		err := exampleOf(t, OpCreateApplication).run(t.Context(), c)
 		if got := RetryAfterOf(err) == time.Minute; got != holds {
 			t.Errorf("%d: Retry-After %v", status, RetryAfterOf(err))
 		}
 		calls, _ := s.seen()
-		err = callOf(t, OpDeleteApplication).run(t.Context(), c)
+		err = exampleOf(t, OpDeleteApplication).run(t.Context(), c)
 		if holds {
 			if e := expectFailure(t, err, NotSent, KindRateLimited); e.RetryAfter < 59*time.Second {
 				t.Errorf("%d: the next caller is told to wait %v", status, e.RetryAfter)
@@ -207,7 +207,7 @@ func TestLoginObeysRetryAfter(t *testing.T) {
 	expectFailure(t, err, Refused, KindRateLimited)
 	_, err = c.AccessToken(t.Context())
 	expectFailure(t, err, NotSent, KindRateLimited)
-	expectFailure(t, callOf(t, OpCreateApplication).run(t.Context(), c), NotSent, KindRateLimited)
+	expectFailure(t, exampleOf(t, OpCreateApplication).run(t.Context(), c), NotSent, KindRateLimited)
 	s.expect(t, 0, 1)
 }
 

@@ -35,11 +35,11 @@ type service struct {
 	login http.HandlerFunc
 
 	mu       sync.Mutex
-	requests []request
+	requests []receivedRequest
 }
 
-// request is what arrived.
-type request struct {
+// receivedRequest is a request as the service received it.
+type receivedRequest struct {
 	method, path, body string
 	header             http.Header
 }
@@ -52,7 +52,7 @@ func newService(t *testing.T, handler http.HandlerFunc, secure bool) *service {
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		s.mu.Lock()
-		s.requests = append(s.requests, request{r.Method, r.URL.Path, string(body), r.Header.Clone()})
+		s.requests = append(s.requests, receivedRequest{r.Method, r.URL.Path, string(body), r.Header.Clone()})
 		s.mu.Unlock()
 		if r.URL.Path == tokenPath {
 			s.login(w, r)
@@ -72,24 +72,25 @@ func newService(t *testing.T, handler http.HandlerFunc, secure bool) *service {
 }
 
 // seen gives the requests so far, logins apart.
-func (s *service) seen() (calls, logins []request) {
+func (s *service) seen() (requests, logins []receivedRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.requests {
 		if r.path == tokenPath {
 			logins = append(logins, r)
 		} else {
-			calls = append(calls, r)
+			requests = append(requests, r)
 		}
 	}
-	return calls, logins
+	return requests, logins
 }
 
-func (s *service) expect(t *testing.T, calls, logins int) {
+func (s *service) expect(t *testing.T, requests, logins int) {
 	t.Helper()
-	gotCalls, gotLogins := s.seen()
-	if len(gotCalls) != calls || len(gotLogins) != logins {
-		t.Errorf("the service saw %d calls and %d logins, want %d and %d", len(gotCalls), len(gotLogins), calls, logins)
+	gotRequests, gotLogins := s.seen()
+	if len(gotRequests) != requests || len(gotLogins) != logins {
+		t.Errorf("the service received %d requests and %d logins, want %d and %d",
+			len(gotRequests), len(gotLogins), requests, logins)
 	}
 }
 

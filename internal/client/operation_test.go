@@ -40,11 +40,11 @@ func declaredOperations(t *testing.T) []string {
 func TestEveryOperationHasARow(t *testing.T) {
 	const documented = 16 // interface: Endpoints, Summary
 	declared := declaredOperations(t)
-	if len(declared) != documented || len(operations) != documented || len(someCalls()) != documented {
+	if len(declared) != documented || len(operations) != documented || len(operationExamples()) != documented {
 		t.Errorf("%d operations are declared, %d have a row, %d a call in the tests; the interface documents %d",
-			len(declared), len(operations), len(someCalls()), documented)
+			len(declared), len(operations), len(operationExamples()), documented)
 	}
-	for _, call := range someCalls() {
+	for _, call := range operationExamples() {
 		row, ok := operations[call.op]
 		if !ok {
 			t.Errorf("%s has no row", call.op)
@@ -66,7 +66,7 @@ func TestEveryOperationHasARow(t *testing.T) {
 }
 
 func TestRequestsAreAsDocumented(t *testing.T) {
-	for _, call := range someCalls() {
+	for _, call := range operationExamples() {
 		t.Run(string(call.op), func(t *testing.T) {
 			s := newService(t, answers(http.StatusOK, call.answer), false)
 			if err := call.run(t.Context(), s.client(t)); err != nil {
@@ -141,7 +141,7 @@ func TestAnyTwoHundredIsSuccess(t *testing.T) {
 					continue
 				}
 				s := newService(t, answers(status, body), false)
-				if err := callOf(t, op).run(t.Context(), s.client(t)); err != nil {
+				if err := exampleOf(t, op).run(t.Context(), s.client(t)); err != nil {
 					t.Errorf("%s, %d %s: %v", op, status, body, err)
 				}
 				s.Close()

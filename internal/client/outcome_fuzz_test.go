@@ -73,7 +73,7 @@ func namesReference(body []byte) bool {
 }
 
 // seeFields is all that a body may add to an error's text.
-var seeFields = regexp.MustCompile(`^(: see (\w|\[|\]|\.|, | )+)?$`)
+var seeFields = regexp.MustCompile(`^(; invalid fields: (\w|\[|\]|\.|, | )+)?$`)
 
 // FuzzOutcome: whatever the status, the body and the headers, an answer to what e-mails people is Refused only if the
 // rule says so, and the error says nothing of the body but the interface's own field names.
@@ -90,7 +90,7 @@ func FuzzOutcome(f *testing.F) {
 		f.Add(uint8(1), 400, []byte(body), "-1")
 	}
 	ops := make([]Operation, 0, len(operations))
-	for _, call := range someCalls() {
+	for _, call := range operationExamples() {
 		ops = append(ops, call.op)
 	}
 	f.Fuzz(func(t *testing.T, which uint8, status int, data []byte, header string) {
@@ -121,15 +121,15 @@ func FuzzOutcome(f *testing.F) {
 
 func withoutOutcome(e *Error) string {
 	text, _, _ := strings.Cut(e.Error(), " (nothing was done)")
-	text, _, _ = strings.Cut(text, " (it is unknown whether it was carried out)")
+	text, _, _ = strings.Cut(text, " (the service may have carried it out)")
 	return text
 }
 
-// onlyKnown tells whether all fields of ": see a.b[0], c" are the interface's.
+// onlyKnown tells whether all fields of "; invalid fields: a.b[0], c" are the interface's.
 func onlyKnown(see string) bool {
-	for word := range strings.FieldsFuncSeq(strings.TrimPrefix(see, ": see "), func(r rune) bool { return strings.ContainsRune(",.[]", r) }) {
+	for word := range strings.FieldsFuncSeq(strings.TrimPrefix(see, "; invalid fields: "), func(r rune) bool { return strings.ContainsRune(",.[]", r) }) {
 		word = strings.TrimSpace(word)
-		if _, err := strconv.Atoi(word); err != nil && word != "another field" && word != "" && !slices.Contains(requestFields, word) {
+		if _, err := strconv.Atoi(word); err != nil && word != "unknown field" && word != "" && !slices.Contains(requestFields, word) {
 			return false
 		}
 	}

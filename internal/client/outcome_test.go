@@ -124,7 +124,7 @@ func TestOutcomeOfEveryAnswer(t *testing.T) {
 			s := newRawServer(t)
 			c := s.client(t)
 			c.limits.retries = rate.NewLimiter(0, 0) // one request a cell; retries have their own tests
-			call := callOf(t, op)
+			call := exampleOf(t, op)
 			for _, status := range saidStatuses {
 				for _, body := range saidBodies() {
 					if body.large && status%100 != 0 {
@@ -211,7 +211,7 @@ func TestKinds(t *testing.T) {
 			s := newService(t, answers(test.status, test.body), false)
 			c := s.client(t)
 			c.limits.retries = rate.NewLimiter(0, 0)
-			if e := asError(t, callOf(t, test.op).run(t.Context(), c)); e.Kind != test.kind {
+			if e := asError(t, exampleOf(t, test.op).run(t.Context(), c)); e.Kind != test.kind {
 				t.Errorf("kind %s, want %s", e.Kind, test.kind)
 			}
 		})
@@ -224,7 +224,7 @@ func TestErrorsOfContextsAreTheCallersOwn(t *testing.T) {
 	t.Run("canceled", func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		s.login = func(http.ResponseWriter, *http.Request) { cancel(fmt.Errorf("about %s", personal)) }
-		e := expectFailure(t, callOf(t, OpRetrieveApplication).run(ctx, s.client(t)), NotSent, KindCanceled)
+		e := expectFailure(t, exampleOf(t, OpRetrieveApplication).run(ctx, s.client(t)), NotSent, KindCanceled)
 		if got := e.Unwrap(); got != context.Canceled { //nolint:errorlint // it must be the bare one
 			t.Errorf("unwraps to %v", got)
 		}

@@ -77,8 +77,8 @@ func TestPayloadIsFoundOut(t *testing.T) {
 			t.Run(string(op)+", "+name, func(t *testing.T) {
 				s := newService(t, inTurn(test.turns...), false)
 				c := s.client(t)
-				_ = callOf(t, op).run(t.Context(), c)
-				err := callOf(t, op).run(t.Context(), c)
+				_ = exampleOf(t, op).run(t.Context(), c)
+				err := exampleOf(t, op).run(t.Context(), c)
 				if got := s.bodies(); got != test.want {
 					t.Errorf("sent %s, want %s", got, test.want)
 				}
@@ -118,7 +118,7 @@ func TestDeleteWithoutContentType(t *testing.T) {
 
 func TestASecondBodyThatIsLostIsUnknown(t *testing.T) {
 	s := newService(t, inTurn(answers(400, aboutNothing), abort), false)
-	expectFailure(t, callOf(t, OpResendInvites).run(t.Context(), s.client(t)), Unknown, KindConnection)
+	expectFailure(t, exampleOf(t, OpResendInvites).run(t.Context(), s.client(t)), Unknown, KindConnection)
 }
 
 // A shutdown between the two requests leaves open what the second would have done: that is no refusal.
@@ -128,7 +128,7 @@ func TestASecondBodyThatIsNotSent(t *testing.T) {
 		cancel()
 		answers(400, aboutNothing)(w, r)
 	}, false)
-	expectFailure(t, callOf(t, OpResendInvites).run(ctx, s.client(t)), NotSent, KindCanceled)
+	expectFailure(t, exampleOf(t, OpResendInvites).run(ctx, s.client(t)), NotSent, KindCanceled)
 	if got := s.bodies(); got != "<{}>" {
 		t.Errorf("sent %s", got)
 	}
@@ -157,7 +157,7 @@ func TestWhatWasTurnedAwayOnceWasSent(t *testing.T) {
 			}()
 			c := newClient(t, Config{BaseURL: "http://" + listener.Addr().String(), Credentials: Credentials{Username: "u", Password: Hide("p")}})
 			signIn(c)
-			expectFailure(t, callOf(t, op).run(t.Context(), c), Refused, KindUnreachable)
+			expectFailure(t, exampleOf(t, op).run(t.Context(), c), Refused, KindUnreachable)
 			<-gone
 		})
 	}

@@ -17,8 +17,8 @@ func TestFieldErrors(t *testing.T) {
 		"individuals as messages":   {`{"individuals":["none given"]}`, "individuals=none given"},
 		"both":                      {`{"individuals":["too many",{"email":["bad"]}]}`, "individuals[1].email=bad individuals=too many"},
 		"other letter case":         {`{"mandateType":["unknown"]}`, "mandate_type=unknown"},
-		"field that nobody knows":   {`{"` + personal + `":["x"]}`, "another field=x"},
-		"in an object":              {`{"reference":{"` + personal + `":["taken"]}}`, "reference.another field=taken"},
+		"field that nobody knows":   {`{"` + personal + `":["x"]}`, "unknown field=x"},
+		"in an object":              {`{"reference":{"` + personal + `":["taken"]}}`, "reference.unknown field=taken"},
 		"no text":                   {`{"name":[7,true],"reference":false}`, "name= reference="},
 		"nothing said":              {`{"name":[],"reference":null,"individuals":[{},null]}`, ""},
 		"lists in lists are no use": {`{"name":[["x"]]}`, "name="},
@@ -80,16 +80,16 @@ func TestHugeProblem(t *testing.T) {
 
 func TestErrorTexts(t *testing.T) {
 	for want, e := range map[string]*Error{
-		"create application: status 400 Bad Request: see individuals[0].email, reference (nothing was done)": {
+		"create application: HTTP 400 Bad Request; invalid fields: individuals[0].email, reference (nothing was done)": {
 			Operation: OpCreateApplication, Outcome: Refused, Kind: KindInvalid, Status: 400,
 			Problem: parseProblem(400, []byte(`{"exception":{"reference":["x"],"individuals":[{"email":["y"]}]}}`))},
-		"create application: login failed: status 401 Unauthorized: the service does not accept the credentials (nothing was sent)": {
-			Operation: OpCreateApplication, Outcome: NotSent, Kind: KindCredentials, Status: 401, Login: true, detail: "the service does not accept the credentials"},
-		"create application: the connection broke (it is unknown whether it was carried out)": {
+		"create application: login failed: HTTP 401 Unauthorized: the service rejected the credentials (nothing was sent)": {
+			Operation: OpCreateApplication, Outcome: NotSent, Kind: KindCredentials, Status: 401, Login: true, detail: "the service rejected the credentials"},
+		"create application: the connection broke (the service may have carried it out)": {
 			Operation: OpCreateApplication, Kind: KindConnection, detail: "the connection broke"},
-		"retrieve application: status 599":                              {Operation: OpRetrieveApplication, Kind: KindServer, Status: 599},
-		"retrieve application: status 502 Bad Gateway":                  {Operation: OpRetrieveApplication, Kind: KindServer, Status: 502},
-		"retrieve application: status 404 Not Found (nothing was done)": {Operation: OpRetrieveApplication, Outcome: Refused, Kind: KindNotFound, Status: 404},
+		"retrieve application: HTTP 599":                              {Operation: OpRetrieveApplication, Kind: KindServer, Status: 599},
+		"retrieve application: HTTP 502 Bad Gateway":                  {Operation: OpRetrieveApplication, Kind: KindServer, Status: 502},
+		"retrieve application: HTTP 404 Not Found (nothing was done)": {Operation: OpRetrieveApplication, Outcome: Refused, Kind: KindNotFound, Status: 404},
 	} {
 		if got := e.Error(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

@@ -18,10 +18,11 @@ import (
 	"github.com/go-logr/logr/funcr"
 )
 
-// canary is in every secret and every piece of personal data of these tests. Its parts are looked for in other notations.
+// canary is in every secret and every piece of personal data of these tests. Its parts are looked for in other
+// notations.
 const canary = "canary7301"
 
-func sightings(text string) []string {
+func canariesIn(text string) []string {
 	var found []string
 	for name, form := range map[string]string{
 		"plain": canary, "hexadecimal": fmt.Sprintf("%x", canary), "HEXADECIMAL": fmt.Sprintf("%X", canary), "bytes": "99 97 110 97 114 121 55 51 48 49",
@@ -87,7 +88,7 @@ func TestNothingSensitiveIsPrinted(t *testing.T) {
 		prints["slog"] = logged(value)
 		prints["logr"] = logrLogged(value)
 		for how, text := range prints {
-			if found := sightings(text); found != nil {
+			if found := canariesIn(text); found != nil {
 				t.Errorf("%s under %s shows the canary (%v): %.300s", name, how, found, text)
 			}
 		}
@@ -159,7 +160,7 @@ func TestNothingSensitiveInAPanic(t *testing.T) {
 		if err == nil || !bytes.Contains(output, []byte("panic: ")) {
 			t.Fatalf("%s: no panic: %v\n%s", name, err, output)
 		}
-		if found := sightings(string(output)); found != nil {
+		if found := canariesIn(string(output)); found != nil {
 			t.Errorf("%s shows the canary (%v):\n%s", name, found, output)
 		}
 	}
@@ -184,15 +185,15 @@ func FuzzSensitive(f *testing.F) {
 		NewApplication{Name: Hide(canary), Individuals: []NewIndividual{{Email: Hide(canary)}}}, c, refused, *refused, refused.Problem}
 	f.Fuzz(func(t *testing.T, format string) {
 		format = manyDigits.ReplaceAllString(format, "$1")
-		if sightings(format) != nil {
+		if canariesIn(format) != nil {
 			return // its own text, not a value's
 		}
 		for _, value := range values {
-			if text := fmt.Sprintf(format, value, value); sightings(text) != nil {
+			if text := fmt.Sprintf(format, value, value); canariesIn(text) != nil {
 				t.Errorf("%T shows the canary: %.300s", value, text)
 			}
 		}
-		if text := fmt.Sprintf(format, values...); sightings(text) != nil {
+		if text := fmt.Sprintf(format, values...); canariesIn(text) != nil {
 			t.Errorf("the values show the canary: %.300s", text)
 		}
 	})

@@ -166,7 +166,7 @@ func TestTokenRefusedByTheService(t *testing.T) {
 				c := s.client(t)
 				var err error
 				for range test.times {
-					err = callOf(t, op).run(t.Context(), c)
+					err = exampleOf(t, op).run(t.Context(), c)
 				}
 				if test.fails {
 					if e := expectFailure(t, err, Refused, KindCredentials); e.Login {
@@ -257,7 +257,7 @@ func TestCloseEndsALogin(t *testing.T) {
 	}
 	c := s.client(t)
 	failure := make(chan error)
-	go func() { failure <- callOf(t, OpCreateApplication).run(context.WithoutCancel(t.Context()), c) }()
+	go func() { failure <- exampleOf(t, OpCreateApplication).run(context.WithoutCancel(t.Context()), c) }()
 	<-begun
 	c.Close()
 	if e := expectFailure(t, <-failure, NotSent, KindCanceled); !e.Login {

@@ -63,7 +63,7 @@ func TestTransitionMethodIsFoundOut(t *testing.T) {
 				s := newService(t, test.handler, false)
 				c := s.client(t)
 				for range 2 {
-					if err := callOf(t, op).run(t.Context(), c); err != nil {
+					if err := exampleOf(t, op).run(t.Context(), c); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -94,7 +94,7 @@ func TestConfiguredTransitionMethod(t *testing.T) {
 	s := newService(t, answers(204, ""), false)
 	c := s.client(t, func(config *Config) { config.CompleteMethod, config.RejectMethod = TransitionPUT, TransitionPOST })
 	for _, op := range []Operation{OpCompleteApplication, OpRejectApplication} {
-		if err := callOf(t, op).run(t.Context(), c); err != nil {
+		if err := exampleOf(t, op).run(t.Context(), c); err != nil {
 			t.Error(err)
 		}
 	}

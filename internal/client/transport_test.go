@@ -23,8 +23,8 @@ import (
 // reset makes closing a connection a reset.
 func reset(connection net.Conn) { _ = connection.(*net.TCPConn).SetLinger(0) }
 
-// brokenAnswers are what happens to an answer on its way. All of them arrive at a server that has read the request, so it
-// may have been carried out.
+// brokenAnswers are what happens to an answer on its way. All of them arrive at a server that has read the request, so
+// it may have been carried out.
 func brokenAnswers() map[string]func(net.Conn) {
 	say := func(text string) func(net.Conn) {
 		return func(connection net.Conn) { _, _ = io.WriteString(connection, text) }
@@ -121,16 +121,16 @@ func TestNotSent(t *testing.T) {
 	}{
 		"refused":               {Config{BaseURL: closed}, KindUnreachable, "no connection could be made"},
 		"unknown host":          {Config{BaseURL: "https://idv..example"}, KindUnreachable, "cannot be resolved"},
-		"unknown authority":     {Config{BaseURL: secure.URL}, KindUnreachable, "authority that is not trusted"},
+		"unknown authority":     {Config{BaseURL: secure.URL}, KindUnreachable, "signed by an unknown authority"},
 		"another host's name":   {Config{BaseURL: strings.Replace(secure.URL, "127.0.0.1", "localhost", 1), CABundle: secure.config().CABundle}, KindUnreachable, "another host name"},
-		"HTTP instead of HTTPS": {Config{BaseURL: strings.Replace(plain.URL, "http:", "https:", 1)}, KindUnreachable, "does not speak TLS"},
+		"HTTP instead of HTTPS": {Config{BaseURL: strings.Replace(plain.URL, "http:", "https:", 1)}, KindUnreachable, "does not use TLS"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := test.config
 			config.Credentials, config.RequestsPerSecond = plain.config().Credentials, -1
 			c := newClient(t, config)
 			c.limits.retries = rate.NewLimiter(0, 0)
-			for _, call := range someCalls() {
+			for _, call := range operationExamples() {
 				e := expectFailure(t, call.run(t.Context(), c), NotSent, test.kind)
 				if !strings.Contains(e.Error(), test.text) {
 					t.Errorf("%q does not say %q", e, test.text)
@@ -140,7 +140,7 @@ func TestNotSent(t *testing.T) {
 				}
 			}
 			signIn(c)
-			expectFailure(t, callOf(t, OpCreateApplication).run(t.Context(), c), NotSent, test.kind)
+			expectFailure(t, exampleOf(t, OpCreateApplication).run(t.Context(), c), NotSent, test.kind)
 		})
 	}
 	plain.expect(t, 0, 0)
@@ -193,14 +193,14 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		s := newService(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, status) }, false)
 		c := s.client(t)
-		for _, call := range someCalls()[1:] {
+		for _, call := range operationExamples()[1:] {
 			e := expectFailure(t, call.run(t.Context(), c), Unknown, KindUnreadable)
 			if !strings.Contains(e.Error(), "redirect") {
 				t.Errorf("%q does not say what is wrong", e)
 			}
 		}
 		calls, _ := s.seen()
-		if want := len(someCalls()) - 1; len(calls) != want {
+		if want := len(operationExamples()) - 1; len(calls) != want {
 			t.Errorf("%d requests for %d calls", len(calls), want)
 		}
 	}
@@ -229,7 +229,7 @@ func TestConnections(t *testing.T) {
 				defer server.Close()
 				c := s.client(t)
 				signIn(c)
-				call := callOf(t, op)
+				call := exampleOf(t, op)
 				var callers sync.WaitGroup
 				for i := range 20 {
 					callers.Go(func() {

@@ -9,8 +9,8 @@ import (
 // listNames are the names under which an answer may hold the list of webhooks.
 var listNames = []string{"webhooks", "subscriptions", "data", "results", "items", "result"}
 
-// allKnown is the strict rule for "what is not listed does not exist": the answer is nothing, or one list, bare or in at
-// most two wrappers that hold no other, and every entry of it names a URL.
+// allKnown is the strict rule for "what is not listed does not exist": the answer is nothing, or one list, bare or in
+// at most two wrappers that hold no other, and every entry of it names a URL.
 func allKnown(body []byte) bool {
 	if len(body) == 0 {
 		return true
