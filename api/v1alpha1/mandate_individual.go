@@ -65,7 +65,7 @@ type Individual struct {
 
 	// detailsSecretRef names a Secret in the same namespace that holds the details of the individual. Its keys are email,
 	// title, first_name, middle_name, last_name, date_of_birth, gender and reference. Only email is required. A key in
-	// another spelling, such as firstName, is an error. A field that is set inline takes precedence over the key.
+	// another form, such as firstName, is an error. A field that is set inline takes precedence over the key.
 	// +optional
 	DetailsSecretRef *SecretReference `json:"detailsSecretRef,omitempty"`
 }
