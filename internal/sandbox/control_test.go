@@ -17,20 +17,20 @@ import (
 )
 
 // get fetches a path beside the interface.
-func (s *served) get(path, accept string) answer {
+func (s *testService) get(path, accept string) response {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+path, http.NoBody)
-	must0(s.t, err)
+	noError(s.t, err)
 	request.Header.Set("Accept", accept)
 	got, err := send(request)
-	must0(s.t, err)
+	noError(s.t, err)
 	return got
 }
 
 func TestHelpPageAndDocumentationListTheSameRoutes(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	source, err := os.ReadFile("doc.go")
-	must0(t, err)
+	noError(t, err)
 	routes, _ := s.get(control.Prefix+"/", "application/json").tree().([]any)
 	help, page := string(s.get(control.Prefix+"/", "").body), string(s.get("/", "text/html").body)
 	if len(routes) < 20 {
@@ -54,7 +54,7 @@ func TestHelpPageAndDocumentationListTheSameRoutes(t *testing.T) {
 }
 
 func TestControlRefuses(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	path := s.create(mandate("done", "jane"))
 	s.play(control.Play{Reference: "done"})
 	s.must(http.MethodPatch, path+"/complete", object{})
@@ -100,7 +100,7 @@ func TestControlRefuses(t *testing.T) {
 
 // Somebody types these by hand, who has no types to go by.
 func TestControlNamesTheFieldOfABadBody(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	cases := map[string]struct {
 		method, path, body string
 		want               string // of the message
@@ -133,10 +133,10 @@ func TestControlNamesTheFieldOfABadBody(t *testing.T) {
 
 // A number is as good as its digits, and what a body does not mention stays as it is.
 func TestControlTakesWhatIsMeant(t *testing.T) {
-	s := serve(t, sandbox.Options{Autoplay: true})
+	s := startSandbox(t, sandbox.Options{Autoplay: true})
 	wantEqual(t, "status code", http.StatusNoContent, s.control("PUT", "/dialects", `{"readLag": 2}`).status)
 	switches, err := s.Dialects(t.Context())
-	must0(t, err)
+	noError(t, err)
 	for _, one := range switches {
 		if one.Name == "readLag" {
 			wantEqual(t, "readLag", "2", one.Value)
@@ -144,56 +144,56 @@ func TestControlTakesWhatIsMeant(t *testing.T) {
 	}
 	wantEqual(t, "status code", http.StatusNoContent, s.control("PUT", "/autoplay", `{"delay_ms": 9}`).status)
 	mode, err := s.Autoplay(t.Context())
-	must0(t, err)
+	noError(t, err)
 	wantEqual(t, "mode", control.Autoplay{Enabled: true, DelayMillis: 9}, mode)
 }
 
 // control sends a body to the control API as it is.
-func (s *served) control(method, path, body string) answer {
+func (s *testService) control(method, path, body string) response {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+control.Prefix+path, strings.NewReader(body))
-	must0(s.t, err)
+	noError(s.t, err)
 	got, err := send(request)
-	must0(s.t, err)
+	noError(s.t, err)
 	return got
 }
 
 func TestClock(t *testing.T) {
 	start := time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC)
-	s := serve(t, sandbox.Options{StartTime: start})
+	s := startSandbox(t, sandbox.Options{StartTime: start})
 	ctx := t.Context()
 	near := func(what string, want time.Time) {
 		t.Helper()
 		now, err := s.Now(ctx)
-		must0(t, err)
+		noError(t, err)
 		if off := now.Sub(want); off < 0 || off > time.Minute {
 			t.Errorf("%s: the clock shows %s, want %s", what, now, want)
 		}
 	}
 	near("at first", start)
 	advanced, err := s.Advance(ctx, 48*time.Hour)
-	must0(t, err)
+	noError(t, err)
 	near("advanced", start.Add(48*time.Hour))
 	if advanced.Before(start.Add(48 * time.Hour)) {
 		t.Errorf("advance answers %s", advanced)
 	}
-	must0(t, s.SetClock(ctx, start.Add(-time.Hour)))
+	noError(t, s.SetClock(ctx, start.Add(-time.Hour)))
 	near("set back", start.Add(-time.Hour))
-	must0(t, s.Reset(ctx))
+	noError(t, s.Reset(ctx))
 	near("reset", start)
 }
 
 func TestResetForgetsEverythingButIDs(t *testing.T) {
 	options := sandbox.Options{}
-	must0(t, options.Dialect.Parse("createStatus=201"))
-	s := serve(t, options)
+	noError(t, options.Dialect.Parse("createStatus=201"))
+	s := startSandbox(t, options)
 	ctx := t.Context()
 	before := s.must(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
-	must0(t, s.SetDialect(ctx, "createStatus", "202"))
-	must0(t, s.Fault(ctx, control.Fault{Operation: control.AnyOperation, Kind: control.Close, Times: control.Always}))
-	must0(t, s.Reset(ctx))
+	noError(t, s.SetDialect(ctx, "createStatus", "202"))
+	noError(t, s.Fault(ctx, control.Fault{Operation: control.AnyOperation, Kind: control.Close, Times: control.Always}))
+	noError(t, s.Reset(ctx))
 
-	wantEqual(t, "the token", http.StatusUnauthorized, s.call("GET", "/ext/references", nil).status)
+	wantEqual(t, "the token", http.StatusUnauthorized, s.request("GET", "/ext/references", nil).status)
 	s.token = s.login()
 	wantEqual(t, "e-mails", 0, len(s.emails()))
 	after := s.must(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
@@ -202,11 +202,11 @@ func TestResetForgetsEverythingButIDs(t *testing.T) {
 		t.Errorf("id %v came after %v", after.at("id"), before.at("id"))
 	}
 	stats, err := s.Stats(ctx)
-	must0(t, err)
+	noError(t, err)
 	wantEqual(t, "creates counted", int64(1), stats.Requests(control.CreateApplication))
-	must0(t, s.ResetStats(ctx))
+	noError(t, s.ResetStats(ctx))
 	stats, err = s.Stats(ctx)
-	must0(t, err)
+	noError(t, err)
 	wantEqual(t, "creates counted after that", int64(0), stats.Requests(control.CreateApplication))
 }
 
@@ -223,7 +223,7 @@ func TestAutoplay(t *testing.T) {
 		"fail as a name is no tag":   {"jane@fail.example.com", "in review", "passed"},
 		"a person without an e-mail": {"", "in review", "passed"},
 	}
-	s := serve(t, sandbox.Options{Autoplay: true, AutoplayDelay: time.Millisecond})
+	s := startSandbox(t, sandbox.Options{Autoplay: true, AutoplayDelay: time.Millisecond})
 	idle := changed(object{"reference": "idle", "individuals": []object{{"email": "joe+idle@example.com"}}})
 	idlePath := s.create(idle)
 	for name, c := range cases {
@@ -232,7 +232,7 @@ func TestAutoplay(t *testing.T) {
 			s.create(changed(object{"reference": name, "individuals": []object{{"email": c.email}}}))
 			eventually(t, func() string {
 				applications, err := s.Applications(t.Context())
-				must0(t, err)
+				noError(t, err)
 				app := applications[len(applications)-1]
 				if app.State != c.state {
 					return "the application is " + app.State
@@ -249,12 +249,12 @@ func TestAutoplay(t *testing.T) {
 }
 
 func TestAutoplaySwitches(t *testing.T) {
-	s := serve(t, sandbox.Options{AutoplayDelay: 7 * time.Millisecond})
+	s := startSandbox(t, sandbox.Options{AutoplayDelay: 7 * time.Millisecond})
 	ctx := t.Context()
 	path := s.create(mandate("acme", "jane"))
-	must0(t, s.SetAutoplay(ctx, control.Autoplay{Enabled: true}))
+	noError(t, s.SetAutoplay(ctx, control.Autoplay{Enabled: true}))
 	mode, err := s.Autoplay(ctx)
-	must0(t, err)
+	noError(t, err)
 	wantEqual(t, "mode", control.Autoplay{Enabled: true, DelayMillis: 7}, mode)
 	eventually(t, func() string {
 		if state := statusName(s.must("GET", path, nil)); state != "in review" {
@@ -262,15 +262,15 @@ func TestAutoplaySwitches(t *testing.T) {
 		}
 		return ""
 	})
-	must0(t, s.SetAutoplay(ctx, control.Autoplay{DelayMillis: 3}))
+	noError(t, s.SetAutoplay(ctx, control.Autoplay{DelayMillis: 3}))
 	mode, err = s.Autoplay(ctx)
-	must0(t, err)
+	noError(t, err)
 	wantEqual(t, "mode", control.Autoplay{DelayMillis: 3}, mode)
 }
 
 // One reference, many callers: the service's check is not subject to races.
 func TestParallelCreates(t *testing.T) {
-	s := serve(t, sandbox.Options{Autoplay: true, AutoplayDelay: time.Millisecond})
+	s := startSandbox(t, sandbox.Options{Autoplay: true, AutoplayDelay: time.Millisecond})
 	var callers sync.WaitGroup
 	statuses := make(chan int, 16)
 	for range cap(statuses) {
@@ -294,12 +294,12 @@ func TestParallelCreates(t *testing.T) {
 
 func TestLogsHoldNothingPersonal(t *testing.T) {
 	var log lockedBuffer
-	s := serve(t, sandbox.Options{Logger: slog.New(slog.NewJSONHandler(&log, nil))})
+	s := startSandbox(t, sandbox.Options{Logger: slog.New(slog.NewJSONHandler(&log, nil))})
 	path := s.create(object{"name": "Canary-name", "reference": "Canary-reference", "mandate_type": kyc, "individuals": []object{{
 		"email": "canary@example.com", "first_name": "Canary", "reference": "Canary-person",
 	}}})
-	s.call(http.MethodPost, "/ext/applications", object{"name": "Canary", "individuals": []object{{"email": "canary"}}})
-	s.call(http.MethodPost, "/ext/applications", `{"name": "Canary`)
+	s.request(http.MethodPost, "/ext/applications", object{"name": "Canary", "individuals": []object{{"email": "canary"}}})
+	s.request(http.MethodPost, "/ext/applications", `{"name": "Canary`)
 	s.play(control.Play{Reference: "Canary-reference"})
 	s.must("GET", path, nil)
 	text := log.String()

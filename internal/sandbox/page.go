@@ -66,11 +66,11 @@ func sourceHash(source []byte) string {
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// thePage is the same for every sandbox, and most never show it.
-var thePage = sync.OnceValue(newPage)
+// sandboxPage is the same for every sandbox, and most never show it.
+var sandboxPage = sync.OnceValue(newPage)
 
 func servePage(w http.ResponseWriter, _ *http.Request) {
-	people := thePage()
+	people := sandboxPage()
 	for name, value := range map[string]string{
 		"Content-Type":            "text/html; charset=utf-8",
 		"Content-Security-Policy": people.policy,

@@ -5,9 +5,9 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
-func (s *Service) references(c *call) (reply, error) {
+func (s *Service) references(r *request) (response, error) {
 	all := state.AllReferences()
-	switch c.dialect.References {
+	switch r.dialect.References {
 	case dialect.ReferencesApplicationTypes:
 		return ok(map[string]any{
 			"application_types": all.MandateTypes, "country_codes": all.Countries, "documents": all.DocumentTypes,
@@ -20,9 +20,9 @@ func (s *Service) references(c *call) (reply, error) {
 	lists := map[string]any{
 		"mandate_types": all.MandateTypes, "countries": all.Countries, "document_types": all.DocumentTypes,
 	}
-	switch c.dialect.References {
+	switch r.dialect.References {
 	case dialect.ReferencesStringIDs:
-		c.dialect.IDs = dialect.IDsString
+		r.dialect.IDs = dialect.IDsString
 	case dialect.ReferencesData:
 		lists = map[string]any{"data": lists}
 	}

@@ -13,17 +13,17 @@ import (
 // Service is a running sandbox. It is an http.Handler for everything: the
 // service's interface, the control API and a page for people.
 type Service struct {
-	options Options
-	clock   *state.Clock
-	account *state.Account
-	tokens  *state.Tokens
-	dialect *dialect.Current
-	queue   *delivery.Queue
-	faults  faults
-	limit   throttle
-	stats   statistics
-	player  *player
-	mux     *http.ServeMux
+	options    Options
+	clock      *state.Clock
+	account    *state.Account
+	tokens     *state.Tokens
+	dialect    *dialect.Current
+	queue      *delivery.Queue
+	faults     faultQueue
+	limiter    rateLimiter
+	stats      statistics
+	autoplayer *autoplayer
+	mux        *http.ServeMux
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -43,8 +43,8 @@ func New(options Options) *Service {
 	s.tokens = state.NewTokens(s.clock)
 	s.queue = delivery.NewQueue(s.clock.Now, options.RemoteDeliveries)
 	s.account = state.NewAccount(s.clock, s.dialect, options.Seed, s.deliver)
-	s.player = newPlayer(s.account, options.autoplay())
-	s.done.Go(func() { s.player.run(s.ctx) })
+	s.autoplayer = newAutoplayer(s.account, options.autoplay())
+	s.done.Go(func() { s.autoplayer.run(s.ctx) })
 	s.routeInterface()
 	s.routeControl()
 	s.mux.HandleFunc("GET /{$}", servePage)
@@ -66,11 +66,11 @@ func (s *Service) Close() {
 // reset puts everything back to how it was started.
 func (s *Service) reset() {
 	s.clock.Reset()
-	s.dialect.Speak(s.options.Dialect)
-	s.player.set(s.options.autoplay())
+	s.dialect.Set(s.options.Dialect)
+	s.autoplayer.set(s.options.autoplay())
 	s.tokens.Revoke()
 	s.faults.clear()
 	s.account.Reset()
-	s.queue.Forget()
+	s.queue.Clear()
 	s.stats.reset()
 }

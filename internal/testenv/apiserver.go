@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// Etcd is where the etcd of the control plane listens, a host and port.
-func (e *Environment) Etcd() string {
+// EtcdAddress is where the etcd of the control plane listens, a host and port.
+func (e *Environment) EtcdAddress() string {
 	return e.controlPlane.ControlPlane.Etcd.URL.Host
 }
 

@@ -26,10 +26,10 @@ rules:
 - level: None
 `
 
-// Right is a verb on a resource, as in "patch mandates.idv.mandate.io/status".
-type Right string
+// Permission is a verb on a resource, as in "patch mandates.idv.mandate.io/status".
+type Permission string
 
-func rightTo(verb, group, resource, subresource string) Right {
+func newPermission(verb, group, resource, subresource string) Permission {
 	name := resource
 	if group != "" {
 		name += "." + group
@@ -37,18 +37,18 @@ func rightTo(verb, group, resource, subresource string) Right {
 	if subresource != "" {
 		name += "/" + subresource
 	}
-	return Right(verb + " " + name)
+	return Permission(verb + " " + name)
 }
 
-// Rights are what rules grant, sorted. Rules without resources grant nothing here.
-func Rights(rules []rbacv1.PolicyRule) []Right {
-	granted := map[Right]bool{}
+// Permissions are what rules grant, sorted. Rules without resources grant nothing here.
+func Permissions(rules []rbacv1.PolicyRule) []Permission {
+	granted := map[Permission]bool{}
 	for _, rule := range rules {
 		for _, group := range rule.APIGroups {
 			for _, resource := range rule.Resources {
 				for _, verb := range rule.Verbs {
 					name, subresource, _ := strings.Cut(resource, "/")
-					granted[rightTo(verb, group, name, subresource)] = true
+					granted[newPermission(verb, group, name, subresource)] = true
 				}
 			}
 		}
@@ -56,28 +56,28 @@ func Rights(rules []rbacv1.PolicyRule) []Right {
 	return slices.Sorted(maps.Keys(granted))
 }
 
-// UsedRights are what a user has asked the API server for so far, by its audit log: what RBAC allowed and what it refused,
+// UsedPermissions are what a user has asked the API server for so far, by its audit log: what RBAC allowed and what it refused,
 // both sorted. Only OperatorUser and ServiceAccounts are in that log.
-func (e *Environment) UsedRights(user string) (allowed, refused []Right, err error) {
+func (e *Environment) UsedPermissions(user string) (allowed, refused []Permission, err error) {
 	requests, err := e.requests(user)
 	return slices.Sorted(maps.Keys(requests["allow"])), slices.Sorted(maps.Keys(requests["forbid"])), err
 }
 
 // Requests counts the requests of a user that RBAC allowed so far, by its audit log. Only OperatorUser and ServiceAccounts
 // are in that log.
-func (e *Environment) Requests(user string) (map[Right]int, error) {
+func (e *Environment) Requests(user string) (map[Permission]int, error) {
 	requests, err := e.requests(user)
 	return requests["allow"], err
 }
 
 // requests counts those of a user by RBAC's decision, allow or forbid.
-func (e *Environment) requests(user string) (map[string]map[Right]int, error) {
+func (e *Environment) requests(user string) (map[string]map[Permission]int, error) {
 	log, err := os.Open(e.auditLog())
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = log.Close() }()
-	decided := map[string]map[Right]int{"allow": {}, "forbid": {}}
+	decided := map[string]map[Permission]int{"allow": {}, "forbid": {}}
 	lines := bufio.NewScanner(log)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -95,7 +95,7 @@ func (e *Environment) requests(user string) (map[string]map[Right]int, error) {
 		if event.User.Username != user || event.ObjectRef == nil || counts == nil {
 			continue
 		}
-		counts[rightTo(event.Verb, event.ObjectRef.APIGroup, event.ObjectRef.Resource, event.ObjectRef.Subresource)]++
+		counts[newPermission(event.Verb, event.ObjectRef.APIGroup, event.ObjectRef.Resource, event.ObjectRef.Subresource)]++
 	}
 	return decided, lines.Err()
 }

@@ -27,7 +27,7 @@ func (e *Environment) StartControlPlane() error {
 	if e.Kubectl, err = e.findKubectl(); err != nil {
 		return err
 	}
-	if e.leash, err = newLeash(e.Dir); err != nil {
+	if e.supervisor, err = newSupervisor(e.Dir); err != nil {
 		return err
 	}
 	plane := &envtest.Environment{
@@ -67,7 +67,7 @@ func (e *Environment) StartControlPlane() error {
 // prepare makes what a program of the control plane needs: itself on the leash, an empty directory, and a log.
 func (e *Environment) prepare(binary string) (path, dir string, log *os.File, err error) {
 	name := filepath.Base(binary)
-	if path, err = e.leash.wrap(binary); err != nil {
+	if path, err = e.supervisor.wrap(binary); err != nil {
 		return "", "", nil, err
 	}
 	if dir, err = os.MkdirTemp(e.Dir, name+"-"); err != nil {
@@ -119,10 +119,10 @@ func findAssets(dir string, names ...string) (map[string]string, error) {
 // stopControlPlane kills it instead of asking it to end: what it would save is thrown away, and kube-apiserver takes a
 // minute or more as long as somebody watches, as `kubectl get --watch` does, or when etcd is gone.
 func (e *Environment) stopControlPlane() error {
-	if e.leash == nil {
+	if e.supervisor == nil {
 		return nil
 	}
-	err := errors.Join(e.killResumed(), e.leash.release())
+	err := errors.Join(e.killRestarted(), e.supervisor.killAll())
 	if e.controlPlane != nil {
 		err = errors.Join(err, e.controlPlane.WebhookInstallOptions.Cleanup()) // a directory of certificates, outside Dir
 	}

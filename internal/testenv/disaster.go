@@ -26,7 +26,7 @@ const (
 // Crash kills a program of the control plane with SIGKILL and returns when it is gone.
 func (e *Environment) Crash(program string) error {
 	e.mu.Lock()
-	resumed := e.resumed[program]
+	resumed := e.restarted[program]
 	e.mu.Unlock()
 	if resumed != nil {
 		return resumed.Kill()
@@ -38,11 +38,11 @@ func (e *Environment) Crash(program string) error {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		return fmt.Errorf("killing %s: %w", program, err)
 	}
-	err = wait.PollUntilContextTimeout(context.Background(), pollInterval, endTimeout, true, func(context.Context) (bool, error) {
+	err = wait.PollUntilContextTimeout(context.Background(), pollInterval, exitTimeout, true, func(context.Context) (bool, error) {
 		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH), nil
 	})
 	if err != nil {
-		return fmt.Errorf("%s still runs %s after it was killed", program, endTimeout)
+		return fmt.Errorf("%s still runs %s after it was killed", program, exitTimeout)
 	}
 	return nil
 }
@@ -59,16 +59,16 @@ func (e *Environment) firstPID(program string) (int, error) {
 func (e *Environment) pid(program string) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if resumed := e.resumed[program]; resumed != nil {
+	if resumed := e.restarted[program]; resumed != nil {
 		return resumed.PID(), nil
 	}
 	return e.firstPID(program)
 }
 
-// Resume starts a program that has crashed with the arguments that it had, so with the same address, data and
+// Restart starts a program that has crashed with the arguments that it had, so with the same address, data and
 // certificates, and waits until it answers. The library's own restart would make other certificates, and every client
 // that is there would be a stranger.
-func (e *Environment) Resume(ctx context.Context, program string) error {
+func (e *Environment) Restart(ctx context.Context, program string) error {
 	argv, err := os.ReadFile(filepath.Join(e.Dir, program+".argv"))
 	if err != nil {
 		return err
@@ -83,12 +83,12 @@ func (e *Environment) Resume(ctx context.Context, program string) error {
 		return err
 	}
 	e.mu.Lock()
-	e.resumed[program] = process
+	e.restarted[program] = process
 	e.mu.Unlock()
-	return process.wait(ctx, "it is ready", func() (bool, error) { return e.answers(ctx, program), nil })
+	return process.wait(ctx, "it is ready", func() (bool, error) { return e.healthy(ctx, program), nil })
 }
 
-func (e *Environment) answers(ctx context.Context, program string) bool {
+func (e *Environment) healthy(ctx context.Context, program string) bool {
 	httpClient, health := &http.Client{Timeout: requestTimeout}, e.controlPlane.ControlPlane.Etcd.URL.String()+"/health"
 	if program == APIServer {
 		server, _, err := rest.DefaultServerUrlFor(e.Config)
@@ -112,11 +112,11 @@ func (e *Environment) answers(ctx context.Context, program string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-func (e *Environment) killResumed() error {
+func (e *Environment) killRestarted() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var errs []error
-	for _, process := range e.resumed {
+	for _, process := range e.restarted {
 		errs = append(errs, process.Kill())
 	}
 	return errors.Join(errs...)
@@ -153,14 +153,14 @@ func (e *Environment) Restore(ctx context.Context, backup string) error {
 	if err := os.Chmod(data, 0o700); err != nil { //nolint:gosec // a directory
 		return err
 	}
-	if err := e.Resume(ctx, Etcd); err != nil {
+	if err := e.Restart(ctx, Etcd); err != nil {
 		return err
 	}
-	return e.Resume(ctx, APIServer)
+	return e.Restart(ctx, APIServer)
 }
 
-// Compact drops what etcd remembers of the time before a resource version: it cannot be watched from there any more.
-func (e *Environment) Compact(ctx context.Context, resourceVersion string) error {
+// CompactEtcd drops what etcd remembers of the time before a resource version: it cannot be watched from there any more.
+func (e *Environment) CompactEtcd(ctx context.Context, resourceVersion string) error {
 	url := e.controlPlane.ControlPlane.Etcd.URL.String() + "/v3/kv/compaction"
 	body := bytes.NewBufferString(fmt.Sprintf(`{"revision": %q, "physical": true}`, resourceVersion))
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, body)

@@ -40,7 +40,7 @@ func TestDisaster(t *testing.T) {
 		if err := c.Get(t.Context(), client.ObjectKey{Name: before}, &corev1.Namespace{}); err == nil {
 			t.Error("something still answers after the crash")
 		}
-		if err := e.Resume(withTimeout(t), APIServer); err != nil {
+		if err := e.Restart(withTimeout(t), APIServer); err != nil {
 			t.Fatal(err)
 		}
 		if !exists(before) || !exists(after) {

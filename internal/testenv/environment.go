@@ -25,11 +25,11 @@ type Environment struct {
 	Kubectl string
 
 	controlPlane *envtest.Environment
-	leash        *leash
+	supervisor        *supervisor
 
 	mu        sync.Mutex
 	processes []*Process
-	resumed   map[string]*Process
+	restarted   map[string]*Process
 	builds    map[string]func() (string, error)
 }
 
@@ -43,7 +43,7 @@ func New() (*Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Environment{Dir: dir, Root: root, builds: map[string]func() (string, error){}, resumed: map[string]*Process{}}, nil
+	return &Environment{Dir: dir, Root: root, builds: map[string]func() (string, error){}, restarted: map[string]*Process{}}, nil
 }
 
 // Close ends every process, the youngest first and the control plane last, and removes Dir.

@@ -9,20 +9,20 @@ import (
 	"time"
 )
 
-// endTimeout is how long programs on the leash may take to be gone once it is released.
-const endTimeout = 10 * time.Second
+// exitTimeout is how long programs on the leash may take to be gone once it is released.
+const exitTimeout = 10 * time.Second
 
-// leash makes programs that a library starts, and whose attributes we therefore cannot set, end with this process even
+// supervisor makes programs that a library starts, and whose attributes we therefore cannot set, end with this process even
 // if it is killed or panics. Two fifos do it. This process holds the first one open for writing: readers see its end
 // when the process is gone. The programs hold the second: this process sees its end when they are.
-type leash struct {
+type supervisor struct {
 	dir      string
 	fifo     *os.File
 	programs int // the file descriptor of the second fifo
 }
 
-func newLeash(dir string) (*leash, error) {
-	l := &leash{dir: dir}
+func newSupervisor(dir string) (*supervisor, error) {
+	l := &supervisor{dir: dir}
 	for _, path := range []string{l.path("leash"), l.path("programs")} {
 		if err := syscall.Mkfifo(path, 0o600); err != nil {
 			return nil, fmt.Errorf("making a fifo: %w", err)
@@ -40,7 +40,7 @@ func newLeash(dir string) (*leash, error) {
 	return l, nil
 }
 
-func (l *leash) path(name string) string {
+func (l *supervisor) path(name string) string {
 	return filepath.Join(l.dir, name)
 }
 
@@ -49,7 +49,7 @@ func (l *leash) path(name string) string {
 // binary may. When the binary has ended, so do they, and nobody is left behind for an init that may not care.
 // A call with --help is a question that the library asks before it starts the binary. What was started is written down
 // for Crash and Resume.
-func (l *leash) wrap(binary string) (string, error) {
+func (l *supervisor) wrap(binary string) (string, error) {
 	const script = `#!/bin/sh
 [ "$1" != --help ] || exec '%[3]s' "$@"
 trap : HUP INT TERM # the binary does not inherit this
@@ -72,15 +72,15 @@ exit $status
 	return path, os.WriteFile(path, content, 0o700) //nolint:gosec // it is a program
 }
 
-// release kills what is still on the leash, and returns when it is gone.
-func (l *leash) release() error {
-	return errors.Join(l.fifo.Close(), l.awaitEnd(), syscall.Close(l.programs))
+// killAll kills what is still on the leash, and returns when it is gone.
+func (l *supervisor) killAll() error {
+	return errors.Join(l.fifo.Close(), l.waitForExit(), syscall.Close(l.programs))
 }
 
-func (l *leash) awaitEnd() error {
+func (l *supervisor) waitForExit() error {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
-	deadline := time.After(endTimeout)
+	deadline := time.After(exitTimeout)
 	for {
 		// At the end, when nobody has it open for writing any more, read returns nothing and no error.
 		if n, err := syscall.Read(l.programs, make([]byte, 1)); n == 0 && err == nil {
@@ -89,7 +89,7 @@ func (l *leash) awaitEnd() error {
 		select {
 		case <-ticker.C:
 		case <-deadline:
-			return fmt.Errorf("programs of the control plane still run %s after they were killed", endTimeout)
+			return fmt.Errorf("programs of the control plane still run %s after they were killed", exitTimeout)
 		}
 	}
 }

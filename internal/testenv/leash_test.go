@@ -13,14 +13,14 @@ import (
 
 // onLeash is a shell script that runs as the library runs etcd, and has said that it is ready.
 type onLeash struct {
-	leash *leash
+	leash *supervisor
 	cmd   *exec.Cmd
 }
 
 func startOnLeash(t *testing.T, script string) onLeash {
 	t.Helper()
 	dir := t.TempDir()
-	l, err := newLeash(dir)
+	l, err := newSupervisor(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestLeashEndsWhatSIGTERMDoesNot(t *testing.T) {
 			for _, signal := range signals {
 				p.signal(t, signal)
 			}
-			if err := p.leash.release(); err != nil {
+			if err := p.leash.killAll(); err != nil {
 				t.Error(err)
 			}
 			ended := make(chan error, 1)
@@ -109,7 +109,7 @@ func TestLeashIsTransparent(t *testing.T) {
 			if err := syscall.Kill(-p.cmd.Process.Pid, 0); !errors.Is(err, syscall.ESRCH) {
 				t.Errorf("something of its process group is left: %v", err)
 			}
-			if err := p.leash.release(); err != nil {
+			if err := p.leash.killAll(); err != nil {
 				t.Error(err)
 			}
 		})

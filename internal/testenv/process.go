@@ -56,7 +56,7 @@ func (e *Environment) launch(name string, cmd *exec.Cmd) (*Process, error) {
 		return nil, err
 	}
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = endWithParent()
+	cmd.SysProcAttr = killWithParent()
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("starting %s: %w", name, err)
 	}

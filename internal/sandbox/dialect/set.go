@@ -77,31 +77,31 @@ func (s definition) choices() []string {
 
 // Current is the dialect that is spoken now. It may be changed while requests
 // are served; a request keeps the dialect that it began with.
-type Current struct{ spoken atomic.Pointer[Dialect] }
+type Current struct{ value atomic.Pointer[Dialect] }
 
 // NewCurrent returns a Current that speaks d.
 func NewCurrent(d Dialect) *Current {
 	current := &Current{}
-	current.Speak(d)
+	current.Set(d)
 	return current
 }
 
 // Get returns the dialect spoken now.
-func (c *Current) Get() Dialect { return *c.spoken.Load() }
+func (c *Current) Get() Dialect { return *c.value.Load() }
 
-// Speak changes the dialect.
-func (c *Current) Speak(d Dialect) { c.spoken.Store(&d) }
+// Set changes the dialect.
+func (c *Current) Set(d Dialect) { c.value.Store(&d) }
 
 // Change changes some switches; those that others change at the same time stay
 // changed. An error of edit, which may be called again, changes nothing.
 func (c *Current) Change(edit func(*Dialect) error) error {
 	for {
-		before := c.spoken.Load()
+		before := c.value.Load()
 		after := *before
 		if err := edit(&after); err != nil {
 			return err
 		}
-		if c.spoken.CompareAndSwap(before, &after) {
+		if c.value.CompareAndSwap(before, &after) {
 			return nil
 		}
 	}

@@ -16,15 +16,15 @@ import (
 type Account struct {
 	clock   *Clock
 	dialect *dialect.Current
-	notify  func(Notice)
+	notify  func(Notification)
 
 	mu                   sync.Mutex
 	ids                  ids
 	applications         map[int64]*application
 	individuals          map[int64]*individual
 	checks               map[int64]*check
-	references           names
-	individualReferences names
+	references           referenceIndex
+	individualReferences referenceIndex
 	subscriptions        []Subscription
 	emails               []control.Email
 	creates              int
@@ -34,8 +34,8 @@ type Account struct {
 
 // NewAccount returns an empty account. Notify is called for every webhook call
 // that is due, from within a step: it must neither block nor call back.
-func NewAccount(clock *Clock, spoken *dialect.Current, seed uint64, notify func(Notice)) *Account {
-	a := &Account{clock: clock, dialect: spoken, notify: notify, ids: newIDs(seed)}
+func NewAccount(clock *Clock, d *dialect.Current, seed uint64, notify func(Notification)) *Account {
+	a := &Account{clock: clock, dialect: d, notify: notify, ids: newIDs(seed)}
 	a.clear()
 	return a
 }
@@ -51,8 +51,8 @@ func (a *Account) clear() {
 	a.applications = map[int64]*application{}
 	a.individuals = map[int64]*individual{}
 	a.checks = map[int64]*check{}
-	a.references = names{}
-	a.individualReferences = names{}
+	a.references = referenceIndex{}
+	a.individualReferences = referenceIndex{}
 	a.subscriptions = nil
 	a.emails = nil
 	a.nextExpiry = time.Time{}
@@ -60,7 +60,7 @@ func (a *Account) clear() {
 
 // begin starts a step and returns what ends it. Retention has no timer: what is
 // too old is removed before anybody can see it.
-func (a *Account) begin() (end func()) {
+func (a *Account) lock() (end func()) {
 	a.mu.Lock()
 	a.expire()
 	return a.mu.Unlock

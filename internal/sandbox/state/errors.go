@@ -11,7 +11,7 @@ import (
 // ErrNotFound means that no such thing exists (any more).
 var ErrNotFound = errors.New("not found")
 
-func missing(field, reason string) error {
+func notFound(field, reason string) error {
 	return fmt.Errorf("%s: %s (%w)", field, reason, ErrNotFound)
 }
 

@@ -17,7 +17,7 @@ func (a *Account) Play(play control.Play) (control.Application, error) {
 	if err := checkPlay(play); err != nil {
 		return control.Application{}, err
 	}
-	defer a.begin()()
+	defer a.lock()()
 	app, err := a.find(play)
 	if err != nil {
 		return control.Application{}, err
@@ -25,23 +25,23 @@ func (a *Account) Play(play control.Play) (control.Application, error) {
 	if app.Status.final() {
 		return control.Application{}, &RefusedError{Reason: "the application is concluded"}
 	}
-	people := app.people
+	people := app.individuals
 	if play.Individual != "" {
 		people = slices.DeleteFunc(slices.Clone(people), func(i *individual) bool {
 			return i.Reference != play.Individual && strconv.FormatInt(i.ID, 10) != play.Individual
 		})
 	}
 	if len(people) == 0 {
-		return control.Application{}, missing("individual", "nobody of this application has this reference or id")
+		return control.Application{}, notFound("individual", "nobody of this application has this reference or id")
 	}
 	if play.Check != "" && !app.MandateType.hasCheck(play.Check) {
-		return control.Application{}, missing("check", "applications of this type have no check of this name")
+		return control.Application{}, notFound("check", "applications of this type have no check of this name")
 	}
 	for _, person := range people {
-		a.act(person, play)
+		a.playIndividual(person, play)
 	}
 	a.touch(app)
-	a.settle(app)
+	a.updateStatus(app)
 	return a.summary(app), nil
 }
 
@@ -65,17 +65,17 @@ func (a *Account) find(play control.Play) (*application, error) {
 		if app, ok := a.applications[play.ApplicationID]; ok {
 			return app, nil
 		}
-		return nil, missing("application_id", "no application has this id")
+		return nil, notFound("application_id", "no application has this id")
 	}
 	for _, h := range a.references[fold(play.Reference)] {
 		if h.app != nil && h.name == play.Reference {
 			return h.app, nil
 		}
 	}
-	return nil, missing("reference", "no application has this reference")
+	return nil, notFound("reference", "no application has this reference")
 }
 
-func (a *Account) act(person *individual, play control.Play) {
+func (a *Account) playIndividual(person *individual, play control.Play) {
 	person.TermsAccepted = true
 	if play.Step == control.AcceptTerms {
 		return
@@ -86,7 +86,7 @@ func (a *Account) act(person *individual, play control.Play) {
 	}
 	for _, c := range person.checks {
 		if play.Check == "" || play.Check == c.Name {
-			a.finish(c, play.Result)
+			a.finishCheck(c, play.Result)
 		}
 	}
 }
@@ -94,17 +94,17 @@ func (a *Account) act(person *individual, play control.Play) {
 // StepAll makes every individual of every application that waits for people
 // take one step, by the rule of autoplay.
 func (a *Account) StepAll() {
-	defer a.begin()()
-	for _, app := range a.oldestFirst() {
+	defer a.lock()()
+	for _, app := range a.applicationsByAge() {
 		if app.Status.final() {
 			continue
 		}
-		for _, person := range app.people {
+		for _, person := range app.individuals {
 			if a.step(person) {
 				a.touch(app)
 			}
 		}
-		a.settle(app)
+		a.updateStatus(app)
 	}
 }
 
@@ -119,7 +119,7 @@ func (a *Account) step(person *individual) bool {
 	case len(person.actions) == 0:
 		a.completeActions(person)
 	default:
-		a.finish(person.checks[pending], result)
+		a.finishCheck(person.checks[pending], result)
 	}
 	return active && pending >= 0
 }
@@ -154,7 +154,7 @@ func (a *Account) completeActions(person *individual) {
 }
 
 // finish ends a check that no person at the client has decided yet.
-func (a *Account) finish(c *check, result control.Result) {
+func (a *Account) finishCheck(c *check, result control.Result) {
 	if c.Status != checkPending && c.Status != checkInReview {
 		return
 	}
@@ -166,7 +166,7 @@ func (a *Account) finish(c *check, result control.Result) {
 		control.Fail:   {checkFailed, "no match"},
 		control.Review: {checkInReview, "unclear"},
 	}[result]
-	c.Status, c.played = outcome.status, outcome.status
+	c.Status, c.automaticStatus = outcome.status, outcome.status
 	c.Instance, c.Results = maps.Clone(c.kind.instance), nil
 	for _, field := range c.kind.fields {
 		c.Results = append(c.Results, FieldResult{

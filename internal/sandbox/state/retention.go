@@ -16,8 +16,8 @@ const (
 // retentionRule is the part of a dialect that decides when applications go.
 type retentionRule struct{ start, archived string }
 
-func retentionRuleOf(spoken dialect.Dialect) retentionRule {
-	return retentionRule{spoken.RetentionStart, spoken.ArchivedRetention}
+func retentionRuleOf(d dialect.Dialect) retentionRule {
+	return retentionRule{d.RetentionStart, d.ArchivedRetention}
 }
 
 func (r retentionRule) expiry(app *application) time.Time {
@@ -42,14 +42,14 @@ func (a *Account) expire() {
 	a.rule, a.nextExpiry = rule, time.Time{}
 	for _, app := range a.applications {
 		if expiry := rule.expiry(app); now.Before(expiry) {
-			a.expireBy(expiry)
+			a.scheduleExpiry(expiry)
 		} else {
 			a.remove(app, dialect.DeletedFreedByExpiry)
 		}
 	}
 }
 
-func (a *Account) expireBy(expiry time.Time) {
+func (a *Account) scheduleExpiry(expiry time.Time) {
 	if a.nextExpiry.IsZero() || expiry.Before(a.nextExpiry) {
 		a.nextExpiry = expiry
 	}
@@ -62,11 +62,11 @@ func (a *Account) remove(app *application, freedBy string) {
 	reserved := rule != "" && rule != freedBy
 	delete(a.applications, app.ID)
 	if app.Reference != nil {
-		a.references.leave(*app.Reference, app, reserved)
+		a.references.remove(*app.Reference, app, reserved)
 	}
-	for _, person := range app.people {
+	for _, person := range app.individuals {
 		delete(a.individuals, person.ID)
-		a.individualReferences.leave(person.Reference, app, reserved)
+		a.individualReferences.remove(person.Reference, app, reserved)
 		for _, c := range person.checks {
 			delete(a.checks, c.ID)
 		}

@@ -20,8 +20,8 @@ type Subscription struct {
 	Others map[string]json.RawMessage
 }
 
-// Notice is one webhook call that is due.
-type Notice struct {
+// Notification is one webhook call that is due.
+type Notification struct {
 	SubscriptionID int64
 	URL            string
 	Event          string
@@ -48,7 +48,7 @@ type Subject struct {
 // Subscribe adds a subscription and returns it with its id. The application
 // does not have to exist: our reading.
 func (a *Account) Subscribe(s Subscription) (Subscription, error) {
-	defer a.begin()()
+	defer a.lock()()
 	same := func(other Subscription) bool { return other.URL == s.URL && other.ApplicationID == s.ApplicationID }
 	if slices.ContainsFunc(a.subscriptions, same) {
 		switch a.dialect.Get().SubscribeTwice {
@@ -65,7 +65,7 @@ func (a *Account) Subscribe(s Subscription) (Subscription, error) {
 
 // Subscriptions returns the subscriptions of one application, oldest first.
 func (a *Account) Subscriptions(applicationID int64) []Subscription {
-	defer a.begin()()
+	defer a.lock()()
 	return slices.DeleteFunc(slices.Clone(a.subscriptions), func(s Subscription) bool {
 		return s.ApplicationID != applicationID
 	})
@@ -77,9 +77,9 @@ func (a *Account) unsubscribe(applicationID int64) {
 	})
 }
 
-func (a *Account) announce(person *individual) {
-	if person.done() && !person.announced {
-		person.announced = true
+func (a *Account) publishCompletion(person *individual) {
+	if person.done() && !person.completionPublished {
+		person.completionPublished = true
 		a.publish(person.application, "individual.completed", person.ID)
 	}
 }
@@ -90,7 +90,7 @@ func (a *Account) publish(app *application, event string, individualID int64) {
 		if !wanted || s.ApplicationID != 0 && s.ApplicationID != app.ID {
 			continue
 		}
-		a.notify(Notice{
+		a.notify(Notification{
 			SubscriptionID: s.ID, URL: s.URL, Event: event, ApplicationID: app.ID,
 			Payload: Payload{
 				Event: event, Time: a.clock.Now(), IndividualID: individualID,

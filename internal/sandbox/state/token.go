@@ -19,13 +19,13 @@ func NewTokens(clock *Clock) *Tokens {
 	return &Tokens{clock: clock, expiry: map[string]time.Time{}}
 }
 
-// Issue makes a token that is good for lifetime. alone makes the ones before it invalid.
-func (t *Tokens) Issue(lifetime time.Duration, alone bool) string {
+// Issue makes a token that is good for lifetime. revokeOthers makes the ones before it invalid.
+func (t *Tokens) Issue(lifetime time.Duration, revokeOthers bool) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.clock.Now()
 	for token, expiry := range t.expiry {
-		if alone || !now.Before(expiry) {
+		if revokeOthers || !now.Before(expiry) {
 			delete(t.expiry, token)
 		}
 	}

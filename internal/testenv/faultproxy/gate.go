@@ -12,8 +12,8 @@ type Gate struct {
 	open chan struct{} // nil while it is open; closed when it opens
 }
 
-// Hold closes the gate.
-func (g *Gate) Hold() {
+// Pause closes the gate.
+func (g *Gate) Pause() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.open == nil {
@@ -21,8 +21,8 @@ func (g *Gate) Hold() {
 	}
 }
 
-// Release opens the gate, and lets pass what waits.
-func (g *Gate) Release() {
+// Resume opens the gate, and lets pass what waits.
+func (g *Gate) Resume() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.open != nil {
@@ -46,14 +46,14 @@ func (g *Gate) wait(ctx context.Context) error {
 	}
 }
 
-// gated holds what was read until the gate is open: a read that began before the gate closed ends behind it.
-type gated struct {
+// gatedReader holds what was read until the gate is open: a read that began before the gate closed ends behind it.
+type gatedReader struct {
 	io.ReadCloser
 	gate    *Gate
 	context context.Context //nolint:containedctx // io.Reader has none
 }
 
-func (r *gated) Read(p []byte) (int, error) {
+func (r *gatedReader) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
 	if waitErr := r.gate.wait(r.context); waitErr != nil {
 		return 0, waitErr

@@ -7,9 +7,9 @@ import (
 	"sync"
 )
 
-// Link is a TCP connection that can be frozen: what is sent while it is, arrives later, and nothing is closed. That is
+// TCPProxy is a TCP connection that can be frozen: what is sent while it is, arrives later, and nothing is closed. That is
 // what a network partition looks like from both sides.
-type Link struct {
+type TCPProxy struct {
 	// Address is where it listens.
 	Address string
 
@@ -20,33 +20,33 @@ type Link struct {
 	running  sync.WaitGroup
 }
 
-// NewLink listens on a port of loopback and connects to target, a host and port, for each connection.
-func NewLink(target string) (*Link, error) {
+// NewTCPProxy listens on a port of loopback and connects to target, a host and port, for each connection.
+func NewTCPProxy(target string) (*TCPProxy, error) {
 	ctx, end := context.WithCancel(context.Background())
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		end()
 		return nil, err
 	}
-	l := &Link{Address: listener.Addr().String(), target: target, listener: listener, end: end}
+	l := &TCPProxy{Address: listener.Addr().String(), target: target, listener: listener, end: end}
 	l.running.Go(func() { l.accept(ctx) })
 	return l, nil
 }
 
-// Freeze stops all traffic, of new connections too.
-func (l *Link) Freeze() { l.gate.Hold() }
+// Pause stops all traffic, of new connections too.
+func (l *TCPProxy) Pause() { l.gate.Pause() }
 
-// Thaw lets everything go on.
-func (l *Link) Thaw() { l.gate.Release() }
+// Resume lets everything go on.
+func (l *TCPProxy) Resume() { l.gate.Resume() }
 
 // Close ends all connections, and returns when they have ended.
-func (l *Link) Close() {
+func (l *TCPProxy) Close() {
 	l.end()
 	_ = l.listener.Close()
 	l.running.Wait()
 }
 
-func (l *Link) accept(ctx context.Context) {
+func (l *TCPProxy) accept(ctx context.Context) {
 	for {
 		near, err := l.listener.Accept()
 		if err != nil {
@@ -56,7 +56,7 @@ func (l *Link) accept(ctx context.Context) {
 	}
 }
 
-func (l *Link) serve(ctx context.Context, near net.Conn) {
+func (l *TCPProxy) serve(ctx context.Context, near net.Conn) {
 	defer near.Close()
 	if l.gate.wait(ctx) != nil {
 		return
@@ -74,7 +74,7 @@ func (l *Link) serve(ctx context.Context, near net.Conn) {
 	for _, way := range [][2]net.Conn{{near, far}, {far, near}} {
 		copying.Go(func() {
 			defer end()
-			_, _ = io.Copy(way[0], &gated{way[1], &l.gate, ctx})
+			_, _ = io.Copy(way[0], &gatedReader{way[1], &l.gate, ctx})
 		})
 	}
 	copying.Wait()

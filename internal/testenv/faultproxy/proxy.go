@@ -27,35 +27,35 @@ type Request struct {
 	Epoch int
 }
 
-// Answer to a request.
-type Answer struct {
+// Response to a request.
+type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Cut says where the connection of a request ends.
-type Cut int
+// Drop says where the connection of a request ends.
+type Drop int
 
-// The places. After is after the server has answered and before the client hears of it.
+// The places. DropResponse is after the server has answered and before the client hears of it.
 const (
-	Nowhere Cut = iota
-	Before
-	After
+	DropNothing Drop = iota
+	DropRequest
+	DropResponse
 )
 
-// Course is what becomes of a request. The zero value forwards it, and its answer.
-type Course struct {
-	// Before is called first. The request waits for it.
-	Before func()
-	// Instead, if set, is answered in place of the server, which does not see the request.
-	Instead *Answer
-	// Cut ends the connection without an answer.
-	Cut Cut
-	// Twice sends the request to the server a second time, and answers with that answer.
-	Twice bool
-	// After is called with the server's answer, before the client hears of it: Status is 0 if there was none.
-	After func(Answer)
+// Fault is what becomes of a request. The zero value forwards it, and its answer.
+type Fault struct {
+	// OnRequest is called first. The request waits for it.
+	OnRequest func()
+	// Replace, if set, is answered in place of the server, which does not see the request.
+	Replace *Response
+	// Drop ends the connection without an answer.
+	Drop Drop
+	// Duplicate sends the request to the server a second time, and answers with that answer.
+	Duplicate bool
+	// OnResponse is called with the server's answer, before the client hears of it: Status is 0 if there was none.
+	OnResponse func(Response)
 }
 
 // Options of a Proxy.
@@ -64,12 +64,12 @@ type Options struct {
 	Target string
 	// Transport connects to it. Credentials for it, if any, are the transport's: the proxy itself asks nobody for any.
 	Transport http.RoundTripper
-	// Judge decides what becomes of each request. It is called concurrently, but not for watches.
-	Judge func(Request) Course
+	// Inject decides what becomes of each request. It is called concurrently, but not for watches.
+	Inject func(Request) Fault
 	// Epoch is asked whenever a connection is accepted. Optional.
 	Epoch func() int
-	// Secure makes it listen with TLS and speak HTTP/2, with a certificate authority of its own.
-	Secure bool
+	// TLS makes it listen with TLS and speak HTTP/2, with a certificate authority of its own.
+	TLS bool
 }
 
 // Proxy is a server on loopback.
@@ -85,7 +85,7 @@ type Proxy struct {
 	target   *url.URL
 	server   *httptest.Server
 	stream   *httputil.ReverseProxy
-	accepted roll
+	accepted acceptedConnections
 }
 
 type epochKey struct{}
@@ -103,7 +103,7 @@ func New(options Options) (*Proxy, error) {
 		FlushInterval: -1,
 		ErrorLog:      log.New(io.Discard, "", 0), // streams end with their clients
 		ModifyResponse: func(response *http.Response) error {
-			response.Body = &gated{response.Body, &p.Watches, response.Request.Context()}
+			response.Body = &gatedReader{response.Body, &p.Watches, response.Request.Context()}
 			return nil
 		},
 	}
@@ -116,7 +116,7 @@ func New(options Options) (*Proxy, error) {
 		p.accepted.add(connection.RemoteAddr().String())
 		return ctx
 	}
-	if options.Secure {
+	if options.TLS {
 		p.server.EnableHTTP2 = true
 		p.server.StartTLS()
 		p.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.server.Certificate().Raw})
@@ -127,9 +127,9 @@ func New(options Options) (*Proxy, error) {
 	return p, nil
 }
 
-// CatchUp returns when every connection that was made before has been accepted. A client that was killed may leave some
+// WaitForConnections returns when every connection that was made before has been accepted. A client that was killed may leave some
 // behind that wait for it, and whose epoch would otherwise be its successor's.
-func (p *Proxy) CatchUp(ctx context.Context) error {
+func (p *Proxy) WaitForConnections(ctx context.Context) error {
 	return p.accepted.await(func() (string, error) {
 		connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", p.server.Listener.Addr().String())
 		if err != nil {
@@ -142,7 +142,7 @@ func (p *Proxy) CatchUp(ctx context.Context) error {
 
 // Close ends all connections and waits for what is under way.
 func (p *Proxy) Close() {
-	p.Watches.Release()
+	p.Watches.Resume()
 	p.accepted.close()
 	p.server.CloseClientConnections()
 	p.server.Close()
@@ -159,18 +159,18 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		cut(w)
 	}
 	epoch, _ := r.Context().Value(epochKey{}).(int)
-	course := p.options.Judge(Request{Method: r.Method, Path: r.URL.Path, Body: body, Epoch: epoch})
-	if course.Before != nil {
-		course.Before()
+	course := p.options.Inject(Request{Method: r.Method, Path: r.URL.Path, Body: body, Epoch: epoch})
+	if course.OnRequest != nil {
+		course.OnRequest()
 	}
-	if course.Cut == Before {
+	if course.Drop == DropRequest {
 		cut(w)
 	}
 	answer, err := p.answer(r, body, &course)
-	if course.After != nil {
-		course.After(answer)
+	if course.OnResponse != nil {
+		course.OnResponse(answer)
 	}
-	if course.Cut == After || err != nil {
+	if course.Drop == DropResponse || err != nil {
 		cut(w)
 	}
 	maps.Copy(w.Header(), answer.Header)
@@ -178,11 +178,11 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(answer.Body)
 }
 
-func (p *Proxy) answer(r *http.Request, body []byte, course *Course) (Answer, error) {
-	if course.Instead != nil {
-		return *course.Instead, nil
+func (p *Proxy) answer(r *http.Request, body []byte, course *Fault) (Response, error) {
+	if course.Replace != nil {
+		return *course.Replace, nil
 	}
-	if course.Twice {
+	if course.Duplicate {
 		if first, err := p.forward(r, body); err != nil {
 			return first, err
 		}
@@ -191,7 +191,7 @@ func (p *Proxy) answer(r *http.Request, body []byte, course *Course) (Answer, er
 }
 
 // forward is not cut short when the client goes away: a server that has begun does not notice either.
-func (p *Proxy) forward(r *http.Request, body []byte) (Answer, error) {
+func (p *Proxy) forward(r *http.Request, body []byte) (Response, error) {
 	request := r.Clone(context.WithoutCancel(r.Context()))
 	request.URL.Scheme, request.URL.Host, request.Host, request.RequestURI = p.target.Scheme, p.target.Host, "", ""
 	request.Header.Del("Accept-Encoding") // or the transport would leave the answer compressed
@@ -201,15 +201,15 @@ func (p *Proxy) forward(r *http.Request, body []byte) (Answer, error) {
 	}
 	response, err := p.options.Transport.RoundTrip(request)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	defer response.Body.Close()
 	content, err := io.ReadAll(response.Body)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	response.Header.Del("Content-Length")
-	return Answer{Status: response.StatusCode, Header: response.Header, Body: content}, nil
+	return Response{Status: response.StatusCode, Header: response.Header, Body: content}, nil
 }
 
 // cut ends the connection, with a TCP reset, or the stream where a connection has many. It does not return.

@@ -60,16 +60,16 @@ func post(t *testing.T, proxy *faultproxy.Proxy) (int, string, error) {
 func TestCourses(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		course   faultproxy.Course
+		course   faultproxy.Fault
 		requests int32
 		status   int // 0: no answer
 		body     string
 	}{
 		"nothing":    {requests: 1, status: 200, body: "got body"},
-		"cut before": {course: faultproxy.Course{Cut: faultproxy.Before}},
-		"cut after":  {course: faultproxy.Course{Cut: faultproxy.After}, requests: 1},
-		"twice":      {course: faultproxy.Course{Twice: true}, requests: 2, status: 200, body: "got body"},
-		"instead":    {course: faultproxy.Course{Instead: &faultproxy.Answer{Status: 503, Body: []byte("no")}}, status: 503, body: "no"},
+		"cut before": {course: faultproxy.Fault{Drop: faultproxy.DropRequest}},
+		"cut after":  {course: faultproxy.Fault{Drop: faultproxy.DropResponse}, requests: 1},
+		"twice":      {course: faultproxy.Fault{Duplicate: true}, requests: 2, status: 200, body: "got body"},
+		"instead":    {course: faultproxy.Fault{Replace: &faultproxy.Response{Status: 503, Body: []byte("no")}}, status: 503, body: "no"},
 	}
 	for name, c := range cases {
 		for protocol, secure := range map[string]bool{"HTTP/1.1": false, "HTTP/2 with TLS": true} {
@@ -77,8 +77,8 @@ func TestCourses(t *testing.T) {
 				t.Parallel()
 				s := newServer(t)
 				proxy, err := faultproxy.New(faultproxy.Options{
-					Target: s.URL, Transport: s.Client().Transport, Secure: secure,
-					Judge: func(faultproxy.Request) faultproxy.Course { return c.course },
+					Target: s.URL, Transport: s.Client().Transport, TLS: secure,
+					Inject: func(faultproxy.Request) faultproxy.Fault { return c.course },
 				})
 				if err != nil {
 					t.Fatal(err)
@@ -108,11 +108,11 @@ func TestHooks(t *testing.T) {
 	epoch.Store(7)
 	proxy, err := faultproxy.New(faultproxy.Options{
 		Target: s.URL, Transport: s.Client().Transport, Epoch: func() int { return int(epoch.Load()) },
-		Judge: func(r faultproxy.Request) faultproxy.Course {
+		Inject: func(r faultproxy.Request) faultproxy.Fault {
 			judged = r
-			return faultproxy.Course{
-				Before: func() { order = append(order, "before") },
-				After:  func(a faultproxy.Answer) { order = append(order, "after "+string(a.Body)) },
+			return faultproxy.Fault{
+				OnRequest: func() { order = append(order, "before") },
+				OnResponse:  func(a faultproxy.Response) { order = append(order, "after "+string(a.Body)) },
 			}
 		},
 	})
@@ -120,7 +120,7 @@ func TestHooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer proxy.Close()
-	if err := proxy.CatchUp(t.Context()); err != nil {
+	if err := proxy.WaitForConnections(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := post(t, proxy); err != nil {
@@ -143,7 +143,7 @@ func TestWatchesAreHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer proxy.Close()
-	proxy.Watches.Hold()
+	proxy.Watches.Pause()
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
 	line := make(chan string)
@@ -174,7 +174,7 @@ func TestWatchesAreHeld(t *testing.T) {
 		t.Errorf("%q came through a gate that is closed", got)
 	case <-time.After(50 * time.Millisecond): // long enough for a line that nobody holds
 	}
-	proxy.Watches.Release()
+	proxy.Watches.Resume()
 	if got := <-line; got != "got " {
 		t.Errorf("%q came when the gate opened", got)
 	}
@@ -184,7 +184,7 @@ func TestWatchesAreHeld(t *testing.T) {
 func TestLink(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	link, err := faultproxy.NewLink(s.Listener.Addr().String())
+	link, err := faultproxy.NewTCPProxy(s.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -207,7 +207,7 @@ func TestLink(t *testing.T) {
 	if err := get(); err != nil {
 		t.Fatal(err)
 	}
-	link.Freeze()
+	link.Pause()
 	done := make(chan error, 1)
 	go func() { done <- get() }()
 	select {
@@ -215,7 +215,7 @@ func TestLink(t *testing.T) {
 		t.Errorf("a request went through a frozen link (%v)", err)
 	case <-time.After(50 * time.Millisecond): // long enough for a request that nothing holds
 	}
-	link.Thaw()
+	link.Resume()
 	if err := <-done; err != nil {
 		t.Error(err)
 	}

@@ -5,9 +5,9 @@ import (
 	"sync"
 )
 
-// roll lists connections that were accepted, while somebody waits for one. They are accepted in the order in which they
+// acceptedConnections lists connections that were accepted, while somebody waits for one. They are accepted in the order in which they
 // were made.
-type roll struct {
+type acceptedConnections struct {
 	mu      sync.Mutex
 	waiting int
 	seen    map[string]bool // by the client's address
@@ -15,7 +15,7 @@ type roll struct {
 	closed  bool
 }
 
-func (r *roll) add(address string) {
+func (r *acceptedConnections) add(address string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.waiting > 0 {
@@ -25,7 +25,7 @@ func (r *roll) add(address string) {
 }
 
 // await waits until the connection that it makes has been accepted.
-func (r *roll) await(connect func() (address string, err error)) error {
+func (r *acceptedConnections) await(connect func() (address string, err error)) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.waiting == 0 {
@@ -45,7 +45,7 @@ func (r *roll) await(connect func() (address string, err error)) error {
 	return err
 }
 
-func (r *roll) close() {
+func (r *acceptedConnections) close() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true

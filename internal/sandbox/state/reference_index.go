@@ -9,21 +9,21 @@ import (
 
 // names knows which references are taken, and by which application. What stays
 // reserved when its application is gone has a holder without one.
-type names map[string][]holder
+type referenceIndex map[string][]holder
 
 type holder struct {
 	name string
 	app  *application
 }
 
-func (n names) take(name string, app *application) {
+func (n referenceIndex) add(name string, app *application) {
 	if name != "" {
 		n[fold(name)] = append(n[fold(name)], holder{name, app})
 	}
 }
 
 // leave is called when an application goes; reserved keeps its name taken.
-func (n names) leave(name string, app *application, reserved bool) {
+func (n referenceIndex) remove(name string, app *application, reserved bool) {
 	key := fold(name)
 	i := slices.Index(n[key], holder{name, app})
 	switch {
@@ -38,15 +38,15 @@ func (n names) leave(name string, app *application, reserved bool) {
 	}
 }
 
-func (n names) taken(name string, spoken dialect.Dialect) bool {
+func (n referenceIndex) contains(name string, d dialect.Dialect) bool {
 	return slices.ContainsFunc(n[fold(name)], func(h holder) bool {
-		freed := h.app != nil && h.app.Archived && spoken.ArchivedReferences == dialect.ArchivedReferencesFreed
-		return sameName(h.name, name, spoken) && !freed
+		freed := h.app != nil && h.app.Archived && d.ArchivedReferences == dialect.ArchivedReferencesFreed
+		return sameName(h.name, name, d) && !freed
 	})
 }
 
-func sameName(a, b string, spoken dialect.Dialect) bool {
-	return a == b || spoken.ReferenceCase == dialect.ReferenceCaseIgnored && fold(a) == fold(b)
+func sameName(a, b string, d dialect.Dialect) bool {
+	return a == b || d.ReferenceCase == dialect.ReferenceCaseIgnored && fold(a) == fold(b)
 }
 
 func fold(name string) string { return strings.ToLower(name) }
