@@ -9,7 +9,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
-// autoplayer makes the individuals act by themselves while autoplay is on.
+// autoplayer plays the individuals while autoplay is on.
 type autoplayer struct {
 	account *state.Account
 	changed chan struct{}

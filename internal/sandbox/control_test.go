@@ -77,14 +77,14 @@ func TestControlRefuses(t *testing.T) {
 		"playing an id of nothing":     {play(control.Play{ApplicationID: 1}), 404, "application_id: "},
 		"playing nothing named":        {play(control.Play{}), 400, "application_id: "},
 		"playing a stranger":           {play(control.Play{Reference: "acme", Individual: "stranger"}), 404, "individual: "},
-		"playing a check there is not": {play(control.Play{Reference: "acme", Check: "fingerprint"}), 404, "check: "},
+		"playing a check there is not": {play(control.Play{Reference: "acme", Check: "palmistry"}), 404, "check: "},
 		"playing an unknown step":      {play(control.Play{Reference: "acme", Step: "dance"}), 400, "step: "},
 		"playing an unknown result":    {play(control.Play{Reference: "acme", Result: "maybe"}), 400, "result: "},
 		"playing what is concluded":    {play(control.Play{Reference: "done"}), 409, "the application is concluded"},
-		"the beginning of time":        {s.SetClock(ctx, time.Time{}), 400, "now: "},
+		"the year 1":                   {s.SetClock(ctx, time.Time{}), 400, "now: "},
 		"two centuries at once":        {advance(200 * 365 * 24 * time.Hour), 400, "seconds: "},
 		"an autoplay delay below zero": {s.SetAutoplay(ctx, control.Autoplay{DelayMillis: -1}), 400, "delay_ms: "},
-		"no dialect of this name":      {s.SetDialect(ctx, "klingon", "yes"), 400, `no dialect switch is called "klingon"`},
+		"no dialect of this name":      {s.SetDialect(ctx, "klingon", "yes"), 400, `unknown dialect switch "klingon"`},
 		"a lag that is no number":      {s.SetDialect(ctx, "readLag", "long"), 400, "dialect switch readLag "},
 		"a lag below zero":             {s.SetDialect(ctx, "readLag", "-1"), 400, "dialect switch readLag "},
 	}
@@ -98,8 +98,10 @@ func TestControlRefuses(t *testing.T) {
 	wantEqual(t, "nobody was played before", "in progress", short.State)
 }
 
-// Somebody types these by hand, who has no types to go by.
+// People type these requests without the help of Go's types.
 func TestControlNamesTheFieldOfABadBody(t *testing.T) {
+	const badTime = "now: must be a time in RFC 3339 format, for example 2026-01-31T12:00:00Z"
+	const badRoute = "no such route or method; GET /sandbox/v1/ lists the routes"
 	s := startSandbox(t, sandbox.Options{})
 	cases := map[string]struct {
 		method, path, body string
@@ -107,18 +109,18 @@ func TestControlNamesTheFieldOfABadBody(t *testing.T) {
 	}{
 		"nothing":                     {"POST", "/play", "", "the body must be a JSON object: EOF"},
 		"a list":                      {"POST", "/play", "[]", "the body must be a JSON object, not a JSON array"},
-		"two objects":                 {"POST", "/play", "{} {}", "the body must be one JSON object, and more comes after it"},
-		"a misspelled field":          {"POST", "/play", `{"mandate": "a"}`, "mandate: this route takes no such field; GET /sandbox/v1/ tells what it takes"},
-		"a number in words":           {"POST", "/faults", `{"times": "once"}`, "times: it is an integer, not a JSON string"},
-		"a step that is a number":     {"POST", "/play", `{"step": 1}`, "step: it is a string, not a JSON number"},
-		"steps without a pause":       {"PUT", "/autoplay", `{"delay_ms": 0}`, "delay_ms: it is 1 to 3600000"},
-		"yes in words":                {"PUT", "/autoplay", `{"enabled": "yes"}`, "enabled: it is true or false, not a JSON string"},
-		"a time that is none":         {"PUT", "/clock", `{"now": "tomorrow"}`, "now: it is a time as in RFC 3339, for example 2026-01-31T12:00:00Z"},
-		"no time":                     {"PUT", "/clock", "{}", "now: it is a time as in RFC 3339, for example 2026-01-31T12:00:00Z"},
-		"a sequence number in words":  {"GET", "/outbox?after=soon", "", "after: it is the sequence number of an e-mail"},
-		"a switch that takes no list": {"PUT", "/dialects", `{"wrap": []}`, `dialect switch wrap cannot be "[]"; it is one of none, data`},
-		"no such route":               {"GET", "/nothing", "", "no such route with this method; GET /sandbox/v1/ lists them"},
-		"no such method":              {"GET", "/play", "", "no such route with this method; GET /sandbox/v1/ lists them"},
+		"two objects":                 {"POST", "/play", "{} {}", "the body must be one JSON object; remove what follows it"},
+		"a misspelled field":          {"POST", "/play", `{"mandate": "a"}`, "mandate: unknown field; GET /sandbox/v1/ lists the fields"},
+		"a number in words":           {"POST", "/faults", `{"times": "once"}`, "times: must be an integer, not a JSON string"},
+		"a step that is a number":     {"POST", "/play", `{"step": 1}`, "step: must be a string, not a JSON number"},
+		"steps without a pause":       {"PUT", "/autoplay", `{"delay_ms": 0}`, "delay_ms: must be 1 to 3600000"},
+		"yes in words":                {"PUT", "/autoplay", `{"enabled": "yes"}`, "enabled: must be true or false, not a JSON string"},
+		"a time that is none":         {"PUT", "/clock", `{"now": "tomorrow"}`, badTime},
+		"no time":                     {"PUT", "/clock", "{}", badTime},
+		"a sequence number in words":  {"GET", "/outbox?after=soon", "", "after: must be the sequence number of an e-mail"},
+		"a switch that takes no list": {"PUT", "/dialects", `{"wrap": []}`, `dialect switch wrap cannot be "[]"; use one of none, data`},
+		"no such route":               {"GET", "/nothing", "", badRoute},
+		"no such method":              {"GET", "/play", "", badRoute},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -131,7 +133,7 @@ func TestControlNamesTheFieldOfABadBody(t *testing.T) {
 	}
 }
 
-// A number is as good as its digits, and what a body does not mention stays as it is.
+// A number can be a JSON number or a string. A member that the body omits keeps its value.
 func TestControlTakesWhatIsMeant(t *testing.T) {
 	s := startSandbox(t, sandbox.Options{Autoplay: true})
 	wantEqual(t, "status code", http.StatusNoContent, s.control("PUT", "/dialects", `{"readLag": 2}`).status)

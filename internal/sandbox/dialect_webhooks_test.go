@@ -54,28 +54,28 @@ var deliveryCases = cases{
 	"deliveries=out_of_order": wantDeliveries(2, 1),
 	"deliveries=never":        wantDeliveries(),
 
-	"deliveryShape=nested": wantCall("application/json", func(got answer, id string) bool {
+	"deliveryShape=nested": wantCall("application/json", func(got response, id string) bool {
 		return fmt.Sprint(got.at("application", "id")) == id && got.at("application", "status", "status") == "created"
 	}),
-	"deliveryShape=flat": wantCall("application/json", func(got answer, id string) bool {
+	"deliveryShape=flat": wantCall("application/json", func(got response, id string) bool {
 		return fmt.Sprint(got.at("mandate_id")) == id && got.at("mandate_reference") == "acme"
 	}),
-	"deliveryShape=wrapped": wantCall("application/json", func(got answer, id string) bool {
+	"deliveryShape=wrapped": wantCall("application/json", func(got response, id string) bool {
 		return fmt.Sprint(got.at("data", "application", "id")) == id
 	}),
-	"deliveryShape=string_ids": wantCall("application/json", func(got answer, id string) bool {
+	"deliveryShape=string_ids": wantCall("application/json", func(got response, id string) bool {
 		return got.at("application", "id") == id
 	}),
-	"deliveryShape=list": wantCall("application/json", func(got answer, id string) bool {
+	"deliveryShape=list": wantCall("application/json", func(got response, id string) bool {
 		return fmt.Sprint(got.at(0, "application", "id")) == id
 	}),
-	"deliveryShape=reference_only": wantCall("application/json", func(got answer, _ string) bool {
+	"deliveryShape=reference_only": wantCall("application/json", func(got response, _ string) bool {
 		return string(got.body) == `{"reference":"acme"}`
 	}),
-	"deliveryShape=form": wantCall("application/x-www-form-urlencoded", func(got answer, id string) bool {
+	"deliveryShape=form": wantCall("application/x-www-form-urlencoded", func(got response, id string) bool {
 		return string(got.body) == "application_id="+id+"&event=application.created&reference=acme"
 	}),
-	"deliveryShape=empty": wantCall("", func(got answer, _ string) bool { return len(got.body) == 0 }),
+	"deliveryShape=empty": wantCall("", func(got response, _ string) bool { return len(got.body) == 0 }),
 }
 
 func wantReference(value any, path ...any) func(*testing.T, *testService) {
@@ -192,10 +192,10 @@ func wantDeliveries(order ...int64) func(*testing.T, *testService) {
 	}
 }
 
-func wantCall(contentType string, valid func(got answer, id string) bool) func(*testing.T, *testService) {
+func wantCall(contentType string, valid func(got response, id string) bool) func(*testing.T, *testService) {
 	return func(t *testing.T, s *testService) {
 		t.Helper()
-		arrived := make(chan answer, 1)
+		arrived := make(chan response, 1)
 		target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
 			arrived <- response{header: r.Header, body: body}

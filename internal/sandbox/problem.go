@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 
@@ -30,7 +31,8 @@ func writeProblem(w http.ResponseWriter, d dialect.Dialect, status int, p proble
 		contentType, body = "text/plain; charset=utf-8", []byte(reason+"\n")
 	case dialect.ErrorBodyHTML:
 		contentType = "text/html; charset=utf-8"
-		body = fmt.Appendf(nil, "<!doctype html>\n<html><head><title>%s</title></head><body><h1>%[1]s</h1></body></html>\n", reason)
+		body = fmt.Appendf(nil, "<!doctype html>\n"+
+			"<html><head><title>%s</title></head><body><h1>%[1]s</h1></body></html>\n", reason)
 	case dialect.ErrorBodyJSON:
 		contentType = mediaJSON
 		fallthrough
@@ -57,9 +59,11 @@ func (p problem) members(status int, d dialect.Dialect) map[string]any {
 	}
 	switch d.ErrorShape {
 	case dialect.ErrorShapeExtended:
-		members["type"], members["instance"] = "https://idv.example/problems/refused", "/requests/7f3a"
-		members["detail"] = "The request was refused"
-		members["code"], members["trace_id"], members["errors"] = "E-1001", "7f3a", []any{}
+		maps.Copy(members, map[string]any{
+			"type": "https://idv.example/problems/refused", "instance": "/requests/7f3a",
+			"detail": "The request was refused",
+			"code":   "E-1001", "trace_id": "7f3a", "errors": []any{},
+		})
 	case dialect.ErrorShapeNumberStatus:
 		members["status"] = status
 	case dialect.ErrorShapeNoException:
@@ -73,7 +77,7 @@ func (p problem) members(status int, d dialect.Dialect) map[string]any {
 	return members
 }
 
-// statusError is an error whose status code is decided where it arises.
+// statusError is an error with the status code of its response.
 type statusError struct {
 	status int
 	title  string
@@ -88,7 +92,6 @@ func malformed(detail string) error {
 	return &statusError{status: http.StatusBadRequest, title: "The request is malformed", detail: detail}
 }
 
-// writeError answers an error of an operation.
 func writeError(w http.ResponseWriter, r *request, err error) {
 	var invalid *state.InvalidError
 	var refused *state.RefusedError
@@ -97,7 +100,9 @@ func writeError(w http.ResponseWriter, r *request, err error) {
 	case errors.As(err, &invalid):
 		writeProblem(w, r.dialect, statusOf(r.dialect.InvalidStatus), invalidProblem(invalid, r.dialect))
 	case errors.As(err, &refused):
-		writeProblem(w, r.dialect, r.refusalStatus(refused), problem{Title: "The request is not possible now", Detail: refused.Reason})
+		writeProblem(w, r.dialect, r.refusalStatus(refused), problem{
+			Title: "The request is not possible now", Detail: refused.Reason,
+		})
 	case errors.As(err, &other):
 		for name, value := range other.header {
 			w.Header().Set(name, value)
@@ -110,7 +115,7 @@ func writeError(w http.ResponseWriter, r *request, err error) {
 	}
 }
 
-// refusalStatus is what a refusal by the state answers to this call.
+// refusalStatus is the status code of a request that the state does not allow.
 func (r *request) refusalStatus(refused *state.RefusedError) int {
 	switch {
 	case r.operation.name == control.IndividualReport:
@@ -122,7 +127,7 @@ func (r *request) refusalStatus(refused *state.RefusedError) int {
 	}
 }
 
-// statusOf reads the value of a switch that is a status code and 400 by default.
+// statusOf parses the value of a switch whose default is 400.
 func statusOf(value string) int {
 	if status, err := strconv.Atoi(value); err == nil {
 		return status
@@ -143,7 +148,7 @@ func invalidProblem(invalid *state.InvalidError, d dialect.Dialect) problem {
 	}
 	if invalid.Duplicate && d.DuplicateAnswer == dialect.DuplicateBeside {
 		p.Exception["non_field_errors"] = []string{"the request was not carried out"}
-		p.Detail, p.Instance = "a reference is taken", "/problems/duplicate"
+		p.Detail, p.Instance = "the reference is not unique", "/problems/duplicate"
 	}
 	return p
 }

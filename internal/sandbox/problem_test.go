@@ -15,7 +15,7 @@ import (
 type number = json.Number
 
 // wantProblem checks the documented shape of an error.
-func wantProblem(t *testing.T, got answer, status int) {
+func wantProblem(t *testing.T, got response, status int) {
 	t.Helper()
 	if got.status != status {
 		t.Fatalf("status %d, want %d: %s", got.status, status, got.body)

@@ -128,13 +128,13 @@ func (s *testService) try(method, path string, body any) (response, error) {
 }
 
 func send(request *http.Request) (response, error) {
-	response, err := client.Do(request)
+	resp, err := client.Do(request)
 	if err != nil {
 		return response{}, err
 	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	return response{response.StatusCode, response.Header, body}, err
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	return response{resp.StatusCode, resp.Header, body}, err
 }
 
 func (s *testService) request(method, path string, body any) response {

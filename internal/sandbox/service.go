@@ -10,8 +10,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
-// Service is a running sandbox. It is an http.Handler for everything: the
-// service's interface, the control API and a page for people.
+// Service is a running sandbox. It is an http.Handler of the service's interface, the control API and the page.
 type Service struct {
 	options    Options
 	clock      *state.Clock
@@ -30,7 +29,7 @@ type Service struct {
 	done   sync.WaitGroup
 }
 
-// New starts a sandbox. Close ends it.
+// New starts a sandbox. Close stops it.
 func New(options Options) *Service {
 	options = options.withDefaults()
 	s := &Service{
@@ -54,16 +53,15 @@ func New(options Options) *Service {
 // ServeHTTP implements http.Handler.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// Close ends everything that runs in the background, and the waiting of requests
-// that a fault delays: those are cut off without their work being done. Call it
-// before closing the server that serves it, which waits for such requests.
+// Close stops the background work and aborts the requests that a fault delays, without carrying them out. Call it
+// before you close the HTTP server, which waits for such requests.
 func (s *Service) Close() {
 	s.cancel()
 	s.queue.Close()
 	s.done.Wait()
 }
 
-// reset puts everything back to how it was started.
+// reset restores the state at the start.
 func (s *Service) reset() {
 	s.clock.Reset()
 	s.dialect.Set(s.options.Dialect)

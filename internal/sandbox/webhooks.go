@@ -8,7 +8,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
-// subscriptionFields are how a subscription's members are called.
+// subscriptionFields are the member names of a subscription.
 type subscriptionFields struct{ url, events, application string }
 
 func fieldsOf(d dialect.Dialect) subscriptionFields {

@@ -12,12 +12,12 @@ import (
 )
 
 const (
-	queueCapacity = 1024 // calls that wait; the next one is dropped
-	logCapacity   = 4096 // calls that the log remembers
-	workers       = 4    // so that one target that hangs does not stop the others
+	queueCapacity = 1024 // a request that does not fit is dropped
+	logCapacity   = 4096 // the log keeps the newest ones
+	workers       = 4    // so that one hanging target does not block the others
 )
 
-// Request is one webhook call to make.
+// Request is one webhook delivery to send.
 type Request struct {
 	SubscriptionID int64
 	URL            string
@@ -25,14 +25,14 @@ type Request struct {
 	ApplicationID  int64
 	Body           []byte
 	ContentType    string // "" sends none
-	// ReorderDelay makes every other call of those that have it wait so long first.
+	// ReorderDelay delays every second request that has it, so that the next one comes first.
 	ReorderDelay time.Duration
 }
 
-// Queue makes calls until it is closed. It is safe for concurrent use.
+// Queue sends requests until it is closed. It is safe for concurrent use.
 type Queue struct {
 	now      func() time.Time
-	post     sender
+	sender   sender
 	ctx      context.Context
 	cancel   context.CancelFunc
 	done     sync.WaitGroup
@@ -40,7 +40,7 @@ type Queue struct {
 
 	mu        sync.Mutex
 	sequence  int64
-	delayNext bool // the next call that can be overtaken is
+	delayNext bool // of the next request with a ReorderDelay
 	log       []*control.Delivery
 }
 
@@ -49,18 +49,21 @@ type queuedRequest struct {
 	record *control.Delivery
 }
 
-// NewQueue returns a working queue whose log shows times of now. Unless remote
-// is true, calls to other machines are blocked.
+// NewQueue returns a running queue. Its log has times of now. Unless remote is true,
+// it blocks requests to other machines.
 func NewQueue(now func() time.Time, remote bool) *Queue {
 	ctx, cancel := context.WithCancel(context.Background())
-	q := &Queue{now: now, post: newSender(remote), ctx: ctx, cancel: cancel, requests: make(chan queuedRequest, queueCapacity)}
+	q := &Queue{
+		now: now, sender: newSender(remote), ctx: ctx, cancel: cancel,
+		requests: make(chan queuedRequest, queueCapacity),
+	}
 	for range workers {
 		q.done.Go(q.work)
 	}
 	return q
 }
 
-// Enqueue adds a call and does not wait for it.
+// Enqueue adds a request and returns at once.
 func (q *Queue) Enqueue(request Request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -85,7 +88,7 @@ func (q *Queue) Enqueue(request Request) {
 	}
 }
 
-// Log returns the newest calls, oldest first.
+// Log returns the newest deliveries, oldest first.
 func (q *Queue) Log() []control.Delivery {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -96,14 +99,14 @@ func (q *Queue) Log() []control.Delivery {
 	return log
 }
 
-// Clear empties the log. Calls that wait are still made.
+// Clear empties the log. Queued requests are still sent.
 func (q *Queue) Clear() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.log = nil
 }
 
-// Close drops what waits, cuts off what is under way, and returns when all has ended.
+// Close drops queued requests, aborts running ones, and returns when all workers have stopped.
 func (q *Queue) Close() {
 	q.cancel()
 	q.done.Wait()
@@ -137,7 +140,7 @@ func (q *Queue) deliver(next queuedRequest) {
 		case <-time.After(pause + next.ReorderDelay):
 		}
 		next.ReorderDelay = 0
-		status, state := q.post.post(q.ctx, next.Request)
+		status, state := q.sender.post(q.ctx, next.Request)
 		if state == control.Queued && attempt+1 == len(retryDelays) {
 			state = control.Failed
 		}
@@ -151,5 +154,6 @@ func (q *Queue) deliver(next queuedRequest) {
 func (q *Queue) update(record *control.Delivery, state control.DeliveryState, attempts, status int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	record.State, record.Attempts, record.LastStatus = state, attempts, status
+	record.State = state
+	record.Attempts, record.LastStatus = attempts, status
 }

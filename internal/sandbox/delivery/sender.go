@@ -14,7 +14,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// retryDelays are the waits before each attempt; there are as many attempts.
+// retryDelays are the delays before the attempts, one for each attempt.
 var retryDelays = []time.Duration{0, 200 * time.Millisecond, time.Second}
 
 const timeout = 5 * time.Second
@@ -29,7 +29,7 @@ type sender struct {
 func newSender(remote bool) sender {
 	dialer := &net.Dialer{Timeout: timeout}
 	if !remote {
-		// Checked on the address that is dialled, so that no name can point elsewhere.
+		// This checks the dialled address, so that no DNS name can bypass it.
 		dialer.Control = func(_, address string, _ syscall.RawConn) error {
 			target, err := netip.ParseAddrPort(address)
 			if err != nil || !target.Addr().Unmap().IsLoopback() {
@@ -45,7 +45,7 @@ func newSender(remote bool) sender {
 	}}
 }
 
-// post makes one attempt. The state is Queued if another one is due.
+// post makes one attempt. The state is Queued if it is to be retried.
 func (s sender) post(ctx context.Context, request Request) (status int, state control.DeliveryState) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, request.URL, bytes.NewReader(request.Body))
 	if err != nil {
@@ -57,7 +57,7 @@ func (s sender) post(ctx context.Context, request Request) (status int, state co
 	response, err := s.client.Do(r)
 	var unresolved *net.DNSError
 	switch {
-	// A name that nobody knows here is none of this machine.
+	// A name that does not resolve is not a name of this machine.
 	case errors.Is(err, errRemote), !s.remote && errors.As(err, &unresolved):
 		return 0, control.Blocked
 	case err != nil && ctx.Err() != nil:

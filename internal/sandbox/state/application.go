@@ -34,10 +34,10 @@ type application struct {
 	individuals   []*individual
 	initialStatus Status
 	suppressed    bool
-	sequence      int // in the order of creation
+	sequence      int // of the creation
 	created       time.Time
 	changed       time.Time // last
-	readLag       int       // how many retrieves still answer that it does not exist
+	readLag       int       // retrieves that still get ErrNotFound
 }
 
 // Retrieve returns an application.

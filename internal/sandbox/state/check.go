@@ -17,7 +17,7 @@ type Check struct {
 	Instance map[string]string `json:"instance"`
 }
 
-// FieldResult is what a check found out about one field.
+// FieldResult is the result of a check for one field.
 type FieldResult struct {
 	ID         int64  `json:"id"`
 	Individual int64  `json:"individual"`
@@ -26,7 +26,7 @@ type FieldResult struct {
 	Status     int64  `json:"status"`
 }
 
-// Comment is what a person says when deciding a check. All of it is optional.
+// Comment is the comment on the decision of a check. Every field is optional.
 type Comment struct {
 	Text, For string
 	Reference *int64
@@ -34,7 +34,7 @@ type Comment struct {
 
 type check struct {
 	Check
-	automaticStatus Status // what it was before anybody decided it by hand
+	automaticStatus Status // before a decision of the client
 	kind            checkKind
 	individual      *individual
 }
@@ -49,12 +49,12 @@ func (a *Account) addCheck(person *individual, kind checkKind) {
 	a.checks[c.ID] = c
 }
 
-// AcceptCheck accepts a check by hand.
+// AcceptCheck accepts a check, as a decision of the client.
 func (a *Account) AcceptCheck(id int64, comment Comment) error {
 	return a.decide(id, checkManuallyAccepted, comment)
 }
 
-// RejectCheck rejects a check by hand.
+// RejectCheck rejects a check, as a decision of the client.
 func (a *Account) RejectCheck(id int64, comment Comment) error {
 	return a.decide(id, checkManuallyRejected, comment)
 }
@@ -87,7 +87,7 @@ func (c *check) decidable(comment Comment, d dialect.Dialect) error {
 	case c.individual.application.Status.final():
 		return &RefusedError{Reason: "the application is concluded"}
 	case c.decided() && d.RepeatedDecision == dialect.RepeatedDecisionRefused:
-		return &RefusedError{Reason: "the check has been decided already"}
+		return &RefusedError{Reason: "the check is already decided"}
 	case c.Status != checkInReview && !c.decided() && d.DecidableChecks == dialect.DecidableInReview:
 		return &RefusedError{Reason: "the check is not in review"}
 	}
@@ -98,8 +98,7 @@ func (c *check) decided() bool {
 	return c.Status == checkManuallyAccepted || c.Status == checkManuallyRejected
 }
 
-// note persists a comment where the interface has room for it: among the
-// arbitrary members of instance.
+// addComment stores a comment in the instance, which can have arbitrary members.
 func (c *check) addComment(comment Comment) {
 	if comment.Text != "" {
 		c.Instance["comment"] = comment.Text
@@ -113,7 +112,8 @@ func (c *check) addComment(comment Comment) {
 }
 
 func (c *check) reset() {
-	c.Status, c.automaticStatus, c.Results, c.Instance = checkPending, checkPending, nil, map[string]string{}
+	c.Status, c.automaticStatus = checkPending, checkPending
+	c.Results, c.Instance = nil, map[string]string{}
 }
 
 func (c *check) view() Check {

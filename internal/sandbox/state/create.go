@@ -17,7 +17,7 @@ type NewApplication struct {
 	Individuals []Person
 }
 
-// Person is what a client says of an individual.
+// Person has the personal details that a client sends of an individual.
 type Person struct {
 	Email       string `json:"email"`
 	Title       string `json:"title"`
@@ -30,8 +30,8 @@ type Person struct {
 }
 
 // Create makes an application and sends the invites, or returns an
-// *InvalidError and does neither. pause, if not nil, is called between the look
-// for duplicates and the insert, when others may act; its error ends the create.
+// *InvalidError and does neither. If pause is not nil, Create calls it without the
+// lock, between the check for duplicates and the insert; its error aborts the create.
 func (a *Account) Create(input NewApplication, pause func() error) (Application, error) {
 	if pause != nil {
 		if err := a.check(input); err != nil {
@@ -77,7 +77,8 @@ func (a *Account) insert(input NewApplication, d dialect.Dialect) *application {
 	a.applications[app.ID] = app
 	a.scheduleExpiry(a.rule.expiry(app))
 	for _, person := range input.Individuals {
-		person.Title, person.Gender = normalizeCase(person.Title, d), normalizeCase(person.Gender, d)
+		person.Title = normalizeCase(person.Title, d)
+		person.Gender = normalizeCase(person.Gender, d)
 		a.addIndividual(app, person)
 	}
 	a.publish(app, "application.created", 0)
@@ -87,7 +88,7 @@ func (a *Account) insert(input NewApplication, d dialect.Dialect) *application {
 	return app
 }
 
-// normalizeCase is how the service normalises a title or a gender.
+// normalizeCase applies the letter case that the dialect has for titles and genders.
 func normalizeCase(value string, d dialect.Dialect) string {
 	switch d.TitleGenderCase {
 	case dialect.TitleGenderLower:

@@ -49,7 +49,7 @@ type individual struct {
 	actions             []Action
 	address             *Address
 	inviteCode          string
-	completionPublished bool // subscribers know that the checks are done
+	completionPublished bool // subscribers were notified that the checks are done
 }
 
 func (a *Account) addIndividual(app *application, details Person) {
@@ -97,7 +97,7 @@ func (a *Account) ResendInvite(id int64) (Individual, error) {
 	return a.viewIndividual(person), nil
 }
 
-// ResetIndividual puts an individual back to the start and sends a new code.
+// ResetIndividual discards the progress of an individual and sends a new invite code.
 func (a *Account) ResetIndividual(id int64) (Individual, error) {
 	defer a.lock()()
 	person, err := a.openIndividual(id)
@@ -131,7 +131,7 @@ func (a *Account) openIndividual(id int64) (*individual, error) {
 	return person, nil
 }
 
-// done is true if there is nothing more that the individual has to do.
+// done is true if the individual has no pending checks.
 func (i *individual) done() bool { return i.count(checkPending) == 0 }
 
 func (i *individual) count(statuses ...Status) int {
@@ -168,11 +168,11 @@ func (a *Account) viewIndividual(i *individual) Individual {
 		ID: i.ID, Person: i.Person, Status: i.status(), TermsAccepted: i.TermsAccepted, Address: i.address,
 		CompletedActions: append([]Action{}, i.actions...), Checks: make([]Check, len(i.checks)),
 	}
-	byHand := a.dialect.Get().ManualCounters != dialect.ManualCountersUnchanged
+	countDecisions := a.dialect.Get().ManualCounters != dialect.ManualCountersUnchanged
 	for n, c := range i.checks {
 		view.Checks[n] = c.view()
 		status := c.Status
-		if !byHand {
+		if !countDecisions {
 			status = c.automaticStatus
 		}
 		switch status {

@@ -32,10 +32,10 @@ func (a *Account) Play(play control.Play) (control.Application, error) {
 		})
 	}
 	if len(people) == 0 {
-		return control.Application{}, notFound("individual", "nobody of this application has this reference or id")
+		return control.Application{}, notFound("individual", "no individual of this application has this reference or id")
 	}
 	if play.Check != "" && !app.MandateType.hasCheck(play.Check) {
-		return control.Application{}, notFound("check", "applications of this type have no check of this name")
+		return control.Application{}, notFound("check", "this mandate type has no check of this name")
 	}
 	for _, person := range people {
 		a.playIndividual(person, play)
@@ -50,16 +50,16 @@ func checkPlay(play control.Play) error {
 	results := []control.Result{control.Pass, control.Fail, control.Review}
 	switch {
 	case play.ApplicationID == 0 && play.Reference == "":
-		return InvalidField("application_id", "it or reference names the application to play")
+		return InvalidField("application_id", "set application_id or reference")
 	case !slices.Contains(steps, play.Step):
-		return InvalidField("step", "it is one of accept_terms, complete_actions, finish_checks")
+		return InvalidField("step", "must be one of accept_terms, complete_actions, finish_checks")
 	case !slices.Contains(results, play.Result):
-		return InvalidField("result", "it is one of pass, fail, review")
+		return InvalidField("result", "must be one of pass, fail, review")
 	}
 	return nil
 }
 
-// find returns the oldest of several with the same reference.
+// find returns the oldest application if several have the same reference.
 func (a *Account) find(play control.Play) (*application, error) {
 	if play.ApplicationID != 0 {
 		if app, ok := a.applications[play.ApplicationID]; ok {
@@ -67,9 +67,9 @@ func (a *Account) find(play control.Play) (*application, error) {
 		}
 		return nil, notFound("application_id", "no application has this id")
 	}
-	for _, h := range a.references[fold(play.Reference)] {
-		if h.app != nil && h.name == play.Reference {
-			return h.app, nil
+	for _, r := range a.references[fold(play.Reference)] {
+		if r.app != nil && r.name == play.Reference {
+			return r.app, nil
 		}
 	}
 	return nil, notFound("reference", "no application has this reference")
@@ -91,8 +91,7 @@ func (a *Account) playIndividual(person *individual, play control.Play) {
 	}
 }
 
-// StepAll makes every individual of every application that waits for people
-// take one step, by the rule of autoplay.
+// StepAll makes every individual take one step of autoplay.
 func (a *Account) StepAll() {
 	defer a.lock()()
 	for _, app := range a.applicationsByAge() {
@@ -108,7 +107,7 @@ func (a *Account) StepAll() {
 	}
 }
 
-// step is false if the individual has nothing to do.
+// step returns false if the individual has nothing to do.
 func (a *Account) step(person *individual) bool {
 	result, active := autoplayRule(person.Email)
 	pending := slices.IndexFunc(person.checks, func(c *check) bool { return c.Status == checkPending })
@@ -153,7 +152,7 @@ func (a *Account) completeActions(person *individual) {
 	}
 }
 
-// finish ends a check that no person at the client has decided yet.
+// finishCheck sets the result of a check that the client has not decided.
 func (a *Account) finishCheck(c *check, result control.Result) {
 	if c.Status != checkPending && c.Status != checkInReview {
 		return

@@ -7,25 +7,25 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
-// names knows which references are taken, and by which application. What stays
-// reserved when its application is gone has a holder without one.
-type referenceIndex map[string][]holder
+// referenceIndex has the references in use, with their applications. A reference
+// that stays reserved after its application is gone has no application.
+type referenceIndex map[string][]reservation
 
-type holder struct {
+type reservation struct {
 	name string
 	app  *application
 }
 
 func (n referenceIndex) add(name string, app *application) {
 	if name != "" {
-		n[fold(name)] = append(n[fold(name)], holder{name, app})
+		n[fold(name)] = append(n[fold(name)], reservation{name, app})
 	}
 }
 
-// leave is called when an application goes; reserved keeps its name taken.
+// remove releases the reference of a removed application, or keeps it reserved.
 func (n referenceIndex) remove(name string, app *application, reserved bool) {
 	key := fold(name)
-	i := slices.Index(n[key], holder{name, app})
+	i := slices.Index(n[key], reservation{name, app})
 	switch {
 	case i < 0:
 	case reserved:
@@ -39,9 +39,9 @@ func (n referenceIndex) remove(name string, app *application, reserved bool) {
 }
 
 func (n referenceIndex) contains(name string, d dialect.Dialect) bool {
-	return slices.ContainsFunc(n[fold(name)], func(h holder) bool {
-		freed := h.app != nil && h.app.Archived && d.ArchivedReferences == dialect.ArchivedReferencesFreed
-		return sameName(h.name, name, d) && !freed
+	return slices.ContainsFunc(n[fold(name)], func(r reservation) bool {
+		freed := r.app != nil && r.app.Archived && d.ArchivedReferences == dialect.ArchivedReferencesFreed
+		return sameName(r.name, name, d) && !freed
 	})
 }
 

@@ -13,7 +13,7 @@ const (
 	archivedRetention = 365 * 24 * time.Hour
 )
 
-// retentionRule is the part of a dialect that decides when applications go.
+// retentionRule is the part of a dialect that decides when applications expire.
 type retentionRule struct{ start, archived string }
 
 func retentionRuleOf(d dialect.Dialect) retentionRule {
@@ -31,9 +31,8 @@ func (r retentionRule) expiry(app *application) time.Time {
 	return start.Add(kept)
 }
 
-// expire removes what is too old. To look at every application in every step
-// would be slow, so it remembers when the next one can be due: at the expiry of
-// one of them, or earlier.
+// expire removes the expired applications. Checking all of them each time would be
+// slow, so nextExpiry is a lower bound of the next expiry.
 func (a *Account) expire() {
 	now, rule := a.clock.Now(), retentionRuleOf(a.dialect.Get())
 	if rule == a.rule && (a.nextExpiry.IsZero() || now.Before(a.nextExpiry)) {
@@ -55,8 +54,8 @@ func (a *Account) scheduleExpiry(expiry time.Time) {
 	}
 }
 
-// remove forgets an application. Its references are free if all removals free
-// them, or if this kind of removal does.
+// remove removes an application. The dialect decides whether this kind of removal
+// frees its references.
 func (a *Account) remove(app *application, freedBy string) {
 	rule := a.dialect.Get().DeletedReferences
 	reserved := rule != "" && rule != freedBy

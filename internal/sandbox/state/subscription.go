@@ -8,19 +8,19 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
-// Subscription asks for webhook calls to a URL.
+// Subscription is a webhook subscription.
 type Subscription struct {
 	ID  int64
 	URL string
-	// Events limits the calls to these kinds; empty means all.
+	// Events limits the deliveries to these events; empty means all.
 	Events []string
-	// ApplicationID limits the calls to one application; 0 means all.
+	// ApplicationID limits the deliveries to one application; 0 means all.
 	ApplicationID int64
-	// Others are the other members of the request, kept as they came.
+	// Others are the other members of the request, unchanged.
 	Others map[string]json.RawMessage
 }
 
-// Notification is one webhook call that is due.
+// Notification is one webhook delivery to send.
 type Notification struct {
 	SubscriptionID int64
 	URL            string
@@ -29,8 +29,8 @@ type Notification struct {
 	Payload        Payload
 }
 
-// Payload is the body of a webhook call. Its shape is not documented: this is
-// our reading. It holds ids and the application's reference, nothing personal.
+// Payload is the body of a webhook delivery. Its shape is our reading. It has ids and
+// the application's reference, and no personal data.
 type Payload struct {
 	Event        string    `json:"event"`
 	Time         time.Time `json:"time"`
@@ -38,22 +38,22 @@ type Payload struct {
 	IndividualID int64     `json:"individual_id,omitempty"`
 }
 
-// Subject is the application that a webhook call is about.
+// Subject is the application of a webhook delivery.
 type Subject struct {
 	ID        int64   `json:"id"`
 	Reference *string `json:"reference"`
 	Status    Status  `json:"status"`
 }
 
-// Subscribe adds a subscription and returns it with its id. The application
-// does not have to exist: our reading.
+// Subscribe adds a subscription and returns it with its id. The application need
+// not exist: our reading.
 func (a *Account) Subscribe(s Subscription) (Subscription, error) {
 	defer a.lock()()
 	same := func(other Subscription) bool { return other.URL == s.URL && other.ApplicationID == s.ApplicationID }
 	if slices.ContainsFunc(a.subscriptions, same) {
 		switch a.dialect.Get().SubscribeTwice {
 		case dialect.SubscribeTwiceRefused:
-			return Subscription{}, &RefusedError{Reason: "there is a subscription of this URL already"}
+			return Subscription{}, &RefusedError{Reason: "this URL already has a subscription"}
 		case dialect.SubscribeTwiceReplaced:
 			a.subscriptions = slices.DeleteFunc(a.subscriptions, same)
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// Applications returns every application in short, oldest first.
+// Applications returns every application in short form, oldest first.
 func (a *Account) Applications() []control.Application {
 	defer a.lock()()
 	summaries := make([]control.Application, 0, len(a.applications))
@@ -19,7 +19,8 @@ func (a *Account) Applications() []control.Application {
 }
 
 func (a *Account) applicationsByAge() []*application {
-	return slices.SortedFunc(maps.Values(a.applications), func(x, y *application) int { return x.sequence - y.sequence })
+	bySequence := func(x, y *application) int { return x.sequence - y.sequence }
+	return slices.SortedFunc(maps.Values(a.applications), bySequence)
 }
 
 func (a *Account) summary(app *application) control.Application {

@@ -14,7 +14,7 @@ func (a *Account) Archive(id int64) (Application, error) {
 		a.touch(app)
 		a.publish(app, "application.archived", 0)
 	case a.dialect.Get().RepeatedArchive == dialect.RepeatedArchiveRefused:
-		return Application{}, &RefusedError{Reason: "the application is archived already"}
+		return Application{}, &RefusedError{Reason: "the application is already archived"}
 	}
 	return a.view(app), nil
 }
@@ -45,19 +45,20 @@ func (a *Account) conclude(id int64, outcome Status) (Application, error) {
 		return Application{}, &RefusedError{Reason: "the application is not in review"}
 	case outcome == statusCompleted && a.undecided(app):
 		return Application{}, &RefusedError{
-			Reason: "the application has checks that wait for a decision", Undecided: true,
+			Reason: "the application has checks in review", Undecided: true,
 		}
 	}
 	a.setStatus(app, outcome)
 	return a.view(app), nil
 }
 
-// settle moves an application to the state that its individuals have brought it to.
+// updateStatus derives the state of an application from its individuals.
 func (a *Account) updateStatus(app *application) {
 	if app.Status.final() {
 		return
 	}
-	started, done, passed := false, true, true
+	started := false
+	done, passed := true, true
 	for _, person := range app.individuals {
 		started = started || person.TermsAccepted
 		done = done && person.done()
@@ -83,13 +84,13 @@ func (a *Account) setStatus(app *application, status Status) {
 	}
 }
 
-// touch notes that an application changed. The clock may have been set back since it last did.
+// touch sets the time of the last change. The clock can have been set back since the previous one.
 func (a *Account) touch(app *application) {
 	app.changed = a.clock.Now()
 	a.scheduleExpiry(a.rule.expiry(app))
 }
 
-// undecided is true if a check of the application keeps it from being completed.
+// undecided is true if a check in review blocks complete.
 func (a *Account) undecided(app *application) bool {
 	if a.dialect.Get().UndecidedChecks == dialect.UndecidedAllow {
 		return false
