@@ -146,7 +146,8 @@ func wantCheckIDs(same bool) func(*testing.T, *testService) {
 	}
 }
 
-// wantDecisions wants the answers to decisions on a pending, a passed and an in-review check, after a first decision if there is to be one.
+// wantDecisions wants the answers to decisions on a pending, a passed and an in-review check, after a first decision if
+// there is to be one.
 func wantDecisions(first string, pending, passed, inReview int) func(*testing.T, *testService) {
 	return func(t *testing.T, s *testService) {
 		t.Helper()

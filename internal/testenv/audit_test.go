@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func TestRights(t *testing.T) {
+func TestPermissions(t *testing.T) {
 	got := Permissions([]rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}},
 		{APIGroups: []string{"a", "b"}, Resources: []string{"x", "y/status"}, Verbs: []string{"patch", "get"}},
@@ -21,15 +21,16 @@ func TestRights(t *testing.T) {
 		{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}},
 	})
 	want := []Permission{
-		"get secrets", "get x.a", "get x.b", "get y.a/status", "get y.b/status", "patch x.a", "patch x.b", "patch y.a/status", "patch y.b/status",
+		"get secrets", "get x.a", "get x.b", "get y.a/status", "get y.b/status",
+		"patch x.a", "patch x.b", "patch y.a/status", "patch y.b/status",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("rights (-want +got):\n%s", diff)
+		t.Errorf("permissions (-want +got):\n%s", diff)
 	}
 }
 
-// The audit log tells what was allowed from what was refused.
-func TestUsedRights(t *testing.T) {
+// The audit log distinguishes allowed from refused requests.
+func TestUsedPermissions(t *testing.T) {
 	e := newEnvironment(t)
 	if err := e.StartControlPlane(); err != nil {
 		t.Fatal(err)

@@ -36,18 +36,19 @@ func (e *Environment) Crash(program string) error {
 		return err
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		return fmt.Errorf("killing %s: %w", program, err)
+		return fmt.Errorf("kill %s: %w", program, err)
 	}
-	err = wait.PollUntilContextTimeout(context.Background(), pollInterval, exitTimeout, true, func(context.Context) (bool, error) {
+	gone := func(context.Context) (bool, error) {
 		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH), nil
-	})
+	}
+	err = wait.PollUntilContextTimeout(context.Background(), pollInterval, exitTimeout, true, gone)
 	if err != nil {
-		return fmt.Errorf("%s still runs %s after it was killed", program, exitTimeout)
+		return fmt.Errorf("%s still runs %s after SIGKILL", program, exitTimeout)
 	}
 	return nil
 }
 
-// firstPID is the process id of a program as StartControlPlane started it.
+// firstPID is the process id of a program that StartControlPlane started.
 func (e *Environment) firstPID(program string) (int, error) {
 	content, err := os.ReadFile(filepath.Join(e.Dir, program+".pid"))
 	if err != nil {
@@ -65,9 +66,9 @@ func (e *Environment) pid(program string) (int, error) {
 	return e.firstPID(program)
 }
 
-// Restart starts a program that has crashed with the arguments that it had, so with the same address, data and
-// certificates, and waits until it answers. The library's own restart would make other certificates, and every client
-// that is there would be a stranger.
+// Restart starts a crashed program with the same arguments, and so with the same address, data and certificates, and
+// waits until it is ready. The library's own restart would create other certificates, which existing clients do not
+// trust.
 func (e *Environment) Restart(ctx context.Context, program string) error {
 	argv, err := os.ReadFile(filepath.Join(e.Dir, program+".argv"))
 	if err != nil {
@@ -78,7 +79,8 @@ func (e *Environment) Restart(ctx context.Context, program string) error {
 		return err
 	}
 	arguments := strings.Split(strings.TrimSuffix(string(argv), "\n"), "\n")
-	process, err := e.launch(program, exec.CommandContext(context.WithoutCancel(ctx), assets[program], arguments...)) //nolint:gosec // what ran before
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), assets[program], arguments...) //nolint:gosec // as before
+	process, err := e.launch(program, cmd)
 	if err != nil {
 		return err
 	}
@@ -89,7 +91,8 @@ func (e *Environment) Restart(ctx context.Context, program string) error {
 }
 
 func (e *Environment) healthy(ctx context.Context, program string) bool {
-	httpClient, health := &http.Client{Timeout: requestTimeout}, e.controlPlane.ControlPlane.Etcd.URL.String()+"/health"
+	httpClient := &http.Client{Timeout: requestTimeout}
+	health := e.controlPlane.ControlPlane.Etcd.URL.String() + "/health"
 	if program == APIServer {
 		server, _, err := rest.DefaultServerUrlFor(e.Config)
 		if err != nil {
@@ -122,13 +125,13 @@ func (e *Environment) killRestarted() error {
 	return errors.Join(errs...)
 }
 
-// Backup copies the data of etcd as it is now and returns the copy's directory.
+// Backup copies the current data of etcd and returns the directory of the copy.
 func (e *Environment) Backup() (dir string, err error) {
 	pid, err := e.pid(Etcd)
 	if err != nil {
 		return "", err
 	}
-	// As after a crash, from which etcd recovers; copied while it writes, it would be of several moments.
+	// etcd recovers from a copy that is consistent at one moment, as after a crash. So it must not write during the copy.
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		return "", err
 	}
@@ -139,8 +142,8 @@ func (e *Environment) Backup() (dir string, err error) {
 	return dir, os.CopyFS(dir, os.DirFS(e.controlPlane.ControlPlane.Etcd.DataDir))
 }
 
-// Restore puts a Backup in the place of what etcd has: all that was written since is gone, and resource versions begin
-// again where they were. Clients lose their connections.
+// Restore replaces the data of etcd with a Backup. Later writes are lost, and resource versions continue from the
+// backup. Clients lose their connections.
 func (e *Environment) Restore(ctx context.Context, backup string) error {
 	data := e.controlPlane.ControlPlane.Etcd.DataDir
 	if err := errors.Join(e.Crash(APIServer), e.Crash(Etcd), os.RemoveAll(data)); err != nil {
@@ -149,7 +152,7 @@ func (e *Environment) Restore(ctx context.Context, backup string) error {
 	if err := os.CopyFS(data, os.DirFS(backup)); err != nil {
 		return err
 	}
-	// Which etcd itself insists on.
+	// etcd requires this mode.
 	if err := os.Chmod(data, 0o700); err != nil { //nolint:gosec // a directory
 		return err
 	}
@@ -159,7 +162,7 @@ func (e *Environment) Restore(ctx context.Context, backup string) error {
 	return e.Restart(ctx, APIServer)
 }
 
-// CompactEtcd drops what etcd remembers of the time before a resource version: it cannot be watched from there any more.
+// CompactEtcd removes the revisions before a resource version from etcd, so that no watch can start there.
 func (e *Environment) CompactEtcd(ctx context.Context, resourceVersion string) error {
 	url := e.controlPlane.ControlPlane.Etcd.URL.String() + "/v3/kv/compaction"
 	body := bytes.NewBufferString(fmt.Sprintf(`{"revision": %q, "physical": true}`, resourceVersion))
@@ -173,7 +176,7 @@ func (e *Environment) CompactEtcd(ctx context.Context, resourceVersion string) e
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("compacting etcd: %s", response.Status)
+		return fmt.Errorf("etcd compaction: %s", response.Status)
 	}
 	return nil
 }

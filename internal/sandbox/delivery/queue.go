@@ -1,5 +1,5 @@
-// Package delivery makes webhook calls: in the background, a few attempts each,
-// through a bounded queue, with a log of what became of every request.
+// Package delivery sends webhook deliveries in the background, through a bounded
+// queue, with a few attempts each and a log of the outcomes.
 package delivery
 
 import (

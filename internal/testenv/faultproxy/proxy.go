@@ -1,6 +1,5 @@
-// Package faultproxy stands between a client and a server and lets happen, to requests that a test chooses, what happens
-// on networks: they do not arrive, their answers do not, somebody else answers, all of it comes late, or twice. Whoever
-// uses it decides for each request, and sees what became of it.
+// Package faultproxy is a proxy between a client and a server that injects network faults into the requests that a test
+// selects: it drops, delays, duplicates or replaces requests and responses.
 package faultproxy
 
 import (
@@ -18,43 +17,43 @@ import (
 	"net/url"
 )
 
-// Request is one that has arrived whole.
+// Request is a request that the proxy has received completely.
 type Request struct {
 	Method string
 	Path   string
 	Body   []byte
-	// Epoch is what Options.Epoch said when the connection was accepted.
+	// Epoch is the result of Options.Epoch when the proxy accepted the connection.
 	Epoch int
 }
 
-// Response to a request.
+// Response is the response to a request.
 type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Drop says where the connection of a request ends.
+// Drop selects what is lost when the proxy closes the connection of a request.
 type Drop int
 
-// The places. DropResponse is after the server has answered and before the client hears of it.
+// DropRequest closes the connection before the server gets the request, DropResponse after the server has responded.
 const (
 	DropNothing Drop = iota
 	DropRequest
 	DropResponse
 )
 
-// Fault is what becomes of a request. The zero value forwards it, and its answer.
+// Fault is a fault to inject into a request. The zero value forwards the request and the response.
 type Fault struct {
-	// OnRequest is called first. The request waits for it.
+	// OnRequest runs first. The request waits for it.
 	OnRequest func()
-	// Replace, if set, is answered in place of the server, which does not see the request.
+	// Replace, if set, is the response. The server does not get the request.
 	Replace *Response
-	// Drop ends the connection without an answer.
+	// Drop closes the connection without a response.
 	Drop Drop
-	// Duplicate sends the request to the server a second time, and answers with that answer.
+	// Duplicate sends the request to the server twice. The client gets the second response.
 	Duplicate bool
-	// OnResponse is called with the server's answer, before the client hears of it: Status is 0 if there was none.
+	// OnResponse runs with the server's response, before the client gets it. Status is 0 if there was none.
 	OnResponse func(Response)
 }
 
@@ -62,13 +61,13 @@ type Fault struct {
 type Options struct {
 	// Target is the URL of the server.
 	Target string
-	// Transport connects to it. Credentials for it, if any, are the transport's: the proxy itself asks nobody for any.
+	// Transport sends requests to Target, with its own credentials. The proxy itself needs none.
 	Transport http.RoundTripper
-	// Inject decides what becomes of each request. It is called concurrently, but not for watches.
+	// Inject returns the fault for a request. It runs concurrently, and not for watches.
 	Inject func(Request) Fault
-	// Epoch is asked whenever a connection is accepted. Optional.
+	// Epoch runs for each accepted connection. Optional.
 	Epoch func() int
-	// TLS makes it listen with TLS and speak HTTP/2, with a certificate authority of its own.
+	// TLS makes the proxy serve HTTP/2 over TLS, with its own certificate authority.
 	TLS bool
 }
 
@@ -76,9 +75,9 @@ type Options struct {
 type Proxy struct {
 	// URL of the proxy, without a path.
 	URL string
-	// CA is the certificate authority in PEM, nil without Options.Secure.
+	// CA is the certificate authority in PEM, nil without Options.TLS.
 	CA []byte
-	// Watches holds what the server streams: the answers to GETs with ?watch=true.
+	// Watches can pause what the server streams: the responses to GETs with ?watch=true.
 	Watches Gate
 
 	options  Options
@@ -108,7 +107,7 @@ func New(options Options) (*Proxy, error) {
 		},
 	}
 	p.server = httptest.NewUnstartedServer(p)
-	p.server.Config.ErrorLog = log.New(io.Discard, "", 0) // and so do connections with those who are killed
+	p.server.Config.ErrorLog = log.New(io.Discard, "", 0) // and connections end with killed clients
 	p.server.Config.ConnContext = func(ctx context.Context, connection net.Conn) context.Context {
 		if options.Epoch != nil {
 			ctx = context.WithValue(ctx, epochKey{}, options.Epoch())
@@ -127,10 +126,10 @@ func New(options Options) (*Proxy, error) {
 	return p, nil
 }
 
-// WaitForConnections returns when every connection that was made before has been accepted. A client that was killed may leave some
-// behind that wait for it, and whose epoch would otherwise be its successor's.
+// WaitForConnections returns when the proxy has accepted every connection that was made before. A killed client can
+// leave connections that are not accepted yet. Without this wait they would get the epoch of its successor.
 func (p *Proxy) WaitForConnections(ctx context.Context) error {
-	return p.accepted.await(func() (string, error) {
+	return p.accepted.wait(func() (string, error) {
 		connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", p.server.Listener.Addr().String())
 		if err != nil {
 			return "", err
@@ -140,7 +139,7 @@ func (p *Proxy) WaitForConnections(ctx context.Context) error {
 	})
 }
 
-// Close ends all connections and waits for what is under way.
+// Close closes all connections and waits for running requests.
 func (p *Proxy) Close() {
 	p.Watches.Resume()
 	p.accepted.close()
@@ -156,33 +155,33 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		cut(w)
+		abort(w)
 	}
 	epoch, _ := r.Context().Value(epochKey{}).(int)
-	course := p.options.Inject(Request{Method: r.Method, Path: r.URL.Path, Body: body, Epoch: epoch})
-	if course.OnRequest != nil {
-		course.OnRequest()
+	fault := p.options.Inject(Request{Method: r.Method, Path: r.URL.Path, Body: body, Epoch: epoch})
+	if fault.OnRequest != nil {
+		fault.OnRequest()
 	}
-	if course.Drop == DropRequest {
-		cut(w)
+	if fault.Drop == DropRequest {
+		abort(w)
 	}
-	answer, err := p.answer(r, body, &course)
-	if course.OnResponse != nil {
-		course.OnResponse(answer)
+	response, err := p.respond(r, body, &fault)
+	if fault.OnResponse != nil {
+		fault.OnResponse(response)
 	}
-	if course.Drop == DropResponse || err != nil {
-		cut(w)
+	if fault.Drop == DropResponse || err != nil {
+		abort(w)
 	}
-	maps.Copy(w.Header(), answer.Header)
-	w.WriteHeader(answer.Status)
-	_, _ = w.Write(answer.Body)
+	maps.Copy(w.Header(), response.Header)
+	w.WriteHeader(response.Status)
+	_, _ = w.Write(response.Body)
 }
 
-func (p *Proxy) answer(r *http.Request, body []byte, course *Fault) (Response, error) {
-	if course.Replace != nil {
-		return *course.Replace, nil
+func (p *Proxy) respond(r *http.Request, body []byte, fault *Fault) (Response, error) {
+	if fault.Replace != nil {
+		return *fault.Replace, nil
 	}
-	if course.Duplicate {
+	if fault.Duplicate {
 		if first, err := p.forward(r, body); err != nil {
 			return first, err
 		}
@@ -190,12 +189,14 @@ func (p *Proxy) answer(r *http.Request, body []byte, course *Fault) (Response, e
 	return p.forward(r, body)
 }
 
-// forward is not cut short when the client goes away: a server that has begun does not notice either.
+// forward completes even if the client is gone, as a server that has received a request does.
 func (p *Proxy) forward(r *http.Request, body []byte) (Response, error) {
 	request := r.Clone(context.WithoutCancel(r.Context()))
-	request.URL.Scheme, request.URL.Host, request.Host, request.RequestURI = p.target.Scheme, p.target.Host, "", ""
-	request.Header.Del("Accept-Encoding") // or the transport would leave the answer compressed
-	request.Body, request.GetBody, request.ContentLength = http.NoBody, nil, int64(len(body))
+	request.URL.Scheme, request.URL.Host = p.target.Scheme, p.target.Host
+	request.Host, request.RequestURI = "", ""
+	request.Header.Del("Accept-Encoding") // or the transport would not decompress the response
+	request.Body, request.GetBody = http.NoBody, nil
+	request.ContentLength = int64(len(body))
 	if len(body) > 0 {
 		request.Body = io.NopCloser(bytes.NewReader(body))
 	}
@@ -212,17 +213,17 @@ func (p *Proxy) forward(r *http.Request, body []byte) (Response, error) {
 	return Response{Status: response.StatusCode, Header: response.Header, Body: content}, nil
 }
 
-// cut ends the connection, with a TCP reset, or the stream where a connection has many. It does not return.
-func cut(w http.ResponseWriter) {
+// abort resets the TCP connection, or aborts the stream on HTTP/2. It does not return.
+func abort(w http.ResponseWriter) {
 	if hijacker, ok := w.(http.Hijacker); ok {
 		if connection, _, err := hijacker.Hijack(); err == nil {
-			reset(connection)
+			resetConnection(connection)
 		}
 	}
 	panic(http.ErrAbortHandler)
 }
 
-func reset(connection net.Conn) {
+func resetConnection(connection net.Conn) {
 	if encrypted, ok := connection.(*tls.Conn); ok {
 		connection = encrypted.NetConn()
 	}
