@@ -17,11 +17,11 @@ import (
 type reading map[string]string
 
 func documented() reading {
-	spoken := reading{}
+	chosen := reading{}
 	for _, s := range (dialect.Dialect{}).Switches() {
-		spoken[s.Name] = s.Value
+		chosen[s.Name] = s.Value
 	}
-	return spoken
+	return chosen
 }
 
 // String lists the switches that are not set as the document has them.
@@ -46,7 +46,7 @@ func (r reading) with(assignments ...string) reading {
 	return changed
 }
 
-// has tells whether all of these switches, written name=value, are set so.
+// has reports whether all of these switches, written name=value, are set so.
 func (r reading) has(assignments []string) bool {
 	return !slices.ContainsFunc(assignments, func(assignment string) bool {
 		name, value, _ := strings.Cut(assignment, "=")
@@ -85,15 +85,15 @@ func combinations(t *testing.T) *rapid.Generator[reading] {
 		choices[s.Name] = values(t, s)
 	}
 	return rapid.Custom(func(t *rapid.T) reading {
-		spoken := reading{}
+		chosen := reading{}
 		for _, s := range switches {
 			from := choices[s.Name]
 			if rare[s.Name] && rapid.IntRange(0, 15).Draw(t, s.Name+" if 13") != 13 {
 				from = from[:1]
 			}
-			spoken[s.Name] = rapid.SampledFrom(from).Draw(t, s.Name)
+			chosen[s.Name] = rapid.SampledFrom(from).Draw(t, s.Name)
 		}
-		return spoken
+		return chosen
 	})
 }
 
@@ -116,12 +116,12 @@ var (
 	notFound  = []client.Kind{client.KindNotFound}
 )
 
-// refusals is the one place that says what cannot work. Of several rows that apply the first counts; a step without a
-// row must succeed.
+// refusals is the one place that says what cannot work. Of several refusals that apply the first counts; a step without a
+// refusal must succeed.
 func refusals() []refusal {
-	var rows []refusal
+	var refusals []refusal
 	add := func(step, when string, outcome client.Outcome, kinds []client.Kind, reason string) {
-		rows = append(rows, refusal{step, strings.Fields(when), outcome, kinds, reason})
+		refusals = append(refusals, refusal{step, strings.Fields(when), outcome, kinds, reason})
 	}
 	for _, value := range []string{"login_400", "login_401", "login_403"} {
 		add("login", "apiPermission="+value, client.Refused, stranger, "the service does not let this user in")
@@ -182,7 +182,7 @@ func refusals() []refusal {
 	add("subscribe again", "subscribeTwice=refused", client.Refused, denied, "there is one of this URL")
 	add("find webhook", "retrieveWebhook=404", client.Refused, notFound, "the service shows no webhooks")
 	add("find webhook", "subscribeApplication=refused", client.Refused, notFound, "it belongs to no application, and each shows its own only")
-	return rows
+	return refusals
 }
 
 func addRefusedCreate(add func(step, when string, outcome client.Outcome, kinds []client.Kind, reason string), step, when string, kinds []client.Kind) {
@@ -192,11 +192,11 @@ func addRefusedCreate(add func(step, when string, outcome client.Outcome, kinds 
 	add(step, when, client.Refused, kinds, "interface: Errors; our reading where it is silent")
 }
 
-// refusalOf gives the row of a step, nil if it must succeed.
+// refusalOf gives the refusal of a step, nil if it must succeed.
 func (r reading) refusalOf(step string) *refusal {
-	for _, row := range refusals() {
-		if row.step == step && r.has(row.when) {
-			return &row
+	for _, refusal := range refusals() {
+		if refusal.step == step && r.has(refusal.when) {
+			return &refusal
 		}
 	}
 	return nil
@@ -205,15 +205,15 @@ func (r reading) refusalOf(step string) *refusal {
 // holds compares what became of a step with the table, and tells whether it succeeded.
 func (w *world) holds(step string, err error) bool {
 	w.t.Helper()
-	row := w.spoken.refusalOf(step)
+	refusal := w.chosen.refusalOf(step)
 	switch {
-	case row == nil && err != nil:
+	case refusal == nil && err != nil:
 		w.t.Errorf("%s: %v", step, err)
-	case row == nil:
+	case refusal == nil:
 	case err == nil:
-		w.t.Errorf("%s: succeeded, although %s", step, row.reason)
-	case client.OutcomeOf(err) != row.outcome || !slices.Contains(row.kinds, client.KindOf(err)):
-		w.t.Errorf("%s: %v %s (%v), want %v %v: %s", step, client.OutcomeOf(err), client.KindOf(err), err, row.outcome, row.kinds, row.reason)
+		w.t.Errorf("%s: succeeded, although %s", step, refusal.reason)
+	case client.OutcomeOf(err) != refusal.outcome || !slices.Contains(refusal.kinds, client.KindOf(err)):
+		w.t.Errorf("%s: %v %s (%v), want %v %v: %s", step, client.OutcomeOf(err), client.KindOf(err), err, refusal.outcome, refusal.kinds, refusal.reason)
 	}
 	return err == nil
 }

@@ -14,7 +14,7 @@ func trimmed(data []byte) *response {
 }
 
 func addBodies(f *testing.F) {
-	for _, body := range saidBodies() {
+	for _, body := range testBodies() {
 		if !body.large {
 			f.Add([]byte(body.text))
 		}
@@ -135,8 +135,8 @@ func FuzzTokenAnswer(f *testing.F) {
 		if strings.ContainsFunc(value, func(r rune) bool { return r < '!' || r == 0x7f }) {
 			t.Errorf("%q fits into no header", value)
 		}
-		if life := token.renew.Sub(now); life < 800*time.Millisecond || life > 24*time.Hour/5*4 {
-			t.Errorf("renewed after %v", life)
+		if lifetime := token.renew.Sub(now); lifetime < 800*time.Millisecond || lifetime > 24*time.Hour/5*4 {
+			t.Errorf("renewed after %v", lifetime)
 		}
 	})
 }

@@ -36,7 +36,7 @@ func guarantees() string {
 	return b.String()
 }
 
-func TestTheGuideSaysWhatTheTableSays(t *testing.T) {
+func TestGuideListsEveryOperation(t *testing.T) {
 	guide, err := os.ReadFile("../../docs/client.md")
 	if err != nil {
 		t.Fatal(err)

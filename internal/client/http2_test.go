@@ -52,7 +52,7 @@ func http2Faults() map[string]http2Fault {
 	return faults
 }
 
-// http2Server speaks HTTP/2 by hand, and does the same with every request.
+// http2Server implements HTTP/2 frame by frame, and does the same with every request.
 type http2Server struct {
 	config  Config
 	arrived atomic.Int64

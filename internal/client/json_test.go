@@ -74,7 +74,7 @@ func TestFoldName(t *testing.T) {
 // FuzzParseObject: an object is what encoding/json takes for one, no more and no less, with the same
 // members, lists and texts in it.
 func FuzzParseObject(f *testing.F) {
-	for _, body := range saidBodies() {
+	for _, body := range testBodies() {
 		if !body.large {
 			f.Add([]byte(body.text))
 		}

@@ -58,7 +58,7 @@ func TestRateLimit(t *testing.T) {
 	}
 }
 
-func TestTurnThatIsTooFarIsNotTaken(t *testing.T) {
+func TestRateLimitBeyondMaxWaitReservesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimits(10, time.Second)
 		// 10 go at once and 10 within the second; the others are turned away, and must not make the queue longer.
@@ -72,7 +72,7 @@ func TestTurnThatIsTooFarIsNotTaken(t *testing.T) {
 	})
 }
 
-func TestTurnBeyondTheDeadlineIsRefusedAtOnce(t *testing.T) {
+func TestRateLimitBeyondTheDeadlineFailsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimits(1, time.Minute)
 		departures(t.Context(), l, 1)
@@ -85,7 +85,7 @@ func TestTurnBeyondTheDeadlineIsRefusedAtOnce(t *testing.T) {
 	})
 }
 
-func TestTurnOfACallerWhoLeavesIsGivenBack(t *testing.T) {
+func TestReservationOfACanceledRequestIsReturned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimits(1, time.Minute)
 		departures(t.Context(), l, 1)
@@ -237,7 +237,7 @@ func FuzzRetryAfter(f *testing.F) {
 }
 
 // Asking how far away a turn is takes none.
-func TestAhead(t *testing.T) {
+func TestRateLimitDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimits(2, time.Minute)
 		wants := func(want time.Duration) {

@@ -44,7 +44,7 @@ type receivedRequest struct {
 	header             http.Header
 }
 
-// newService starts a service over plain HTTP/1.1, or with secure over TLS, where it speaks HTTP/2.
+// newService starts a service over plain HTTP/1.1, or with secure over TLS, where it uses HTTP/2.
 func newService(t *testing.T, handler http.HandlerFunc, secure bool) *service {
 	t.Helper()
 	s := &service{login: answers(http.StatusOK, `{"access_token":"token","expires_in":3600,"token_type":"Bearer"}`)}
@@ -174,8 +174,8 @@ func expectFailure(t *testing.T, err error, outcome Outcome, kind Kind) *Error {
 
 func raw(text string) json.RawMessage { return json.RawMessage(text) }
 
-// said answers with a body of some type, whose length is told before or not.
-func said(contentType, body string, sized bool) http.HandlerFunc {
+// answersWith answers with a body of some type, whose length is told before or not.
+func answersWith(contentType, body string, sized bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
 		if sized {

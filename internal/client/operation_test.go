@@ -14,7 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// declaredOperations reads the constants from the source: a list of them here could be forgotten like the row itself.
+// declaredOperations reads the constants from the source: a list of them here could be forgotten like the operation itself.
 func declaredOperations(t *testing.T) []string {
 	t.Helper()
 	file, err := parser.ParseFile(gotoken.NewFileSet(), "operation.go", nil, 0)
@@ -37,29 +37,29 @@ func declaredOperations(t *testing.T) []string {
 	return names
 }
 
-func TestEveryOperationHasARow(t *testing.T) {
+func TestEveryOperationIsSpecified(t *testing.T) {
 	const documented = 16 // interface: Endpoints, Summary
 	declared := declaredOperations(t)
 	if len(declared) != documented || len(operations) != documented || len(operationExamples()) != documented {
-		t.Errorf("%d operations are declared, %d have a row, %d a call in the tests; the interface documents %d",
+		t.Errorf("%d operations are declared, %d have a operation, %d a call in the tests; the interface documents %d",
 			len(declared), len(operations), len(operationExamples()), documented)
 	}
 	for _, call := range operationExamples() {
-		row, ok := operations[call.op]
+		operation, ok := operations[call.op]
 		if !ok {
-			t.Errorf("%s has no row", call.op)
+			t.Errorf("%s is not in the table", call.op)
 			continue
 		}
-		if row.maxBody <= 0 || row.maxBody > 1<<20 {
-			t.Errorf("%s reads %d bytes; the limit is 1 MiB", call.op, row.maxBody)
+		if operation.maxBody <= 0 || operation.maxBody > 1<<20 {
+			t.Errorf("%s reads %d bytes; the limit is 1 MiB", call.op, operation.maxBody)
 		}
-		if row.emailsPeople != emailing[call.op] {
-			t.Errorf("%s: the row says emails=%v", call.op, row.emailsPeople)
+		if operation.emailsPeople != emailing[call.op] {
+			t.Errorf("%s: the operation says emails=%v", call.op, operation.emailsPeople)
 		}
-		if row.emailsPeople && (row.retry != retryNever || !row.mutates || row.deadline == 0) {
+		if operation.emailsPeople && (operation.retry != retryNever || !operation.mutates || operation.deadline == 0) {
 			t.Errorf("%s e-mails people: it is sent once, with its own deadline", call.op)
 		}
-		if safe := call.method == http.MethodGet; (row.retry == retrySafe) != safe || row.mutates == safe && call.op != OpToken {
+		if safe := call.method == http.MethodGet; (operation.retry == retrySafe) != safe || operation.mutates == safe && call.op != OpToken {
 			t.Errorf("%s: only what changes nothing is retried after any fault", call.op)
 		}
 	}

@@ -14,20 +14,20 @@ import (
 // personal stands for what must never come back out of an answer.
 const personal = "jane.doe@personal.example"
 
-// saidBody is a body that a service, or something between it and us, could answer with.
-type saidBody struct {
+// testBody is a body that a service, or something between it and us, could answer with.
+type testBody struct {
 	name, text string
 	id         int64 // of the application that it describes beyond doubt; 0 for none
 	proof      bool  // as the body of a 400 or 422, it proves that nothing was done
 	large      bool  // to be sent with a few statuses only
 }
 
-func saidBodies() []saidBody {
+func testBodies() []testBody {
 	application := func(id string) string { return `{"id":` + id + `,"name":"` + personal + `","reference":"A-1"}` }
 	problem := func(status, more string) string {
 		return `{"type":"","title":"` + personal + `","status":` + status + more + `}`
 	}
-	return []saidBody{
+	return []testBody{
 		{name: "nothing"},
 		{name: "null", text: `null`},
 		{name: "list", text: `[]`},
@@ -82,38 +82,38 @@ func saidBodies() []saidBody {
 	}
 }
 
-var saidStatuses = []int{0, 101, 200, 201, 202, 203, 204, 206, 299, 300, 301, 302, 303, 304, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407,
+var testStatuses = []int{0, 101, 200, 201, 202, 203, 204, 206, 299, 300, 301, 302, 303, 304, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407,
 	408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418, 421, 422, 423, 424, 425, 426, 428, 429, 431, 451, 499, 500, 501, 502, 503, 504, 520,
 	599, 600, 999}
 
 // earlyRefusals are the statuses that are decided before a request is carried out, whoever answers.
 var earlyRefusals = []int{401, 403, 404, 405, 407, 410, 411, 413, 414, 415, 417, 421, 425, 426, 428, 429, 431}
 
-// verdict is what a caller must be told; done: no error.
-type verdict struct {
+// expected is what a caller must be told; done: no error.
+type expected struct {
 	done    bool
 	outcome Outcome
 }
 
-// verdictOf is the rule of the table, written down a second time and from the research, not from the code.
-func verdictOf(op Operation, status int, body saidBody) verdict {
+// expectedOf is the rule of the table, written down a second time and from the research, not from the code.
+func expectedOf(op Operation, status int, body testBody) expected {
 	readable := status != http.StatusNoContent && body.name != "too large"
 	switch {
 	case status >= 200 && status < 300:
 		switch op {
 		case OpCreateApplication:
-			return verdict{done: readable && body.id != 0}
+			return expected{done: readable && body.id != 0}
 		case OpRetrieveApplication:
-			return verdict{done: readable && body.id == 4711}
+			return expected{done: readable && body.id == 4711}
 		default:
-			return verdict{done: true}
+			return expected{done: true}
 		}
 	case status < 400, status >= 500, status == http.StatusRequestTimeout:
-		return verdict{outcome: Unknown}
+		return expected{outcome: Unknown}
 	case !emailing[op], slices.Contains(earlyRefusals, status), (status == 400 || status == 422) && body.proof:
-		return verdict{outcome: Refused}
+		return expected{outcome: Refused}
 	default:
-		return verdict{outcome: Unknown}
+		return expected{outcome: Unknown}
 	}
 }
 
@@ -125,15 +125,15 @@ func TestOutcomeOfEveryAnswer(t *testing.T) {
 			c := s.client(t)
 			c.limits.retries = rate.NewLimiter(0, 0) // one request a cell; retries have their own tests
 			call := exampleOf(t, op)
-			for _, status := range saidStatuses {
-				for _, body := range saidBodies() {
+			for _, status := range testStatuses {
+				for _, body := range testBodies() {
 					if body.large && status%100 != 0 {
 						continue
 					}
 					s.say(plainAnswer(status, body.text))
 					err := call.run(t.Context(), c)
-					if trouble := judge(err, op, status, body); trouble != "" {
-						t.Errorf("%d, %s: %s", status, body.name, trouble)
+					if failure := judge(err, op, status, body); failure != "" {
+						t.Errorf("%d, %s: %s", status, body.name, failure)
 					}
 				}
 			}
@@ -141,8 +141,8 @@ func TestOutcomeOfEveryAnswer(t *testing.T) {
 	}
 }
 
-func judge(err error, op Operation, status int, body saidBody) string {
-	want := verdictOf(op, status, body)
+func judge(err error, op Operation, status int, body testBody) string {
+	want := expectedOf(op, status, body)
 	if err == nil {
 		if !want.done {
 			return "succeeded"
@@ -167,10 +167,10 @@ func judge(err error, op Operation, status int, body saidBody) string {
 	return ""
 }
 
-func TestCreatedIDIsTheOneThatWasSaid(t *testing.T) {
+func TestCreatedIDIsThatOfTheResponse(t *testing.T) {
 	s := newRawServer(t)
 	c := s.client(t)
-	for _, body := range saidBodies() {
+	for _, body := range testBodies() {
 		s.say(plainAnswer(http.StatusOK, body.text))
 		application, err := c.CreateApplication(t.Context(), someNewApplication())
 		if err == nil && application.ID != body.id {

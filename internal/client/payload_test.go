@@ -56,10 +56,10 @@ func (s *service) bodies() string {
 func TestPayloadIsFoundOut(t *testing.T) {
 	ok := answers(200, "")
 	for name, test := range map[string]struct {
-		turns   []http.HandlerFunc
-		want    string // the bodies of two calls
-		outcome Outcome
-		kind    Kind // of the second
+		responses []http.HandlerFunc
+		want      string // the bodies of two calls
+		outcome   Outcome
+		kind      Kind // of the second
 	}{
 		"an object":            {[]http.HandlerFunc{taking("{}", ok)}, "<{}> <{}>", 0, ""},
 		"none":                 {[]http.HandlerFunc{taking("", ok)}, "<{}> <> <>", 0, ""},
@@ -75,7 +75,7 @@ func TestPayloadIsFoundOut(t *testing.T) {
 	} {
 		for _, op := range []Operation{OpResendInvites, OpResetIndividual} {
 			t.Run(string(op)+", "+name, func(t *testing.T) {
-				s := newService(t, inTurn(test.turns...), false)
+				s := newService(t, inTurn(test.responses...), false)
 				c := s.client(t)
 				_ = exampleOf(t, op).run(t.Context(), c)
 				err := exampleOf(t, op).run(t.Context(), c)
@@ -93,10 +93,10 @@ func TestPayloadIsFoundOut(t *testing.T) {
 // The interface lists Content-Type for a DELETE too, which has no body.
 func TestDeleteWithoutContentType(t *testing.T) {
 	for name, test := range map[string]struct {
-		turns   []http.HandlerFunc
-		want    int // requests of two calls
-		outcome Outcome
-		kind    Kind // of the second
+		responses []http.HandlerFunc
+		want      int // requests of two calls
+		outcome   Outcome
+		kind      Kind // of the second
 	}{
 		"needed":               {[]http.HandlerFunc{typed(answers(204, ""))}, 2, 0, ""},
 		"refused":              {[]http.HandlerFunc{untyped(answers(204, ""))}, 3, 0, ""},
@@ -104,7 +104,7 @@ func TestDeleteWithoutContentType(t *testing.T) {
 		"gone the second time": {[]http.HandlerFunc{answers(204, ""), answers(404, "")}, 2, Refused, KindNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, inTurn(test.turns...), false)
+			s := newService(t, inTurn(test.responses...), false)
 			c := s.client(t)
 			_ = c.DeleteApplication(t.Context(), 1)
 			err := c.DeleteApplication(t.Context(), 1)
@@ -134,8 +134,8 @@ func TestASecondBodyThatIsNotSent(t *testing.T) {
 	}
 }
 
-// TestWhatWasTurnedAwayOnceWasSent: the service answers one request, and is gone.
-func TestWhatWasTurnedAwayOnceWasSent(t *testing.T) {
+// TestRefusedThenUnreachableWasSent: the service answers one request, and is gone.
+func TestRefusedThenUnreachableWasSent(t *testing.T) {
 	for op, status := range map[Operation]string{OpDeleteApplication: "429 Too Many Requests", OpCompleteApplication: "405 Method Not Allowed"} {
 		t.Run(string(op), func(t *testing.T) {
 			t.Parallel()

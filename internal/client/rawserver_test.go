@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// rawServer speaks HTTP/1.1 by hand, one request a connection, so that an answer can be anything. It knows logins.
+// rawServer writes HTTP/1.1 byte by byte, one request a connection, so that an answer can be anything. It knows logins.
 type rawServer struct {
 	url     string
 	arrived atomic.Int64 // requests that were read, logins apart

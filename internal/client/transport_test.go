@@ -147,8 +147,8 @@ func TestNotSent(t *testing.T) {
 	secure.expect(t, 0, 0)
 }
 
-// TestNotSentIsNeverSaidOfWhatArrived ends calls at all moments of their life, over both versions of HTTP.
-func TestNotSentIsNeverSaidOfWhatArrived(t *testing.T) {
+// TestNotSentIsNeverReportedForWhatArrived ends calls at all moments of their life, over both versions of HTTP.
+func TestNotSentIsNeverReportedForWhatArrived(t *testing.T) {
 	t.Parallel()
 	for _, secure := range []bool{false, true} {
 		t.Run(fmt.Sprintf("secure=%v", secure), func(t *testing.T) {

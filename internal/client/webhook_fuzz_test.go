@@ -21,7 +21,7 @@ func allKnown(body []byte) bool {
 		case '[':
 			return !slices.ContainsFunc(entries, func(e entry) bool { return !namesURL(e.value) })
 		case '{':
-			ways := slices.DeleteFunc(entries, func(e entry) bool { return !e.called(listNames...) || string(e.value) == "null" })
+			ways := slices.DeleteFunc(entries, func(e entry) bool { return !e.named(listNames...) || string(e.value) == "null" })
 			if namesURL(body) || len(ways) != 1 {
 				return false
 			}
@@ -37,7 +37,7 @@ func namesURL(value []byte) bool {
 	kind, members := entriesOf(value)
 	return kind == '{' && slices.ContainsFunc(members, func(e entry) bool {
 		text, isString := scalarOf(e.value)
-		return isString && text != "" && slices.ContainsFunc(webhookURLNames, func(name string) bool { return e.called(name) })
+		return isString && text != "" && slices.ContainsFunc(webhookURLNames, func(name string) bool { return e.named(name) })
 	})
 }
 

@@ -49,7 +49,7 @@ func TestSubscriptionBody(t *testing.T) {
 	}
 }
 
-func TestDecodeSubscriptionAnswer(t *testing.T) {
+func TestDecodeSubscriptionResponse(t *testing.T) {
 	for body, want := range map[string]SubscriptionResponse{
 		`{"id":9}`:                           {ID: 9},
 		`{"id":"9"}`:                         {ID: 9},
