@@ -29,7 +29,10 @@ func BenchmarkCreate(b *testing.B) {
 			}
 			return is4711(application.ID)
 		}, func(ctx context.Context) error {
-			body, err := json.Marshal(applicationBody{Name: "Acme", Reference: "A-1", MandateType: 3, Individuals: []individualBody{{Email: "jane@example.com", Reference: "A-1.jane"}}})
+			body, err := json.Marshal(applicationBody{
+				Name: "Acme", Reference: "A-1", MandateType: 3,
+				Individuals: []individualBody{{Email: "jane@example.com", Reference: "A-1.jane"}},
+			})
 			if err != nil {
 				return err
 			}
@@ -105,8 +108,8 @@ const (
 	enough     = 10 // pairs, below which a median is chance
 )
 
-// compare runs both in short rounds, one after the other and each first every second time, so that what else the machine
-// does slows down both. The median of the pairs is the ratio: a single slow round does not move it.
+// compare runs both in short rounds, one after the other and each first every second time, so that what else the
+// machine does slows down both. The median of the pairs is the ratio: a single slow round does not move it.
 func compare(b *testing.B, client, plain func(context.Context) error) {
 	var ours, loops cost
 	ours.add(b, client) // logs in, and connects what stays connected
@@ -211,7 +214,9 @@ func (l *plainLoop) send(ctx context.Context, method, path string, body []byte) 
 
 func (s benchServer) plain(b *testing.B, fresh bool) *plainLoop {
 	b.Helper()
-	config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool(), ClientSessionCache: tls.NewLRUClientSessionCache(8)}
+	config := &tls.Config{
+		MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool(), ClientSessionCache: tls.NewLRUClientSessionCache(8),
+	}
 	config.RootCAs.AppendCertsFromPEM(s.ca)
 	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true, DisableKeepAlives: fresh}
 	b.Cleanup(transport.CloseIdleConnections)

@@ -85,7 +85,10 @@ func serveBenchmark(scheme string) {
 
 func (s benchServer) client(b *testing.B) *Client {
 	b.Helper()
-	c, err := New(Config{BaseURL: s.url, CABundle: s.ca, Credentials: Credentials{Username: "user", Password: Hide("password")}, RequestsPerSecond: -1})
+	c, err := New(Config{
+		BaseURL: s.url, CABundle: s.ca, Credentials: Credentials{Username: "user", Password: Hide("password")},
+		RequestsPerSecond: -1,
+	})
 	if err != nil {
 		b.Fatal(err)
 	}

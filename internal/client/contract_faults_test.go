@@ -42,7 +42,9 @@ func faults() map[string]faultCase {
 			case control.Answer:
 				continue
 			}
-			replaced := !slices.Contains([]control.FaultKind{control.Slow, control.Close, control.ResetConnection, control.Informational}, kind)
+			replaced := !slices.Contains(
+				[]control.FaultKind{control.Slow, control.Close, control.ResetConnection, control.Informational}, kind,
+			)
 			name := fmt.Sprintf("%s, after work=%v", kind, after)
 			add(name, faultCase{Fault: fault, lies: replaced && !after, passes: slices.Contains([]control.FaultKind{
 				control.Close, control.ResetConnection, control.Truncate, control.LengthOver, control.Informational}, kind)})
@@ -62,7 +64,10 @@ func faults() map[string]faultCase {
 		fault := control.Fault{Kind: control.Answer, Status: status}
 		add(fmt.Sprintf("answer %d", status), faultCase{Fault: fault, refuses: true, passes: status == 429})
 	}
-	add("answer 429, a long wait", faultCase{Fault: control.Fault{Kind: control.Answer, Status: 429, RetryAfter: "3600"}, refuses: true})
+	add(
+		"answer 429, a long wait",
+		faultCase{Fault: control.Fault{Kind: control.Answer, Status: 429, RetryAfter: "3600"}, refuses: true},
+	)
 	add("answer 409", faultCase{Fault: control.Fault{Kind: control.Answer, Status: 409}})
 	return all
 }
@@ -115,8 +120,16 @@ func operationCases() []operationCase {
 			_, err := c.RejectCheck(ctx, a.Individuals[0].Checks[0].ID, client.CheckReview{})
 			return err
 		}, checked("manually_rejected")},
-		{control.ResendInvites, func(ctx ctx, c *client.Client, a app) error { return c.ResendInvites(ctx, a.Individuals[0].ID) }, mailed(control.Resend)},
-		{control.ResetIndividual, func(ctx ctx, c *client.Client, a app) error { return c.ResetIndividual(ctx, a.Individuals[0].ID) }, mailed(control.Reset)},
+		{
+			control.ResendInvites,
+			func(ctx ctx, c *client.Client, a app) error { return c.ResendInvites(ctx, a.Individuals[0].ID) },
+			mailed(control.Resend),
+		},
+		{
+			control.ResetIndividual,
+			func(ctx ctx, c *client.Client, a app) error { return c.ResetIndividual(ctx, a.Individuals[0].ID) },
+			mailed(control.Reset),
+		},
 		{control.SubscribeWebhook, func(ctx ctx, c *client.Client, a app) error {
 			_, err := c.SubscribeWebhook(ctx, client.Subscription{URL: client.Hide(hook), ApplicationID: a.ID})
 			return err
@@ -185,7 +198,10 @@ func (w *world) prepare(t *testing.T, operationCase operationCase, hurried bool)
 	}
 	c, closeClient := w.another(config)
 	t.Cleanup(closeClient)
-	v := target{operationCase: operationCase, client: c, was: control.Application{Reference: canary + "-" + string(operationCase.op)}}
+	v := target{
+		operationCase: operationCase, client: c,
+		was: control.Application{Reference: canary + "-" + string(operationCase.op)},
+	}
 	if operationCase.op != control.Token {
 		if _, err := c.AccessToken(w.ctx); err != nil {
 			t.Fatal(err)
@@ -215,7 +231,9 @@ func (w *world) injectFault(t *testing.T, v target, fault faultCase) {
 	err := v.do(w.ctx, v.client, v.was)
 	requests += w.settledRequests(t, counted)
 	mails := w.mailsOf(t, v.was.Reference)[v.mails:]
-	done := v.done != nil && v.done(v.was, w.application(t, v.was.Reference), mails) || v.op == control.SubscribeWebhook && w.subscribed(t, v.was)
+	done := v.done != nil && v.done(
+		v.was, w.application(t, v.was.Reference), mails,
+	) || v.op == control.SubscribeWebhook && w.subscribed(t, v.was)
 	w.judge(t, v.operationCase, fault, err, observed{done, len(mails), requests})
 }
 
@@ -255,8 +273,8 @@ func (w *world) judge(t *testing.T, operationCase operationCase, fault faultCase
 	}
 }
 
-// createInReview makes an application whose one individual has failed all checks, so that it is in review; for a subscription,
-// one to whom something can still happen.
+// createInReview makes an application whose one individual has failed all checks, so that it is in review; for a
+// subscription, one to whom something can still happen.
 func (w *world) createInReview(t *testing.T, op control.Operation, reference string) control.Application {
 	t.Helper()
 	play := control.Play{Reference: reference, Result: control.Fail}

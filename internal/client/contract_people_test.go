@@ -15,7 +15,9 @@ func (w *world) stateNames() client.StateNames {
 	case w.chosen["statusShape"] == "integer":
 		return client.StateNames{InReview: []string{"21"}, Completed: []string{"34"}, Rejected: []string{"35"}}
 	case w.chosen["stateNames"] == "other":
-		return client.StateNames{InReview: []string{"under review"}, Completed: []string{"closed"}, Rejected: []string{"refused"}}
+		return client.StateNames{
+			InReview: []string{"under review"}, Completed: []string{"closed"}, Rejected: []string{"refused"},
+		}
 	default:
 		return client.StateNames{}
 	}
@@ -45,7 +47,10 @@ func (w *world) samePerson(step string, got *client.Individual, want control.Ind
 	}
 	counted := got.ChecksPending == states["pending"] && got.ChecksInReview == states["in review"] && got.ChecksPassed == states["passed"]+states["manually_accepted"]
 	if !counted && w.chosen["manualCounters"] == "recounted" {
-		w.t.Errorf("%s: counted %d pending, %d in review and %d passed of %v", step, got.ChecksPending, got.ChecksInReview, got.ChecksPassed, states)
+		w.t.Errorf(
+			"%s: counted %d pending, %d in review and %d passed of %v", step, got.ChecksPending, got.ChecksInReview,
+			got.ChecksPassed, states,
+		)
 	}
 	if got.ID != want.ID || got.Reference.Reveal() != want.Reference || got.TermsAccepted != want.TermsAccepted || len(got.Checks) != len(want.Checks) ||
 		got.State == (client.State{}) || (len(got.CompletedActions) > 0) != want.ActionsCompleted {
@@ -126,7 +131,10 @@ func (w *world) review(acme control.Application) {
 
 	w.transition("complete", control.CompleteApplication, acme.ID)
 	w.transition("complete again", control.CompleteApplication, acme.ID)
-	w.mail("resend when concluded", control.ResendInvites, jane.ID, 0, func() error { return w.client.ResendInvites(w.ctx, jane.ID) })
+	w.mail(
+		"resend when concluded", control.ResendInvites, jane.ID, 0,
+		func() error { return w.client.ResendInvites(w.ctx, jane.ID) },
+	)
 	w.report(jane.ID)
 	w.settled(acme.ID)
 }
@@ -147,7 +155,10 @@ func (w *world) decide(step string, op control.Operation, check, reference int64
 		decide, want = w.client.RejectCheck, "manually_rejected"
 	}
 	_, err := w.do(step, op, func() error {
-		_, err := decide(w.ctx, check, client.CheckReview{Comment: client.Hide(canary), CommentFor: "IndividualCheck", Reference: reference})
+		_, err := decide(
+			w.ctx, check,
+			client.CheckReview{Comment: client.Hide(canary), CommentFor: "IndividualCheck", Reference: reference},
+		)
 		return err
 	})
 	done := w.holds(step, err)

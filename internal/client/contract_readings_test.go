@@ -116,8 +116,8 @@ var (
 	notFound  = []client.Kind{client.KindNotFound}
 )
 
-// refusals is the one place that says what cannot work. Of several refusals that apply the first counts; a step without a
-// refusal must succeed.
+// refusals is the one place that says what cannot work. Of several refusals that apply the first counts; a step without
+// a refusal must succeed.
 func refusals() []refusal {
 	var refusals []refusal
 	add := func(step, when string, outcome client.Outcome, kinds []client.Kind, reason string) {
@@ -132,7 +132,10 @@ func refusals() []refusal {
 	}
 
 	for _, reading := range []string{"createStatus=204", "createBody=empty"} {
-		add("create", reading, client.Unknown, []client.Kind{client.KindUnreadable}, "the application exists, and nothing says its id")
+		add(
+			"create", reading, client.Unknown, []client.Kind{client.KindUnreadable},
+			"the application exists, and nothing says its id",
+		)
 	}
 	for _, step := range []string{"duplicate", "duplicate in other letters", "duplicate individual", "reuse of a deleted reference", "wrong type"} {
 		when, kinds := "", duplicate
@@ -153,7 +156,10 @@ func refusals() []refusal {
 	}
 
 	for _, body := range []string{"html", "text", "empty"} {
-		add("resend", "resendResetBody=empty errorBody="+body, client.Unknown, server, "the service wants another body, but a bare 400 could be anybody's and proves nothing about a mail")
+		add(
+			"resend", "resendResetBody=empty errorBody="+body, client.Unknown, server,
+			"the service wants another body, but a bare 400 could be anybody's and proves nothing about a mail",
+		)
 		add("reset", "resendResetBody=empty errorBody="+body, client.Unknown, server, "as resend")
 		for _, step := range []string{"resend when gone", "resend when concluded"} {
 			add(step, "resendResetBody=empty errorBody="+body, client.Unknown, server, "as resend")
@@ -162,11 +168,16 @@ func refusals() []refusal {
 			add("resend when concluded", "transitionRefusal="+status+" errorBody="+body, client.Unknown, server, "as resend")
 		}
 	}
-	add("resend when concluded", "transitionRefusal=409", client.Unknown, conflict, "a conflict could be about this very request")
+	add(
+		"resend when concluded", "transitionRefusal=409", client.Unknown, conflict,
+		"a conflict could be about this very request",
+	)
 	add("resend when concluded", "", client.Refused, invalid, "nobody is invited to what is over")
 
 	add("decide early", "decidableChecks=in_review", client.Refused, denied, "the check waits for the individual")
-	add("decide early", "checkReference=required", client.Refused, invalid, "the service wants the check's id as reference")
+	add(
+		"decide early", "checkReference=required", client.Refused, invalid, "the service wants the check's id as reference",
+	)
 	add("decide", "checkReference=required", client.Refused, invalid, "as decide early")
 	add("decide again", "repeatedDecision=refused", client.Refused, denied, "the check is decided")
 	add("complete early", "", client.Refused, denied, "the people are not done")
@@ -175,19 +186,28 @@ func refusals() []refusal {
 	add("complete again", "repeatedTransition=refused", client.Refused, denied, "it is completed")
 	add("reject when archived", "archivedTransition=refused", client.Refused, denied, "it is archived")
 	add("archive again", "repeatedArchive=refused", client.Refused, denied, "it is archived")
-	add("report early", "", client.Refused, []client.Kind{client.KindInvalid, client.KindConflict, client.KindNotFound}, "interface: only of individuals who completed their checks")
+	add(
+		"report early", "", client.Refused, []client.Kind{client.KindInvalid, client.KindConflict, client.KindNotFound},
+		"interface: only of individuals who completed their checks",
+	)
 	add("resend when gone", "", client.Refused, notFound, "interface: 404 Not Found")
 	add("what is gone", "", client.Refused, notFound, "interface: 404 Not Found")
 
 	add("subscribe again", "subscribeTwice=refused", client.Refused, denied, "there is one of this URL")
 	add("find webhook", "retrieveWebhook=404", client.Refused, notFound, "the service shows no webhooks")
-	add("find webhook", "subscribeApplication=refused", client.Refused, notFound, "it belongs to no application, and each shows its own only")
+	add(
+		"find webhook", "subscribeApplication=refused", client.Refused, notFound,
+		"it belongs to no application, and each shows its own only",
+	)
 	return refusals
 }
 
 func addRefusedCreate(add func(step, when string, outcome client.Outcome, kinds []client.Kind, reason string), step, when string, kinds []client.Kind) {
 	for _, body := range []string{"html", "text", "empty"} {
-		add(step, when+"errorBody="+body, client.Unknown, server, "a bare 400 could be anybody's, and proves nothing about a call that e-mails people")
+		add(
+			step, when+"errorBody="+body, client.Unknown, server,
+			"a bare 400 could be anybody's, and proves nothing about a call that e-mails people",
+		)
 	}
 	add(step, when, client.Refused, kinds, "interface: Errors; our reading where it is silent")
 }
@@ -213,7 +233,10 @@ func (w *world) holds(step string, err error) bool {
 	case err == nil:
 		w.t.Errorf("%s: succeeded, although %s", step, refusal.reason)
 	case client.OutcomeOf(err) != refusal.outcome || !slices.Contains(refusal.kinds, client.KindOf(err)):
-		w.t.Errorf("%s: %v %s (%v), want %v %v: %s", step, client.OutcomeOf(err), client.KindOf(err), err, refusal.outcome, refusal.kinds, refusal.reason)
+		w.t.Errorf(
+			"%s: %v %s (%v), want %v %v: %s", step, client.OutcomeOf(err), client.KindOf(err), err, refusal.outcome,
+			refusal.kinds, refusal.reason,
+		)
 	}
 	return err == nil
 }

@@ -11,13 +11,17 @@ const hook = "https://hooks.example.com/" + canary
 
 // webhooks subscribes twice, finds the subscription again, and sees the service make the calls.
 func (w *world) webhooks(acme control.Application) {
-	subscription := client.Subscription{URL: client.Hide(hook), Events: []string{"application.completed"}, ApplicationID: acme.ID}
+	subscription := client.Subscription{
+		URL: client.Hide(hook), Events: []string{"application.completed"}, ApplicationID: acme.ID,
+	}
 	if w.chosen["subscribeApplication"] == "refused" {
 		subscription.ApplicationID = 0
 	}
 	var urlNames []string
 	if w.chosen["subscribeFields"] == "renamed" {
-		subscription.FieldNames = map[string]string{"url": "target_url", "events": "event_types", "application_id": "mandate_id"}
+		subscription.FieldNames = map[string]string{
+			"url": "target_url", "events": "event_types", "application_id": "mandate_id",
+		}
 		urlNames = []string{"target_url"}
 	}
 	for _, step := range []string{"subscribe", "subscribe again"} {

@@ -91,10 +91,14 @@ func (w *world) referenceData() int64 {
 }
 
 func (w *world) newApplication(name string, mandateType int64) client.NewApplication {
-	wanted := client.NewApplication{Name: client.Hide(canary + " " + name), Reference: canary + "-" + name, MandateTypeID: mandateType}
+	wanted := client.NewApplication{
+		Name: client.Hide(canary + " " + name), Reference: canary + "-" + name, MandateTypeID: mandateType,
+	}
 	for _, person := range []string{"jane", "john"} {
 		wanted.Individuals = append(wanted.Individuals, client.NewIndividual{
-			Reference: client.Hide(canary + "-" + name + "-" + person), Email: client.Hide(canary + "." + person + "@example.com"),
+			Reference: client.Hide(canary + "-" + name + "-" + person), Email: client.Hide(
+				canary + "." + person + "@example.com",
+			),
 			Title: client.Hide("Ms"), FirstName: client.Hide(canary), MiddleName: client.Hide(canary), LastName: client.Hide(canary + person),
 			DateOfBirth: client.Hide(dateOfBirth), Gender: client.Hide("female"),
 		})

@@ -78,7 +78,9 @@ func newWorld(t rapid.TB, chosen reading, secure bool) *world {
 	service := sandbox.New(options)
 	controlled, served := httptest.NewServer(service), httptest.NewUnstartedServer(service)
 	w.config = client.Config{
-		Credentials:       client.Credentials{Username: "user", Password: client.Hide(canary), ClientID: "id", ClientSecret: client.Hide(canary)},
+		Credentials: client.Credentials{
+			Username: "user", Password: client.Hide(canary), ClientID: "id", ClientSecret: client.Hide(canary),
+		},
 		RequestsPerSecond: -1,
 		Observe:           func(r client.RequestResult) { logger.Info("observed", "request", r) },
 	}
@@ -206,7 +208,9 @@ var reads = map[control.Operation]bool{
 	control.RetrieveApplication: true, control.RetrieveIndividual: true, control.IndividualReport: true, control.References: true, control.RetrieveWebhook: true,
 }
 
-var emailing = map[control.Operation]bool{control.CreateApplication: true, control.ResendInvites: true, control.ResetIndividual: true}
+var emailing = map[control.Operation]bool{
+	control.CreateApplication: true, control.ResendInvites: true, control.ResetIndividual: true,
+}
 
 func (w *world) promised(step string, op control.Operation, did effect, err error) {
 	w.t.Helper()

@@ -10,7 +10,9 @@ import (
 
 // trimmed is what a decoder gets to see of a body.
 func trimmed(data []byte) *response {
-	return &response{operation: OpRetrieveApplication, status: 200, body: bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff")))}
+	return &response{
+		operation: OpRetrieveApplication, status: 200, body: bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff"))),
+	}
 }
 
 func addBodies(f *testing.F) {

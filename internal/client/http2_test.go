@@ -63,7 +63,9 @@ func newHTTP2Server(t *testing.T, fault http2Fault) *http2Server {
 	t.Helper()
 	certified := httptest.NewTLSServer(nil) // for its certificate
 	certified.Close()
-	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: certified.TLS.Certificates, NextProtos: []string{"h2"}})
+	listener, err := tls.Listen(
+		"tcp", "127.0.0.1:0", &tls.Config{Certificates: certified.TLS.Certificates, NextProtos: []string{"h2"}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}

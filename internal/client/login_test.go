@@ -16,7 +16,10 @@ func TestLoginSendsWhatIsConfigured(t *testing.T) {
 	both := Credentials{Username: "user", Password: Hide("pass word&"), ClientID: "id", ClientSecret: Hide("s:ecret")}
 	userForm := url.Values{"grant_type": {"password"}, "username": {"user"}, "password": {"pass word&"}}
 	appForm := url.Values{"grant_type": {"password"}, "client_id": {"id"}, "client_secret": {"s:ecret"}}
-	bothForm := url.Values{"grant_type": {"password"}, "username": {"user"}, "password": {"pass word&"}, "client_id": {"id"}, "client_secret": {"s:ecret"}}
+	bothForm := url.Values{
+		"grant_type": {"password"}, "username": {"user"}, "password": {"pass word&"}, "client_id": {"id"},
+		"client_secret": {"s:ecret"},
+	}
 	for name, test := range map[string]struct {
 		credentials Credentials
 		auth        TokenAuthorization
@@ -42,7 +45,9 @@ func TestLoginSendsWhatIsConfigured(t *testing.T) {
 				}
 				answers(200, `{"access_token":"abc","token_type":"BEARER"}`)(w, r)
 			}
-			c := s.client(t, func(config *Config) { config.Credentials, config.TokenAuthorization = test.credentials, test.auth })
+			c := s.client(
+				t, func(config *Config) { config.Credentials, config.TokenAuthorization = test.credentials, test.auth },
+			)
 			token, err := c.AccessToken(t.Context())
 			if err != nil || token.Value.Reveal() != "abc" {
 				t.Errorf("got %v, %v", token, err)

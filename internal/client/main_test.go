@@ -95,7 +95,9 @@ func (s *service) expect(t *testing.T, requests, logins int) {
 }
 
 func (s *service) config() Config {
-	config := Config{BaseURL: s.URL, Credentials: Credentials{Username: "user", Password: Hide("password")}, RequestsPerSecond: -1}
+	config := Config{
+		BaseURL: s.URL, Credentials: Credentials{Username: "user", Password: Hide("password")}, RequestsPerSecond: -1,
+	}
 	if s.TLS != nil {
 		config.CABundle = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 	}

@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// declaredOperations reads the constants from the source: a list of them here could be forgotten like the operation itself.
+// declaredOperations reads the constants from the source: a list of them here could be forgotten like the operation
+// itself.
 func declaredOperations(t *testing.T) []string {
 	t.Helper()
 	file, err := parser.ParseFile(gotoken.NewFileSet(), "operation.go", nil, 0)
@@ -119,7 +120,10 @@ func TestEmptyFieldsAreLeftOut(t *testing.T) {
 		body []byte
 		want string
 	}{
-		"application": {NewApplication{Name: Hide("Acme")}.encode(), `{"name":"Acme","suppress_email_notification":false,"individuals":[]}`},
+		"application": {
+			NewApplication{Name: Hide("Acme")}.encode(),
+			`{"name":"Acme","suppress_email_notification":false,"individuals":[]}`,
+		},
 		"individual": {NewApplication{Name: Hide("Acme"), SuppressEmailNotification: true, Individuals: []NewIndividual{{Title: Hide("Ms"), FirstName: Hide("Jane"),
 			LastName: Hide("Doe"), DateOfBirth: Hide("1980-02-29"), Gender: Hide("female")}}}.encode(),
 			`{"name":"Acme","suppress_email_notification":true,"individuals":[{"title":"Ms","first_name":"Jane","last_name":"Doe","date_of_birth":"1980-02-29","gender":"female"}]}`},

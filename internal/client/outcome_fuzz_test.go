@@ -47,7 +47,9 @@ func holdsID(value []byte, depth int) bool {
 		return true
 	}
 	return depth < 3 && slices.ContainsFunc(members, func(m entry) bool {
-		return m.named("application", "mandate", "individual", "data", "result", "item") && isObject(m.value) && holdsID(m.value, depth+1)
+		return m.named(
+			"application", "mandate", "individual", "data", "result", "item",
+		) && isObject(m.value) && holdsID(m.value, depth+1)
 	})
 }
 
@@ -68,7 +70,9 @@ func namesReference(body []byte) bool {
 	_, members := entriesOf(body)
 	return slices.ContainsFunc(members, func(m entry) bool {
 		_, fields := entriesOf(m.value)
-		return m.named("exception") && slices.ContainsFunc(fields, func(f entry) bool { return f.named("reference") && hasContent(f.value, 0) })
+		return m.named("exception") && slices.ContainsFunc(
+			fields, func(f entry) bool { return f.named("reference") && hasContent(f.value, 0) },
+		)
 	})
 }
 

@@ -64,11 +64,17 @@ func testBodies() []testBody {
 		{name: "application twice", text: application("4711") + application("4712")},
 
 		{name: "problem", text: problem(`"400"`, `,"exception":{"name":["`+personal+`"]}`), proof: true},
-		{name: "problem of an individual", text: problem(`"400"`, `,"exception":{"individuals":[{},{"reference":["`+personal+`"]}]}`), proof: true},
+		{
+			name: "problem of an individual",
+			text: problem(`"400"`, `,"exception":{"individuals":[{},{"reference":["`+personal+`"]}]}`), proof: true,
+		},
 		{name: "problem, status a number", text: problem(`422`, ``), proof: true},
 		{name: "problem without title and type", text: `{"status":"400"}`, proof: true},
 		{name: "problem with a detail only", text: `{"detail":"` + personal + `"}`, proof: true},
-		{name: "problem with an exception only", text: `{"exception":{"mandate_type":{"0":["` + personal + `"]}}}`, proof: true},
+		{
+			name: "problem with an exception only", text: `{"exception":{"mandate_type":{"0":["` + personal + `"]}}}`,
+			proof: true,
+		},
 		{name: "problem with the id of a request", text: problem(`"400"`, `,"id":"req-77"`), proof: true},
 		{name: "problem about another answer", text: problem(`"502"`, `,"exception":{"name":["x"]}`)},
 		{name: "problem about another answer, in words", text: problem(`"502 Bad Gateway"`, ``)},
@@ -187,13 +193,25 @@ func TestKinds(t *testing.T) {
 		body   string
 		kind   Kind
 	}{
-		"duplicate reference":                       {OpCreateApplication, 400, duplicate, KindDuplicateReference},
-		"duplicate reference as 422":                {OpCreateApplication, 422, strings.Replace(duplicate, "400", "422", 1), KindDuplicateReference},
-		"duplicate reference among others":          {OpCreateApplication, 400, `{"exception":{"name":["x"],"Reference":"taken"},"code":7}`, KindDuplicateReference},
-		"duplicate reference, details in an object": {OpCreateApplication, 400, `{"exception":{"reference":[{"code":"unique"}]}}`, KindDuplicateReference},
-		"duplicate reference, no text":              {OpCreateApplication, 400, `{"exception":{"reference":true}}`, KindDuplicateReference},
-		"nothing wrong with the reference":          {OpCreateApplication, 400, `{"exception":{"reference":[],"name":["x"]}}`, KindInvalid},
-		"an individual's reference":                 {OpCreateApplication, 400, `{"exception":{"individuals":[{"reference":["taken"]}]}}`, KindInvalid},
+		"duplicate reference": {OpCreateApplication, 400, duplicate, KindDuplicateReference},
+		"duplicate reference as 422": {
+			OpCreateApplication, 422, strings.Replace(duplicate, "400", "422", 1), KindDuplicateReference,
+		},
+		"duplicate reference among others": {
+			OpCreateApplication, 400, `{"exception":{"name":["x"],"Reference":"taken"},"code":7}`, KindDuplicateReference,
+		},
+		"duplicate reference, details in an object": {
+			OpCreateApplication, 400, `{"exception":{"reference":[{"code":"unique"}]}}`, KindDuplicateReference,
+		},
+		"duplicate reference, no text": {
+			OpCreateApplication, 400, `{"exception":{"reference":true}}`, KindDuplicateReference,
+		},
+		"nothing wrong with the reference": {
+			OpCreateApplication, 400, `{"exception":{"reference":[],"name":["x"]}}`, KindInvalid,
+		},
+		"an individual's reference": {
+			OpCreateApplication, 400, `{"exception":{"individuals":[{"reference":["taken"]}]}}`, KindInvalid,
+		},
 		"a conflict may be about this very request": {OpCreateApplication, 409, duplicate, KindConflict},
 		"a reference elsewhere":                     {OpAcceptCheck, 400, duplicate, KindInvalid},
 		"not found":                                 {OpRetrieveApplication, 404, ``, KindNotFound},

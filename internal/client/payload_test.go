@@ -61,17 +61,21 @@ func TestPayloadIsFoundOut(t *testing.T) {
 		outcome   Outcome
 		kind      Kind // of the second
 	}{
-		"an object":            {[]http.HandlerFunc{taking("{}", ok)}, "<{}> <{}>", 0, ""},
-		"none":                 {[]http.HandlerFunc{taking("", ok)}, "<{}> <> <>", 0, ""},
-		"none, and no type":    {[]http.HandlerFunc{untyped(ok)}, "<{}> <> <>", 0, ""},
-		"none, told by 415":    {[]http.HandlerFunc{answers(415, ""), ok}, "<{}> <> <>", 0, ""},
-		"none, and not found":  {[]http.HandlerFunc{taking("", answers(404, ""))}, "<{}> <> <{}> <>", Refused, KindNotFound},
-		"none, and lost":       {[]http.HandlerFunc{answers(400, aboutNothing), abort, answers(404, "")}, "<{}> <> <{}>", Refused, KindNotFound},
+		"an object":           {[]http.HandlerFunc{taking("{}", ok)}, "<{}> <{}>", 0, ""},
+		"none":                {[]http.HandlerFunc{taking("", ok)}, "<{}> <> <>", 0, ""},
+		"none, and no type":   {[]http.HandlerFunc{untyped(ok)}, "<{}> <> <>", 0, ""},
+		"none, told by 415":   {[]http.HandlerFunc{answers(415, ""), ok}, "<{}> <> <>", 0, ""},
+		"none, and not found": {[]http.HandlerFunc{taking("", answers(404, ""))}, "<{}> <> <{}> <>", Refused, KindNotFound},
+		"none, and lost": {
+			[]http.HandlerFunc{answers(400, aboutNothing), abort, answers(404, "")}, "<{}> <> <{}>", Refused, KindNotFound,
+		},
 		"neither":              {[]http.HandlerFunc{answers(400, aboutNothing)}, "<{}> <> <{}> <>", Refused, KindInvalid},
 		"object, then refused": {[]http.HandlerFunc{ok, answers(400, aboutNothing)}, "<{}> <{}>", Refused, KindInvalid},
-		"a field is wrong":     {[]http.HandlerFunc{answers(400, `{"exception":{"email":["x"]}}`)}, "<{}> <{}>", Refused, KindInvalid},
-		"not proven":           {[]http.HandlerFunc{answers(400, "<html>")}, "<{}> <{}>", Unknown, KindServer},
-		"conflict":             {[]http.HandlerFunc{answers(409, aboutNothing)}, "<{}> <{}>", Unknown, KindConflict},
+		"a field is wrong": {
+			[]http.HandlerFunc{answers(400, `{"exception":{"email":["x"]}}`)}, "<{}> <{}>", Refused, KindInvalid,
+		},
+		"not proven": {[]http.HandlerFunc{answers(400, "<html>")}, "<{}> <{}>", Unknown, KindServer},
+		"conflict":   {[]http.HandlerFunc{answers(409, aboutNothing)}, "<{}> <{}>", Unknown, KindConflict},
 	} {
 		for _, op := range []Operation{OpResendInvites, OpResetIndividual} {
 			t.Run(string(op)+", "+name, func(t *testing.T) {
@@ -155,7 +159,10 @@ func TestRefusedThenUnreachableWasSent(t *testing.T) {
 				_, _ = connection.Read(make([]byte, 4096))
 				_, _ = io.WriteString(connection, "HTTP/1.1 "+status+"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 			}()
-			c := newClient(t, Config{BaseURL: "http://" + listener.Addr().String(), Credentials: Credentials{Username: "u", Password: Hide("p")}})
+			c := newClient(
+				t,
+				Config{BaseURL: "http://" + listener.Addr().String(), Credentials: Credentials{Username: "u", Password: Hide("p")}},
+			)
 			signIn(c)
 			expectFailure(t, exampleOf(t, op).run(t.Context(), c), Refused, KindUnreachable)
 			<-gone

@@ -20,10 +20,12 @@ func TestPerson(t *testing.T) {
 		"as documented":         {`{` + members + `}`, jane},
 		"wrapped in data":       {`{"data":{` + members + `}}`, jane},
 		"wrapped in individual": {`{"individual":{` + members + `}}`, jane},
-		"other letter case":     {`{"Id":7,"Email":"jane@example.com","lastName":"Doe"}`, Person{Email: "jane@example.com", LastName: "Doe"}},
-		"address as text":       {`{"id":7,"address":"High Street 1"}`, Person{}},
-		"nothing":               {`{}`, Person{}},
-		"an Application's":      {``, Person{}},
+		"other letter case": {
+			`{"Id":7,"Email":"jane@example.com","lastName":"Doe"}`, Person{Email: "jane@example.com", LastName: "Doe"},
+		},
+		"address as text":  {`{"id":7,"address":"High Street 1"}`, Person{}},
+		"nothing":          {`{}`, Person{}},
+		"an Application's": {``, Person{}},
 	} {
 		individual := Individual{Raw: Hide(json.RawMessage(test.raw))}
 		if diff := cmp.Diff(test.want, individual.Person().Reveal()); diff != "" {

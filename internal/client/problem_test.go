@@ -11,11 +11,16 @@ func TestFieldErrors(t *testing.T) {
 		exception string
 		want      string // path=messages, in the order of the answer
 	}{
-		"field":                     {`{"name":["too long","odd"]}`, "name=too long|odd"},
-		"message alone":             {`{"name":"too long"}`, "name=too long"},
-		"individuals":               {`{"individuals":[{},{"reference":["taken"],"email":["bad"]}]}`, "individuals[1].reference=taken individuals[1].email=bad"},
-		"individuals as messages":   {`{"individuals":["none given"]}`, "individuals=none given"},
-		"both":                      {`{"individuals":["too many",{"email":["bad"]}]}`, "individuals[1].email=bad individuals=too many"},
+		"field":         {`{"name":["too long","odd"]}`, "name=too long|odd"},
+		"message alone": {`{"name":"too long"}`, "name=too long"},
+		"individuals": {
+			`{"individuals":[{},{"reference":["taken"],"email":["bad"]}]}`,
+			"individuals[1].reference=taken individuals[1].email=bad",
+		},
+		"individuals as messages": {`{"individuals":["none given"]}`, "individuals=none given"},
+		"both": {
+			`{"individuals":["too many",{"email":["bad"]}]}`, "individuals[1].email=bad individuals=too many",
+		},
 		"other letter case":         {`{"mandateType":["unknown"]}`, "mandate_type=unknown"},
 		"field that nobody knows":   {`{"` + personal + `":["x"]}`, "unknown field=x"},
 		"in an object":              {`{"reference":{"` + personal + `":["taken"]}}`, "reference.unknown field=taken"},
@@ -61,8 +66,12 @@ func TestProblemMembers(t *testing.T) {
 
 // TestHugeProblem: a hostile answer costs no more than a large one, and cannot push the one field out that decides.
 func TestHugeProblem(t *testing.T) {
-	individuals := strings.Repeat(`{"email":["a"],"first_name":["b"],"last_name":["c"],"date_of_birth":["d"],"gender":["e"],"title":["f"]},`, 50)
-	p := parseProblem(400, []byte(`{"exception":{"individuals":[`+strings.TrimRight(individuals, ",")+`],"reference":["taken"]}}`))
+	individuals := strings.Repeat(
+		`{"email":["a"],"first_name":["b"],"last_name":["c"],"date_of_birth":["d"],"gender":["e"],"title":["f"]},`, 50,
+	)
+	p := parseProblem(
+		400, []byte(`{"exception":{"individuals":[`+strings.TrimRight(individuals, ",")+`],"reference":["taken"]}}`),
+	)
 	if len(p.Errors) != 301 || !p.Has("reference") {
 		t.Errorf("%d errors", len(p.Errors))
 	}
@@ -87,9 +96,15 @@ func TestErrorTexts(t *testing.T) {
 			Operation: OpCreateApplication, Outcome: NotSent, Kind: KindCredentials, Status: 401, Login: true, detail: "the service rejected the credentials"},
 		"create application: the connection broke (the service may have carried it out)": {
 			Operation: OpCreateApplication, Kind: KindConnection, detail: "the connection broke"},
-		"retrieve application: HTTP 599":                              {Operation: OpRetrieveApplication, Kind: KindServer, Status: 599},
-		"retrieve application: HTTP 502 Bad Gateway":                  {Operation: OpRetrieveApplication, Kind: KindServer, Status: 502},
-		"retrieve application: HTTP 404 Not Found (nothing was done)": {Operation: OpRetrieveApplication, Outcome: Refused, Kind: KindNotFound, Status: 404},
+		"retrieve application: HTTP 599": {
+			Operation: OpRetrieveApplication, Kind: KindServer, Status: 599,
+		},
+		"retrieve application: HTTP 502 Bad Gateway": {
+			Operation: OpRetrieveApplication, Kind: KindServer, Status: 502,
+		},
+		"retrieve application: HTTP 404 Not Found (nothing was done)": {
+			Operation: OpRetrieveApplication, Outcome: Refused, Kind: KindNotFound, Status: 404,
+		},
 	} {
 		if got := e.Error(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

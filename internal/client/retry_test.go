@@ -225,7 +225,9 @@ func TestEveryRequestIsObserved(t *testing.T) {
 		if r.Duration <= 0 {
 			t.Error("it took no time")
 		}
-		got = append(got, fmt.Sprint(r.Operation, " ", r.Method, " ", r.Status, " ", strconv.FormatBool(r.Failed), " ", r.Outcome, " ", r.Kind))
+		got = append(got, fmt.Sprint(
+			r.Operation, " ", r.Method, " ", r.Status, " ", strconv.FormatBool(r.Failed), " ", r.Outcome, " ", r.Kind,
+		))
 	}
 	want := "[get access token POST 200 false Unknown  retrieve application GET 500 true Unknown Server retrieve application GET 200 false Unknown ]"
 	if fmt.Sprint(got) != want {

@@ -62,8 +62,12 @@ func canaries(t *testing.T) map[string]any {
 	return map[string]any{
 		"secret": Hide(canary), "bytes": Hide([]byte(canary)), "pointer": new(Hide(canary)), "in a map": map[string]Secret{"x": Hide(canary)},
 		"unexported": struct{ s Secret }{Hide(canary)}, "config": config, "client": c, "client's token": c.tokens, "token": token,
-		"request": request, "subscription": Subscription{URL: Hide(canary), Payload: Hide(raw(`{"x":"` + canary + `"}`))}, "review": CheckReview{Comment: Hide(canary)},
-		"application": application, "individual": application.Individuals[0], "webhook": Webhook{URL: Hide(canary), Raw: Hide(raw(`"` + canary + `"`))},
+		"request": request, "subscription": Subscription{
+			URL: Hide(canary), Payload: Hide(raw(`{"x":"` + canary + `"}`)),
+		}, "review": CheckReview{Comment: Hide(canary)},
+		"application": application, "individual": application.Individuals[0], "webhook": Webhook{
+			URL: Hide(canary), Raw: Hide(raw(`"` + canary + `"`)),
+		},
 		"error": refused, "error's inside": *refused, "wrapped error": errors.Join(refused), "problem": refused.Problem, "field error": refused.Problem.Errors[0],
 		"failed login": refused.asLoginFailure(OpCreateApplication),
 	}
@@ -174,7 +178,10 @@ func FuzzSensitive(f *testing.F) {
 	for _, format := range []string{"%v", "%+v", "%#v", "%s|%x|% X|%q", "%[1]*d", "%!", "%40.3s", "%T %p", "%w", "%#+08.2f", "%é", "%[2]v", "%", "%6666666\\"} {
 		f.Add(format)
 	}
-	c, err := New(Config{BaseURL: "https://idv.example.com", Credentials: Credentials{Username: "user", Password: Hide(canary), ClientID: "id", ClientSecret: Hide(canary)}})
+	c, err := New(Config{
+		BaseURL:     "https://idv.example.com",
+		Credentials: Credentials{Username: "user", Password: Hide(canary), ClientID: "id", ClientSecret: Hide(canary)},
+	})
 	if err != nil {
 		f.Fatal(err)
 	}

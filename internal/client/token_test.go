@@ -35,7 +35,9 @@ func (l *logins) expect(t *testing.T, want int64, when string) {
 	}
 }
 
-var errRefusedLogin = &Error{Operation: OpToken, Outcome: Refused, Kind: KindCredentials, Status: http.StatusUnauthorized}
+var errRefusedLogin = &Error{
+	Operation: OpToken, Outcome: Refused, Kind: KindCredentials, Status: http.StatusUnauthorized,
+}
 
 func TestCallersShareALogin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

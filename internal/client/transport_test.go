@@ -34,26 +34,42 @@ func brokenAnswers() map[string]func(net.Conn) {
 	_, _ = io.CopyN(zip, zeros{}, 4<<20)
 	_ = zip.Close()
 	faults := map[string]func(net.Conn){
-		"closed":                          func(net.Conn) {},
-		"reset":                           reset,
-		"not HTTP":                        say("220 mail.example.com ESMTP\r\n"),
-		"status line cut off":             say("HTTP/1.1 2"),
-		"headers cut off":                 say("HTTP/1.1 200 OK\r\nContent-Type: appl"),
-		"headers too large":               say("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20) + "\r\n\r\n"),
-		"malformed header":                say("HTTP/1.1 200 OK\r\n: x\r\n\r\n"),
-		"endless interim answers":         say(strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", 5000)),
-		"body cut off":                    say("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n" + someApplication),
-		"body longer than said":           say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n" + someApplication),
-		"chunk cut off":                   say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n900\r\n" + someApplication),
-		"chunk malformed":                 say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + someApplication),
-		"two lengths":                     say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\nContent-Length: 10\r\n\r\n" + someApplication),
-		"length that is none":             say("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n" + someApplication),
-		"said to be gzip":                 say("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n" + someApplication),
-		"gzip bomb":                       say(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", bomb.Len(), bomb.String())),
-		"brotli, which was not asked for": say("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nConnection: close\r\n\r\n\x8b\x00\x80"),
-		"another protocol":                say("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"),
-		"refusal cut off":                 say("HTTP/1.1 400 Bad Request\r\nContent-Length: 900\r\n\r\n{\"title\":\"x\""),
-		"redirect to nowhere":             say("HTTP/1.1 307 Temporary Redirect\r\nLocation: http://%zz\r\nContent-Length: 0\r\n\r\n"),
+		"closed":                  func(net.Conn) {},
+		"reset":                   reset,
+		"not HTTP":                say("220 mail.example.com ESMTP\r\n"),
+		"status line cut off":     say("HTTP/1.1 2"),
+		"headers cut off":         say("HTTP/1.1 200 OK\r\nContent-Type: appl"),
+		"headers too large":       say("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20) + "\r\n\r\n"),
+		"malformed header":        say("HTTP/1.1 200 OK\r\n: x\r\n\r\n"),
+		"endless interim answers": say(strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", 5000)),
+		"body cut off":            say("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n" + someApplication),
+		"body longer than said":   say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n" + someApplication),
+		"chunk cut off": say(
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n900\r\n" + someApplication,
+		),
+		"chunk malformed": say(
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + someApplication,
+		),
+		"two lengths": say(
+			"HTTP/1.1 200 OK\r\nContent-Length: 9\r\nContent-Length: 10\r\n\r\n" + someApplication,
+		),
+		"length that is none": say("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n" + someApplication),
+		"said to be gzip": say(
+			"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n" + someApplication,
+		),
+		"gzip bomb": say(
+			fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", bomb.Len(), bomb.String()),
+		),
+		"brotli, which was not asked for": say(
+			"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nConnection: close\r\n\r\n\x8b\x00\x80",
+		),
+		"another protocol": say(
+			"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n",
+		),
+		"refusal cut off": say("HTTP/1.1 400 Bad Request\r\nContent-Length: 900\r\n\r\n{\"title\":\"x\""),
+		"redirect to nowhere": say(
+			"HTTP/1.1 307 Temporary Redirect\r\nLocation: http://%zz\r\nContent-Length: 0\r\n\r\n",
+		),
 	}
 	for _, n := range []int{1, 20, 60, 100} {
 		faults[fmt.Sprintf("reset after %d bytes", n)] = func(connection net.Conn) {
@@ -119,11 +135,16 @@ func TestNotSent(t *testing.T) {
 		kind   Kind
 		text   string
 	}{
-		"refused":               {Config{BaseURL: closed}, KindUnreachable, "no connection could be made"},
-		"unknown host":          {Config{BaseURL: "https://idv..example"}, KindUnreachable, "cannot be resolved"},
-		"unknown authority":     {Config{BaseURL: secure.URL}, KindUnreachable, "signed by an unknown authority"},
-		"another host's name":   {Config{BaseURL: strings.Replace(secure.URL, "127.0.0.1", "localhost", 1), CABundle: secure.config().CABundle}, KindUnreachable, "another host name"},
-		"HTTP instead of HTTPS": {Config{BaseURL: strings.Replace(plain.URL, "http:", "https:", 1)}, KindUnreachable, "does not use TLS"},
+		"refused":           {Config{BaseURL: closed}, KindUnreachable, "no connection could be made"},
+		"unknown host":      {Config{BaseURL: "https://idv..example"}, KindUnreachable, "cannot be resolved"},
+		"unknown authority": {Config{BaseURL: secure.URL}, KindUnreachable, "signed by an unknown authority"},
+		"another host's name": {
+			Config{BaseURL: strings.Replace(secure.URL, "127.0.0.1", "localhost", 1), CABundle: secure.config().CABundle},
+			KindUnreachable, "another host name",
+		},
+		"HTTP instead of HTTPS": {
+			Config{BaseURL: strings.Replace(plain.URL, "http:", "https:", 1)}, KindUnreachable, "does not use TLS",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := test.config

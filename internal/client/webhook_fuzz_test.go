@@ -77,7 +77,10 @@ func FuzzSubscription(f *testing.F) {
 		f.Add("https://hooks.example.com", "target_url", []byte(payload))
 	}
 	f.Fuzz(func(t *testing.T, url, name string, payload []byte) {
-		subscription := Subscription{URL: Hide(url), ApplicationID: 4711, FieldNames: map[string]string{"url": name}, Payload: Hide(json.RawMessage(payload))}
+		subscription := Subscription{
+			URL: Hide(url), ApplicationID: 4711, FieldNames: map[string]string{"url": name},
+			Payload: Hide(json.RawMessage(payload)),
+		}
 		body, err := subscription.encode()
 		if valid := len(payload) == 0 || isObject(payload); (err == nil) != valid {
 			t.Fatalf("%v, but a JSON object: %v", err, valid)
