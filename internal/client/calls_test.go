@@ -23,10 +23,12 @@ const (
 
 func operationExamples() []operationExample {
 	return []operationExample{
-		{OpToken, "POST", "/ext/authentications/token", "grant_type=password&password=password&username=user", `{"access_token":"token","token_type":"bearer"}`,
+		{OpToken, "POST", "/ext/authentications/token", "grant_type=password&password=password&username=user",
+			`{"access_token":"token","token_type":"bearer"}`,
 			func(ctx context.Context, c *Client) error { _, err := c.AccessToken(ctx); return err }},
 		{OpCreateApplication, "POST", "/ext/applications",
-			`{"name":"Acme","reference":"A-1","mandate_type":3,"suppress_email_notification":false,"individuals":[{"email":"jane@example.com","reference":"A-1.jane"}]}`, someApplication,
+			`{"name":"Acme","reference":"A-1","mandate_type":3,"suppress_email_notification":false,` +
+				`"individuals":[{"email":"jane@example.com","reference":"A-1.jane"}]}`, someApplication,
 			func(ctx context.Context, c *Client) error {
 				_, err := c.CreateApplication(ctx, someNewApplication())
 				return err
@@ -41,12 +43,14 @@ func operationExamples() []operationExample {
 			func(ctx context.Context, c *Client) error { _, err := c.CompleteApplication(ctx, 4711); return err }},
 		{OpRejectApplication, "PATCH", "/ext/applications/4711/reject", "{}", "",
 			func(ctx context.Context, c *Client) error { _, err := c.RejectApplication(ctx, 4711); return err }},
-		{OpAcceptCheck, "PATCH", "/check/4711/accept", `{"comment":"fine","comment_for":"IndividualCheck","reference":12}`, `{"message":"accepted"}`,
+		{OpAcceptCheck, "PATCH", "/check/4711/accept", `{"comment":"fine","comment_for":"IndividualCheck","reference":12}`,
+			`{"message":"accepted"}`,
 			func(ctx context.Context, c *Client) error {
 				_, err := c.AcceptCheck(ctx, 4711, someReview())
 				return err
 			}},
-		{OpRejectCheck, "PATCH", "/check/4711/reject", `{"comment":"fine","comment_for":"IndividualCheck","reference":12}`, `{"message":"rejected"}`,
+		{OpRejectCheck, "PATCH", "/check/4711/reject", `{"comment":"fine","comment_for":"IndividualCheck","reference":12}`,
+			`{"message":"rejected"}`,
 			func(ctx context.Context, c *Client) error {
 				_, err := c.RejectCheck(ctx, 4711, someReview())
 				return err
@@ -64,7 +68,8 @@ func operationExamples() []operationExample {
 			}},
 		{OpRetrieveReferences, "GET", "/ext/references", "", `{}`,
 			func(ctx context.Context, c *Client) error { _, err := c.RetrieveReferences(ctx); return err }},
-		{OpSubscribeWebhook, "POST", "/ext/webhooks/subscribe", `{"application_id":4711,"events":["completed"],"url":"https://hooks.example.com"}`, "",
+		{OpSubscribeWebhook, "POST", "/ext/webhooks/subscribe",
+			`{"application_id":4711,"events":["completed"],"url":"https://hooks.example.com"}`, "",
 			func(ctx context.Context, c *Client) error {
 				_, err := c.SubscribeWebhook(ctx, someSubscription())
 				return err

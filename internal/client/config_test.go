@@ -117,8 +117,10 @@ func TestBaseURLs(t *testing.T) {
 
 func TestValidateProxyURL(t *testing.T) {
 	for proxy, valid := range map[string]bool{
-		"http://proxy.example.com:3128": true, "https://user:password@proxy.example.com": true, "socks5://127.0.0.1:1080": true,
-		"": false, "proxy.example.com:3128": false, "http://:3128": false, "socks4://canary.example.com": false, "http://canary.example.com/%zz": false,
+		"http://proxy.example.com:3128": true, "https://user:password@proxy.example.com": true,
+		"socks5://127.0.0.1:1080": true,
+		"":                        false, "proxy.example.com:3128": false, "http://:3128": false,
+		"socks4://canary.example.com": false, "http://canary.example.com/%zz": false,
 	} {
 		err := ValidateProxyURL(proxy)
 		if (err == nil) != valid || err != nil && strings.Contains(err.Error(), "canary") {
@@ -130,7 +132,8 @@ func TestValidateProxyURL(t *testing.T) {
 func TestIsLoopback(t *testing.T) {
 	for host, want := range map[string]bool{
 		"localhost": true, "LocalHost": true, "127.0.0.1": true, "127.9.9.9": true, "::1": true, "::ffff:127.0.0.1": true,
-		"": false, "localhost.example.com": false, "127.0.0.1.example.com": false, "0.0.0.0": false, "10.0.0.1": false, "::": false,
+		"": false, "localhost.example.com": false, "127.0.0.1.example.com": false, "0.0.0.0": false, "10.0.0.1": false,
+		"::": false,
 	} {
 		if got := IsLoopback(host); got != want {
 			t.Errorf("%q: %v, want %v", host, got, want)

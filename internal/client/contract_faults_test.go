@@ -108,10 +108,19 @@ func operationCases() []operationCase {
 		{control.CreateApplication, create, exists},
 		{control.DeleteApplication, func(ctx ctx, c *client.Client, a app) error { return c.DeleteApplication(ctx, a.ID) },
 			func(was, is app, _ []control.Email) bool { return was.ID != 0 && is.ID == 0 }},
-		{control.ArchiveApplication, func(ctx ctx, c *client.Client, a app) error { _, err := c.ArchiveApplication(ctx, a.ID); return err },
+		{control.ArchiveApplication, func(ctx ctx, c *client.Client, a app) error {
+			_, err := c.ArchiveApplication(ctx, a.ID)
+			return err
+		},
 			func(_, is app, _ []control.Email) bool { return is.Archived }},
-		{control.CompleteApplication, func(ctx ctx, c *client.Client, a app) error { _, err := c.CompleteApplication(ctx, a.ID); return err }, inState("completed")},
-		{control.RejectApplication, func(ctx ctx, c *client.Client, a app) error { _, err := c.RejectApplication(ctx, a.ID); return err }, inState("rejected")},
+		{control.CompleteApplication, func(ctx ctx, c *client.Client, a app) error {
+			_, err := c.CompleteApplication(ctx, a.ID)
+			return err
+		}, inState("completed")},
+		{control.RejectApplication, func(ctx ctx, c *client.Client, a app) error {
+			_, err := c.RejectApplication(ctx, a.ID)
+			return err
+		}, inState("rejected")},
 		{control.AcceptCheck, func(ctx ctx, c *client.Client, a app) error {
 			_, err := c.AcceptCheck(ctx, a.Individuals[0].Checks[0].ID, client.CheckReview{})
 			return err
@@ -134,7 +143,10 @@ func operationCases() []operationCase {
 			_, err := c.SubscribeWebhook(ctx, client.Subscription{URL: client.Hide(hook), ApplicationID: a.ID})
 			return err
 		}, nil}, // the books tell by a delivery: see subscribed
-		{control.RetrieveApplication, func(ctx ctx, c *client.Client, a app) error { _, err := c.RetrieveApplication(ctx, a.ID); return err }, nil},
+		{control.RetrieveApplication, func(ctx ctx, c *client.Client, a app) error {
+			_, err := c.RetrieveApplication(ctx, a.ID)
+			return err
+		}, nil},
 		{control.RetrieveIndividual, func(ctx ctx, c *client.Client, a app) error {
 			_, err := c.RetrieveIndividual(ctx, a.Individuals[0].ID)
 			return err
@@ -143,14 +155,22 @@ func operationCases() []operationCase {
 			_, err := c.IndividualReport(ctx, a.Individuals[0].ID, io.Discard, 1<<20)
 			return err
 		}, nil},
-		{control.References, func(ctx ctx, c *client.Client, _ app) error { _, err := c.RetrieveReferences(ctx); return err }, nil},
-		{control.RetrieveWebhook, func(ctx ctx, c *client.Client, a app) error { _, err := c.RetrieveWebhook(ctx, a.ID); return err }, nil},
+		{control.References, func(ctx ctx, c *client.Client, _ app) error {
+			_, err := c.RetrieveReferences(ctx)
+			return err
+		}, nil},
+		{control.RetrieveWebhook, func(ctx ctx, c *client.Client, a app) error {
+			_, err := c.RetrieveWebhook(ctx, a.ID)
+			return err
+		}, nil},
 	}
 }
 
 func newApplication(reference string) client.NewApplication {
-	return client.NewApplication{Name: client.Hide(canary), Reference: reference, MandateTypeID: 17, Individuals: []client.NewIndividual{
-		{Email: client.Hide(canary + "@example.com"), Reference: client.Hide(reference + ".jane"), DateOfBirth: client.Hide(dateOfBirth)}}}
+	return client.NewApplication{Name: client.Hide(canary), Reference: reference, MandateTypeID: 17,
+		Individuals: []client.NewIndividual{
+			{Email: client.Hide(canary + "@example.com"), Reference: client.Hide(reference + ".jane"),
+				DateOfBirth: client.Hide(dateOfBirth)}}}
 }
 
 // TestContractUnderFaults meets every fault with every operation, over HTTP/1.1 and HTTP/2. What must be said of a call

@@ -27,8 +27,10 @@ func (w *world) stateNames() client.StateNames {
 func (w *world) same(step string, got *client.Application, want control.Application) {
 	w.t.Helper()
 	stage := client.StateNames{}.Stage(client.State{Name: want.State})
-	if got.ID != want.ID || got.Reference != want.Reference || got.Name.Reveal() != want.Name || got.Archived != want.Archived ||
-		got.MandateType.Name != want.MandateType || got.MandateType.ID == 0 || w.stateNames().Stage(got.State) != stage || got.State == (client.State{}) {
+	if got.ID != want.ID || got.Reference != want.Reference || got.Name.Reveal() != want.Name ||
+		got.Archived != want.Archived ||
+		got.MandateType.Name != want.MandateType || got.MandateType.ID == 0 || w.stateNames().Stage(got.State) != stage ||
+		got.State == (client.State{}) {
 		w.t.Errorf("%s: read %+v, want %+v", step, got, want)
 	}
 	for i := range got.Individuals {
@@ -41,18 +43,21 @@ func (w *world) samePerson(step string, got *client.Individual, want control.Ind
 	states := map[string]int32{}
 	for i, check := range want.Checks {
 		states[check.State]++
-		if i < len(got.Checks) && (got.Checks[i].ID != check.ID || got.Checks[i].Name != check.Name || got.Checks[i].State == (client.State{})) {
+		if i < len(got.Checks) && (got.Checks[i].ID != check.ID || got.Checks[i].Name != check.Name ||
+			got.Checks[i].State == (client.State{})) {
 			w.t.Errorf("%s: read check %+v, want %+v", step, got.Checks[i], check)
 		}
 	}
-	counted := got.ChecksPending == states["pending"] && got.ChecksInReview == states["in review"] && got.ChecksPassed == states["passed"]+states["manually_accepted"]
+	counted := got.ChecksPending == states["pending"] && got.ChecksInReview == states["in review"] &&
+		got.ChecksPassed == states["passed"]+states["manually_accepted"]
 	if !counted && w.chosen["manualCounters"] == "recounted" {
 		w.t.Errorf(
 			"%s: counted %d pending, %d in review and %d passed of %v", step, got.ChecksPending, got.ChecksInReview,
 			got.ChecksPassed, states,
 		)
 	}
-	if got.ID != want.ID || got.Reference.Reveal() != want.Reference || got.TermsAccepted != want.TermsAccepted || len(got.Checks) != len(want.Checks) ||
+	if got.ID != want.ID || got.Reference.Reveal() != want.Reference || got.TermsAccepted != want.TermsAccepted ||
+		len(got.Checks) != len(want.Checks) ||
 		got.State == (client.State{}) || (len(got.CompletedActions) > 0) != want.ActionsCompleted {
 		w.t.Errorf("%s: read %+v, want %+v", step, got, want)
 	}
@@ -107,7 +112,8 @@ func (w *world) mail(step string, op control.Operation, to int64, mails int, cal
 	if !w.holds(step, err) {
 		mails = 0
 	}
-	if len(did.emails) != mails || mails > 0 && (did.emails[0].IndividualID != to || !strings.HasPrefix(string(op), string(did.emails[0].Kind))) {
+	if len(did.emails) != mails || mails > 0 && (did.emails[0].IndividualID != to ||
+		!strings.HasPrefix(string(op), string(did.emails[0].Kind))) {
 		w.t.Errorf("%s: e-mails %+v, want %d", step, did.emails, mails)
 	}
 }

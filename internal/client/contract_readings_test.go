@@ -137,7 +137,8 @@ func refusals() []refusal {
 			"the application exists, and nothing says its id",
 		)
 	}
-	for _, step := range []string{"duplicate", "duplicate in other letters", "duplicate individual", "reuse of a deleted reference", "wrong type"} {
+	for _, step := range []string{"duplicate", "duplicate in other letters", "duplicate individual",
+		"reuse of a deleted reference", "wrong type"} {
 		when, kinds := "", duplicate
 		switch step {
 		case "duplicate in other letters":
@@ -202,7 +203,10 @@ func refusals() []refusal {
 	return refusals
 }
 
-func addRefusedCreate(add func(step, when string, outcome client.Outcome, kinds []client.Kind, reason string), step, when string, kinds []client.Kind) {
+func addRefusedCreate(
+	add func(step, when string, outcome client.Outcome, kinds []client.Kind, reason string),
+	step, when string, kinds []client.Kind,
+) {
 	for _, body := range []string{"html", "text", "empty"} {
 		add(
 			step, when+"errorBody="+body, client.Unknown, server,

@@ -84,7 +84,8 @@ func (w *world) referenceData() int64 {
 	}
 	country, _ := client.FindReference(references.Countries, client.Reference{Code: "GB"})
 	passport, _ := client.FindReference(references.DocumentTypes, client.Reference{Code: "passport"})
-	if country.Name != "United Kingdom" || passport.Name != "Passport" || len(references.Countries) != 5 || len(references.DocumentTypes) != 3 {
+	if country.Name != "United Kingdom" || passport.Name != "Passport" || len(references.Countries) != 5 ||
+		len(references.DocumentTypes) != 3 {
 		w.t.Errorf("countries %+v, documents %+v", references.Countries, references.DocumentTypes)
 	}
 	return kyc.ID
@@ -99,7 +100,8 @@ func (w *world) newApplication(name string, mandateType int64) client.NewApplica
 			Reference: client.Hide(canary + "-" + name + "-" + person), Email: client.Hide(
 				canary + "." + person + "@example.com",
 			),
-			Title: client.Hide("Ms"), FirstName: client.Hide(canary), MiddleName: client.Hide(canary), LastName: client.Hide(canary + person),
+			Title: client.Hide("Ms"), FirstName: client.Hide(canary), MiddleName: client.Hide(canary),
+			LastName:    client.Hide(canary + person),
 			DateOfBirth: client.Hide(dateOfBirth), Gender: client.Hide("female"),
 		})
 	}

@@ -205,7 +205,8 @@ func (w *world) do(step string, op control.Operation, call func() error) (effect
 }
 
 var reads = map[control.Operation]bool{
-	control.RetrieveApplication: true, control.RetrieveIndividual: true, control.IndividualReport: true, control.References: true, control.RetrieveWebhook: true,
+	control.RetrieveApplication: true, control.RetrieveIndividual: true, control.IndividualReport: true,
+	control.References: true, control.RetrieveWebhook: true,
 }
 
 var emailing = map[control.Operation]bool{

@@ -16,12 +16,18 @@ func TestDecodeApplication(t *testing.T) {
 		Individuals: []Individual{{ID: 12, Reference: Hide("A-1.jane"), State: State{2, "invited"}, TermsAccepted: true,
 			ChecksInReview: 1, ChecksPending: 2, ChecksPassed: 3, CompletedActions: []Action{{5, "selfie", "Take a selfie"}},
 			Checks: []Check{{77, "liveness", "Liveness", State{4, "manually_accepted"}}}}}}
-	const individual = `{"id":12,"email":"jane@example.com","reference":"A-1.jane","status":{"id":2,"status":"invited"},"terms_accepted":true,
-		"address":{"id":1,"individual":12,"flat_appartment_subbuilding":"","town_city":"Ghent"},"completed_actions":[{"id":5,"name":"selfie","title":"Take a selfie"}],
-		"checks_in_review":1,"checks_in_pending":2,"checks_passed":3,"checks":[{"id":77,"status":{"id":4,"status":"manually_accepted"},
-		"name":"liveness","title":"Liveness","individual_checkfield_result":[{"id":1,"individual":12,"check_field":3,"result":"ok","status":1}],"instance":{"a":"b"}}]}`
-	const documented = `{"id":4711,"name":"Acme","reference":"A-1","mandate_type":{"id":3,"name":"KYC","code":"kyc","description":"Know your customer"},
-		"status":{"id":1,"status":"in review"},"archived":true,"available_actions":[{"id":9,"name":"upload","title":"Upload a document"}],"individuals":[` + individual + `]}`
+	const individual = `{"id":12,"email":"jane@example.com","reference":"A-1.jane","status":{"id":2,"status":"invited"},
+	"terms_accepted":true,
+		"address":{"id":1,"individual":12,"flat_appartment_subbuilding":"","town_city":"Ghent"},
+		"completed_actions":[{"id":5,"name":"selfie","title":"Take a selfie"}],
+		"checks_in_review":1,"checks_in_pending":2,"checks_passed":3,"checks":[{"id":77,"status":{"id":4,
+		"status":"manually_accepted"},
+		"name":"liveness","title":"Liveness","individual_checkfield_result":[{"id":1,"individual":12,"check_field":3,
+		"result":"ok","status":1}],"instance":{"a":"b"}}]}`
+	const documented = `{"id":4711,"name":"Acme","reference":"A-1","mandate_type":{"id":3,"name":"KYC","code":"kyc",
+	"description":"Know your customer"},
+		"status":{"id":1,"status":"in review"},"archived":true,"available_actions":[{"id":9,"name":"upload",
+		"title":"Upload a document"}],"individuals":[` + individual + `]}`
 	created := Application{ID: 4711, Name: Hide("Acme"), Reference: "A-1", State: State{1, "in review"}}
 
 	for name, test := range map[string]struct {
@@ -43,9 +49,11 @@ func TestDecodeApplication(t *testing.T) {
 		"answer of create":        {someApplication, created},
 		"unknown members":         {strings.Replace(someApplication, "{", `{"x":{"id":9},"y":[1],"z":null,`, 1), created},
 		"own member named result": {strings.Replace(someApplication, "{", `{"result":{"id":9},`, 1), created},
-		"nulls":                   {`{"id":4711,"name":null,"reference":null,"mandate_type":null,"status":null,"archived":null,"available_actions":null,"individuals":null}`, Application{ID: 4711}},
-		"empty":                   {`{"id":4711,"name":"","reference":"","mandate_type":{},"status":{},"archived":false,"available_actions":[],"individuals":[]}`, Application{ID: 4711}},
-		"missing":                 {`{"id":4711}`, Application{ID: 4711}},
+		"nulls": {`{"id":4711,"name":null,"reference":null,"mandate_type":null,"status":null,` +
+			`"archived":null,"available_actions":null,"individuals":null}`, Application{ID: 4711}},
+		"empty": {`{"id":4711,"name":"","reference":"","mandate_type":{},"status":{},"archived":false,` +
+			`"available_actions":[],"individuals":[]}`, Application{ID: 4711}},
+		"missing": {`{"id":4711}`, Application{ID: 4711}},
 		"other types": {
 			`{"id":4711,"name":7,"mandate_type":[],"status":[],"archived":"yes","available_actions":{},"individuals":"none"}`,
 			Application{ID: 4711, Name: Hide("7")},

@@ -43,10 +43,11 @@ func http2Faults() map[string]http2Fault {
 	}
 	for code := http2.ErrCodeNo; code <= http2.ErrCodeHTTP11Required; code++ {
 		for _, early := range []bool{false, true} {
-			faults[fmt.Sprintf("reset with %v, early=%v", code, early)] = http2Fault{early, func(f *http2.Framer, stream uint32) bool {
-				_ = f.WriteRSTStream(stream, code)
-				return true
-			}}
+			faults[fmt.Sprintf("reset with %v, early=%v", code, early)] = http2Fault{early,
+				func(f *http2.Framer, stream uint32) bool {
+					_ = f.WriteRSTStream(stream, code)
+					return true
+				}}
 		}
 	}
 	return faults
@@ -127,7 +128,8 @@ func TestHTTP2SendsOnce(t *testing.T) {
 	for name, fault := range http2Faults() {
 		t.Run(name, func(t *testing.T) {
 			for _, op := range []Operation{
-				OpCreateApplication, OpResendInvites, OpResetIndividual, OpSubscribeWebhook, OpCompleteApplication, OpArchiveApplication, OpDeleteApplication,
+				OpCreateApplication, OpResendInvites, OpResetIndividual, OpSubscribeWebhook, OpCompleteApplication,
+				OpArchiveApplication, OpDeleteApplication,
 			} {
 				s := newHTTP2Server(t, fault)
 				c := newClient(t, s.config)

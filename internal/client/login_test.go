@@ -109,7 +109,8 @@ func TestTokenAnswers(t *testing.T) {
 }
 
 func TestFailedLogins(t *testing.T) {
-	for status, kind := range map[int]Kind{400: KindCredentials, 401: KindCredentials, 403: KindCredentials, 404: KindNotFound, 405: KindMethodNotAllowed,
+	for status, kind := range map[int]Kind{400: KindCredentials, 401: KindCredentials, 403: KindCredentials,
+		404: KindNotFound, 405: KindMethodNotAllowed,
 		422: KindCredentials, 429: KindRateLimited, 500: KindServer, 302: KindUnreadable} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			s := newService(t, answers(http.StatusOK, someApplication), false)
@@ -120,7 +121,8 @@ func TestFailedLogins(t *testing.T) {
 				_, err = c.CreateApplication(t.Context(), someNewApplication())
 			}
 			e := expectFailure(t, err, NotSent, kind)
-			if !e.Login || e.Operation != OpCreateApplication || e.Status != status || !strings.Contains(e.Error(), "login failed") {
+			if !e.Login || e.Operation != OpCreateApplication || e.Status != status ||
+				!strings.Contains(e.Error(), "login failed") {
 				t.Errorf("the error is %v", e)
 			}
 			if IsNotFound(err) {

@@ -60,7 +60,8 @@ func TestEveryOperationIsSpecified(t *testing.T) {
 		if operation.emailsPeople && (operation.retry != retryNever || !operation.mutates || operation.deadline == 0) {
 			t.Errorf("%s e-mails people: it is sent once, with its own deadline", call.op)
 		}
-		if safe := call.method == http.MethodGet; (operation.retry == retrySafe) != safe || operation.mutates == safe && call.op != OpToken {
+		if safe := call.method == http.MethodGet; (operation.retry == retrySafe) != safe || operation.mutates == safe &&
+			call.op != OpToken {
 			t.Errorf("%s: only what changes nothing is retried after any fault", call.op)
 		}
 	}
@@ -90,7 +91,8 @@ func TestRequestsAreAsDocumented(t *testing.T) {
 			if call.op == OpToken && got.body != call.body || call.op != OpToken && !sameJSON(t, got.body, call.body) {
 				t.Errorf("body is %s, want %s", got.body, call.body)
 			}
-			if accept, sent := got.header.Get("Accept"), got.header.Get("Content-Type"); accept != "application/json" || sent != contentType {
+			if accept, sent := got.header.Get("Accept"), got.header.Get("Content-Type"); accept != "application/json" ||
+				sent != contentType {
 				t.Errorf("Accept %q, Content-Type %q; want application/json and %q", accept, sent, contentType)
 			}
 			if got.header.Get("Idempotency-Key") != "" {
@@ -124,9 +126,11 @@ func TestEmptyFieldsAreLeftOut(t *testing.T) {
 			NewApplication{Name: Hide("Acme")}.encode(),
 			`{"name":"Acme","suppress_email_notification":false,"individuals":[]}`,
 		},
-		"individual": {NewApplication{Name: Hide("Acme"), SuppressEmailNotification: true, Individuals: []NewIndividual{{Title: Hide("Ms"), FirstName: Hide("Jane"),
-			LastName: Hide("Doe"), DateOfBirth: Hide("1980-02-29"), Gender: Hide("female")}}}.encode(),
-			`{"name":"Acme","suppress_email_notification":true,"individuals":[{"title":"Ms","first_name":"Jane","last_name":"Doe","date_of_birth":"1980-02-29","gender":"female"}]}`},
+		"individual": {NewApplication{Name: Hide("Acme"), SuppressEmailNotification: true,
+			Individuals: []NewIndividual{{Title: Hide("Ms"), FirstName: Hide("Jane"),
+				LastName: Hide("Doe"), DateOfBirth: Hide("1980-02-29"), Gender: Hide("female")}}}.encode(),
+			`{"name":"Acme","suppress_email_notification":true,"individuals":[{"title":"Ms","first_name":"Jane",` +
+				`"last_name":"Doe","date_of_birth":"1980-02-29","gender":"female"}]}`},
 		"review": {CheckReview{}.encode(), `{}`},
 	} {
 		if diff := cmp.Diff(test.want, string(test.body)); diff != "" {
@@ -136,11 +140,13 @@ func TestEmptyFieldsAreLeftOut(t *testing.T) {
 }
 
 func TestAnyTwoHundredIsSuccess(t *testing.T) {
-	openAnswers := []Operation{OpDeleteApplication, OpArchiveApplication, OpCompleteApplication, OpRejectApplication, OpAcceptCheck,
+	openAnswers := []Operation{OpDeleteApplication, OpArchiveApplication, OpCompleteApplication, OpRejectApplication,
+		OpAcceptCheck,
 		OpRejectCheck, OpResendInvites, OpResetIndividual, OpSubscribeWebhook}
 	for _, op := range openAnswers {
 		for _, status := range []int{200, 201, 202, 204, 206, 299} {
-			for _, body := range []string{"", "{}", "null", `"done"`, `{"message":"done"}`, "<html>done</html>", `[1]`, someApplication} {
+			for _, body := range []string{"", "{}", "null", `"done"`, `{"message":"done"}`, "<html>done</html>", `[1]`,
+				someApplication} {
 				if status == http.StatusNoContent && body != "" {
 					continue
 				}

@@ -89,8 +89,10 @@ func FuzzOutcome(f *testing.F) {
 			}
 		}
 	}
-	for _, body := range []string{`{"title":"x","data":{"id":1},"result":{"id":2}}`, `{"title":"x","status":"502 Bad Gateway"}`, `{"title":"x","status":"400","Status":"200"}`,
-		`{"title":"Ms","status":{"id":1,"status":"created"}}`, `{"title":"x","data":{"mandate":{"ID":"4711"}}}`, `{"exception":{"reference":[null,{}]}}`} {
+	for _, body := range []string{`{"title":"x","data":{"id":1},"result":{"id":2}}`,
+		`{"title":"x","status":"502 Bad Gateway"}`, `{"title":"x","status":"400","Status":"200"}`,
+		`{"title":"Ms","status":{"id":1,"status":"created"}}`, `{"title":"x","data":{"mandate":{"ID":"4711"}}}`,
+		`{"exception":{"reference":[null,{}]}}`} {
 		f.Add(uint8(1), 400, []byte(body), "-1")
 	}
 	ops := make([]Operation, 0, len(operations))
@@ -117,7 +119,8 @@ func FuzzOutcome(f *testing.F) {
 			t.Errorf("%d asks to wait %v", status, e.RetryAfter)
 		}
 		bare := withoutOutcome(statusError(op, response, nil))
-		if added, ok := strings.CutPrefix(withoutOutcome(e), bare); !ok || !seeFields.MatchString(added) || !onlyKnown(added) {
+		if added, ok := strings.CutPrefix(withoutOutcome(e), bare); !ok || !seeFields.MatchString(added) ||
+			!onlyKnown(added) {
 			t.Errorf("the body gave %q to the error's text", e)
 		}
 	})
@@ -131,9 +134,11 @@ func withoutOutcome(e *Error) string {
 
 // onlyKnown reports whether all fields of "; invalid fields: a.b[0], c" are the interface's.
 func onlyKnown(see string) bool {
-	for word := range strings.FieldsFuncSeq(strings.TrimPrefix(see, "; invalid fields: "), func(r rune) bool { return strings.ContainsRune(",.[]", r) }) {
+	for word := range strings.FieldsFuncSeq(strings.TrimPrefix(see, "; invalid fields: "),
+		func(r rune) bool { return strings.ContainsRune(",.[]", r) }) {
 		word = strings.TrimSpace(word)
-		if _, err := strconv.Atoi(word); err != nil && word != "unknown field" && word != "" && !slices.Contains(requestFields, word) {
+		if _, err := strconv.Atoi(word); err != nil && word != "unknown field" && word != "" &&
+			!slices.Contains(requestFields, word) {
 			return false
 		}
 	}

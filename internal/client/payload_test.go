@@ -140,7 +140,8 @@ func TestASecondBodyThatIsNotSent(t *testing.T) {
 
 // TestRefusedThenUnreachableWasSent: the service answers one request, and is gone.
 func TestRefusedThenUnreachableWasSent(t *testing.T) {
-	for op, status := range map[Operation]string{OpDeleteApplication: "429 Too Many Requests", OpCompleteApplication: "405 Method Not Allowed"} {
+	for op, status := range map[Operation]string{OpDeleteApplication: "429 Too Many Requests",
+		OpCompleteApplication: "405 Method Not Allowed"} {
 		t.Run(string(op), func(t *testing.T) {
 			t.Parallel()
 			listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -93,7 +93,8 @@ func TestErrorTexts(t *testing.T) {
 			Operation: OpCreateApplication, Outcome: Refused, Kind: KindInvalid, Status: 400,
 			Problem: parseProblem(400, []byte(`{"exception":{"reference":["x"],"individuals":[{"email":["y"]}]}}`))},
 		"create application: login failed: HTTP 401 Unauthorized: the service rejected the credentials (nothing was sent)": {
-			Operation: OpCreateApplication, Outcome: NotSent, Kind: KindCredentials, Status: 401, Login: true, detail: "the service rejected the credentials"},
+			Operation: OpCreateApplication, Outcome: NotSent, Kind: KindCredentials, Status: 401, Login: true,
+			detail: "the service rejected the credentials"},
 		"create application: the connection broke (the service may have carried it out)": {
 			Operation: OpCreateApplication, Kind: KindConnection, detail: "the connection broke"},
 		"retrieve application: HTTP 599": {
@@ -118,7 +119,8 @@ func TestErrorsOfOthers(t *testing.T) {
 	if OutcomeOf(other) != Unknown || KindOf(other) != "" || IsNotFound(other) || RetryAfterOf(other) != 0 {
 		t.Error("an error of another package is Unknown and nothing else")
 	}
-	if OutcomeOf(wrapped) != Refused || KindOf(wrapped) != KindNotFound || !IsNotFound(wrapped) || RetryAfterOf(wrapped) != 7 {
+	if OutcomeOf(wrapped) != Refused || KindOf(wrapped) != KindNotFound || !IsNotFound(wrapped) ||
+		RetryAfterOf(wrapped) != 7 {
 		t.Error("a wrapped error is recognised")
 	}
 	if got := fmt.Sprint(Unknown, NotSent, Refused, Outcome(9)); got != "Unknown NotSent Refused Unknown" {

@@ -22,10 +22,15 @@ func TestDecodeReferences(t *testing.T) {
 		body string
 		want References
 	}{
-		"object of lists":     {`{"mandate_types":` + types + `,"countries":[{"code":"BE","name":"Belgium"}],"document_types":[{"id":9,"name":"Passport"}]}`, all},
-		"other names":         {`{"applicationTypes":` + types + `,"country_codes":[{"code":"BE","name":"Belgium"}],"documents":[{"value":9,"label":"Passport"}]}`, all},
-		"wrapped in data":     {`{"data":{"mandates":` + types + `,"country":[{"iso_code":"BE","title":"Belgium"}],"Document Types":[{"id":9,"text":"Passport"}]}}`, all},
-		"flat list with type": {`[{"type":"mandate_type","id":1,"name":"KYC","code":"kyc","description":"People"},{"type":"MANDATE","id":2,"name":"KYB","code":"kyb"},{"type":"country","code":"BE","name":"Belgium"},{"type":"document","id":9,"name":"Passport"},{"type":"gender","id":3}]`, all},
+		"object of lists": {`{"mandate_types":` + types +
+			`,"countries":[{"code":"BE","name":"Belgium"}],"document_types":[{"id":9,"name":"Passport"}]}`, all},
+		"other names": {`{"applicationTypes":` + types +
+			`,"country_codes":[{"code":"BE","name":"Belgium"}],"documents":[{"value":9,"label":"Passport"}]}`, all},
+		"wrapped in data": {`{"data":{"mandates":` + types +
+			`,"country":[{"iso_code":"BE","title":"Belgium"}],"Document Types":[{"id":9,"text":"Passport"}]}}`, all},
+		"flat list with type": {`[{"type":"mandate_type","id":1,"name":"KYC","code":"kyc",` +
+			`"description":"People"},{"type":"MANDATE","id":2,"name":"KYB","code":"kyb"},{"type":"country","code":"BE",` +
+			`"name":"Belgium"},{"type":"document","id":9,"name":"Passport"},{"type":"gender","id":3}]`, all},
 		"flat list in results": {
 			`{"count":1,"results":[{"kind":"country","code":"BE","name":"Belgium"}]}`, References{Countries: all.Countries},
 		},
@@ -48,7 +53,8 @@ func TestDecodeReferences(t *testing.T) {
 		"list of codes": {
 			`{"countries":["BE",null,7]}`, References{Countries: []Reference{{Code: "BE", Name: "BE"}}},
 		},
-		"states are no types": {`{"mandate_types":` + types + `,"mandate_statuses":[{"id":1,"name":"completed"}],"application_states":[{"id":2,"name":"rejected"}]}`, onlyTypes},
+		"states are no types": {`{"mandate_types":` + types +
+			`,"mandate_statuses":[{"id":1,"name":"completed"}],"application_states":[{"id":2,"name":"rejected"}]}`, onlyTypes},
 		"documents of mandates": {
 			`{"mandate_document_types":[{"id":9,"name":"Passport"}]}`, References{DocumentTypes: all.DocumentTypes},
 		},
@@ -83,7 +89,8 @@ func TestDecodeReferences(t *testing.T) {
 }
 
 func TestFindReference(t *testing.T) {
-	references := References{MandateTypes: []Reference{{ID: 1, Code: "kyc", Name: "Customers"}, {ID: 2, Code: "kyb", Name: "Customers"},
+	references := References{MandateTypes: []Reference{{ID: 1, Code: "kyc", Name: "Customers"},
+		{ID: 2, Code: "kyb", Name: "Customers"},
 		{ID: 1, Code: "kyc", Name: "Customers"}, {ID: 3, Code: "aml", Name: "Money"}}}
 	for name, test := range map[string]struct {
 		want  Reference

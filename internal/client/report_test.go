@@ -48,7 +48,8 @@ func TestReport(t *testing.T) {
 }
 
 func TestReportThatIsNotThere(t *testing.T) {
-	for status, kind := range map[int]Kind{400: KindInvalid, 404: KindNotFound, 409: KindConflict, 202: KindUnreadable, 204: KindUnreadable} {
+	for status, kind := range map[int]Kind{400: KindInvalid, 404: KindNotFound, 409: KindConflict, 202: KindUnreadable,
+		204: KindUnreadable} {
 		s := newService(t, answers(status, ""), false)
 		var got strings.Builder
 		_, err := s.client(t).IndividualReport(t.Context(), 1, &got, 1<<20)

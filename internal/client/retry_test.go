@@ -121,7 +121,8 @@ func TestWhatEmailsIsNotCutShort(t *testing.T) {
 }
 
 func TestMutationsAreRepeatedOnlyIfNothingWasDone(t *testing.T) {
-	const aboutField = `{"title":"x","exception":{"name":["x"]}}` // and not about the form of the request, of which there are several
+	// aboutField is not about the form of the request, which has several readings.
+	const aboutField = `{"title":"x","exception":{"name":["x"]}}`
 	for status, calls := range map[int]int{429: 2, 500: 1, 503: 1, 408: 1, 400: 1, 404: 1, 409: 1} {
 		for _, op := range []Operation{OpDeleteApplication, OpArchiveApplication, OpAcceptCheck, OpSubscribeWebhook} {
 			t.Run(fmt.Sprintf("%s, %d", op, status), func(t *testing.T) {
@@ -138,7 +139,8 @@ func TestMutationsAreRepeatedOnlyIfNothingWasDone(t *testing.T) {
 }
 
 func TestNothingUnknownIsRepeatedUnlessItIsSafe(t *testing.T) {
-	for _, kind := range []Kind{KindCanceled, KindTimeout, KindUnreachable, KindConnection, KindCredentials, KindInvalid, KindDuplicateReference, KindNotFound,
+	for _, kind := range []Kind{KindCanceled, KindTimeout, KindUnreachable, KindConnection, KindCredentials, KindInvalid,
+		KindDuplicateReference, KindNotFound,
 		KindMethodNotAllowed, KindConflict, KindRateLimited, KindRejected, KindServer, KindUnreadable, KindTooLarge} {
 		for _, outcome := range []Outcome{Unknown, NotSent, Refused} {
 			e := &Error{Outcome: outcome, Kind: kind}
@@ -229,7 +231,8 @@ func TestEveryRequestIsObserved(t *testing.T) {
 			r.Operation, " ", r.Method, " ", r.Status, " ", strconv.FormatBool(r.Failed), " ", r.Outcome, " ", r.Kind,
 		))
 	}
-	want := "[get access token POST 200 false Unknown  retrieve application GET 500 true Unknown Server retrieve application GET 200 false Unknown ]"
+	want := "[get access token POST 200 false Unknown  retrieve application GET 500 true Unknown Server " +
+		"retrieve application GET 200 false Unknown ]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
@@ -238,7 +241,8 @@ func TestEveryRequestIsObserved(t *testing.T) {
 // TestAfterARefusalNothingIsNotSent: what arrived once, and was turned away, was sent, whatever came of the next
 // request.
 func TestAfterARefusalNothingIsNotSent(t *testing.T) {
-	for name, login := range map[string]http.HandlerFunc{"login fails": answers(500, ""), "login is refused": answers(401, "")} {
+	for name, login := range map[string]http.HandlerFunc{"login fails": answers(500, ""),
+		"login is refused": answers(401, "")} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, answers(401, ""), false)
 			s.login = inTurn(s.login, login)

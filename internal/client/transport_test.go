@@ -231,7 +231,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 // TestConnections counts what the kernel sees: reads share connections, everything else has one of its own.
 func TestConnections(t *testing.T) {
 	for _, secure := range []bool{false, true} {
-		for op, want := range map[Operation]int64{OpRetrieveApplication: 1, OpCreateApplication: 20, OpDeleteApplication: 20} {
+		for op, want := range map[Operation]int64{OpRetrieveApplication: 1, OpCreateApplication: 20,
+			OpDeleteApplication: 20} {
 			t.Run(fmt.Sprintf("%s, secure=%v", op, secure), func(t *testing.T) {
 				var connections atomic.Int64
 				server := httptest.NewUnstartedServer(answers(200, someApplication))
