@@ -118,8 +118,7 @@ func TestBaseURLs(t *testing.T) {
 func TestValidateProxyURL(t *testing.T) {
 	for proxy, valid := range map[string]bool{
 		"http://proxy.example.com:3128": true, "https://user:password@proxy.example.com": true,
-		"socks5://127.0.0.1:1080": true,
-		"":                        false, "proxy.example.com:3128": false, "http://:3128": false,
+		"socks5://127.0.0.1:1080": true, "": false, "proxy.example.com:3128": false, "http://:3128": false,
 		"socks4://canary.example.com": false, "http://canary.example.com/%zz": false,
 	} {
 		err := ValidateProxyURL(proxy)
