@@ -124,7 +124,7 @@ func (p *pass) post(ctx context.Context) {
 func isDuplicate(err error) bool {
 	refusal, ok := errors.AsType[*idv.Error](err)
 	return ok && refusal.Problem != nil && slices.ContainsFunc(refusal.Problem.Errors, func(e idv.FieldError) bool {
-		return slices.ContainsFunc(e.Path, func(s idv.Step) bool { return s.Field == "reference" })
+		return slices.ContainsFunc(e.Path, func(s idv.PathStep) bool { return s.Field == "reference" })
 	})
 }
 

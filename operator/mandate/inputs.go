@@ -10,7 +10,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -153,12 +152,9 @@ var detailKeys = []string{"email", "title", "first_name", "middle_name", "last_n
 
 // misspelt finds a key like firstName: what is in it would not be sent, and an application cannot be changed.
 func misspelt(secret *corev1.Secret) string {
-	folded := func(key string) string {
-		return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(key))
-	}
 	for _, key := range slices.Sorted(maps.Keys(secret.Data)) {
 		for _, meant := range detailKeys {
-			if key != meant && folded(key) == folded(meant) {
+			if key != meant && idv.FoldName(key) == idv.FoldName(meant) {
 				return key + " must be called " + meant
 			}
 		}
@@ -177,7 +173,8 @@ func (p *pass) mandateTypeID(selector v1alpha1.MandateTypeSelector) (int64, bool
 	}
 	found := int64(0)
 	for _, candidate := range p.connection.References.MandateTypes {
-		if _, ok := idv.Find([]idv.Reference{candidate}, idv.Reference{Code: selector.Code, Name: selector.Name}); !ok || candidate.ID == found {
+		wanted := idv.Reference{Code: selector.Code, Name: selector.Name}
+		if _, ok := idv.FindReference([]idv.Reference{candidate}, wanted); !ok || candidate.ID == found {
 			continue
 		}
 		if found != 0 {

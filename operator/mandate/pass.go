@@ -24,8 +24,8 @@ type service interface {
 	ArchiveApplication(ctx context.Context, id int64) (*idv.Application, error)
 	CompleteApplication(ctx context.Context, id int64) (*idv.Application, error)
 	RejectApplication(ctx context.Context, id int64) (*idv.Application, error)
-	AcceptCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckAnswer, error)
-	RejectCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckAnswer, error)
+	AcceptCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckReviewResponse, error)
+	RejectCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckReviewResponse, error)
 	RetrieveReferences(ctx context.Context) (*idv.References, error)
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -54,7 +53,7 @@ func (p *pass) openReviews(application *idv.Application) []review {
 		case ambiguous: // a guess could accept the wrong one
 			p.facts.application.reviewRefused = true
 		case check == nil, p.reviewed[check.ID] == wanted.Decision:
-		case slices.Contains(stands[wanted.Decision], plain(check.State.Name)):
+		case slices.Contains(stands[wanted.Decision], idv.FoldName(check.State.Name)):
 			p.reviewed[check.ID] = wanted.Decision
 		default:
 			open = append(open, review{index, check.ID})
@@ -77,10 +76,6 @@ func selected(wanted string, checks []idv.Check) (found *idv.Check, ambiguous bo
 		}
 	}
 	return found, ambiguous
-}
-
-func plain(name string) string {
-	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(name))
 }
 
 // review accepts or rejects one check. The comment is read live, because it is personal data. When the last one is sent,

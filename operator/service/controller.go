@@ -67,7 +67,7 @@ type Reconciler struct {
 	GiveUpAfter time.Duration
 	UserAgent   string
 	// Observe is told of every request to the service.
-	Observe func(idv.Request)
+	Observe func(idv.RequestResult)
 
 	mu       sync.Mutex
 	entries  map[connection.Key]*entry
