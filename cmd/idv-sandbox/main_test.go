@@ -129,9 +129,9 @@ func TestHelp(t *testing.T) {
 			t.Errorf("the help lacks the switch %s of %s", s.Name, s.Group)
 		}
 	}
-	for line := range strings.Lines(help.String()) {
+	for output := range strings.Lines(help.String()) {
 		if len(strings.TrimSpace(output)) > helpWidth {
-			t.Errorf("the line is too long: %s", line)
+			t.Errorf("the line is too long: %s", output)
 		}
 	}
 }

@@ -13,13 +13,13 @@ async function ask(method, path, body) {
   const text = await response.text();
   if (!response.ok) {
     let problem = text;
-    try { problem = JSON.parse(text).error; } catch { /* it is not the control API's */ }
+    try { problem = JSON.parse(text).error; } catch { /* not from the control API */ }
     throw new Error(problem || `status ${response.status}`);
   }
   return text ? parse(text) : null;
 }
 
-// What the buttons and fields do. Each returns what to say about it, or nothing.
+// The actions of buttons and fields. Each returns a message, or nothing.
 const actions = {
   async play({ application, ...play }, words) {
     // The id goes in as digits: it may be too large for a number.
@@ -29,7 +29,7 @@ const actions = {
   },
   async advance({ seconds }) {
     await ask("POST", "/clock/advance", JSON.stringify({ seconds }));
-    return "The clock was moved.";
+    return "The clock is moved.";
   },
   async resetClock() {
     await ask("PUT", "/clock", JSON.stringify({ now: new Date().toISOString() }));
@@ -37,43 +37,44 @@ const actions = {
   },
   async autoplay(_, words, input) {
     await ask("PUT", "/autoplay", JSON.stringify({ enabled: input.checked }));
-    return input.checked ? "The sandbox plays the people now." : "Nobody plays by itself now.";
+    return input.checked ? "Autoplay is on." : "Autoplay is off.";
   },
   async autoplayDelay(_, words, input) {
     await ask("PUT", "/autoplay", JSON.stringify({ delay_ms: Number(input.value) }));
-    return `One step every ${input.value} ms now.`;
+    return `Autoplay takes one step every ${input.value} ms.`;
   },
   async dialect({ name }, words, input) {
     await ask("PUT", "/dialects", JSON.stringify({ [name]: input.value }));
-    return `${name} is ${input.value} now.`;
+    return `${name} is ${input.value}.`;
   },
   async resetDialects() {
     await ask("DELETE", "/dialects");
-    return "Everything is read as documented.";
+    return "All switches have their defaults.";
   },
   async addFault(_, words, form) {
     const given = Object.fromEntries(new FormData(form));
     await ask("POST", "/faults", JSON.stringify({
       operation: given.operation, kind: given.kind, after_work: given.after_work === "on",
-      times: Number(given.times), delay_ms: Number(given.delay_ms), status: Number(given.status), retry_after: given.retry_after,
+      times: Number(given.times), delay_ms: Number(given.delay_ms), status: Number(given.status),
+      retry_after: given.retry_after,
     }));
-    return "The fault waits for its request.";
+    return "The fault is added.";
   },
   async clearFaults() {
     await ask("DELETE", "/faults");
-    return "No fault is left.";
+    return "All faults are removed.";
   },
   async resetStats() {
     await ask("DELETE", "/stats");
-    return "Counting from zero.";
+    return "The counts are reset.";
   },
   async revokeTokens() {
     const { revoked } = await ask("POST", "/tokens/revoke");
     return `${many(revoked, "token")} revoked.`;
   },
   async resetAll() {
-    if (!confirm("Forget all applications, e-mails, subscriptions, faults and settings?")) return "";
+    if (!confirm("Remove all applications, e-mails, subscriptions, faults and settings?")) return "";
     await ask("POST", "/reset");
-    return "Everything is as it was at the start.";
+    return "The sandbox is reset.";
   },
 };
