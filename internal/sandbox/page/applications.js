@@ -102,5 +102,6 @@ function example() {
 
 function applications({ applications: apps, totals, now }) {
   if (apps.length === 0) return example();
-  return [h("ul", { class: "cards" }, apps.map((app) => application(app, now))), cut(apps.length, totals.applications)];
+  const list = h("ul", { class: "cards" }, apps.map((app) => application(app, now)));
+  return [list, truncationHint(apps.length, totals.applications)];
 }

@@ -30,11 +30,11 @@ function distance(iso, now) {
   return "a moment";
 }
 
-function many(n, one, more) {
+function plural(n, one, more) {
   return `${n} ${n === 1 ? one : more || `${one}s`}`;
 }
 
-function cut(shown, total) {
+function truncationHint(shown, total) {
   return total > shown ? h("p", { class: "hint" }, `The newest ${shown} of ${total}.`) : null;
 }
 

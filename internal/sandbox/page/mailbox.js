@@ -19,5 +19,5 @@ function mailbox({ emails, applications, totals, now }) {
   if (emails.length === 0) return empty("No e-mails yet. Each individual of a new application gets an invite.");
   const known = new Set(applications.map((app) => String(app.id)));
   const list = h("ul", { class: "mails" }, emails.map((mail) => email(mail, known, now)));
-  return [list, cut(emails.length, totals.emails)];
+  return [list, truncationHint(emails.length, totals.emails)];
 }

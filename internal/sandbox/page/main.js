@@ -20,7 +20,7 @@ const parts = [
   ["deliveries", deliveries, (d) => d.deliveries],
   ["deliveries-count", (d) => String(d.totals.deliveries), (d) => d.totals.deliveries],
   ["statistics", statistics, (d) => d.statistics],
-  ["statistics-count", (d) => many(requests(d), "request"), requests],
+  ["statistics-count", (d) => plural(requests(d), "request"), requests],
 ];
 
 // minute limits the updates of relative times to one a minute.
@@ -45,7 +45,7 @@ function showMessage(text, isError) {
 
 async function refresh() {
   try {
-    const data = await ask("GET", "/overview");
+    const data = await fetchJSON("GET", "/overview");
     if (page.again) return; // an action can be newer than this data
     page.data = data;
     byId("connection").textContent = "";
@@ -74,7 +74,7 @@ function load() {
   return page.refreshing;
 }
 
-async function act(name, element) {
+async function runAction(name, element) {
   if (element.hasAttribute(busy)) return;
   element.setAttribute(busy, "true");
   try {
@@ -92,7 +92,7 @@ async function act(name, element) {
 
 document.addEventListener("click", (event) => {
   const button = event.target.closest("[data-act]");
-  if (button) act(button.dataset.act, button);
+  if (button) runAction(button.dataset.act, button);
   const link = event.target.closest("[data-jump]");
   const target = link && byId(link.dataset.jump);
   if (target) {
@@ -102,11 +102,11 @@ document.addEventListener("click", (event) => {
   }
 });
 document.addEventListener("change", (event) => {
-  if (event.target.dataset.change) act(event.target.dataset.change, event.target);
+  if (event.target.dataset.change) runAction(event.target.dataset.change, event.target);
 });
 document.addEventListener("submit", (event) => {
   event.preventDefault();
-  if (event.target.dataset.submit) act(event.target.dataset.submit, event.target);
+  if (event.target.dataset.submit) runAction(event.target.dataset.submit, event.target);
 });
 byId("dialects-filter").addEventListener("input", () => page.data && draw());
 document.addEventListener("visibilitychange", () => document.hidden || load());

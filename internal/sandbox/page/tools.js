@@ -46,14 +46,15 @@ function faults({ faults: pending }) {
 
 function deliveries({ deliveries: log, totals }) {
   if (log.length === 0) return empty("No deliveries yet. They need a subscription and a later event.");
+  const last = (status) => (status ? `, last ${status}` : "");
   const deliveryRow = (delivery) => h("tr", { "data-key": delivery.sequence },
     h("td", {}, time(delivery.time)), h("td", {}, h("code", {}, delivery.event)),
     h("td", {}, String(delivery.application_id)),
     h("td", { class: "break" }, delivery.url), h("td", {}, pill(delivery.state)),
-    h("td", {}, `${many(delivery.attempts, "attempt")}${delivery.last_status ? `, last ${delivery.last_status}` : ""}`));
+    h("td", {}, plural(delivery.attempts, "attempt") + last(delivery.last_status)));
   return [
     table("Webhook deliveries", ["Time", "Event", "Application", "Target", "State", "Attempts"], log.map(deliveryRow)),
-    cut(log.length, totals.deliveries),
+    truncationHint(log.length, totals.deliveries),
   ];
 }
 
@@ -65,7 +66,7 @@ function statistics({ statistics: { logins, operations } }) {
     h("td", {}, Object.entries(operations[name].answers).sort().map(([status, n]) =>
       h("span", { class: "answer", "data-key": status }, `${status} × ${n}`))));
   return [
-    h("p", {}, many(logins, "token"), " issued."),
+    h("p", {}, plural(logins, "token"), " issued."),
     table("Requests per operation", ["Operation", "Requests", "Responses"], names.map(operationRow)),
   ];
 }
