@@ -20,7 +20,7 @@ type cases map[string]func(t *testing.T, s *testService)
 func dialectCases() cases {
 	all := cases{}
 	for _, group := range []cases{
-		authenticationCases, answerCases, encodingCases, refusalCases, applicationCases, retentionCases,
+		authenticationCases, responseCases, encodingCases, refusalCases, applicationCases, retentionCases,
 		transitionCases, individualCases, checkCases, webhookCases, deliveryCases,
 	} {
 		maps.Copy(all, group)

@@ -92,9 +92,9 @@ func TestDeliveriesAreTriedAgain(t *testing.T) {
 		statuses []int
 		state    control.DeliveryState
 	}{
-		"until one succeeds":  {[]int{500, 200}, control.Delivered},
-		"but not for ever":    {[]int{500, 404, 500}, control.Failed},
-		"a redirect does not": {[]int{302, 302, 302}, control.Failed},
+		"until one succeeds":     {[]int{500, 200}, control.Delivered},
+		"until the last attempt": {[]int{500, 404, 500}, control.Failed},
+		"a redirect does not":    {[]int{302, 302, 302}, control.Failed},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
