@@ -107,6 +107,11 @@ fuzz: ## Run every fuzz target for FUZZTIME, 30s
 	@[ -n "$(call with,Fuzz)" ] || echo "there is no fuzz target yet"
 	@[ -z "$(call with,Fuzz)" ] || env $(UNSET) GO="$(GO)" FUZZTIME="$(FUZZTIME)" tools/fuzz.sh $(call with,Fuzz)
 
+# The browser test of the sandbox's page is a Go module of its own, so that no other module depends on chromedp.
+.PHONY: test-page
+test-page: $(call tools_of,lint) ## Lint and run the browser test of the sandbox's page
+	@GO="$(GO)" tools/test-page.sh
+
 ##@ A cluster, the one that kubectl talks to
 
 .PHONY: install
