@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 
+	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/provider"
 )
 
@@ -19,6 +20,7 @@ import (
 var version = "dev"
 
 func main() {
+	client.RedactStandardLog()
 	wait := flag.Bool("debug", false, "wait for a debugger, and print the TF_REATTACH_PROVIDERS to start Terraform with")
 	flag.Parse()
 	// A run keeps little and makes much garbage, ten resources at a time: it is collected seldom, but before there is much of
