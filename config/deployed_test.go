@@ -52,6 +52,7 @@ func (c *cluster) runsAsDeployed() {
 
 func (c *cluster) startOperator(kubeconfig string, arguments ...string) *testenv.Process {
 	c.Helper()
+	skipIfShort(c.T)
 	binary, err := c.Build("./cmd/mandate-operator")
 	c.check(err)
 	command := exec.CommandContext(context.WithoutCancel(c.Context()), binary, append(arguments, "--kubeconfig="+kubeconfig)...)

@@ -28,6 +28,14 @@ func TestMain(m *testing.M) { testenv.Main(m, &env) }
 // patience is how long a test waits for what should come within seconds.
 const patience = 60 * time.Second
 
+// skipIfShort ends a test that needs more than one API server.
+func skipIfShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: starts an operator or another API server")
+	}
+}
+
 // cluster is an API server that a test works with as its administrator.
 type cluster struct {
 	*testing.T

@@ -36,6 +36,7 @@ $(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3,,))
 $(eval $(call tool,tofu,opentofu,github.com/opentofu/opentofu,/cmd/tofu,$(opentofu.ldflags)))
 $(eval $(call tool,controller-gen,dev,sigs.k8s.io/controller-tools,/cmd/controller-gen,))
 $(eval $(call tool,tfplugindocs,dev,github.com/hashicorp/terraform-plugin-docs,/cmd/tfplugindocs,))
+$(eval $(call tool,gotestsum,dev,gotest.tools/gotestsum,,))
 $(eval $(call tool,golangci-lint,lint,github.com/golangci/golangci-lint/v2,/cmd/golangci-lint,))
 
 # Which tools a target needs. What a user has on PATH serves the demo and the cluster targets.

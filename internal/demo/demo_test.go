@@ -102,6 +102,9 @@ func build(t *testing.T) string {
 
 // What `make demo` and `make demo KEEP=1` do, with what a user of theirs could have in the environment.
 func TestDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: starts everything that the demo shows")
+	}
 	for name, value := range map[string]string{
 		"IDV_BASE_URL": "https://idv.example.com", "IDV_CLIENT_ID": "real", "KUBECONFIG": "/nonexistent", "USE_EXISTING_CLUSTER": "true",
 		"TF_CLI_ARGS_apply": "-destroy", "TF_WORKSPACE": "production",

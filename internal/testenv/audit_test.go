@@ -30,10 +30,7 @@ func TestRights(t *testing.T) {
 
 // The audit log tells what was allowed from what was refused.
 func TestUsedRights(t *testing.T) {
-	e := newEnvironment(t)
-	if err := e.StartControlPlane(); err != nil {
-		t.Fatal(err)
-	}
+	e := newControlPlane(t)
 	if err := e.GrantOperatorRole(t.Context()); err != nil {
 		t.Fatal(err)
 	}

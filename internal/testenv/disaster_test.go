@@ -11,10 +11,7 @@ import (
 
 // The clients that are there can go on after a crash, and after a restore nothing is left of what was written since.
 func TestDisaster(t *testing.T) {
-	e := newEnvironment(t)
-	if err := e.StartControlPlane(); err != nil {
-		t.Fatal(err)
-	}
+	e := newControlPlane(t)
 	c, err := client.New(e.Config, client.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -60,10 +57,7 @@ func TestDisaster(t *testing.T) {
 
 // What belongs to an owner that is gone goes, and so does a namespace with all that it holds.
 func TestControllerManager(t *testing.T) {
-	e := newEnvironment(t)
-	if err := e.StartControlPlane(); err != nil {
-		t.Fatal(err)
-	}
+	e := newControlPlane(t)
 	manager, err := e.StartControllerManager()
 	if err != nil {
 		t.Fatal(err)

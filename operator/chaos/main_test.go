@@ -3,6 +3,8 @@ package chaos_test
 import (
 	"context"
 	"errors"
+	"flag"
+	"fmt"
 	"path/filepath"
 	"testing"
 	"time"
@@ -38,6 +40,11 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		fmt.Println("-short: all tests here start operators")
+		return
+	}
 	log.SetLogger(logr.Discard()) // of the clients here; the operators log into files
 	testenv.Main(suite{m}, &env)
 }
