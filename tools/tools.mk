@@ -46,14 +46,16 @@ terraform := $(if $(call on_path,tofu)$(call on_path,terraform),,tofu)
 
 tools.generate := controller-gen tofu tfplugindocs
 tools.lint := golangci-lint
-tools.test := $(control_plane) kube-controller-manager $(tools.generate) $(tools.lint)
+tools.check := $(control_plane) $(tools.generate) $(tools.lint) gotestsum
+tools.test := $(tools.check) kube-controller-manager
 tools.chaos := $(control_plane)
 tools.bench := $(control_plane) tofu
 tools.demo := kube-apiserver etcd $(kubectl) $(terraform)
 tools.install := $(kubectl)
 tools.deploy := $(kubectl)
 tools.undeploy := $(kubectl)
-tools.tools := kube-apiserver kube-controller-manager kubectl etcd tofu controller-gen tfplugindocs golangci-lint
+tools.tools := kube-apiserver kube-controller-manager kubectl etcd tofu controller-gen \
+	tfplugindocs golangci-lint gotestsum
 
 # $(call tools_of,TARGET): the links of its tools, to depend on.
 tools_of = $(addprefix bin/,$(tools.$(1)))
