@@ -59,17 +59,17 @@ GO_TEST := env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test
 
 # All but operator/chaos, which runs alone, because it keeps the machine busy.
 packages = $(or $(filter-out %/operator/chaos,$(shell $(GO) list ./...)),$(error go list finds no packages))
-# What kubectl or an API server reads, go test does not see: it must not take their results from its cache.
+# go test does not see which files kubectl and the API server read, so it must not cache the results of these packages.
 uncached = $(filter-out %/operator/chaos,$(shell $(GO) list $(call containing,testenv\.Main)))
 
 # $(call containing,TEXT): the directories of tests that have it.
 containing = $(sort $(dir $(shell find . -name tools -prune -o -name '*_test.go' -exec grep -l '$(1)' {} +)))
 
-# gotestsum prints the closing line of each package when it comes, what failed, and how much there was.
+# gotestsum prints the result of each package as it ends, then what failed and how many tests ran.
 SUMMARY := --format=standard-quiet --raw-command --
 
 .PHONY: check
-check: $(call tools_of,check) ## Before each commit: generated files, lint, and the tests that need at most an API server
+check: $(call tools_of,check) ## The inner loop: generated files, lint, and the tests that start no operator and no CLI
 	@MAKE="$(MAKE)" tools/steps.sh "make check" verify-generated lint test-short
 	@echo "Not run: what starts operators, OpenTofu or the demo. make test does."
 
@@ -138,7 +138,8 @@ BENCH ?= .
 .PHONY: bench
 bench: $(call tools_of,bench) ## Run the benchmarks (BENCH=regexp; docs/benchmarks.md has the sizes)
 	@[ -n "$(call with,Benchmark)" ] || echo "there is no benchmark yet"
-	@[ -z "$(call with,Benchmark)" ] || $(GO_TEST) -run='^$$' -bench='$(BENCH)' -benchmem -timeout=60m $(call with,Benchmark)
+	@[ -z "$(call with,Benchmark)" ] || \
+		$(GO_TEST) -run='^$$' -bench='$(BENCH)' -benchmem -timeout=60m $(call with,Benchmark)
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME, 30s
@@ -168,8 +169,8 @@ deploy: $(call tools_of,deploy) ## Install the CRDs and run the operator (IMG=re
 	@mkdir -p bin/deploy && printf '%s\n' "$$deployed" >bin/deploy/kustomization.yaml
 	$(KUBECTL) apply -k bin/deploy
 
-# A CRD that goes takes its objects along, and so does a namespace. Without the ApplicationRecords the next
-# operator would not know which applications exist, and e-mail the same people again.
+# Deleting a CRD or a namespace deletes its objects. Without the ApplicationRecords the next operator would not know
+# which applications exist, and e-mail the same people again.
 define undeployed
 resources: [../../config/default]
 patches:

@@ -30,7 +30,8 @@ kubernetes.ldflags := $(addprefix -X k8s.io/component-base/version.,\
 opentofu.ldflags := -X github.com/opentofu/opentofu/version.dev=no
 
 $(eval $(call tool,kube-apiserver,kubernetes,k8s.io/kubernetes,/cmd/kube-apiserver,$(kubernetes.ldflags)))
-$(eval $(call tool,kube-controller-manager,kubernetes,k8s.io/kubernetes,/cmd/kube-controller-manager,$(kubernetes.ldflags)))
+$(eval $(call tool,kube-controller-manager,kubernetes,k8s.io/kubernetes,\
+	/cmd/kube-controller-manager,$(kubernetes.ldflags)))
 $(eval $(call tool,kubectl,kubernetes,k8s.io/kubernetes,/cmd/kubectl,$(kubernetes.ldflags)))
 $(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3,,))
 $(eval $(call tool,tofu,opentofu,github.com/opentofu/opentofu,/cmd/tofu,$(opentofu.ldflags)))
@@ -63,4 +64,5 @@ tools_of = $(addprefix bin/,$(tools.$(1)))
 # " (2 of 3)": which of the tools that are missing for the goals of this run.
 missing := $(strip $(foreach name,$(tools.tools),$(if $(filter $(name),\
 	$(foreach goal,$(MAKECMDGOALS),$(tools.$(goal)))),$(if $(wildcard $($(name).file)),,$($(name).file)))))
-position = $(if $(filter $(1),$(missing)), ($(shell printf '%s\n' $(missing) | grep -nxF $(1) | cut -d: -f1) of $(words $(missing))))
+number = $(shell printf '%s\n' $(missing) | grep -nxF $(1) | cut -d: -f1)
+position = $(if $(filter $(1),$(missing)), ($(call number,$(1)) of $(words $(missing))))

@@ -17,6 +17,8 @@ var (
 	kubernetes = []string{"k8s.io", "sigs.k8s.io"}
 	terraform  = []string{"github.com/hashicorp", "github.com/opentofu"}
 	both       = append(kubernetes[:2:2], terraform...)
+
+	terraformLibrary = terraform[0] + "/terraform-plugin-log/tflog"
 )
 
 // A layer is a directory with everything below it, and what its packages may import. Packages of one layer may
@@ -218,7 +220,7 @@ func TestImportRules(t *testing.T) {
 
 		"client to Kubernetes":                   {"internal/client/x.go", "k8s.io/api/core/v1", false},
 		"client to controller-runtime":           {"internal/client/x.go", "sigs.k8s.io/controller-runtime", false},
-		"client to Terraform":                    {"internal/client/x.go", terraform[0] + "/terraform-plugin-log/tflog", false},
+		"client to Terraform":                    {"internal/client/x.go", terraformLibrary, false},
 		"a test of the client to Kubernetes":     {"internal/client/x_test.go", "k8s.io/apimachinery/pkg/types", false},
 		"client to api":                          {"internal/client/x.go", module + "/api/v1alpha1", false},
 		"client to sandbox":                      {"internal/client/x.go", module + "/internal/sandbox", false},
@@ -229,7 +231,7 @@ func TestImportRules(t *testing.T) {
 		"provider to Kubernetes":                 {"provider/x.go", "k8s.io/client-go/rest", false},
 		"operator to provider":                   {"operator/x.go", module + "/provider", false},
 		"operator to provider, even in a test":   {"operator/mandate/x_test.go", module + "/provider", false},
-		"operator to Terraform":                  {"operator/x.go", terraform[0] + "/terraform-plugin-framework/types", false},
+		"operator to Terraform":                  {"operator/x.go", terraformLibrary, false},
 		"a controller to another":                {"operator/mandate/x.go", module + "/operator/action", false},
 		"a controller to another, in a test":     {"operator/action/x_test.go", module + "/operator/mandate", false},
 		"service to mandate":                     {"operator/service/x.go", module + "/operator/mandate", false},

@@ -20,7 +20,7 @@ func TestFilesOfCreate(t *testing.T) {
 	}
 	section, _, _ = strings.Cut(section, "\n## ")
 	var named []string
-	for _, item := range regexp.MustCompile("(?m)^[0-9]+\\. +`([^`]+)`").FindAllStringSubmatch(section, -1) {
+	for _, item := range regexp.MustCompile("(?m)^\\d+\\. +`([^`]+)`").FindAllStringSubmatch(section, -1) {
 		named = append(named, item[1])
 		if _, ok := files[item[1]]; !ok {
 			t.Errorf("%s: there is no file %s", page, item[1])

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// privateWords are names that only this project gave to things, each with the term of the field. They occur nowhere: not
-// as a word of an identifier, nor in a comment, a text, a page or the name of a file.
+// privateWords are names that only this project gave to things, each with the term of the field. They occur nowhere:
+// not as a word of an identifier, nor in a comment, a text, a page or the name of a file.
 var privateWords = map[string]string{
 	"ahead":         "delay",
 	"ask unless":    "webhookCache",
@@ -59,8 +59,8 @@ var privateWords = map[string]string{
 // otherSenses are those in which a private word is a term of the field.
 var otherSenses = regexp.MustCompile(`\b(round trip|by hand)`)
 
-// privateNames are plain English in a text. As the whole name of something that this project declares, or of a file, they
-// were private.
+// privateNames are plain English in a text. As the whole name of something that this project declares, or of a file,
+// they were private.
 var privateNames = map[string]privateName{
 	"advance":  {term: "step", in: []string{"operator"}},
 	"bare":     {term: "redact"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -42,7 +43,7 @@ var (
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if testing.Short() {
-		fmt.Println("-short: all tests here start operators")
+		fmt.Fprintln(os.Stdout, "-short: all tests here start operators")
 		return
 	}
 	log.SetLogger(logr.Discard()) // of the clients here; the operators log into files
