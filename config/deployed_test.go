@@ -144,13 +144,13 @@ func (c *cluster) usesLeaderElectionRole() {
 	role := &rbacv1.Role{}
 	roleKey := client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator-leader-election"}
 	c.check(c.Get(c.Context(), roleKey, role))
-	allowed, refused, err := c.UsedRights(operatorAccount)
+	allowed, refused, err := c.UsedPermissions(operatorAccount)
 	c.check(err)
-	used := slices.DeleteFunc(allowed, func(right testenv.Right) bool {
-		return strings.Contains(string(right), ".idv.mandate.io") || strings.HasSuffix(string(right), " namespaces") ||
-			right == "get secrets" || right == "create selfsubjectaccessreviews.authorization.k8s.io"
+	used := slices.DeleteFunc(allowed, func(p testenv.Permission) bool {
+		return strings.Contains(string(p), ".idv.mandate.io") || strings.HasSuffix(string(p), " namespaces") ||
+			p == "get secrets" || p == "create selfsubjectaccessreviews.authorization.k8s.io"
 	})
-	if diff := cmp.Diff(testenv.Rights(role.Rules), used); diff != "" {
+	if diff := cmp.Diff(testenv.Permissions(role.Rules), used); diff != "" {
 		c.Errorf("access of leader election (-granted +used):\n%s", diff)
 	}
 	if len(refused) > 0 {
