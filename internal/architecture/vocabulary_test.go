@@ -8,10 +8,10 @@ import (
 	"go/token"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"unicode"
 )
 
 // privateWords are names that only this project gave to things, each with the term of the field. They occur nowhere:
@@ -57,7 +57,7 @@ var privateWords = map[string]string{
 }
 
 // otherSenses are those in which a private word is a term of the field.
-var otherSenses = regexp.MustCompile(`\b(round trip|by hand)`)
+var otherSenses = []string{"round trip", "by hand"}
 
 // privateNames are plain English in a text. As the whole name of something that this project declares, or of a file,
 // they were private.
@@ -98,10 +98,9 @@ type privateName struct {
 }
 
 func TestVocabulary(t *testing.T) {
-	private := regexp.MustCompile(`\b(` + strings.Join(slices.Sorted(maps.Keys(privateWords)), "|") + `)s?\b`)
 	report := func(place, text string) {
-		for _, match := range private.FindAllStringSubmatch(asWords(text), -1) {
-			t.Errorf("%s: %q is a private word: %s", place, match[0], termOf(match[1]))
+		for word, term := range privateWordsIn(text) {
+			t.Errorf("%s: %q is a private word: %s", place, word, term)
 		}
 	}
 	for name, content := range inOrder(textFiles(t)) {
@@ -118,23 +117,45 @@ func TestVocabulary(t *testing.T) {
 	}
 }
 
-func termOf(word string) string {
-	if term, ok := privateWords[word]; ok {
-		return term
+// longestPhrase is how many words a private word has at most.
+const longestPhrase = 3
+
+// privateWordsIn finds the private words of a text, with the term of the field.
+func privateWordsIn(text string) map[string]string {
+	found := map[string]string{}
+	words := wordsOf(text)
+	for i := 0; i < len(words); i++ {
+		if phrase := strings.Join(words[i:min(i+2, len(words))], " "); slices.Contains(otherSenses, phrase) {
+			i++
+			continue
+		}
+		for end := i + 1; end <= min(i+longestPhrase, len(words)); end++ {
+			phrase := strings.Join(words[i:end], " ")
+			term, private := privateWords[phrase]
+			if !private {
+				term, private = privateWords[strings.TrimSuffix(phrase, "s")]
+			}
+			if private {
+				found[phrase] = term
+			}
+		}
 	}
-	return privateWords[strings.TrimSuffix(word, "s")]
+	return found
 }
 
-var (
-	lowerThenUpper = regexp.MustCompile(`([a-z0-9])([A-Z])`)
-	initials       = regexp.MustCompile(`([A-Z])([A-Z][a-z])`)
-	separators     = strings.NewReplacer("_", " ", "-", " ")
-)
-
-// asWords separates the words of identifiers and makes all of them lower case.
-func asWords(text string) string {
-	text = initials.ReplaceAllString(lowerThenUpper.ReplaceAllString(text, "$1 $2"), "$1 $2")
-	return otherSenses.ReplaceAllString(strings.ToLower(separators.Replace(text)), "")
+// wordsOf separates the words of a text and of its identifiers, in lower case.
+func wordsOf(text string) []string {
+	var separated strings.Builder
+	letters := []rune(text)
+	for i, letter := range letters {
+		startsWord := i > 0 && unicode.IsUpper(letter) &&
+			(!unicode.IsUpper(letters[i-1]) || i+1 < len(letters) && unicode.IsLower(letters[i+1]))
+		if startsWord {
+			separated.WriteByte(' ')
+		}
+		separated.WriteRune(unicode.ToLower(letter))
+	}
+	return strings.FieldsFunc(separated.String(), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 }
 
 // checkNames looks at all that a file declares, and at its own name.
@@ -191,18 +212,22 @@ func declared(file *ast.File) []*ast.Ident {
 	return names
 }
 
-func TestAsWords(t *testing.T) {
+func TestPrivateWordsIn(t *testing.T) {
 	for text, want := range map[string]string{
-		"tripAfter":         "trip after",
-		"CalledLate":        "called late",
-		"HTTPTrip":          "http trip",
-		"a_visit.go":        "a visit.go",
-		"RoundTripper":      "per",
-		"who-is-who":        "who is who",
-		"on the other-Hand": "on the other hand",
+		"tripAfter":               "trip",
+		"HTTPTrip":                "trip",
+		"CalledLate":              "called late",
+		"a_visit.go":              "visit",
+		"two visits":              "visits",
+		"who-is-who":              "who is who",
+		"RoundTripper, by hand":   "",
+		"http.RoundTrip":          "",
+		"handler, house-1, retry": "house",
+		"return, refresh, wheels": "",
 	} {
-		if got := asWords(text); got != want {
-			t.Errorf("asWords(%q) = %q, want %q", text, got, want)
+		got := strings.Join(slices.Sorted(maps.Keys(privateWordsIn(text))), ", ")
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
 		}
 	}
 }
