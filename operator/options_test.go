@@ -62,6 +62,7 @@ func TestFlags(t *testing.T) {
 // All that is wrong is said at once, before a cluster is looked for.
 func TestWrongFlagsEndTheOperator(t *testing.T) {
 	t.Parallel()
+	skipIfShort(t)
 	binary, err := env.Build("./cmd/mandate-operator")
 	if err != nil {
 		t.Fatal(err)

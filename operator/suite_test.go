@@ -38,9 +38,9 @@ func (s suite) Run() int {
 	return code
 }
 
-// isPart tells that only some of the tests ran, as with -run: then what did not happen says nothing.
+// isPart tells that only some of the tests ran, as with -run or -short: then what did not happen says nothing.
 func isPart() bool {
-	return slices.ContainsFunc([]string{"test.run", "test.skip", "test.list"}, func(name string) bool {
+	return testing.Short() || slices.ContainsFunc([]string{"test.run", "test.skip", "test.list"}, func(name string) bool {
 		return flag.Lookup(name).Value.String() != ""
 	})
 }

@@ -64,6 +64,14 @@ type world struct {
 	operator       *testenv.Process
 }
 
+// skipIfShort ends a test that needs more than one API server.
+func skipIfShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: starts an operator or another API server")
+	}
+}
+
 // scheme knows what the operator knows, and the events that it makes.
 func scheme() *runtime.Scheme {
 	s := operator.Scheme()
@@ -120,6 +128,7 @@ func (w *world) check(err error) {
 // start starts the operator, or starts it again.
 func (w *world) start(flags ...string) {
 	w.Helper()
+	skipIfShort(w.T)
 	binary, err := env.Build("./cmd/mandate-operator")
 	w.check(err)
 	// Not the test's context: that ends before Stop could ask the operator to end by itself.

@@ -75,9 +75,18 @@ func (c cli) hasIdentity(t *testing.T) bool {
 	return minor >= 12
 }
 
+// skipIfShort ends a test that runs a CLI.
+func skipIfShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: runs OpenTofu or Terraform")
+	}
+}
+
 // testCase runs steps of terraform-plugin-testing, against the provider in this process.
 func (c cli) testCase(t *testing.T, steps ...resource.TestStep) {
 	t.Helper()
+	skipIfShort(t)
 	t.Setenv("TF_ACC", "1")
 	t.Setenv("TF_ACC_TERRAFORM_PATH", c.path)
 	empty := filepath.Join(t.TempDir(), "cli.tfrc") // and not the settings of whoever runs the tests
@@ -120,6 +129,7 @@ func TestMain(m *testing.M) {
 // provider too: only there do the calls of a CLI come many at a time.
 func builtProvider(t testing.TB) string {
 	t.Helper()
+	skipIfShort(t)
 	build.once.Do(func() {
 		if build.dir, build.err = os.MkdirTemp("", "terraform-provider-idv"); build.err != nil {
 			return

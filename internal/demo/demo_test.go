@@ -102,6 +102,9 @@ func build(t *testing.T) string {
 
 // The demo ignores the environment variables of a user that select a real service or cluster.
 func TestDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: starts everything that the demo shows")
+	}
 	for name, value := range map[string]string{
 		"IDV_BASE_URL": "https://idv.example.com", "IDV_CLIENT_ID": "real",
 		"KUBECONFIG": "/nonexistent", "USE_EXISTING_CLUSTER": "true",
