@@ -135,7 +135,7 @@ func TestNamespaceDeletedWhileCreating(t *testing.T) {
 	})
 	w.emails(2)
 	w.creates(2)
-	w.logged("the id of an application that was just created cannot be recorded")
+	w.logged("Recording the id of the new application failed: the namespace is being deleted")
 }
 
 // logged waits until the operator has logged something.

@@ -14,15 +14,15 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// What kstatus, and so Flux and kpt, says of an order with each reason: a failure is one for tools that do not know our
-// conditions, and an order that is open is not done.
+// What kstatus, and so Flux and kpt, says of an action with each reason: a failure is one for tools that do not know our
+// conditions, and an action that is open is not done.
 func TestVerdicts(t *testing.T) {
 	want := map[progress]status.Status{open: status.InProgressStatus, complete: status.CurrentStatus, failed: status.FailedStatus}
-	for reason, v := range verdicts {
+	for reason, v := range conditionSpecs {
 		t.Run(reason, func(t *testing.T) {
 			for _, before := range []string{"", v1alpha1.ReasonMandateNotFound, v1alpha1.ReasonStarted} {
 				o := &v1alpha1.MandateAction{ObjectMeta: metav1.ObjectMeta{Generation: 3}}
-				p := &pass{order: o, attempt: "mine", facts: facts{now: time.Now(), emails: true}}
+				p := &reconciliation{action: o, attempt: "mine", facts: facts{now: time.Now(), emails: true}}
 				if before != "" {
 					p.statusFor(&o.Status, before)
 				}
@@ -69,7 +69,7 @@ func checkStatus(t *testing.T, s *v1alpha1.MandateActionStatus, reason string, p
 // An edit of the time to live leaves the end as it was, for this generation too: kubectl wait compares them.
 func TestStatusAfterTheEnd(t *testing.T) {
 	o := &v1alpha1.MandateAction{ObjectMeta: metav1.ObjectMeta{Generation: 3}}
-	p := &pass{order: o, facts: facts{now: time.Now(), emails: true}}
+	p := &reconciliation{action: o, facts: facts{now: time.Now(), emails: true}}
 	p.statusFor(&o.Status, v1alpha1.ReasonRefused)
 	ended := o.Status.CompletedTime.Time
 	o.Generation, p.facts.now = 4, p.facts.now.Add(time.Hour)

@@ -22,7 +22,7 @@ import (
 // AlreadyExists, Conflict, and Invalid with and without causes. What it is asked beyond that panics.
 type apiServer struct {
 	client.Writer
-	*surroundings
+	*environment
 }
 
 func resource(name string) schema.GroupResource {

@@ -40,22 +40,22 @@ func guards() map[string]guard {
 		},
 		"attempt window": {
 			why: "the service may have forgotten the reference", file: decideFile,
-			old: "f.now.Sub(r.first) >= attemptWindow,", off: "ON && f.now.Sub(r.first) >= attemptWindow,",
+			old: "f.now.Sub(r.firstStarted) >= attemptWindow,", off: "ON && f.now.Sub(r.firstStarted) >= attemptWindow,",
 			caughtBy: "TestExplore/alone: eight weeks",
 		},
 		"createBefore": {
-			why: "after a restore nothing else tells that it was sent long ago", file: decideFile,
+			why: "after a restore nothing else reports that it was sent long ago", file: decideFile,
 			old: "return !f.createBefore.IsZero()", off: "return ON && !f.createBefore.IsZero()",
 			caughtBy: "TestExplore/alone: restore after eight weeks",
 		},
 		"taken is final": {
 			why: "the service may forget a reference that it calls taken", file: decideFile,
-			old: "r.inputs == f.inputs.fingerprint && r.verdict == v1alpha1.VerdictTaken:", off: "ON && r.inputs == f.inputs.fingerprint && r.verdict == v1alpha1.VerdictTaken:",
+			old: "r.inputs == f.inputs.digest && r.verdict == v1alpha1.VerdictTaken:", off: "ON && r.inputs == f.inputs.digest && r.verdict == v1alpha1.VerdictTaken:",
 			caughtBy: "TestExplore/alone: restore into an empty cluster",
 		},
 		"other Mandate's record": {
 			why: "its application is not ours", file: decideFile,
-			old: "	case r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):\n		return rest(v1alpha1.ReasonReferenceConflict)", off: "	case ON && r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):\n		return rest(v1alpha1.ReasonReferenceConflict)",
+			old: "	case r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):\n		return wait(v1alpha1.ReasonReferenceConflict)", off: "	case ON && r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):\n		return wait(v1alpha1.ReasonReferenceConflict)",
 			caughtBy: "TestExplore/two Mandates want one reference",
 		},
 		"list after an edit": {
@@ -63,30 +63,30 @@ func guards() map[string]guard {
 			old: "	case f.edited && !r.listed", off: "	case ON && f.edited && !r.listed",
 			caughtBy: "TestExplore/edits",
 		},
-		"elsewhere": {
+		"recorded at another URL": {
 			why: "another account knows nothing of the attempt", file: decideFile,
-			old: "	case r.elsewhere:\n", off: "	case ON && r.elsewhere:\n",
+			old: "	case r.recordedAtOtherURL:\n", off: "	case ON && r.recordedAtOtherURL:\n",
 			caughtBy: "TestExplore/alone: another account",
 		},
 		"verify": {
 			why: "the Mandate may have been edited since the inputs were read", file: createFile,
-			old:      "same && p.current(mandate) && (usesSecrets(p.mandate) || p.takeSpec(ctx, mandate))",
-			off:      "same && (ON && p.current(mandate) && (usesSecrets(p.mandate) || p.takeSpec(ctx, mandate)) || !ON && (p.takeSpec(ctx, mandate) || true))",
+			old:      "same && r.current(mandate) && (usesSecrets(r.mandate) || r.takeSpec(ctx, mandate))",
+			off:      "same && (ON && r.current(mandate) && (usesSecrets(r.mandate) || r.takeSpec(ctx, mandate)) || !ON && (r.takeSpec(ctx, mandate) || true))",
 			caughtBy: "TestExplore/edits",
 		},
 		"verify the IdentityService": {
 			why: "it may lead to another account since", file: createFile,
-			old: " && service.GetUID() == p.connection.UID && service.GetGeneration() == p.connection.Generation", off: " && (!ON || service.GetUID() == p.connection.UID && service.GetGeneration() == p.connection.Generation)",
+			old: "service.GetUID() == used.UID && service.GetGeneration() == used.Generation", off: "(!ON || service.GetUID() == used.UID && service.GetGeneration() == used.Generation)",
 			caughtBy: "TestExplore/another account",
 		},
 		"deposit retried": {
 			why: "the id is known nowhere else", file: createFile,
-			old: "			p.wait(ctx, min(100*time.Millisecond<<min(failures, 6), 5*time.Second))\n			continue", off: "			if ON {\n				p.wait(ctx, min(100*time.Millisecond<<min(failures, 6), 5*time.Second))\n				continue\n			}",
+			old: "			r.pause(ctx, engine.WriteBackoff.After(failures))\n			continue", off: "			if ON {\n				r.pause(ctx, engine.WriteBackoff.After(failures))\n				continue\n			}",
 			caughtBy: "TestExplore/alone: missing applications",
 		},
 		"attempts are counted on": {
 			why: "a duplicate after an unknown outcome is our own", file: createFile,
-			old: "	if p.facts.records.sent {", off: "	if ON && p.facts.records.sent {",
+			old: "	if r.facts.records.sent {", off: "	if ON && r.facts.records.sent {",
 			caughtBy: "TestExplore/alone: crashes and lost answers",
 		},
 		"earlier attempts stay open": {
@@ -96,7 +96,7 @@ func guards() map[string]guard {
 		},
 		"404": {
 			why: "a 404 never leads to a create", file: "decide_application.go",
-			old: "	case a.missing:\n		return decideMissing(f)", off: "	case a.missing && !ON:\n		return next{step: pick(f.records.read, pick(f.inputs.resolved, stepRetake, stepResolve), stepReadRecord)}\n	case a.missing:\n		return decideMissing(f)",
+			old: "	case a.missing:\n		return decideMissing(f)", off: "	case a.missing && !ON:\n		return decision{Step: pick(f.records.read, pick(f.inputs.resolved, stepRetake, stepResolve), stepReadRecord)}\n	case a.missing:\n		return decideMissing(f)",
 			caughtBy: "TestExplore/alone: missing applications",
 		},
 		"application of another": {
@@ -106,12 +106,12 @@ func guards() map[string]guard {
 		},
 		"404 of another service": {
 			why: "that an application is gone is believed for ever", file: "decide_application.go",
-			old: "	case f.records.elsewhere && !overdue", off: "	case ON && f.records.elsewhere && !overdue",
+			old: "	case f.records.recordedAtOtherURL && !overdue", off: "	case ON && f.records.recordedAtOtherURL && !overdue",
 			caughtBy: "TestExplore/alone: another account, and something to do there",
 		},
-		"order for another service": {
+		"request for another service": {
 			why: "it may show no references", file: "decide_application.go",
-			old: "	case !a.proven && f.records.elsewhere:", off: "	case ON && !a.proven && f.records.elsewhere:",
+			old: "	case !a.referenceMatched && f.records.recordedAtOtherURL:", off: "	case ON && !a.referenceMatched && f.records.recordedAtOtherURL:",
 			caughtBy: "TestDecide",
 		},
 		"records of the name": {
@@ -120,13 +120,13 @@ func guards() map[string]guard {
 			caughtBy: "TestExplore/alone: another referencePrefix",
 		},
 		"status of another": {
-			why: "the Mandate may be another one of that name since the pass began", file: "status.go",
-			old: "client.MergeFromWithOptions(with(&p.mandate.Status), client.MergeFromWithOptimisticLock{}).Data", off: "pick(ON, client.MergeFromWithOptions(with(&p.mandate.Status), client.MergeFromWithOptimisticLock{}), client.MergeFrom(with(&p.mandate.Status))).Data",
+			why: "the Mandate may be another one of that name since the reconciliation began", file: "status.go",
+			old: "client.MergeFromWithOptions(with(&r.mandate.Status), client.MergeFromWithOptimisticLock{}).Data", off: "pick(ON, client.MergeFromWithOptions(with(&r.mandate.Status), client.MergeFromWithOptimisticLock{}), client.MergeFrom(with(&r.mandate.Status))).Data",
 			caughtBy: "TestExplore/another Mandate of the name with another reference",
 		},
-		"second look": {
+		"confirmation delay": {
 			why: "a read may lag behind the create", file: "decide_application.go",
-			old: "	case missing < f.secondLook:", off: "	case ON && missing < f.secondLook:",
+			old: "	case missing < f.confirmDelay:", off: "	case ON && missing < f.confirmDelay:",
 			caughtBy: "TestDecide",
 		},
 		"adopted reference": {
@@ -141,7 +141,7 @@ func guards() map[string]guard {
 		},
 		"deleted reference": {
 			why: "under the id there may be somebody else's application", file: "decide_application.go",
-			old: "	case !a.sameReference, r.elsewhere", off: "	case ON && !a.sameReference, r.elsewhere",
+			old: "	case !a.sameReference, r.recordedAtOtherURL", off: "	case ON && !a.sameReference, r.recordedAtOtherURL",
 			caughtBy: "TestDecide",
 		},
 	}

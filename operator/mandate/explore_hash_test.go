@@ -183,25 +183,25 @@ func (o *operator) part() part {
 	}
 	e.number(o.service.Generation)
 	e.number(o.connection.Generation)
-	for _, name := range namesOf(o.notes) {
-		n := o.notes[name]
+	for _, name := range namesOf(o.localState) {
+		entry := o.localState[name]
 		e.text(name.Name)
-		e.text(string(n.uid))
-		e.moment(n.changed)
-		e.moment(n.observed)
-		e.number(int64(min(n.failures, patience)))
-		e.nonces = append(e.nonces, n.attempt)
+		e.text(string(entry.UID))
+		e.moment(entry.Value.changed)
+		e.moment(entry.Value.attempt.Time)
+		e.number(int64(min(entry.Value.failures, failureThreshold)))
+		e.nonces = append(e.nonces, entry.Value.attempt.Attempt)
 	}
-	e.truth(o.pass == nil)
-	if o.pass != nil {
-		e.pass(o.pass)
+	e.truth(o.current == nil)
+	if o.current != nil {
+		e.reconciliation(o.current)
 	}
 	return e.part()
 }
 
-func namesOf(notes map[types.NamespacedName]note) []types.NamespacedName {
+func namesOf(entries remembered) []types.NamespacedName {
 	var names []types.NamespacedName
-	for name := range notes {
+	for name := range entries {
 		names = append(names, name)
 	}
 	slices.SortFunc(names, func(a, b types.NamespacedName) int { return map[bool]int{true: -1, false: 1}[a.Name < b.Name] })
@@ -212,10 +212,10 @@ func (e *encoder) copy(kind, name, version string, uid types.UID) {
 	e.copies = append(e.copies, versioned{kind, name, version, uid})
 }
 
-func (e *encoder) pass(p *pass) {
+func (e *encoder) reconciliation(p *reconciliation) {
 	e.mandate(p.mandate)
 	e.copy("mandate", p.mandate.Name, p.mandate.ResourceVersion, "")
-	e.number(p.connection.Generation)
+	e.number(p.session.Connection.Generation)
 	e.text(p.reference)
 	e.any(reflect.ValueOf(&p.facts))
 	e.truth(p.record == nil)
@@ -234,10 +234,10 @@ func (e *encoder) pass(p *pass) {
 	e.any(reflect.ValueOf(p.reviews))
 	e.any(reflect.ValueOf(p.reviewed))
 	e.truth(p.stale)
-	e.truth(p.entered)
+	e.truth(p.attempting)
 }
 
-// still tells whether the object that a copy was made of is the live one, and whether it has changed since.
+// still reports whether the object that a copy was made of is the live one, and whether it has changed since.
 func (v versioned) still(w *world) byte {
 	if v.kind == "mandate" {
 		live := w.mandates[v.name]
@@ -293,13 +293,13 @@ func rename(w *world, o *operator) {
 			w.records[name] = renamed(w.records[name])
 		}
 	}
-	for name, n := range o.notes {
-		if to := names[n.attempt]; to != "" {
-			n.attempt = to
-			o.notes[name] = n
+	for name, entry := range o.localState {
+		if to := names[entry.Value.attempt.Attempt]; to != "" {
+			entry.Value.attempt.Attempt = to
+			o.localState[name] = entry
 		}
 	}
-	if o.pass != nil {
-		o.pass.record = renamed(o.pass.record)
+	if o.current != nil {
+		o.current.record = renamed(o.current.record)
 	}
 }

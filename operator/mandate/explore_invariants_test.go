@@ -11,7 +11,7 @@ import (
 
 // wrongIn holds a state to what must be so in every state, whatever has happened; "" if it is. That no create goes out
 // that is not on record, and that nothing is done to an application of somebody else, is checked where it would happen:
-// in servant. That an id never changes, the API server sees to.
+// in fakeService. That an id never changes, the API server sees to.
 func wrongIn(s *state) string {
 	for _, check := range []func(*state) string{emailedTwice, lostSilently, lostID, sharedID, wrongID} {
 		if wrong := check(s); wrong != "" {
@@ -80,7 +80,7 @@ func lostID(s *state) string {
 	return ""
 }
 
-// known tells whether the id of an application is stored, or in a process that will store it.
+// known reports whether the id of an application is stored, or in a process that will store it.
 func (s *state) known(url string, a *application) bool {
 	if s.world.recorded(url, a.id) {
 		return true
@@ -91,14 +91,14 @@ func (s *state) known(url string, a *application) bool {
 		}
 	}
 	for _, o := range s.ops {
-		if o.pass != nil && o.pass.facts.attempt.id == a.id && o.pass.connection.URL == url {
+		if o.current != nil && o.current.facts.attempt.id == a.id && o.current.session.Connection.URL == url {
 			return true
 		}
 	}
 	return false
 }
 
-// suspected tells whether the ledger says that an application may exist.
+// suspected reports whether the ledger says that an application may exist.
 func (s *state) suspected(url string, a *application) bool {
 	for _, r := range s.world.records {
 		if r.Spec.ServiceURL == url && r.Spec.Reference == a.reference && r.Spec.Attempt != nil && r.Spec.Attempt.Sent {
@@ -147,7 +147,7 @@ func wrongID(s *state) string {
 	return ""
 }
 
-// asksFor tells whether a Mandate that nobody has edited asks for a reference, or for the default one, which it may be.
+// asksFor reports whether a Mandate that nobody has edited asks for a reference, or for the default one, which it may be.
 func asksFor(m *v1alpha1.Mandate, of string) bool {
 	return m.Spec.Reference == of || m.Spec.Reference == "" && reference.IsMandate(of, m.Namespace, m.Name)
 }

@@ -102,7 +102,7 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		found(after, made.violation)
 	}
 	for _, name := range x.scenario.mandates {
-		if o.pass != nil && o.pass.mandate.Name != name {
+		if o.current != nil && o.current.mandate.Name != name {
 			continue
 		}
 		try(name, faultNone, 0)
@@ -111,7 +111,7 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		try(name, faultLate, lose)
 		try(name, faultRefused, refuse)
 		try(name, faultMissing, lose)
-		if o.pass != nil && decide(o.pass.facts).step == stepConclude {
+		if o.current != nil && decide(o.current.facts).Step == stepConclude {
 			try(name, faultErrors, fail)
 		}
 	}
@@ -152,13 +152,13 @@ func (o *operator) behind(w *world) bool {
 
 // excuse is for the id that a process takes to its grave.
 func excuse(w *world, o *operator) *world {
-	if o.pass == nil || o.pass.facts.attempt.id == 0 {
+	if o.current == nil || o.current.facts.attempt.id == 0 {
 		return w
 	}
 	c := w.clone()
-	c.changeSite(o.pass.connection.URL, func(s *site) {
+	c.changeSite(o.current.session.Connection.URL, func(s *site) {
 		for i := range s.applications {
-			if s.applications[i].id == o.pass.facts.attempt.id {
+			if s.applications[i].id == o.current.facts.attempt.id {
 				s.applications[i].excused = true
 			}
 		}
@@ -172,7 +172,7 @@ func (x *explorer) timeMoves(s *state, spend spender) {
 		move move
 		by   time.Duration
 	}{{half, settle / 2}, {look, 10 * minPoll}, {weeks, attemptWindow}, {days, 6 * 24 * time.Hour}} {
-		if pause.move != half && (s.ops[0].pass != nil || s.ops[1].pass != nil) {
+		if pause.move != half && (s.ops[0].current != nil || s.ops[1].current != nil) {
 			continue
 		}
 		spend(pause.move, pause.by.String()+" go by", func(after *state) { x.aged(after, pause.by) })
@@ -208,7 +208,7 @@ func serviceMoves(s *state, spend spender, free func(string, func(*state)), racy
 	}
 }
 
-// remembers tells whether something but the service will keep the reference from being sent again. Where the records are
+// remembers reports whether something but the service will keep the reference from being sent again. Where the records are
 // lost and the manifest has no createBefore, nothing does until the service was asked: docs/create-protocol.md says so to users.
 func (w *world) remembers(reference string) bool {
 	if !w.forgotten {
@@ -251,7 +251,7 @@ func changed(change func(*world)) func(*state) {
 	}
 }
 
-// recorded tells whether the ledger knows an application.
+// recorded reports whether the ledger knows an application.
 func (w *world) recorded(url string, id int64) bool {
 	for _, r := range w.records {
 		if r.Spec.ServiceURL == url && r.Spec.ApplicationID != nil && *r.Spec.ApplicationID == id {

@@ -22,7 +22,7 @@ type scenario struct {
 }
 
 func (s scenario) start() state {
-	w := calm()
+	w := newWorld()
 	for _, name := range s.mandates {
 		w.apply(name, s.manifest)
 	}

@@ -154,8 +154,8 @@ func (x *explorer) hash(s *state) uint64 {
 	return min(join(s.world, s.budget.part(), w, a, b), join(s.world, s.budget.part(), w, b, a))
 }
 
-// fresh tells whether a state has not been seen.
-func (x *explorer) fresh(s *state) bool {
+// fresh reports whether a state has not been seen.
+func (x *explorer) newMandate(s *state) bool {
 	h := x.hash(s)
 	shard := &x.visited[h%uint64(len(x.visited))]
 	shard.Lock()
@@ -171,7 +171,7 @@ func (x *explorer) fresh(s *state) bool {
 }
 
 // explore goes on until there is nothing new, a violation is found, or there are enough states.
-// It tells whether that was all.
+// It reports whether that was all.
 func (x *explorer) explore(limit int64) (complete bool) {
 	frontier := x.expandAll([]state{x.scenario.start()}, limit)
 	for len(frontier) > 0 && x.found.Load() == nil && x.states.Load() < limit {
@@ -209,7 +209,7 @@ func (x *explorer) expand(s *state, add func(state)) {
 			x.found.CompareAndSwap(nil, &violation{after, wrong})
 			return
 		}
-		if !x.fresh(&after) {
+		if !x.newMandate(&after) {
 			return
 		}
 		n := x.states.Add(1)
@@ -219,7 +219,7 @@ func (x *explorer) expand(s *state, add func(state)) {
 		}
 		if n%calmEvery == 0 {
 			x.calms.Add(1)
-			if end, wrong := x.calm(after); wrong != "" {
+			if end, wrong := x.faultFree(after); wrong != "" {
 				x.found.CompareAndSwap(nil, &violation{end, wrong})
 				return
 			}

@@ -21,8 +21,8 @@ func (v *violation) report() string {
 	b.WriteString("At the end:\n")
 	v.state.world.describe(&b)
 	for i, o := range v.state.ops {
-		if o.pass != nil {
-			fmt.Fprintf(&b, "  operator %c is in a pass over %s %s, at %s\n", 'A'+i, o.pass.mandate.Name, o.pass.mandate.UID, decide(o.pass.facts).step)
+		if o.current != nil {
+			fmt.Fprintf(&b, "  operator %c is in a pass over %s %s, at %s\n", 'A'+i, o.current.mandate.Name, o.current.mandate.UID, decide(o.current.facts).Step)
 		}
 	}
 	return b.String()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // The explorer runs the real decide, the real steps of a pass and the real ledger against a world in memory, and tries
@@ -76,8 +77,8 @@ const (
 	minPoll        = 30 * time.Second
 )
 
-// calm is the world in which nothing has happened yet.
-func calm(names ...string) *world {
+// newWorld is the world in which nothing has happened yet.
+func newWorld(names ...string) *world {
 	w := &world{mandates: map[string]*v1alpha1.Mandate{}, records: map[string]*v1alpha1.ApplicationRecord{}, sites: map[string]site{}}
 	w.service = &v1alpha1.IdentityService{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default", UID: "service", Generation: 1, CreationTimestamp: metav1.NewTime(now.Add(-time.Hour))},
@@ -161,18 +162,21 @@ func (s *site) create(reference string, mandate types.UID) *application {
 	return &s.applications[len(s.applications)-1]
 }
 
-// operator is one process: what its caches show, what it remembers, and the pass that it is in.
+// operator is one process: what its caches show, what it remembers, and the reconciliation that it is in.
 type operator struct {
 	mandates   map[string]*v1alpha1.Mandate
 	service    *v1alpha1.IdentityService
 	connection connection.Connection
-	notes      map[types.NamespacedName]note
-	pass       *pass // nil: between passes
+	localState remembered
+	current    *reconciliation // nil: between two reconciliations
 }
+
+// remembered is the local state of a process.
+type remembered = map[types.NamespacedName]engine.Entry[localState]
 
 // started is an operator that has just begun, and whose caches are filled.
 func started(w *world) *operator {
-	o := &operator{notes: map[types.NamespacedName]note{}}
+	o := &operator{localState: remembered{}}
 	o.seeMandates(w)
 	o.seeService(w)
 	o.connect(w)

@@ -22,7 +22,6 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/operator/connection"
 )
 
 var update = flag.Bool("update", false, "write docs/status.md and examples/gitops/argocd/argocd-cm.yaml")
@@ -44,7 +43,7 @@ func situations() map[string]situation {
 		"4 suspended before creation": suspended(shown(v1alpha1.ReasonSuspended, unknownID, "Suspended")),
 		"4 suspended afterwards":      suspended(shown(v1alpha1.ReasonSuspended, func(*facts) {}, "Suspended")),
 	}
-	for reason, v := range verdicts {
+	for reason, v := range conditionSpecs {
 		change := unknownID
 		if v.created == metav1.ConditionTrue {
 			change = func(*facts) {}
@@ -77,7 +76,7 @@ func situated(change func(*v1alpha1.Mandate)) *v1alpha1.Mandate {
 // shown is what the operator writes when a pass ends with a reason.
 func shown(reason string, change func(*facts), health string) situation {
 	m := situated(func(*v1alpha1.Mandate) {})
-	p := &pass{Reconciler: &Reconciler{}, mandate: m, reference: "acme", facts: bound(change), connection: connection.Connection{}}
+	p := &reconciliation{Reconciler: &Reconciler{}, mandate: m, reference: "acme", facts: bound(change)}
 	p.facts.now = now
 	p.statusFor(&m.Status, reason)
 	return situation{m, health}
@@ -160,8 +159,8 @@ func writeRow(table *strings.Builder, name string, s situation, kstatus, flux st
 }
 
 func meanings() string {
-	texts := maps.Clone(sentences)
-	for reason, v := range verdicts {
+	texts := maps.Clone(messages)
+	for reason, v := range conditionSpecs {
 		if reason != reasonVanished {
 			texts[reason] = v.message
 		}

@@ -31,28 +31,28 @@ const maxDetail = 320
 // resolve finds out what the application is to be made from, before there is an attempt. Where that is all in the spec, its
 // generation stands for it, and the spec itself is read by verify. Secrets may be missing or of no use, which must not cost
 // an attempt: then the live Mandate is read with them. The cache holds no personal data, and may be behind.
-func (p *pass) resolve(ctx context.Context) error {
-	p.request = idv.NewApplication{}
-	if !usesSecrets(p.mandate) {
-		p.facts.inputs = p.specInputs()
-		p.facts.inputs.resolved = true
+func (r *reconciliation) resolve(ctx context.Context) error {
+	r.request = idv.NewApplication{}
+	if !usesSecrets(r.mandate) {
+		r.facts.inputs = r.specInputs()
+		r.facts.inputs.resolved = true
 		return nil
 	}
 	live := &v1alpha1.Mandate{}
-	if err := p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), live); err != nil {
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(r.mandate), live); err != nil {
 		return err
 	}
-	if !p.current(live) {
+	if !r.current(live) {
 		// The cache is behind. Its next event starts a new pass.
-		p.facts.trouble = reasonBehind
+		r.facts.failureReason = reasonStaleCache
 		return nil
 	}
-	inputs, err := p.readInputs(ctx, live)
+	inputs, err := r.readInputs(ctx, live)
 	if err != nil {
 		return err
 	}
-	p.facts.inputs = inputs
-	p.facts.inputs.resolved = true
+	r.facts.inputs = inputs
+	r.facts.inputs.resolved = true
 	return nil
 }
 
@@ -61,12 +61,12 @@ func usesSecrets(mandate *v1alpha1.Mandate) bool {
 }
 
 // specInputs are the inputs of a Mandate that uses no Secrets.
-func (p *pass) specInputs() inputsFacts {
-	mandateType, ok := p.mandateTypeID(p.mandate.Spec.MandateType)
+func (r *reconciliation) specInputs() inputsFacts {
+	mandateType, ok := r.mandateTypeID(r.mandate.Spec.MandateType)
 	if !ok {
 		return inputsFacts{problem: v1alpha1.ReasonMandateTypeNotFound}
 	}
-	return inputsFacts{fingerprint: inputsFingerprint(versionsOf(p.mandate, mandateType))}
+	return inputsFacts{digest: inputsDigest(versionsOf(r.mandate, mandateType))}
 }
 
 // versionsOf begins the hash of all that a request is made from, by version: a hash of a birth date is a birth date.
@@ -76,24 +76,24 @@ func versionsOf(mandate *v1alpha1.Mandate, mandateType int64) hash.Hash {
 	return versions
 }
 
-func inputsFingerprint(versions hash.Hash) string { return hex.EncodeToString(versions.Sum(nil)[:16]) }
+func inputsDigest(versions hash.Hash) string { return hex.EncodeToString(versions.Sum(nil)[:16]) }
 
-func (p *pass) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFacts, error) {
-	mandateType, ok := p.mandateTypeID(live.Spec.MandateType)
+func (r *reconciliation) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFacts, error) {
+	mandateType, ok := r.mandateTypeID(live.Spec.MandateType)
 	if !ok {
 		return inputsFacts{problem: v1alpha1.ReasonMandateTypeNotFound}, nil
 	}
-	p.request = idv.NewApplication{Name: idv.Hide(live.Spec.Name), Reference: p.reference, MandateTypeID: mandateType,
+	r.request = idv.NewApplication{Name: idv.Hide(live.Spec.Name), Reference: r.reference, MandateTypeID: mandateType,
 		SuppressEmailNotification: live.Spec.SuppressEmailNotification}
 	if live.Spec.Name == "" {
-		p.request.Name = idv.Hide(live.Name)
+		r.request.Name = idv.Hide(live.Name)
 	}
 	versions, logger := versionsOf(live, mandateType), log.FromContext(ctx)
 	for i := range live.Spec.Individuals {
 		individual := &live.Spec.Individuals[i]
 		var secret corev1.Secret
 		if ref := individual.DetailsSecretRef; ref != nil {
-			err := p.Live.Get(ctx, types.NamespacedName{Namespace: live.Namespace, Name: ref.Name}, &secret)
+			err := r.live.Get(ctx, types.NamespacedName{Namespace: live.Namespace, Name: ref.Name}, &secret)
 			if apierrors.IsNotFound(err) {
 				logger.Info("A Secret of an individual does not exist", "individual", individual.Name, "secret", ref.Name)
 				return inputsFacts{problem: v1alpha1.ReasonSecretNotFound}, nil
@@ -103,14 +103,14 @@ func (p *pass) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFa
 			}
 			_, _ = fmt.Fprintln(versions, secret.UID, secret.ResourceVersion)
 		}
-		details, problem := detailsOf(individual, &secret, p.reference)
+		details, problem := detailsOf(individual, &secret, r.reference)
 		if problem != "" {
 			logger.Info("The details of an individual cannot be used", "individual", individual.Name, "secret", secret.Name, "problem", problem)
 			return inputsFacts{problem: v1alpha1.ReasonSecretInvalid}, nil
 		}
-		p.request.Individuals = append(p.request.Individuals, details)
+		r.request.Individuals = append(r.request.Individuals, details)
 	}
-	return inputsFacts{fingerprint: inputsFingerprint(versions)}, nil
+	return inputsFacts{digest: inputsDigest(versions)}, nil
 }
 
 // detailsOf puts an individual together: a field of the spec wins over the Secret's. problem says which key of the Secret is
@@ -143,7 +143,7 @@ func detailsOf(individual *v1alpha1.Individual, secret *corev1.Secret, mandateRe
 	if !emailRule.MatchString(details.Email.Reveal()) {
 		problem = "email is missing, or not an e-mail address"
 	}
-	return details, cmp.Or(misspelt(secret), problem)
+	return details, cmp.Or(misnamedKey(secret), problem)
 }
 
 // emailRule is that of the CRD for inline addresses.
@@ -152,7 +152,7 @@ var emailRule = regexp.MustCompile(`^[^@[:space:]]+@[^@[:space:]]+$`)
 var detailKeys = []string{"email", "title", "first_name", "middle_name", "last_name", "date_of_birth", "gender", "reference"}
 
 // misspelt finds a key like firstName: what is in it would not be sent, and an application cannot be changed.
-func misspelt(secret *corev1.Secret) string {
+func misnamedKey(secret *corev1.Secret) string {
 	folded := func(key string) string {
 		return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(key))
 	}
@@ -168,15 +168,15 @@ func misspelt(secret *corev1.Secret) string {
 
 // mandateTypeID finds the id to send. An id is sent as it is: the shape of the reference data is not documented, so that
 // it is missing there proves nothing.
-func (p *pass) mandateTypeID(selector v1alpha1.MandateTypeSelector) (int64, bool) {
+func (r *reconciliation) mandateTypeID(selector v1alpha1.MandateTypeSelector) (int64, bool) {
 	if selector.ID != nil {
 		return *selector.ID, true
 	}
-	if p.connection.References == nil {
+	if r.session.Connection.References == nil {
 		return 0, false
 	}
 	found := int64(0)
-	for _, candidate := range p.connection.References.MandateTypes {
+	for _, candidate := range r.session.Connection.References.MandateTypes {
 		if _, ok := idv.Find([]idv.Reference{candidate}, idv.Reference{Code: selector.Code, Name: selector.Name}); !ok || candidate.ID == found {
 			continue
 		}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // What the CRD allows. A service that says more must not make the status unwritable, so it is cut here.
@@ -24,11 +24,11 @@ func project(status *v1alpha1.MandateStatus, mandate *v1alpha1.Mandate, sent []i
 	status.Archived = application.Archived
 	status.MandateType = nil
 	if t := application.MandateType; t != (idv.MandateType{}) {
-		status.MandateType = &v1alpha1.MandateType{ID: t.ID, Name: connection.Text(t.Name), Code: connection.Text(t.Code)}
+		status.MandateType = &v1alpha1.MandateType{ID: t.ID, Name: engine.TruncateText(t.Name), Code: engine.TruncateText(t.Code)}
 	}
 	status.AvailableActions = nil
 	for _, a := range first(application.Actions, maxActions) {
-		status.AvailableActions = append(status.AvailableActions, v1alpha1.AvailableAction{ID: a.ID, Name: connection.Text(a.Name), Title: connection.Text(a.Title)})
+		status.AvailableActions = append(status.AvailableActions, v1alpha1.AvailableAction{ID: a.ID, Name: engine.TruncateText(a.Name), Title: engine.TruncateText(a.Title)})
 	}
 	status.Individuals = nil
 	passed, total := 0, 0
@@ -49,10 +49,10 @@ func projectIndividual(shown *v1alpha1.IndividualStatus, individual *idv.Individ
 	shown.TermsAccepted = &individual.TermsAccepted
 	shown.ChecksInReview, shown.ChecksPending, shown.ChecksPassed = count(individual.ChecksInReview), count(individual.ChecksPending), count(individual.ChecksPassed)
 	for _, a := range first(individual.CompletedActions, maxCompleted) {
-		shown.CompletedActions = append(shown.CompletedActions, connection.Text(a.Name))
+		shown.CompletedActions = append(shown.CompletedActions, engine.TruncateText(a.Name))
 	}
 	for _, c := range first(individual.Checks, maxChecks) {
-		shown.Checks = append(shown.Checks, v1alpha1.CheckStatus{ID: c.ID, Name: connection.Text(c.Name), Title: connection.Text(c.Title), State: serviceState(c.State), Reviewed: reviewed[c.ID]})
+		shown.Checks = append(shown.Checks, v1alpha1.CheckStatus{ID: c.ID, Name: engine.TruncateText(c.Name), Title: engine.TruncateText(c.Title), State: serviceState(c.State), Reviewed: reviewed[c.ID]})
 	}
 }
 
@@ -91,8 +91,8 @@ func knownID(mandate *v1alpha1.Mandate, name string) int64 {
 	return 0
 }
 
-// fingerprint of what a decision may depend on: the state and the checks. It is compared and never stored.
-func fingerprint(status *v1alpha1.MandateStatus) string {
+// digest of what a decision may depend on: the state and the checks. It is compared and never stored.
+func statusDigest(status *v1alpha1.MandateStatus) string {
 	data, err := json.Marshal([]any{status.State, status.Individuals})
 	if err != nil {
 		return ""
@@ -105,14 +105,14 @@ func serviceState(s idv.State) *v1alpha1.ServiceState {
 	if s == (idv.State{}) {
 		return nil
 	}
-	return &v1alpha1.ServiceState{ID: s.ID, Name: connection.Text(s.Name)}
+	return &v1alpha1.ServiceState{ID: s.ID, Name: engine.TruncateText(s.Name)}
 }
 
 func stateName(s idv.State) string {
 	if s.Name == "" && s.ID != 0 {
 		return fmt.Sprint(s.ID)
 	}
-	return connection.Text(s.Name)
+	return engine.TruncateText(s.Name)
 }
 
 func count(n int32) *int64 {

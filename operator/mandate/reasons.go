@@ -8,9 +8,9 @@ import (
 
 // Reasons that only this package gives, beside those of the API.
 const (
-	reasonDeleting = "Deleting"
-	reasonVanished = "Vanished"
-	reasonBehind   = "Behind" // the cache is; nothing to show, look again
+	reasonDeleting   = "Deleting"
+	reasonVanished   = "Vanished"
+	reasonStaleCache = "StaleCache" // nothing to show; reconcile again
 )
 
 // progress is what kstatus is told about a Mandate that is not Ready.
@@ -22,8 +22,8 @@ const (
 	stalled                     // a person must act
 )
 
-// verdict is how a reason shows in the conditions.
-type verdict struct {
+// conditionSpec is how a reason shows in the conditions.
+type conditionSpec struct {
 	ready    metav1.ConditionStatus
 	progress progress
 	// created and createdReason hold while no application is known; with one, Created is True.
@@ -33,9 +33,9 @@ type verdict struct {
 	message       string
 }
 
-// verdicts has a row for every reason that ends a pass with a status. The sentences are fixed: no text of the service and
+// conditionSpecs has an entry for every reason that ends a reconciliation with a status. The sentences are fixed: no text of the service and
 // no value of the Mandate goes into a condition.
-var verdicts = map[string]verdict{
+var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonAccepted: {metav1.ConditionTrue, settled, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
 		"The application exists, and what the spec asks for has been carried out, unless it waits for people or the outcome came first."},
 	v1alpha1.ReasonSuspended: {metav1.ConditionFalse, settled, metav1.ConditionFalse, v1alpha1.ReasonSuspended, metav1.ConditionUnknown,
@@ -82,8 +82,8 @@ var verdicts = map[string]verdict{
 		"The Mandate is being deleted, and the service refuses to archive or delete the application, or shows one with another reference under its id. It is tried again until the operator gives up, a day after the deletion by default. deletionPolicy Retain lets the Mandate go at once."},
 }
 
-// Sentences of the other conditions.
-var sentences = map[string]string{
+// messages of the other conditions.
+var messages = map[string]string{
 	v1alpha1.ReasonResolved:        "The IdentityService and everything else that the spec names was found.",
 	v1alpha1.ReasonCreated:         "The application exists and its id is known.",
 	v1alpha1.ReasonCreating:        "No application has been created yet.",

@@ -20,7 +20,7 @@ import (
 // application exists can wait until the others had their turn. Those with an outcome wait for nothing.
 func (r *Reconciler) connectionChanged(ctx context.Context, change event.TypedGenericEvent[connection.Key], queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
 	var mandates v1alpha1.MandateList
-	err := r.Cache.List(ctx, &mandates, client.InNamespace(change.Object.Namespace), client.MatchingFields{connection.MandateField: change.Object.String()},
+	err := r.cache.List(ctx, &mandates, client.InNamespace(change.Object.Namespace), client.MatchingFields{connection.MandateField: change.Object.String()},
 		client.UnsafeDisableDeepCopy)
 	if err != nil {
 		log.FromContext(ctx).Error(err, "Listing the Mandates of an IdentityService failed; they are looked at when their time comes")
@@ -40,8 +40,8 @@ func (r *Reconciler) connectionChanged(ctx context.Context, change event.TypedGe
 	}
 }
 
-// relabelled is for namespaces: what they are called when they are seen first changes nothing.
-var relabelled = predicate.Funcs{
+// labelsChanged is for namespaces: what they are called when they are seen first changes nothing.
+var labelsChanged = predicate.Funcs{
 	CreateFunc:  func(event.CreateEvent) bool { return false },
 	DeleteFunc:  func(event.DeleteEvent) bool { return false },
 	GenericFunc: func(event.GenericEvent) bool { return false },
@@ -52,7 +52,7 @@ var relabelled = predicate.Funcs{
 // all namespaces: all namespaces are seen, and a cache of some refuses to list any other.
 func (r *Reconciler) namespaceChanged(ctx context.Context, namespace client.Object) []reconcile.Request {
 	var mandates v1alpha1.MandateList
-	if err := r.Cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy); err != nil {
+	if err := r.cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy); err != nil {
 		log.FromContext(ctx).Error(err, "Listing the Mandates of a namespace failed; they are looked at when their time comes")
 		return nil
 	}

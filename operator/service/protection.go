@@ -29,7 +29,7 @@ const (
 // ClusterIdentityService leaves its finalizer to one that does.
 func (r *Reconciler) protect(ctx context.Context, key connection.Key, service connection.Service) (needed int, err error) {
 	var mandates v1alpha1.MandateList
-	err = r.Cache.List(ctx, &mandates, client.InNamespace(key.Namespace), client.MatchingFields{connection.MandateField: key.String()},
+	err = r.config.Cache.List(ctx, &mandates, client.InNamespace(key.Namespace), client.MatchingFields{connection.MandateField: key.String()},
 		client.UnsafeDisableDeepCopy)
 	if err != nil {
 		return 0, err
@@ -42,16 +42,16 @@ func (r *Reconciler) protect(ctx context.Context, key connection.Key, service co
 	deleted := service.GetDeletionTimestamp()
 	has := controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)
 	wanted := needed > 0
-	if key.Namespace == "" && !r.AllNamespaces {
+	if key.Namespace == "" && !r.config.AllNamespaces {
 		wanted = has
 	}
-	givenUp := wanted && has && !deleted.IsZero() && time.Since(deleted.Time) >= r.GiveUpAfter
+	givenUp := wanted && has && !deleted.IsZero() && time.Since(deleted.Time) >= r.config.DeletionGiveUpAfter
 	switch wanted = wanted && !givenUp; {
 	case wanted == has, wanted && !deleted.IsZero(): // the API server takes no finalizer then
 		return needed, nil
 	case givenUp:
 		note := fmt.Sprintf("The service is deleted although Mandates still need it: %d. They wait for another one of that name.", needed)
-		r.Events.Eventf(service, nil, corev1.EventTypeWarning, eventDeletionGivenUp, actionDelete, "%s", note)
+		r.config.Events.Eventf(service, nil, corev1.EventTypeWarning, eventDeletionGivenUp, actionDelete, "%s", note)
 		log.FromContext(ctx).Error(nil, "The service is deleted although Mandates still need it", "mandates", needed)
 	}
 	return needed, r.setFinalizer(ctx, key, service, !has)
@@ -65,11 +65,11 @@ func (r *Reconciler) mandateChanged(ctx context.Context, object client.Object) [
 		return nil
 	}
 	key := connection.KeyOf(mandate)
-	if key.Namespace == "" && (!r.ClusterServices || !r.AllNamespaces) {
+	if key.Namespace == "" && (!r.config.ClusterServices || !r.config.AllNamespaces) {
 		return nil
 	}
 	service := key.NewService()
-	if err := r.Cache.Get(ctx, key.ObjectKey(), service); err != nil {
+	if err := r.config.Cache.Get(ctx, key.ObjectKey(), service); err != nil {
 		return nil // it is looked at when it comes
 	}
 	leaving := !service.GetDeletionTimestamp().IsZero()
@@ -79,7 +79,7 @@ func (r *Reconciler) mandateChanged(ctx context.Context, object client.Object) [
 	return []connection.Key{key}
 }
 
-// needs tells whether something is left to do for a Mandate at the service. What was not begun is not: nothing new is sent
+// needs reports whether something is left to do for a Mandate at the service. What was not begun is not: nothing new is sent
 // by way of a service that is being deleted.
 func needs(m *v1alpha1.Mandate) bool {
 	if !m.DeletionTimestamp.IsZero() {
@@ -104,7 +104,7 @@ func (r *Reconciler) setFinalizer(ctx context.Context, key connection.Key, servi
 	} else {
 		controllerutil.RemoveFinalizer(after, v1alpha1.ServiceFinalizer)
 	}
-	if err := r.Metadata.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+	if err := r.config.Metadata.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
 		return err
 	}
 	service.SetFinalizers(after.Finalizers)
@@ -112,7 +112,7 @@ func (r *Reconciler) setFinalizer(ctx context.Context, key connection.Key, servi
 	return nil
 }
 
-// holdsUp tells whether a deletion waits for Mandates.
+// holdsUp reports whether a deletion waits for Mandates.
 func holdsUp(service connection.Service, needed int) bool {
 	return needed > 0 && !service.GetDeletionTimestamp().IsZero() && controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)
 }

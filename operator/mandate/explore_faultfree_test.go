@@ -12,31 +12,31 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// turns are more than any state needs to come to rest.
-const turns = 60
+// maxRounds are more than any state needs to come to rest.
+const maxRounds = 60
 
-// visit is what the last pass over a Mandate came to.
-type visit struct {
+// run is what the last pass over a Mandate came to.
+type run struct {
 	after time.Duration // when the operator wants to look again; 0: never
 	gets  int           // of the application
 }
 
 // calm lets the operators work on without any more faults, and looks again when they said that they want to, until nothing
 // changes any more. Then the status must be true (I5), which it is not if nobody looks again.
-func (x *explorer) calm(s state) (state, string) {
+func (x *explorer) faultFree(s state) (state, string) {
 	s = s.then("from here on nothing goes wrong any more")
 	s.budget = budget{}
-	visits := [2]map[string]visit{{}, {}}
+	runs := [2]map[string]run{{}, {}}
 	for i := range s.ops {
 		for _, name := range x.scenario.mandates {
-			visits[i][name] = visit{after: 1} // a process that starts looks at everything
+			runs[i][name] = run{after: 1} // a process that starts looks at everything
 		}
 	}
 	quiet := 0
-	for range turns {
+	for range maxRounds {
 		before := s.world
 		for i := range s.ops {
-			if wrong := x.turn(&s, i, visits[i]); wrong != "" {
+			if wrong := x.round(&s, i, runs[i]); wrong != "" {
 				return s, wrong
 			}
 		}
@@ -44,8 +44,8 @@ func (x *explorer) calm(s state) (state, string) {
 		if s.world != before {
 			quiet = 0
 		}
-		if quiet == 3 || !x.pause(&s, visits) {
-			wrong := cmp.Or(untrue(&s, x.scenario.mandates), noisy(&s, visits))
+		if quiet == 3 || !x.pause(&s, runs) {
+			wrong := cmp.Or(untrue(&s, x.scenario.mandates), noisy(&s, runs))
 			return s, wrong
 		}
 	}
@@ -53,40 +53,40 @@ func (x *explorer) calm(s state) (state, string) {
 }
 
 // turn ends the pass that an operator is in, and makes those that are due.
-func (x *explorer) turn(s *state, i int, visits map[string]visit) string {
+func (x *explorer) round(s *state, i int, runs map[string]run) string {
 	see := func() {
 		before := s.ops[i].mandates
 		s.ops[i] = x.seen(s.ops[i], s.world, "Mandates", (*operator).seeMandates)
 		s.ops[i] = x.seen(s.ops[i], s.world, "IdentityService", (*operator).seeService)
 		s.ops[i] = x.seen(s.ops[i], s.world, "connection", (*operator).connect)
-		for name := range visits {
+		for name := range runs {
 			if m, was := s.ops[i].mandates[name], before[name]; m != nil && (was == nil || was.UID != m.UID || was.Generation != m.Generation) {
-				visits[name] = visit{after: 1} // as its event says
+				runs[name] = run{after: 1} // as its event says
 			}
 		}
 	}
-	if s.ops[i].pass != nil {
-		if _, wrong := x.finish(s, i, s.ops[i].pass.mandate.Name); wrong != "" {
+	if s.ops[i].current != nil {
+		if _, wrong := x.reconcile(s, i, s.ops[i].current.mandate.Name); wrong != "" {
 			return wrong
 		}
 	}
 	see()
-	for _, name := range sorted(visits) {
-		if visits[name].after == 0 {
+	for _, name := range sorted(runs) {
+		if runs[name].after == 0 {
 			continue
 		}
-		made, wrong := x.finish(s, i, name)
+		made, wrong := x.reconcile(s, i, name)
 		if wrong != "" {
 			return wrong
 		}
-		visits[name] = made
+		runs[name] = made
 		see()
 	}
 	return ""
 }
 
 // finish takes steps to the end of a pass.
-func (x *explorer) finish(s *state, i int, name string) (v visit, wrong string) {
+func (x *explorer) reconcile(s *state, i int, name string) (v run, wrong string) {
 	for range maxSteps {
 		made := x.take(s.world, s.ops[i], name, faultNone)
 		*s = s.then(fmt.Sprintf("operator %c %s", 'A'+i, made.what))
@@ -104,8 +104,8 @@ func (x *explorer) finish(s *state, i int, name string) (v visit, wrong string) 
 
 // noisy tells of a Mandate that is Ready, and costs more than a read of its application each minIntervalSeconds (I6). That
 // nothing is written is part of being at rest.
-func noisy(s *state, visits [2]map[string]visit) string {
-	for _, made := range visits {
+func noisy(s *state, runs [2]map[string]run) string {
+	for _, made := range runs {
 		for _, name := range sorted(made) {
 			m, v := s.world.mandates[name], made[name]
 			if m == nil || is(m, v1alpha1.ConditionReady) != metav1.ConditionTrue {
@@ -120,9 +120,9 @@ func noisy(s *state, visits [2]map[string]visit) string {
 }
 
 // pause lets the time go by until somebody wants to look again; false if nobody ever does.
-func (x *explorer) pause(s *state, visits [2]map[string]visit) bool {
+func (x *explorer) pause(s *state, runs [2]map[string]run) bool {
 	soonest := time.Duration(0)
-	for _, made := range visits {
+	for _, made := range runs {
 		for _, v := range made {
 			if v.after > 0 && (soonest == 0 || v.after < soonest) {
 				soonest = v.after
@@ -183,7 +183,7 @@ func untrueOf(w *world, m *v1alpha1.Mandate) string {
 	}
 }
 
-// shows tells whether an account has the application of a Mandate's status.
+// shows reports whether an account has the application of a Mandate's status.
 func (w *world) shows(url string, m *v1alpha1.Mandate) bool {
 	id, here := m.Status.ApplicationID, w.sites[url]
 	if id == nil {
@@ -200,7 +200,7 @@ func is(m *v1alpha1.Mandate, condition string) metav1.ConditionStatus {
 	return metav1.ConditionUnknown
 }
 
-// madeFor tells whether an application that still exists was created for a Mandate.
+// madeFor reports whether an application that still exists was created for a Mandate.
 func (w *world) madeFor(m *v1alpha1.Mandate) bool {
 	for _, here := range w.sites {
 		if slices.ContainsFunc(here.applications, func(a application) bool { return !a.gone && a.mandate == m.UID }) {

@@ -10,9 +10,9 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// mayShareServices tells whether the operator may read what it takes to work with ClusterIdentityServices. One that has its
+// canReadClusterServices tells whether the operator may read what it takes to work with ClusterIdentityServices. One that has its
 // rights by RoleBindings may not, and works with IdentityServices all the same: a watch that is refused would end it.
-func mayShareServices(ctx context.Context, manager ctrl.Manager) (bool, error) {
+func canReadClusterServices(ctx context.Context, manager ctrl.Manager) (bool, error) {
 	needed := map[string]string{"clusteridentityservices": v1alpha1.SchemeGroupVersion.Group, "namespaces": ""}
 	for resource, group := range needed {
 		for _, verb := range []string{"get", "list", "watch"} {
