@@ -40,7 +40,7 @@ func TestFlags(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var options operator.Options
+			options := operator.NewOptions("test")
 			flags := flag.NewFlagSet("mandate-operator", flag.ContinueOnError)
 			flags.SetOutput(io.Discard)
 			options.BindFlags(flags)

@@ -18,7 +18,7 @@ import (
 var version = "dev"
 
 func main() {
-	options := operator.Options{Version: version}
+	options := operator.NewOptions(version)
 	logging := zap.Options{}
 	options.BindFlags(flag.CommandLine)
 	logging.BindFlags(flag.CommandLine)
@@ -46,7 +46,7 @@ func main() {
 	os.Exit(run(options))
 }
 
-func run(options operator.Options) int {
+func run(options *operator.Options) int {
 	ctx := ctrl.SetupSignalHandler()
 	config, err := ctrl.GetConfig()
 	if err != nil {

@@ -14,7 +14,7 @@ type Client struct {
 	baseURL   *url.URL // with apiPrefix
 	userAgent string
 	timeout   time.Duration
-	observe   func(Request)
+	observe   func(RequestResult)
 
 	tls    *tls.Config
 	proxy  func(*http.Request) (*url.URL, error)
@@ -54,7 +54,7 @@ func New(config Config) (*Client, error) {
 		tls:       tlsConfig,
 		proxy:     proxy,
 		shared:    newTransport(tlsConfig, proxy),
-		limits:    newLimits(config.RequestsPerSecond, orDefault(config.MaxWait, defaultMaxWait)),
+		limits:    newLimits(config.RequestsPerSecond, orDefault(config.MaxRateLimitWait, defaultMaxWait)),
 		complete:  transitionMethod{configured: config.CompleteMethod, payload: payload{readings: undocumented}},
 		reject:    transitionMethod{configured: config.RejectMethod, payload: payload{readings: undocumented}},
 		resend:    payload{readings: undocumented},
@@ -69,9 +69,9 @@ func New(config Config) (*Client, error) {
 	return c, nil
 }
 
-// Ahead is how long a request that was made now would wait for its turn: for the rate limit, and for the service's
-// Retry-After. It takes no turn.
-func (c *Client) Ahead() time.Duration { return c.limits.ahead() }
+// RateLimitDelay returns how long a request that is made now would wait for the rate limit and for the
+// service's Retry-After. It reserves nothing.
+func (c *Client) RateLimitDelay() time.Duration { return c.limits.delay() }
 
 // Close ends a login under way and drops idle connections. Requests under way go on; those that still need a login fail.
 func (c *Client) Close() {

@@ -137,8 +137,8 @@ func encode(body any) []byte {
 	return encoded
 }
 
-// get gives the member with one of the names, exact spelling first, then letter case, '_', '-' and ' ' ignored. null is
-// the same as missing.
+// get gives the member with one of the names, exact matches first, then those whose folded names
+// are equal. null is the same as missing.
 func (o object) get(names ...string) json.RawMessage { return o.find(names, isSomething) }
 
 // find is get for a value that fits.
@@ -245,7 +245,7 @@ func alike[T ~string | ~[]byte](a T, b string) bool {
 	}
 }
 
-func isJoint(c byte) bool { return c == '_' || c == '-' || c == ' ' }
+func isJoint(c byte) bool { return c == '_' || c == '-' || c == '.' || c == ' ' }
 
 func lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
@@ -254,12 +254,13 @@ func lower(c byte) byte {
 	return c
 }
 
-// fold takes out of a name what the interface leaves open: letter case, and how words are joined.
-func fold(s string) string {
+// FoldName removes from a name what the interface leaves open: letter case, and the characters that join words
+// ('_', '-', '.' and space). Two names are the same if their folded forms are equal. Not documented: our reading.
+func FoldName(name string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r == ' ' {
+		if r < utf8.RuneSelf && isJoint(byte(r)) {
 			return -1
 		}
 		return r
-	}, s))
+	}, name))
 }

@@ -67,8 +67,8 @@ func (l *limits) reserve(ctx context.Context) (*rate.Reservation, time.Duration)
 	return turn, delay
 }
 
-// ahead is how far away the next turn is. Nothing is taken.
-func (l *limits) ahead() time.Duration {
+// delay is how long a request that is made now would wait. It reserves nothing.
+func (l *limits) delay() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()

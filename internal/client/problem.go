@@ -23,10 +23,10 @@ type FieldError struct {
 }
 
 // Path leads to a field of the request: `individuals`, 0, `reference`.
-type Path []Step
+type Path []PathStep
 
-// Step of a Path: a field or a list index.
-type Step struct {
+// PathStep of a Path: a field or a list index.
+type PathStep struct {
 	// Field of the interface, such as "reference"; "" for an index, and for a name that the interface does not know.
 	Field string
 	// Index into a list, counted from 0; -1 for a field.
@@ -121,7 +121,7 @@ func (p *Problem) leaf(path Path, raw []byte) {
 	something := false
 	for i, item := range items[:min(len(items), maxListIndex)] {
 		if o, ok := objectIn(item); ok {
-			p.collect(append(slices.Clip(path), Step{Index: i}), o)
+			p.collect(append(slices.Clip(path), PathStep{Index: i}), o)
 			continue
 		}
 		something = something || !isNull(item)
@@ -134,8 +134,8 @@ func (p *Problem) leaf(path Path, raw []byte) {
 	}
 }
 
-func field(name string) Step {
-	step := Step{Index: -1, Name: Hide(name)}
+func field(name string) PathStep {
+	step := PathStep{Index: -1, Name: Hide(name)}
 	for _, known := range requestFields {
 		if alike(known, name) {
 			step.Field = known

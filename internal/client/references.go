@@ -76,7 +76,7 @@ func (r *References) add(raw json.RawMessage, depth int) {
 }
 
 func (r *References) list(name string) *[]Reference {
-	name = fold(name)
+	name = FoldName(name)
 	contains := func(words []string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(name, w) })
 	}
@@ -147,22 +147,22 @@ func parseReference(o object) Reference {
 // case. False if it is not in the reference data, or if several are that differ in their ids: a guess would create the
 // wrong application.
 func (r *References) MandateType(want Reference) (Reference, bool) {
-	return Find(r.MandateTypes, want)
+	return FindReference(r.MandateTypes, want)
 }
 
-// Find looks an entry up by id, by code or by name, whichever want has. False if none fits, or several that are not the
+// FindReference looks an entry up by id, by code or by name, whichever want has. False if none fits, or several that are not the
 // same.
-func Find(references []Reference, want Reference) (Reference, bool) {
-	matches := Matches(references, want)
+func FindReference(references []Reference, want Reference) (Reference, bool) {
+	matches := MatchReferences(references, want)
 	if len(matches) != 1 {
 		return Reference{}, false
 	}
 	return matches[0], true
 }
 
-// Matches gives the entries that fit by id, by code or by name, whichever want has; code and name without regard to
+// MatchReferences gives the entries that fit by id, by code or by name, whichever want has; code and name without regard to
 // letter case. What the service lists twice is given once.
-func Matches(references []Reference, want Reference) []Reference {
+func MatchReferences(references []Reference, want Reference) []Reference {
 	var matches []Reference
 	for _, have := range references {
 		fits := want.ID != 0 && want.ID == have.ID ||

@@ -111,7 +111,7 @@ func (c *Client) tell(out outgoing, begin time.Time, answer *answer, failure *Er
 	if c.observe == nil {
 		return
 	}
-	r := Request{Operation: out.op, Method: out.method, Duration: time.Since(begin)}
+	r := RequestResult{Operation: out.op, Method: out.method, Duration: time.Since(begin)}
 	if failure != nil {
 		r.Failed, r.Status, r.Outcome, r.Kind = true, failure.Status, failure.Outcome, failure.Kind
 	} else {

@@ -25,7 +25,7 @@ func parseState(raw json.RawMessage) State {
 	return State{ID: id, Name: textIn(raw)}
 }
 
-// Is tells whether the state has one of the names; letter case, '_', '-' and ' ' do not count.
+// Is tells whether the state has one of the names; names are compared in their folded form, see FoldName.
 func (s State) Is(names ...string) bool {
 	for _, name := range names {
 		if s.Name != "" && alike(s.Name, name) {
@@ -52,7 +52,7 @@ type StateNames struct{ InReview, Completed, Rejected []string }
 // Stage tells where an application in this state stands. Known without further names: "in review", "completed", and
 // every name that begins with "reject" or "declin" (not documented beyond the word rejected: our reading).
 func (n StateNames) Stage(s State) Stage {
-	folded := fold(s.Name)
+	folded := FoldName(s.Name)
 	switch {
 	case s.Is(n.Completed...):
 		return StageCompleted

@@ -23,8 +23,8 @@ type Subscription struct {
 	Payload Sensitive[json.RawMessage]
 }
 
-// SubscriptionAnswer is what the service says to a subscription; its shape is not documented.
-type SubscriptionAnswer struct {
+// SubscriptionResponse is what the service says to a subscription; its shape is not documented.
+type SubscriptionResponse struct {
 	ID  int64                      // 0 if the answer names none
 	Raw Sensitive[json.RawMessage] // empty if the answer is empty or not JSON
 }
@@ -50,7 +50,7 @@ type Webhooks struct {
 // SubscribeWebhook subscribes to updates: POST /ext/webhooks/subscribe. The service has no way to unsubscribe, so the
 // request is sent again only if provably nothing was done. Any 2xx is success.
 // Errors: NotSent with KindInvalid if Payload is no JSON object. Unknown: the subscription may exist.
-func (c *Client) SubscribeWebhook(ctx context.Context, subscription Subscription) (*SubscriptionAnswer, error) {
+func (c *Client) SubscribeWebhook(ctx context.Context, subscription Subscription) (*SubscriptionResponse, error) {
 	body, err := subscription.encode()
 	if err != nil {
 		return nil, &Error{Operation: OpSubscribeWebhook, Outcome: NotSent, Kind: KindInvalid, detail: "the further payload is not a JSON object"}
@@ -59,7 +59,7 @@ func (c *Client) SubscribeWebhook(ctx context.Context, subscription Subscription
 	if err != nil {
 		return nil, err
 	}
-	result := &SubscriptionAnswer{Raw: answer.raw()}
+	result := &SubscriptionResponse{Raw: answer.raw()}
 	if o, err := parseObject(answer.body); err == nil {
 		result.ID = o.unwrap("webhook", "subscription").id("id", "webhook_id", "subscription_id")
 	}

@@ -40,7 +40,7 @@ func (r *reconciliation) download(ctx context.Context) {
 	case idv.IsRefusal(err):
 		report.refused = true
 		r.localState.Update(r.action, func(s *localState) { s.refusedDigest = r.statusDigest })
-		log.FromContext(ctx).Info("The service has no report or refuses it", "error", err.Error())
+		log.FromContext(ctx).Info("The service refused the report or has none", "error", err.Error())
 	default:
 		r.requestFailed(ctx, err)
 	}
@@ -75,7 +75,7 @@ func (r *reconciliation) store(ctx context.Context) error {
 		r.facts.secret = secretFacts{} // by whom?
 	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
 		r.facts.failureReason = v1alpha1.ReasonSecretRefused
-		log.FromContext(ctx).Info("The Secret for the report cannot be created", "error", apierror.Redact(err).Error())
+		log.FromContext(ctx).Info("Failed to create the Secret for the report", "error", apierror.Redact(err).Error())
 	default:
 		return err
 	}

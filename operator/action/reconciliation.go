@@ -177,5 +177,5 @@ func (r *reconciliation) requestFailed(ctx context.Context, err error) {
 	r.facts.failureReason = v1alpha1.ReasonRetrying
 	r.facts.retryAfter = idv.RetryAfterOf(err)
 	r.session.RequestFailed(r.services, err)
-	log.FromContext(ctx).Info("A request to the service failed", "error", err.Error())
+	log.FromContext(ctx).Info("Request to the service failed", "error", err.Error())
 }

@@ -111,11 +111,7 @@ func (r *reconciliation) send(ctx context.Context) {
 	a.kind = idv.KindOf(err)
 	a.refusal = idv.IsRefusal(err)
 	r.facts.retryAfter = idv.RetryAfterOf(err)
-	message := "The action was not carried out"
-	if a.outcome == idv.Unknown {
-		message = "The action may or may not have been carried out"
-	}
-	logger.Info(message, "outcome", a.outcome.String(), "error", err.Error())
+	logger.Info("Action failed or its outcome is unknown", "outcome", a.outcome.String(), "error", err.Error())
 	r.session.RequestFailed(r.services, err)
 }
 
@@ -132,7 +128,7 @@ func (r *reconciliation) conclude(ctx context.Context, reason string) error {
 			}
 			if err == nil {
 				// By an earlier try, or by another operator that took this attempt for a lost one.
-				logger.Info("The action has ended already or is gone", "reason", reason)
+				logger.Info("Action already ended or deleted, dropping its result", "reason", reason)
 				return nil
 			}
 		}
@@ -142,7 +138,7 @@ func (r *reconciliation) conclude(ctx context.Context, reason string) error {
 		case !retriable(err):
 			return err
 		}
-		logger.Info("Recording what became of the action failed, trying again", "error", apierror.Redact(err).Error())
+		logger.Info("Failed to record the result of the action, will retry", "error", apierror.Redact(err).Error())
 		<-time.After(engine.WriteBackoff.After(failures))
 	}
 }

@@ -91,7 +91,7 @@ func (r *Registry) publish(ctx context.Context, key Key) {
 func (r *Registry) replace(key Key, connection *Connection) (changed bool) {
 	rateLimitDelay := func() time.Duration { return 0 }
 	if connection.Client != nil {
-		rateLimitDelay = connection.Client.Ahead
+		rateLimitDelay = connection.Client.RateLimitDelay
 	}
 	onOpen := func() { r.open(key) }
 	connection.Mandates = r.Mandates.of(key, onOpen, rateLimitDelay)

@@ -53,7 +53,7 @@ func Run[S ~string](ctx context.Context, r Reconciliation[S], maxSteps int) (rec
 			return result, apierror.Redact(err)
 		}
 	}
-	return reconcile.Result{}, errors.New("the reconciliation does not come to an end; this is a bug in the operator")
+	return reconcile.Result{}, errors.New("the reconciliation took too many steps, which is a defect of the operator")
 }
 
 // Step performs one step. It finishes the reconciliation if there is none to perform, or if it cannot begin now.

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 
-
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
 )

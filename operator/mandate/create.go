@@ -88,7 +88,7 @@ func (r *reconciliation) verify(ctx context.Context) {
 	r.facts.attempt.verified, r.facts.attempt.changed = same, !same
 	if err != nil {
 		r.facts.attempt.why = v1alpha1.ReasonRetrying
-		log.FromContext(ctx).Info("Reading the live Mandate and its service failed, so nothing was sent",
+		log.FromContext(ctx).Info("Failed to read the Mandate or its service again, sent nothing",
 			"error", apierror.Redact(err).Error())
 	}
 }
@@ -135,7 +135,7 @@ func (r *reconciliation) post(ctx context.Context) {
 func isDuplicate(err error) bool {
 	refusal, ok := errors.AsType[*idv.Error](err)
 	return ok && refusal.Problem != nil && slices.ContainsFunc(refusal.Problem.Errors, func(e idv.FieldError) bool {
-		return slices.ContainsFunc(e.Path, func(s idv.Step) bool { return s.Field == "reference" })
+		return slices.ContainsFunc(e.Path, func(s idv.PathStep) bool { return s.Field == "reference" })
 	})
 }
 
@@ -202,20 +202,20 @@ func (r *reconciliation) deposit(ctx context.Context) error {
 	for failures := 1; ; failures++ {
 		err := r.tryDeposit(ctx, created)
 		if errors.Is(err, ledger.ErrNoNamespace) {
-			logger.Error(nil, "Recording the id of the new application failed: the namespace is being deleted")
+			logger.Error(nil, "Cannot record the id of a created application, its namespace is being deleted")
 			if err = r.depositInMandate(ctx); err == nil {
 				return nil
 			}
 		}
 		if err != nil {
-			logger.Info("Recording the id of the new application failed, trying again", "error", apierror.Redact(err).Error())
+			logger.Info("Failed to record the id of the application, will retry", "error", apierror.Redact(err).Error())
 			r.pause(ctx, engine.WriteBackoff.After(failures))
 			continue
 		}
 		r.facts.bound = r.facts.records.id == r.facts.attempt.id
 		if !r.facts.bound {
-			logger.Error(nil, "No Mandate shows the new application: while it was created, its record was given to another "+
-				"application or Mandate. Look at it at the service", "recordedID", r.facts.records.id)
+			logger.Error(nil, "Another application or Mandate took the ApplicationRecord, look for this application at the service",
+				"recordedID", r.facts.records.id)
 		}
 		r.facts.attempt = attemptFacts{}
 		return nil

@@ -57,13 +57,16 @@ func (r *reconciliation) reportDeletion(ctx context.Context) {
 	switch {
 	case !d.requested || !d.wantsFinalizer():
 	case r.facts.id == 0 && (r.facts.records.sent || r.facts.unknown):
-		r.givenUp("The Mandate is deleted, and an application that may exist at the service is left as it is: its id was never learned.")
-		logger.Error(nil, "The Mandate is deleted, and an application that may exist is left as it is: its id was never learned", "reference", r.mandate.Status.Reference)
+		r.givenUp("The Mandate is deleted, but its application may exist: its id was never known. Look for it at the service by " +
+			"the reference in the operator's log.")
+		logger.Error(nil, "Deleted the Mandate, but its application may exist: its id was never known",
+			"reference", r.mandate.Status.Reference)
 	case r.facts.id != 0 && !d.done && !r.facts.application.missing && !r.facts.application.archived && r.facts.outcome == "":
-		r.givenUp("The Mandate is deleted, and its application at the service is left as it is: the service could not be asked in time, or refused.")
-		logger.Error(nil, "The Mandate is deleted, and its application is left as it is: the service could not be asked in time, or refused")
+		r.givenUp("The Mandate is deleted, but its application is unchanged: the service did not answer in time, or refused. " +
+			"Archive or delete the application at the service.")
+		logger.Error(nil, "Deleted the Mandate, but not its application: the service did not answer in time, or refused")
 	default:
-		logger.Info("The Mandate is deleted, and its deletionPolicy carried out")
+		logger.Info("Deleted the Mandate and carried out its deletionPolicy")
 	}
 }
 

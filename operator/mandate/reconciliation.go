@@ -27,8 +27,8 @@ type serviceClient interface {
 	ArchiveApplication(ctx context.Context, id int64) (*idv.Application, error)
 	CompleteApplication(ctx context.Context, id int64) (*idv.Application, error)
 	RejectApplication(ctx context.Context, id int64) (*idv.Application, error)
-	AcceptCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckAnswer, error)
-	RejectCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckAnswer, error)
+	AcceptCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckReviewResponse, error)
+	RejectCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckReviewResponse, error)
 	RetrieveReferences(ctx context.Context) (*idv.References, error)
 }
 
@@ -245,5 +245,5 @@ func (r *reconciliation) requestFailed(ctx context.Context, err error, reason st
 	r.facts.failureReason = reason
 	r.facts.retryAfter = idv.RetryAfterOf(err)
 	r.session.RequestFailed(r.services, err)
-	log.FromContext(ctx).Info("A request to the service failed", "error", err.Error())
+	log.FromContext(ctx).Info("Request to the service failed", "error", err.Error())
 }

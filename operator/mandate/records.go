@@ -148,7 +148,7 @@ func (r *reconciliation) reloadIfLost(ctx context.Context, err error) error {
 	if !errors.Is(err, ledger.ErrLost) {
 		return err
 	}
-	log.FromContext(ctx).V(1).Info("Somebody else changed the application record; looking again")
+	log.FromContext(ctx).V(1).Info("ApplicationRecord changed meanwhile, reading it again")
 	r.facts.records, r.facts.neverReconciled = recordsFacts{}, false
 	r.record = nil
 	return nil

@@ -90,7 +90,7 @@ func (r *Reconciler) clientConfig(spec *v1alpha1.ServiceSettings, secret *corev1
 		CABundle:           []byte(spec.CABundle),
 		UserAgent:          r.config.UserAgent,
 		RequestsPerSecond:  float64(spec.RequestsPerSecond),
-		MaxWait:            maxWait,
+		MaxRateLimitWait:   maxWait,
 		CompleteMethod:     idv.TransitionMethod(spec.Transitions.CompleteMethod),
 		RejectMethod:       idv.TransitionMethod(spec.Transitions.RejectMethod),
 		Observe:            r.config.Observe,

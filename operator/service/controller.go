@@ -72,7 +72,7 @@ type Config struct {
 	// UserAgent of the requests to the service.
 	UserAgent string
 	// Observe is called after every request to the service.
-	Observe func(idv.Request)
+	Observe func(idv.RequestResult)
 }
 
 // Reconciler reconciles IdentityServices and ClusterIdentityServices.
@@ -200,7 +200,8 @@ func (r *Reconciler) probe(ctx context.Context, e *entry) string {
 		}
 		e.recordProbe(now, references, err)
 		if err != nil {
-			log.FromContext(ctx).Info("The identity service cannot be used", "error", err.Error(), "nextProbe", e.nextProbe.Sub(now).Round(time.Second).String())
+			log.FromContext(ctx).Info("The identity service is not usable",
+				"error", err.Error(), "nextProbe", e.nextProbe.Sub(now).Round(time.Second).String())
 		}
 		r.mu.Lock()
 		e.probeRequested = false

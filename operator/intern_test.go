@@ -13,8 +13,8 @@ import (
 )
 
 // What Mandates share is in memory once, and each says what it said before.
-func TestCompact(t *testing.T) {
-	common := newShared()
+func TestIntern(t *testing.T) {
+	interner := newInterner()
 	decode := func() *v1alpha1.Mandate {
 		m := &v1alpha1.Mandate{}
 		err := json.Unmarshal([]byte(`{
@@ -34,8 +34,8 @@ func TestCompact(t *testing.T) {
 		return m
 	}
 	one, other := decode(), decode()
-	common.compact(one)
-	common.compact(other)
+	interner.intern(one)
+	interner.intern(other)
 	if diff := cmp.Diff(decode(), one); diff != "" {
 		t.Errorf("a Mandate was changed:\n%s", diff)
 	}
@@ -65,16 +65,16 @@ func TestCompact(t *testing.T) {
 }
 
 // A service that gives everything a name of its own must not fill the memory with names that nobody has any more.
-func TestCompactIsBounded(t *testing.T) {
-	common := newShared()
-	for i := range 2 * maxShared {
+func TestInternIsBounded(t *testing.T) {
+	interner := newInterner()
+	for i := range 2 * maxInterned {
 		m := &v1alpha1.Mandate{Status: v1alpha1.MandateStatus{Conditions: []metav1.Condition{{Message: fmt.Sprint(i)}}}}
-		common.compact(m)
+		interner.intern(m)
 		if m.Status.Conditions[0].Message != fmt.Sprint(i) {
 			t.Fatalf("%q became %q", fmt.Sprint(i), m.Status.Conditions[0].Message)
 		}
 	}
-	if len(common.known) > maxShared {
-		t.Errorf("%d texts are kept, more than %d", len(common.known), maxShared)
+	if len(interner.texts) > maxInterned {
+		t.Errorf("%d texts are kept, more than %d", len(interner.texts), maxInterned)
 	}
 }
