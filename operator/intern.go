@@ -7,14 +7,15 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// maxInterned bounds how many values of a type are kept for ever, in case a service gives every check a name of its own.
+// maxInterned bounds how many values of a type are kept for ever, in case a service gives every check a name of its
+// own.
 const maxInterned = 10_000
 
-// interner keeps one copy of each value that most Mandates have: reasons, messages, and the service's names of states and
-// checks. Ten thousand copies of them would be a third of what the cache takes. No interned value is personal data.
+// interner keeps one copy of each value that most Mandates have: reasons, messages, and the service's names of states
+// and checks. Ten thousand copies of them would be a third of what the cache takes. No interned value is personal data.
 //
-// Package unique is of no use here: it forgets a value when nobody holds its Handle any more, and a string cannot hold it.
-// Mandates that are decoded between two garbage collections would share their texts, and no others.
+// Package unique is of no use here: it forgets a value when nobody holds its Handle any more, and a string cannot hold
+// it. Mandates that are decoded between two garbage collections would share their texts, and no others.
 type interner struct {
 	mu           sync.Mutex
 	texts        pool[string]
@@ -31,7 +32,8 @@ func newInterner() *interner {
 	}
 }
 
-// intern makes a Mandate smaller that was just decoded. The cache gives deep copies, so nobody changes an interned value.
+// intern makes a Mandate smaller that was just decoded. The cache gives deep copies, so nobody changes an interned
+// value.
 func (i *interner) intern(m *v1alpha1.Mandate) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

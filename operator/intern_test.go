@@ -24,8 +24,11 @@ func TestIntern(t *testing.T) {
 				"state": "in review", "progress": "1/2", "mandateType": {"id": 1, "name": "Know your customer", "code": "kyc"},
 				"conditions": [{"type": "Ready", "status": "True", "reason": "Accepted", "message": "A sentence."}],
 				"availableActions": [{"id": 1, "name": "upload", "title": "Upload a document"}],
-				"individuals": [{"name": "jane", "state": {"id": 2, "name": "invited"}, "completedActions": ["selfie"], "termsAccepted": true, "checksPassed": 1,
-					"checks": [{"id": 7, "name": "liveness", "title": "Liveness", "state": {"id": 4, "name": "passed"}}]}, {"name": "john"}]
+				"individuals": [{
+					"name": "jane", "state": {"id": 2, "name": "invited"}, "completedActions": ["selfie"],
+					"termsAccepted": true, "checksPassed": 1,
+					"checks": [{"id": 7, "name": "liveness", "title": "Liveness", "state": {"id": 4, "name": "passed"}}]
+				}, {"name": "john"}]
 			}
 		}`), m)
 		if err != nil {
@@ -42,15 +45,27 @@ func TestIntern(t *testing.T) {
 	texts := func(m *v1alpha1.Mandate) map[string]string {
 		individual := &m.Status.Individuals[0]
 		return map[string]string{
-			"namespace": m.Namespace, "state": m.Status.State, "message": m.Status.Conditions[0].Message,
-			"status": string(m.Status.Conditions[0].Status), "mandate type": m.Status.MandateType.Name, "action": m.Status.AvailableActions[0].Title,
-			"completed action": individual.CompletedActions[0], "state of an individual": individual.State.Name,
-			"check": individual.Checks[0].Title, "state of a check": individual.Checks[0].State.Name,
+			"namespace":              m.Namespace,
+			"state":                  m.Status.State,
+			"message":                m.Status.Conditions[0].Message,
+			"status":                 string(m.Status.Conditions[0].Status),
+			"mandate type":           m.Status.MandateType.Name,
+			"action":                 m.Status.AvailableActions[0].Title,
+			"completed action":       individual.CompletedActions[0],
+			"state of an individual": individual.State.Name,
+			"check":                  individual.Checks[0].Title,
+			"state of a check":       individual.Checks[0].State.Name,
 		}
 	}
 	pointers := func(m *v1alpha1.Mandate) []any {
 		individual := &m.Status.Individuals[0]
-		return []any{m.Status.MandateType, individual.State, individual.Checks[0].State, individual.ChecksPassed, individual.TermsAccepted}
+		return []any{
+			m.Status.MandateType,
+			individual.State,
+			individual.Checks[0].State,
+			individual.ChecksPassed,
+			individual.TermsAccepted,
+		}
 	}
 	for i, pointer := range pointers(one) {
 		if pointer != pointers(other)[i] {

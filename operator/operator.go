@@ -59,8 +59,7 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 		return err
 	}
 	err = errors.Join(
-		manager.AddHealthzCheck("ping", healthz.Ping),
-		manager.AddReadyzCheck("caches", cachesSynced(manager)),
+		manager.AddHealthzCheck("ping", healthz.Ping), manager.AddReadyzCheck("caches", cachesSynced(manager)),
 	)
 	if err != nil {
 		return err

@@ -56,7 +56,10 @@ func run(options *operator.Options) int {
 	err = operator.Run(ctx, config, options)
 	switch {
 	case meta.IsNoMatchError(err):
-		ctrl.Log.Error(err, "The cluster does not know the operator's kinds: install the CRDs, with make install or kubectl apply -k config/crd")
+		ctrl.Log.Error(
+			err,
+			"The cluster does not know the operator's kinds: install the CRDs, with make install or kubectl apply -k config/crd",
+		)
 		return 1
 	case err != nil:
 		ctrl.Log.Error(err, "The operator ended")
@@ -66,10 +69,13 @@ func run(options *operator.Options) int {
 }
 
 func usage() {
-	fmt.Fprint(os.Stderr, `mandate-operator makes applications at an identity verification service out of Mandates, and shows in their
+	fmt.Fprint(
+		os.Stderr,
+		`mandate-operator makes applications at an identity verification service out of Mandates, and shows in their
 status how the verification of each individual goes. It runs in a cluster, or outside with --kubeconfig or KUBECONFIG.
 
 Flags:
-`)
+`,
+	)
 	flag.PrintDefaults()
 }

@@ -1,7 +1,7 @@
 // Package action is the controller of MandateActions: one-shot requests of users, each carried out at most once.
 //
-// decide (facts in, one step out) is the protocol and does no I/O. The reconciliation performs the steps, in the loop of
-// package engine. status.go is the only writer of status.
+// decide (facts in, one step out) is the protocol and does no I/O. The reconciliation performs the steps, in the loop
+// of package engine. status.go is the only writer of status.
 package action
 
 import (
@@ -55,9 +55,9 @@ type Reconciler struct {
 	attempts   engine.Drainer
 }
 
-// maxHandover bounds how long an operator has, from when another one first sees its attempt, to record what became of it.
-// The client gives up an e-mailing request after 24 s: twelve to get it out, and twelve for the answer. If it has to ask a
-// second time, without a body, that may take longer; see send.go for what that costs.
+// maxHandover bounds how long an operator has, from when another one first sees its attempt, to record what became of
+// it. The client gives up an e-mailing request after 24 s: twelve to get it out, and twelve for the answer. If it has
+// to ask a second time, without a body, that may take longer; see send.go for what that costs.
 const maxHandover = 30 * time.Second
 
 // maxSteps is far more than any reconciliation takes.
@@ -78,7 +78,9 @@ func NewReconciler(config Config) *Reconciler {
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager, workers int) error {
 	mandateName := func(o client.Object) []string {
-		return []string{o.(*v1alpha1.MandateAction).Spec.MandateRef.Name} //nolint:forcetypeassert // it is registered for them
+		return []string{
+			o.(*v1alpha1.MandateAction).Spec.MandateRef.Name,
+		} //nolint:forcetypeassert // it is registered for them
 	}
 	err := manager.GetFieldIndexer().IndexField(ctx, &v1alpha1.MandateAction{}, mandateField, mandateName)
 	if err != nil {

@@ -8,11 +8,12 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 )
 
-// missingAllowance is how long an action waits for a Mandate that does not exist: things are applied in any order. An action
-// that waited for ever would one day e-mail somebody to everybody's surprise.
+// missingAllowance is how long an action waits for a Mandate that does not exist: things are applied in any order. An
+// action that waited for ever would one day e-mail somebody to everybody's surprise.
 const missingAllowance = 10 * time.Minute
 
-// step is one thing to do. It has at most one effect outside this process, so that every crash is a crash between steps.
+// step is one thing to do. It has at most one effect outside this process, so that every crash is a crash between
+// steps.
 type step string
 
 const (
@@ -38,8 +39,8 @@ func waitFor(reason string, d time.Duration) decision {
 
 // decide is the only place that decides, and pure: the same facts give the same step.
 //
-// What it promises, whatever the facts: stepSend only for an attempt that this reconciliation has recorded and not made yet; none
-// while the status tells of another one, and none after the end; and an end stays.
+// What it promises, whatever the facts: stepSend only for an attempt that this reconciliation has recorded and not made
+// yet; none while the status tells of another one, and none after the end; and an end stays.
 func decide(f facts) decision {
 	switch {
 	case f.attempt.sent:
@@ -125,8 +126,8 @@ func decideMandate(f facts) decision {
 	}
 }
 
-// decideSubject makes sure that the id is the right person's; no step if it is. The IdentityService may have been pointed
-// to another service since the Mandate learnt its ids, where they are other people's.
+// decideSubject makes sure that the id is the right person's; no step if it is. The IdentityService may have been
+// pointed to another service since the Mandate learnt its ids, where they are other people's.
 func decideSubject(f facts) decision {
 	s := f.subject
 	switch {

@@ -50,11 +50,19 @@ func (r *reconciliation) download(ctx context.Context) {
 func (r *reconciliation) lookForSecret(ctx context.Context) error {
 	secret := &metav1.PartialObjectMetadata{}
 	secret.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Secret"))
-	err := r.live.Get(ctx, types.NamespacedName{Namespace: r.action.Namespace, Name: r.action.Spec.ReportSecretRef.Name}, secret)
+	err := r.live.Get(
+		ctx,
+		types.NamespacedName{Namespace: r.action.Namespace, Name: r.action.Spec.ReportSecretRef.Name},
+		secret,
+	)
 	if client.IgnoreNotFound(err) != nil {
 		return err
 	}
-	r.facts.secret = secretFacts{looked: true, exists: err == nil, mine: err == nil && metav1.IsControlledBy(secret, r.action)}
+	r.facts.secret = secretFacts{
+		looked: true,
+		exists: err == nil,
+		mine:   err == nil && metav1.IsControlledBy(secret, r.action),
+	}
 	return nil
 }
 
@@ -63,8 +71,12 @@ func (r *reconciliation) store(ctx context.Context) error {
 	owner := metav1.NewControllerRef(r.action, v1alpha1.SchemeGroupVersion.WithKind("MandateAction"))
 	owner.BlockOwnerDeletion = nil // to set it takes a permission on the owner's finalizers
 	secret := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{Namespace: r.action.Namespace, Name: r.action.Spec.ReportSecretRef.Name, OwnerReferences: []metav1.OwnerReference{*owner}},
-		Data:       map[string][]byte{keyReport: r.report.content, keyContentType: []byte(r.report.contentType)},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:       r.action.Namespace,
+			Name:            r.action.Spec.ReportSecretRef.Name,
+			OwnerReferences: []metav1.OwnerReference{*owner},
+		},
+		Data: map[string][]byte{keyReport: r.report.content, keyContentType: []byte(r.report.contentType)},
 	}
 	err := r.writer.Create(ctx, secret)
 	switch {
@@ -73,7 +85,10 @@ func (r *reconciliation) store(ctx context.Context) error {
 		r.facts.secret = secretFacts{looked: true, exists: true, mine: true}
 	case apierrors.IsAlreadyExists(err):
 		r.facts.secret = secretFacts{} // by whom?
-	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
+	case apierrors.IsForbidden(err),
+		apierrors.IsInvalid(err),
+		apierrors.IsBadRequest(err),
+		apierrors.IsRequestEntityTooLargeError(err):
 		r.facts.failureReason = v1alpha1.ReasonSecretRefused
 		log.FromContext(ctx).Info("Failed to create the Secret for the report", "error", apierror.Redact(err).Error())
 	default:

@@ -34,7 +34,8 @@ type facts struct {
 
 // attemptFacts is the request that e-mails.
 type attemptFacts struct {
-	// open: the status tells of an attempt that is not this reconciliation's own. Its operator is at it, or ended in the middle.
+	// open: the status tells of an attempt that is not this reconciliation's own. Its operator is at it, or ended in the
+	// middle.
 	open bool
 	// observed is when this process first saw the open attempt. No two clocks are compared.
 	observed time.Time

@@ -22,7 +22,12 @@ const mandateField = "spec.mandateRef.name"
 // mandateChanged gives the actions that may have waited for a change of a Mandate.
 func (r *Reconciler) mandateChanged(ctx context.Context, mandate client.Object) []reconcile.Request {
 	var actions v1alpha1.MandateActionList
-	err := r.cache.List(ctx, &actions, client.InNamespace(mandate.GetNamespace()), client.MatchingFields{mandateField: mandate.GetName()})
+	err := r.cache.List(
+		ctx,
+		&actions,
+		client.InNamespace(mandate.GetNamespace()),
+		client.MatchingFields{mandateField: mandate.GetName()},
+	)
 	if err != nil {
 		log.FromContext(ctx).Error(err, "Failed to list the MandateActions of a Mandate, will retry when it changes")
 		return nil
@@ -45,21 +50,29 @@ func sawMandate(status *v1alpha1.MandateActionStatus) bool {
 // observeMandate collects what the Mandate says and what is known of its IdentityService.
 func (r *reconciliation) observeMandate(ctx context.Context, reader client.Reader) error {
 	mandate := &v1alpha1.Mandate{}
-	err := reader.Get(ctx, types.NamespacedName{Namespace: r.action.Namespace, Name: r.action.Spec.MandateRef.Name}, mandate)
+	err := reader.Get(
+		ctx,
+		types.NamespacedName{Namespace: r.action.Namespace, Name: r.action.Spec.MandateRef.Name},
+		mandate,
+	)
 	if err != nil {
 		r.facts.mandate = mandateFacts{seen: r.facts.mandate.seen}
 		return client.IgnoreNotFound(err)
 	}
 	status := &mandate.Status
 	r.facts.mandate = mandateFacts{
-		exists: true, seen: true,
+		exists:    true,
+		seen:      true,
 		deleting:  !mandate.DeletionTimestamp.IsZero(),
 		suspended: mandate.Spec.Suspend,
 		stalled:   meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionStalled),
 		applied:   status.ApplicationID != nil,
 		final:     status.Outcome == v1alpha1.OutcomeCompleted || status.Outcome == v1alpha1.OutcomeRejected,
 		gone:      status.Outcome == v1alpha1.OutcomeExpired || status.Outcome == v1alpha1.OutcomeDeleted,
-		named:     slices.ContainsFunc(mandate.Spec.Individuals, func(i v1alpha1.Individual) bool { return i.Name == r.action.Spec.Individual }),
+		named: slices.ContainsFunc(
+			mandate.Spec.Individuals,
+			func(i v1alpha1.Individual) bool { return i.Name == r.action.Spec.Individual },
+		),
 	}
 	if status.ApplicationID != nil {
 		r.applicationID, r.reference = *status.ApplicationID, status.Reference
@@ -70,7 +83,10 @@ func (r *reconciliation) observeMandate(ctx context.Context, reader client.Reade
 }
 
 func (r *reconciliation) observeIndividual(status *v1alpha1.MandateStatus) {
-	i := slices.IndexFunc(status.Individuals, func(i v1alpha1.IndividualStatus) bool { return i.Name == r.action.Spec.Individual })
+	i := slices.IndexFunc(
+		status.Individuals,
+		func(i v1alpha1.IndividualStatus) bool { return i.Name == r.action.Spec.Individual },
+	)
 	if i < 0 {
 		return
 	}
@@ -83,8 +99,8 @@ func (r *reconciliation) observeIndividual(status *v1alpha1.MandateStatus) {
 	r.facts.report.alreadyRefused = r.localState.Get(r.action).refusedDigest == r.statusDigest
 }
 
-// readMandate looks at the Mandate past the cache, which may be further behind than that of the actions: a Mandate that was
-// suspended before the action was created keeps it from being carried out.
+// readMandate looks at the Mandate past the cache, which may be further behind than that of the actions: a Mandate that
+// was suspended before the action was created keeps it from being carried out.
 func (r *reconciliation) readMandate(ctx context.Context) error {
 	if err := r.observeMandate(ctx, r.live); err != nil {
 		return err
@@ -108,5 +124,8 @@ func (r *reconciliation) readApplication(ctx context.Context) {
 	s.read = true
 	// An answer without a reference, or in other letters, is not one with another reference.
 	s.sameReference = application.Reference == "" || strings.EqualFold(application.Reference, r.reference)
-	s.member = slices.ContainsFunc(application.Individuals, func(i idv.Individual) bool { return i.ID == r.facts.mandate.individual })
+	s.member = slices.ContainsFunc(
+		application.Individuals,
+		func(i idv.Individual) bool { return i.ID == r.facts.mandate.individual },
+	)
 }

@@ -25,8 +25,8 @@ type conditionSpec struct {
 	message  string
 }
 
-// conditionSpecs has an entry for every reason that is shown. The sentences are fixed: no text of the service and no value of the
-// order goes into a condition.
+// conditionSpecs has an entry for every reason that is shown. The sentences are fixed: no text of the service and no
+// value of the order goes into a condition.
 var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonMandateNotFound: {open,
 		"The Mandate that spec.mandateRef names does not exist in this namespace. Create it within ten minutes of this " +

@@ -68,8 +68,8 @@ func (r *reconciliation) Decide() decision {
 	return decide(r.facts)
 }
 
-// TryAcquire takes a slot of the connection, so that the MandateActions of one connection do not take all workers. Without
-// a connection that works, no request is sent.
+// TryAcquire takes a slot of the connection, so that the MandateActions of one connection do not take all workers.
+// Without a connection that works, no request is sent.
 func (r *reconciliation) TryAcquire(s step) bool {
 	if !r.facts.service.Ready || s == stepDelete {
 		return true

@@ -18,18 +18,18 @@ import (
 // Why nobody is e-mailed twice, whichever process ends at whatever moment:
 //
 // The request goes out only after its attempt is in the status, written on condition that nobody has written since the
-// action was read, and only from the reconciliation that wrote it. So an attempt in the status means: one request at most,
-// by one process, and nobody else sends while it is there.
+// action was read, and only from the reconciliation that wrote it. So an attempt in the status means: one request at
+// most, by one process, and nobody else sends while it is there.
 //
-// The attempt leaves the status in two ways. Either the action ends, which is final. Or the client proves that nothing was
-// done (NotSent, 429, 401). Then the action is open again, and an operator makes the next attempt on condition of that very
-// write. An operator that ends cannot lose the proof in such a way that another one sends: the proof counts once it is
-// written, and until then the attempt is still there, and another operator ends the action as OutcomeUnknown. A shutdown
-// before the request is such a proof, and is written. After it, the client is not cut short, and Drain waits for the answer
-// and its writing.
+// The attempt leaves the status in two ways. Either the action ends, which is final. Or the client proves that nothing
+// was done (NotSent, 429, 401). Then the action is open again, and an operator makes the next attempt on condition of
+// that very write. An operator that ends cannot lose the proof in such a way that another one sends: the proof counts
+// once it is written, and until then the attempt is still there, and another operator ends the action as
+// OutcomeUnknown. A shutdown before the request is such a proof, and is written. After it, the client is not cut short,
+// and Drain waits for the answer and its writing.
 //
-// If an operator is held up for longer than the handover between its start and its request, another one may have ended the
-// action as OutcomeUnknown when it sends. That is one request, and what the status says.
+// If an operator is held up for longer than the handover between its start and its request, another one may have ended
+// the action as OutcomeUnknown when it sends. That is one request, and what the status says.
 
 // errIncomplete means that the API server dropped a field.
 var errIncomplete = errors.New("the MandateAction CRD is older than this operator: apply the CRDs of this version")
@@ -61,8 +61,8 @@ func (r *reconciliation) start(ctx context.Context) error {
 	}
 }
 
-// startConflict is for a start that somebody's write came before. That may have been an earlier try of this very start, of
-// which the answer was lost.
+// startConflict is for a start that somebody's write came before. That may have been an earlier try of this very start,
+// of which the answer was lost.
 func (r *reconciliation) startConflict(ctx context.Context) error {
 	r.facts.failureReason = reasonStaleCache
 	if err := r.refresh(ctx); err != nil {
@@ -143,8 +143,8 @@ func (r *reconciliation) conclude(ctx context.Context, reason string) error {
 	}
 }
 
-// refresh reads the action past the cache. If it was deleted and applied again, that shows in the attempt: no other action
-// has this one.
+// refresh reads the action past the cache. If it was deleted and applied again, that shows in the attempt: no other
+// action has this one.
 func (r *reconciliation) refresh(ctx context.Context) error {
 	live := &v1alpha1.MandateAction{}
 	if err := r.live.Get(ctx, client.ObjectKeyFromObject(r.action), live); err != nil {

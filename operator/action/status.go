@@ -11,8 +11,9 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// writeStatus is the only place that writes the status of actions: one patch, and none if nothing changed. It is refused
-// with a conflict if r.action is not the latest, whatever has changed. That is what makes a start one operator's alone.
+// writeStatus is the only place that writes the status of actions: one patch, and none if nothing changed. It is
+// refused with a conflict if r.action is not the latest, whatever has changed. That is what makes a start one
+// operator's alone.
 func (r *reconciliation) writeStatus(ctx context.Context, reason string) error {
 	if r.keepsStatus(reason) {
 		return nil
@@ -22,7 +23,11 @@ func (r *reconciliation) writeStatus(ctx context.Context, reason string) error {
 	if equality.Semantic.DeepEqual(updated.Status, r.action.Status) {
 		return nil
 	}
-	if err := r.statusWriter.Patch(ctx, updated, client.MergeFromWithOptions(r.action, client.MergeFromWithOptimisticLock{})); err != nil {
+	if err := r.statusWriter.Patch(
+		ctx,
+		updated,
+		client.MergeFromWithOptions(r.action, client.MergeFromWithOptimisticLock{}),
+	); err != nil {
 		return err
 	}
 	r.action = updated
@@ -62,7 +67,16 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateActionStatus, reason 
 	}
 	v := conditionSpecs[reason]
 	set := func(conditionType string) {
-		meta.SetStatusCondition(&status.Conditions, metav1.Condition{Type: conditionType, Status: metav1.ConditionTrue, Reason: reason, Message: v.message, ObservedGeneration: generation})
+		meta.SetStatusCondition(
+			&status.Conditions,
+			metav1.Condition{
+				Type:               conditionType,
+				Status:             metav1.ConditionTrue,
+				Reason:             reason,
+				Message:            v.message,
+				ObservedGeneration: generation,
+			},
+		)
 	}
 	if v.progress == open {
 		set(v1alpha1.ConditionReconciling)

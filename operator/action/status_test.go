@@ -14,10 +14,14 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// What kstatus, and so Flux and kpt, says of an action with each reason: a failure is one for tools that do not know our
-// conditions, and an action that is open is not done.
+// What kstatus, and so Flux and kpt, says of an action with each reason: a failure is one for tools that do not know
+// our conditions, and an action that is open is not done.
 func TestVerdicts(t *testing.T) {
-	want := map[progress]status.Status{open: status.InProgressStatus, complete: status.CurrentStatus, failed: status.FailedStatus}
+	want := map[progress]status.Status{
+		open:     status.InProgressStatus,
+		complete: status.CurrentStatus,
+		failed:   status.FailedStatus,
+	}
 	for reason, v := range conditionSpecs {
 		t.Run(reason, func(t *testing.T) {
 			for _, before := range []string{"", v1alpha1.ReasonMandateNotFound, v1alpha1.ReasonStarted} {
@@ -75,7 +79,9 @@ func TestStatusAfterTheEnd(t *testing.T) {
 	o.Generation, p.facts.now = 4, p.facts.now.Add(time.Hour)
 	p.statusFor(&o.Status, reasonEnded)
 	failed := meta.FindStatusCondition(o.Status.Conditions, v1alpha1.ConditionFailed)
-	if !o.Status.CompletedTime.Time.Equal(ended) || failed.Reason != v1alpha1.ReasonRefused || failed.ObservedGeneration != 4 || o.Status.ObservedGeneration != 4 {
+	if !o.Status.CompletedTime.Time.Equal(ended) || failed.Reason != v1alpha1.ReasonRefused ||
+		failed.ObservedGeneration != 4 ||
+		o.Status.ObservedGeneration != 4 {
 		t.Errorf("the status after an edit: %+v", o.Status)
 	}
 	if got := kstatus(t, o); got != status.FailedStatus {

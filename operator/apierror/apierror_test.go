@@ -15,10 +15,15 @@ import (
 
 // What a webhook says, or the value that it refuses, is not repeated; what happened to which object is.
 func TestBare(t *testing.T) {
+	secrets := schema.GroupResource{Resource: "secrets"}
 	kind := schema.GroupKind{Kind: "Secret"}
-	invalid := apierrors.NewInvalid(kind, "jane-report", field.ErrorList{field.Invalid(field.NewPath("data", "report"), "canary", "canary")})
+	invalid := apierrors.NewInvalid(
+		kind,
+		"jane-report",
+		field.ErrorList{field.Invalid(field.NewPath("data", "report"), "canary", "canary")},
+	)
 	for name, err := range map[string]error{
-		"denied":  fmt.Errorf("creating: %w", apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "jane-report", errors.New("canary"))),
+		"denied":  fmt.Errorf("creating: %w", apierrors.NewForbidden(secrets, "jane-report", errors.New("canary"))),
 		"invalid": invalid,
 	} {
 		got := apierror.Redact(err).Error()

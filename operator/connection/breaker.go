@@ -18,8 +18,8 @@ const (
 	Failed
 )
 
-// resultOf says what a request has shown about the connection. A failure that is about this one request alone, such as a
-// refusal, counts as a success.
+// resultOf says what a request has shown about the connection. A failure that is about this one request alone, such as
+// a refusal, counts as a success.
 func resultOf(err error) Result {
 	switch client.KindOf(err) {
 	case client.KindCredentials, client.KindUnreachable, client.KindConnection, client.KindTimeout, client.KindServer,

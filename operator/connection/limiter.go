@@ -21,8 +21,8 @@ const (
 )
 
 // ConcurrencyLimiter bounds how many reconciliations use a connection at a time, so that a service that does not answer
-// holds up no other. It never blocks: a reconciliation that gets no slot ends, and its object is woken up when a slot is
-// free and the rate limit leaves room for a request.
+// holds up no other. It never blocks: a reconciliation that gets no slot ends, and its object is woken up when a slot
+// is free and the rate limit leaves room for a request.
 type ConcurrencyLimiter struct {
 	capacity int // 0: unlimited
 	notify   func(types.NamespacedName)
@@ -123,8 +123,8 @@ func (l *ConcurrencyLimiter) dequeue() (next []types.NamespacedName) {
 	return next
 }
 
-// Slot is the place of one reconciliation in a ConcurrencyLimiter, and what it has learned about the connection. The zero
-// value holds none.
+// Slot is the place of one reconciliation in a ConcurrencyLimiter, and what it has learned about the connection. The
+// zero value holds none.
 type Slot struct {
 	limiter *ConcurrencyLimiter
 	result  Result

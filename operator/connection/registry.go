@@ -52,7 +52,8 @@ type Registry struct {
 	onOpen      func(Key)
 }
 
-// NewRegistry makes an empty Registry. Of each kind of object, so many may use one connection at a time; 0 is unlimited.
+// NewRegistry makes an empty Registry. Of each kind of object, so many may use one connection at a time; 0 is
+// unlimited.
 func NewRegistry(concurrency int) *Registry {
 	return &Registry{
 		Changes:  make(chan event.TypedGenericEvent[Key]),

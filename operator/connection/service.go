@@ -121,8 +121,8 @@ func (r ServiceReader) Find(ctx context.Context, key Key, namespace string) (Ser
 	return service, Granted, nil
 }
 
-// NamespaceSelector of a ClusterIdentityService: without one it selects nothing, and an empty one selects everything. That
-// is how Kubernetes reads a LabelSelector.
+// NamespaceSelector of a ClusterIdentityService: without one it selects nothing, and an empty one selects everything.
+// That is how Kubernetes reads a LabelSelector.
 func NamespaceSelector(service *v1alpha1.ClusterIdentityService) (labels.Selector, error) {
 	return metav1.LabelSelectorAsSelector(service.Spec.NamespaceSelector)
 }
@@ -133,8 +133,8 @@ func NewNamespace() *metav1.PartialObjectMetadata {
 }
 
 // LiveReader finds services at the API server, for many reconciliations at once. One read answers everybody who asked
-// before it began. Who asks during a read waits for the next one, because the answer to the current one may be older than
-// the question.
+// before it began. Who asks during a read waits for the next one, because the answer to the current one may be older
+// than the question.
 type LiveReader struct {
 	services ServiceReader
 	flights  singleflight.Group
@@ -146,8 +146,8 @@ func NewLiveReader(services ServiceReader) *LiveReader {
 	return &LiveReader{services: services, reading: keymutex.NewHashed(0)}
 }
 
-// Find is that of ServiceReader. What it finds was so at some time after it was called. The service is shared with others,
-// and must not be changed.
+// Find is that of ServiceReader. What it finds was so at some time after it was called. The service is shared with
+// others, and must not be changed.
 func (r *LiveReader) Find(ctx context.Context, key Key, namespace string) (Service, Access, error) {
 	type answer struct {
 		service Service

@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// LocalState is what this process remembers of objects between reconciliations. A restart loses it, which may cost a few
-// requests and nothing else: what must not be forgotten is stored at the API server. The zero value is empty.
+// LocalState is what this process remembers of objects between reconciliations. A restart loses it, which may cost a
+// few requests and nothing else: what must not be forgotten is stored at the API server. The zero value is empty.
 type LocalState[T any] struct {
 	mu      sync.Mutex
 	entries map[types.NamespacedName]Entry[T]
@@ -22,8 +22,8 @@ type Entry[T any] struct {
 	Value T
 }
 
-// Update changes what is remembered of an object, and returns it. An object of the same name with another UID starts with
-// a zero value.
+// Update changes what is remembered of an object, and returns it. An object of the same name with another UID starts
+// with a zero value.
 func (s *LocalState[T]) Update(object client.Object, change func(*T)) T {
 	s.mu.Lock()
 	defer s.mu.Unlock()

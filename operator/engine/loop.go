@@ -1,8 +1,8 @@
-// Package engine is what the controllers of Mandates and MandateActions have in common: the loop of steps, what a process
-// remembers between reconciliations, the use of a connection, backoff, and the drain on shutdown.
+// Package engine is what the controllers of Mandates and MandateActions have in common: the loop of steps, what a
+// process remembers between reconciliations, the use of a connection, backoff, and the drain on shutdown.
 //
-// A reconciliation is a loop: decide, make one step with at most one effect outside the process, decide again. A crash is
-// therefore always a crash between two steps. What to decide, and what a step does, is up to the controllers.
+// A reconciliation is a loop: decide, make one step with at most one effect outside the process, decide again. A crash
+// is therefore always a crash between two steps. What to decide, and what a step does, is up to the controllers.
 package engine
 
 import (

@@ -56,8 +56,8 @@ type Session struct {
 	Slot connection.Slot
 }
 
-// Resolve finds the connection that a Mandate uses. A connection that was made from an earlier version of the service is
-// not the one: its URL or prefix may be another's. The session keeps its slot.
+// Resolve finds the connection that a Mandate uses. A connection that was made from an earlier version of the service
+// is not the one: its URL or prefix may be another's. The session keeps its slot.
 func (s *Session) Resolve(ctx context.Context, services *Services, mandate *v1alpha1.Mandate) (ServiceFacts, error) {
 	s.Key = connection.KeyOf(mandate)
 	service, access, err := services.Find(ctx, s.Key, mandate.Namespace)
@@ -77,12 +77,14 @@ func (s *Session) Resolve(ctx context.Context, services *Services, mandate *v1al
 	return facts, nil
 }
 
-// RequestFailed records why a request to the service failed, and asks for a probe if that may be the connection's fault.
+// RequestFailed records why a request to the service failed, and asks for a probe if that may be the connection's
+// fault.
 func (s *Session) RequestFailed(services *Services, err error) {
 	if s.Slot.RequestFailed(err) {
 		services.RequestProbe(s.Key)
 	}
 }
+
 // maxText is what the CRDs allow for a text that comes from a service.
 const maxText = 256
 

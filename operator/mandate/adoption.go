@@ -11,8 +11,8 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// adoptedByOther reports whether another Mandate has the application that this one is to adopt. The ledger knows only the
-// Mandates of one namespace.
+// adoptedByOther reports whether another Mandate has the application that this one is to adopt. The ledger knows only
+// the Mandates of one namespace.
 func (r *reconciliation) adoptedByOther(ctx context.Context) (bool, error) {
 	var mandates v1alpha1.MandateList
 	if err := r.cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy); err != nil {

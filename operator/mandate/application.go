@@ -14,9 +14,9 @@ import (
 
 // read retrieves the application.
 func (r *reconciliation) read(ctx context.Context) {
-	id, failureReason := r.facts.id, v1alpha1.ReasonReadFailed
+	id, reason := r.facts.id, v1alpha1.ReasonReadFailed
 	if id == 0 {
-		id, failureReason = r.facts.adopt, v1alpha1.ReasonRetrying
+		id, reason = r.facts.adopt, v1alpha1.ReasonRetrying
 	}
 	application, err := r.client.RetrieveApplication(ctx, id)
 	a := &r.facts.application
@@ -25,13 +25,15 @@ func (r *reconciliation) read(ctx context.Context) {
 		a.missing = true
 		return
 	case err != nil:
-		r.requestFailed(ctx, err, failureReason)
+		r.requestFailed(ctx, err, reason)
 		return
 	}
-	a.read, a.missing, a.referenceMatched = true, false, strings.EqualFold(application.Reference, r.reference)
+	a.read = true
+	a.missing = false
+	a.referenceMatched = strings.EqualFold(application.Reference, r.reference)
 	a.sameReference = r.matches(application.Reference)
 	if !a.sameReference {
-		return // it is somebody else's: nothing of it is looked at
+		return // it is another Mandate's or person's: nothing of it is used
 	}
 	r.application = application
 	r.loadReferences(ctx)
@@ -48,8 +50,9 @@ func (r *reconciliation) read(ctx context.Context) {
 	}
 }
 
-// matches reports whether the reference that the service shows is this Mandate's. Where the ledger or the status vouches for
-// the id, none at all is no other one, and neither is one in other letters; a person who names an id may be wrong.
+// matches reports whether the reference that the service shows is this Mandate's. Where the ledger or the status
+// vouches for the id, an application without a reference matches, and so does one in other letters. Where a person names
+// the id, which may be wrong, only the same reference matches.
 func (r *reconciliation) matches(shown string) bool {
 	if r.facts.id == 0 {
 		return shown == r.reference
@@ -57,8 +60,9 @@ func (r *reconciliation) matches(shown string) bool {
 	return shown == "" || strings.EqualFold(shown, r.reference)
 }
 
-// loadReferences reads the references that the individuals were sent with, if they are needed to tell who is who: the
-// cache does not have them, and the status not yet the ids. Without them the order decides.
+// loadReferences reads the references that the individuals were sent with, if they are needed to match the individuals
+// of the answer: the cache does not have them, and the status does not have the ids yet. Without them the position
+// decides.
 func (r *reconciliation) loadReferences(ctx context.Context) {
 	shown := r.mandate.Status.Individuals
 	unknown := slices.ContainsFunc(shown, func(i v1alpha1.IndividualStatus) bool { return i.ID == 0 })
@@ -74,8 +78,8 @@ func (r *reconciliation) loadReferences(ctx context.Context) {
 	}
 }
 
-// probe asks for something that has nothing to do with the application: a service that answers that, with these
-// credentials, means its 404.
+// probe reads something that has nothing to do with the application. If the service answers that, with the same
+// credentials, its 404 is believed.
 func (r *reconciliation) probe(ctx context.Context) {
 	if _, err := r.client.RetrieveReferences(ctx); err != nil {
 		r.requestFailed(ctx, err, v1alpha1.ReasonConfirming)
@@ -103,15 +107,18 @@ func (r *reconciliation) archive(ctx context.Context) {
 	}
 }
 
-// sendDecision sends complete or reject, and has the application read again. A refusal is shown, and remembered by what the
-// application looked like.
-func (r *reconciliation) sendDecision(ctx context.Context, send func(context.Context, int64) (*idv.Application, error)) {
+// sendDecision sends complete or reject, and has the application read again. A refusal is shown, and remembered by what
+// the application looked like.
+func (r *reconciliation) sendDecision(
+	ctx context.Context, send func(context.Context, int64) (*idv.Application, error),
+) {
 	a := &r.facts.application
 	a.decided = true
 	_, err := send(ctx, r.facts.id)
 	switch {
 	case err == nil:
-		log.FromContext(ctx).Info("Carried out the decision", "decision", r.mandate.Spec.Decision, "applicationID", r.facts.id)
+		log.FromContext(ctx).Info("Carried out the decision",
+			"decision", r.mandate.Spec.Decision, "applicationID", r.facts.id)
 		a.read = false
 	case idv.IsRefusal(err):
 		a.refused = true

@@ -1,7 +1,7 @@
 // Package mandate is the controller of Mandates: one application each at the service, never two.
 //
-// decide (facts in, one step out) is the protocol and does no I/O. The reconciliation performs the steps, in the loop of
-// package engine. status.go is the only writer of status.
+// decide (facts in, one step out) is the protocol and does no I/O. The reconciliation performs the steps, in the loop
+// of package engine. status.go is the only writer of status.
 package mandate
 
 import (
@@ -48,7 +48,8 @@ type Config struct {
 	Ledger ledger.Ledger
 	// Events takes what people should hear of.
 	Events events.EventRecorder
-	// SettleDelay is more than twice what the service takes for any request: an attempt may go out until half of it is over.
+	// SettleDelay is more than twice what the service takes for any request: an attempt may go out until half of it is
+	// over.
 	SettleDelay time.Duration
 	// DeletionGiveUpAfter is how long a deletion waits for the service.
 	DeletionGiveUpAfter time.Duration

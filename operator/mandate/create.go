@@ -67,17 +67,17 @@ func (r *reconciliation) retake(ctx context.Context) error {
 	return nil
 }
 
-// attemptRecorded takes the attempt over from the record. It started before it was written, and not when the answer came:
-// other operators count from when they saw it.
+// attemptRecorded takes the attempt over from the record. It started before it was written, and not when the answer
+// came: other operators count from when they saw it.
 func (r *reconciliation) attemptRecorded(record *v1alpha1.ApplicationRecord, started time.Time) {
 	r.setRecord(record)
 	r.facts.attempt = attemptFacts{active: true, started: started}
 }
 
-// verify reads the Mandate and its service past the cache and after the claim. An edit or a deletion that came in between
-// must stop the attempt, and so must an id that somebody else has bound, or a namespace that is not selected any more. An
-// operator that knows of an edit looks for attempts under other references before it begins its own, and finds the one that
-// is verified here.
+// verify reads the Mandate and its service past the cache and after the claim. An edit or a deletion that came in
+// between must stop the attempt, and so must an id that somebody else has bound, or a namespace that is not selected
+// any more. An operator that knows of an edit looks for attempts under other references before it begins its own, and
+// finds the one that is verified here.
 func (r *reconciliation) verify(ctx context.Context) {
 	mandate, used := &v1alpha1.Mandate{}, &r.session.Connection
 	service, access, err := r.liveServices.Find(ctx, r.session.Key, r.mandate.Namespace)
@@ -100,8 +100,8 @@ func (r *reconciliation) takeSpec(ctx context.Context, live *v1alpha1.Mandate) b
 	return err == nil && inputs.digest == r.facts.inputs.digest
 }
 
-// current reports whether a live Mandate is the one of this reconciliation, without an application that somebody else has
-// given it since.
+// current reports whether a live Mandate is the one of this reconciliation, without an application that somebody else
+// has given it since.
 func (r *reconciliation) current(live *v1alpha1.Mandate) bool {
 	return live.UID == r.mandate.UID && live.Generation == r.mandate.Generation &&
 		live.DeletionTimestamp.IsZero() && live.Status.ApplicationID == nil
@@ -214,16 +214,21 @@ func (r *reconciliation) deposit(ctx context.Context) error {
 		}
 		r.facts.bound = r.facts.records.id == r.facts.attempt.id
 		if !r.facts.bound {
-			logger.Error(nil, "Another application or Mandate took the ApplicationRecord, look for this application at the service",
-				"recordedID", r.facts.records.id)
+			logger.Error(
+				nil,
+				"Another application or Mandate took the ApplicationRecord, look for this application at the service",
+				"recordedID",
+				r.facts.records.id,
+			)
 		}
 		r.facts.attempt = attemptFacts{}
 		return nil
 	}
 }
 
-// depositInMandate is for an id that the ledger cannot take because its namespace is being deleted. If the Mandate still
-// exists, the reconciliation goes on with it as it is now: its deletionPolicy is carried out, or the status shows the id.
+// depositInMandate is for an id that the ledger cannot take because its namespace is being deleted. If the Mandate
+// still exists, the reconciliation goes on with it as it is now: its deletionPolicy is carried out, or the status shows
+// the id.
 func (r *reconciliation) depositInMandate(ctx context.Context) error {
 	id, live := r.facts.attempt.id, &v1alpha1.Mandate{}
 	if err := client.IgnoreNotFound(r.live.Get(ctx, client.ObjectKeyFromObject(r.mandate), live)); err != nil {

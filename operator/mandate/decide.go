@@ -16,13 +16,14 @@ const (
 	attemptWindow = 49 * 24 * time.Hour
 	// maxAttempts under one reference that may have reached the service: one, and three to learn what became of it.
 	maxAttempts = 4
-	// lagAllowance is how long a new application that was never read is taken for one that is not visible yet, and lagRequeue
-	// how soon it is looked for again.
+	// lagAllowance is how long a new application that was never read is taken for one that is not visible yet, and
+	// lagRequeue how soon it is looked for again.
 	lagAllowance = 30 * time.Second
 	lagRequeue   = 2 * time.Second
 )
 
-// step is one thing to do. It has at most one effect outside this process, so that every crash is a crash between steps.
+// step is one thing to do. It has at most one effect outside this process, so that every crash is a crash between
+// steps.
 type step string
 
 const (
@@ -32,9 +33,9 @@ const (
 	stepRelease     step = "Release"     // delete a record of another Mandate that left nothing behind
 	stepResolve     step = "Resolve"     // find what the application is to be made from
 	stepClaim       step = "Claim"       // create the record
-	stepRetake      step = "Retake"      // begin another attempt on the record
+	stepRetake      step = "Retake"      // make another attempt on the record
 	stepVerify      step = "Verify"      // read the live Mandate, after the claim
-	stepPost        step = "Post"        // create the application: the one call that e-mails
+	stepPost        step = "Post"        // create the application: the one request that e-mails
 	stepDeposit     step = "Deposit"     // write the id into the record
 	stepConclude    step = "Conclude"    // write into the record that the attempt created nothing, or may have
 	stepRead        step = "Read"        // retrieve the application
@@ -48,6 +49,7 @@ const (
 	stepReject      step = "Reject"
 )
 
+// decision is what decide returns: a step or, for stepWait, why there is none and when to look again (0: by the reason).
 type decision = engine.Decision[step]
 
 // wait decides that there is nothing to do now; waitFor, for how long.
@@ -65,7 +67,7 @@ func waitFor(reason string, d time.Duration) decision {
 func decide(f facts) decision {
 	switch {
 	case f.attempt.active:
-		return decideAttempt(f) // what was begun is brought to its end, even if the Mandate is being deleted
+		return decideAttempt(f) // an attempt is concluded even if the Mandate is being deleted
 	case f.deletion.requested:
 		return decideDeletion(f)
 	case f.failureReason != "":
@@ -88,18 +90,14 @@ func decide(f facts) decision {
 func decideCreate(f facts) decision {
 	r := f.records
 	switch {
-	case !f.service.Exists:
-		return wait(v1alpha1.ReasonServiceNotFound)
-	case f.service.Denied:
-		return wait(v1alpha1.ReasonServiceNotAllowed)
-	case !f.service.Known:
-		return wait(v1alpha1.ReasonServiceNotReady)
+	case f.service.UnknownReason() != "":
+		return wait(f.service.UnknownReason())
 	case !r.read:
 		return decideUnread(f)
 	case f.edited && !r.listed && (!r.mine || !r.sent):
 		return decision{Step: stepListRecords}
 	case f.unknown && !r.mine:
-		return wait(v1alpha1.ReasonOutcomeUnknown) // the ledger was lost: with its namespace, or to somebody's hand
+		return wait(v1alpha1.ReasonOutcomeUnknown) // the ledger was lost: somebody deleted it, or its namespace
 	case r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):
 		return wait(v1alpha1.ReasonReferenceConflict)
 	case r.exists && (r.sent || r.id != 0):
@@ -122,9 +120,9 @@ func decideCreate(f facts) decision {
 	}
 }
 
-// decideUnread is for a Mandate whose record was not looked for yet. Creating the record tells, too, whether there is one:
-// for a Mandate that nothing was done for that is what comes of it, and looking first would only cost a request. It is
-// looked for before anything else keeps the Mandate from being created, because it may be one that was applied again.
+// decideUnread is for a Mandate whose record was not read yet. Creating the record shows, too, whether there is one: for
+// a Mandate that was never reconciled, to read it first would only cost a request. If something keeps the application
+// from being created, the record is read, because the Mandate may be one that was applied again.
 func decideUnread(f facts) decision {
 	if f.neverReconciled && !f.edited && !f.records.exists {
 		switch blocked := blockedPost(f); blocked.Step {
@@ -138,8 +136,8 @@ func decideUnread(f facts) decision {
 }
 
 // decideUnknown is for an attempt that may have created the application and whose answer nobody has. The same reference
-// is sent again: the service can only create it, if the first request never arrived, or call it a duplicate. A refusal for
-// another reason leaves that open, until the spec or a Secret changes.
+// is sent again: the service can only create it, if the first request never arrived, or call it a duplicate. A refusal
+// for another reason leaves that open, until the spec or a Secret changes.
 func decideUnknown(f facts) decision {
 	r := f.records
 	switch {
@@ -147,7 +145,8 @@ func decideUnknown(f facts) decision {
 		return wait(v1alpha1.ReasonOutcomeUnknown) // this service knows nothing of it, and would create it once more
 	case f.now.Sub(r.firstStarted) >= retention:
 		return wait(reasonVanished) // whatever there was, the service has deleted it
-	case r.verdict == v1alpha1.VerdictTaken, r.ordinal >= maxAttempts, f.now.Sub(r.firstStarted) >= attemptWindow, deadlinePassed(f):
+	case r.verdict == v1alpha1.VerdictTaken, r.ordinal >= maxAttempts,
+		f.now.Sub(r.firstStarted) >= attemptWindow, deadlinePassed(f):
 		return wait(v1alpha1.ReasonOutcomeUnknown)
 	case r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)):
 		return waitFor(v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now))
@@ -166,7 +165,7 @@ func blockedPost(f facts) decision {
 	switch {
 	case deadlinePassed(f):
 		return wait(v1alpha1.ReasonCreateDeadlinePassed)
-	case !f.service.Ready, f.service.Deleting: // whoever deletes a connection wants nothing new to be sent
+	case !f.service.Ready, f.service.Deleting: // nothing new is sent by way of a service that is being deleted
 		return wait(v1alpha1.ReasonServiceNotReady)
 	case !f.inputs.resolved:
 		return decision{Step: stepResolve}

@@ -13,13 +13,9 @@ func decideApplication(f facts) decision {
 	final := f.outcome != "" || a.read && (a.stage == client.StageCompleted || a.stage == client.StageRejected)
 	switch {
 	case f.outcome != "" && !f.archive:
-		return wait(restingReason(f))
-	case !f.service.Exists:
-		return wait(v1alpha1.ReasonServiceNotFound)
-	case f.service.Denied:
-		return wait(v1alpha1.ReasonServiceNotAllowed)
-	case !f.service.Known, !f.service.Ready:
-		return wait(v1alpha1.ReasonServiceNotReady)
+		return wait(acceptedReason(f))
+	case f.service.UnusableReason() != "":
+		return wait(f.service.UnusableReason())
 	case a.missing:
 		return decideMissing(f)
 	case !a.read:
@@ -31,20 +27,20 @@ func decideApplication(f facts) decision {
 	case !f.bound && f.adopt != 0 && f.adopt != f.id:
 		return wait(v1alpha1.ReasonAdoptionRefused) // the ledger knows better which one is this Mandate's
 	}
-	switch ordered := decideOrdered(f, final); {
-	case ordered == "":
-		return wait(restingReason(f))
+	switch requested := requestedStep(f, final); {
+	case requested == "":
+		return wait(acceptedReason(f))
 	case !a.referenceMatched && !f.records.listed:
 		return decision{Step: stepListRecords}
 	case !a.referenceMatched && f.records.recordedAtOtherURL:
 		return wait(v1alpha1.ReasonServiceMismatch) // this service shows no references
 	default:
-		return decision{Step: ordered}
+		return decision{Step: requested}
 	}
 }
 
-// decideOrdered is what the spec asks to be done to the application now; "" if nothing.
-func decideOrdered(f facts, final bool) step {
+// requestedStep is what the spec asks to be done to the application now; "" if nothing.
+func requestedStep(f facts, final bool) step {
 	a := f.application
 	refused := f.refusedDigest != "" && f.refusedDigest == a.digest
 	switch {
@@ -63,13 +59,11 @@ func decideOrdered(f facts, final bool) step {
 	}
 }
 
-func restingReason(f facts) string {
-	switch {
-	case f.archive && f.application.read && !f.application.archived:
+func acceptedReason(f facts) string {
+	if f.archive && f.application.read && !f.application.archived {
 		return v1alpha1.ReasonNotArchived
-	default:
-		return v1alpha1.ReasonAccepted
 	}
+	return v1alpha1.ReasonAccepted
 }
 
 // decideMissing is for a 404 on a known id: it is believed after a second one, and only while the service is healthy
@@ -110,17 +104,13 @@ func vanishedOutcome(now, created time.Time) v1alpha1.Outcome {
 	return v1alpha1.OutcomeDeleted
 }
 
-// decideAdoption binds an application that a person says is this Mandate's, if it has the reference and nobody else has it.
-// Nothing is created, right or wrong.
+// decideAdoption binds an application that a person says is this Mandate's, if it has the reference and nobody else has
+// it. Nothing is created, right or wrong.
 func decideAdoption(f facts) decision {
 	r, a := f.records, f.application
 	switch {
-	case !f.service.Exists:
-		return wait(v1alpha1.ReasonServiceNotFound)
-	case f.service.Denied:
-		return wait(v1alpha1.ReasonServiceNotAllowed)
-	case !f.service.Known, !f.service.Ready:
-		return wait(v1alpha1.ReasonServiceNotReady)
+	case f.service.UnusableReason() != "":
+		return wait(f.service.UnusableReason())
 	case !r.read:
 		return decision{Step: stepReadRecord}
 	case f.edited && !r.listed && (!r.mine || !r.sent):
@@ -141,16 +131,17 @@ func decideAdoption(f facts) decision {
 	}
 }
 
-// decideDeletion does what deletionPolicy says before the Mandate goes. A Mandate without the finalizer is as good as gone.
-// The IdentityService may have been pointed at another service since, where the id is nothing, or another application: the
-// ledger tells which service it was, and the application is read before anything is done to it. A service that has merely
-// moved shows the reference.
+// decideDeletion does what deletionPolicy says before the Mandate goes. A Mandate without the finalizer is as good as
+// gone. The IdentityService may have been pointed at another service since, where the id is nothing, or another
+// application: the ledger says which service it was, and the application is read before anything is done to it. A
+// service that has merely moved shows the reference.
 func decideDeletion(f facts) decision {
-	a, r, d := f.application, f.records, f.deletion
+	a, r := f.application, f.records
+	d := f.deletion
 	switch {
 	case !d.finalizer:
 		return wait(reasonDeleting)
-	case f.failureReason == reasonStaleCache: // to take the finalizer off, again and again, would be refused each time
+	case f.failureReason == reasonStaleCache: // the API server would refuse to remove the finalizer
 		return wait(reasonStaleCache)
 	case a.missing && lags(f):
 		return waitFor(v1alpha1.ReasonDeletionWaiting, lagRequeue)
@@ -164,7 +155,7 @@ func decideDeletion(f facts) decision {
 		return decision{Step: stepListRecords}
 	case f.id == 0 && r.id == 0:
 		return decision{Step: stepFinalizer} // there is no application, or none that can be named
-	case !f.service.Exists, f.service.Denied, !f.service.Known, !f.service.Ready:
+	case f.service.UnusableReason() != "":
 		return wait(v1alpha1.ReasonDeletionWaiting)
 	case f.id == 0:
 		return wait(v1alpha1.ReasonDeletionRefused)

@@ -10,7 +10,10 @@ import (
 // bound is a Mandate whose application was read before, and has just been read again.
 func bound(change func(*facts)) facts {
 	return newMandate(func(f *facts) {
-		f.id, f.bound, f.seen, f.records.listed = 7, true, true, true
+		f.id = 7
+		f.bound = true
+		f.seen = true
+		f.records.listed = true
 		f.application = applicationFacts{read: true, sameReference: true}
 		change(f)
 	})
@@ -45,52 +48,71 @@ func applications() map[string]decideCase {
 		"a decision, before the ledger was asked": {
 			why: "the IdentityService may lead to another service since, where the id is somebody else's",
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage, f.records.listed = v1alpha1.DecisionComplete, client.StageInReview, false
+				f.decision = v1alpha1.DecisionComplete
+				f.application.stage = client.StageInReview
+				f.records.listed = false
 			}),
 			want: decision{Step: stepListRecords},
 		},
 		"a decision about an application of another service": {
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage, f.records.recordedAtOtherURL = v1alpha1.DecisionComplete, client.StageInReview, true
+				f.decision = v1alpha1.DecisionComplete
+				f.application.stage = client.StageInReview
+				f.records.recordedAtOtherURL = true
 			}),
 			want: wait(v1alpha1.ReasonServiceMismatch),
 		},
 		"a decision, and the service has moved": {
 			why: "under the id there is the Mandate's reference: no other application has both",
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage, f.application.referenceMatched, f.records.recordedAtOtherURL = v1alpha1.DecisionComplete, client.StageInReview, true, true
+				f.decision = v1alpha1.DecisionComplete
+				f.application.stage = client.StageInReview
+				f.application.referenceMatched = true
+				f.records.recordedAtOtherURL = true
 			}),
 			want: decision{Step: stepComplete},
 		},
 		"a 404 after eight weeks, and the service has moved": {
 			facts: bound(func(f *facts) {
-				f.application, f.records.recordedAtOtherURL, f.createdTime = applicationFacts{missing: true}, true, now.Add(-56*day)
+				f.application = applicationFacts{missing: true}
+				f.records.recordedAtOtherURL = true
+				f.createdTime = now.Add(-56 * day)
 			}),
 			want: waitFor(v1alpha1.ReasonConfirming, 5*time.Minute),
 		},
 		"another reference under the id": {
 			why: "whatever the spec asks for, it does not ask it for somebody else's application",
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage, f.application.sameReference = v1alpha1.DecisionComplete, client.StageInReview, false
+				f.decision = v1alpha1.DecisionComplete
+				f.application.stage = client.StageInReview
+				f.application.sameReference = false
 			}),
 			want: wait(v1alpha1.ReasonServiceMismatch),
 		},
 		"a decision is sent once a pass": {
 			why: "a service that answers 202 is still in review",
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage, f.application.decided = v1alpha1.DecisionReject, client.StageInReview, true
+				f.decision = v1alpha1.DecisionReject
+				f.application.stage = client.StageInReview
+				f.application.decided = true
 			}),
 			want: wait(v1alpha1.ReasonAccepted),
 		},
 		"a refused decision is not repeated while nothing changes": {
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage, f.application.digest, f.refusedDigest = v1alpha1.DecisionComplete, client.StageInReview, "a", "a"
+				f.decision = v1alpha1.DecisionComplete
+				f.application.stage = client.StageInReview
+				f.application.digest = "a"
+				f.refusedDigest = "a"
 			}),
 			want: wait(v1alpha1.ReasonAccepted),
 		},
 		"a refused decision is repeated when something changed": {
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage, f.application.digest, f.refusedDigest = v1alpha1.DecisionComplete, client.StageInReview, "b", "a"
+				f.decision = v1alpha1.DecisionComplete
+				f.application.stage = client.StageInReview
+				f.application.digest = "b"
+				f.refusedDigest = "a"
 			}),
 			want: decision{Step: stepComplete},
 		},
@@ -100,7 +122,10 @@ func applications() map[string]decideCase {
 		},
 		"a refused archiving keeps nothing else from being done": {
 			facts: bound(func(f *facts) {
-				f.archive, f.application.archiveSent, f.application.stage, f.decision = true, true, client.StageInReview, v1alpha1.DecisionComplete
+				f.archive = true
+				f.application.archiveSent = true
+				f.application.stage = client.StageInReview
+				f.decision = v1alpha1.DecisionComplete
 			}),
 			want: decision{Step: stepComplete},
 		},
@@ -110,7 +135,9 @@ func applications() map[string]decideCase {
 		},
 		"an application that was gone stays so": {
 			facts: bound(func(f *facts) {
-				f.outcome, f.vanished, f.application = v1alpha1.OutcomeDeleted, true, applicationFacts{}
+				f.outcome = v1alpha1.OutcomeDeleted
+				f.vanished = true
+				f.application = applicationFacts{}
 			}),
 			want: wait(reasonVanished),
 		},
@@ -129,7 +156,9 @@ func applications() map[string]decideCase {
 		"a 404 from another service says nothing": {
 			why: "once it is believed there is no way back, and the IdentityService may be corrected",
 			facts: bound(func(f *facts) {
-				f.application, f.records.recordedAtOtherURL, f.missingSince = applicationFacts{missing: true}, true, now.Add(-time.Hour)
+				f.application = applicationFacts{missing: true}
+				f.records.recordedAtOtherURL = true
+				f.missingSince = now.Add(-time.Hour)
 			}),
 			want: wait(v1alpha1.ReasonServiceMismatch),
 		},
@@ -147,13 +176,17 @@ func applications() map[string]decideCase {
 		},
 		"then it is": {
 			facts: bound(func(f *facts) {
-				f.application, f.missingSince, f.probed = applicationFacts{missing: true}, now.Add(-5*time.Minute), true
+				f.application = applicationFacts{missing: true}
+				f.missingSince = now.Add(-5 * time.Minute)
+				f.probed = true
 			}),
 			want: wait(reasonVanished),
 		},
 		"a 404 right after the create may be lag": {
 			facts: bound(func(f *facts) {
-				f.seen, f.application, f.createdTime = false, applicationFacts{missing: true}, now.Add(-20*time.Second)
+				f.seen = false
+				f.application = applicationFacts{missing: true}
+				f.createdTime = now.Add(-20 * time.Second)
 				f.missingSince, f.confirmDelay = now.Add(-15*time.Second), 10*time.Second
 			}),
 			want: waitFor(v1alpha1.ReasonConfirming, lagRequeue),
@@ -166,7 +199,12 @@ func deletions() map[string]decideCase {
 		"a finalizer is not taken off from a Mandate that has changed": {
 			why: "it would be refused again and again: the cache has to catch up first",
 			facts: bound(func(f *facts) {
-				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
+				f.deletion = deletionFacts{
+					policy:     v1alpha1.DeletionPolicyDelete,
+					finalizer:  true,
+					requested:  true,
+					giveUpTime: now.Add(time.Hour),
+				}
 				f.application.missing, f.failureReason = true, reasonStaleCache
 			}),
 			want: wait(reasonStaleCache),
@@ -174,7 +212,12 @@ func deletions() map[string]decideCase {
 		"an application with another reference is not deleted": {
 			why: "under the id there is somebody else's application: the IdentityService leads to another account now",
 			facts: bound(func(f *facts) {
-				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
+				f.deletion = deletionFacts{
+					policy:     v1alpha1.DeletionPolicyDelete,
+					finalizer:  true,
+					requested:  true,
+					giveUpTime: now.Add(time.Hour),
+				}
 				f.records.listed, f.application = true, applicationFacts{read: true}
 			}),
 			want: wait(v1alpha1.ReasonDeletionRefused),
@@ -182,35 +225,62 @@ func deletions() map[string]decideCase {
 		"a Mandate that is deleted right after the create, and a 404": {
 			why: "a read may lag, and then the application would stay, with all that it holds",
 			facts: bound(func(f *facts) {
-				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
-				f.seen, f.application, f.createdTime = false, applicationFacts{missing: true}, now.Add(-20*time.Second)
+				f.deletion = deletionFacts{
+					policy:     v1alpha1.DeletionPolicyDelete,
+					finalizer:  true,
+					requested:  true,
+					giveUpTime: now.Add(time.Hour),
+				}
+				f.seen = false
+				f.application = applicationFacts{missing: true}
+				f.createdTime = now.Add(-20 * time.Second)
 			}),
 			want: waitFor(v1alpha1.ReasonDeletionWaiting, lagRequeue),
 		},
 		"a Mandate that is deleted, and a 404 from another service": {
 			facts: bound(func(f *facts) {
-				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
+				f.deletion = deletionFacts{
+					policy:     v1alpha1.DeletionPolicyDelete,
+					finalizer:  true,
+					requested:  true,
+					giveUpTime: now.Add(time.Hour),
+				}
 				f.application, f.records.recordedAtOtherURL = applicationFacts{missing: true}, true
 			}),
 			want: wait(v1alpha1.ReasonDeletionRefused),
 		},
 		"a Mandate that is deleted, and the service has moved": {
 			facts: bound(func(f *facts) {
-				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
+				f.deletion = deletionFacts{
+					policy:     v1alpha1.DeletionPolicyDelete,
+					finalizer:  true,
+					requested:  true,
+					giveUpTime: now.Add(time.Hour),
+				}
 				f.records.recordedAtOtherURL, f.application.referenceMatched = true, true
 			}),
 			want: decision{Step: stepDelete},
 		},
 		"a Mandate that is deleted, and the other service shows no references": {
 			facts: bound(func(f *facts) {
-				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
+				f.deletion = deletionFacts{
+					policy:     v1alpha1.DeletionPolicyDelete,
+					finalizer:  true,
+					requested:  true,
+					giveUpTime: now.Add(time.Hour),
+				}
 				f.records.recordedAtOtherURL = true
 			}),
 			want: wait(v1alpha1.ReasonDeletionRefused),
 		},
 		"a Mandate that is deleted, and a 404": {
 			facts: bound(func(f *facts) {
-				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
+				f.deletion = deletionFacts{
+					policy:     v1alpha1.DeletionPolicyDelete,
+					finalizer:  true,
+					requested:  true,
+					giveUpTime: now.Add(time.Hour),
+				}
 				f.application = applicationFacts{missing: true}
 			}),
 			want: decision{Step: stepFinalizer},

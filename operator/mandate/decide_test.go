@@ -10,7 +10,8 @@ import (
 
 var now = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 
-// newMandate is the facts of a Mandate that nothing has been done for, with everything in place; change makes the case out of it.
+// newMandate is the facts of a Mandate that nothing has been done for, with everything in place; change makes the case
+// out of it.
 func newMandate(change func(*facts)) facts {
 	f := facts{
 		now: now, settleDelay: 90 * time.Second, confirmDelay: 5 * time.Minute,
@@ -24,7 +25,16 @@ func newMandate(change func(*facts)) facts {
 
 // sent is a record of ours whose attempt may have reached the service that long ago, and was seen ever since.
 func sent(ago time.Duration, change func(*recordsFacts)) recordsFacts {
-	r := recordsFacts{read: true, exists: true, mine: true, sent: true, ordinal: 1, inputs: "then", firstStarted: now.Add(-ago), observed: now.Add(-ago)}
+	r := recordsFacts{
+		read:         true,
+		exists:       true,
+		mine:         true,
+		sent:         true,
+		ordinal:      1,
+		inputs:       "then",
+		firstStarted: now.Add(-ago),
+		observed:     now.Add(-ago),
+	}
 	if change != nil {
 		change(&r)
 	}
@@ -65,24 +75,38 @@ func creations() map[string]decideCase {
 			want:  decision{Step: stepClaim},
 		},
 		"inputs before a claim without looking": {
-			facts: newMandate(func(f *facts) { f.neverReconciled, f.records.read, f.inputs = true, false, inputsFacts{} }),
-			want:  decision{Step: stepResolve},
+			facts: newMandate(func(f *facts) {
+				f.neverReconciled = true
+				f.records.read = false
+				f.inputs = inputsFacts{}
+			}),
+			want: decision{Step: stepResolve},
 		},
 		"a new Mandate that cannot be created is looked for": {
 			why: "it may have been applied again, and then it has an application that needs no Secret any more",
 			facts: newMandate(func(f *facts) {
-				f.neverReconciled, f.records.read, f.inputs.problem = true, false, v1alpha1.ReasonSecretNotFound
+				f.neverReconciled = true
+				f.records.read = false
+				f.inputs.problem = v1alpha1.ReasonSecretNotFound
 			}),
 			want: decision{Step: stepReadRecord},
 		},
 		"a new Mandate after its deadline is looked for": {
-			facts: newMandate(func(f *facts) { f.neverReconciled, f.records.read, f.createBefore = true, false, now }),
-			want:  decision{Step: stepReadRecord},
+			facts: newMandate(func(f *facts) {
+				f.neverReconciled = true
+				f.records.read = false
+				f.createBefore = now
+			}),
+			want: decision{Step: stepReadRecord},
 		},
 		"an edited Mandate is never new": {
-			why:   "an attempt may be on record under the reference that it had before",
-			facts: newMandate(func(f *facts) { f.neverReconciled, f.edited, f.records.read = true, true, false }),
-			want:  decision{Step: stepReadRecord},
+			why: "an attempt may be on record under the reference that it had before",
+			facts: newMandate(func(f *facts) {
+				f.neverReconciled = true
+				f.edited = true
+				f.records.read = false
+			}),
+			want: decision{Step: stepReadRecord},
 		},
 		"inputs before the claim": {
 			why:   "a claim that cannot be followed by a request would count as one that may have been sent",
@@ -118,9 +142,11 @@ func creations() map[string]decideCase {
 			want:  decision{Step: stepPost},
 		},
 		"an attempt that was held up is not sent": {
-			why:   "another operator may take it for lost, and both would send",
-			facts: newMandate(func(f *facts) { f.attempt = attemptFacts{active: true, started: now.Add(-time.Minute), verified: true} }),
-			want:  decision{Step: stepConclude},
+			why: "another operator may take it for lost, and both would send",
+			facts: newMandate(
+				func(f *facts) { f.attempt = attemptFacts{active: true, started: now.Add(-time.Minute), verified: true} },
+			),
+			want: decision{Step: stepConclude},
 		},
 		"the deadline holds at the last moment": {
 			facts: newMandate(func(f *facts) {
@@ -130,36 +156,72 @@ func creations() map[string]decideCase {
 		},
 		"a created application is deposited, even while the Mandate is being deleted": {
 			facts: newMandate(func(f *facts) {
-				f.attempt, f.deletion.requested = attemptFacts{active: true, started: now, verified: true, posted: true, id: 7}, true
+				f.attempt, f.deletion.requested = attemptFacts{
+					active:   true,
+					started:  now,
+					verified: true,
+					posted:   true,
+					id:       7,
+				}, true
 			}),
 			want: decision{Step: stepDeposit},
 		},
 		"an unknown outcome writes nothing and waits": {
-			why:   "the claim says already that the request may have been sent",
-			facts: newMandate(func(f *facts) { f.attempt = attemptFacts{active: true, started: now, verified: true, posted: true} }),
-			want:  waitFor(v1alpha1.ReasonSettling, 90*time.Second),
+			why: "the claim says already that the request may have been sent",
+			facts: newMandate(
+				func(f *facts) { f.attempt = attemptFacts{active: true, started: now, verified: true, posted: true} },
+			),
+			want: waitFor(v1alpha1.ReasonSettling, 90*time.Second),
 		},
 		"a refusal is concluded": {
 			facts: newMandate(func(f *facts) {
-				f.attempt = attemptFacts{active: true, started: now, verified: true, posted: true, outcome: client.Refused, kind: client.KindInvalid}
+				f.attempt = attemptFacts{
+					active:   true,
+					started:  now,
+					verified: true,
+					posted:   true,
+					outcome:  client.Refused,
+					kind:     client.KindInvalid,
+				}
 			}),
 			want: decision{Step: stepConclude},
 		},
 		"a refused application is not sent again": {
 			facts: newMandate(func(f *facts) {
-				f.records = recordsFacts{read: true, exists: true, mine: true, ordinal: 1, verdict: v1alpha1.VerdictRefused, inputs: "now"}
+				f.records = recordsFacts{
+					read:    true,
+					exists:  true,
+					mine:    true,
+					ordinal: 1,
+					verdict: v1alpha1.VerdictRefused,
+					inputs:  "now",
+				}
 			}),
 			want: wait(v1alpha1.ReasonRefused),
 		},
 		"a refused application is sent again after an edit": {
 			facts: newMandate(func(f *facts) {
-				f.records = recordsFacts{read: true, exists: true, mine: true, ordinal: 1, verdict: v1alpha1.VerdictRefused, inputs: "then"}
+				f.records = recordsFacts{
+					read:    true,
+					exists:  true,
+					mine:    true,
+					ordinal: 1,
+					verdict: v1alpha1.VerdictRefused,
+					inputs:  "then",
+				}
 			}),
 			want: decision{Step: stepRetake},
 		},
 		"a reference of somebody else at the service": {
 			facts: newMandate(func(f *facts) {
-				f.records = recordsFacts{read: true, exists: true, mine: true, ordinal: 1, verdict: v1alpha1.VerdictTaken, inputs: "now"}
+				f.records = recordsFacts{
+					read:    true,
+					exists:  true,
+					mine:    true,
+					ordinal: 1,
+					verdict: v1alpha1.VerdictTaken,
+					inputs:  "now",
+				}
 			}),
 			want: wait(v1alpha1.ReasonReferenceConflict),
 		},
@@ -185,14 +247,23 @@ func creations() map[string]decideCase {
 			why: "it was edited to and fro: what was sent under the reference between the edits counts",
 			facts: newMandate(func(f *facts) {
 				f.edited = true
-				f.records = recordsFacts{read: true, exists: true, mine: true, ordinal: 1, verdict: v1alpha1.VerdictRefused, inputs: "then"}
+				f.records = recordsFacts{
+					read:    true,
+					exists:  true,
+					mine:    true,
+					ordinal: 1,
+					verdict: v1alpha1.VerdictRefused,
+					inputs:  "then",
+				}
 			}),
 			want: decision{Step: stepListRecords},
 		},
 		"what was sent to another service is not sent to this one": {
-			why:   "it would create a second application, and not find out about the first",
-			facts: newMandate(func(f *facts) { f.records = sent(time.Hour, func(r *recordsFacts) { r.recordedAtOtherURL = true }) }),
-			want:  wait(v1alpha1.ReasonOutcomeUnknown),
+			why: "it would create a second application, and not find out about the first",
+			facts: newMandate(
+				func(f *facts) { f.records = sent(time.Hour, func(r *recordsFacts) { r.recordedAtOtherURL = true }) },
+			),
+			want: wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"an application at another service": {
 			facts: newMandate(func(f *facts) {
@@ -244,7 +315,11 @@ func creations() map[string]decideCase {
 		},
 		"after that, another spec changes nothing": {
 			facts: newMandate(func(f *facts) {
-				f.records = sent(time.Hour, func(r *recordsFacts) { r.verdict, r.ordinal, r.inputs = v1alpha1.VerdictTaken, 2, "then" })
+				f.records = sent(time.Hour, func(r *recordsFacts) {
+					r.verdict = v1alpha1.VerdictTaken
+					r.ordinal = 2
+					r.inputs = "then"
+				})
 			}),
 			want: wait(v1alpha1.ReasonOutcomeUnknown),
 		},

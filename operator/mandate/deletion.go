@@ -15,7 +15,8 @@ import (
 
 func (r *Reconciler) newDeletionFacts(mandate *v1alpha1.Mandate) deletionFacts {
 	d := deletionFacts{
-		policy: mandate.Spec.DeletionPolicy, finalizer: controllerutil.ContainsFinalizer(mandate, v1alpha1.ApplicationFinalizer),
+		policy:    mandate.Spec.DeletionPolicy,
+		finalizer: controllerutil.ContainsFinalizer(mandate, v1alpha1.ApplicationFinalizer),
 		requested: !mandate.DeletionTimestamp.IsZero(),
 	}
 	if d.requested {
@@ -24,8 +25,8 @@ func (r *Reconciler) newDeletionFacts(mandate *v1alpha1.Mandate) deletionFacts {
 	return d
 }
 
-// setFinalizer puts the finalizer on a Mandate whose deletionPolicy needs it, and takes it off one that may go. Only the
-// metadata travels: what a whole Mandate holds has no business here.
+// setFinalizer puts the finalizer on a Mandate whose deletionPolicy needs it, and takes it off one that may go. Only
+// the metadata is sent and returned, because a whole Mandate has personal data.
 func (r *reconciliation) setFinalizer(ctx context.Context) error {
 	d := &r.facts.deletion
 	before := partial(r.mandate)
@@ -53,28 +54,29 @@ func (r *reconciliation) setFinalizer(ctx context.Context) error {
 
 // reportDeletion says what becomes of the application when the Mandate goes: nobody will see it afterwards.
 func (r *reconciliation) reportDeletion(ctx context.Context) {
-	d, logger := r.facts.deletion, log.FromContext(ctx).WithValues("deletionPolicy", r.facts.deletion.policy, "applicationID", r.facts.id)
+	d, a := r.facts.deletion, r.facts.application
+	logger := log.FromContext(ctx).WithValues("deletionPolicy", d.policy, "applicationID", r.facts.id)
 	switch {
 	case !d.requested || !d.wantsFinalizer():
 	case r.facts.id == 0 && (r.facts.records.sent || r.facts.unknown):
-		r.givenUp("The Mandate is deleted, but its application may exist: its id was never known. Look for it at the service by " +
-			"the reference in the operator's log.")
+		r.givenUp("The Mandate is deleted, but its application may exist: its id was never known. Look for it at the service " +
+			"by the reference in the operator's log.")
 		logger.Error(nil, "Deleted the Mandate, but its application may exist: its id was never known",
 			"reference", r.mandate.Status.Reference)
-	case r.facts.id != 0 && !d.done && !r.facts.application.missing && !r.facts.application.archived && r.facts.outcome == "":
-		r.givenUp("The Mandate is deleted, but its application is unchanged: the service did not answer in time, or refused. " +
-			"Archive or delete the application at the service.")
+	case r.facts.id != 0 && r.facts.outcome == "" && !d.done && !a.missing && !a.archived:
+		r.givenUp("The Mandate is deleted, but its application is unchanged: the service did not answer in time, or " +
+			"refused. Archive or delete the application at the service.")
 		logger.Error(nil, "Deleted the Mandate, but not its application: the service did not answer in time, or refused")
 	default:
 		logger.Info("Deleted the Mandate and carried out its deletionPolicy")
 	}
 }
 
-func (r *reconciliation) givenUp(note string) {
-	r.events.Eventf(r.mandate, nil, corev1.EventTypeWarning, eventDeletionGivenUp, actionDelete, "%s", note)
+func (r *reconciliation) givenUp(message string) {
+	r.events.Eventf(r.mandate, nil, corev1.EventTypeWarning, eventDeletionGivenUp, actionDelete, "%s", message)
 }
 
-// delete deletes the application: what is not there any more is deleted.
+// delete deletes the application. One that does not exist any more counts as deleted.
 func (r *reconciliation) delete(ctx context.Context) {
 	d := &r.facts.deletion
 	err := r.client.DeleteApplication(ctx, r.facts.id)

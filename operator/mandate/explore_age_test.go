@@ -73,7 +73,9 @@ func agedRecord(r *v1alpha1.ApplicationRecord, by time.Duration) *v1alpha1.Appli
 
 func (w *world) aged(by time.Duration) *world {
 	c := w.clone()
-	c.mandates, c.records, c.backup = agedMandates(w.mandates, by), agedRecords(w.records, by), agedRecords(w.backup, by)
+	c.mandates = agedMandates(w.mandates, by)
+	c.records = agedRecords(w.records, by)
+	c.backup = agedRecords(w.backup, by)
 	c.service = w.service.DeepCopy()
 	agedObject(reflect.ValueOf(c.service), by)
 	for _, url := range sorted(c.sites) {
@@ -123,7 +125,14 @@ func (o *operator) aged(by time.Duration) *operator {
 // times are those that the facts hold from one step to the next.
 func (f *facts) times() []*time.Time {
 	return []*time.Time{
-		&f.now, &f.createBefore, &f.missingSince, &f.createdTime, &f.deletion.giveUpTime, &f.records.firstStarted, &f.records.observed, &f.attempt.started,
+		&f.now,
+		&f.createBefore,
+		&f.missingSince,
+		&f.createdTime,
+		&f.deletion.giveUpTime,
+		&f.records.firstStarted,
+		&f.records.observed,
+		&f.attempt.started,
 	}
 }
 

@@ -21,8 +21,8 @@ type run struct {
 	gets  int           // of the application
 }
 
-// calm lets the operators work on without any more faults, and looks again when they said that they want to, until nothing
-// changes any more. Then the status must be true (I5), which it is not if nobody looks again.
+// calm lets the operators work on without any more faults, and looks again when they said that they want to, until
+// nothing changes any more. Then the status must be true (I5), which it is not if nobody looks again.
 func (x *explorer) faultFree(s state) (state, string) {
 	s = s.then("from here on nothing goes wrong any more")
 	s.budget = budget{}
@@ -60,7 +60,8 @@ func (x *explorer) round(s *state, i int, runs map[string]run) string {
 		s.ops[i] = x.seen(s.ops[i], s.world, "IdentityService", (*operator).seeService)
 		s.ops[i] = x.seen(s.ops[i], s.world, "connection", (*operator).connect)
 		for name := range runs {
-			if m, was := s.ops[i].mandates[name], before[name]; m != nil && (was == nil || was.UID != m.UID || was.Generation != m.Generation) {
+			if m, was := s.ops[i].mandates[name], before[name]; m != nil &&
+				(was == nil || was.UID != m.UID || was.Generation != m.Generation) {
 				runs[name] = run{after: 1} // as its event says
 			}
 		}
@@ -102,8 +103,8 @@ func (x *explorer) reconcile(s *state, i int, name string) (v run, wrong string)
 	return v, "I5: a pass does not come to an end"
 }
 
-// noisy tells of a Mandate that is Ready, and costs more than a read of its application each minIntervalSeconds (I6). That
-// nothing is written is part of being at rest.
+// noisy tells of a Mandate that is Ready, and costs more than a read of its application each minIntervalSeconds (I6).
+// That nothing is written is part of being at rest.
 func noisy(s *state, runs [2]map[string]run) string {
 	for _, made := range runs {
 		for _, name := range sorted(made) {
@@ -112,7 +113,12 @@ func noisy(s *state, runs [2]map[string]run) string {
 				continue
 			}
 			if v.gets > 1 || v.after > 0 && v.after < minPoll {
-				return fmt.Sprintf("I6: at rest, the application of %s is read %d times in a pass, and the next one is %s away", name, v.gets, v.after)
+				return fmt.Sprintf(
+					"I6: at rest, the application of %s is read %d times in a pass, and the next one is %s away",
+					name,
+					v.gets,
+					v.after,
+				)
 			}
 		}
 	}
@@ -157,8 +163,13 @@ func untrue(s *state, names []string) string {
 
 // endings are the reasons with which a Mandate without an application may wait for a person.
 var endings = []string{
-	v1alpha1.ReasonOutcomeUnknown, v1alpha1.ReasonReferenceConflict, v1alpha1.ReasonCreateDeadlinePassed, v1alpha1.ReasonRefused,
-	v1alpha1.ReasonAdoptionRefused, "Expired", "Deleted",
+	v1alpha1.ReasonOutcomeUnknown,
+	v1alpha1.ReasonReferenceConflict,
+	v1alpha1.ReasonCreateDeadlinePassed,
+	v1alpha1.ReasonRefused,
+	v1alpha1.ReasonAdoptionRefused,
+	"Expired",
+	"Deleted",
 }
 
 func untrueOf(w *world, m *v1alpha1.Mandate) string {

@@ -13,9 +13,9 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// Two states are the same if they differ only in what nobody can tell apart: the names of nonces, and the resourceVersions
-// and uids of records beyond whether a copy is still the live one. The hash has 64 bits: among ten million states, the
-// chance that two share one is one in a hundred thousand.
+// Two states are the same if they differ only in what nobody can tell apart: the names of nonces, and the
+// resourceVersions and uids of records beyond whether a copy is still the live one. The hash has 64 bits: among ten
+// million states, the chance that two share one is one in a hundred thousand.
 
 var seed = maphash.MakeSeed()
 
@@ -204,7 +204,10 @@ func namesOf(entries remembered) []types.NamespacedName {
 	for name := range entries {
 		names = append(names, name)
 	}
-	slices.SortFunc(names, func(a, b types.NamespacedName) int { return map[bool]int{true: -1, false: 1}[a.Name < b.Name] })
+	slices.SortFunc(
+		names,
+		func(a, b types.NamespacedName) int { return map[bool]int{true: -1, false: 1}[a.Name < b.Name] },
+	)
 	return names
 }
 

@@ -21,11 +21,13 @@ func wrongIn(s *state) string {
 	return ""
 }
 
-// emailedTwice (I1): over the whole history one e-mail for a reference at an account, and for a name that asks for the default
-// reference, and one for a Mandate at all accounts.
+// emailedTwice (I1): over the whole history one e-mail for a reference at an account, and for a name that asks for the
+// default reference, and one for a Mandate at all accounts.
 func emailedTwice(s *state) string {
 	type key struct{ url, reference string }
-	references, mandates, names := map[key]int{}, map[types.UID]int{}, map[key]int{}
+	references := map[key]int{}
+	mandates := map[types.UID]int{}
+	names := map[key]int{}
 	for _, url := range sorted(s.world.sites) {
 		for _, a := range s.world.sites[url].applications {
 			if a.mandate == "" {
@@ -53,7 +55,8 @@ func emailedTwice(s *state) string {
 	return ""
 }
 
-// lostSilently (I2): the ledger knows every application that exists, or that it may exist, or a process is about to tell.
+// lostSilently (I2): the ledger knows every application that exists, or that it may exist, or a process is about to
+// tell.
 func lostSilently(s *state) string {
 	for _, url := range sorted(s.world.sites) {
 		for _, a := range s.world.sites[url].applications {
@@ -138,7 +141,12 @@ func wrongID(s *state) string {
 			}
 		}
 		if m.Generation == 1 && !asksFor(m, m.Status.Reference) {
-			return fmt.Sprintf("I3: %s asks for the reference %q, and is bound to an application with %q", name, m.Spec.Reference, m.Status.Reference)
+			return fmt.Sprintf(
+				"I3: %s asks for the reference %q, and is bound to an application with %q",
+				name,
+				m.Spec.Reference,
+				m.Status.Reference,
+			)
 		}
 		if !found {
 			return fmt.Sprintf("I3: %s is bound to application %d, which never had its reference", name, *m.Status.ApplicationID)
@@ -147,7 +155,8 @@ func wrongID(s *state) string {
 	return ""
 }
 
-// asksFor reports whether a Mandate that nobody has edited asks for a reference, or for the default one, which it may be.
+// asksFor reports whether a Mandate that nobody has edited asks for a reference, or for the default one, which it may
+// be.
 func asksFor(m *v1alpha1.Mandate, of string) bool {
 	return m.Spec.Reference == of || m.Spec.Reference == "" && reference.IsMandate(of, m.Namespace, m.Name)
 }

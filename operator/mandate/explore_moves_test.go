@@ -186,7 +186,10 @@ func serviceMoves(s *state, spend spender, free func(string, func(*state)), racy
 		for i, r := range here.underWay {
 			switch {
 			case racy && !r.checked && !here.has(r.reference):
-				free("the service finds the reference of a late create free", changeOf(url, func(s *site) { s.underWay[i].checked = true }))
+				free(
+					"the service finds the reference of a late create free",
+					changeOf(url, func(s *site) { s.underWay[i].checked = true }),
+				)
 			case r.checked || !racy && !here.has(r.reference):
 				free("the service carries out a late create", changeOf(url, func(s *site) {
 					s.create(r.reference, r.mandate)
@@ -199,17 +202,26 @@ func serviceMoves(s *state, spend spender, free func(string, func(*state)), racy
 				continue
 			}
 			if now.Sub(a.created) >= retention-24*time.Hour && s.world.remembers(a.reference) {
-				spend(expire, "the service deletes what is eight weeks old", changeOf(url, func(s *site) { s.applications[i].gone = true }))
+				spend(
+					expire,
+					"the service deletes what is eight weeks old",
+					changeOf(url, func(s *site) { s.applications[i].gone = true }),
+				)
 			}
 			if s.world.recorded(url, a.id) {
-				spend(purge, "a person deletes the application at the service", changeOf(url, func(s *site) { s.applications[i].gone = true }))
+				spend(
+					purge,
+					"a person deletes the application at the service",
+					changeOf(url, func(s *site) { s.applications[i].gone = true }),
+				)
 			}
 		}
 	}
 }
 
-// remembers reports whether something but the service will keep the reference from being sent again. Where the records are
-// lost and the manifest has no createBefore, nothing does until the service was asked: docs/create-protocol.md says so to users.
+// remembers reports whether something but the service will keep the reference from being sent again. Where the records
+// are lost and the manifest has no createBefore, nothing does until the service was asked: docs/create-protocol.md says
+// so to users.
 func (w *world) remembers(reference string) bool {
 	if !w.forgotten {
 		return true
@@ -218,7 +230,8 @@ func (w *world) remembers(reference string) bool {
 		if m.Spec.CreateBefore == nil {
 			return slices.ContainsFunc(sorted(w.records), func(name string) bool {
 				spec := w.records[name].Spec
-				return spec.Reference == reference && (spec.ApplicationID != nil || spec.Attempt != nil && spec.Attempt.Verdict == v1alpha1.VerdictTaken)
+				return spec.Reference == reference &&
+					(spec.ApplicationID != nil || spec.Attempt != nil && spec.Attempt.Verdict == v1alpha1.VerdictTaken)
 			})
 		}
 	}
@@ -271,13 +284,25 @@ func userMoves(s *state, name string, spend spender) {
 	}
 	edit(reword, "edits the reference", func(s *v1alpha1.MandateSpec) { s.Reference = "another-reference" })
 	edit(touch, "edits an individual", func(s *v1alpha1.MandateSpec) { s.Individuals[0].Email += "x" })
-	edit(adopt, "names the wrong application in adopt", func(s *v1alpha1.MandateSpec) { s.Adopt = &v1alpha1.Adoption{ApplicationID: foreignID} })
+	edit(
+		adopt,
+		"names the wrong application in adopt",
+		func(s *v1alpha1.MandateSpec) { s.Adopt = &v1alpha1.Adoption{ApplicationID: foreignID} },
+	)
 	for _, a := range s.world.sites[s.world.url()].applications {
 		if a.mandate != "" {
-			edit(adopt, "names application "+strconv.FormatInt(a.id, 10)+" in adopt", func(s *v1alpha1.MandateSpec) { s.Adopt = &v1alpha1.Adoption{ApplicationID: a.id} })
+			edit(
+				adopt,
+				"names application "+strconv.FormatInt(a.id, 10)+" in adopt",
+				func(s *v1alpha1.MandateSpec) { s.Adopt = &v1alpha1.Adoption{ApplicationID: a.id} },
+			)
 		}
 	}
-	spend(replace, "a user deletes "+name+" and applies it again", changed(func(w *world) { w.remove(name); w.reapply(name, m, nil) }))
+	spend(
+		replace,
+		"a user deletes "+name+" and applies it again",
+		changed(func(w *world) { w.remove(name); w.reapply(name, m, nil) }),
+	)
 	spend(succeed, "a user deletes "+name+" and applies another one of its name", changed(func(w *world) {
 		w.remove(name)
 		w.reapply(name, m, func(s *v1alpha1.MandateSpec) { s.Reference = "another-reference" })
@@ -348,7 +373,15 @@ func restoreMoves(s *state, spend spender) {
 		return
 	}
 	if s.world.backup != nil {
-		spend(rewind, "the API server is restored from the backup", lost(func(w *world) map[string]*v1alpha1.ApplicationRecord { return w.backup }))
+		spend(
+			rewind,
+			"the API server is restored from the backup",
+			lost(func(w *world) map[string]*v1alpha1.ApplicationRecord { return w.backup }),
+		)
 	}
-	spend(wipe, "the Mandates are applied to an empty cluster", lost(func(*world) map[string]*v1alpha1.ApplicationRecord { return nil }))
+	spend(
+		wipe,
+		"the Mandates are applied to an empty cluster",
+		lost(func(*world) map[string]*v1alpha1.ApplicationRecord { return nil }),
+	)
 }

@@ -79,12 +79,15 @@ func scenarios() map[string]scenario {
 			mandates: one, allow: map[move]uint8{restore: 1, lose: 1, half: 2, weeks: 1, days: 2, expire: 1},
 		},
 		"restore of an older backup": {
-			why:      "without createBefore, and after the service has forgotten the reference, nothing would tell of the first e-mail",
-			mandates: one, allow: map[move]uint8{backup: 1, rewind: 1, wipe: 1, lose: 1, half: 2},
+			why: "without createBefore, and after the service has forgotten the reference, nothing would tell of the " +
+				"first e-mail",
+			mandates: one,
+			allow:    map[move]uint8{backup: 1, rewind: 1, wipe: 1, lose: 1, half: 2},
 		},
 		"restore after eight weeks": {
-			mandates: one, manifest: func(m *v1alpha1.Mandate) { m.Spec.CreateBefore = new(metav1.NewTime(now.Add(24 * time.Hour))) },
-			allow: map[move]uint8{backup: 1, rewind: 1, wipe: 1, lose: 1, weeks: 1, days: 2, expire: 1},
+			mandates: one,
+			manifest: func(m *v1alpha1.Mandate) { m.Spec.CreateBefore = new(metav1.NewTime(now.Add(24 * time.Hour))) },
+			allow:    map[move]uint8{backup: 1, rewind: 1, wipe: 1, lose: 1, weeks: 1, days: 2, expire: 1},
 		},
 		"restore into an empty cluster": {
 			why:      "the first attempt there is told that the reference is taken",

@@ -8,8 +8,8 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// fakeService is the service behind the connection of a pass. Its errors are what the real client makes of what the real
-// service may do: internal/client has the tests of that.
+// fakeService is the service behind the connection of a pass. Its errors are what the real client makes of what the
+// real service may do: internal/client has the tests of that.
 type fakeService struct {
 	serviceClient
 	*environment
@@ -96,7 +96,12 @@ func (s fakeService) RetrieveApplication(_ context.Context, id int64) (*idv.Appl
 		return nil, failure(op, idv.Refused, idv.KindNotFound)
 	}
 	found := here.applications[i]
-	return &idv.Application{ID: id, Reference: found.reference, State: idv.State{Name: "created"}, Archived: found.archived}, nil
+	return &idv.Application{
+		ID:        id,
+		Reference: found.reference,
+		State:     idv.State{Name: "created"},
+		Archived:  found.archived,
+	}, nil
 }
 
 // RetrieveReferences shows that the service is there.

@@ -79,8 +79,8 @@ type outcome struct {
 	ended     bool
 }
 
-// take has an operator take its next step, beginning a pass over the named Mandate if it is in none. It is the real code
-// but for what surrounds it.
+// take has an operator take its next step, beginning a pass over the named Mandate if it is in none. It is the real
+// code but for what surrounds it.
 func take(w *world, o *operator, name string, f fault) outcome {
 	s := &environment{world: w.clone(), fault: f}
 	r := reconciler(s, o)
@@ -107,7 +107,16 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	if ended || err != nil {
 		p = nil
 	}
-	made := outcome{world: w, operator: o.with(p, r), what: what, hit: s.hit, violation: s.violation, gets: s.gets, after: after, ended: p == nil}
+	made := outcome{
+		world:     w,
+		operator:  o.with(p, r),
+		what:      what,
+		hit:       s.hit,
+		violation: s.violation,
+		gets:      s.gets,
+		after:     after,
+		ended:     p == nil,
+	}
 	if err != nil {
 		made.after = time.Second // the workqueue's back-off
 	}
@@ -118,8 +127,8 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	return made
 }
 
-// waiting is what the clock says to a step that wants to wait: the step is cut there, and goes on from its beginning when
-// the operator has its next turn. The steps that wait do the same again after it.
+// waiting is what the clock says to a step that wants to wait: the step is cut there, and goes on from its beginning
+// when the operator has its next turn. The steps that wait do the same again after it.
 type waiting struct{}
 
 // advance takes the step. A step that waits is as it was before, but for what it did outside.
@@ -149,7 +158,9 @@ func posted(a attemptFacts) string {
 }
 
 // resume gives the pass that the operator is in, or begins one; nil if there is nothing to do one over.
-func resume(ctx context.Context, r *Reconciler, s *environment, o *operator, name string) (*reconciliation, string, error) {
+func resume(
+	ctx context.Context, r *Reconciler, s *environment, o *operator, name string,
+) (*reconciliation, string, error) {
 	p, what := &reconciliation{}, ""
 	if o.current == nil {
 		mandate := o.mandates[name]

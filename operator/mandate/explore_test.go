@@ -150,7 +150,8 @@ func (x *explorer) part(of interface{ part() part }) part {
 
 // hash of a state. The operators are alike, so their order does not count.
 func (x *explorer) hash(s *state) uint64 {
-	w, a, b := x.part(s.world), x.part(s.ops[0]), x.part(s.ops[1])
+	w := x.part(s.world)
+	a, b := x.part(s.ops[0]), x.part(s.ops[1])
 	return min(join(s.world, s.budget.part(), w, a, b), join(s.world, s.budget.part(), w, b, a))
 }
 
@@ -185,11 +186,15 @@ func (x *explorer) explore(limit int64) (complete bool) {
 func (x *explorer) expandAll(frontier []state, limit int64) []state {
 	workers := runtime.GOMAXPROCS(0)
 	next := make([][]state, workers)
-	var turn atomic.Int64
+	var started atomic.Int64
 	var group sync.WaitGroup
 	for worker := range workers {
 		group.Go(func() {
-			for i := turn.Add(1) - 1; i < int64(len(frontier)) && x.found.Load() == nil && x.states.Load() < limit; i = turn.Add(1) - 1 {
+			for x.found.Load() == nil && x.states.Load() < limit {
+				i := started.Add(1) - 1
+				if i >= int64(len(frontier)) {
+					return
+				}
 				x.expand(&frontier[i], func(s state) { next[worker] = append(next[worker], s) })
 			}
 		})

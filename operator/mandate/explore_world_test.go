@@ -18,10 +18,11 @@ import (
 // everything that two operators, their environment and their users can do, in every order. A state has three parts, the
 // world and two operators, each of which never changes once it is part of a state.
 //
-// Time stands still at `now`. What is called the passing of time makes everything older instead, so that two states that
-// differ in the date alone are the same.
+// Time stands still at `now`. What is called the passing of time makes everything older instead, so that two states
+// that differ in the date alone are the same.
 
-// world is what the operators share: the API server's objects and the service. Objects in it are replaced, never changed.
+// world is what the operators share: the API server's objects and the service. Objects in it are replaced, never
+// changed.
 type world struct {
 	mandates map[string]*v1alpha1.Mandate
 	records  map[string]*v1alpha1.ApplicationRecord
@@ -72,21 +73,35 @@ const (
 	foreignID        = 1
 	foreignReference = "made-by-hand"
 	settle           = 90 * time.Second
-	// maxRequestTime is how long the service may take for a request: less than half of the settle delay, as its flag demands.
+	// maxRequestTime is how long the service may take for a request: less than half of the settle delay, as its flag
+	// demands.
 	maxRequestTime = 44 * time.Second
 	minPoll        = 30 * time.Second
 )
 
 // newWorld is the world in which nothing has happened yet.
 func newWorld(names ...string) *world {
-	w := &world{mandates: map[string]*v1alpha1.Mandate{}, records: map[string]*v1alpha1.ApplicationRecord{}, sites: map[string]site{}}
+	w := &world{
+		mandates: map[string]*v1alpha1.Mandate{},
+		records:  map[string]*v1alpha1.ApplicationRecord{},
+		sites:    map[string]site{},
+	}
 	w.service = &v1alpha1.IdentityService{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default", UID: "service", Generation: 1, CreationTimestamp: metav1.NewTime(now.Add(-time.Hour))},
-		Spec:       v1alpha1.IdentityServiceSpec{ServiceSettings: v1alpha1.ServiceSettings{BaseURL: firstURL}},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:         namespace,
+			Name:              "default",
+			UID:               "service",
+			Generation:        1,
+			CreationTimestamp: metav1.NewTime(now.Add(-time.Hour)),
+		},
+		Spec: v1alpha1.IdentityServiceSpec{ServiceSettings: v1alpha1.ServiceSettings{BaseURL: firstURL}},
 	}
 	foreign := application{id: foreignID, reference: foreignReference, created: now}
 	w.sites[firstURL] = site{nextID: 2, applications: []application{foreign}}
-	w.sites[otherURL] = site{nextID: 3, applications: []application{foreign, {id: 2, reference: "somebody-else", created: now}}}
+	w.sites[otherURL] = site{
+		nextID:       3,
+		applications: []application{foreign, {id: 2, reference: "somebody-else", created: now}},
+	}
 	for _, name := range names {
 		w.apply(name, nil)
 	}
@@ -95,7 +110,9 @@ func newWorld(names ...string) *world {
 
 func (w *world) clone() *world {
 	c := *w
-	c.mandates, c.records, c.sites = maps.Clone(w.mandates), maps.Clone(w.records), maps.Clone(w.sites)
+	c.mandates = maps.Clone(w.mandates)
+	c.records = maps.Clone(w.records)
+	c.sites = maps.Clone(w.sites)
 	return &c
 }
 
@@ -104,11 +121,21 @@ func (w *world) apply(name string, change func(*v1alpha1.Mandate)) {
 	w.uids++
 	m := &v1alpha1.Mandate{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: namespace, Name: name, UID: types.UID("mandate-" + strconv.Itoa(w.uids)), Generation: 1, CreationTimestamp: metav1.NewTime(now),
+			Namespace:         namespace,
+			Name:              name,
+			UID:               types.UID("mandate-" + strconv.Itoa(w.uids)),
+			Generation:        1,
+			CreationTimestamp: metav1.NewTime(now),
 		},
 		Spec: v1alpha1.MandateSpec{
-			ServiceRef: v1alpha1.IdentityServiceReference{Name: "default"}, MandateType: v1alpha1.MandateTypeSelector{ID: new(int64(17))},
-			Individuals: []v1alpha1.Individual{{Name: "jane", Email: "jane@example.com"}}, DeletionPolicy: v1alpha1.DeletionPolicyRetain,
+			ServiceRef: v1alpha1.IdentityServiceReference{
+				Name: "default",
+			},
+			MandateType: v1alpha1.MandateTypeSelector{ID: new(int64(17))},
+			Individuals: []v1alpha1.Individual{
+				{Name: "jane", Email: "jane@example.com"},
+			},
+			DeletionPolicy: v1alpha1.DeletionPolicyRetain,
 		},
 		Status: v1alpha1.MandateStatus{ObservedGeneration: -1},
 	}
@@ -157,7 +184,10 @@ func (s *site) has(reference string) bool {
 
 // create makes an application, and e-mails.
 func (s *site) create(reference string, mandate types.UID) *application {
-	s.applications = append(s.applications, application{id: s.nextID, reference: reference, created: now, mandate: mandate})
+	s.applications = append(
+		s.applications,
+		application{id: s.nextID, reference: reference, created: now, mandate: mandate},
+	)
 	s.nextID++
 	return &s.applications[len(s.applications)-1]
 }
@@ -201,7 +231,13 @@ func (o *operator) seeService(w *world) { o.service = w.service }
 // connect makes the connection from what the cache has, as the controller of IdentityServices does.
 func (o *operator) connect(*world) {
 	o.connection = connection.Connection{
-		URL: o.service.Spec.BaseURL, ReferencePrefix: o.service.Spec.ReferencePrefix, UID: o.service.UID, Created: o.service.CreationTimestamp, Generation: o.service.Generation,
-		MinPoll: minPoll, MaxPoll: time.Hour, Ready: true,
+		URL:             o.service.Spec.BaseURL,
+		ReferencePrefix: o.service.Spec.ReferencePrefix,
+		UID:             o.service.UID,
+		Created:         o.service.CreationTimestamp,
+		Generation:      o.service.Generation,
+		MinPoll:         minPoll,
+		MaxPoll:         time.Hour,
+		Ready:           true,
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 )
 
-// facts is all that decide knows, and all that the status is made from. Each step changes the facts, and decide is asked
-// again.
+// facts is all that decide knows, and all that the status is made from. Each step changes the facts, and decide is
+// asked again.
 type facts struct {
 	now time.Time
 
@@ -72,8 +72,8 @@ type recordsFacts struct {
 	verdict      v1alpha1.Verdict
 	inputs       string
 	firstStarted time.Time
-	// observed is when this process first saw the attempt. firstStarted is by the clock of another process, and must not be
-	// compared with the clock here to tell whether the attempt is under way.
+	// observed is when this process first saw the attempt. firstStarted is by the clock of another process, and must not
+	// be compared with the clock here to tell whether the attempt is under way.
 	observed time.Time
 }
 

@@ -24,12 +24,12 @@ import (
 	"github.com/mandate-io/idv/internal/reference"
 )
 
-// maxDetail bounds what a Secret may give for one field, in characters; what stands in the spec is bounded by the CRD.
+// maxDetail bounds what a Secret may give for one field, in characters; the CRD bounds what is in the spec.
 const maxDetail = 320
 
-// resolve finds out what the application is to be made from, before there is an attempt. Where that is all in the spec, its
-// generation stands for it, and the spec itself is read by verify. Secrets may be missing or of no use, which must not cost
-// an attempt: then the live Mandate is read with them. The cache holds no personal data, and may be behind.
+// resolve finds out what the application is to be made from, before there is an attempt. Where that is all in the spec,
+// its generation is enough, and verify reads the spec itself. Secrets may be missing or of no use, which must
+// not cost an attempt: then the live Mandate is read with them. The cache holds no personal data, and may be stale.
 func (r *reconciliation) resolve(ctx context.Context) error {
 	r.request = idv.NewApplication{}
 	if !usesSecrets(r.mandate) {
@@ -42,7 +42,7 @@ func (r *reconciliation) resolve(ctx context.Context) error {
 		return err
 	}
 	if !r.current(live) {
-		// The cache is behind. Its next event starts a new pass.
+		// The cache is stale. Its next event starts a new reconciliation.
 		r.facts.failureReason = reasonStaleCache
 		return nil
 	}
@@ -56,7 +56,8 @@ func (r *reconciliation) resolve(ctx context.Context) error {
 }
 
 func usesSecrets(mandate *v1alpha1.Mandate) bool {
-	return slices.ContainsFunc(mandate.Spec.Individuals, func(i v1alpha1.Individual) bool { return i.DetailsSecretRef != nil })
+	fromSecret := func(i v1alpha1.Individual) bool { return i.DetailsSecretRef != nil }
+	return slices.ContainsFunc(mandate.Spec.Individuals, fromSecret)
 }
 
 // specInputs are the inputs of a Mandate that uses no Secrets.
@@ -68,7 +69,7 @@ func (r *reconciliation) specInputs() inputsFacts {
 	return inputsFacts{digest: inputsDigest(versionsOf(r.mandate, mandateType))}
 }
 
-// versionsOf begins the hash of all that a request is made from, by version: a hash of a birth date is a birth date.
+// versionsOf starts the hash of all that a request is made from, by version: a hash of a birth date is a birth date.
 func versionsOf(mandate *v1alpha1.Mandate, mandateType int64) hash.Hash {
 	versions := sha256.New()
 	_, _ = fmt.Fprintln(versions, mandate.UID, mandate.Generation, mandateType)
@@ -82,8 +83,10 @@ func (r *reconciliation) readInputs(ctx context.Context, live *v1alpha1.Mandate)
 	if !ok {
 		return inputsFacts{problem: v1alpha1.ReasonMandateTypeNotFound}, nil
 	}
-	r.request = idv.NewApplication{Name: idv.Hide(live.Spec.Name), Reference: r.reference, MandateTypeID: mandateType,
-		SuppressEmailNotification: live.Spec.SuppressEmailNotification}
+	r.request = idv.NewApplication{
+		Name: idv.Hide(live.Spec.Name), Reference: r.reference, MandateTypeID: mandateType,
+		SuppressEmailNotification: live.Spec.SuppressEmailNotification,
+	}
 	if live.Spec.Name == "" {
 		r.request.Name = idv.Hide(live.Name)
 	}
@@ -104,7 +107,8 @@ func (r *reconciliation) readInputs(ctx context.Context, live *v1alpha1.Mandate)
 		}
 		details, problem := detailsOf(individual, &secret, r.reference)
 		if problem != "" {
-			logger.Info("Details of an individual are invalid", "individual", individual.Name, "secret", secret.Name, "problem", problem)
+			logger.Info("Details of an individual are invalid",
+				"individual", individual.Name, "secret", secret.Name, "problem", problem)
 			return inputsFacts{problem: v1alpha1.ReasonSecretInvalid}, nil
 		}
 		r.request.Individuals = append(r.request.Individuals, details)
@@ -112,9 +116,11 @@ func (r *reconciliation) readInputs(ctx context.Context, live *v1alpha1.Mandate)
 	return inputsFacts{digest: inputsDigest(versions)}, nil
 }
 
-// detailsOf puts an individual together: a field of the spec wins over the Secret's. problem says which key of the Secret is
-// of no use, and why; it holds no value.
-func detailsOf(individual *v1alpha1.Individual, secret *corev1.Secret, mandateReference string) (details idv.NewIndividual, problem string) {
+// detailsOf puts an individual together: a field of the spec wins over the Secret's. problem says which key of the
+// Secret is of no use, and why; it holds no value.
+func detailsOf(
+	individual *v1alpha1.Individual, secret *corev1.Secret, mandateReference string,
+) (details idv.NewIndividual, problem string) {
 	pick := func(inline, key string) idv.Secret {
 		if inline != "" {
 			return idv.Hide(inline)
@@ -148,9 +154,11 @@ func detailsOf(individual *v1alpha1.Individual, secret *corev1.Secret, mandateRe
 // emailRule is that of the CRD for inline addresses.
 var emailRule = regexp.MustCompile(`^[^@[:space:]]+@[^@[:space:]]+$`)
 
-var detailKeys = []string{"email", "title", "first_name", "middle_name", "last_name", "date_of_birth", "gender", "reference"}
+var detailKeys = []string{
+	"email", "title", "first_name", "middle_name", "last_name", "date_of_birth", "gender", "reference",
+}
 
-// misspelt finds a key like firstName: what is in it would not be sent, and an application cannot be changed.
+// misnamedKey finds a key like firstName: what is in it would not be sent, and an application cannot be changed.
 func misnamedKey(secret *corev1.Secret) string {
 	for _, key := range slices.Sorted(maps.Keys(secret.Data)) {
 		for _, meant := range detailKeys {
@@ -162,8 +170,8 @@ func misnamedKey(secret *corev1.Secret) string {
 	return ""
 }
 
-// mandateTypeID finds the id to send. An id is sent as it is: the shape of the reference data is not documented, so that
-// it is missing there proves nothing.
+// mandateTypeID finds the id to send. An id is sent as it is: the shape of the reference data is not documented, so
+// that it is missing there proves nothing.
 func (r *reconciliation) mandateTypeID(selector v1alpha1.MandateTypeSelector) (int64, bool) {
 	if selector.ID != nil {
 		return *selector.ID, true

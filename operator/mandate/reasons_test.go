@@ -26,6 +26,9 @@ func TestAdviceThatEmails(t *testing.T) {
 	message := conditionSpecs[v1alpha1.ReasonReferenceConflict].message
 	adopt, other := strings.Index(message, "spec.adopt"), strings.Index(message, "another spec.reference")
 	if adopt < 0 || other < adopt {
-		t.Errorf("after a restore the reference is taken by the Mandate's own application, so adopting it comes firstStarted: %s", message)
+		t.Errorf(
+			"after a restore the reference is taken by the Mandate's own application, so adopting it comes firstStarted: %s",
+			message,
+		)
 	}
 }

@@ -79,7 +79,9 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 
 // newFacts are those of the Mandate and its connection.
 func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
-	spec, status, connection := &r.mandate.Spec, &r.mandate.Status, &r.session.Connection
+	spec := &r.mandate.Spec
+	status := &r.mandate.Status
+	connection := &r.session.Connection
 	older := connection.Created.Before(&r.mandate.CreationTimestamp)
 	f := facts{
 		suspended:       spec.Suspend,
@@ -141,8 +143,8 @@ func (r *reconciliation) Decide() decision {
 	return decide(r.facts)
 }
 
-// TryAcquire takes a slot of the connection, so that the Mandates of one connection do not take all workers. What leads up
-// to a request is in the slot, too: it is not done twice. Without a connection that works, no request is sent.
+// TryAcquire takes a slot of the connection, so that the Mandates of one connection do not take all workers. What leads
+// up to a request is in the slot, too: it is not done twice. Without a connection that works, no request is sent.
 func (r *reconciliation) TryAcquire(s step) bool {
 	if !r.facts.service.Ready || s == stepFinalizer {
 		return true

@@ -28,8 +28,8 @@ func (r *reconciliation) readRecord(ctx context.Context) error {
 	return err
 }
 
-// abandoned reports whether the Mandate of a record has no use for its reference any more. Two Mandates that want the same
-// one would otherwise take the record from each other, and send, for ever.
+// abandoned reports whether the Mandate of a record has no use for its reference any more. Two Mandates that want the
+// same one would otherwise take the record from each other, and send, for ever.
 func (r *reconciliation) abandoned(ctx context.Context, record *v1alpha1.ApplicationRecord) (bool, error) {
 	owner := &v1alpha1.Mandate{}
 	err := r.cache.Get(ctx, types.NamespacedName{Namespace: record.Namespace, Name: record.Spec.MandateRef.Name}, owner)
@@ -62,8 +62,8 @@ func (r *reconciliation) listRecords(ctx context.Context) error {
 	return nil
 }
 
-// weight of a record for this Mandate: 0 if it has nothing to tell about it. What is at the service that is used now counts
-// more, and an application more than an attempt.
+// weight of a record for this Mandate: 0 if it says nothing about it. An application counts more than an attempt, and
+// what is at the service that is used now more than what is at another one.
 func (r *reconciliation) weight(record *v1alpha1.ApplicationRecord) int {
 	spec, here := &record.Spec, 0
 	if spec.ServiceURL == r.session.Connection.URL {
@@ -83,8 +83,8 @@ func (r *reconciliation) weight(record *v1alpha1.ApplicationRecord) int {
 	}
 }
 
-// owns reports whether a record of this name is this Mandate's. That of an earlier Mandate is, if it asked for the same: for
-// the same reference, or both for the default one, which another referencePrefix changes.
+// owns reports whether a record of this name is this Mandate's. That of an earlier Mandate is, if it asked for the
+// same: for the same reference, or both for the default one, which another referencePrefix changes.
 func (r *reconciliation) owns(spec *v1alpha1.ApplicationRecordSpec) bool {
 	wanted := r.mandate.Spec.Reference
 	switch {
@@ -95,11 +95,12 @@ func (r *reconciliation) owns(spec *v1alpha1.ApplicationRecordSpec) bool {
 	case r.session.Connection.URL != "" && spec.ServiceURL != r.session.Connection.URL:
 		return false
 	default:
-		return wanted == spec.Reference || wanted == "" && reference.IsMandate(spec.Reference, r.mandate.Namespace, r.mandate.Name)
+		return wanted == spec.Reference ||
+			wanted == "" && reference.IsMandate(spec.Reference, r.mandate.Namespace, r.mandate.Name)
 	}
 }
 
-// releaseRecord makes way for this Mandate where another one provably left nothing at the service.
+// releaseRecord frees the reference for this Mandate where another one provably left nothing at the service.
 func (r *reconciliation) releaseRecord(ctx context.Context) error {
 	if err := r.ledger.Release(ctx, r.record); err != nil {
 		return r.reloadIfLost(ctx, err)
@@ -113,12 +114,17 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 	r.record = record
 	found := recordsFacts{read: r.facts.records.read || record != nil, listed: r.facts.records.listed}
 	if record != nil {
-		found.exists, found.mine, found.recordedAtOtherURL = true, record.Spec.MandateRef.Name == r.mandate.Name, record.Spec.ServiceURL != r.session.Connection.URL
+		found.exists = true
+		found.mine = record.Spec.MandateRef.Name == r.mandate.Name
+		found.recordedAtOtherURL = record.Spec.ServiceURL != r.session.Connection.URL
 		if id := record.Spec.ApplicationID; id != nil {
 			found.id = *id
 		}
 		if a := record.Spec.Attempt; a != nil {
-			found.sent, found.ordinal, found.verdict, found.inputs = a.Sent, a.Ordinal, a.Verdict, a.Inputs
+			found.sent = a.Sent
+			found.ordinal = a.Ordinal
+			found.verdict = a.Verdict
+			found.inputs = a.Inputs
 			found.firstStarted = a.FirstStartedTime.Time
 			if found.mine && found.sent { // the only kind that is waited for: one attempt is remembered
 				found.observed = r.firstSeen(a.Nonce)

@@ -26,8 +26,8 @@ var retriedReasons = []string{
 	v1alpha1.ReasonDeletionWaiting, v1alpha1.ReasonDeletionRefused,
 }
 
-// countFailure gives the number of reconciliations in a row that failed, this one included. One that the service kept from
-// doing anything neither failed nor succeeded.
+// countFailure gives the number of reconciliations in a row that failed, this one included. One that the service kept
+// from doing anything neither failed nor succeeded.
 func (r *reconciliation) countFailure(reason string) int {
 	return r.localState.Update(r.mandate, func(s *localState) {
 		switch {
@@ -68,8 +68,8 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 }
 
 // pollInterval grows with the time since the application last changed: people who are in the middle of it are watched
-// closely, those who have done nothing for days are not. It is spread, so that applications that were created together are
-// not read together for ever.
+// closely, those who have done nothing for days are not. It is spread, so that applications that were created together
+// are not read together for ever.
 func pollInterval(unchanged time.Duration, c *connection.Connection) time.Duration {
 	d := max(min(unchanged/4, c.MaxPoll), c.MinPoll)
 	shortest := max(d-d/10, c.MinPoll)

@@ -37,14 +37,15 @@ func reviewedChecks(status *v1alpha1.MandateStatus) map[int64]v1alpha1.CheckDeci
 	return reviewed
 }
 
-// pendingReviews finds those of spec.checkReviews whose check exists and was not decided that way. One whose check does not
-// exist waits for it.
+// pendingReviews finds those of spec.checkReviews whose check exists and was not decided that way. One whose check does
+// not exist waits for it.
 func (r *reconciliation) pendingReviews(application *idv.Application) []review {
 	var open []review
 	individuals := matchIndividuals(r.mandate, r.request.Individuals, application.Individuals)
 	for index := range r.mandate.Spec.CheckReviews {
 		wanted := &r.mandate.Spec.CheckReviews[index]
-		i := slices.IndexFunc(r.mandate.Spec.Individuals, func(i v1alpha1.Individual) bool { return i.Name == wanted.Individual })
+		named := func(i v1alpha1.Individual) bool { return i.Name == wanted.Individual }
+		i := slices.IndexFunc(r.mandate.Spec.Individuals, named)
 		if i < 0 || individuals[i] == nil {
 			continue
 		}
@@ -78,8 +79,8 @@ func selected(wanted string, checks []idv.Check) (found *idv.Check, ambiguous bo
 	return found, ambiguous
 }
 
-// review accepts or rejects one check. The comment is read live, because it is personal data. When the last one is sent,
-// the application is read again.
+// review accepts or rejects one check. The comment is read live, because it is personal data. When the last one is
+// sent, the application is read again.
 func (r *reconciliation) review(ctx context.Context) error {
 	a, next := &r.facts.application, r.reviews[0]
 	r.reviews = r.reviews[1:]
@@ -106,7 +107,8 @@ func (r *reconciliation) review(ctx context.Context) error {
 	case err == nil:
 		r.reviewed[next.checkID] = wanted.Decision
 		r.stale = true
-		log.FromContext(ctx).Info("Reviewed a check", "decision", wanted.Decision, "checkID", next.checkID, "applicationID", r.facts.id)
+		log.FromContext(ctx).Info("Reviewed a check",
+			"decision", wanted.Decision, "checkID", next.checkID, "applicationID", r.facts.id)
 	case idv.IsRefusal(err):
 		a.reviewRefused = true
 		log.FromContext(ctx).Info("The service refused a check review", "checkID", next.checkID, "error", err.Error())

@@ -28,7 +28,8 @@ type inputs struct {
 }
 
 func (i *inputs) same(other *inputs) bool {
-	return i.service == other.service && i.secret == other.secret && equality.Semantic.DeepEqual(i.settings, other.settings)
+	return i.service == other.service && i.secret == other.secret &&
+		equality.Semantic.DeepEqual(i.settings, other.settings)
 }
 
 // connect makes a new client if the settings or the Secret changed. A reason says why there can be none.
@@ -39,7 +40,8 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 	err = r.config.Live.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &secret)
 	wanted.secret = fmt.Sprintf("%s/%s", secret.UID, secret.ResourceVersion)
 	if apierrors.IsNotFound(err) && e.client != nil && !service.GetDeletionTimestamp().IsZero() {
-		// When everything is deleted at once, the Secret goes first. What Mandates still have to do is done with what it held.
+		// When everything is deleted at once, the Secret goes first. What Mandates still have to do is done with what it
+		// held.
 		wanted.secret, err = e.made.secret, nil
 	}
 	if apierrors.IsNotFound(err) {
@@ -98,15 +100,27 @@ func (r *Reconciler) clientConfig(spec *v1alpha1.ServiceSettings, secret *corev1
 }
 
 // publish puts the connection into the registry.
-func (r *Reconciler) publish(ctx context.Context, key connection.Key, service connection.Service, e *entry, reason string) {
+func (r *Reconciler) publish(
+	ctx context.Context, key connection.Key, service connection.Service, e *entry, reason string,
+) {
 	spec := service.Settings()
 	r.config.Connections.Put(ctx, key, connection.Connection{
-		Client: e.client, URL: ledger.NormalURL(spec.BaseURL), ReferencePrefix: spec.ReferencePrefix,
-		UID: service.GetUID(), Created: service.GetCreationTimestamp(), Generation: service.GetGeneration(),
-		MinPoll: seconds(spec.Polling.MinIntervalSeconds, 30), MaxPoll: seconds(spec.Polling.MaxIntervalSeconds, 3600),
-		States:     idv.StateNames{InReview: spec.States.InReview, Completed: spec.States.Completed, Rejected: spec.States.Rejected},
+		Client:          e.client,
+		URL:             ledger.NormalURL(spec.BaseURL),
+		ReferencePrefix: spec.ReferencePrefix,
+		UID:             service.GetUID(),
+		Created:         service.GetCreationTimestamp(),
+		Generation:      service.GetGeneration(),
+		MinPoll:         seconds(spec.Polling.MinIntervalSeconds, 30),
+		MaxPoll:         seconds(spec.Polling.MaxIntervalSeconds, 3600),
+		States: idv.StateNames{
+			InReview:  spec.States.InReview,
+			Completed: spec.States.Completed,
+			Rejected:  spec.States.Rejected,
+		},
 		References: e.references,
-		Ready:      reason == v1alpha1.ReasonConnected, Probed: e.probed,
+		Ready:      reason == v1alpha1.ReasonConnected,
+		Probed:     e.probed,
 	})
 }
 

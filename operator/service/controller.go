@@ -1,5 +1,5 @@
-// Package service is the controller of IdentityServices and ClusterIdentityServices: it keeps one client per connection,
-// sees whether it works, and is the only one that reads credentials.
+// Package service is the controller of IdentityServices and ClusterIdentityServices: it keeps one client per
+// connection, sees whether it works, and is the only one that reads credentials.
 package service
 
 import (
@@ -84,8 +84,8 @@ type Reconciler struct {
 	probes  chan event.TypedGenericEvent[connection.Key] // those that are requested
 }
 
-// entry is what is known of one service beside its status. It belongs to the one worker that reconciles the service, but
-// for probeRequested, which is guarded by mu of the Reconciler.
+// entry is what is known of one service beside its status. It belongs to the one worker that reconciles the service,
+// but for probeRequested, which is guarded by mu of the Reconciler.
 type entry struct {
 	made           inputs // that client was made from
 	client         *idv.Client
@@ -122,12 +122,18 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		Watches(&v1alpha1.Mandate{}, handler.TypedEnqueueRequestsFromMapFunc(r.mandateChanged)).
 		WatchesRawSource(source.TypedChannel(r.probes, enqueueKey))
 	if r.config.ClusterServices {
-		controlled.Watches(&v1alpha1.ClusterIdentityService{}, enqueue, builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+		controlled.Watches(
+			&v1alpha1.ClusterIdentityService{},
+			enqueue,
+			builder.WithPredicates(predicate.GenerationChangedPredicate{}),
+		)
 	}
 	return controlled.
 		WithOptions(controller.TypedOptions[connection.Key]{
 			MaxConcurrentReconciles: workers,
-			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[connection.Key](500*time.Millisecond, secretInterval),
+			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[connection.Key](
+				500*time.Millisecond, secretInterval,
+			),
 		}).
 		WithLogConstructor(func(key *connection.Key) logr.Logger {
 			logger := manager.GetLogger().WithValues("controller", "identityservice")
@@ -230,7 +236,8 @@ func (e *entry) recordProbe(now time.Time, references *idv.References, err error
 func (r *Reconciler) due(e *entry, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return !now.Before(e.nextProbe) || e.probeRequested && e.err == nil && now.Sub(e.probeStarted) >= requestedProbeInterval
+	return !now.Before(e.nextProbe) ||
+		e.probeRequested && e.err == nil && now.Sub(e.probeStarted) >= requestedProbeInterval
 }
 
 // requeueAfter is when to reconcile next: for the next probe, or for a changed Secret, whichever is first.

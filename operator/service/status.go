@@ -65,7 +65,9 @@ func shownReason(service connection.Service, reason string) string {
 }
 
 // writeStatus is the only place that writes the status of services. needed is how many Mandates hold up the deletion.
-func (r *Reconciler) writeStatus(ctx context.Context, service connection.Service, references *idv.References, reason string, needed int) error {
+func (r *Reconciler) writeStatus(
+	ctx context.Context, service connection.Service, references *idv.References, reason string, needed int,
+) error {
 	updated, ok := service.DeepCopyObject().(connection.Service)
 	if !ok {
 		return nil // it is one of the kinds that NewService makes
@@ -79,12 +81,16 @@ func (r *Reconciler) writeStatus(ctx context.Context, service connection.Service
 	if reason == v1alpha1.ReasonConnected {
 		ready = metav1.ConditionTrue
 	}
-	meta.SetStatusCondition(&status.Conditions, metav1.Condition{Type: v1alpha1.ConditionReady, Status: ready, Reason: reason,
-		Message: messages[reason], ObservedGeneration: generation})
+	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionReady, Status: ready, Reason: reason, Message: messages[reason],
+		ObservedGeneration: generation,
+	})
 	before := meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionInUse)
 	if holdsUp(service, needed) {
-		meta.SetStatusCondition(&status.Conditions, metav1.Condition{Type: v1alpha1.ConditionInUse, Status: metav1.ConditionTrue,
-			Reason: v1alpha1.ReasonMandatesRemain, Message: remain(needed), ObservedGeneration: generation})
+		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+			Type: v1alpha1.ConditionInUse, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMandatesRemain,
+			Message: remain(needed), ObservedGeneration: generation,
+		})
 	} else {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionInUse)
 	}
@@ -93,7 +99,8 @@ func (r *Reconciler) writeStatus(ctx context.Context, service connection.Service
 	}
 	err := r.config.Status.Patch(ctx, updated, client.MergeFrom(service))
 	if err == nil && !before && holdsUp(service, needed) {
-		r.config.Events.Eventf(service, nil, corev1.EventTypeWarning, v1alpha1.ReasonMandatesRemain, actionDelete, "%s", remain(needed))
+		r.config.Events.Eventf(
+			service, nil, corev1.EventTypeWarning, v1alpha1.ReasonMandatesRemain, actionDelete, "%s", remain(needed))
 	}
 	return err
 }
@@ -101,7 +108,9 @@ func (r *Reconciler) writeStatus(ctx context.Context, service connection.Service
 func mandateTypes(references *idv.References) []v1alpha1.MandateType {
 	var types []v1alpha1.MandateType
 	for _, t := range references.MandateTypes[:min(len(references.MandateTypes), maxMandateTypes)] {
-		types = append(types, v1alpha1.MandateType{ID: t.ID, Name: engine.TruncateText(t.Name), Code: engine.TruncateText(t.Code)})
+		types = append(types, v1alpha1.MandateType{
+			ID: t.ID, Name: engine.TruncateText(t.Name), Code: engine.TruncateText(t.Code),
+		})
 	}
 	return types
 }
