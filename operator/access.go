@@ -10,8 +10,8 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// canReadClusterServices tells whether the operator may read what it takes to work with ClusterIdentityServices. One
-// that has its rights by RoleBindings may not, and works with IdentityServices all the same: a watch that is refused
+// canReadClusterServices reports whether the operator may read what it takes to work with ClusterIdentityServices. One
+// that has only RoleBindings may not, and works with IdentityServices all the same: a watch that is refused
 // would end it.
 func canReadClusterServices(ctx context.Context, manager ctrl.Manager) (bool, error) {
 	needed := map[string]string{"clusteridentityservices": v1alpha1.SchemeGroupVersion.Group, "namespaces": ""}

@@ -92,10 +92,10 @@ func (m mandateCounter) Start(ctx context.Context) error {
 	return nil
 }
 
-// Describe tells the one metric there is.
+// Describe describes the one metric there is.
 func (mandateCounter) Describe(descriptions chan<- *prometheus.Desc) { descriptions <- mandates }
 
-// Collect counts. It is not worth an error if the cache is not there yet: readyz tells that.
+// Collect counts. It is not worth an error if the cache is not there yet: readyz shows that.
 func (m mandateCounter) Collect(metrics chan<- prometheus.Metric) {
 	var list v1alpha1.MandateList
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)

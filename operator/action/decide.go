@@ -19,9 +19,9 @@ type step string
 const (
 	stepWait            step = engine.Wait       // nothing to do now
 	stepReadMandate     step = "ReadMandate"     // past the cache
-	stepReadApplication step = "ReadApplication" // whom would the action be carried out on?
+	stepReadApplication step = "ReadApplication" // on which individual is it?
 	stepStart           step = "Start"           // record the start
-	stepSend            step = "Send"            // resend or reset: the one call that e-mails
+	stepSend            step = "Send"            // resend or reset: the one request that e-mails
 	stepLookForSecret   step = "LookForSecret"   // was the report stored, by us or by somebody else?
 	stepDownload        step = "Download"
 	stepStore           step = "Store" // create the Secret
@@ -40,7 +40,7 @@ func waitFor(reason string, d time.Duration) decision {
 // decide is the only place that decides, and pure: the same facts give the same step.
 //
 // What it promises, whatever the facts: stepSend only for an attempt that this reconciliation has recorded and not made
-// yet; none while the status tells of another one, and none after the end; and an end stays.
+// yet; none while the status has another one, and none after the end; and an end stays.
 func decide(f facts) decision {
 	switch {
 	case f.attempt.sent:
@@ -78,7 +78,7 @@ func decideEmail(f facts) decision {
 	return decision{Step: stepStart}
 }
 
-// decideAnswer says what the answer to the call means for the action.
+// decideAnswer says what the answer to the request means for the action.
 func decideAnswer(f facts) decision {
 	a := f.attempt
 	switch {
@@ -151,7 +151,7 @@ func decideSubject(f facts) decision {
 // decideDownload is for an action that changes nothing at the service, and so may be begun again after a crash.
 func decideDownload(f facts) decision {
 	switch {
-	case f.started && !f.secret.looked: // it may be stored already
+	case f.started && !f.secret.checked: // it may be stored already
 		return decision{Step: stepLookForSecret}
 	case f.secret.mine:
 		return wait(v1alpha1.ReasonCarriedOut)
@@ -177,7 +177,7 @@ func decideDownload(f facts) decision {
 		return open
 	}
 	switch {
-	case !f.secret.looked:
+	case !f.secret.checked:
 		return decision{Step: stepLookForSecret}
 	case !f.started:
 		return decision{Step: stepStart}

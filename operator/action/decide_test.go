@@ -28,7 +28,7 @@ func download(change func(*facts)) facts {
 	return emailing(func(f *facts) {
 		f.emails = false
 		f.started = true
-		f.secret.looked = true
+		f.secret.checked = true
 		change(f)
 	})
 }
@@ -83,9 +83,9 @@ func TestDecide(t *testing.T) {
 			facts: answered(client.Refused, client.KindCredentials),
 			want:  waitFor(v1alpha1.ReasonRetrying, 7*time.Second),
 		},
-		"refused":      {facts: answered(client.Refused, client.KindInvalid), want: wait(v1alpha1.ReasonRefused)},
-		"a 404":        {facts: answered(client.Refused, client.KindNotFound), want: wait(v1alpha1.ReasonIndividualNotFound)},
-		"no such call": {facts: answered(client.Refused, client.KindMethodNotAllowed), want: wait(v1alpha1.ReasonRefused)},
+		"refused":           {facts: answered(client.Refused, client.KindInvalid), want: wait(v1alpha1.ReasonRefused)},
+		"a 404":             {facts: answered(client.Refused, client.KindNotFound), want: wait(v1alpha1.ReasonIndividualNotFound)},
+		"no such operation": {facts: answered(client.Refused, client.KindMethodNotAllowed), want: wait(v1alpha1.ReasonRefused)},
 
 		"an attempt of another operator": {
 			facts: emailing(func(f *facts) { f.attempt = attemptFacts{open: true, observed: now.Add(-10 * time.Second)} }),
@@ -173,7 +173,7 @@ func TestDecide(t *testing.T) {
 			facts: emailing(func(f *facts) { f.service = serviceFacts{} }),
 			want:  wait(v1alpha1.ReasonServiceNotFound),
 		},
-		"one that was not looked at": {
+		"one that was not reconciled": {
 			facts: emailing(func(f *facts) { f.service.Known = false }),
 			want:  wait(v1alpha1.ReasonServiceNotReady),
 		},
@@ -311,9 +311,9 @@ func TestDecidePromises(t *testing.T) {
 				sameReference: truth("same"),
 				member:        truth("member"),
 			},
-			secret: secretFacts{looked: truth("looked"), exists: truth("secret"), mine: truth("mySecret")},
+			secret: secretFacts{checked: truth("checked"), exists: truth("secret"), mine: truth("mySecret")},
 			report: reportFacts{
-				alreadyRefused: truth("held"),
+				alreadyRefused: truth("alreadyRefused"),
 				downloaded:     truth("downloaded"),
 				refused:        truth("refused"),
 				tooLarge:       truth("tooLarge"),

@@ -59,9 +59,9 @@ func (r *reconciliation) lookForSecret(ctx context.Context) error {
 		return err
 	}
 	r.facts.secret = secretFacts{
-		looked: true,
-		exists: err == nil,
-		mine:   err == nil && metav1.IsControlledBy(secret, r.action),
+		checked: true,
+		exists:  err == nil,
+		mine:    err == nil && metav1.IsControlledBy(secret, r.action),
 	}
 	return nil
 }
@@ -82,7 +82,7 @@ func (r *reconciliation) store(ctx context.Context) error {
 	switch {
 	case err == nil:
 		log.FromContext(ctx).Info("Stored the report", "applicationID", r.applicationID)
-		r.facts.secret = secretFacts{looked: true, exists: true, mine: true}
+		r.facts.secret = secretFacts{checked: true, exists: true, mine: true}
 	case apierrors.IsAlreadyExists(err):
 		r.facts.secret = secretFacts{} // by whom?
 	case apierrors.IsForbidden(err),

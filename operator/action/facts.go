@@ -7,7 +7,7 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 )
 
-// facts is all that decide knows. Whoever acts changes the facts, and decide is asked again.
+// facts is all that decide knows. Each step changes the facts, and decide is asked again.
 type facts struct {
 	now time.Time
 
@@ -34,13 +34,13 @@ type facts struct {
 
 // attemptFacts is the request that e-mails.
 type attemptFacts struct {
-	// open: the status tells of an attempt that is not this reconciliation's own. Its operator is at it, or ended in the
+	// open: the status has an attempt that is not this reconciliation's own. Its operator is at it, or ended in the
 	// middle.
 	open bool
 	// observed is when this process first saw the open attempt. No two clocks are compared.
 	observed time.Time
 	mine     bool // this reconciliation has recorded its own
-	sent     bool // and has made the call, with this result
+	sent     bool // and has sent the request, with this result
 	success  bool
 	outcome  client.Outcome
 	kind     client.Kind
@@ -71,7 +71,7 @@ type subjectFacts struct {
 }
 
 type secretFacts struct {
-	looked, exists, mine bool
+	checked, exists, mine bool
 }
 
 type reportFacts struct {

@@ -2,12 +2,12 @@ package action
 
 import "github.com/mandate-io/idv/api/v1alpha1"
 
-// Reasons that end a pass and are not shown.
+// Reasons that end a reconciliation and are not shown.
 const (
 	reasonDeleting   = "Deleting"
 	reasonEnded      = "Ended"      // nothing is left to do, but to go when the time comes
 	reasonAwaiting   = "Awaiting"   // another operator may be at it
-	reasonStaleCache = "StaleCache" // the cache is, or a shutdown waits: look again
+	reasonStaleCache = "StaleCache" // or a shutdown waits: reconcile again
 )
 
 // progress is how far a reason brings an order.

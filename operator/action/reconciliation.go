@@ -129,7 +129,7 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 // Release ends the reconciliation.
 func (r *reconciliation) Release() {
 	if r.attempting {
-		r.attempts.End()
+		r.attempts.Done()
 	}
 	r.session.Slot.Release()
 }

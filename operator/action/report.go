@@ -19,7 +19,7 @@ type file struct {
 // readReport makes a file of the service's answer. Its format is not documented; what is read here are our readings:
 //
 //   - bytes are the file;
-//   - JSON in which one text is a file in base64, wherever it stands: that file;
+//   - JSON in which one text is a file in base64, wherever it is: that file;
 //   - JSON without lists in which one text is a URL: that is where a file would be. It is not followed: an attacker who
 //     makes the service name a URL could make the operator, which runs inside the cluster, request it;
 //   - other JSON is the report itself, and stays as it is.

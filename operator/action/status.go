@@ -34,7 +34,7 @@ func (r *reconciliation) writeStatus(ctx context.Context, reason string) error {
 	return nil
 }
 
-// keepsStatus: a start of the operator, before it has looked at the IdentityService, is no news.
+// keepsStatus: the status stays as it is after a start of the operator, until the IdentityService is probed.
 func (r *reconciliation) keepsStatus(reason string) bool {
 	switch reason {
 	case reasonDeleting, reasonAwaiting, reasonStaleCache:

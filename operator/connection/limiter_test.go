@@ -120,7 +120,7 @@ func TestLimiterOpensTheCircuit(t *testing.T) {
 }
 
 // A worker does not wait long for the rate limit: the object is woken up when a request would go out soon.
-func TestLimiterLooksAheadInTheRateLimit(t *testing.T) {
+func TestLimiterRespectsTheRateLimit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		o := newObserved(2)

@@ -11,11 +11,11 @@ type Drainer struct {
 	attempts sync.RWMutex // held for reading by every reconciliation that makes an attempt
 }
 
-// TryBegin admits an attempt, which has to End. It reports false once a shutdown has begun.
+// TryBegin admits an attempt, which has to be Done. It reports false once a shutdown has begun.
 func (d *Drainer) TryBegin() bool { return d.attempts.TryRLock() }
 
-// End ends an attempt.
-func (d *Drainer) End() { d.attempts.RUnlock() }
+// Done ends an attempt.
+func (d *Drainer) Done() { d.attempts.RUnlock() }
 
 // Drain admits no more attempts and waits for those under way, or until ctx ends. Call it before the process ends, for
 // whatever reason the manager stopped: after a lost lease the manager does not wait for its controllers.

@@ -56,7 +56,7 @@ func Run[S ~string](ctx context.Context, r Reconciliation[S], maxSteps int) (rec
 	return reconcile.Result{}, errors.New("the reconciliation took too many steps, which is a defect of the operator")
 }
 
-// Step performs one step. It finishes the reconciliation if there is none to perform, or if it cannot begin now.
+// Step performs one step. It finishes the reconciliation if there is none to perform, or if its step has to wait.
 func Step[S ~string](ctx context.Context, r Reconciliation[S]) (result reconcile.Result, finished bool, err error) {
 	decision := r.Decide()
 	if decision.Step == Wait {

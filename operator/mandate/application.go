@@ -51,8 +51,8 @@ func (r *reconciliation) read(ctx context.Context) {
 }
 
 // matches reports whether the reference that the service shows is this Mandate's. Where the ledger or the status
-// vouches for the id, an application without a reference matches, and so does one in other letters. Where a person names
-// the id, which may be wrong, only the same reference matches.
+// vouches for the id, an application without a reference matches, and so does one in other letters. Where a person
+// names the id, which may be wrong, only the same reference matches.
 func (r *reconciliation) matches(shown string) bool {
 	if r.facts.id == 0 {
 		return shown == r.reference

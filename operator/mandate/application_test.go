@@ -10,8 +10,8 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// Who is who is told by the references that were sent, until the status has an id for everybody. The order is a guess,
-// and what was guessed once would be an id that is known.
+// The individuals of an answer are matched by the references that were sent, until the status has all ids. The position
+// is a guess, and what was guessed once would be an id that is known.
 func TestReferencesAreRecalled(t *testing.T) {
 	for name, c := range map[string]struct {
 		shown []v1alpha1.IndividualStatus

@@ -96,7 +96,7 @@ func (r *reconciliation) verify(ctx context.Context) {
 // takeSpec makes the request from the spec alone, and reports whether it is what the attempt was begun for.
 func (r *reconciliation) takeSpec(ctx context.Context, live *v1alpha1.Mandate) bool {
 	inputs, err := r.readInputs(ctx, live)
-	r.facts.attempt.why = inputs.problem // the API server lets no problem pass; another version of it might
+	r.facts.attempt.why = inputs.problem // the API server admits no problem; another version of it might
 	return err == nil && inputs.digest == r.facts.inputs.digest
 }
 
@@ -131,7 +131,7 @@ func (r *reconciliation) post(ctx context.Context) {
 	r.session.RequestFailed(r.services, err)
 }
 
-// isDuplicate reports whether a refusal speaks of a reference, the application's or an individual's.
+// isDuplicate reports whether a refusal is about a reference, the application's or an individual's.
 func isDuplicate(err error) bool {
 	refusal, ok := errors.AsType[*idv.Error](err)
 	return ok && refusal.Problem != nil && slices.ContainsFunc(refusal.Problem.Errors, func(e idv.FieldError) bool {

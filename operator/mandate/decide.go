@@ -49,7 +49,8 @@ const (
 	stepReject      step = "Reject"
 )
 
-// decision is what decide returns: a step or, for stepWait, why there is none and when to look again (0: by the reason).
+// decision is what decide returns: a step or, for stepWait, why there is none and when to reconcile again (0: by the
+// reason).
 type decision = engine.Decision[step]
 
 // wait decides that there is nothing to do now; waitFor, for how long.
@@ -120,9 +121,9 @@ func decideCreate(f facts) decision {
 	}
 }
 
-// decideUnread is for a Mandate whose record was not read yet. Creating the record shows, too, whether there is one: for
-// a Mandate that was never reconciled, to read it first would only cost a request. If something keeps the application
-// from being created, the record is read, because the Mandate may be one that was applied again.
+// decideUnread is for a Mandate whose record was not read yet. Creating the record shows, too, whether there is one:
+// for a Mandate that was never reconciled, to read it first would only cost a request. If something keeps the
+// application from being created, the record is read, because the Mandate may be one that was applied again.
 func decideUnread(f facts) decision {
 	if f.neverReconciled && !f.edited && !f.records.exists {
 		switch blocked := blockedPost(f); blocked.Step {

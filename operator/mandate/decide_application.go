@@ -96,7 +96,7 @@ func overdue(now, created time.Time) bool {
 	return !created.IsZero() && now.Sub(created) >= retention-24*time.Hour
 }
 
-// vanishedOutcome tells what became of an application that the service no longer has.
+// vanishedOutcome says what became of an application that the service no longer has.
 func vanishedOutcome(now, created time.Time) v1alpha1.Outcome {
 	if overdue(now, created) {
 		return v1alpha1.OutcomeExpired

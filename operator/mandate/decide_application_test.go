@@ -89,7 +89,7 @@ func applications() map[string]decideCase {
 			}),
 			want: wait(v1alpha1.ReasonServiceMismatch),
 		},
-		"a decision is sent once a pass": {
+		"a decision is sent once a reconciliation": {
 			why: "a service that answers 202 is still in review",
 			facts: bound(func(f *facts) {
 				f.decision = v1alpha1.DecisionReject

@@ -70,7 +70,7 @@ func creations() map[string]decideCase {
 			want:  decision{Step: stepReadRecord},
 		},
 		"the record of a new Mandate is created without looking": {
-			why:   "whether there is one is what creating it tells",
+			why:   "whether there is one is what creating it shows",
 			facts: newMandate(func(f *facts) { f.neverReconciled, f.records.read = true, false }),
 			want:  decision{Step: stepClaim},
 		},
@@ -243,7 +243,7 @@ func creations() map[string]decideCase {
 			}),
 			want: wait(v1alpha1.ReasonReferenceConflict),
 		},
-		"an edited Mandate looks elsewhere even if its reference has a record": {
+		"an edited Mandate lists its records even if its reference has a record": {
 			why: "it was edited to and fro: what was sent under the reference between the edits counts",
 			facts: newMandate(func(f *facts) {
 				f.edited = true
@@ -380,7 +380,7 @@ func creations() map[string]decideCase {
 			want:  wait(v1alpha1.ReasonServiceNotAllowed),
 		},
 		"an IdentityService that is being deleted": {
-			why:   "whoever deletes a connection wants nothing new to be sent",
+			why:   "nothing new is sent by way of a service that is being deleted",
 			facts: newMandate(func(f *facts) { f.service.Deleting = true }),
 			want:  wait(v1alpha1.ReasonServiceNotReady),
 		},
@@ -389,8 +389,8 @@ func creations() map[string]decideCase {
 			facts: bound(func(f *facts) { f.service.Deleting, f.application = true, applicationFacts{} }),
 			want:  decision{Step: stepRead},
 		},
-		"an IdentityService that was not looked at yet": {
-			facts: newMandate(func(f *facts) { f.service = serviceFacts{Exists: true}; f.records.read = false }),
+		"an IdentityService without a connection yet": {
+			facts: newMandate(func(f *facts) { f.service, f.records.read = serviceFacts{Exists: true}, false }),
 			want:  wait(v1alpha1.ReasonServiceNotReady),
 		},
 		"an unknown outcome, and the ledger lost": {

@@ -15,14 +15,15 @@ import (
 // maxRounds are more than any state needs to come to rest.
 const maxRounds = 60
 
-// run is what the last pass over a Mandate came to.
+// run is what the last reconciliation of a Mandate came to.
 type run struct {
-	after time.Duration // when the operator wants to look again; 0: never
+	after time.Duration // when the operator wants to reconcile again; 0: never
 	gets  int           // of the application
 }
 
-// calm lets the operators work on without any more faults, and looks again when they said that they want to, until
-// nothing changes any more. Then the status must be true (I5), which it is not if nobody looks again.
+// faultFree lets the operators work on without any more faults, and lets them reconcile again when they said that they
+// want to, until nothing changes any more. Then the status must be true (I5), which it is not if nobody reconciles
+// again.
 func (x *explorer) faultFree(s state) (state, string) {
 	s = s.then("from here on nothing goes wrong any more")
 	s.budget = budget{}
@@ -52,7 +53,7 @@ func (x *explorer) faultFree(s state) (state, string) {
 	return s, "I5: it does not come to rest"
 }
 
-// turn ends the pass that an operator is in, and makes those that are due.
+// round finishes the reconciliation that an operator is in, and makes those that are due.
 func (x *explorer) round(s *state, i int, runs map[string]run) string {
 	see := func() {
 		before := s.ops[i].mandates
@@ -86,7 +87,7 @@ func (x *explorer) round(s *state, i int, runs map[string]run) string {
 	return ""
 }
 
-// finish takes steps to the end of a pass.
+// reconcile takes steps to the end of a reconciliation.
 func (x *explorer) reconcile(s *state, i int, name string) (v run, wrong string) {
 	for range maxSteps {
 		made := x.take(s.world, s.ops[i], name, faultNone)
@@ -100,10 +101,10 @@ func (x *explorer) reconcile(s *state, i int, name string) (v run, wrong string)
 			return v, wrong
 		}
 	}
-	return v, "I5: a pass does not come to an end"
+	return v, "I5: a reconciliation does not come to an end"
 }
 
-// noisy tells of a Mandate that is Ready, and costs more than a read of its application each minIntervalSeconds (I6).
+// noisy reports a Mandate that is Ready, and costs more than a read of its application each minIntervalSeconds (I6).
 // That nothing is written is part of being at rest.
 func noisy(s *state, runs [2]map[string]run) string {
 	for _, made := range runs {
@@ -114,7 +115,7 @@ func noisy(s *state, runs [2]map[string]run) string {
 			}
 			if v.gets > 1 || v.after > 0 && v.after < minPoll {
 				return fmt.Sprintf(
-					"I6: at rest, the application of %s is read %d times in a pass, and the next one is %s away",
+					"I6: at rest, the application of %s is read %d times in a reconciliation, and the next one is %s away",
 					name,
 					v.gets,
 					v.after,
@@ -125,7 +126,7 @@ func noisy(s *state, runs [2]map[string]run) string {
 	return ""
 }
 
-// pause lets the time go by until somebody wants to look again; false if nobody ever does.
+// pause lets the time go by until somebody wants to reconcile again; false if nobody ever does.
 func (x *explorer) pause(s *state, runs [2]map[string]run) bool {
 	soonest := time.Duration(0)
 	for _, made := range runs {
@@ -147,7 +148,7 @@ func (x *explorer) pause(s *state, runs [2]map[string]run) bool {
 	return true
 }
 
-// untrue tells what a status at rest says that is not so (I5).
+// untrue says what a status at rest says that is not so (I5).
 func untrue(s *state, names []string) string {
 	for _, name := range names {
 		m := s.world.mandates[name]
@@ -178,7 +179,7 @@ func untrueOf(w *world, m *v1alpha1.Mandate) string {
 	here := w.shows(w.url(), m)
 	switch id := m.Status.ApplicationID; {
 	case m.Status.ObservedGeneration != m.Generation:
-		return "was not looked at"
+		return "was not reconciled"
 	case here && ready != metav1.ConditionTrue && m.Status.Outcome == "":
 		return "is not Ready, but its application exists"
 	case (w.shows(firstURL, m) || w.shows(otherURL, m)) && vanished(m.Status.Outcome):

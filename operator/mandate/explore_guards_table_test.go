@@ -11,7 +11,8 @@ type guard struct {
 // guards of the protocol. The preconditions of Deposit and Release are not here: the ledger's own tests have a case for
 // each, on a real API server.
 func guards() map[string]guard {
-	const decideFile, createFile, ledgerFile = "decide.go", "create.go", "../ledger/ledger.go"
+	const decideFile, createFile = "decide.go", "create.go"
+	const ledgerFile = "../ledger/ledger.go"
 	return map[string]guard{
 		"claim": {
 			why:      "creating the record is the lock",

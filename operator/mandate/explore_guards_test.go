@@ -73,7 +73,7 @@ func failureIn(output []byte) string {
 
 var explored = regexp.MustCompile(`(\d+) states, `)
 
-// statesIn tells how far it was to the failure: a guard that is only just noticed will be missed some day.
+// statesIn says how far it was to the failure: a guard that is only just noticed will be missed some day.
 func statesIn(output []byte) string {
 	if found := explored.FindSubmatch(output); found != nil {
 		return " after " + string(found[1]) + " states"

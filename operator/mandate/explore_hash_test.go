@@ -46,7 +46,10 @@ func (e *encoder) part() part {
 func (e *encoder) number(n int64) {
 	e.bytes = binary.LittleEndian.AppendUint64(e.bytes, uint64(n))
 }
-func (e *encoder) text(s string)      { e.number(int64(len(s))); e.bytes = append(e.bytes, s...) }
+func (e *encoder) text(s string) {
+	e.number(int64(len(s)))
+	e.bytes = append(e.bytes, s...)
+}
 func (e *encoder) truth(b bool)       { e.bytes = append(e.bytes, map[bool]byte{true: 1}[b]) }
 func (e *encoder) moment(t time.Time) { e.number(int64(age(t))) }
 
@@ -278,7 +281,7 @@ func join(w *world, parts ...part) uint64 {
 	return maphash.Bytes(seed, bytes)
 }
 
-// rename gives the nonces that a step has made up names that tell the order, so that a run is like the one before.
+// rename gives the nonces that a step has made up names in the order of creation, so that a run is like the one before.
 func rename(w *world, o *operator) {
 	names := map[string]string{}
 	renamed := func(r *v1alpha1.ApplicationRecord) *v1alpha1.ApplicationRecord {

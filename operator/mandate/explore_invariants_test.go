@@ -64,7 +64,7 @@ func lostSilently(s *state) string {
 				continue
 			}
 			if !s.known(url, &a) && !s.suspected(url, &a) {
-				return fmt.Sprintf("I2: nothing tells of application %d, %q", a.id, a.reference)
+				return fmt.Sprintf("I2: nothing mentions application %d, %q", a.id, a.reference)
 			}
 		}
 	}

@@ -20,7 +20,7 @@ const (
 	fail                // a request fails
 	refuse              // the service refuses a create
 	half                // half of the settle delay goes by
-	look                // the time to a second look goes by
+	confirm             // the confirmation delay goes by
 	weeks               // seven weeks go by
 	days                // six days go by
 	reword              // a user edits the reference
@@ -121,7 +121,7 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		after.world, after.ops[i] = excuse(s.world, o), x.started(s.world)
 		found(after, "")
 	}
-	if o.behind(s.world) {
+	if o.stale(s.world) {
 		after := s.then(label + " sees the Mandates as they are")
 		after.ops[i] = x.seen(o, s.world, "Mandates", (*operator).seeMandates)
 		found(after, "")
@@ -138,7 +138,7 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 	}
 }
 
-func (o *operator) behind(w *world) bool {
+func (o *operator) stale(w *world) bool {
 	if len(o.mandates) != len(w.mandates) {
 		return true
 	}
@@ -166,12 +166,12 @@ func excuse(w *world, o *operator) *world {
 	return c
 }
 
-// timeMoves let the time go by. A pass may stand still for as long as a process is stopped for, but not for weeks.
+// timeMoves let the time go by. A reconciliation may be held up for as long as a process is stopped, but not for weeks.
 func (x *explorer) timeMoves(s *state, spend spender) {
 	for _, pause := range []struct {
 		move move
 		by   time.Duration
-	}{{half, settle / 2}, {look, 10 * minPoll}, {weeks, attemptWindow}, {days, 6 * 24 * time.Hour}} {
+	}{{half, settle / 2}, {confirm, 10 * minPoll}, {weeks, attemptWindow}, {days, 6 * 24 * time.Hour}} {
 		if pause.move != half && (s.ops[0].current != nil || s.ops[1].current != nil) {
 			continue
 		}
@@ -301,7 +301,10 @@ func userMoves(s *state, name string, spend spender) {
 	spend(
 		replace,
 		"a user deletes "+name+" and applies it again",
-		changed(func(w *world) { w.remove(name); w.reapply(name, m, nil) }),
+		changed(func(w *world) {
+			w.remove(name)
+			w.reapply(name, m, nil)
+		}),
 	)
 	spend(succeed, "a user deletes "+name+" and applies another one of its name", changed(func(w *world) {
 		w.remove(name)

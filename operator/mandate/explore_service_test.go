@@ -8,8 +8,8 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// fakeService is the service behind the connection of a pass. Its errors are what the real client makes of what the
-// real service may do: internal/client has the tests of that.
+// fakeService is the service behind the connection of a reconciliation. Its errors are what the real client makes of
+// what the real service may do: internal/client has the tests of that.
 type fakeService struct {
 	serviceClient
 	*environment

@@ -75,11 +75,11 @@ type outcome struct {
 	hit       bool
 	violation string
 	gets      int           // of applications
-	after     time.Duration // when the operator wants to look again, if the pass ended; 0: never
+	after     time.Duration // when the operator wants to reconcile again, if the reconciliation ended; 0: never
 	ended     bool
 }
 
-// take has an operator take its next step, beginning a pass over the named Mandate if it is in none. It is the real
+// take has an operator take its next step, beginning to reconcile the named Mandate if it is in none. It is the real
 // code but for what surrounds it.
 func take(w *world, o *operator, name string, f fault) outcome {
 	s := &environment{world: w.clone(), fault: f}
@@ -128,10 +128,10 @@ func take(w *world, o *operator, name string, f fault) outcome {
 }
 
 // waiting is what the clock says to a step that wants to wait: the step is cut there, and goes on from its beginning
-// when the operator has its next turn. The steps that wait do the same again after it.
+// with the operator's next step. The steps that wait do the same again after it.
 type waiting struct{}
 
-// advance takes the step. A step that waits is as it was before, but for what it did outside.
+// performStep performs the step. A step that waits is as it was before, but for what it did outside.
 func performStep(ctx context.Context, p *reconciliation) (after time.Duration, ended bool, err error) {
 	before := *p
 	defer func() {
@@ -157,7 +157,7 @@ func posted(a attemptFacts) string {
 	return a.outcome.String()
 }
 
-// resume gives the pass that the operator is in, or begins one; nil if there is nothing to do one over.
+// resume gives the reconciliation that the operator is in, or begins one; nil if there is nothing to reconcile.
 func resume(
 	ctx context.Context, r *Reconciler, s *environment, o *operator, name string,
 ) (*reconciliation, string, error) {
@@ -170,7 +170,7 @@ func resume(
 		}
 		begun, err := r.newReconciliation(ctx, mandate)
 		if err != nil {
-			return nil, "begins: " + err.Error(), nil //nolint:nilerr // the pass is over
+			return nil, "begins: " + err.Error(), nil //nolint:nilerr // the reconciliation is over
 		}
 		p, what = begun, "begins with "+name+": "
 	} else {
@@ -182,7 +182,7 @@ func resume(
 	return p, what, nil
 }
 
-// with is the operator after a step that has left it in a pass, or in none.
+// with is the operator after a step that has left it in a reconciliation, or in none.
 func (o *operator) with(p *reconciliation, r *Reconciler) *operator {
 	c := *o
 	c.localState = r.localState.Snapshot()
@@ -219,7 +219,7 @@ type silent struct{ events.EventRecorder }
 
 func (silent) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {}
 
-// stopped is a clock that stands still. Who waits for it is cut there, unless it is patient.
+// stopped is a clock whose time does not change. A step that waits for it is cut there, unless the clock is patient.
 type stopped struct {
 	clock.Clock
 	patient bool

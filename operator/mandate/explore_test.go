@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// calmEvery is how many states there are to one that is brought to rest.
-const calmEvery = 200
+// faultFreeEvery is how many states there are to one that is brought to rest.
+const faultFreeEvery = 200
 
 // state is one point of an exploration: three parts, and what may still be done to them.
 type state struct {
@@ -46,9 +46,9 @@ type explorer struct {
 	known sync.Map // what was worked out once, by a key that says all that it depends on
 	same  sync.Map // all that can be told of a *world or *operator -> the one that is used
 
-	states, transitions, calms atomic.Int64
-	depth                      int
-	found                      atomic.Pointer[violation]
+	states, transitions, faultFreeRuns atomic.Int64
+	depth                              int
+	found                              atomic.Pointer[violation]
 }
 
 // violation is a state that must not be.
@@ -155,8 +155,8 @@ func (x *explorer) hash(s *state) uint64 {
 	return min(join(s.world, s.budget.part(), w, a, b), join(s.world, s.budget.part(), w, b, a))
 }
 
-// fresh reports whether a state has not been seen.
-func (x *explorer) newMandate(s *state) bool {
+// isNew reports whether a state has not been seen.
+func (x *explorer) isNew(s *state) bool {
 	h := x.hash(s)
 	shard := &x.visited[h%uint64(len(x.visited))]
 	shard.Lock()
@@ -214,7 +214,7 @@ func (x *explorer) expand(s *state, add func(state)) {
 			x.found.CompareAndSwap(nil, &violation{after, wrong})
 			return
 		}
-		if !x.newMandate(&after) {
+		if !x.isNew(&after) {
 			return
 		}
 		n := x.states.Add(1)
@@ -222,10 +222,10 @@ func (x *explorer) expand(s *state, add func(state)) {
 			x.found.CompareAndSwap(nil, &violation{after, wrong})
 			return
 		}
-		if n%calmEvery == 0 {
-			x.calms.Add(1)
-			if end, wrong := x.faultFree(after); wrong != "" {
-				x.found.CompareAndSwap(nil, &violation{end, wrong})
+		if n%faultFreeEvery == 0 {
+			x.faultFreeRuns.Add(1)
+			if last, wrong := x.faultFree(after); wrong != "" {
+				x.found.CompareAndSwap(nil, &violation{last, wrong})
 				return
 			}
 		}
@@ -233,25 +233,25 @@ func (x *explorer) expand(s *state, add func(state)) {
 	})
 }
 
-func (x *explorer) summary(begin time.Time) string {
+func (x *explorer) summary(start time.Time) string {
 	return fmt.Sprintf("%d states, %d transitions, %d brought to rest, depth %d, %.1f s",
-		x.states.Load(), x.transitions.Load(), x.calms.Load(), x.depth, time.Since(begin).Seconds())
+		x.states.Load(), x.transitions.Load(), x.faultFreeRuns.Load(), x.depth, time.Since(start).Seconds())
 }
 
 var exploreStates = flag.Int64("states", 300, "how many states of each scenario to explore")
 
 func TestExplore(t *testing.T) {
-	begin, total := time.Now(), int64(0)
+	start, total := time.Now(), int64(0)
 	for _, name := range sorted(scenarios()) {
 		t.Run(name, func(t *testing.T) {
-			begin, x := time.Now(), &explorer{scenario: scenarios()[name]}
+			start, x := time.Now(), &explorer{scenario: scenarios()[name]}
 			complete := x.explore(*exploreStates)
 			total += x.states.Load()
-			t.Logf("%s%s", x.summary(begin), map[bool]string{true: ", all there are"}[complete])
+			t.Logf("%s%s", x.summary(start), map[bool]string{true: ", all there are"}[complete])
 			if v := x.found.Load(); v != nil {
 				t.Fatal(v.report())
 			}
 		})
 	}
-	t.Logf("%d states in %.0f s", total, time.Since(begin).Seconds())
+	t.Logf("%d states in %.0f s", total, time.Since(start).Seconds())
 }

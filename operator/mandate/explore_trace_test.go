@@ -7,7 +7,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// report tells a violation as a story: what happened, one line each, and how things stand at the end.
+// report describes a violation as a story: what happened, one line each, and how things stand at the end.
 func (v *violation) report() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", v.what)
@@ -24,7 +24,7 @@ func (v *violation) report() string {
 		if o.current != nil {
 			fmt.Fprintf(
 				&b,
-				"  operator %c is in a pass over %s %s, at %s\n",
+				"  operator %c is reconciling %s %s, at %s\n",
 				'A'+i,
 				o.current.mandate.Name,
 				o.current.mandate.UID,
@@ -86,9 +86,9 @@ func number(id *int64) string {
 }
 
 func conditions(m *v1alpha1.Mandate) string {
-	var told []string
+	var texts []string
 	for _, c := range m.Status.Conditions {
-		told = append(told, fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason))
+		texts = append(texts, fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason))
 	}
-	return strings.Join(told, " ")
+	return strings.Join(texts, " ")
 }

@@ -14,11 +14,11 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 )
 
-// The explorer runs the real decide, the real steps of a pass and the real ledger against a world in memory, and tries
-// everything that two operators, their environment and their users can do, in every order. A state has three parts, the
-// world and two operators, each of which never changes once it is part of a state.
+// The explorer runs the real decide, the real steps of a reconciliation and the real ledger against a world in memory,
+// and tries everything that two operators, their environment and their users can do, in every sequence. A state has
+// three parts, the world and two operators, each of which never changes once it is part of a state.
 //
-// Time stands still at `now`. What is called the passing of time makes everything older instead, so that two states
+// The time is always `now`. What is called the passing of time makes everything older instead, so that two states
 // that differ in the date alone are the same.
 
 // world is what the operators share: the API server's objects and the service. Objects in it are replaced, never
@@ -33,7 +33,7 @@ type world struct {
 	nonces   int
 	// sites are the accounts that the IdentityService can lead to, by its base URL.
 	sites map[string]site
-	// forgotten: records were lost in a restore, so nobody can be blamed for what they would have told.
+	// forgotten: records were lost in a restore, so nobody can be blamed for what they would have shown.
 	forgotten bool
 }
 

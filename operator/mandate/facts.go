@@ -111,7 +111,7 @@ type attemptFacts struct {
 	outcome  client.Outcome
 	kind     client.Kind
 	refusal  bool // of the application: not of who asked, or how often
-	// duplicate: the refusal speaks of a reference, the application's or an individual's.
+	// duplicate: the refusal is about a reference, the application's or an individual's.
 	duplicate bool
 }
 
@@ -124,7 +124,7 @@ type applicationFacts struct {
 	stage            client.Stage
 	archived         bool
 	digest           string // of what a decision depends on
-	archiveSent      bool   // archive was called in this reconciliation
+	archiveSent      bool   // the archive request was sent in this reconciliation
 	reviews          int    // how many of spec.checkReviews are to be sent
 	reviewRefused    bool   // one of them was refused in this reconciliation, or selects several checks
 	decided          bool   // the decision was sent in this reconciliation

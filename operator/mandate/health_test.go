@@ -108,7 +108,7 @@ func situated(change func(*v1alpha1.Mandate)) *v1alpha1.Mandate {
 	return m
 }
 
-// shown is what the operator writes when a pass ends with a reason.
+// shown is what the operator writes when a reconciliation ends with a reason.
 func shown(reason string, change func(*facts), health string) situation {
 	m := situated(func(*v1alpha1.Mandate) {})
 	p := &reconciliation{Reconciler: &Reconciler{}, mandate: m, reference: "acme", facts: bound(change)}

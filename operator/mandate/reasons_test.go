@@ -27,7 +27,7 @@ func TestAdviceThatEmails(t *testing.T) {
 	adopt, other := strings.Index(message, "spec.adopt"), strings.Index(message, "another spec.reference")
 	if adopt < 0 || other < adopt {
 		t.Errorf(
-			"after a restore the reference is taken by the Mandate's own application, so adopting it comes firstStarted: %s",
+			"after a restore the reference is taken by the Mandate's own application, so adopting it comes first: %s",
 			message,
 		)
 	}

@@ -237,12 +237,12 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 // Release ends the reconciliation.
 func (r *reconciliation) Release() {
 	if r.attempting {
-		r.attempts.End()
+		r.attempts.Done()
 	}
 	r.session.Slot.Release()
 }
 
-// requestFailed turns a request that failed into the reason why this reconciliation ends.
+// requestFailed ends the reconciliation with a reason after a request that failed.
 func (r *reconciliation) requestFailed(ctx context.Context, err error, reason string) {
 	r.facts.failureReason = reason
 	r.facts.retryAfter = idv.RetryAfterOf(err)

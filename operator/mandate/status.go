@@ -15,7 +15,8 @@ import (
 )
 
 // writeStatus is the only place that writes the status of Mandates: one patch, and none if nothing changed. It is made
-// for what the cache had when the reconciliation began: the Mandate may have been edited since, or be another one of that name.
+// for what the cache had when the reconciliation began: the Mandate may have been edited since, or be another one of
+// that name.
 func (r *reconciliation) writeStatus(ctx context.Context, reason string, failures int) error {
 	if r.keepsStatus(reason, failures) {
 		return nil
@@ -195,8 +196,8 @@ func (r *reconciliation) setCompleted(status *v1alpha1.MandateStatus) {
 	r.setCondition(status, v1alpha1.ConditionCompleted, is, reason, messages[reason])
 }
 
-// openAttempt is the message of Created if nobody can say that no application exists, whatever else stands in its way:
-// an attempt may have created it. "" if that is not so.
+// openAttempt is the message of Created if nobody can say that no application exists, whatever else keeps it from being
+// created: an attempt may have created it. "" if that is not so.
 func (r *reconciliation) openAttempt() string {
 	if records := r.facts.records; records.read && records.mine && records.sent {
 		return conditionSpecs[v1alpha1.ReasonSettling].message

@@ -24,7 +24,7 @@ const (
 	actionDelete = "Delete"
 )
 
-// protect keeps a service while Mandates need it, and tells how many do. The finalizer is there only as long: a service
+// protect keeps a service while Mandates need it, and counts them. The finalizer is there only as long: a service
 // that nobody needs can be deleted, with its namespace, when no operator runs. An operator that does not see all
 // Mandates of a ClusterIdentityService leaves its finalizer to one that does.
 func (r *Reconciler) protect(
@@ -57,18 +57,18 @@ func (r *Reconciler) protect(
 	case wanted == has, wanted && !deleted.IsZero(): // the API server takes no finalizer then
 		return needed, nil
 	case givenUp:
-		note := fmt.Sprintf(
+		message := fmt.Sprintf(
 			"The service is deleted, but Mandates still need it: %d. They wait until somebody creates a service of that name.",
 			needed,
 		)
-		r.config.Events.Eventf(service, nil, corev1.EventTypeWarning, eventDeletionGivenUp, actionDelete, "%s", note)
+		r.config.Events.Eventf(service, nil, corev1.EventTypeWarning, eventDeletionGivenUp, actionDelete, "%s", message)
 		log.FromContext(ctx).Error(nil, "Deleted the service although Mandates still need it", "mandates", needed)
 	}
 	return needed, r.setFinalizer(ctx, key, service, !has)
 }
 
 // mandateChanged gives the service of a Mandate if its protection has to change now; that it may go can wait for the
-// next look, unless somebody waits for it.
+// next reconciliation, unless somebody waits for it.
 func (r *Reconciler) mandateChanged(ctx context.Context, object client.Object) []connection.Key {
 	mandate, ok := object.(*v1alpha1.Mandate)
 	if !ok {
@@ -80,7 +80,7 @@ func (r *Reconciler) mandateChanged(ctx context.Context, object client.Object) [
 	}
 	service := key.NewService()
 	if err := r.config.Cache.Get(ctx, key.ObjectKey(), service); err != nil {
-		return nil // it is looked at when it comes
+		return nil // it is reconciled when it comes
 	}
 	leaving := !service.GetDeletionTimestamp().IsZero()
 	if !leaving && (!needs(mandate) || controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)) {
@@ -100,7 +100,7 @@ func needs(m *v1alpha1.Mandate) bool {
 	return begun && m.Status.Outcome == ""
 }
 
-// setFinalizer patches the metadata, and the service in hand with it.
+// setFinalizer patches the metadata, and updates the service that was read.
 func (r *Reconciler) setFinalizer(ctx context.Context, key connection.Key, service connection.Service, set bool) error {
 	before := &metav1.PartialObjectMetadata{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: string(key.Kind)},
