@@ -38,7 +38,7 @@ func (w *world) secretNamed(name string) *corev1.Secret {
 	return secret
 }
 
-func (w *world) noSecret(name string) {
+func (w *world) checkNoSecret(name string) {
 	w.Helper()
 	if err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, &corev1.Secret{}); client.IgnoreNotFound(err) != nil || err == nil {
 		w.Errorf("the Secret %s was created, or cannot be looked for: %v", name, err)
@@ -46,7 +46,7 @@ func (w *world) noSecret(name string) {
 }
 
 // reported checks that the Secret has the report and belongs to the order.
-func (w *world) reported(order *v1alpha1.MandateAction, contentType, begin string) {
+func (w *world) checkReport(order *v1alpha1.MandateAction, contentType, begin string) {
 	w.Helper()
 	secret := w.secretNamed("jane-report")
 	if got := string(secret.Data["content_type"]); got != contentType || !strings.HasPrefix(string(secret.Data["report"]), begin) || len(secret.Data) != 2 {
@@ -67,16 +67,16 @@ func TestReportWaits(t *testing.T) {
 			w.check(w.sandbox.SetDialect(t.Context(), "reportNotReady", status))
 			w.mandate("acme", "{}")
 			m := w.ready("acme")
-			w.order("report", report)
-			w.waits("report", v1alpha1.ReasonReportNotReady)
+			w.action("report", report)
+			w.actionWaits("report", v1alpha1.ReasonReportNotReady)
 			asked, reads := w.requests(control.IndividualReport), w.requests(control.RetrieveApplication)
 			w.eventually(func() (bool, string) { return w.requests(control.RetrieveApplication) >= reads+3, "no polls" })
 			if got := w.requests(control.IndividualReport); got != asked {
 				t.Errorf("the report was asked for %d times while nothing changed", got-asked)
 			}
-			w.noSecret("jane-report")
+			w.checkNoSecret("jane-report")
 			w.play(m, control.Pass)
-			w.reported(w.completes("report"), "application/pdf", "%PDF-")
+			w.checkReport(w.actionCompletes("report"), "application/pdf", "%PDF-")
 		})
 	}
 }
@@ -86,31 +86,31 @@ func TestReportFormats(t *testing.T) {
 	w := running(t)
 	w.verified()
 	w.check(w.sandbox.SetDialect(t.Context(), "reportFormat", "json_base64"))
-	w.order("base64", report)
-	w.reported(w.completes("base64"), "application/pdf", "%PDF-")
+	w.action("base64", report)
+	w.checkReport(w.actionCompletes("base64"), "application/pdf", "%PDF-")
 
 	w.check(w.sandbox.SetDialect(t.Context(), "reportFormat", "json_url"))
-	w.order("url", "{type: DownloadReport, reportSecretRef: {name: url}}")
-	order := w.fails("url", v1alpha1.ReasonReportIsURL)
-	w.noSecret("url")
+	w.action("url", "{type: DownloadReport, reportSecretRef: {name: url}}")
+	order := w.actionFails("url", v1alpha1.ReasonReportIsURL)
+	w.checkNoSecret("url")
 	if status := fmt.Sprintf("%+v", order.Status); strings.Contains(status, "reports.idv.example") {
 		t.Errorf("the status shows the URL: %s", status)
 	}
 	w.check(w.sandbox.SetDialect(t.Context(), "reportFormat", "pdf"))
 
 	w.secret("theirs", map[string]string{"report": "precious"})
-	w.order("theirs", "{type: DownloadReport, reportSecretRef: {name: theirs}}")
-	w.fails("theirs", v1alpha1.ReasonSecretExists)
-	w.order("another", report) // the Secret of the first one
-	w.fails("another", v1alpha1.ReasonSecretExists)
+	w.action("theirs", "{type: DownloadReport, reportSecretRef: {name: theirs}}")
+	w.actionFails("theirs", v1alpha1.ReasonSecretExists)
+	w.action("another", report) // the Secret of the first one
+	w.actionFails("another", v1alpha1.ReasonSecretExists)
 	if got := string(w.secretNamed("theirs").Data["report"]); got != "precious" {
 		t.Errorf("somebody else's Secret was written over: %q", got)
 	}
-	w.reported(w.getOrder("base64"), "application/pdf", "%PDF-")
+	w.checkReport(w.getAction("base64"), "application/pdf", "%PDF-")
 
 	w.fault(control.Fault{Operation: control.IndividualReport, Kind: control.Answer, Status: 400})
-	w.order("refused", "{type: DownloadReport, reportSecretRef: {name: refused}}")
-	w.fails("refused", v1alpha1.ReasonRefused)
+	w.action("refused", "{type: DownloadReport, reportSecretRef: {name: refused}}")
+	w.actionFails("refused", v1alpha1.ReasonRefused)
 
 	for _, fault := range []control.Fault{
 		{Kind: control.Answer, Status: 500, Times: 4}, // the client tries three times by itself
@@ -120,10 +120,10 @@ func TestReportFormats(t *testing.T) {
 		fault.Operation = control.IndividualReport
 		name := fmt.Sprintf("%s-%d", fault.Kind, fault.Status)
 		w.fault(fault)
-		w.order(name, "{type: DownloadReport, reportSecretRef: {name: "+name+"}}")
-		w.completes(name)
+		w.action(name, "{type: DownloadReport, reportSecretRef: {name: "+name+"}}")
+		w.actionCompletes(name)
 	}
-	w.emailed(control.Resend, 0)
+	w.checkEmailed(control.Resend, 0)
 }
 
 // proxied is a world whose service answers another report than the sandbox does.
@@ -165,13 +165,13 @@ func TestReportSize(t *testing.T) {
 			t.Parallel()
 			w := proxied(t, contentType, bytes.Repeat([]byte("x"), c.size))
 			w.mandate("acme", "{}")
-			w.order("report", report)
+			w.action("report", report)
 			if c.fits {
-				w.reported(w.completes("report"), contentType, "xxx")
+				w.checkReport(w.actionCompletes("report"), contentType, "xxx")
 				return
 			}
-			w.fails("report", v1alpha1.ReasonReportTooLarge)
-			w.noSecret("jane-report")
+			w.actionFails("report", v1alpha1.ReasonReportTooLarge)
+			w.checkNoSecret("jane-report")
 		})
 	}
 }
@@ -180,22 +180,24 @@ func TestReportSize(t *testing.T) {
 func TestReportCrashes(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		crash func(first, second *orderHand)
+		crash func(first, second *manualActionReconciler)
 		asked int64
 	}{
 		"before the Secret": {
-			crash: func(o, _ *orderHand) { o.at(secretCreate, 1, func(func() error) error { crash(); return nil }) },
+			crash: func(r, _ *manualActionReconciler) {
+				r.intercept(secretCreate, 1, func(func() error) error { crash(); return nil })
+			},
 			asked: 2,
 		},
 		"after the Secret": {
-			crash: func(o, _ *orderHand) {
-				o.at(secretCreate, 1, func(do func() error) error { _ = do(); crash(); return nil })
+			crash: func(r, _ *manualActionReconciler) {
+				r.intercept(secretCreate, 1, func(do func() error) error { _ = do(); crash(); return nil })
 			},
 			asked: 1,
 		},
 		"two store it": {
-			crash: func(o, other *orderHand) {
-				o.at(secretCreate, 1, func(do func() error) error { other.passes("report"); return do() })
+			crash: func(r, other *manualActionReconciler) {
+				r.intercept(secretCreate, 1, func(do func() error) error { other.reconcile("report"); return do() })
 			},
 			asked: 2,
 		},
@@ -203,13 +205,13 @@ func TestReportCrashes(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, first, second := ordering(t)
+			w, first, second := newActionReconcilers(t)
 			w.play(w.get("acme"), control.Pass)
-			w.order("report", report)
+			w.action("report", report)
 			c.crash(first, second)
-			first.passes("report")
-			second.passes("report")
-			w.reported(w.completes("report"), "application/pdf", "%PDF-")
+			first.reconcile("report")
+			second.reconcile("report")
+			w.checkReport(w.actionCompletes("report"), "application/pdf", "%PDF-")
 			if got := w.requests(control.IndividualReport); got != c.asked {
 				t.Errorf("the report was asked for %d times, want %d", got, c.asked)
 			}
@@ -217,18 +219,18 @@ func TestReportCrashes(t *testing.T) {
 	}
 	t.Run("the Secret may not be created", func(t *testing.T) {
 		t.Parallel()
-		w, o, _ := ordering(t)
+		w, r, _ := newActionReconcilers(t)
 		w.play(w.get("acme"), control.Pass)
-		o.at(secretCreate, 1, func(func() error) error {
+		r.intercept(secretCreate, 1, func(func() error) error {
 			return apierrors.NewForbidden(corev1.Resource("secrets"), "jane-report", errors.New("exceeded quota"))
 		})
-		w.order("report", report)
-		if result := o.passes("report"); result.RequeueAfter <= 0 {
+		w.action("report", report)
+		if result := r.reconcile("report"); result.RequeueAfter <= 0 {
 			t.Error("it is not tried again")
 		}
-		w.waits("report", v1alpha1.ReasonSecretRefused)
-		o.passes("report")
-		w.reported(w.completes("report"), "application/pdf", "%PDF-")
+		w.actionWaits("report", v1alpha1.ReasonSecretRefused)
+		r.reconcile("report")
+		w.checkReport(w.actionCompletes("report"), "application/pdf", "%PDF-")
 	})
 }
 
@@ -237,16 +239,16 @@ func TestNoPersonalDataInOrders(t *testing.T) {
 	t.Parallel()
 	w := proxied(t, "application/json", []byte(`{"last_name": "canary1", "checks": ["canary2"]}`))
 	w.mandate("acme", `{individuals: [{name: jane, email: canary3@example.com, firstName: canary4, reference: canary5}]}`)
-	w.order("report", report)
-	w.reported(w.completes("report"), "application/json", `{"last_name": "canary1"`)
-	w.order("resend", resend)
-	w.completes("resend")
+	w.action("report", report)
+	w.checkReport(w.actionCompletes("report"), "application/json", `{"last_name": "canary1"`)
+	w.action("resend", resend)
+	w.actionCompletes("resend")
 	for status, reason := range map[int]string{400: v1alpha1.ReasonRefused, 500: v1alpha1.ReasonOutcomeUnknown} {
 		w.check(w.sandbox.ClearFaults(t.Context()))
 		w.fault(control.Fault{Operation: control.ResetIndividual, Kind: control.Answer, Status: status, Times: control.Always})
 		name := fmt.Sprint("reset-", status)
-		w.order(name, reset)
-		w.fails(name, reason)
+		w.action(name, reset)
+		w.actionFails(name, reason)
 	}
 	w.check(w.operator.Stop())
 

@@ -19,7 +19,7 @@ import (
 )
 
 // order applies a MandateAction on jane of the Mandate acme; spec is merged into it.
-func (w *world) order(name, spec string) {
+func (w *world) action(name, spec string) {
 	w.Helper()
 	manifest := w.parse(fmt.Sprintf("{kind: MandateAction, metadata: {name: %s}, spec: {mandateRef: {name: acme}, individual: jane}}", name))
 	extra := w.parse("{spec: " + spec + "}")
@@ -35,19 +35,19 @@ const (
 	report = "{type: DownloadReport, reportSecretRef: {name: jane-report}}"
 )
 
-func (w *world) getOrder(name string) *v1alpha1.MandateAction {
+func (w *world) getAction(name string) *v1alpha1.MandateAction {
 	w.Helper()
 	order := &v1alpha1.MandateAction{}
 	w.check(w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, order))
 	return order
 }
 
-// untilOrder waits until an order is as wanted.
-func (w *world) untilOrder(name, what string, done func(*v1alpha1.MandateAction) bool) *v1alpha1.MandateAction {
+// untilAction waits until an order is as wanted.
+func (w *world) untilAction(name, what string, done func(*v1alpha1.MandateAction) bool) *v1alpha1.MandateAction {
 	w.Helper()
 	var order *v1alpha1.MandateAction
 	w.eventually(func() (bool, string) {
-		order = w.getOrder(name)
+		order = w.getAction(name)
 		status, _ := yaml.Marshal(order.Status)
 		return done(order), fmt.Sprintf("the order %s is not %s:\n%s", name, what, status)
 	})
@@ -55,23 +55,23 @@ func (w *world) untilOrder(name, what string, done func(*v1alpha1.MandateAction)
 }
 
 // waits waits until an order says that it waits, and for what.
-func (w *world) waits(name, reason string) {
+func (w *world) actionWaits(name, reason string) {
 	w.Helper()
-	w.untilOrder(name, "waiting with reason "+reason, func(o *v1alpha1.MandateAction) bool {
+	w.untilAction(name, "waiting with reason "+reason, func(o *v1alpha1.MandateAction) bool {
 		c := meta.FindStatusCondition(o.Status.Conditions, v1alpha1.ConditionReconciling)
 		return c != nil && c.Status == metav1.ConditionTrue && c.Reason == reason && o.Status.CompletedTime == nil
 	})
 }
 
 // ends waits until an order has ended, and checks how.
-func (w *world) ends(name, conditionType, reason string) *v1alpha1.MandateAction {
+func (w *world) actionFinishes(name, conditionType, reason string) *v1alpha1.MandateAction {
 	w.Helper()
-	order := w.untilOrder(name, "ended", func(o *v1alpha1.MandateAction) bool { return o.Status.CompletedTime != nil })
-	w.ended(order, conditionType, reason)
+	order := w.untilAction(name, "ended", func(o *v1alpha1.MandateAction) bool { return o.Status.CompletedTime != nil })
+	w.checkFinished(order, conditionType, reason)
 	return order
 }
 
-func (w *world) ended(order *v1alpha1.MandateAction, conditionType, reason string) {
+func (w *world) checkFinished(order *v1alpha1.MandateAction, conditionType, reason string) {
 	w.Helper()
 	conditions := order.Status.Conditions
 	c := meta.FindStatusCondition(conditions, conditionType)
@@ -86,18 +86,18 @@ func (w *world) ended(order *v1alpha1.MandateAction, conditionType, reason strin
 	}
 }
 
-func (w *world) completes(name string) *v1alpha1.MandateAction {
+func (w *world) actionCompletes(name string) *v1alpha1.MandateAction {
 	w.Helper()
-	return w.ends(name, v1alpha1.ConditionComplete, v1alpha1.ReasonCarriedOut)
+	return w.actionFinishes(name, v1alpha1.ConditionComplete, v1alpha1.ReasonCarriedOut)
 }
 
-func (w *world) fails(name, reason string) *v1alpha1.MandateAction {
+func (w *world) actionFails(name, reason string) *v1alpha1.MandateAction {
 	w.Helper()
-	return w.ends(name, v1alpha1.ConditionFailed, reason)
+	return w.actionFinishes(name, v1alpha1.ConditionFailed, reason)
 }
 
 // emailed checks how many e-mails of a kind went out, and that no other did but the invites of the Mandates.
-func (w *world) emailed(kind control.EmailKind, want int) {
+func (w *world) checkEmailed(kind control.EmailKind, want int) {
 	w.Helper()
 	emails, err := w.sandbox.Outbox(w.Context())
 	w.check(err)
@@ -122,11 +122,11 @@ func TestOrders(t *testing.T) {
 		t.Parallel()
 		w := running(t)
 		w.mandate("acme", "{}")
-		w.order("first", resend)
-		w.order("second", resend)
-		first := w.completes("first")
-		w.completes("second")
-		w.emailed(control.Resend, 2)
+		w.action("first", resend)
+		w.action("second", resend)
+		first := w.actionCompletes("first")
+		w.actionCompletes("second")
+		w.checkEmailed(control.Resend, 2)
 		if first.Status.StartedTime == nil || first.Status.StartedTime.After(first.Status.CompletedTime.Time) {
 			t.Errorf("started %v, completed %v", first.Status.StartedTime, first.Status.CompletedTime)
 		}
@@ -138,9 +138,9 @@ func TestOrders(t *testing.T) {
 			w := running(t)
 			w.check(w.sandbox.SetDialect(t.Context(), "resendResetAnswer", answer))
 			w.mandate("acme", "{}")
-			w.order("reset", reset)
-			w.completes("reset")
-			w.emailed(control.Reset, 1)
+			w.action("reset", reset)
+			w.actionCompletes("reset")
+			w.checkEmailed(control.Reset, 1)
 		})
 	}
 }
@@ -176,14 +176,14 @@ func TestOrdersFail(t *testing.T) {
 				c.spec = resend
 			}
 			w.mandate("acme", "{}")
-			w.order("resend", c.spec)
-			w.fails("resend", c.reason)
+			w.action("resend", c.spec)
+			w.actionFails("resend", c.reason)
 			w.kill()
 			w.start()
-			w.order("next", resend) // the operator has seen the first one again by the time that this one is done
-			w.completes("next")
-			w.fails("resend", c.reason)
-			w.emailed(control.Resend, c.emails+1)
+			w.action("next", resend) // the operator has seen the first one again by the time that this one is done
+			w.actionCompletes("next")
+			w.actionFails("resend", c.reason)
+			w.checkEmailed(control.Resend, c.emails+1)
 			if got := w.requests(control.ResendInvites); got != int64(c.requests)+1 {
 				t.Errorf("%d requests, want %d\n%s", got-1, c.requests, c.why)
 			}
@@ -198,15 +198,15 @@ func TestOrderRetried(t *testing.T) {
 	w.mandate("acme", "{}")
 	w.ready("acme")
 	w.fault(control.Fault{Operation: control.ResendInvites, Kind: control.Answer, Status: 429, RetryAfter: "1", Times: control.Always})
-	w.order("resend", resend)
-	w.waits("resend", v1alpha1.ReasonRetrying)
-	started := w.getOrder("resend").Status.StartedTime
-	w.emailed(control.Resend, 0)
+	w.action("resend", resend)
+	w.actionWaits("resend", v1alpha1.ReasonRetrying)
+	started := w.getAction("resend").Status.StartedTime
+	w.checkEmailed(control.Resend, 0)
 	w.check(w.sandbox.ClearFaults(t.Context()))
-	if order := w.completes("resend"); !order.Status.StartedTime.Equal(started) {
+	if order := w.actionCompletes("resend"); !order.Status.StartedTime.Equal(started) {
 		t.Errorf("startedTime changed from %s to %s", started, order.Status.StartedTime)
 	}
-	w.emailed(control.Resend, 1)
+	w.checkEmailed(control.Resend, 1)
 }
 
 func TestOrderWithARevokedToken(t *testing.T) {
@@ -216,9 +216,9 @@ func TestOrderWithARevokedToken(t *testing.T) {
 	w.ready("acme")
 	_, err := w.sandbox.RevokeTokens(t.Context())
 	w.check(err)
-	w.order("resend", resend)
-	w.completes("resend")
-	w.emailed(control.Resend, 1)
+	w.action("resend", resend)
+	w.actionCompletes("resend")
+	w.checkEmailed(control.Resend, 1)
 }
 
 // The request is under way while somebody labels the order: how it ended is written down all the same.
@@ -228,67 +228,67 @@ func TestOrderLabelledMeanwhile(t *testing.T) {
 	w.mandate("acme", "{}")
 	w.ready("acme")
 	w.fault(control.Fault{Operation: control.ResendInvites, Kind: control.Slow, DelayMillis: 3000})
-	w.order("resend", resend)
+	w.action("resend", resend)
 	w.eventually(func() (bool, string) { return w.requests(control.ResendInvites) == 1, "nothing was sent" })
 	w.kubectl("label", "mandateaction", "resend", "by=somebody")
-	if order := w.getOrder("resend"); order.Status.CompletedTime != nil {
+	if order := w.getAction("resend"); order.Status.CompletedTime != nil {
 		t.Fatal("the order ended before it was labelled")
 	}
-	w.completes("resend")
-	w.emailed(control.Resend, 1)
+	w.actionCompletes("resend")
+	w.checkEmailed(control.Resend, 1)
 }
 
 // An order waits for its Mandate, says for what, and is carried out when that is there.
 func TestOrderWaits(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		reason         string
-		hinder, mend   func(*world)
-		wantEnd        string // the reason of Failed; "": it completes
-		emailsAfterEnd int
+		reason          string
+		disrupt, repair func(*world)
+		wantEnd         string // the reason of Failed; "": it completes
+		emailsAfterEnd  int
 	}{
 		"no Mandate": {
 			reason: v1alpha1.ReasonMandateNotFound,
-			mend:   func(w *world) { w.mandate("acme", "{}") }, emailsAfterEnd: 1,
+			repair: func(w *world) { w.mandate("acme", "{}") }, emailsAfterEnd: 1,
 		},
 		"suspended": {
-			reason: v1alpha1.ReasonSuspended,
-			hinder: func(w *world) { w.mandate("acme", "{}"); w.ready("acme"); w.mandate("acme", "{suspend: true}") },
-			mend:   func(w *world) { w.mandate("acme", "{suspend: false}") }, emailsAfterEnd: 1,
+			reason:  v1alpha1.ReasonSuspended,
+			disrupt: func(w *world) { w.mandate("acme", "{}"); w.ready("acme"); w.mandate("acme", "{suspend: true}") },
+			repair:  func(w *world) { w.mandate("acme", "{suspend: false}") }, emailsAfterEnd: 1,
 		},
 		"stalled": {
 			reason: v1alpha1.ReasonMandateStalled,
-			hinder: func(w *world) {
+			disrupt: func(w *world) {
 				w.mandate("acme", "{mandateType: {code: none}}")
 				w.stalled("acme", v1alpha1.ReasonMandateTypeNotFound)
 			},
-			mend: func(w *world) { w.mandate("acme", "{}") }, emailsAfterEnd: 1,
+			repair: func(w *world) { w.mandate("acme", "{}") }, emailsAfterEnd: 1,
 		},
 		"no application": {
-			reason: v1alpha1.ReasonMandateNotReady,
-			hinder: func(w *world) { w.mandate("acme", "{serviceRef: {name: other}}") },
-			mend:   func(w *world) { w.mandate("acme", "{serviceRef: {name: default}}") }, emailsAfterEnd: 1,
+			reason:  v1alpha1.ReasonMandateNotReady,
+			disrupt: func(w *world) { w.mandate("acme", "{serviceRef: {name: other}}") },
+			repair:  func(w *world) { w.mandate("acme", "{serviceRef: {name: default}}") }, emailsAfterEnd: 1,
 		},
 		"the service is away": {
 			reason: v1alpha1.ReasonServiceNotReady,
-			hinder: func(w *world) {
+			disrupt: func(w *world) {
 				w.mandate("acme", "{}")
 				w.ready("acme")
 				w.fault(control.Fault{Operation: control.AnyOperation, Kind: control.Answer, Status: 500, Times: control.Always})
 				w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonServiceError)
 			},
-			mend: func(w *world) { w.check(w.sandbox.ClearFaults(w.Context())) }, emailsAfterEnd: 1,
+			repair: func(w *world) { w.check(w.sandbox.ClearFaults(w.Context())) }, emailsAfterEnd: 1,
 		},
 		"deleted while it waits": {
 			reason:  v1alpha1.ReasonSuspended,
-			hinder:  func(w *world) { w.mandate("acme", "{}"); w.ready("acme"); w.mandate("acme", "{suspend: true}") },
-			mend:    func(w *world) { w.kubectl("delete", "mandate", "acme") },
+			disrupt: func(w *world) { w.mandate("acme", "{}"); w.ready("acme"); w.mandate("acme", "{suspend: true}") },
+			repair:  func(w *world) { w.kubectl("delete", "mandate", "acme") },
 			wantEnd: v1alpha1.ReasonMandateGone,
 		},
 		"vanished": {
-			reason: v1alpha1.ReasonReportNotReady,
-			hinder: func(w *world) { w.mandate("acme", "{}") },
-			mend: func(w *world) {
+			reason:  v1alpha1.ReasonReportNotReady,
+			disrupt: func(w *world) { w.mandate("acme", "{}") },
+			repair: func(w *world) {
 				_, err := w.sandbox.Advance(w.Context(), 57*24*time.Hour)
 				w.check(err)
 			},
@@ -299,23 +299,23 @@ func TestOrderWaits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := running(t)
-			if c.hinder != nil {
-				c.hinder(w)
+			if c.disrupt != nil {
+				c.disrupt(w)
 			}
 			spec := resend
 			if c.reason == v1alpha1.ReasonReportNotReady {
 				spec = report
 			}
-			w.order("order", spec)
-			w.waits("order", c.reason)
-			w.emailed(control.Resend, 0)
-			c.mend(w)
+			w.action("order", spec)
+			w.actionWaits("order", c.reason)
+			w.checkEmailed(control.Resend, 0)
+			c.repair(w)
 			if c.wantEnd == "" {
-				w.completes("order")
+				w.actionCompletes("order")
 			} else {
-				w.fails("order", c.wantEnd)
+				w.actionFails("order", c.wantEnd)
 			}
-			w.emailed(control.Resend, c.emailsAfterEnd)
+			w.checkEmailed(control.Resend, c.emailsAfterEnd)
 		})
 	}
 }
@@ -329,14 +329,14 @@ func TestOrderKilled(t *testing.T) {
 		emails int
 	}{
 		"while the service works on it": {
-			fault: control.Fault{Kind: control.Slow, DelayMillis: slow.Milliseconds()},
+			fault: control.Fault{Kind: control.Slow, DelayMillis: slowAnswer.Milliseconds()},
 			kill: func(w *world) {
 				w.eventually(func() (bool, string) { return w.requests(control.ResendInvites) == 1, "no request" })
 			},
 			emails: 1,
 		},
 		"between the call and its end": {
-			fault: control.Fault{Kind: control.Slow, DelayMillis: slow.Milliseconds(), AfterWork: true},
+			fault: control.Fault{Kind: control.Slow, DelayMillis: slowAnswer.Milliseconds(), AfterWork: true},
 			kill: func(w *world) {
 				w.eventually(func() (bool, string) {
 					emails, err := w.sandbox.Outbox(w.Context())
@@ -355,15 +355,15 @@ func TestOrderKilled(t *testing.T) {
 			w.ready("acme")
 			c.fault.Operation = control.ResendInvites
 			w.fault(c.fault)
-			w.order("resend", resend)
+			w.action("resend", resend)
 			c.kill(w)
 			w.kill()
-			if order := w.getOrder("resend"); order.Status.Attempt == "" || order.Status.StartedTime == nil || order.Status.CompletedTime != nil {
+			if order := w.getAction("resend"); order.Status.Attempt == "" || order.Status.StartedTime == nil || order.Status.CompletedTime != nil {
 				t.Fatalf("the start was not recorded before the call, or it has ended already: %+v", order.Status)
 			}
 			w.start()
-			w.fails("resend", v1alpha1.ReasonOutcomeUnknown)
-			w.emailed(control.Resend, c.emails)
+			w.actionFails("resend", v1alpha1.ReasonOutcomeUnknown)
+			w.checkEmailed(control.Resend, c.emails)
 			if got := w.requests(control.ResendInvites); got != 1 {
 				t.Errorf("%d requests, want 1", got)
 			}
@@ -377,8 +377,8 @@ func TestOrderTerminated(t *testing.T) {
 	w := running(t)
 	w.mandate("acme", "{}")
 	w.ready("acme")
-	w.fault(control.Fault{Operation: control.ResendInvites, Kind: control.Slow, DelayMillis: slow.Milliseconds()})
-	w.order("resend", resend)
+	w.fault(control.Fault{Operation: control.ResendInvites, Kind: control.Slow, DelayMillis: slowAnswer.Milliseconds()})
+	w.action("resend", resend)
 	w.eventually(func() (bool, string) { return w.requests(control.ResendInvites) == 1, "no request" })
 	w.check(syscall.Kill(w.operator.PID(), syscall.SIGTERM))
 	select {
@@ -386,8 +386,8 @@ func TestOrderTerminated(t *testing.T) {
 	case <-time.After(20 * time.Second):
 		t.Fatal("the operator did not end within twenty seconds")
 	}
-	w.ended(w.getOrder("resend"), v1alpha1.ConditionComplete, v1alpha1.ReasonCarriedOut)
-	w.emailed(control.Resend, 1)
+	w.checkFinished(w.getAction("resend"), v1alpha1.ConditionComplete, v1alpha1.ReasonCarriedOut)
+	w.checkEmailed(control.Resend, 1)
 }
 
 func TestOrderTimeToLive(t *testing.T) {
@@ -401,18 +401,18 @@ func TestOrderTimeToLive(t *testing.T) {
 			return apierrors.IsNotFound(err), fmt.Sprintf("the order %s is there still: %v", name, err)
 		})
 	}
-	w.order("at-once", "{type: ResendInvite, ttlSecondsAfterFinished: 0}")
+	w.action("at-once", "{type: ResendInvite, ttlSecondsAfterFinished: 0}")
 	gone("at-once")
-	w.order("failed", "{type: ResendInvite, individual: nobody, ttlSecondsAfterFinished: 1}")
+	w.action("failed", "{type: ResendInvite, individual: nobody, ttlSecondsAfterFinished: 1}")
 	gone("failed")
-	w.order("later", "{type: ResendInvite, ttlSecondsAfterFinished: 86400}")
-	w.completes("later")
-	w.order("never", resend)
-	w.completes("never")
-	w.order("never", "{type: ResendInvite, ttlSecondsAfterFinished: 0}") // an edit after the end
+	w.action("later", "{type: ResendInvite, ttlSecondsAfterFinished: 86400}")
+	w.actionCompletes("later")
+	w.action("never", resend)
+	w.actionCompletes("never")
+	w.action("never", "{type: ResendInvite, ttlSecondsAfterFinished: 0}") // an edit after the end
 	gone("never")
-	w.check(w.Patch(t.Context(), w.getOrder("later"), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"ttlSecondsAfterFinished":86401}}`))))
-	w.untilOrder("later", "seen again", func(o *v1alpha1.MandateAction) bool { return o.Status.ObservedGeneration == o.Generation })
-	w.completes("later")
-	w.emailed(control.Resend, 3)
+	w.check(w.Patch(t.Context(), w.getAction("later"), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"ttlSecondsAfterFinished":86401}}`))))
+	w.untilAction("later", "seen again", func(o *v1alpha1.MandateAction) bool { return o.Status.ObservedGeneration == o.Generation })
+	w.actionCompletes("later")
+	w.checkEmailed(control.Resend, 3)
 }

@@ -27,7 +27,7 @@ func TestAdopt(t *testing.T) {
 		"an answer that was lost": {
 			reason: "it is the way out of OutcomeUnknown, which is final otherwise",
 			before: func(w *world) int64 {
-				w.fault(lost)
+				w.fault(answerLost)
 				w.mandate("acme", "{reference: acme-1}")
 				w.stalled("acme", v1alpha1.ReasonOutcomeUnknown)
 				return w.applicationID("acme-1")
@@ -57,7 +57,7 @@ func TestAdopt(t *testing.T) {
 			if m.Status.ApplicationID == nil || *m.Status.ApplicationID != id {
 				t.Errorf("application %v is bound, want %d", m.Status.ApplicationID, id)
 			}
-			w.creates(sent)
+			w.checkCreates(sent)
 			w.emails(c.emails)
 			if c.reason != "" && t.Failed() {
 				t.Log(c.reason)
@@ -71,7 +71,7 @@ func TestAdopt(t *testing.T) {
 			if again := w.ready("acme"); *again.Status.ApplicationID != id {
 				t.Errorf("the Mandate has application %d after it was applied again, want %d", *again.Status.ApplicationID, id)
 			}
-			w.creates(sent)
+			w.checkCreates(sent)
 		})
 	}
 }
@@ -99,7 +99,7 @@ func TestAdoptionRefused(t *testing.T) {
 			t.Errorf("%s: application %d is bound", name, *id)
 		}
 	}
-	w.creates(sent)
+	w.checkCreates(sent)
 	w.emails(1)
 }
 

@@ -131,7 +131,7 @@ func TestAlertsOfAFirstLoss(t *testing.T) {
 	m := w.ready("acme")
 	before := w.scrape(address)
 	w.check(w.client(w.url).DeleteApplication(t.Context(), *m.Status.ApplicationID))
-	w.fault(lost)
+	w.fault(answerLost)
 	w.mandate("globex", "{}")
 	w.condition("globex", v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonSettling)
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeDeleted))

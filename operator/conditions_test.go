@@ -51,7 +51,7 @@ func watchConditions(ctx context.Context) (*seenReasons, error) {
 		if err != nil {
 			return nil, err
 		}
-		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: s.note, UpdateFunc: func(_, now any) { s.note(now) }})
+		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: s.record, UpdateFunc: func(_, now any) { s.record(now) }})
 		if err != nil {
 			return nil, err
 		}
@@ -59,7 +59,7 @@ func watchConditions(ctx context.Context) (*seenReasons, error) {
 	return s, nil
 }
 
-func (s *seenReasons) note(object any) {
+func (s *seenReasons) record(object any) {
 	kind, conditions := "", []metav1.Condition(nil)
 	switch o := object.(type) {
 	case *v1alpha1.IdentityService:

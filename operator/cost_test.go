@@ -79,18 +79,18 @@ func TestRequestsToReady(t *testing.T) {
 			t.Parallel()
 			w := connected(t)
 			w.secret("jane", map[string]string{"email": "jane@example.com"})
-			h := w.byHand()
+			r := w.newManualReconciler()
 			var m *v1alpha1.Mandate
 			w.eventually(func() (bool, string) { // one as old as its IdentityService may have been made before that was edited
 				name := fmt.Sprintf("acme-%d", time.Now().UnixNano())
 				w.mandate(name, c.spec)
 				m = w.get(name)
-				made, _ := h.Connections.Get(connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: w.namespace, Name: "default"})
+				made, _ := r.Connections.Get(connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: w.namespace, Name: "default"})
 				return made.Created.Before(&m.CreationTimestamp), "the IdentityService is as new as the Mandate"
 			})
 			var made []string
-			h.before = func(request string) { made = append(made, request) }
-			h.passes(m.Name)
+			r.before = func(request string) { made = append(made, request) }
+			r.reconcile(m.Name)
 			if diff := cmp.Diff(c.want, made); diff != "" {
 				t.Error(diff)
 			}

@@ -93,7 +93,7 @@ func killAPIServer(t *testing.T, plane *testenv.Environment) {
 	w.connect()
 	w.start()
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
-	w.fault(control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: slow.Milliseconds(), Times: mandates})
+	w.fault(control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: slowAnswer.Milliseconds(), Times: mandates})
 	for i := range mandates {
 		w.mandate(fmt.Sprintf("acme-%d", i), "{}")
 	}
@@ -111,7 +111,7 @@ func killAPIServer(t *testing.T, plane *testenv.Environment) {
 		w.ready(fmt.Sprintf("acme-%d", i))
 	}
 	w.emails(mandates)
-	w.creates(mandates)
+	w.checkCreates(mandates)
 }
 
 // compactEtcd takes the past away that an operator wants to go on from: it has to look at everything again.
@@ -128,7 +128,7 @@ func compactEtcd(t *testing.T, plane *testenv.Environment) {
 	w.check(syscall.Kill(pid, syscall.SIGSTOP))
 	t.Cleanup(func() { _ = syscall.Kill(pid, syscall.SIGCONT) }) // or it could not be ended
 	w.mandate("acme", "{archived: true}")
-	w.removes("mandate", "leaves")
+	w.deleteNoWait("mandate", "leaves")
 	w.mandate("comes", "{}")
 	w.check(plane.Compact(t.Context(), w.get("comes").ResourceVersion))
 	w.check(plane.Crash(testenv.APIServer)) // which remembers some of it, too
@@ -137,9 +137,9 @@ func compactEtcd(t *testing.T, plane *testenv.Environment) {
 	w.check(syscall.Kill(pid, syscall.SIGCONT))
 	w.ready("comes")
 	w.until("acme", "archived", func(m *v1alpha1.Mandate) bool { return m.Status.Archived })
-	w.gone("leaves")
+	w.waitGone("leaves")
 	w.emails(3)
-	w.creates(3)
+	w.checkCreates(3)
 }
 
 // tooOld checks that Mandates cannot be watched from a resource version any more.
@@ -155,7 +155,7 @@ func (w *world) tooOld(resourceVersion string) {
 			if event.Type == watch.Error {
 				err = apierrors.FromObject(event.Object)
 			}
-		case <-time.After(patience):
+		case <-time.After(timeout):
 		}
 	}
 	if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {
@@ -168,7 +168,7 @@ func restoreEtcd(t *testing.T, plane *testenv.Environment) {
 	t.Helper()
 	w := newWorldIn(t, plane, sandbox.Options{})
 	w.connect()
-	h := w.byHand()
+	r := w.newManualReconciler()
 	var backup string
 	for _, moment := range []struct{ mandate, before string }{
 		{"bound", ""}, {"deposited", "patch status of Mandate"}, {"claimed", "patch ApplicationRecord"}, {"later", ""},
@@ -176,15 +176,15 @@ func restoreEtcd(t *testing.T, plane *testenv.Environment) {
 		w.mandate(moment.mandate, "{}")
 		switch moment.mandate {
 		case "deposited": // the operator ends before the status tells of it
-			h.once(moment.before, crash)
+			r.beforeFirst(moment.before, crash)
 		case "claimed": // the service has created it by then
-			h.once(moment.before, func() {
+			r.beforeFirst(moment.before, func() {
 				var err error
 				backup, err = plane.Backup()
 				w.check(err)
 			})
 		}
-		h.passes(moment.mandate)
+		r.reconcile(moment.mandate)
 	}
 	w.emails(4)
 	w.start()
@@ -230,5 +230,5 @@ func TestReplacedByForce(t *testing.T) {
 		t.Errorf("the Mandate %s has application %d, after %s had %d", after.UID, *after.Status.ApplicationID, before.UID, *before.Status.ApplicationID)
 	}
 	w.emails(1)
-	w.creates(1)
+	w.checkCreates(1)
 }

@@ -80,7 +80,7 @@ func TestMissingParts(t *testing.T) {
 	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonSecretNotFound)
 	w.secret("jane", map[string]string{"first_name": "Jane", "eMail": "jane@example.com"})
 	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonSecretInvalid)
-	if log := story(w.operator.Log); !strings.Contains(log, `"individual":"jane","secret":"jane","problem":"eMail must be called email"`) {
+	if log := logTail(w.operator.Log); !strings.Contains(log, `"individual":"jane","secret":"jane","problem":"eMail must be called email"`) {
 		t.Errorf("the log does not say what is wrong with which Secret:\n%s", log)
 	}
 	w.emails(0)

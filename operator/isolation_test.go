@@ -56,7 +56,7 @@ func TestBrokenServiceHoldsUpNobody(t *testing.T) {
 			before := broken.allRequests()
 			w.mandate("globex", "{}")
 			w.ready("globex")
-			w.quiet(5 * time.Second)
+			w.sleep(5 * time.Second)
 			if got := broken.allRequests() - before; got > 8 {
 				t.Errorf("a service that is known to be broken had %d requests in five seconds", got)
 			}
@@ -104,7 +104,7 @@ func TestBusyServiceHoldsUpNobody(t *testing.T) {
 }
 
 // quiet lets time pass in which something is counted: that nothing comes cannot be waited for otherwise.
-func (w *world) quiet(d time.Duration) {
+func (w *world) sleep(d time.Duration) {
 	w.Helper()
 	select {
 	case <-w.Context().Done():

@@ -35,7 +35,7 @@ func TestCompleted(t *testing.T) {
 		t.Errorf("individuals in status are %v, want the order of the spec", names)
 	}
 	w.kubectl("wait", "--for=condition=Ready", "--timeout=30s", "mandate/acme")
-	w.verdict("acme", status.CurrentStatus)
+	w.checkKstatus("acme", status.CurrentStatus)
 
 	w.play(m, control.Pass)
 	m = w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
@@ -119,7 +119,7 @@ func TestSuspend(t *testing.T) {
 }
 
 // verdict waits until kstatus, and so Flux and kpt, says that of a Mandate.
-func (w *world) verdict(name string, want status.Status) {
+func (w *world) checkKstatus(name string, want status.Status) {
 	w.Helper()
 	w.eventually(func() (bool, string) {
 		object := &unstructured.Unstructured{}

@@ -26,7 +26,7 @@ func TestMetrics(t *testing.T) {
 	w.mandate("globex", "{}")
 	w.ready("acme")
 	w.ready("globex")
-	w.fault(lost)
+	w.fault(answerLost)
 	w.mandate("initech", "{}")
 	w.condition("initech", v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonSettling)
 
@@ -69,7 +69,7 @@ func (w *world) scrape(address string) string {
 	w.Helper()
 	request, err := http.NewRequestWithContext(w.Context(), http.MethodGet, fmt.Sprintf("http://%s/metrics", address), http.NoBody)
 	w.check(err)
-	response, err := (&http.Client{Timeout: patience}).Do(request)
+	response, err := (&http.Client{Timeout: timeout}).Do(request)
 	w.check(err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)

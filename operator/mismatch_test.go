@@ -24,15 +24,15 @@ func TestAnotherServiceByMistake(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sameIDs := sandbox.Options{Seed: 1}
-			w, elsewhere := newWorld(t, sameIDs), newWorld(t, sameIDs)
+			w, other := newWorld(t, sameIDs), newWorld(t, sameIDs)
 			w.connect()
 			w.start()
 			w.mandate("acme", "{}")
 			m := w.ready("acme")
 			if occupied {
-				elsewhere.occupy(*m.Status.ApplicationID)
+				other.occupy(*m.Status.ApplicationID)
 			}
-			w.service(fmt.Sprintf("{baseURL: %q}", elsewhere.url))
+			w.patchService(fmt.Sprintf("{baseURL: %q}", other.url))
 			w.mandate("acme", "{archived: true, decision: Complete}")
 			m = w.stalled("acme", v1alpha1.ReasonServiceMismatch)
 			if m.Status.Outcome != "" || m.Status.Archived || m.Status.State != "created" {
@@ -43,11 +43,11 @@ func TestAnotherServiceByMistake(t *testing.T) {
 				if occupied && operation == control.CreateApplication {
 					own = 1 // occupy's
 				}
-				if n := elsewhere.requests(operation); n != own {
+				if n := other.requests(operation); n != own {
 					t.Errorf("%s was called %d times at the other service", operation, n-own)
 				}
 			}
-			w.service(fmt.Sprintf("{baseURL: %q}", w.url))
+			w.patchService(fmt.Sprintf("{baseURL: %q}", w.url))
 			w.until("acme", "archived at its own service", func(m *v1alpha1.Mandate) bool { return m.Status.Archived })
 			w.ready("acme")
 			w.emails(1)
@@ -82,7 +82,7 @@ func TestServiceMoves(t *testing.T) {
 	w.check(err)
 	moved := httptest.NewServer(httputil.NewSingleHostReverseProxy(there))
 	t.Cleanup(moved.Close)
-	w.service(fmt.Sprintf("{baseURL: %q}", moved.URL))
+	w.patchService(fmt.Sprintf("{baseURL: %q}", moved.URL))
 	w.mandate("acme", "{archived: true}")
 	w.until("acme", "archived", func(m *v1alpha1.Mandate) bool { return m.Status.Archived })
 	w.ready("acme")
@@ -100,7 +100,7 @@ func TestAnotherPrefix(t *testing.T) {
 	w := running(t)
 	w.mandate("acme", "{}")
 	m := w.ready("acme")
-	w.service("{referencePrefix: eu-}")
+	w.patchService("{referencePrefix: eu-}")
 	w.check(w.Delete(t.Context(), m))
 	w.mandate("acme", "{}")
 	again := w.ready("acme")

@@ -18,7 +18,7 @@ func TestAppliedAgainAfterAMove(t *testing.T) {
 	w := running(t)
 	w.mandate("acme", "{}")
 	id := *w.ready("acme").Status.ApplicationID
-	w.service(fmt.Sprintf("{baseURL: %q}", strings.Replace(w.url, "127.0.0.1", "localhost", 1)))
+	w.patchService(fmt.Sprintf("{baseURL: %q}", strings.Replace(w.url, "127.0.0.1", "localhost", 1)))
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
 	w.kubectl("delete", "mandate", "acme")
 	w.mandate("acme", "{}")
@@ -26,8 +26,8 @@ func TestAppliedAgainAfterAMove(t *testing.T) {
 	w.mandate("acme", fmt.Sprintf("{deletionPolicy: Delete, adopt: {applicationID: %d}}", id))
 	w.condition("acme", v1alpha1.ConditionCreated, metav1.ConditionTrue, v1alpha1.ReasonAdopted)
 	w.ready("acme")
-	w.deletes("acme")
-	w.gone("acme")
+	w.deleteMandate("acme")
+	w.waitGone("acme")
 	if got := w.states(); len(got) != 0 {
 		t.Errorf("the service has %q", got)
 	}
@@ -49,6 +49,6 @@ func TestDeletedByMistake(t *testing.T) {
 	if got := *w.ready("acme").Status.ApplicationID; got != id {
 		t.Errorf("the Mandate has application %d, want %d", got, id)
 	}
-	w.creates(1)
+	w.checkCreates(1)
 	w.emails(1)
 }

@@ -24,12 +24,12 @@ var controllers = sync.OnceValue(func() error {
 })
 
 // removes deletes something without waiting for its end.
-func (w *world) removes(what ...string) {
+func (w *world) deleteNoWait(what ...string) {
 	w.Helper()
 	w.kubectl(append([]string{"delete", "--wait=false"}, what...)...)
 }
 
-func (w *world) namespaceGone() {
+func (w *world) waitNamespaceGone() {
 	w.Helper()
 	w.eventually(func() (bool, string) {
 		namespace := &corev1.Namespace{}
@@ -39,7 +39,7 @@ func (w *world) namespaceGone() {
 }
 
 // populated is a world with a Mandate for each deletionPolicy, and one that is completed and has a report in a Secret.
-func populated(t *testing.T, flags ...string) *world {
+func withMandates(t *testing.T, flags ...string) *world {
 	t.Helper()
 	w := newWorld(t, sandbox.Options{})
 	w.check(controllers())
@@ -49,8 +49,8 @@ func populated(t *testing.T, flags ...string) *world {
 	for name, spec := range map[string]string{"retain": "{}", "archive": "{deletionPolicy: Archive}", "delete": "{deletionPolicy: Delete}"} {
 		w.mandate(name, spec)
 	}
-	w.order("report", report)
-	w.completes("report")
+	w.action("report", report)
+	w.actionCompletes("report")
 	for _, name := range []string{"retain", "archive", "delete"} {
 		w.ready(name)
 	}
@@ -66,21 +66,21 @@ func TestNamespaceDeleted(t *testing.T) {
 	for _, first := range []string{
 		"", "secret service mandates", "secret mandates service", "service secret mandates", "service mandates secret", "mandates secret service", "mandates service secret",
 	} {
-		worlds[first] = populated(t)
+		worlds[first] = withMandates(t)
 	}
 	for first, w := range worlds {
 		for part := range strings.FieldsSeq(first) {
-			w.removes(parts[part]...)
+			w.deleteNoWait(parts[part]...)
 		}
-		w.removes("namespace", w.namespace)
+		w.deleteNoWait("namespace", w.namespace)
 	}
 	for first, w := range worlds { // they wait for the cluster's controller at the same time
-		w.namespaceGone()
+		w.waitNamespaceGone()
 		if got, want := w.states(), []string{"acme archived=false", "archive archived=true", "retain archived=false"}; !slices.Equal(got, want) {
 			t.Errorf("after %q, the service has %q, want %q", first, got, want)
 		}
 		w.emails(4)
-		w.creates(4)
+		w.checkCreates(4)
 	}
 }
 
@@ -89,26 +89,26 @@ func TestNamespaceDeleted(t *testing.T) {
 func TestNamespaceDeletedWithoutService(t *testing.T) {
 	t.Parallel()
 	cases := map[string]func(*world){
-		"away": func(w *world) { w.fault(down) },
+		"away": func(w *world) { w.fault(serviceDown) },
 		"the operator starts after the Secret is gone": func(w *world) {
 			w.kill()
-			w.removes("secret", "idv")
+			w.deleteNoWait("secret", "idv")
 			w.start("--deletion-give-up-after=10s")
 		},
 	}
-	for name, hinder := range cases {
+	for name, disrupt := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := populated(t, "--deletion-give-up-after=10s")
-			hinder(w)
-			w.removes("namespace", w.namespace)
+			w := withMandates(t, "--deletion-give-up-after=10s")
+			disrupt(w)
+			w.deleteNoWait("namespace", w.namespace)
 			w.condition("delete", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDeletionWaiting)
-			w.namespaceGone()
+			w.waitNamespaceGone()
 			if got, want := w.states(), []string{"acme archived=false", "archive archived=false", "delete archived=false", "retain archived=false"}; !slices.Equal(got, want) {
 				t.Errorf("the service has %q, want %q", got, want)
 			}
 			w.emails(4)
-			w.logged("The Mandate is deleted, and its application is left as it is")
+			w.waitLogged("The Mandate is deleted, and its application is left as it is")
 		})
 	}
 }
@@ -127,22 +127,22 @@ func TestNamespaceDeletedWhileCreating(t *testing.T) {
 	w.mandate("delete", "{deletionPolicy: Delete}")
 	w.mandate("retain", "{}")
 	w.eventually(func() (bool, string) { return w.requests(control.CreateApplication) == 2, "no creates" })
-	w.removes("namespace", w.namespace)
-	w.namespaceGone()
+	w.deleteNoWait("namespace", w.namespace)
+	w.waitNamespaceGone()
 	w.eventually(func() (bool, string) {
 		got := w.states()
 		return slices.Equal(got, []string{"retain archived=false"}), fmt.Sprintf("the service has %q", got)
 	})
 	w.emails(2)
-	w.creates(2)
-	w.logged("the id of an application that was just created cannot be recorded")
+	w.checkCreates(2)
+	w.waitLogged("the id of an application that was just created cannot be recorded")
 }
 
 // logged waits until the operator has logged something.
-func (w *world) logged(what string) {
+func (w *world) waitLogged(what string) {
 	w.Helper()
 	w.eventually(func() (bool, string) {
-		return strings.Contains(story(w.operator.Log), what), "the log does not say: " + what
+		return strings.Contains(logTail(w.operator.Log), what), "the log does not say: " + what
 	})
 }
 
@@ -153,12 +153,12 @@ func TestNamespaceDeletedWithUnknownOutcome(t *testing.T) {
 	w.check(controllers())
 	w.connect()
 	w.start()
-	w.fault(lost)
+	w.fault(answerLost)
 	w.mandate("acme", "{deletionPolicy: Delete}")
 	w.stalled("acme", v1alpha1.ReasonOutcomeUnknown)
-	w.removes("namespace", w.namespace)
-	w.namespaceGone()
-	w.logged("an application that may exist is left as it is")
+	w.deleteNoWait("namespace", w.namespace)
+	w.waitNamespaceGone()
+	w.waitLogged("an application that may exist is left as it is")
 	w.emails(1)
 }
 
@@ -168,9 +168,9 @@ func TestOwners(t *testing.T) {
 	w := running(t)
 	w.check(controllers())
 	w.verified()
-	w.order("short", "{type: DownloadReport, reportSecretRef: {name: short-report}, ttlSecondsAfterFinished: 5}")
-	w.order("report", report)
-	w.reported(w.completes("report"), "application/pdf", "%PDF-")
+	w.action("short", "{type: DownloadReport, reportSecretRef: {name: short-report}, ttlSecondsAfterFinished: 5}")
+	w.action("report", report)
+	w.checkReport(w.actionCompletes("report"), "application/pdf", "%PDF-")
 	collected := func(secret string) {
 		t.Helper()
 		w.eventually(func() (bool, string) {
@@ -183,7 +183,7 @@ func TestOwners(t *testing.T) {
 	w.kubectl("delete", "mandate", "acme", "--cascade=foreground")
 	w.kubectl("delete", "mandateaction", "report")
 	collected("jane-report") // by then, what belonged to the Mandate would be gone, too
-	record := w.theRecord()
+	record := w.onlyRecord()
 	if len(record.OwnerReferences) > 0 || record.Spec.ApplicationID == nil {
 		t.Errorf("the record of a Mandate that is gone: %+v", record)
 	}

@@ -29,7 +29,7 @@ func TestFlags(t *testing.T) {
 		"a settle delay below 0":  {flags: "--settle-delay=-90s", wrong: "--settle-delay"},
 		"a unit that was mistold": {flags: "--settle-delay=90ms", wrong: "--settle-delay"},
 		"no retention":            {flags: "--record-retention=0", wrong: "--record-retention", reason: "the ledger would go with its Mandates"},
-		"no patience":             {flags: "--deletion-give-up-after=0", wrong: "--deletion-give-up-after"},
+		"no timeout":              {flags: "--deletion-give-up-after=0", wrong: "--deletion-give-up-after"},
 		"no workers":              {flags: "--max-concurrent-reconciles=0", wrong: "--max-concurrent-reconciles"},
 		"workers below 0":         {flags: "--max-concurrent-reconciles=-1", wrong: "--max-concurrent-reconciles"},
 		"only a comma":            {flags: "--watch-namespaces=,", wrong: "--watch-namespaces", reason: "no namespace is not all of them"},

@@ -29,7 +29,7 @@ func (w *world) untilService(s client.Object, what string, done func(client.Obje
 	})
 }
 
-func (w *world) theService() *v1alpha1.IdentityService {
+func (w *world) defaultService() *v1alpha1.IdentityService {
 	return &v1alpha1.IdentityService{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "default"}}
 }
 
@@ -49,10 +49,10 @@ func TestServiceInUse(t *testing.T) {
 	w.mandate("globex", "{}")
 	w.ready("globex")
 	acme := w.ready("acme")
-	w.untilService(w.theService(), "protected", protected)
+	w.untilService(w.defaultService(), "protected", protected)
 
 	w.kubectl("delete", "identityservice", "default", "--wait=false")
-	s := w.theService()
+	s := w.defaultService()
 	inUse := func(n int) func(client.Object) bool {
 		return func(client.Object) bool {
 			c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionInUse)
@@ -88,13 +88,13 @@ func TestEverythingDeletedAtOnce(t *testing.T) {
 			w.mandate("retained", "{}")
 			w.ready("deleted")
 			w.ready("retained")
-			w.untilService(w.theService(), "protected", protected)
+			w.untilService(w.defaultService(), "protected", protected)
 			for kind := range strings.FieldsSeq(order) {
 				w.kubectl("delete", kind, "--all", "--wait=false")
 			}
-			w.gone("deleted")
-			w.gone("retained")
-			w.untilService(w.theService(), "gone", absent)
+			w.waitGone("deleted")
+			w.waitGone("retained")
+			w.untilService(w.defaultService(), "gone", absent)
 			if got, want := w.states(), []string{"retained archived=false"}; !slices.Equal(got, want) {
 				t.Errorf("the service has %q, want %q", got, want)
 			}
@@ -110,19 +110,19 @@ func TestServiceDeletionGivesUp(t *testing.T) {
 	w.start("--deletion-give-up-after=5s")
 	w.mandate("acme", "{}")
 	w.ready("acme")
-	w.untilService(w.theService(), "protected", protected)
+	w.untilService(w.defaultService(), "protected", protected)
 	w.kubectl("delete", "identityservice", "default", "--wait=false")
-	w.untilService(w.theService(), "gone", absent)
+	w.untilService(w.defaultService(), "gone", absent)
 	w.eventsOf("IdentityService", "default", v1alpha1.ReasonMandatesRemain, "DeletionGivenUp")
 	w.connect()
 	w.ready("acme")
 	w.emails(1)
 }
 
-// dropService deletes the IdentityService although Mandates need it, as a person can who knows how.
-func (w *world) dropService() {
+// forceDeleteService deletes the IdentityService although Mandates need it, as a person can who knows how.
+func (w *world) forceDeleteService() {
 	w.Helper()
-	w.untilService(w.theService(), "protected", protected)
+	w.untilService(w.defaultService(), "protected", protected)
 	w.kubectl("delete", "identityservice", "default", "--wait=false")
 	w.kubectl("patch", "identityservice", "default", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
 }

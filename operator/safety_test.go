@@ -15,7 +15,7 @@ import (
 )
 
 // slow holds a create up for so long that the operator can be killed while it waits, and still less than the settle delay.
-const slow = 2 * time.Second
+const slowAnswer = 2 * time.Second
 
 // Killed with SIGKILL and started again, at different moments of a Mandate's life: nobody is e-mailed twice.
 func TestKilled(t *testing.T) {
@@ -37,14 +37,14 @@ func TestKilled(t *testing.T) {
 		},
 		"while the service works on the create": {
 			reason:  "the service commits although nobody waits: the application exists and its id is lost",
-			fault:   &control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: slow.Milliseconds()},
+			fault:   &control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: slowAnswer.Milliseconds()},
 			kill:    func(w *world) { w.creating() },
 			settled: func(w *world) { w.stalled("acme", v1alpha1.ReasonOutcomeUnknown) },
 			emails:  1,
 		},
 		"while the service works for longer than the settle delay": {
 			reason:  "the reference is sent again before the first create commits: the service itself refuses one of the two",
-			fault:   &control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: (2*settleDelay + slow).Milliseconds()},
+			fault:   &control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: (2*settleDelay + slowAnswer).Milliseconds()},
 			kill:    func(w *world) { w.creating() },
 			settled: func(w *world) { w.ready("acme") },
 			emails:  1,
@@ -293,7 +293,7 @@ func TestCreateBefore(t *testing.T) {
 func TestTerminatedWhileCreating(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	w.fault(control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: slow.Milliseconds()})
+	w.fault(control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: slowAnswer.Milliseconds()})
 	w.mandate("acme", "{}")
 	w.creating()
 	w.check(syscall.Kill(w.operator.PID(), syscall.SIGTERM))

@@ -26,8 +26,8 @@ func TestFieldSelectors(t *testing.T) {
 	w.until("filed", "archived", func(m *v1alpha1.Mandate) bool { return m.Status.Archived })
 	w.play(w.ready("acme"), control.Pass)
 	m := w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
-	w.order("resend", resend)
-	w.order("report", report)
+	w.action("resend", resend)
+	w.action("report", report)
 	for selector, want := range map[string]string{
 		"mandates spec.serviceRef.name=default":                                  "acme filed suspended waits",
 		"mandates spec.serviceRef.name=another":                                  "elsewhere",

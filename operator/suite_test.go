@@ -22,10 +22,10 @@ func (s suite) Run() int {
 		return 1
 	}
 	code := s.M.Run()
-	if code != 0 || isPart() {
+	if code != 0 || isFiltered() {
 		return code
 	}
-	for _, compare := range []func() ([]string, error){compareRights, seen.compare} {
+	for _, compare := range []func() ([]string, error){comparePermissions, seen.compare} {
 		problems, err := compare()
 		if err != nil {
 			problems = append(problems, err.Error())
@@ -38,8 +38,8 @@ func (s suite) Run() int {
 	return code
 }
 
-// isPart tells that only some of the tests ran, as with -run: then what did not happen says nothing.
-func isPart() bool {
+// isFiltered tells that only some of the tests ran, as with -run: then what did not happen says nothing.
+func isFiltered() bool {
 	return slices.ContainsFunc([]string{"test.run", "test.skip", "test.list"}, func(name string) bool {
 		return flag.Lookup(name).Value.String() != ""
 	})

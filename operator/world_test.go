@@ -47,8 +47,8 @@ func TestMain(m *testing.M) {
 // settleDelay of the operators here. It has to be longer than the sandbox takes for any request.
 const settleDelay = 3 * time.Second
 
-// patience is how long a test waits for what should come within seconds.
-const patience = 60 * time.Second
+// timeout is how long a test waits for what should come within seconds.
+const timeout = 60 * time.Second
 
 // world is a namespace with a sandbox, an IdentityService that connects to it, and an operator process of its own.
 type world struct {
@@ -135,13 +135,13 @@ func (w *world) start(flags ...string) {
 			w.Error(err)
 		}
 		if w.Failed() {
-			w.Logf("the operator's log:\n%s", story(operator.Log))
+			w.Logf("the operator's log:\n%s", logTail(operator.Log))
 		}
 	})
 }
 
 // story is what a log tells below the level of the libraries.
-func story(log string) string {
+func logTail(log string) string {
 	content, err := os.ReadFile(log)
 	if err != nil {
 		return err.Error()
@@ -282,10 +282,10 @@ func (w *world) serviceIs(name string, status metav1.ConditionStatus, reason str
 	})
 }
 
-// eventually asks again and again, and fails with the last answer after patience.
+// eventually asks again and again, and fails with the last answer after timeout.
 func (w *world) eventually(done func() (bool, string)) {
 	w.Helper()
-	testenv.Eventually(w.T, patience, done)
+	testenv.Eventually(w.T, timeout, done)
 }
 
 // emails are the e-mails sent so far, which must be as many as wanted.
@@ -321,7 +321,7 @@ func (w *world) play(m *v1alpha1.Mandate, result control.Result) {
 // kubectl runs kubectl in the namespace and gives what it prints.
 func (w *world) kubectl(arguments ...string) string {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), 2*patience) // kubectl waits for ever for what does not go
+	ctx, cancel := context.WithTimeout(w.Context(), 2*timeout) // kubectl waits for ever for what does not go
 	defer cancel()
 	command := exec.CommandContext(ctx, w.env.Kubectl, append([]string{"--kubeconfig", w.kubeconfig, "--namespace", w.namespace}, arguments...)...)
 	output, err := command.CombinedOutput()

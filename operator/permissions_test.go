@@ -20,10 +20,10 @@ var seldomUsed = map[testenv.Right]string{
 	"patch events.events.k8s.io": "an event is patched if it is told twice of one version of an object, which takes a failed write right after the first",
 }
 
-// compareRights compares what the operator may do with what it did in all tests. Every operator here runs with the rights of
+// comparePermissions compares what the operator may do with what it did in all tests. Every operator here runs with the rights of
 // config/rbac/role.yaml and no more.
-func compareRights() (problems []string, err error) {
-	granted, err := grantedRights()
+func comparePermissions() (problems []string, err error) {
+	granted, err := grantedPermissions()
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func compareRights() (problems []string, err error) {
 	return problems, nil
 }
 
-func grantedRights() ([]testenv.Right, error) {
+func grantedPermissions() ([]testenv.Right, error) {
 	manifest, err := os.ReadFile(filepath.Join(env.Root, "config", "rbac", "role.yaml"))
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ func TestReferenceFreeAgain(t *testing.T) {
 
 // The ClusterRole reaches the Secrets of every namespace: nobody may see through the operator which there are.
 func TestSecretsAreReadByName(t *testing.T) {
-	granted, err := grantedRights()
+	granted, err := grantedPermissions()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/mandate-io/idv/internal/testenv"
 )
 
-// mayElect gives operators the Leases of the namespace, and the flags to elect a leader with one.
-func (w *world) mayElect() []string {
+// allowElection gives operators the Leases of the namespace, and the flags to elect a leader with one.
+func (w *world) allowElection() []string {
 	w.Helper()
 	name := metav1.ObjectMeta{Namespace: w.namespace, Name: "leader"}
 	w.check(w.Create(w.Context(), &rbacv1.Role{ObjectMeta: name, Rules: []rbacv1.PolicyRule{
@@ -33,7 +33,7 @@ func (w *world) mayElect() []string {
 func TestReplicasCountOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{})
-	election := w.mayElect()
+	election := w.allowElection()
 	first, second := w.freeAddress(), w.freeAddress()
 	counted := `idv_mandates{outcome="",ready="True",reason="Accepted"} 1` + "\n"
 	w.connect()
@@ -42,7 +42,7 @@ func TestReplicasCountOnce(t *testing.T) {
 	w.ready("acme")
 	leader := w.operator
 	w.start(append(election, "--metrics-bind-address="+second)...)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	w.check(w.operator.WaitForURL(ctx, "http://"+second+"/metrics"))
 	if text := w.scrape(first); !strings.Contains(text, counted) {
@@ -61,7 +61,7 @@ func TestReplicasCountOnce(t *testing.T) {
 func TestTwoOperatorsInOneNamespace(t *testing.T) {
 	t.Parallel()
 	w, other := newWorld(t, sandbox.Options{}), newWorld(t, sandbox.Options{})
-	election := w.mayElect()
+	election := w.allowElection()
 	for _, world := range []*world{w, other} {
 		world.connect()
 		world.mandate("acme", "{}")
