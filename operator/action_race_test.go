@@ -14,7 +14,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// ordering is a world whose Mandate acme has an application, with two operators for orders.
+// newActionReconcilers sets up a Mandate acme with an application, and two operators for its actions.
 func newActionReconcilers(t *testing.T) (w *world, first, second *manualActionReconciler) {
 	t.Helper()
 	w = connected(t)
@@ -25,7 +25,7 @@ func newActionReconcilers(t *testing.T) (w *world, first, second *manualActionRe
 	return w, r.newActionReconciler(), w.newManualReconciler().newActionReconciler()
 }
 
-// resends checks how many requests to resend were made.
+// checkResends checks the number of requests to resend.
 func (w *world) checkResends(want int64) {
 	w.Helper()
 	if got := w.requests(control.ResendInvites); got != want {
@@ -33,53 +33,53 @@ func (w *world) checkResends(want int64) {
 	}
 }
 
-// An operator ends at each moment at which it writes. Another one finds what it left.
-func TestOrderCrashes(t *testing.T) {
+// An operator crashes before and after each of its writes. Another one continues from there.
+func TestActionCrashes(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		why      string
 		fault    control.Fault
 		crash    func(*manualActionReconciler)
-		unknown  bool // the order ends as OutcomeUnknown, and otherwise completes
+		unknown  bool // the action fails with OutcomeUnknown, and otherwise completes
 		requests int64
 	}{
-		"before the start is written": {
+		"before the start is recorded": {
 			crash: func(r *manualActionReconciler) {
 				r.intercept(statusPatch, 1, func(func() error) error { crash(); return nil })
 			},
 			requests: 1,
 		},
-		"between the start and the call": {
+		"between the start and the request": {
 			crash: func(r *manualActionReconciler) {
 				r.intercept(statusPatch, 1, func(do func() error) error { _ = do(); crash(); return nil })
 			},
 			unknown:  true,
 			requests: 0,
-			why:      "nobody can know that it did not come to the call",
+			why:      "nothing proves that the request was not sent",
 		},
-		"between the call and the end": {
+		"between the request and the result": {
 			crash: func(r *manualActionReconciler) {
 				r.intercept(statusPatch, 2, func(func() error) error { crash(); return nil })
 			},
 			unknown:  true,
 			requests: 1,
 		},
-		"after the end": {
+		"after the result": {
 			crash: func(r *manualActionReconciler) {
 				r.intercept(statusPatch, 2, func(do func() error) error { _ = do(); crash(); return nil })
 			},
 			requests: 1,
 		},
-		"before it is written that nothing was done": {
+		"before the rejection is recorded": {
 			fault: control.Fault{Operation: control.ResendInvites, Kind: control.Answer, Status: 429},
 			crash: func(r *manualActionReconciler) {
 				r.intercept(statusPatch, 2, func(func() error) error { crash(); return nil })
 			},
 			unknown:  true,
 			requests: 1,
-			why:      "the proof is lost, and so nothing is sent again",
+			why:      "the proof that nothing was done is lost, and so nothing is sent again",
 		},
-		"after it is written that nothing was done": {
+		"after the rejection is recorded": {
 			fault: control.Fault{Operation: control.ResendInvites, Kind: control.Answer, Status: 429},
 			crash: func(r *manualActionReconciler) {
 				r.intercept(statusPatch, 2, func(do func() error) error { _ = do(); crash(); return nil })
@@ -98,9 +98,9 @@ func TestOrderCrashes(t *testing.T) {
 			c.crash(first)
 			first.reconcile("resend")
 			second.SettleDelay = 0
-			w.eventually(func() (bool, string) { // a service that asked to wait is not asked before
+			w.eventually(func() (bool, string) { // the operator waits as long as the service asked for
 				second.reconcile("resend")
-				return w.getAction("resend").Status.CompletedTime != nil, "the order does not end"
+				return w.getAction("resend").Status.CompletedTime != nil, "the action does not finish"
 			})
 			if c.unknown {
 				w.actionFails("resend", v1alpha1.ReasonOutcomeUnknown)
@@ -117,10 +117,10 @@ func TestOrderCrashes(t *testing.T) {
 	}
 }
 
-// Two operators work on one order: one that has lost its lease without noticing, and its successor.
-func TestTwoOperatorsOneOrder(t *testing.T) {
+// Two operators reconcile one action: one that has lost its lease without noticing, and its successor.
+func TestTwoOperatorsOneAction(t *testing.T) {
 	t.Parallel()
-	t.Run("both want to start", func(t *testing.T) {
+	t.Run("both start it", func(t *testing.T) {
 		t.Parallel()
 		w, first, second := newActionReconcilers(t)
 		w.action("resend", resend)
@@ -129,13 +129,13 @@ func TestTwoOperatorsOneOrder(t *testing.T) {
 		w.actionCompletes("resend")
 		w.checkResends(1)
 	})
-	t.Run("one is at it", func(t *testing.T) {
+	t.Run("one has started it", func(t *testing.T) {
 		t.Parallel()
 		w, first, second := newActionReconcilers(t)
 		w.action("resend", resend)
 		first.intercept(statusPatch, 2, func(do func() error) error {
 			if result := second.reconcile("resend"); result.RequeueAfter <= 0 {
-				t.Error("the second operator does not look again")
+				t.Error("the second operator does not requeue")
 			}
 			return do()
 		})
@@ -143,17 +143,17 @@ func TestTwoOperatorsOneOrder(t *testing.T) {
 		w.actionCompletes("resend")
 		w.checkResends(1)
 	})
-	t.Run("one is at it for too long", func(t *testing.T) {
+	t.Run("one takes longer than the settle delay", func(t *testing.T) {
 		t.Parallel()
 		w, first, second := newActionReconcilers(t)
 		second.SettleDelay = 0
 		w.action("resend", resend)
 		first.intercept(statusPatch, 2, func(do func() error) error { second.reconcile("resend"); return do() })
 		first.reconcile("resend")
-		w.actionFails("resend", v1alpha1.ReasonOutcomeUnknown) // an end stays
+		w.actionFails("resend", v1alpha1.ReasonOutcomeUnknown) // a result is final
 		w.checkResends(1)
 	})
-	t.Run("one has an old cache", func(t *testing.T) {
+	t.Run("one has a stale cache", func(t *testing.T) {
 		t.Parallel()
 		w, first, second := newActionReconcilers(t)
 		w.action("resend", resend)
@@ -165,24 +165,24 @@ func TestTwoOperatorsOneOrder(t *testing.T) {
 	})
 }
 
-// Things go wrong between the operator and the API server while an order is carried out.
-func TestOrderWrites(t *testing.T) {
+// Requests to the API server fail while an action is carried out.
+func TestActionWrites(t *testing.T) {
 	t.Parallel()
-	unavailable := errors.New("the connection to the API server broke")
+	unavailable := errors.New("connection to the API server lost")
 	cases := map[string]func(*world, *manualActionReconciler){
 		"the answer to the start is lost": func(_ *world, r *manualActionReconciler) {
 			r.intercept(statusPatch, 1, func(do func() error) error { return errors.Join(do(), unavailable) })
 		},
-		"the start has to be written again": func(_ *world, r *manualActionReconciler) {
+		"the start is not recorded": func(_ *world, r *manualActionReconciler) {
 			r.intercept(statusPatch, 1, func(func() error) error { return unavailable })
 		},
-		"the answer to the end is lost": func(_ *world, r *manualActionReconciler) {
+		"the answer to the result is lost": func(_ *world, r *manualActionReconciler) {
 			r.intercept(statusPatch, 2, func(do func() error) error { return errors.Join(do(), unavailable) })
 		},
-		"the end has to be written again": func(_ *world, r *manualActionReconciler) {
+		"the result is not recorded": func(_ *world, r *manualActionReconciler) {
 			r.intercept(statusPatch, 2, func(func() error) error { return unavailable })
 		},
-		"the order is edited meanwhile": func(w *world, r *manualActionReconciler) {
+		"the action is edited during the request": func(w *world, r *manualActionReconciler) {
 			r.intercept(statusPatch, 2, func(do func() error) error {
 				w.action("resend", "{type: ResendInvite, ttlSecondsAfterFinished: 86400}")
 				return do()
@@ -201,7 +201,7 @@ func TestOrderWrites(t *testing.T) {
 			w.checkResends(1)
 		})
 	}
-	t.Run("the order is edited before the start", func(t *testing.T) {
+	t.Run("the action is edited before the start", func(t *testing.T) {
 		t.Parallel()
 		w, r, _ := newActionReconcilers(t)
 		w.action("resend", resend)
@@ -215,15 +215,18 @@ func TestOrderWrites(t *testing.T) {
 		w.actionCompletes("resend")
 		w.checkResends(1)
 	})
-	t.Run("the order is deleted before the start", func(t *testing.T) {
+	t.Run("the action is deleted before the start", func(t *testing.T) {
 		t.Parallel()
 		w, r, _ := newActionReconcilers(t)
 		w.action("resend", resend)
-		r.intercept(statusPatch, 1, func(do func() error) error { w.kubectl("delete", "mandateaction", "resend"); return do() })
+		r.intercept(statusPatch, 1, func(do func() error) error {
+			w.kubectl("delete", "mandateaction", "resend")
+			return do()
+		})
 		r.reconcile("resend")
 		w.checkResends(0)
 	})
-	t.Run("the order is deleted and applied again during the call", func(t *testing.T) {
+	t.Run("the action is deleted and applied again during the request", func(t *testing.T) {
 		t.Parallel()
 		w, r, _ := newActionReconcilers(t)
 		w.action("resend", resend)
@@ -233,8 +236,8 @@ func TestOrderWrites(t *testing.T) {
 			return do()
 		})
 		r.reconcile("resend")
-		if order := w.getAction("resend"); len(order.Status.Conditions) > 0 {
-			t.Errorf("what became of the old order was written into the new one: %+v", order.Status)
+		if action := w.getAction("resend"); len(action.Status.Conditions) > 0 {
+			t.Errorf("the result of the old action was written into the new one: %+v", action.Status)
 		}
 		w.checkResends(1)
 	})
@@ -248,7 +251,7 @@ func TestOrderWrites(t *testing.T) {
 			err := do()
 			select {
 			case <-drained:
-				t.Error("the shutdown did not wait for the end of the call")
+				t.Error("the shutdown does not wait for the request")
 			default:
 			}
 			return err
@@ -257,21 +260,21 @@ func TestOrderWrites(t *testing.T) {
 		select {
 		case <-drained:
 		case <-time.After(timeout / 2):
-			t.Fatal("the shutdown does not end")
+			t.Fatal("the shutdown does not finish")
 		}
 		w.actionCompletes("resend")
 		w.action("late", resend)
 		r.reconcile("late")
-		if order := w.getAction("late"); order.Status.StartedTime != nil {
-			t.Errorf("an order began during a shutdown: %+v", order.Status)
+		if action := w.getAction("late"); action.Status.StartedTime != nil {
+			t.Errorf("an action started during a shutdown: %+v", action.Status)
 		}
 		w.checkResends(1)
 	})
 }
 
-// An order costs two writes, the start and the end, one look at the live Mandate, and one read of the application before its
-// call. A pass over one that has ended costs nothing.
-func TestOrderCost(t *testing.T) {
+// An action costs two writes, for the start and the result, one read of the live Mandate, and one read of the
+// application before the request. Reconciling a finished action costs nothing.
+func TestActionCost(t *testing.T) {
 	t.Parallel()
 	w, r, _ := newActionReconcilers(t)
 	w.action("resend", resend)
@@ -291,22 +294,22 @@ func TestOrderCost(t *testing.T) {
 	w.checkResends(1)
 }
 
-// The IdentityService was pointed to another service, where the ids are other people's.
-func TestOrderAtAnotherService(t *testing.T) {
+// The IdentityService points to another service, whose ids belong to other applications.
+func TestActionAtAnotherService(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		there  string // spec of a Mandate at the other service
+		spec   string // of a Mandate at the other service
 		reason string
 	}{
-		"with another application of the id": {there: "{reference: other}", reason: v1alpha1.ReasonReferenceConflict},
-		"with other individuals":             {there: "{reference: shared}", reason: v1alpha1.ReasonIndividualNotFound},
+		"with another application of the id": {spec: "{reference: other}", reason: v1alpha1.ReasonReferenceConflict},
+		"with other individuals":             {spec: "{reference: shared}", reason: v1alpha1.ReasonIndividualNotFound},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, other := connected(t), newWorld(t, sandbox.Options{})
 			other.connect()
-			other.mandate("acme", c.there)
+			other.mandate("acme", c.spec)
 			other.newManualReconciler().reconcile("acme")
 			id := *other.get("acme").Status.ApplicationID
 
@@ -325,8 +328,8 @@ func TestOrderAtAnotherService(t *testing.T) {
 	}
 }
 
-// A Mandate is suspended before the order is created, and the cache of Mandates does not know it yet.
-func TestOrderReadsTheLiveMandate(t *testing.T) {
+// A Mandate is suspended before the action is created, and the cache of Mandates is stale.
+func TestActionReadsTheLiveMandate(t *testing.T) {
 	t.Parallel()
 	w, r, _ := newActionReconcilers(t)
 	w.action("resend", resend)

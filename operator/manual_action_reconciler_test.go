@@ -21,8 +21,8 @@ import (
 type manualActionReconciler struct {
 	*action.Reconciler
 	world *world
-	// interceptor runs in place of each request to the API server, such as "patch status of MandateAction". It may make the
-	// request with do. If it calls crash, the reconciliation stops there.
+	// interceptor runs in place of each request to the API server, such as "patch status of MandateAction". It may make
+	// the request with do. If it calls crash, the reconciliation stops there.
 	interceptor func(request string, do func() error) error
 	// cached, if set, is the stale MandateAction that the cache returns.
 	cached *v1alpha1.MandateAction
@@ -33,7 +33,8 @@ const (
 	secretCreate = "create Secret"
 )
 
-// crash stops the reconciliation that calls it, as the end of its process would. Deferred functions run, and write nothing.
+// crash stops the reconciliation that calls it, as the end of its process would. Deferred functions run, and write
+// nothing.
 func crash() { runtime.Goexit() }
 
 // newActionReconciler returns an operator for MandateActions with the connections of a manualReconciler.
@@ -46,7 +47,9 @@ func (r *manualReconciler) newActionReconciler() *manualActionReconciler {
 	watched := interceptor.NewClient(direct, a.requests())
 	strict := client.WithFieldValidation(watched, metav1.FieldValidationStrict)
 	cache := interceptor.NewClient(direct, interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+		Get: func(
+			ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption,
+		) error {
 			if cached, ok := object.(*v1alpha1.MandateAction); ok && a.cached != nil {
 				a.cached.DeepCopyInto(cached)
 				return nil
@@ -66,7 +69,9 @@ func (r *manualActionReconciler) requests() interceptor.Funcs {
 		return r.interceptor(verb+" "+reflect.TypeOf(object).Elem().Name(), do)
 	}
 	return interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+		Get: func(
+			ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption,
+		) error {
 			return intercept("get", object, func() error { return c.Get(ctx, key, object, options...) })
 		},
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.CreateOption) error {
@@ -79,7 +84,9 @@ func (r *manualActionReconciler) requests() interceptor.Funcs {
 			ctx context.Context, c client.Client, resource string, object client.Object, patch client.Patch,
 			options ...client.SubResourcePatchOption,
 		) error {
-			return intercept("patch "+resource+" of", object, func() error { return c.SubResource(resource).Patch(ctx, object, patch, options...) })
+			return intercept("patch "+resource+" of", object, func() error {
+				return c.SubResource(resource).Patch(ctx, object, patch, options...)
+			})
 		},
 	}
 }

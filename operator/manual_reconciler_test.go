@@ -19,8 +19,8 @@ import (
 	"github.com/mandate-io/idv/operator/mandate"
 )
 
-// manualReconciler is an operator that reconciles when the test says so, on a real API server and a sandbox. Two of them in
-// one world are an operator that was stopped, or has lost its lease without noticing, and its successor.
+// manualReconciler is an operator that reconciles when the test says so, on a real API server and a sandbox. Two of
+// them in one world are an operator that was stopped, or has lost its lease without noticing, and its successor.
 type manualReconciler struct {
 	*mandate.Reconciler
 	world *world
@@ -42,8 +42,9 @@ func (w *world) newManualReconciler() *manualReconciler {
 	strict := client.WithFieldValidation(watched, metav1.FieldValidationStrict)
 	r.Reconciler = &mandate.Reconciler{
 		Cache: r.cache(direct), Live: watched, Status: strict.Status(), Ledger: ledger.Ledger{Reader: watched, Writer: strict},
-		Connections: connection.NewRegistry(), Suspect: func(connection.Key) { r.probeRequests++ }, SettleDelay: 90 * time.Second,
-		Events: events.NewFakeRecorder(100), Metadata: strict, GiveUpAfter: time.Hour, Clock: clock.RealClock{},
+		Connections: connection.NewRegistry(), Suspect: func(connection.Key) { r.probeRequests++ },
+		SettleDelay: 90 * time.Second,
+		Events:      events.NewFakeRecorder(100), Metadata: strict, GiveUpAfter: time.Hour, Clock: clock.RealClock{},
 	}
 	r.connect()
 	return r
@@ -58,7 +59,9 @@ func (r *manualReconciler) requests() interceptor.Funcs {
 		r.before(verb + " " + kind)
 	}
 	return interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, o ...client.GetOption) error {
+		Get: func(
+			ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, o ...client.GetOption,
+		) error {
 			before("get", object)
 			return c.Get(ctx, key, object, o...)
 		},
@@ -74,7 +77,9 @@ func (r *manualReconciler) requests() interceptor.Funcs {
 			before("delete", object)
 			return c.Delete(ctx, object, o...)
 		},
-		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, o ...client.PatchOption) error {
+		Patch: func(
+			ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, o ...client.PatchOption,
+		) error {
 			before("patch", object)
 			return c.Patch(ctx, object, patch, o...)
 		},
@@ -91,7 +96,9 @@ func (r *manualReconciler) requests() interceptor.Funcs {
 // cache reads without running before, and returns the cached Mandate if there is one.
 func (r *manualReconciler) cache(direct client.WithWatch) client.Reader {
 	return interceptor.NewClient(direct, interceptor.Funcs{
-		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, o ...client.GetOption) error {
+		Get: func(
+			ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, o ...client.GetOption,
+		) error {
 			if m, ok := object.(*v1alpha1.Mandate); ok && r.cached != nil {
 				r.cached.DeepCopyInto(m)
 				return nil

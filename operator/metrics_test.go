@@ -14,7 +14,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox"
 )
 
-// The metrics tell how many Mandates are how far, and name none of them.
+// The metrics count the Mandates by state, and contain no names.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{})
@@ -44,7 +44,7 @@ func TestMetrics(t *testing.T) {
 	}
 	for _, name := range []string{"acme", "globex", "canary", w.namespace, w.url} {
 		if strings.Contains(text, name) {
-			t.Errorf("the metrics tell of %s", name)
+			t.Errorf("the metrics contain %s", name)
 		}
 	}
 	if t.Failed() {
@@ -56,7 +56,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// freeAddress is one on which nobody listens.
+// freeAddress is an unused loopback address.
 func (w *world) freeAddress() string {
 	w.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -67,7 +67,7 @@ func (w *world) freeAddress() string {
 
 func (w *world) scrape(address string) string {
 	w.Helper()
-	request, err := http.NewRequestWithContext(w.Context(), http.MethodGet, fmt.Sprintf("http://%s/metrics", address), http.NoBody)
+	request, err := http.NewRequestWithContext(w.Context(), http.MethodGet, "http://"+address+"/metrics", http.NoBody)
 	w.check(err)
 	response, err := (&http.Client{Timeout: timeout}).Do(request)
 	w.check(err)

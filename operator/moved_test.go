@@ -11,8 +11,8 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// The ledger is about the old hostname of a service that has moved. A Mandate that is applied again there is told by the
-// service that its reference is taken; adopting its application brings everything back, as docs/operator.md says.
+// The ledger has the old hostname of a service that has moved. When a Mandate is applied again, the service answers
+// that its reference is taken. Adopting the application restores everything, as docs/operator.md describes.
 func TestAppliedAgainAfterAMove(t *testing.T) {
 	t.Parallel()
 	w := running(t)
@@ -34,14 +34,14 @@ func TestAppliedAgainAfterAMove(t *testing.T) {
 	w.emails(1)
 }
 
-// With the credentials of another account, the service finds no application. That is believed, and not for ever: what was
-// deleted and applied again asks the ledger.
+// With the credentials of another account, the service finds no application, and the Mandate has the outcome Deleted.
+// When it is deleted and applied again, it finds its application in the ledger.
 func TestDeletedByMistake(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{deletionPolicy: Delete}")
 	id := *w.ready("acme").Status.ApplicationID
-	w.fault(control.Fault{Operation: control.RetrieveApplication, Kind: control.Answer, Status: 404, Times: control.Always})
+	w.fault(alwaysAnswers(control.RetrieveApplication, 404))
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeDeleted))
 	w.check(w.sandbox.ClearFaults(t.Context()))
 	w.kubectl("delete", "mandate", "acme")

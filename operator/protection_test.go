@@ -16,13 +16,13 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// untilService waits until an IdentityService or ClusterIdentityService is as wanted; nil is one that does not exist.
+// untilService waits until done with an IdentityService or ClusterIdentityService, which is nil if it does not exist.
 func (w *world) untilService(s client.Object, what string, done func(client.Object) bool) {
 	w.Helper()
 	w.eventually(func() (bool, string) {
 		err := w.Get(w.Context(), client.ObjectKeyFromObject(s), s)
 		if apierrors.IsNotFound(err) {
-			return done(nil), "the service does not exist, and should be " + what
+			return done(nil), "the service does not exist, want " + what
 		}
 		w.check(err)
 		return done(s), fmt.Sprintf("the service is not %s: %+v", what, s)
@@ -39,11 +39,11 @@ func protected(s client.Object) bool {
 
 func absent(s client.Object) bool { return s == nil }
 
-// An IdentityService that Mandates need is not gone at once: what was begun is brought to its end, and nothing is begun.
+// A deleted IdentityService stays until no Mandate needs it: applications are completed, and no new ones created.
 func TestServiceInUse(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	w.kubectl("delete", "identityservice", "default", "--timeout=20s") // nobody needs it
+	w.kubectl("delete", "identityservice", "default", "--timeout=20s") // no Mandate needs it
 	w.connect()
 	w.mandate("acme", "{}")
 	w.mandate("globex", "{}")
@@ -56,12 +56,14 @@ func TestServiceInUse(t *testing.T) {
 	inUse := func(n int) func(client.Object) bool {
 		return func(client.Object) bool {
 			c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionInUse)
-			return c != nil && c.Status == metav1.ConditionTrue && c.Reason == v1alpha1.ReasonMandatesRemain && strings.Contains(c.Message, fmt.Sprintf("it: %d,", n))
+			return c != nil && c.Status == metav1.ConditionTrue && c.Reason == v1alpha1.ReasonMandatesRemain &&
+				strings.Contains(c.Message, fmt.Sprintf("it: %d,", n))
 		}
 	}
 	w.untilService(s, "in use by two", inUse(2))
-	if ready := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); ready == nil || ready.Status != metav1.ConditionTrue {
-		t.Errorf("it does not work any more: %+v", ready)
+	if ready := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); ready == nil ||
+		ready.Status != metav1.ConditionTrue {
+		t.Errorf("the service is not Ready while it is in use: %+v", ready)
 	}
 	w.mandate("initech", "{}")
 	w.condition("initech", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonServiceNotReady)
@@ -76,12 +78,14 @@ func TestServiceInUse(t *testing.T) {
 	w.emails(2)
 }
 
-// Everything of a namespace is deleted at once, as when the namespace is, in whatever order: it ends, and what is to be
-// deleted at the service is.
+// All objects of a namespace are deleted at once, in any order: they are all deleted, and so are applications with the
+// deletionPolicy Delete.
 func TestEverythingDeletedAtOnce(t *testing.T) {
 	t.Parallel()
-	for _, order := range []string{"secret identityservice mandates", "identityservice mandates secret", "mandates secret identityservice"} {
-		t.Run(order, func(t *testing.T) {
+	for _, sequence := range []string{
+		"secret identityservice mandates", "identityservice mandates secret", "mandates secret identityservice",
+	} {
+		t.Run(sequence, func(t *testing.T) {
 			t.Parallel()
 			w := running(t)
 			w.mandate("deleted", "{deletionPolicy: Delete}")
@@ -89,7 +93,7 @@ func TestEverythingDeletedAtOnce(t *testing.T) {
 			w.ready("deleted")
 			w.ready("retained")
 			w.untilService(w.defaultService(), "protected", protected)
-			for kind := range strings.FieldsSeq(order) {
+			for kind := range strings.FieldsSeq(sequence) {
 				w.kubectl("delete", kind, "--all", "--wait=false")
 			}
 			w.waitGone("deleted")
@@ -102,7 +106,7 @@ func TestEverythingDeletedAtOnce(t *testing.T) {
 	}
 }
 
-// A deletion that Mandates hold up ends in any case.
+// The deletion of an IdentityService that Mandates need finishes after the time limit.
 func TestServiceDeletionGivesUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{})

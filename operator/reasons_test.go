@@ -13,8 +13,8 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// An operator ended between the deposit and the status. Whatever the next one meets first: it does not say that an
-// application is created that it has not seen, nor that there is none.
+// An operator crashes between the deposit of an id and the status. Its successor cannot read the application: it
+// reports neither that there is one nor that there is none.
 func TestDepositedAndNotRead(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -54,10 +54,10 @@ func TestDepositedAndNotRead(t *testing.T) {
 	}
 }
 
-// unreadable is a service that has everything and shows no application.
-var readsFail = control.Fault{Operation: control.RetrieveApplication, Kind: control.Answer, Status: 500, Times: control.Always}
+// readsFail makes every read of an application fail.
+var readsFail = alwaysAnswers(control.RetrieveApplication, 500)
 
-// An attempt whose answer was lost is so old that the service has deleted what it may have created: nothing is sent.
+// An attempt without an answer is so old that the service has deleted any application of it: nothing is sent.
 func TestExpiredBeforeItWasKnown(t *testing.T) {
 	t.Parallel()
 	w := connected(t)
@@ -79,7 +79,7 @@ func TestExpiredBeforeItWasKnown(t *testing.T) {
 func TestArchiveRefused(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	w.fault(control.Fault{Operation: control.ArchiveApplication, Kind: control.Answer, Status: 400, Times: control.Always})
+	w.fault(alwaysAnswers(control.ArchiveApplication, 400))
 	w.mandate("acme", "{archived: true}")
 	w.condition("acme", v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonNotArchived)
 	w.check(w.sandbox.ClearFaults(t.Context()))
@@ -94,7 +94,7 @@ func TestCABundleInvalid(t *testing.T) {
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonCABundleInvalid)
 }
 
-func TestOrderWithoutService(t *testing.T) {
+func TestActionWithoutService(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{}")
@@ -107,7 +107,8 @@ func TestOrderWithoutService(t *testing.T) {
 	w.checkEmailed(control.Resend, 1)
 }
 
-// The ledger has the id of an application that was not read, and is lost: that there may be one is not forgotten.
+// The ledger has the id of an application that could not be read, and loses it. The Mandate still reports that there
+// may be one.
 func TestDepositedAndLost(t *testing.T) {
 	t.Parallel()
 	w := connected(t)

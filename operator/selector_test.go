@@ -12,7 +12,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// kubectl can ask the API server for the Mandates and orders that somebody on call looks for, by each selectable field.
+// kubectl can select Mandates and MandateActions by each selectable field.
 func TestFieldSelectors(t *testing.T) {
 	t.Parallel()
 	w := running(t)
@@ -44,7 +44,8 @@ func TestFieldSelectors(t *testing.T) {
 		"mandateactions spec.individual=jane":                                    "report resend",
 	} {
 		resource, fields, _ := strings.Cut(selector, " ")
-		names := strings.Fields(w.kubectl("get", resource, "--field-selector", fields, "--output=jsonpath={.items[*].metadata.name}"))
+		const output = "--output=jsonpath={.items[*].metadata.name}"
+		names := strings.Fields(w.kubectl("get", resource, "--field-selector", fields, output))
 		slices.Sort(names)
 		if got := strings.Join(names, " "); got != want {
 			t.Errorf("kubectl get %s --field-selector %s gives %q, want %q", resource, fields, got, want)

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// suite runs the tests and then holds what all of them together must show: that the operator has no right that it does not
-// use, and that every reason of a condition is explained, and every one that is explained comes about.
+// suite runs the tests, and then checks what only all of them together show: the operator uses every permission that it
+// has, and the documented reasons of conditions are those that occur.
 type suite struct{ *testing.M }
 
 func (s suite) Run() int {
@@ -38,7 +38,7 @@ func (s suite) Run() int {
 	return code
 }
 
-// isFiltered tells that only some of the tests ran, as with -run: then what did not happen says nothing.
+// isFiltered reports whether only some of the tests run, as with -run.
 func isFiltered() bool {
 	return slices.ContainsFunc([]string{"test.run", "test.skip", "test.list"}, func(name string) bool {
 		return flag.Lookup(name).Value.String() != ""
