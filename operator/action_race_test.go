@@ -44,46 +44,34 @@ func TestActionCrashes(t *testing.T) {
 		requests int64
 	}{
 		"before the start is recorded": {
-			crash: func(r *manualActionReconciler) {
-				r.intercept(statusPatch, 1, func(func() error) error { crash(); return nil })
-			},
+			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 1, crashBefore) },
 			requests: 1,
 		},
 		"between the start and the request": {
-			crash: func(r *manualActionReconciler) {
-				r.intercept(statusPatch, 1, func(do func() error) error { _ = do(); crash(); return nil })
-			},
+			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 1, crashAfter) },
 			unknown:  true,
 			requests: 0,
 			why:      "nothing proves that the request was not sent",
 		},
 		"between the request and the result": {
-			crash: func(r *manualActionReconciler) {
-				r.intercept(statusPatch, 2, func(func() error) error { crash(); return nil })
-			},
+			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 2, crashBefore) },
 			unknown:  true,
 			requests: 1,
 		},
 		"after the result": {
-			crash: func(r *manualActionReconciler) {
-				r.intercept(statusPatch, 2, func(do func() error) error { _ = do(); crash(); return nil })
-			},
+			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 2, crashAfter) },
 			requests: 1,
 		},
 		"before the rejection is recorded": {
-			fault: control.Fault{Operation: control.ResendInvites, Kind: control.Answer, Status: 429},
-			crash: func(r *manualActionReconciler) {
-				r.intercept(statusPatch, 2, func(func() error) error { crash(); return nil })
-			},
+			fault:    control.Fault{Operation: control.ResendInvites, Kind: control.Answer, Status: 429},
+			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 2, crashBefore) },
 			unknown:  true,
 			requests: 1,
 			why:      "the proof that nothing was done is lost, and so nothing is sent again",
 		},
 		"after the rejection is recorded": {
-			fault: control.Fault{Operation: control.ResendInvites, Kind: control.Answer, Status: 429},
-			crash: func(r *manualActionReconciler) {
-				r.intercept(statusPatch, 2, func(do func() error) error { _ = do(); crash(); return nil })
-			},
+			fault:    control.Fault{Operation: control.ResendInvites, Kind: control.Answer, Status: 429},
+			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 2, crashAfter) },
 			requests: 2,
 		},
 	}
@@ -124,7 +112,10 @@ func TestTwoOperatorsOneAction(t *testing.T) {
 		t.Parallel()
 		w, first, second := newActionReconcilers(t)
 		w.action("resend", resend)
-		first.intercept(statusPatch, 1, func(do func() error) error { second.reconcile("resend"); return do() })
+		first.intercept(statusPatch, 1, func(do func() error) error {
+			second.reconcile("resend")
+			return do()
+		})
 		first.reconcile("resend")
 		w.actionCompletes("resend")
 		w.checkResends(1)
@@ -148,7 +139,10 @@ func TestTwoOperatorsOneAction(t *testing.T) {
 		w, first, second := newActionReconcilers(t)
 		second.SettleDelay = 0
 		w.action("resend", resend)
-		first.intercept(statusPatch, 2, func(do func() error) error { second.reconcile("resend"); return do() })
+		first.intercept(statusPatch, 2, func(do func() error) error {
+			second.reconcile("resend")
+			return do()
+		})
 		first.reconcile("resend")
 		w.actionFails("resend", v1alpha1.ReasonOutcomeUnknown) // a result is final
 		w.checkResends(1)
@@ -201,75 +195,86 @@ func TestActionWrites(t *testing.T) {
 			w.checkResends(1)
 		})
 	}
-	t.Run("the action is edited before the start", func(t *testing.T) {
-		t.Parallel()
-		w, r, _ := newActionReconcilers(t)
-		w.action("resend", resend)
-		r.intercept(statusPatch, 1, func(do func() error) error {
-			w.action("resend", "{type: ResendInvite, ttlSecondsAfterFinished: 86400}")
-			return do()
-		})
-		r.reconcile("resend")
-		w.checkResends(0)
-		r.reconcile("resend")
-		w.actionCompletes("resend")
-		w.checkResends(1)
+}
+
+// An action is edited before its start: the start fails, and the next reconciliation carries it out.
+func TestActionEditedBeforeStart(t *testing.T) {
+	t.Parallel()
+	w, r, _ := newActionReconcilers(t)
+	w.action("resend", resend)
+	r.intercept(statusPatch, 1, func(do func() error) error {
+		w.action("resend", "{type: ResendInvite, ttlSecondsAfterFinished: 86400}")
+		return do()
 	})
-	t.Run("the action is deleted before the start", func(t *testing.T) {
-		t.Parallel()
-		w, r, _ := newActionReconcilers(t)
-		w.action("resend", resend)
-		r.intercept(statusPatch, 1, func(do func() error) error {
-			w.kubectl("delete", "mandateaction", "resend")
-			return do()
-		})
-		r.reconcile("resend")
-		w.checkResends(0)
+	r.reconcile("resend")
+	w.checkResends(0)
+	r.reconcile("resend")
+	w.actionCompletes("resend")
+	w.checkResends(1)
+}
+
+// An action is deleted before its start: nothing is sent.
+func TestActionDeletedBeforeStart(t *testing.T) {
+	t.Parallel()
+	w, r, _ := newActionReconcilers(t)
+	w.action("resend", resend)
+	r.intercept(statusPatch, 1, func(do func() error) error {
+		w.kubectl("delete", "mandateaction", "resend")
+		return do()
 	})
-	t.Run("the action is deleted and applied again during the request", func(t *testing.T) {
-		t.Parallel()
-		w, r, _ := newActionReconcilers(t)
+	r.reconcile("resend")
+	w.checkResends(0)
+}
+
+// An action is deleted and applied again during its request: the new action does not get the result of the old one.
+func TestActionReplacedDuringRequest(t *testing.T) {
+	t.Parallel()
+	w, r, _ := newActionReconcilers(t)
+	w.action("resend", resend)
+	r.intercept(statusPatch, 2, func(do func() error) error {
+		w.kubectl("delete", "mandateaction", "resend")
 		w.action("resend", resend)
-		r.intercept(statusPatch, 2, func(do func() error) error {
-			w.kubectl("delete", "mandateaction", "resend")
-			w.action("resend", resend)
-			return do()
-		})
-		r.reconcile("resend")
-		if action := w.getAction("resend"); len(action.Status.Conditions) > 0 {
-			t.Errorf("the result of the old action was written into the new one: %+v", action.Status)
-		}
-		w.checkResends(1)
+		return do()
 	})
-	t.Run("a shutdown waits", func(t *testing.T) {
-		t.Parallel()
-		w, r, _ := newActionReconcilers(t)
-		w.action("resend", resend)
-		drained := make(chan struct{})
-		r.intercept(statusPatch, 2, func(do func() error) error {
-			go func() { r.Drain(t.Context()); close(drained) }()
-			err := do()
-			select {
-			case <-drained:
-				t.Error("the shutdown does not wait for the request")
-			default:
-			}
-			return err
-		})
-		r.reconcile("resend")
+	r.reconcile("resend")
+	if action := w.getAction("resend"); len(action.Status.Conditions) > 0 {
+		t.Errorf("the result of the old action was written into the new one: %+v", action.Status)
+	}
+	w.checkResends(1)
+}
+
+// A shutdown waits for a request in progress, and starts no other.
+func TestActionDrain(t *testing.T) {
+	t.Parallel()
+	w, r, _ := newActionReconcilers(t)
+	w.action("resend", resend)
+	drained := make(chan struct{})
+	r.intercept(statusPatch, 2, func(do func() error) error {
+		go func() {
+			r.Drain(t.Context())
+			close(drained)
+		}()
+		err := do()
 		select {
 		case <-drained:
-		case <-time.After(timeout / 2):
-			t.Fatal("the shutdown does not finish")
+			t.Error("the shutdown does not wait for the request")
+		default:
 		}
-		w.actionCompletes("resend")
-		w.action("late", resend)
-		r.reconcile("late")
-		if action := w.getAction("late"); action.Status.StartedTime != nil {
-			t.Errorf("an action started during a shutdown: %+v", action.Status)
-		}
-		w.checkResends(1)
+		return err
 	})
+	r.reconcile("resend")
+	select {
+	case <-drained:
+	case <-time.After(timeout / 2):
+		t.Fatal("the shutdown does not finish")
+	}
+	w.actionCompletes("resend")
+	w.action("late", resend)
+	r.reconcile("late")
+	if action := w.getAction("late"); action.Status.StartedTime != nil {
+		t.Errorf("an action started during a shutdown: %+v", action.Status)
+	}
+	w.checkResends(1)
 }
 
 // An action costs two writes, for the start and the result, one read of the live Mandate, and one read of the
@@ -279,7 +284,10 @@ func TestActionCost(t *testing.T) {
 	w, r, _ := newActionReconcilers(t)
 	w.action("resend", resend)
 	made := map[string]int{}
-	r.interceptor = func(request string, do func() error) error { made[request]++; return do() }
+	r.interceptor = func(request string, do func() error) error {
+		made[request]++
+		return do()
+	}
 	reads := w.requests(control.RetrieveApplication)
 	for range 3 {
 		r.reconcile("resend")

@@ -194,20 +194,19 @@ func TestReportCrashes(t *testing.T) {
 		reads int64
 	}{
 		"before the Secret": {
-			crash: func(r, _ *manualActionReconciler) {
-				r.intercept(secretCreate, 1, func(func() error) error { crash(); return nil })
-			},
+			crash: func(r, _ *manualActionReconciler) { r.intercept(secretCreate, 1, crashBefore) },
 			reads: 2,
 		},
 		"after the Secret": {
-			crash: func(r, _ *manualActionReconciler) {
-				r.intercept(secretCreate, 1, func(do func() error) error { _ = do(); crash(); return nil })
-			},
+			crash: func(r, _ *manualActionReconciler) { r.intercept(secretCreate, 1, crashAfter) },
 			reads: 1,
 		},
 		"stored concurrently": {
 			crash: func(r, other *manualActionReconciler) {
-				r.intercept(secretCreate, 1, func(do func() error) error { other.reconcile("report"); return do() })
+				r.intercept(secretCreate, 1, func(do func() error) error {
+					other.reconcile("report")
+					return do()
+				})
 			},
 			reads: 2,
 		},

@@ -169,7 +169,7 @@ func TestActionsFail(t *testing.T) {
 			fault:    control.Fault{Kind: control.Answer, Status: 400, Times: 2},
 			reason:   v1alpha1.ReasonRefused,
 			requests: 2,
-			why:      "with an empty object and, because that was provably not carried out, without a body",
+			why:      "the client sends an empty object and, because the service rejected it, no body",
 		},
 		"404": {
 			fault:    control.Fault{Kind: control.Answer, Status: 404},
@@ -185,7 +185,7 @@ func TestActionsFail(t *testing.T) {
 			fault:    control.Fault{Kind: control.Answer, Status: 500},
 			reason:   v1alpha1.ReasonOutcomeUnknown,
 			requests: 1,
-			why:      "nobody knows how far the service got",
+			why:      "the service may have sent the e-mail",
 		},
 		"500, after all": {
 			fault:    control.Fault{Kind: control.Answer, Status: 500, AfterWork: true},
@@ -301,9 +301,13 @@ func TestActionWaits(t *testing.T) {
 			repair: func(w *world) { w.mandate("acme", "{}") }, emailsAfter: 1,
 		},
 		"suspended": {
-			reason:  v1alpha1.ReasonSuspended,
-			disrupt: func(w *world) { w.mandate("acme", "{}"); w.ready("acme"); w.mandate("acme", "{suspend: true}") },
-			repair:  func(w *world) { w.mandate("acme", "{suspend: false}") }, emailsAfter: 1,
+			reason: v1alpha1.ReasonSuspended,
+			disrupt: func(w *world) {
+				w.mandate("acme", "{}")
+				w.ready("acme")
+				w.mandate("acme", "{suspend: true}")
+			},
+			repair: func(w *world) { w.mandate("acme", "{suspend: false}") }, emailsAfter: 1,
 		},
 		"stalled": {
 			reason: v1alpha1.ReasonMandateStalled,
@@ -329,8 +333,12 @@ func TestActionWaits(t *testing.T) {
 			repair: func(w *world) { w.check(w.sandbox.ClearFaults(w.Context())) }, emailsAfter: 1,
 		},
 		"deleted meanwhile": {
-			reason:      v1alpha1.ReasonSuspended,
-			disrupt:     func(w *world) { w.mandate("acme", "{}"); w.ready("acme"); w.mandate("acme", "{suspend: true}") },
+			reason: v1alpha1.ReasonSuspended,
+			disrupt: func(w *world) {
+				w.mandate("acme", "{}")
+				w.ready("acme")
+				w.mandate("acme", "{suspend: true}")
+			},
 			repair:      func(w *world) { w.kubectl("delete", "mandate", "acme") },
 			wantFailure: v1alpha1.ReasonMandateGone,
 		},

@@ -60,14 +60,15 @@ func ownControlPlane(t *testing.T) *testenv.Environment {
 // restoreManifests applies the output of kubectl get in one cluster to another one, which is empty.
 func restoreManifests(t *testing.T, plane *testenv.Environment, kinds string) {
 	t.Helper()
-	lost := running(t)
-	lost.mandate("acme", "{}")
-	id := *lost.ready("acme").Status.ApplicationID
-	backup := lost.kubectl("get", kinds, "--output=yaml")
-	lost.kill() // with its cluster
+	old := running(t)
+	old.mandate("acme", "{}")
+	id := *old.ready("acme").Status.ApplicationID
+	backup := old.kubectl("get", kinds, "--output=yaml")
+	old.kill() // with its cluster
 
 	w := newWorldIn(t, plane, sandbox.Options{})
-	w.url, w.sandbox, w.namespace = lost.url, lost.sandbox, lost.namespace
+	w.namespace = old.namespace
+	w.url, w.sandbox = old.url, old.sandbox
 	w.check(w.Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}))
 	manifests := filepath.Join(t.TempDir(), "backup.yaml")
 	// The API server rejects a new object that has one.

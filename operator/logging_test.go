@@ -30,7 +30,10 @@ func TestLogLevels(t *testing.T) {
 	}
 	logger := operator.WithoutBodies(zap.New(zap.UseFlagOptions(&options)))
 	klog.SetLogger(logger)
-	t.Cleanup(func() { klog.ClearLogger(); _ = verbosity.Set("0") })
+	t.Cleanup(func() {
+		klog.ClearLogger()
+		_ = verbosity.Set("0")
+	})
 	withLogger := klog.NewContext(t.Context(), logger)
 
 	logs := map[string]func(level int){

@@ -37,6 +37,18 @@ const (
 // nothing.
 func crash() { runtime.Goexit() }
 
+// crashBefore and crashAfter replace a request.
+func crashBefore(func() error) error {
+	crash()
+	return nil
+}
+
+func crashAfter(do func() error) error {
+	_ = do()
+	crash()
+	return nil
+}
+
 // newActionReconciler returns an operator for MandateActions with the connections of a manualReconciler.
 func (r *manualReconciler) newActionReconciler() *manualActionReconciler {
 	w := r.world

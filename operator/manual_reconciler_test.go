@@ -41,7 +41,8 @@ func (w *world) newManualReconciler() *manualReconciler {
 	watched := interceptor.NewClient(direct, r.requests())
 	strict := client.WithFieldValidation(watched, metav1.FieldValidationStrict)
 	r.Reconciler = &mandate.Reconciler{
-		Cache: r.cache(direct), Live: watched, Status: strict.Status(), Ledger: ledger.Ledger{Reader: watched, Writer: strict},
+		Cache: r.cache(direct), Live: watched, Status: strict.Status(),
+		Ledger:      ledger.Ledger{Reader: watched, Writer: strict},
 		Connections: connection.NewRegistry(), Suspect: func(connection.Key) { r.probeRequests++ },
 		SettleDelay: 90 * time.Second,
 		Events:      events.NewFakeRecorder(100), Metadata: strict, GiveUpAfter: time.Hour, Clock: clock.RealClock{},

@@ -1,7 +1,6 @@
 package operator_test
 
 import (
-	"fmt"
 	"io"
 	"net"
 	"net/http"

@@ -161,15 +161,21 @@ func TestDeposit(t *testing.T) {
 func TestEditedAfterTheClaim(t *testing.T) {
 	t.Parallel()
 	for name, edit := range map[string]func(*world){
-		"the Mandate's reference":   func(w *world) { w.mandate("acme", "{reference: another}") },
-		"the Mandate's service":     func(w *world) { w.mandate("acme", "{serviceRef: {name: another}}") },
-		"suspended":                 func(w *world) { w.mandate("acme", "{suspend: true}") },
-		"the Mandate deleted":       func(w *world) { w.kubectl("delete", "mandate", "acme") },
-		"the Mandate created again": func(w *world) { w.kubectl("delete", "mandate", "acme"); w.mandate("acme", "{}") },
-		"the service's prefix":      func(w *world) { w.patchService("{referencePrefix: another-}") },
-		"the service's URL":         func(w *world) { w.patchService(`{baseURL: "http://127.0.0.1:1"}`) },
-		"the service deleted":       func(w *world) { w.kubectl("delete", "identityservice", "default") },
-		"the service created again": func(w *world) { w.kubectl("delete", "identityservice", "default"); w.connect() },
+		"the Mandate's reference": func(w *world) { w.mandate("acme", "{reference: another}") },
+		"the Mandate's service":   func(w *world) { w.mandate("acme", "{serviceRef: {name: another}}") },
+		"suspended":               func(w *world) { w.mandate("acme", "{suspend: true}") },
+		"the Mandate deleted":     func(w *world) { w.kubectl("delete", "mandate", "acme") },
+		"the Mandate created again": func(w *world) {
+			w.kubectl("delete", "mandate", "acme")
+			w.mandate("acme", "{}")
+		},
+		"the service's prefix": func(w *world) { w.patchService("{referencePrefix: another-}") },
+		"the service's URL":    func(w *world) { w.patchService(`{baseURL: "http://127.0.0.1:1"}`) },
+		"the service deleted":  func(w *world) { w.kubectl("delete", "identityservice", "default") },
+		"the service created again": func(w *world) {
+			w.kubectl("delete", "identityservice", "default")
+			w.connect()
+		},
 		"bound by another operator": func(w *world) { w.bind("acme", 1) },
 		"the Mandate's name":        func(w *world) { w.mandate("acme", "{name: Another}") },
 	} {
@@ -178,7 +184,10 @@ func TestEditedAfterTheClaim(t *testing.T) {
 			w := connected(t)
 			w.mandate("acme", "{}")
 			r := w.newManualReconciler()
-			r.beforeFirst("create ApplicationRecord", func() { r.cached = w.get("acme"); edit(w) })
+			r.beforeFirst("create ApplicationRecord", func() {
+				r.cached = w.get("acme")
+				edit(w)
+			})
 			r.reconcile("acme")
 			w.checkCreates(0)
 			if attempt := w.onlyRecord().Spec.Attempt; attempt.Sent || attempt.Verdict != v1alpha1.VerdictNotSent {

@@ -26,8 +26,11 @@ func TestDepositedAndNotRead(t *testing.T) {
 			ready:   metav1.ConditionUnknown,
 		},
 		v1alpha1.ReasonDeletionWaiting: {
-			disrupt: func(w *world) { w.fault(readsFail); w.deleteMandate("acme") },
-			ready:   metav1.ConditionFalse,
+			disrupt: func(w *world) {
+				w.fault(readsFail)
+				w.deleteMandate("acme")
+			},
+			ready: metav1.ConditionFalse,
 		},
 		v1alpha1.ReasonDeletionRefused: {
 			disrupt: func(w *world) {

@@ -135,13 +135,14 @@ func TestAnswerLost(t *testing.T) {
 func TestRequestLost(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]control.Fault{
-		"connection closed before the create": {Operation: control.CreateApplication, Kind: control.Close},
-		"500 before the create":               {Operation: control.CreateApplication, Kind: control.Answer, Status: 500},
-		"429":                                 {Operation: control.CreateApplication, Kind: control.Answer, Status: 429, RetryAfter: "1"},
+		"connection closed before the create": {Kind: control.Close},
+		"500 before the create":               {Kind: control.Answer, Status: 500},
+		"429":                                 {Kind: control.Answer, Status: 429, RetryAfter: "1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := running(t)
+			fault.Operation = control.CreateApplication
 			w.fault(fault)
 			w.mandate("acme", "{}")
 			w.ready("acme")

@@ -89,7 +89,10 @@ func newWorldIn(t *testing.T, env *testenv.Environment, options sandbox.Options)
 	options.Logger = slog.New(slog.DiscardHandler)
 	service := sandbox.New(options)
 	server := httptest.NewServer(service)
-	t.Cleanup(func() { service.Close(); server.Close() })
+	t.Cleanup(func() {
+		service.Close()
+		server.Close()
+	})
 	w := &world{T: t, env: env, namespace: env.Namespace(t), url: server.URL, sandbox: control.New(server.URL)}
 	w.kubeconfig, w.operatorConfig = filepath.Join(t.TempDir(), "kubeconfig"), filepath.Join(t.TempDir(), "kubeconfig")
 	w.check(env.WriteKubeconfig(w.kubeconfig))

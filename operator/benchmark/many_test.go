@@ -97,7 +97,10 @@ func (o worker) backlog(namespace string, n, limit int) {
 	}
 	polls := float64(o.requests(control.RetrieveApplication)-gets) / time.Since(started).Seconds()
 	var posted map[string]time.Time
-	o.eventually("served", func() bool { posted = o.posted(sequence); return len(posted) == probes })
+	o.eventually("served", func() bool {
+		posted = o.posted(sequence)
+		return len(posted) == probes
+	})
 	var waits []time.Duration
 	for reference, at := range posted {
 		waits = append(waits, at.Sub(applied[reference]))

@@ -62,8 +62,15 @@ func (o worker) connected(namespace string) {
 }
 
 // pause and resume stop and continue the process as a whole.
-func (o worker) pause()  { o.Helper(); o.check(syscall.Kill(o.PID(), syscall.SIGSTOP)) }
-func (o worker) resume() { o.Helper(); o.check(syscall.Kill(o.PID(), syscall.SIGCONT)) }
+func (o worker) pause() {
+	o.Helper()
+	o.check(syscall.Kill(o.PID(), syscall.SIGSTOP))
+}
+
+func (o worker) resume() {
+	o.Helper()
+	o.check(syscall.Kill(o.PID(), syscall.SIGCONT))
+}
 
 // metric is the sum of the series of a metric that have all the labels.
 func (o worker) metric(name string, labels ...string) float64 {

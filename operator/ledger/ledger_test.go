@@ -116,8 +116,11 @@ func TestLost(t *testing.T) {
 	}{
 		"claim": {
 			reason: "the record is the lock",
-			write:  func(b *book, _ *v1alpha1.ApplicationRecord) error { _, err := b.claim("other"); return err },
-			lost:   map[string]bool{untouched: true, retaken: true, deleted: false},
+			write: func(b *book, _ *v1alpha1.ApplicationRecord) error {
+				_, err := b.claim("other")
+				return err
+			},
+			lost: map[string]bool{untouched: true, retaken: true, deleted: false},
 		},
 		"retake": {
 			reason: "it follows from all of what was read",
