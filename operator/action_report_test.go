@@ -47,20 +47,13 @@ func (w *world) checkNoSecret(name string) {
 }
 
 // checkReport checks that the Secret has the report and belongs to the action.
-func (w *world) checkReport(action *v1alpha1.MandateAction, contentType, begin string) {
+func (w *world) checkReport(action *v1alpha1.MandateAction, contentType, prefix string) {
 	w.Helper()
 	secret := w.secretNamed("jane-report")
-	if got := string(secret.Data["content_type"]); got != contentType ||
-		!strings.HasPrefix(string(secret.Data["report"]), begin) ||
-		len(secret.Data) != 2 {
-		w.Errorf(
-			"the Secret holds %d entries, a report of type %q, want %q, which begins with %.20q, want %q",
-			len(secret.Data),
-			got,
-			contentType,
-			secret.Data["report"],
-			begin,
-		)
+	got, content := string(secret.Data["content_type"]), string(secret.Data["report"])
+	if got != contentType || !strings.HasPrefix(content, prefix) || len(secret.Data) != 2 {
+		w.Errorf("the Secret has %d entries, the content type %q and content %.20q, want %q and prefix %q",
+			len(secret.Data), got, content, contentType, prefix)
 	}
 	if !metav1.IsControlledBy(secret, action) {
 		w.Errorf("the Secret does not belong to the action: %+v", secret.OwnerReferences)

@@ -209,7 +209,7 @@ func TestActionsFail(t *testing.T) {
 			reason:   v1alpha1.ReasonOutcomeUnknown,
 			requests: 1,
 		},
-		"an unknown name": {spec: "{type: ResendInvite, individual: nobody}", reason: v1alpha1.ReasonIndividualNotFound},
+		"an unknown name": {spec: "{type: ResendInvite, individual: missing}", reason: v1alpha1.ReasonIndividualNotFound},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -461,7 +461,7 @@ func TestActionTimeToLive(t *testing.T) {
 	}
 	w.action("at-once", "{type: ResendInvite, ttlSecondsAfterFinished: 0}")
 	gone("at-once")
-	w.action("failed", "{type: ResendInvite, individual: nobody, ttlSecondsAfterFinished: 1}")
+	w.action("failed", "{type: ResendInvite, individual: missing, ttlSecondsAfterFinished: 1}")
 	gone("failed")
 	w.action("later", "{type: ResendInvite, ttlSecondsAfterFinished: 86400}")
 	w.actionCompletes("later")

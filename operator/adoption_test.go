@@ -84,7 +84,7 @@ func TestAdoptionRefused(t *testing.T) {
 	owned := *w.ready("owner").Status.ApplicationID
 	sent := w.requests(control.CreateApplication)
 	for name, spec := range map[string]string{
-		"missing":   "{reference: nobody, adopt: {applicationID: 9}}",
+		"missing":   "{reference: missing, adopt: {applicationID: 9}}",
 		"other":     fmt.Sprintf("{reference: other, adopt: {applicationID: %d}}", owned),
 		"recorded":  fmt.Sprintf("{reference: owned, adopt: {applicationID: %d}}", owned),
 		"suspended": fmt.Sprintf("{reference: owned, suspend: true, adopt: {applicationID: %d}}", owned),

@@ -92,7 +92,7 @@ func TestDeletionWaits(t *testing.T) {
 		reason  string
 		disrupt func(*world)
 		shows   string
-		repair  func(*world) // nil: nobody does
+		repair  func(*world) // nil if nobody does
 		left    []string     // at the service
 		flags   []string
 		event   string

@@ -127,8 +127,8 @@ func TestNoPersonalData(t *testing.T) {
 	m := w.ready("acme")
 	w.play(m, control.Pass)
 	m = w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
-	w.mandate("taken", `{individuals: [{name: john, email: canary15@example.com, reference: canary14}]}`)
-	taken := w.stalled("taken", v1alpha1.ReasonRefused)
+	w.mandate("refused", `{individuals: [{name: john, email: canary15@example.com, reference: canary14}]}`)
+	refused := w.stalled("refused", v1alpha1.ReasonRefused)
 	w.check(w.operator.Stop())
 
 	var events corev1.EventList
@@ -136,7 +136,7 @@ func TestNoPersonalData(t *testing.T) {
 	log, err := os.ReadFile(w.operator.Log)
 	w.check(err)
 	for where, content := range map[string]any{
-		"the status": m.Status, "the status of a refused Mandate": taken.Status, "events": events.Items,
+		"the status": m.Status, "the status of a refused Mandate": refused.Status, "events": events.Items,
 		"the ledger": w.records(), "the log": string(log),
 	} {
 		data, err := json.Marshal(content)

@@ -272,7 +272,7 @@ func TestReadLag(t *testing.T) {
 	w.mandate("acme", "{}")
 	m := w.ready("acme")
 	if m.Status.Outcome != "" {
-		t.Errorf("a read that lags behind the create was taken for a deletion: %s", m.Status.Outcome)
+		t.Errorf("a read that lags behind the create was mistaken for a deletion: %s", m.Status.Outcome)
 	}
 	w.emails(1)
 }
@@ -285,7 +285,7 @@ func TestCreateBefore(t *testing.T) {
 	w.emails(0)
 }
 
-// SIGTERM with a create under way: the process ends within twenty seconds, and the id is not lost.
+// After SIGTERM during a create, the operator exits within twenty seconds, and records the id.
 func TestTerminatedWhileCreating(t *testing.T) {
 	t.Parallel()
 	w := running(t)

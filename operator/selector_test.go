@@ -19,7 +19,7 @@ func TestFieldSelectors(t *testing.T) {
 	w.mandate("acme", "{decision: Complete, reference: ACME-1}")
 	w.mandate("waits", "{}")
 	w.mandate("suspended", "{suspend: true}")
-	w.mandate("elsewhere", "{serviceRef: {name: another}}")
+	w.mandate("other-service", "{serviceRef: {name: another}}")
 	w.mandate("filed", "{archived: true}")
 	w.ready("waits")
 	w.condition("suspended", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended)
@@ -30,14 +30,14 @@ func TestFieldSelectors(t *testing.T) {
 	w.action("report", report)
 	for selector, want := range map[string]string{
 		"mandates spec.serviceRef.name=default":                                  "acme filed suspended waits",
-		"mandates spec.serviceRef.name=another":                                  "elsewhere",
+		"mandates spec.serviceRef.name=another":                                  "other-service",
 		"mandates spec.suspend=true":                                             "suspended",
 		"mandates status.outcome=Completed":                                      "acme",
 		"mandates status.archived=true":                                          "filed",
 		"mandates status.state=completed":                                        "acme",
 		"mandates status.reference=ACME-1":                                       "acme",
 		fmt.Sprintf("mandates status.applicationID=%d", *m.Status.ApplicationID): "acme",
-		"mandates status.outcome!=Completed,spec.suspend!=true":                  "elsewhere filed waits",
+		"mandates status.outcome!=Completed,spec.suspend!=true":                  "filed other-service waits",
 		"mandateactions spec.mandateRef.name=acme":                               "report resend",
 		"mandateactions spec.mandateRef.name=waits":                              "",
 		"mandateactions spec.type=ResendInvite":                                  "resend",

@@ -53,7 +53,7 @@ func compareCreates(f *fixture, mandates, individuals, workers int, loopFirst bo
 	n := float64(mandates)
 	rate := func(r run) float64 { return n / r.took.Seconds() }
 	each := func(total int) float64 { return float64(total) / n }
-	calls := func(c cost) string { return fmt.Sprintf("%.2f POST, %.2f GET", each(c.posts), each(c.gets)) }
+	requests := func(c cost) string { return fmt.Sprintf("%.2f POST, %.2f GET", each(c.posts), each(c.gets)) }
 	decimal := func(value float64) string { return fmt.Sprintf("%.2f", value) }
 	figures.add("manifest to Ready, a second", fmt.Sprintf("%.0f", rate(operator)), fmt.Sprintf("%.0f", rate(loop)),
 		ratio(rate(operator), rate(loop)))
@@ -62,7 +62,7 @@ func compareCreates(f *fixture, mandates, individuals, workers int, loopFirst bo
 	figures.add("API reads each", decimal(each(operator.cost.reads)), decimal(each(loop.cost.reads)), comparison{})
 	service := atMost(each(operator.cost.posts+operator.cost.gets), 2, "%.2f")
 	service.target = "1 POST, 1 GET"
-	figures.add("service calls each", calls(operator.cost), calls(loop.cost), service)
+	figures.add("service calls each", requests(operator.cost), requests(loop.cost), service)
 	perThousand := func(seconds float64) string { return decimal(1000 * seconds / n) }
 	figures.add("CPU seconds per 1,000", perThousand(operator.cpu), perThousand(loop.cpu), comparison{})
 	figures.add("the API server's meanwhile", perThousand(operator.apiServer), perThousand(loop.apiServer), comparison{})
