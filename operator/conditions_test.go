@@ -137,16 +137,16 @@ func without[T ~string](set, other map[T]bool) []T {
 	return missing
 }
 
-// documentedReasons reads the tables of a page. The heading above a table is the kind, its first column the reason.
+// documentedReasons reads the headings of a page: the second level has the kinds, the third their reasons.
 func documentedReasons(page string) map[seenReason]bool {
 	heading := regexp.MustCompile(`^## (\w+)`)
-	row := regexp.MustCompile("^\\| `(\\w+)` \\|")
+	section := regexp.MustCompile(`^### (\w+)$`)
 	documented, kind := map[seenReason]bool{}, ""
 	for line := range strings.Lines(page) {
 		if match := heading.FindStringSubmatch(strings.TrimSpace(line)); match != nil {
 			kind = match[1]
 		}
-		if match := row.FindStringSubmatch(line); match != nil {
+		if match := section.FindStringSubmatch(strings.TrimSpace(line)); match != nil {
 			documented[seenReason(kind+" "+match[1])] = true
 		}
 	}

@@ -117,7 +117,7 @@ func TestNamespaceDeletedWithoutService(t *testing.T) {
 				t.Errorf("the service has %q, want %q", got, want)
 			}
 			w.emails(4)
-			w.waitLogged("The Mandate is deleted, and its application is left as it is")
+			w.waitLogged("Deleted the Mandate, but not its application")
 		})
 	}
 }
@@ -144,7 +144,7 @@ func TestNamespaceDeletedWhileCreating(t *testing.T) {
 	})
 	w.emails(2)
 	w.checkCreates(2)
-	w.waitLogged("the id of an application that was just created cannot be recorded")
+	w.waitLogged("Cannot record the id of a created application")
 }
 
 // waitLogged waits until the operator has logged a text.
@@ -167,7 +167,7 @@ func TestNamespaceDeletedWithUnknownOutcome(t *testing.T) {
 	w.stalled("acme", v1alpha1.ReasonOutcomeUnknown)
 	w.deleteNoWait("namespace", w.namespace)
 	w.waitNamespaceGone()
-	w.waitLogged("an application that may exist is left as it is")
+	w.waitLogged("but its application may exist")
 	w.emails(1)
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // seldomUsed are permissions that the operator may not need in the tests, each with the reason to keep it.
-var seldomUsed = map[testenv.Right]string{
+var seldomUsed = map[testenv.Permission]string{
 	"patch events.events.k8s.io": "it repeats an event for the same version of an object only after a failed write",
 }
 
@@ -27,7 +27,7 @@ func comparePermissions() (problems []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	used, refused, err := env.UsedRights(testenv.OperatorUser)
+	used, refused, err := env.UsedPermissions(testenv.OperatorUser)
 	if err != nil {
 		return nil, err
 	}
@@ -43,7 +43,7 @@ func comparePermissions() (problems []string, err error) {
 	return problems, nil
 }
 
-func grantedPermissions() ([]testenv.Right, error) {
+func grantedPermissions() ([]testenv.Permission, error) {
 	manifest, err := os.ReadFile(filepath.Join(env.Root, "config", "rbac", "role.yaml"))
 	if err != nil {
 		return nil, err
@@ -52,7 +52,7 @@ func grantedPermissions() ([]testenv.Right, error) {
 	if err := yaml.UnmarshalStrict(manifest, role); err != nil {
 		return nil, err
 	}
-	return testenv.Rights(role.Rules), nil
+	return testenv.Permissions(role.Rules), nil
 }
 
 // Some versions of the API server have no streaming lists. Without them, the operator lists before it watches.
@@ -84,7 +84,7 @@ func TestSecretsAreReadByName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	allowed := []testenv.Right{
+	allowed := []testenv.Permission{
 		"get secrets",
 		"create secrets", // for a downloaded report
 	}

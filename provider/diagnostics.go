@@ -45,7 +45,7 @@ func addRefusal(diags *diag.Diagnostics, summary string, err error, sent sentReq
 	at := map[string][]string{}
 	for _, complaint := range failure.Problem.Errors {
 		name := complaint.Path[0].Name.Reveal()
-		field := folded(name)
+		field := client.FoldName(name)
 		if _, known := sent.fields[field]; known {
 			at[field] = append(at[field], sent.messages(field, complaint)...)
 		} else {
@@ -83,7 +83,7 @@ func (s sentRequest) messages(field string, complaint client.FieldError) []strin
 }
 
 // itemIndex reads a step into a list, which some services write as an object with the indexes as names.
-func itemIndex(step client.Step) (int, bool) {
+func itemIndex(step client.PathStep) (int, bool) {
 	if step.Index >= 0 {
 		return step.Index, true
 	}

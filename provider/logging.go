@@ -23,9 +23,9 @@ func (m providerModel) masked(ctx context.Context) context.Context {
 
 // logRequests logs one line per request at level DEBUG: what the client says may be told, and nothing else. The context
 // is that of Configure, for its logger: the client serves all calls of the run and knows none of theirs.
-func (m providerModel) logRequests(ctx context.Context) func(client.Request) {
+func (m providerModel) logRequests(ctx context.Context) func(client.RequestResult) {
 	ctx = context.WithoutCancel(ctx)
-	return func(r client.Request) {
+	return func(r client.RequestResult) {
 		fields := map[string]any{
 			"operation": string(r.Operation), "method": r.Method, "status": r.Status, "duration_ms": r.Duration.Milliseconds(),
 		}

@@ -26,7 +26,7 @@ func TestRequestsThatEndTogetherAreLogged(t *testing.T) {
 	for range together {
 		ends.Go(func() {
 			for range each {
-				observe(client.Request{Operation: "RetrieveWebhook-canary-password", Status: 200})
+				observe(client.RequestResult{Operation: "RetrieveWebhook-canary-password", Status: 200})
 			}
 		})
 	}

@@ -98,7 +98,7 @@ func (m providerModel) clientConfig() (client.Config, diag.Diagnostic) {
 	if !m.RequestTimeout.IsNull() {
 		// Invalid ones do not come here: the environment has no stand-in that the schema's rule does not see.
 		config.RequestTimeout, _ = time.ParseDuration(m.RequestTimeout.ValueString())
-		config.MaxWait = config.RequestTimeout
+		config.MaxRateLimitWait = config.RequestTimeout
 	}
 	if !m.MaxRequestsPerSecond.IsNull() {
 		config.RequestsPerSecond = m.MaxRequestsPerSecond.ValueFloat64()

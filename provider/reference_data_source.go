@@ -109,7 +109,7 @@ func (d *referenceDataSource) Read(ctx context.Context, req datasource.ReadReque
 	existing := d.list(references)
 	want := client.Reference{ID: config.ID.ValueInt64(), Code: config.Code.ValueString(), Name: config.Name.ValueString()}
 	attribute, shown := selector(want)
-	switch matches := client.Matches(existing, want); len(matches) {
+	switch matches := client.MatchReferences(existing, want); len(matches) {
 	case 1:
 		resp.Diagnostics.Append(resp.State.Set(ctx, referenceModelOf(matches[0]))...)
 	case 0:

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
 // personalMembers are the members that the interface knows as data about a person (interface: Individual, Address), in
@@ -57,8 +59,10 @@ func remove(value any, unfit func(name string) bool) {
 func isUnfit(name string) bool { return isPersonal(name) || holds(name, secretWords) }
 
 // isPersonal tells what never belongs into a state.
-func isPersonal(name string) bool { return personalMembers[folded(name)] || holds(name, personalWords) }
+func isPersonal(name string) bool {
+	return personalMembers[client.FoldName(name)] || holds(name, personalWords)
+}
 
 func holds(name string, words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(folded(name), word) })
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(client.FoldName(name), word) })
 }

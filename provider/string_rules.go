@@ -3,9 +3,7 @@ package provider
 import (
 	"context"
 	"encoding/json"
-	"net"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -36,10 +34,7 @@ var (
 	proxyURLRule = stringRule{
 		must:      "be an http, https or socks5 URL with a host, such as http://proxy.example.com:3128",
 		sensitive: true,
-		holds: func(s string) bool {
-			u, err := url.Parse(s)
-			return err == nil && u.Hostname() != "" && (u.Scheme == "http" || u.Scheme == "https" || u.Scheme == "socks5")
-		},
+		holds:     func(s string) bool { return client.ValidateProxyURL(s) == nil },
 	}
 	durationRule = stringRule{
 		must: "be a duration above zero with its unit, such as 45s or 2m",
@@ -63,9 +58,7 @@ func isReceiverURL(s string) bool {
 	if err != nil || u.Hostname() == "" {
 		return false
 	}
-	ip := net.ParseIP(u.Hostname())
-	loopback := strings.EqualFold(u.Hostname(), "localhost") || ip != nil && ip.IsLoopback()
-	return u.Scheme == "https" || u.Scheme == "http" && loopback
+	return u.Scheme == "https" || u.Scheme == "http" && client.IsLoopback(u.Hostname())
 }
 
 // Description implements validator.Describer.

@@ -157,7 +157,7 @@ func (c *creation) send(ctx context.Context) {
 
 // record settles that there will be a state: from here on nothing may be an error, because that would taint the resource,
 // and a tainted one is replaced, by a second subscription.
-func (c *creation) record(answer *client.SubscriptionAnswer) {
+func (c *creation) record(answer *client.SubscriptionResponse) {
 	c.exists = true
 	c.history.WriteOnly = imprintOf(c.writeOnly)
 	c.plan.settle(answer, c.history.WriteOnly)

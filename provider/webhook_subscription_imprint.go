@@ -8,9 +8,10 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
 // imprint is what is remembered of payload_json_wo, which itself is stored nowhere: enough to notice another one, and to
@@ -34,7 +35,7 @@ func imprintOf(payload types.String) *imprint {
 	made.Whole = made.digest(encodeJSON(value).ValueString())
 	if fields, ok := value.(map[string]any); ok {
 		for name := range fields {
-			made.Fields = append(made.Fields, folded(name))
+			made.Fields = append(made.Fields, client.FoldName(name))
 		}
 	}
 	slices.Sort(made.Fields)
@@ -95,7 +96,7 @@ func (h hiding) hide(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			if slices.Contains(h.Fields, folded(name)) {
+			if slices.Contains(h.Fields, client.FoldName(name)) {
 				value[name] = hidden
 				continue
 			}
@@ -153,9 +154,4 @@ func leavesOf(value any) []string {
 	}
 	slices.Sort(leaves)
 	return slices.Compact(leaves)
-}
-
-// folded makes names alike that differ only in letter case and in what joins their words.
-func folded(name string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }

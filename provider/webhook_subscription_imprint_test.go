@@ -98,7 +98,7 @@ func TestAnswersInTheState(t *testing.T) {
 	} {
 		t.Run(situation, func(t *testing.T) {
 			m := model(nil)
-			m.settle(&client.SubscriptionAnswer{Raw: client.Hide(json.RawMessage(answer))}, secret)
+			m.settle(&client.SubscriptionResponse{Raw: client.Hide(json.RawMessage(answer))}, secret)
 			if want := fmt.Sprintf(without, `"signing_secret":"made-up",`); m.ResponseJSON.ValueString() != want {
 				t.Errorf("response_json: got %s, want %s", m.ResponseJSON.ValueString(), want)
 			}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
 // movable are the resources that people subscribe with where there is none of its own, each with the attributes of its
@@ -81,7 +83,7 @@ func (b *sentBody) read(raw json.RawMessage) {
 		return
 	}
 	for name, value := range fields {
-		switch folded(name) {
+		switch client.FoldName(name) {
 		case "url", "targeturl", "callbackurl", "webhookurl", "endpointurl":
 			_ = json.Unmarshal(value, &b.url)
 		case "applicationid", "mandateid":

@@ -74,10 +74,11 @@ func (m subscriptionModel) fieldName(attribute string) string {
 func (m subscriptionModel) sent(writeOnly types.String) sentRequest {
 	payload := merged(m.PayloadJSON, writeOnly)
 	replaced := fieldsOf(string(payload))
-	sent := sentRequest{fields: map[string]path.Path{}, items: map[string][]string{folded(m.fieldName("events")): m.sentEvents()}}
+	events := client.FoldName(m.fieldName("events"))
+	sent := sentRequest{fields: map[string]path.Path{}, items: map[string][]string{events: m.sentEvents()}}
 	for _, attribute := range []string{"url", "events", "application_id"} {
 		if _, ok := replaced[m.fieldName(attribute)]; !ok {
-			sent.fields[folded(m.fieldName(attribute))] = path.Root(attribute)
+			sent.fields[client.FoldName(m.fieldName(attribute))] = path.Root(attribute)
 		}
 	}
 	if value, err := decodeJSON(payload); err == nil {

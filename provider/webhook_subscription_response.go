@@ -13,7 +13,7 @@ import (
 
 // settle gives every computed value its first one, so that the state is complete from the start. A nil answer stands
 // for a subscription that was not sent, or whose answer was lost.
-func (m *subscriptionModel) settle(answer *client.SubscriptionAnswer, secret *imprint) {
+func (m *subscriptionModel) settle(answer *client.SubscriptionResponse, secret *imprint) {
 	m.ID = types.StringValue(m.importID())
 	if m.WriteOnlyVersion.IsUnknown() {
 		m.WriteOnlyVersion = types.Int64Value(countedVersion)

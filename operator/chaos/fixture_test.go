@@ -95,7 +95,7 @@ func (f *fixture) patchPlain(patch string) {
 	f.check(cluster.Patch(f.Context(), f.mandate(plain), client.RawPatch("application/merge-patch+json", []byte(patch))))
 }
 
-// get reads from the API server that is never frozen.
+// get reads from the API server that does not lag.
 func (f *fixture) get() *v1alpha1.Mandate {
 	f.Helper()
 	m := f.mandate(plain)
@@ -172,7 +172,7 @@ func (s *scenario) pauseAt(e effect, after bool) *pausePoint {
 	return p
 }
 
-func (p *pausePoint) course(ctx context.Context, course faultproxy.Course) faultproxy.Course {
+func (p *pausePoint) apply(ctx context.Context, f faultproxy.Fault) faultproxy.Fault {
 	wait := func() {
 		close(p.arrived)
 		select {
@@ -181,15 +181,15 @@ func (p *pausePoint) course(ctx context.Context, course faultproxy.Course) fault
 		}
 	}
 	if !p.after {
-		course.Before = wait
-		return course
+		f.OnRequest = wait
+		return f
 	}
-	after := course.After
-	course.After = func(answer faultproxy.Answer) {
-		after(answer)
+	after := f.OnResponse
+	f.OnResponse = func(response faultproxy.Response) {
+		after(response)
 		wait()
 	}
-	return course
+	return f
 }
 
 func (p *pausePoint) resume() { close(p.resumed) }

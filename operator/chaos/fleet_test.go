@@ -68,7 +68,7 @@ func newFleetOn(ctx context.Context, server *rest.Config, scenarios [][]plan) (*
 		return nil, err
 	}
 	f.api, err = faultproxy.New(faultproxy.Options{
-		Target: server.Host, Transport: transport, Judge: f.judge, Epoch: f.current, Secure: true,
+		Target: server.Host, Transport: transport, Inject: f.inject, Epoch: f.current, TLS: true,
 	})
 	if err != nil {
 		return nil, err
@@ -89,13 +89,13 @@ func writeKubeconfig(path string, proxy *faultproxy.Proxy) error {
 
 var namespaced = regexp.MustCompile(`/namespaces/([^/]+)/`)
 
-// judge decides what happens to a request to the API server.
-func (f *fleet) judge(r faultproxy.Request) faultproxy.Course {
+// inject decides what happens to a request to the API server.
+func (f *fleet) inject(r faultproxy.Request) faultproxy.Fault {
 	match := namespaced.FindStringSubmatch(r.Path)
 	if match == nil {
-		return faultproxy.Course{}
+		return faultproxy.Fault{}
 	}
-	return f.scenarios[match[1]].judgeAPI(r)
+	return f.scenarios[match[1]].injectAPI(r)
 }
 
 func (f *fleet) current() int { return int(f.epoch.Load()) }
@@ -137,9 +137,9 @@ func (f *fleet) kill(epoch int) {
 	if epoch != f.current() || f.ctx.Err() != nil {
 		return
 	}
-	errs := []error{f.operator.Kill(), f.api.CatchUp(f.ctx)}
+	errs := []error{f.operator.Kill(), f.api.WaitForConnections(f.ctx)}
 	for _, s := range f.scenarios {
-		errs = append(errs, s.service.CatchUp(f.ctx))
+		errs = append(errs, s.service.WaitForConnections(f.ctx))
 	}
 	f.epoch.Add(1)
 	f.interruptions += f.running

@@ -45,8 +45,8 @@ type occurrence struct {
 	at        time.Duration
 	fault     fault
 	forwarded bool // to the server
-	status    int  // of the answer, 0 without one
-	received  bool // the answer, by the operator or at least by its kernel
+	status    int  // of the response, 0 without one
+	received  bool // the response, by the operator or at least by its kernel
 }
 
 func (o *occurrence) String() string {
@@ -77,7 +77,7 @@ func (f *fleet) newScenario(plans []plan) (*scenario, error) {
 	s.sandbox = control.New(server.URL)
 	transport := &http.Transport{}
 	s.service, err = faultproxy.New(faultproxy.Options{
-		Target: server.URL, Transport: transport, Judge: s.judgeService, Epoch: f.current,
+		Target: server.URL, Transport: transport, Inject: s.injectService, Epoch: f.current,
 	})
 	if err != nil {
 		return nil, err
@@ -101,66 +101,66 @@ func (s *scenario) recordName(mandate string) string {
 	return ledger.Name(ledger.NormalURL(s.service.URL), s.reference(mandate))
 }
 
-func (s *scenario) judgeAPI(r faultproxy.Request) faultproxy.Course {
+func (s *scenario) injectAPI(r faultproxy.Request) faultproxy.Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	what, about, ok := s.names.apiEffect(r)
 	if !ok {
-		return faultproxy.Course{}
+		return faultproxy.Fault{}
 	}
-	return s.course(r, what, about)
+	return s.inject(r, what, about)
 }
 
-func (s *scenario) judgeService(r faultproxy.Request) faultproxy.Course {
+func (s *scenario) injectService(r faultproxy.Request) faultproxy.Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	what, about := s.names.serviceEffect(r)
-	return s.course(r, what, about)
+	return s.inject(r, what, about)
 }
 
-// course records an effect, and decides what happens to it. The caller holds mu.
-func (s *scenario) course(r faultproxy.Request, what, about string) faultproxy.Course {
+// inject records an effect, and decides what happens to it. The caller holds mu.
+func (s *scenario) inject(r faultproxy.Request, what, about string) faultproxy.Fault {
 	kind := effect{what: what, about: about}
 	s.counted[kind]++
 	o := &occurrence{effect: effect{what, about, s.counted[kind]}, epoch: r.Epoch, at: time.Since(s.fleet.started)}
 	s.occurred = append(s.occurred, o)
 	o.fault = s.faultAt(o.effect)
-	course := faultproxy.Course{After: func(answer faultproxy.Answer) { s.recordAnswer(o, answer) }}
+	f := faultproxy.Fault{OnResponse: func(response faultproxy.Response) { s.recordResponse(o, response) }}
 	if paused := s.pausePoints[o.effect]; paused != nil {
-		return paused.course(s.fleet.ctx, course)
+		return paused.apply(s.fleet.ctx, f)
 	}
 	switch o.fault {
 	case killBefore:
-		course.Cut, course.Before = faultproxy.Before, func() { s.fleet.kill(o.epoch) }
+		f.Drop, f.OnRequest = faultproxy.DropRequest, func() { s.fleet.kill(o.epoch) }
 	case killAfter:
-		course.Cut = faultproxy.After
-		course.After = func(answer faultproxy.Answer) {
-			s.recordAnswer(o, answer)
+		f.Drop = faultproxy.DropResponse
+		f.OnResponse = func(response faultproxy.Response) {
+			s.recordResponse(o, response)
 			s.fleet.kill(o.epoch)
 		}
 	case drop:
-		course.Cut = faultproxy.After
+		f.Drop = faultproxy.DropResponse
 	case late:
-		course.Before = func() { s.sleep(settleDelay + settleDelay/4) }
+		f.OnRequest = func() { s.sleep(settleDelay + settleDelay/4) }
 	case twice:
-		course.Twice = true
+		f.Duplicate = true
 	case refuse, conflict, busy:
-		course.Instead = refusal(o.fault, strings.HasPrefix(what, "service"))
-		course.After = nil
+		f.Replace = refusal(o.fault, strings.HasPrefix(what, "service"))
+		f.OnResponse = nil
 	}
-	return course
+	return f
 }
 
-// recordAnswer records the server's answer. An operator that is killed at this moment counts as one that did not
+// recordResponse records the server's response. An operator that is killed at this moment counts as one that did not
 // receive it: nothing can prove that it did.
-func (s *scenario) recordAnswer(o *occurrence, answer faultproxy.Answer) {
+func (s *scenario) recordResponse(o *occurrence, response faultproxy.Response) {
 	epoch := s.fleet.current()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o.forwarded, o.status = true, answer.Status
-	o.received = answer.Status > 0 && o.fault != drop && o.fault != killAfter && o.epoch == epoch
-	if (o.effect.what == create || o.effect.what == poll) && answer.Status/100 == 2 {
-		s.names.learnIDs(o.effect.about, answer.Body)
+	o.forwarded, o.status = true, response.Status
+	o.received = response.Status > 0 && o.fault != drop && o.fault != killAfter && o.epoch == epoch
+	if (o.effect.what == create || o.effect.what == poll) && response.Status/100 == 2 {
+		s.names.learnIDs(o.effect.about, response.Body)
 	}
 }
 
@@ -174,7 +174,7 @@ func (s *scenario) sleep(d time.Duration) {
 }
 
 // refusal is the answer of the proxy in place of the server's.
-func refusal(f fault, atService bool) *faultproxy.Answer {
+func refusal(f fault, atService bool) *faultproxy.Response {
 	status, reason := http.StatusInternalServerError, metav1.StatusReasonInternalError
 	switch {
 	case f == conflict:
@@ -184,17 +184,17 @@ func refusal(f fault, atService bool) *faultproxy.Answer {
 	case atService:
 		status = http.StatusServiceUnavailable
 	}
-	answer := &faultproxy.Answer{Status: status, Header: http.Header{"Content-Type": {"application/json"}}}
-	answer.Body = fmt.Appendf(nil, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": %d, "reason": %q,
+	response := &faultproxy.Response{Status: status, Header: http.Header{"Content-Type": {"application/json"}}}
+	response.Body = fmt.Appendf(nil, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": %d, "reason": %q,
 		"message": "a fault"}`, status, reason)
 	if atService {
-		answer.Header.Set("Content-Type", "application/problem+json")
-		answer.Body = fmt.Appendf(nil, `{"status": %d, "title": "a fault"}`, status)
+		response.Header.Set("Content-Type", "application/problem+json")
+		response.Body = fmt.Appendf(nil, `{"status": %d, "title": "a fault"}`, status)
 	}
 	if f == busy {
-		answer.Header.Set("Retry-After", "1")
+		response.Header.Set("Retry-After", "1")
 	}
-	return answer
+	return response
 }
 
 // trace lists the effects that occurred, without personal data.

@@ -8,10 +8,11 @@ import (
 	"github.com/mandate-io/idv/internal/testenv/faultproxy"
 )
 
-// An operator uses an API server that lags behind, because its link to etcd is frozen. Meanwhile users and another
-// operator use an API server that does not. Then the link thaws, and the operator meets the current state.
+// An operator uses an API server that lags behind, because its connection to etcd is paused. Meanwhile users and
+// another operator use an API server that does not. Then the connection resumes, and the operator meets the current
+// state.
 func TestStale(t *testing.T) {
-	link, err := faultproxy.NewLink(env.Etcd())
+	link, err := faultproxy.NewTCPProxy(env.EtcdAddress())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,11 +29,11 @@ func TestStale(t *testing.T) {
 			act: func(f *fixture) {
 				f.applyPlain("")
 				id := f.ready()
-				link.Freeze()
+				link.Pause()
 				f.deletePlain()
 				f.applyPlain("name: Another")
 				f.waitStaleWrite()
-				link.Thaw()
+				link.Resume()
 				f.readyWith(id)
 			},
 			emails: map[string]int{"plain": 1},
@@ -41,7 +42,7 @@ func TestStale(t *testing.T) {
 			act: func(f *fixture) {
 				f.applyPlain("")
 				id := f.ready()
-				link.Freeze()
+				link.Pause()
 				f.deletePlain()
 				f.applyPlain("reference: new")
 				other := f.startOperator(cluster.kubeconfig)
@@ -50,7 +51,7 @@ func TestStale(t *testing.T) {
 				if second == id {
 					f.Errorf("two references have one application, %d", id)
 				}
-				link.Thaw()
+				link.Resume()
 				f.waitCaughtUp(other)
 				f.readyWith(second)
 			},
@@ -61,11 +62,11 @@ func TestStale(t *testing.T) {
 				paused := f.pauseAt(effect{"POST applicationrecords", plain, 1}, false)
 				f.applyPlain("")
 				f.waitPaused(paused)
-				link.Freeze()
+				link.Pause()
 				other := f.startOperator(cluster.kubeconfig)
 				id := f.ready()
 				paused.resume()
-				link.Thaw()
+				link.Resume()
 				f.waitCaughtUp(other)
 				f.readyWith(id)
 			},
@@ -76,15 +77,15 @@ func TestStale(t *testing.T) {
 				paused := f.pauseAt(effect{"POST applicationrecords", plain, 1}, false)
 				f.applyPlain("")
 				f.waitPaused(paused)
-				link.Freeze()
+				link.Pause()
 				other := f.startOperator(cluster.kubeconfig)
 				id := f.ready()
 				f.check(other.Kill())
 				f.deletePlain()
 				f.applyPlain("")
-				f.fleet.kill(f.fleet.current()) // its successor starts with the state of the frozen API server
+				f.fleet.kill(f.fleet.current()) // its successor starts with the state of the lagging API server
 				paused.resume()
-				link.Thaw()
+				link.Resume()
 				f.readyWith(id)
 			},
 			emails: map[string]int{"plain": 1},
@@ -92,7 +93,7 @@ func TestStale(t *testing.T) {
 	}
 	for name, c := range cases { // sequential: they share the link
 		t.Run(name, func(t *testing.T) {
-			defer link.Thaw()
+			defer link.Resume()
 			f := newFixture(t, server)
 			f.start()
 			c.act(f)

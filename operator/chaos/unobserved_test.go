@@ -16,7 +16,7 @@ func TestUnobserved(t *testing.T) {
 			act: func(f *fixture) func() {
 				f.applyPlain("")
 				id, uid := f.ready(), f.get().UID
-				f.fleet.api.Watches.Hold()
+				f.fleet.api.Watches.Pause()
 				f.deletePlain()
 				f.applyPlain("name: Another")
 				return func() {
@@ -30,7 +30,7 @@ func TestUnobserved(t *testing.T) {
 		},
 		"applied, edited and deleted": {
 			act: func(f *fixture) func() {
-				f.fleet.api.Watches.Hold()
+				f.fleet.api.Watches.Pause()
 				f.applyPlain("")
 				f.patchPlain(`{"spec":{"name":"Another"}}`)
 				f.deletePlain()
@@ -47,7 +47,7 @@ func TestUnobserved(t *testing.T) {
 				paused := f.pauseAt(claim, false)
 				f.applyPlain("")
 				f.waitPaused(paused)
-				f.fleet.api.Watches.Hold()
+				f.fleet.api.Watches.Pause()
 				f.deletePlain()
 				f.applyPlain("reference: new")
 				paused.resume()
@@ -60,7 +60,7 @@ func TestUnobserved(t *testing.T) {
 				paused := f.pauseAt(post, true)
 				f.applyPlain("")
 				f.waitPaused(paused)
-				f.fleet.api.Watches.Hold()
+				f.fleet.api.Watches.Pause()
 				f.deletePlain()
 				f.applyPlain("")
 				paused.resume()
@@ -74,7 +74,7 @@ func TestUnobserved(t *testing.T) {
 				paused := f.pauseAt(post, true)
 				f.applyPlain("")
 				f.waitPaused(paused)
-				f.fleet.api.Watches.Hold()
+				f.fleet.api.Watches.Pause()
 				f.patchPlain(`{"spec":{"name":"Another"}}`)
 				f.deletePlain()
 				f.applyPlain("reference: new")
@@ -95,7 +95,7 @@ func TestUnobserved(t *testing.T) {
 			f := newFixture(t, cluster.operator)
 			f.start()
 			check := c.act(f)
-			f.fleet.api.Watches.Release()
+			f.fleet.api.Watches.Resume()
 			check()
 			f.emails(c.emails)
 			if t.Failed() {

@@ -92,7 +92,7 @@ func (r *Retention) sweepRecord(ctx context.Context, record *v1alpha1.Applicatio
 	case time.Since(since) < r.Keep:
 		return nil
 	}
-	log.FromContext(ctx).Info("Deleting the ApplicationRecord of a Mandate that no longer exists",
+	log.FromContext(ctx).Info("Deleting an ApplicationRecord past its retention",
 		"namespace", record.Namespace, "record", record.Name)
 	return ignoreLost(r.Ledger.Release(ctx, record))
 }
