@@ -27,15 +27,15 @@ func parseObject(data []byte) (object, error) {
 	if !json.Valid(data) {
 		return nil, errJSON
 	}
-	o, ok := objectIn(bytes.TrimSpace(data))
+	o, ok := asObject(bytes.TrimSpace(data))
 	if !ok {
 		return nil, errJSON
 	}
 	return o, nil
 }
 
-// objectIn takes an object inside valid JSON apart; false if it is none.
-func objectIn(valid json.RawMessage) (object, bool) {
+// asObject takes an object inside valid JSON apart; false if it is none.
+func asObject(valid json.RawMessage) (object, bool) {
 	if len(valid) == 0 || valid[0] != '{' {
 		return nil, false
 	}
@@ -61,8 +61,8 @@ func unquote(quoted json.RawMessage) []byte {
 	return []byte(text)
 }
 
-// listIn takes a list inside valid JSON apart; false if it is none.
-func listIn(valid json.RawMessage) ([]json.RawMessage, bool) {
+// asList takes a list inside valid JSON apart; false if it is none.
+func asList(valid json.RawMessage) ([]json.RawMessage, bool) {
 	if len(valid) == 0 || valid[0] != '[' {
 		return nil, false
 	}
@@ -160,8 +160,8 @@ func (o object) find(names []string, fits func(json.RawMessage) bool) json.RawMe
 	return nil
 }
 
-// only is get for members that decide something: two spellings or two values are an error, not a choice.
-func (o object) only(name string) (json.RawMessage, error) {
+// unambiguous is get for members that decide something: two spellings or two values are an error, not a choice.
+func (o object) unambiguous(name string) (json.RawMessage, error) {
 	var found json.RawMessage
 	for _, m := range o {
 		if !alike(m.name, name) || isNull(m.value) {
@@ -180,7 +180,7 @@ func (o object) only(name string) (json.RawMessage, error) {
 func (o object) unwrap(names ...string) object {
 	for range maxWrappers {
 		inner := o.wrapped(names...)
-		if o.identified() || len(inner) != 1 {
+		if o.hasID() || len(inner) != 1 {
 			break
 		}
 		o = inner[0]
@@ -198,16 +198,16 @@ func (o object) wrapped(names ...string) []object {
 		if !slices.ContainsFunc(names, func(n string) bool { return alike(m.name, n) }) {
 			continue
 		}
-		if inner, ok := objectIn(m.value); ok {
+		if inner, ok := asObject(m.value); ok {
 			found = append(found, inner)
 		}
 	}
 	return found
 }
 
-// identified tells whether an object has an id, or members that do not agree on it.
-func (o object) identified() bool {
-	raw, err := o.only("id")
+// hasID tells whether an object has an id, or members that do not agree on it.
+func (o object) hasID() bool {
+	raw, err := o.unambiguous("id")
 	_, ok := parseID(raw)
 	return ok || err != nil
 }

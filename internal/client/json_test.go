@@ -101,7 +101,7 @@ func FuzzParseObject(f *testing.F) {
 		for _, m := range o {
 			var want []json.RawMessage
 			isList := json.Unmarshal(m.value, &want) == nil && want != nil
-			got, ok := listIn(m.value)
+			got, ok := asList(m.value)
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || ok != isList {
 				t.Errorf("list %s (-encoding/json +ours):\n%s", m.value, diff)
 			}

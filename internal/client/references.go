@@ -54,9 +54,9 @@ func (r *References) add(raw json.RawMessage, depth int) {
 	if depth > 4 {
 		return
 	}
-	if items, ok := listIn(raw); ok {
+	if items, ok := asList(raw); ok {
 		for _, item := range items {
-			o, _ := objectIn(item)
+			o, _ := asObject(item)
 			if list := r.list(o.text("type", "kind", "category")); list != nil {
 				*list = append(*list, parseReference(o))
 			} else {
@@ -65,7 +65,7 @@ func (r *References) add(raw json.RawMessage, depth int) {
 		}
 		return
 	}
-	o, _ := objectIn(raw)
+	o, _ := asObject(raw)
 	for _, m := range o {
 		if list := r.list(string(m.name)); list != nil {
 			*list = append(*list, parseReferenceList(m.value)...)
@@ -98,9 +98,9 @@ func (r *References) list(name string) *[]Reference {
 // an object.
 func parseReferenceList(raw json.RawMessage) []Reference {
 	var references []Reference
-	if items, ok := listIn(raw); ok {
+	if items, ok := asList(raw); ok {
 		for _, item := range items {
-			if o, ok := objectIn(item); ok {
+			if o, ok := asObject(item); ok {
 				references = append(references, parseReference(o))
 			} else if code, ok := parseString(item); ok {
 				references = append(references, Reference{Code: code, Name: code})
@@ -108,9 +108,9 @@ func parseReferenceList(raw json.RawMessage) []Reference {
 		}
 		return references
 	}
-	o, _ := objectIn(raw)
+	o, _ := asObject(raw)
 	for _, m := range o {
-		if items, ok := listIn(m.value); ok && len(items) > 0 {
+		if items, ok := asList(m.value); ok && len(items) > 0 {
 			return parseReferenceList(m.value)
 		}
 		references = append(references, parseReferenceMember(m))
@@ -121,7 +121,7 @@ func parseReferenceList(raw json.RawMessage) []Reference {
 // parseReferenceMember reads one member of a map: "GB": "United Kingdom", "7": "KYC", "kyc": 7, or "kyc": {...}.
 func parseReferenceMember(m member) Reference {
 	var reference Reference
-	if o, ok := objectIn(m.value); ok {
+	if o, ok := asObject(m.value); ok {
 		reference = parseReference(o)
 	} else if name, ok := parseString(m.value); ok {
 		reference.Name = name

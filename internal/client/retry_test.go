@@ -142,7 +142,7 @@ func TestNothingUnknownIsRepeatedUnlessItIsSafe(t *testing.T) {
 		KindMethodNotAllowed, KindConflict, KindRateLimited, KindRejected, KindServer, KindUnreadable, KindTooLarge} {
 		for _, outcome := range []Outcome{Unknown, NotSent, Refused} {
 			e := &Error{Outcome: outcome, Kind: kind}
-			if repeatable(retryNever, e) || outcome == Unknown && repeatable(retryUndone, e) {
+			if retryable(retryNever, e) || outcome == Unknown && retryable(retryIfNotExecuted, e) {
 				t.Errorf("%v, %s is repeated", outcome, kind)
 			}
 		}
@@ -203,7 +203,7 @@ func TestPauses(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
 				defer cancel()
 				begin := time.Now()
-				goesOn := c.pause(ctx, test.attempt, &Error{RetryAfter: test.retryAfter})
+				goesOn := c.backoff(ctx, test.attempt, &Error{RetryAfter: test.retryAfter})
 				if took := time.Since(begin); goesOn != test.goesOn || took < test.least || took > test.most {
 					t.Errorf("went on: %v, after %v", goesOn, took)
 				}
@@ -262,7 +262,7 @@ func TestAfterARefusalNothingIsNotSent(t *testing.T) {
 			case one == NotSent && other == NotSent:
 				want = NotSent
 			}
-			if got := ofBoth(one, other); got != want {
+			if got := worstOutcome(one, other); got != want {
 				t.Errorf("%v and %v are %v, want %v", one, other, got, want)
 			}
 		}

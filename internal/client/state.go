@@ -15,14 +15,14 @@ type State struct {
 // parseState reads {id, status}, a bare name or a bare id (not documented beyond the first: our reading). A bare id is the
 // name as well: it is all that a user can tell us about the states of such a service.
 func parseState(raw json.RawMessage) State {
-	if o, ok := objectIn(raw); ok {
+	if o, ok := asObject(raw); ok {
 		return State{ID: o.id("id"), Name: o.text("status", "name", "state", "code")}
 	}
 	if name, ok := parseString(raw); ok {
 		return State{Name: name}
 	}
 	id, _ := parseID(raw)
-	return State{ID: id, Name: textIn(raw)}
+	return State{ID: id, Name: parseText(raw)}
 }
 
 // Is tells whether the state has one of the names; names are compared in their folded form, see FoldName.

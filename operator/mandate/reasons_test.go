@@ -1,6 +1,8 @@
 package mandate
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -30,5 +32,20 @@ func TestAdviceThatEmails(t *testing.T) {
 			"after a restore the reference is taken by the Mandate's own application, so adopting it comes first: %s",
 			message,
 		)
+	}
+}
+
+// docs/conditions.md has a section for every reason in which the reconciliation of a Mandate ends.
+func TestReasonsHaveSections(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "docs", "conditions.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Mandate\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for reason := range conditionSpecs {
+		if reason != reasonVanished && !strings.Contains(section, "\n### "+reason+"\n") {
+			t.Errorf("docs/conditions.md has no section %s", reason)
+		}
 	}
 }
