@@ -123,7 +123,7 @@ CHAOSTIME ?= 10m
 
 # GOGC: memory for time, for the API server above all.
 .PHONY: chaos
-chaos: $(call tools_of,chaos) ## Disturb the operator for CHAOSTIME, 10m (SEED=n; PLAN=... or BATCH=n: one alone)
+chaos: $(call tools_of,chaos) ## Inject faults into the operator for CHAOSTIME, 10m (SEED=n; PLAN=... or BATCH=n runs only that)
 	CHAOS_TIME="$(CHAOSTIME)" CHAOS_SEED="$(SEED)" CHAOS_PLAN="$(PLAN)" CHAOS_BATCH="$(BATCH)" GOGC=400 \
 		$(GO_TEST) -count=1 -v -timeout=0 ./operator/chaos
 

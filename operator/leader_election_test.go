@@ -14,12 +14,16 @@ import (
 	"github.com/mandate-io/idv/internal/testenv"
 )
 
-// mayElect gives operators the Leases of the namespace, and the flags to elect a leader with one.
-func (w *world) mayElect() []string {
+// allowElection lets operators use Leases in the namespace, and returns the flags for leader election.
+func (w *world) allowElection() []string {
 	w.Helper()
 	name := metav1.ObjectMeta{Namespace: w.namespace, Name: "leader"}
 	w.check(w.Create(w.Context(), &rbacv1.Role{ObjectMeta: name, Rules: []rbacv1.PolicyRule{
-		{APIGroups: []string{coordinationv1.GroupName}, Resources: []string{"leases"}, Verbs: []string{"create", "get", "update"}},
+		{
+			APIGroups: []string{coordinationv1.GroupName},
+			Resources: []string{"leases"},
+			Verbs:     []string{"create", "get", "update"},
+		},
 		{APIGroups: []string{corev1.GroupName}, Resources: []string{"events"}, Verbs: []string{"create"}},
 	}}))
 	w.check(w.Create(w.Context(), &rbacv1.RoleBinding{
@@ -29,11 +33,11 @@ func (w *world) mayElect() []string {
 	return []string{"--leader-elect", "--leader-election-namespace=" + w.namespace}
 }
 
-// Of several replicas one counts the Mandates, or a sum over them would count each Mandate several times.
+// Only the leader counts Mandates. Otherwise, a sum over replicas would count each one several times.
 func TestReplicasCountOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{})
-	election := w.mayElect()
+	election := w.allowElection()
 	first, second := w.freeAddress(), w.freeAddress()
 	counted := `idv_mandates{outcome="",ready="True",reason="Accepted"} 1` + "\n"
 	w.connect()
@@ -42,14 +46,14 @@ func TestReplicasCountOnce(t *testing.T) {
 	w.ready("acme")
 	leader := w.operator
 	w.start(append(election, "--metrics-bind-address="+second)...)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	w.check(w.operator.WaitForURL(ctx, "http://"+second+"/metrics"))
 	if text := w.scrape(first); !strings.Contains(text, counted) {
 		t.Errorf("the leader does not count the Mandate:\n%s", text)
 	}
 	if text := w.scrape(second); strings.Contains(text, "\nidv_mandates{") {
-		t.Errorf("a replica that does not lead counts Mandates:\n%s", text)
+		t.Errorf("a replica that is not the leader counts Mandates:\n%s", text)
 	}
 	w.check(leader.Stop())
 	w.eventually(func() (bool, string) {
@@ -57,11 +61,11 @@ func TestReplicasCountOnce(t *testing.T) {
 	})
 }
 
-// Two operators in one namespace that work in different ones are no replicas, and do not wait for each other.
+// Two operators in one namespace that watch different namespaces do not wait for each other.
 func TestTwoOperatorsInOneNamespace(t *testing.T) {
 	t.Parallel()
 	w, other := newWorld(t, sandbox.Options{}), newWorld(t, sandbox.Options{})
-	election := w.mayElect()
+	election := w.allowElection()
 	for _, world := range []*world{w, other} {
 		world.connect()
 		world.mandate("acme", "{}")

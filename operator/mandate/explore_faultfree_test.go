@@ -12,31 +12,32 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// turns are more than any state needs to come to rest.
-const turns = 60
+// maxRounds are more than any state needs to come to rest.
+const maxRounds = 60
 
-// visit is what the last pass over a Mandate came to.
-type visit struct {
-	after time.Duration // when the operator wants to look again; 0: never
+// run is what the last reconciliation of a Mandate came to.
+type run struct {
+	after time.Duration // when the operator wants to reconcile again; 0: never
 	gets  int           // of the application
 }
 
-// calm lets the operators work on without any more faults, and looks again when they said that they want to, until nothing
-// changes any more. Then the status must be true (I5), which it is not if nobody looks again.
-func (x *explorer) calm(s state) (state, string) {
+// faultFree lets the operators work on without any more faults, and lets them reconcile again when they said that they
+// want to, until nothing changes any more. Then the status must be true (I5), which it is not if nobody reconciles
+// again.
+func (x *explorer) faultFree(s state) (state, string) {
 	s = s.then("from here on nothing goes wrong any more")
 	s.budget = budget{}
-	visits := [2]map[string]visit{{}, {}}
+	runs := [2]map[string]run{{}, {}}
 	for i := range s.ops {
 		for _, name := range x.scenario.mandates {
-			visits[i][name] = visit{after: 1} // a process that starts looks at everything
+			runs[i][name] = run{after: 1} // a process that starts looks at everything
 		}
 	}
 	quiet := 0
-	for range turns {
+	for range maxRounds {
 		before := s.world
 		for i := range s.ops {
-			if wrong := x.turn(&s, i, visits[i]); wrong != "" {
+			if wrong := x.round(&s, i, runs[i]); wrong != "" {
 				return s, wrong
 			}
 		}
@@ -44,49 +45,50 @@ func (x *explorer) calm(s state) (state, string) {
 		if s.world != before {
 			quiet = 0
 		}
-		if quiet == 3 || !x.pause(&s, visits) {
-			wrong := cmp.Or(untrue(&s, x.scenario.mandates), noisy(&s, visits))
+		if quiet == 3 || !x.pause(&s, runs) {
+			wrong := cmp.Or(untrue(&s, x.scenario.mandates), noisy(&s, runs))
 			return s, wrong
 		}
 	}
 	return s, "I5: it does not come to rest"
 }
 
-// turn ends the pass that an operator is in, and makes those that are due.
-func (x *explorer) turn(s *state, i int, visits map[string]visit) string {
+// round finishes the reconciliation that an operator is in, and makes those that are due.
+func (x *explorer) round(s *state, i int, runs map[string]run) string {
 	see := func() {
 		before := s.ops[i].mandates
 		s.ops[i] = x.seen(s.ops[i], s.world, "Mandates", (*operator).seeMandates)
 		s.ops[i] = x.seen(s.ops[i], s.world, "IdentityService", (*operator).seeService)
 		s.ops[i] = x.seen(s.ops[i], s.world, "connection", (*operator).connect)
-		for name := range visits {
-			if m, was := s.ops[i].mandates[name], before[name]; m != nil && (was == nil || was.UID != m.UID || was.Generation != m.Generation) {
-				visits[name] = visit{after: 1} // as its event says
+		for name := range runs {
+			if m, was := s.ops[i].mandates[name], before[name]; m != nil &&
+				(was == nil || was.UID != m.UID || was.Generation != m.Generation) {
+				runs[name] = run{after: 1} // as its event says
 			}
 		}
 	}
-	if s.ops[i].pass != nil {
-		if _, wrong := x.finish(s, i, s.ops[i].pass.mandate.Name); wrong != "" {
+	if s.ops[i].current != nil {
+		if _, wrong := x.reconcile(s, i, s.ops[i].current.mandate.Name); wrong != "" {
 			return wrong
 		}
 	}
 	see()
-	for _, name := range sorted(visits) {
-		if visits[name].after == 0 {
+	for _, name := range sorted(runs) {
+		if runs[name].after == 0 {
 			continue
 		}
-		made, wrong := x.finish(s, i, name)
+		made, wrong := x.reconcile(s, i, name)
 		if wrong != "" {
 			return wrong
 		}
-		visits[name] = made
+		runs[name] = made
 		see()
 	}
 	return ""
 }
 
-// finish takes steps to the end of a pass.
-func (x *explorer) finish(s *state, i int, name string) (v visit, wrong string) {
+// reconcile takes steps to the end of a reconciliation.
+func (x *explorer) reconcile(s *state, i int, name string) (v run, wrong string) {
 	for range maxSteps {
 		made := x.take(s.world, s.ops[i], name, faultNone)
 		*s = s.then(fmt.Sprintf("operator %c %s", 'A'+i, made.what))
@@ -99,30 +101,35 @@ func (x *explorer) finish(s *state, i int, name string) (v visit, wrong string) 
 			return v, wrong
 		}
 	}
-	return v, "I5: a pass does not come to an end"
+	return v, "I5: a reconciliation does not come to an end"
 }
 
-// noisy tells of a Mandate that is Ready, and costs more than a read of its application each minIntervalSeconds (I6). That
-// nothing is written is part of being at rest.
-func noisy(s *state, visits [2]map[string]visit) string {
-	for _, made := range visits {
+// noisy reports a Mandate that is Ready, and costs more than a read of its application each minIntervalSeconds (I6).
+// That nothing is written is part of being at rest.
+func noisy(s *state, runs [2]map[string]run) string {
+	for _, made := range runs {
 		for _, name := range sorted(made) {
 			m, v := s.world.mandates[name], made[name]
 			if m == nil || is(m, v1alpha1.ConditionReady) != metav1.ConditionTrue {
 				continue
 			}
 			if v.gets > 1 || v.after > 0 && v.after < minPoll {
-				return fmt.Sprintf("I6: at rest, the application of %s is read %d times in a pass, and the next one is %s away", name, v.gets, v.after)
+				return fmt.Sprintf(
+					"I6: at rest, the application of %s is read %d times in a reconciliation, and the next one is %s away",
+					name,
+					v.gets,
+					v.after,
+				)
 			}
 		}
 	}
 	return ""
 }
 
-// pause lets the time go by until somebody wants to look again; false if nobody ever does.
-func (x *explorer) pause(s *state, visits [2]map[string]visit) bool {
+// pause lets the time go by until somebody wants to reconcile again; false if nobody ever does.
+func (x *explorer) pause(s *state, runs [2]map[string]run) bool {
 	soonest := time.Duration(0)
-	for _, made := range visits {
+	for _, made := range runs {
 		for _, v := range made {
 			if v.after > 0 && (soonest == 0 || v.after < soonest) {
 				soonest = v.after
@@ -141,7 +148,7 @@ func (x *explorer) pause(s *state, visits [2]map[string]visit) bool {
 	return true
 }
 
-// untrue tells what a status at rest says that is not so (I5).
+// untrue says what a status at rest says that is not so (I5).
 func untrue(s *state, names []string) string {
 	for _, name := range names {
 		m := s.world.mandates[name]
@@ -157,8 +164,13 @@ func untrue(s *state, names []string) string {
 
 // endings are the reasons with which a Mandate without an application may wait for a person.
 var endings = []string{
-	v1alpha1.ReasonOutcomeUnknown, v1alpha1.ReasonReferenceConflict, v1alpha1.ReasonCreateDeadlinePassed, v1alpha1.ReasonRefused,
-	v1alpha1.ReasonAdoptionRefused, "Expired", "Deleted",
+	v1alpha1.ReasonOutcomeUnknown,
+	v1alpha1.ReasonReferenceConflict,
+	v1alpha1.ReasonCreateDeadlinePassed,
+	v1alpha1.ReasonRefused,
+	v1alpha1.ReasonAdoptionRefused,
+	"Expired",
+	"Deleted",
 }
 
 func untrueOf(w *world, m *v1alpha1.Mandate) string {
@@ -167,7 +179,7 @@ func untrueOf(w *world, m *v1alpha1.Mandate) string {
 	here := w.shows(w.url(), m)
 	switch id := m.Status.ApplicationID; {
 	case m.Status.ObservedGeneration != m.Generation:
-		return "was not looked at"
+		return "was not reconciled"
 	case here && ready != metav1.ConditionTrue && m.Status.Outcome == "":
 		return "is not Ready, but its application exists"
 	case (w.shows(firstURL, m) || w.shows(otherURL, m)) && vanished(m.Status.Outcome):
@@ -183,7 +195,7 @@ func untrueOf(w *world, m *v1alpha1.Mandate) string {
 	}
 }
 
-// shows tells whether an account has the application of a Mandate's status.
+// shows reports whether an account has the application of a Mandate's status.
 func (w *world) shows(url string, m *v1alpha1.Mandate) bool {
 	id, here := m.Status.ApplicationID, w.sites[url]
 	if id == nil {
@@ -200,7 +212,7 @@ func is(m *v1alpha1.Mandate, condition string) metav1.ConditionStatus {
 	return metav1.ConditionUnknown
 }
 
-// madeFor tells whether an application that still exists was created for a Mandate.
+// madeFor reports whether an application that still exists was created for a Mandate.
 func (w *world) madeFor(m *v1alpha1.Mandate) bool {
 	for _, here := range w.sites {
 		if slices.ContainsFunc(here.applications, func(a application) bool { return !a.gone && a.mandate == m.UID }) {

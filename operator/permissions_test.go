@@ -15,15 +15,15 @@ import (
 	"github.com/mandate-io/idv/internal/testenv"
 )
 
-// seldomUsed are rights in config/rbac/role.yaml that the tests may make the operator use or not, each with the reason to keep it.
+// seldomUsed are permissions that the operator may not need in the tests, each with the reason to keep it.
 var seldomUsed = map[testenv.Permission]string{
-	"patch events.events.k8s.io": "an event is patched if it is told twice of one version of an object, which takes a failed write right after the first",
+	"patch events.events.k8s.io": "it repeats an event for the same version of an object only after a failed write",
 }
 
-// compareRights compares what the operator may do with what it did in all tests. Every operator here runs with the rights of
-// config/rbac/role.yaml and no more.
-func compareRights() (problems []string, err error) {
-	granted, err := grantedRights()
+// comparePermissions compares the operator's permissions with its requests in all tests. Every operator in the tests
+// runs with the permissions of config/rbac/role.yaml only.
+func comparePermissions() (problems []string, err error) {
+	granted, err := grantedPermissions()
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +33,8 @@ func compareRights() (problems []string, err error) {
 	}
 	for _, right := range granted {
 		if _, seldom := seldomUsed[right]; !seldom && !slices.Contains(used, right) {
-			problems = append(problems, fmt.Sprintf("config/rbac/role.yaml: the operator may %s and never did: take it out of the markers, or test what needs it", right))
+			problems = append(problems, fmt.Sprintf("config/rbac/role.yaml: the operator may %s, and no test makes it do so: "+
+				"remove the marker, or test what needs it", right))
 		}
 	}
 	for _, right := range refused {
@@ -42,7 +43,7 @@ func compareRights() (problems []string, err error) {
 	return problems, nil
 }
 
-func grantedRights() ([]testenv.Permission, error) {
+func grantedPermissions() ([]testenv.Permission, error) {
 	manifest, err := os.ReadFile(filepath.Join(env.Root, "config", "rbac", "role.yaml"))
 	if err != nil {
 		return nil, err
@@ -54,7 +55,7 @@ func grantedRights() ([]testenv.Permission, error) {
 	return testenv.Permissions(role.Rules), nil
 }
 
-// Not every version of the API server has streaming lists. Without them, everything is listed before it is watched.
+// Some versions of the API server have no streaming lists. Without them, the operator lists before it watches.
 func TestListedBeforeWatched(t *testing.T) {
 	t.Setenv("KUBE_FEATURE_WatchListClient", "false")
 	w := running(t)
@@ -62,7 +63,7 @@ func TestListedBeforeWatched(t *testing.T) {
 	w.ready("acme")
 }
 
-// A reference under which provably nothing was created is free for another Mandate, once its own has gone.
+// A reference under which provably nothing was created is free for another Mandate, once its own is deleted.
 func TestReferenceFreeAgain(t *testing.T) {
 	t.Parallel()
 	w := running(t)
@@ -77,25 +78,25 @@ func TestReferenceFreeAgain(t *testing.T) {
 	}
 }
 
-// The ClusterRole reaches the Secrets of every namespace: nobody may see through the operator which there are.
+// The ClusterRole covers the Secrets of every namespace: the operator must not list them.
 func TestSecretsAreReadByName(t *testing.T) {
-	granted, err := grantedRights()
+	granted, err := grantedPermissions()
 	if err != nil {
 		t.Fatal(err)
 	}
 	allowed := []testenv.Permission{
 		"get secrets",
-		"create secrets", // a report that is downloaded goes into a new one
+		"create secrets", // for a downloaded report
 	}
 	for _, right := range granted {
 		switch {
 		case strings.HasSuffix(string(right), " secrets") && !slices.Contains(allowed, right):
 			t.Errorf("the operator may %s; it may only %v", right, allowed)
 		case strings.Contains(string(right), "*"):
-			t.Errorf("the operator may %s: a wildcard is more than anybody can check", right)
+			t.Errorf("the operator may %s: a wildcard cannot be reviewed", right)
 		}
 	}
 	if !slices.Contains(granted, "get secrets") {
-		t.Errorf("the rights were not read: %v", granted)
+		t.Errorf("the ClusterRole was not read: %v", granted)
 	}
 }

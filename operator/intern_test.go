@@ -13,8 +13,8 @@ import (
 )
 
 // What Mandates share is in memory once, and each says what it said before.
-func TestCompact(t *testing.T) {
-	common := newShared()
+func TestIntern(t *testing.T) {
+	interner := newInterner()
 	decode := func() *v1alpha1.Mandate {
 		m := &v1alpha1.Mandate{}
 		err := json.Unmarshal([]byte(`{
@@ -24,8 +24,11 @@ func TestCompact(t *testing.T) {
 				"state": "in review", "progress": "1/2", "mandateType": {"id": 1, "name": "Know your customer", "code": "kyc"},
 				"conditions": [{"type": "Ready", "status": "True", "reason": "Accepted", "message": "A sentence."}],
 				"availableActions": [{"id": 1, "name": "upload", "title": "Upload a document"}],
-				"individuals": [{"name": "jane", "state": {"id": 2, "name": "invited"}, "completedActions": ["selfie"], "termsAccepted": true, "checksPassed": 1,
-					"checks": [{"id": 7, "name": "liveness", "title": "Liveness", "state": {"id": 4, "name": "passed"}}]}, {"name": "john"}]
+				"individuals": [{
+					"name": "jane", "state": {"id": 2, "name": "invited"}, "completedActions": ["selfie"],
+					"termsAccepted": true, "checksPassed": 1,
+					"checks": [{"id": 7, "name": "liveness", "title": "Liveness", "state": {"id": 4, "name": "passed"}}]
+				}, {"name": "john"}]
 			}
 		}`), m)
 		if err != nil {
@@ -34,23 +37,35 @@ func TestCompact(t *testing.T) {
 		return m
 	}
 	one, other := decode(), decode()
-	common.compact(one)
-	common.compact(other)
+	interner.intern(one)
+	interner.intern(other)
 	if diff := cmp.Diff(decode(), one); diff != "" {
 		t.Errorf("a Mandate was changed:\n%s", diff)
 	}
 	texts := func(m *v1alpha1.Mandate) map[string]string {
 		individual := &m.Status.Individuals[0]
 		return map[string]string{
-			"namespace": m.Namespace, "state": m.Status.State, "message": m.Status.Conditions[0].Message,
-			"status": string(m.Status.Conditions[0].Status), "mandate type": m.Status.MandateType.Name, "action": m.Status.AvailableActions[0].Title,
-			"completed action": individual.CompletedActions[0], "state of an individual": individual.State.Name,
-			"check": individual.Checks[0].Title, "state of a check": individual.Checks[0].State.Name,
+			"namespace":              m.Namespace,
+			"state":                  m.Status.State,
+			"message":                m.Status.Conditions[0].Message,
+			"status":                 string(m.Status.Conditions[0].Status),
+			"mandate type":           m.Status.MandateType.Name,
+			"action":                 m.Status.AvailableActions[0].Title,
+			"completed action":       individual.CompletedActions[0],
+			"state of an individual": individual.State.Name,
+			"check":                  individual.Checks[0].Title,
+			"state of a check":       individual.Checks[0].State.Name,
 		}
 	}
 	pointers := func(m *v1alpha1.Mandate) []any {
 		individual := &m.Status.Individuals[0]
-		return []any{m.Status.MandateType, individual.State, individual.Checks[0].State, individual.ChecksPassed, individual.TermsAccepted}
+		return []any{
+			m.Status.MandateType,
+			individual.State,
+			individual.Checks[0].State,
+			individual.ChecksPassed,
+			individual.TermsAccepted,
+		}
 	}
 	for i, pointer := range pointers(one) {
 		if pointer != pointers(other)[i] {
@@ -65,16 +80,16 @@ func TestCompact(t *testing.T) {
 }
 
 // A service that gives everything a name of its own must not fill the memory with names that nobody has any more.
-func TestCompactIsBounded(t *testing.T) {
-	common := newShared()
-	for i := range 2 * maxShared {
+func TestInternIsBounded(t *testing.T) {
+	interner := newInterner()
+	for i := range 2 * maxInterned {
 		m := &v1alpha1.Mandate{Status: v1alpha1.MandateStatus{Conditions: []metav1.Condition{{Message: fmt.Sprint(i)}}}}
-		common.compact(m)
+		interner.intern(m)
 		if m.Status.Conditions[0].Message != fmt.Sprint(i) {
 			t.Fatalf("%q became %q", fmt.Sprint(i), m.Status.Conditions[0].Message)
 		}
 	}
-	if len(common.known) > maxShared {
-		t.Errorf("%d texts are kept, more than %d", len(common.known), maxShared)
+	if len(interner.texts) > maxInterned {
+		t.Errorf("%d texts are kept, more than %d", len(interner.texts), maxInterned)
 	}
 }
