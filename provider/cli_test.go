@@ -65,7 +65,7 @@ func (c cli) version(t *testing.T) string {
 	return output.Version
 }
 
-// hasIdentity tells whether the CLI supports resource identity, since version 1.12 of both.
+// hasIdentity reports whether the CLI supports resource identity, since version 1.12 of both.
 func (c cli) hasIdentity(t *testing.T) bool {
 	t.Helper()
 	var minor int
@@ -208,7 +208,7 @@ type result struct {
 
 type diagnostic struct{ Severity, Summary, Detail, Address string }
 
-// has tells whether one of the diagnostics contains all the words.
+// has reports whether one of the diagnostics contains all the words.
 func has(diagnostics []diagnostic, words ...string) bool {
 	return slices.ContainsFunc(diagnostics, func(d diagnostic) bool {
 		return containsAll(d.Summary+"\n"+d.Detail, words)

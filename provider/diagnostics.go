@@ -125,7 +125,7 @@ func causeWithFields(err error, fields []string) string {
 	return cause
 }
 
-// isRejection tells whether the service answered the request itself, and proved that it did nothing. The client's own
+// isRejection reports whether the service answered the request itself, and proved that it did nothing. The client's own
 // text says more about credentials.
 func isRejection(failure *client.Error) bool {
 	return failure.Outcome == client.Refused && failure.Status != 0 && !failure.Login &&

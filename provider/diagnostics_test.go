@@ -88,7 +88,7 @@ func TestAddRejection(t *testing.T) {
 			errors: []client.FieldError{fieldError("red \x1b[31m\nalert", "events")},
 			at:     []string{"events"}, want: []string{"red  [31m alert"}, not: []string{"\x1b"},
 		},
-		"a text without end": {
+		"a long text": {
 			errors: []client.FieldError{fieldError(strings.Repeat("ä", maxMessageLength)+"canary", "events")},
 			at:     []string{"events"}, not: []string{"canary"},
 		},

@@ -80,8 +80,8 @@ func personAttributes() map[string]schema.Attribute {
 			Computed:            true,
 			MarkdownDescription: "Address; null if the service returns none.",
 			Attributes: map[string]schema.Attribute{
-				"flat_appartment_subbuilding": sensitiveString("Flat, apartment or part of the building. The name of " +
-					"the attribute has the spelling of the service."),
+				"flat_appartment_subbuilding": sensitiveString("Flat, apartment or part of the building. The service " +
+					"spells the attribute this way."),
 				"building_number":     sensitiveString("Number of the building."),
 				"building_name":       sensitiveString("Name of the building."),
 				"road_street":         sensitiveString("Road or street."),

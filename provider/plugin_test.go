@@ -162,7 +162,7 @@ func hasWarning(diagnostics []*tfprotov6.Diagnostic, words ...string) bool {
 	return hasDiagnostic(diagnostics, tfprotov6.DiagnosticSeverityWarning, words...)
 }
 
-// hasDiagnostic tells whether one of the diagnostics has the severity and contains all the words.
+// hasDiagnostic reports whether one of the diagnostics has the severity and contains all the words.
 func hasDiagnostic(
 	diagnostics []*tfprotov6.Diagnostic, severity tfprotov6.DiagnosticSeverity, words ...string,
 ) bool {

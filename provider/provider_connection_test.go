@@ -95,7 +95,7 @@ func TestProviderProxyAndUserAgent(t *testing.T) {
 		w.configure(t, fmt.Sprintf("provider \"idv\" {\n  proxy_url = %q\n}\n", through)+readConfig)
 		mustNotContain(t, "the plan", w.must(t, "plan").output, "canary")
 		if len(proxy.hosts) < 2 || !strings.HasPrefix(s.url, "http://"+proxy.hosts[0]) || proxy.passwords[0] == "" {
-			t.Errorf("want the login and the read to pass, got %v with %v", proxy.hosts, proxy.passwords)
+			t.Errorf("want the login and the read in the proxy, got %v with %v", proxy.hosts, proxy.passwords)
 		}
 		version := "(Terraform " + c.version(t) + " or compatible; "
 		if c.name == "tofu" {

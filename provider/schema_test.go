@@ -3,6 +3,7 @@ package provider_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -30,6 +31,9 @@ type schemaInfo struct {
 	importable    bool
 }
 
+// descriptionEnd is the end of a sentence, or the default value after it.
+var descriptionEnd = regexp.MustCompile("\\.( \\(Default: `[^`]+`\\))?$")
+
 func TestSchemas(t *testing.T) {
 	for _, k := range allSchemas(t) {
 		t.Run(k.name, func(t *testing.T) {
@@ -40,7 +44,7 @@ func TestSchemas(t *testing.T) {
 				t.Errorf("the description is missing, or no sentence: %q", k.description)
 			}
 			for name, attribute := range k.attributes {
-				if !strings.HasSuffix(attribute.GetMarkdownDescription(), ".") {
+				if !descriptionEnd.MatchString(attribute.GetMarkdownDescription()) {
 					t.Errorf("%s: the description is missing, or no sentence: %q", name, attribute.GetMarkdownDescription())
 				}
 				secret := strings.Contains(name, "password") || strings.Contains(name, "secret") || name == "token"

@@ -10,7 +10,7 @@ import (
 
 // personalFields are the fields that the interface knows as data about a person (interface: Individual, Address),
 // folded. The fields name, title and reference are not among them, because webhooks may have them too. Those of a
-// person are inside an individual, which is removed as a whole, or have a longer name.
+// person are in an individual, which is removed as a whole, or have a longer name.
 var personalFields = map[string]bool{
 	"firstname": true, "middlename": true, "lastname": true,
 	"dateofbirth": true, "gender": true,

@@ -134,7 +134,7 @@ const abandoned = `resource "idv_webhook_subscription" "ops" {
   deletion_policy = "ABANDON"
 }`
 
-// accepts tells whether the CLI supports the configuration. Otherwise, its error has to contain the given text.
+// accepts reports whether the CLI supports the configuration. Otherwise, its error has to contain the given text.
 func (w *workspace) accepts(t *testing.T, unsupported string) bool {
 	t.Helper()
 	r := w.run(t, "validate")
@@ -150,13 +150,13 @@ func (w *workspace) mustApply(t *testing.T) *workspace {
 	return w
 }
 
-// removesFromState tells whether an apply removes a subscription with PREVENT from the state.
+// removesFromState reports whether an apply removes a subscription with PREVENT from the state.
 func (w *workspace) removesFromState(t *testing.T) bool {
 	t.Helper()
 	return !strings.Contains(w.mustApply(t).state(t), "hooks.example.com")
 }
 
-// importsCleanly tells whether a block imports the subscription of an application with an empty plan afterwards.
+// importsCleanly reports whether a block imports the subscription of an application with an empty plan afterwards.
 func (w *workspace) importsCleanly(t *testing.T, application int64, selector string) bool {
 	t.Helper()
 	w.configure(t, subscription(application, "https://hooks.example.com/idv", "")+

@@ -144,7 +144,7 @@ func (c *createOperation) importIDPattern() string {
 	return fmt.Sprintf("%d/URL", c.plan.ApplicationID.ValueInt64())
 }
 
-// isReplacement tells whether this run has just abandoned the equal subscription because of a change, which the service
+// isReplacement reports whether this run has just abandoned the equal subscription because of a change, which the service
 // cannot apply to it. Without a change, as after a renaming of the resource, this one would only be a duplicate.
 func (c *createOperation) isReplacement() bool {
 	url, _ := c.plan.effectiveURL()

@@ -57,7 +57,7 @@ func (d *writeOnlyDigest) sum(text string) []byte {
 	return key
 }
 
-// differsFrom tells whether the payload is not the one of the digest. A payload that is not known yet does not differ.
+// differsFrom reports whether the payload is not the one of the digest. A payload that is not known yet does not differ.
 func (d *writeOnlyDigest) differsFrom(payload types.String) bool {
 	if d == nil || payload.IsNull() || payload.IsUnknown() {
 		return false

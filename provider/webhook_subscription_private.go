@@ -57,7 +57,7 @@ func (d privateData) write(ctx context.Context, private privateState, diags *dia
 // consistencyWindow is how long after the creation a response without the subscription counts as outdated.
 const consistencyWindow = 30 * time.Second
 
-// absenceIsConclusive tells whether a subscription that the service does not return is gone. One that it has never
+// absenceIsConclusive reports whether a subscription that the service does not return is gone. One that it has never
 // returned is not: perhaps it returns none at all, and then every apply would create another subscription.
 func (d privateData) absenceIsConclusive(now time.Time) bool {
 	return d.Seen && now.Sub(d.Created) > consistencyWindow

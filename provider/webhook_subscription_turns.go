@@ -116,7 +116,7 @@ func (c *webhookCache) refresh(
 	return response
 }
 
-// isList tells whether the service has returned all webhooks of the application, and at least one.
+// isList reports whether the service has returned all webhooks of the application, and at least one.
 func (c *webhookCache) isList() bool {
 	return c.latest != nil && c.latest.err == nil && c.latest.webhooks.Complete && len(c.latest.webhooks.Items) > 0
 }
