@@ -139,13 +139,13 @@ func (c *cluster) usesLeaderElectionRole() {
 	c.Helper()
 	role := &rbacv1.Role{}
 	c.check(c.Get(c.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator-leader-election"}, role))
-	allowed, refused, err := c.UsedRights(operatorAccount)
+	allowed, refused, err := c.UsedPermissions(operatorAccount)
 	c.check(err)
-	used := slices.DeleteFunc(allowed, func(right testenv.Right) bool {
+	used := slices.DeleteFunc(allowed, func(right testenv.Permission) bool {
 		return strings.Contains(string(right), ".idv.mandate.io") || strings.HasSuffix(string(right), " namespaces") ||
 			right == "get secrets" || right == "create selfsubjectaccessreviews.authorization.k8s.io"
 	})
-	if diff := cmp.Diff(testenv.Rights(role.Rules), used); diff != "" {
+	if diff := cmp.Diff(testenv.Permissions(role.Rules), used); diff != "" {
 		c.Errorf("rights of leader election (-granted +used):\n%s", diff)
 	}
 	if len(refused) > 0 {

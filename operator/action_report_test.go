@@ -266,7 +266,7 @@ func TestNoPersonalDataInOrders(t *testing.T) {
 			t.Errorf("%s holds personal data: ...%s...", where, data[max(0, i-200):min(len(data), i+50)])
 		}
 	}
-	if !strings.Contains(string(log), "Carried out the order") || !strings.Contains(string(log), "Stored the report") {
+	if !strings.Contains(string(log), "Carried out the action") || !strings.Contains(string(log), "Stored the report") {
 		t.Error("the log does not tell of the orders: nothing was searched")
 	}
 }

@@ -109,9 +109,10 @@ func stalledReasons(t *testing.T) []string {
 	_, mandates, _ := strings.Cut(string(page), "\n## Mandate\n")
 	mandates, _, _ = strings.Cut(mandates, "\n## ")
 	var reasons []string
-	for _, row := range regexp.MustCompile("(?m)^\\| `(\\w+)` \\| [^|]*Stalled=True").FindAllStringSubmatch(mandates, -1) {
-		if row[1] != string(v1alpha1.OutcomeExpired) { // the end of every application that nobody finished
-			reasons = append(reasons, row[1])
+	section := regexp.MustCompile(`(?m)^### (\w+)\n\n.*Stalled=True`)
+	for _, match := range section.FindAllStringSubmatch(mandates, -1) {
+		if match[1] != string(v1alpha1.OutcomeExpired) { // the end of every application that nobody finished
+			reasons = append(reasons, match[1])
 		}
 	}
 	if len(reasons) == 0 {

@@ -118,7 +118,7 @@ func TestClusterService(t *testing.T) {
 	w.emails(5)
 	log, err := os.ReadFile(w.operator.Log)
 	w.check(err)
-	if strings.Contains(string(log), "Listing the Mandates of a namespace failed") {
+	if strings.Contains(string(log), "Failed to list the Mandates of a namespace") {
 		t.Error("the operator logs an error about a namespace that it does not watch")
 	}
 }

@@ -134,16 +134,16 @@ func without[T ~string](set, other map[T]bool) []T {
 	return rest
 }
 
-// explainedReasons reads the tables below the headings, which name the kinds: reason, conditions, meaning.
+// explainedReasons reads the headings: those of the second level name the kinds, those of the third their reasons.
 func explainedReasons(page string) map[seenReason]bool {
 	heading := regexp.MustCompile(`^## (\w+)`)
-	row := regexp.MustCompile("^\\| `(\\w+)` \\|")
+	section := regexp.MustCompile(`^### (\w+)$`)
 	explained, kind := map[seenReason]bool{}, ""
 	for line := range strings.Lines(page) {
 		if match := heading.FindStringSubmatch(strings.TrimSpace(line)); match != nil {
 			kind = match[1]
 		}
-		if match := row.FindStringSubmatch(line); match != nil {
+		if match := section.FindStringSubmatch(strings.TrimSpace(line)); match != nil {
 			explained[seenReason(kind+" "+match[1])] = true
 		}
 	}

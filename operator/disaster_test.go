@@ -106,7 +106,7 @@ func killAPIServer(t *testing.T, plane *testenv.Environment) {
 		w.check(err)
 		return len(applications) == mandates, fmt.Sprintf("the service has %d applications", len(applications))
 	})
-	w.check(plane.Resume(t.Context(), testenv.APIServer))
+	w.check(plane.Restart(t.Context(), testenv.APIServer))
 	for i := range mandates {
 		w.ready(fmt.Sprintf("acme-%d", i))
 	}
@@ -130,9 +130,9 @@ func compactEtcd(t *testing.T, plane *testenv.Environment) {
 	w.mandate("acme", "{archived: true}")
 	w.removes("mandate", "leaves")
 	w.mandate("comes", "{}")
-	w.check(plane.Compact(t.Context(), w.get("comes").ResourceVersion))
+	w.check(plane.CompactEtcd(t.Context(), w.get("comes").ResourceVersion))
 	w.check(plane.Crash(testenv.APIServer)) // which remembers some of it, too
-	w.check(plane.Resume(t.Context(), testenv.APIServer))
+	w.check(plane.Restart(t.Context(), testenv.APIServer))
 	w.tooOld(seen)
 	w.check(syscall.Kill(pid, syscall.SIGCONT))
 	w.ready("comes")

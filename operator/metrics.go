@@ -50,7 +50,7 @@ const (
 	outcomeUnknown = "unknown"
 )
 
-func observeRequest(r idv.Request) {
+func observeRequest(r idv.RequestResult) {
 	operation := strings.ReplaceAll(string(r.Operation), " ", "_")
 	requests.WithLabelValues(operation, strconv.Itoa(r.Status)).Inc()
 	requestSeconds.WithLabelValues(operation).Observe(r.Duration.Seconds())
@@ -59,7 +59,7 @@ func observeRequest(r idv.Request) {
 	}
 }
 
-func createOutcome(r idv.Request) string {
+func createOutcome(r idv.RequestResult) string {
 	switch {
 	case !r.Failed:
 		return outcomeCreated

@@ -108,7 +108,7 @@ func TestNamespaceDeletedWithoutService(t *testing.T) {
 				t.Errorf("the service has %q, want %q", got, want)
 			}
 			w.emails(4)
-			w.logged("The Mandate is deleted, and its application is left as it is")
+			w.logged("Deleted the Mandate, but not its application")
 		})
 	}
 }
@@ -135,7 +135,7 @@ func TestNamespaceDeletedWhileCreating(t *testing.T) {
 	})
 	w.emails(2)
 	w.creates(2)
-	w.logged("the id of an application that was just created cannot be recorded")
+	w.logged("Cannot record the id of a created application")
 }
 
 // logged waits until the operator has logged something.
@@ -158,7 +158,7 @@ func TestNamespaceDeletedWithUnknownOutcome(t *testing.T) {
 	w.stalled("acme", v1alpha1.ReasonOutcomeUnknown)
 	w.removes("namespace", w.namespace)
 	w.namespaceGone()
-	w.logged("an application that may exist is left as it is")
+	w.logged("but its application may exist")
 	w.emails(1)
 }
 

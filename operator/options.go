@@ -30,17 +30,28 @@ type Options struct {
 
 // BindFlags adds the operator's flags to flags.
 func (o *Options) BindFlags(flags *flag.FlagSet) {
-	flags.StringVar(&o.MetricsBindAddress, "metrics-bind-address", "0", "Address on which metrics are served, such as :8080; 0 is nowhere.")
-	flags.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", ":8081", "Address on which /healthz and /readyz are served; 0 is nowhere.")
-	flags.StringVar(&o.PprofBindAddress, "pprof-bind-address", "0", "Address on which profiles are served below /debug/pprof/, such as 127.0.0.1:6060; 0 is nowhere. There is no authentication: keep it on loopback.")
-	flags.BoolVar(&o.LeaderElect, "leader-elect", false, "Elect a leader, so that several replicas can run and one of them works.")
-	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "Namespace of the leader's Lease. Default: the operator's own; needed outside a cluster.")
-	flags.StringVar(&o.LeaderElectionID, "leader-election-id", "mandate-operator.idv.mandate.io", "Name of the leader's Lease. Operators that share it are replicas, of which one works. Give each its own if several run in one namespace with different --watch-namespaces; the Role of leader election has to name it, too.")
-	flags.StringVar(&o.WatchNamespaces, "watch-namespaces", "", "Namespaces to work in, separated by commas. Default: all.")
-	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", 10, "How many Mandates of one connection are worked on at a time, and as many MandateActions. Connections do not share them, so that a service that does not answer holds up no other.")
-	flags.DurationVar(&o.SettleDelay, "settle-delay", 90*time.Second, "How long to wait after an attempt to create an application whose answer was lost, before it is found out what became of it, and for MandateActions at most 30s of it. An attempt may go out until half of it is over. The operator itself then takes up to 12s to get it out, and waits 12s for the answer: it has to be at least 48s in production, and if the service is at a request for longer than 12s, twice the sum of that and 12s. Shorter ones are for tests.")
-	flags.DurationVar(&o.RecordRetention, "record-retention", 365*24*time.Hour, "How long an ApplicationRecord outlives its Mandate. A Mandate that is applied again later than that may create, and e-mail, again: keep it well above the eight weeks after which the service deletes applications.")
-	flags.DurationVar(&o.DeletionGiveUpAfter, "deletion-give-up-after", 24*time.Hour, "How long the deletion of a Mandate with deletionPolicy Archive or Delete waits for the service. Then the Mandate goes, and its application is left as it is.")
+	flags.StringVar(&o.MetricsBindAddress, "metrics-bind-address", "0",
+		"Address of the metrics endpoint, such as :8080; 0 disables it.")
+	flags.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", ":8081",
+		"Address of the probes /healthz and /readyz; 0 disables them.")
+	flags.StringVar(&o.PprofBindAddress, "pprof-bind-address", "0",
+		"Address of the unauthenticated profiling endpoint, such as 127.0.0.1:6060; 0 disables it.")
+	flags.BoolVar(&o.LeaderElect, "leader-elect", false,
+		"Elect a leader, so that one of several replicas works and the others wait. Default: false.")
+	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "",
+		"Namespace of the leader's Lease; required outside a cluster. Default: the operator's own namespace.")
+	flags.StringVar(&o.LeaderElectionID, "leader-election-id", "mandate-operator.idv.mandate.io",
+		"Name of the leader's Lease, which the replicas of one operator share.")
+	flags.StringVar(&o.WatchNamespaces, "watch-namespaces", "",
+		"Namespaces to watch, separated by commas. Default: all namespaces.")
+	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", 10,
+		"Mandates, and MandateActions, of one connection to reconcile at the same time.")
+	flags.DurationVar(&o.SettleDelay, "settle-delay", 90*time.Second,
+		"Time to wait after a create without a clear answer before sending the same reference again.")
+	flags.DurationVar(&o.RecordRetention, "record-retention", 365*24*time.Hour,
+		"Time to keep an ApplicationRecord after its Mandate is gone.")
+	flags.DurationVar(&o.DeletionGiveUpAfter, "deletion-give-up-after", 24*time.Hour,
+		"Time that a deletion with deletionPolicy Archive or Delete waits for the service.")
 }
 
 // leastDuration is the shortest that a flag may be. Tests need seconds; none at all would do harm with each of them.
@@ -58,27 +69,33 @@ func (o *Options) Validate() error {
 		flag, harm string
 		value      time.Duration
 	}{
-		{"settle-delay", "without it no application could be created. Leave it out for 90s", o.SettleDelay},
-		{"record-retention", "without it the operator would forget at once what it has sent, and e-mail again. Leave it out for a year", o.RecordRetention},
-		{"deletion-give-up-after", "without it deletionPolicy would never be carried out. Leave it out for 24h", o.DeletionGiveUpAfter},
+		{"settle-delay", "every create would be too late. Remove the flag to use 90s", o.SettleDelay},
+		{"record-retention", "the operator would forget what it sent and e-mail again. Remove the flag to use a year",
+			o.RecordRetention},
+		{"deletion-give-up-after", "deletionPolicy would never be carried out. Remove the flag to use 24h",
+			o.DeletionGiveUpAfter},
 	} {
 		if d.value < leastDuration {
-			errs = append(errs, fmt.Errorf("--%s is %s and must be at least %s: %s", d.flag, d.value, leastDuration, d.harm))
+			errs = append(errs, fmt.Errorf("--%s is %s but must be at least %s: %s", d.flag, d.value, leastDuration, d.harm))
 		}
 	}
 	if o.MaxConcurrentReconciles < 1 {
-		errs = append(errs, fmt.Errorf("--max-concurrent-reconciles is %d and must be at least 1, or nothing is worked on. Leave it out for 10", o.MaxConcurrentReconciles))
+		errs = append(errs, fmt.Errorf("--max-concurrent-reconciles is %d but must be at least 1. Remove the flag to use 10",
+			o.MaxConcurrentReconciles))
 	}
 	if o.WatchNamespaces != "" && len(o.namespaces()) == 0 {
-		errs = append(errs, fmt.Errorf("--watch-namespaces is %q and names no namespace. Leave it out for all namespaces, or name some, as in team-a,team-b", o.WatchNamespaces))
+		errs = append(errs, fmt.Errorf("--watch-namespaces is %q, which names no namespace. Remove the flag to watch all "+
+			"namespaces, or name some, as in team-a,team-b", o.WatchNamespaces))
 	}
 	for _, namespace := range o.namespaces() {
 		if len(validation.IsDNS1123Label(namespace)) > 0 {
-			errs = append(errs, fmt.Errorf("--watch-namespaces has %q, which no namespace can be called: lower-case letters, digits and -. Separate names by commas, as in team-a,team-b", namespace))
+			errs = append(errs, fmt.Errorf("--watch-namespaces contains %q, which is not a valid namespace name. Use "+
+				"lower-case letters, digits and -, and separate names by commas, as in team-a,team-b", namespace))
 		}
 	}
 	if o.LeaderElect && len(validation.IsDNS1123Subdomain(o.LeaderElectionID)) > 0 {
-		errs = append(errs, fmt.Errorf("--leader-election-id is %q, which no Lease can be called: lower-case letters, digits, - and dots. Leave it out for mandate-operator.idv.mandate.io", o.LeaderElectionID))
+		errs = append(errs, fmt.Errorf("--leader-election-id is %q, which is not a valid Lease name. Use lower-case "+
+			"letters, digits, - and dots, or remove the flag to use mandate-operator.idv.mandate.io", o.LeaderElectionID))
 	}
 	return errors.Join(errs...)
 }
@@ -87,10 +104,12 @@ func (o *Options) Validate() error {
 func (o *Options) Warnings() []string {
 	var warnings []string
 	if o.SettleDelay < leastSettleDelay {
-		warnings = append(warnings, fmt.Sprintf("--settle-delay is below %s: an attempt that is still under way may be taken for a lost one. That is for tests", leastSettleDelay))
+		warnings = append(warnings, fmt.Sprintf("--settle-delay is below %s: the operator may take an attempt "+
+			"under way for a lost one. Use this in tests only", leastSettleDelay))
 	}
 	if o.RecordRetention < leastRetention {
-		warnings = append(warnings, "--record-retention is below the eight weeks for which the service keeps applications: a Mandate that is applied again may e-mail again. That is for tests")
+		warnings = append(warnings, "--record-retention is below the eight weeks for which the service keeps applications: "+
+			"a Mandate that is applied again may e-mail again. Use this in tests only")
 	}
 	return warnings
 }

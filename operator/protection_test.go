@@ -56,7 +56,7 @@ func TestServiceInUse(t *testing.T) {
 	inUse := func(n int) func(client.Object) bool {
 		return func(client.Object) bool {
 			c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionInUse)
-			return c != nil && c.Status == metav1.ConditionTrue && c.Reason == v1alpha1.ReasonMandatesRemain && strings.Contains(c.Message, fmt.Sprintf("it: %d,", n))
+			return c != nil && c.Status == metav1.ConditionTrue && c.Reason == v1alpha1.ReasonMandatesRemain && strings.Contains(c.Message, fmt.Sprintf("service: %d.", n))
 		}
 	}
 	w.untilService(s, "in use by two", inUse(2))

@@ -23,7 +23,7 @@ func mayShareServices(ctx context.Context, manager ctrl.Manager) (bool, error) {
 				return false, err
 			}
 			if !review.Status.Allowed {
-				manager.GetLogger().Info("ClusterIdentityServices are not served: it takes a right in the whole cluster", "verb", verb, "resource", resource)
+				manager.GetLogger().Info("Ignoring ClusterIdentityServices, a cluster-wide permission is missing", "verb", verb, "resource", resource)
 				return false, nil
 			}
 		}

@@ -16,7 +16,7 @@ import (
 )
 
 // seldomUsed are rights in config/rbac/role.yaml that the tests may make the operator use or not, each with the reason to keep it.
-var seldomUsed = map[testenv.Right]string{
+var seldomUsed = map[testenv.Permission]string{
 	"patch events.events.k8s.io": "an event is patched if it is told twice of one version of an object, which takes a failed write right after the first",
 }
 
@@ -27,7 +27,7 @@ func compareRights() (problems []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	used, refused, err := env.UsedRights(testenv.OperatorUser)
+	used, refused, err := env.UsedPermissions(testenv.OperatorUser)
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func compareRights() (problems []string, err error) {
 	return problems, nil
 }
 
-func grantedRights() ([]testenv.Right, error) {
+func grantedRights() ([]testenv.Permission, error) {
 	manifest, err := os.ReadFile(filepath.Join(env.Root, "config", "rbac", "role.yaml"))
 	if err != nil {
 		return nil, err
@@ -51,7 +51,7 @@ func grantedRights() ([]testenv.Right, error) {
 	if err := yaml.UnmarshalStrict(manifest, role); err != nil {
 		return nil, err
 	}
-	return testenv.Rights(role.Rules), nil
+	return testenv.Permissions(role.Rules), nil
 }
 
 // Not every version of the API server has streaming lists. Without them, everything is listed before it is watched.
@@ -83,7 +83,7 @@ func TestSecretsAreReadByName(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	allowed := []testenv.Right{
+	allowed := []testenv.Permission{
 		"get secrets",
 		"create secrets", // a report that is downloaded goes into a new one
 	}

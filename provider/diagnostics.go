@@ -46,7 +46,7 @@ func addRejection(diags *diag.Diagnostics, summary string, err error, fields req
 	for _, fieldError := range failure.Problem.Errors {
 		name := fieldError.Path[0].Name.Reveal()
 		invalid = append(invalid, printableName(name))
-		key := foldName(name)
+		key := client.FoldName(name)
 		if _, ok := fields.attributes[key]; ok {
 			messages[key] = append(messages[key], fields.messages(key, fieldError)...)
 		} else {
@@ -87,7 +87,7 @@ func (f requestFields) messages(key string, fieldError client.FieldError) []stri
 }
 
 // itemIndex reads a list index. Some services write a list of errors as an object with the indexes as names.
-func itemIndex(step client.Step) (int, bool) {
+func itemIndex(step client.PathStep) (int, bool) {
 	if step.Index >= 0 {
 		return step.Index, true
 	}

@@ -15,7 +15,7 @@ import (
 func fieldError(message string, names ...string) client.FieldError {
 	c := client.FieldError{Messages: []client.Secret{client.Hide(message)}}
 	for _, name := range names {
-		c.Path = append(c.Path, client.Step{Index: -1, Name: client.Hide(name)})
+		c.Path = append(c.Path, client.PathStep{Index: -1, Name: client.Hide(name)})
 	}
 	return c
 }

@@ -23,9 +23,9 @@ func (m providerModel) withMaskedSecrets(ctx context.Context) context.Context {
 
 // requestLogger returns a function that logs one entry for each request at level DEBUG, with only what the client marks
 // as safe. It uses the logger of Configure: the client serves all operations of the run and has no context of theirs.
-func (m providerModel) requestLogger(ctx context.Context) func(client.Request) {
+func (m providerModel) requestLogger(ctx context.Context) func(client.RequestResult) {
 	ctx = context.WithoutCancel(ctx)
-	return func(r client.Request) {
+	return func(r client.RequestResult) {
 		fields := map[string]any{
 			"operation":   string(r.Operation),
 			"method":      r.Method,

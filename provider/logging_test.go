@@ -26,7 +26,7 @@ func TestConcurrentRequestsAreLogged(t *testing.T) {
 	for range goroutines {
 		wait.Go(func() {
 			for range entriesEach {
-				observe(client.Request{Operation: "RetrieveWebhook-canary-password", Status: 200})
+				observe(client.RequestResult{Operation: "RetrieveWebhook-canary-password", Status: 200})
 			}
 		})
 	}

@@ -95,7 +95,7 @@ func (m providerModel) clientConfig() (client.Config, diag.Diagnostic) {
 	if !m.RequestTimeout.IsNull() {
 		// The schema has validated it: no environment variable sets this argument.
 		config.RequestTimeout, _ = time.ParseDuration(m.RequestTimeout.ValueString())
-		config.MaxWait = config.RequestTimeout
+		config.MaxRateLimitWait = config.RequestTimeout
 	}
 	if !m.MaxRequestsPerSecond.IsNull() {
 		config.RequestsPerSecond = m.MaxRequestsPerSecond.ValueFloat64()

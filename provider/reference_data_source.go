@@ -126,7 +126,7 @@ func (d *referenceDataSource) Read(
 		Name: config.Name.ValueString(),
 	}
 	attribute, value := selectorOf(want)
-	switch matches := client.Matches(entries, want); len(matches) {
+	switch matches := client.MatchReferences(entries, want); len(matches) {
 	case 1:
 		resp.Diagnostics.Append(resp.State.Set(ctx, flattenReference(matches[0]))...)
 	case 0:

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
 // personalFields are the fields that the interface knows as data about a person (interface: Individual, Address),
@@ -60,9 +62,9 @@ func isPersonalOrSecret(name string) bool {
 
 // isPersonal reports what no state may hold at all.
 func isPersonal(name string) bool {
-	return personalFields[foldName(name)] || containsAny(name, personalNameParts)
+	return personalFields[client.FoldName(name)] || containsAny(name, personalNameParts)
 }
 
 func containsAny(name string, parts []string) bool {
-	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(foldName(name), part) })
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(client.FoldName(name), part) })
 }

@@ -4,10 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net"
 	"net/url"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -40,7 +37,7 @@ var (
 	proxyURLValidator = formatValidator{
 		requirement: "be an http, https or socks5 URL with a host, such as http://proxy.example.com:3128",
 		sensitive:   true,
-		valid:       isProxyURL,
+		valid:       func(s string) bool { return client.ValidateProxyURL(s) == nil },
 	}
 	durationValidator = formatValidator{
 		requirement: "be a positive duration with a unit, such as 45s or 2m",
@@ -64,14 +61,7 @@ func isReceiverURL(s string) bool {
 	if err != nil || u.Hostname() == "" {
 		return false
 	}
-	ip := net.ParseIP(u.Hostname())
-	loopback := strings.EqualFold(u.Hostname(), "localhost") || ip != nil && ip.IsLoopback()
-	return u.Scheme == "https" || u.Scheme == "http" && loopback
-}
-
-func isProxyURL(s string) bool {
-	u, err := url.Parse(s)
-	return err == nil && u.Hostname() != "" && slices.Contains([]string{"http", "https", "socks5"}, u.Scheme)
+	return u.Scheme == "https" || u.Scheme == "http" && client.IsLoopback(u.Hostname())
 }
 
 // Description implements validator.Describer.

@@ -144,8 +144,9 @@ func (c *createOperation) importIDPattern() string {
 	return fmt.Sprintf("%d/URL", c.plan.ApplicationID.ValueInt64())
 }
 
-// isReplacement reports whether this run has just abandoned the equal subscription because of a change, which the service
-// cannot apply to it. Without a change, as after a renaming of the resource, this one would only be a duplicate.
+// isReplacement reports whether this run has just abandoned the equal subscription because of a change, which the
+// service cannot apply to it. Without a change, as after a renaming of the resource, this one would only be a
+// duplicate.
 func (c *createOperation) isReplacement() bool {
 	url, _ := c.plan.effectiveURL()
 	abandoned, ok := c.lock.abandoned[url]
@@ -183,7 +184,7 @@ func (c *createOperation) send(ctx context.Context) {
 }
 
 // markExisting records that the subscription exists, and completes the state as far as it is known.
-func (c *createOperation) markExisting(response *client.SubscriptionAnswer) {
+func (c *createOperation) markExisting(response *client.SubscriptionResponse) {
 	c.exists = true
 	c.private.WriteOnly = newWriteOnlyDigest(c.writeOnly)
 	c.plan.setComputed(response, c.private.WriteOnly)

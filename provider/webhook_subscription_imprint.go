@@ -8,9 +8,10 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
 // writeOnlyDigest is what the provider keeps of payload_json_wo, which itself is not stored: enough to detect a change,
@@ -35,7 +36,7 @@ func newWriteOnlyDigest(payload types.String) *writeOnlyDigest {
 	digest.Whole = digest.sum(encodeJSON(value).ValueString())
 	if fields, ok := value.(map[string]any); ok {
 		for name := range fields {
-			digest.Fields = append(digest.Fields, foldName(name))
+			digest.Fields = append(digest.Fields, client.FoldName(name))
 		}
 	}
 	slices.Sort(digest.Fields)
@@ -57,7 +58,8 @@ func (d *writeOnlyDigest) sum(text string) []byte {
 	return key
 }
 
-// differsFrom reports whether the payload is not the one of the digest. A payload that is not known yet does not differ.
+// differsFrom reports whether the payload is not the one of the digest. A payload that is not known yet does not
+// differ.
 func (d *writeOnlyDigest) differsFrom(payload types.String) bool {
 	if d == nil || payload.IsNull() || payload.IsUnknown() {
 		return false
@@ -96,7 +98,7 @@ func (r writeOnlyRedactor) redact(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			if slices.Contains(r.Fields, foldName(name)) {
+			if slices.Contains(r.Fields, client.FoldName(name)) {
 				value[name] = redactedWriteOnly
 				continue
 			}
@@ -156,9 +158,4 @@ func scalarsOf(value any) []string {
 	}
 	slices.Sort(scalars)
 	return slices.Compact(scalars)
-}
-
-// foldName makes names equal that differ only in letter case and in what joins their words.
-func foldName(name string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(name))
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
 // moveSources are the resource types that people use to subscribe where there is no provider for the service.
@@ -84,7 +86,7 @@ func (r *movedRequest) read(raw json.RawMessage) {
 		return
 	}
 	for name, value := range fields {
-		switch foldName(name) {
+		switch client.FoldName(name) {
 		case "url", "targeturl", "callbackurl", "webhookurl", "endpointurl":
 			_ = json.Unmarshal(value, &r.url)
 		case "applicationid", "mandateid":

@@ -75,11 +75,11 @@ func (m subscriptionModel) requestFields(writeOnly types.String) requestFields {
 	replaced := jsonFields(string(payload))
 	fields := requestFields{
 		attributes: map[string]path.Path{},
-		items:      map[string][]string{foldName(m.fieldName("events")): m.expandEvents()},
+		items:      map[string][]string{client.FoldName(m.fieldName("events")): m.expandEvents()},
 	}
 	for _, attribute := range []string{"url", "events", "application_id"} {
 		if _, ok := replaced[m.fieldName(attribute)]; !ok {
-			fields.attributes[foldName(m.fieldName(attribute))] = path.Root(attribute)
+			fields.attributes[client.FoldName(m.fieldName(attribute))] = path.Root(attribute)
 		}
 	}
 	if value, err := decodeJSON(payload); err == nil {

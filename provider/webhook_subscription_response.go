@@ -13,7 +13,7 @@ import (
 
 // setComputed gives every computed attribute its first value, so that the state is complete from the start. The
 // response is nil for a subscription that was not sent, or whose response was lost.
-func (m *subscriptionModel) setComputed(response *client.SubscriptionAnswer, digest *writeOnlyDigest) {
+func (m *subscriptionModel) setComputed(response *client.SubscriptionResponse, digest *writeOnlyDigest) {
 	m.ID = types.StringValue(m.importID())
 	if m.WriteOnlyVersion.IsUnknown() {
 		m.WriteOnlyVersion = types.Int64Value(defaultWriteOnlyVersion)

@@ -108,7 +108,7 @@ func TestAnswersInTheState(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := model(nil)
-			m.setComputed(&client.SubscriptionAnswer{Raw: client.Hide(json.RawMessage(response))}, digest)
+			m.setComputed(&client.SubscriptionResponse{Raw: client.Hide(json.RawMessage(response))}, digest)
 			if want := fmt.Sprintf(redacted, `"signing_secret":"generated",`); m.ResponseJSON.ValueString() != want {
 				t.Errorf("response_json: got %s, want %s", m.ResponseJSON.ValueString(), want)
 			}

@@ -5,14 +5,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ApplicationRecord is the operator's memory of an application that it created, or may have created, at a service: what a
-// PersistentVolume is to its claim. It outlives the Mandate, so that a Mandate that is replaced, restored or applied again
-// finds its application instead of creating a second one. It is written by the operator only and holds no personal data.
-// Do not delete one as long as somebody may apply its Mandate again, even if the application is gone: without it, that
-// can create, and e-mail, again. The operator deletes records whose Mandates have been gone for long.
+// ApplicationRecord is the operator's record of an application that it created, or may have created, at a service. It
+// outlives the Mandate. So a Mandate that is replaced, restored or applied again finds its application instead of
+// creating a second one. Only the operator writes records. They hold no personal data.
 //
-// It is named by a hash of service URL and reference, so that creating it is the lock. All of it is spec and nothing is
-// status, because backups drop status.
+// Do not delete a record while somebody may apply its Mandate again, even if the application is gone: without the
+// record, the operator can create and e-mail again. The operator deletes the record a year, by default, after its
+// Mandate is gone.
+//
+// A hash of service URL and reference is the name of the record, so that creating it is the lock. All of it is spec and
+// nothing is status, because backups drop status.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=apr
@@ -25,11 +27,11 @@ import (
 // +kubebuilder:printcolumn:name="SERVICE",type=string,priority=1,JSONPath=`.spec.serviceURL`
 type ApplicationRecord struct {
 	metav1.TypeMeta `json:",inline"`
-	// metadata of the object, as for every Kubernetes object.
+	// metadata is the object's standard metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is what the operator remembers.
+	// spec is what the operator recorded.
 	// +required
 	Spec ApplicationRecordSpec `json:"spec"`
 }
@@ -43,11 +45,11 @@ type ApplicationRecordList struct {
 	Items           []ApplicationRecord `json:"items"`
 }
 
-// ApplicationRecordSpec is what the operator remembers of an application.
+// ApplicationRecordSpec is what the operator recorded about an application.
 //
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.applicationID) || (has(self.applicationID) && self.applicationID == oldSelf.applicationID)",message="cannot change or go away once it is set: a record has one application, ever",fieldPath=".applicationID"
 type ApplicationRecordSpec struct {
-	// serviceURL is the base URL of the service, in the normal form that the record's name was made from.
+	// serviceURL is the base URL of the service, in the normal form that the record's name is made from.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
@@ -61,15 +63,15 @@ type ApplicationRecordSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change: the record's name is made from it"
 	Reference string `json:"reference"`
 
-	// mandateRef is the Mandate that the application belongs to.
+	// mandateRef names the Mandate that the application belongs to.
 	// +required
 	MandateRef RecordedMandate `json:"mandateRef"`
 
-	// attempt is the last attempt to create the application. Absent if the application was adopted.
+	// attempt is the last attempt to create the application. It is absent if the application was adopted.
 	// +optional
 	Attempt *Attempt `json:"attempt,omitempty"`
 
-	// applicationID is the id of the application, once it is known. Once set, it never changes.
+	// applicationID is the id of the application at the service, as soon as it is known. Once set, it never changes.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ApplicationID *int64 `json:"applicationID,omitempty"`
@@ -79,7 +81,7 @@ type ApplicationRecordSpec struct {
 	CreatedTime *metav1.Time `json:"createdTime,omitempty"`
 }
 
-// RecordedMandate is the Mandate that a record belongs to.
+// RecordedMandate names the Mandate that a record belongs to.
 type RecordedMandate struct {
 	// name of the Mandate, in the same namespace.
 	// +required
@@ -87,7 +89,7 @@ type RecordedMandate struct {
 	// +kubebuilder:validation:MaxLength=253
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change: an application belongs to the Mandate of one name, ever"
 	Name string `json:"name"`
-	// uid of the Mandate. It changes when a Mandate of the same name is created again and takes the record over.
+	// uid of the Mandate. It changes when another Mandate of the same name takes the record over.
 	// +required
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=1
@@ -97,39 +99,40 @@ type RecordedMandate struct {
 
 // Attempt is one attempt to create the application.
 type Attempt struct {
-	// nonce tells this attempt from every other; only the process that made it may send it.
+	// nonce identifies this attempt. Only the process that made the attempt may send it.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=64
 	Nonce string `json:"nonce"`
 
-	// firstStartedTime is when the first attempt with this reference was recorded that may have reached the service. Seven
-	// weeks later no further attempt is made: the service forgets a reference with its application, and would create and
-	// e-mail again.
+	// firstStartedTime is when the operator recorded the first attempt with this reference that may have reached the
+	// service. Seven weeks later it makes no further attempt: the service forgets a reference with its application, and
+	// would create and e-mail again.
 	// +required
 	FirstStartedTime metav1.MicroTime `json:"firstStartedTime"`
 
-	// startedTime is when the attempt was recorded, to the microsecond: whole seconds would let a take-over begin too early.
+	// startedTime is when the operator recorded this attempt, to the microsecond. With whole seconds, another operator
+	// could take the attempt over too early.
 	// +required
 	StartedTime metav1.MicroTime `json:"startedTime"`
 
-	// sent is false only if it is certain that nothing of this attempt reached the service.
+	// sent is false only if nothing of this attempt can have reached the service.
 	// +required
 	Sent bool `json:"sent"`
 
-	// ordinal is how many POSTs with this reference may have reached the service, this attempt's included.
+	// ordinal is the number of requests with this reference that may have reached the service, this attempt included.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	Ordinal int32 `json:"ordinal"`
 
-	// inputs is a fingerprint of the generation and the Secret versions that the attempt was made from. It is not made from
+	// inputs is a digest of the generation and the Secret versions that the attempt was made from. It contains no
 	// personal data.
 	// +optional
 	// +kubebuilder:validation:MaxLength=128
 	Inputs string `json:"inputs,omitempty"`
 
-	// verdict is how the attempt ended, if it proved that it created nothing: NotSent, Refused, or Taken (the reference is
-	// somebody else's). Empty while the attempt is open, or if its outcome is unknown.
+	// verdict is the result of an attempt that created nothing: NotSent (nothing reached the service), Refused, or Taken
+	// (the reference exists at the service). It is empty while the attempt is open and while its outcome is unknown.
 	// +optional
 	Verdict Verdict `json:"verdict,omitempty"`
 }

@@ -2,8 +2,8 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// ClusterIdentityService is an IdentityService for several namespaces: a platform team keeps the credentials in one place,
-// and its namespaceSelector says whose Mandates may use them. Mandates name it with serviceRef.kind.
+// ClusterIdentityService is an IdentityService for several namespaces. A platform team keeps the credentials in one
+// place, and namespaceSelector says which namespaces may use them. A Mandate names it with serviceRef.kind.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -14,14 +14,14 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="AGE",type=date,JSONPath=`.metadata.creationTimestamp`
 type ClusterIdentityService struct {
 	metav1.TypeMeta `json:",inline"`
-	// metadata of the object, as for every Kubernetes object.
+	// metadata is the object's standard metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is the connection that is wanted, and who may use it.
+	// spec describes the connection and who may use it.
 	// +required
 	Spec ClusterIdentityServiceSpec `json:"spec"`
-	// status is what the operator found. It is written by the operator only.
+	// status describes whether the connection works. Only the operator writes it.
 	// +optional
 	// +kubebuilder:default={}
 	Status IdentityServiceStatus `json:"status,omitzero"`
@@ -47,19 +47,18 @@ type ClusterIdentityServiceList struct {
 	Items           []ClusterIdentityService `json:"items"`
 }
 
-// ClusterIdentityServiceSpec is the connection that is wanted, and who may use it.
+// ClusterIdentityServiceSpec describes the connection and who may use it.
 type ClusterIdentityServiceSpec struct {
 	ServiceSettings `json:",inline"`
 
 	// credentialsSecretRef names the Secret that holds the credentials, and its namespace: username and password, or
-	// client_id and client_secret, or all four.
+	// client_id and client_secret, or all four. The operator notices a changed Secret within 20 seconds.
 	// +required
 	CredentialsSecretRef NamespacedSecretReference `json:"credentialsSecretRef"`
 
-	// namespaceSelector selects, by their labels, the namespaces whose Mandates may use this connection. Default: none, so
-	// that nobody uses the credentials unasked. An empty selector, {}, selects every namespace. Where a namespace is not
-	// selected any more, nothing is created, read or decided for its Mandates, and they say ServiceNotAllowed; their
-	// applications stay as they are.
+	// namespaceSelector selects, by label, the namespaces whose Mandates may use this connection. An empty selector, {},
+	// selects every namespace. In a namespace that is no longer selected, the operator creates, reads and decides
+	// nothing. Mandates there show ServiceNotAllowed, and their applications stay as they are. Default: no namespace.
 	// +optional
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
 }

@@ -2,8 +2,8 @@ package v1alpha1
 
 // Condition types that more than one kind has.
 const (
-	// ConditionReady sums up. Of an IdentityService: the connection works. Of a Mandate: the application exists, its id is
-	// known, and what the spec asks for has been carried out; waiting for people does not make it False.
+	// ConditionReady is the summary. Of an IdentityService: the connection works. Of a Mandate: the application exists,
+	// its id is known, and the spec is carried out. Waiting for people does not make it False.
 	ConditionReady = "Ready"
 	// ConditionReconciling is present, and True, only while the operator itself has work to do (kstatus). Never together
 	// with Stalled.
@@ -16,12 +16,12 @@ const (
 const (
 	// ReasonSecretNotFound: a Secret that the spec names does not exist.
 	ReasonSecretNotFound = "SecretNotFound"
-	// ReasonSecretInvalid: a Secret lacks a key that is needed, or holds a value that cannot be used.
+	// ReasonSecretInvalid: a Secret lacks a required key, or holds an invalid key or value.
 	ReasonSecretInvalid = "SecretInvalid"
-	// ReasonOutcomeUnknown: it cannot be known whether the service carried out a request that must not be repeated.
+	// ReasonOutcomeUnknown: nobody can know whether the service carried out a request that must not be repeated.
 	ReasonOutcomeUnknown = "OutcomeUnknown"
 	// ReasonRefused: the service refused the request.
 	ReasonRefused = "Refused"
-	// ReasonRetrying: the last attempt had no effect at the service; it is made again.
+	// ReasonRetrying: the last attempt had no effect at the service. The operator tries again.
 	ReasonRetrying = "Retrying"
 )

@@ -1,9 +1,9 @@
 // Package v1alpha1 holds the custom resources of the identity verification operator, API group idv.mandate.io:
-// IdentityService (a connection), Mandate (an application at the service), MandateAction (a one-shot order) and
-// ApplicationRecord (the operator's ledger).
+// IdentityService and ClusterIdentityService (a connection), Mandate (an application at the service), MandateAction
+// (one action on one individual) and ApplicationRecord (the ledger of the operator).
 //
-// The doc comments of the fields become the CRDs' descriptions, which is what kubectl explain shows, and the markers
-// become the validation that the API server does. After a change, generate the CRDs and the deep copies again.
+// The doc comments of the fields are the descriptions of the CRDs, which `kubectl explain` shows. The markers are the
+// validation by the API server. After a change, run make generate.
 //
 // +kubebuilder:object:generate=true
 // +groupName=idv.mandate.io

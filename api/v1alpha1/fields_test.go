@@ -25,7 +25,8 @@ func TestFieldsPage(t *testing.T) {
 		t.Fatalf("no CRDs: %v", err)
 	}
 	var page strings.Builder
-	page.WriteString("# Fields\n\nEvery field of every kind, made from the CRDs. `kubectl explain KIND.spec.FIELD` shows the same. A star: it must be there.\n")
+	page.WriteString("# Fields\n\nA test generates this page from the CRDs. `kubectl explain KIND.spec.FIELD` shows the same texts. " +
+		"A star (\\*) marks a required field.\n")
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {

@@ -1,10 +1,10 @@
 package v1alpha1
 
-// ServiceFinalizer keeps an IdentityService or ClusterIdentityService while Mandates need it. It is there only while they do.
+// ServiceFinalizer keeps an IdentityService or ClusterIdentityService while Mandates need it. It is present only then.
 const ServiceFinalizer = "idv.mandate.io/in-use"
 
-// ConditionInUse is present, and True, only while an IdentityService or ClusterIdentityService is being deleted and Mandates
-// still need it. Its reason is ReasonMandatesRemain, and its message says how many.
+// ConditionInUse is present, and True, only while an IdentityService or ClusterIdentityService is being deleted and
+// Mandates still need it. Its reason is ReasonMandatesRemain, and its message says how many.
 const ConditionInUse = "InUse"
 
 // ReasonMandatesRemain is the reason of ConditionInUse.
@@ -14,13 +14,13 @@ const ReasonMandatesRemain = "MandatesRemain"
 const (
 	// ReasonConnected: the service accepted the credentials and gave its reference data. Ready is True.
 	ReasonConnected = "Connected"
-	// ReasonCredentialsInvalid: the service refused the credentials, or the user has no API permission.
+	// ReasonCredentialsInvalid: the service refused the credentials, or their user lacks the API permission.
 	ReasonCredentialsInvalid = "CredentialsInvalid"
 	// ReasonCABundleInvalid: spec.caBundle holds no certificate that can be read.
 	ReasonCABundleInvalid = "CABundleInvalid"
 	// ReasonSecretForbidden: the operator may not read the Secret that spec.credentialsSecretRef names.
 	ReasonSecretForbidden = "SecretForbidden"
-	// ReasonNamespaceSelectorInvalid: spec.namespaceSelector cannot be read, so it selects no namespace.
+	// ReasonNamespaceSelectorInvalid: spec.namespaceSelector is invalid, so it selects no namespace.
 	ReasonNamespaceSelectorInvalid = "NamespaceSelectorInvalid"
 	// ReasonUnreachable: no connection, no answer in time, or a TLS error.
 	ReasonUnreachable = "Unreachable"

@@ -3,9 +3,9 @@ package v1alpha1_test
 const (
 	notURL        = "must be a URL such as https://idv.example.com"
 	notHTTPS      = "must start with https://; http:// is only for localhost, 127.0.0.0/8 and [::1]"
-	tooMuchURL    = "must have no user, password, query or fragment: take them out, and put credentials into the Secret of credentialsSecretRef"
-	hasAPIPath    = "must not end with /api/v1: leave it out, the operator adds it"
-	notPEM        = "must hold PEM certificates as plain text, not encoded once more: -----BEGIN CERTIFICATE----- is missing"
+	tooMuchURL    = "must not contain a user, password, query or fragment: put credentials into the Secret of credentialsSecretRef"
+	hasAPIPath    = "must not end with /api/v1: remove it, the operator adds it"
+	notPEM        = "must be PEM text and not base64 of it: -----BEGIN CERTIFICATE----- is missing"
 	belowMinimum  = "must not be below minIntervalSeconds"
 	alsoInReview  = "must not have a name that is also in inReview"
 	alsoElsewhere = "must not have a name that is also in inReview or completed"

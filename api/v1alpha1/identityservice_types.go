@@ -2,9 +2,9 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// IdentityService is a connection to an identity verification service: where it is, whose credentials to use, and how
-// this service reads what its interface leaves open. Mandates of the same namespace use it by name. One that is deleted
-// stays for as long as Mandates need it, and creates nothing new.
+// IdentityService is a connection to an identity verification service: where the service is, which credentials to use,
+// and how it reads what its interface leaves open. Mandates of the same namespace use it by name. A deleted
+// IdentityService stays while Mandates need it, and creates nothing new.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -15,14 +15,14 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="AGE",type=date,JSONPath=`.metadata.creationTimestamp`
 type IdentityService struct {
 	metav1.TypeMeta `json:",inline"`
-	// metadata of the object, as for every Kubernetes object.
+	// metadata is the object's standard metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is the connection that is wanted.
+	// spec describes the connection.
 	// +required
 	Spec IdentityServiceSpec `json:"spec"`
-	// status is what the operator found. It is written by the operator only.
+	// status describes whether the connection works. Only the operator writes it.
 	// +optional
 	// +kubebuilder:default={}
 	Status IdentityServiceStatus `json:"status,omitzero"`
@@ -48,38 +48,40 @@ type IdentityServiceList struct {
 	Items           []IdentityService `json:"items"`
 }
 
-// IdentityServiceSpec is the connection that is wanted.
+// IdentityServiceSpec describes the connection.
 type IdentityServiceSpec struct {
 	ServiceSettings `json:",inline"`
 
 	// credentialsSecretRef names the Secret that holds the credentials: username and password, or client_id and
-	// client_secret, or all four.
+	// client_secret, or all four. The operator notices a changed Secret within 20 seconds.
 	// +required
 	CredentialsSecretRef SecretReference `json:"credentialsSecretRef"`
 }
 
-// IdentityServiceStatus is what the operator found when it used the connection.
+// IdentityServiceStatus describes whether the connection works.
 type IdentityServiceStatus struct {
-	// observedGeneration is the generation of the spec that the status tells about; -1 before the operator has seen it.
+	// observedGeneration is the generation of the spec that the status describes. -1 means that the operator has not seen
+	// the object yet.
 	// +optional
 	// +kubebuilder:default=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions tell whether the connection works: Ready. Mandates wait while it is False, and keep what they know.
+	// conditions are Ready (the connection works) and, only while it is true, InUse (somebody deleted the service, and
+	// Mandates still need it). While Ready is False, Mandates wait and keep what they know.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// mandateTypes are the mandate types that the service offers to this account.
+	// mandateTypes are the mandate types that the service offers to this account, for spec.mandateType of Mandates.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=500
 	MandateTypes []MandateType `json:"mandateTypes,omitempty"`
 }
 
-// MandateType is a mandate type as the service's reference data has it.
+// MandateType is a mandate type of the service's reference data.
 type MandateType struct {
 	// id of the mandate type.
 	// +optional

@@ -5,15 +5,16 @@ const (
 	// ConditionResolvedRefs: the IdentityService and the Secrets that the spec names exist and can be used.
 	ConditionResolvedRefs = "ResolvedRefs"
 	// ConditionCreated: the application exists and its id is known. Unknown with reason OutcomeUnknown is final: it may
-	// exist, and a person must say with spec.adopt which one it is.
+	// exist, and a person must name it with spec.adopt.
 	ConditionCreated = "Created"
 	// ConditionCompleted: the verification has an outcome. True once final; the reason is the outcome.
 	ConditionCompleted = "Completed"
 )
 
-// Reasons of the conditions of a Mandate, beside those in conditions.go. The reasons of Completed=True are the Outcomes.
+// Reasons of the conditions of a Mandate, beside those in conditions.go. The reasons of Completed=True are the
+// Outcomes.
 const (
-	// ReasonAccepted: the application exists and nothing that the spec asks for is open. Ready is True.
+	// ReasonAccepted: the application exists, and the spec is carried out. Ready is True.
 	ReasonAccepted = "Accepted"
 	// ReasonResolved: everything that the spec names was found. ResolvedRefs is True.
 	ReasonResolved = "Resolved"
@@ -31,21 +32,24 @@ const (
 	ReasonAdopted = "Adopted"
 	// ReasonCreating: the application is being created.
 	ReasonCreating = "Creating"
-	// ReasonSettling: an attempt to create the application has an unknown outcome; the operator waits before it finds out.
-	// Ready is False and Reconciling True for it; Created is Unknown with reason OutcomeUnknown meanwhile.
+	// ReasonSettling: an attempt to create the application has an unknown outcome. The operator waits for the settle delay
+	// before it sends the same reference again. Ready is False, Reconciling is True, and Created is Unknown with reason
+	// OutcomeUnknown.
 	ReasonSettling = "Settling"
-	// ReasonReferenceConflict: the reference belongs to another Mandate, or to an application that is not known here; after a
-	// restore that is the Mandate's own, for spec.adopt to bind.
+	// ReasonReferenceConflict: the reference belongs to another Mandate, or to an application that is not known here.
+	// After a restore that is the Mandate's own application, which spec.adopt binds.
 	ReasonReferenceConflict = "ReferenceConflict"
 	// ReasonCreateDeadlinePassed: spec.createBefore passed before the application was created.
 	ReasonCreateDeadlinePassed = "CreateDeadlinePassed"
-	// ReasonAdoptionRefused: the application of spec.adopt does not exist, has another reference, or is not this Mandate's.
+	// ReasonAdoptionRefused: the application of spec.adopt does not exist, has another reference, or is not this
+	// Mandate's.
 	ReasonAdoptionRefused = "AdoptionRefused"
-	// ReasonReadFailed: the application is known, and reading it or carrying out the spec fails; it is tried again.
+	// ReasonReadFailed: the application is known, but reading it or carrying out the spec fails. The operator tries again.
 	ReasonReadFailed = "ReadFailed"
-	// ReasonConfirming: the service did not find the application; it is looked for again before that is believed.
+	// ReasonConfirming: the service did not find the application. The operator looks again before it believes that.
 	ReasonConfirming = "Confirming"
-	// ReasonServiceMismatch: the IdentityService leads to another service or account than the one that has the application.
+	// ReasonServiceMismatch: the IdentityService leads to another service or account than the one that has the
+	// application.
 	ReasonServiceMismatch = "ServiceMismatch"
 	// ReasonNotArchived: the service refused to archive the application, or has not done so yet.
 	ReasonNotArchived = "NotArchived"

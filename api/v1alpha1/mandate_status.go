@@ -2,20 +2,21 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// MandateStatus is how the application is doing at the service. It holds no personal data.
+// MandateStatus describes the application at the service. It holds no personal data.
 //
-// Strings that come from the service have no enum and generous lengths, and lists of its things are atomic: a state or
-// a repetition that nobody has thought of must not make the status unwritable.
+// Strings that come from the service have no enum and a generous length, and lists from the service are atomic. So an
+// unknown state or a repeated value cannot make the status unwritable.
 type MandateStatus struct {
-	// observedGeneration is the generation of the spec that the status tells about; -1 before the operator has seen it.
+	// observedGeneration is the generation of the spec that the status describes. -1 means that the operator has not seen
+	// the object yet.
 	// +optional
 	// +kubebuilder:default=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Ready (the application exists, and the spec is carried out as far as it does not wait for people),
-	// ResolvedRefs (what the spec names was found), Created (the application exists; Unknown with reason OutcomeUnknown if
-	// nobody can know), Completed (there is an outcome, which is the reason) and, only while they are true, Reconciling (the
-	// operator is at it) and Stalled (a person must act).
+	// conditions are Ready (the application exists, and the spec is carried out except for what waits for people),
+	// ResolvedRefs (everything that the spec names was found), Created (the application exists; Unknown with reason
+	// OutcomeUnknown if nobody can know) and Completed (there is an outcome, which is the reason). Reconciling (the
+	// operator has work to do) and Stalled (a person must act) are present only while they are true.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -27,18 +28,19 @@ type MandateStatus struct {
 	// +kubebuilder:validation:Minimum=1
 	ApplicationID *int64 `json:"applicationID,omitempty"`
 
-	// reference that the application has, or will have, at the service. Look for it there if the condition Created is Unknown.
+	// reference that the application has, or will have, at the service. If the condition Created is Unknown, look for it
+	// there.
 	// +optional
 	// +kubebuilder:validation:MaxLength=150
 	Reference string `json:"reference,omitempty"`
 
-	// state of the application in the service's own word, for example in review.
+	// state of the application in the service's own word, such as in review.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	State string `json:"state,omitempty"`
 
-	// outcome of the verification, once final: Completed or Rejected; Expired if the service deleted the application after
-	// eight weeks, Deleted if somebody did before. It never changes, and nothing is created again.
+	// outcome of the verification: Completed, Rejected, Expired (the service deleted the application after eight weeks)
+	// or Deleted (somebody deleted it before). Once set, it never changes, and the operator creates nothing again.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Outcome Outcome `json:"outcome,omitempty"`
@@ -47,23 +49,22 @@ type MandateStatus struct {
 	// +optional
 	Archived bool `json:"archived,omitempty"`
 
-	// progress is the number of checks that passed, a slash, and the number of checks, over all individuals; for
-	// example 3/5.
+	// progress is the number of passed checks, a slash, and the number of checks of all individuals, such as 3/5.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Progress string `json:"progress,omitempty"`
 
-	// mandateType that the application has.
+	// mandateType of the application.
 	// +optional
 	MandateType *MandateType `json:"mandateType,omitempty"`
 
-	// availableActions are the actions that the service says the application allows now.
+	// availableActions are the actions that the service allows on the application now.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
 	AvailableActions []AvailableAction `json:"availableActions,omitempty"`
 
-	// individuals, in the order of spec.individuals.
+	// individuals and their checks, in the order of spec.individuals.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
@@ -74,7 +75,7 @@ type MandateStatus struct {
 	// +optional
 	CreatedTime *metav1.Time `json:"createdTime,omitempty"`
 
-	// expiryTime is when the service deletes the application with its data: createdTime plus 56 days.
+	// expiryTime is when the service deletes the application with its data: 56 days after createdTime.
 	// +optional
 	ExpiryTime *metav1.Time `json:"expiryTime,omitempty"`
 }
@@ -93,7 +94,7 @@ const (
 	OutcomeDeleted Outcome = "Deleted"
 )
 
-// AvailableAction is an action that the service offers on an application.
+// AvailableAction is an action that the service allows on an application.
 type AvailableAction struct {
 	// id of the action.
 	// +optional
@@ -102,13 +103,13 @@ type AvailableAction struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Name string `json:"name,omitempty"`
-	// title of the action, for people.
+	// title of the action, written for people.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Title string `json:"title,omitempty"`
 }
 
-// IndividualStatus is how the verification of one individual is going. Values that the service did not give are absent.
+// IndividualStatus describes the verification of one individual. Values that the service did not return are absent.
 type IndividualStatus struct {
 	// name of the individual in spec.individuals.
 	// +required
@@ -121,7 +122,7 @@ type IndividualStatus struct {
 	// state of the individual.
 	// +optional
 	State *ServiceState `json:"state,omitempty"`
-	// termsAccepted tells whether the individual accepted the service's terms.
+	// termsAccepted is true if the individual accepted the service's terms.
 	// +optional
 	TermsAccepted *bool `json:"termsAccepted,omitempty"`
 	// checksInReview is the number of checks that wait for a review.
@@ -146,7 +147,7 @@ type IndividualStatus struct {
 	Checks []CheckStatus `json:"checks,omitempty"`
 }
 
-// CheckStatus is how one check of an individual is going.
+// CheckStatus describes one check of an individual.
 type CheckStatus struct {
 	// id of the check.
 	// +optional
@@ -155,15 +156,15 @@ type CheckStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Name string `json:"name,omitempty"`
-	// title of the check, for people.
+	// title of the check, written for people.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Title string `json:"title,omitempty"`
 	// state of the check.
 	// +optional
 	State *ServiceState `json:"state,omitempty"`
-	// reviewed is the decision of spec.checkReviews that was carried out on this check: it is not carried out again, even if
-	// the individual is reset.
+	// reviewed is the decision of spec.checkReviews that the operator carried out on this check. It is not carried out
+	// again, even if the individual is reset.
 	// +optional
 	Reviewed CheckDecision `json:"reviewed,omitempty"`
 }
@@ -173,7 +174,7 @@ type ServiceState struct {
 	// id of the state.
 	// +optional
 	ID int64 `json:"id,omitempty"`
-	// name of the state, for example manually_accepted.
+	// name of the state, such as manually_accepted.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	Name string `json:"name,omitempty"`

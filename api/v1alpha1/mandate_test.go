@@ -6,11 +6,11 @@ const (
 	noEmail       = "must be set, here or as the key email of a Secret that detailsSecretRef names"
 	notEmail      = "must be an e-mail address such as name@example.com"
 	notDate       = "must be a date that exists, written YYYY-MM-DD, such as 1990-02-28"
-	notIndividual = "must refer to individuals of this Mandate: each individual here must be the name of one in spec.individuals"
+	notIndividual = "must name individuals of this Mandate: each individual here must be in spec.individuals"
 	noShortName   = "must be set, because its default, metadata.name, is longer than 150 characters"
 	notBack       = "false: cannot be set back to false: the service cannot undo archiving"
-	frozen        = "cannot change once the application exists: put the old value back, or create another Mandate, which sends new e-mails"
-	frozenPeople  = "cannot change once the application exists: put the old values back, or create another Mandate, which sends new e-mails"
+	frozen        = "cannot change once the application exists: restore the old value, or create another Mandate, which e-mails again"
+	frozenPeople  = "cannot change once the application exists: restore the old values, or create another Mandate, which e-mails again"
 	oneEver       = "cannot change or go away once it is set: a Mandate has one application, ever"
 )
 

@@ -2,18 +2,19 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// ApplicationFinalizer keeps a Mandate with deletionPolicy Archive or Delete until its application is archived or deleted.
+// ApplicationFinalizer keeps a Mandate with deletionPolicy Archive or Delete until its application is archived or
+// deleted.
 const ApplicationFinalizer = "idv.mandate.io/application"
 
 // The rules of Mandate that compare with status are at its root, because only the root sees spec and status together.
-// There is one rule a field, so that the API server's error names the field.
+// Every field has a rule of its own, so that the error of the API server names the field.
 
-// Mandate is an application (the service calls it a mandate too) at an identity verification service. Creating one
-// e-mails an invite to each of its individuals. At most one application is created for a Mandate, ever; its status
-// shows how the verification is going.
+// Mandate requests an application at an identity verification service. The service calls an application a mandate too.
+// Creating the application e-mails an invite to each individual. The operator creates at most one application for a
+// Mandate, ever. The status shows how the verification is going.
 //
-// What was sent to the service (name, reference, mandateType, suppressEmailNotification, individuals) and serviceRef can
-// be edited until the application exists, and not after: the service has no update.
+// The service cannot update an application. So name, reference, mandateType, suppressEmailNotification, individuals and
+// serviceRef can change until the application exists, and not after.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -35,24 +36,24 @@ const ApplicationFinalizer = "idv.mandate.io/application"
 // +kubebuilder:printcolumn:name="REASON",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="EXPIRES",type=string,priority=1,JSONPath=`.status.expiryTime`
 // +kubebuilder:validation:XValidation:rule="has(self.spec.name) || size(self.metadata.name) <= 150",message="must be set, because its default, metadata.name, is longer than 150 characters",fieldPath=".spec.name"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.spec.name) ? has(oldSelf.spec.name) && self.spec.name == oldSelf.spec.name : !has(oldSelf.spec.name))",message="cannot change once the application exists: put the old value back, or create another Mandate, which sends new e-mails",fieldPath=".spec.name"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.spec.reference) ? has(oldSelf.spec.reference) && self.spec.reference == oldSelf.spec.reference : !has(oldSelf.spec.reference))",message="cannot change once the application exists: put the old value back, or create another Mandate, which sends new e-mails",fieldPath=".spec.reference"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.mandateType == oldSelf.spec.mandateType",message="cannot change once the application exists: put the old value back, or create another Mandate, which sends new e-mails",fieldPath=".spec.mandateType"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.suppressEmailNotification == oldSelf.spec.suppressEmailNotification",message="cannot change once the application exists: put the old value back, or create another Mandate, which sends new e-mails",fieldPath=".spec.suppressEmailNotification"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.individuals == oldSelf.spec.individuals",message="cannot change once the application exists: put the old values back, or create another Mandate, which sends new e-mails",fieldPath=".spec.individuals"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.serviceRef == oldSelf.spec.serviceRef",message="cannot change once the application exists: put the old value back, or create another Mandate, which sends new e-mails",fieldPath=".spec.serviceRef"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.spec.adopt) ? has(oldSelf.spec.adopt) && self.spec.adopt == oldSelf.spec.adopt : !has(oldSelf.spec.adopt))",message="cannot change once the application exists: put the old value back, or create another Mandate, which sends new e-mails",fieldPath=".spec.adopt"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.spec.name) ? has(oldSelf.spec.name) && self.spec.name == oldSelf.spec.name : !has(oldSelf.spec.name))",message="cannot change once the application exists: restore the old value, or create another Mandate, which e-mails again",fieldPath=".spec.name"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.spec.reference) ? has(oldSelf.spec.reference) && self.spec.reference == oldSelf.spec.reference : !has(oldSelf.spec.reference))",message="cannot change once the application exists: restore the old value, or create another Mandate, which e-mails again",fieldPath=".spec.reference"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.mandateType == oldSelf.spec.mandateType",message="cannot change once the application exists: restore the old value, or create another Mandate, which e-mails again",fieldPath=".spec.mandateType"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.suppressEmailNotification == oldSelf.spec.suppressEmailNotification",message="cannot change once the application exists: restore the old value, or create another Mandate, which e-mails again",fieldPath=".spec.suppressEmailNotification"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.individuals == oldSelf.spec.individuals",message="cannot change once the application exists: restore the old values, or create another Mandate, which e-mails again",fieldPath=".spec.individuals"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.serviceRef == oldSelf.spec.serviceRef",message="cannot change once the application exists: restore the old value, or create another Mandate, which e-mails again",fieldPath=".spec.serviceRef"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.spec.adopt) ? has(oldSelf.spec.adopt) && self.spec.adopt == oldSelf.spec.adopt : !has(oldSelf.spec.adopt))",message="cannot change once the application exists: restore the old value, or create another Mandate, which e-mails again",fieldPath=".spec.adopt"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.status.applicationID) && self.status.applicationID == oldSelf.status.applicationID)",message="cannot change or go away once it is set: a Mandate has one application, ever",fieldPath=".status.applicationID"
 type Mandate struct {
 	metav1.TypeMeta `json:",inline"`
-	// metadata of the object, as for every Kubernetes object.
+	// metadata is the object's standard metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is the application that is wanted, and what to do with it.
+	// spec describes the application and what to do with it.
 	// +required
 	Spec MandateSpec `json:"spec"`
-	// status is how the application is doing. It is written by the operator only and holds no personal data.
+	// status describes the application at the service. Only the operator writes it. It holds no personal data.
 	// +optional
 	// +kubebuilder:default={}
 	Status MandateStatus `json:"status,omitzero"`
@@ -67,46 +68,46 @@ type MandateList struct {
 	Items           []Mandate `json:"items"`
 }
 
-// MandateSpec is the application that is wanted, and what to do with it.
+// MandateSpec describes the application and what to do with it.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.checkReviews) || self.checkReviews.all(r, self.individuals.exists(i, i.name == r.individual))",message="must refer to individuals of this Mandate: each individual here must be the name of one in spec.individuals",fieldPath=".checkReviews"
+// +kubebuilder:validation:XValidation:rule="!has(self.checkReviews) || self.checkReviews.all(r, self.individuals.exists(i, i.name == r.individual))",message="must name individuals of this Mandate: each individual here must be in spec.individuals",fieldPath=".checkReviews"
 type MandateSpec struct {
-	// serviceRef names the IdentityService, in the same namespace, or the ClusterIdentityService where the application is
-	// created. It cannot change once the application exists. Default: the IdentityService that is called default.
+	// serviceRef names the IdentityService in the same namespace, or the ClusterIdentityService, that creates the
+	// application. It cannot change once the application exists. Default: the IdentityService with the name default.
 	// +optional
 	// +kubebuilder:default={}
 	ServiceRef IdentityServiceReference `json:"serviceRef,omitzero"`
 
-	// name of the application, 1 to 150 characters. It is shown to people who work with the service, and is not taken to
-	// be personal data. It cannot change once the application exists. Default: metadata.name.
+	// name of the application, 1 to 150 characters. People who work with the service see it, so it should hold no
+	// personal data. It cannot change once the application exists. Default: metadata.name.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=150
 	Name string `json:"name,omitempty"`
 
-	// reference of the application, 1 to 150 characters, unique in the whole account at the service. It is shown in
-	// status, so it should not be personal data. To the service, another reference is another application: where this one is
-	// taken by an application that is this Mandate's, as after a restore, set adopt and keep the reference, or its
-	// individuals are e-mailed again. It cannot change once the application exists. Default: the
-	// IdentityService's referencePrefix followed by <namespace>.<name>, shortened with a hash if it is too long.
+	// reference of the application, 1 to 150 characters, unique in the account at the service. The status shows it, so it
+	// should hold no personal data. Another reference means another application, which e-mails the individuals again. If
+	// the reference is taken by this Mandate's own application, as after a restore, keep the reference and set adopt. It
+	// cannot change once the application exists. Default: the referencePrefix of the IdentityService followed by
+	// <namespace>.<name>; a hash shortens it if it is too long.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=150
 	Reference string `json:"reference,omitempty"`
 
-	// mandateType is the type of the application, by exactly one of id, code and name. It cannot change once the
+	// mandateType selects the type of the application by exactly one of id, code and name. It cannot change once the
 	// application exists.
 	// +required
 	MandateType MandateTypeSelector `json:"mandateType"`
 
-	// suppressEmailNotification true asks the service to send no e-mails for this application. Whether that concerns the
-	// invites only, or everything after them too, is not documented by the service. It cannot change once the application
-	// exists. Default: false, which e-mails an invite to each individual.
+	// suppressEmailNotification asks the service to send no e-mails for this application. The service does not document
+	// whether this covers the invites only or all e-mails. It cannot change once the application exists. Default: false,
+	// which e-mails an invite to each individual.
 	// +optional
 	// +kubebuilder:default=false
 	SuppressEmailNotification bool `json:"suppressEmailNotification,omitempty"`
 
-	// individuals are the 1 to 50 people to verify. They cannot change once the application exists.
+	// individuals are the people to verify, 1 to 50. They cannot change once the application exists.
 	// +required
 	// +listType=map
 	// +listMapKey=name
@@ -114,21 +115,22 @@ type MandateSpec struct {
 	// +kubebuilder:validation:MaxItems=50
 	Individuals []Individual `json:"individuals"`
 
-	// decision is what to do with the application when it is in review: Complete or Reject. It is carried out as soon as
-	// the service allows it, whatever the checks say, failed ones included: look at status.progress before you set Complete.
-	// A refusal is shown and tried again when the checks or the state change. Once there is an outcome, a decision
-	// changes nothing. Default: none, the decision is taken elsewhere.
+	// decision is what to do with the application when it is in review: Complete or Reject. The operator sends it as soon
+	// as the service allows it, whatever the checks say, failed checks included. Look at status.progress before you set
+	// Complete. If the service refuses, the operator sends it again when the checks or the state change. Once there is an
+	// outcome, a decision has no effect. Default: none.
 	// +optional
 	Decision Decision `json:"decision,omitempty"`
 
-	// archived true archives the application: its data is kept and stays retrievable. It cannot be undone, so it cannot be
-	// set back to false. Default: false.
+	// archived true archives the application at the service, which keeps its data. It cannot be set back to false,
+	// because the service cannot undo it. Default: false.
 	// +optional
 	// +kubebuilder:default=false
 	// +kubebuilder:validation:XValidation:rule="self || !oldSelf",message="cannot be set back to false: the service cannot undo archiving"
 	Archived bool `json:"archived,omitempty"`
 
-	// checkReviews are manual decisions on checks. Each is carried out once, when the check exists.
+	// checkReviews are manual decisions on checks, 200 at most. The operator carries out each of them once, when the
+	// check exists.
 	// +optional
 	// +listType=map
 	// +listMapKey=individual
@@ -136,41 +138,41 @@ type MandateSpec struct {
 	// +kubebuilder:validation:MaxItems=200
 	CheckReviews []CheckReview `json:"checkReviews,omitempty"`
 
-	// deletionPolicy is what deleting this Mandate does to the application at the service. Retain (the default) does
-	// nothing; Archive archives it; Delete deletes it with its individuals and their check data, for good. With Archive and
-	// Delete, a deletion waits until that is done, for a day at most by default, and the condition Ready says what it waits
-	// for. Setting it to Retain then lets the Mandate go at once. The IdentityService stays as long as it is needed for this.
+	// deletionPolicy is what the deletion of this Mandate does to the application. Retain leaves it as it is. Archive
+	// archives it. Delete deletes it for good, with its individuals and their check data. With Archive and Delete, the
+	// deletion of the Mandate waits until that is done, for a day at most by default. The condition Ready says what it
+	// waits for. A change to Retain ends the wait. The IdentityService stays until then. Default: Retain.
 	// +optional
 	// +kubebuilder:default=Retain
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 
-	// adopt binds this Mandate to an application that exists already, instead of creating one. It can be edited as long
-	// as there is no status.applicationID; taking it out before makes this a Mandate for which one may be created.
+	// adopt binds this Mandate to an application that exists, instead of creating one. It can change until
+	// status.applicationID is set. If you remove it before that, the operator may create an application.
 	// +optional
 	Adopt *Adoption `json:"adopt,omitempty"`
 
-	// createBefore is a time after which no application is created for this Mandate, RFC 3339, for example
-	// 2026-12-31T00:00:00Z. It guards against manifests that come back from backups and old commits: before you
-	// move it, make sure that their individuals were not e-mailed already. Default: none.
+	// createBefore is a time, in RFC 3339, such as 2026-12-31T00:00:00Z. After it, the operator creates no application
+	// for this Mandate. It protects against old manifests from backups and commits. Before you move it, make sure that
+	// the individuals were not e-mailed already. Default: none.
 	// +optional
 	CreateBefore *metav1.Time `json:"createBefore,omitempty"`
 
-	// suspend true makes the operator leave this Mandate alone: nothing is created, read or decided. Deletion still works.
+	// suspend true stops the operator from creating, reading and deciding for this Mandate. Deletion still works.
 	// Default: false.
 	// +optional
 	// +kubebuilder:default=false
 	Suspend bool `json:"suspend,omitempty"`
 }
 
-// MandateTypeSelector chooses a mandate type by exactly one of its id, its code and its name.
+// MandateTypeSelector selects a mandate type by exactly one of its id, code and name.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.id), has(self.code), has(self.name)].filter(set, set).size() == 1",message="must have exactly one of id, code and name"
 type MandateTypeSelector struct {
-	// id of the mandate type.
+	// id of the mandate type, at least 1. The operator sends it as it is.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ID *int64 `json:"id,omitempty"`
-	// code of the mandate type, for example kyc.
+	// code of the mandate type, such as kyc.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
@@ -196,28 +198,28 @@ const (
 
 // CheckReview is a manual decision on one check of one individual.
 type CheckReview struct {
-	// individual is the name of one of spec.individuals.
+	// individual is the name of an individual in spec.individuals.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	Individual string `json:"individual"`
-	// check is the name or the id of a check, as status.individuals shows them.
+	// check is the name or the id of a check in status.individuals. Use the id if several checks have the name.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=256
 	Check string `json:"check"`
-	// decision is Accept or Reject.
+	// decision on the check: Accept or Reject.
 	// +required
 	Decision CheckDecision `json:"decision"`
-	// comment says why. It is sent to the service as it is and shown nowhere else.
+	// comment gives the reason. The operator sends it to the service and shows it nowhere.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2000
 	Comment string `json:"comment,omitempty"`
-	// commentFor is the kind of thing that the comment is about, for example IndividualCheck.
+	// commentFor is the kind of object that the comment is about, such as IndividualCheck.
 	// +optional
 	// +kubebuilder:validation:MaxLength=150
 	CommentFor string `json:"commentFor,omitempty"`
-	// reference is the check's reference id at the service, for services that want it. Default: none is sent.
+	// reference is the check's reference id at the service, if the service requires it. Default: none is sent.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	Reference *int64 `json:"reference,omitempty"`
@@ -235,7 +237,7 @@ const (
 	CheckDecisionReject CheckDecision = "Reject"
 )
 
-// DeletionPolicy is what deleting a Mandate does to its application at the service.
+// DeletionPolicy is what the deletion of a Mandate does to its application at the service.
 //
 // +kubebuilder:validation:Enum=Retain;Archive;Delete
 type DeletionPolicy string
@@ -249,10 +251,10 @@ const (
 	DeletionPolicyDelete DeletionPolicy = "Delete"
 )
 
-// Adoption names an application that exists already.
+// Adoption names an application that exists.
 type Adoption struct {
-	// applicationID is the id of an application that exists at the service. It is bound only if its reference equals the
-	// reference of this Mandate, which status.reference shows, and no other Mandate has it. Nothing is created meanwhile.
+	// applicationID is the id of the application at the service. The operator binds it only if its reference equals
+	// status.reference of this Mandate and no other Mandate has it. Meanwhile the operator creates nothing.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	ApplicationID int64 `json:"applicationID"`

@@ -1,29 +1,30 @@
 package v1alpha1
 
-// Condition types of a MandateAction, beside those in conditions.go. In the end exactly one of them is there, and True.
+// Condition types of a MandateAction, beside those in conditions.go. In the end exactly one of them is present, and
+// True.
 const (
-	// ConditionComplete: the order was carried out.
+	// ConditionComplete: the service did what the action asks for.
 	ConditionComplete = "Complete"
-	// ConditionFailed: the order was not carried out or, with reason OutcomeUnknown, may or may not have been. Stalled is
-	// True with it, for the same reason.
+	// ConditionFailed: the action was not carried out or, with reason OutcomeUnknown, may have been. Stalled is True with
+	// it, for the same reason.
 	ConditionFailed = "Failed"
 )
 
-// ReasonCarriedOut: the service did what the order asks for. Complete is True.
+// ReasonCarriedOut: the service did what the action asks for. Complete is True.
 const ReasonCarriedOut = "CarriedOut"
 
 // Reasons for which a MandateAction waits, beside ReasonSuspended, ReasonServiceNotFound and ReasonServiceNotReady:
 // Reconciling is True.
 const (
-	// ReasonMandateNotFound: the Mandate does not exist; it is waited for, ten minutes long.
+	// ReasonMandateNotFound: the Mandate does not exist. The action waits for it for ten minutes.
 	ReasonMandateNotFound = "MandateNotFound"
-	// ReasonMandateNotReady: the Mandate has no application yet, or has not read it.
+	// ReasonMandateNotReady: the Mandate has no application yet, or its individuals are not known yet.
 	ReasonMandateNotReady = "MandateNotReady"
 	// ReasonMandateStalled: the Mandate has no application, and a person must act on it.
 	ReasonMandateStalled = "MandateStalled"
-	// ReasonStarted: the service is being asked.
+	// ReasonStarted: the request to the service is under way.
 	ReasonStarted = "Started"
-	// ReasonReportNotReady: the service has no report yet; it is asked again when the Mandate's status changes.
+	// ReasonReportNotReady: the service has no report yet. The operator asks again when the Mandate's status changes.
 	ReasonReportNotReady = "ReportNotReady"
 	// ReasonSecretRefused: the API server does not let the operator create the Secret for the report.
 	ReasonSecretRefused = "SecretRefused"
@@ -31,16 +32,16 @@ const (
 
 // Reasons of Failed, beside ReasonOutcomeUnknown, ReasonRefused and ReasonReferenceConflict.
 const (
-	// ReasonMandateGone: the Mandate was deleted before the order started, or never came.
+	// ReasonMandateGone: the Mandate was deleted before the action started, or never appeared.
 	ReasonMandateGone = "MandateGone"
 	// ReasonApplicationGone: the service no longer has the application.
 	ReasonApplicationGone = "ApplicationGone"
 	// ReasonIndividualNotFound: the Mandate, or the service, has no such individual.
 	ReasonIndividualNotFound = "IndividualNotFound"
-	// ReasonSecretExists: the Secret for the report exists and is not this order's.
+	// ReasonSecretExists: the Secret for the report exists and is not this action's.
 	ReasonSecretExists = "SecretExists"
 	// ReasonReportTooLarge: the report does not fit into a Secret.
 	ReasonReportTooLarge = "ReportTooLarge"
-	// ReasonReportIsURL: the service answers with a URL in place of the report.
+	// ReasonReportIsURL: the service answers with a URL instead of the report.
 	ReasonReportIsURL = "ReportIsURL"
 )

@@ -2,11 +2,11 @@ package v1alpha1_test
 
 const (
 	reportNeeded  = "must be set for type DownloadReport, and for no other type"
-	notHandle     = "must be the name of an individual in the Mandate, which is a DNS label: lower-case letters, digits and -"
-	orderedOnce   = "cannot change, because an order is carried out once: create another MandateAction"
-	startedBefore = "cannot change or go away once it is set: an order is started once"
-	endedBefore   = "cannot change or go away once it is set: an order ends once"
-	notSecretName = "must be a name that a Secret can have: lower-case letters, digits, - and ."
+	notHandle     = "must be the name of an individual in the Mandate: lower-case letters, digits and -"
+	orderedOnce   = "cannot change, because an action is carried out once: create another MandateAction"
+	startedBefore = "cannot change or go away once it is set: an action starts once"
+	endedBefore   = "cannot change or go away once it is set: an action ends once"
+	notSecretName = "must be a valid Secret name: lower-case letters, digits, - and ."
 )
 
 var mandateActionSuite = suite{

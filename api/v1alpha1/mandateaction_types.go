@@ -2,12 +2,12 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// MandateAction is a one-shot order on one individual of a Mandate: resend the invite, reset the individual, or download
-// the report. It is carried out at most once, whatever crashes, and ends with exactly one of the conditions Complete and
-// Failed. Resending and resetting e-mail the individual.
+// MandateAction does one thing, once, for one individual of a Mandate: it resends the invite, resets the individual, or
+// downloads the report. Resending and resetting e-mail the individual. The operator carries an action out at most once,
+// even if it crashes. In the end, exactly one of the conditions Complete and Failed is True.
 //
-// Once is once for each object: one that is deleted and applied again, or restored from a backup, which keeps no status,
-// is another order, and e-mails again. Deleting an order that has not started cancels it.
+// "At most once" holds for each object. An action that is deleted and applied again, or restored from a backup, which
+// keeps no status, is another action and e-mails again. To cancel an action that has not started, delete it.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -25,14 +25,14 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="WAITS",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Reconciling")].reason`
 type MandateAction struct {
 	metav1.TypeMeta `json:",inline"`
-	// metadata of the object, as for every Kubernetes object.
+	// metadata is the object's standard metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
 
-	// spec is the order. Only ttlSecondsAfterFinished of it can change.
+	// spec describes the action. Only ttlSecondsAfterFinished can change.
 	// +required
 	Spec MandateActionSpec `json:"spec"`
-	// status is what became of the order. It is written by the operator only and holds no personal data.
+	// status describes the result of the action. Only the operator writes it. It holds no personal data.
 	// +optional
 	// +kubebuilder:default={}
 	Status MandateActionStatus `json:"status,omitzero"`
@@ -47,52 +47,53 @@ type MandateActionList struct {
 	Items           []MandateAction `json:"items"`
 }
 
-// MandateActionSpec is the order.
+// MandateActionSpec describes the action.
 //
-// +kubebuilder:validation:XValidation:rule="self.individual.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="must be the name of an individual in the Mandate, which is a DNS label: lower-case letters, digits and -",fieldPath=".individual"
+// +kubebuilder:validation:XValidation:rule="self.individual.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="must be the name of an individual in the Mandate: lower-case letters, digits and -",fieldPath=".individual"
 // +kubebuilder:validation:XValidation:rule="has(self.reportSecretRef) == (self.type == 'DownloadReport')",message="must be set for type DownloadReport, and for no other type",fieldPath=".reportSecretRef"
 type MandateActionSpec struct {
-	// mandateRef names the Mandate, in the same namespace. The order waits, however long, while the Mandate has no
-	// application, is suspended or needs a person to act; the condition Reconciling says which. It waits ten minutes for a
-	// Mandate that does not exist, and then fails. It fails at once if the Mandate is deleted or its application is gone.
+	// mandateRef names the Mandate, in the same namespace. The action waits while the Mandate has no application, is
+	// suspended or needs a person to act; the condition Reconciling says why. It waits ten minutes for a Mandate that
+	// does not exist, and then fails. It fails at once if the Mandate is deleted or its application is gone. It cannot
+	// change.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change, because an order is carried out once: create another MandateAction"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change, because an action is carried out once: create another MandateAction"
 	MandateRef MandateReference `json:"mandateRef"`
 
-	// type of the order. ResendInvite e-mails the individual an invite with a new code. ResetIndividual discards what the
-	// individual has done and e-mails a new code to start again. DownloadReport stores the individual's report in a Secret,
-	// once the individual has completed the checks.
+	// type of the action. ResendInvite e-mails the individual an invite with a new code. ResetIndividual discards what
+	// the individual has done, and e-mails a new code to start again. DownloadReport stores the individual's report in a
+	// Secret, once the individual has completed the checks. It cannot change.
 	// +required
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change, because an order is carried out once: create another MandateAction"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change, because an action is carried out once: create another MandateAction"
 	Type MandateActionType `json:"type"`
 
-	// individual is the name of the individual in the Mandate's spec.individuals. One that is not there fails the order once
-	// the application exists; before that, it can still be added.
+	// individual is the name of an individual in spec.individuals of the Mandate. If the Mandate has an application but
+	// no such individual, the action fails. It cannot change.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change, because an order is carried out once: create another MandateAction"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change, because an action is carried out once: create another MandateAction"
 	Individual string `json:"individual"`
 
-	// reportSecretRef names the Secret, in the same namespace, that receives the report: the file under the key report, and
-	// what the service calls its type, such as application/pdf, under content_type; together at most 1 MiB. The operator
-	// creates the Secret; one that is there already is left alone, and fails the order. It belongs to the MandateAction and is
-	// deleted with it, also by ttlSecondsAfterFinished. Required for DownloadReport, refused for other types. The report is
-	// personal data.
+	// reportSecretRef names the Secret, in the same namespace, that receives the report. Required for DownloadReport, and
+	// not allowed for other types. The key report holds the file, and content_type its type at the service, such as
+	// application/pdf; both together at most 1 MiB. The operator creates the Secret. If it exists already, the operator
+	// leaves it alone and the action fails. The Secret belongs to the MandateAction and is deleted with it. The report is
+	// personal data. It cannot change.
 	// +optional
-	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self.name).hasValue()",message="must be a name that a Secret can have: lower-case letters, digits, - and .",fieldPath=".name"
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change, because an order is carried out once: create another MandateAction"
+	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self.name).hasValue()",message="must be a valid Secret name: lower-case letters, digits, - and .",fieldPath=".name"
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change, because an action is carried out once: create another MandateAction"
 	ReportSecretRef *SecretReference `json:"reportSecretRef,omitempty"`
 
-	// ttlSecondsAfterFinished is how many seconds after its end this MandateAction is deleted; 0 is at once. It can be
-	// changed at any time, as for a Job. Leave it out where a GitOps tool applies again what is gone: each new object is
-	// another order. Default: it is kept.
+	// ttlSecondsAfterFinished is the number of seconds after its end at which the MandateAction is deleted; 0 means at
+	// once. It can change at any time, as for a Job. Do not set it where a GitOps tool applies deleted objects again:
+	// each new object is another action. Default: the MandateAction is kept.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
 }
 
-// MandateActionType is the type of an order.
+// MandateActionType is the type of an action.
 //
 // +kubebuilder:validation:Enum=ResendInvite;ResetIndividual;DownloadReport
 type MandateActionType string
@@ -102,43 +103,44 @@ const (
 	MandateActionResendInvite MandateActionType = "ResendInvite"
 	// MandateActionResetIndividual discards what the individual has done and e-mails a new code to start again.
 	MandateActionResetIndividual MandateActionType = "ResetIndividual"
-	// MandateActionDownloadReport stores the individual's report in a Secret. There is none until the individual has completed
-	// the checks: the order waits for that, and fails if the service still has none when the Mandate has its outcome.
+	// MandateActionDownloadReport stores the individual's report in a Secret. The action waits until the individual has
+	// completed the checks. It fails if the Mandate has its outcome and the service still has no report.
 	MandateActionDownloadReport MandateActionType = "DownloadReport"
 )
 
-// MandateActionStatus is what became of the order.
+// MandateActionStatus describes the result of the action.
 //
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.completedTime) || (has(self.completedTime) && self.completedTime == oldSelf.completedTime)",message="cannot change or go away once it is set: an order ends once",fieldPath=".completedTime"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.startedTime) || (has(self.startedTime) && self.startedTime == oldSelf.startedTime)",message="cannot change or go away once it is set: an order is started once",fieldPath=".startedTime"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.completedTime) || (has(self.completedTime) && self.completedTime == oldSelf.completedTime)",message="cannot change or go away once it is set: an action ends once",fieldPath=".completedTime"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.startedTime) || (has(self.startedTime) && self.startedTime == oldSelf.startedTime)",message="cannot change or go away once it is set: an action starts once",fieldPath=".startedTime"
 type MandateActionStatus struct {
-	// observedGeneration is the generation of the spec that the status tells about; -1 before the operator has seen it.
+	// observedGeneration is the generation of the spec that the status describes. -1 means that the operator has not seen
+	// the object yet.
 	// +optional
 	// +kubebuilder:default=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are, in the end, exactly one of Complete and Failed. Failed with reason OutcomeUnknown means that the order
-	// may have been carried out. Beside them, only while true: Reconciling until the end, and Stalled with Failed, by which
-	// tools that do not know Failed see that the order did not do what it should.
+	// conditions are, in the end, exactly one of Complete and Failed. Failed with reason OutcomeUnknown means that the
+	// action may have been carried out. Until the end, Reconciling is True. With Failed, Stalled is True as well, for
+	// tools that do not know Failed.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// startedTime is when the operator began to carry out the order, written before it is sent to the service. Once set, it
-	// never changes.
+	// startedTime is when the operator began the action. It is recorded before the request is sent. Once set, it never
+	// changes.
 	// +optional
 	StartedTime *metav1.Time `json:"startedTime,omitempty"`
 
-	// attempt names the request that may be under way: it is written before an e-mail is asked for, and taken away when what
-	// became of that is known. Only the operator that wrote it sends the request. An attempt whose operator ended in the
-	// middle ends the order as OutcomeUnknown.
+	// attempt identifies a request that may be under way. It is recorded before the request and removed when the result
+	// is known. Only the operator that recorded it sends the request. If that operator ends before it records the result,
+	// the action fails with reason OutcomeUnknown.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Attempt string `json:"attempt,omitempty"`
 
-	// completedTime is when the order ended, well or not.
+	// completedTime is when the action ended, with success or not.
 	// +optional
 	CompletedTime *metav1.Time `json:"completedTime,omitempty"`
 }

@@ -37,8 +37,8 @@ const (
 
 // IdentityServiceReference names the connection that an object uses.
 type IdentityServiceReference struct {
-	// kind is IdentityService (the default), which is in the same namespace, or ClusterIdentityService, whose
-	// namespaceSelector must select this namespace.
+	// kind of the service: IdentityService, which is in the same namespace, or ClusterIdentityService, whose
+	// namespaceSelector must select this namespace. Default: IdentityService.
 	// +optional
 	// +kubebuilder:default=IdentityService
 	Kind ServiceKind `json:"kind,omitempty"`

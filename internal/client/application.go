@@ -65,7 +65,7 @@ func (c *Client) RetrieveApplication(ctx context.Context, id int64) (*Applicatio
 // DeleteApplication deletes an application with its individuals and their check data for good: DELETE
 // /ext/applications/{id}. Any 2xx is success. Errors: IsNotFound if it is gone already.
 func (c *Client) DeleteApplication(ctx context.Context, id int64) error {
-	_, err := c.doOpen(ctx, call{op: OpDeleteApplication, id: id}, &c.deletion)
+	_, err := c.doWithReadings(ctx, call{op: OpDeleteApplication, id: id}, &c.deletion)
 	return err
 }
 
@@ -102,13 +102,13 @@ func parseApplication(answer *answer) (*Application, error) {
 	if id == 0 {
 		return nil, unreadable(answer, "the answer holds no id, or more than one")
 	}
-	reference, err := o.only("reference")
+	reference, err := o.unambiguous("reference")
 	if err != nil {
 		return nil, unreadable(answer, "the answer holds more than one reference")
 	}
 	application := &Application{
 		ID: id, Name: Hide(o.text("name")), State: parseState(o.get("status", "state")),
-		MandateType: parseMandateType(o.get("mandate_type", "application_type")), Archived: o.truth("archived"),
+		MandateType: parseMandateType(o.get("mandate_type", "application_type")), Archived: o.boolean("archived"),
 		Actions: parseActions(o.objects("available_actions")), Raw: Hide(json.RawMessage(answer.body)),
 	}
 	application.Reference, _ = parseString(reference)
@@ -119,7 +119,7 @@ func parseApplication(answer *answer) (*Application, error) {
 }
 
 func parseMandateType(raw json.RawMessage) MandateType {
-	if o, ok := objectIn(raw); ok {
+	if o, ok := asObject(raw); ok {
 		return MandateType{ID: o.id("id"), Name: o.text("name"), Code: o.text("code"), Description: o.text("description")}
 	}
 	id, _ := parseID(raw)

@@ -16,8 +16,8 @@ type call struct {
 	method string // "" is the documented one
 	id     int64  // the path parameter, 0 where the operation has none
 	body   []byte // nil: none
-	// untyped sends it without a Content-Type.
-	untyped bool
+	// omitContentType sends it without a Content-Type.
+	omitContentType bool
 	report  *report
 }
 
@@ -26,7 +26,7 @@ type answer struct {
 	operation   Operation
 	status      int
 	contentType string
-	continued   bool   // its header names a next page
+	nextPage   bool   // its header names a next page
 	body        []byte // without byte order mark and white space around it; empty if it went into a report
 }
 
@@ -40,8 +40,8 @@ func (a *answer) raw() Sensitive[json.RawMessage] {
 
 const (
 	maxAttempts = 3
-	// maxTokens bounds the requests of one attempt that meet a 401 each.
-	maxTokens = 3
+	// maxLogins bounds the requests of one attempt that meet a 401 each.
+	maxLogins = 3
 )
 
 // do carries a call out: limits, token, retries as the operation's row allows. Every error is an *Error.
@@ -54,24 +54,24 @@ func (c *Client) do(ctx context.Context, call call) (*answer, error) {
 	defer cancel()
 	outcome := NotSent
 	for attempt := 1; ; attempt++ {
-		answer, err := c.authorized(ctx, call)
+		answer, err := c.doAuthenticated(ctx, call)
 		if err == nil {
 			return answer, nil
 		}
-		outcome = ofBoth(outcome, err.Outcome)
+		outcome = worstOutcome(outcome, err.Outcome)
 		err.Outcome = outcome
-		if attempt == maxAttempts || call.report.begun() || !repeatable(row.retry, err) || !c.limits.retries.Allow() {
+		if attempt == maxAttempts || call.report.started() || !retryable(row.retry, err) || !c.limits.retries.Allow() {
 			return nil, err
 		}
-		if !c.pause(ctx, attempt, err) {
+		if !c.backoff(ctx, attempt, err) {
 			return nil, err
 		}
 	}
 }
 
-// repeatable decides whether the client may try again by itself.
-func repeatable(class retryClass, err *Error) bool {
-	if err.ctx != nil {
+// retryable decides whether the client may try again by itself.
+func retryable(class retryClass, err *Error) bool {
+	if err.contextErr != nil {
 		return false
 	}
 	switch class {
@@ -82,63 +82,63 @@ func repeatable(class retryClass, err *Error) bool {
 		default:
 			return err.Status == http.StatusTooEarly
 		}
-	case retryUndone:
+	case retryIfNotExecuted:
 		return err.Outcome != Unknown && (err.Kind == KindUnreachable || err.Kind == KindRateLimited)
 	default:
 		return false
 	}
 }
 
-// pause waits with jitter, or as long as the service asks. False means that the wait is not worth it.
-func (c *Client) pause(ctx context.Context, attempt int, err *Error) bool {
+// backoff waits with jitter, or as long as the service asks. False means that the wait is not worth it.
+func (c *Client) backoff(ctx context.Context, attempt int, err *Error) bool {
 	backoff := 100 * time.Millisecond << attempt
 	delay := backoff/4 + rand.N(backoff) //nolint:gosec // jitter needs no cryptographic randomness
 	if err.RetryAfter > 0 {
 		delay = err.RetryAfter
 	}
-	return affordable(ctx, delay, c.limits.maxWait) && sleep(ctx, delay)
+	return withinDeadline(ctx, delay, c.limits.maxWait) && sleep(ctx, delay)
 }
 
-// authorized sends the call with the shared token. A 401 is the documented answer to a request without valid
+// doAuthenticated sends the call with the shared token. A 401 is the documented answer to a request without valid
 // credentials, so nothing was done, e-mailed people or not, and it may go out once more with another token.
-func (c *Client) authorized(ctx context.Context, call call) (*answer, *Error) {
+func (c *Client) doAuthenticated(ctx context.Context, call call) (*answer, *Error) {
 	var spent *token
 	outcome := NotSent
 	for sent := 1; ; sent++ {
-		answer, token, e := c.withToken(ctx, call, spent)
+		answer, token, e := c.doWithToken(ctx, call, spent)
 		if e == nil {
 			return answer, nil
 		}
-		outcome = ofBoth(outcome, e.Outcome)
+		outcome = worstOutcome(outcome, e.Outcome)
 		e.Outcome = outcome
-		if token == nil || e.Status != http.StatusUnauthorized || sent == maxTokens || !c.tokens.worthLogin(token, spent != nil) {
+		if token == nil || e.Status != http.StatusUnauthorized || sent == maxLogins || !c.tokens.shouldLogin(token, spent != nil) {
 			return nil, e
 		}
 		spent = token
 	}
 }
 
-// withToken sends the call once, with a token other than spent. The token is nil if there was none.
-func (c *Client) withToken(ctx context.Context, call call, spent *token) (*answer, *token, *Error) {
+// doWithToken sends the call once, with a token other than spent. The token is nil if there was none.
+func (c *Client) doWithToken(ctx context.Context, call call, spent *token) (*answer, *token, *Error) {
 	// The turn before the token, which could die of old age while it waits for one.
-	if e := c.turn(ctx, call.op); e != nil {
+	if e := c.waitRateLimit(ctx, call.op); e != nil {
 		return nil, nil, e
 	}
 	token, e := c.tokens.get(ctx, spent)
 	if e != nil {
-		return nil, nil, e.ofLogin(call.op)
+		return nil, nil, e.asLoginFailure(call.op)
 	}
-	answer, e := c.roundTrip(ctx, c.outgoing(call, token))
+	answer, e := c.roundTrip(ctx, c.httpRequest(call, token))
 	if e == nil {
-		token.taken.Store(true)
+		token.accepted.Store(true)
 	}
 	return answer, token, e
 }
 
-// turn waits for the client's own limits.
-func (c *Client) turn(ctx context.Context, op Operation) *Error {
+// waitRateLimit waits for the client's own limits.
+func (c *Client) waitRateLimit(ctx context.Context, op Operation) *Error {
 	if tooFar := c.limits.wait(ctx); tooFar > 0 {
-		return heldBack(op, tooFar)
+		return rateLimited(op, tooFar)
 	}
 	if ctx.Err() != nil {
 		return contextEnded(ctx, op, NotSent, "before it was sent")
@@ -146,10 +146,10 @@ func (c *Client) turn(ctx context.Context, op Operation) *Error {
 	return nil
 }
 
-func (c *Client) outgoing(call call, token *token) outgoing {
-	out := outgoing{op: call.op, method: orDefault(call.method, operations[call.op].method), url: c.url(call), body: call.body,
+func (c *Client) httpRequest(call call, token *token) httpRequest {
+	out := httpRequest{op: call.op, method: orDefault(call.method, operations[call.op].method), url: c.url(call), body: call.body,
 		authorization: "Bearer " + token.value.Reveal(), report: call.report}
-	if !call.untyped {
+	if !call.omitContentType {
 		out.contentType = "application/json" // interface: Common request headers, which are those of a GET too
 	}
 	return out

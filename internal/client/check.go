@@ -21,8 +21,8 @@ type CheckReview struct {
 	Reference int64
 }
 
-// CheckAnswer is what the service says to a review of a check.
-type CheckAnswer struct {
+// CheckReviewResponse is what the service says to a review of a check.
+type CheckReviewResponse struct {
 	Message Secret                     // "" if the answer holds none
 	Raw     Sensitive[json.RawMessage] // empty if the answer is empty or not JSON
 }
@@ -30,22 +30,22 @@ type CheckAnswer struct {
 // AcceptCheck accepts a check by hand: PATCH /check/{check_id}/accept. Its state becomes manually_accepted. From which
 // states that is possible, and whether twice, is not documented: read the state first. Any 2xx is success.
 // Errors: Refused (KindInvalid, KindNotFound, KindConflict, ...): nothing was changed. Unknown: read the state.
-func (c *Client) AcceptCheck(ctx context.Context, checkID int64, review CheckReview) (*CheckAnswer, error) {
+func (c *Client) AcceptCheck(ctx context.Context, checkID int64, review CheckReview) (*CheckReviewResponse, error) {
 	return c.reviewCheck(ctx, OpAcceptCheck, checkID, review)
 }
 
 // RejectCheck rejects a check by hand: PATCH /check/{check_id}/reject. Its state becomes manually_rejected; the service
 // may ask for more or notify people then. Otherwise as AcceptCheck.
-func (c *Client) RejectCheck(ctx context.Context, checkID int64, review CheckReview) (*CheckAnswer, error) {
+func (c *Client) RejectCheck(ctx context.Context, checkID int64, review CheckReview) (*CheckReviewResponse, error) {
 	return c.reviewCheck(ctx, OpRejectCheck, checkID, review)
 }
 
-func (c *Client) reviewCheck(ctx context.Context, op Operation, checkID int64, review CheckReview) (*CheckAnswer, error) {
+func (c *Client) reviewCheck(ctx context.Context, op Operation, checkID int64, review CheckReview) (*CheckReviewResponse, error) {
 	answer, err := c.do(ctx, call{op: op, id: checkID, body: review.encode()})
 	if err != nil {
 		return nil, err
 	}
-	result := &CheckAnswer{Raw: answer.raw()}
+	result := &CheckReviewResponse{Raw: answer.raw()}
 	if o, err := parseObject(answer.body); err == nil {
 		result.Message = Hide(o.text("message"))
 	}

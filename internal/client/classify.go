@@ -21,7 +21,7 @@ func statusError(op Operation, response *http.Response, body []byte) *Error {
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable:
 		e.RetryAfter = parseRetryAfter(response.Header.Get("Retry-After"), time.Now())
 	case status == http.StatusMethodNotAllowed:
-		e.allow = knownMethods(response.Header.Values("Allow"))
+		e.allowedMethods = supportedMethods(response.Header.Values("Allow"))
 	case status >= 300 && status < 400:
 		e.detail = "the service redirects, and redirects are not followed; check the base URL"
 	case e.Kind == KindCredentials && op == OpToken:
@@ -33,7 +33,7 @@ func statusError(op Operation, response *http.Response, body []byte) *Error {
 }
 
 func classify(op Operation, status int, problem *Problem) (Outcome, Kind) {
-	emails := operations[op].emails
+	emails := operations[op].emailsPeople
 	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
 		switch {
@@ -84,7 +84,7 @@ func transportError(ctx context.Context, op Operation, err error, reached bool) 
 	case ctx.Err() != nil:
 		return contextEnded(ctx, op, outcome, "before the answer was there")
 	case !reached:
-		return &Error{Operation: op, Outcome: outcome, Kind: KindUnreachable, detail: unreachable(err)}
+		return &Error{Operation: op, Outcome: outcome, Kind: KindUnreachable, detail: describeDialError(err)}
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return &Error{Operation: op, Outcome: outcome, Kind: KindTimeout, detail: "no answer in time"}
 	default:
@@ -92,8 +92,8 @@ func transportError(ctx context.Context, op Operation, err error, reached bool) 
 	}
 }
 
-// cutOff is an answer of which only the beginning arrived.
-func cutOff(ctx context.Context, op Operation, status int, err error) *Error {
+// truncated is an answer of which only the beginning arrived.
+func truncated(ctx context.Context, op Operation, status int, err error) *Error {
 	e := transportError(ctx, op, err, true)
 	e.Status = status
 	return e
@@ -108,7 +108,7 @@ func unreadable(answer *answer, detail string) *Error {
 	return &Error{Operation: answer.operation, Kind: KindUnreadable, Status: answer.status, detail: detail}
 }
 
-func heldBack(op Operation, wait time.Duration) *Error {
+func rateLimited(op Operation, wait time.Duration) *Error {
 	return &Error{Operation: op, Outcome: NotSent, Kind: KindRateLimited, RetryAfter: wait,
 		detail: "held back by the rate limit or by the service's Retry-After"}
 }
@@ -124,16 +124,16 @@ func contextEnded(ctx context.Context, op Operation, outcome Outcome, when strin
 	}
 	if !errors.Is(context.Cause(ctx), errDeadline) {
 		// One of the two errors of package context, whatever the cause: that could hold a text of others.
-		e.ctx = context.Canceled
+		e.contextErr = context.Canceled
 		if e.Kind == KindTimeout {
-			e.ctx = context.DeadlineExceeded
+			e.contextErr = context.DeadlineExceeded
 		}
 	}
 	return e
 }
 
-// unreachable finds a fixed sentence for why no connection could be made.
-func unreachable(err error) string {
+// describeDialError finds a fixed sentence for why no connection could be made.
+func describeDialError(err error) string {
 	var (
 		dns       *net.DNSError
 		authority x509.UnknownAuthorityError

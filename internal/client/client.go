@@ -14,7 +14,7 @@ type Client struct {
 	baseURL   *url.URL // with apiPrefix
 	userAgent string
 	timeout   time.Duration
-	observe   func(Request)
+	observer   func(RequestResult)
 
 	tls    *tls.Config
 	proxy  func(*http.Request) (*url.URL, error)
@@ -45,33 +45,33 @@ func New(config Config) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	guardStandardLog()
+	RedactStandardLog()
 	c := &Client{
 		baseURL:   base.JoinPath(apiPrefix),
 		userAgent: orDefault(config.UserAgent, "idv-client"),
 		timeout:   orDefault(config.RequestTimeout, defaultRequestTimeout),
-		observe:   config.Observe,
+		observer:   config.Observe,
 		tls:       tlsConfig,
 		proxy:     proxy,
 		shared:    newTransport(tlsConfig, proxy),
-		limits:    newLimits(config.RequestsPerSecond, orDefault(config.MaxWait, defaultMaxWait)),
-		complete:  transitionMethod{configured: config.CompleteMethod, payload: payload{readings: undocumented}},
-		reject:    transitionMethod{configured: config.RejectMethod, payload: payload{readings: undocumented}},
-		resend:    payload{readings: undocumented},
-		reset:     payload{readings: undocumented},
-		deletion:  payload{readings: bodyless},
+		limits:    newLimits(config.RequestsPerSecond, orDefault(config.MaxRateLimitWait, defaultMaxWait)),
+		complete:  transitionMethod{configured: config.CompleteMethod, payload: payload{readings: undocumentedPayload}},
+		reject:    transitionMethod{configured: config.RejectMethod, payload: payload{readings: undocumentedPayload}},
+		resend:    payload{readings: undocumentedPayload},
+		reset:     payload{readings: undocumentedPayload},
+		deletion:  payload{readings: emptyPayload},
 	}
 	// A server that never begins to answer must leave time for the other attempts.
 	c.shared.ResponseHeaderTimeout = c.timeout / maxAttempts
 	lifetime, end := context.WithCancel(context.Background())
 	c.close = end
-	c.tokens = newTokenSource(c.login(lifetime, config.Credentials, config.TokenAuthorization))
+	c.tokens = newTokenSource(c.tokenRequest(lifetime, config.Credentials, config.TokenAuthorization))
 	return c, nil
 }
 
-// Ahead is how long a request that was made now would wait for its turn: for the rate limit, and for the service's
-// Retry-After. It takes no turn.
-func (c *Client) Ahead() time.Duration { return c.limits.ahead() }
+// RateLimitDelay returns how long a request that is made now would wait for the rate limit and for the
+// service's Retry-After. It reserves nothing.
+func (c *Client) RateLimitDelay() time.Duration { return c.limits.delay() }
 
 // Close ends a login under way and drops idle connections. Requests under way go on; those that still need a login fail.
 func (c *Client) Close() {

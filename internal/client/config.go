@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 )
@@ -64,17 +65,17 @@ type Config struct {
 	RequestTimeout time.Duration
 	// RequestsPerSecond of this client, with a burst of the same size; 0 is 10, negative is no limit.
 	RequestsPerSecond float64
-	// MaxWait is how long a call waits for a turn (rate limit, Retry-After) before it gives up with NotSent; 0 is 15 s.
-	MaxWait time.Duration
+	// MaxRateLimitWait is how long a call waits for a turn (rate limit, Retry-After) before it gives up with NotSent; 0 is 15 s.
+	MaxRateLimitWait time.Duration
 	// CompleteMethod and RejectMethod; "" is Auto.
 	CompleteMethod, RejectMethod TransitionMethod
 	// Observe, if set, is called after every request with what may be logged and counted of it; by several callers at
 	// the same time.
-	Observe func(Request)
+	Observe func(RequestResult)
 }
 
-// Request is what may be told of one HTTP request: nothing in it is secret or personal.
-type Request struct {
+// RequestResult is what may be told of one HTTP request: nothing in it is secret or personal.
+type RequestResult struct {
 	Operation Operation
 	Method    string
 	Status    int     // 0: no answer
@@ -108,7 +109,7 @@ func parseBaseURL(raw string) (*url.URL, error) {
 		return nil, errors.New("base URL: must not hold a user name or password; use the credentials for that")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
 		return nil, errors.New("base URL: must have no query and no fragment")
-	case u.Scheme != "https" && (u.Scheme != "http" || !loopback(u.Hostname())):
+	case u.Scheme != "https" && (u.Scheme != "http" || !IsLoopback(u.Hostname())):
 		return nil, errors.New("base URL: must begin with https:// (http:// only for a loopback host such as 127.0.0.1)")
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
@@ -119,20 +120,38 @@ func parseBaseURL(raw string) (*url.URL, error) {
 	return u, nil
 }
 
+// ValidateProxyURL checks a URL by the rule of Config.ProxyURL. The error does not repeat the URL, which may hold a
+// password. An empty URL is invalid.
+func ValidateProxyURL(proxyURL string) error {
+	_, err := parseProxyURL(proxyURL)
+	return err
+}
+
+func parseProxyURL(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5"}, u.Scheme) {
+		return nil, errors.New("proxy URL: must be an http, https or socks5 URL with a host, " +
+			"such as http://proxy.example.com:3128")
+	}
+	return u, nil
+}
+
 // proxy is for http.Transport.
 func (c Config) proxy() (func(*http.Request) (*url.URL, error), error) {
 	raw := c.ProxyURL.Reveal()
 	if raw == "" {
 		return http.ProxyFromEnvironment, nil
 	}
-	u, err := url.Parse(raw)
-	if err != nil || u.Hostname() == "" || u.Scheme != "http" && u.Scheme != "https" && u.Scheme != "socks5" {
-		return nil, errors.New("proxy URL: must be an http, https or socks5 URL with a host, such as http://proxy.example.com:3128")
+	u, err := parseProxyURL(raw)
+	if err != nil {
+		return nil, err
 	}
 	return http.ProxyURL(u), nil
 }
 
-func loopback(host string) bool {
+// IsLoopback reports whether a host name or an IP address without a port means this machine: localhost in any letter
+// case, 127.0.0.0/8 and ::1. Only such a host may be reached over http.
+func IsLoopback(host string) bool {
 	if strings.EqualFold(host, "localhost") {
 		return true
 	}
@@ -172,7 +191,7 @@ func (c Config) validate() error {
 	switch {
 	case c.RequestTimeout < 0:
 		return errors.New("request timeout: must not be negative")
-	case c.MaxWait < 0:
+	case c.MaxRateLimitWait < 0:
 		return errors.New("maximum wait: must not be negative")
 	case math.IsNaN(c.RequestsPerSecond) || math.IsInf(c.RequestsPerSecond, 0):
 		return errors.New("requests per second: must be a number; negative for no limit")

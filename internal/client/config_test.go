@@ -38,7 +38,7 @@ func TestConfigurationErrors(t *testing.T) {
 		"reject method":             {func(c *Config) { c.RejectMethod = "patch" }, "reject method: must be"},
 		"CA bundle":                 {func(c *Config) { c.CABundle = []byte("canary") }, "CA bundle: holds no PEM certificate"},
 		"request timeout":           {func(c *Config) { c.RequestTimeout = -1 }, "request timeout: must not be negative"},
-		"maximum wait":              {func(c *Config) { c.MaxWait = -1 }, "maximum wait: must not be negative"},
+		"maximum wait":              {func(c *Config) { c.MaxRateLimitWait = -1 }, "maximum wait: must not be negative"},
 		"rate that is no number":    {func(c *Config) { c.RequestsPerSecond = math.NaN() }, "requests per second: must be"},
 		"rate without end":          {func(c *Config) { c.RequestsPerSecond = math.Inf(1) }, "requests per second: must be"},
 	} {
@@ -76,6 +76,29 @@ func TestBaseURLs(t *testing.T) {
 		c := newClient(t, Config{BaseURL: base, Credentials: Credentials{ClientID: "id", ClientSecret: Hide("secret")}})
 		if got := c.url(call{op: OpRetrieveReferences}); got != want {
 			t.Errorf("%s: %s, want %s", base, got, want)
+		}
+	}
+}
+
+func TestValidateProxyURL(t *testing.T) {
+	for proxy, valid := range map[string]bool{
+		"http://proxy.example.com:3128": true, "https://user:password@proxy.example.com": true, "socks5://127.0.0.1:1080": true,
+		"": false, "proxy.example.com:3128": false, "http://:3128": false, "socks4://canary.example.com": false, "http://canary.example.com/%zz": false,
+	} {
+		err := ValidateProxyURL(proxy)
+		if (err == nil) != valid || err != nil && strings.Contains(err.Error(), "canary") {
+			t.Errorf("%q: %v", proxy, err)
+		}
+	}
+}
+
+func TestIsLoopback(t *testing.T) {
+	for host, want := range map[string]bool{
+		"localhost": true, "LocalHost": true, "127.0.0.1": true, "127.9.9.9": true, "::1": true, "::ffff:127.0.0.1": true,
+		"": false, "localhost.example.com": false, "127.0.0.1.example.com": false, "0.0.0.0": false, "10.0.0.1": false, "::": false,
+	} {
+		if got := IsLoopback(host); got != want {
+			t.Errorf("%q: %v, want %v", host, got, want)
 		}
 	}
 }

@@ -82,8 +82,8 @@ func (w *world) referenceData() int64 {
 	if !ok || kyc.ID != 17 || byName != kyc || byID != kyc || len(references.MandateTypes) != 3 {
 		w.t.Errorf("mandate types %+v", references.MandateTypes)
 	}
-	country, _ := client.Find(references.Countries, client.Reference{Code: "GB"})
-	passport, _ := client.Find(references.DocumentTypes, client.Reference{Code: "passport"})
+	country, _ := client.FindReference(references.Countries, client.Reference{Code: "GB"})
+	passport, _ := client.FindReference(references.DocumentTypes, client.Reference{Code: "passport"})
 	if country.Name != "United Kingdom" || passport.Name != "Passport" || len(references.Countries) != 5 || len(references.DocumentTypes) != 3 {
 		w.t.Errorf("countries %+v, documents %+v", references.Countries, references.DocumentTypes)
 	}

@@ -80,7 +80,7 @@ func newWorld(t rapid.TB, spoken reading, secure bool) *world {
 	w.config = client.Config{
 		Credentials:       client.Credentials{Username: "user", Password: client.Hide(canary), ClientID: "id", ClientSecret: client.Hide(canary)},
 		RequestsPerSecond: -1,
-		Observe:           func(r client.Request) { logger.Info("observed", "request", r) },
+		Observe:           func(r client.RequestResult) { logger.Info("observed", "request", r) },
 	}
 	if secure {
 		served.EnableHTTP2 = true

@@ -164,7 +164,7 @@ func FuzzReferences(f *testing.F) {
 				if !ids[r.ID] || !texts[r.Name] || !texts[r.Code] || !texts[r.Description] {
 					t.Errorf("%+v is not in the answer", r)
 				}
-				if found, ok := Find(list, Reference{ID: r.ID}); r.ID != 0 && (!ok || found.ID != r.ID) {
+				if found, ok := FindReference(list, Reference{ID: r.ID}); r.ID != 0 && (!ok || found.ID != r.ID) {
 					t.Errorf("%+v is not found by its id", r)
 				}
 			}

@@ -102,7 +102,7 @@ func TestDecodeIndividual(t *testing.T) {
 }
 
 func TestDecodeCheckAnswer(t *testing.T) {
-	for body, want := range map[string]CheckAnswer{
+	for body, want := range map[string]CheckReviewResponse{
 		`{"message":"The check was accepted"}`: {Message: Hide("The check was accepted"), Raw: Hide(raw(`{"message":"The check was accepted"}`))},
 		`"accepted"`:                           {Raw: Hide(raw(`"accepted"`))},
 		`{"message":["x"]}`:                    {Raw: Hide(raw(`{"message":["x"]}`))},

@@ -71,8 +71,8 @@ type Error struct {
 	RetryAfter time.Duration
 
 	detail string   // one of our own fixed sentences
-	allow  []string // of a 405: those of our methods that the service allows
-	ctx    error    // context.Canceled or context.DeadlineExceeded, for errors.Is
+	allowedMethods  []string // of a 405: those of our methods that the service allows
+	contextErr    error    // context.Canceled or context.DeadlineExceeded, for errors.Is
 }
 
 // Error implements error.
@@ -100,7 +100,7 @@ func (e *Error) Error() string {
 	case Refused:
 		b.WriteString(" (nothing was done)")
 	default:
-		if operations[e.Operation].mutating {
+		if operations[e.Operation].mutates {
 			b.WriteString(" (it is unknown whether it was carried out)")
 		}
 	}
@@ -109,7 +109,7 @@ func (e *Error) Error() string {
 
 // Unwrap gives the context's error if the caller's context ended the call, else nil. Transport errors are not
 // unwrapped: their texts hold URLs and addresses.
-func (e *Error) Unwrap() error { return e.ctx }
+func (e *Error) Unwrap() error { return e.contextErr }
 
 // OutcomeOf gives the Outcome of an error that a Client method returned, and Unknown for any other error.
 func OutcomeOf(err error) Outcome {
@@ -147,15 +147,15 @@ func RetryAfterOf(err error) time.Duration {
 	return 0
 }
 
-// ofLogin turns the failure of a login into that of the operation that needed it.
-func (e *Error) ofLogin(op Operation) *Error {
+// asLoginFailure turns the failure of a login into that of the operation that needed it.
+func (e *Error) asLoginFailure(op Operation) *Error {
 	outer := *e
 	outer.Operation, outer.Outcome, outer.Login = op, NotSent, true
 	return &outer
 }
 
-// ofBoth is what is known about the effect of two requests of the same call.
-func ofBoth(one, other Outcome) Outcome {
+// worstOutcome is what is known about the effect of two requests of the same call.
+func worstOutcome(one, other Outcome) Outcome {
 	switch {
 	case one == Unknown || other == Unknown:
 		return Unknown

@@ -13,7 +13,7 @@ func guarantees() string {
 	for _, call := range someCalls() {
 		row := operations[call.op]
 		yes := map[bool]string{true: "yes", false: "no"}
-		retry := map[retryClass]string{retryNever: "never", retryUndone: "if nothing was done", retrySafe: "any passing fault"}
+		retry := map[retryClass]string{retryNever: "never", retryIfNotExecuted: "if nothing was done", retrySafe: "any passing fault"}
 		method, limit, deadline := row.method, fmt.Sprintf("%d KiB", row.maxBody>>10), "`RequestTimeout`"
 		if method == "" {
 			method = "PATCH, POST or PUT"
@@ -24,7 +24,7 @@ func guarantees() string {
 		if call.op == OpIndividualReport {
 			limit = "the caller's"
 		}
-		fmt.Fprintf(&b, "| %s | %s `%s` | %s | %s | %s | %s | %s |\n", call.op, method, row.path, yes[row.mutating], yes[row.emails], retry[row.retry], limit, deadline)
+		fmt.Fprintf(&b, "| %s | %s `%s` | %s | %s | %s | %s | %s |\n", call.op, method, row.path, yes[row.mutates], yes[row.emailsPeople], retry[row.retry], limit, deadline)
 	}
 	return b.String()
 }

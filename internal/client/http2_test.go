@@ -131,7 +131,7 @@ func TestHTTP2SendsOnce(t *testing.T) {
 				c := newClient(t, s.config)
 				signIn(c)
 				for _, p := range []*payload{&c.resend, &c.reset} { // without a body there is less to keep net/http from it
-					p.learned.Store(&reading{})
+					p.learned.Store(&payloadReading{})
 				}
 				e := asError(t, callOf(t, op).run(t.Context(), c))
 				if e.Outcome != Unknown {

@@ -49,24 +49,24 @@ func (c *Client) RetrieveIndividual(ctx context.Context, id int64) (*Individual,
 // Errors: NotSent and Refused (KindNotFound, KindInvalid, ...): no mail went out. Unknown: one may have; to call again
 // may send another.
 func (c *Client) ResendInvites(ctx context.Context, individualID int64) error {
-	_, err := c.doOpen(ctx, call{op: OpResendInvites, id: individualID}, &c.resend)
+	_, err := c.doWithReadings(ctx, call{op: OpResendInvites, id: individualID}, &c.resend)
 	return err
 }
 
 // ResetIndividual resets what an individual has entered and the checks, and e-mails a new code to begin again: POST
 // /ext/individuals/{id}/reset with an empty object. Ids of checks may change. Otherwise as ResendInvites.
 func (c *Client) ResetIndividual(ctx context.Context, individualID int64) error {
-	_, err := c.doOpen(ctx, call{op: OpResetIndividual, id: individualID}, &c.reset)
+	_, err := c.doWithReadings(ctx, call{op: OpResetIndividual, id: individualID}, &c.reset)
 	return err
 }
 
 func parseIndividual(o object) Individual {
 	individual := Individual{
-		ID: o.id("id"), State: parseState(o.get("status", "state")), TermsAccepted: o.truth("terms_accepted"),
+		ID: o.id("id"), State: parseState(o.get("status", "state")), TermsAccepted: o.boolean("terms_accepted"),
 		ChecksInReview: o.count("checks_in_review"), ChecksPending: o.count("checks_in_pending"), ChecksPassed: o.count("checks_passed"),
 		CompletedActions: parseActions(o.objects("completed_actions")),
 	}
-	if reference, err := o.only("reference"); err == nil {
+	if reference, err := o.unambiguous("reference"); err == nil {
 		text, _ := parseString(reference)
 		individual.Reference = Hide(text)
 	}

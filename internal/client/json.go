@@ -27,15 +27,15 @@ func parseObject(data []byte) (object, error) {
 	if !json.Valid(data) {
 		return nil, errJSON
 	}
-	o, ok := objectIn(bytes.TrimSpace(data))
+	o, ok := asObject(bytes.TrimSpace(data))
 	if !ok {
 		return nil, errJSON
 	}
 	return o, nil
 }
 
-// objectIn takes an object inside valid JSON apart; false if it is none.
-func objectIn(valid json.RawMessage) (object, bool) {
+// asObject takes an object inside valid JSON apart; false if it is none.
+func asObject(valid json.RawMessage) (object, bool) {
 	if len(valid) == 0 || valid[0] != '{' {
 		return nil, false
 	}
@@ -61,8 +61,8 @@ func unquote(quoted json.RawMessage) []byte {
 	return []byte(text)
 }
 
-// listIn takes a list inside valid JSON apart; false if it is none.
-func listIn(valid json.RawMessage) ([]json.RawMessage, bool) {
+// asList takes a list inside valid JSON apart; false if it is none.
+func asList(valid json.RawMessage) ([]json.RawMessage, bool) {
 	if len(valid) == 0 || valid[0] != '[' {
 		return nil, false
 	}
@@ -137,8 +137,8 @@ func encode(body any) []byte {
 	return encoded
 }
 
-// get gives the member with one of the names, exact spelling first, then letter case, '_', '-' and ' ' ignored. null is
-// the same as missing.
+// get gives the member with one of the names, exact matches first, then those whose folded names
+// are equal. null is the same as missing.
 func (o object) get(names ...string) json.RawMessage { return o.find(names, isSomething) }
 
 // find is get for a value that fits.
@@ -160,8 +160,8 @@ func (o object) find(names []string, fits func(json.RawMessage) bool) json.RawMe
 	return nil
 }
 
-// only is get for members that decide something: two spellings or two values are an error, not a choice.
-func (o object) only(name string) (json.RawMessage, error) {
+// unambiguous is get for members that decide something: two spellings or two values are an error, not a choice.
+func (o object) unambiguous(name string) (json.RawMessage, error) {
 	var found json.RawMessage
 	for _, m := range o {
 		if !alike(m.name, name) || isNull(m.value) {
@@ -180,7 +180,7 @@ func (o object) only(name string) (json.RawMessage, error) {
 func (o object) unwrap(names ...string) object {
 	for range maxWrappers {
 		inner := o.wrapped(names...)
-		if o.identified() || len(inner) != 1 {
+		if o.hasID() || len(inner) != 1 {
 			break
 		}
 		o = inner[0]
@@ -198,16 +198,16 @@ func (o object) wrapped(names ...string) []object {
 		if !slices.ContainsFunc(names, func(n string) bool { return alike(m.name, n) }) {
 			continue
 		}
-		if inner, ok := objectIn(m.value); ok {
+		if inner, ok := asObject(m.value); ok {
 			found = append(found, inner)
 		}
 	}
 	return found
 }
 
-// identified tells whether an object has an id, or members that do not agree on it.
-func (o object) identified() bool {
-	raw, err := o.only("id")
+// hasID tells whether an object has an id, or members that do not agree on it.
+func (o object) hasID() bool {
+	raw, err := o.unambiguous("id")
 	_, ok := parseID(raw)
 	return ok || err != nil
 }
@@ -245,7 +245,7 @@ func alike[T ~string | ~[]byte](a T, b string) bool {
 	}
 }
 
-func isJoint(c byte) bool { return c == '_' || c == '-' || c == ' ' }
+func isJoint(c byte) bool { return c == '_' || c == '-' || c == '.' || c == ' ' }
 
 func lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {
@@ -254,12 +254,13 @@ func lower(c byte) byte {
 	return c
 }
 
-// fold takes out of a name what the interface leaves open: letter case, and how words are joined.
-func fold(s string) string {
+// FoldName removes from a name what the interface leaves open: letter case, and the characters that join words
+// ('_', '-', '.' and space). Two names are the same if their folded forms are equal. Not documented: our reading.
+func FoldName(name string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
-		if r == '_' || r == '-' || r == ' ' {
+		if r < utf8.RuneSelf && isJoint(byte(r)) {
 			return -1
 		}
 		return r
-	}, s))
+	}, name))
 }

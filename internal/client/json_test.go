@@ -25,20 +25,21 @@ func TestParseID(t *testing.T) {
 // TestStrictMembers: what decides which application this is has one value or none.
 func TestStrictMembers(t *testing.T) {
 	for text, want := range map[string]int64{
-		`{"id":1}`:                                    1,
-		`{"ID":1}`:                                    1,
-		`{"i_d":1}`:                                   1,
-		`{"\u0069d":1}`:                               1,
-		`{"id":1,"id":1}`:                             1,
-		`{"id":null,"Id":1}`:                          1,
-		`{"id":1,"id":null}`:                          1,
-		`{"id":1,"id":2}`:                             0,
-		`{"id":1,"ID":2}`:                             0,
-		`{"id":1,"\u0049D":2}`:                        0,
-		`{"id":1,"id":"1"}`:                           0, // the same to us, but two values: whoever wrote that is not to be trusted
-		`{"id":[1]}`:                                  0,
-		`{"id":1,"ID":2,"data":{"id":3}}`:             0, // members that do not agree must not lead to a third id
-		`{"id":"r-7","ID":1,"data":{"id":1}}`:         0,
+		`{"id":1}`:                            1,
+		`{"ID":1}`:                            1,
+		`{"i_d":1}`:                           1,
+		`{"i.d":1}`:                           1,
+		`{"\u0069d":1}`:                       1,
+		`{"id":1,"id":1}`:                     1,
+		`{"id":null,"Id":1}`:                  1,
+		`{"id":1,"id":null}`:                  1,
+		`{"id":1,"id":2}`:                     0,
+		`{"id":1,"ID":2}`:                     0,
+		`{"id":1,"\u0049D":2}`:                0,
+		`{"id":1,"id":"1"}`:                   0, // the same to us, but two values: whoever wrote that is not to be trusted
+		`{"id":[1]}`:                          0,
+		`{"id":1,"ID":2,"data":{"id":3}}`:     0, // members that do not agree must not lead to a third id
+		`{"id":"r-7","ID":1,"data":{"id":1}}`: 0,
 		`{"data":{"id":1,"id":2,"data":{"id":3}}}`:    0,
 		`{"identifier":1}`:                            0,
 		`{"data":{"id":1}}`:                           1,
@@ -55,6 +56,17 @@ func TestStrictMembers(t *testing.T) {
 		o, _ := parseObject([]byte(text))
 		if got := o.unwrap().id("id"); got != want {
 			t.Errorf("%.60s: %d, want %d", text, got, want)
+		}
+	}
+}
+
+func TestFoldName(t *testing.T) {
+	for name, want := range map[string]string{
+		"": "", "_-. ": "", "id": "id", "first_name": "firstname", "First-Name": "firstname", "first.name": "firstname",
+		"FIRST NAME": "firstname", "mandateType": "mandatetype", "\u00c9tat_1": "\u00e9tat1", "a/b": "a/b",
+	} {
+		if got := FoldName(name); got != want {
+			t.Errorf("%q: %q, want %q", name, got, want)
 		}
 	}
 }
@@ -89,7 +101,7 @@ func FuzzParseObject(f *testing.F) {
 		for _, m := range o {
 			var want []json.RawMessage
 			isList := json.Unmarshal(m.value, &want) == nil && want != nil
-			got, ok := listIn(m.value)
+			got, ok := asList(m.value)
 			if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" || ok != isList {
 				t.Errorf("list %s (-encoding/json +ours):\n%s", m.value, diff)
 			}

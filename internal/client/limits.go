@@ -19,7 +19,7 @@ type limits struct {
 	retries *rate.Limiter
 
 	mu   sync.Mutex
-	gate time.Time // no request before it: the service's Retry-After
+	notBefore time.Time // no request before it: the service's Retry-After
 }
 
 func newLimits(perSecond float64, maxWait time.Duration) *limits {
@@ -42,10 +42,10 @@ func (l *limits) wait(ctx context.Context) (tooFar time.Duration) {
 			return delay
 		}
 		if !sleep(ctx, delay) {
-			l.giveBack(turn)
+			l.cancel(turn)
 			return 0
 		}
-		if l.untilGate() <= 0 { // else a Retry-After came while we slept
+		if l.holdOffRemaining() <= 0 { // else a Retry-After came while we slept
 			return 0
 		}
 	}
@@ -57,59 +57,59 @@ func (l *limits) reserve(ctx context.Context) (*rate.Reservation, time.Duration)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	begin := l.begin(now)
+	begin := l.earliest(now)
 	turn := l.rate.ReserveN(begin, 1)
 	delay := turn.DelayFrom(now)
-	if !affordable(ctx, delay, l.maxWait) {
+	if !withinDeadline(ctx, delay, l.maxWait) {
 		turn.CancelAt(begin)
 		return nil, delay
 	}
 	return turn, delay
 }
 
-// ahead is how far away the next turn is. Nothing is taken.
-func (l *limits) ahead() time.Duration {
+// delay is how long a request that is made now would wait. It reserves nothing.
+func (l *limits) delay() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	begin := l.begin(now)
+	begin := l.earliest(now)
 	turn := l.rate.ReserveN(begin, 1)
 	defer turn.CancelAt(begin)
 	return turn.DelayFrom(now)
 }
 
-func (l *limits) giveBack(turn *rate.Reservation) {
+func (l *limits) cancel(turn *rate.Reservation) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	turn.CancelAt(l.begin(time.Now()))
+	turn.CancelAt(l.earliest(time.Now()))
 }
 
-// begin is the time from which turns count: when the gate opens. Counted from now, all that came due behind a closed
+// earliest is the time from which turns count: when the gate opens. Counted from now, all that came due behind a closed
 // gate would leave together when it opens.
-func (l *limits) begin(now time.Time) time.Time {
-	if l.gate.After(now) {
-		return l.gate
+func (l *limits) earliest(now time.Time) time.Time {
+	if l.notBefore.After(now) {
+		return l.notBefore
 	}
 	return now
 }
 
-func (l *limits) untilGate() time.Duration {
+func (l *limits) holdOffRemaining() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return time.Until(l.gate)
+	return time.Until(l.notBefore)
 }
 
 // holdOff keeps all callers from sending for d.
 func (l *limits) holdOff(d time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if until := time.Now().Add(min(d, maxRetryAfter)); until.After(l.gate) {
-		l.gate = until
+	if until := time.Now().Add(min(d, maxRetryAfter)); until.After(l.notBefore) {
+		l.notBefore = until
 	}
 }
 
-// affordable tells whether a wait is worth beginning.
-func affordable(ctx context.Context, delay, most time.Duration) bool {
+// withinDeadline tells whether a wait is worth beginning.
+func withinDeadline(ctx context.Context, delay, most time.Duration) bool {
 	deadline, bounded := ctx.Deadline()
 	return delay <= most && (!bounded || delay <= time.Until(deadline))
 }

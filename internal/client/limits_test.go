@@ -243,7 +243,7 @@ func TestAhead(t *testing.T) {
 		wants := func(want time.Duration) {
 			t.Helper()
 			for range 3 {
-				if got := l.ahead().Round(time.Millisecond); got != want {
+				if got := l.delay().Round(time.Millisecond); got != want {
 					t.Errorf("the next turn is %s ahead, want %s", got, want)
 				}
 			}

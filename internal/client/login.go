@@ -21,9 +21,9 @@ const (
 	maxLifetime = 24 * time.Hour
 )
 
-// login makes the function that gets a token (interface: Get access token). It is one request; whoever waits may retry.
+// tokenRequest makes the function that gets a token (interface: Get access token). It is one request; whoever waits may retry.
 // It has no part in the rate limit, because those who wait for it have had their turn.
-func (c *Client) login(lifetime context.Context, credentials Credentials, auth TokenAuthorization) func() (*token, *Error) {
+func (c *Client) tokenRequest(lifetime context.Context, credentials Credentials, auth TokenAuthorization) func() (*token, *Error) {
 	form := url.Values{"grant_type": {"password"}}
 	for field, value := range map[string]string{
 		"username": credentials.Username, "password": credentials.Password.Reveal(),
@@ -42,10 +42,10 @@ func (c *Client) login(lifetime context.Context, credentials Credentials, auth T
 	return func() (*token, *Error) {
 		ctx, cancel := context.WithTimeoutCause(lifetime, operations[OpToken].deadline, errDeadline)
 		defer cancel()
-		if wait := c.limits.untilGate(); wait > 0 {
-			return nil, heldBack(OpToken, wait)
+		if wait := c.limits.holdOffRemaining(); wait > 0 {
+			return nil, rateLimited(OpToken, wait)
 		}
-		answer, e := c.roundTrip(ctx, outgoing{op: OpToken, method: http.MethodPost, url: c.url(call{op: OpToken}),
+		answer, e := c.roundTrip(ctx, httpRequest{op: OpToken, method: http.MethodPost, url: c.url(call{op: OpToken}),
 			contentType: "application/x-www-form-urlencoded", authorization: header.Reveal(), body: body.Reveal()})
 		if e != nil {
 			return nil, e

@@ -34,20 +34,20 @@ type retryClass int
 const (
 	// retryNever: one request, whatever happens. The zero value, so that a forgotten entry is the safe one.
 	retryNever retryClass = iota
-	// retryUndone: again only when provably nothing was done: the request never left, or was turned away by a rate limit.
-	retryUndone
+	// retryIfNotExecuted: again only when provably nothing was done: the request never left, or was turned away by a rate limit.
+	retryIfNotExecuted
 	// retrySafe: again after any passing fault; the operation changes nothing.
 	retrySafe
 )
 
-// properties is what the client knows about an operation. Everything that decides about sending, repeating or reading
+// operationSpec is what the client knows about an operation. Everything that decides about sending, repeating or reading
 // is here as data; no method carries rules of its own.
-type properties struct {
+type operationSpec struct {
 	method   string // the documented method; empty where the interface shows none
 	path     string // below /api/v1; {id} stands for the one path parameter
-	mutating bool
-	emails   bool // real people get mail: sent once, never cut short, never replayed
-	done     bool // any 2xx is success: the answer's body is read if it can be, and not needed
+	mutates bool
+	emailsPeople   bool // real people get mail: sent once, never cut short, never replayed
+	bodyOptional     bool // any 2xx is success: the answer's body is read if it can be, and not needed
 	retry    retryClass
 	deadline time.Duration // for the whole call, retries and login included; 0: Config.RequestTimeout
 	maxBody  int64         // of the answer, after decompression; a report's own limit is the caller's
@@ -64,21 +64,21 @@ const (
 	maxToken       = 64 << 10
 )
 
-var operations = map[Operation]properties{
+var operations = map[Operation]operationSpec{
 	OpToken:               {method: http.MethodPost, path: "/ext/authentications/token", retry: retryNever, deadline: loginDeadline, maxBody: maxToken},
-	OpCreateApplication:   {method: http.MethodPost, path: "/ext/applications", mutating: true, emails: true, retry: retryNever, deadline: emailDeadline, maxBody: maxJSON},
+	OpCreateApplication:   {method: http.MethodPost, path: "/ext/applications", mutates: true, emailsPeople: true, retry: retryNever, deadline: emailDeadline, maxBody: maxJSON},
 	OpRetrieveApplication: {method: http.MethodGet, path: "/ext/applications/{id}", retry: retrySafe, maxBody: maxJSON},
-	OpDeleteApplication:   {method: http.MethodDelete, path: "/ext/applications/{id}", mutating: true, done: true, retry: retryUndone, maxBody: maxJSON},
-	OpArchiveApplication:  {method: http.MethodPatch, path: "/ext/applications/{id}/archive", mutating: true, done: true, retry: retryUndone, maxBody: maxJSON},
-	OpCompleteApplication: {path: "/ext/applications/{id}/complete", mutating: true, done: true, retry: retryUndone, maxBody: maxJSON},
-	OpRejectApplication:   {path: "/ext/applications/{id}/reject", mutating: true, done: true, retry: retryUndone, maxBody: maxJSON},
-	OpAcceptCheck:         {method: http.MethodPatch, path: "/check/{id}/accept", mutating: true, done: true, retry: retryUndone, maxBody: maxJSON},
-	OpRejectCheck:         {method: http.MethodPatch, path: "/check/{id}/reject", mutating: true, done: true, retry: retryUndone, maxBody: maxJSON},
+	OpDeleteApplication:   {method: http.MethodDelete, path: "/ext/applications/{id}", mutates: true, bodyOptional: true, retry: retryIfNotExecuted, maxBody: maxJSON},
+	OpArchiveApplication:  {method: http.MethodPatch, path: "/ext/applications/{id}/archive", mutates: true, bodyOptional: true, retry: retryIfNotExecuted, maxBody: maxJSON},
+	OpCompleteApplication: {path: "/ext/applications/{id}/complete", mutates: true, bodyOptional: true, retry: retryIfNotExecuted, maxBody: maxJSON},
+	OpRejectApplication:   {path: "/ext/applications/{id}/reject", mutates: true, bodyOptional: true, retry: retryIfNotExecuted, maxBody: maxJSON},
+	OpAcceptCheck:         {method: http.MethodPatch, path: "/check/{id}/accept", mutates: true, bodyOptional: true, retry: retryIfNotExecuted, maxBody: maxJSON},
+	OpRejectCheck:         {method: http.MethodPatch, path: "/check/{id}/reject", mutates: true, bodyOptional: true, retry: retryIfNotExecuted, maxBody: maxJSON},
 	OpRetrieveIndividual:  {method: http.MethodGet, path: "/ext/individuals/{id}", retry: retrySafe, maxBody: maxJSON},
-	OpResendInvites:       {method: http.MethodPost, path: "/ext/individuals/{id}/invites/resend", mutating: true, emails: true, done: true, retry: retryNever, deadline: emailDeadline, maxBody: maxJSON},
-	OpResetIndividual:     {method: http.MethodPost, path: "/ext/individuals/{id}/reset", mutating: true, emails: true, done: true, retry: retryNever, deadline: emailDeadline, maxBody: maxJSON},
+	OpResendInvites:       {method: http.MethodPost, path: "/ext/individuals/{id}/invites/resend", mutates: true, emailsPeople: true, bodyOptional: true, retry: retryNever, deadline: emailDeadline, maxBody: maxJSON},
+	OpResetIndividual:     {method: http.MethodPost, path: "/ext/individuals/{id}/reset", mutates: true, emailsPeople: true, bodyOptional: true, retry: retryNever, deadline: emailDeadline, maxBody: maxJSON},
 	OpIndividualReport:    {method: http.MethodGet, path: "/ext/individuals/{id}/report", retry: retrySafe, deadline: reportDeadline, maxBody: maxJSON},
 	OpRetrieveReferences:  {method: http.MethodGet, path: "/ext/references", retry: retrySafe, maxBody: maxJSON},
-	OpSubscribeWebhook:    {method: http.MethodPost, path: "/ext/webhooks/subscribe", mutating: true, done: true, retry: retryUndone, maxBody: maxJSON},
+	OpSubscribeWebhook:    {method: http.MethodPost, path: "/ext/webhooks/subscribe", mutates: true, bodyOptional: true, retry: retryIfNotExecuted, maxBody: maxJSON},
 	OpRetrieveWebhook:     {method: http.MethodGet, path: "/ext/webhooks/retrieve/{id}", retry: retrySafe, maxBody: maxJSON},
 }

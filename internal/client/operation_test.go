@@ -53,13 +53,13 @@ func TestEveryOperationHasARow(t *testing.T) {
 		if row.maxBody <= 0 || row.maxBody > 1<<20 {
 			t.Errorf("%s reads %d bytes; the limit is 1 MiB", call.op, row.maxBody)
 		}
-		if row.emails != emailing[call.op] {
-			t.Errorf("%s: the row says emails=%v", call.op, row.emails)
+		if row.emailsPeople != emailing[call.op] {
+			t.Errorf("%s: the row says emails=%v", call.op, row.emailsPeople)
 		}
-		if row.emails && (row.retry != retryNever || !row.mutating || row.deadline == 0) {
+		if row.emailsPeople && (row.retry != retryNever || !row.mutates || row.deadline == 0) {
 			t.Errorf("%s e-mails people: it is sent once, with its own deadline", call.op)
 		}
-		if safe := call.method == http.MethodGet; (row.retry == retrySafe) != safe || row.mutating == safe && call.op != OpToken {
+		if safe := call.method == http.MethodGet; (row.retry == retrySafe) != safe || row.mutates == safe && call.op != OpToken {
 			t.Errorf("%s: only what changes nothing is retried after any fault", call.op)
 		}
 	}

@@ -10,28 +10,28 @@ import (
 
 // The interface shows no pagination. These are the names by which others say that a list is only the beginning of one.
 var (
-	furtherNames = []string{"next", "next_page", "next_url", "next_link", "next_cursor", "next_token", "next_page_token", "has_next", "has_more", "more"}
+	nextPageNames = []string{"next", "next_page", "next_url", "next_link", "next_cursor", "next_token", "next_page_token", "has_next", "has_more", "more"}
 	countNames   = []string{"count", "total", "total_count", "total_items", "total_results", "total_records", "total_elements"}
 	pagesNames   = []string{"pages", "page_count", "total_pages", "last_page"}
 )
 
-// continued tells whether what is around a list of some length says that there is more.
-func continued(raw json.RawMessage, length, depth int) bool {
-	o, _ := objectIn(raw)
+// hasMore tells whether what is around a list of some length says that there is more.
+func hasMore(raw json.RawMessage, length, depth int) bool {
+	o, _ := asObject(raw)
 	return depth < 4 && slices.ContainsFunc(o, func(m member) bool {
 		named := func(names []string) bool {
 			return slices.ContainsFunc(names, func(name string) bool { return alike(m.name, name) })
 		}
 		number, _ := parseID(m.value)
 		switch {
-		case named(furtherNames):
+		case named(nextPageNames):
 			return !isNull(m.value) && !slices.Contains([]string{"false", `""`, "0"}, string(m.value))
 		case named(countNames):
 			return number > int64(length)
 		case named(pagesNames):
 			return number > 1
 		default:
-			return continued(m.value, length, depth+1)
+			return hasMore(m.value, length, depth+1)
 		}
 	})
 }

@@ -26,7 +26,7 @@ func (i *Individual) Person() Sensitive[Person] {
 }
 
 func parsePerson(o object) Person {
-	address, _ := objectIn(o.get("address"))
+	address, _ := asObject(o.get("address"))
 	return Person{
 		Email: o.text("email"), Title: o.text("title"), FirstName: o.text("first_name"), MiddleName: o.text("middle_name"),
 		LastName: o.text("last_name"), DateOfBirth: o.text("date_of_birth"), Gender: o.text("gender"),

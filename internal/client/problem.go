@@ -23,10 +23,10 @@ type FieldError struct {
 }
 
 // Path leads to a field of the request: `individuals`, 0, `reference`.
-type Path []Step
+type Path []PathStep
 
-// Step of a Path: a field or a list index.
-type Step struct {
+// PathStep of a Path: a field or a list index.
+type PathStep struct {
 	// Field of the interface, such as "reference"; "" for an index, and for a name that the interface does not know.
 	Field string
 	// Index into a list, counted from 0; -1 for a field.
@@ -55,11 +55,11 @@ var requestFields = []string{
 // another class than the answer's, such as a gateway's 400 about a 502 behind it.
 func parseProblem(status int, body []byte) *Problem {
 	o, err := parseObject(body)
-	if err != nil || o.aboutSomething(0) {
+	if err != nil || o.identifiesResource(0) {
 		return nil
 	}
 	p := &Problem{Type: Hide(o.text("type")), Title: Hide(o.text("title")), Detail: Hide(o.text("detail")), Instance: Hide(o.text("instance"))}
-	if exception, ok := objectIn(o.get("exception")); ok {
+	if exception, ok := asObject(o.get("exception")); ok {
 		p.collect(nil, exception)
 	}
 	declared, err := o.declaredStatus()
@@ -73,20 +73,20 @@ func parseProblem(status int, body []byte) *Problem {
 	}
 }
 
-// aboutSomething tells whether an object, or anything that it wraps, has an id, or several.
-func (o object) aboutSomething(depth int) bool {
-	return o.identified() || depth < maxWrappers && slices.ContainsFunc(o.wrapped("application", "mandate", "individual"),
-		func(inner object) bool { return inner.aboutSomething(depth + 1) })
+// identifiesResource tells whether an object, or anything that it wraps, has an id, or several.
+func (o object) identifiesResource(depth int) bool {
+	return o.hasID() || depth < maxWrappers && slices.ContainsFunc(o.wrapped("application", "mandate", "individual"),
+		func(inner object) bool { return inner.identifiesResource(depth + 1) })
 }
 
 // declaredStatus is the number that a problem's `status` begins with, as in "502 Bad Gateway"; 0 for a word or nothing.
 // It is an error if it is an object or a list, or said twice.
 func (o object) declaredStatus() (int, error) {
-	raw, err := o.only("status")
+	raw, err := o.unambiguous("status")
 	if err != nil || len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') {
 		return 0, errJSON
 	}
-	text := textIn(raw)
+	text := parseText(raw)
 	digits := text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
 	if digits == "" {
 		return 0, nil
@@ -102,26 +102,26 @@ func (p *Problem) collect(path Path, o object) {
 		if len(p.Errors) >= maxExceptionLeaves {
 			return
 		}
-		p.leaf(append(slices.Clip(path), field(string(m.name))), m.value)
+		p.addLeaf(append(slices.Clip(path), fieldStep(string(m.name))), m.value)
 	}
 }
 
-// leaf adds what is said at one place of the tree, and walks into what is no message. Something that is no message
+// addLeaf adds what is said at one place of the tree, and walks into what is no message. Something that is no message
 // either still counts: that a field is named at all is what decides.
-func (p *Problem) leaf(path Path, raw []byte) {
-	if o, ok := objectIn(raw); ok {
+func (p *Problem) addLeaf(path Path, raw []byte) {
+	if o, ok := asObject(raw); ok {
 		p.collect(path, o)
 		return
 	}
-	items, ok := listIn(raw)
+	items, ok := asList(raw)
 	if !ok {
 		items = []json.RawMessage{raw}
 	}
 	said := FieldError{Path: path}
 	something := false
 	for i, item := range items[:min(len(items), maxListIndex)] {
-		if o, ok := objectIn(item); ok {
-			p.collect(append(slices.Clip(path), Step{Index: i}), o)
+		if o, ok := asObject(item); ok {
+			p.collect(append(slices.Clip(path), PathStep{Index: i}), o)
 			continue
 		}
 		something = something || !isNull(item)
@@ -134,8 +134,8 @@ func (p *Problem) leaf(path Path, raw []byte) {
 	}
 }
 
-func field(name string) Step {
-	step := Step{Index: -1, Name: Hide(name)}
+func fieldStep(name string) PathStep {
+	step := PathStep{Index: -1, Name: Hide(name)}
 	for _, known := range requestFields {
 		if alike(known, name) {
 			step.Field = known

@@ -43,7 +43,7 @@ func isObject(value []byte) bool {
 	return kind == '{'
 }
 
-var joints = strings.NewReplacer("_", "", "-", "", " ", "")
+var joints = strings.NewReplacer("_", "", "-", "", ".", "", " ", "")
 
 // called tells whether a member has a name, however it is spelt.
 func (e entry) called(names ...string) bool {

@@ -54,9 +54,9 @@ func (r *References) add(raw json.RawMessage, depth int) {
 	if depth > 4 {
 		return
 	}
-	if items, ok := listIn(raw); ok {
+	if items, ok := asList(raw); ok {
 		for _, item := range items {
-			o, _ := objectIn(item)
+			o, _ := asObject(item)
 			if list := r.list(o.text("type", "kind", "category")); list != nil {
 				*list = append(*list, parseReference(o))
 			} else {
@@ -65,7 +65,7 @@ func (r *References) add(raw json.RawMessage, depth int) {
 		}
 		return
 	}
-	o, _ := objectIn(raw)
+	o, _ := asObject(raw)
 	for _, m := range o {
 		if list := r.list(string(m.name)); list != nil {
 			*list = append(*list, parseReferenceList(m.value)...)
@@ -76,7 +76,7 @@ func (r *References) add(raw json.RawMessage, depth int) {
 }
 
 func (r *References) list(name string) *[]Reference {
-	name = fold(name)
+	name = FoldName(name)
 	contains := func(words []string) bool {
 		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(name, w) })
 	}
@@ -98,9 +98,9 @@ func (r *References) list(name string) *[]Reference {
 // an object.
 func parseReferenceList(raw json.RawMessage) []Reference {
 	var references []Reference
-	if items, ok := listIn(raw); ok {
+	if items, ok := asList(raw); ok {
 		for _, item := range items {
-			if o, ok := objectIn(item); ok {
+			if o, ok := asObject(item); ok {
 				references = append(references, parseReference(o))
 			} else if code, ok := parseString(item); ok {
 				references = append(references, Reference{Code: code, Name: code})
@@ -108,9 +108,9 @@ func parseReferenceList(raw json.RawMessage) []Reference {
 		}
 		return references
 	}
-	o, _ := objectIn(raw)
+	o, _ := asObject(raw)
 	for _, m := range o {
-		if items, ok := listIn(m.value); ok && len(items) > 0 {
+		if items, ok := asList(m.value); ok && len(items) > 0 {
 			return parseReferenceList(m.value)
 		}
 		references = append(references, parseReferenceMember(m))
@@ -121,7 +121,7 @@ func parseReferenceList(raw json.RawMessage) []Reference {
 // parseReferenceMember reads one member of a map: "GB": "United Kingdom", "7": "KYC", "kyc": 7, or "kyc": {...}.
 func parseReferenceMember(m member) Reference {
 	var reference Reference
-	if o, ok := objectIn(m.value); ok {
+	if o, ok := asObject(m.value); ok {
 		reference = parseReference(o)
 	} else if name, ok := parseString(m.value); ok {
 		reference.Name = name
@@ -147,22 +147,22 @@ func parseReference(o object) Reference {
 // case. False if it is not in the reference data, or if several are that differ in their ids: a guess would create the
 // wrong application.
 func (r *References) MandateType(want Reference) (Reference, bool) {
-	return Find(r.MandateTypes, want)
+	return FindReference(r.MandateTypes, want)
 }
 
-// Find looks an entry up by id, by code or by name, whichever want has. False if none fits, or several that are not the
+// FindReference looks an entry up by id, by code or by name, whichever want has. False if none fits, or several that are not the
 // same.
-func Find(references []Reference, want Reference) (Reference, bool) {
-	matches := Matches(references, want)
+func FindReference(references []Reference, want Reference) (Reference, bool) {
+	matches := MatchReferences(references, want)
 	if len(matches) != 1 {
 		return Reference{}, false
 	}
 	return matches[0], true
 }
 
-// Matches gives the entries that fit by id, by code or by name, whichever want has; code and name without regard to
+// MatchReferences gives the entries that fit by id, by code or by name, whichever want has; code and name without regard to
 // letter case. What the service lists twice is given once.
-func Matches(references []Reference, want Reference) []Reference {
+func MatchReferences(references []Reference, want Reference) []Reference {
 	var matches []Reference
 	for _, have := range references {
 		fits := want.ID != 0 && want.ID == have.ID ||

@@ -95,13 +95,13 @@ func TestFindReferenceWithoutID(t *testing.T) {
 		"nothing is asked for": {Reference{}, nil},
 	} {
 		var codes []string
-		for _, match := range Matches(countries, test.want) {
+		for _, match := range MatchReferences(countries, test.want) {
 			codes = append(codes, match.Code)
 		}
 		if diff := cmp.Diff(test.codes, codes); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", name, diff)
 		}
-		if _, ok := Find(countries, test.want); ok != (len(test.codes) == 1) {
+		if _, ok := FindReference(countries, test.want); ok != (len(test.codes) == 1) {
 			t.Errorf("%s: found is %t", name, ok)
 		}
 	}

@@ -32,19 +32,19 @@ type report struct {
 	to      io.Writer
 	limit   int64
 	written int64
-	failure error // of the caller's writer
+	writeErr error // of the caller's writer
 }
 
 // Write implements io.Writer.
 func (r *report) Write(p []byte) (int, error) {
 	n, err := r.to.Write(p)
 	r.written += int64(n)
-	r.failure = err
+	r.writeErr = err
 	return n, err
 }
 
-// begun tells whether something was written, after which nothing may be sent again.
-func (r *report) begun() bool { return r != nil && r.written > 0 }
+// started tells whether something was written, after which nothing may be sent again.
+func (r *report) started() bool { return r != nil && r.written > 0 }
 
 func (r *report) receive(ctx context.Context, response *http.Response) *Error {
 	status := response.StatusCode
@@ -62,11 +62,11 @@ func (r *report) receive(ctx context.Context, response *http.Response) *Error {
 		}
 	}
 	switch {
-	case r.failure != nil:
+	case r.writeErr != nil:
 		return &Error{Operation: OpIndividualReport, Kind: KindCanceled, Status: status, detail: "the report could not be written to where it should go"}
 	case err != io.EOF: //nolint:errorlint // io.EOF itself is the end; wrapped, it is a connection that broke
-		return cutOff(ctx, OpIndividualReport, status, err)
-	case !r.begun():
+		return truncated(ctx, OpIndividualReport, status, err)
+	case !r.started():
 		return &Error{Operation: OpIndividualReport, Kind: KindUnreadable, Status: status, detail: "the answer is empty, there is no report in it"}
 	}
 	return nil

@@ -142,7 +142,7 @@ func TestNothingUnknownIsRepeatedUnlessItIsSafe(t *testing.T) {
 		KindMethodNotAllowed, KindConflict, KindRateLimited, KindRejected, KindServer, KindUnreadable, KindTooLarge} {
 		for _, outcome := range []Outcome{Unknown, NotSent, Refused} {
 			e := &Error{Outcome: outcome, Kind: kind}
-			if repeatable(retryNever, e) || outcome == Unknown && repeatable(retryUndone, e) {
+			if retryable(retryNever, e) || outcome == Unknown && retryable(retryIfNotExecuted, e) {
 				t.Errorf("%v, %s is repeated", outcome, kind)
 			}
 		}
@@ -159,9 +159,9 @@ func TestARefusedConnectionIsTriedAgain(t *testing.T) {
 	address := listener.Addr().String()
 	listener.Close()
 	for _, op := range []Operation{OpRetrieveReferences, OpSubscribeWebhook} {
-		observed := make(chan Request, 10)
+		observed := make(chan RequestResult, 10)
 		c := newClient(t, Config{BaseURL: "http://" + address, Credentials: Credentials{Username: "u", Password: Hide("p")},
-			Observe: func(r Request) { observed <- r }})
+			Observe: func(r RequestResult) { observed <- r }})
 		expectFailure(t, callOf(t, op).run(t.Context(), c), NotSent, KindUnreachable)
 		if len(observed) != maxAttempts {
 			t.Errorf("%s: %d attempts", op, len(observed))
@@ -203,7 +203,7 @@ func TestPauses(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
 				defer cancel()
 				begin := time.Now()
-				goesOn := c.pause(ctx, test.attempt, &Error{RetryAfter: test.retryAfter})
+				goesOn := c.backoff(ctx, test.attempt, &Error{RetryAfter: test.retryAfter})
 				if took := time.Since(begin); goesOn != test.goesOn || took < test.least || took > test.most {
 					t.Errorf("went on: %v, after %v", goesOn, took)
 				}
@@ -213,9 +213,9 @@ func TestPauses(t *testing.T) {
 }
 
 func TestEveryRequestIsObserved(t *testing.T) {
-	observed := make(chan Request, 10)
+	observed := make(chan RequestResult, 10)
 	s := newService(t, inTurn(answers(500, ""), answers(200, someApplication)), false)
-	c := s.client(t, func(config *Config) { config.Observe = func(r Request) { observed <- r } })
+	c := s.client(t, func(config *Config) { config.Observe = func(r RequestResult) { observed <- r } })
 	if _, err := c.RetrieveApplication(t.Context(), 4711); err != nil {
 		t.Fatal(err)
 	}
@@ -247,7 +247,7 @@ func TestAfterARefusalNothingIsNotSent(t *testing.T) {
 	}
 	t.Run("no time for another turn", func(t *testing.T) {
 		s := newService(t, answers(401, ""), false)
-		c := s.client(t, func(config *Config) { config.RequestsPerSecond, config.MaxWait = 0.001, time.Millisecond })
+		c := s.client(t, func(config *Config) { config.RequestsPerSecond, config.MaxRateLimitWait = 0.001, time.Millisecond })
 		e := expectFailure(t, callOf(t, OpCreateApplication).run(t.Context(), c), Refused, KindRateLimited)
 		if e.Login {
 			t.Error("it was not the login that failed")
@@ -262,7 +262,7 @@ func TestAfterARefusalNothingIsNotSent(t *testing.T) {
 			case one == NotSent && other == NotSent:
 				want = NotSent
 			}
-			if got := ofBoth(one, other); got != want {
+			if got := worstOutcome(one, other); got != want {
 				t.Errorf("%v and %v are %v, want %v", one, other, got, want)
 			}
 		}

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// outgoing is a request as it goes out.
-type outgoing struct {
+// httpRequest is a request as it goes out.
+type httpRequest struct {
 	op                                      Operation
 	method, url, contentType, authorization string
 	body                                    []byte
@@ -17,8 +17,8 @@ type outgoing struct {
 }
 
 // roundTrip sends one request, exactly once, and classifies what comes of it.
-func (c *Client) roundTrip(ctx context.Context, out outgoing) (*answer, *Error) {
-	if row := operations[out.op]; row.emails {
+func (c *Client) roundTrip(ctx context.Context, out httpRequest) (*answer, *Error) {
+	if row := operations[out.op]; row.emailsPeople {
 		// From here on a shutdown or a caller that gives up must not cut the request: the service would go on, and the
 		// answer with the id would be lost.
 		var cancel context.CancelFunc
@@ -30,20 +30,20 @@ func (c *Client) roundTrip(ctx context.Context, out outgoing) (*answer, *Error) 
 	if failure != nil && failure.RetryAfter > 0 {
 		c.limits.holdOff(failure.RetryAfter)
 	}
-	c.tell(out, begin, answer, failure)
+	c.observe(out, begin, answer, failure)
 	return answer, failure
 }
 
-func (c *Client) exchange(ctx context.Context, out outgoing) (*answer, *Error) {
-	var wire wire
-	request, err := c.request(wire.trace(ctx), out)
+func (c *Client) exchange(ctx context.Context, out httpRequest) (*answer, *Error) {
+	var wire requestProgress
+	request, err := c.newHTTPRequest(wire.trace(ctx), out)
 	if err != nil {
 		return nil, &Error{Operation: out.op, Outcome: NotSent, Kind: KindInvalid, detail: "the request could not be made"}
 	}
 	row := operations[out.op]
 	response, err := c.transport(row).RoundTrip(request)
 	if err != nil {
-		return nil, transportError(ctx, out.op, err, wire.reached(ctx))
+		return nil, transportError(ctx, out.op, err, wire.mayHaveArrived(ctx))
 	}
 	defer response.Body.Close()
 	status := response.StatusCode
@@ -54,12 +54,12 @@ func (c *Client) exchange(ctx context.Context, out outgoing) (*answer, *Error) {
 		body, _ := readBody(ctx, response, out.op)
 		return nil, statusError(out.op, response, body)
 	}
-	answer := &answer{operation: out.op, status: status, contentType: response.Header.Get("Content-Type"), continued: hasNext(response.Header)}
+	answer := &answer{operation: out.op, status: status, contentType: response.Header.Get("Content-Type"), nextPage: hasNext(response.Header)}
 	if out.report != nil {
 		return answer, out.report.receive(ctx, response)
 	}
 	body, failure := readBody(ctx, response, out.op)
-	if failure != nil && !row.done {
+	if failure != nil && !row.bodyOptional {
 		return nil, failure
 	}
 	answer.body = body
@@ -77,7 +77,7 @@ func readBody(ctx context.Context, response *http.Response, op Operation) ([]byt
 	var body bytes.Buffer
 	body.Grow(int(min(max(response.ContentLength, usualLength), trustedLength)) + bytes.MinRead)
 	if _, err := body.ReadFrom(io.LimitReader(response.Body, limit+1)); err != nil {
-		return nil, cutOff(ctx, op, response.StatusCode, err)
+		return nil, truncated(ctx, op, response.StatusCode, err)
 	}
 	if int64(body.Len()) > limit {
 		return nil, tooLarge(op, response.StatusCode)
@@ -85,7 +85,7 @@ func readBody(ctx context.Context, response *http.Response, op Operation) ([]byt
 	return bytes.TrimSpace(bytes.TrimPrefix(body.Bytes(), []byte("\ufeff"))), nil
 }
 
-func (c *Client) request(ctx context.Context, out outgoing) (*http.Request, error) {
+func (c *Client) newHTTPRequest(ctx context.Context, out httpRequest) (*http.Request, error) {
 	var body io.Reader
 	if out.body != nil {
 		body = bytes.NewReader(out.body)
@@ -107,15 +107,15 @@ func (c *Client) request(ctx context.Context, out outgoing) (*http.Request, erro
 	return request, nil
 }
 
-func (c *Client) tell(out outgoing, begin time.Time, answer *answer, failure *Error) {
-	if c.observe == nil {
+func (c *Client) observe(out httpRequest, begin time.Time, answer *answer, failure *Error) {
+	if c.observer == nil {
 		return
 	}
-	r := Request{Operation: out.op, Method: out.method, Duration: time.Since(begin)}
+	r := RequestResult{Operation: out.op, Method: out.method, Duration: time.Since(begin)}
 	if failure != nil {
 		r.Failed, r.Status, r.Outcome, r.Kind = true, failure.Status, failure.Outcome, failure.Kind
 	} else {
 		r.Status = answer.status
 	}
-	c.observe(r)
+	c.observer(r)
 }

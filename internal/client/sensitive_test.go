@@ -64,7 +64,7 @@ func canaries(t *testing.T) map[string]any {
 		"request": request, "subscription": Subscription{URL: Hide(canary), Payload: Hide(raw(`{"x":"` + canary + `"}`))}, "review": CheckReview{Comment: Hide(canary)},
 		"application": application, "individual": application.Individuals[0], "webhook": Webhook{URL: Hide(canary), Raw: Hide(raw(`"` + canary + `"`))},
 		"error": refused, "error's inside": *refused, "wrapped error": errors.Join(refused), "problem": refused.Problem, "field error": refused.Problem.Errors[0],
-		"failed login": refused.ofLogin(OpCreateApplication),
+		"failed login": refused.asLoginFailure(OpCreateApplication),
 	}
 }
 

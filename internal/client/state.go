@@ -15,17 +15,17 @@ type State struct {
 // parseState reads {id, status}, a bare name or a bare id (not documented beyond the first: our reading). A bare id is the
 // name as well: it is all that a user can tell us about the states of such a service.
 func parseState(raw json.RawMessage) State {
-	if o, ok := objectIn(raw); ok {
+	if o, ok := asObject(raw); ok {
 		return State{ID: o.id("id"), Name: o.text("status", "name", "state", "code")}
 	}
 	if name, ok := parseString(raw); ok {
 		return State{Name: name}
 	}
 	id, _ := parseID(raw)
-	return State{ID: id, Name: textIn(raw)}
+	return State{ID: id, Name: parseText(raw)}
 }
 
-// Is tells whether the state has one of the names; letter case, '_', '-' and ' ' do not count.
+// Is tells whether the state has one of the names; names are compared in their folded form, see FoldName.
 func (s State) Is(names ...string) bool {
 	for _, name := range names {
 		if s.Name != "" && alike(s.Name, name) {
@@ -52,7 +52,7 @@ type StateNames struct{ InReview, Completed, Rejected []string }
 // Stage tells where an application in this state stands. Known without further names: "in review", "completed", and
 // every name that begins with "reject" or "declin" (not documented beyond the word rejected: our reading).
 func (n StateNames) Stage(s State) Stage {
-	folded := fold(s.Name)
+	folded := FoldName(s.Name)
 	switch {
 	case s.Is(n.Completed...):
 		return StageCompleted

@@ -13,21 +13,21 @@ var unsolicited = []byte("Unsolicited response received on idle HTTP channel sta
 
 var guarding sync.Mutex
 
-// guardStandardLog puts the filter on, unless it is there. Whoever replaces the logger's output later takes it off, until
+// RedactStandardLog puts the filter on, unless it is there. Whoever replaces the logger's output later takes it off, until
 // the next client is made.
-func guardStandardLog() {
+func RedactStandardLog() {
 	guarding.Lock()
 	defer guarding.Unlock()
-	if _, guarded := log.Writer().(logFilter); !guarded {
-		log.SetOutput(logFilter{log.Writer()})
+	if _, guarded := log.Writer().(redactingWriter); !guarded {
+		log.SetOutput(redactingWriter{log.Writer()})
 	}
 }
 
-// logFilter passes lines of a log on, without what they repeat of an answer.
-type logFilter struct{ to io.Writer }
+// redactingWriter passes lines of a log on, without what they repeat of an answer.
+type redactingWriter struct{ to io.Writer }
 
 // Write implements io.Writer.
-func (f logFilter) Write(line []byte) (int, error) {
+func (f redactingWriter) Write(line []byte) (int, error) {
 	passed := line
 	if before, _, found := bytes.Cut(line, unsolicited); found {
 		passed = bytes.Join([][]byte{before, unsolicited, []byte(redacted + "\n")}, nil)

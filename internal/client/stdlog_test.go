@@ -65,14 +65,14 @@ func TestTheFilterOfTheLogIsPutOnOnce(t *testing.T) {
 	previous := log.Writer()
 	defer log.SetOutput(previous)
 	log.SetOutput(io.Discard)
-	guardStandardLog()
-	guardStandardLog()
-	if log.Writer() != (logFilter{io.Discard}) {
+	RedactStandardLog()
+	RedactStandardLog()
+	if log.Writer() != (redactingWriter{io.Discard}) {
 		t.Errorf("the log goes to %#v", log.Writer())
 	}
 	reader, writer := io.Pipe()
 	reader.CloseWithError(errors.ErrUnsupported)
-	if n, err := (logFilter{writer}).Write([]byte("x")); n != 0 || !errors.Is(err, errors.ErrUnsupported) {
+	if n, err := (redactingWriter{writer}).Write([]byte("x")); n != 0 || !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("%d, %v", n, err)
 	}
 }

@@ -11,8 +11,8 @@ import (
 type token struct {
 	value Secret
 	renew time.Time
-	// taken: the service has accepted it. A 401 to such a token means that it expired or was revoked.
-	taken atomic.Bool
+	// accepted: the service has accepted it. A 401 to such a token means that it expired or was revoked.
+	accepted atomic.Bool
 }
 
 // tokenSource shares one token among all callers.
@@ -20,20 +20,20 @@ type token struct {
 // A login may revoke the tokens before it (not documented: our reading), and repeated wrong passwords may lock the user
 // out. So there is never more than one login under way, and none at all for a while after the service refused one.
 type tokenSource struct {
-	login func() (*token, *Error)
+	requestToken func() (*token, *Error)
 
 	mu      sync.Mutex
 	current *token
-	flight  *flight // the login under way, nil if there is none
+	pending  *pendingLogin // the login under way, nil if there is none
 
-	refused *Error        // why the credentials are held off
-	until   time.Time     // end of the hold-off
+	refusal *Error        // why the credentials are held off
+	holdOffUntil   time.Time     // end of the hold-off
 	holdOff time.Duration // length of the last one, 0 after a login that went well
-	futile  time.Time     // until then, a 401 is not answered by a login
+	backoffUntil  time.Time     // until then, a 401 is not answered by a login
 }
 
-// flight is one login. done is closed when the others are set.
-type flight struct {
+// pendingLogin is one login. done is closed when the others are set.
+type pendingLogin struct {
 	done  chan struct{}
 	token *token
 	err   *Error
@@ -44,12 +44,12 @@ const (
 	maxHoldOff   = 15 * time.Minute
 )
 
-func newTokenSource(login func() (*token, *Error)) *tokenSource { return &tokenSource{login: login} }
+func newTokenSource(login func() (*token, *Error)) *tokenSource { return &tokenSource{requestToken: login} }
 
 // get gives a token other than spent, which is the one that the service just answered with 401, or nil. A login belongs
 // to everybody who waits for it: a caller whose context ends leaves it running.
 func (s *tokenSource) get(ctx context.Context, spent *token) (*token, *Error) {
-	current, flight, err := s.look(spent)
+	current, flight, err := s.lookup(spent)
 	if flight == nil {
 		return current, err
 	}
@@ -61,55 +61,55 @@ func (s *tokenSource) get(ctx context.Context, spent *token) (*token, *Error) {
 	}
 }
 
-// look gives a token, or why there is none, or the login to wait for. All three are decided under one lock: between a
-// look and a login, another login could come and go.
-func (s *tokenSource) look(spent *token) (*token, *flight, *Error) {
+// lookup gives a token, or why there is none, or the login to wait for. All three are decided under one lock: between a
+// lookup and a login, another login could come and go.
+func (s *tokenSource) lookup(spent *token) (*token, *pendingLogin, *Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch wait := time.Until(s.until); {
+	switch wait := time.Until(s.holdOffUntil); {
 	case s.current != nil && s.current != spent && time.Now().Before(s.current.renew):
 		return s.current, nil, nil
 	case wait > 0:
-		return nil, nil, heldOff(s.refused, wait)
-	case s.flight == nil:
-		s.flight = &flight{done: make(chan struct{})}
-		go s.fly(s.flight)
+		return nil, nil, withRetryAfter(s.refusal, wait)
+	case s.pending == nil:
+		s.pending = &pendingLogin{done: make(chan struct{})}
+		go s.login(s.pending)
 	}
-	return nil, s.flight, nil
+	return nil, s.pending, nil
 }
 
-func (s *tokenSource) fly(f *flight) {
-	f.token, f.err = s.login()
+func (s *tokenSource) login(f *pendingLogin) {
+	f.token, f.err = s.requestToken()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.flight = nil
+	s.pending = nil
 	switch {
 	case f.err == nil:
 		s.current, s.holdOff = f.token, 0
 	case f.err.Kind == KindCredentials:
 		s.holdOff = min(max(2*s.holdOff, firstHoldOff), maxHoldOff)
-		s.refused, s.until = f.err, time.Now().Add(s.holdOff)
-		f.err = heldOff(f.err, s.holdOff)
+		s.refusal, s.holdOffUntil = f.err, time.Now().Add(s.holdOff)
+		f.err = withRetryAfter(f.err, s.holdOff)
 	}
 	close(f.done)
 }
 
-func heldOff(why *Error, wait time.Duration) *Error {
+func withRetryAfter(why *Error, wait time.Duration) *Error {
 	held := *why
 	held.RetryAfter = wait
 	return &held
 }
 
-// worthLogin tells whether a login may help after the service answered 401 to t. fresh says that t itself came from such
+// shouldLogin tells whether a login may help after the service answered 401 to t. fresh says that t itself came from such
 // a login: if the service never took it, the credentials can log in but may not use the API, and more logins only hammer.
-func (s *tokenSource) worthLogin(t *token, fresh bool) bool {
-	if t.taken.Load() {
+func (s *tokenSource) shouldLogin(t *token, fresh bool) bool {
+	if t.accepted.Load() {
 		return true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if fresh {
-		s.futile = time.Now().Add(firstHoldOff)
+		s.backoffUntil = time.Now().Add(firstHoldOff)
 	}
-	return time.Now().After(s.futile)
+	return time.Now().After(s.backoffUntil)
 }

@@ -23,8 +23,8 @@ func (c *Client) RejectApplication(ctx context.Context, id int64) (*Application,
 	return c.transition(ctx, OpRejectApplication, &c.reject, id)
 }
 
-// transitionOrder are the methods that complete and reject could have, the likeliest first.
-var transitionOrder = []string{http.MethodPatch, http.MethodPost, http.MethodPut}
+// transitionMethods are the methods that complete and reject could have, the likeliest first.
+var transitionMethods = []string{http.MethodPatch, http.MethodPost, http.MethodPut}
 
 // transitionMethod is what is known about the method of complete or reject.
 type transitionMethod struct {
@@ -39,16 +39,16 @@ func (m *transitionMethod) candidates() []string {
 		return []string{string(m.configured)}
 	}
 	if learned := m.learned.Load(); learned != nil {
-		return preferring(transitionOrder, []string{*learned})
+		return moveToFront(transitionMethods, []string{*learned})
 	}
-	return transitionOrder
+	return transitionMethods
 }
 
 func (c *Client) transition(ctx context.Context, op Operation, known *transitionMethod, id int64) (*Application, error) {
 	left, outcome := known.candidates(), NotSent
 	for {
 		method := left[0]
-		answer, err := c.doOpen(ctx, call{op: op, method: method, id: id}, &known.payload)
+		answer, err := c.doWithReadings(ctx, call{op: op, method: method, id: id}, &known.payload)
 		if err == nil {
 			known.learned.Store(&method)
 			return applicationIfAny(answer, id), nil
@@ -57,7 +57,7 @@ func (c *Client) transition(ctx context.Context, op Operation, known *transition
 		if !errors.As(err, &refusal) {
 			return nil, err
 		}
-		outcome = ofBoth(outcome, refusal.Outcome)
+		outcome = worstOutcome(outcome, refusal.Outcome)
 		refusal.Outcome = outcome
 		if IsNotFound(err) {
 			if refusal = c.explainNotFound(ctx, refusal, id); IsNotFound(refusal) {
@@ -67,7 +67,7 @@ func (c *Client) transition(ctx context.Context, op Operation, known *transition
 		if left = left[1:]; len(left) == 0 || refusal.Kind != KindMethodNotAllowed {
 			return nil, refusal
 		}
-		left = preferring(left, refusal.allow)
+		left = moveToFront(left, refusal.allowedMethods)
 	}
 }
 
@@ -84,8 +84,8 @@ func (c *Client) explainNotFound(ctx context.Context, notFound *Error, id int64)
 	return &explained
 }
 
-// preferring moves those of methods that are in first to the front.
-func preferring(methods, first []string) []string {
+// moveToFront moves those of methods that are in first to the front.
+func moveToFront(methods, first []string) []string {
 	rank := func(method string) int {
 		if slices.Contains(first, method) {
 			return 0
@@ -97,8 +97,8 @@ func preferring(methods, first []string) []string {
 	return sorted
 }
 
-// knownMethods are those of an Allow header that a transition could use; nothing else of what a service wrote is kept.
-func knownMethods(allow []string) []string {
+// supportedMethods are those of an Allow header that a transition could use; nothing else of what a service wrote is kept.
+func supportedMethods(allow []string) []string {
 	named := strings.FieldsFunc(strings.ToUpper(strings.Join(allow, ",")), func(r rune) bool { return r == ',' || r == ' ' })
-	return slices.DeleteFunc(slices.Clone(transitionOrder), func(m string) bool { return !slices.Contains(named, m) })
+	return slices.DeleteFunc(slices.Clone(transitionMethods), func(m string) bool { return !slices.Contains(named, m) })
 }

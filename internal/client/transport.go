@@ -37,13 +37,13 @@ func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error
 //
 // So does what has a deadline of its own: the shared transport waits for the beginning of an answer no longer than suits
 // Config.RequestTimeout.
-func (c *Client) transport(row properties) *http.Transport {
+func (c *Client) transport(row operationSpec) *http.Transport {
 	if row.retry == retrySafe && row.deadline == 0 {
 		return c.shared
 	}
 	fresh := newTransport(c.tls, c.proxy)
 	fresh.DisableKeepAlives = true
-	fresh.DialContext = once(fresh.DialContext)
+	fresh.DialContext = dialOnce(fresh.DialContext)
 	fresh.IdleConnTimeout = 5 * time.Second // of a connection that came too late to be used
 	return fresh
 }
@@ -52,9 +52,9 @@ type dial func(ctx context.Context, network, address string) (net.Conn, error)
 
 var errDialed = errors.New("the one connection of this request has ended")
 
-// once lets a transport connect a single time. A request without a body is one that net/http sends again by itself when
+// dialOnce lets a transport connect a single time. A request without a body is one that net/http sends again by itself when
 // HTTP/2 says something that it takes for a proof, over and over, each time on another connection.
-func once(connect dial) dial {
+func dialOnce(connect dial) dial {
 	var connected atomic.Bool
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if connected.Swap(true) {
@@ -64,18 +64,18 @@ func once(connect dial) dial {
 	}
 }
 
-// wire follows how far a request got.
-type wire struct{ connected, wroteHeaders atomic.Bool }
+// requestProgress follows how far a request got.
+type requestProgress struct{ connected, wroteHeaders atomic.Bool }
 
-func (w *wire) trace(ctx context.Context) context.Context {
+func (w *requestProgress) trace(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		GotConn:      func(httptrace.GotConnInfo) { w.connected.Store(true) },
 		WroteHeaders: func() { w.wroteHeaders.Store(true) },
 	})
 }
 
-// reached tells whether a server may have seen the request. Without written headers none can have acted. But when a
+// mayHaveArrived tells whether a server may have seen the request. Without written headers none can have acted. But when a
 // context ends, HTTP/2 returns without waiting for its writer, whose word may come too late.
-func (w *wire) reached(ctx context.Context) bool {
+func (w *requestProgress) mayHaveArrived(ctx context.Context) bool {
 	return w.wroteHeaders.Load() || w.connected.Load() && ctx.Err() != nil
 }

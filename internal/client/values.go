@@ -53,9 +53,9 @@ func asItStands(quoted json.RawMessage) ([]byte, bool) {
 }
 
 // text gives a string member, or the digits of a number; "" for anything else.
-func (o object) text(names ...string) string { return textIn(o.get(names...)) }
+func (o object) text(names ...string) string { return parseText(o.get(names...)) }
 
-func textIn(raw json.RawMessage) string {
+func parseText(raw json.RawMessage) string {
 	if s, ok := parseString(raw); ok {
 		return s
 	}
@@ -69,7 +69,7 @@ func textIn(raw json.RawMessage) string {
 // id gives a member as an id, 0 if it is none or if there are several.
 func (o object) id(names ...string) int64 {
 	for _, name := range names {
-		if raw, err := o.only(name); err != nil || raw != nil {
+		if raw, err := o.unambiguous(name); err != nil || raw != nil {
 			id, _ := parseID(raw)
 			return id
 		}
@@ -77,8 +77,8 @@ func (o object) id(names ...string) int64 {
 	return 0
 }
 
-// truth gives a boolean member; "true" and 1 are true as well.
-func (o object) truth(name string) bool {
+// boolean gives a boolean member; "true" and 1 are true as well.
+func (o object) boolean(name string) bool {
 	switch strings.ToLower(strings.Trim(string(o.get(name)), `"`)) {
 	case "true", "1":
 		return true
@@ -97,10 +97,10 @@ func (o object) count(name string) int32 {
 
 // objects gives a member that is a list of objects; what is no object in it is left out.
 func (o object) objects(names ...string) []object {
-	items, _ := listIn(o.get(names...))
+	items, _ := asList(o.get(names...))
 	objects := make([]object, 0, len(items))
 	for _, item := range items {
-		if inner, ok := objectIn(item); ok {
+		if inner, ok := asObject(item); ok {
 			objects = append(objects, inner)
 		}
 	}
@@ -109,7 +109,7 @@ func (o object) objects(names ...string) []object {
 
 // texts gives a member that is a list of strings; what is no string in it is left out.
 func (o object) texts(names ...string) []string {
-	items, _ := listIn(o.get(names...))
+	items, _ := asList(o.get(names...))
 	var found []string
 	for _, item := range items {
 		if text, ok := parseString(item); ok {

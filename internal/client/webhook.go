@@ -23,8 +23,8 @@ type Subscription struct {
 	Payload Sensitive[json.RawMessage]
 }
 
-// SubscriptionAnswer is what the service says to a subscription; its shape is not documented.
-type SubscriptionAnswer struct {
+// SubscriptionResponse is what the service says to a subscription; its shape is not documented.
+type SubscriptionResponse struct {
 	ID  int64                      // 0 if the answer names none
 	Raw Sensitive[json.RawMessage] // empty if the answer is empty or not JSON
 }
@@ -50,7 +50,7 @@ type Webhooks struct {
 // SubscribeWebhook subscribes to updates: POST /ext/webhooks/subscribe. The service has no way to unsubscribe, so the
 // request is sent again only if provably nothing was done. Any 2xx is success.
 // Errors: NotSent with KindInvalid if Payload is no JSON object. Unknown: the subscription may exist.
-func (c *Client) SubscribeWebhook(ctx context.Context, subscription Subscription) (*SubscriptionAnswer, error) {
+func (c *Client) SubscribeWebhook(ctx context.Context, subscription Subscription) (*SubscriptionResponse, error) {
 	body, err := subscription.encode()
 	if err != nil {
 		return nil, &Error{Operation: OpSubscribeWebhook, Outcome: NotSent, Kind: KindInvalid, detail: "the further payload is not a JSON object"}
@@ -59,7 +59,7 @@ func (c *Client) SubscribeWebhook(ctx context.Context, subscription Subscription
 	if err != nil {
 		return nil, err
 	}
-	result := &SubscriptionAnswer{Raw: answer.raw()}
+	result := &SubscriptionResponse{Raw: answer.raw()}
 	if o, err := parseObject(answer.body); err == nil {
 		result.ID = o.unwrap("webhook", "subscription").id("id", "webhook_id", "subscription_id")
 	}
@@ -117,7 +117,7 @@ func parseWebhooks(answer *answer, urlNames ...string) (*Webhooks, error) {
 	understood := slices.EqualFunc(list, webhooks.Items, func(entry json.RawMessage, webhook Webhook) bool {
 		return bytes.Equal(entry, webhook.Raw.Reveal())
 	})
-	more := answer.continued || continued(answer.body, len(list), 0)
+	more := answer.nextPage || hasMore(answer.body, len(list), 0)
 	webhooks.Complete = len(answer.body) == 0 || ok && understood && !more
 	return webhooks, nil
 }
@@ -126,10 +126,10 @@ func parseWebhooks(answer *answer, urlNames ...string) (*Webhooks, error) {
 // hold two lists, is none: who takes it for all that exist subscribes again.
 func webhookList(raw json.RawMessage, urlNames []string) ([]json.RawMessage, bool) {
 	for range 3 {
-		if items, ok := listIn(raw); ok {
+		if items, ok := asList(raw); ok {
 			return items, true
 		}
-		o, _ := objectIn(raw)
+		o, _ := asObject(raw)
 		var ways []json.RawMessage
 		for _, m := range o {
 			if !isNull(m.value) && slices.ContainsFunc(webhookListNames, func(name string) bool { return alike(m.name, name) }) {
@@ -155,11 +155,11 @@ func (w *Webhooks) add(raw json.RawMessage, urlNames []string, depth int) {
 		w.Items = append(w.Items, webhook)
 		return
 	}
-	items, _ := listIn(raw)
+	items, _ := asList(raw)
 	for _, item := range items {
 		w.add(item, urlNames, depth+1)
 	}
-	o, _ := objectIn(raw)
+	o, _ := asObject(raw)
 	for _, m := range o {
 		w.add(m.value, urlNames, depth+1)
 	}
@@ -167,7 +167,7 @@ func (w *Webhooks) add(raw json.RawMessage, urlNames []string, depth int) {
 
 // parseWebhook reads an object that has a URL; what has none is no webhook.
 func parseWebhook(raw json.RawMessage, urlNames []string) (Webhook, bool) {
-	o, _ := objectIn(raw)
+	o, _ := asObject(raw)
 	address, _ := parseString(o.find(urlNames, func(value json.RawMessage) bool {
 		text, ok := parseString(value)
 		return ok && text != ""
@@ -183,14 +183,14 @@ func parseWebhook(raw json.RawMessage, urlNames []string) (Webhook, bool) {
 func (w *Webhooks) WithURL(wanted string) []Webhook {
 	var found []Webhook
 	for _, webhook := range w.Items {
-		if canonical(webhook.URL.Reveal()) == canonical(wanted) {
+		if canonicalURL(webhook.URL.Reveal()) == canonicalURL(wanted) {
 			found = append(found, webhook)
 		}
 	}
 	return found
 }
 
-func canonical(text string) string {
+func canonicalURL(text string) string {
 	u, err := url.Parse(text)
 	if err != nil || u.Host == "" {
 		return text

@@ -50,7 +50,7 @@ func TestSubscriptionBody(t *testing.T) {
 }
 
 func TestDecodeSubscriptionAnswer(t *testing.T) {
-	for body, want := range map[string]SubscriptionAnswer{
+	for body, want := range map[string]SubscriptionResponse{
 		`{"id":9}`:                           {ID: 9},
 		`{"id":"9"}`:                         {ID: 9},
 		`{"webhook_id":9,"message":"ok"}`:    {ID: 9},

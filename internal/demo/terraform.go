@@ -41,7 +41,8 @@ func (d *demo) findTerraform() (terraform, error) {
 	return terraform{"tofu", path}, nil
 }
 
-// applyTerraform applies the example in a directory of its own, with the provider as it was built: no registry is asked.
+// applyTerraform applies the example in a directory of its own, with the provider as it was built: no registry is
+// asked.
 func (d *demo) applyTerraform(ctx context.Context) (string, error) {
 	dir := filepath.Join(d.Dir, "terraform")
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(d.Root, configuration))); err != nil {

@@ -14,8 +14,7 @@ const apiPrefix = "/api/v1"
 // bodyLimit bounds every request body. The service's own limit is not documented.
 const bodyLimit = 1 << 20
 
-// unknown is the operation of a request that matches no documented one.
-const unknown control.Operation = "unknown"
+const unknownOperation control.Operation = "unknown"
 
 // operation is one documented operation.
 type operation struct {
@@ -23,28 +22,38 @@ type operation struct {
 	method func(dialect.Dialect) string
 	path   string
 	body   bodyRule
-	handle func(*Service, *call) (reply, error)
+	handle func(*Service, *request) (response, error)
 }
 
 // operations is the interface's summary table.
 var operations = []operation{
-	{control.Token, always(http.MethodPost), "/ext/authentications/token", formBody, (*Service).token},
-	{control.CreateApplication, always(http.MethodPost), "/ext/applications", objectBody, (*Service).createApplication},
-	{control.RetrieveApplication, always(http.MethodGet), "/ext/applications/{id}", noBody, (*Service).retrieveApplication},
-	{control.DeleteApplication, always(http.MethodDelete), "/ext/applications/{id}", noBody, (*Service).deleteApplication},
-	{control.ArchiveApplication, always(http.MethodPatch), "/ext/applications/{id}/archive", emptyObjectBody, (*Service).archiveApplication},
-	{control.CompleteApplication, completeMethod, "/ext/applications/{id}/complete", transitionBody, (*Service).completeApplication},
-	{control.RejectApplication, rejectMethod, "/ext/applications/{id}/reject", transitionBody, (*Service).rejectApplication},
-	{control.AcceptCheck, always(http.MethodPatch), "/check/{id}/accept", objectBody, (*Service).acceptCheck},
-	{control.RejectCheck, always(http.MethodPatch), "/check/{id}/reject", objectBody, (*Service).rejectCheck},
-	{control.RetrieveIndividual, always(http.MethodGet), "/ext/individuals/{id}", noBody, (*Service).retrieveIndividual},
-	{control.ResendInvites, always(http.MethodPost), "/ext/individuals/{id}/invites/resend", resendResetBody, (*Service).resendInvites},
-	{control.ResetIndividual, always(http.MethodPost), "/ext/individuals/{id}/reset", resendResetBody, (*Service).resetIndividual},
-	{control.IndividualReport, always(http.MethodGet), "/ext/individuals/{id}/report", noBody, (*Service).individualReport},
-	{control.References, always(http.MethodGet), "/ext/references", noBody, (*Service).references},
-	{control.SubscribeWebhook, always(http.MethodPost), "/ext/webhooks/subscribe", objectBody, (*Service).subscribeWebhook},
-	{control.RetrieveWebhook, always(http.MethodGet), "/ext/webhooks/retrieve/{id}", noBody, (*Service).retrieveWebhook},
+	{control.Token, post, "/ext/authentications/token", formBody, (*Service).token},
+	{control.CreateApplication, post, "/ext/applications", objectBody, (*Service).createApplication},
+	{control.RetrieveApplication, get, "/ext/applications/{id}", noBody, (*Service).retrieveApplication},
+	{control.DeleteApplication, del, "/ext/applications/{id}", noBody, (*Service).deleteApplication},
+	{control.ArchiveApplication, patch, "/ext/applications/{id}/archive", emptyObjectBody,
+		(*Service).archiveApplication},
+	{control.CompleteApplication, completeMethod, "/ext/applications/{id}/complete", transitionBody,
+		(*Service).completeApplication},
+	{control.RejectApplication, rejectMethod, "/ext/applications/{id}/reject", transitionBody,
+		(*Service).rejectApplication},
+	{control.AcceptCheck, patch, "/check/{id}/accept", objectBody, (*Service).acceptCheck},
+	{control.RejectCheck, patch, "/check/{id}/reject", objectBody, (*Service).rejectCheck},
+	{control.RetrieveIndividual, get, "/ext/individuals/{id}", noBody, (*Service).retrieveIndividual},
+	{control.ResendInvites, post, "/ext/individuals/{id}/invites/resend", resendResetBody, (*Service).resendInvites},
+	{control.ResetIndividual, post, "/ext/individuals/{id}/reset", resendResetBody, (*Service).resetIndividual},
+	{control.IndividualReport, get, "/ext/individuals/{id}/report", noBody, (*Service).individualReport},
+	{control.References, get, "/ext/references", noBody, (*Service).references},
+	{control.SubscribeWebhook, post, "/ext/webhooks/subscribe", objectBody, (*Service).subscribeWebhook},
+	{control.RetrieveWebhook, get, "/ext/webhooks/retrieve/{id}", noBody, (*Service).retrieveWebhook},
 }
+
+var (
+	get   = always(http.MethodGet)
+	post  = always(http.MethodPost)
+	patch = always(http.MethodPatch)
+	del   = always(http.MethodDelete)
+)
 
 func always(method string) func(dialect.Dialect) string {
 	return func(dialect.Dialect) string { return method }
@@ -61,7 +70,7 @@ func (s *Service) routeInterface() {
 	}
 	for path, ops := range paths {
 		s.mux.HandleFunc(apiPrefix+path, func(w http.ResponseWriter, r *http.Request) {
-			s.serve(w, newCall(r, ops, s.dialect.Get()))
+			s.serve(w, newRequest(r, ops, s.dialect.Get()))
 		})
 	}
 }

@@ -8,17 +8,17 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
-func (s *Service) createApplication(c *call) (reply, error) {
-	input, err := decodeApplication(c.body)
+func (s *Service) createApplication(r *request) (response, error) {
+	input, err := decodeApplication(r.body)
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
-	app, err := s.account.Create(input, s.uniquenessPause(c))
+	app, err := s.account.Create(input, s.uniquenessPause(r))
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	answer := ok(app.Overview)
-	switch c.dialect.CreateStatus {
+	switch r.dialect.CreateStatus {
 	case dialect.CreateStatus201:
 		answer.status = http.StatusCreated
 	case dialect.CreateStatus202:
@@ -26,59 +26,58 @@ func (s *Service) createApplication(c *call) (reply, error) {
 	case dialect.CreateStatus204:
 		answer.status = http.StatusNoContent
 	}
-	if c.dialect.CreateBody == dialect.CreateBodyEmpty {
+	if r.dialect.CreateBody == dialect.CreateBodyEmpty {
 		answer.json = nil
 	}
 	return answer, nil
 }
 
-// uniquenessPause is what a create waits between looking for duplicates and
-// inserting; nil is no pause at all.
-func (s *Service) uniquenessPause(c *call) func() error {
-	if c.dialect.UniquenessGap == 0 {
+// uniquenessPause waits between a create's check for duplicates and its insert. Nil makes them one step.
+func (s *Service) uniquenessPause(r *request) func() error {
+	if r.dialect.UniquenessGap == 0 {
 		return nil
 	}
 	return func() error {
-		if !s.pause(int64(c.dialect.UniquenessGap)) {
-			return &statusError{status: http.StatusServiceUnavailable, title: "The sandbox ends"}
+		if !s.pause(int64(r.dialect.UniquenessGap)) {
+			return &statusError{status: http.StatusServiceUnavailable, title: "The sandbox is shutting down"}
 		}
 		return nil
 	}
 }
 
-func (s *Service) retrieveApplication(c *call) (reply, error) {
-	app, err := s.account.Retrieve(c.id)
+func (s *Service) retrieveApplication(r *request) (response, error) {
+	app, err := s.account.Retrieve(r.id)
 	return ok(app), err
 }
 
-func (s *Service) deleteApplication(c *call) (reply, error) {
-	answer := reply{status: http.StatusNoContent, json: message{"The application was deleted"}}
-	return answer.undocumented(c.dialect), s.account.Delete(c.id)
+func (s *Service) deleteApplication(r *request) (response, error) {
+	answer := response{status: http.StatusNoContent, json: messageBody{"The application was deleted"}}
+	return answer.withSuccessDialect(r.dialect), s.account.Delete(r.id)
 }
 
-func (s *Service) archiveApplication(c *call) (reply, error) {
-	app, err := s.account.Archive(c.id)
-	return ok(app).undocumented(c.dialect), err
+func (s *Service) archiveApplication(r *request) (response, error) {
+	app, err := s.account.Archive(r.id)
+	return ok(app).withSuccessDialect(r.dialect), err
 }
 
-func (s *Service) completeApplication(c *call) (reply, error) {
-	app, err := s.account.Complete(c.id)
-	return transitionReply(c, app, "The application was completed"), err
+func (s *Service) completeApplication(r *request) (response, error) {
+	app, err := s.account.Complete(r.id)
+	return transitionReply(r, app, "The application was completed"), err
 }
 
-func (s *Service) rejectApplication(c *call) (reply, error) {
-	app, err := s.account.Reject(c.id)
-	return transitionReply(c, app, "The application was rejected"), err
+func (s *Service) rejectApplication(r *request) (response, error) {
+	app, err := s.account.Reject(r.id)
+	return transitionReply(r, app, "The application was rejected"), err
 }
 
-func transitionReply(c *call, app state.Application, text string) reply {
-	switch c.dialect.TransitionAnswer {
+func transitionReply(r *request, app state.Application, text string) response {
+	switch r.dialect.TransitionAnswer {
 	case dialect.TransitionMessage:
-		return ok(message{text})
+		return ok(messageBody{text})
 	case dialect.Transition202:
-		return reply{status: http.StatusAccepted}
+		return response{status: http.StatusAccepted}
 	case dialect.Transition204:
-		return reply{status: http.StatusNoContent}
+		return response{status: http.StatusNoContent}
 	default:
 		return ok(app)
 	}
@@ -94,7 +93,7 @@ func decodeApplication(body []byte) (state.NewApplication, error) {
 	}
 	invalid := &state.InvalidError{Fields: m.problems}
 	input.Individuals = decodeIndividuals(m, invalid)
-	m.end()
+	m.rejectUnknown()
 	if !invalid.Empty() {
 		return input, invalid
 	}
@@ -121,7 +120,7 @@ func decodeIndividuals(m members, invalid *state.InvalidError) []state.Person {
 			MiddleName: one.text("middle_name"), LastName: one.text("last_name"),
 			DateOfBirth: one.text("date_of_birth"), Gender: one.text("gender"), Reference: one.text("reference"),
 		}
-		one.end()
+		one.rejectUnknown()
 		for field, messages := range one.problems {
 			invalid.AddIndividual(i, len(list), field, messages[0])
 		}

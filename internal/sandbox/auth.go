@@ -18,55 +18,56 @@ type tokenAnswer struct {
 	TokenType   string `json:"token_type"`
 }
 
-// admit refuses a call without a good token, and one whose user may not use the API.
-func (s *Service) admit(c *call) error {
-	scheme, token, _ := strings.Cut(c.Header.Get("Authorization"), " ")
+// authorize refuses a request without a valid token, and one whose user may not use the API.
+func (s *Service) authorize(r *request) error {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	valid := strings.EqualFold(scheme, "Bearer") && s.tokens.Valid(token)
 	switch {
-	case !valid, c.dialect.APIPermission == dialect.APIPermission401:
+	case !valid, r.dialect.APIPermission == dialect.APIPermission401:
 		return &statusError{
-			status: http.StatusUnauthorized, title: "Unauthorised", header: map[string]string{"WWW-Authenticate": "Bearer"},
+			status: http.StatusUnauthorized, title: "Unauthorised",
+			header: map[string]string{"WWW-Authenticate": "Bearer"},
 		}
-	case c.dialect.APIPermission == dialect.APIPermission403:
+	case r.dialect.APIPermission == dialect.APIPermission403:
 		return &statusError{status: http.StatusForbidden, title: "The user has no API permission"}
 	}
 	return nil
 }
 
-func (s *Service) token(c *call) (reply, error) {
-	form, err := url.ParseQuery(string(c.body))
+func (s *Service) token(r *request) (response, error) {
+	form, err := url.ParseQuery(string(r.body))
 	if err != nil {
-		return reply{}, malformed("the body must be a URL-encoded form")
+		return response{}, malformed("the body must be a URL-encoded form")
 	}
 	if form.Get("grant_type") != "password" {
-		return reply{}, state.InvalidField("grant_type", "must be password")
+		return response{}, state.InvalidField("grant_type", "must be password")
 	}
-	if err := s.checkLogin(c, form); err != nil {
-		return reply{}, err
+	if err := s.checkLogin(r, form); err != nil {
+		return response{}, err
 	}
 	lifetime := s.options.TokenLifetime
-	if c.dialect.TokenLifetime > 0 {
-		lifetime = time.Duration(c.dialect.TokenLifetime) * time.Second
+	if r.dialect.TokenLifetime > 0 {
+		lifetime = time.Duration(r.dialect.TokenLifetime) * time.Second
 	}
 	s.stats.login()
-	return reply{
+	return response{
 		status: http.StatusOK, standard: true,
 		json: tokenAnswer{
-			AccessToken: s.tokens.Issue(lifetime, c.dialect.OlderTokens == dialect.OlderTokensRevoked),
-			ExpiresIn:   expiresIn(lifetime, c.dialect),
-			TokenType:   tokenType(c.dialect),
+			AccessToken: s.tokens.Issue(lifetime, r.dialect.OlderTokens == dialect.OlderTokensRevoked),
+			ExpiresIn:   expiresIn(lifetime, r.dialect),
+			TokenType:   tokenType(r.dialect),
 		},
 	}, nil
 }
 
-func (s *Service) checkLogin(c *call, form url.Values) error {
-	_, withHeader := c.Header["Authorization"]
-	switch basic := c.dialect.TokenBasic; {
+func (s *Service) checkLogin(r *request, form url.Values) error {
+	_, withHeader := r.Header["Authorization"]
+	switch basic := r.dialect.TokenBasic; {
 	case withHeader && basic == dialect.TokenBasicRefused:
-		return malformed("a token request carries no Authorization header")
+		return malformed("a token request must not carry an Authorization header")
 	case withHeader && basic == dialect.TokenBasicRefused401,
-		basic == dialect.TokenBasicRequired && !s.basicHolds(c.Request),
-		!s.credentialsHold(form, c.dialect):
+		basic == dialect.TokenBasicRequired && !s.basicAuthValid(r.Request),
+		!s.credentialsValid(form, r.dialect):
 		return &statusError{status: http.StatusUnauthorized, title: "Unauthorised"}
 	}
 	refusal := map[string]int{
@@ -74,27 +75,27 @@ func (s *Service) checkLogin(c *call, form url.Values) error {
 		dialect.APIPermissionLogin401: http.StatusUnauthorized,
 		dialect.APIPermissionLogin403: http.StatusForbidden,
 	}
-	if status, refused := refusal[c.dialect.APIPermission]; refused {
+	if status, refused := refusal[r.dialect.APIPermission]; refused {
 		return &statusError{status: status, title: "The user has no API permission"}
 	}
 	return nil
 }
 
-// credentialsHold is true if the pairs that the dialect needs are there and
-// nothing that was given is wrong: the interface lists all four fields as optional.
-func (s *Service) credentialsHold(form url.Values, spoken dialect.Dialect) bool {
-	right := map[string]string{
+// credentialsValid is true if the pairs that the dialect requires are present and no field is wrong. The interface
+// lists all four fields as optional.
+func (s *Service) credentialsValid(form url.Values, d dialect.Dialect) bool {
+	expected := map[string]string{
 		"username": s.options.Username, "password": s.options.Password,
 		"client_id": s.options.ClientID, "client_secret": s.options.ClientSecret,
 	}
-	for field, value := range right {
+	for field, value := range expected {
 		if form.Has(field) && form.Get(field) != value {
 			return false
 		}
 	}
 	user := form.Has("username") && form.Has("password")
 	client := form.Has("client_id") && form.Has("client_secret")
-	switch spoken.Credentials {
+	switch d.Credentials {
 	case dialect.CredentialsUser:
 		return user
 	case dialect.CredentialsClient:
@@ -106,14 +107,14 @@ func (s *Service) credentialsHold(form url.Values, spoken dialect.Dialect) bool 
 	}
 }
 
-func (s *Service) basicHolds(r *http.Request) bool {
+func (s *Service) basicAuthValid(r *http.Request) bool {
 	id, secret, ok := r.BasicAuth()
 	return ok && id == s.options.ClientID && secret == s.options.ClientSecret
 }
 
-func expiresIn(lifetime time.Duration, spoken dialect.Dialect) any {
+func expiresIn(lifetime time.Duration, d dialect.Dialect) any {
 	seconds := int64(lifetime / time.Second)
-	switch spoken.ExpiresIn {
+	switch d.ExpiresIn {
 	case dialect.ExpiresInMilliseconds:
 		return seconds * 1000
 	case dialect.ExpiresInString:
@@ -131,8 +132,8 @@ func expiresIn(lifetime time.Duration, spoken dialect.Dialect) any {
 	}
 }
 
-func tokenType(spoken dialect.Dialect) string {
-	switch spoken.TokenType {
+func tokenType(d dialect.Dialect) string {
+	switch d.TokenType {
 	case dialect.TokenTypeLower:
 		return "bearer"
 	case dialect.TokenTypeUpper:

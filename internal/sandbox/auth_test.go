@@ -32,7 +32,7 @@ func TestLogin(t *testing.T) {
 		"no grant type":                   {with(credentials(), "grant_type", ""), 400},
 		"another grant type":              {with(credentials(), "grant_type", "client_credentials"), 400},
 	}
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := s.postForm(c.form, http.Header{})
@@ -48,7 +48,7 @@ func TestLogin(t *testing.T) {
 		})
 	}
 	stats, err := s.Stats(t.Context())
-	must0(t, err)
+	noError(t, err)
 	wantEqual(t, "logins", int64(3), stats.Logins) // the fixture's own, and two
 	wantEqual(t, "token requests", int64(len(cases)+1), stats.Requests(control.Token))
 }
@@ -72,17 +72,17 @@ func TestEveryOtherOperationNeedsAToken(t *testing.T) {
 		{"GET", "/ext/webhooks/retrieve/1"},
 		{"GET", "/ext/nothing"},
 	}
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	for _, token := range []string{"", "not-a-token"} {
 		s.token = token
 		for _, request := range requests {
-			got := s.call(request.method, request.path, object{})
+			got := s.request(request.method, request.path, object{})
 			wantProblem(t, got, http.StatusUnauthorized)
 			wantEqual(t, request.path, "Bearer", got.header.Get("WWW-Authenticate"))
 		}
 	}
 	stats, err := s.Stats(t.Context())
-	must0(t, err)
+	noError(t, err)
 	for _, op := range control.Operations()[1:] {
 		wantEqual(t, string(op), int64(2), stats.Operations[op].Answers["401"])
 	}
@@ -90,18 +90,18 @@ func TestEveryOtherOperationNeedsAToken(t *testing.T) {
 
 func TestTokensEnd(t *testing.T) {
 	cases := map[string]struct {
-		end    func(s *served) error
+		end    func(s *testService) error
 		status int
 	}{
-		"shortly before they expire": {func(s *served) error {
+		"shortly before they expire": {func(s *testService) error {
 			_, err := s.Advance(s.t.Context(), time.Minute-10*time.Second)
 			return err
 		}, 200},
-		"expired": {func(s *served) error {
+		"expired": {func(s *testService) error {
 			_, err := s.Advance(s.t.Context(), time.Minute)
 			return err
 		}, 401},
-		"revoked": {func(s *served) error {
+		"revoked": {func(s *testService) error {
 			revoked, err := s.RevokeTokens(s.t.Context())
 			wantEqual(s.t, "revoked", 1, revoked)
 			return err
@@ -109,11 +109,11 @@ func TestTokensEnd(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, sandbox.Options{TokenLifetime: time.Minute})
-			must0(t, c.end(s))
-			wantEqual(t, "status", c.status, s.call(http.MethodGet, "/ext/references", nil).status)
+			s := startSandbox(t, sandbox.Options{TokenLifetime: time.Minute})
+			noError(t, c.end(s))
+			wantEqual(t, "status", c.status, s.request(http.MethodGet, "/ext/references", nil).status)
 			s.token = s.login()
-			wantEqual(t, "status with a new token", 200, s.call(http.MethodGet, "/ext/references", nil).status)
+			wantEqual(t, "status with a new token", 200, s.request(http.MethodGet, "/ext/references", nil).status)
 		})
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
-// player makes the individuals act by themselves while autoplay is on.
-type player struct {
+// autoplayer plays the individuals while autoplay is on.
+type autoplayer struct {
 	account *state.Account
 	changed chan struct{}
 
@@ -18,18 +18,18 @@ type player struct {
 	mode control.Autoplay
 }
 
-func newPlayer(account *state.Account, mode control.Autoplay) *player {
-	return &player{account: account, changed: make(chan struct{}, 1), mode: mode}
+func newAutoplayer(account *state.Account, mode control.Autoplay) *autoplayer {
+	return &autoplayer{account: account, changed: make(chan struct{}, 1), mode: mode}
 }
 
-func (p *player) get() control.Autoplay {
+func (p *autoplayer) get() control.Autoplay {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.mode
 }
 
 // set changes the mode. Its delay is 1 or more.
-func (p *player) set(mode control.Autoplay) {
+func (p *autoplayer) set(mode control.Autoplay) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.mode = mode
@@ -39,7 +39,7 @@ func (p *player) set(mode control.Autoplay) {
 	}
 }
 
-func (p *player) run(ctx context.Context) {
+func (p *autoplayer) run(ctx context.Context) {
 	for {
 		var due <-chan time.Time
 		if mode := p.get(); mode.Enabled {

@@ -14,10 +14,10 @@ const (
 
 // bodyRule says what an operation takes as its body.
 type bodyRule struct {
-	mediaType string // "" if the body is not looked at
+	mediaType string // "" if the body is ignored
 	empty     bool   // an object without members
-	// undocumented is the switch that decides between an object and no body.
-	undocumented func(dialect.Dialect) string
+	// dialectSwitch chooses between an object and no body, where the interface leaves it open.
+	dialectSwitch func(dialect.Dialect) string
 }
 
 var (
@@ -25,34 +25,42 @@ var (
 	formBody        = bodyRule{mediaType: mediaForm}
 	objectBody      = bodyRule{mediaType: mediaJSON}
 	emptyObjectBody = bodyRule{mediaType: mediaJSON, empty: true}
-	transitionBody  = bodyRule{mediaType: mediaJSON, undocumented: func(d dialect.Dialect) string { return d.TransitionBody }}
-	resendResetBody = bodyRule{mediaType: mediaJSON, undocumented: func(d dialect.Dialect) string { return d.ResendResetBody }}
+	transitionBody  = bodyRule{
+		mediaType: mediaJSON, dialectSwitch: func(d dialect.Dialect) string { return d.TransitionBody },
+	}
+	resendResetBody = bodyRule{
+		mediaType: mediaJSON, dialectSwitch: func(d dialect.Dialect) string { return d.ResendResetBody },
+	}
 )
 
-func (b bodyRule) check(c *call) error {
+func (b bodyRule) check(r *request) error {
 	if b.mediaType == "" {
-		if c.dialect.ContentType == dialect.ContentTypeAlways {
-			return checkMediaType(c, mediaJSON)
+		if r.dialect.ContentType == dialect.ContentTypeAlways {
+			return checkMediaType(r, mediaJSON)
 		}
 		return nil
 	}
-	if b.undocumented != nil {
-		wanted := b.undocumented(c.dialect)
-		switch none := len(c.body) == 0; {
+	if b.dialectSwitch != nil {
+		wanted := b.dialectSwitch(r.dialect)
+		switch none := len(r.body) == 0; {
 		case none && wanted != dialect.BodyObject:
 			return nil
 		case !none && wanted == dialect.BodyEmpty:
 			return malformed("the body must be empty")
 		}
 	}
-	if err := checkMediaType(c, b.mediaType); err != nil {
+	if err := checkMediaType(r, b.mediaType); err != nil {
 		return err
 	}
 	if b.mediaType != mediaJSON {
 		return nil
 	}
+	return b.checkObject(r.body)
+}
+
+func (b bodyRule) checkObject(body []byte) error {
 	var object map[string]json.RawMessage
-	if err := json.Unmarshal(c.body, &object); err != nil || object == nil {
+	if err := json.Unmarshal(body, &object); err != nil || object == nil {
 		return malformed("the body must be a JSON object")
 	}
 	if b.empty && len(object) > 0 {
@@ -61,8 +69,8 @@ func (b bodyRule) check(c *call) error {
 	return nil
 }
 
-func checkMediaType(c *call, wanted string) error {
-	mediaType, _, err := mime.ParseMediaType(c.Header.Get("Content-Type"))
+func checkMediaType(r *request, wanted string) error {
+	mediaType, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	if err != nil || mediaType != wanted {
 		return malformed("the Content-Type must be " + wanted)
 	}

@@ -10,8 +10,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
-// controlRoute is one route of the control API. What handle returns is the
-// answer; nil answers 204.
+// controlRoute is one route of the control API. The response is what handle returns; nil is a 204.
 type controlRoute struct {
 	Method  string `json:"method"`
 	Path    string `json:"path"`
@@ -19,36 +18,40 @@ type controlRoute struct {
 	handle  func(*Service, *http.Request) (any, error)
 }
 
-// controlRoutes is what the help, the page and the package documentation list.
+// controlRoutes returns the routes, for the help and the page. The package documentation repeats them.
 func controlRoutes() []controlRoute {
 	return []controlRoute{
-		{"GET", "/", "this list (JSON when asked for)", nil},
-		{"GET", "/overview", "everything at one look, as the page for people shows it", (*Service).getOverview},
-		{"GET", "/outbox", "the e-mails sent, oldest first; ?after=SEQUENCE for the later ones", (*Service).getOutbox},
-		{"GET", "/applications", "every application in short", (*Service).getApplications},
-		{"POST", "/play", `individuals act: {"reference" or "application_id", "individual", "step", "check", "result"}`, (*Service).postPlay},
-		{"GET", "/clock", "the sandbox's time", (*Service).getClock},
-		{"PUT", "/clock", `set it: {"now": "2026-01-31T12:00:00Z"}`, (*Service).putClock},
-		{"POST", "/clock/advance", `move it: {"seconds": 3600}`, (*Service).postClockAdvance},
-		{"GET", "/stats", "requests and answers per operation, and logins", (*Service).getStats},
-		{"DELETE", "/stats", "count from zero", (*Service).deleteStats},
-		{"POST", "/tokens/revoke", "make every token invalid", (*Service).postTokensRevoke},
-		{"GET", "/faults", "the faults that have yet to strike", (*Service).getFaults},
-		{"POST", "/faults", `add one: {"operation", "kind", "after_work", "times", "delay_ms", "status", "retry_after"}`, (*Service).postFault},
-		{"DELETE", "/faults", "remove all", (*Service).deleteFaults},
-		{"GET", "/deliveries", "the webhook calls and what became of them", (*Service).getDeliveries},
-		{"GET", "/autoplay", "whether the sandbox plays the individuals by itself", (*Service).getAutoplay},
-		{"PUT", "/autoplay", `change it: {"enabled": true, "delay_ms": 500}`, (*Service).putAutoplay},
-		{"GET", "/dialects", "every switch, its values and its meaning", (*Service).getDialects},
+		{"GET", "/", "list the routes, as text or JSON by the Accept header", nil},
+		{"GET", "/overview", "all that the page shows, newest first", (*Service).getOverview},
+		{"GET", "/outbox", "list the e-mails sent, oldest first; ?after=SEQUENCE skips the earlier ones",
+			(*Service).getOutbox},
+		{"GET", "/applications", "list the applications in short form", (*Service).getApplications},
+		{"POST", "/play", `play: {"reference" or "application_id", "individual", "step", "check", "result"}`,
+			(*Service).postPlay},
+		{"GET", "/clock", "show the time of the sandbox", (*Service).getClock},
+		{"PUT", "/clock", `set the time: {"now": "2026-01-31T12:00:00Z"}`, (*Service).putClock},
+		{"POST", "/clock/advance", `move the time: {"seconds": 3600}`, (*Service).postClockAdvance},
+		{"GET", "/stats", "count logins, and requests and responses per operation", (*Service).getStats},
+		{"DELETE", "/stats", "reset the counts", (*Service).deleteStats},
+		{"POST", "/tokens/revoke", "revoke every token", (*Service).postTokensRevoke},
+		{"GET", "/faults", "list the pending faults, oldest first", (*Service).getFaults},
+		{"POST", "/faults", `add one: {"operation","kind","after_work","times","delay_ms","status","retry_after"}`,
+			(*Service).postFault},
+		{"DELETE", "/faults", "remove all faults", (*Service).deleteFaults},
+		{"GET", "/deliveries", "list the webhook deliveries with their states", (*Service).getDeliveries},
+		{"GET", "/autoplay", "show the autoplay mode", (*Service).getAutoplay},
+		{"PUT", "/autoplay", `change the mode: {"enabled": true, "delay_ms": 500}`, (*Service).putAutoplay},
+		{"GET", "/dialects", "list the dialect switches, their values and meanings", (*Service).getDialects},
 		{"PUT", "/dialects", `set switches: {"completeMethod": "POST"}`, (*Service).putDialects},
-		{"DELETE", "/dialects", "set all to the documented reading", (*Service).deleteDialects},
-		{"POST", "/reset", "forget everything; ids go on", (*Service).postReset},
+		{"DELETE", "/dialects", "reset every switch to its default", (*Service).deleteDialects},
+		{"POST", "/reset", "remove all data; ids are never reused", (*Service).postReset},
 	}
 }
 
 func (s *Service) routeControl() {
 	s.mux.HandleFunc(control.Prefix+"/", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusNotFound, control.Failure{Error: "no such route with this method; GET " + control.Prefix + "/ lists them"})
+		failure := control.Failure{Error: "no such route or method; GET " + control.Prefix + "/ lists the routes"}
+		writeJSON(w, http.StatusNotFound, failure)
 	})
 	s.mux.HandleFunc("GET "+control.Prefix+"/{$}", serveHelp)
 	for _, route := range controlRoutes() {
@@ -60,14 +63,14 @@ func (s *Service) routeControl() {
 				writeJSON(w, http.StatusForbidden, control.Failure{Error: err.Error()})
 				return
 			}
-			answer, err := route.handle(s, r)
+			body, err := route.handle(s, r)
 			switch {
 			case err != nil:
 				writeJSON(w, controlStatus(err), control.Failure{Error: err.Error()})
-			case answer == nil:
+			case body == nil:
 				w.WriteHeader(http.StatusNoContent)
 			default:
-				writeJSON(w, http.StatusOK, answer)
+				writeJSON(w, http.StatusOK, body)
 			}
 		})
 	}

@@ -12,9 +12,8 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// readJSON decodes the body of a control request into value, which keeps what the
-// body does not mention. Unknown members are refused: a misspelled one would
-// quietly do something else.
+// readJSON decodes the body of a control request into value. Members that the body omits keep their value. Unknown
+// members are an error, because ignoring a misspelled one would hide a mistake.
 func readJSON(r *http.Request, value any) error {
 	decoder := json.NewDecoder(io.LimitReader(r.Body, bodyLimit))
 	decoder.DisallowUnknownFields()
@@ -23,7 +22,7 @@ func readJSON(r *http.Request, value any) error {
 		return bodyError(err)
 	}
 	if decoder.More() {
-		return errors.New("the body must be one JSON object, and more comes after it")
+		return errors.New("the body must be one JSON object; remove what follows it")
 	}
 	return nil
 }
@@ -34,11 +33,11 @@ func bodyError(err error) error {
 		if mistyped.Field == "" {
 			return fmt.Errorf("the body must be a JSON object, not a JSON %s", mistyped.Value)
 		}
-		return fmt.Errorf("%s: it is %s, not a JSON %s", mistyped.Field, jsonName(mistyped.Type.Kind()), mistyped.Value)
+		return fmt.Errorf("%s: must be %s, not a JSON %s", mistyped.Field, jsonName(mistyped.Type.Kind()), mistyped.Value)
 	}
-	// The decoder has no type for this one.
+	// The decoder has no error type for an unknown field.
 	if name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); unknown {
-		return fmt.Errorf("%s: this route takes no such field; GET %s/ tells what it takes", strings.Trim(name, `"`), control.Prefix)
+		return fmt.Errorf("%s: unknown field; GET %s/ lists the fields", strings.Trim(name, `"`), control.Prefix)
 	}
 	return fmt.Errorf("the body must be a JSON object: %w", err)
 }

@@ -11,17 +11,42 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
-// What the control API takes at most, so that no duration overflows.
+// The limits of the control API. They keep every duration from overflowing.
 const (
 	maxClockYears  = 100
 	maxDelayMillis = 60 * 60 * 1000
 )
 
-var clockRange = fmt.Sprintf("the clock goes at most %d years away from the time of this machine", maxClockYears)
+var clockRange = fmt.Sprintf("must be within %d years of the time of this machine", maxClockYears)
 
-func tooFar(t time.Time) bool {
+func outOfClockRange(t time.Time) bool {
 	now := time.Now()
 	return t.After(now.AddDate(maxClockYears, 0, 0)) || t.Before(now.AddDate(-maxClockYears, 0, 0))
+}
+
+func (s *Service) getOverview(*http.Request) (any, error) {
+	emails := s.account.Outbox()
+	applications := s.account.Applications()
+	deliveries := s.queue.Log()
+	return control.Overview{
+		Now:          s.clock.Now(),
+		Autoplay:     s.autoplayer.get(),
+		Emails:       newestFirst(emails),
+		Applications: newestFirst(applications),
+		Deliveries:   newestFirst(deliveries),
+		Faults:       s.faults.all(),
+		Dialects:     s.dialect.Get().Switches(),
+		Statistics:   s.stats.get(),
+		Totals: control.Totals{
+			Emails: len(emails), Applications: len(applications), Deliveries: len(deliveries),
+		},
+	}, nil
+}
+
+func newestFirst[T any](oldestFirst []T) []T {
+	newest := append([]T{}, oldestFirst[max(0, len(oldestFirst)-control.OverviewLimit):]...)
+	slices.Reverse(newest)
+	return newest
 }
 
 func (s *Service) getOutbox(r *http.Request) (any, error) {
@@ -29,7 +54,7 @@ func (s *Service) getOutbox(r *http.Request) (any, error) {
 	if text := r.URL.Query().Get("after"); text != "" {
 		after, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
-			return nil, fmt.Errorf("after: it is the sequence number of an e-mail")
+			return nil, fmt.Errorf("after: must be the sequence number of an e-mail")
 		}
 		emails = slices.DeleteFunc(emails, func(e control.Email) bool { return e.Sequence <= after })
 	}
@@ -57,9 +82,9 @@ func (s *Service) putClock(r *http.Request) (any, error) {
 	}
 	now, err := time.Parse(time.RFC3339, body.Now)
 	if err != nil {
-		return nil, fmt.Errorf("now: it is a time as in RFC 3339, for example 2026-01-31T12:00:00Z")
+		return nil, fmt.Errorf("now: must be a time in RFC 3339 format, for example 2026-01-31T12:00:00Z")
 	}
-	if tooFar(now) {
+	if outOfClockRange(now) {
 		return nil, fmt.Errorf("now: %s", clockRange)
 	}
 	s.clock.Set(now)
@@ -72,10 +97,11 @@ func (s *Service) postClockAdvance(r *http.Request) (any, error) {
 		return nil, err
 	}
 	const longest = int64(2 * maxClockYears * 366 * 24 * time.Hour / time.Second)
-	if step.Seconds > longest || step.Seconds < -longest || tooFar(s.clock.Now().Add(time.Duration(step.Seconds)*time.Second)) {
-		return nil, fmt.Errorf("seconds: %s", clockRange)
+	by := time.Duration(step.Seconds) * time.Second
+	if step.Seconds > longest || step.Seconds < -longest || outOfClockRange(s.clock.Now().Add(by)) {
+		return nil, fmt.Errorf("seconds: the new time %s", clockRange)
 	}
-	return control.Clock{Now: s.clock.Advance(time.Duration(step.Seconds) * time.Second)}, nil
+	return control.Clock{Now: s.clock.Advance(by)}, nil
 }
 
 func (s *Service) getStats(*http.Request) (any, error) { return s.stats.get(), nil }
@@ -106,17 +132,17 @@ func (s *Service) deleteFaults(*http.Request) (any, error) {
 
 func (s *Service) getDeliveries(*http.Request) (any, error) { return s.queue.Log(), nil }
 
-func (s *Service) getAutoplay(*http.Request) (any, error) { return s.player.get(), nil }
+func (s *Service) getAutoplay(*http.Request) (any, error) { return s.autoplayer.get(), nil }
 
 func (s *Service) putAutoplay(r *http.Request) (any, error) {
-	mode := s.player.get()
+	mode := s.autoplayer.get()
 	if err := readJSON(r, &mode); err != nil {
 		return nil, err
 	}
 	if mode.DelayMillis < 1 || mode.DelayMillis > maxDelayMillis {
-		return nil, fmt.Errorf("delay_ms: it is 1 to %d", maxDelayMillis)
+		return nil, fmt.Errorf("delay_ms: must be 1 to %d", maxDelayMillis)
 	}
-	s.player.set(mode)
+	s.autoplayer.set(mode)
 	return nil, nil
 }
 
@@ -127,10 +153,10 @@ func (s *Service) putDialects(r *http.Request) (any, error) {
 	if err := readJSON(r, &values); err != nil {
 		return nil, err
 	}
-	return nil, s.dialect.Change(func(spoken *dialect.Dialect) error {
+	return nil, s.dialect.Change(func(d *dialect.Dialect) error {
 		for name, value := range values {
-			// A number is as good as its digits; whatever else it may be is no value of a switch.
-			if err := spoken.Set(name, fmt.Sprint(value)); err != nil {
+			// A number may come as a JSON number or as a string.
+			if err := d.Set(name, fmt.Sprint(value)); err != nil {
 				return err
 			}
 		}
@@ -139,7 +165,7 @@ func (s *Service) putDialects(r *http.Request) (any, error) {
 }
 
 func (s *Service) deleteDialects(*http.Request) (any, error) {
-	s.dialect.Speak(dialect.Dialect{})
+	s.dialect.Set(dialect.Dialect{})
 	return nil, nil
 }
 

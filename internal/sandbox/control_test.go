@@ -17,20 +17,20 @@ import (
 )
 
 // get fetches a path beside the interface.
-func (s *served) get(path, accept string) answer {
+func (s *testService) get(path, accept string) response {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.url+path, http.NoBody)
-	must0(s.t, err)
+	noError(s.t, err)
 	request.Header.Set("Accept", accept)
 	got, err := send(request)
-	must0(s.t, err)
+	noError(s.t, err)
 	return got
 }
 
 func TestHelpPageAndDocumentationListTheSameRoutes(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	source, err := os.ReadFile("doc.go")
-	must0(t, err)
+	noError(t, err)
 	routes, _ := s.get(control.Prefix+"/", "application/json").tree().([]any)
 	help, page := string(s.get(control.Prefix+"/", "").body), string(s.get("/", "text/html").body)
 	if len(routes) < 20 {
@@ -54,7 +54,7 @@ func TestHelpPageAndDocumentationListTheSameRoutes(t *testing.T) {
 }
 
 func TestControlRefuses(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	path := s.create(mandate("done", "jane"))
 	s.play(control.Play{Reference: "done"})
 	s.must(http.MethodPatch, path+"/complete", object{})
@@ -77,14 +77,14 @@ func TestControlRefuses(t *testing.T) {
 		"playing an id of nothing":     {play(control.Play{ApplicationID: 1}), 404, "application_id: "},
 		"playing nothing named":        {play(control.Play{}), 400, "application_id: "},
 		"playing a stranger":           {play(control.Play{Reference: "acme", Individual: "stranger"}), 404, "individual: "},
-		"playing a check there is not": {play(control.Play{Reference: "acme", Check: "fingerprint"}), 404, "check: "},
+		"playing a check there is not": {play(control.Play{Reference: "acme", Check: "palmistry"}), 404, "check: "},
 		"playing an unknown step":      {play(control.Play{Reference: "acme", Step: "dance"}), 400, "step: "},
 		"playing an unknown result":    {play(control.Play{Reference: "acme", Result: "maybe"}), 400, "result: "},
 		"playing what is concluded":    {play(control.Play{Reference: "done"}), 409, "the application is concluded"},
-		"the beginning of time":        {s.SetClock(ctx, time.Time{}), 400, "now: "},
+		"the year 1":                   {s.SetClock(ctx, time.Time{}), 400, "now: "},
 		"two centuries at once":        {advance(200 * 365 * 24 * time.Hour), 400, "seconds: "},
 		"an autoplay delay below zero": {s.SetAutoplay(ctx, control.Autoplay{DelayMillis: -1}), 400, "delay_ms: "},
-		"no dialect of this name":      {s.SetDialect(ctx, "klingon", "yes"), 400, `no dialect switch is called "klingon"`},
+		"no dialect of this name":      {s.SetDialect(ctx, "klingon", "yes"), 400, `unknown dialect switch "klingon"`},
 		"a lag that is no number":      {s.SetDialect(ctx, "readLag", "long"), 400, "dialect switch readLag "},
 		"a lag below zero":             {s.SetDialect(ctx, "readLag", "-1"), 400, "dialect switch readLag "},
 	}
@@ -98,27 +98,29 @@ func TestControlRefuses(t *testing.T) {
 	wantEqual(t, "nobody was played before", "in progress", short.State)
 }
 
-// Somebody types these by hand, who has no types to go by.
+// People type these requests without the help of Go's types.
 func TestControlNamesTheFieldOfABadBody(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	const badTime = "now: must be a time in RFC 3339 format, for example 2026-01-31T12:00:00Z"
+	const badRoute = "no such route or method; GET /sandbox/v1/ lists the routes"
+	s := startSandbox(t, sandbox.Options{})
 	cases := map[string]struct {
 		method, path, body string
 		want               string // of the message
 	}{
 		"nothing":                     {"POST", "/play", "", "the body must be a JSON object: EOF"},
 		"a list":                      {"POST", "/play", "[]", "the body must be a JSON object, not a JSON array"},
-		"two objects":                 {"POST", "/play", "{} {}", "the body must be one JSON object, and more comes after it"},
-		"a misspelled field":          {"POST", "/play", `{"mandate": "a"}`, "mandate: this route takes no such field; GET /sandbox/v1/ tells what it takes"},
-		"a number in words":           {"POST", "/faults", `{"times": "once"}`, "times: it is an integer, not a JSON string"},
-		"a step that is a number":     {"POST", "/play", `{"step": 1}`, "step: it is a string, not a JSON number"},
-		"steps without a pause":       {"PUT", "/autoplay", `{"delay_ms": 0}`, "delay_ms: it is 1 to 3600000"},
-		"yes in words":                {"PUT", "/autoplay", `{"enabled": "yes"}`, "enabled: it is true or false, not a JSON string"},
-		"a time that is none":         {"PUT", "/clock", `{"now": "tomorrow"}`, "now: it is a time as in RFC 3339, for example 2026-01-31T12:00:00Z"},
-		"no time":                     {"PUT", "/clock", "{}", "now: it is a time as in RFC 3339, for example 2026-01-31T12:00:00Z"},
-		"a sequence number in words":  {"GET", "/outbox?after=soon", "", "after: it is the sequence number of an e-mail"},
-		"a switch that takes no list": {"PUT", "/dialects", `{"wrap": []}`, `dialect switch wrap cannot be "[]"; it is one of none, data`},
-		"no such route":               {"GET", "/nothing", "", "no such route with this method; GET /sandbox/v1/ lists them"},
-		"no such method":              {"GET", "/play", "", "no such route with this method; GET /sandbox/v1/ lists them"},
+		"two objects":                 {"POST", "/play", "{} {}", "the body must be one JSON object; remove what follows it"},
+		"a misspelled field":          {"POST", "/play", `{"mandate": "a"}`, "mandate: unknown field; GET /sandbox/v1/ lists the fields"},
+		"a number in words":           {"POST", "/faults", `{"times": "once"}`, "times: must be an integer, not a JSON string"},
+		"a step that is a number":     {"POST", "/play", `{"step": 1}`, "step: must be a string, not a JSON number"},
+		"steps without a pause":       {"PUT", "/autoplay", `{"delay_ms": 0}`, "delay_ms: must be 1 to 3600000"},
+		"yes in words":                {"PUT", "/autoplay", `{"enabled": "yes"}`, "enabled: must be true or false, not a JSON string"},
+		"a time that is none":         {"PUT", "/clock", `{"now": "tomorrow"}`, badTime},
+		"no time":                     {"PUT", "/clock", "{}", badTime},
+		"a sequence number in words":  {"GET", "/outbox?after=soon", "", "after: must be the sequence number of an e-mail"},
+		"a switch that takes no list": {"PUT", "/dialects", `{"wrap": []}`, `dialect switch wrap cannot be "[]"; use one of none, data`},
+		"no such route":               {"GET", "/nothing", "", badRoute},
+		"no such method":              {"GET", "/play", "", badRoute},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -131,12 +133,12 @@ func TestControlNamesTheFieldOfABadBody(t *testing.T) {
 	}
 }
 
-// A number is as good as its digits, and what a body does not mention stays as it is.
+// A number can be a JSON number or a string. A member that the body omits keeps its value.
 func TestControlTakesWhatIsMeant(t *testing.T) {
-	s := serve(t, sandbox.Options{Autoplay: true})
+	s := startSandbox(t, sandbox.Options{Autoplay: true})
 	wantEqual(t, "status code", http.StatusNoContent, s.control("PUT", "/dialects", `{"readLag": 2}`).status)
 	switches, err := s.Dialects(t.Context())
-	must0(t, err)
+	noError(t, err)
 	for _, one := range switches {
 		if one.Name == "readLag" {
 			wantEqual(t, "readLag", "2", one.Value)
@@ -144,56 +146,56 @@ func TestControlTakesWhatIsMeant(t *testing.T) {
 	}
 	wantEqual(t, "status code", http.StatusNoContent, s.control("PUT", "/autoplay", `{"delay_ms": 9}`).status)
 	mode, err := s.Autoplay(t.Context())
-	must0(t, err)
+	noError(t, err)
 	wantEqual(t, "mode", control.Autoplay{Enabled: true, DelayMillis: 9}, mode)
 }
 
 // control sends a body to the control API as it is.
-func (s *served) control(method, path, body string) answer {
+func (s *testService) control(method, path, body string) response {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+control.Prefix+path, strings.NewReader(body))
-	must0(s.t, err)
+	noError(s.t, err)
 	got, err := send(request)
-	must0(s.t, err)
+	noError(s.t, err)
 	return got
 }
 
 func TestClock(t *testing.T) {
 	start := time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC)
-	s := serve(t, sandbox.Options{StartTime: start})
+	s := startSandbox(t, sandbox.Options{StartTime: start})
 	ctx := t.Context()
 	near := func(what string, want time.Time) {
 		t.Helper()
 		now, err := s.Now(ctx)
-		must0(t, err)
+		noError(t, err)
 		if off := now.Sub(want); off < 0 || off > time.Minute {
 			t.Errorf("%s: the clock shows %s, want %s", what, now, want)
 		}
 	}
 	near("at first", start)
 	advanced, err := s.Advance(ctx, 48*time.Hour)
-	must0(t, err)
+	noError(t, err)
 	near("advanced", start.Add(48*time.Hour))
 	if advanced.Before(start.Add(48 * time.Hour)) {
 		t.Errorf("advance answers %s", advanced)
 	}
-	must0(t, s.SetClock(ctx, start.Add(-time.Hour)))
+	noError(t, s.SetClock(ctx, start.Add(-time.Hour)))
 	near("set back", start.Add(-time.Hour))
-	must0(t, s.Reset(ctx))
+	noError(t, s.Reset(ctx))
 	near("reset", start)
 }
 
 func TestResetForgetsEverythingButIDs(t *testing.T) {
 	options := sandbox.Options{}
-	must0(t, options.Dialect.Parse("createStatus=201"))
-	s := serve(t, options)
+	noError(t, options.Dialect.Parse("createStatus=201"))
+	s := startSandbox(t, options)
 	ctx := t.Context()
 	before := s.must(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
-	must0(t, s.SetDialect(ctx, "createStatus", "202"))
-	must0(t, s.Fault(ctx, control.Fault{Operation: control.AnyOperation, Kind: control.Close, Times: control.Always}))
-	must0(t, s.Reset(ctx))
+	noError(t, s.SetDialect(ctx, "createStatus", "202"))
+	noError(t, s.Fault(ctx, control.Fault{Operation: control.AnyOperation, Kind: control.Close, Times: control.Always}))
+	noError(t, s.Reset(ctx))
 
-	wantEqual(t, "the token", http.StatusUnauthorized, s.call("GET", "/ext/references", nil).status)
+	wantEqual(t, "the token", http.StatusUnauthorized, s.request("GET", "/ext/references", nil).status)
 	s.token = s.login()
 	wantEqual(t, "e-mails", 0, len(s.emails()))
 	after := s.must(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
@@ -202,11 +204,11 @@ func TestResetForgetsEverythingButIDs(t *testing.T) {
 		t.Errorf("id %v came after %v", after.at("id"), before.at("id"))
 	}
 	stats, err := s.Stats(ctx)
-	must0(t, err)
+	noError(t, err)
 	wantEqual(t, "creates counted", int64(1), stats.Requests(control.CreateApplication))
-	must0(t, s.ResetStats(ctx))
+	noError(t, s.ResetStats(ctx))
 	stats, err = s.Stats(ctx)
-	must0(t, err)
+	noError(t, err)
 	wantEqual(t, "creates counted after that", int64(0), stats.Requests(control.CreateApplication))
 }
 
@@ -223,7 +225,7 @@ func TestAutoplay(t *testing.T) {
 		"fail as a name is no tag":   {"jane@fail.example.com", "in review", "passed"},
 		"a person without an e-mail": {"", "in review", "passed"},
 	}
-	s := serve(t, sandbox.Options{Autoplay: true, AutoplayDelay: time.Millisecond})
+	s := startSandbox(t, sandbox.Options{Autoplay: true, AutoplayDelay: time.Millisecond})
 	idle := changed(object{"reference": "idle", "individuals": []object{{"email": "joe+idle@example.com"}}})
 	idlePath := s.create(idle)
 	for name, c := range cases {
@@ -232,7 +234,7 @@ func TestAutoplay(t *testing.T) {
 			s.create(changed(object{"reference": name, "individuals": []object{{"email": c.email}}}))
 			eventually(t, func() string {
 				applications, err := s.Applications(t.Context())
-				must0(t, err)
+				noError(t, err)
 				app := applications[len(applications)-1]
 				if app.State != c.state {
 					return "the application is " + app.State
@@ -249,12 +251,12 @@ func TestAutoplay(t *testing.T) {
 }
 
 func TestAutoplaySwitches(t *testing.T) {
-	s := serve(t, sandbox.Options{AutoplayDelay: 7 * time.Millisecond})
+	s := startSandbox(t, sandbox.Options{AutoplayDelay: 7 * time.Millisecond})
 	ctx := t.Context()
 	path := s.create(mandate("acme", "jane"))
-	must0(t, s.SetAutoplay(ctx, control.Autoplay{Enabled: true}))
+	noError(t, s.SetAutoplay(ctx, control.Autoplay{Enabled: true}))
 	mode, err := s.Autoplay(ctx)
-	must0(t, err)
+	noError(t, err)
 	wantEqual(t, "mode", control.Autoplay{Enabled: true, DelayMillis: 7}, mode)
 	eventually(t, func() string {
 		if state := statusName(s.must("GET", path, nil)); state != "in review" {
@@ -262,15 +264,15 @@ func TestAutoplaySwitches(t *testing.T) {
 		}
 		return ""
 	})
-	must0(t, s.SetAutoplay(ctx, control.Autoplay{DelayMillis: 3}))
+	noError(t, s.SetAutoplay(ctx, control.Autoplay{DelayMillis: 3}))
 	mode, err = s.Autoplay(ctx)
-	must0(t, err)
+	noError(t, err)
 	wantEqual(t, "mode", control.Autoplay{DelayMillis: 3}, mode)
 }
 
 // One reference, many callers: the service's check is not subject to races.
 func TestParallelCreates(t *testing.T) {
-	s := serve(t, sandbox.Options{Autoplay: true, AutoplayDelay: time.Millisecond})
+	s := startSandbox(t, sandbox.Options{Autoplay: true, AutoplayDelay: time.Millisecond})
 	var callers sync.WaitGroup
 	statuses := make(chan int, 16)
 	for range cap(statuses) {
@@ -294,12 +296,12 @@ func TestParallelCreates(t *testing.T) {
 
 func TestLogsHoldNothingPersonal(t *testing.T) {
 	var log lockedBuffer
-	s := serve(t, sandbox.Options{Logger: slog.New(slog.NewJSONHandler(&log, nil))})
+	s := startSandbox(t, sandbox.Options{Logger: slog.New(slog.NewJSONHandler(&log, nil))})
 	path := s.create(object{"name": "Canary-name", "reference": "Canary-reference", "mandate_type": kyc, "individuals": []object{{
 		"email": "canary@example.com", "first_name": "Canary", "reference": "Canary-person",
 	}}})
-	s.call(http.MethodPost, "/ext/applications", object{"name": "Canary", "individuals": []object{{"email": "canary"}}})
-	s.call(http.MethodPost, "/ext/applications", `{"name": "Canary`)
+	s.request(http.MethodPost, "/ext/applications", object{"name": "Canary", "individuals": []object{{"email": "canary"}}})
+	s.request(http.MethodPost, "/ext/applications", `{"name": "Canary`)
 	s.play(control.Play{Reference: "Canary-reference"})
 	s.must("GET", path, nil)
 	text := log.String()

@@ -24,7 +24,7 @@ func changed(changes object) object {
 }
 
 func TestCreateAnswersWithoutIndividuals(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	got := s.must(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
 	tree, _ := got.tree().(object)
 	id := tree["id"]
@@ -66,8 +66,8 @@ func TestCreateLimits(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, sandbox.Options{})
-			got := s.call(http.MethodPost, "/ext/applications", changed(c.changes))
+			s := startSandbox(t, sandbox.Options{})
+			got := s.request(http.MethodPost, "/ext/applications", changed(c.changes))
 			if got.status != c.status {
 				t.Errorf("status %d, want %d: %s", got.status, c.status, got.body)
 			}
@@ -113,8 +113,8 @@ func TestCreateRefuses(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, sandbox.Options{})
-			got := s.call(http.MethodPost, "/ext/applications", changed(c.changes))
+			s := startSandbox(t, sandbox.Options{})
+			got := s.request(http.MethodPost, "/ext/applications", changed(c.changes))
 			wantProblem(t, got, http.StatusBadRequest)
 			wantEqual(t, "exception", any(c.want), got.at("exception"))
 			if list, isList := c.want["individuals"].([]any); isList && len(list) == 0 {
@@ -129,15 +129,15 @@ func TestCreateRefuses(t *testing.T) {
 }
 
 func TestReferencesAreUnique(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	s.create(mandate("acme", "jane"))
 
-	got := s.call(http.MethodPost, "/ext/applications", mandate("acme", "joe"))
+	got := s.request(http.MethodPost, "/ext/applications", mandate("acme", "joe"))
 	wantProblem(t, got, http.StatusBadRequest)
 	wantEqual(t, "a mandate's reference", any(object{"reference": []any{"a mandate with this reference already exists"}}), got.at("exception"))
 
 	other := changed(object{"individuals": []object{{"reference": "joe"}, {"reference": "acme.jane"}}})
-	got = s.call(http.MethodPost, "/ext/applications", other)
+	got = s.request(http.MethodPost, "/ext/applications", other)
 	wantProblem(t, got, http.StatusBadRequest)
 	wantEqual(t, "an individual's reference", any(object{
 		"individuals": []any{object{}, object{"reference": []any{"an individual with this reference already exists"}}},
@@ -151,7 +151,7 @@ func TestReferencesAreUnique(t *testing.T) {
 }
 
 func TestDeletionFreesReferences(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	path := s.create(mandate("acme", "jane"))
 	got := s.must(http.MethodDelete, path, nil)
 	wantEqual(t, "status code", http.StatusNoContent, got.status)
@@ -171,7 +171,7 @@ func TestInvites(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, sandbox.Options{})
+			s := startSandbox(t, sandbox.Options{})
 			s.create(changed(c.changes))
 			var got []string
 			for _, email := range s.emails() {

@@ -35,16 +35,16 @@ var answerCases = cases{
 }
 
 // wantContentType sends what has no body without saying of what type it is, and then with.
-func wantContentType(get, deletion int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantContentType(get, deletion int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		for method, status := range map[string]int{http.MethodGet: get, http.MethodDelete: deletion} {
 			path := s.create(mandate(method, method))
 			request, err := http.NewRequestWithContext(t.Context(), method, s.url+"/api/v1"+path, http.NoBody)
-			must0(t, err)
+			noError(t, err)
 			request.Header.Set("Authorization", "Bearer "+s.token)
 			got, err := send(request)
-			must0(t, err)
+			noError(t, err)
 			wantEqual(t, method+" without", status, got.status)
 			if status == http.StatusBadRequest {
 				s.must(method, path, nil)
@@ -53,8 +53,8 @@ func wantContentType(get, deletion int) func(*testing.T, *served) {
 	}
 }
 
-func wantIDSize(above, below int64) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantIDSize(above, below int64) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		id := mustID(t, s, s.create(mandate("acme", "jane")))
 		person := s.play(control.Play{ApplicationID: id}).Individuals[0].ID
@@ -63,18 +63,18 @@ func wantIDSize(above, below int64) func(*testing.T, *served) {
 				t.Errorf("the id of the %s is %d", what, got)
 			}
 		}
-		must0(t, s.SetDialect(t.Context(), "idSize", "above_40_bits"))
+		noError(t, s.SetDialect(t.Context(), "idSize", "above_40_bits"))
 		if other := mustID(t, s, s.create(mandate("other", "joe"))); other == id {
 			t.Errorf("id %d was given twice", id)
 		}
 		applications, err := s.Applications(t.Context())
-		must0(t, err)
+		noError(t, err)
 		wantEqual(t, "the older one comes first", "acme", applications[0].Reference)
 	}
 }
 
-func wantSuccess(status, deletion int, body bool) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantSuccess(status, deletion int, body bool) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		path := s.create(mandate("acme", "jane"))
 		archived := s.must(http.MethodPatch, path+"/archive", object{})
@@ -90,8 +90,8 @@ func wantSuccess(status, deletion int, body bool) func(*testing.T, *served) {
 	}
 }
 
-func wantTitleGender(title, gender string) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantTitleGender(title, gender string) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		path := s.create(changed(object{"individuals": []object{{"title": "mR", "gender": "mALE"}, {}}}))
 		got := s.must("GET", path, nil)
@@ -101,18 +101,18 @@ func wantTitleGender(title, gender string) func(*testing.T, *served) {
 	}
 }
 
-func wantWrongMethod(status int, allow string) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantWrongMethod(status int, allow string) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		path := s.create(mandate("acme", "jane"))
 		s.play(control.Play{Reference: "acme"})
-		got := s.call(http.MethodPut, path+"/complete", object{})
+		got := s.request(http.MethodPut, path+"/complete", object{})
 		wantProblem(t, got, status)
 		wantEqual(t, "Allow", allow, got.header.Get("Allow"))
 		wantEqual(t, "state", any("in review"), statusName(s.must("GET", path, nil)))
 		token := s.token
 		s.token = "not-a-token"
-		got = s.call(http.MethodPut, path+"/complete", object{})
+		got = s.request(http.MethodPut, path+"/complete", object{})
 		wantEqual(t, "without a token", "401 ", fmt.Sprint(got.status, " ", got.header.Get("Allow")))
 		s.token = token
 	}

@@ -58,8 +58,8 @@ var retentionCases = cases{
 	"archivedRetention=longer":   wantRetention(404, 200),
 }
 
-func wantCreate(status int, body bool) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantCreate(status int, body bool) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		got := created(s)
 		wantEqual(t, "status code", status, got.status)
@@ -68,16 +68,16 @@ func wantCreate(status int, body bool) func(*testing.T, *served) {
 	}
 }
 
-func wantFirstState(state string) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantFirstState(state string) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		wantEqual(t, "first state", any(state), statusName(created(s)))
 		wantEqual(t, "once played", "in review", s.play(control.Play{Reference: "acme"}).State)
 	}
 }
 
-func wantStates(inReview, rejected, completed string) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantStates(inReview, rejected, completed string) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		for operation, outcome := range map[string]string{"reject": rejected, "complete": completed} {
 			path := s.create(mandate(operation, "jane"))
@@ -88,18 +88,18 @@ func wantStates(inReview, rejected, completed string) func(*testing.T, *served) 
 	}
 }
 
-func wantReads(statuses ...int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantReads(statuses ...int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		path := fmt.Sprintf("/ext/applications/%v", created(s).at("id"))
 		for _, status := range statuses {
-			wantEqual(t, "status code", status, s.call("GET", path, nil).status)
+			wantEqual(t, "status code", status, s.request("GET", path, nil).status)
 		}
 	}
 }
 
-func wantSuppressed(kinds ...control.EmailKind) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantSuppressed(kinds ...control.EmailKind) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		person := s.person(s.create(changed(object{"suppress_email_notification": true})))
 		s.must(http.MethodPost, person+"/invites/resend", nil)
@@ -112,31 +112,31 @@ func wantSuppressed(kinds ...control.EmailKind) func(*testing.T, *served) {
 	}
 }
 
-func wantSamePerson(status int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantSamePerson(status int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		created(s)
 		other := changed(object{"individuals": []object{{"reference": "acme.jane"}}})
-		wantEqual(t, "in another application", status, s.call(http.MethodPost, "/ext/applications", other).status)
+		wantEqual(t, "in another application", status, s.request(http.MethodPost, "/ext/applications", other).status)
 		twice := changed(object{"reference": "twice", "individuals": []object{{"reference": "x"}, {"reference": "x"}}})
-		wantEqual(t, "twice in one", 400, s.call(http.MethodPost, "/ext/applications", twice).status)
+		wantEqual(t, "twice in one", 400, s.request(http.MethodPost, "/ext/applications", twice).status)
 	}
 }
 
-func wantReferenceCase(status int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantReferenceCase(status int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		s.create(mandate("Ärger", "jane"))
-		wantEqual(t, "a mandate", status, s.call(http.MethodPost, "/ext/applications", mandate("äRGER", "joe")).status)
+		wantEqual(t, "a mandate", status, s.request(http.MethodPost, "/ext/applications", mandate("äRGER", "joe")).status)
 		other := changed(object{"individuals": []object{{"reference": "ÄRGER.JANE"}}})
-		wantEqual(t, "an individual", status, s.call(http.MethodPost, "/ext/applications", other).status)
+		wantEqual(t, "an individual", status, s.request(http.MethodPost, "/ext/applications", other).status)
 		twice := changed(object{"reference": "twice", "individuals": []object{{"reference": "x"}, {"reference": "X"}}})
-		wantEqual(t, "two individuals of one", status, s.call(http.MethodPost, "/ext/applications", twice).status)
+		wantEqual(t, "two individuals of one", status, s.request(http.MethodPost, "/ext/applications", twice).status)
 	}
 }
 
-func wantRace(winners int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantRace(winners int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		var callers sync.WaitGroup
 		for range 2 {
@@ -148,31 +148,31 @@ func wantRace(winners int) func(*testing.T, *served) {
 		}
 		callers.Wait()
 		wantEqual(t, "e-mails", winners, len(s.emails()))
-		wantProblem(t, s.call(http.MethodPost, "/ext/applications", mandate("acme", "jane")), http.StatusBadRequest)
+		wantProblem(t, s.request(http.MethodPost, "/ext/applications", mandate("acme", "jane")), http.StatusBadRequest)
 	}
 }
 
 // again creates an application of a taken mandate's reference, and one of its individual's.
-func again(t *testing.T, s *served, what string, status int) {
+func again(t *testing.T, s *testService, what string, status int) {
 	t.Helper()
-	wantEqual(t, what+": the mandate", status, s.call(http.MethodPost, "/ext/applications", mandate("acme", "joe")).status)
+	wantEqual(t, what+": the mandate", status, s.request(http.MethodPost, "/ext/applications", mandate("acme", "joe")).status)
 	other := changed(object{"reference": "other", "individuals": []object{{"reference": "acme.jane"}}})
-	wantEqual(t, what+": the individual", status, s.call(http.MethodPost, "/ext/applications", other).status)
+	wantEqual(t, what+": the individual", status, s.request(http.MethodPost, "/ext/applications", other).status)
 }
 
-func (s *served) advance(by time.Duration) {
+func (s *testService) advance(by time.Duration) {
 	s.t.Helper()
 	_, err := s.Advance(s.t.Context(), by)
-	must0(s.t, err)
+	noError(s.t, err)
 	s.token = s.login()
 }
 
-func wantReferencesAfter(deletion, expiry int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantReferencesAfter(deletion, expiry int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		s.must(http.MethodDelete, s.create(mandate("acme", "jane")), nil)
 		again(t, s, "after deletion", deletion)
-		must0(t, s.Reset(t.Context()))
+		noError(t, s.Reset(t.Context()))
 		s.token = s.login()
 		s.create(mandate("acme", "jane"))
 		s.advance(56 * 24 * time.Hour)
@@ -180,8 +180,8 @@ func wantReferencesAfter(deletion, expiry int) func(*testing.T, *served) {
 	}
 }
 
-func wantArchivedReference(status int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantArchivedReference(status int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		path := s.create(mandate("acme", "jane"))
 		again(t, s, "before", 400)
@@ -193,19 +193,19 @@ func wantArchivedReference(status int) func(*testing.T, *served) {
 
 // wantRetention wants what is left, eight weeks after creation, of an application that was
 // played after a week, and of one that was archived at once.
-func wantRetention(played, archived int) func(*testing.T, *served) {
+func wantRetention(played, archived int) func(*testing.T, *testService) {
 	const day = 24 * time.Hour
-	return func(t *testing.T, s *served) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		playedPath, archivedPath := s.create(mandate("played", "jane")), s.create(mandate("archived", "joe"))
 		s.must(http.MethodPatch, archivedPath+"/archive", object{})
 		s.advance(7 * day)
 		s.play(control.Play{Reference: "played"})
 		s.advance(49 * day)
-		wantEqual(t, "played", played, s.call("GET", playedPath, nil).status)
-		wantEqual(t, "archived", archived, s.call("GET", archivedPath, nil).status)
+		wantEqual(t, "played", played, s.request("GET", playedPath, nil).status)
+		wantEqual(t, "archived", archived, s.request("GET", archivedPath, nil).status)
 		s.advance(400 * day)
-		wantEqual(t, "played, in the end", 404, s.call("GET", playedPath, nil).status)
-		wantEqual(t, "archived, in the end", 404, s.call("GET", archivedPath, nil).status)
+		wantEqual(t, "played, in the end", 404, s.request("GET", playedPath, nil).status)
+		wantEqual(t, "archived, in the end", 404, s.request("GET", archivedPath, nil).status)
 	}
 }

@@ -47,44 +47,44 @@ var authenticationCases = cases{
 	"apiPermission=login_403": wantPermission(403, 401),
 }
 
-func wantToken(member string, value any) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantToken(member string, value any) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		got := s.postForm(credentials(), http.Header{})
 		wantEqual(t, member, value, got.at(member))
 	}
 }
 
-func wantLifetime(lifetime time.Duration) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantLifetime(lifetime time.Duration) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		wantEqual(t, "expires_in", lifetime.Seconds(), mustFloat(t, s.postForm(credentials(), http.Header{}).at("expires_in")))
 		_, err := s.Advance(t.Context(), lifetime-2*time.Second)
-		must0(t, err)
-		wantEqual(t, "shortly before its end", 200, s.call("GET", "/ext/references", nil).status)
+		noError(t, err)
+		wantEqual(t, "shortly before its end", 200, s.request("GET", "/ext/references", nil).status)
 		_, err = s.Advance(t.Context(), 2*time.Second)
-		must0(t, err)
-		wantEqual(t, "after it", 401, s.call("GET", "/ext/references", nil).status)
+		noError(t, err)
+		wantEqual(t, "after it", 401, s.request("GET", "/ext/references", nil).status)
 	}
 }
 
 func mustFloat(t *testing.T, value any) float64 {
 	t.Helper()
 	f, err := value.(number).Float64()
-	must0(t, err)
+	noError(t, err)
 	return f
 }
 
-func wantLogins(withBasic, without int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantLogins(withBasic, without int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		wantEqual(t, "with an Authorization header", withBasic, s.postForm(credentials(), basic()).status)
 		wantEqual(t, "without", without, s.postForm(credentials(), http.Header{}).status)
 	}
 }
 
-func wantCredentials(user, client, both int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantCredentials(user, client, both int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		login := func(form url.Values) int { return s.postForm(form, http.Header{}).status }
 		secrets := url.Values{
@@ -97,21 +97,21 @@ func wantCredentials(user, client, both int) func(*testing.T, *served) {
 	}
 }
 
-func wantOlderToken(status int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantOlderToken(status int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		newer := s.login()
-		wantEqual(t, "the older token", status, s.call("GET", "/ext/references", nil).status)
+		wantEqual(t, "the older token", status, s.request("GET", "/ext/references", nil).status)
 		s.token = newer
-		wantEqual(t, "the newer token", 200, s.call("GET", "/ext/references", nil).status)
+		wantEqual(t, "the newer token", 200, s.request("GET", "/ext/references", nil).status)
 	}
 }
 
-func wantPermission(login, call int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantPermission(login, call int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		wantEqual(t, "login", login, s.postForm(credentials(), http.Header{}).status)
-		got := s.call("GET", "/ext/references", nil)
+		got := s.request("GET", "/ext/references", nil)
 		wantEqual(t, "call", call, got.status)
 		wantEqual(t, "a challenge", call == 401, got.header.Get("WWW-Authenticate") != "")
 	}

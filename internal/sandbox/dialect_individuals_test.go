@@ -26,13 +26,13 @@ var individualCases = cases{
 	"resendResetAnswer=204":        wantResendReset(204, ""),
 	"resendResetAnswer=individual": wantResendReset(200, "email"),
 
-	"reportFormat=pdf": wantReport("application/pdf", func(got answer) bool { return isPDF(got.body) }),
-	"reportFormat=json_base64": wantReport("application/json", func(got answer) bool {
+	"reportFormat=pdf": wantReport("application/pdf", func(got response) bool { return isPDF(got.body) }),
+	"reportFormat=json_base64": wantReport("application/json", func(got response) bool {
 		text, _ := got.at("content").(string)
 		file, err := base64.StdEncoding.DecodeString(text)
 		return err == nil && isPDF(file) && got.at("content_type") == "application/pdf"
 	}),
-	"reportFormat=json_url": wantReport("application/json", func(got answer) bool {
+	"reportFormat=json_url": wantReport("application/json", func(got response) bool {
 		text, _ := got.at("url").(string)
 		return strings.HasPrefix(text, "https://")
 	}),
@@ -59,18 +59,18 @@ var checkCases = cases{
 	"manualCounters=unchanged": wantCounters("3 0 0"),
 }
 
-func wantIndividual(wrapper ...any) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantIndividual(wrapper ...any) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		path := s.create(mandate("acme", "jane"))
 		got := s.must("GET", s.person(path), nil)
 		wantEqual(t, "individual", s.must("GET", path, nil).at("individuals", 0), got.at(wrapper...))
-		wantProblem(t, s.call("GET", "/ext/individuals/1", nil), http.StatusNotFound)
+		wantProblem(t, s.request("GET", "/ext/individuals/1", nil), http.StatusNotFound)
 	}
 }
 
-func wantResendResetBody(none, empty int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantResendResetBody(none, empty int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		person := s.person(s.create(mandate("acme", "jane")))
 		emails := 1
@@ -79,7 +79,7 @@ func wantResendResetBody(none, empty int) func(*testing.T, *served) {
 				body   any
 				status int
 			}{"no body": {nil, none}, "an empty object": {object{}, empty}} {
-				wantEqual(t, operation+" with "+what, c.status, s.call(http.MethodPost, person+operation, c.body).status)
+				wantEqual(t, operation+" with "+what, c.status, s.request(http.MethodPost, person+operation, c.body).status)
 				if c.status == http.StatusOK {
 					emails++
 				}
@@ -89,8 +89,8 @@ func wantResendResetBody(none, empty int) func(*testing.T, *served) {
 	}
 }
 
-func wantResendReset(status int, member string) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantResendReset(status int, member string) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		person := s.person(s.create(mandate("acme", "jane")))
 		for _, operation := range []string{"/invites/resend", "/reset"} {
@@ -109,30 +109,30 @@ func isPDF(file []byte) bool {
 	return bytes.HasPrefix(file, []byte("%PDF-")) && bytes.HasSuffix(file, []byte("%%EOF\n"))
 }
 
-func wantReport(contentType string, right func(answer) bool) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantReport(contentType string, valid func(response) bool) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		path := s.create(mandate("acme", "jane"))
 		s.play(control.Play{Reference: "acme"})
 		got := s.must("GET", s.person(path)+"/report", nil)
 		wantEqual(t, "content type", contentType, got.header.Get("Content-Type"))
-		if !right(got) {
+		if !valid(got) {
 			t.Errorf("the report is %q", got.body)
 		}
 	}
 }
 
-func wantNotReady(status int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantNotReady(status int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		path := s.create(mandate("acme", "jane"))
-		wantProblem(t, s.call("GET", s.person(path)+"/report", nil), status)
-		wantProblem(t, s.call(http.MethodPatch, path+"/complete", nil), http.StatusBadRequest)
+		wantProblem(t, s.request("GET", s.person(path)+"/report", nil), status)
+		wantProblem(t, s.request(http.MethodPatch, path+"/complete", nil), http.StatusBadRequest)
 	}
 }
 
-func wantCheckIDs(same bool) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantCheckIDs(same bool) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		path := s.create(mandate("acme", "jane"))
 		before := s.check(path)
@@ -141,14 +141,15 @@ func wantCheckIDs(same bool) func(*testing.T, *served) {
 		wantEqual(t, "the same id", same, before == after)
 		s.must(http.MethodPatch, after+"/accept", object{})
 		if !same {
-			wantProblem(t, s.call(http.MethodPatch, before+"/accept", object{}), http.StatusNotFound)
+			wantProblem(t, s.request(http.MethodPatch, before+"/accept", object{}), http.StatusNotFound)
 		}
 	}
 }
 
-// wantDecisions wants the answers to decisions on a pending, a passed and an in-review check, after a first decision if there is to be one.
-func wantDecisions(first string, pending, passed, inReview int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+// wantDecisions wants the answers to decisions on a pending, a passed and an in-review check, after a first decision if
+// there is to be one.
+func wantDecisions(first string, pending, passed, inReview int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		for result, want := range map[control.Result]int{"": pending, control.Pass: passed, control.Review: inReview} {
 			reference := "mandate " + string(result)
@@ -159,16 +160,16 @@ func wantDecisions(first string, pending, passed, inReview int) func(*testing.T,
 			if first != "" {
 				s.must(http.MethodPatch, s.check(path)+"/"+first, object{})
 			}
-			wantEqual(t, reference, want, s.call(http.MethodPatch, s.check(path)+"/reject", object{}).status)
+			wantEqual(t, reference, want, s.request(http.MethodPatch, s.check(path)+"/reject", object{}).status)
 		}
 	}
 }
 
-func wantCheckReference(none, other int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantCheckReference(none, other int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		check := s.check(s.create(mandate("acme", "jane")))
-		decide := func(body object) answer { return s.call(http.MethodPatch, check+"/accept", body) }
+		decide := func(body object) response { return s.request(http.MethodPatch, check+"/accept", body) }
 		wantEqual(t, "without a reference", none, decide(object{}).status)
 		got := decide(object{"reference": 7})
 		wantEqual(t, "another integer", other, got.status)
@@ -180,8 +181,8 @@ func wantCheckReference(none, other int) func(*testing.T, *served) {
 	}
 }
 
-func wantCounters(counters string) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantCounters(counters string) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		path := s.create(mandate("acme", "jane"))
 		checks := s.play(control.Play{Reference: "acme", Result: control.Review}).Individuals[0].Checks

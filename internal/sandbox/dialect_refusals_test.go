@@ -46,11 +46,11 @@ var refusalCases = cases{
 	"rateLimitAnswer=absent": wantRetryAfter(func(value string) bool { return value == "" }),
 }
 
-func wantRequired(status int, reference, person any) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantRequired(status int, reference, person any) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		body := mandate("", "jane")
-		got := s.call(http.MethodPost, "/ext/applications", body)
+		got := s.request(http.MethodPost, "/ext/applications", body)
 		wantEqual(t, "status code", status, got.status)
 		if status == http.StatusBadRequest {
 			wantProblem(t, got, status)
@@ -64,71 +64,71 @@ func wantRequired(status int, reference, person any) func(*testing.T, *served) {
 	}
 }
 
-func wantDuplicate(text string, fields int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantDuplicate(text string, fields int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		created(s)
-		got := s.call(http.MethodPost, "/ext/applications", mandate("acme", "joe"))
+		got := s.request(http.MethodPost, "/ext/applications", mandate("acme", "joe"))
 		wantProblem(t, got, http.StatusBadRequest)
 		wantEqual(t, "text", any([]any{text}), got.at("exception", "reference"))
 		wantEqual(t, "fields", fields, len(members(got.at("exception"))))
 	}
 }
 
-func wantInvalid(status int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantInvalid(status int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		created(s)
-		wantProblem(t, s.call(http.MethodPost, "/ext/applications", mandate("acme", "joe")), status)
-		wantProblem(t, s.call(http.MethodPost, "/ext/applications", object{}), status)
-		wantProblem(t, s.call(http.MethodPost, "/ext/webhooks/subscribe", object{}), status)
-		wantProblem(t, s.call(http.MethodPost, "/ext/applications", `{"name": `), http.StatusBadRequest)
+		wantProblem(t, s.request(http.MethodPost, "/ext/applications", mandate("acme", "joe")), status)
+		wantProblem(t, s.request(http.MethodPost, "/ext/applications", object{}), status)
+		wantProblem(t, s.request(http.MethodPost, "/ext/webhooks/subscribe", object{}), status)
+		wantProblem(t, s.request(http.MethodPost, "/ext/applications", `{"name": `), http.StatusBadRequest)
 	}
 }
 
-func wantErrorBody(contentType, start string) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantErrorBody(contentType, start string) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
-		got := s.call("GET", "/ext/applications/1", nil)
+		got := s.request("GET", "/ext/applications/1", nil)
 		wantEqual(t, "status code", http.StatusNotFound, got.status)
 		wantEqual(t, "content type", contentType, got.header.Get("Content-Type"))
 		if !strings.HasPrefix(string(got.body), start) || (start == "") != (len(got.body) == 0) {
 			t.Errorf("the body is %q", got.body)
 		}
-		wantEqual(t, "an invalid create", 400, s.call(http.MethodPost, "/ext/applications", object{}).status)
+		wantEqual(t, "an invalid create", 400, s.request(http.MethodPost, "/ext/applications", object{}).status)
 		s.token = "none"
-		wantEqual(t, "an unauthorised call", 401, s.call("GET", "/ext/references", nil).status)
+		wantEqual(t, "an unauthorised call", 401, s.request("GET", "/ext/references", nil).status)
 	}
 }
 
-func wantErrorShape(names ...string) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantErrorShape(names ...string) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
-		got := s.call("GET", "/ext/applications/1", nil)
+		got := s.request("GET", "/ext/applications/1", nil)
 		wantEqual(t, "members", names, sortedNames(got.tree()))
 		_, isNumber := got.at("status").(number)
 		current, err := s.Dialects(t.Context())
-		must0(t, err)
+		noError(t, err)
 		for _, one := range current {
 			if one.Name == "errorShape" {
 				wantEqual(t, "status is a number", one.Value == "number_status", isNumber)
 			}
 		}
 		wantEqual(t, "status", "404", fmt.Sprint(got.at("status")))
-		invalid := s.call(http.MethodPost, "/ext/applications", changed(object{"name": ""}))
+		invalid := s.request(http.MethodPost, "/ext/applications", changed(object{"name": ""}))
 		wantEqual(t, "exception", any(object{"name": []any{"must have 1 to 150 characters"}}), invalid.at("exception"))
 	}
 }
 
 // wantRate makes requests in quick succession. How many are served depends on the time
 // that passes meanwhile.
-func wantRate(perSecond int) func(*testing.T, *served) {
+func wantRate(perSecond int) func(*testing.T, *testService) {
 	const requests = 30
-	return func(t *testing.T, s *served) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		allowed, began := 0, time.Now()
 		for range requests {
-			got := s.call("GET", "/ext/references", nil)
+			got := s.request("GET", "/ext/references", nil)
 			if got.status == http.StatusOK {
 				allowed++
 				continue
@@ -144,22 +144,22 @@ func wantRate(perSecond int) func(*testing.T, *served) {
 			t.Errorf("%d of %d requests were served", allowed, requests)
 		}
 		stats, err := s.Stats(t.Context())
-		must0(t, err)
+		noError(t, err)
 		wantEqual(t, "answers 429", int64(requests-allowed), stats.Operations["references"].Answers["429"])
 	}
 }
 
-func wantRetryAfter(right func(string) bool) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantRetryAfter(valid func(string) bool) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
-		must0(t, s.SetDialect(t.Context(), "rateLimit", "1"))
+		noError(t, s.SetDialect(t.Context(), "rateLimit", "1"))
 		for range 50 {
-			got := s.call("GET", "/ext/references", nil)
+			got := s.request("GET", "/ext/references", nil)
 			if got.status == http.StatusOK {
 				continue
 			}
 			wantEqual(t, "status code", strconv.Itoa(http.StatusTooManyRequests), strconv.Itoa(got.status))
-			if value := got.header.Get("Retry-After"); !right(value) {
+			if value := got.header.Get("Retry-After"); !valid(value) {
 				t.Errorf("Retry-After is %q", value)
 			}
 			return

@@ -14,14 +14,14 @@ import (
 )
 
 // cases has, for values of switches written name=value, what they change.
-type cases map[string]func(t *testing.T, s *served)
+type cases map[string]func(t *testing.T, s *testService)
 
 // dialectCases has every value of every switch. The default is a case too:
 // without it, a switch that does nothing would pass.
 func dialectCases() cases {
 	all := cases{}
 	for _, group := range []cases{
-		authenticationCases, answerCases, spellingCases, refusalCases, applicationCases, retentionCases,
+		authenticationCases, answerCases, encodingCases, refusalCases, applicationCases, retentionCases,
 		transitionCases, individualCases, checkCases, webhookCases, deliveryCases,
 	} {
 		maps.Copy(all, group)
@@ -59,11 +59,11 @@ func TestEveryDialectHasACase(t *testing.T) {
 }
 
 func TestDialectsChangeWhileRunning(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	ctx := t.Context()
 	value := func(name string) string {
 		all, err := s.Dialects(ctx)
-		must0(t, err)
+		noError(t, err)
 		for _, one := range all {
 			if one.Name == name {
 				return one.Value
@@ -71,7 +71,7 @@ func TestDialectsChangeWhileRunning(t *testing.T) {
 		}
 		return "none"
 	}
-	must0(t, s.SetDialect(ctx, "references", "flat"))
+	noError(t, s.SetDialect(ctx, "references", "flat"))
 	wantReference("mandate_type", 0, "type")(t, s)
 	wantEqual(t, "value", "flat", value("references"))
 
@@ -82,23 +82,23 @@ func TestDialectsChangeWhileRunning(t *testing.T) {
 	}
 	wantEqual(t, "value after a wrong one beside it", "flat", value("references"))
 
-	must0(t, s.ResetDialects(ctx))
+	noError(t, s.ResetDialects(ctx))
 	wantEqual(t, "value after the reset", "lists", value("references"))
 }
 
-func created(s *served) answer {
+func created(s *testService) response {
 	s.t.Helper()
 	return s.must(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
 }
 
 // person returns the path of the first individual of an application.
-func (s *served) person(application string) string {
+func (s *testService) person(application string) string {
 	s.t.Helper()
 	return fmt.Sprintf("/ext/individuals/%v", s.must("GET", application, nil).at("individuals", 0, "id"))
 }
 
 // check returns the path of the first check of the first individual.
-func (s *served) check(application string) string {
+func (s *testService) check(application string) string {
 	s.t.Helper()
 	return fmt.Sprintf("/check/%v", s.must("GET", application, nil).at("individuals", 0, "checks", 0, "id"))
 }

@@ -43,8 +43,8 @@ var transitionCases = cases{
 	"completion=by_itself": wantCompletion("completed"),
 }
 
-func wantMethod(operation, method string) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantMethod(operation, method string) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		path := s.create(mandate("acme", "jane")) + "/" + operation
 		s.play(control.Play{Reference: "acme"})
@@ -52,7 +52,7 @@ func wantMethod(operation, method string) func(*testing.T, *served) {
 			if other == method {
 				continue
 			}
-			got := s.call(other, path, object{})
+			got := s.request(other, path, object{})
 			wantProblem(t, got, http.StatusMethodNotAllowed)
 			wantEqual(t, "Allow", method, got.header.Get("Allow"))
 		}
@@ -60,8 +60,8 @@ func wantMethod(operation, method string) func(*testing.T, *served) {
 	}
 }
 
-func wantTransitionBody(none, empty int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantTransitionBody(none, empty int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		for what, c := range map[string]struct {
 			body   any
@@ -71,14 +71,14 @@ func wantTransitionBody(none, empty int) func(*testing.T, *served) {
 				reference := what + operation
 				path := s.create(mandate(reference, "jane"))
 				s.play(control.Play{Reference: reference})
-				wantEqual(t, operation+" with "+what, c.status, s.call(http.MethodPatch, path+"/"+operation, c.body).status)
+				wantEqual(t, operation+" with "+what, c.status, s.request(http.MethodPatch, path+"/"+operation, c.body).status)
 			}
 		}
 	}
 }
 
-func wantTransition(status int, member string) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantTransition(status int, member string) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		path := s.create(mandate("acme", "jane"))
 		s.play(control.Play{Reference: "acme"})
@@ -93,60 +93,60 @@ func wantTransition(status int, member string) func(*testing.T, *served) {
 	}
 }
 
-func wantRefusal(status int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantRefusal(status int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		path := s.create(mandate("acme", "jane"))
-		wantProblem(t, s.call(http.MethodPatch, path+"/complete", object{}), status)
-		wantProblem(t, s.call(http.MethodGet, s.person(path)+"/report", nil), http.StatusBadRequest)
+		wantProblem(t, s.request(http.MethodPatch, path+"/complete", object{}), status)
+		wantProblem(t, s.request(http.MethodGet, s.person(path)+"/report", nil), http.StatusBadRequest)
 	}
 }
 
-func wantUndecided(status, missing int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantUndecided(status, missing int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		path := s.create(mandate("acme", "jane"))
-		wantEqual(t, "not in review", 400, s.call(http.MethodPatch, path+"/complete", object{}).status)
+		wantEqual(t, "not in review", 400, s.request(http.MethodPatch, path+"/complete", object{}).status)
 		s.play(control.Play{Reference: "acme", Result: control.Review})
 		actions, _ := s.must("GET", path, nil).at("available_actions").([]any)
 		wantEqual(t, "available actions", 3-missing, len(actions))
-		wantEqual(t, "status code", status, s.call(http.MethodPatch, path+"/complete", object{}).status)
+		wantEqual(t, "status code", status, s.request(http.MethodPatch, path+"/complete", object{}).status)
 	}
 }
 
-func wantRepeated(transition, archive int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantRepeated(transition, archive int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		opposite := map[string]string{"complete": "reject", "reject": "complete"}
 		for operation, other := range opposite {
 			path := s.create(mandate(operation, "jane"))
 			s.play(control.Play{Reference: operation})
 			first := s.must(http.MethodPatch, path+"/"+operation, object{})
-			again := s.call(http.MethodPatch, path+"/"+operation, object{})
+			again := s.request(http.MethodPatch, path+"/"+operation, object{})
 			wantEqual(t, operation+" again", transition, again.status)
 			if transition == http.StatusOK {
 				wantEqual(t, "the answer", first.tree(), again.tree())
 			}
-			wantEqual(t, other+" after "+operation, 400, s.call(http.MethodPatch, path+"/"+other, object{}).status)
+			wantEqual(t, other+" after "+operation, 400, s.request(http.MethodPatch, path+"/"+other, object{}).status)
 			s.must(http.MethodPatch, path+"/archive", object{})
-			wantEqual(t, "archive again", archive, s.call(http.MethodPatch, path+"/archive", object{}).status)
+			wantEqual(t, "archive again", archive, s.request(http.MethodPatch, path+"/archive", object{}).status)
 		}
 	}
 }
 
-func wantArchivedTransition(status int, state string) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantArchivedTransition(status int, state string) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		path := s.create(mandate("acme", "jane"))
 		s.play(control.Play{Reference: "acme"})
 		s.must(http.MethodPatch, path+"/archive", object{})
-		wantEqual(t, "complete", status, s.call(http.MethodPatch, path+"/complete", object{}).status)
+		wantEqual(t, "complete", status, s.request(http.MethodPatch, path+"/complete", object{}).status)
 		wantEqual(t, "state", any(state), statusName(s.must("GET", path, nil)))
 	}
 }
 
-func wantCompletion(state string) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantCompletion(state string) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		for result, want := range map[control.Result]string{
 			control.Pass: state, control.Fail: "in review", control.Review: "in review",

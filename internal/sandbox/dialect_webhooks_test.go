@@ -54,32 +54,32 @@ var deliveryCases = cases{
 	"deliveries=out_of_order": wantDeliveries(2, 1),
 	"deliveries=never":        wantDeliveries(),
 
-	"deliveryShape=nested": wantCall("application/json", func(got answer, id string) bool {
+	"deliveryShape=nested": wantCall("application/json", func(got response, id string) bool {
 		return fmt.Sprint(got.at("application", "id")) == id && got.at("application", "status", "status") == "created"
 	}),
-	"deliveryShape=flat": wantCall("application/json", func(got answer, id string) bool {
+	"deliveryShape=flat": wantCall("application/json", func(got response, id string) bool {
 		return fmt.Sprint(got.at("mandate_id")) == id && got.at("mandate_reference") == "acme"
 	}),
-	"deliveryShape=wrapped": wantCall("application/json", func(got answer, id string) bool {
+	"deliveryShape=wrapped": wantCall("application/json", func(got response, id string) bool {
 		return fmt.Sprint(got.at("data", "application", "id")) == id
 	}),
-	"deliveryShape=string_ids": wantCall("application/json", func(got answer, id string) bool {
+	"deliveryShape=string_ids": wantCall("application/json", func(got response, id string) bool {
 		return got.at("application", "id") == id
 	}),
-	"deliveryShape=list": wantCall("application/json", func(got answer, id string) bool {
+	"deliveryShape=list": wantCall("application/json", func(got response, id string) bool {
 		return fmt.Sprint(got.at(0, "application", "id")) == id
 	}),
-	"deliveryShape=reference_only": wantCall("application/json", func(got answer, _ string) bool {
+	"deliveryShape=reference_only": wantCall("application/json", func(got response, _ string) bool {
 		return string(got.body) == `{"reference":"acme"}`
 	}),
-	"deliveryShape=form": wantCall("application/x-www-form-urlencoded", func(got answer, id string) bool {
+	"deliveryShape=form": wantCall("application/x-www-form-urlencoded", func(got response, id string) bool {
 		return string(got.body) == "application_id="+id+"&event=application.created&reference=acme"
 	}),
-	"deliveryShape=empty": wantCall("", func(got answer, _ string) bool { return len(got.body) == 0 }),
+	"deliveryShape=empty": wantCall("", func(got response, _ string) bool { return len(got.body) == 0 }),
 }
 
-func wantReference(value any, path ...any) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantReference(value any, path ...any) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		wantEqual(t, fmt.Sprint(path...), value, s.must("GET", "/ext/references", nil).at(path...))
 	}
@@ -87,8 +87,8 @@ func wantReference(value any, path ...any) func(*testing.T, *served) {
 
 const hook = "https://hooks.example.com/"
 
-func wantSubscription(urlName, applicationName string, status int, id bool) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantSubscription(urlName, applicationName string, status int, id bool) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		got := s.must(http.MethodPost, "/ext/webhooks/subscribe", object{urlName: hook, applicationName: 4711})
 		wantEqual(t, "status code", status, got.status)
@@ -103,10 +103,10 @@ func wantSubscription(urlName, applicationName string, status int, id bool) func
 }
 
 // wantSubscriptionNeeds wants the answers to a subscription with a URL only, and to one with an application too.
-func wantSubscriptionNeeds(urlOnly, withApplication int) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantSubscriptionNeeds(urlOnly, withApplication int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
-		subscribe := func(body object) int { return s.call(http.MethodPost, "/ext/webhooks/subscribe", body).status }
+		subscribe := func(body object) int { return s.request(http.MethodPost, "/ext/webhooks/subscribe", body).status }
 		wantEqual(t, "with a URL only", urlOnly, subscribe(object{"url": hook}))
 		wantEqual(t, "with an application", withApplication, subscribe(object{"url": hook, "application_id": 4711}))
 		events := []string{"application.completed"}
@@ -115,12 +115,12 @@ func wantSubscriptionNeeds(urlOnly, withApplication int) func(*testing.T, *serve
 	}
 }
 
-func wantTwice(status int, notes ...string) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantTwice(status int, notes ...string) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
-		must0(t, s.SetDialect(t.Context(), "retrieveWebhook", "list"))
+		noError(t, s.SetDialect(t.Context(), "retrieveWebhook", "list"))
 		subscribe := func(url, note string, application int) int {
-			return s.call(http.MethodPost, "/ext/webhooks/subscribe", object{"url": url, "note": note, "application_id": application}).status
+			return s.request(http.MethodPost, "/ext/webhooks/subscribe", object{"url": url, "note": note, "application_id": application}).status
 		}
 		wantEqual(t, "the first", 200, subscribe(hook, "one", 4711))
 		wantEqual(t, "the second", status, subscribe(hook, "two", 4711))
@@ -134,11 +134,11 @@ func wantTwice(status int, notes ...string) func(*testing.T, *served) {
 	}
 }
 
-func wantWebhook(status int, path ...any) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantWebhook(status int, path ...any) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": hook, "application_id": 4711})
-		got := s.call("GET", "/ext/webhooks/retrieve/4711", nil)
+		got := s.request("GET", "/ext/webhooks/retrieve/4711", nil)
 		wantEqual(t, "status code", status, got.status)
 		if status == http.StatusOK {
 			wantEqual(t, "url", any(hook), got.at(path...))
@@ -146,12 +146,12 @@ func wantWebhook(status int, path ...any) func(*testing.T, *served) {
 	}
 }
 
-func wantNoWebhooks(asObject, asList string) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantNoWebhooks(asObject, asList string) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		for shape, want := range map[string]string{"object": asObject, "list": asList} {
-			must0(t, s.SetDialect(t.Context(), "retrieveWebhook", shape))
-			got := s.call("GET", "/ext/webhooks/retrieve/4711", nil)
+			noError(t, s.SetDialect(t.Context(), "retrieveWebhook", shape))
+			got := s.request("GET", "/ext/webhooks/retrieve/4711", nil)
 			text := string(got.body)
 			if got.status != http.StatusOK {
 				text = fmt.Sprint(got.status)
@@ -162,13 +162,13 @@ func wantNoWebhooks(asObject, asList string) func(*testing.T, *served) {
 }
 
 // wantDeliveries wants the order in which two calls arrive. Playing makes more of them, which come last.
-func wantDeliveries(order ...int64) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantDeliveries(order ...int64) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		arrived := make(chan string, 10)
 		target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
-			arrived <- fmt.Sprint(answer{body: body}.at("event"))
+			arrived <- fmt.Sprint(response{body: body}.at("event"))
 		}))
 		t.Cleanup(target.Close)
 		s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": target.URL})
@@ -192,13 +192,13 @@ func wantDeliveries(order ...int64) func(*testing.T, *served) {
 	}
 }
 
-func wantCall(contentType string, right func(got answer, id string) bool) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantCall(contentType string, valid func(got response, id string) bool) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
-		arrived := make(chan answer, 1)
+		arrived := make(chan response, 1)
 		target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			body, _ := io.ReadAll(r.Body)
-			arrived <- answer{header: r.Header, body: body}
+			arrived <- response{header: r.Header, body: body}
 		}))
 		t.Cleanup(target.Close)
 		s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": target.URL})
@@ -206,7 +206,7 @@ func wantCall(contentType string, right func(got answer, id string) bool) func(*
 		wantEqual(t, "state", control.Delivered, s.deliveries(1)[0].State)
 		got := <-arrived
 		wantEqual(t, "content type", contentType, got.header.Get("Content-Type"))
-		if !right(got, id) {
+		if !valid(got, id) {
 			t.Errorf("the body is %s", got.body)
 		}
 	}

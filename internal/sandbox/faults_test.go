@@ -35,11 +35,11 @@ func TestFaults(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, sandbox.Options{})
+			s := startSandbox(t, sandbox.Options{})
 			if c.fault.Operation == "" {
 				c.fault.Operation = create
 			}
-			must0(t, s.Fault(t.Context(), c.fault))
+			noError(t, s.Fault(t.Context(), c.fault))
 			got, err := s.try(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
 			if (err != nil) != (c.status == 0) || got.status != c.status {
 				t.Errorf("status %d, error %v; want status %d", got.status, err, c.status)
@@ -48,11 +48,11 @@ func TestFaults(t *testing.T) {
 				t.Errorf("connection reset: %t (%v)", reset, err)
 			}
 			applications, err := s.Applications(t.Context())
-			must0(t, err)
+			noError(t, err)
 			wantEqual(t, "applications", c.done, len(applications))
 			wantEqual(t, "e-mails", c.done, len(s.emails()))
 			stats, err := s.Stats(t.Context())
-			must0(t, err)
+			noError(t, err)
 			if lost := stats.Operations[create].Answers[control.Lost]; (lost == 1) != (c.status == 0) {
 				t.Errorf("%d lost answers", lost)
 			}
@@ -61,21 +61,21 @@ func TestFaults(t *testing.T) {
 }
 
 func TestAfterALostResponseTheReferenceIsTaken(t *testing.T) {
-	s := serve(t, sandbox.Options{})
-	must0(t, s.Fault(t.Context(), control.Fault{Operation: control.CreateApplication, Kind: control.Close, AfterWork: true}))
+	s := startSandbox(t, sandbox.Options{})
+	noError(t, s.Fault(t.Context(), control.Fault{Operation: control.CreateApplication, Kind: control.Close, AfterWork: true}))
 	if _, err := s.try(http.MethodPost, "/ext/applications", mandate("acme", "jane")); err == nil {
 		t.Fatal("the response was not lost")
 	}
-	got := s.call(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
+	got := s.request(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
 	wantProblem(t, got, http.StatusBadRequest)
 	wantEqual(t, "e-mails", 1, len(s.emails()))
 }
 
 func TestFaultsAreUsedUp(t *testing.T) {
-	s := serve(t, sandbox.Options{})
-	get := func() answer { return s.call(http.MethodGet, "/ext/references", nil) }
+	s := startSandbox(t, sandbox.Options{})
+	get := func() response { return s.request(http.MethodGet, "/ext/references", nil) }
 	add := func(times, status int) {
-		must0(t, s.Fault(t.Context(), control.Fault{
+		noError(t, s.Fault(t.Context(), control.Fault{
 			Operation: control.References, Kind: control.Answer, Times: times, Status: status, RetryAfter: "2",
 		}))
 	}
@@ -93,17 +93,17 @@ func TestFaultsAreUsedUp(t *testing.T) {
 	}
 	// A date goes out as it is, too.
 	const date = "Fri, 31 Jan 2031 12:00:00 GMT"
-	must0(t, s.Fault(t.Context(), control.Fault{Operation: control.RetrieveWebhook, Kind: control.Answer, Status: 429, RetryAfter: date}))
-	wantEqual(t, "Retry-After", date, s.call("GET", "/ext/webhooks/retrieve/1", nil).header.Get("Retry-After"))
+	noError(t, s.Fault(t.Context(), control.Fault{Operation: control.RetrieveWebhook, Kind: control.Answer, Status: 429, RetryAfter: date}))
+	wantEqual(t, "Retry-After", date, s.request("GET", "/ext/webhooks/retrieve/1", nil).header.Get("Retry-After"))
 	waiting, err := s.Faults(t.Context())
-	must0(t, err)
+	noError(t, err)
 	wantEqual(t, "waiting", 1, len(waiting))
-	must0(t, s.ClearFaults(t.Context()))
+	noError(t, s.ClearFaults(t.Context()))
 	wantEqual(t, "status after clearing", 200, get().status)
 }
 
 func TestFaultsThatMakeNoSense(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	cases := map[string]struct {
 		fault control.Fault
 		field string

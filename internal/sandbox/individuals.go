@@ -7,9 +7,9 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
-func (s *Service) retrieveIndividual(c *call) (reply, error) {
-	person, err := s.account.Individual(c.id)
-	switch c.dialect.RetrieveIndividual {
+func (s *Service) retrieveIndividual(r *request) (response, error) {
+	person, err := s.account.Individual(r.id)
+	switch r.dialect.RetrieveIndividual {
 	case dialect.IndividualInData:
 		return ok(map[string]any{"data": person}), err
 	case dialect.IndividualInIndividual:
@@ -19,27 +19,48 @@ func (s *Service) retrieveIndividual(c *call) (reply, error) {
 	}
 }
 
-func (s *Service) resendInvites(c *call) (reply, error) {
-	person, err := s.account.ResendInvite(c.id)
-	return resendResetReply(c, person, "The invite was sent again"), err
+func (s *Service) resendInvites(r *request) (response, error) {
+	person, err := s.account.ResendInvite(r.id)
+	return resendResetReply(r, person, "The invite was sent again"), err
 }
 
-func (s *Service) resetIndividual(c *call) (reply, error) {
-	person, err := s.account.ResetIndividual(c.id)
-	return resendResetReply(c, person, "The individual was reset"), err
+func (s *Service) resetIndividual(r *request) (response, error) {
+	person, err := s.account.ResetIndividual(r.id)
+	return resendResetReply(r, person, "The individual was reset"), err
 }
 
-func resendResetReply(c *call, person state.Individual, text string) reply {
-	switch c.dialect.ResendResetAnswer {
+func resendResetReply(r *request, person state.Individual, text string) response {
+	switch r.dialect.ResendResetAnswer {
 	case dialect.ResendResetEmpty:
-		return reply{status: http.StatusOK}
+		return response{status: http.StatusOK}
 	case dialect.ResendReset202:
-		return reply{status: http.StatusAccepted}
+		return response{status: http.StatusAccepted}
 	case dialect.ResendReset204:
-		return reply{status: http.StatusNoContent}
+		return response{status: http.StatusNoContent}
 	case dialect.ResendResetIndividual:
 		return ok(person)
 	default:
-		return ok(message{text})
+		return ok(messageBody{text})
 	}
+}
+
+func (s *Service) acceptCheck(r *request) (response, error) {
+	return decideCheck(r, s.account.AcceptCheck, "The check was accepted")
+}
+
+func (s *Service) rejectCheck(r *request) (response, error) {
+	return decideCheck(r, s.account.RejectCheck, "The check was rejected")
+}
+
+func decideCheck(r *request, decide func(int64, state.Comment) error, text string) (response, error) {
+	m, _ := newMembers(r.body)
+	comment := state.Comment{
+		Text: m.text("comment"), For: m.text("comment_for"),
+		Reference: member[*int64](m, "reference", "an integer"),
+	}
+	m.rejectUnknown()
+	if len(m.problems) > 0 {
+		return response{}, &state.InvalidError{Fields: m.problems}
+	}
+	return ok(messageBody{text}).withSuccessDialect(r.dialect), decide(r.id, comment)
 }

@@ -13,12 +13,12 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-func statusName(a answer) any { return a.at("status", "status") }
+func statusName(a response) any { return a.at("status", "status") }
 
 func TestFromInviteToReview(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	path := s.create(mandate("acme", "jane", "joe"))
-	jane := func() answer {
+	jane := func() response {
 		return s.must(http.MethodGet, fmt.Sprintf("/ext/individuals/%v", s.must("GET", path, nil).at("individuals", 0, "id")), nil)
 	}
 	steps := []struct {
@@ -48,7 +48,7 @@ func TestFromInviteToReview(t *testing.T) {
 }
 
 func TestIndividualHasTheDocumentedMembers(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	path := s.create(object{"name": "Acme", "mandate_type": 42, "individuals": []object{{
 		"email": "jane@example.com", "title": "Ms", "first_name": "Jane", "middle_name": "", "last_name": "Doe",
 		"date_of_birth": "1990-01-31", "gender": "female", "reference": "J1",
@@ -87,15 +87,15 @@ func without(tree any, name string) object {
 	return rest
 }
 
-func mustID(t *testing.T, s *served, path string) int64 {
+func mustID(t *testing.T, s *testService, path string) int64 {
 	t.Helper()
 	id, err := strconv.ParseInt(fmt.Sprint(s.must("GET", path, nil).at("id")), 10, 64)
-	must0(t, err)
+	noError(t, err)
 	return id
 }
 
 func TestArchive(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	path := s.create(mandate("acme", "jane"))
 	for range 2 { // doing it again changes nothing
 		got := s.must(http.MethodPatch, path+"/archive", object{})
@@ -122,12 +122,12 @@ func TestConclusion(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, sandbox.Options{})
+			s := startSandbox(t, sandbox.Options{})
 			path := s.create(mandate("acme", "jane"))
 			if c.result != "" {
 				s.play(control.Play{Reference: "acme", Result: c.result})
 			}
-			got := s.call(http.MethodPatch, path+"/"+c.operation, nil)
+			got := s.request(http.MethodPatch, path+"/"+c.operation, nil)
 			if c.status == http.StatusOK {
 				wantEqual(t, "answer", s.must("GET", path, nil).tree(), got.tree())
 			} else {
@@ -139,7 +139,7 @@ func TestConclusion(t *testing.T) {
 }
 
 func TestAfterTheConclusionNothingMoves(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	path := s.create(mandate("acme", "jane"))
 	short := s.play(control.Play{Reference: "acme"})
 	person := fmt.Sprintf("/ext/individuals/%d", short.Individuals[0].ID)
@@ -154,20 +154,20 @@ func TestAfterTheConclusionNothingMoves(t *testing.T) {
 		{"POST", person + "/invites/resend"},
 		{"POST", person + "/reset"},
 	} {
-		wantProblem(t, s.call(request.method, request.path, object{}), http.StatusBadRequest)
+		wantProblem(t, s.request(request.method, request.path, object{}), http.StatusBadRequest)
 	}
 	wantEqual(t, "state", any("rejected"), statusName(s.must("GET", path, nil)))
 	wantEqual(t, "e-mails", sent, len(s.emails()))
 }
 
 func TestManualDecisions(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	path := s.create(mandate("acme", "jane"))
 	checks := s.play(control.Play{Reference: "acme", Result: control.Review}).Individuals[0].Checks
 	got := s.must("GET", path, nil)
 	wantEqual(t, "in review before", any(number("3")), got.at("individuals", 0, "checks_in_review"))
 
-	decide := func(i int, decision string, body object) answer {
+	decide := func(i int, decision string, body object) response {
 		return s.must(http.MethodPatch, fmt.Sprintf("/check/%d/%s", checks[i].ID, decision), body)
 	}
 	wantEqual(t, "accept", any("The check was accepted"), decide(0, "accept", object{
@@ -189,7 +189,7 @@ func TestManualDecisions(t *testing.T) {
 }
 
 func TestResendAndReset(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	path := s.create(mandate("acme", "jane", "joe"))
 	jane := s.play(control.Play{Reference: "acme"}).Individuals[0]
 	person := fmt.Sprintf("/ext/individuals/%d", jane.ID)
@@ -214,16 +214,16 @@ func TestResendAndReset(t *testing.T) {
 	wantEqual(t, "kinds", []control.EmailKind{control.Invite, control.Invite, control.Resend, control.Reset}, kinds)
 	wantEqual(t, "different codes", 4, len(codes))
 	later, err := s.OutboxAfter(t.Context(), emails[1].Sequence)
-	must0(t, err)
+	noError(t, err)
 	wantEqual(t, "the later ones", emails[2:], later)
 }
 
 func TestReport(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	s.create(mandate("acme", "jane"))
 	short := s.play(control.Play{Reference: "acme", Step: control.CompleteActions})
 	path := fmt.Sprintf("/ext/individuals/%d/report", short.Individuals[0].ID)
-	wantProblem(t, s.call("GET", path, nil), http.StatusBadRequest)
+	wantProblem(t, s.request("GET", path, nil), http.StatusBadRequest)
 	s.play(control.Play{Reference: "acme"})
 	got := s.must("GET", path, nil)
 	wantEqual(t, "content type", "application/pdf", got.header.Get("Content-Type"))
@@ -233,7 +233,7 @@ func TestReport(t *testing.T) {
 }
 
 func TestDeletionTakesEverythingAlong(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	path := s.create(mandate("acme", "jane"))
 	id := mustID(t, s, path)
 	s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": "http://127.0.0.1/", "application_id": id})
@@ -246,12 +246,12 @@ func TestDeletionTakesEverythingAlong(t *testing.T) {
 		{"PATCH", fmt.Sprintf("/check/%d/accept", jane.Checks[0].ID)},
 		{"GET", fmt.Sprintf("/ext/webhooks/retrieve/%d", id)},
 	} {
-		wantProblem(t, s.call(request.method, request.path, object{}), http.StatusNotFound)
+		wantProblem(t, s.request(request.method, request.path, object{}), http.StatusNotFound)
 	}
 }
 
 func TestPlayingLeavesManualDecisions(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	s.create(mandate("acme", "jane"))
 	checks := s.play(control.Play{Reference: "acme", Step: control.CompleteActions}).Individuals[0].Checks
 	s.must(http.MethodPatch, fmt.Sprintf("/check/%d/reject", checks[0].ID), object{})
@@ -264,39 +264,39 @@ func TestPlayingLeavesManualDecisions(t *testing.T) {
 }
 
 func TestRetention(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	path := s.create(mandate("acme", "jane"))
 	person := fmt.Sprintf("/ext/individuals/%v", s.must("GET", path, nil).at("individuals", 0, "id"))
 	advance := func(by time.Duration) {
 		_, err := s.Advance(t.Context(), by)
-		must0(t, err)
+		noError(t, err)
 		s.token = s.login()
 	}
 	advance(56*24*time.Hour - time.Minute)
 	younger := s.create(mandate("younger", "joe"))
 	s.must("GET", path, nil)
 	advance(time.Minute)
-	wantProblem(t, s.call("GET", path, nil), http.StatusNotFound)
-	wantProblem(t, s.call("GET", person, nil), http.StatusNotFound)
+	wantProblem(t, s.request("GET", path, nil), http.StatusNotFound)
+	wantProblem(t, s.request("GET", person, nil), http.StatusNotFound)
 	s.must("GET", younger, nil)
 	wantEqual(t, "e-mails are remembered", 2, len(s.emails()))
 	advance(56*24*time.Hour - time.Minute)
-	wantProblem(t, s.call("GET", younger, nil), http.StatusNotFound)
+	wantProblem(t, s.request("GET", younger, nil), http.StatusNotFound)
 	s.create(mandate("acme", "jane")) // its reference is free again
 	advance(56 * 24 * time.Hour)
 	applications, err := s.Applications(t.Context())
-	must0(t, err)
+	noError(t, err)
 	wantEqual(t, "applications in the end", 0, len(applications))
 }
 
 func TestIDs(t *testing.T) {
 	ids := func(seed uint64) (all []int64) {
-		s := serve(t, sandbox.Options{Seed: seed})
+		s := startSandbox(t, sandbox.Options{Seed: seed})
 		for i := range 20 {
 			s.create(mandate(fmt.Sprint("m", i), "jane"))
 		}
 		applications, err := s.Applications(t.Context())
-		must0(t, err)
+		noError(t, err)
 		for _, app := range applications {
 			all = append(all, app.ID, app.Individuals[0].ID, app.Individuals[0].Checks[0].ID)
 		}

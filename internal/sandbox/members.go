@@ -6,21 +6,20 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
-// members are the members of a JSON object, taken out one by one. What is wrong
-// with them collects in problems.
+// members decodes the members of a JSON object one by one. It collects what is wrong with them in problems.
 type members struct {
 	rest     map[string]json.RawMessage
 	problems state.FieldErrors
 }
 
-// newMembers returns the members of an object, or false if raw is none.
+// newMembers returns false if raw is not an object.
 func newMembers(raw []byte) (members, bool) {
 	m := members{problems: state.FieldErrors{}}
 	err := json.Unmarshal(raw, &m.rest)
 	return m, err == nil && m.rest != nil
 }
 
-// member takes one member out. null and a missing one give the zero value.
+// member decodes and removes one member. A null or absent member is the zero value.
 func member[T any](m members, name, wanted string) T {
 	var value T
 	raw, ok := m.rest[name]
@@ -38,8 +37,8 @@ func (m members) text(name string) string { return member[string](m, name, "a st
 
 func (m members) integer(name string) int64 { return member[int64](m, name, "an integer") }
 
-// end says that no other members are expected.
-func (m members) end() {
+// rejectUnknown reports the members that are left.
+func (m members) rejectUnknown() {
 	for name := range m.rest {
 		m.problems.Add(name, "is not a known field")
 	}

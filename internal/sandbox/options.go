@@ -9,7 +9,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
-// What Options mean where a field is left at its zero value.
+// The defaults of Options.
 const (
 	DefaultUsername      = "sandbox"
 	DefaultPassword      = "sandbox-password"
@@ -19,41 +19,42 @@ const (
 	DefaultAutoplayDelay = 500 * time.Millisecond
 )
 
-// Options say how a sandbox behaves. The zero value is a usable sandbox.
+// Options configure a sandbox. The zero value is valid.
 type Options struct {
-	// Username, Password, ClientID and ClientSecret are what a token request must
-	// show: either pair whole, and nothing that differs. Empty fields get the
+	// Username, Password, ClientID and ClientSecret are the credentials of a token
+	// request. It needs one complete pair and no wrong field. Empty fields get the
 	// defaults above.
 	Username, Password     string
 	ClientID, ClientSecret string
 
-	// TokenLifetime is how long a token is good for on the sandbox's clock, in
-	// whole seconds. Default one hour.
+	// TokenLifetime is the lifetime of a token on the sandbox's clock, in whole
+	// seconds. Default: one hour.
 	TokenLifetime time.Duration
 
-	// Seed decides every id. 0 draws a seed, so that two sandboxes do not give
-	// the same ids to different applications.
+	// Seed determines every id. 0 selects a random seed, so that two sandboxes do
+	// not give the same ids to different applications.
 	Seed uint64
 
 	// StartTime sets the clock; it runs on from there. Default: the time of this machine.
 	StartTime time.Time
 
-	// Autoplay makes the sandbox play the individuals by itself; see the package
-	// documentation. Can be changed at run time.
+	// Autoplay makes the sandbox play the individuals; see the package
+	// documentation. It can be changed at run time.
 	Autoplay bool
-	// AutoplayDelay is the time between two steps of an individual, in whole milliseconds. Default 500 ms.
+	// AutoplayDelay is the time between two steps of an individual, in whole
+	// milliseconds. Default: 500 ms.
 	AutoplayDelay time.Duration
 
-	// Dialect is how the sandbox reads what the interface leaves open. Can be
+	// Dialect selects the reading of what the interface leaves open. It can be
 	// changed at run time.
 	Dialect dialect.Dialect
 
-	// RemoteDeliveries lets webhook deliveries leave this machine. Without it a
-	// subscription to any other host is kept and its deliveries are Blocked.
+	// RemoteDeliveries allows webhook deliveries to other machines. Without it
+	// they are Blocked.
 	RemoteDeliveries bool
 
 	// Logger gets one record per request: operation, method, route, status and
-	// duration, never personal data. Default: none.
+	// duration, never personal data. Default: no log.
 	Logger *slog.Logger
 }
 

@@ -11,15 +11,14 @@ import (
 
 var crossOrigin = http.NewCrossOriginProtection()
 
-// checkOrigin keeps other pages that are open in the same browser away from the
-// control API, which has no authentication and shows personal details. Such a page
-// either calls from another origin, or has its own name point at this machine.
+// checkOrigin protects the control API from other pages in the same browser, because the API has no authentication and
+// shows personal data. Such a page sends requests from another origin, or makes its own name resolve to this machine.
 func checkOrigin(r *http.Request) error {
 	if err := crossOrigin.Check(r); err != nil {
-		return errors.New("the control API cannot be called from another page")
+		return errors.New("the control API refuses requests of other pages")
 	}
-	listens, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	if !ok || !listens.IP.IsLoopback() {
+	address, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	if !ok || !address.IP.IsLoopback() {
 		return nil
 	}
 	host := r.Host
@@ -28,7 +27,7 @@ func checkOrigin(r *http.Request) error {
 	}
 	host = strings.Trim(host, "[]")
 	if _, err := netip.ParseAddr(host); err != nil && host != "localhost" && !strings.HasSuffix(host, ".localhost") {
-		return fmt.Errorf("on this machine the control API is called by address: use http://%s", listens)
+		return fmt.Errorf("the control API refuses host names other than localhost; use http://%s", address)
 	}
 	return nil
 }

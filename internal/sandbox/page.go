@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
-	"fmt"
 	"html/template"
 	"net/http"
 	"sync"
@@ -19,8 +18,8 @@ var pageFiles embed.FS
 // pageScripts are concatenated in this order.
 var pageScripts = []string{"dom.js", "format.js", "api.js", "mailbox.js", "applications.js", "tools.js", "main.js"}
 
-// page is one HTML file with everything in it. It holds no data: its script asks
-// the control API for that, and puts it in as text.
+// page is one HTML file with all styles and scripts. It holds no data: its script reads that from the control API and
+// inserts it as text.
 type page struct {
 	html   []byte
 	policy string
@@ -47,38 +46,38 @@ func newPage() page {
 	}
 	return page{
 		html: html.Bytes(),
-		policy: fmt.Sprintf("default-src 'none'; style-src %s; script-src %s; img-src data:; connect-src 'self'; "+
-			"base-uri 'none'; form-action 'none'; frame-ancestors 'none'", sourceHash(style), sourceHash(script.Bytes())),
+		policy: "default-src 'none'; style-src " + sourceHash(style) + "; script-src " + sourceHash(script.Bytes()) +
+			"; img-src data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
 	}
 }
 
 func readPageFile(name string) []byte {
 	content, err := pageFiles.ReadFile("page/" + name)
 	if err != nil {
-		panic(err) // it was there when this was built
+		panic(err) // it is embedded
 	}
 	return content
 }
 
-// sourceHash lets a browser run this inline code and no other.
+// sourceHash is the source in a Content-Security-Policy that allows this inline code and no other.
 func sourceHash(source []byte) string {
 	sum := sha256.Sum256(source)
 	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
 }
 
-// thePage is the same for every sandbox, and most never show it.
-var thePage = sync.OnceValue(newPage)
+// sandboxPage is the same for every sandbox. It is rendered at the first request.
+var sandboxPage = sync.OnceValue(newPage)
 
 func servePage(w http.ResponseWriter, _ *http.Request) {
-	people := thePage()
+	p := sandboxPage()
 	for name, value := range map[string]string{
 		"Content-Type":            "text/html; charset=utf-8",
-		"Content-Security-Policy": people.policy,
+		"Content-Security-Policy": p.policy,
 		"X-Content-Type-Options":  "nosniff",
 		"Referrer-Policy":         "no-referrer",
 		"Cache-Control":           "no-store",
 	} {
 		w.Header().Set(name, value)
 	}
-	_, _ = w.Write(people.html)
+	_, _ = w.Write(p.html)
 }

@@ -18,7 +18,7 @@ import (
 
 // The page may load nothing and run nothing but what is in it.
 func TestPageStandsAlone(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	got := s.get("/", "text/html")
 	html := string(got.body)
 	wantEqual(t, "status code", http.StatusOK, got.status)
@@ -57,12 +57,12 @@ func TestPageStandsAlone(t *testing.T) {
 // of it must not be in the scripts at all.
 func TestPageScriptsMakeNoMarkup(t *testing.T) {
 	scripts, err := filepath.Glob("page/*.js")
-	must0(t, err)
+	noError(t, err)
 	forbidden := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|createContextualFragment|DOMParser|srcdoc`)
-	html := string(serve(t, sandbox.Options{}).get("/", "").body)
+	html := string(startSandbox(t, sandbox.Options{}).get("/", "").body)
 	for _, script := range scripts {
 		content, err := os.ReadFile(script)
-		must0(t, err)
+		noError(t, err)
 		if found := forbidden.FindString(string(content)); found != "" {
 			t.Errorf("%s uses %s", script, found)
 		}
@@ -76,7 +76,7 @@ func TestPageScriptsMakeNoMarkup(t *testing.T) {
 }
 
 func TestOverview(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": "http://192.0.2.1/"})
 	const hostile = `</script><img src=x onerror="alert(1)">`
 	for i := range control.OverviewLimit + 1 {
@@ -85,13 +85,13 @@ func TestOverview(t *testing.T) {
 		}}})
 	}
 	s.play(control.Play{Reference: "200", Step: control.CompleteActions})
-	must0(t, s.Fault(t.Context(), control.Fault{Operation: control.Token, Kind: control.Close}))
-	must0(t, s.SetDialect(t.Context(), "readLag", "2"))
+	noError(t, s.Fault(t.Context(), control.Fault{Operation: control.Token, Kind: control.Close}))
+	noError(t, s.SetDialect(t.Context(), "readLag", "2"))
 	got, err := s.Overview(t.Context())
-	must0(t, err)
+	noError(t, err)
 
 	now, err := s.Now(t.Context())
-	must0(t, err)
+	noError(t, err)
 	if age := now.Sub(got.Now); age < 0 || age.Minutes() > 1 {
 		t.Errorf("its time is %s", got.Now)
 	}
@@ -118,7 +118,7 @@ func TestOverview(t *testing.T) {
 
 // A page of somebody else's, open in the same browser, can neither act nor look.
 func TestOtherPagesAreKeptAway(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	port := s.url[strings.LastIndex(s.url, ":"):]
 	cases := map[string]struct {
 		method, host string
@@ -139,13 +139,13 @@ func TestOtherPagesAreKeptAway(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := map[string]string{"GET": "/overview", "POST": "/reset"}[c.method]
 			request, err := http.NewRequestWithContext(t.Context(), c.method, s.url+control.Prefix+path, io.NopCloser(strings.NewReader("")))
-			must0(t, err)
+			noError(t, err)
 			request.Host = c.host
 			for name, value := range c.header {
 				request.Header.Set(name, value)
 			}
 			got, err := send(request)
-			must0(t, err)
+			noError(t, err)
 			wantEqual(t, "status code", c.status, got.status)
 			if c.status == http.StatusForbidden && got.at("error") == nil {
 				t.Errorf("no reason: %s", got.body)

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"strconv"
 
@@ -19,23 +20,24 @@ type problem struct {
 	Instance  string
 }
 
-func writeProblem(w http.ResponseWriter, spoken dialect.Dialect, status int, p problem) {
+func writeProblem(w http.ResponseWriter, d dialect.Dialect, status int, p problem) {
 	var body []byte
 	contentType := "application/problem+json"
 	reason := strconv.Itoa(status) + " " + http.StatusText(status)
-	switch spoken.ErrorBody {
+	switch d.ErrorBody {
 	case dialect.ErrorBodyEmpty:
 		contentType = ""
 	case dialect.ErrorBodyText:
 		contentType, body = "text/plain; charset=utf-8", []byte(reason+"\n")
 	case dialect.ErrorBodyHTML:
 		contentType = "text/html; charset=utf-8"
-		body = fmt.Appendf(nil, "<!doctype html>\n<html><head><title>%s</title></head><body><h1>%[1]s</h1></body></html>\n", reason)
+		body = fmt.Appendf(nil, "<!doctype html>\n"+
+			"<html><head><title>%s</title></head><body><h1>%[1]s</h1></body></html>\n", reason)
 	case dialect.ErrorBodyJSON:
 		contentType = mediaJSON
 		fallthrough
 	default:
-		body = mustMarshal(p.members(status, spoken))
+		body = mustMarshal(p.members(status, d))
 	}
 	if contentType != "" {
 		w.Header().Set("Content-Type", contentType)
@@ -44,7 +46,7 @@ func writeProblem(w http.ResponseWriter, spoken dialect.Dialect, status int, p p
 	_, _ = w.Write(body) //nolint:gosec // the HTML has only the fixed phrase of a status code
 }
 
-func (p problem) members(status int, spoken dialect.Dialect) map[string]any {
+func (p problem) members(status int, d dialect.Dialect) map[string]any {
 	members := map[string]any{"type": "", "title": p.Title, "exception": p.Exception, "status": strconv.Itoa(status)}
 	if p.Exception == nil {
 		members["exception"] = map[string]any{}
@@ -55,11 +57,13 @@ func (p problem) members(status int, spoken dialect.Dialect) map[string]any {
 	if p.Instance != "" {
 		members["instance"] = p.Instance
 	}
-	switch spoken.ErrorShape {
+	switch d.ErrorShape {
 	case dialect.ErrorShapeExtended:
-		members["type"], members["instance"] = "https://idv.example/problems/refused", "/requests/7f3a"
-		members["detail"] = "The request was refused"
-		members["code"], members["trace_id"], members["errors"] = "E-1001", "7f3a", []any{}
+		maps.Copy(members, map[string]any{
+			"type": "https://idv.example/problems/refused", "instance": "/requests/7f3a",
+			"detail": "The request was refused",
+			"code":   "E-1001", "trace_id": "7f3a", "errors": []any{},
+		})
 	case dialect.ErrorShapeNumberStatus:
 		members["status"] = status
 	case dialect.ErrorShapeNoException:
@@ -67,13 +71,13 @@ func (p problem) members(status int, spoken dialect.Dialect) map[string]any {
 			delete(members, "exception")
 		}
 	}
-	if spoken.ExtraMembers == dialect.ExtraMembersPresent {
+	if d.ExtraMembers == dialect.ExtraMembersPresent {
 		addExtraMembers(members)
 	}
 	return members
 }
 
-// statusError is an error whose status code is decided where it arises.
+// statusError is an error with the status code of its response.
 type statusError struct {
 	status int
 	title  string
@@ -88,41 +92,42 @@ func malformed(detail string) error {
 	return &statusError{status: http.StatusBadRequest, title: "The request is malformed", detail: detail}
 }
 
-// writeError answers an error of an operation.
-func writeError(w http.ResponseWriter, c *call, err error) {
+func writeError(w http.ResponseWriter, r *request, err error) {
 	var invalid *state.InvalidError
 	var refused *state.RefusedError
 	var other *statusError
 	switch {
 	case errors.As(err, &invalid):
-		writeProblem(w, c.dialect, statusOf(c.dialect.InvalidStatus), invalidProblem(invalid, c.dialect))
+		writeProblem(w, r.dialect, statusOf(r.dialect.InvalidStatus), invalidProblem(invalid, r.dialect))
 	case errors.As(err, &refused):
-		writeProblem(w, c.dialect, c.refusalStatus(refused), problem{Title: "The request is not possible now", Detail: refused.Reason})
+		writeProblem(w, r.dialect, r.refusalStatus(refused), problem{
+			Title: "The request is not possible now", Detail: refused.Reason,
+		})
 	case errors.As(err, &other):
 		for name, value := range other.header {
 			w.Header().Set(name, value)
 		}
-		writeProblem(w, c.dialect, other.status, problem{Title: other.title, Detail: other.detail})
+		writeProblem(w, r.dialect, other.status, problem{Title: other.title, Detail: other.detail})
 	case errors.Is(err, state.ErrNotFound):
-		writeProblem(w, c.dialect, http.StatusNotFound, problem{Title: "Not found"})
+		writeProblem(w, r.dialect, http.StatusNotFound, problem{Title: "Not found"})
 	default:
-		writeProblem(w, c.dialect, http.StatusInternalServerError, problem{Title: "The sandbox failed"})
+		writeProblem(w, r.dialect, http.StatusInternalServerError, problem{Title: "The sandbox failed"})
 	}
 }
 
-// refusalStatus is what a refusal by the state answers to this call.
-func (c *call) refusalStatus(refused *state.RefusedError) int {
+// refusalStatus is the status code of a request that the state does not allow.
+func (r *request) refusalStatus(refused *state.RefusedError) int {
 	switch {
-	case c.operation.name == control.IndividualReport:
-		return statusOf(c.dialect.ReportNotReady)
-	case refused.Undecided && c.dialect.UndecidedChecks == dialect.UndecidedBlock409:
+	case r.operation.name == control.IndividualReport:
+		return statusOf(r.dialect.ReportNotReady)
+	case refused.Undecided && r.dialect.UndecidedChecks == dialect.UndecidedBlock409:
 		return http.StatusConflict
 	default:
-		return statusOf(c.dialect.TransitionRefusal)
+		return statusOf(r.dialect.TransitionRefusal)
 	}
 }
 
-// statusOf reads the value of a switch that is a status code and 400 by default.
+// statusOf parses the value of a switch whose default is 400.
 func statusOf(value string) int {
 	if status, err := strconv.Atoi(value); err == nil {
 		return status
@@ -130,7 +135,7 @@ func statusOf(value string) int {
 	return http.StatusBadRequest
 }
 
-func invalidProblem(invalid *state.InvalidError, spoken dialect.Dialect) problem {
+func invalidProblem(invalid *state.InvalidError, d dialect.Dialect) problem {
 	p := problem{Title: "A request parameter did not validate", Exception: map[string]any{}}
 	for field, messages := range invalid.Fields {
 		p.Exception[field] = messages
@@ -141,9 +146,9 @@ func invalidProblem(invalid *state.InvalidError, spoken dialect.Dialect) problem
 			p.Detail = "individuals must be a list of at least one object"
 		}
 	}
-	if invalid.Duplicate && spoken.DuplicateAnswer == dialect.DuplicateBeside {
+	if invalid.Duplicate && d.DuplicateAnswer == dialect.DuplicateBeside {
 		p.Exception["non_field_errors"] = []string{"the request was not carried out"}
-		p.Detail, p.Instance = "a reference is taken", "/problems/duplicate"
+		p.Detail, p.Instance = "the reference is not unique", "/problems/duplicate"
 	}
 	return p
 }

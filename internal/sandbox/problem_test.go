@@ -15,7 +15,7 @@ import (
 type number = json.Number
 
 // wantProblem checks the documented shape of an error.
-func wantProblem(t *testing.T, got answer, status int) {
+func wantProblem(t *testing.T, got response, status int) {
 	t.Helper()
 	if got.status != status {
 		t.Fatalf("status %d, want %d: %s", got.status, status, got.body)
@@ -72,36 +72,36 @@ func TestProblems(t *testing.T) {
 		"events that are not a list":      {"POST", "/ext/webhooks/subscribe", object{"url": "http://127.0.0.1/", "events": "all"}, 400},
 		"a token request that is no form": {"POST", "/ext/authentications/token", object{"grant_type": "password"}, 400},
 	}
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			wantProblem(t, s.call(c.method, c.path, c.body), c.status)
+			wantProblem(t, s.request(c.method, c.path, c.body), c.status)
 		})
 	}
 }
 
 func TestMethodNotAllowedNamesTheMethods(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	cases := map[string]string{
 		"/ext/applications/1":          "GET, DELETE",
 		"/ext/applications/1/complete": "PATCH",
 		"/ext/applications/1/reject":   "PATCH",
 	}
 	for path, allow := range cases {
-		got := s.call(http.MethodPost, path, object{})
+		got := s.request(http.MethodPost, path, object{})
 		wantProblem(t, got, http.StatusMethodNotAllowed)
 		wantEqual(t, path, allow, got.header.Get("Allow"))
 	}
 }
 
 func TestContentTypeIsNeeded(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, s.url+"/api/v1/ext/applications",
 		strings.NewReader(`{"name": "Acme", "mandate_type": 17, "individuals": [{}]}`))
-	must0(t, err)
+	noError(t, err)
 	request.Header.Set("Authorization", "Bearer "+s.token)
 	got, err := send(request)
-	must0(t, err)
+	noError(t, err)
 	wantProblem(t, got, http.StatusBadRequest)
 }
 

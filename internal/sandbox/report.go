@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 
@@ -17,25 +18,56 @@ type linkedReport struct {
 	URL string `json:"url"`
 }
 
-// individualReport answers a PDF: the format is not documented.
-func (s *Service) individualReport(c *call) (reply, error) {
-	person, err := s.account.Report(c.id)
+// individualReport returns a PDF by default. The interface does not document the format.
+func (s *Service) individualReport(r *request) (response, error) {
+	person, err := s.account.Report(r.id)
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
-	lines := []string{"Verification report (sandbox)", fmt.Sprintf("Individual %d: %s", person.ID, person.Status.Name)}
+	lines := []string{
+		"Verification report (sandbox)", fmt.Sprintf("Individual %d: %s", person.ID, person.Status.Name),
+	}
 	for _, check := range person.Checks {
 		lines = append(lines, fmt.Sprintf("%s: %s", check.Title, check.Status.Name))
 	}
 	const pdf = "application/pdf"
 	name := fmt.Sprintf("report-%d.pdf", person.ID)
-	switch c.dialect.ReportFormat {
+	switch r.dialect.ReportFormat {
 	case dialect.ReportBase64:
-		return ok(encodedReport{name, pdf, onePage(lines)}), nil
+		return ok(encodedReport{name, pdf, singlePagePDF(lines)}), nil
 	case dialect.ReportURL:
-		// Nobody is there: a client shows the URL and leaves it alone.
+		// The URL leads nowhere: a client shows it and does not follow it.
 		return ok(linkedReport{"https://reports.idv.example/" + name}), nil
 	default:
-		return reply{status: http.StatusOK, file: onePage(lines), contentType: pdf}, nil
+		return response{status: http.StatusOK, file: singlePagePDF(lines), contentType: pdf}, nil
 	}
+}
+
+// singlePagePDF returns a PDF of one page. The lines must be plain ASCII without parentheses and backslashes.
+func singlePagePDF(lines []string) []byte {
+	var text bytes.Buffer
+	text.WriteString("BT /F1 12 Tf 16 TL 72 770 Td\n")
+	for _, line := range lines {
+		fmt.Fprintf(&text, "(%s) Tj T*\n", line)
+	}
+	text.WriteString("ET")
+	objects := []string{
+		"<< /Type /Catalog /Pages 2 0 R >>",
+		"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R " +
+			"/Resources << /Font << /F1 5 0 R >> >> >>",
+		fmt.Sprintf("<< /Length %d >>\nstream\n%s\nendstream", text.Len(), text.String()),
+		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica >>",
+	}
+	var file, table bytes.Buffer
+	file.WriteString("%PDF-1.4\n")
+	for i, object := range objects {
+		fmt.Fprintf(&table, "%010d 00000 n \n", file.Len())
+		fmt.Fprintf(&file, "%d 0 obj\n%s\nendobj\n", i+1, object)
+	}
+	start := file.Len()
+	size := len(objects) + 1
+	fmt.Fprintf(&file, "xref\n0 %d\n0000000000 65535 f \n%s", size, table.String())
+	fmt.Fprintf(&file, "trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", size, start)
+	return file.Bytes()
 }

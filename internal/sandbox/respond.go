@@ -8,62 +8,61 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
-// reply is the answer of an operation that went well.
-type reply struct {
+// response is the response of an operation that succeeded.
+type response struct {
 	status int
 	// json is encoded as the body; nil means no body.
 	json any
-	// standard keeps away the dialects that no token speaks: it has a standard of its own.
+	// standard exempts the response from the dialects of names and wrapping: OAuth 2.0 fixes the form of a token.
 	standard bool
 	// file is sent as it is with its contentType.
 	file        []byte
 	contentType string
 }
 
-func ok(body any) reply { return reply{status: http.StatusOK, json: body} }
+func ok(body any) response { return response{status: http.StatusOK, json: body} }
 
-type message struct {
+type messageBody struct {
 	Message string `json:"message"`
 }
 
-// write sends the answer; 204 and 304 have no body whatever there is to say.
-func (a reply) write(w http.ResponseWriter, c *call) {
-	if a.json != nil {
-		a.file, a.contentType = encode(a.json, c.dialect, a.standard), mediaJSON
+// write sends the response. 204 never has a body.
+func (r response) write(w http.ResponseWriter, req *request) {
+	if r.json != nil {
+		r.file, r.contentType = encodeBody(r.json, req.dialect, r.standard), mediaJSON
 	}
-	if a.status == http.StatusNoContent {
-		a.file, a.contentType = nil, ""
+	if r.status == http.StatusNoContent {
+		r.file, r.contentType = nil, ""
 	}
-	if a.contentType != "" {
-		w.Header().Set("Content-Type", a.contentType)
+	if r.contentType != "" {
+		w.Header().Set("Content-Type", r.contentType)
 	}
-	w.WriteHeader(a.status)
-	_, _ = w.Write(a.file) //nolint:gosec // never HTML: the content type is set above
+	w.WriteHeader(r.status)
+	_, _ = w.Write(r.file) //nolint:gosec // never HTML: the content type is set above
 }
 
-// undocumented gives an answer the status code and body of the switches for
-// operations whose success the document describes.
-func (a reply) undocumented(spoken dialect.Dialect) reply {
-	if status, err := strconv.Atoi(spoken.SuccessStatus); err == nil {
-		a.status = status
+// withSuccessDialect applies the switches successStatus and successBody.
+func (r response) withSuccessDialect(d dialect.Dialect) response {
+	if status, err := strconv.Atoi(d.SuccessStatus); err == nil {
+		r.status = status
 	}
-	if spoken.SuccessBody == dialect.SuccessBodyEmpty {
-		a.json = nil
+	if d.SuccessBody == dialect.SuccessBodyEmpty {
+		r.json = nil
 	}
-	return a
+	return r
 }
 
-// encode writes a body as the dialect spells it.
-func encode(body any, spoken dialect.Dialect, standard bool) []byte {
+// encodeBody encodes a body as the dialect says.
+func encodeBody(body any, d dialect.Dialect, standard bool) []byte {
 	if standard {
-		spoken.Wrap, spoken.MemberCase = "", ""
+		d.Wrap, d.MemberCase = "", ""
 	}
-	if spoken.Wrap == dialect.WrapData {
+	if d.Wrap == dialect.WrapData {
 		body = map[string]any{"data": body}
 	}
 	encoded := mustMarshal(body)
-	if spelled := spellingOf(spoken); spelled != (spelling{}) {
-		encoded = mustMarshal(spelled.respell(decodeTree(encoded), false))
+	if e := encodingOf(d); e != (encoding{}) {
+		encoded = mustMarshal(e.encode(decodeTree(encoded), false))
 	}
 	return encoded
 }
@@ -71,7 +70,7 @@ func encode(body any, spoken dialect.Dialect, standard bool) []byte {
 func mustMarshal(value any) []byte {
 	encoded, err := json.Marshal(value)
 	if err != nil {
-		panic(err) // only our own types and members that were JSON when they came
+		panic(err) // the value is one of our own types, or members that were JSON
 	}
 	return encoded
 }

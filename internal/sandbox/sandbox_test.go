@@ -26,15 +26,15 @@ const kyc = 17
 
 type object = map[string]any
 
-// served is a sandbox with a client that has a token.
-type served struct {
+// testService is a sandbox with a client that has a token.
+type testService struct {
 	*control.Client
 	t     *testing.T
 	url   string
 	token string
 }
 
-func serve(t *testing.T, options sandbox.Options) *served {
+func startSandbox(t *testing.T, options sandbox.Options) *testService {
 	t.Helper()
 	service := sandbox.New(options)
 	server := httptest.NewServer(service)
@@ -42,28 +42,28 @@ func serve(t *testing.T, options sandbox.Options) *served {
 		service.Close()
 		server.Close()
 	})
-	s := &served{Client: control.New(server.URL), t: t, url: server.URL}
+	s := &testService{Client: control.New(server.URL), t: t, url: server.URL}
 	s.token = s.login()
 	return s
 }
 
-func withDialect(t *testing.T, name, value string) *served {
+func withDialect(t *testing.T, name, value string) *testService {
 	t.Helper()
 	var options sandbox.Options
 	if err := options.Dialect.Set(name, value); err != nil {
 		t.Fatal(err)
 	}
-	return serve(t, options)
+	return startSandbox(t, options)
 }
 
-type answer struct {
+type response struct {
 	status int
 	header http.Header
 	body   []byte
 }
 
 // tree decodes the body; numbers stay as they are written.
-func (a answer) tree() any {
+func (a response) tree() any {
 	decoder := json.NewDecoder(bytes.NewReader(a.body))
 	decoder.UseNumber()
 	var tree any
@@ -74,7 +74,7 @@ func (a answer) tree() any {
 }
 
 // at follows names and indexes into the body.
-func (a answer) at(path ...any) any { return at(a.tree(), path...) }
+func (a response) at(path ...any) any { return at(a.tree(), path...) }
 
 func at(tree any, path ...any) any {
 	for _, step := range path {
@@ -104,7 +104,7 @@ func members(tree any) object {
 var client = &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 
 // try sends a request to the interface; a string body is sent as it is.
-func (s *served) try(method, path string, body any) (answer, error) {
+func (s *testService) try(method, path string, body any) (response, error) {
 	s.t.Helper()
 	var content io.Reader = http.NoBody
 	switch body := body.(type) {
@@ -127,17 +127,17 @@ func (s *served) try(method, path string, body any) (answer, error) {
 	return send(request)
 }
 
-func send(request *http.Request) (answer, error) {
-	response, err := client.Do(request)
+func send(request *http.Request) (response, error) {
+	resp, err := client.Do(request)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	return answer{response.StatusCode, response.Header, body}, err
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	return response{resp.StatusCode, resp.Header, body}, err
 }
 
-func (s *served) call(method, path string, body any) answer {
+func (s *testService) request(method, path string, body any) response {
 	s.t.Helper()
 	got, err := s.try(method, path, body)
 	if err != nil {
@@ -147,16 +147,16 @@ func (s *served) call(method, path string, body any) answer {
 }
 
 // must is call for what has to succeed.
-func (s *served) must(method, path string, body any) answer {
+func (s *testService) must(method, path string, body any) response {
 	s.t.Helper()
-	got := s.call(method, path, body)
+	got := s.request(method, path, body)
 	if got.status/100 != 2 {
 		s.t.Fatalf("%s %s: %d %s", method, path, got.status, got.body)
 	}
 	return got
 }
 
-func (s *served) postForm(form url.Values, header http.Header) answer {
+func (s *testService) postForm(form url.Values, header http.Header) response {
 	s.t.Helper()
 	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost,
 		s.url+"/api/v1/ext/authentications/token", strings.NewReader(form.Encode()))
@@ -184,7 +184,7 @@ func basic() http.Header {
 	return request.Header
 }
 
-func (s *served) login() string {
+func (s *testService) login() string {
 	s.t.Helper()
 	token, _ := s.postForm(credentials(), basic()).at("access_token").(string)
 	return token
@@ -200,12 +200,12 @@ func mandate(reference string, names ...string) object {
 }
 
 // create makes an application and returns its path.
-func (s *served) create(body object) string {
+func (s *testService) create(body object) string {
 	s.t.Helper()
 	return fmt.Sprintf("/ext/applications/%v", s.must(http.MethodPost, "/ext/applications", body).at("id"))
 }
 
-func (s *served) play(play control.Play) control.Application {
+func (s *testService) play(play control.Play) control.Application {
 	s.t.Helper()
 	app, err := s.Play(s.t.Context(), play)
 	if err != nil {
@@ -214,7 +214,7 @@ func (s *served) play(play control.Play) control.Application {
 	return app
 }
 
-func (s *served) emails() []control.Email {
+func (s *testService) emails() []control.Email {
 	s.t.Helper()
 	emails, err := s.Outbox(s.t.Context())
 	if err != nil {
@@ -249,7 +249,7 @@ func wantEqual(t *testing.T, what string, want, got any) {
 	}
 }
 
-func must0(t *testing.T, err error) {
+func noError(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

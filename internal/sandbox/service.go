@@ -10,27 +10,26 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
-// Service is a running sandbox. It is an http.Handler for everything: the
-// service's interface, the control API and a page for people.
+// Service is a running sandbox. It is an http.Handler of the service's interface, the control API and the page.
 type Service struct {
-	options Options
-	clock   *state.Clock
-	account *state.Account
-	tokens  *state.Tokens
-	dialect *dialect.Current
-	queue   *delivery.Queue
-	faults  faults
-	limit   throttle
-	stats   statistics
-	player  *player
-	mux     *http.ServeMux
+	options    Options
+	clock      *state.Clock
+	account    *state.Account
+	tokens     *state.Tokens
+	dialect    *dialect.Current
+	queue      *delivery.Queue
+	faults     faultQueue
+	limiter    rateLimiter
+	stats      statistics
+	autoplayer *autoplayer
+	mux        *http.ServeMux
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 }
 
-// New starts a sandbox. Close ends it.
+// New starts a sandbox. Close stops it.
 func New(options Options) *Service {
 	options = options.withDefaults()
 	s := &Service{
@@ -43,8 +42,8 @@ func New(options Options) *Service {
 	s.tokens = state.NewTokens(s.clock)
 	s.queue = delivery.NewQueue(s.clock.Now, options.RemoteDeliveries)
 	s.account = state.NewAccount(s.clock, s.dialect, options.Seed, s.deliver)
-	s.player = newPlayer(s.account, options.autoplay())
-	s.done.Go(func() { s.player.run(s.ctx) })
+	s.autoplayer = newAutoplayer(s.account, options.autoplay())
+	s.done.Go(func() { s.autoplayer.run(s.ctx) })
 	s.routeInterface()
 	s.routeControl()
 	s.mux.HandleFunc("GET /{$}", servePage)
@@ -54,23 +53,22 @@ func New(options Options) *Service {
 // ServeHTTP implements http.Handler.
 func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
-// Close ends everything that runs in the background, and the waiting of requests
-// that a fault delays: those are cut off without their work being done. Call it
-// before closing the server that serves it, which waits for such requests.
+// Close stops the background work and aborts the requests that a fault delays, without carrying them out. Call it
+// before you close the HTTP server, which waits for such requests.
 func (s *Service) Close() {
 	s.cancel()
 	s.queue.Close()
 	s.done.Wait()
 }
 
-// reset puts everything back to how it was started.
+// reset restores the state at the start.
 func (s *Service) reset() {
 	s.clock.Reset()
-	s.dialect.Speak(s.options.Dialect)
-	s.player.set(s.options.autoplay())
+	s.dialect.Set(s.options.Dialect)
+	s.autoplayer.set(s.options.autoplay())
 	s.tokens.Revoke()
 	s.faults.clear()
 	s.account.Reset()
-	s.queue.Forget()
+	s.queue.Clear()
 	s.stats.reset()
 }

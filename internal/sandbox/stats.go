@@ -8,7 +8,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// statistics counts requests. The zero value counts from zero.
+// statistics counts requests, responses and logins.
 type statistics struct {
 	mu     sync.Mutex
 	counts control.Statistics
@@ -18,8 +18,8 @@ func (s *statistics) request(op control.Operation) {
 	s.change(op, func(counts *control.OperationStatistics) { counts.Requests++ })
 }
 
-// answer counts an answer; status 0 means that there was none.
-func (s *statistics) answer(op control.Operation, status int) {
+// response counts a response; status 0 means that none was sent.
+func (s *statistics) response(op control.Operation, status int) {
 	key := control.Lost
 	if status != 0 {
 		key = strconv.Itoa(status)
@@ -50,7 +50,9 @@ func (s *statistics) change(op control.Operation, change func(*control.Operation
 func (s *statistics) get() control.Statistics {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	copied := control.Statistics{Logins: s.counts.Logins, Operations: map[control.Operation]control.OperationStatistics{}}
+	copied := control.Statistics{
+		Logins: s.counts.Logins, Operations: map[control.Operation]control.OperationStatistics{},
+	}
 	for op, counts := range s.counts.Operations {
 		counts.Answers = maps.Clone(counts.Answers)
 		copied.Operations[op] = counts

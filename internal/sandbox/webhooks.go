@@ -8,68 +8,68 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
-// subscriptionFields are how a subscription's members are called.
+// subscriptionFields are the member names of a subscription.
 type subscriptionFields struct{ url, events, application string }
 
-func fieldsOf(spoken dialect.Dialect) subscriptionFields {
-	if spoken.SubscribeFields == dialect.SubscribeRenamed {
+func fieldsOf(d dialect.Dialect) subscriptionFields {
+	if d.SubscribeFields == dialect.SubscribeRenamed {
 		return subscriptionFields{"target_url", "event_types", "mandate_id"}
 	}
 	return subscriptionFields{"url", "events", "application_id"}
 }
 
-func (s *Service) subscribeWebhook(c *call) (reply, error) {
-	names := fieldsOf(c.dialect)
-	wanted, err := decodeSubscription(c, names)
+func (s *Service) subscribeWebhook(r *request) (response, error) {
+	names := fieldsOf(r.dialect)
+	wanted, err := decodeSubscription(r, names)
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	subscription, err := s.account.Subscribe(wanted)
 	if err != nil {
-		return reply{}, err
+		return response{}, err
 	}
 	rendered := renderSubscription(subscription, names)
 	answer := ok(rendered)
-	switch c.dialect.SubscribeAnswer {
+	switch r.dialect.SubscribeAnswer {
 	case dialect.SubscribeWithoutID:
 		delete(rendered, "id")
 	case dialect.Subscribe201:
 		answer.status = http.StatusCreated
 	case dialect.Subscribe202:
-		answer = reply{status: http.StatusAccepted}
+		answer = response{status: http.StatusAccepted}
 	case dialect.Subscribe204:
-		answer = reply{status: http.StatusNoContent}
+		answer = response{status: http.StatusNoContent}
 	}
 	return answer, nil
 }
 
-func (s *Service) retrieveWebhook(c *call) (reply, error) {
+func (s *Service) retrieveWebhook(r *request) (response, error) {
 	rendered := []any{}
-	for _, subscription := range s.account.Subscriptions(c.id) {
-		rendered = append(rendered, renderSubscription(subscription, fieldsOf(c.dialect)))
+	for _, subscription := range s.account.Subscriptions(r.id) {
+		rendered = append(rendered, renderSubscription(subscription, fieldsOf(r.dialect)))
 	}
-	if len(rendered) == 0 && c.dialect.NoWebhooks == dialect.NoWebhooks404 {
-		return reply{}, state.ErrNotFound
+	if len(rendered) == 0 && r.dialect.NoWebhooks == dialect.NoWebhooks404 {
+		return response{}, state.ErrNotFound
 	}
-	if len(rendered) == 0 && c.dialect.NoWebhooks == dialect.NoWebhooksEmpty {
+	if len(rendered) == 0 && r.dialect.NoWebhooks == dialect.NoWebhooksEmpty {
 		return ok(rendered), nil
 	}
-	switch c.dialect.RetrieveWebhook {
+	switch r.dialect.RetrieveWebhook {
 	case dialect.WebhookList:
 		return ok(rendered), nil
 	case dialect.WebhookWrapped:
 		return ok(map[string]any{"webhooks": rendered}), nil
 	case dialect.Webhook404:
-		return reply{}, state.ErrNotFound
+		return response{}, state.ErrNotFound
 	}
 	if len(rendered) == 0 {
-		return reply{}, state.ErrNotFound
+		return response{}, state.ErrNotFound
 	}
 	return ok(rendered[len(rendered)-1]), nil
 }
 
-func decodeSubscription(c *call, names subscriptionFields) (state.Subscription, error) {
-	m, _ := newMembers(c.body)
+func decodeSubscription(r *request, names subscriptionFields) (state.Subscription, error) {
+	m, _ := newMembers(r.body)
 	wanted := state.Subscription{
 		URL:           m.text(names.url),
 		Events:        member[[]string](m, names.events, "a list of strings"),
@@ -80,14 +80,14 @@ func decodeSubscription(c *call, names subscriptionFields) (state.Subscription, 
 	if err != nil || target.Host == "" || target.Scheme != "http" && target.Scheme != "https" {
 		m.problems.Add(names.url, "must be an http or https URL")
 	}
-	if len(wanted.Events) == 0 && c.dialect.SubscribeEvents == dialect.SubscribeEventsRequired {
+	if len(wanted.Events) == 0 && r.dialect.SubscribeEvents == dialect.SubscribeEventsRequired {
 		m.problems.Add(names.events, "must name at least one event")
 	}
-	required := c.dialect.SubscribeApplication == dialect.SubscribeApplicationRequired
+	required := r.dialect.SubscribeApplication == dialect.SubscribeApplicationRequired
 	switch {
 	case wanted.ApplicationID < 0, wanted.ApplicationID == 0 && required:
 		m.problems.Add(names.application, "must be an application id")
-	case wanted.ApplicationID != 0 && c.dialect.SubscribeApplication == dialect.SubscribeApplicationRefused:
+	case wanted.ApplicationID != 0 && r.dialect.SubscribeApplication == dialect.SubscribeApplicationRefused:
 		m.problems.Add(names.application, "is not a known field")
 	}
 	if len(m.problems) > 0 {

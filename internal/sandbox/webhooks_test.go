@@ -33,13 +33,13 @@ func receiver(t *testing.T, status func() int) (url string, bodies chan object) 
 func always(status int) func() int { return func() int { return status } }
 
 // deliveries waits until n deliveries have come to an end.
-func (s *served) deliveries(n int) []control.Delivery {
+func (s *testService) deliveries(n int) []control.Delivery {
 	s.t.Helper()
 	var log []control.Delivery
 	eventually(s.t, func() string {
 		var err error
 		log, err = s.Deliveries(s.t.Context())
-		must0(s.t, err)
+		noError(s.t, err)
 		open := slices.ContainsFunc(log, func(d control.Delivery) bool { return d.State == control.Queued })
 		if open || len(log) < n {
 			return fmt.Sprintf("%d deliveries are not over: %+v", n, log)
@@ -51,7 +51,7 @@ func (s *served) deliveries(n int) []control.Delivery {
 
 func TestDeliveries(t *testing.T) {
 	target, bodies := receiver(t, always(http.StatusNoContent))
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": target})
 	path := s.create(mandate("acme", "jane"))
 	s.play(control.Play{Reference: "acme", Result: control.Review})
@@ -103,7 +103,7 @@ func TestDeliveriesAreTriedAgain(t *testing.T) {
 				statuses <- status
 			}
 			target, _ := receiver(t, func() int { return <-statuses })
-			s := serve(t, sandbox.Options{})
+			s := startSandbox(t, sandbox.Options{})
 			s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": target})
 			s.create(mandate("acme", "jane"))
 			got := s.deliveries(1)[0]
@@ -115,7 +115,7 @@ func TestDeliveriesAreTriedAgain(t *testing.T) {
 }
 
 func TestNothingIsDeliveredToOtherMachines(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": "http://192.0.2.1/hook"})
 	s.create(mandate("acme", "jane"))
 	wantEqual(t, "state", control.Blocked, s.deliveries(1)[0].State)
@@ -123,7 +123,7 @@ func TestNothingIsDeliveredToOtherMachines(t *testing.T) {
 
 func TestSubscriptionsChoose(t *testing.T) {
 	target, _ := receiver(t, always(http.StatusOK))
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	first := s.create(mandate("first", "jane"))
 	subscribe := func(body object) string {
 		body["url"] = target
@@ -145,7 +145,7 @@ func TestSubscriptionsChoose(t *testing.T) {
 }
 
 func TestRetrieveWebhook(t *testing.T) {
-	s := serve(t, sandbox.Options{})
+	s := startSandbox(t, sandbox.Options{})
 	s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": "https://hooks.example.com/all"})
 	answered := s.must(http.MethodPost, "/ext/webhooks/subscribe", object{
 		"url": "https://hooks.example.com/one", "events": []string{"application.completed"}, "application_id": 4711,

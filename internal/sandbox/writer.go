@@ -6,32 +6,32 @@ import (
 	"net/http"
 )
 
-// statusWriter counts its answer before anybody can see it, so that a client
-// that has its answer, or knows that there will be none, finds it counted.
+// statusWriter counts a response before the client can see it. A client that has its response, or has lost the
+// connection, finds it counted.
 type statusWriter struct {
 	http.ResponseWriter
 	count   func(status int)
 	counted bool
-	status  int // 0 means that there was no answer
+	status  int // 0 means no response
 }
 
 func (w *statusWriter) WriteHeader(status int) {
-	w.settle(status)
+	w.record(status)
 	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *statusWriter) Write(data []byte) (int, error) {
-	w.settle(http.StatusOK)
+	w.record(http.StatusOK)
 	return w.ResponseWriter.Write(data)
 }
 
-// abort ends the connection without an answer.
+// abort closes the connection without a response.
 func (w *statusWriter) abort() {
-	w.settle(0)
+	w.record(0)
 	panic(http.ErrAbortHandler)
 }
 
-func (w *statusWriter) settle(status int) {
+func (w *statusWriter) record(status int) {
 	if !w.counted {
 		w.counted, w.status = true, status
 		w.count(status)
@@ -41,21 +41,23 @@ func (w *statusWriter) settle(status int) {
 // Unwrap lets http.ResponseController reach the connection.
 func (w *statusWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// heldAnswer keeps an answer until a fault lets it go, or for ever.
-type heldAnswer struct {
+// bufferedResponse keeps a response for a fault to send, change or drop.
+type bufferedResponse struct {
 	header http.Header
 	status int
 	body   bytes.Buffer
 }
 
-func newHeldAnswer() *heldAnswer { return &heldAnswer{header: http.Header{}, status: http.StatusOK} }
+func newBufferedResponse() *bufferedResponse {
+	return &bufferedResponse{header: http.Header{}, status: http.StatusOK}
+}
 
-func (h *heldAnswer) Header() http.Header            { return h.header }
-func (h *heldAnswer) WriteHeader(status int)         { h.status = status }
-func (h *heldAnswer) Write(data []byte) (int, error) { return h.body.Write(data) }
+func (b *bufferedResponse) Header() http.Header            { return b.header }
+func (b *bufferedResponse) WriteHeader(status int)         { b.status = status }
+func (b *bufferedResponse) Write(data []byte) (int, error) { return b.body.Write(data) }
 
-func (h *heldAnswer) release(w http.ResponseWriter) {
-	maps.Copy(w.Header(), h.header)
-	w.WriteHeader(h.status)
-	_, _ = w.Write(h.body.Bytes())
+func (b *bufferedResponse) writeTo(w http.ResponseWriter) {
+	maps.Copy(w.Header(), b.header)
+	w.WriteHeader(b.status)
+	_, _ = w.Write(b.body.Bytes())
 }

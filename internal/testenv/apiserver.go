@@ -9,13 +9,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// Etcd is where the etcd of the control plane listens, a host and port.
-func (e *Environment) Etcd() string {
+// EtcdAddress is the host and port of the control plane's etcd.
+func (e *Environment) EtcdAddress() string {
 	return e.controlPlane.ControlPlane.Etcd.URL.Host
 }
 
-// StartAPIServer starts one more kube-apiserver of the same cluster, which reaches etcd at the given host and port, and
-// gives a configuration that connects to it as OperatorUser. It ends with the control plane.
+// StartAPIServer starts another kube-apiserver of the same cluster, which connects to etcd at the given host and port.
+// It returns a configuration that connects to it as OperatorUser. The API server stops with the control plane.
 func (e *Environment) StartAPIServer(etcd string) (*rest.Config, error) {
 	dir, err := os.MkdirTemp(e.Dir, "kube-apiserver-")
 	if err != nil {

@@ -13,8 +13,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// auditPolicy logs what operators do, whether they run as OperatorUser or as a ServiceAccount: who asked for what, and no
-// bodies, which hold personal data.
+// auditPolicy logs the requests of OperatorUser and of ServiceAccounts, without bodies, which contain personal data.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -26,10 +25,10 @@ rules:
 - level: None
 `
 
-// Right is a verb on a resource, as in "patch mandates.idv.mandate.io/status".
-type Right string
+// Permission is a verb on a resource, as in "patch mandates.idv.mandate.io/status".
+type Permission string
 
-func rightTo(verb, group, resource, subresource string) Right {
+func newPermission(verb, group, resource, subresource string) Permission {
 	name := resource
 	if group != "" {
 		name += "." + group
@@ -37,18 +36,18 @@ func rightTo(verb, group, resource, subresource string) Right {
 	if subresource != "" {
 		name += "/" + subresource
 	}
-	return Right(verb + " " + name)
+	return Permission(verb + " " + name)
 }
 
-// Rights are what rules grant, sorted. Rules without resources grant nothing here.
-func Rights(rules []rbacv1.PolicyRule) []Right {
-	granted := map[Right]bool{}
+// Permissions returns what rules grant, sorted. It ignores rules without resources.
+func Permissions(rules []rbacv1.PolicyRule) []Permission {
+	granted := map[Permission]bool{}
 	for _, rule := range rules {
 		for _, group := range rule.APIGroups {
 			for _, resource := range rule.Resources {
 				for _, verb := range rule.Verbs {
 					name, subresource, _ := strings.Cut(resource, "/")
-					granted[rightTo(verb, group, name, subresource)] = true
+					granted[newPermission(verb, group, name, subresource)] = true
 				}
 			}
 		}
@@ -56,28 +55,28 @@ func Rights(rules []rbacv1.PolicyRule) []Right {
 	return slices.Sorted(maps.Keys(granted))
 }
 
-// UsedRights are what a user has asked the API server for so far, by its audit log: what RBAC allowed and what it refused,
-// both sorted. Only OperatorUser and ServiceAccounts are in that log.
-func (e *Environment) UsedRights(user string) (allowed, refused []Right, err error) {
+// UsedPermissions returns the permissions that RBAC allowed and refused a user so far, sorted. They are from the audit
+// log, which has only OperatorUser and ServiceAccounts.
+func (e *Environment) UsedPermissions(user string) (allowed, refused []Permission, err error) {
 	requests, err := e.requests(user)
 	return slices.Sorted(maps.Keys(requests["allow"])), slices.Sorted(maps.Keys(requests["forbid"])), err
 }
 
-// Requests counts the requests of a user that RBAC allowed so far, by its audit log. Only OperatorUser and ServiceAccounts
-// are in that log.
-func (e *Environment) Requests(user string) (map[Right]int, error) {
+// Requests counts the requests that RBAC allowed a user so far. It reads the audit log, which has only OperatorUser and
+// ServiceAccounts.
+func (e *Environment) Requests(user string) (map[Permission]int, error) {
 	requests, err := e.requests(user)
 	return requests["allow"], err
 }
 
-// requests counts those of a user by RBAC's decision, allow or forbid.
-func (e *Environment) requests(user string) (map[string]map[Right]int, error) {
+// requests counts the requests of a user by RBAC's decision, allow or forbid.
+func (e *Environment) requests(user string) (map[string]map[Permission]int, error) {
 	log, err := os.Open(e.auditLog())
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = log.Close() }()
-	decided := map[string]map[Right]int{"allow": {}, "forbid": {}}
+	decided := map[string]map[Permission]int{"allow": {}, "forbid": {}}
 	lines := bufio.NewScanner(log)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -85,7 +84,7 @@ func (e *Environment) requests(user string) (map[string]map[Right]int, error) {
 			Verb      string
 			User      struct{ Username string }
 			ObjectRef *struct{ APIGroup, Resource, Subresource string }
-			// Annotations tell RBAC's decision. The status does not: admission answers 403, too.
+			// Annotations have RBAC's decision. The status does not: admission also returns 403.
 			Annotations map[string]string
 		}
 		if err := json.Unmarshal(lines.Bytes(), &event); err != nil {
@@ -95,15 +94,17 @@ func (e *Environment) requests(user string) (map[string]map[Right]int, error) {
 		if event.User.Username != user || event.ObjectRef == nil || counts == nil {
 			continue
 		}
-		counts[rightTo(event.Verb, event.ObjectRef.APIGroup, event.ObjectRef.Resource, event.ObjectRef.Subresource)]++
+		object := event.ObjectRef
+		counts[newPermission(event.Verb, object.APIGroup, object.Resource, object.Subresource)]++
 	}
 	return decided, lines.Err()
 }
 
 func (e *Environment) auditLog() string { return filepath.Join(e.Dir, "audit.log") }
 
-// writeAuditPolicy gives the flags with which kube-apiserver keeps the audit log.
+// writeAuditPolicy returns the flags that make kube-apiserver write the audit log.
 func (e *Environment) writeAuditPolicy() (flags map[string]string, err error) {
 	policy := filepath.Join(e.Dir, "audit-policy.yaml")
-	return map[string]string{"audit-policy-file": policy, "audit-log-path": e.auditLog()}, os.WriteFile(policy, []byte(auditPolicy), 0o600)
+	flags = map[string]string{"audit-policy-file": policy, "audit-log-path": e.auditLog()}
+	return flags, os.WriteFile(policy, []byte(auditPolicy), 0o600)
 }

@@ -13,23 +13,24 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-func TestRights(t *testing.T) {
-	got := Rights([]rbacv1.PolicyRule{
+func TestPermissions(t *testing.T) {
+	got := Permissions([]rbacv1.PolicyRule{
 		{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}},
 		{APIGroups: []string{"a", "b"}, Resources: []string{"x", "y/status"}, Verbs: []string{"patch", "get"}},
 		{APIGroups: []string{"a"}, Resources: []string{"x"}, Verbs: []string{"get"}},
 		{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}},
 	})
-	want := []Right{
-		"get secrets", "get x.a", "get x.b", "get y.a/status", "get y.b/status", "patch x.a", "patch x.b", "patch y.a/status", "patch y.b/status",
+	want := []Permission{
+		"get secrets", "get x.a", "get x.b", "get y.a/status", "get y.b/status",
+		"patch x.a", "patch x.b", "patch y.a/status", "patch y.b/status",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("rights (-want +got):\n%s", diff)
+		t.Errorf("permissions (-want +got):\n%s", diff)
 	}
 }
 
-// The audit log tells what was allowed from what was refused.
-func TestUsedRights(t *testing.T) {
+// The audit log distinguishes allowed from refused requests.
+func TestUsedPermissions(t *testing.T) {
 	e := newEnvironment(t)
 	if err := e.StartControlPlane(); err != nil {
 		t.Fatal(err)
@@ -60,14 +61,14 @@ func TestUsedRights(t *testing.T) {
 	if err := operator.List(t.Context(), &corev1.SecretList{}); !apierrors.IsForbidden(err) {
 		t.Fatalf("error = %v, want one that forbids it", err)
 	}
-	allowed, refused, err := e.UsedRights(OperatorUser)
+	allowed, refused, err := e.UsedPermissions(OperatorUser)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]Right{"get secrets"}, allowed); diff != "" {
+	if diff := cmp.Diff([]Permission{"get secrets"}, allowed); diff != "" {
 		t.Errorf("allowed (-want +got):\n%s", diff)
 	}
-	if diff := cmp.Diff([]Right{"list secrets"}, refused); diff != "" {
+	if diff := cmp.Diff([]Permission{"list secrets"}, refused); diff != "" {
 		t.Errorf("refused (-want +got):\n%s", diff)
 	}
 }

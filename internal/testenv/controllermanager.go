@@ -6,14 +6,13 @@ import (
 	"path/filepath"
 )
 
-// StartControllerManager starts kube-controller-manager with the controllers that end a deletion as a cluster does: the
-// content of namespaces, and what belongs to an owner that is gone. Call it after InstallCRDs: it sees a new kind only
-// half a minute later.
+// StartControllerManager starts kube-controller-manager with the namespace controller and the garbage collector, which
+// complete deletions. Use it after InstallCRDs: it discovers a new kind only after half a minute.
 func (e *Environment) StartControllerManager() (*Process, error) {
 	const name = "kube-controller-manager"
 	dir := e.assetsDir()
 	assets, err := findAssets(dir, name)
-	if err != nil { // the archives that KUBEBUILDER_ASSETS is made from do not have it
+	if err != nil { // the archives of envtest do not have it
 		assets, err = findAssets(filepath.Join(e.Root, "bin"), name)
 	}
 	if err != nil {
@@ -27,6 +26,6 @@ func (e *Environment) StartControllerManager() (*Process, error) {
 		"--kubeconfig="+kubeconfig,
 		"--controllers=namespace-controller,garbage-collector-controller",
 		"--leader-elect=false",
-		"--secure-port=0", // it serves nothing that anybody asks for
+		"--secure-port=0", // nothing needs its endpoints
 	))
 }

@@ -15,10 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// StartControlPlane starts etcd and kube-apiserver, from the directory KUBEBUILDER_ASSETS or else from bin in the
-// repository, and sets Config and Kubectl: the kubectl of that directory, or else the one on PATH. The CRDs are not
-// installed: see InstallCRDs. There are no other parts of a cluster, so nothing collects garbage and a namespace that is
-// deleted stays Terminating, until StartControllerManager.
+// StartControlPlane starts etcd and kube-apiserver from the directory KUBEBUILDER_ASSETS, or else from bin in the
+// repository, and sets Config and Kubectl. It does not install the CRDs: see InstallCRDs. No other components run, so
+// garbage is not collected and deleted namespaces stay Terminating, until StartControllerManager.
 func (e *Environment) StartControlPlane() error {
 	assets, err := e.assets("etcd", "kube-apiserver")
 	if err != nil {
@@ -27,18 +26,19 @@ func (e *Environment) StartControlPlane() error {
 	if e.Kubectl, err = e.findKubectl(); err != nil {
 		return err
 	}
-	if e.leash, err = newLeash(e.Dir); err != nil {
+	if e.supervisor, err = newSupervisor(e.Dir); err != nil {
 		return err
 	}
 	plane := &envtest.Environment{
-		UseExistingCluster:       new(false), // whatever USE_EXISTING_CLUSTER says: it would be the user's own
+		UseExistingCluster:       new(false), // ignores USE_EXISTING_CLUSTER, which would select a cluster of the user
 		ControlPlaneStartTimeout: time.Minute,
 	}
 	plane.ControlPlane.Etcd = &envtest.Etcd{}
 	plane.ControlPlane.KubectlPath = e.Kubectl
 	e.controlPlane = plane
 
-	etcd, apiServer := plane.ControlPlane.Etcd, plane.ControlPlane.GetAPIServer()
+	etcd := plane.ControlPlane.Etcd
+	apiServer := plane.ControlPlane.GetAPIServer()
 	var etcdLog, apiServerLog *os.File
 	if etcd.Path, etcd.DataDir, etcdLog, err = e.prepare(assets["etcd"]); err != nil {
 		return err
@@ -64,10 +64,10 @@ func (e *Environment) StartControlPlane() error {
 	return nil
 }
 
-// prepare makes what a program of the control plane needs: itself on the leash, an empty directory, and a log.
+// prepare returns what a program of the control plane needs: a supervised command, an empty directory and a log.
 func (e *Environment) prepare(binary string) (path, dir string, log *os.File, err error) {
 	name := filepath.Base(binary)
-	if path, err = e.leash.wrap(binary); err != nil {
+	if path, err = e.supervisor.wrap(binary); err != nil {
 		return "", "", nil, err
 	}
 	if dir, err = os.MkdirTemp(e.Dir, name+"-"); err != nil {
@@ -84,7 +84,7 @@ func (e *Environment) assetsDir() string {
 	return filepath.Join(e.Root, "bin")
 }
 
-// findKubectl prefers the kubectl beside the API server, which has its version, to the one on PATH.
+// findKubectl prefers the kubectl in the directory of the API server, which has the same version, to the one on PATH.
 func (e *Environment) findKubectl() (string, error) {
 	assets, err := e.assets("kubectl")
 	if err == nil {
@@ -108,23 +108,23 @@ func findAssets(dir string, names ...string) (map[string]string, error) {
 			return nil, err
 		}
 		if _, err := exec.LookPath(path); err != nil {
-			return nil, fmt.Errorf("%s is missing in %s: run `make tools` (it takes minutes the first time), or set "+
-				"KUBEBUILDER_ASSETS to a directory that holds kube-apiserver, etcd and kubectl: %w", name, dir, err)
+			return nil, fmt.Errorf("%s is missing in %s; run `make tools`, or set KUBEBUILDER_ASSETS to a directory "+
+				"with kube-apiserver, etcd and kubectl: %w", name, dir, err)
 		}
 		paths[name] = path
 	}
 	return paths, nil
 }
 
-// stopControlPlane kills it instead of asking it to end: what it would save is thrown away, and kube-apiserver takes a
-// minute or more as long as somebody watches, as `kubectl get --watch` does, or when etcd is gone.
+// stopControlPlane kills the programs. A graceful stop of kube-apiserver takes a minute or more while there are watches
+// or etcd is gone, and its data is not needed.
 func (e *Environment) stopControlPlane() error {
-	if e.leash == nil {
+	if e.supervisor == nil {
 		return nil
 	}
-	err := errors.Join(e.killResumed(), e.leash.release())
+	err := errors.Join(e.killRestarted(), e.supervisor.killAll())
 	if e.controlPlane != nil {
-		err = errors.Join(err, e.controlPlane.WebhookInstallOptions.Cleanup()) // a directory of certificates, outside Dir
+		err = errors.Join(err, e.controlPlane.WebhookInstallOptions.Cleanup()) // removes certificates outside Dir
 	}
 	return err
 }
@@ -143,7 +143,7 @@ func (e *Environment) WriteKubeconfig(path string) error {
 	return os.WriteFile(path, e.controlPlane.KubeConfig, 0o600)
 }
 
-// CreateNamespace creates a namespace that nobody else has, and returns its name.
+// CreateNamespace creates a namespace with a unique name and returns the name.
 func (e *Environment) CreateNamespace(ctx context.Context) (string, error) {
 	c, err := client.New(e.Config, client.Options{})
 	if err != nil {

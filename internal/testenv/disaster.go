@@ -26,7 +26,7 @@ const (
 // Crash kills a program of the control plane with SIGKILL and returns when it is gone.
 func (e *Environment) Crash(program string) error {
 	e.mu.Lock()
-	resumed := e.resumed[program]
+	resumed := e.restarted[program]
 	e.mu.Unlock()
 	if resumed != nil {
 		return resumed.Kill()
@@ -36,18 +36,19 @@ func (e *Environment) Crash(program string) error {
 		return err
 	}
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		return fmt.Errorf("killing %s: %w", program, err)
+		return fmt.Errorf("kill %s: %w", program, err)
 	}
-	err = wait.PollUntilContextTimeout(context.Background(), pollInterval, endTimeout, true, func(context.Context) (bool, error) {
+	gone := func(context.Context) (bool, error) {
 		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH), nil
-	})
+	}
+	err = wait.PollUntilContextTimeout(context.Background(), pollInterval, exitTimeout, true, gone)
 	if err != nil {
-		return fmt.Errorf("%s still runs %s after it was killed", program, endTimeout)
+		return fmt.Errorf("%s still runs %s after SIGKILL", program, exitTimeout)
 	}
 	return nil
 }
 
-// firstPID is the process id of a program as StartControlPlane started it.
+// firstPID is the process id of a program that StartControlPlane started.
 func (e *Environment) firstPID(program string) (int, error) {
 	content, err := os.ReadFile(filepath.Join(e.Dir, program+".pid"))
 	if err != nil {
@@ -59,16 +60,16 @@ func (e *Environment) firstPID(program string) (int, error) {
 func (e *Environment) pid(program string) (int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if resumed := e.resumed[program]; resumed != nil {
+	if resumed := e.restarted[program]; resumed != nil {
 		return resumed.PID(), nil
 	}
 	return e.firstPID(program)
 }
 
-// Resume starts a program that has crashed with the arguments that it had, so with the same address, data and
-// certificates, and waits until it answers. The library's own restart would make other certificates, and every client
-// that is there would be a stranger.
-func (e *Environment) Resume(ctx context.Context, program string) error {
+// Restart starts a crashed program with the same arguments, and so with the same address, data and certificates, and
+// waits until it is ready. The library's own restart would create other certificates, which existing clients do not
+// trust.
+func (e *Environment) Restart(ctx context.Context, program string) error {
 	argv, err := os.ReadFile(filepath.Join(e.Dir, program+".argv"))
 	if err != nil {
 		return err
@@ -78,18 +79,20 @@ func (e *Environment) Resume(ctx context.Context, program string) error {
 		return err
 	}
 	arguments := strings.Split(strings.TrimSuffix(string(argv), "\n"), "\n")
-	process, err := e.launch(program, exec.CommandContext(context.WithoutCancel(ctx), assets[program], arguments...)) //nolint:gosec // what ran before
+	cmd := exec.CommandContext(context.WithoutCancel(ctx), assets[program], arguments...) //nolint:gosec // as before
+	process, err := e.launch(program, cmd)
 	if err != nil {
 		return err
 	}
 	e.mu.Lock()
-	e.resumed[program] = process
+	e.restarted[program] = process
 	e.mu.Unlock()
-	return process.wait(ctx, "it is ready", func() (bool, error) { return e.answers(ctx, program), nil })
+	return process.wait(ctx, "it is ready", func() (bool, error) { return e.healthy(ctx, program), nil })
 }
 
-func (e *Environment) answers(ctx context.Context, program string) bool {
-	httpClient, health := &http.Client{Timeout: requestTimeout}, e.controlPlane.ControlPlane.Etcd.URL.String()+"/health"
+func (e *Environment) healthy(ctx context.Context, program string) bool {
+	httpClient := &http.Client{Timeout: requestTimeout}
+	health := e.controlPlane.ControlPlane.Etcd.URL.String() + "/health"
 	if program == APIServer {
 		server, _, err := rest.DefaultServerUrlFor(e.Config)
 		if err != nil {
@@ -112,23 +115,23 @@ func (e *Environment) answers(ctx context.Context, program string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-func (e *Environment) killResumed() error {
+func (e *Environment) killRestarted() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	var errs []error
-	for _, process := range e.resumed {
+	for _, process := range e.restarted {
 		errs = append(errs, process.Kill())
 	}
 	return errors.Join(errs...)
 }
 
-// Backup copies the data of etcd as it is now and returns the copy's directory.
+// Backup copies the current data of etcd and returns the directory of the copy.
 func (e *Environment) Backup() (dir string, err error) {
 	pid, err := e.pid(Etcd)
 	if err != nil {
 		return "", err
 	}
-	// As after a crash, from which etcd recovers; copied while it writes, it would be of several moments.
+	// etcd recovers from a copy that is consistent at one moment, as after a crash. So it must not write during the copy.
 	if err := syscall.Kill(pid, syscall.SIGSTOP); err != nil {
 		return "", err
 	}
@@ -139,8 +142,8 @@ func (e *Environment) Backup() (dir string, err error) {
 	return dir, os.CopyFS(dir, os.DirFS(e.controlPlane.ControlPlane.Etcd.DataDir))
 }
 
-// Restore puts a Backup in the place of what etcd has: all that was written since is gone, and resource versions begin
-// again where they were. Clients lose their connections.
+// Restore replaces the data of etcd with a Backup. Later writes are lost, and resource versions continue from the
+// backup. Clients lose their connections.
 func (e *Environment) Restore(ctx context.Context, backup string) error {
 	data := e.controlPlane.ControlPlane.Etcd.DataDir
 	if err := errors.Join(e.Crash(APIServer), e.Crash(Etcd), os.RemoveAll(data)); err != nil {
@@ -149,18 +152,18 @@ func (e *Environment) Restore(ctx context.Context, backup string) error {
 	if err := os.CopyFS(data, os.DirFS(backup)); err != nil {
 		return err
 	}
-	// Which etcd itself insists on.
+	// etcd requires this mode.
 	if err := os.Chmod(data, 0o700); err != nil { //nolint:gosec // a directory
 		return err
 	}
-	if err := e.Resume(ctx, Etcd); err != nil {
+	if err := e.Restart(ctx, Etcd); err != nil {
 		return err
 	}
-	return e.Resume(ctx, APIServer)
+	return e.Restart(ctx, APIServer)
 }
 
-// Compact drops what etcd remembers of the time before a resource version: it cannot be watched from there any more.
-func (e *Environment) Compact(ctx context.Context, resourceVersion string) error {
+// CompactEtcd removes the revisions before a resource version from etcd, so that no watch can start there.
+func (e *Environment) CompactEtcd(ctx context.Context, resourceVersion string) error {
 	url := e.controlPlane.ControlPlane.Etcd.URL.String() + "/v3/kv/compaction"
 	body := bytes.NewBufferString(fmt.Sprintf(`{"revision": %q, "physical": true}`, resourceVersion))
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, body)
@@ -173,7 +176,7 @@ func (e *Environment) Compact(ctx context.Context, resourceVersion string) error
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("compacting etcd: %s", response.Status)
+		return fmt.Errorf("etcd compaction: %s", response.Status)
 	}
 	return nil
 }

@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// The clients that are there can go on after a crash, and after a restore nothing is left of what was written since.
+// Existing clients work after a crash. A restore removes what was written after the backup.
 func TestDisaster(t *testing.T) {
 	e := newEnvironment(t)
 	if err := e.StartControlPlane(); err != nil {
@@ -33,14 +33,14 @@ func TestDisaster(t *testing.T) {
 		}
 		return !apierrors.IsNotFound(err)
 	}
-	for range 2 { // the first time it is the library's process, then ours
+	for range 2 { // first the library's process, then ours
 		if err := e.Crash(APIServer); err != nil {
 			t.Fatal(err)
 		}
 		if err := c.Get(t.Context(), client.ObjectKey{Name: before}, &corev1.Namespace{}); err == nil {
-			t.Error("something still answers after the crash")
+			t.Error("the API server responds after the crash")
 		}
-		if err := e.Resume(withTimeout(t), APIServer); err != nil {
+		if err := e.Restart(withTimeout(t), APIServer); err != nil {
 			t.Fatal(err)
 		}
 		if !exists(before) || !exists(after) {
@@ -58,7 +58,7 @@ func TestDisaster(t *testing.T) {
 	}
 }
 
-// What belongs to an owner that is gone goes, and so does a namespace with all that it holds.
+// Deletion removes owned objects and the content of namespaces.
 func TestControllerManager(t *testing.T) {
 	e := newEnvironment(t)
 	if err := e.StartControlPlane(); err != nil {
@@ -91,7 +91,8 @@ func TestControllerManager(t *testing.T) {
 		}
 	}
 	owner := create(e.Namespace(t), "owner")
-	owned := create(owner.Namespace, "owned", *metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap")))
+	ownerReference := metav1.NewControllerRef(owner, corev1.SchemeGroupVersion.WithKind("ConfigMap"))
+	owned := create(owner.Namespace, "owned", *ownerReference)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: e.Namespace(t)}}
 	create(namespace.Name, "content")
 	for _, o := range []client.Object{owner, namespace} {

@@ -1,6 +1,6 @@
-// Package testenv runs the real parts on this machine: etcd and kube-apiserver, and this module's programs as child
-// processes. Tests, the demo and the benchmarks use it. Everything listens on loopback, writes into one temporary
-// directory, and ends with Close, or with the process that started it.
+// Package testenv runs etcd, kube-apiserver and this module's programs as child processes, for tests, the demo and the
+// benchmarks. Everything listens on loopback, writes into one temporary directory, and stops with Close or with the
+// parent process.
 package testenv
 
 import (
@@ -13,27 +13,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// Environment is a temporary directory with the processes that run in it. Its methods can be called concurrently.
+// Environment is a temporary directory with the processes that run in it. It is safe for concurrent use.
 type Environment struct {
-	// Dir is where logs (<name>.log), binaries, and the data of the control plane are.
+	// Dir has the logs (<name>.log), binaries, and the data of the control plane.
 	Dir string
 	// Root is the directory of this module's go.mod.
 	Root string
 	// Config connects to the API server as a cluster administrator. Nil before StartControlPlane.
 	Config *rest.Config
-	// Kubectl is the path of a kubectl, of the control plane's version if there is one. Empty before StartControlPlane.
+	// Kubectl is the path of the kubectl beside the API server, or else on PATH. Empty before StartControlPlane.
 	Kubectl string
 
 	controlPlane *envtest.Environment
-	leash        *leash
+	supervisor   *supervisor
 
 	mu        sync.Mutex
 	processes []*Process
-	resumed   map[string]*Process
+	restarted map[string]*Process
 	builds    map[string]func() (string, error)
 }
 
-// New makes an Environment in which nothing runs yet. The working directory has to be inside this module.
+// New creates an Environment without processes. The working directory must be inside this module.
 func New() (*Environment, error) {
 	root, err := moduleRoot()
 	if err != nil {
@@ -43,10 +43,13 @@ func New() (*Environment, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Environment{Dir: dir, Root: root, builds: map[string]func() (string, error){}, resumed: map[string]*Process{}}, nil
+	return &Environment{
+		Dir: dir, Root: root,
+		builds: map[string]func() (string, error){}, restarted: map[string]*Process{},
+	}, nil
 }
 
-// Close ends every process, the youngest first and the control plane last, and removes Dir.
+// Close stops every process, the newest first and the control plane last, and removes Dir.
 func (e *Environment) Close() error {
 	e.mu.Lock()
 	processes := e.processes

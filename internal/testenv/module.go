@@ -32,14 +32,13 @@ func moduleRoot() (string, error) {
 			return "", err
 		}
 		if dir == filepath.Dir(dir) {
-			return "", fmt.Errorf("%s is not inside the module %s: run from the repository", start, modulePath)
+			return "", fmt.Errorf("%s is not inside the module %s; run this from the repository", start, modulePath)
 		}
 	}
 }
 
-// Build builds a main package of this module, for example ./cmd/mandate-operator, and returns the binary's path. It
-// builds each package once, however often it is called. If the race detector watches the test, it watches the binary, too:
-// a process that had a data race ends with an error.
+// Build builds a main package of this module, for example ./cmd/mandate-operator, and returns the path of the binary.
+// It builds each package once. If the test has the race detector, so has the binary, and a data race is an exit code.
 func (e *Environment) Build(pkg string) (string, error) {
 	e.mu.Lock()
 	build, ok := e.builds[pkg]
@@ -53,7 +52,9 @@ func (e *Environment) Build(pkg string) (string, error) {
 
 func (e *Environment) build(pkg string) (string, error) {
 	binary := filepath.Join(e.Dir, "bin", path.Base(pkg))
-	cmd := exec.CommandContext(context.Background(), "go", "build", "-buildvcs=false", "-race="+strconv.FormatBool(raceDetector()), "-o", binary, pkg) //nolint:gosec // the package is in this module
+	race := "-race=" + strconv.FormatBool(raceDetector())
+	cmd := exec.CommandContext(context.Background(), //nolint:gosec // the package is in this module
+		"go", "build", "-buildvcs=false", race, "-o", binary, pkg)
 	cmd.Dir = e.Root
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("go build %s: %w\n%s", pkg, err, output)
@@ -61,7 +62,7 @@ func (e *Environment) build(pkg string) (string, error) {
 	return binary, nil
 }
 
-// raceDetector tells whether it watches this process.
+// raceDetector is true if this process has the race detector.
 func raceDetector() bool {
 	info, _ := debug.ReadBuildInfo()
 	return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})

@@ -4,7 +4,7 @@ package testenv
 
 import "syscall"
 
-// endWithParent does nothing: only Linux can end a child with its parent. Close does.
-func endWithParent() *syscall.SysProcAttr {
+// killWithParent does nothing: only Linux can kill a child with its parent. Close stops the child.
+func killWithParent() *syscall.SysProcAttr {
 	return nil
 }

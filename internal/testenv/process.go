@@ -20,9 +20,9 @@ const (
 	tailBytes      = 4096
 )
 
-// Process is a child process. It ends with Stop, with Kill, with its Environment, or with this process.
+// Process is a child process. It stops with Stop, Kill, its Environment, or this process.
 type Process struct {
-	// Log is the file that holds what the process wrote to stdout and stderr.
+	// Log is the file with the stdout and stderr of the process.
 	Log string
 
 	name   string
@@ -32,8 +32,7 @@ type Process struct {
 	err    error
 }
 
-// Start starts a command as a child process that writes to <name>.log in Dir. A name can be used again, for a restart:
-// the log is appended to.
+// Start starts a command as a child process that appends to <name>.log in Dir. A restart can use the same name.
 func (e *Environment) Start(name string, cmd *exec.Cmd) (*Process, error) {
 	p, err := e.launch(name, cmd)
 	if err != nil {
@@ -56,9 +55,9 @@ func (e *Environment) launch(name string, cmd *exec.Cmd) (*Process, error) {
 		return nil, err
 	}
 	cmd.Stdout, cmd.Stderr = log, log
-	cmd.SysProcAttr = endWithParent()
+	cmd.SysProcAttr = killWithParent()
 	if err := cmd.Start(); err != nil {
-		return nil, fmt.Errorf("starting %s: %w", name, err)
+		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	p := &Process{Log: log.Name(), name: name, cmd: cmd, offset: info.Size(), exited: make(chan struct{})}
 	go func() {
@@ -73,19 +72,19 @@ func (p *Process) PID() int {
 	return p.cmd.Process.Pid
 }
 
-// Exited is closed once the process has ended, by whatever cause.
+// Exited is closed when the process has exited.
 func (p *Process) Exited() <-chan struct{} {
 	return p.exited
 }
 
-// Err is how the process ended, as exec.Cmd's Wait tells it. It is to be asked only after Exited.
+// Err waits until the process has exited and returns the error of exec.Cmd's Wait.
 func (p *Process) Err() error {
 	<-p.exited
 	return p.err
 }
 
-// Stop sends SIGTERM, as a cluster does, and waits. A process that has not ended after a minute is killed, which is an
-// error. If the process has ended already, nothing happens.
+// Stop sends SIGTERM and waits. If the process has not exited after a minute, Stop kills it and returns an error. Stop
+// does nothing if the process has exited.
 func (p *Process) Stop() error {
 	if err := p.signal(syscall.SIGTERM); err != nil {
 		return err
@@ -94,7 +93,8 @@ func (p *Process) Stop() error {
 	case <-p.exited:
 		return nil
 	case <-time.After(stopTimeout):
-		return errors.Join(fmt.Errorf("%s did not end within %s of SIGTERM\n%s", p.name, stopTimeout, tail(p.Log)), p.Kill())
+		err := fmt.Errorf("%s did not exit within %s of SIGTERM\n%s", p.name, stopTimeout, tail(p.Log))
+		return errors.Join(err, p.Kill())
 	}
 }
 
@@ -115,10 +115,10 @@ func (p *Process) signal(signal os.Signal) error {
 	return err
 }
 
-// WaitForURL waits until a GET of url answers 200.
+// WaitForURL waits until a GET of url returns 200.
 func (p *Process) WaitForURL(ctx context.Context, url string) error {
 	httpClient := &http.Client{Timeout: requestTimeout}
-	return p.wait(ctx, "GET "+url+" answers 200", func() (bool, error) {
+	return p.wait(ctx, "GET "+url+" returns 200", func() (bool, error) {
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 		if err != nil {
 			return false, err
@@ -132,8 +132,8 @@ func (p *Process) WaitForURL(ctx context.Context, url string) error {
 	})
 }
 
-// WaitForLog waits until what the process has logged matches a pattern, and returns the first match with its groups. It
-// does not see what an earlier process of the same name logged.
+// WaitForLog waits until the log of the process matches a pattern, and returns the first match with its groups. It
+// ignores the log of an earlier process of the same name.
 func (p *Process) WaitForLog(ctx context.Context, pattern *regexp.Regexp) ([]string, error) {
 	var match []string
 	err := p.wait(ctx, "the log matches "+pattern.String(), func() (bool, error) {
@@ -151,17 +151,17 @@ func (p *Process) wait(ctx context.Context, what string, done func() (bool, erro
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
 	for {
-		// Asked before done, so that what a process did just before its end counts.
-		ended := p.hasExited()
+		// This precedes done, so that the last output of a process counts.
+		exited := p.hasExited()
 		if ok, err := done(); ok || err != nil {
 			return err
 		}
-		if ended {
-			return fmt.Errorf("%s ended (%s) before %s\n%s", p.name, p.cmd.ProcessState, what, tail(p.Log))
+		if exited {
+			return fmt.Errorf("%s exited (%s) before %s\n%s", p.name, p.cmd.ProcessState, what, tail(p.Log))
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("%s: waiting until %s: %w\n%s", p.name, what, ctx.Err(), tail(p.Log))
+			return fmt.Errorf("%s: wait until %s: %w\n%s", p.name, what, ctx.Err(), tail(p.Log))
 		case <-ticker.C:
 		}
 	}
@@ -180,11 +180,11 @@ func openLog(dir, name string) (*os.File, error) {
 	return os.OpenFile(filepath.Join(dir, name+".log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 }
 
-// tail is the end of a log, for an error's text.
+// tail is the last part of a log, for an error.
 func tail(log string) string {
 	content, err := os.ReadFile(log) //nolint:gosec // it is ours
 	if err != nil {
 		return err.Error()
 	}
-	return fmt.Sprintf("the end of %s:\n%s", filepath.Base(log), content[max(0, len(content)-tailBytes):])
+	return fmt.Sprintf("the last part of %s:\n%s", filepath.Base(log), content[max(0, len(content)-tailBytes):])
 }

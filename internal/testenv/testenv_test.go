@@ -62,7 +62,8 @@ func TestControlPlane(t *testing.T) {
 	if err := e.WriteKubeconfig(kubeconfig); err != nil {
 		t.Fatal(err)
 	}
-	output, err := exec.CommandContext(t.Context(), e.Kubectl, "--kubeconfig", kubeconfig, "get", "mandates", "--all-namespaces").CombinedOutput()
+	cmd := exec.CommandContext(t.Context(), e.Kubectl, "--kubeconfig", kubeconfig, "get", "mandates", "--all-namespaces")
+	output, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("kubectl: %v\n%s", err, output)
 	}
@@ -75,7 +76,8 @@ func TestMissingBinary(t *testing.T) {
 	}
 	t.Setenv("KUBEBUILDER_ASSETS", assets)
 	err := newEnvironment(t).StartControlPlane()
-	if err == nil || !strings.Contains(err.Error(), "kube-apiserver is missing in "+assets) || !strings.Contains(err.Error(), "make tools") {
+	if err == nil || !strings.Contains(err.Error(), "kube-apiserver is missing in "+assets) ||
+		!strings.Contains(err.Error(), "make tools") {
 		t.Errorf("error = %v, want one that names the binary and says make tools", err)
 	}
 }
@@ -100,7 +102,8 @@ func TestFindKubectl(t *testing.T) {
 			t.Setenv("KUBEBUILDER_ASSETS", tc.assets)
 			t.Setenv("PATH", tc.path)
 			got, err := newEnvironment(t).findKubectl()
-			if got != tc.want || (err != nil) != (tc.wantErr != "") || err != nil && !strings.Contains(err.Error(), tc.wantErr) {
+			failed := err != nil
+			if got != tc.want || failed != (tc.wantErr != "") || failed && !strings.Contains(err.Error(), tc.wantErr) {
 				t.Errorf("got %q, %v, want %q, %q", got, err, tc.want, tc.wantErr)
 			}
 		})
@@ -108,16 +111,16 @@ func TestFindKubectl(t *testing.T) {
 }
 
 func TestProcess(t *testing.T) {
-	const obedient = `trap 'echo ending; exit 0' TERM; echo "ready on port $1"; while :; do sleep 0.05; done`
+	const obedient = `trap 'echo exiting; exit 0' TERM; echo "ready on port $1"; while :; do sleep 0.05; done`
 	const stubborn = `trap '' TERM; echo ready; while :; do sleep 0.05; done`
 	ready := regexp.MustCompile(`ready(?: on port (\d+))?\n`)
 	cases := map[string]struct {
 		script  string
-		end     func(*Process) error
+		stop    func(*Process) error
 		wantLog string
 	}{
-		"stopped": {script: obedient, end: (*Process).Stop, wantLog: "ready on port 8080\nending\n"},
-		"killed":  {script: stubborn, end: (*Process).Kill, wantLog: "ready\n"},
+		"stopped": {script: obedient, stop: (*Process).Stop, wantLog: "ready on port 8080\nexiting\n"},
+		"killed":  {script: stubborn, stop: (*Process).Kill, wantLog: "ready\n"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -133,13 +136,13 @@ func TestProcess(t *testing.T) {
 			if tc.script == obedient && match[1] != "8080" {
 				t.Errorf("match = %q, want the port as its group", match)
 			}
-			if err := tc.end(p); err != nil {
+			if err := tc.stop(p); err != nil {
 				t.Error(err)
 			}
 			select {
 			case <-p.Exited():
 			default:
-				t.Error("the process has not ended")
+				t.Error("the process has not exited")
 			}
 			if log, err := os.ReadFile(p.Log); err != nil || string(log) != tc.wantLog {
 				t.Errorf("log = %q, %v, want %q", log, err, tc.wantLog)
@@ -148,7 +151,7 @@ func TestProcess(t *testing.T) {
 	}
 }
 
-func TestWaitForLogOfProcessThatEnds(t *testing.T) {
+func TestWaitForLogOfProcessThatExits(t *testing.T) {
 	e := newEnvironment(t)
 	p, err := e.Start("script", exec.CommandContext(t.Context(), "sh", "-c", "echo no such flag >&2; exit 3"))
 	if err != nil {
@@ -206,7 +209,8 @@ func TestBuild(t *testing.T) {
 	if err := p.WaitForURL(withTimeout(t), match[0]); err != nil {
 		t.Error(err)
 	}
-	if _, err := e.Build("./internal/testenv/testdata/none"); err == nil || !strings.Contains(err.Error(), "go build ./internal/testenv/testdata/none") {
+	const missing = "./internal/testenv/testdata/none"
+	if _, err := e.Build(missing); err == nil || !strings.Contains(err.Error(), "go build "+missing) {
 		t.Errorf("error = %v, want one that names the package", err)
 	}
 }

@@ -7,14 +7,13 @@ import (
 	"time"
 )
 
-// Suite is what a TestMain is given, a *testing.M, or one that does something more around it.
+// Suite is a *testing.M or a wrapper of one.
 type Suite interface {
-	// Run gives the exit code.
+	// Run runs the tests and returns the exit code.
 	Run() int
 }
 
-// Main is a package's TestMain: it runs the tests with one control plane that has the CRDs, which it puts into *env, and
-// exits.
+// Main is the TestMain of a package. It starts a control plane with the CRDs, sets *env, runs the tests and exits.
 func Main(m Suite, env **Environment) {
 	code, err := run(m, env)
 	if err != nil {
@@ -49,16 +48,15 @@ func (e *Environment) Namespace(tb testing.TB) string {
 	tb.Helper()
 	namespace, err := e.CreateNamespace(tb.Context())
 	if err != nil {
-		tb.Fatalf("creating a namespace: %v", err)
+		tb.Fatalf("create a namespace: %v", err)
 	}
 	return namespace
 }
 
-// Eventually asks again and again whether something is done, and ends the test with the last answer when its patience is
-// over.
-func Eventually(tb testing.TB, patience time.Duration, done func() (ok bool, state string)) {
+// Eventually polls done until it returns true. After the timeout it fails the test with the last state.
+func Eventually(tb testing.TB, timeout time.Duration, done func() (ok bool, state string)) {
 	tb.Helper()
-	over := time.After(patience)
+	deadline := time.After(timeout)
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for {
@@ -67,10 +65,10 @@ func Eventually(tb testing.TB, patience time.Duration, done func() (ok bool, sta
 			return
 		}
 		select {
-		case <-over:
-			tb.Fatalf("after %s: %s", patience, state)
+		case <-deadline:
+			tb.Fatalf("after %s: %s", timeout, state)
 		case <-tb.Context().Done():
-			tb.Fatalf("the test ends: %s", state)
+			tb.Fatalf("the test was canceled: %s", state)
 		case <-ticker.C:
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// OperatorUser may do what config/rbac lets the operator do, and nothing else.
+// OperatorUser is the user with the permissions of the operator in config/rbac.
 const OperatorUser = "mandate-operator"
 
 // GrantOperatorRole installs the ClusterRole of config/rbac and binds OperatorUser to it.
@@ -41,7 +41,7 @@ func (e *Environment) GrantOperatorRole(ctx context.Context) error {
 
 // WriteOperatorKubeconfig writes a kubeconfig of OperatorUser to a file that only its owner can read.
 func (e *Environment) WriteOperatorKubeconfig(path string) error {
-	e.mu.Lock() // envtest numbers the certificates that it makes without one
+	e.mu.Lock() // envtest numbers certificates without a lock
 	user, err := e.controlPlane.AddUser(envtest.User{Name: OperatorUser}, nil)
 	e.mu.Unlock()
 	if err != nil {

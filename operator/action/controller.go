@@ -123,5 +123,5 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 			return reconcile.Result{}, err
 		}
 	}
-	return reconcile.Result{}, errors.New("a pass over a MandateAction did not come to an end; this is a fault of the operator")
+	return reconcile.Result{}, errors.New("reconciling a MandateAction took too many steps, which is a defect of the operator")
 }

@@ -40,7 +40,7 @@ func (p *pass) download(ctx context.Context) {
 	case idv.IsRefusal(err):
 		r.refused = true
 		p.memory.update(p.order, func(n *note) { n.refused = p.situation })
-		log.FromContext(ctx).Info("The service has no report, or refuses it", "error", err.Error())
+		log.FromContext(ctx).Info("The service refused the report or has none", "error", err.Error())
 	default:
 		p.failed(ctx, err)
 	}
@@ -75,7 +75,7 @@ func (p *pass) store(ctx context.Context) error {
 		p.facts.secret = secretFacts{} // by whom?
 	case apierrors.IsForbidden(err), apierrors.IsInvalid(err), apierrors.IsBadRequest(err), apierrors.IsRequestEntityTooLargeError(err):
 		p.facts.trouble = v1alpha1.ReasonSecretRefused
-		log.FromContext(ctx).Info("The Secret for the report cannot be created", "error", apierror.Bare(err).Error())
+		log.FromContext(ctx).Info("Failed to create the Secret for the report", "error", apierror.Bare(err).Error())
 	default:
 		return err
 	}

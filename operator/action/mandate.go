@@ -25,7 +25,7 @@ func (r *Reconciler) mandateChanged(ctx context.Context, mandate client.Object) 
 	var orders v1alpha1.MandateActionList
 	err := r.Cache.List(ctx, &orders, client.InNamespace(mandate.GetNamespace()), client.MatchingFields{mandateField: mandate.GetName()})
 	if err != nil {
-		log.FromContext(ctx).Error(err, "Listing the MandateActions of a Mandate failed; they are looked at when it changes again")
+		log.FromContext(ctx).Error(err, "Failed to list the MandateActions of a Mandate, will retry when it changes")
 		return nil
 	}
 	var requests []reconcile.Request

@@ -159,7 +159,7 @@ func (p *pass) expire(ctx context.Context) error {
 func (p *pass) failed(ctx context.Context, err error) {
 	p.facts.trouble, p.facts.retryAfter = v1alpha1.ReasonRetrying, idv.RetryAfterOf(err)
 	p.suspect(err)
-	log.FromContext(ctx).Info("A call to the service failed", "error", err.Error())
+	log.FromContext(ctx).Info("Request to the service failed", "error", err.Error())
 }
 
 // suspect has the connection looked at after a failure that may be the service's and not this call's alone.

@@ -29,47 +29,60 @@ type verdict struct {
 // order goes into a condition.
 var verdicts = map[string]verdict{
 	v1alpha1.ReasonMandateNotFound: {open,
-		"The Mandate that spec.mandateRef names does not exist in this namespace. It is waited for until ten minutes after this order was created."},
+		"The Mandate that spec.mandateRef names does not exist in this namespace. Create it within ten minutes of this " +
+			"action, or correct the name in another action."},
 	v1alpha1.ReasonMandateNotReady: {open,
-		"The Mandate has no application yet, or has not learnt its individuals from the service. Its condition Ready says why."},
+		"The Mandate has no application yet, or its individuals are not known yet. Its Ready condition says why; the " +
+			"action waits."},
 	v1alpha1.ReasonMandateStalled: {open,
-		"The Mandate has no application, and a person must act on it: its condition Stalled says how. The order waits; delete it to cancel it."},
+		"The Mandate has no application and a person must act on it; see its Stalled condition. Delete the action to " +
+			"cancel it."},
 	v1alpha1.ReasonSuspended: {open,
-		"spec.suspend of the Mandate is true: the order waits until it is false."},
+		"spec.suspend of the Mandate is true. The action waits until it is false."},
 	v1alpha1.ReasonServiceNotFound: {open,
-		"The IdentityService that the Mandate names does not exist in this namespace, or the ClusterIdentityService not at all. The order waits for it."},
+		"The IdentityService or ClusterIdentityService that the Mandate names does not exist. Create it; the action waits."},
 	v1alpha1.ReasonServiceNotAllowed: {open,
-		"The ClusterIdentityService that the Mandate names is not for this namespace: its namespaceSelector does not select it. The order waits; delete it to cancel it."},
+		"The ClusterIdentityService that the Mandate names does not select this namespace. Label the namespace, or delete " +
+			"the action to cancel it."},
 	v1alpha1.ReasonServiceNotReady: {open,
-		"The IdentityService or ClusterIdentityService that the Mandate names is not Ready. Its condition Ready says why."},
+		"The IdentityService or ClusterIdentityService that the Mandate names is not Ready. Its Ready condition says why; " +
+			"the action waits."},
 	v1alpha1.ReasonStarted: {open,
-		"The service is being asked."},
+		"The request to the service is under way."},
 	v1alpha1.ReasonRetrying: {open,
-		"The last attempt changed nothing and e-mailed nobody: the service could not be asked, did not find the application, or turned the request away. It is tried again."},
+		"The last attempt changed nothing and e-mailed nobody. The operator tries again; no action is needed."},
 	v1alpha1.ReasonReportNotReady: {open,
-		"The service has no report on the individual yet. It is asked again when the Mandate's status changes."},
+		"The service has no report on the individual yet. The operator asks again when the Mandate's status changes."},
 	v1alpha1.ReasonSecretRefused: {open,
-		"The API server does not let the operator create the Secret that spec.reportSecretRef names; the operator's log tells more. It is tried again."},
+		"The API server refused to create the Secret that spec.reportSecretRef names. The operator's log has the cause; " +
+			"the operator tries again."},
 
 	v1alpha1.ReasonCarriedOut: {complete,
-		"The service did what the order asks for."},
+		"The service did what the action asks for."},
 
 	v1alpha1.ReasonOutcomeUnknown: {failed,
-		"The order may have been carried out, or may not: the answer was lost, or the operator ended in the middle. It is not sent again, so that nobody is e-mailed twice. Ask the individual, and create another MandateAction if it is needed."},
+		"The action may have been carried out; it is not sent again, so nobody is e-mailed twice. Ask the individual, " +
+			"then create another MandateAction if needed."},
 	v1alpha1.ReasonRefused: {failed,
-		"The service refused the order; the operator's log tells the status. Nothing was changed and nobody e-mailed."},
+		"The service refused the action; nothing was changed and nobody was e-mailed. The operator's log has the HTTP " +
+			"status."},
 	v1alpha1.ReasonMandateGone: {failed,
-		"The Mandate was deleted before the order was carried out, or did not appear within ten minutes. Nothing was sent."},
+		"The Mandate was deleted before the action was carried out, or did not appear within ten minutes. Nothing was " +
+			"sent."},
 	v1alpha1.ReasonApplicationGone: {failed,
 		"The service no longer has the application. Nothing was sent."},
 	v1alpha1.ReasonIndividualNotFound: {failed,
-		"The Mandate has no individual of the name in spec.individual, or the service no longer has that individual. Nothing was changed and nobody e-mailed."},
+		"The Mandate or the service has no individual with the name in spec.individual. Nobody was e-mailed. Correct the " +
+			"name in another action."},
 	v1alpha1.ReasonReferenceConflict: {failed,
-		"The application that the service has under the Mandate's id has another reference: the IdentityService may have been pointed to another service. Nothing was sent."},
+		"The application under the Mandate's id has another reference. Nothing was sent. Check spec.baseURL and the " +
+			"credentials of the IdentityService, then create another action."},
 	v1alpha1.ReasonSecretExists: {failed,
-		"The Secret that spec.reportSecretRef names exists and was not created by this order. It was left alone. Delete it, or name another one in a new MandateAction."},
+		"The Secret that spec.reportSecretRef names exists and is not this action's. Delete it or choose another name, " +
+			"then create another action."},
 	v1alpha1.ReasonReportTooLarge: {failed,
 		"The report is larger than the 1 MiB that a Secret can hold. Download it from the service by other means."},
 	v1alpha1.ReasonReportIsURL: {failed,
-		"The service answers with a URL in place of the report. The operator follows none, and does not show it because it may open the report for everybody who has it. Download the report from the service by other means."},
+		"The service answered with a URL instead of the report, and the operator follows none. Download the report from " +
+			"the service by other means."},
 }

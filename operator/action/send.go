@@ -100,11 +100,11 @@ func (p *pass) send(ctx context.Context) {
 	a.sent, a.success = true, err == nil
 	logger := log.FromContext(ctx).WithValues("type", p.order.Spec.Type, "applicationID", p.applicationID, "attempt", p.attempt)
 	if err == nil {
-		logger.Info("Carried out the order")
+		logger.Info("Carried out the action")
 		return
 	}
 	a.outcome, a.kind, a.refusal, p.facts.retryAfter = idv.OutcomeOf(err), idv.KindOf(err), idv.IsRefusal(err), idv.RetryAfterOf(err)
-	logger.Info("The order was not carried out, or may not have been", "outcome", a.outcome.String(), "error", err.Error())
+	logger.Info("Action failed or its outcome is unknown", "outcome", a.outcome.String(), "error", err.Error())
 	p.suspect(err)
 }
 
@@ -120,7 +120,7 @@ func (p *pass) conclude(ctx context.Context, reason string) error {
 				continue // somebody edited the order meanwhile
 			}
 			if err == nil {
-				log.FromContext(ctx).Info("The order has ended already, or is gone: its end was written by an earlier try, or another operator took this attempt for a lost one", "reason", reason)
+				log.FromContext(ctx).Info("Action already ended or deleted, dropping its result", "reason", reason)
 				return nil
 			}
 		}
@@ -130,7 +130,7 @@ func (p *pass) conclude(ctx context.Context, reason string) error {
 		case !mayPass(err):
 			return err
 		}
-		log.FromContext(ctx).Info("Writing down what became of the order failed; trying again", "error", apierror.Bare(err).Error())
+		log.FromContext(ctx).Info("Failed to record the result of the action, will retry", "error", apierror.Bare(err).Error())
 		<-time.After(backoff.Step())
 	}
 }

@@ -85,7 +85,7 @@ func runLoop(encoded string) error {
 	if err != nil {
 		return err
 	}
-	kyc, found := idv.Find(references.MandateTypes, idv.Reference{Code: "kyc"})
+	kyc, found := idv.FindReference(references.MandateTypes, idv.Reference{Code: "kyc"})
 	if !found {
 		return errors.New("the service has no mandate type kyc")
 	}

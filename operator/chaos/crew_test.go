@@ -67,7 +67,7 @@ func musterAt(ctx context.Context, server *rest.Config, lives [][]plan) (*crew, 
 	if err != nil {
 		return nil, err
 	}
-	c.api, err = faultproxy.New(faultproxy.Options{Target: server.Host, Transport: transport, Judge: c.judge, Epoch: c.current, Secure: true})
+	c.api, err = faultproxy.New(faultproxy.Options{Target: server.Host, Transport: transport, Inject: c.judge, Epoch: c.current, TLS: true})
 	if err != nil {
 		return nil, err
 	}
@@ -87,10 +87,10 @@ func writeKubeconfig(path string, proxy *faultproxy.Proxy) error {
 var namespaced = regexp.MustCompile(`/namespaces/([^/]+)/`)
 
 // judge decides over requests to the API server.
-func (c *crew) judge(r faultproxy.Request) faultproxy.Course {
+func (c *crew) judge(r faultproxy.Request) faultproxy.Fault {
 	match := namespaced.FindStringSubmatch(r.Path)
 	if match == nil {
-		return faultproxy.Course{}
+		return faultproxy.Fault{}
 	}
 	return c.lives[match[1]].judgeAPI(r)
 }
@@ -129,9 +129,9 @@ func (c *crew) kill(epoch int) {
 	if epoch != c.current() || c.ctx.Err() != nil {
 		return
 	}
-	errs := []error{c.operator.Kill(), c.api.CatchUp(c.ctx)}
+	errs := []error{c.operator.Kill(), c.api.WaitForConnections(c.ctx)}
 	for _, l := range c.lives {
-		errs = append(errs, l.service.CatchUp(c.ctx))
+		errs = append(errs, l.service.WaitForConnections(c.ctx))
 	}
 	c.epoch.Add(1)
 	c.hits += c.living

@@ -71,7 +71,7 @@ func (c *crew) newLife(plans []plan) (*life, error) {
 	server := httptest.NewServer(service)
 	l.sandbox = control.New(server.URL)
 	transport := &http.Transport{}
-	l.service, err = faultproxy.New(faultproxy.Options{Target: server.URL, Transport: transport, Judge: l.judgeService, Epoch: c.current})
+	l.service, err = faultproxy.New(faultproxy.Options{Target: server.URL, Transport: transport, Inject: l.judgeService, Epoch: c.current})
 	if err != nil {
 		return nil, err
 	}
@@ -90,17 +90,17 @@ func (c *crew) newLife(plans []plan) (*life, error) {
 
 func (l *life) reference(mandate string) string { return l.namespace + "." + mandate }
 
-func (l *life) judgeAPI(r faultproxy.Request) faultproxy.Course {
+func (l *life) judgeAPI(r faultproxy.Request) faultproxy.Fault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	what, about, ok := l.names.ofAPI(r)
 	if !ok {
-		return faultproxy.Course{}
+		return faultproxy.Fault{}
 	}
 	return l.course(r, what, about)
 }
 
-func (l *life) judgeService(r faultproxy.Request) faultproxy.Course {
+func (l *life) judgeService(r faultproxy.Request) faultproxy.Fault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	what, about := l.names.ofService(r)
@@ -108,37 +108,37 @@ func (l *life) judgeService(r faultproxy.Request) faultproxy.Course {
 }
 
 // course writes down what happens, and decides what becomes of it. The caller holds mu.
-func (l *life) course(r faultproxy.Request, what, about string) faultproxy.Course {
+func (l *life) course(r faultproxy.Request, what, about string) faultproxy.Fault {
 	kind := effect{what: what, about: about}
 	l.counted[kind]++
 	h := &happening{effect: effect{what, about, l.counted[kind]}, epoch: r.Epoch, at: time.Since(l.crew.began)}
 	l.history = append(l.history, h)
 	h.fault = l.faultAt(h.effect)
-	course := faultproxy.Course{After: func(answer faultproxy.Answer) { l.answered(h, answer) }}
+	course := faultproxy.Fault{OnResponse: func(answer faultproxy.Response) { l.answered(h, answer) }}
 	if held := l.holds[h.effect]; held != nil {
 		return held.course(l.crew.ctx, course)
 	}
 	switch h.fault {
 	case killBefore:
-		course.Cut, course.Before = faultproxy.Before, func() { l.crew.kill(h.epoch) }
+		course.Drop, course.OnRequest = faultproxy.DropRequest, func() { l.crew.kill(h.epoch) }
 	case killAfter:
-		course.Cut, course.After = faultproxy.After, func(answer faultproxy.Answer) { l.answered(h, answer); l.crew.kill(h.epoch) }
+		course.Drop, course.OnResponse = faultproxy.DropResponse, func(answer faultproxy.Response) { l.answered(h, answer); l.crew.kill(h.epoch) }
 	case drop:
-		course.Cut = faultproxy.After
+		course.Drop = faultproxy.DropResponse
 	case late:
-		course.Before = func() { l.pause(settleDelay + settleDelay/4) }
+		course.OnRequest = func() { l.pause(settleDelay + settleDelay/4) }
 	case twice:
-		course.Twice = true
+		course.Duplicate = true
 	case refuse, conflict, busy:
-		course.Instead = refusal(h.fault, strings.HasPrefix(what, "service"))
-		course.After = nil
+		course.Replace = refusal(h.fault, strings.HasPrefix(what, "service"))
+		course.OnResponse = nil
 	}
 	return course
 }
 
 // answered takes down the server's answer. Whether it can be heard, nobody knows who kills: an operator that is killed just
 // then counts as one that did not.
-func (l *life) answered(h *happening, answer faultproxy.Answer) {
+func (l *life) answered(h *happening, answer faultproxy.Response) {
 	epoch := l.crew.current()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -159,13 +159,13 @@ func (l *life) pause(d time.Duration) {
 }
 
 // refusal is an answer that the server did not give.
-func refusal(f fault, atService bool) *faultproxy.Answer {
+func refusal(f fault, atService bool) *faultproxy.Response {
 	status := map[fault]int{refuse: http.StatusInternalServerError, conflict: http.StatusConflict, busy: http.StatusTooManyRequests}[f]
 	if f == refuse && atService {
 		status = http.StatusServiceUnavailable
 	}
 	reason := map[fault]string{refuse: "InternalError", conflict: "Conflict", busy: "TooManyRequests"}[f]
-	answer := &faultproxy.Answer{Status: status, Header: http.Header{"Content-Type": {"application/json"}}}
+	answer := &faultproxy.Response{Status: status, Header: http.Header{"Content-Type": {"application/json"}}}
 	answer.Body = fmt.Appendf(nil, `{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": %d, "reason": %q, "message": "a fault"}`, status, reason)
 	if atService {
 		answer.Header.Set("Content-Type", "application/problem+json")

@@ -162,7 +162,7 @@ func (l *life) hold(e effect, after bool) *hold {
 	return h
 }
 
-func (h *hold) course(ctx context.Context, course faultproxy.Course) faultproxy.Course {
+func (h *hold) course(ctx context.Context, course faultproxy.Fault) faultproxy.Fault {
 	wait := func() {
 		close(h.arrived)
 		select {
@@ -171,11 +171,11 @@ func (h *hold) course(ctx context.Context, course faultproxy.Course) faultproxy.
 		}
 	}
 	if !h.after {
-		course.Before = wait
+		course.OnRequest = wait
 		return course
 	}
-	answered := course.After
-	course.After = func(answer faultproxy.Answer) { answered(answer); wait() }
+	answered := course.OnResponse
+	course.OnResponse = func(answer faultproxy.Response) { answered(answer); wait() }
 	return course
 }
 

@@ -11,7 +11,7 @@ import (
 // An operator works with an API server that lags behind: its link to etcd is frozen. Meanwhile people, and another operator,
 // work with one that does not. Then the link thaws, and what the first operator believed or had begun meets what is so.
 func TestStale(t *testing.T) {
-	link, err := faultproxy.NewLink(env.Etcd())
+	link, err := faultproxy.NewTCPProxy(env.EtcdAddress())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,11 +28,11 @@ func TestStale(t *testing.T) {
 			act: func(s *stage) {
 				s.applies("")
 				id := s.ready()
-				link.Freeze()
+				link.Pause()
 				s.deletes()
 				s.applies("name: Another")
 				s.writesStale()
-				link.Thaw()
+				link.Resume()
 				if again := s.ready(); again != id {
 					s.Errorf("the application is %d, and was %d", again, id)
 				}
@@ -43,7 +43,7 @@ func TestStale(t *testing.T) {
 			act: func(s *stage) {
 				s.applies("")
 				id := s.ready()
-				link.Freeze()
+				link.Pause()
 				s.deletes()
 				s.applies("reference: new")
 				other := s.another(world.kubeconfig)
@@ -52,7 +52,7 @@ func TestStale(t *testing.T) {
 				if second == id {
 					s.Errorf("two references have one application, %d", id)
 				}
-				link.Thaw()
+				link.Resume()
 				s.caughtUp(other)
 				if again := s.ready(); again != second {
 					s.Errorf("the application is %d, and was %d", again, second)
@@ -65,11 +65,11 @@ func TestStale(t *testing.T) {
 				held := s.hold(effect{"POST applicationrecords", plain, 1}, false)
 				s.applies("")
 				s.reached(held)
-				link.Freeze()
+				link.Pause()
 				other := s.another(world.kubeconfig)
 				id := s.ready()
 				held.release()
-				link.Thaw()
+				link.Resume()
 				s.caughtUp(other)
 				if again := s.ready(); again != id {
 					s.Errorf("the application is %d, and was %d", again, id)
@@ -82,7 +82,7 @@ func TestStale(t *testing.T) {
 				held := s.hold(effect{"POST applicationrecords", plain, 1}, false)
 				s.applies("")
 				s.reached(held)
-				link.Freeze()
+				link.Pause()
 				other := s.another(world.kubeconfig)
 				id := s.ready()
 				s.check(other.Kill())
@@ -90,7 +90,7 @@ func TestStale(t *testing.T) {
 				s.applies("")
 				s.crew.kill(s.crew.current()) // its successor begins with what the frozen API server has
 				held.release()
-				link.Thaw()
+				link.Resume()
 				if again := s.ready(); again != id {
 					s.Errorf("the application is %d, and was %d", again, id)
 				}
@@ -100,7 +100,7 @@ func TestStale(t *testing.T) {
 	}
 	for name, c := range cases { // one after the other: they share the link
 		t.Run(name, func(t *testing.T) {
-			defer link.Thaw()
+			defer link.Resume()
 			s := newStage(t, server)
 			s.begins()
 			c.act(s)

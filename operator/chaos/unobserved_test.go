@@ -16,7 +16,7 @@ func TestUnobserved(t *testing.T) {
 			act: func(s *stage) func() {
 				s.applies("")
 				id, uid := s.ready(), s.get().UID
-				s.crew.api.Watches.Hold()
+				s.crew.api.Watches.Pause()
 				s.deletes()
 				s.applies("name: Another")
 				return func() {
@@ -29,7 +29,7 @@ func TestUnobserved(t *testing.T) {
 		},
 		"applied, edited and deleted": {
 			act: func(s *stage) func() {
-				s.crew.api.Watches.Hold()
+				s.crew.api.Watches.Pause()
 				s.applies("")
 				s.edits(`{"spec":{"name":"Another"}}`)
 				s.deletes()
@@ -46,7 +46,7 @@ func TestUnobserved(t *testing.T) {
 				held := s.hold(claim, false)
 				s.applies("")
 				s.reached(held)
-				s.crew.api.Watches.Hold()
+				s.crew.api.Watches.Pause()
 				s.deletes()
 				s.applies("reference: new")
 				held.release()
@@ -59,7 +59,7 @@ func TestUnobserved(t *testing.T) {
 				held := s.hold(post, true)
 				s.applies("")
 				s.reached(held)
-				s.crew.api.Watches.Hold()
+				s.crew.api.Watches.Pause()
 				s.deletes()
 				s.applies("")
 				held.release()
@@ -73,7 +73,7 @@ func TestUnobserved(t *testing.T) {
 				held := s.hold(post, true)
 				s.applies("")
 				s.reached(held)
-				s.crew.api.Watches.Hold()
+				s.crew.api.Watches.Pause()
 				s.edits(`{"spec":{"name":"Another"}}`)
 				s.deletes()
 				s.applies("reference: new")
@@ -94,7 +94,7 @@ func TestUnobserved(t *testing.T) {
 			s := newStage(t, world.operator)
 			s.begins()
 			ends := c.act(s)
-			s.crew.api.Watches.Release()
+			s.crew.api.Watches.Resume()
 			ends()
 			s.emails(c.emails)
 			if t.Failed() {

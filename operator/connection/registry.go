@@ -89,7 +89,7 @@ func (r *Registry) tell(ctx context.Context, key Key) {
 func (r *Registry) swap(key Key, connection *Connection) (alike bool) {
 	ahead := func() time.Duration { return 0 }
 	if connection.Client != nil {
-		ahead = connection.Client.Ahead
+		ahead = connection.Client.RateLimitDelay
 	}
 	trip := func() { r.trip(key) }
 	connection.Mandates, connection.Actions = r.Mandates.line(key, trip, ahead), r.Actions.line(key, trip, ahead)

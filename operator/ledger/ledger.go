@@ -30,7 +30,7 @@ const MandateLabel = "idv.mandate.io/mandate"
 
 var (
 	// ErrLost means that somebody else changed or deleted the record since it was read. Nothing was written.
-	ErrLost = errors.New("the application record was changed by somebody else")
+	ErrLost = errors.New("another writer changed the ApplicationRecord")
 	// ErrNoNamespace means that the namespace is being deleted, so that nothing can be recorded in it any more.
 	ErrNoNamespace = errors.New("the namespace is being deleted")
 	// ErrIncomplete means that the API server dropped a field: the CRD is older than this operator.
@@ -81,7 +81,7 @@ func (l *Ledger) Get(ctx context.Context, namespace, serviceURL, reference strin
 		return nil, err
 	}
 	if record.Spec.Reference != reference || record.Spec.ServiceURL != serviceURL {
-		return nil, errors.New("an application record does not belong to its name: it was edited by hand")
+		return nil, errors.New("an ApplicationRecord does not match its name: somebody edited it")
 	}
 	return record, nil
 }
@@ -212,7 +212,7 @@ func test(path, value string) operation { return operation{"test", path, value} 
 func (l *Ledger) patch(ctx context.Context, record *v1alpha1.ApplicationRecord, operations ...operation) (*v1alpha1.ApplicationRecord, error) {
 	data, err := json.Marshal(operations)
 	if err != nil {
-		return nil, fmt.Errorf("encoding a patch of an application record: %w", err)
+		return nil, fmt.Errorf("encoding a patch of an ApplicationRecord: %w", err)
 	}
 	patched := record.DeepCopy()
 	err = l.Writer.Patch(ctx, patched, client.RawPatch(types.JSONPatchType, data))

@@ -37,7 +37,7 @@ func (r *Retention) Start(ctx context.Context) error {
 	defer ticker.Stop()
 	for {
 		if err := r.sweep(ctx); err != nil && ctx.Err() == nil {
-			log.FromContext(ctx).Error(err, "Looking for old ApplicationRecords failed; trying again later")
+			log.FromContext(ctx).Error(err, "Failed to list old ApplicationRecords, will retry")
 		}
 		select {
 		case <-ctx.Done():
@@ -92,7 +92,7 @@ func (r *Retention) look(ctx context.Context, record *v1alpha1.ApplicationRecord
 	case time.Since(since) < r.Keep:
 		return nil
 	}
-	log.FromContext(ctx).Info("Deleting an ApplicationRecord whose Mandate is gone for long", "namespace", record.Namespace, "record", record.Name)
+	log.FromContext(ctx).Info("Deleting an ApplicationRecord past its retention", "namespace", record.Namespace, "record", record.Name)
 	return ignoreLost(r.Ledger.Release(ctx, record))
 }
 

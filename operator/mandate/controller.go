@@ -124,7 +124,7 @@ func (r *Reconciler) pass(ctx context.Context, request reconcile.Request) (recon
 			return result, err
 		}
 	}
-	return reconcile.Result{}, errors.New("a pass over a Mandate did not come to an end; this is a fault of the operator")
+	return reconcile.Result{}, errors.New("reconciling a Mandate took too many steps, which is a defect of the operator")
 }
 
 // advance takes one step, and ends the pass if there is none to take, or no room at the service.

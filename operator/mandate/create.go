@@ -82,7 +82,7 @@ func (p *pass) verify(ctx context.Context) {
 	p.facts.attempt.verified, p.facts.attempt.changed = same, !same
 	if err != nil {
 		p.facts.attempt.why = v1alpha1.ReasonRetrying
-		log.FromContext(ctx).Info("The Mandate and its service could not be read once more, so nothing was sent", "error", apierror.Bare(err).Error())
+		log.FromContext(ctx).Info("Failed to read the Mandate or its service again, sent nothing", "error", apierror.Bare(err).Error())
 	}
 }
 
@@ -124,7 +124,7 @@ func (p *pass) post(ctx context.Context) {
 func isDuplicate(err error) bool {
 	refusal, ok := errors.AsType[*idv.Error](err)
 	return ok && refusal.Problem != nil && slices.ContainsFunc(refusal.Problem.Errors, func(e idv.FieldError) bool {
-		return slices.ContainsFunc(e.Path, func(s idv.Step) bool { return s.Field == "reference" })
+		return slices.ContainsFunc(e.Path, func(s idv.PathStep) bool { return s.Field == "reference" })
 	})
 }
 
@@ -189,19 +189,19 @@ func (p *pass) deposit(ctx context.Context) error {
 	for failures := 1; ; failures++ {
 		err := p.tryDeposit(ctx, created)
 		if errors.Is(err, ledger.ErrNoNamespace) {
-			logger.Error(nil, "The namespace is being deleted, so that the id of an application that was just created cannot be recorded")
+			logger.Error(nil, "Cannot record the id of a created application, its namespace is being deleted")
 			if err = p.depositInMandate(ctx); err == nil {
 				return nil
 			}
 		}
 		if err != nil {
-			logger.Info("Storing the id of the application failed; trying again", "error", apierror.Bare(err).Error())
+			logger.Info("Failed to record the id of the application, will retry", "error", apierror.Bare(err).Error())
 			p.wait(ctx, min(100*time.Millisecond<<min(failures, 6), 5*time.Second))
 			continue
 		}
 		p.facts.bound = p.facts.records.id == p.facts.attempt.id
 		if !p.facts.bound {
-			logger.Error(nil, "The record of the reference was given to another application, or to another Mandate, while this application was created. No Mandate will show it: look at it at the service", "recordedID", p.facts.records.id)
+			logger.Error(nil, "Another application or Mandate took the ApplicationRecord, look for this application at the service", "recordedID", p.facts.records.id)
 		}
 		p.facts.attempt = attemptFacts{}
 		return nil

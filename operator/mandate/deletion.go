@@ -57,13 +57,16 @@ func (p *pass) tellDeletion(ctx context.Context) {
 	switch {
 	case !d.requested || !d.wantsFinalizer():
 	case p.facts.id == 0 && (p.facts.records.sent || p.facts.unknown):
-		p.givenUp("The Mandate is deleted, and an application that may exist at the service is left as it is: its id was never learned.")
-		logger.Error(nil, "The Mandate is deleted, and an application that may exist is left as it is: its id was never learned", "reference", p.mandate.Status.Reference)
+		p.givenUp("The Mandate is deleted, but its application may exist: its id was never known. Look for it at the service by " +
+			"the reference in the operator's log.")
+		logger.Error(nil, "Deleted the Mandate, but its application may exist: its id was never known",
+			"reference", p.mandate.Status.Reference)
 	case p.facts.id != 0 && !d.done && !p.facts.application.missing && !p.facts.application.archived && p.facts.outcome == "":
-		p.givenUp("The Mandate is deleted, and its application at the service is left as it is: the service could not be asked in time, or refused.")
-		logger.Error(nil, "The Mandate is deleted, and its application is left as it is: the service could not be asked in time, or refused")
+		p.givenUp("The Mandate is deleted, but its application is unchanged: the service did not answer in time, or refused. " +
+			"Archive or delete the application at the service.")
+		logger.Error(nil, "Deleted the Mandate, but not its application: the service did not answer in time, or refused")
 	default:
-		logger.Info("The Mandate is deleted, and its deletionPolicy carried out")
+		logger.Info("Deleted the Mandate and carried out its deletionPolicy")
 	}
 }
 

@@ -119,30 +119,39 @@ func TestHealth(t *testing.T) {
 		}
 		writeRow(&table, name[2:], s, string(computed.Status), wantFlux)
 	}
-	golden(t, "docs/status.md", strings.Replace(statusPage, "TABLE", table.String(), 1)+"\n## What each reason means\n\n"+meanings())
+	golden(t, "docs/status.md", strings.Replace(statusPage, "TABLE", table.String(), 1)+"\n## Messages\n\n"+messagesPage+meanings())
 }
 
 const statusPage = `# The status of a Mandate
 
-This page is made by a test from the operator's code; the test holds what kstatus, Argo CD and Flux say.
+A test generates this page from the operator's code. The same test checks what kstatus, Argo CD and Flux report.
 
-A Mandate is **Ready** when its application exists, is known, and what the spec asks for has been carried out. Waiting for people
-does not make it un-Ready: they take days. The verification has an outcome when **Completed** is True; its reason is the outcome.
-**Stalled** means that a person must act, **Reconciling** that the operator is at it; they are there only while they are true.
+- **Ready** is True when the application exists, its id is known, and the operator has carried out the spec. Waiting for
+  people does not make it False: people take days.
+- **Created** says whether the application exists. **ResolvedRefs** says whether everything that the spec names was found.
+- **Completed** is True when the verification has an outcome. Its reason is the outcome.
+- **Reconciling** means that the operator has work to do. **Stalled** means that a person must act. Both are present only
+  while they are true.
 
 ` + "```sh" + `
 kubectl wait --for=condition=Ready mandate/acme          # the application exists
-kubectl wait --for=condition=Completed mandate/acme      # there is an outcome, a rejection included
+kubectl wait --for=condition=Completed mandate/acme      # there is an outcome, which may be a rejection
 kubectl wait --for=jsonpath='{.status.outcome}'=Completed mandate/acme
 ` + "```" + `
 
-The health in Argo CD is that of [health.lua](../examples/gitops/argocd/health.lua), in Flux that of the expressions in
-[kustomization.yaml](../examples/gitops/flux/kustomization.yaml). kstatus alone, as of ` + "`wait: true`" + `, does not know a suspended
-Mandate and waits for it.
+## What the tools report
+
+For Argo CD, install [health.lua](../examples/gitops/argocd/health.lua). For Flux, use the expressions in
+[kustomization.yaml](../examples/gitops/flux/kustomization.yaml). Without them, with ` + "`wait: true`" + ` alone, Flux uses kstatus.
+kstatus reports a suspended Mandate as InProgress, so Flux waits for it.
 
 | situation | Ready | Created | Completed | Reconciling / Stalled | kstatus | Argo CD | Flux |
 |---|---|---|---|---|---|---|---|
 TABLE`
+
+const messagesPage = `Every reason has one message. [conditions.md](conditions.md) has the details and what to do.
+
+`
 
 func writeRow(table *strings.Builder, name string, s situation, kstatus, flux string) {
 	cell := map[string]string{}

@@ -10,7 +10,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -95,7 +94,7 @@ func (p *pass) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFa
 		if ref := individual.DetailsSecretRef; ref != nil {
 			err := p.Live.Get(ctx, types.NamespacedName{Namespace: live.Namespace, Name: ref.Name}, &secret)
 			if apierrors.IsNotFound(err) {
-				logger.Info("A Secret of an individual does not exist", "individual", individual.Name, "secret", ref.Name)
+				logger.Info("Secret of an individual not found", "individual", individual.Name, "secret", ref.Name)
 				return inputsFacts{problem: v1alpha1.ReasonSecretNotFound}, nil
 			}
 			if err != nil {
@@ -105,7 +104,7 @@ func (p *pass) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFa
 		}
 		details, problem := detailsOf(individual, &secret, p.reference)
 		if problem != "" {
-			logger.Info("The details of an individual cannot be used", "individual", individual.Name, "secret", secret.Name, "problem", problem)
+			logger.Info("Details of an individual are invalid", "individual", individual.Name, "secret", secret.Name, "problem", problem)
 			return inputsFacts{problem: v1alpha1.ReasonSecretInvalid}, nil
 		}
 		p.request.Individuals = append(p.request.Individuals, details)
@@ -153,12 +152,9 @@ var detailKeys = []string{"email", "title", "first_name", "middle_name", "last_n
 
 // misspelt finds a key like firstName: what is in it would not be sent, and an application cannot be changed.
 func misspelt(secret *corev1.Secret) string {
-	folded := func(key string) string {
-		return strings.NewReplacer("_", "", "-", "", ".", "").Replace(strings.ToLower(key))
-	}
 	for _, key := range slices.Sorted(maps.Keys(secret.Data)) {
 		for _, meant := range detailKeys {
-			if key != meant && folded(key) == folded(meant) {
+			if key != meant && idv.FoldName(key) == idv.FoldName(meant) {
 				return key + " must be called " + meant
 			}
 		}
@@ -177,7 +173,8 @@ func (p *pass) mandateTypeID(selector v1alpha1.MandateTypeSelector) (int64, bool
 	}
 	found := int64(0)
 	for _, candidate := range p.connection.References.MandateTypes {
-		if _, ok := idv.Find([]idv.Reference{candidate}, idv.Reference{Code: selector.Code, Name: selector.Name}); !ok || candidate.ID == found {
+		wanted := idv.Reference{Code: selector.Code, Name: selector.Name}
+		if _, ok := idv.FindReference([]idv.Reference{candidate}, wanted); !ok || candidate.ID == found {
 			continue
 		}
 		if found != 0 {

@@ -24,8 +24,8 @@ type service interface {
 	ArchiveApplication(ctx context.Context, id int64) (*idv.Application, error)
 	CompleteApplication(ctx context.Context, id int64) (*idv.Application, error)
 	RejectApplication(ctx context.Context, id int64) (*idv.Application, error)
-	AcceptCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckAnswer, error)
-	RejectCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckAnswer, error)
+	AcceptCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckReviewResponse, error)
+	RejectCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckReviewResponse, error)
 	RetrieveReferences(ctx context.Context) (*idv.References, error)
 }
 
@@ -212,7 +212,7 @@ func (p *pass) act(ctx context.Context, s step) error {
 func (p *pass) failed(ctx context.Context, err error, reason string) {
 	p.facts.trouble, p.facts.retryAfter = reason, idv.RetryAfterOf(err)
 	p.suspect(err)
-	log.FromContext(ctx).Info("A call to the service failed", "error", err.Error())
+	log.FromContext(ctx).Info("Request to the service failed", "error", err.Error())
 }
 
 // suspect has the connection looked at after a failure that may be the service's and not this call's alone.

@@ -1,6 +1,8 @@
 package mandate
 
 import (
+	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -27,5 +29,20 @@ func TestAdviceThatEmails(t *testing.T) {
 	adopt, other := strings.Index(message, "spec.adopt"), strings.Index(message, "another spec.reference")
 	if adopt < 0 || other < adopt {
 		t.Errorf("after a restore the reference is taken by the Mandate's own application, so adopting it comes first: %s", message)
+	}
+}
+
+// docs/conditions.md has a section for every reason in which the reconciliation of a Mandate ends.
+func TestReasonsHaveSections(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(root, "docs", "conditions.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Mandate\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	for reason := range verdicts {
+		if reason != reasonVanished && !strings.Contains(section, "\n### "+reason+"\n") {
+			t.Errorf("docs/conditions.md has no section %s", reason)
+		}
 	}
 }

@@ -142,7 +142,7 @@ func (p *pass) lost(ctx context.Context, err error) error {
 	if !errors.Is(err, ledger.ErrLost) {
 		return err
 	}
-	log.FromContext(ctx).V(1).Info("Somebody else changed the application record; looking again")
+	log.FromContext(ctx).V(1).Info("ApplicationRecord changed meanwhile, reading it again")
 	p.facts.records, p.facts.untouched = recordsFacts{}, false
 	p.record = nil
 	return nil

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strconv"
-	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -54,7 +53,7 @@ func (p *pass) openReviews(application *idv.Application) []review {
 		case ambiguous: // a guess could accept the wrong one
 			p.facts.application.reviewRefused = true
 		case check == nil, p.reviewed[check.ID] == wanted.Decision:
-		case slices.Contains(stands[wanted.Decision], plain(check.State.Name)):
+		case slices.Contains(stands[wanted.Decision], idv.FoldName(check.State.Name)):
 			p.reviewed[check.ID] = wanted.Decision
 		default:
 			open = append(open, review{index, check.ID})
@@ -77,10 +76,6 @@ func selected(wanted string, checks []idv.Check) (found *idv.Check, ambiguous bo
 		}
 	}
 	return found, ambiguous
-}
-
-func plain(name string) string {
-	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(name))
 }
 
 // review accepts or rejects one check. The comment is read live, because it is personal data. When the last one is sent,
@@ -114,7 +109,7 @@ func (p *pass) review(ctx context.Context) error {
 		log.FromContext(ctx).Info("Reviewed a check", "decision", wanted.Decision, "checkID", next.checkID, "applicationID", p.facts.id)
 	case idv.IsRefusal(err):
 		a.reviewRefused = true
-		log.FromContext(ctx).Info("The service refused the review of a check", "checkID", next.checkID, "error", err.Error())
+		log.FromContext(ctx).Info("The service refused a check review", "checkID", next.checkID, "error", err.Error())
 	default:
 		p.failed(ctx, err, v1alpha1.ReasonReadFailed)
 	}

@@ -23,7 +23,7 @@ func (r *Reconciler) connectionChanged(ctx context.Context, change event.TypedGe
 	err := r.Cache.List(ctx, &mandates, client.InNamespace(change.Object.Namespace), client.MatchingFields{connection.MandateField: change.Object.String()},
 		client.UnsafeDisableDeepCopy)
 	if err != nil {
-		log.FromContext(ctx).Error(err, "Listing the Mandates of an IdentityService failed; they are looked at when their time comes")
+		log.FromContext(ctx).Error(err, "Failed to list the Mandates of an IdentityService, will reconcile them on schedule")
 		return
 	}
 	for i := range mandates.Items {
@@ -53,7 +53,7 @@ var relabelled = predicate.Funcs{
 func (r *Reconciler) namespaceChanged(ctx context.Context, namespace client.Object) []reconcile.Request {
 	var mandates v1alpha1.MandateList
 	if err := r.Cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy); err != nil {
-		log.FromContext(ctx).Error(err, "Listing the Mandates of a namespace failed; they are looked at when their time comes")
+		log.FromContext(ctx).Error(err, "Failed to list the Mandates of a namespace, will reconcile them on schedule")
 		return nil
 	}
 	var requests []reconcile.Request

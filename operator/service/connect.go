@@ -87,7 +87,7 @@ func (r *Reconciler) config(spec *v1alpha1.ServiceSettings, secret *corev1.Secre
 		CABundle:           []byte(spec.CABundle),
 		UserAgent:          r.UserAgent,
 		RequestsPerSecond:  float64(spec.RequestsPerSecond),
-		MaxWait:            maxWait,
+		MaxRateLimitWait:   maxWait,
 		CompleteMethod:     idv.TransitionMethod(spec.Transitions.CompleteMethod),
 		RejectMethod:       idv.TransitionMethod(spec.Transitions.RejectMethod),
 		Observe:            r.Observe,

@@ -67,7 +67,7 @@ type Reconciler struct {
 	GiveUpAfter time.Duration
 	UserAgent   string
 	// Observe is told of every request to the service.
-	Observe func(idv.Request)
+	Observe func(idv.RequestResult)
 
 	mu       sync.Mutex
 	entries  map[connection.Key]*entry
@@ -185,7 +185,7 @@ func (r *Reconciler) check(ctx context.Context, e *entry) string {
 		}
 		e.note(now, references, err)
 		if err != nil {
-			log.FromContext(ctx).Info("The identity service cannot be used", "error", err.Error(), "nextLook", e.next.Sub(now).Round(time.Second).String())
+			log.FromContext(ctx).Info("The identity service is not usable", "error", err.Error(), "nextCheck", e.next.Sub(now).Round(time.Second).String())
 		}
 		r.mu.Lock()
 		e.suspect = false

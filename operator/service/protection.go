@@ -50,9 +50,9 @@ func (r *Reconciler) protect(ctx context.Context, key connection.Key, service co
 	case wanted == has, wanted && !deleted.IsZero(): // the API server takes no finalizer then
 		return needed, nil
 	case givenUp:
-		note := fmt.Sprintf("The service is deleted although Mandates still need it: %d. They wait for another one of that name.", needed)
+		note := fmt.Sprintf("The service is deleted, but Mandates still need it: %d. They wait until somebody creates a service of that name.", needed)
 		r.Events.Eventf(service, nil, corev1.EventTypeWarning, eventDeletionGivenUp, actionDelete, "%s", note)
-		log.FromContext(ctx).Error(nil, "The service is deleted although Mandates still need it", "mandates", needed)
+		log.FromContext(ctx).Error(nil, "Deleted the service although Mandates still need it", "mandates", needed)
 	}
 	return needed, r.setFinalizer(ctx, key, service, !has)
 }
@@ -119,5 +119,6 @@ func holdsUp(service connection.Service, needed int) bool {
 
 // remain says how many Mandates hold up a deletion, and names none.
 func remain(needed int) string {
-	return fmt.Sprintf("The service is being deleted, and Mandates still need it: %d, which have an application without an outcome or are being deleted with deletionPolicy Archive or Delete. It goes when they are done, or when the operator gives up, a day after the deletion by default. Nothing new is created by way of it.", needed)
+	return fmt.Sprintf("Deletion waits for the Mandates that need this service: %d. Complete or delete them; the operator gives up "+
+		"after a day by default. Nothing new is created.", needed)
 }

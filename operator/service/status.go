@@ -16,15 +16,23 @@ import (
 
 // sentences of the condition Ready, one a reason: no text of the service, no value.
 var sentences = map[string]string{
-	v1alpha1.ReasonConnected:                "The service accepted the credentials and gave its reference data.",
-	v1alpha1.ReasonSecretNotFound:           "The Secret that spec.credentialsSecretRef names does not exist. Create it, or correct the name.",
-	v1alpha1.ReasonSecretForbidden:          "The operator may not read the Secret that spec.credentialsSecretRef names. Bind its ClusterRole in the Secret's namespace, or move the Secret.",
-	v1alpha1.ReasonSecretInvalid:            "The Secret that spec.credentialsSecretRef names must hold username and password, or client_id and client_secret, or all four; tokenAuthorization Basic needs the latter two.",
-	v1alpha1.ReasonCABundleInvalid:          "spec.caBundle holds no certificate in PEM that can be read.",
-	v1alpha1.ReasonNamespaceSelectorInvalid: "spec.namespaceSelector cannot be read, so it selects no namespace. An operator is In or NotIn, with values, or Exists or DoesNotExist, without; keys and values are those of labels.",
-	v1alpha1.ReasonCredentialsInvalid:       "The service refused the credentials, or their user may not use the API. Correct the Secret; it is noticed by itself.",
-	v1alpha1.ReasonUnreachable:              "The service cannot be reached: no connection, no answer in time, or its certificate is not trusted. Check spec.baseURL, spec.caBundle and the network; it is tried again.",
-	v1alpha1.ReasonServiceError:             "The service answered with an error, or with something that is not its reference data. Check spec.baseURL; it is tried again.",
+	v1alpha1.ReasonConnected: "The service accepted the credentials and returned its reference data.",
+	v1alpha1.ReasonSecretNotFound: "The Secret that spec.credentialsSecretRef names does not exist. Create it, or " +
+		"correct the name.",
+	v1alpha1.ReasonSecretForbidden: "The operator may not read the Secret that spec.credentialsSecretRef names. Bind " +
+		"the operator's ClusterRole in the Secret's namespace, or move the Secret.",
+	v1alpha1.ReasonSecretInvalid: "The Secret that spec.credentialsSecretRef names lacks keys. Set username and " +
+		"password, client_id and client_secret, or all four; tokenAuthorization Basic needs the client keys.",
+	v1alpha1.ReasonCABundleInvalid: "spec.caBundle holds no certificate that can be read. Set it to the certificate " +
+		"authority's certificates in PEM.",
+	v1alpha1.ReasonNamespaceSelectorInvalid: "spec.namespaceSelector is invalid, so it selects no namespace. Correct " +
+		"its label keys, operators and values.",
+	v1alpha1.ReasonCredentialsInvalid: "The service refused the credentials, or their user lacks the API permission. " +
+		"Correct the Secret; the operator notices the change.",
+	v1alpha1.ReasonUnreachable: "The operator cannot reach the service: no connection, no answer in time, or an " +
+		"untrusted certificate. Check spec.baseURL, spec.caBundle and the network.",
+	v1alpha1.ReasonServiceError: "The service answered with an error, or without its reference data. Check " +
+		"spec.baseURL; the operator tries again.",
 }
 
 // maxMandateTypes is what the CRD allows.

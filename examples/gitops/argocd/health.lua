@@ -1,5 +1,5 @@
--- Health of everything in the group idv.mandate.io: see docs/status.md for what it makes of each status.
--- Argo CD has a health of its own, Progressing, for what is being deleted.
+-- Health of all kinds in the group idv.mandate.io. docs/status.md shows the health for each status.
+-- Argo CD itself reports Progressing for an object that is being deleted.
 local function condition(type)
   for _, c in ipairs((obj.status or {}).conditions or {}) do
     if c.type == type then return c end
@@ -13,9 +13,9 @@ end
 if obj.spec and obj.spec.suspend then
   return {status = "Suspended", message = "spec.suspend is true"}
 end
--- Whatever is older than the spec tells about something else.
+-- A status that is older than the spec describes another spec.
 if not obj.status or obj.status.observedGeneration ~= obj.metadata.generation then
-  return {status = "Progressing", message = "The operator has not looked at it yet"}
+  return {status = "Progressing", message = "The operator has not reconciled it yet"}
 end
 
 local stalled, failed = condition("Stalled"), condition("Failed")
@@ -23,7 +23,7 @@ if stalled and stalled.status == "True" then return is("Degraded", stalled) end
 if failed and failed.status == "True" then return is("Degraded", failed) end
 
 local ready, complete = condition("Ready"), condition("Complete")
--- Waiting for people is Healthy, and so is a rejection: it is an outcome. Whoever wants to wait for an outcome looks at Completed.
+-- Waiting for people is Healthy. A rejection is Healthy too, because it is an outcome. To wait for an outcome, use Completed.
 if ready and ready.status == "True" then return is("Healthy", condition("Completed") or ready) end
 if complete and complete.status == "True" then return is("Healthy", complete) end
 return is("Progressing", condition("Reconciling") or ready)

@@ -1,9 +1,9 @@
 // Package control is the sandbox's control API: its JSON types and a client.
 //
-// The control API is what a test or a demo uses to be everything that is not
-// the client under test: the people in the mobile app, the clock, the network
-// and the other readings of the documentation. The routes are listed in the
-// documentation of package sandbox and by the sandbox itself at GET /sandbox/v1/.
+// With the control API, a test or a demo acts for everything but the client under
+// test: the individuals in the mobile app, the clock, the network, and the readings
+// of the interface. GET /sandbox/v1/ and the documentation of package sandbox list
+// the routes.
 package control
 
 import (
@@ -19,7 +19,7 @@ import (
 	"time"
 )
 
-// Prefix is the path below which the control API lies.
+// Prefix is the path prefix of the control API.
 const Prefix = "/sandbox/v1"
 
 // Client calls the control API of one sandbox. It is safe for concurrent use.
@@ -33,12 +33,12 @@ type Client struct {
 func New(baseURL string) *Client {
 	return &Client{
 		base: strings.TrimRight(baseURL, "/") + Prefix,
-		// Without idle connections there is nothing that a caller would have to close.
+		// No idle connections: nothing to close.
 		http: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}},
 	}
 }
 
-// Error is an answer of the control API that is not 2xx.
+// Error is a response of the control API that is not 2xx.
 type Error struct {
 	Method, Path string
 	Status       int
@@ -50,7 +50,7 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("sandbox control: %s %s: %d: %s", e.Method, e.Path, e.Status, e.Message)
 }
 
-// Overview returns everything at one look.
+// Overview returns all that the page shows.
 func (c *Client) Overview(ctx context.Context) (Overview, error) {
 	return get[Overview](ctx, c, "/overview")
 }
@@ -71,9 +71,9 @@ func (c *Client) Applications(ctx context.Context) ([]Application, error) {
 	return get[[]Application](ctx, c, "/applications")
 }
 
-// Play makes individuals act, and returns their application as it is then.
+// Play plays individuals, and returns their application afterwards.
 func (c *Client) Play(ctx context.Context, play Play) (Application, error) {
-	return call[Application](ctx, c, http.MethodPost, "/play", play)
+	return send[Application](ctx, c, http.MethodPost, "/play", play)
 }
 
 // Now returns the sandbox's time.
@@ -82,20 +82,20 @@ func (c *Client) Now(ctx context.Context) (time.Time, error) {
 	return clock.Now, err
 }
 
-// Advance moves the sandbox's clock by whole seconds and returns its new time.
-// Applications that are eight weeks old by then are gone.
+// Advance moves the sandbox's clock by whole seconds and returns its new time. It
+// removes the applications that have then expired.
 func (c *Client) Advance(ctx context.Context, by time.Duration) (time.Time, error) {
-	clock, err := call[Clock](ctx, c, http.MethodPost, "/clock/advance", ClockStep{Seconds: int64(by / time.Second)})
+	clock, err := send[Clock](ctx, c, http.MethodPost, "/clock/advance", ClockStep{Seconds: int64(by / time.Second)})
 	return clock.Now, err
 }
 
 // SetClock sets the sandbox's clock; it runs on from there.
 func (c *Client) SetClock(ctx context.Context, now time.Time) error {
-	_, err := call[Clock](ctx, c, http.MethodPut, "/clock", Clock{Now: now})
+	_, err := send[Clock](ctx, c, http.MethodPut, "/clock", Clock{Now: now})
 	return err
 }
 
-// Stats returns the counts of requests, answers and logins.
+// Stats returns the counts of requests, responses and logins.
 func (c *Client) Stats(ctx context.Context) (Statistics, error) {
 	return get[Statistics](ctx, c, "/stats")
 }
@@ -105,18 +105,18 @@ func (c *Client) ResetStats(ctx context.Context) error {
 	return c.do(ctx, http.MethodDelete, "/stats", nil, nil)
 }
 
-// RevokeTokens makes every token handed out so far invalid and returns how many there were.
+// RevokeTokens revokes every token and returns how many there were.
 func (c *Client) RevokeTokens(ctx context.Context) (int, error) {
-	revoked, err := call[Revoked](ctx, c, http.MethodPost, "/tokens/revoke", nil)
+	revoked, err := send[Revoked](ctx, c, http.MethodPost, "/tokens/revoke", nil)
 	return revoked.Revoked, err
 }
 
-// Fault adds a fault. Of several that match a request the oldest strikes.
+// Fault adds a fault. If several match a request, the sandbox injects the oldest.
 func (c *Client) Fault(ctx context.Context, fault Fault) error {
 	return c.do(ctx, http.MethodPost, "/faults", fault, nil)
 }
 
-// Faults returns the faults that have yet to strike, oldest first.
+// Faults returns the pending faults, oldest first.
 func (c *Client) Faults(ctx context.Context) ([]Fault, error) {
 	return get[[]Fault](ctx, c, "/faults")
 }
@@ -131,12 +131,12 @@ func (c *Client) Deliveries(ctx context.Context) ([]Delivery, error) {
 	return get[[]Delivery](ctx, c, "/deliveries")
 }
 
-// Autoplay returns the mode in which the sandbox plays the individuals.
+// Autoplay returns the autoplay mode.
 func (c *Client) Autoplay(ctx context.Context) (Autoplay, error) {
 	return get[Autoplay](ctx, c, "/autoplay")
 }
 
-// SetAutoplay changes the mode. A DelayMillis of 0 leaves the delay as it is.
+// SetAutoplay changes the autoplay mode. A DelayMillis of 0 keeps the delay.
 func (c *Client) SetAutoplay(ctx context.Context, mode Autoplay) error {
 	return c.do(ctx, http.MethodPut, "/autoplay", mode, nil)
 }
@@ -151,26 +151,26 @@ func (c *Client) SetDialect(ctx context.Context, name, value string) error {
 	return c.SetDialects(ctx, map[string]string{name: value})
 }
 
-// SetDialects sets several switches at once, or none of them when one is wrong.
+// SetDialects sets several switches, or none if one is invalid.
 func (c *Client) SetDialects(ctx context.Context, values map[string]string) error {
 	return c.do(ctx, http.MethodPut, "/dialects", values, nil)
 }
 
-// ResetDialects sets every switch to the documented reading.
+// ResetDialects sets every switch to its default.
 func (c *Client) ResetDialects(ctx context.Context) error {
 	return c.do(ctx, http.MethodDelete, "/dialects", nil, nil)
 }
 
-// Reset puts the whole sandbox back to how it was started. Ids go on: none is given twice.
+// Reset restores the state at the start. Ids are never reused.
 func (c *Client) Reset(ctx context.Context) error {
 	return c.do(ctx, http.MethodPost, "/reset", nil, nil)
 }
 
 func get[T any](ctx context.Context, c *Client, path string) (T, error) {
-	return call[T](ctx, c, http.MethodGet, path, nil)
+	return send[T](ctx, c, http.MethodGet, path, nil)
 }
 
-func call[T any](ctx context.Context, c *Client, method, path string, in any) (T, error) {
+func send[T any](ctx context.Context, c *Client, method, path string, in any) (T, error) {
 	var out T
 	err := c.do(ctx, method, path, in, &out)
 	return out, err
@@ -196,21 +196,21 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any) error
 	}
 	defer response.Body.Close()
 	if response.StatusCode/100 != 2 {
-		return failure(method, path, response)
+		return responseError(method, path, response)
 	}
 	if out == nil {
 		return nil
 	}
 	if err := json.NewDecoder(response.Body).Decode(out); err != nil {
-		return fmt.Errorf("sandbox control: decode the answer of %s %s: %w", method, path, err)
+		return fmt.Errorf("sandbox control: decode the response of %s %s: %w", method, path, err)
 	}
 	return nil
 }
 
-func failure(method, path string, response *http.Response) error {
+func responseError(method, path string, response *http.Response) error {
 	var body Failure
 	if err := json.NewDecoder(response.Body).Decode(&body); err != nil {
-		body.Error = "the answer is not the control API's"
+		body.Error = "the response is not from the control API"
 	}
 	return &Error{Method: method, Path: path, Status: response.StatusCode, Message: body.Error}
 }

@@ -1,20 +1,20 @@
 package control
 
-// FaultKind is what goes wrong.
+// FaultKind is the kind of a fault.
 type FaultKind string
 
 // The kinds of faults.
 const (
-	// Slow only waits: the work is done after the delay even when the caller has
-	// gone by then (a late commit), or, with AfterWork, before it.
+	// Slow delays the response. The sandbox carries out the request after the delay,
+	// even if the client is gone (a late commit); with AfterWork, before it.
 	Slow FaultKind = "slow"
-	// Answer answers Status with a problem body and RetryAfter.
+	// Answer responds with Status, a problem body and RetryAfter.
 	Answer FaultKind = "answer"
-	// Garbage answers Status (default 200) with a body that is not JSON.
+	// Garbage responds with Status (default 200) and a body that is not JSON.
 	Garbage FaultKind = "garbage"
-	// Close ends the connection without an answer.
+	// Close closes the connection without a response.
 	Close FaultKind = "close"
-	// ResetConnection ends the connection with a TCP reset.
+	// ResetConnection closes the connection with a TCP reset.
 	ResetConnection FaultKind = "reset"
 	// Truncate sends half of the body and closes the connection.
 	Truncate FaultKind = "truncate"
@@ -22,11 +22,11 @@ const (
 	SlowBody FaultKind = "slow_body"
 	// LengthOver announces a Content-Length that is longer than the body.
 	LengthOver FaultKind = "length_over"
-	// LengthUnder announces a Content-Length that is shorter than the body. Where
-	// connections are shared (HTTP/2) that cannot be: the stream is reset.
+	// LengthUnder announces a Content-Length that is shorter than the body. HTTP/2
+	// does not allow that: the sandbox resets the stream.
 	LengthUnder FaultKind = "length_under"
-	// Informational sends a hundred answers 103 (Early Hints) first. The work is
-	// done in any case.
+	// Informational sends a hundred responses 103 (Early Hints) first. The sandbox
+	// always carries out the request.
 	Informational FaultKind = "informational"
 )
 
@@ -40,22 +40,22 @@ func FaultKinds() []FaultKind {
 // Always, as Fault.Times, keeps a fault until it is cleared.
 const Always = -1
 
-// Fault makes requests of one operation go wrong.
+// Fault is a fault to inject into requests of one operation.
 type Fault struct {
 	Operation Operation `json:"operation"`
 	Kind      FaultKind `json:"kind"`
-	// AfterWork does the work first and spoils only its answer. Without it the
-	// fault takes the place of the work, and what Truncate, SlowBody, LengthOver
-	// and LengthUnder spoil is an answer Status (default 200) with an object that
-	// tells nothing.
+	// AfterWork carries out the request first, and the fault changes only the
+	// response. Without it, the sandbox does not carry out the request: Truncate,
+	// SlowBody, LengthOver and LengthUnder then change a response with Status
+	// (default 200) and a generic object.
 	AfterWork bool `json:"after_work,omitempty"`
-	// Times is how many requests it strikes; 0 means one, Always every one.
+	// Times is the number of requests it applies to; 0 means one, Always means all.
 	Times int `json:"times,omitempty"`
-	// DelayMillis waits so long before the fault strikes; see SlowBody.
+	// DelayMillis is the delay before the fault; see SlowBody.
 	DelayMillis int64 `json:"delay_ms,omitempty"`
-	// Status is the status code of Answer (default 500), and of Garbage and the
-	// answers in place of the work (default 200).
+	// Status is the status code of Answer (default 500), of Garbage and of generic
+	// responses (default 200).
 	Status int `json:"status,omitempty"`
-	// RetryAfter is sent as the Retry-After header of Answer as it stands.
+	// RetryAfter is the value of the Retry-After header of Answer.
 	RetryAfter string `json:"retry_after,omitempty"`
 }

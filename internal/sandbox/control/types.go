@@ -2,11 +2,11 @@ package control
 
 import "time"
 
-// Operation names one documented operation of the service. Faults and
-// statistics are kept by these names.
+// Operation names one documented operation of the service, in faults and
+// statistics.
 type Operation string
 
-// The documented operations, in the order of the interface.
+// The documented operations, sorted as in the interface.
 const (
 	Token               Operation = "token"
 	CreateApplication   Operation = "create_application"
@@ -26,7 +26,7 @@ const (
 	RetrieveWebhook     Operation = "retrieve_webhook"
 )
 
-// AnyOperation makes a Fault strike whatever is asked of the service.
+// AnyOperation makes a Fault apply to all operations.
 const AnyOperation Operation = "*"
 
 // Operations lists every documented operation.
@@ -59,14 +59,13 @@ type Email struct {
 	IndividualReference string    `json:"individual_reference"`
 	Address             string    `json:"address"`
 	InviteCode          string    `json:"invite_code"`
-	// Recipient, ApplicationName and MandateType say to whom the e-mail was sent and what for.
+	// Recipient, ApplicationName and MandateType are part of the text of the e-mail.
 	Recipient       string `json:"recipient"`
 	ApplicationName string `json:"application_name"`
 	MandateType     string `json:"mandate_type"`
 }
 
-// Application is the short form of an application: enough to find it, to play
-// its people and to see how far they are.
+// Application is the short form of an application.
 type Application struct {
 	ID          int64        `json:"id"`
 	Name        string       `json:"name"`
@@ -102,17 +101,17 @@ type Check struct {
 // Step is something an individual does in the mobile app.
 type Step string
 
-// The steps, in order. A step takes the ones before it along.
+// The steps. Each one includes the previous ones.
 const (
 	AcceptTerms     Step = "accept_terms"
 	CompleteActions Step = "complete_actions"
 	FinishChecks    Step = "finish_checks"
 )
 
-// Result is how checks end.
+// Result is the result of checks.
 type Result string
 
-// The results of checks. Review leaves the checks to a person at the client.
+// The results of checks. Review leaves the decision to the client.
 const (
 	Pass   Result = "pass"
 	Fail   Result = "fail"
@@ -134,7 +133,7 @@ type Play struct {
 	Result Result `json:"result,omitempty"`
 }
 
-// Clock is the sandbox's time. It runs on from whatever it was set to.
+// Clock is the sandbox's time. It continues from the time it is set to.
 type Clock struct {
 	Now time.Time `json:"now"`
 }
@@ -144,43 +143,44 @@ type ClockStep struct {
 	Seconds int64 `json:"seconds"`
 }
 
-// Statistics counts what was asked of the service since the start, or since the
-// last reset of the statistics.
+// Statistics counts requests to the service since the start or the last reset of
+// the statistics.
 type Statistics struct {
-	// Logins counts the tokens that were handed out.
+	// Logins counts the issued tokens.
 	Logins     int64                             `json:"logins"`
 	Operations map[Operation]OperationStatistics `json:"operations"`
 }
 
-// Requests is how often the operation was asked for, whatever the answer.
+// Requests is the number of requests of the operation, whatever the response.
 func (s Statistics) Requests(op Operation) int64 { return s.Operations[op].Requests }
 
 // OperationStatistics counts one operation.
 type OperationStatistics struct {
 	Requests int64 `json:"requests"`
-	// Answers counts by status code in decimal, and "lost" where a fault kept the answer.
+	// Answers counts the responses by status code in decimal; Lost counts those that
+	// a fault kept back.
 	Answers map[string]int64 `json:"answers"`
 }
 
-// Lost is the key in OperationStatistics.Answers for answers that a fault kept.
+// Lost is the key in OperationStatistics.Answers for responses that a fault kept back.
 const Lost = "lost"
 
-// DeliveryState says how a webhook delivery ended.
+// DeliveryState is the state of a webhook delivery.
 type DeliveryState string
 
 // The states of a delivery.
 const (
 	Queued    DeliveryState = "queued"
 	Delivered DeliveryState = "delivered"
-	// Failed means that no attempt was answered with 2xx.
+	// Failed means that no attempt got a 2xx response.
 	Failed DeliveryState = "failed"
-	// Dropped means that the queue was full or the sandbox ended.
+	// Dropped means that the queue was full or the sandbox stopped.
 	Dropped DeliveryState = "dropped"
-	// Blocked means that the target is not on this machine and remote deliveries are off.
+	// Blocked means that the target is another machine and remote deliveries are off.
 	Blocked DeliveryState = "blocked"
 )
 
-// Delivery is one webhook call and what became of it.
+// Delivery is one webhook delivery with its outcome.
 type Delivery struct {
 	Sequence       int64         `json:"sequence"`
 	Time           time.Time     `json:"time"`
@@ -190,37 +190,37 @@ type Delivery struct {
 	ApplicationID  int64         `json:"application_id"`
 	State          DeliveryState `json:"state"`
 	Attempts       int           `json:"attempts"`
-	// LastStatus is the status code of the last attempt; 0 when it got no answer.
+	// LastStatus is the status code of the last attempt; 0 means no response.
 	LastStatus int `json:"last_status"`
 }
 
-// Autoplay is the mode in which the sandbox plays the individuals by itself.
+// Autoplay is the mode in which the sandbox plays the individuals.
 type Autoplay struct {
 	Enabled bool `json:"enabled"`
-	// DelayMillis is the time between two steps of an individual; left out it stays as it is.
+	// DelayMillis is the time between two steps of an individual; a request that omits it keeps the delay.
 	DelayMillis int64 `json:"delay_ms,omitempty"`
 }
 
-// Switch is one named reading of something the interface leaves open.
+// Switch is one dialect switch.
 type Switch struct {
-	// Group is what the switch is about, together with its neighbours.
+	// Group is the topic of the switch.
 	Group string `json:"group"`
 	Name  string `json:"name"`
-	// Meaning says what the switch decides.
+	// Meaning says what the switch selects.
 	Meaning string `json:"meaning"`
-	// Values lists what it can be set to; the first is the default.
+	// Values lists the values; the first is the default.
 	Values []string `json:"values"`
-	// Number is true if it can be set to any number of 0 or more, and Values are examples.
+	// Number is true if any integer from 0 is valid, and Values are examples.
 	Number bool   `json:"number,omitempty"`
 	Value  string `json:"value"`
 }
 
-// Revoked tells how many tokens were revoked.
+// Revoked is the number of revoked tokens.
 type Revoked struct {
 	Revoked int `json:"revoked"`
 }
 
-// Failure is the body of every answer of the control API that is not 2xx.
+// Failure is the body of every response of the control API that is not 2xx.
 type Failure struct {
 	Error string `json:"error"`
 }

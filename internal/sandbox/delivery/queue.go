@@ -1,5 +1,5 @@
-// Package delivery makes webhook calls: in the background, a few attempts each,
-// through a bounded queue, with a log of what became of every call.
+// Package delivery sends webhook deliveries in the background, through a bounded
+// queue, with a few attempts each and a log of the outcomes.
 package delivery
 
 import (
@@ -12,80 +12,83 @@ import (
 )
 
 const (
-	capacity = 1024 // calls that wait; the next one is dropped
-	history  = 4096 // calls that the log remembers
-	workers  = 4    // so that one target that hangs does not stop the others
+	queueCapacity = 1024 // a request that does not fit is dropped
+	logCapacity   = 4096 // the log keeps the newest ones
+	workers       = 4    // so that one hanging target does not block the others
 )
 
-// Call is one webhook call to make.
-type Call struct {
+// Request is one webhook delivery to send.
+type Request struct {
 	SubscriptionID int64
 	URL            string
 	Event          string
 	ApplicationID  int64
 	Body           []byte
 	ContentType    string // "" sends none
-	// OvertakenFor makes every other call of those that have it wait so long first.
-	OvertakenFor time.Duration
+	// ReorderDelay delays every second request that has it, so that the next one comes first.
+	ReorderDelay time.Duration
 }
 
-// Queue makes calls until it is closed. It is safe for concurrent use.
+// Queue sends requests until it is closed. It is safe for concurrent use.
 type Queue struct {
-	now    func() time.Time
-	post   poster
-	ctx    context.Context
-	cancel context.CancelFunc
-	done   sync.WaitGroup
-	calls  chan queued
+	now      func() time.Time
+	sender   sender
+	ctx      context.Context
+	cancel   context.CancelFunc
+	done     sync.WaitGroup
+	requests chan queuedRequest
 
-	mu       sync.Mutex
-	sequence int64
-	wait     bool // the next call that can be overtaken is
-	log      []*control.Delivery
+	mu        sync.Mutex
+	sequence  int64
+	delayNext bool // of the next request with a ReorderDelay
+	log       []*control.Delivery
 }
 
-type queued struct {
-	Call
+type queuedRequest struct {
+	Request
 	record *control.Delivery
 }
 
-// NewQueue returns a working queue whose log shows times of now. Unless remote
-// is true, calls to other machines are blocked.
+// NewQueue returns a running queue. Its log has times of now. Unless remote is true,
+// it blocks requests to other machines.
 func NewQueue(now func() time.Time, remote bool) *Queue {
 	ctx, cancel := context.WithCancel(context.Background())
-	q := &Queue{now: now, post: newPoster(remote), ctx: ctx, cancel: cancel, calls: make(chan queued, capacity)}
+	q := &Queue{
+		now: now, sender: newSender(remote), ctx: ctx, cancel: cancel,
+		requests: make(chan queuedRequest, queueCapacity),
+	}
 	for range workers {
 		q.done.Go(q.work)
 	}
 	return q
 }
 
-// Enqueue adds a call and does not wait for it.
-func (q *Queue) Enqueue(call Call) {
+// Enqueue adds a request and returns at once.
+func (q *Queue) Enqueue(request Request) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.sequence++
 	record := &control.Delivery{
-		Sequence: q.sequence, Time: q.now(), SubscriptionID: call.SubscriptionID, URL: call.URL,
-		Event: call.Event, ApplicationID: call.ApplicationID, State: control.Queued,
+		Sequence: q.sequence, Time: q.now(), SubscriptionID: request.SubscriptionID, URL: request.URL,
+		Event: request.Event, ApplicationID: request.ApplicationID, State: control.Queued,
 	}
-	if len(q.log) == history {
+	if len(q.log) == logCapacity {
 		q.log = slices.Delete(q.log, 0, 1)
 	}
 	q.log = append(q.log, record)
-	if call.OvertakenFor > 0 {
-		if q.wait = !q.wait; !q.wait {
-			call.OvertakenFor = 0
+	if request.ReorderDelay > 0 {
+		if q.delayNext = !q.delayNext; !q.delayNext {
+			request.ReorderDelay = 0
 		}
 	}
 	select {
-	case q.calls <- queued{call, record}:
+	case q.requests <- queuedRequest{request, record}:
 	default:
 		record.State = control.Dropped
 	}
 }
 
-// Log returns the newest calls, oldest first.
+// Log returns the newest deliveries, oldest first.
 func (q *Queue) Log() []control.Delivery {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -96,20 +99,20 @@ func (q *Queue) Log() []control.Delivery {
 	return log
 }
 
-// Forget empties the log. Calls that wait are still made.
-func (q *Queue) Forget() {
+// Clear empties the log. Queued requests are still sent.
+func (q *Queue) Clear() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.log = nil
 }
 
-// Close drops what waits, cuts off what is under way, and returns when all has ended.
+// Close drops queued requests, aborts running ones, and returns when all workers have stopped.
 func (q *Queue) Close() {
 	q.cancel()
 	q.done.Wait()
 	for {
 		select {
-		case next := <-q.calls:
+		case next := <-q.requests:
 			q.update(next.record, control.Dropped, 0, 0)
 		default:
 			return
@@ -122,23 +125,23 @@ func (q *Queue) work() {
 		select {
 		case <-q.ctx.Done():
 			return
-		case next := <-q.calls:
+		case next := <-q.requests:
 			q.deliver(next)
 		}
 	}
 }
 
-func (q *Queue) deliver(next queued) {
-	for attempt, pause := range pauses {
+func (q *Queue) deliver(next queuedRequest) {
+	for attempt, pause := range retryDelays {
 		select {
 		case <-q.ctx.Done():
 			q.update(next.record, control.Dropped, attempt, 0)
 			return
-		case <-time.After(pause + next.OvertakenFor):
+		case <-time.After(pause + next.ReorderDelay):
 		}
-		next.OvertakenFor = 0
-		status, state := q.post.post(q.ctx, next.Call)
-		if state == control.Queued && attempt+1 == len(pauses) {
+		next.ReorderDelay = 0
+		status, state := q.sender.post(q.ctx, next.Request)
+		if state == control.Queued && attempt+1 == len(retryDelays) {
 			state = control.Failed
 		}
 		q.update(next.record, state, attempt+1, status)
@@ -151,5 +154,6 @@ func (q *Queue) deliver(next queued) {
 func (q *Queue) update(record *control.Delivery, state control.DeliveryState, attempts, status int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	record.State, record.Attempts, record.LastStatus = state, attempts, status
+	record.State = state
+	record.Attempts, record.LastStatus = attempts, status
 }

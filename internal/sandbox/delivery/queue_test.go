@@ -29,11 +29,11 @@ func TestATargetThatHangs(t *testing.T) {
 
 	q := NewQueue(time.Now, false)
 	for range workers {
-		q.Enqueue(Call{URL: server.URL})
+		q.Enqueue(Request{URL: server.URL})
 		<-arrived
 	}
-	for range capacity + 1 {
-		q.Enqueue(Call{URL: server.URL})
+	for range queueCapacity + 1 {
+		q.Enqueue(Request{URL: server.URL})
 	}
 	log := q.Log()
 	if last := log[len(log)-1]; last.State != control.Dropped {
@@ -67,7 +67,7 @@ func TestTargets(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			q := NewQueue(time.Now, false)
 			defer q.Close()
-			q.Enqueue(Call{URL: c.url})
+			q.Enqueue(Request{URL: c.url})
 			deadline := time.After(10 * time.Second)
 			for q.Log()[0].State == control.Queued {
 				select {

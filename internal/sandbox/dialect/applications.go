@@ -1,6 +1,7 @@
 package dialect
 
-// The values other than the default of the switches about creating, reading and keeping applications. The default is "".
+// The values other than the default of the switches about creating, reading and keeping applications. The default
+// is "".
 const (
 	CreateStatus201 = "201"
 	CreateStatus202 = "202"
@@ -38,38 +39,40 @@ var applications = []definition{
 	{"createStatus", "the status code of a create; 204 has no body",
 		[]string{"200", CreateStatus201, CreateStatus202, CreateStatus204},
 		func(d *Dialect) any { return &d.CreateStatus }},
-	{"createBody", "whether a create answers with a body",
+	{"createBody", "whether the response of a create has a body",
 		[]string{"full", CreateBodyEmpty},
 		func(d *Dialect) any { return &d.CreateBody }},
 	{"firstState", "the state of a new application",
 		[]string{"created", FirstStatePending, FirstStateDraft, FirstStateAwaiting, FirstStateInReview},
 		func(d *Dialect) any { return &d.FirstState }},
-	{"stateNames", "the names of the states in review, completed and rejected: these, declined or rejected by reviewer for the last, or under review, closed and refused",
+	{"stateNames", "the names of the states: in review, completed, rejected; or declined or rejected by reviewer " +
+		"instead of rejected; or under review, closed, refused",
 		[]string{"documented", StateNamesDeclined, StateNamesByReviewer, StateNamesOther},
 		func(d *Dialect) any { return &d.StateNames }},
-	{"readLag", "how many retrieves of a new application answer 404 first", nil,
+	{"readLag", "how many retrieves of a new application get 404", nil,
 		func(d *Dialect) any { return &d.ReadLag }},
-	{"suppress", "what suppress_email_notification suppresses",
+	{"suppress", "which e-mails suppress_email_notification suppresses: all, or the invites",
 		[]string{"all", SuppressInvite},
 		func(d *Dialect) any { return &d.Suppress }},
-	{"deletedReferences", "whether deletion and expiry free references: both do, neither, or only one of them",
+	{"deletedReferences", "whether deletion and expiry free references: both, neither, or one of them",
 		[]string{"freed", DeletedReserved, DeletedFreedByDeletion, DeletedFreedByExpiry},
 		func(d *Dialect) any { return &d.DeletedReferences }},
-	{"archivedReferences", "whether an archived application still holds its references",
+	{"archivedReferences", "whether the references of an archived application stay reserved",
 		[]string{"reserved", ArchivedReferencesFreed},
 		func(d *Dialect) any { return &d.ArchivedReferences }},
-	{"referenceCase", "whether references that differ in letter case only are the same",
+	{"referenceCase", "whether the letter case of references is significant",
 		[]string{"exact", ReferenceCaseIgnored},
 		func(d *Dialect) any { return &d.ReferenceCase }},
-	{"individualReferences", "where an individual's reference is unique",
+	{"individualReferences", "the scope in which an individual's reference is unique",
 		[]string{"account", IndividualReferencesApplication},
 		func(d *Dialect) any { return &d.IndividualReferences }},
-	{"uniquenessGap", "how many milliseconds pass between a create's look for duplicates and its insert; 0 makes them one step, more lets two equal creates both succeed", nil,
+	{"uniquenessGap", "milliseconds between a create's check for duplicates and its insert; " +
+		"above 0, two equal creates can both succeed", nil,
 		func(d *Dialect) any { return &d.UniquenessGap }},
-	{"retentionStart", "when the eight weeks begin",
+	{"retentionStart", "when the retention of eight weeks starts",
 		[]string{"creation", RetentionLastChange},
 		func(d *Dialect) any { return &d.RetentionStart }},
-	{"archivedRetention", "whether archived applications are kept longer: a year",
+	{"archivedRetention", "the retention of archived applications: eight weeks, or a year",
 		[]string{"same", ArchivedRetentionLonger},
 		func(d *Dialect) any { return &d.ArchivedRetention }},
 }

@@ -30,24 +30,33 @@ const (
 )
 
 var authentication = []definition{
-	{"expiresIn", "the unit and presence of a token's expires_in",
-		[]string{"seconds", ExpiresInMilliseconds, ExpiresInString, ExpiresInFloat, ExpiresInAbsent, ExpiresInZero, ExpiresInAbsurd},
+	{"expiresIn", "the unit of expires_in in a token, and whether it is present",
+		[]string{
+			"seconds", ExpiresInMilliseconds, ExpiresInString, ExpiresInFloat,
+			ExpiresInAbsent, ExpiresInZero, ExpiresInAbsurd,
+		},
 		func(d *Dialect) any { return &d.ExpiresIn }},
-	{"tokenBasic", "what an Authorization header (HTTP Basic with client id and secret) does to a token request: nothing, it is needed, or it is refused with 400 or 401",
+	{"tokenBasic", "whether a token request may, must or must not (400 or 401) have an Authorization header " +
+		"(HTTP Basic with client id and secret)",
 		[]string{"ignored", TokenBasicRequired, TokenBasicRefused, TokenBasicRefused401},
 		func(d *Dialect) any { return &d.TokenBasic }},
-	{"credentials", "which credentials a token request needs: either pair, user name and password, client id and secret, or both pairs",
+	{"credentials", "which credentials a token request needs: either pair, user name and password, client id and secret, " +
+		"or both pairs",
 		[]string{"either", CredentialsUser, CredentialsClient, CredentialsBoth},
 		func(d *Dialect) any { return &d.Credentials }},
-	{"tokenType", "how token_type is spelled: Bearer, bearer or BEARER",
+	{"tokenType", "the letter case of token_type: Bearer, bearer or BEARER",
 		[]string{"capitalised", TokenTypeLower, TokenTypeUpper},
 		func(d *Dialect) any { return &d.TokenType }},
-	{"tokenLifetime", "how many seconds a new token is good for; 0 is what the sandbox was started with", nil,
+	{"tokenLifetime", "the lifetime of a new token in seconds; 0 is the lifetime given at the start", nil,
 		func(d *Dialect) any { return &d.TokenLifetime }},
-	{"olderTokens", "whether a new token makes the ones before it invalid",
+	{"olderTokens", "whether a new token revokes older ones",
 		[]string{"kept", OlderTokensRevoked},
 		func(d *Dialect) any { return &d.OlderTokens }},
-	{"apiPermission", "whether the user may use the API: yes, or every call after the login is refused with 403 or 401, or the login itself is",
-		[]string{"granted", APIPermission403, APIPermission401, APIPermissionLogin400, APIPermissionLogin401, APIPermissionLogin403},
+	{"apiPermission", "whether the user may use the API; if not, requests get 403 or 401, " +
+		"or the login gets 400, 401 or 403",
+		[]string{
+			"granted", APIPermission403, APIPermission401,
+			APIPermissionLogin400, APIPermissionLogin401, APIPermissionLogin403,
+		},
 		func(d *Dialect) any { return &d.APIPermission }},
 }

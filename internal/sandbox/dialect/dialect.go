@@ -1,16 +1,19 @@
-// Package dialect names the readings of everything that the interface leaves
-// open, so that a client can be tested against each of them. Readings says which
-// switch belongs to which open point, and why some points need none.
+// Package dialect has a switch for each point that the interface leaves open, so
+// that a client can be tested against every reading. Readings lists the points
+// with their switches, and says why some points need none.
 //
-// To add a switch: a field in Dialect whose zero value is the default reading, a
-// constant for each other value and a definition in the file of its group, the
-// place that obeys it, and the open point in Readings that it belongs to.
+// To add a switch:
+//
+//  1. Add a field to Dialect. Its zero value is the default reading.
+//  2. Add a constant for each other value, and a definition, to the file of its group.
+//  3. Implement it in package sandbox or state.
+//  4. Add it to its open point in Readings.
 package dialect
 
 import "github.com/mandate-io/idv/internal/sandbox/control"
 
 // Dialect is one reading of the whole interface. The zero value is the strict
-// reading: what the document says, and the plainest guess where it is silent.
+// reading: what the interface documents, and the plainest choice for the rest.
 type Dialect struct {
 	// Authentication.
 	ExpiresIn     string
@@ -21,7 +24,7 @@ type Dialect struct {
 	OlderTokens   string
 	APIPermission string
 
-	// Every request and answer.
+	// Every request and response.
 	IDs             string
 	IDSize          string
 	StatusShape     string
@@ -97,8 +100,8 @@ type Dialect struct {
 	DeliveryShape        string
 }
 
-// definition is what is known of one switch. field points at a string, whose
-// values are listed with the default first, or at an int of 0 or more.
+// definition defines one switch. The field is a string, with the default as the
+// first of its values, or an int of 0 or more.
 type definition struct {
 	name    string
 	meaning string
@@ -112,7 +115,7 @@ var groups = []struct {
 	switches []definition
 }{
 	{"Authentication", authentication},
-	{"Requests and answers", answers},
+	{"Requests and responses", responses},
 	{"Refusals and limits", refusals},
 	{"Applications", applications},
 	{"Complete, reject, archive", transitions},

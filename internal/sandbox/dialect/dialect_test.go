@@ -67,9 +67,11 @@ func TestParse(t *testing.T) {
 		"the default is the zero value, so that code asks for the others only": {"completeMethod=PATCH", Dialect{}, ""},
 		"a number":             {"readLag=3", Dialect{ReadLag: 3}, ""},
 		"no value":             {"completeMethod", Dialect{}, `dialect "completeMethod": write it as name=value`},
-		"a value that is none": {"wrap=twice", Dialect{}, `dialect switch wrap cannot be "twice"; it is one of none, data`},
-		"too large a number":   {"readLag=1000001", Dialect{}, `dialect switch readLag cannot be "1000001"; it is a number from 0 to 1000000`},
-		"no number":            {"readLag=x", Dialect{}, `dialect switch readLag cannot be "x"; it is a number from 0 to 1000000`},
+		"a value that is none": {"wrap=twice", Dialect{}, `dialect switch wrap cannot be "twice"; use one of none, data`},
+		"too large a number": {"readLag=1000001", Dialect{},
+			`dialect switch readLag cannot be "1000001"; use a number from 0 to 1000000`},
+		"no number": {"readLag=x", Dialect{},
+			`dialect switch readLag cannot be "x"; use a number from 0 to 1000000`},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -108,7 +110,11 @@ func TestChangesMeet(t *testing.T) {
 	if got := current.Get(); err != nil || got.IDs != IDsString || got.Wrap != WrapData {
 		t.Errorf("%v, ids %q, wrap %q", err, got.IDs, got.Wrap)
 	}
-	if err := current.Change(func(d *Dialect) error { d.IDs = ""; return d.Set("wrap", "paper") }); err == nil || current.Get().IDs != IDsString {
+	err = current.Change(func(d *Dialect) error {
+		d.IDs = ""
+		return d.Set("wrap", "paper")
+	})
+	if err == nil || current.Get().IDs != IDsString {
 		t.Errorf("%v, ids %q after a change that failed", err, current.Get().IDs)
 	}
 }

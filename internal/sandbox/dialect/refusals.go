@@ -24,24 +24,27 @@ const (
 )
 
 var refusals = []definition{
-	{"requiredFields", "what a create needs: name, mandate_type and one individual, or also a reference and every field of an individual but middle_name",
+	{"requiredFields", "what a create needs: name, mandate_type and one individual, or also a reference and every field " +
+		"of an individual except middle_name",
 		[]string{"few", RequiredFieldsAll},
 		func(d *Dialect) any { return &d.RequiredFields }},
-	{"duplicateAnswer", "how a duplicate reference is told: the usual text, other texts, or other members beside it",
+	{"duplicateAnswer", "how an error reports a duplicate reference: the usual text, another text, or additional members",
 		[]string{"exists", DuplicateUnique, DuplicateTranslated, DuplicateBeside},
 		func(d *Dialect) any { return &d.DuplicateAnswer }},
-	{"invalidStatus", "the status code of a request whose fields do not validate, duplicates included",
+	{"invalidStatus", "the status code of a request with invalid fields or a duplicate reference",
 		[]string{"400", Invalid422},
 		func(d *Dialect) any { return &d.InvalidStatus }},
-	{"errorBody", "what an error is: application/problem+json, the same as application/json, an HTML page, plain text, or nothing",
+	{"errorBody", "the body of an error: application/problem+json, the same as application/json, HTML, plain text, " +
+		"or no body",
 		[]string{"problem", ErrorBodyJSON, ErrorBodyHTML, ErrorBodyText, ErrorBodyEmpty},
 		func(d *Dialect) any { return &d.ErrorBody }},
-	{"errorShape", "the members of an error: the documented ones, more beside them, status as a number, or exception only where there is something to say",
+	{"errorShape", "the members of an error: the documented ones, additional ones, status as a number, " +
+		"or no empty exception",
 		[]string{"documented", ErrorShapeExtended, ErrorShapeNumberStatus, ErrorShapeNoException},
 		func(d *Dialect) any { return &d.ErrorShape }},
-	{"rateLimit", "how many requests a second are served, real time; the others get 429; 0 is no limit", nil,
+	{"rateLimit", "requests per second, above which a request gets 429; 0 is no limit", nil,
 		func(d *Dialect) any { return &d.RateLimit }},
-	{"rateLimitAnswer", "the Retry-After of those 429: seconds, a date, or none",
+	{"rateLimitAnswer", "the Retry-After of such a 429: seconds, a date, or none",
 		[]string{"seconds", RateLimitDate, RateLimitAbsent},
 		func(d *Dialect) any { return &d.RateLimitAnswer }},
 }

@@ -8,8 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// maxNumber bounds the switches that are numbers: a million of any unit is more
-// than a test waits for, and no duration made of it overflows.
+// maxNumber limits the switches that are numbers, so that no duration overflows.
 const maxNumber = 1_000_000
 
 // Set changes one switch of d.
@@ -23,7 +22,7 @@ func (d *Dialect) Set(name, value string) error {
 			names = append(names, s.name)
 		}
 	}
-	return fmt.Errorf("no dialect switch is called %q; there are %s", name, strings.Join(names, ", "))
+	return fmt.Errorf("unknown dialect switch %q; the switches are %s", name, strings.Join(names, ", "))
 }
 
 // Parse changes the switch of d that assignment, written name=value, names.
@@ -39,7 +38,7 @@ func (s definition) set(d *Dialect, value string) error {
 	switch field := s.field(d).(type) {
 	case *string:
 		if !slices.Contains(s.values, value) {
-			return fmt.Errorf("dialect switch %s cannot be %q; it is one of %s", s.name, value, strings.Join(s.values, ", "))
+			return fmt.Errorf("dialect switch %s cannot be %q; use one of %s", s.name, value, strings.Join(s.values, ", "))
 		}
 		*field = value
 		if value == s.values[0] {
@@ -48,7 +47,7 @@ func (s definition) set(d *Dialect, value string) error {
 	case *int:
 		n, err := strconv.Atoi(value)
 		if err != nil || n < 0 || n > maxNumber {
-			return fmt.Errorf("dialect switch %s cannot be %q; it is a number from 0 to %d", s.name, value, maxNumber)
+			return fmt.Errorf("dialect switch %s cannot be %q; use a number from 0 to %d", s.name, value, maxNumber)
 		}
 		*field = n
 	}
@@ -75,33 +74,33 @@ func (s definition) choices() []string {
 	return slices.Clone(s.values)
 }
 
-// Current is the dialect that is spoken now. It may be changed while requests
-// are served; a request keeps the dialect that it began with.
-type Current struct{ spoken atomic.Pointer[Dialect] }
+// Current is the dialect in use. It can change while requests are served: a
+// request keeps the dialect that it started with.
+type Current struct{ value atomic.Pointer[Dialect] }
 
-// NewCurrent returns a Current that speaks d.
+// NewCurrent returns a Current that is set to d.
 func NewCurrent(d Dialect) *Current {
 	current := &Current{}
-	current.Speak(d)
+	current.Set(d)
 	return current
 }
 
-// Get returns the dialect spoken now.
-func (c *Current) Get() Dialect { return *c.spoken.Load() }
+// Get returns the dialect.
+func (c *Current) Get() Dialect { return *c.value.Load() }
 
-// Speak changes the dialect.
-func (c *Current) Speak(d Dialect) { c.spoken.Store(&d) }
+// Set replaces the dialect.
+func (c *Current) Set(d Dialect) { c.value.Store(&d) }
 
-// Change changes some switches; those that others change at the same time stay
-// changed. An error of edit, which may be called again, changes nothing.
+// Change changes some switches, and keeps concurrent changes of others. It may run
+// edit more than once. If edit returns an error, nothing changes.
 func (c *Current) Change(edit func(*Dialect) error) error {
 	for {
-		before := c.spoken.Load()
+		before := c.value.Load()
 		after := *before
 		if err := edit(&after); err != nil {
 			return err
 		}
-		if c.spoken.CompareAndSwap(before, &after) {
+		if c.value.CompareAndSwap(before, &after) {
 			return nil
 		}
 	}

@@ -44,10 +44,14 @@ const (
 )
 
 var webhooks = []definition{
-	{"references", "the shape of the reference data: lists by name, by other names, maps from code to name, ids as strings, one list with a type member, or wrapped in data",
-		[]string{"lists", ReferencesApplicationTypes, ReferencesMap, ReferencesStringIDs, ReferencesFlat, ReferencesData},
+	{"references", "the shape of the reference data: named lists, lists with other names, maps from code to name, " +
+		"ids as strings, one list with a type member, or wrapped in data",
+		[]string{
+			"lists", ReferencesApplicationTypes, ReferencesMap, ReferencesStringIDs, ReferencesFlat, ReferencesData,
+		},
 		func(d *Dialect) any { return &d.References }},
-	{"subscribeFields", "the field names of a subscription: url, events, application_id, or target_url, event_types, mandate_id",
+	{"subscribeFields", "the field names of a subscription: url, events, application_id; " +
+		"or target_url, event_types, mandate_id",
 		[]string{"standard", SubscribeRenamed},
 		func(d *Dialect) any { return &d.SubscribeFields }},
 	{"subscribeEvents", "whether a subscription must name events",
@@ -56,22 +60,29 @@ var webhooks = []definition{
 	{"subscribeApplication", "whether a subscription may, must or must not name an application",
 		[]string{"optional", SubscribeApplicationRequired, SubscribeApplicationRefused},
 		func(d *Dialect) any { return &d.SubscribeApplication }},
-	{"subscribeAnswer", "what subscribe answers: an object with or without id, 201 with the object, or 202 or 204 without a body",
+	{"subscribeAnswer", "the response of subscribe: an object with or without id, 201 with the object, " +
+		"or 202 or 204 without a body",
 		[]string{"object", SubscribeWithoutID, Subscribe201, Subscribe202, Subscribe204},
 		func(d *Dialect) any { return &d.SubscribeAnswer }},
-	{"subscribeTwice", "what becomes of a second subscription of the same URL and application",
+	{"subscribeTwice", "what a second subscription of the same URL and application does",
 		[]string{"appended", SubscribeTwiceReplaced, SubscribeTwiceRefused},
 		func(d *Dialect) any { return &d.SubscribeTwice }},
-	{"retrieveWebhook", "what retrieve webhook answers: the newest subscription, a list, a list in an object, or always 404",
+	{"retrieveWebhook", "the response of retrieve webhook: the newest subscription, a list, a list in an object, " +
+		"or always 404",
 		[]string{"object", WebhookList, WebhookWrapped, Webhook404},
 		func(d *Dialect) any { return &d.RetrieveWebhook }},
-	{"noWebhooks", "what retrieve webhook answers where there is none: 404 for an object and an empty list for lists, or always the one or the other",
+	{"noWebhooks", "the response of retrieve webhook without a subscription: 404 for objects and " +
+		"an empty list for lists, always 404, or always an empty list",
 		[]string{"by_shape", NoWebhooks404, NoWebhooksEmpty},
 		func(d *Dialect) any { return &d.NoWebhooks }},
-	{"deliveries", "how webhook calls are made: once each, twice each, every other one late, or not at all",
+	{"deliveries", "how webhook deliveries are sent: once, twice, every second one late, or never",
 		[]string{"once", DeliveriesTwice, DeliveriesOutOfOrder, DeliveriesNever},
 		func(d *Dialect) any { return &d.Deliveries }},
-	{"deliveryShape", "the body of a webhook call: ids in nested objects, flat, wrapped in data, ids as strings, a list, only a reference, a form, or nothing",
-		[]string{"nested", DeliveryFlat, DeliveryWrapped, DeliveryStringIDs, DeliveryList, DeliveryReferenceOnly, DeliveryForm, DeliveryEmpty},
+	{"deliveryShape", "the body of a webhook delivery: nested objects, flat, wrapped in data, ids as strings, a list, " +
+		"only a reference, a form, or no body",
+		[]string{
+			"nested", DeliveryFlat, DeliveryWrapped, DeliveryStringIDs, DeliveryList,
+			DeliveryReferenceOnly, DeliveryForm, DeliveryEmpty,
+		},
 		func(d *Dialect) any { return &d.DeliveryShape }},
 }

@@ -1,6 +1,6 @@
-// Package state is the service without its HTTP: one customer's account with
-// its applications, individuals, checks, tokens, subscriptions and the e-mails
-// it sent, on a clock that can be set. Everything is in memory.
+// Package state is the state of the service, without HTTP: one customer's account
+// with its applications, individuals, checks, tokens, subscriptions and e-mails,
+// and a clock that can be set. Everything is in memory.
 package state
 
 import (
@@ -11,36 +11,36 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
-// Account holds everything the service knows. It is safe for concurrent use,
-// and every call is one step: nobody sees half of it.
+// Account holds all data of the service. It is safe for concurrent use, and every
+// method is atomic.
 type Account struct {
 	clock   *Clock
 	dialect *dialect.Current
-	notify  func(Notice)
+	notify  func(Notification)
 
 	mu                   sync.Mutex
 	ids                  ids
 	applications         map[int64]*application
 	individuals          map[int64]*individual
 	checks               map[int64]*check
-	references           names
-	individualReferences names
+	references           referenceIndex
+	individualReferences referenceIndex
 	subscriptions        []Subscription
 	emails               []control.Email
 	creates              int
-	rule                 retentionRule // by which nextExpiry was found
+	rule                 retentionRule // of nextExpiry
 	nextExpiry           time.Time
 }
 
-// NewAccount returns an empty account. Notify is called for every webhook call
-// that is due, from within a step: it must neither block nor call back.
-func NewAccount(clock *Clock, spoken *dialect.Current, seed uint64, notify func(Notice)) *Account {
-	a := &Account{clock: clock, dialect: spoken, notify: notify, ids: newIDs(seed)}
+// NewAccount returns an empty account. It calls notify for every webhook delivery
+// while it holds the lock: notify must neither block nor use the account.
+func NewAccount(clock *Clock, d *dialect.Current, seed uint64, notify func(Notification)) *Account {
+	a := &Account{clock: clock, dialect: d, notify: notify, ids: newIDs(seed)}
 	a.clear()
 	return a
 }
 
-// Reset forgets everything but which ids were given.
+// Reset removes all data. Ids are never reused.
 func (a *Account) Reset() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -51,16 +51,16 @@ func (a *Account) clear() {
 	a.applications = map[int64]*application{}
 	a.individuals = map[int64]*individual{}
 	a.checks = map[int64]*check{}
-	a.references = names{}
-	a.individualReferences = names{}
+	a.references = referenceIndex{}
+	a.individualReferences = referenceIndex{}
 	a.subscriptions = nil
 	a.emails = nil
 	a.nextExpiry = time.Time{}
 }
 
-// begin starts a step and returns what ends it. Retention has no timer: what is
-// too old is removed before anybody can see it.
-func (a *Account) begin() (end func()) {
+// lock locks the account and returns the function that unlocks it. Retention needs
+// no timer: lock first removes what has expired.
+func (a *Account) lock() (unlock func()) {
 	a.mu.Lock()
 	a.expire()
 	return a.mu.Unlock

@@ -31,24 +31,24 @@ var (
 
 type application struct {
 	Overview
-	people     []*individual
-	first      Status
-	suppressed bool
-	number     int // in the order of creation
-	created    time.Time
-	changed    time.Time // last
-	unread     int       // how many retrieves still answer that it does not exist
+	individuals   []*individual
+	initialStatus Status
+	suppressed    bool
+	sequence      int // of the creation
+	created       time.Time
+	changed       time.Time // last
+	readLag       int       // retrieves that still get ErrNotFound
 }
 
 // Retrieve returns an application.
 func (a *Account) Retrieve(id int64) (Application, error) {
-	defer a.begin()()
+	defer a.lock()()
 	app, ok := a.applications[id]
 	if !ok {
 		return Application{}, ErrNotFound
 	}
-	if app.unread > 0 {
-		app.unread--
+	if app.readLag > 0 {
+		app.readLag--
 		return Application{}, ErrNotFound
 	}
 	return a.view(app), nil
@@ -56,7 +56,7 @@ func (a *Account) Retrieve(id int64) (Application, error) {
 
 // Delete removes an application with its individuals and checks.
 func (a *Account) Delete(id int64) error {
-	defer a.begin()()
+	defer a.lock()()
 	app, ok := a.applications[id]
 	if !ok {
 		return ErrNotFound
@@ -67,9 +67,9 @@ func (a *Account) Delete(id int64) error {
 }
 
 func (a *Account) view(app *application) Application {
-	view := Application{Overview: app.Overview, Individuals: make([]Individual, len(app.people))}
+	view := Application{Overview: app.Overview, Individuals: make([]Individual, len(app.individuals))}
 	view.AvailableActions = a.availableActions(app)
-	for i, person := range app.people {
+	for i, person := range app.individuals {
 		view.Individuals[i] = a.viewIndividual(person)
 	}
 	return view

@@ -17,7 +17,7 @@ type Check struct {
 	Instance map[string]string `json:"instance"`
 }
 
-// FieldResult is what a check found out about one field.
+// FieldResult is the result of a check for one field.
 type FieldResult struct {
 	ID         int64  `json:"id"`
 	Individual int64  `json:"individual"`
@@ -26,7 +26,7 @@ type FieldResult struct {
 	Status     int64  `json:"status"`
 }
 
-// Comment is what a person says when deciding a check. All of it is optional.
+// Comment is the comment on the decision of a check. Every field is optional.
 type Comment struct {
 	Text, For string
 	Reference *int64
@@ -34,9 +34,9 @@ type Comment struct {
 
 type check struct {
 	Check
-	played     Status // what it was before anybody decided it by hand
-	kind       checkKind
-	individual *individual
+	automaticStatus Status // before a decision of the client
+	kind            checkKind
+	individual      *individual
 }
 
 func (a *Account) addCheck(person *individual, kind checkKind) {
@@ -44,23 +44,23 @@ func (a *Account) addCheck(person *individual, kind checkKind) {
 		Check: Check{ID: a.nextID(&a.ids.check), Name: kind.name, Title: kind.title},
 		kind:  kind, individual: person,
 	}
-	c.restart()
+	c.reset()
 	person.checks = append(person.checks, c)
 	a.checks[c.ID] = c
 }
 
-// AcceptCheck accepts a check by hand.
+// AcceptCheck accepts a check, as a decision of the client.
 func (a *Account) AcceptCheck(id int64, comment Comment) error {
 	return a.decide(id, checkManuallyAccepted, comment)
 }
 
-// RejectCheck rejects a check by hand.
+// RejectCheck rejects a check, as a decision of the client.
 func (a *Account) RejectCheck(id int64, comment Comment) error {
 	return a.decide(id, checkManuallyRejected, comment)
 }
 
 func (a *Account) decide(id int64, decision Status, comment Comment) error {
-	defer a.begin()()
+	defer a.lock()()
 	c, ok := a.checks[id]
 	if !ok {
 		return ErrNotFound
@@ -70,25 +70,25 @@ func (a *Account) decide(id int64, decision Status, comment Comment) error {
 	}
 	app := c.individual.application
 	c.Status = decision
-	c.note(comment)
+	c.addComment(comment)
 	a.touch(app)
 	a.publish(app, "check."+decision.event(), c.individual.ID)
-	a.settle(app)
+	a.updateStatus(app)
 	return nil
 }
 
-func (c *check) decidable(comment Comment, spoken dialect.Dialect) error {
+func (c *check) decidable(comment Comment, d dialect.Dialect) error {
 	reference := comment.Reference
-	required := spoken.CheckReference == dialect.CheckReferenceRequired
+	required := d.CheckReference == dialect.CheckReferenceRequired
 	switch {
 	case required && reference == nil,
-		reference != nil && spoken.CheckReference != "" && *reference != c.ID:
+		reference != nil && d.CheckReference != "" && *reference != c.ID:
 		return InvalidField("reference", "must be the id of the check")
 	case c.individual.application.Status.final():
 		return &RefusedError{Reason: "the application is concluded"}
-	case c.decided() && spoken.RepeatedDecision == dialect.RepeatedDecisionRefused:
-		return &RefusedError{Reason: "the check has been decided already"}
-	case c.Status != checkInReview && !c.decided() && spoken.DecidableChecks == dialect.DecidableInReview:
+	case c.decided() && d.RepeatedDecision == dialect.RepeatedDecisionRefused:
+		return &RefusedError{Reason: "the check is already decided"}
+	case c.Status != checkInReview && !c.decided() && d.DecidableChecks == dialect.DecidableInReview:
 		return &RefusedError{Reason: "the check is not in review"}
 	}
 	return nil
@@ -98,9 +98,8 @@ func (c *check) decided() bool {
 	return c.Status == checkManuallyAccepted || c.Status == checkManuallyRejected
 }
 
-// note persists a comment where the interface has room for it: among the
-// arbitrary members of instance.
-func (c *check) note(comment Comment) {
+// addComment stores a comment in the instance, which can have arbitrary members.
+func (c *check) addComment(comment Comment) {
 	if comment.Text != "" {
 		c.Instance["comment"] = comment.Text
 	}
@@ -112,8 +111,9 @@ func (c *check) note(comment Comment) {
 	}
 }
 
-func (c *check) restart() {
-	c.Status, c.played, c.Results, c.Instance = checkPending, checkPending, nil, map[string]string{}
+func (c *check) reset() {
+	c.Status, c.automaticStatus = checkPending, checkPending
+	c.Results, c.Instance = nil, map[string]string{}
 }
 
 func (c *check) view() Check {

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Clock is this machine's time moved by an offset. It is safe for concurrent use.
+// Clock is the time of this machine plus an offset. It is safe for concurrent use.
 type Clock struct {
 	start time.Time
 
@@ -42,7 +42,7 @@ func (c *Clock) Advance(by time.Duration) time.Time {
 	return machineTime().Add(c.offset)
 }
 
-// Reset makes the clock show what it showed at first.
+// Reset sets the clock to its start time.
 func (c *Clock) Reset() {
 	if c.start.IsZero() {
 		c.Advance(-c.Now().Sub(machineTime()))

@@ -17,7 +17,7 @@ type NewApplication struct {
 	Individuals []Person
 }
 
-// Person is what a client says of an individual.
+// Person has the personal details that a client sends of an individual.
 type Person struct {
 	Email       string `json:"email"`
 	Title       string `json:"title"`
@@ -30,8 +30,8 @@ type Person struct {
 }
 
 // Create makes an application and sends the invites, or returns an
-// *InvalidError and does neither. pause, if not nil, is called between the look
-// for duplicates and the insert, when others may act; its error ends the create.
+// *InvalidError and does neither. If pause is not nil, Create calls it without the
+// lock, between the check for duplicates and the insert; its error aborts the create.
 func (a *Account) Create(input NewApplication, pause func() error) (Application, error) {
 	if pause != nil {
 		if err := a.check(input); err != nil {
@@ -41,55 +41,56 @@ func (a *Account) Create(input NewApplication, pause func() error) (Application,
 			return Application{}, err
 		}
 	}
-	defer a.begin()()
-	spoken := a.dialect.Get()
+	defer a.lock()()
+	d := a.dialect.Get()
 	if pause == nil {
-		if invalid := a.validate(input, spoken); !invalid.Empty() {
+		if invalid := a.validate(input, d); !invalid.Empty() {
 			return Application{}, invalid
 		}
 	}
-	return a.view(a.insert(input, spoken)), nil
+	return a.view(a.insert(input, d)), nil
 }
 
 func (a *Account) check(input NewApplication) error {
-	defer a.begin()()
+	defer a.lock()()
 	if invalid := a.validate(input, a.dialect.Get()); !invalid.Empty() {
 		return invalid
 	}
 	return nil
 }
 
-func (a *Account) insert(input NewApplication, spoken dialect.Dialect) *application {
+func (a *Account) insert(input NewApplication, d dialect.Dialect) *application {
 	kind, _ := mandateType(input.MandateType)
-	first, now := firstStatus(spoken), a.clock.Now()
+	first, now := firstStatus(d), a.clock.Now()
 	a.creates++
 	app := &application{
 		Overview: Overview{
 			ID: a.nextID(&a.ids.application), Name: input.Name, Status: first, MandateType: kind,
 		},
-		first: first, suppressed: input.Suppress, unread: spoken.ReadLag,
-		number: a.creates, created: now, changed: now,
+		initialStatus: first, suppressed: input.Suppress, readLag: d.ReadLag,
+		sequence: a.creates, created: now, changed: now,
 	}
 	if input.Reference != "" {
 		app.Reference = &input.Reference
-		a.references.take(input.Reference, app)
+		a.references.add(input.Reference, app)
 	}
 	a.applications[app.ID] = app
-	a.expireBy(a.rule.expiry(app))
+	a.scheduleExpiry(a.rule.expiry(app))
 	for _, person := range input.Individuals {
-		person.Title, person.Gender = respell(person.Title, spoken), respell(person.Gender, spoken)
+		person.Title = normalizeCase(person.Title, d)
+		person.Gender = normalizeCase(person.Gender, d)
 		a.addIndividual(app, person)
 	}
 	a.publish(app, "application.created", 0)
-	for _, person := range app.people {
+	for _, person := range app.individuals {
 		a.send(control.Invite, person)
 	}
 	return app
 }
 
-// respell is how the service normalises a title or a gender.
-func respell(value string, spoken dialect.Dialect) string {
-	switch spoken.TitleGenderCase {
+// normalizeCase applies the letter case that the dialect has for titles and genders.
+func normalizeCase(value string, d dialect.Dialect) string {
+	switch d.TitleGenderCase {
 	case dialect.TitleGenderLower:
 		return strings.ToLower(value)
 	case dialect.TitleGenderUpper:
@@ -105,8 +106,8 @@ func respell(value string, spoken dialect.Dialect) string {
 	}
 }
 
-func firstStatus(spoken dialect.Dialect) Status {
-	switch spoken.FirstState {
+func firstStatus(d dialect.Dialect) Status {
+	switch d.FirstState {
 	case dialect.FirstStatePending:
 		return statusPending
 	case dialect.FirstStateDraft:

@@ -8,17 +8,17 @@ import (
 	"strings"
 )
 
-// ErrNotFound means that no such thing exists (any more).
+// ErrNotFound means that the object does not exist.
 var ErrNotFound = errors.New("not found")
 
-func missing(field, reason string) error {
+func notFound(field, reason string) error {
 	return fmt.Errorf("%s: %s (%w)", field, reason, ErrNotFound)
 }
 
-// RefusedError means that the state does not allow what was asked.
+// RefusedError means that the state does not allow the request.
 type RefusedError struct {
 	Reason string
-	// Undecided is true if a check that waits for a decision is the reason.
+	// Undecided is true if the reason is a check in review.
 	Undecided bool
 }
 
@@ -31,26 +31,26 @@ type FieldErrors map[string][]string
 // Add adds a message to a field.
 func (f FieldErrors) Add(field, message string) { f[field] = append(f[field], message) }
 
-// InvalidError means that the fields of a request do not hold. Its messages are
-// fixed sentences: they hold nothing of the input.
+// InvalidError means that fields of a request are invalid. Its messages are fixed
+// texts, without data from the input.
 type InvalidError struct {
 	Fields FieldErrors
-	// Individuals has one entry per submitted individual, in order; nil when all are well.
+	// Individuals has one entry per submitted individual, in their sequence; nil when all are valid.
 	Individuals []FieldErrors
-	// Duplicate is true if a reference is taken.
+	// Duplicate is true if a reference is not unique.
 	Duplicate bool
 }
 
 // Error implements error.
 func (e *InvalidError) Error() string {
-	var told []string
+	var messages []string
 	if e.Individuals != nil {
-		told = append(told, "individuals: not all of them hold")
+		messages = append(messages, "individuals: not all are valid")
 	}
 	for _, field := range slices.Sorted(maps.Keys(e.Fields)) {
-		told = append(told, field+": "+strings.Join(e.Fields[field], ", "))
+		messages = append(messages, field+": "+strings.Join(e.Fields[field], ", "))
 	}
-	return strings.Join(told, "; ")
+	return strings.Join(messages, "; ")
 }
 
 // InvalidField returns the error of one field.
@@ -58,7 +58,7 @@ func InvalidField(field, text string) error {
 	return &InvalidError{Fields: FieldErrors{field: {text}}}
 }
 
-// Empty is true if nothing is wrong.
+// Empty is true if there is no error.
 func (e *InvalidError) Empty() bool { return len(e.Fields) == 0 && e.Individuals == nil }
 
 // AddIndividual adds a message to a field of one of total individuals.

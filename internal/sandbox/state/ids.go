@@ -6,8 +6,8 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
-// ids gives ids as an account among many gets them: high, with gaps, each kind
-// in a range of its own, so that an id used for the wrong kind finds nothing.
+// ids generates ids as a service with many accounts does: large, with gaps, and
+// each kind in its own range, so that no id is valid for two kinds.
 type ids struct{ application, individual, check, other sequence }
 
 type sequence struct {
@@ -31,8 +31,8 @@ func newIDs(seed uint64) ids {
 	}
 }
 
-// idOffsets move ids up without giving one twice, whenever the size changes. Above 60
-// bits a float64 is exact for one in 256 ids only.
+// idOffsets enlarge ids without collisions when the size changes. Above 60 bits, a
+// float64 is exact for only one in 256 ids.
 var idOffsets = map[string]int64{dialect.IDsAbove40Bits: 1 << 43, dialect.IDsAbove53Bits: 1 << 60}
 
 func (s *sequence) next(size string) int64 {

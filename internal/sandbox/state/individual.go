@@ -44,19 +44,19 @@ type individual struct {
 	Person
 	TermsAccepted bool
 
-	application *application
-	checks      []*check
-	actions     []Action
-	address     *Address
-	inviteCode  string
-	announced   bool // subscribers know that the checks are done
+	application         *application
+	checks              []*check
+	actions             []Action
+	address             *Address
+	inviteCode          string
+	completionPublished bool // subscribers were notified that the checks are done
 }
 
 func (a *Account) addIndividual(app *application, details Person) {
 	person := &individual{ID: a.nextID(&a.ids.individual), Person: details, application: app}
-	app.people = append(app.people, person)
+	app.individuals = append(app.individuals, person)
 	a.individuals[person.ID] = person
-	a.individualReferences.take(details.Reference, app)
+	a.individualReferences.add(details.Reference, app)
 	for _, kind := range app.MandateType.checks {
 		a.addCheck(person, kind)
 	}
@@ -64,7 +64,7 @@ func (a *Account) addIndividual(app *application, details Person) {
 
 // Individual returns an individual of any application.
 func (a *Account) Individual(id int64) (Individual, error) {
-	defer a.begin()()
+	defer a.lock()()
 	person, ok := a.individuals[id]
 	if !ok {
 		return Individual{}, ErrNotFound
@@ -74,7 +74,7 @@ func (a *Account) Individual(id int64) (Individual, error) {
 
 // Report returns an individual for a report: only one whose checks are done.
 func (a *Account) Report(id int64) (Individual, error) {
-	defer a.begin()()
+	defer a.lock()()
 	person, ok := a.individuals[id]
 	if !ok {
 		return Individual{}, ErrNotFound
@@ -87,8 +87,8 @@ func (a *Account) Report(id int64) (Individual, error) {
 
 // ResendInvite sends an individual a new invite code.
 func (a *Account) ResendInvite(id int64) (Individual, error) {
-	defer a.begin()()
-	person, err := a.unconcluded(id)
+	defer a.lock()()
+	person, err := a.openIndividual(id)
 	if err != nil {
 		return Individual{}, err
 	}
@@ -97,17 +97,17 @@ func (a *Account) ResendInvite(id int64) (Individual, error) {
 	return a.viewIndividual(person), nil
 }
 
-// ResetIndividual puts an individual back to the start and sends a new code.
+// ResetIndividual discards the progress of an individual and sends a new invite code.
 func (a *Account) ResetIndividual(id int64) (Individual, error) {
-	defer a.begin()()
-	person, err := a.unconcluded(id)
+	defer a.lock()()
+	person, err := a.openIndividual(id)
 	if err != nil {
 		return Individual{}, err
 	}
-	person.TermsAccepted, person.announced = false, false
+	person.TermsAccepted, person.completionPublished = false, false
 	person.actions, person.address = nil, nil
 	for _, c := range person.checks {
-		c.restart()
+		c.reset()
 		if a.dialect.Get().ResetCheckIDs == dialect.ResetCheckIDsNew {
 			delete(a.checks, c.ID)
 			c.ID = a.nextID(&a.ids.check)
@@ -116,11 +116,11 @@ func (a *Account) ResetIndividual(id int64) (Individual, error) {
 	}
 	a.send(control.Reset, person)
 	a.touch(person.application)
-	a.settle(person.application)
+	a.updateStatus(person.application)
 	return a.viewIndividual(person), nil
 }
 
-func (a *Account) unconcluded(id int64) (*individual, error) {
+func (a *Account) openIndividual(id int64) (*individual, error) {
 	person, ok := a.individuals[id]
 	if !ok {
 		return nil, ErrNotFound
@@ -131,7 +131,7 @@ func (a *Account) unconcluded(id int64) (*individual, error) {
 	return person, nil
 }
 
-// done is true if there is nothing more that the individual has to do.
+// done is true if the individual has no pending checks.
 func (i *individual) done() bool { return i.count(checkPending) == 0 }
 
 func (i *individual) count(statuses ...Status) int {
@@ -149,17 +149,17 @@ func (i *individual) passed() int { return i.count(checkPassed, checkManuallyAcc
 func (i *individual) status() Status {
 	switch {
 	case i.done() && i.count(checkInReview) > 0:
-		return personInReview
+		return individualInReview
 	case i.done() && i.passed() == len(i.checks):
-		return personCompleted
+		return individualCompleted
 	case i.done():
-		return personFailed
+		return individualFailed
 	case i.TermsAccepted:
-		return personInProgress
+		return individualInProgress
 	case i.inviteCode != "":
-		return personInvited
+		return individualInvited
 	default:
-		return personCreated
+		return individualCreated
 	}
 }
 
@@ -168,12 +168,12 @@ func (a *Account) viewIndividual(i *individual) Individual {
 		ID: i.ID, Person: i.Person, Status: i.status(), TermsAccepted: i.TermsAccepted, Address: i.address,
 		CompletedActions: append([]Action{}, i.actions...), Checks: make([]Check, len(i.checks)),
 	}
-	byHand := a.dialect.Get().ManualCounters != dialect.ManualCountersUnchanged
+	countDecisions := a.dialect.Get().ManualCounters != dialect.ManualCountersUnchanged
 	for n, c := range i.checks {
 		view.Checks[n] = c.view()
 		status := c.Status
-		if !byHand {
-			status = c.played
+		if !countDecisions {
+			status = c.automaticStatus
 		}
 		switch status {
 		case checkInReview:

@@ -9,7 +9,7 @@ import (
 )
 
 // Outbox returns the e-mails that were sent, oldest first. They outlive their
-// applications: they are the proof of who was written to.
+// applications: they prove who got e-mails.
 func (a *Account) Outbox() []control.Email {
 	a.mu.Lock()
 	defer a.mu.Unlock()

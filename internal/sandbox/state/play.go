@@ -17,7 +17,7 @@ func (a *Account) Play(play control.Play) (control.Application, error) {
 	if err := checkPlay(play); err != nil {
 		return control.Application{}, err
 	}
-	defer a.begin()()
+	defer a.lock()()
 	app, err := a.find(play)
 	if err != nil {
 		return control.Application{}, err
@@ -25,23 +25,23 @@ func (a *Account) Play(play control.Play) (control.Application, error) {
 	if app.Status.final() {
 		return control.Application{}, &RefusedError{Reason: "the application is concluded"}
 	}
-	people := app.people
+	people := app.individuals
 	if play.Individual != "" {
 		people = slices.DeleteFunc(slices.Clone(people), func(i *individual) bool {
 			return i.Reference != play.Individual && strconv.FormatInt(i.ID, 10) != play.Individual
 		})
 	}
 	if len(people) == 0 {
-		return control.Application{}, missing("individual", "nobody of this application has this reference or id")
+		return control.Application{}, notFound("individual", "no individual of this application has this reference or id")
 	}
 	if play.Check != "" && !app.MandateType.hasCheck(play.Check) {
-		return control.Application{}, missing("check", "applications of this type have no check of this name")
+		return control.Application{}, notFound("check", "this mandate type has no check of this name")
 	}
 	for _, person := range people {
-		a.act(person, play)
+		a.playIndividual(person, play)
 	}
 	a.touch(app)
-	a.settle(app)
+	a.updateStatus(app)
 	return a.summary(app), nil
 }
 
@@ -50,32 +50,32 @@ func checkPlay(play control.Play) error {
 	results := []control.Result{control.Pass, control.Fail, control.Review}
 	switch {
 	case play.ApplicationID == 0 && play.Reference == "":
-		return InvalidField("application_id", "it or reference names the application to play")
+		return InvalidField("application_id", "set application_id or reference")
 	case !slices.Contains(steps, play.Step):
-		return InvalidField("step", "it is one of accept_terms, complete_actions, finish_checks")
+		return InvalidField("step", "must be one of accept_terms, complete_actions, finish_checks")
 	case !slices.Contains(results, play.Result):
-		return InvalidField("result", "it is one of pass, fail, review")
+		return InvalidField("result", "must be one of pass, fail, review")
 	}
 	return nil
 }
 
-// find returns the oldest of several with the same reference.
+// find returns the oldest application if several have the same reference.
 func (a *Account) find(play control.Play) (*application, error) {
 	if play.ApplicationID != 0 {
 		if app, ok := a.applications[play.ApplicationID]; ok {
 			return app, nil
 		}
-		return nil, missing("application_id", "no application has this id")
+		return nil, notFound("application_id", "no application has this id")
 	}
-	for _, h := range a.references[fold(play.Reference)] {
-		if h.app != nil && h.name == play.Reference {
-			return h.app, nil
+	for _, r := range a.references[fold(play.Reference)] {
+		if r.app != nil && r.name == play.Reference {
+			return r.app, nil
 		}
 	}
-	return nil, missing("reference", "no application has this reference")
+	return nil, notFound("reference", "no application has this reference")
 }
 
-func (a *Account) act(person *individual, play control.Play) {
+func (a *Account) playIndividual(person *individual, play control.Play) {
 	person.TermsAccepted = true
 	if play.Step == control.AcceptTerms {
 		return
@@ -86,29 +86,28 @@ func (a *Account) act(person *individual, play control.Play) {
 	}
 	for _, c := range person.checks {
 		if play.Check == "" || play.Check == c.Name {
-			a.finish(c, play.Result)
+			a.finishCheck(c, play.Result)
 		}
 	}
 }
 
-// StepAll makes every individual of every application that waits for people
-// take one step, by the rule of autoplay.
+// StepAll makes every individual take one step of autoplay.
 func (a *Account) StepAll() {
-	defer a.begin()()
-	for _, app := range a.oldestFirst() {
+	defer a.lock()()
+	for _, app := range a.applicationsByAge() {
 		if app.Status.final() {
 			continue
 		}
-		for _, person := range app.people {
+		for _, person := range app.individuals {
 			if a.step(person) {
 				a.touch(app)
 			}
 		}
-		a.settle(app)
+		a.updateStatus(app)
 	}
 }
 
-// step is false if the individual has nothing to do.
+// step returns false if the individual has nothing to do.
 func (a *Account) step(person *individual) bool {
 	result, active := autoplayRule(person.Email)
 	pending := slices.IndexFunc(person.checks, func(c *check) bool { return c.Status == checkPending })
@@ -119,7 +118,7 @@ func (a *Account) step(person *individual) bool {
 	case len(person.actions) == 0:
 		a.completeActions(person)
 	default:
-		a.finish(person.checks[pending], result)
+		a.finishCheck(person.checks[pending], result)
 	}
 	return active && pending >= 0
 }
@@ -153,8 +152,8 @@ func (a *Account) completeActions(person *individual) {
 	}
 }
 
-// finish ends a check that no person at the client has decided yet.
-func (a *Account) finish(c *check, result control.Result) {
+// finishCheck sets the result of a check that the client has not decided.
+func (a *Account) finishCheck(c *check, result control.Result) {
 	if c.Status != checkPending && c.Status != checkInReview {
 		return
 	}
@@ -166,7 +165,7 @@ func (a *Account) finish(c *check, result control.Result) {
 		control.Fail:   {checkFailed, "no match"},
 		control.Review: {checkInReview, "unclear"},
 	}[result]
-	c.Status, c.played = outcome.status, outcome.status
+	c.Status, c.automaticStatus = outcome.status, outcome.status
 	c.Instance, c.Results = maps.Clone(c.kind.instance), nil
 	for _, field := range c.kind.fields {
 		c.Results = append(c.Results, FieldResult{

@@ -23,7 +23,7 @@ func (t MandateType) hasCheck(name string) bool {
 	return slices.ContainsFunc(t.checks, func(kind checkKind) bool { return kind.name == name })
 }
 
-// Country is a country that documents and addresses can be of.
+// Country is a country of documents and addresses.
 type Country struct {
 	Code string `json:"code"`
 	Name string `json:"name"`
@@ -36,14 +36,14 @@ type DocumentType struct {
 	Name string `json:"name"`
 }
 
-// Action is something a person can do next, or has done.
+// Action is a possible or completed action.
 type Action struct {
 	ID    int64  `json:"id"`
 	Name  string `json:"name"`
 	Title string `json:"title"`
 }
 
-// checkKind says what a check looks at and what the individual does for it.
+// checkKind defines a kind of check.
 type checkKind struct {
 	name, title string
 	action      Action
@@ -85,7 +85,9 @@ var references = References{
 		{"AU", "Australia"}, {"DE", "Germany"}, {"FR", "France"}, {"GB", "United Kingdom"}, {"US", "United States"},
 	},
 	DocumentTypes: []DocumentType{
-		{31, "passport", "Passport"}, {32, "driving_licence", "Driving licence"}, {38, "national_id", "National identity card"},
+		{31, "passport", "Passport"},
+		{32, "driving_licence", "Driving licence"},
+		{38, "national_id", "National identity card"},
 	},
 }
 

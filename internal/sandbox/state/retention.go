@@ -13,11 +13,11 @@ const (
 	archivedRetention = 365 * 24 * time.Hour
 )
 
-// retentionRule is the part of a dialect that decides when applications go.
+// retentionRule is the part of a dialect that decides when applications expire.
 type retentionRule struct{ start, archived string }
 
-func retentionRuleOf(spoken dialect.Dialect) retentionRule {
-	return retentionRule{spoken.RetentionStart, spoken.ArchivedRetention}
+func retentionRuleOf(d dialect.Dialect) retentionRule {
+	return retentionRule{d.RetentionStart, d.ArchivedRetention}
 }
 
 func (r retentionRule) expiry(app *application) time.Time {
@@ -31,9 +31,8 @@ func (r retentionRule) expiry(app *application) time.Time {
 	return start.Add(kept)
 }
 
-// expire removes what is too old. To look at every application in every step
-// would be slow, so it remembers when the next one can be due: at the expiry of
-// one of them, or earlier.
+// expire removes the expired applications. Checking all of them each time would be
+// slow, so nextExpiry is a lower bound of the next expiry.
 func (a *Account) expire() {
 	now, rule := a.clock.Now(), retentionRuleOf(a.dialect.Get())
 	if rule == a.rule && (a.nextExpiry.IsZero() || now.Before(a.nextExpiry)) {
@@ -42,31 +41,31 @@ func (a *Account) expire() {
 	a.rule, a.nextExpiry = rule, time.Time{}
 	for _, app := range a.applications {
 		if expiry := rule.expiry(app); now.Before(expiry) {
-			a.expireBy(expiry)
+			a.scheduleExpiry(expiry)
 		} else {
 			a.remove(app, dialect.DeletedFreedByExpiry)
 		}
 	}
 }
 
-func (a *Account) expireBy(expiry time.Time) {
+func (a *Account) scheduleExpiry(expiry time.Time) {
 	if a.nextExpiry.IsZero() || expiry.Before(a.nextExpiry) {
 		a.nextExpiry = expiry
 	}
 }
 
-// remove forgets an application. Its references are free if all removals free
-// them, or if this kind of removal does.
+// remove removes an application. The dialect decides whether this kind of removal
+// frees its references.
 func (a *Account) remove(app *application, freedBy string) {
 	rule := a.dialect.Get().DeletedReferences
 	reserved := rule != "" && rule != freedBy
 	delete(a.applications, app.ID)
 	if app.Reference != nil {
-		a.references.leave(*app.Reference, app, reserved)
+		a.references.remove(*app.Reference, app, reserved)
 	}
-	for _, person := range app.people {
+	for _, person := range app.individuals {
 		delete(a.individuals, person.ID)
-		a.individualReferences.leave(person.Reference, app, reserved)
+		a.individualReferences.remove(person.Reference, app, reserved)
 		for _, c := range person.checks {
 			delete(a.checks, c.ID)
 		}

@@ -24,12 +24,12 @@ var (
 
 // States of an individual: our reading.
 var (
-	personCreated    = Status{102, "created"}
-	personInvited    = Status{103, "invited"}
-	personInProgress = Status{107, "in progress"}
-	personInReview   = Status{111, "in review"}
-	personCompleted  = Status{114, "completed"}
-	personFailed     = Status{118, "failed"}
+	individualCreated    = Status{102, "created"}
+	individualInvited    = Status{103, "invited"}
+	individualInProgress = Status{107, "in progress"}
+	individualInReview   = Status{111, "in review"}
+	individualCompleted  = Status{114, "completed"}
+	individualFailed     = Status{118, "failed"}
 )
 
 // States of a check. The interface names the manual ones.

@@ -8,20 +8,20 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
-// Subscription asks for webhook calls to a URL.
+// Subscription is a webhook subscription.
 type Subscription struct {
 	ID  int64
 	URL string
-	// Events limits the calls to these kinds; empty means all.
+	// Events limits the deliveries to these events; empty means all.
 	Events []string
-	// ApplicationID limits the calls to one application; 0 means all.
+	// ApplicationID limits the deliveries to one application; 0 means all.
 	ApplicationID int64
-	// Others are the other members of the request, kept as they came.
+	// Others are the other members of the request, unchanged.
 	Others map[string]json.RawMessage
 }
 
-// Notice is one webhook call that is due.
-type Notice struct {
+// Notification is one webhook delivery to send.
+type Notification struct {
 	SubscriptionID int64
 	URL            string
 	Event          string
@@ -29,8 +29,8 @@ type Notice struct {
 	Payload        Payload
 }
 
-// Payload is the body of a webhook call. Its shape is not documented: this is
-// our reading. It holds ids and the application's reference, nothing personal.
+// Payload is the body of a webhook delivery. Its shape is our reading. It has ids and
+// the application's reference, and no personal data.
 type Payload struct {
 	Event        string    `json:"event"`
 	Time         time.Time `json:"time"`
@@ -38,22 +38,22 @@ type Payload struct {
 	IndividualID int64     `json:"individual_id,omitempty"`
 }
 
-// Subject is the application that a webhook call is about.
+// Subject is the application of a webhook delivery.
 type Subject struct {
 	ID        int64   `json:"id"`
 	Reference *string `json:"reference"`
 	Status    Status  `json:"status"`
 }
 
-// Subscribe adds a subscription and returns it with its id. The application
-// does not have to exist: our reading.
+// Subscribe adds a subscription and returns it with its id. The application need
+// not exist: our reading.
 func (a *Account) Subscribe(s Subscription) (Subscription, error) {
-	defer a.begin()()
+	defer a.lock()()
 	same := func(other Subscription) bool { return other.URL == s.URL && other.ApplicationID == s.ApplicationID }
 	if slices.ContainsFunc(a.subscriptions, same) {
 		switch a.dialect.Get().SubscribeTwice {
 		case dialect.SubscribeTwiceRefused:
-			return Subscription{}, &RefusedError{Reason: "there is a subscription of this URL already"}
+			return Subscription{}, &RefusedError{Reason: "this URL already has a subscription"}
 		case dialect.SubscribeTwiceReplaced:
 			a.subscriptions = slices.DeleteFunc(a.subscriptions, same)
 		}
@@ -65,7 +65,7 @@ func (a *Account) Subscribe(s Subscription) (Subscription, error) {
 
 // Subscriptions returns the subscriptions of one application, oldest first.
 func (a *Account) Subscriptions(applicationID int64) []Subscription {
-	defer a.begin()()
+	defer a.lock()()
 	return slices.DeleteFunc(slices.Clone(a.subscriptions), func(s Subscription) bool {
 		return s.ApplicationID != applicationID
 	})
@@ -77,9 +77,9 @@ func (a *Account) unsubscribe(applicationID int64) {
 	})
 }
 
-func (a *Account) announce(person *individual) {
-	if person.done() && !person.announced {
-		person.announced = true
+func (a *Account) publishCompletion(person *individual) {
+	if person.done() && !person.completionPublished {
+		person.completionPublished = true
 		a.publish(person.application, "individual.completed", person.ID)
 	}
 }
@@ -90,7 +90,7 @@ func (a *Account) publish(app *application, event string, individualID int64) {
 		if !wanted || s.ApplicationID != 0 && s.ApplicationID != app.ID {
 			continue
 		}
-		a.notify(Notice{
+		a.notify(Notification{
 			SubscriptionID: s.ID, URL: s.URL, Event: event, ApplicationID: app.ID,
 			Payload: Payload{
 				Event: event, Time: a.clock.Now(), IndividualID: individualID,

@@ -8,30 +8,31 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// Applications returns every application in short, oldest first.
+// Applications returns every application in short form, oldest first.
 func (a *Account) Applications() []control.Application {
-	defer a.begin()()
+	defer a.lock()()
 	summaries := make([]control.Application, 0, len(a.applications))
-	for _, app := range a.oldestFirst() {
+	for _, app := range a.applicationsByAge() {
 		summaries = append(summaries, a.summary(app))
 	}
 	return summaries
 }
 
-func (a *Account) oldestFirst() []*application {
-	return slices.SortedFunc(maps.Values(a.applications), func(x, y *application) int { return x.number - y.number })
+func (a *Account) applicationsByAge() []*application {
+	bySequence := func(x, y *application) int { return x.sequence - y.sequence }
+	return slices.SortedFunc(maps.Values(a.applications), bySequence)
 }
 
 func (a *Account) summary(app *application) control.Application {
 	short := control.Application{
 		ID: app.ID, Name: app.Name, MandateType: app.MandateType.Name, State: app.Status.Name, Archived: app.Archived,
 		CreatedTime: app.created, ExpiryTime: a.rule.expiry(app),
-		Individuals: make([]control.Individual, 0, len(app.people)),
+		Individuals: make([]control.Individual, 0, len(app.individuals)),
 	}
 	if app.Reference != nil {
 		short.Reference = *app.Reference
 	}
-	for _, person := range app.people {
+	for _, person := range app.individuals {
 		one := control.Individual{
 			ID: person.ID, Name: person.fullName(), Email: person.Email, Reference: person.Reference,
 			State: person.status().Name, TermsAccepted: person.TermsAccepted, ActionsCompleted: len(person.actions) > 0,

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// Tokens are the bearer tokens that were handed out. They are safe for concurrent use.
+// Tokens are the issued bearer tokens. They are safe for concurrent use.
 type Tokens struct {
 	clock *Clock
 
@@ -14,18 +14,18 @@ type Tokens struct {
 	expiry map[string]time.Time
 }
 
-// NewTokens returns an empty set whose tokens end by clock.
+// NewTokens returns an empty set whose tokens expire on the clock.
 func NewTokens(clock *Clock) *Tokens {
 	return &Tokens{clock: clock, expiry: map[string]time.Time{}}
 }
 
-// Issue makes a token that is good for lifetime. alone makes the ones before it invalid.
-func (t *Tokens) Issue(lifetime time.Duration, alone bool) string {
+// Issue returns a new token. revokeOthers revokes the older ones.
+func (t *Tokens) Issue(lifetime time.Duration, revokeOthers bool) string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.clock.Now()
 	for token, expiry := range t.expiry {
-		if alone || !now.Before(expiry) {
+		if revokeOthers || !now.Before(expiry) {
 			delete(t.expiry, token)
 		}
 	}
@@ -34,7 +34,7 @@ func (t *Tokens) Issue(lifetime time.Duration, alone bool) string {
 	return token
 }
 
-// Valid is true if the token was issued and is neither expired nor revoked.
+// Valid is true if the token is neither expired nor revoked.
 func (t *Tokens) Valid(token string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -42,7 +42,7 @@ func (t *Tokens) Valid(token string) bool {
 	return ok && t.clock.Now().Before(expiry)
 }
 
-// Revoke makes every token invalid and returns how many there were.
+// Revoke revokes every token and returns how many there were.
 func (t *Tokens) Revoke() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

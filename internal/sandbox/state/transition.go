@@ -4,7 +4,7 @@ import "github.com/mandate-io/idv/internal/sandbox/dialect"
 
 // Archive marks an application as archived.
 func (a *Account) Archive(id int64) (Application, error) {
-	defer a.begin()()
+	defer a.lock()()
 	app, ok := a.applications[id]
 	switch {
 	case !ok:
@@ -14,7 +14,7 @@ func (a *Account) Archive(id int64) (Application, error) {
 		a.touch(app)
 		a.publish(app, "application.archived", 0)
 	case a.dialect.Get().RepeatedArchive == dialect.RepeatedArchiveRefused:
-		return Application{}, &RefusedError{Reason: "the application is archived already"}
+		return Application{}, &RefusedError{Reason: "the application is already archived"}
 	}
 	return a.view(app), nil
 }
@@ -30,52 +30,53 @@ func (a *Account) Reject(id int64) (Application, error) {
 }
 
 func (a *Account) conclude(id int64, outcome Status) (Application, error) {
-	defer a.begin()()
+	defer a.lock()()
 	app, ok := a.applications[id]
 	if !ok {
 		return Application{}, ErrNotFound
 	}
-	spoken := a.dialect.Get()
+	d := a.dialect.Get()
 	switch {
-	case app.Archived && spoken.ArchivedTransition == dialect.ArchivedTransitionRefused:
+	case app.Archived && d.ArchivedTransition == dialect.ArchivedTransitionRefused:
 		return Application{}, &RefusedError{Reason: "the application is archived"}
-	case app.Status == outcome && spoken.RepeatedTransition == dialect.RepeatedTransitionOK:
+	case app.Status == outcome && d.RepeatedTransition == dialect.RepeatedTransitionOK:
 		return a.view(app), nil
 	case app.Status != statusInReview:
 		return Application{}, &RefusedError{Reason: "the application is not in review"}
 	case outcome == statusCompleted && a.undecided(app):
 		return Application{}, &RefusedError{
-			Reason: "the application has checks that wait for a decision", Undecided: true,
+			Reason: "the application has checks in review", Undecided: true,
 		}
 	}
-	a.enter(app, outcome)
+	a.setStatus(app, outcome)
 	return a.view(app), nil
 }
 
-// settle moves an application to the state that its individuals have brought it to.
-func (a *Account) settle(app *application) {
+// updateStatus derives the state of an application from its individuals.
+func (a *Account) updateStatus(app *application) {
 	if app.Status.final() {
 		return
 	}
-	started, done, passed := false, true, true
-	for _, person := range app.people {
+	started := false
+	done, passed := true, true
+	for _, person := range app.individuals {
 		started = started || person.TermsAccepted
 		done = done && person.done()
-		passed = passed && person.status() == personCompleted
-		a.announce(person)
+		passed = passed && person.status() == individualCompleted
+		a.publishCompletion(person)
 	}
 	switch {
-	case done || app.first == statusInReview:
-		a.enter(app, statusInReview)
-	case started || app.Status != app.first:
-		a.enter(app, statusInProgress)
+	case done || app.initialStatus == statusInReview:
+		a.setStatus(app, statusInReview)
+	case started || app.Status != app.initialStatus:
+		a.setStatus(app, statusInProgress)
 	}
 	if passed && a.dialect.Get().Completion == dialect.CompletionByItself {
-		a.enter(app, statusCompleted)
+		a.setStatus(app, statusCompleted)
 	}
 }
 
-func (a *Account) enter(app *application, status Status) {
+func (a *Account) setStatus(app *application, status Status) {
 	if app.Status != status {
 		app.Status = status
 		a.touch(app)
@@ -83,18 +84,18 @@ func (a *Account) enter(app *application, status Status) {
 	}
 }
 
-// touch notes that an application changed. The clock may have been set back since it last did.
+// touch sets the time of the last change. The clock can have been set back since the previous one.
 func (a *Account) touch(app *application) {
 	app.changed = a.clock.Now()
-	a.expireBy(a.rule.expiry(app))
+	a.scheduleExpiry(a.rule.expiry(app))
 }
 
-// undecided is true if a check of the application keeps it from being completed.
+// undecided is true if a check in review blocks complete.
 func (a *Account) undecided(app *application) bool {
 	if a.dialect.Get().UndecidedChecks == dialect.UndecidedAllow {
 		return false
 	}
-	for _, person := range app.people {
+	for _, person := range app.individuals {
 		if person.count(checkInReview) > 0 {
 			return true
 		}

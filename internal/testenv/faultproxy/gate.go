@@ -6,54 +6,54 @@ import (
 	"sync"
 )
 
-// Gate lets things pass, or holds them until it is opened again. Its zero value is open.
+// Gate pauses and resumes a stream. The zero value does not pause it.
 type Gate struct {
-	mu   sync.Mutex
-	open chan struct{} // nil while it is open; closed when it opens
+	mu      sync.Mutex
+	resumed chan struct{} // nil unless paused; closed by Resume
 }
 
-// Hold closes the gate.
-func (g *Gate) Hold() {
+// Pause stops the data until Resume.
+func (g *Gate) Pause() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.open == nil {
-		g.open = make(chan struct{})
+	if g.resumed == nil {
+		g.resumed = make(chan struct{})
 	}
 }
 
-// Release opens the gate, and lets pass what waits.
-func (g *Gate) Release() {
+// Resume lets the data go on.
+func (g *Gate) Resume() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.open != nil {
-		close(g.open)
-		g.open = nil
+	if g.resumed != nil {
+		close(g.resumed)
+		g.resumed = nil
 	}
 }
 
 func (g *Gate) wait(ctx context.Context) error {
 	g.mu.Lock()
-	open := g.open
+	resumed := g.resumed
 	g.mu.Unlock()
-	if open == nil {
+	if resumed == nil {
 		return nil
 	}
 	select {
-	case <-open:
+	case <-resumed:
 		return nil
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
 
-// gated holds what was read until the gate is open: a read that began before the gate closed ends behind it.
-type gated struct {
+// gatedReader returns what it read when the gate is not paused, even if the read started before the pause.
+type gatedReader struct {
 	io.ReadCloser
 	gate    *Gate
 	context context.Context //nolint:containedctx // io.Reader has none
 }
 
-func (r *gated) Read(p []byte) (int, error) {
+func (r *gatedReader) Read(p []byte) (int, error) {
 	n, err := r.ReadCloser.Read(p)
 	if waitErr := r.gate.wait(r.context); waitErr != nil {
 		return 0, waitErr

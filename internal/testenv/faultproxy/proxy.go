@@ -1,6 +1,5 @@
-// Package faultproxy stands between a client and a server and lets happen, to requests that a test chooses, what happens
-// on networks: they do not arrive, their answers do not, somebody else answers, all of it comes late, or twice. Whoever
-// uses it decides for each request, and sees what became of it.
+// Package faultproxy is a proxy between a client and a server that injects network faults into the requests that a test
+// selects: it drops, delays, duplicates or replaces requests and responses.
 package faultproxy
 
 import (
@@ -18,74 +17,74 @@ import (
 	"net/url"
 )
 
-// Request is one that has arrived whole.
+// Request is a request that the proxy has received completely.
 type Request struct {
 	Method string
 	Path   string
 	Body   []byte
-	// Epoch is what Options.Epoch said when the connection was accepted.
+	// Epoch is the result of Options.Epoch when the proxy accepted the connection.
 	Epoch int
 }
 
-// Answer to a request.
-type Answer struct {
+// Response is the response to a request.
+type Response struct {
 	Status int
 	Header http.Header
 	Body   []byte
 }
 
-// Cut says where the connection of a request ends.
-type Cut int
+// Drop selects what is lost when the proxy closes the connection of a request.
+type Drop int
 
-// The places. After is after the server has answered and before the client hears of it.
+// DropRequest closes the connection before the server gets the request, DropResponse after the server has responded.
 const (
-	Nowhere Cut = iota
-	Before
-	After
+	DropNothing Drop = iota
+	DropRequest
+	DropResponse
 )
 
-// Course is what becomes of a request. The zero value forwards it, and its answer.
-type Course struct {
-	// Before is called first. The request waits for it.
-	Before func()
-	// Instead, if set, is answered in place of the server, which does not see the request.
-	Instead *Answer
-	// Cut ends the connection without an answer.
-	Cut Cut
-	// Twice sends the request to the server a second time, and answers with that answer.
-	Twice bool
-	// After is called with the server's answer, before the client hears of it: Status is 0 if there was none.
-	After func(Answer)
+// Fault is a fault to inject into a request. The zero value forwards the request and the response.
+type Fault struct {
+	// OnRequest runs first. The request waits for it.
+	OnRequest func()
+	// Replace, if set, is the response. The server does not get the request.
+	Replace *Response
+	// Drop closes the connection without a response.
+	Drop Drop
+	// Duplicate sends the request to the server twice. The client gets the second response.
+	Duplicate bool
+	// OnResponse runs with the server's response, before the client gets it. Status is 0 if there was none.
+	OnResponse func(Response)
 }
 
 // Options of a Proxy.
 type Options struct {
 	// Target is the URL of the server.
 	Target string
-	// Transport connects to it. Credentials for it, if any, are the transport's: the proxy itself asks nobody for any.
+	// Transport sends requests to Target, with its own credentials. The proxy itself needs none.
 	Transport http.RoundTripper
-	// Judge decides what becomes of each request. It is called concurrently, but not for watches.
-	Judge func(Request) Course
-	// Epoch is asked whenever a connection is accepted. Optional.
+	// Inject returns the fault for a request. It runs concurrently, and not for watches.
+	Inject func(Request) Fault
+	// Epoch runs for each accepted connection. Optional.
 	Epoch func() int
-	// Secure makes it listen with TLS and speak HTTP/2, with a certificate authority of its own.
-	Secure bool
+	// TLS makes the proxy serve HTTP/2 over TLS, with its own certificate authority.
+	TLS bool
 }
 
 // Proxy is a server on loopback.
 type Proxy struct {
 	// URL of the proxy, without a path.
 	URL string
-	// CA is the certificate authority in PEM, nil without Options.Secure.
+	// CA is the certificate authority in PEM, nil without Options.TLS.
 	CA []byte
-	// Watches holds what the server streams: the answers to GETs with ?watch=true.
+	// Watches can pause what the server streams: the responses to GETs with ?watch=true.
 	Watches Gate
 
 	options  Options
 	target   *url.URL
 	server   *httptest.Server
 	stream   *httputil.ReverseProxy
-	accepted roll
+	accepted acceptedConnections
 }
 
 type epochKey struct{}
@@ -103,12 +102,12 @@ func New(options Options) (*Proxy, error) {
 		FlushInterval: -1,
 		ErrorLog:      log.New(io.Discard, "", 0), // streams end with their clients
 		ModifyResponse: func(response *http.Response) error {
-			response.Body = &gated{response.Body, &p.Watches, response.Request.Context()}
+			response.Body = &gatedReader{response.Body, &p.Watches, response.Request.Context()}
 			return nil
 		},
 	}
 	p.server = httptest.NewUnstartedServer(p)
-	p.server.Config.ErrorLog = log.New(io.Discard, "", 0) // and so do connections with those who are killed
+	p.server.Config.ErrorLog = log.New(io.Discard, "", 0) // and connections end with killed clients
 	p.server.Config.ConnContext = func(ctx context.Context, connection net.Conn) context.Context {
 		if options.Epoch != nil {
 			ctx = context.WithValue(ctx, epochKey{}, options.Epoch())
@@ -116,7 +115,7 @@ func New(options Options) (*Proxy, error) {
 		p.accepted.add(connection.RemoteAddr().String())
 		return ctx
 	}
-	if options.Secure {
+	if options.TLS {
 		p.server.EnableHTTP2 = true
 		p.server.StartTLS()
 		p.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.server.Certificate().Raw})
@@ -127,10 +126,10 @@ func New(options Options) (*Proxy, error) {
 	return p, nil
 }
 
-// CatchUp returns when every connection that was made before has been accepted. A client that was killed may leave some
-// behind that wait for it, and whose epoch would otherwise be its successor's.
-func (p *Proxy) CatchUp(ctx context.Context) error {
-	return p.accepted.await(func() (string, error) {
+// WaitForConnections returns when the proxy has accepted every connection that was made before. A killed client can
+// leave connections that are not accepted yet. Without this wait they would get the epoch of its successor.
+func (p *Proxy) WaitForConnections(ctx context.Context) error {
+	return p.accepted.wait(func() (string, error) {
 		connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", p.server.Listener.Addr().String())
 		if err != nil {
 			return "", err
@@ -140,9 +139,9 @@ func (p *Proxy) CatchUp(ctx context.Context) error {
 	})
 }
 
-// Close ends all connections and waits for what is under way.
+// Close closes all connections and waits for running requests.
 func (p *Proxy) Close() {
-	p.Watches.Release()
+	p.Watches.Resume()
 	p.accepted.close()
 	p.server.CloseClientConnections()
 	p.server.Close()
@@ -156,33 +155,33 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
-		cut(w)
+		abort(w)
 	}
 	epoch, _ := r.Context().Value(epochKey{}).(int)
-	course := p.options.Judge(Request{Method: r.Method, Path: r.URL.Path, Body: body, Epoch: epoch})
-	if course.Before != nil {
-		course.Before()
+	fault := p.options.Inject(Request{Method: r.Method, Path: r.URL.Path, Body: body, Epoch: epoch})
+	if fault.OnRequest != nil {
+		fault.OnRequest()
 	}
-	if course.Cut == Before {
-		cut(w)
+	if fault.Drop == DropRequest {
+		abort(w)
 	}
-	answer, err := p.answer(r, body, &course)
-	if course.After != nil {
-		course.After(answer)
+	response, err := p.respond(r, body, &fault)
+	if fault.OnResponse != nil {
+		fault.OnResponse(response)
 	}
-	if course.Cut == After || err != nil {
-		cut(w)
+	if fault.Drop == DropResponse || err != nil {
+		abort(w)
 	}
-	maps.Copy(w.Header(), answer.Header)
-	w.WriteHeader(answer.Status)
-	_, _ = w.Write(answer.Body)
+	maps.Copy(w.Header(), response.Header)
+	w.WriteHeader(response.Status)
+	_, _ = w.Write(response.Body)
 }
 
-func (p *Proxy) answer(r *http.Request, body []byte, course *Course) (Answer, error) {
-	if course.Instead != nil {
-		return *course.Instead, nil
+func (p *Proxy) respond(r *http.Request, body []byte, fault *Fault) (Response, error) {
+	if fault.Replace != nil {
+		return *fault.Replace, nil
 	}
-	if course.Twice {
+	if fault.Duplicate {
 		if first, err := p.forward(r, body); err != nil {
 			return first, err
 		}
@@ -190,39 +189,41 @@ func (p *Proxy) answer(r *http.Request, body []byte, course *Course) (Answer, er
 	return p.forward(r, body)
 }
 
-// forward is not cut short when the client goes away: a server that has begun does not notice either.
-func (p *Proxy) forward(r *http.Request, body []byte) (Answer, error) {
+// forward completes even if the client is gone, as a server that has received a request does.
+func (p *Proxy) forward(r *http.Request, body []byte) (Response, error) {
 	request := r.Clone(context.WithoutCancel(r.Context()))
-	request.URL.Scheme, request.URL.Host, request.Host, request.RequestURI = p.target.Scheme, p.target.Host, "", ""
-	request.Header.Del("Accept-Encoding") // or the transport would leave the answer compressed
-	request.Body, request.GetBody, request.ContentLength = http.NoBody, nil, int64(len(body))
+	request.URL.Scheme, request.URL.Host = p.target.Scheme, p.target.Host
+	request.Host, request.RequestURI = "", ""
+	request.Header.Del("Accept-Encoding") // or the transport would not decompress the response
+	request.Body, request.GetBody = http.NoBody, nil
+	request.ContentLength = int64(len(body))
 	if len(body) > 0 {
 		request.Body = io.NopCloser(bytes.NewReader(body))
 	}
 	response, err := p.options.Transport.RoundTrip(request)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	defer response.Body.Close()
 	content, err := io.ReadAll(response.Body)
 	if err != nil {
-		return Answer{}, err
+		return Response{}, err
 	}
 	response.Header.Del("Content-Length")
-	return Answer{Status: response.StatusCode, Header: response.Header, Body: content}, nil
+	return Response{Status: response.StatusCode, Header: response.Header, Body: content}, nil
 }
 
-// cut ends the connection, with a TCP reset, or the stream where a connection has many. It does not return.
-func cut(w http.ResponseWriter) {
+// abort resets the TCP connection, or aborts the stream on HTTP/2. It does not return.
+func abort(w http.ResponseWriter) {
 	if hijacker, ok := w.(http.Hijacker); ok {
 		if connection, _, err := hijacker.Hijack(); err == nil {
-			reset(connection)
+			resetConnection(connection)
 		}
 	}
 	panic(http.ErrAbortHandler)
 }
 
-func reset(connection net.Conn) {
+func resetConnection(connection net.Conn) {
 	if encrypted, ok := connection.(*tls.Conn); ok {
 		connection = encrypted.NetConn()
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/mandate-io/idv/internal/testenv/faultproxy"
 )
 
-// server counts what reaches it, and streams a line a request to who watches.
+// server counts its requests, and streams the responses to watches.
 type server struct {
 	*httptest.Server
 	requests atomic.Int32
@@ -41,7 +41,9 @@ func post(t *testing.T, proxy *faultproxy.Proxy) (int, string, error) {
 	t.Helper()
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(proxy.CA)
-	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true}
+	transport := &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: pool, MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true,
+	}
 	defer transport.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, proxy.URL+"/x", strings.NewReader("body"))
 	if err != nil {
@@ -57,62 +59,65 @@ func post(t *testing.T, proxy *faultproxy.Proxy) (int, string, error) {
 	return response.StatusCode, string(body), err
 }
 
-func TestCourses(t *testing.T) {
+func TestFaults(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		course   faultproxy.Course
+		fault    faultproxy.Fault
 		requests int32
-		status   int // 0: no answer
+		status   int // 0: no response
 		body     string
 	}{
-		"nothing":    {requests: 1, status: 200, body: "got body"},
-		"cut before": {course: faultproxy.Course{Cut: faultproxy.Before}},
-		"cut after":  {course: faultproxy.Course{Cut: faultproxy.After}, requests: 1},
-		"twice":      {course: faultproxy.Course{Twice: true}, requests: 2, status: 200, body: "got body"},
-		"instead":    {course: faultproxy.Course{Instead: &faultproxy.Answer{Status: 503, Body: []byte("no")}}, status: 503, body: "no"},
+		"nothing":          {requests: 1, status: 200, body: "got body"},
+		"request dropped":  {fault: faultproxy.Fault{Drop: faultproxy.DropRequest}},
+		"response dropped": {fault: faultproxy.Fault{Drop: faultproxy.DropResponse}, requests: 1},
+		"duplicated":       {fault: faultproxy.Fault{Duplicate: true}, requests: 2, status: 200, body: "got body"},
+		"replaced": {
+			fault:  faultproxy.Fault{Replace: &faultproxy.Response{Status: 503, Body: []byte("no")}},
+			status: 503, body: "no",
+		},
 	}
-	for name, c := range cases {
+	for name, tc := range cases {
 		for protocol, secure := range map[string]bool{"HTTP/1.1": false, "HTTP/2 with TLS": true} {
 			t.Run(name+" over "+protocol, func(t *testing.T) {
 				t.Parallel()
 				s := newServer(t)
 				proxy, err := faultproxy.New(faultproxy.Options{
-					Target: s.URL, Transport: s.Client().Transport, Secure: secure,
-					Judge: func(faultproxy.Request) faultproxy.Course { return c.course },
+					Target: s.URL, Transport: s.Client().Transport, TLS: secure,
+					Inject: func(faultproxy.Request) faultproxy.Fault { return tc.fault },
 				})
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer proxy.Close()
 				status, body, err := post(t, proxy)
-				if (err != nil) != (c.status == 0) || status != c.status || body != c.body {
-					t.Errorf("answered %d %q, %v; want %d %q", status, body, err, c.status, c.body)
+				if (err != nil) != (tc.status == 0) || status != tc.status || body != tc.body {
+					t.Errorf("got %d %q, %v; want %d %q", status, body, err, tc.status, tc.body)
 				}
-				if got := s.requests.Load(); got != c.requests {
-					t.Errorf("%d requests reached the server, want %d", got, c.requests)
+				if got := s.requests.Load(); got != tc.requests {
+					t.Errorf("%d requests reached the server, want %d", got, tc.requests)
 				}
 			})
 		}
 	}
 }
 
-// The hooks see the request and the server's answer, and the epoch in which the connection was made.
+// The hooks get the request, the server's response and the epoch of the connection.
 func TestHooks(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	var (
-		order  []string
-		epoch  atomic.Int32
-		judged faultproxy.Request
+		hooks []string
+		epoch atomic.Int32
+		seen  faultproxy.Request
 	)
 	epoch.Store(7)
 	proxy, err := faultproxy.New(faultproxy.Options{
 		Target: s.URL, Transport: s.Client().Transport, Epoch: func() int { return int(epoch.Load()) },
-		Judge: func(r faultproxy.Request) faultproxy.Course {
-			judged = r
-			return faultproxy.Course{
-				Before: func() { order = append(order, "before") },
-				After:  func(a faultproxy.Answer) { order = append(order, "after "+string(a.Body)) },
+		Inject: func(r faultproxy.Request) faultproxy.Fault {
+			seen = r
+			return faultproxy.Fault{
+				OnRequest:  func() { hooks = append(hooks, "before") },
+				OnResponse: func(a faultproxy.Response) { hooks = append(hooks, "after "+string(a.Body)) },
 			}
 		},
 	})
@@ -120,22 +125,22 @@ func TestHooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer proxy.Close()
-	if err := proxy.CatchUp(t.Context()); err != nil {
+	if err := proxy.WaitForConnections(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	if _, _, err := post(t, proxy); err != nil {
 		t.Fatal(err)
 	}
-	if got := strings.Join(order, ", "); got != "before, after got body" {
+	if got := strings.Join(hooks, ", "); got != "before, after got body" {
 		t.Errorf("the hooks were called as %q", got)
 	}
-	if judged.Method != http.MethodPost || judged.Path != "/x" || string(judged.Body) != "body" || judged.Epoch != 7 {
-		t.Errorf("judged was %+v", judged)
+	if seen.Method != http.MethodPost || seen.Path != "/x" || string(seen.Body) != "body" || seen.Epoch != 7 {
+		t.Errorf("the proxy saw %+v", seen)
 	}
 }
 
-// What a watch is sent while watches are held arrives when they are released, and not before.
-func TestWatchesAreHeld(t *testing.T) {
+// What the server streams during a pause arrives after it.
+func TestPausedWatches(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
 	proxy, err := faultproxy.New(faultproxy.Options{Target: s.URL, Transport: s.Client().Transport})
@@ -143,12 +148,12 @@ func TestWatchesAreHeld(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer proxy.Close()
-	proxy.Watches.Hold()
-	ctx, end := context.WithCancel(t.Context())
-	defer end()
-	line := make(chan string)
+	proxy.Watches.Pause()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	received := make(chan string)
 	go func() {
-		defer close(line)
+		defer close(received)
 		request, err := http.NewRequestWithContext(ctx, http.MethodGet, proxy.URL+"/?watch=true", http.NoBody)
 		if err != nil {
 			return
@@ -160,7 +165,7 @@ func TestWatchesAreHeld(t *testing.T) {
 		defer response.Body.Close()
 		text := make([]byte, 4)
 		_, _ = io.ReadFull(response.Body, text)
-		line <- string(text)
+		received <- string(text)
 	}()
 	for s.requests.Load() == 0 {
 		select {
@@ -170,29 +175,29 @@ func TestWatchesAreHeld(t *testing.T) {
 		}
 	}
 	select {
-	case got := <-line:
-		t.Errorf("%q came through a gate that is closed", got)
-	case <-time.After(50 * time.Millisecond): // long enough for a line that nobody holds
+	case got := <-received:
+		t.Errorf("%q arrived during the pause", got)
+	case <-time.After(50 * time.Millisecond): // long enough without a pause
 	}
-	proxy.Watches.Release()
-	if got := <-line; got != "got " {
-		t.Errorf("%q came when the gate opened", got)
+	proxy.Watches.Resume()
+	if got := <-received; got != "got " {
+		t.Errorf("%q arrived after the pause", got)
 	}
 }
 
-// A frozen link keeps its connections, and what was sent meanwhile arrives when it thaws.
-func TestLink(t *testing.T) {
+// A pause keeps the connections. What was sent during it arrives after it.
+func TestTCPProxy(t *testing.T) {
 	t.Parallel()
 	s := newServer(t)
-	link, err := faultproxy.NewLink(s.Listener.Addr().String())
+	proxy, err := faultproxy.NewTCPProxy(s.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer link.Close()
+	defer proxy.Close()
 	transport := &http.Transport{}
 	defer transport.CloseIdleConnections()
 	get := func() error {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+link.Address, http.NoBody)
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+proxy.Address, http.NoBody)
 		if err != nil {
 			return err
 		}
@@ -207,15 +212,15 @@ func TestLink(t *testing.T) {
 	if err := get(); err != nil {
 		t.Fatal(err)
 	}
-	link.Freeze()
+	proxy.Pause()
 	done := make(chan error, 1)
 	go func() { done <- get() }()
 	select {
 	case err := <-done:
-		t.Errorf("a request went through a frozen link (%v)", err)
-	case <-time.After(50 * time.Millisecond): // long enough for a request that nothing holds
+		t.Errorf("a request succeeded during the pause (%v)", err)
+	case <-time.After(50 * time.Millisecond): // long enough without a pause
 	}
-	link.Thaw()
+	proxy.Resume()
 	if err := <-done; err != nil {
 		t.Error(err)
 	}

@@ -10,35 +10,35 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
-// overtaken is how long a call waits that later ones are to overtake.
-const overtaken = time.Second
+// reorderDelay is how long a delivery waits so that later ones come first.
+const reorderDelay = time.Second
 
-// deliver makes the webhook call of a notice, as the dialect has it.
-func (s *Service) deliver(notice state.Notice) {
-	spoken := s.dialect.Get()
-	body, contentType := webhookBody(notice.Payload, spoken)
-	call := delivery.Call{
-		SubscriptionID: notice.SubscriptionID, URL: notice.URL, Event: notice.Event,
-		ApplicationID: notice.ApplicationID, Body: body, ContentType: contentType,
+// deliver sends a notification as the dialect says.
+func (s *Service) deliver(notification state.Notification) {
+	d := s.dialect.Get()
+	body, contentType := webhookBody(notification.Payload, d)
+	request := delivery.Request{
+		SubscriptionID: notification.SubscriptionID, URL: notification.URL, Event: notification.Event,
+		ApplicationID: notification.ApplicationID, Body: body, ContentType: contentType,
 	}
-	switch spoken.Deliveries {
+	switch d.Deliveries {
 	case dialect.DeliveriesNever:
 		return
 	case dialect.DeliveriesTwice:
-		s.queue.Enqueue(call)
+		s.queue.Enqueue(request)
 	case dialect.DeliveriesOutOfOrder:
-		call.OvertakenFor = overtaken
+		request.ReorderDelay = reorderDelay
 	}
-	s.queue.Enqueue(call)
+	s.queue.Enqueue(request)
 }
 
-func webhookBody(p state.Payload, spoken dialect.Dialect) (body []byte, contentType string) {
+func webhookBody(p state.Payload, d dialect.Dialect) (body []byte, contentType string) {
 	var content any = p
 	reference := ""
 	if p.Application.Reference != nil {
 		reference = *p.Application.Reference
 	}
-	switch spoken.DeliveryShape {
+	switch d.DeliveryShape {
 	case dialect.DeliveryFlat:
 		content = map[string]any{
 			"event_type": p.Event, "occurred_at": p.Time, "mandate_id": p.Application.ID,
@@ -47,19 +47,20 @@ func webhookBody(p state.Payload, spoken dialect.Dialect) (body []byte, contentT
 	case dialect.DeliveryWrapped:
 		content = map[string]any{"type": p.Event, "data": p}
 	case dialect.DeliveryStringIDs:
-		spoken.IDs = dialect.IDsString
+		d.IDs = dialect.IDsString
 	case dialect.DeliveryList:
 		content = []any{p}
 	case dialect.DeliveryReferenceOnly:
 		content = map[string]any{"reference": reference}
 	case dialect.DeliveryForm:
 		form := url.Values{
-			"event": {p.Event}, "application_id": {strconv.FormatInt(p.Application.ID, 10)}, "reference": {reference},
+			"event": {p.Event}, "reference": {reference},
+			"application_id": {strconv.FormatInt(p.Application.ID, 10)},
 		}
 		return []byte(form.Encode()), mediaForm
 	case dialect.DeliveryEmpty:
 		return nil, ""
 	}
-	spoken.Wrap = "" // of answers; a call has its own shape
-	return encode(content, spoken, false), mediaJSON
+	d.Wrap = "" // applies to responses; a delivery has its own shape
+	return encodeBody(content, d, false), mediaJSON
 }

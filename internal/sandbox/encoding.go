@@ -9,15 +9,20 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
-// spelling is the part of a dialect that decides how the same data is written.
-// The zero value is the documented one.
-type spelling struct{ ids, statusShape, statusCase, stateNames, absent, extra, memberCase string }
-
-func spellingOf(d dialect.Dialect) spelling {
-	return spelling{d.IDs, d.StatusShape, d.StatusCase, d.StateNames, d.AbsentValues, d.ExtraMembers, d.MemberCase}
+// encoding is the part of a dialect that decides how the same data is written. The zero value is the documented one.
+type encoding struct {
+	ids, statusShape, statusCase, stateNames string
+	absent, extra, memberCase                string
 }
 
-// decodeTree decodes what was encoded a moment ago; numbers stay as they are written.
+func encodingOf(d dialect.Dialect) encoding {
+	return encoding{
+		ids: d.IDs, statusShape: d.StatusShape, statusCase: d.StatusCase, stateNames: d.StateNames,
+		absent: d.AbsentValues, extra: d.ExtraMembers, memberCase: d.MemberCase,
+	}
+}
+
+// decodeTree decodes JSON of our own. Numbers stay as they are written.
 func decodeTree(encoded []byte) any {
 	decoder := json.NewDecoder(bytes.NewReader(encoded))
 	decoder.UseNumber()
@@ -30,60 +35,60 @@ func decodeTree(encoded []byte) any {
 
 var (
 	idMembers = map[string]bool{
-		"id": true, "individual": true, "check_field": true, "individual_id": true, "application_id": true, "mandate_id": true,
+		"id": true, "individual": true, "check_field": true,
+		"individual_id": true, "application_id": true, "mandate_id": true,
 	}
 	// dictionaries are members whose own members are named by data.
 	dictionaries = map[string]bool{"instance": true, "mandate_types": true, "countries": true, "document_types": true}
 )
 
-// respell rewrites a tree all the way down. The members of a dictionary keep
-// their names and get no neighbours.
-func (s spelling) respell(tree any, dictionary bool) any {
+// encode rewrites a whole tree. The members of a dictionary keep their names, and no members are added.
+func (e encoding) encode(tree any, dictionary bool) any {
 	switch node := tree.(type) {
 	case []any:
 		for i, child := range node {
-			node[i] = s.respell(child, false)
+			node[i] = e.encode(child, false)
 		}
 	case map[string]any:
-		return s.respellObject(node, dictionary)
+		return e.encodeObject(node, dictionary)
 	}
 	return tree
 }
 
-func (s spelling) respellObject(node map[string]any, dictionary bool) map[string]any {
-	spelled := map[string]any{}
+func (e encoding) encodeObject(node map[string]any, dictionary bool) map[string]any {
+	encoded := map[string]any{}
 	for name, child := range node {
-		value, present := s.value(name, child)
+		value, present := e.value(name, child)
 		switch {
 		case dictionary:
-			spelled[name] = value
+			encoded[name] = value
 		case present:
-			spelled[s.member(name)] = value
+			encoded[e.member(name)] = value
 		}
 	}
-	if s.extra == dialect.ExtraMembersPresent && !dictionary {
-		addExtraMembers(spelled)
+	if e.extra == dialect.ExtraMembersPresent && !dictionary {
+		addExtraMembers(encoded)
 	}
-	return spelled
+	return encoded
 }
 
-func (s spelling) value(name string, child any) (value any, present bool) {
+func (e encoding) value(name string, child any) (value any, present bool) {
 	if status, isObject := child.(map[string]any); isObject && name == "status" {
-		return s.status(status), true
+		return e.status(status), true
 	}
-	if number, isNumber := child.(json.Number); isNumber && idMembers[name] && s.ids == dialect.IDsString {
+	if number, isNumber := child.(json.Number); isNumber && idMembers[name] && e.ids == dialect.IDsString {
 		return number.String(), true
 	}
-	return s.orAbsent(s.respell(child, dictionaries[name]))
+	return e.encodeAbsent(e.encode(child, dictionaries[name]))
 }
 
-// orAbsent writes null, "" and an empty list in the dialect's way.
-func (s spelling) orAbsent(value any) (any, bool) {
+// encodeAbsent writes null, "" and an empty list as the dialect says.
+func (e encoding) encodeAbsent(value any) (any, bool) {
 	list, isList := value.([]any)
 	if value != nil && value != "" && (!isList || len(list) > 0) {
 		return value, true
 	}
-	switch s.absent {
+	switch e.absent {
 	case dialect.AbsentNull:
 		return nil, true
 	case dialect.AbsentEmpty:
@@ -98,20 +103,19 @@ func (s spelling) orAbsent(value any) (any, bool) {
 	}
 }
 
-// stateNames are the names other than the documented ones. Those of individuals and
-// checks are translated with them: a service that says so says so everywhere.
+// stateNames are names other than the documented ones. They apply to individuals and checks too.
 var stateNames = map[string]map[string]string{
 	dialect.StateNamesDeclined:   {"rejected": "declined"},
 	dialect.StateNamesByReviewer: {"rejected": "rejected by reviewer"},
 	dialect.StateNamesOther:      {"rejected": "refused", "completed": "closed", "in review": "under review"},
 }
 
-func (s spelling) status(status map[string]any) any {
+func (e encoding) status(status map[string]any) any {
 	name, _ := status["status"].(string)
-	if other, renamed := stateNames[s.stateNames][name]; renamed {
+	if other, renamed := stateNames[e.stateNames][name]; renamed {
 		name = other
 	}
-	switch s.statusCase {
+	switch e.statusCase {
 	case dialect.StatusSnake:
 		name = strings.ReplaceAll(name, " ", "_")
 	case dialect.StatusKebab:
@@ -121,19 +125,19 @@ func (s spelling) status(status map[string]any) any {
 	case dialect.StatusTitle:
 		name = joinWords(strings.Fields(strings.ReplaceAll(name, "_", " ")), " ", true)
 	}
-	switch s.statusShape {
+	switch e.statusShape {
 	case dialect.StatusString:
 		return name
 	case dialect.StatusInteger:
 		return status["id"]
 	default:
-		return s.respellObject(map[string]any{"id": status["id"], "status": name}, false)
+		return e.encodeObject(map[string]any{"id": status["id"], "status": name}, false)
 	}
 }
 
-func (s spelling) member(name string) string {
+func (e encoding) member(name string) string {
 	words := strings.Split(name, "_")
-	switch s.memberCase {
+	switch e.memberCase {
 	case dialect.MemberCaseCamel:
 		return joinWords(words, "", false)
 	case dialect.MemberCasePascal:
@@ -145,12 +149,12 @@ func (s spelling) member(name string) string {
 	}
 }
 
-// joinWords capitalises all words but the first, and that one too if asked to.
-func joinWords(words []string, separator string, first bool) string {
+// joinWords capitalises all words, the first one only if capitaliseFirst is true.
+func joinWords(words []string, separator string, capitaliseFirst bool) string {
 	capitalised := make([]string, len(words))
 	for i, word := range words {
 		runes := []rune(word)
-		if len(runes) > 0 && (first || i > 0) {
+		if len(runes) > 0 && (capitaliseFirst || i > 0) {
 			runes[0] = unicode.ToUpper(runes[0])
 		}
 		capitalised[i] = string(runes)
@@ -158,11 +162,12 @@ func joinWords(words []string, separator string, first bool) string {
 	return strings.Join(capitalised, separator)
 }
 
-// addExtraMembers adds members that look like others, deeper down, where nobody should look.
+// addExtraMembers adds undocumented members. Some of them look like documented ones of another object.
 func addExtraMembers(node map[string]any) {
-	node["x_note"] = "a member that nobody knows"
+	node["x_note"] = "an undocumented member"
 	node["x_number"] = json.Number("1.5e300")
 	node["x_nothing"] = nil
 	node["x_list"] = []any{nil, true, map[string]any{"id": 2}}
-	node["x_extra"] = map[string]any{"id": 1, "reference": "x", "status": map[string]any{"id": 1, "status": "completed"}}
+	status := map[string]any{"id": 1, "status": "completed"}
+	node["x_extra"] = map[string]any{"id": 1, "reference": "x", "status": status}
 }

@@ -14,22 +14,22 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// pauses are the waits before each attempt; there are as many attempts.
-var pauses = []time.Duration{0, 200 * time.Millisecond, time.Second}
+// retryDelays are the delays before the attempts, one for each attempt.
+var retryDelays = []time.Duration{0, 200 * time.Millisecond, time.Second}
 
 const timeout = 5 * time.Second
 
 var errRemote = errors.New("the target is not on this machine")
 
-type poster struct {
+type sender struct {
 	client *http.Client
 	remote bool
 }
 
-func newPoster(remote bool) poster {
+func newSender(remote bool) sender {
 	dialer := &net.Dialer{Timeout: timeout}
 	if !remote {
-		// Checked on the address that is dialled, so that no name can point elsewhere.
+		// This checks the dialled address, so that no DNS name can bypass it.
 		dialer.Control = func(_, address string, _ syscall.RawConn) error {
 			target, err := netip.ParseAddrPort(address)
 			if err != nil || !target.Addr().Unmap().IsLoopback() {
@@ -38,27 +38,27 @@ func newPoster(remote bool) poster {
 			return nil
 		}
 	}
-	return poster{remote: remote, client: &http.Client{
+	return sender{remote: remote, client: &http.Client{
 		Timeout:       timeout,
 		Transport:     &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 }
 
-// post makes one attempt. The state is Queued if another one is due.
-func (p poster) post(ctx context.Context, call Call) (status int, state control.DeliveryState) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, call.URL, bytes.NewReader(call.Body))
+// post makes one attempt. The state is Queued if it is to be retried.
+func (s sender) post(ctx context.Context, request Request) (status int, state control.DeliveryState) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, request.URL, bytes.NewReader(request.Body))
 	if err != nil {
 		return 0, control.Failed
 	}
-	if call.ContentType != "" {
-		request.Header.Set("Content-Type", call.ContentType)
+	if request.ContentType != "" {
+		r.Header.Set("Content-Type", request.ContentType)
 	}
-	response, err := p.client.Do(request)
+	response, err := s.client.Do(r)
 	var unresolved *net.DNSError
 	switch {
-	// A name that nobody knows here is none of this machine.
-	case errors.Is(err, errRemote), !p.remote && errors.As(err, &unresolved):
+	// A name that does not resolve is not a name of this machine.
+	case errors.Is(err, errRemote), !s.remote && errors.As(err, &unresolved):
 		return 0, control.Blocked
 	case err != nil && ctx.Err() != nil:
 		return 0, control.Dropped

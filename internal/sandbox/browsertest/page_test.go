@@ -1,4 +1,4 @@
-package sandbox_test
+package browsertest
 
 import (
 	"fmt"
@@ -19,7 +19,7 @@ func TestPageInABrowser(t *testing.T) {
 	// Browsers tell of every answer that is not 2xx.
 	const badRequest = "error: Failed to load resource: the server responded with a status of 400 (Bad Request)"
 	cases := map[string]struct {
-		try     func(*testing.T, *served, *tab)
+		try     func(*testing.T, *testService, *tab)
 		options sandbox.Options
 		logs    []string
 	}{
@@ -35,15 +35,15 @@ func TestPageInABrowser(t *testing.T) {
 		"statistics, tokens and reset":   {try: tryReset},
 		"keys only":                      {try: tryKeys},
 	}
-	for name, c := range cases {
+	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			s := serve(t, c.options)
+			s := startSandbox(t, tc.options)
 			tab := open(t, s.url)
 			// A reload would lose it: everything must show without one.
 			value[int](tab, "window.stillHere = 1")
-			c.try(t, s, tab)
+			tc.try(t, s, tab)
 			wantEqual(t, "the same document", 1, value[int](tab, "window.stillHere"))
-			wantEqual(t, "errors on the console", c.logs, tab.logged())
+			wantEqual(t, "errors on the console", tc.logs, tab.logged())
 		})
 	}
 }
@@ -51,7 +51,7 @@ func TestPageInABrowser(t *testing.T) {
 func withSwitch(t *testing.T, name, value string) sandbox.Options {
 	t.Helper()
 	var options sandbox.Options
-	must0(t, options.Dialect.Set(name, value))
+	noError(t, options.Dialect.Set(name, value))
 	return options
 }
 
@@ -62,7 +62,7 @@ var janeAndJoe = object{
 	},
 }
 
-func tryCommands(t *testing.T, s *served, tab *tab) {
+func tryCommands(t *testing.T, s *testService, tab *tab) {
 	t.Helper()
 	if _, err := exec.LookPath("curl"); err != nil {
 		t.Skip("SKIPPED: the commands on the page were not tried. Install curl.")
@@ -77,7 +77,7 @@ func tryCommands(t *testing.T, s *served, tab *tab) {
 	wantEqual(t, "e-mails", 1, len(s.emails()))
 }
 
-func tryPerson(t *testing.T, s *served, tab *tab) {
+func tryPerson(t *testing.T, s *testService, tab *tab) {
 	t.Helper()
 	path := s.create(janeAndJoe)
 	tab.shows("#mailbox", s.emails()[0].InviteCode)
@@ -101,14 +101,14 @@ func tryPerson(t *testing.T, s *served, tab *tab) {
 	tab.shows(".card > .head", "in review")
 	tab.shows(".next", "Waits for the client: it accepts or rejects the checks in review")
 
-	app := s.must("GET", path, nil)
-	checks, _ := app.at("individuals", 0, "checks").([]any)
+	app := s.must(http.MethodGet, path, nil)
+	checks, _ := at(app, "individuals", 0, "checks").([]any)
 	var states []any
 	for _, check := range checks {
 		states = append(states, at(check, "status", "status"))
 	}
 	wantEqual(t, "Jane's checks", []any{"passed", "failed", "in review"}, states)
-	wantEqual(t, "Jane's actions", 3, len(app.at("individuals", 0, "completed_actions").([]any)))
+	wantEqual(t, "Jane's actions", 3, len(at(app, "individuals", 0, "completed_actions").([]any)))
 
 	// What the client does shows by itself.
 	s.must(http.MethodPatch, fmt.Sprintf("/check/%v/accept", at(checks[2], "id")), object{})
@@ -120,25 +120,27 @@ func tryPerson(t *testing.T, s *served, tab *tab) {
 	wantEqual(t, "buttons that play", 0, value[int](tab, `document.querySelectorAll("[data-act=play]").length`))
 }
 
-func tryEverybody(t *testing.T, s *served, tab *tab) {
+func tryEverybody(t *testing.T, s *testService, tab *tab) {
 	t.Helper()
 	path := s.create(janeAndJoe)
 	tab.click("All to review: everybody of Acme onboarding")
 	tab.shows(".card > .head", "in review")
-	wantEqual(t, "Joe's checks in review", any("3"), any(fmt.Sprint(s.must("GET", path, nil).at("individuals", 1, "checks_in_review"))))
+	inReview := at(s.must(http.MethodGet, path, nil), "individuals", 1, "checks_in_review")
+	wantEqual(t, "Joe's checks in review", "3", fmt.Sprint(inReview))
 	tab.click("Fail all: everybody of Acme onboarding")
 	tab.until(`document.querySelectorAll(".check-row .pill.bad").length === 6`)
 }
 
-func tryHostileNames(t *testing.T, s *served, tab *tab) {
+func tryHostileNames(t *testing.T, s *testService, tab *tab) {
 	t.Helper()
 	const hostile = `<img src=x onerror="hacked=1"><script>hacked=1</script>"' &amp;`
 	s.create(object{"name": hostile, "reference": hostile + "r", "mandate_type": kyc, "individuals": []object{
 		{"email": "ann@example.com", "first_name": hostile, "reference": hostile + "i"}, {"reference": "<b>bold</b>"},
 	}})
 	s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": "http://127.0.0.1:9/<script>hacked=1</script>"})
-	must0(t, s.Fault(t.Context(), control.Fault{Operation: control.Token, Kind: control.Answer, RetryAfter: hostile}))
-	s.play(control.Play{Reference: hostile + "r", Step: control.AcceptTerms})
+	noError(t, s.Fault(t.Context(), control.Fault{Operation: control.Token, Kind: control.Answer, RetryAfter: hostile}))
+	_, err := s.Play(t.Context(), control.Play{Reference: hostile + "r", Step: control.AcceptTerms})
+	noError(t, err)
 	tab.shows("#deliveries-count", "1")
 	for selector, want := range map[string]string{
 		"#applications h3":            hostile,
@@ -155,13 +157,14 @@ func tryHostileNames(t *testing.T, s *served, tab *tab) {
 			t.Errorf("%s shows %q, want %q", selector, text, want)
 		}
 	}
-	wantEqual(t, "elements made of names", 0, value[int](tab, `document.querySelectorAll("main img, main script, main b").length`))
+	injected := value[int](tab, `document.querySelectorAll("main img, main script, main b").length`)
+	wantEqual(t, "elements made of names", 0, injected)
 	wantEqual(t, "scripts run", "undefined", value[string](tab, "typeof hacked"))
 	tab.click("Complete actions: " + hostile)
 	tab.shows("#message", "The application is in progress")
 }
 
-func tryDialects(t *testing.T, s *served, tab *tab) {
+func tryDialects(t *testing.T, s *testService, tab *tab) {
 	t.Helper()
 	tab.do(chromedp.Click(chromedp.CSS("#dialects-tool summary")))
 	tab.do(chromedp.SendKeys(chromedp.CSS("#dialects-filter"), "method of complete"))
@@ -181,15 +184,15 @@ func tryDialects(t *testing.T, s *served, tab *tab) {
 	wantEqual(t, "completeMethod", "PATCH", switchValue(t, s, "completeMethod"))
 }
 
-func switchValue(t *testing.T, s *served, name string) string {
+func switchValue(t *testing.T, s *testService, name string) string {
 	t.Helper()
 	switches, err := s.Dialects(t.Context())
-	must0(t, err)
+	noError(t, err)
 	i := slices.IndexFunc(switches, func(one control.Switch) bool { return one.Name == name })
 	return switches[i].Value
 }
 
-func tryFaults(t *testing.T, s *served, tab *tab) {
+func tryFaults(t *testing.T, s *testService, tab *tab) {
 	t.Helper()
 	tab.do(chromedp.Click(chromedp.CSS("#faults-tool summary")))
 	tab.do(
@@ -201,11 +204,12 @@ func tryFaults(t *testing.T, s *served, tab *tab) {
 	tab.shows("#faults td", "close, after the work")
 	tab.shows("#faults-count", "1 waiting")
 	faults, err := s.Faults(t.Context())
-	must0(t, err)
-	wantEqual(t, "faults", []control.Fault{{Operation: control.CreateApplication, Kind: control.Close, AfterWork: true, Times: 1}}, faults)
+	noError(t, err)
+	want := []control.Fault{{Operation: control.CreateApplication, Kind: control.Close, AfterWork: true, Times: 1}}
+	wantEqual(t, "faults", want, faults)
 
-	if _, err := s.try(http.MethodPost, "/ext/applications", janeAndJoe); err == nil {
-		t.Error("the create was answered")
+	if _, _, err := s.request(http.MethodPost, "/ext/applications", janeAndJoe); err == nil {
+		t.Error("the create got a response")
 	}
 	tab.shows("#mailbox", "jane@example.com")
 	tab.shows("#faults-count", "0 waiting")
@@ -214,7 +218,7 @@ func tryFaults(t *testing.T, s *served, tab *tab) {
 	tab.shows("#faults", "No fault waits.")
 }
 
-func tryClock(t *testing.T, s *served, tab *tab) {
+func tryClock(t *testing.T, s *testService, tab *tab) {
 	t.Helper()
 	s.create(janeAndJoe)
 	tab.shows("#applications", "kept for another 56 days")
@@ -228,7 +232,7 @@ func tryClock(t *testing.T, s *served, tab *tab) {
 	tab.until(`!document.getElementById("controls").innerText.includes("ahead of")`)
 }
 
-func tryAutoplay(t *testing.T, s *served, tab *tab) {
+func tryAutoplay(t *testing.T, s *testService, tab *tab) {
 	t.Helper()
 	s.create(janeAndJoe)
 	tab.retype("autoplay-delay", "1\r")
@@ -236,22 +240,24 @@ func tryAutoplay(t *testing.T, s *served, tab *tab) {
 	tab.do(chromedp.Click(chromedp.CSS("#autoplay")))
 	tab.shows(".card > .head", "in review")
 	mode, err := s.Autoplay(t.Context())
-	must0(t, err)
+	noError(t, err)
 	wantEqual(t, "mode", control.Autoplay{Enabled: true, DelayMillis: 1}, mode)
 	tab.do(chromedp.Click(chromedp.CSS("#autoplay")))
 	tab.shows("#message", "Nobody plays by itself now.")
-	must0(t, s.SetAutoplay(t.Context(), control.Autoplay{Enabled: true}))
+	noError(t, s.SetAutoplay(t.Context(), control.Autoplay{Enabled: true}))
 	tab.until(`document.getElementById("autoplay").checked`)
 }
 
-func tryReset(t *testing.T, s *served, tab *tab) {
+func tryReset(t *testing.T, s *testService, tab *tab) {
 	t.Helper()
 	s.create(janeAndJoe)
 	tab.do(chromedp.Click(chromedp.CSS("#statistics-tool summary")))
 	tab.shows("#statistics", "create_application")
 	tab.click("Revoke all tokens")
 	tab.shows("#message", "1 token revoked.")
-	wantEqual(t, "the token", http.StatusUnauthorized, s.call("GET", "/ext/references", nil).status)
+	status, _, err := s.request(http.MethodGet, "/ext/references", nil)
+	noError(t, err)
+	wantEqual(t, "status with the token", http.StatusUnauthorized, status)
 	tab.shows("#statistics", "401 × 1")
 	tab.click("Count from zero")
 	tab.shows("#statistics", "Nothing was asked of the service yet.")
@@ -264,7 +270,7 @@ func tryReset(t *testing.T, s *served, tab *tab) {
 	tab.shows("#mailbox", "No e-mails yet.")
 }
 
-func tryKeys(t *testing.T, s *served, tab *tab) {
+func tryKeys(t *testing.T, s *testService, tab *tab) {
 	t.Helper()
 	path := s.create(janeAndJoe)
 	tab.shows("#applications", "Joe Bloggs")
@@ -286,7 +292,7 @@ func tryKeys(t *testing.T, s *served, tab *tab) {
 	value[any](tab, namedJS+`("Accept terms: Jane Doe").focus()`)
 	tab.do(chromedp.KeyEvent("\r"))
 	tab.shows(".steps", "✓ Terms accepted")
-	wantEqual(t, "terms accepted", any(true), s.must("GET", path, nil).at("individuals", 0, "terms_accepted"))
-	// The button is gone, but whoever pressed it is still with Jane.
+	wantEqual(t, "terms accepted", true, at(s.must(http.MethodGet, path, nil), "individuals", 0, "terms_accepted"))
+	// The button is gone, but the focus stays with Jane.
 	tab.until(`document.activeElement.closest(".person")?.innerText.includes("Jane Doe")`)
 }

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// onLeash is a shell script that runs as the library runs etcd, and has said that it is ready.
-type onLeash struct {
-	leash *leash
-	cmd   *exec.Cmd
+// supervised is a shell script that runs as the library runs etcd, and is ready.
+type supervised struct {
+	*supervisor
+	cmd *exec.Cmd
 }
 
-func startOnLeash(t *testing.T, script string) onLeash {
+func startSupervised(t *testing.T, script string) supervised {
 	t.Helper()
 	dir := t.TempDir()
-	l, err := newLeash(dir)
+	s, err := newSupervisor(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func startOnLeash(t *testing.T, script string) onLeash {
 	if err := os.WriteFile(program, []byte("#!/bin/sh\n"+script+"\n"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	wrapped, err := l.wrap(program)
+	wrapped, err := s.wrap(program)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,21 +42,21 @@ func startOnLeash(t *testing.T, script string) onLeash {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) })
-	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "ready\n" {
-		t.Fatalf("the program said %q, %v", line, err)
+	if output, err := bufio.NewReader(stdout).ReadString('\n'); output != "ready\n" {
+		t.Fatalf("the program wrote %q, %v", output, err)
 	}
-	return onLeash{l, cmd}
+	return supervised{s, cmd}
 }
 
-func (p onLeash) signal(t *testing.T, signal syscall.Signal) {
+func (p supervised) signal(t *testing.T, signal syscall.Signal) {
 	t.Helper()
 	if err := syscall.Kill(-p.cmd.Process.Pid, signal); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// A kube-apiserver whose etcd is gone, or that somebody watches, is such a program: SIGTERM does not end it.
-func TestLeashEndsWhatSIGTERMDoesNot(t *testing.T) {
+// SIGTERM does not stop a kube-apiserver whose etcd is gone or that has watches.
+func TestSupervisorKillsWhatIgnoresSIGTERM(t *testing.T) {
 	cases := map[string][]syscall.Signal{
 		"at once":          nil,
 		"after SIGTERM":    {syscall.SIGTERM},
@@ -64,52 +64,53 @@ func TestLeashEndsWhatSIGTERMDoesNot(t *testing.T) {
 	}
 	for name, signals := range cases {
 		t.Run(name, func(t *testing.T) {
-			p := startOnLeash(t, `trap '' HUP INT TERM; echo ready; while :; do sleep 0.05; done`)
+			p := startSupervised(t, `trap '' HUP INT TERM; echo ready; while :; do sleep 0.05; done`)
 			for _, signal := range signals {
 				p.signal(t, signal)
 			}
-			if err := p.leash.release(); err != nil {
+			if err := p.killAll(); err != nil {
 				t.Error(err)
 			}
-			ended := make(chan error, 1)
-			go func() { ended <- p.cmd.Wait() }()
+			exited := make(chan error, 1)
+			go func() { exited <- p.cmd.Wait() }()
 			select {
-			case err := <-ended:
+			case err := <-exited:
 				if got, want := p.cmd.ProcessState.ExitCode(), 128+int(syscall.SIGKILL); got != want {
-					t.Errorf("it ended with %v, want %d", err, want)
+					t.Errorf("it exited with %v, want %d", err, want)
 				}
 			case <-time.After(time.Second):
-				t.Fatal("it still runs although release has returned")
+				t.Fatal("it still runs after killAll")
 			}
 		})
 	}
 }
 
-// The library's signal and its way to tell how the program ended are those of the program.
-func TestLeashIsTransparent(t *testing.T) {
+// Signals reach the program, and its exit code reaches the library.
+func TestSupervisorIsTransparent(t *testing.T) {
 	cases := map[string]struct {
 		script string
 		signal syscall.Signal
 		want   int
 	}{
-		"ends by itself": {script: "echo ready; exit 3", want: 3},
-		"ends on SIGTERM, some time later": {
-			script: `trap 'sleep 0.2; exit 4' TERM; echo ready; while :; do sleep 0.05; done`, signal: syscall.SIGTERM, want: 4,
+		"exits": {script: "echo ready; exit 3", want: 3},
+		"exits some time after SIGTERM": {
+			script: `trap 'sleep 0.2; exit 4' TERM; echo ready; while :; do sleep 0.05; done`,
+			signal: syscall.SIGTERM, want: 4,
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			p := startOnLeash(t, tc.script)
+			p := startSupervised(t, tc.script)
 			if tc.signal != 0 {
 				p.signal(t, tc.signal)
 			}
 			if err := p.cmd.Wait(); p.cmd.ProcessState.ExitCode() != tc.want {
-				t.Errorf("it ended with %v, want %d", err, tc.want)
+				t.Errorf("it exited with %v, want %d", err, tc.want)
 			}
 			if err := syscall.Kill(-p.cmd.Process.Pid, 0); !errors.Is(err, syscall.ESRCH) {
-				t.Errorf("something of its process group is left: %v", err)
+				t.Errorf("its process group still exists: %v", err)
 			}
-			if err := p.leash.release(); err != nil {
+			if err := p.killAll(); err != nil {
 				t.Error(err)
 			}
 		})

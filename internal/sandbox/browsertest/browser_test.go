@@ -1,4 +1,4 @@
-package sandbox_test
+package browsertest
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// patience is how long a browser may take for anything.
-const patience = 30 * time.Second
+// timeout is how long a browser may take for anything.
+const timeout = 30 * time.Second
 
 // tab is a page of the sandbox in a real browser.
 type tab struct {
@@ -84,7 +84,7 @@ func openTab(browser context.Context, t *testing.T, url string) *tab {
 
 func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, timeout)
 	defer cancel()
 	if err := chromedp.Do(ctx, steps...); err != nil {
 		b.t.Fatal(err)
@@ -94,7 +94,7 @@ func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
 // value evaluates an expression in the page.
 func value[T any](b *tab, expression string) T {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, timeout)
 	defer cancel()
 	got, err := chromedp.Run(ctx, chromedp.Evaluate[T](expression))
 	if err != nil {
@@ -106,7 +106,7 @@ func value[T any](b *tab, expression string) T {
 // until waits for an expression to become true.
 func (b *tab) until(expression string) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	ctx, cancel := context.WithTimeout(b.ctx, timeout)
 	defer cancel()
 	if _, err := chromedp.Run(ctx, chromedp.Poll[bool]("Boolean("+expression+")")); err != nil {
 		b.t.Fatalf("it never became true that %s: %v; the page says:\n%s", expression, err, value[string](b, "document.body.innerText"))

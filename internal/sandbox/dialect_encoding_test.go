@@ -9,7 +9,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-var spellingCases = cases{
+var encodingCases = cases{
 	"ids=number": wantIDs(func(id any) bool { _, ok := id.(number); return ok }),
 	"ids=string": wantIDs(func(id any) bool { _, ok := id.(string); return ok }),
 
@@ -39,8 +39,8 @@ var spellingCases = cases{
 	"memberCase=upper":  wantMembers("MANDATE_TYPE", "FIRST_NAME", "INDIVIDUAL_CHECKFIELD_RESULT"),
 }
 
-func wantIDs(right func(any) bool) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantIDs(valid func(any) bool) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		id := created(s).at("id")
 		s.play(control.Play{Reference: "acme"})
@@ -51,7 +51,7 @@ func wantIDs(right func(any) bool) func(*testing.T, *served) {
 			"individual": at(person, "id"), "address": at(person, "address", "individual"), "check": at(person, "checks", 0, "id"),
 			"field": at(person, "checks", 0, "individual_checkfield_result", 0, "check_field"),
 		} {
-			if !right(found) {
+			if !valid(found) {
 				t.Errorf("%s: %#v", what, found)
 			}
 		}
@@ -62,8 +62,8 @@ func wantIDs(right func(any) bool) func(*testing.T, *served) {
 }
 
 // wantStatus wants the status of an application in review, and of a check that was accepted.
-func wantStatus(application, check any) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantStatus(application, check any) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		path := s.create(mandate("acme", "jane"))
 		s.play(control.Play{Reference: "acme"})
@@ -78,15 +78,15 @@ func wantStatus(application, check any) func(*testing.T, *served) {
 	}
 }
 
-func wantWrapped(wrapper ...any) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantWrapped(wrapper ...any) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		got := created(s)
 		inside := func(path ...any) []any { return append(slices.Clone(wrapper), path...) }
 		wantEqual(t, "name", any("Acme"), got.at(inside("name")...))
 		read := s.must("GET", fmt.Sprintf("/ext/applications/%v", got.at(inside("id")...)), nil)
 		wantEqual(t, "first name", any("jane"), read.at(inside("individuals", 0, "first_name")...))
-		wantProblem(t, s.call("GET", "/ext/applications/1", nil), http.StatusNotFound)
+		wantProblem(t, s.request("GET", "/ext/applications/1", nil), http.StatusNotFound)
 		wantEqual(t, "a token", true, s.login() != "")
 	}
 }
@@ -94,8 +94,8 @@ func wantWrapped(wrapper ...any) func(*testing.T, *served) {
 const missing = "not there"
 
 // wantAbsent wants how an absent object, string and list are written.
-func wantAbsent(null, text, list any) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantAbsent(null, text, list any) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		path := s.create(object{"name": "Acme", "mandate_type": kyc, "individuals": []object{{"first_name": "Jane"}}})
 		app := s.must("GET", path, nil)
@@ -116,15 +116,15 @@ func wantAbsent(null, text, list any) func(*testing.T, *served) {
 	}
 }
 
-func wantExtraMembers(present bool) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantExtraMembers(present bool) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		path := s.create(mandate("acme", "jane"))
 		s.play(control.Play{Reference: "acme"})
 		app := s.must("GET", path, nil)
 		for what, tree := range map[string]any{
 			"application": app.tree(), "individual": app.at("individuals", 0), "check": app.at("individuals", 0, "checks", 0),
-			"status": app.at("status"), "error": s.call("GET", "/ext/applications/1", nil).tree(),
+			"status": app.at("status"), "error": s.request("GET", "/ext/applications/1", nil).tree(),
 			"token": s.postForm(credentials(), http.Header{}).tree(), "references": s.must("GET", "/ext/references", nil).tree(),
 		} {
 			_, extra := members(tree)["x_extra"]
@@ -136,8 +136,8 @@ func wantExtraMembers(present bool) func(*testing.T, *served) {
 	}
 }
 
-func wantMembers(mandateType, firstName, results string) func(*testing.T, *served) {
-	return func(t *testing.T, s *served) {
+func wantMembers(mandateType, firstName, results string) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
 		t.Helper()
 		names := map[string]bool{}
 		collectNames(created(s).tree(), names)
@@ -147,7 +147,7 @@ func wantMembers(mandateType, firstName, results string) func(*testing.T, *serve
 		for _, name := range []string{firstName, results, "document_type"} { // the last one is data
 			wantEqual(t, name, true, names[name])
 		}
-		wantProblem(t, s.call("GET", "/ext/applications/1", nil), http.StatusNotFound)
+		wantProblem(t, s.request("GET", "/ext/applications/1", nil), http.StatusNotFound)
 		wantEqual(t, "a token", true, s.login() != "")
 	}
 }

@@ -33,8 +33,8 @@ func TestSpoiledAnswers(t *testing.T) {
 	for name, c := range cases {
 		for what, afterWork := range map[string]bool{"in place of the work": false, "after the work": true} {
 			t.Run(name+" "+what, func(t *testing.T) {
-				s := serve(t, sandbox.Options{})
-				must0(t, s.Fault(t.Context(), control.Fault{
+				s := startSandbox(t, sandbox.Options{})
+				noError(t, s.Fault(t.Context(), control.Fault{
 					Operation: control.CreateApplication, Kind: c.kind, AfterWork: afterWork, DelayMillis: 1,
 				}))
 				got, err := s.try(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
@@ -53,7 +53,7 @@ func TestSpoiledAnswers(t *testing.T) {
 				}
 				wantEqual(t, "e-mails", done, len(s.emails()))
 				stats, err := s.Stats(t.Context())
-				must0(t, err)
+				noError(t, err)
 				wantEqual(t, "counted", map[string]int64{"200": 1}, stats.Operations[control.CreateApplication].Answers)
 			})
 		}
@@ -63,20 +63,20 @@ func TestSpoiledAnswers(t *testing.T) {
 func TestAnAnswerWithoutABodyCannotBeSpoiled(t *testing.T) {
 	for _, kind := range []control.FaultKind{control.Truncate, control.LengthOver, control.LengthUnder, control.SlowBody} {
 		t.Run(string(kind), func(t *testing.T) {
-			s := serve(t, sandbox.Options{})
+			s := startSandbox(t, sandbox.Options{})
 			path := s.create(mandate("acme", "jane"))
-			must0(t, s.Fault(t.Context(), control.Fault{Operation: control.DeleteApplication, Kind: kind, AfterWork: true}))
+			noError(t, s.Fault(t.Context(), control.Fault{Operation: control.DeleteApplication, Kind: kind, AfterWork: true}))
 			if got, err := s.try(http.MethodDelete, path, nil); err == nil {
 				t.Errorf("status %d", got.status)
 			}
-			wantProblem(t, s.call("GET", path, nil), http.StatusNotFound)
+			wantProblem(t, s.request("GET", path, nil), http.StatusNotFound)
 		})
 	}
 }
 
 func TestInformationalAnswers(t *testing.T) {
-	s := serve(t, sandbox.Options{})
-	must0(t, s.Fault(t.Context(), control.Fault{Operation: control.References, Kind: control.Informational}))
+	s := startSandbox(t, sandbox.Options{})
+	noError(t, s.Fault(t.Context(), control.Fault{Operation: control.References, Kind: control.Informational}))
 	hints := 0
 	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{
 		Got1xxResponse: func(code int, _ textproto.MIMEHeader) error {
@@ -87,14 +87,14 @@ func TestInformationalAnswers(t *testing.T) {
 		},
 	})
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url+"/api/v1/ext/references", http.NoBody)
-	must0(t, err)
+	noError(t, err)
 	request.Header.Set("Authorization", "Bearer "+s.token)
 	got, err := send(request)
-	must0(t, err)
+	noError(t, err)
 	wantEqual(t, "status code", http.StatusOK, got.status)
 	wantEqual(t, "early hints", 100, hints)
 	stats, err := s.Stats(t.Context())
-	must0(t, err)
+	noError(t, err)
 	wantEqual(t, "counted", map[string]int64{"200": 1}, stats.Operations[control.References].Answers)
 }
 
@@ -108,13 +108,13 @@ func TestASlowBodyEndsWithItsReaderOrTheSandbox(t *testing.T) {
 			defer server.Close()
 			defer service.Close()
 			millis := map[string]string{"reader": "1", "sandbox": "3600000"}[who]
-			must0(t, serviceFault(t.Context(), service, `{"operation": "*", "kind": "slow_body", "delay_ms": `+millis+`}`))
+			noError(t, serviceFault(t.Context(), service, `{"operation": "*", "kind": "slow_body", "delay_ms": `+millis+`}`))
 			ctx, giveUp := context.WithCancel(t.Context())
 			defer giveUp()
 			request, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL+"/api/v1/ext/references", http.NoBody)
-			must0(t, err)
+			noError(t, err)
 			response, err := client.Do(request)
-			must0(t, err)
+			noError(t, err)
 			defer response.Body.Close()
 			if _, err := io.ReadFull(response.Body, make([]byte, 1)); err != nil {
 				t.Fatal(err)
@@ -152,9 +152,9 @@ func TestFaultsOverTLS(t *testing.T) {
 			server.StartTLS()
 			defer server.Close()
 			defer service.Close()
-			must0(t, serviceFault(t.Context(), service, `{"operation": "references", "kind": "`+c.fault+`"}`))
+			noError(t, serviceFault(t.Context(), service, `{"operation": "references", "kind": "`+c.fault+`"}`))
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, server.URL+"/api/v1/ext/references", http.NoBody)
-			must0(t, err)
+			noError(t, err)
 			response, err := server.Client().Do(request)
 			if err == nil {
 				_, err = io.ReadAll(response.Body)
@@ -182,13 +182,13 @@ func serviceFault(ctx context.Context, service http.Handler, fault string) error
 
 // A service that is slow does not notice that its caller has gone.
 func TestLateCommit(t *testing.T) {
-	s := serve(t, sandbox.Options{})
-	must0(t, s.Fault(t.Context(), control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: 1000}))
+	s := startSandbox(t, sandbox.Options{})
+	noError(t, s.Fault(t.Context(), control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: 1000}))
 	ctx, giveUp := context.WithCancel(t.Context())
 	body, err := json.Marshal(mandate("acme", "jane"))
-	must0(t, err)
+	noError(t, err)
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/api/v1/ext/applications", bytes.NewReader(body))
-	must0(t, err)
+	noError(t, err)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Authorization", "Bearer "+s.token)
 	ended := make(chan error)
@@ -210,7 +210,7 @@ func TestLateCommit(t *testing.T) {
 }
 
 // awaitCreate waits until a create has arrived.
-func (s *served) awaitCreate() {
+func (s *testService) awaitCreate() {
 	s.t.Helper()
 	eventually(s.t, func() string {
 		stats, err := s.Stats(s.t.Context())
@@ -225,9 +225,9 @@ func TestCloseEndsDelayedRequests(t *testing.T) {
 	service := sandbox.New(sandbox.Options{})
 	server := httptest.NewServer(service)
 	defer server.Close()
-	s := &served{Client: control.New(server.URL), t: t, url: server.URL}
+	s := &testService{Client: control.New(server.URL), t: t, url: server.URL}
 	s.token = s.login()
-	must0(t, s.Fault(t.Context(), control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: 3_600_000}))
+	noError(t, s.Fault(t.Context(), control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: 3_600_000}))
 	ended := make(chan error)
 	go func() {
 		_, err := s.try(http.MethodPost, "/ext/applications", mandate("acme", "jane"))

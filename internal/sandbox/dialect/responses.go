@@ -1,6 +1,6 @@
 package dialect
 
-// The values other than the default of the switches about every request and answer. The default is "".
+// The values other than the default of the switches about every request and response. The default is "".
 const (
 	IDsString = "string"
 
@@ -44,44 +44,46 @@ const (
 	WrongMethod404  = "404"
 )
 
-var answers = []definition{
-	{"ids", "how ids are written",
+var responses = []definition{
+	{"ids", "whether ids are JSON numbers or strings",
 		[]string{"number", IDsString},
 		func(d *Dialect) any { return &d.IDs }},
-	{"idSize", "how large new ids are: those of applications and individuals below 32 bits, or all above 40, or above the 53 that a float64 holds exactly",
+	{"idSize", "the size of new ids: applications and individuals below 32 bits, or all above 40 bits, " +
+		"or all above 53 bits, which a float64 cannot hold exactly",
 		[]string{"usual", IDsAbove40Bits, IDsAbove53Bits},
 		func(d *Dialect) any { return &d.IDSize }},
-	{"statusShape", "how a status is written",
+	{"statusShape", "the JSON type of a status",
 		[]string{"object", StatusString, StatusInteger},
 		func(d *Dialect) any { return &d.StatusShape }},
-	{"statusCase", "how the name of a status is spelled: in review, in_review, in-review, IN REVIEW or In Review",
+	{"statusCase", "the form of a status name: in review, in_review, in-review, IN REVIEW or In Review",
 		[]string{"plain", StatusSnake, StatusKebab, StatusUpper, StatusTitle},
 		func(d *Dialect) any { return &d.StatusCase }},
-	{"wrap", "whether answers other than tokens are wrapped in an object",
+	{"wrap", "whether responses other than tokens are wrapped in an object",
 		[]string{"none", WrapData},
 		func(d *Dialect) any { return &d.Wrap }},
-	{"absentValues", `how values that are not there are written: null or "" by type, always null, always "", or left out`,
+	{"absentValues", `how absent values are written: null or "" by type, always null, always "", or omitted`,
 		[]string{"by_type", AbsentNull, AbsentEmpty, AbsentMissing},
 		func(d *Dialect) any { return &d.AbsentValues }},
-	{"extraMembers", "whether every object of an answer, tokens and errors included, has members that nobody knows",
+	{"extraMembers", "whether every object of a response, tokens and errors included, has undocumented members",
 		[]string{"none", ExtraMembersPresent},
 		func(d *Dialect) any { return &d.ExtraMembers }},
-	{"memberCase", "how the names of members are spelled: mandate_type, mandateType, MandateType or MANDATE_TYPE (errors are as RFC 7807 has them)",
+	{"memberCase", "the form of member names: mandate_type, mandateType, MandateType or MANDATE_TYPE; " +
+		"errors follow RFC 7807",
 		[]string{"snake", MemberCaseCamel, MemberCasePascal, MemberCaseUpper},
 		func(d *Dialect) any { return &d.MemberCase }},
 	{"successStatus", "the status code of a delete, an archive and a check decision; 204 has no body",
 		[]string{"documented", Success200, Success201, Success202, Success204},
 		func(d *Dialect) any { return &d.SuccessStatus }},
-	{"successBody", "whether those answers have a body",
+	{"successBody", "whether the responses of successStatus have a body",
 		[]string{"documented", SuccessBodyEmpty},
 		func(d *Dialect) any { return &d.SuccessBody }},
-	{"titleGenderCase", "what becomes of the letter case of title and gender",
+	{"titleGenderCase", "how the letter case of title and gender changes",
 		[]string{"kept", TitleGenderLower, TitleGenderUpper, TitleGenderTitle},
 		func(d *Dialect) any { return &d.TitleGenderCase }},
-	{"contentType", "what needs a Content-Type: a request with a body, or also those that have none, as the interface lists it for every request",
+	{"contentType", "which requests need a Content-Type: those with a body, or all, as the interface lists",
 		[]string{"with_body", ContentTypeAlways},
 		func(d *Dialect) any { return &d.ContentType }},
-	{"wrongMethod", "what answers a method that a path has not: 405 with Allow, 405 without, or 404",
+	{"wrongMethod", "the response to a method that a path does not have: 405 with Allow, 405 without Allow, or 404",
 		[]string{"405", WrongMethodBare, WrongMethod404},
 		func(d *Dialect) any { return &d.WrongMethod }},
 }
