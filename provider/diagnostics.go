@@ -115,14 +115,18 @@ func errorCause(err error) string {
 
 func causeWithFields(err error, fields []string) string {
 	failure, ok := errors.AsType[*client.Error](err)
-	if !ok || !isRejection(failure) {
+	switch {
+	case ok && isRejection(failure):
+		cause := fmt.Sprintf("The service rejected the request (%s)%s.", httpStatus(failure), noEffect[failure.Operation])
+		if len(fields) > 0 {
+			cause += " Invalid fields: " + uniqueList(fields) + "."
+		}
+		return cause
+	case ok && failure.Kind == client.KindServer && failure.Status != 0 && !failure.Login:
+		return fmt.Sprintf("The service returned an error (%s).", httpStatus(failure))
+	default:
 		return asSentence(err)
 	}
-	cause := rejectionCause(failure)
-	if len(fields) > 0 {
-		cause += " Invalid fields: " + uniqueList(fields) + "."
-	}
-	return cause
 }
 
 // isRejection reports whether the service answered the request itself, and proved that it did nothing. The client's own
@@ -138,9 +142,8 @@ var noEffect = map[client.Operation]string{
 	client.OpResendInvites:    "; no e-mail was sent",
 }
 
-func rejectionCause(failure *client.Error) string {
-	status := strings.TrimSpace(fmt.Sprintf("HTTP %d %s", failure.Status, http.StatusText(failure.Status)))
-	return fmt.Sprintf("The service rejected the request (%s)%s.", status, noEffect[failure.Operation])
+func httpStatus(failure *client.Error) string {
+	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", failure.Status, http.StatusText(failure.Status)))
 }
 
 func withAction(cause string, err error) string {

@@ -16,7 +16,7 @@ import (
 type missingCredential struct{ attribute, variable, reason string }
 
 func (m missingCredential) detail() string {
-	return fmt.Sprintf("%s\n\nSet `%s` in the provider block, or the environment variable %s.",
+	return fmt.Sprintf("%s\n\nSet %#q in the provider block, or the environment variable %s.",
 		m.reason, m.attribute, m.variable)
 }
 

@@ -78,7 +78,7 @@ func (v formatValidator) ValidateString(
 		return
 	}
 	summary := "Invalid " + req.Path.String()
-	detail := fmt.Sprintf("`%s` must %s.", req.Path, v.requirement)
+	detail := fmt.Sprintf("%#q must %s.", req.Path.String(), v.requirement)
 	if v.sensitive {
 		resp.Diagnostics.AddError(summary, detail)
 		return

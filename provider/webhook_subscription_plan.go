@@ -141,7 +141,7 @@ const (
 )
 
 func causeChange(attribute path.Path) string {
-	return fmt.Sprintf("Changing `%s` needs a new subscription", attribute)
+	return fmt.Sprintf("Changing %#q needs a new subscription", attribute.String())
 }
 
 // checkDeletionPolicy adds an error or a warning with the URL that the service keeps delivering to. It checks the

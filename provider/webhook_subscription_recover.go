@@ -29,14 +29,14 @@ func (c *createOperation) recoverLostResponse(ctx context.Context, lost error) {
 		c.markExisting(nil)
 		c.setMatches(result)
 		c.resp.Diagnostics.AddAttributeWarning(path.Root("response_json"),
-			"The response to the webhook subscription was lost", asSentence(lost)+" The provider found the subscription "+
+			"The response to the webhook subscription was lost", errorCause(lost)+" The provider found the subscription "+
 				"by reading it back, so no action is needed. `response_json` stays null.")
 		return
 	}
 	c.resp.Diagnostics.AddError("The webhook subscription may exist", fmt.Sprintf(
 		"%s It is unknown whether the service now delivers to %s. The service cannot delete a subscription, so the "+
 			"provider does not repeat the request. The new subscription is not in the state, and nothing is tainted.\n\n%s",
-		asSentence(lost), c.plan.displayURL(), c.recoverySteps(result)))
+		errorCause(lost), c.plan.displayURL(), c.recoverySteps(result)))
 }
 
 func (c *createOperation) poll(ctx context.Context) lookupResult {

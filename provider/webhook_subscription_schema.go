@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
@@ -32,8 +33,8 @@ const (
 
 const subscriptionDescription = "Subscribes a URL to updates about applications (mandates).\n\n" +
 	"The service can neither update nor delete a subscription, and it has no list of subscriptions. Every change of " +
-	"what was sent needs a second subscription, while the first one continues to deliver. `deletion_policy` protects " +
-	"against that.\n\n" +
+	"what was sent needs a second subscription, while the first one continues to deliver. By default, " +
+	"`deletion_policy` prevents that.\n\n" +
 	"If the response to a request is lost, the provider does not repeat the request. With `application_id`, it reads " +
 	"the subscription back. Otherwise, the error says what may exist and how to continue."
 
@@ -43,117 +44,7 @@ func (r *subscriptionResource) Schema(
 ) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: subscriptionDescription,
-		Attributes: map[string]schema.Attribute{
-			"id": schema.StringAttribute{
-				Computed: true,
-				MarkdownDescription: "Import ID `APPLICATION_ID/URL`, or the URL alone without `application_id`. The " +
-					"service's own ID, if it returns one, is in `response_json` and `webhook_json`.",
-				PlanModifiers: useStateForUnknown,
-			},
-			"url": schema.StringAttribute{
-				Required: true,
-				MarkdownDescription: "URL that the service delivers to. `http` is allowed on a loopback host only. " +
-					"Terraform shows the URL in plans and stores it in the state, so pass a token of the receiver in " +
-					"`payload_json_wo` instead. Changing this forces a new subscription.",
-				Validators: []validator.String{receiverURLValidator},
-			},
-			"events": schema.SetAttribute{
-				Optional: true, Computed: true,
-				ElementType: types.StringType,
-				MarkdownDescription: "Types of the events to deliver, which the service does not document. If omitted, the " +
-					"service's default applies. Changing this forces a new subscription.",
-				Validators: []validator.Set{
-					setvalidator.SizeAtLeast(1),
-					setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
-				},
-			},
-			"application_id": schema.Int64Attribute{
-				Optional: true,
-				MarkdownDescription: "ID of the application to deliver updates about. If omitted, the service delivers " +
-					"updates about all applications. The service returns webhooks by application only, so the provider " +
-					"cannot read a subscription back without this argument. Changing this forces a new subscription.",
-				Validators: []validator.Int64{int64validator.AtLeast(1)},
-			},
-			"payload_json": schema.StringAttribute{
-				Optional: true, Sensitive: true,
-				MarkdownDescription: "JSON object with further fields of the request, which the service does not document. " +
-					"It is merged over the other arguments as RFC 7396 describes: a field replaces the field of the same name, " +
-					"and `null` removes it. Terraform stores it in the state, so pass secrets in `payload_json_wo` instead. " +
-					"Changing this, except in spacing and order, forces a new subscription.",
-				Validators: []validator.String{jsonObjectValidator},
-			},
-			"payload_json_wo": schema.StringAttribute{
-				Optional: true, Sensitive: true, WriteOnly: true,
-				MarkdownDescription: "JSON object with secret fields of the request, merged over `payload_json`. It can come " +
-					"from an ephemeral value, and cannot contain the URL or the application. `response_json` and " +
-					"`webhook_json` do not show what the service repeats of it, nor anything beyond the first 200 different " +
-					"values of a response. Requires Terraform or OpenTofu 1.11 or later.",
-				Validators: []validator.String{jsonObjectValidator},
-			},
-			"payload_json_wo_version": schema.Int64Attribute{
-				Optional: true, Computed: true,
-				MarkdownDescription: "Version of `payload_json_wo`. Changing this forces a new subscription; a change of " +
-					"`payload_json_wo` with the same version causes a warning and is ignored. If omitted, the provider " +
-					"detects a change of `payload_json_wo` by a salted PBKDF2 digest in the private state. Set a version if " +
-					"`payload_json_wo` differs in every run or is unknown during the plan.",
-				Validators: []validator.Int64{
-					int64validator.AtLeast(0),
-					int64validator.AlsoRequires(path.MatchRoot("payload_json_wo")),
-				},
-			},
-			"field_names": schema.MapAttribute{
-				Optional:    true,
-				ElementType: types.StringType,
-				MarkdownDescription: "Names of the request fields for `url`, `events` and `application_id`, if the service " +
-					"uses other names, such as `{ url = \"target_url\" }`. Changing this forces a new subscription.",
-				Validators: []validator.Map{
-					mapvalidator.KeysAre(stringvalidator.OneOf("url", "events", "application_id")),
-					mapvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
-				},
-			},
-			"deletion_policy": schema.StringAttribute{
-				Optional: true, Computed: true,
-				Default: stringdefault.StaticString(deletionPrevent),
-				MarkdownDescription: "Effect of a plan that destroys or replaces the subscription. With `PREVENT`, the plan " +
-					"fails. With `ABANDON`, the plan warns, Terraform removes the subscription from the state, and the " +
-					"service continues to deliver to the URL. The last applied value counts, so apply `ABANDON` before you " +
-					"destroy or replace. After an import, the value is `PREVENT`, and plans ignore another value for five " +
-					"minutes. Changing this sends nothing. (Default: `PREVENT`)",
-				Validators: []validator.String{stringvalidator.OneOf(deletionPrevent, deletionAbandon)},
-			},
-			"on_existing": schema.StringAttribute{
-				Optional: true, Computed: true,
-				Default: stringdefault.StaticString(existingFail),
-				MarkdownDescription: "Action if a subscription with the same URL and application already exists. With " +
-					"`fail`, the apply fails and sends nothing. With `adopt`, the provider adopts the subscription and sends " +
-					"nothing. Without `application_id`, the provider cannot check: `fail` creates a subscription, and " +
-					"`adopt` assumes that one exists. Changing this sends nothing. (Default: `fail`)",
-				Validators: []validator.String{stringvalidator.OneOf(existingFail, existingAdopt)},
-			},
-			"response_json": schema.StringAttribute{
-				Computed: true, Sensitive: true,
-				MarkdownDescription: "Response of the service to the subscription, as JSON with sorted keys, without personal " +
-					"data. It keeps a secret that the service generated, because the service may show it only once. Null if " +
-					"the response is empty, and after an adoption or an import.",
-				PlanModifiers: useStateForUnknown,
-			},
-			"webhook_json": schema.StringAttribute{
-				Computed: true, Sensitive: true,
-				MarkdownDescription: "Subscription as the service returns it, as JSON with sorted keys, without personal data " +
-					"and without fields named like a secret, token, password, key or signature. Null until the provider has " +
-					"read the subscription back.",
-				PlanModifiers: useStateForUnknown,
-			},
-			"drift_detection": schema.StringAttribute{
-				Computed: true,
-				MarkdownDescription: "`available` if the service returned the subscription at the last read. If the service " +
-					"no longer returns it, the provider removes it from the state with a warning. `unavailable` if the " +
-					"subscription cannot be read back: `application_id` is not set, the response is unclear, or the service " +
-					"has never returned it. It then stays in the state. The provider does not compare the arguments, because " +
-					"the service may return them in another form.",
-				PlanModifiers: useStateForUnknown,
-			},
-		},
+		Attributes:          subscriptionAttributes(),
 		Blocks: map[string]schema.Block{
 			"timeouts": timeouts.Block(ctx, timeouts.Opts{
 				Create: true, Read: true,
@@ -162,6 +53,140 @@ func (r *subscriptionResource) Schema(
 					"`request_timeout` of the provider also limits each request. (Default: `2m`)",
 				ReadDescription: "Timeout of a read, as a duration such as `90s`. (Default: `2m`)",
 			}),
+		},
+	}
+}
+
+func subscriptionAttributes() map[string]schema.Attribute {
+	attributes := requestAttributes()
+	maps.Copy(attributes, policyAttributes())
+	maps.Copy(attributes, computedAttributes())
+	return attributes
+}
+
+// requestAttributes describe the request. A change of one forces a new subscription.
+func requestAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"url": schema.StringAttribute{
+			Required: true,
+			MarkdownDescription: "URL that the service delivers to. `http` is allowed on a loopback host only. " +
+				"Terraform shows the URL in plans and stores it in the state, so pass a token of the receiver in " +
+				"`payload_json_wo` instead. Changing this forces a new subscription.",
+			Validators: []validator.String{receiverURLValidator},
+		},
+		"events": schema.SetAttribute{
+			Optional: true, Computed: true,
+			ElementType: types.StringType,
+			MarkdownDescription: "Types of the events to deliver, which the service does not document. If omitted, the " +
+				"service's default applies. Changing this forces a new subscription.",
+			Validators: []validator.Set{
+				setvalidator.SizeAtLeast(1),
+				setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
+			},
+		},
+		"application_id": schema.Int64Attribute{
+			Optional: true,
+			MarkdownDescription: "ID of the application to deliver updates about. If omitted, the service delivers " +
+				"updates about all applications. The service returns webhooks by application only, so the provider " +
+				"cannot read a subscription back without this argument. Changing this forces a new subscription.",
+			Validators: []validator.Int64{int64validator.AtLeast(1)},
+		},
+		"payload_json": schema.StringAttribute{
+			Optional: true, Sensitive: true,
+			MarkdownDescription: "JSON object with further fields of the request, which the service does not document. " +
+				"It is merged over the other arguments as RFC 7396 describes: a field replaces the field of the same name, " +
+				"and `null` removes it. Terraform stores it in the state, so pass secrets in `payload_json_wo` instead. " +
+				"Changing this, except in spacing and order, forces a new subscription.",
+			Validators: []validator.String{jsonObjectValidator},
+		},
+		"payload_json_wo": schema.StringAttribute{
+			Optional: true, Sensitive: true, WriteOnly: true,
+			MarkdownDescription: "JSON object with secret fields of the request, merged over `payload_json`. It can come " +
+				"from an ephemeral value, and cannot contain the URL or the application. `response_json` and " +
+				"`webhook_json` do not show what the service repeats of it, nor anything beyond the first 200 different " +
+				"values of a response. Requires Terraform or OpenTofu 1.11 or later.",
+			Validators: []validator.String{jsonObjectValidator},
+		},
+		"payload_json_wo_version": schema.Int64Attribute{
+			Optional: true, Computed: true,
+			MarkdownDescription: "Version of `payload_json_wo`. Changing this forces a new subscription; a change of " +
+				"`payload_json_wo` with the same version causes a warning and is ignored. If omitted, the provider " +
+				"detects a change of `payload_json_wo` by a salted PBKDF2 digest in the private state. Set a version if " +
+				"`payload_json_wo` differs in every run or is unknown during the plan.",
+			Validators: []validator.Int64{
+				int64validator.AtLeast(0),
+				int64validator.AlsoRequires(path.MatchRoot("payload_json_wo")),
+			},
+		},
+		"field_names": schema.MapAttribute{
+			Optional:    true,
+			ElementType: types.StringType,
+			MarkdownDescription: "Names of the request fields for `url`, `events` and `application_id`, if the service " +
+				"uses other names, such as `{ url = \"target_url\" }`. Changing this forces a new subscription.",
+			Validators: []validator.Map{
+				mapvalidator.KeysAre(stringvalidator.OneOf("url", "events", "application_id")),
+				mapvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
+			},
+		},
+	}
+}
+
+// policyAttributes control the provider. A change of one sends nothing.
+func policyAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"deletion_policy": schema.StringAttribute{
+			Optional: true, Computed: true,
+			Default: stringdefault.StaticString(deletionPrevent),
+			MarkdownDescription: "Effect of a plan that destroys or replaces the subscription. With `PREVENT`, the plan " +
+				"fails. With `ABANDON`, the plan warns, Terraform removes the subscription from the state, and the " +
+				"service continues to deliver to the URL. The last applied value counts, so apply `ABANDON` before you " +
+				"destroy or replace. After an import, the value is `PREVENT`, and plans ignore another value for five " +
+				"minutes. Changing this sends nothing. (Default: `PREVENT`)",
+			Validators: []validator.String{stringvalidator.OneOf(deletionPrevent, deletionAbandon)},
+		},
+		"on_existing": schema.StringAttribute{
+			Optional: true, Computed: true,
+			Default: stringdefault.StaticString(existingFail),
+			MarkdownDescription: "Action if a subscription with the same URL and application already exists. With " +
+				"`fail`, the apply fails and sends nothing. With `adopt`, the provider adopts the subscription and sends " +
+				"nothing. Without `application_id`, the provider cannot check: `fail` creates a subscription, and " +
+				"`adopt` assumes that one exists. Changing this sends nothing. (Default: `fail`)",
+			Validators: []validator.String{stringvalidator.OneOf(existingFail, existingAdopt)},
+		},
+	}
+}
+
+// computedAttributes hold what the provider learns from the service.
+func computedAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"id": schema.StringAttribute{
+			Computed: true,
+			MarkdownDescription: "Import ID `APPLICATION_ID/URL`, or the URL alone without `application_id`. The " +
+				"service's own ID, if it returns one, is in `response_json` and `webhook_json`.",
+			PlanModifiers: useStateForUnknown,
+		},
+		"response_json": schema.StringAttribute{
+			Computed: true, Sensitive: true,
+			MarkdownDescription: "Response of the service to the subscription, as JSON with sorted keys, without personal " +
+				"data. It keeps a secret that the service generated, because the service may show it only once. Null if " +
+				"the response is empty, and after an adoption or an import.",
+			PlanModifiers: useStateForUnknown,
+		},
+		"webhook_json": schema.StringAttribute{
+			Computed: true, Sensitive: true,
+			MarkdownDescription: "Subscription as the service returns it, as JSON with sorted keys, without personal data " +
+				"and without fields named like a secret, token, password, key or signature. Null until the provider has " +
+				"read the subscription back.",
+			PlanModifiers: useStateForUnknown,
+		},
+		"drift_detection": schema.StringAttribute{
+			Computed: true,
+			MarkdownDescription: "`available` if the service returned the subscription at the last read. If the service " +
+				"no longer returns it, the provider removes it from the state with a warning. `unavailable` if the " +
+				"subscription cannot be read back: `application_id` is not set, the response is unclear, or the service " +
+				"has never returned it. It then stays in the state. The provider does not compare the arguments, because " +
+				"the service may return them in another form.",
+			PlanModifiers: useStateForUnknown,
 		},
 	}
 }

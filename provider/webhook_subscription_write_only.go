@@ -31,7 +31,7 @@ func (m subscriptionModel) checkFieldNames(diags *diag.Diagnostics) {
 		name := m.fieldName(attribute)
 		if other, ok := attributes[name]; ok && name != "" {
 			diags.AddAttributeError(path.Root("field_names"), "Invalid field_names", fmt.Sprintf(
-				"`%s` and `%s` have the same field name %q. Give each attribute a field name of its own.",
+				"%#q and %#q have the same field name %q. Give each attribute a field name of its own.",
 				other, attribute, name))
 		}
 		attributes[name] = attribute
@@ -48,7 +48,7 @@ func (m subscriptionModel) checkWriteOnly(diags *diag.Diagnostics) {
 			// At the resource: at the attribute, Terraform prints the line with the value.
 			diags.AddError("Invalid payload_json_wo", fmt.Sprintf(
 				"`payload_json_wo` contains the field %q, which identifies the subscription. The provider has to store it to "+
-					"find the subscription again.\n\nSet it in `%s` or `payload_json` instead.", name, attribute))
+					"find the subscription again.\n\nSet it in %#q or `payload_json` instead.", name, attribute))
 		}
 	}
 }
