@@ -65,7 +65,7 @@ func (a *resendInvitesAction) Invoke(ctx context.Context, req action.InvokeReque
 	case err == nil:
 		resp.SendProgress(action.InvokeProgressEvent{Message: "The service has sent a new invitation."})
 	case client.OutcomeOf(err) == client.Unknown:
-		resp.Diagnostics.AddError("The invitation may have been sent", errorDetail(err)+"\n\n"+
+		resp.Diagnostics.AddError("The invitation may have been sent", errorCause(err)+"\n\n"+
 			"It is unknown whether the service sent the e-mail, and another invocation may send a second one. "+
 			"Before you invoke the action again, ask the individual whether the e-mail arrived.")
 	default:
