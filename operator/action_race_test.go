@@ -14,96 +14,90 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// ordering is a world whose Mandate acme has an application, with two operators for orders.
-func ordering(t *testing.T) (w *world, first, second *orderHand) {
+// newActionReconcilers sets up a Mandate acme with an application, and two operators for its actions.
+func newActionReconcilers(t *testing.T) (w *world, first, second *manualActionReconciler) {
 	t.Helper()
 	w = connected(t)
 	w.mandate("acme", "{}")
-	h := w.byHand()
-	h.passes("acme")
+	r := w.newManualReconciler()
+	r.reconcile("acme")
 	w.emails(1)
-	return w, h.orders(), w.byHand().orders()
+	return w, r.newActionReconciler(), w.newManualReconciler().newActionReconciler()
 }
 
-// resends checks how many requests to resend were made.
-func (w *world) resends(want int64) {
+// checkResends checks the number of requests to resend.
+func (w *world) checkResends(want int64) {
 	w.Helper()
 	if got := w.requests(control.ResendInvites); got != want {
 		w.Errorf("%d requests to resend, want %d", got, want)
 	}
 }
 
-// An operator ends at each moment at which it writes. Another one finds what it left.
-func TestOrderCrashes(t *testing.T) {
+// An operator crashes before and after each of its writes. Another one continues from there.
+func TestActionCrashes(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		why      string
 		fault    control.Fault
-		crash    func(*orderHand)
-		unknown  bool // the order ends as OutcomeUnknown, and otherwise completes
+		crash    func(*manualActionReconciler)
+		unknown  bool // the action fails with OutcomeUnknown, and otherwise completes
 		requests int64
 	}{
-		"before the start is written": {
-			crash:    func(o *orderHand) { o.at(statusPatch, 1, func(func() error) error { crash(); return nil }) },
+		"before the start is recorded": {
+			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 1, crashBefore) },
 			requests: 1,
 		},
-		"between the start and the call": {
-			crash: func(o *orderHand) {
-				o.at(statusPatch, 1, func(do func() error) error { _ = do(); crash(); return nil })
-			},
+		"between the start and the request": {
+			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 1, crashAfter) },
 			unknown:  true,
 			requests: 0,
-			why:      "nobody can know that it did not come to the call",
+			why:      "nothing proves that the request was not sent",
 		},
-		"between the call and the end": {
-			crash:    func(o *orderHand) { o.at(statusPatch, 2, func(func() error) error { crash(); return nil }) },
+		"between the request and the result": {
+			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 2, crashBefore) },
 			unknown:  true,
 			requests: 1,
 		},
-		"after the end": {
-			crash: func(o *orderHand) {
-				o.at(statusPatch, 2, func(do func() error) error { _ = do(); crash(); return nil })
-			},
+		"after the result": {
+			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 2, crashAfter) },
 			requests: 1,
 		},
-		"before it is written that nothing was done": {
+		"before the rejection is recorded": {
 			fault:    control.Fault{Operation: control.ResendInvites, Kind: control.Answer, Status: 429},
-			crash:    func(o *orderHand) { o.at(statusPatch, 2, func(func() error) error { crash(); return nil }) },
+			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 2, crashBefore) },
 			unknown:  true,
 			requests: 1,
-			why:      "the proof is lost, and so nothing is sent again",
+			why:      "the proof that nothing was done is lost, and so nothing is sent again",
 		},
-		"after it is written that nothing was done": {
-			fault: control.Fault{Operation: control.ResendInvites, Kind: control.Answer, Status: 429},
-			crash: func(o *orderHand) {
-				o.at(statusPatch, 2, func(do func() error) error { _ = do(); crash(); return nil })
-			},
+		"after the rejection is recorded": {
+			fault:    control.Fault{Operation: control.ResendInvites, Kind: control.Answer, Status: 429},
+			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 2, crashAfter) },
 			requests: 2,
 		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, first, second := ordering(t)
+			w, first, second := newActionReconcilers(t)
 			if c.fault.Kind != "" {
 				w.fault(c.fault)
 			}
-			w.order("resend", resend)
+			w.action("resend", resend)
 			c.crash(first)
-			first.passes("resend")
-			second.SettleDelay = 0
-			w.eventually(func() (bool, string) { // a service that asked to wait is not asked before
-				second.passes("resend")
-				return w.getOrder("resend").Status.CompletedTime != nil, "the order does not end"
+			first.reconcile("resend")
+			second.setSettleDelay(0)
+			w.eventually(func() (bool, string) { // the operator waits as long as the service asked for
+				second.reconcile("resend")
+				return w.getAction("resend").Status.CompletedTime != nil, "the action does not finish"
 			})
 			if c.unknown {
-				w.fails("resend", v1alpha1.ReasonOutcomeUnknown)
+				w.actionFails("resend", v1alpha1.ReasonOutcomeUnknown)
 			} else {
-				w.completes("resend")
+				w.actionCompletes("resend")
 			}
-			second.passes("resend")
-			first.passes("resend")
-			w.resends(c.requests)
+			second.reconcile("resend")
+			first.reconcile("resend")
+			w.checkResends(c.requests)
 			if t.Failed() {
 				t.Log(c.why)
 			}
@@ -111,232 +105,255 @@ func TestOrderCrashes(t *testing.T) {
 	}
 }
 
-// Two operators work on one order: one that has lost its lease without noticing, and its successor.
-func TestTwoOperatorsOneOrder(t *testing.T) {
+// Two operators reconcile one action: one that has lost its lease without noticing, and its successor.
+func TestTwoOperatorsOneAction(t *testing.T) {
 	t.Parallel()
-	t.Run("both want to start", func(t *testing.T) {
+	t.Run("both start it", func(t *testing.T) {
 		t.Parallel()
-		w, first, second := ordering(t)
-		w.order("resend", resend)
-		first.at(statusPatch, 1, func(do func() error) error { second.passes("resend"); return do() })
-		first.passes("resend")
-		w.completes("resend")
-		w.resends(1)
+		w, first, second := newActionReconcilers(t)
+		w.action("resend", resend)
+		first.intercept(statusPatch, 1, func(do func() error) error {
+			second.reconcile("resend")
+			return do()
+		})
+		first.reconcile("resend")
+		w.actionCompletes("resend")
+		w.checkResends(1)
 	})
-	t.Run("one is at it", func(t *testing.T) {
+	t.Run("one has started it", func(t *testing.T) {
 		t.Parallel()
-		w, first, second := ordering(t)
-		w.order("resend", resend)
-		first.at(statusPatch, 2, func(do func() error) error {
-			if result := second.passes("resend"); result.RequeueAfter <= 0 {
-				t.Error("the second operator does not look again")
+		w, first, second := newActionReconcilers(t)
+		w.action("resend", resend)
+		first.intercept(statusPatch, 2, func(do func() error) error {
+			if result := second.reconcile("resend"); result.RequeueAfter <= 0 {
+				t.Error("the second operator does not requeue")
 			}
 			return do()
 		})
-		first.passes("resend")
-		w.completes("resend")
-		w.resends(1)
+		first.reconcile("resend")
+		w.actionCompletes("resend")
+		w.checkResends(1)
 	})
-	t.Run("one is at it for too long", func(t *testing.T) {
+	t.Run("one takes longer than the settle delay", func(t *testing.T) {
 		t.Parallel()
-		w, first, second := ordering(t)
-		second.SettleDelay = 0
-		w.order("resend", resend)
-		first.at(statusPatch, 2, func(do func() error) error { second.passes("resend"); return do() })
-		first.passes("resend")
-		w.fails("resend", v1alpha1.ReasonOutcomeUnknown) // an end stays
-		w.resends(1)
+		w, first, second := newActionReconcilers(t)
+		second.setSettleDelay(0)
+		w.action("resend", resend)
+		first.intercept(statusPatch, 2, func(do func() error) error {
+			second.reconcile("resend")
+			return do()
+		})
+		first.reconcile("resend")
+		w.actionFails("resend", v1alpha1.ReasonOutcomeUnknown) // a result is final
+		w.checkResends(1)
 	})
-	t.Run("one has an old cache", func(t *testing.T) {
+	t.Run("one has a stale cache", func(t *testing.T) {
 		t.Parallel()
-		w, first, second := ordering(t)
-		w.order("resend", resend)
-		second.cached = w.getOrder("resend")
-		first.passes("resend")
-		second.passes("resend")
-		w.completes("resend")
-		w.resends(1)
+		w, first, second := newActionReconcilers(t)
+		w.action("resend", resend)
+		second.cached = w.getAction("resend")
+		first.reconcile("resend")
+		second.reconcile("resend")
+		w.actionCompletes("resend")
+		w.checkResends(1)
 	})
 }
 
-// Things go wrong between the operator and the API server while an order is carried out.
-func TestOrderWrites(t *testing.T) {
+// Requests to the API server fail while an action is carried out.
+func TestActionWrites(t *testing.T) {
 	t.Parallel()
-	unavailable := errors.New("the connection to the API server broke")
-	cases := map[string]func(*world, *orderHand){
-		"the answer to the start is lost": func(_ *world, o *orderHand) {
-			o.at(statusPatch, 1, func(do func() error) error { return errors.Join(do(), unavailable) })
+	unavailable := errors.New("connection to the API server lost")
+	cases := map[string]func(*world, *manualActionReconciler){
+		"the answer to the start is lost": func(_ *world, r *manualActionReconciler) {
+			r.intercept(statusPatch, 1, func(do func() error) error { return errors.Join(do(), unavailable) })
 		},
-		"the start has to be written again": func(_ *world, o *orderHand) {
-			o.at(statusPatch, 1, func(func() error) error { return unavailable })
+		"the start is not recorded": func(_ *world, r *manualActionReconciler) {
+			r.intercept(statusPatch, 1, func(func() error) error { return unavailable })
 		},
-		"the answer to the end is lost": func(_ *world, o *orderHand) {
-			o.at(statusPatch, 2, func(do func() error) error { return errors.Join(do(), unavailable) })
+		"the answer to the result is lost": func(_ *world, r *manualActionReconciler) {
+			r.intercept(statusPatch, 2, func(do func() error) error { return errors.Join(do(), unavailable) })
 		},
-		"the end has to be written again": func(_ *world, o *orderHand) {
-			o.at(statusPatch, 2, func(func() error) error { return unavailable })
+		"the result is not recorded": func(_ *world, r *manualActionReconciler) {
+			r.intercept(statusPatch, 2, func(func() error) error { return unavailable })
 		},
-		"the order is edited meanwhile": func(w *world, o *orderHand) {
-			o.at(statusPatch, 2, func(do func() error) error {
-				w.order("resend", "{type: ResendInvite, ttlSecondsAfterFinished: 86400}")
+		"the action is edited during the request": func(w *world, r *manualActionReconciler) {
+			r.intercept(statusPatch, 2, func(do func() error) error {
+				w.action("resend", "{type: ResendInvite, ttlSecondsAfterFinished: 86400}")
 				return do()
 			})
 		},
 	}
-	for name, hinder := range cases {
+	for name, disrupt := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, o, _ := ordering(t)
-			w.order("resend", resend)
-			hinder(w, o)
-			o.passes("resend")
-			w.completes("resend")
-			w.emailed(control.Resend, 1)
-			w.resends(1)
+			w, r, _ := newActionReconcilers(t)
+			w.action("resend", resend)
+			disrupt(w, r)
+			r.reconcile("resend")
+			w.actionCompletes("resend")
+			w.checkEmailed(control.Resend, 1)
+			w.checkResends(1)
 		})
 	}
-	t.Run("the order is edited before the start", func(t *testing.T) {
-		t.Parallel()
-		w, o, _ := ordering(t)
-		w.order("resend", resend)
-		o.at(statusPatch, 1, func(do func() error) error {
-			w.order("resend", "{type: ResendInvite, ttlSecondsAfterFinished: 86400}")
-			return do()
-		})
-		o.passes("resend")
-		w.resends(0)
-		o.passes("resend")
-		w.completes("resend")
-		w.resends(1)
-	})
-	t.Run("the order is deleted before the start", func(t *testing.T) {
-		t.Parallel()
-		w, o, _ := ordering(t)
-		w.order("resend", resend)
-		o.at(statusPatch, 1, func(do func() error) error { w.kubectl("delete", "mandateaction", "resend"); return do() })
-		o.passes("resend")
-		w.resends(0)
-	})
-	t.Run("the order is deleted and applied again during the call", func(t *testing.T) {
-		t.Parallel()
-		w, o, _ := ordering(t)
-		w.order("resend", resend)
-		o.at(statusPatch, 2, func(do func() error) error {
-			w.kubectl("delete", "mandateaction", "resend")
-			w.order("resend", resend)
-			return do()
-		})
-		o.passes("resend")
-		if order := w.getOrder("resend"); len(order.Status.Conditions) > 0 {
-			t.Errorf("what became of the old order was written into the new one: %+v", order.Status)
-		}
-		w.resends(1)
-	})
-	t.Run("a shutdown waits", func(t *testing.T) {
-		t.Parallel()
-		w, o, _ := ordering(t)
-		w.order("resend", resend)
-		drained := make(chan struct{})
-		o.at(statusPatch, 2, func(do func() error) error {
-			go func() { o.Drain(t.Context()); close(drained) }()
-			err := do()
-			select {
-			case <-drained:
-				t.Error("the shutdown did not wait for the end of the call")
-			default:
-			}
-			return err
-		})
-		o.passes("resend")
-		select {
-		case <-drained:
-		case <-time.After(patience / 2):
-			t.Fatal("the shutdown does not end")
-		}
-		w.completes("resend")
-		w.order("late", resend)
-		o.passes("late")
-		if order := w.getOrder("late"); order.Status.StartedTime != nil {
-			t.Errorf("an order began during a shutdown: %+v", order.Status)
-		}
-		w.resends(1)
-	})
 }
 
-// An order costs two writes, the start and the end, one look at the live Mandate, and one read of the application before its
-// call. A pass over one that has ended costs nothing.
-func TestOrderCost(t *testing.T) {
+// An action is edited before its start: the start fails, and the next reconciliation carries it out.
+func TestActionEditedBeforeStart(t *testing.T) {
 	t.Parallel()
-	w, o, _ := ordering(t)
-	w.order("resend", resend)
+	w, r, _ := newActionReconcilers(t)
+	w.action("resend", resend)
+	r.intercept(statusPatch, 1, func(do func() error) error {
+		w.action("resend", "{type: ResendInvite, ttlSecondsAfterFinished: 86400}")
+		return do()
+	})
+	r.reconcile("resend")
+	w.checkResends(0)
+	r.reconcile("resend")
+	w.actionCompletes("resend")
+	w.checkResends(1)
+}
+
+// An action is deleted before its start: nothing is sent.
+func TestActionDeletedBeforeStart(t *testing.T) {
+	t.Parallel()
+	w, r, _ := newActionReconcilers(t)
+	w.action("resend", resend)
+	r.intercept(statusPatch, 1, func(do func() error) error {
+		w.kubectl("delete", "mandateaction", "resend")
+		return do()
+	})
+	r.reconcile("resend")
+	w.checkResends(0)
+}
+
+// An action is deleted and applied again during its request: the new action does not get the result of the old one.
+func TestActionReplacedDuringRequest(t *testing.T) {
+	t.Parallel()
+	w, r, _ := newActionReconcilers(t)
+	w.action("resend", resend)
+	r.intercept(statusPatch, 2, func(do func() error) error {
+		w.kubectl("delete", "mandateaction", "resend")
+		w.action("resend", resend)
+		return do()
+	})
+	r.reconcile("resend")
+	if action := w.getAction("resend"); len(action.Status.Conditions) > 0 {
+		t.Errorf("the result of the old action was written into the new one: %+v", action.Status)
+	}
+	w.checkResends(1)
+}
+
+// A shutdown waits for a request in progress, and starts no other.
+func TestActionDrain(t *testing.T) {
+	t.Parallel()
+	w, r, _ := newActionReconcilers(t)
+	w.action("resend", resend)
+	drained := make(chan struct{})
+	r.intercept(statusPatch, 2, func(do func() error) error {
+		go func() {
+			r.Drain(t.Context())
+			close(drained)
+		}()
+		err := do()
+		select {
+		case <-drained:
+			t.Error("the shutdown does not wait for the request")
+		default:
+		}
+		return err
+	})
+	r.reconcile("resend")
+	select {
+	case <-drained:
+	case <-time.After(timeout / 2):
+		t.Fatal("the shutdown does not finish")
+	}
+	w.actionCompletes("resend")
+	w.action("late", resend)
+	r.reconcile("late")
+	if action := w.getAction("late"); action.Status.StartedTime != nil {
+		t.Errorf("an action started during a shutdown: %+v", action.Status)
+	}
+	w.checkResends(1)
+}
+
+// An action costs two writes, for the start and the result, one read of the live Mandate, and one read of the
+// application before the request. Reconciling a finished action costs nothing.
+func TestActionCost(t *testing.T) {
+	t.Parallel()
+	w, r, _ := newActionReconcilers(t)
+	w.action("resend", resend)
 	made := map[string]int{}
-	o.around = func(request string, do func() error) error { made[request]++; return do() }
+	r.interceptor = func(request string, do func() error) error {
+		made[request]++
+		return do()
+	}
 	reads := w.requests(control.RetrieveApplication)
 	for range 3 {
-		o.passes("resend")
+		r.reconcile("resend")
 	}
-	w.completes("resend")
+	w.actionCompletes("resend")
 	if diff := cmp.Diff(map[string]int{statusPatch: 2, "get Mandate": 1}, made); diff != "" {
 		t.Errorf("requests to the API server (-want +got):\n%s", diff)
 	}
 	if got := w.requests(control.RetrieveApplication) - reads; got != 1 {
 		t.Errorf("%d reads of the application, want 1", got)
 	}
-	w.resends(1)
+	w.checkResends(1)
 }
 
-// The IdentityService was pointed to another service, where the ids are other people's.
-func TestOrderAtAnotherService(t *testing.T) {
+// The IdentityService points to another service, whose ids belong to other applications.
+func TestActionAtAnotherService(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		there  string // spec of a Mandate at the other service
+		spec   string // of a Mandate at the other service
 		reason string
 	}{
-		"with another application of the id": {there: "{reference: other}", reason: v1alpha1.ReasonReferenceConflict},
-		"with other individuals":             {there: "{reference: shared}", reason: v1alpha1.ReasonIndividualNotFound},
+		"with another application of the id": {spec: "{reference: other}", reason: v1alpha1.ReasonReferenceConflict},
+		"with other individuals":             {spec: "{reference: shared}", reason: v1alpha1.ReasonIndividualNotFound},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, elsewhere := connected(t), newWorld(t, sandbox.Options{})
-			elsewhere.connect()
-			elsewhere.mandate("acme", c.there)
-			elsewhere.byHand().passes("acme")
-			id := *elsewhere.get("acme").Status.ApplicationID
+			w, other := connected(t), newWorld(t, sandbox.Options{})
+			other.connect()
+			other.mandate("acme", c.spec)
+			other.newManualReconciler().reconcile("acme")
+			id := *other.get("acme").Status.ApplicationID
 
 			w.mandate("acme", "{reference: shared}")
-			w.service("{baseURL: \"" + elsewhere.url + "\"}")
+			w.patchService("{baseURL: \"" + other.url + "\"}")
 			m := w.get("acme")
 			bound := m.DeepCopy()
 			bound.Status.ApplicationID, bound.Status.Reference = &id, "shared"
 			bound.Status.Individuals = []v1alpha1.IndividualStatus{{Name: "jane", ID: 1}}
 			w.check(w.Status().Patch(t.Context(), bound, client.MergeFrom(m)))
-			w.order("resend", resend)
-			w.byHand().orders().passes("resend")
-			w.fails("resend", c.reason)
-			elsewhere.emails(1)
+			w.action("resend", resend)
+			w.newManualReconciler().newActionReconciler().reconcile("resend")
+			w.actionFails("resend", c.reason)
+			other.emails(1)
 		})
 	}
 }
 
-// A Mandate is suspended before the order is created, and the cache of Mandates does not know it yet.
-func TestOrderReadsTheLiveMandate(t *testing.T) {
+// A Mandate is suspended before the action is created, and the cache of Mandates is stale.
+func TestActionReadsTheLiveMandate(t *testing.T) {
 	t.Parallel()
-	w, o, _ := ordering(t)
-	w.order("resend", resend)
+	w, r, _ := newActionReconcilers(t)
+	w.action("resend", resend)
 	first := true
-	o.around = func(request string, do func() error) error {
+	r.interceptor = func(request string, do func() error) error {
 		if request == "get Mandate" && first {
 			first = false
 			w.mandate("acme", "{suspend: true}")
 		}
 		return do()
 	}
-	o.passes("resend")
-	w.waits("resend", v1alpha1.ReasonSuspended)
-	w.resends(0)
+	r.reconcile("resend")
+	w.actionWaits("resend", v1alpha1.ReasonSuspended)
+	w.checkResends(0)
 	suspended := w.get("acme")
 	w.check(w.Patch(t.Context(), suspended, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"suspend":false}}`))))
-	o.passes("resend")
-	w.completes("resend")
+	r.reconcile("resend")
+	w.actionCompletes("resend")
 }

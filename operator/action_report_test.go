@@ -23,7 +23,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// verified plays acme to its outcome.
+// verified applies the Mandate acme, and completes its application.
 func (w *world) verified() {
 	w.Helper()
 	w.mandate("acme", "{decision: Complete}")
@@ -38,26 +38,29 @@ func (w *world) secretNamed(name string) *corev1.Secret {
 	return secret
 }
 
-func (w *world) noSecret(name string) {
+func (w *world) checkNoSecret(name string) {
 	w.Helper()
-	if err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, &corev1.Secret{}); client.IgnoreNotFound(err) != nil || err == nil {
-		w.Errorf("the Secret %s was created, or cannot be looked for: %v", name, err)
+	err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, &corev1.Secret{})
+	if !apierrors.IsNotFound(err) {
+		w.Errorf("the Secret %s exists, or cannot be read: %v", name, err)
 	}
 }
 
-// reported checks that the Secret has the report and belongs to the order.
-func (w *world) reported(order *v1alpha1.MandateAction, contentType, begin string) {
+// checkReport checks that the Secret has the report and belongs to the action.
+func (w *world) checkReport(action *v1alpha1.MandateAction, contentType, prefix string) {
 	w.Helper()
 	secret := w.secretNamed("jane-report")
-	if got := string(secret.Data["content_type"]); got != contentType || !strings.HasPrefix(string(secret.Data["report"]), begin) || len(secret.Data) != 2 {
-		w.Errorf("the Secret holds %d entries, a report of type %q, want %q, which begins with %.20q, want %q", len(secret.Data), got, contentType, secret.Data["report"], begin)
+	got, content := string(secret.Data["content_type"]), string(secret.Data["report"])
+	if got != contentType || !strings.HasPrefix(content, prefix) || len(secret.Data) != 2 {
+		w.Errorf("the Secret has %d entries, the content type %q and content %.20q, want %q and prefix %q",
+			len(secret.Data), got, content, contentType, prefix)
 	}
-	if !metav1.IsControlledBy(secret, order) {
-		w.Errorf("the Secret does not belong to the order: %+v", secret.OwnerReferences)
+	if !metav1.IsControlledBy(secret, action) {
+		w.Errorf("the Secret does not belong to the action: %+v", secret.OwnerReferences)
 	}
 }
 
-// There is no report before the individual has completed the checks: the order waits for that.
+// The action waits for the report, which exists once the individual has completed the checks.
 func TestReportWaits(t *testing.T) {
 	t.Parallel()
 	for _, status := range []string{"400", "404", "409"} {
@@ -67,16 +70,16 @@ func TestReportWaits(t *testing.T) {
 			w.check(w.sandbox.SetDialect(t.Context(), "reportNotReady", status))
 			w.mandate("acme", "{}")
 			m := w.ready("acme")
-			w.order("report", report)
-			w.waits("report", v1alpha1.ReasonReportNotReady)
+			w.action("report", report)
+			w.actionWaits("report", v1alpha1.ReasonReportNotReady)
 			asked, reads := w.requests(control.IndividualReport), w.requests(control.RetrieveApplication)
 			w.eventually(func() (bool, string) { return w.requests(control.RetrieveApplication) >= reads+3, "no polls" })
 			if got := w.requests(control.IndividualReport); got != asked {
-				t.Errorf("the report was asked for %d times while nothing changed", got-asked)
+				t.Errorf("the report was requested %d times although nothing changed", got-asked)
 			}
-			w.noSecret("jane-report")
+			w.checkNoSecret("jane-report")
 			w.play(m, control.Pass)
-			w.reported(w.completes("report"), "application/pdf", "%PDF-")
+			w.checkReport(w.actionCompletes("report"), "application/pdf", "%PDF-")
 		})
 	}
 }
@@ -86,47 +89,47 @@ func TestReportFormats(t *testing.T) {
 	w := running(t)
 	w.verified()
 	w.check(w.sandbox.SetDialect(t.Context(), "reportFormat", "json_base64"))
-	w.order("base64", report)
-	w.reported(w.completes("base64"), "application/pdf", "%PDF-")
+	w.action("base64", report)
+	w.checkReport(w.actionCompletes("base64"), "application/pdf", "%PDF-")
 
 	w.check(w.sandbox.SetDialect(t.Context(), "reportFormat", "json_url"))
-	w.order("url", "{type: DownloadReport, reportSecretRef: {name: url}}")
-	order := w.fails("url", v1alpha1.ReasonReportIsURL)
-	w.noSecret("url")
-	if status := fmt.Sprintf("%+v", order.Status); strings.Contains(status, "reports.idv.example") {
+	w.action("url", "{type: DownloadReport, reportSecretRef: {name: url}}")
+	action := w.actionFails("url", v1alpha1.ReasonReportIsURL)
+	w.checkNoSecret("url")
+	if status := fmt.Sprintf("%+v", action.Status); strings.Contains(status, "reports.idv.example") {
 		t.Errorf("the status shows the URL: %s", status)
 	}
 	w.check(w.sandbox.SetDialect(t.Context(), "reportFormat", "pdf"))
 
 	w.secret("theirs", map[string]string{"report": "precious"})
-	w.order("theirs", "{type: DownloadReport, reportSecretRef: {name: theirs}}")
-	w.fails("theirs", v1alpha1.ReasonSecretExists)
-	w.order("another", report) // the Secret of the first one
-	w.fails("another", v1alpha1.ReasonSecretExists)
+	w.action("theirs", "{type: DownloadReport, reportSecretRef: {name: theirs}}")
+	w.actionFails("theirs", v1alpha1.ReasonSecretExists)
+	w.action("another", report) // the Secret of the first one
+	w.actionFails("another", v1alpha1.ReasonSecretExists)
 	if got := string(w.secretNamed("theirs").Data["report"]); got != "precious" {
-		t.Errorf("somebody else's Secret was written over: %q", got)
+		t.Errorf("another user's Secret was overwritten: %q", got)
 	}
-	w.reported(w.getOrder("base64"), "application/pdf", "%PDF-")
+	w.checkReport(w.getAction("base64"), "application/pdf", "%PDF-")
 
 	w.fault(control.Fault{Operation: control.IndividualReport, Kind: control.Answer, Status: 400})
-	w.order("refused", "{type: DownloadReport, reportSecretRef: {name: refused}}")
-	w.fails("refused", v1alpha1.ReasonRefused)
+	w.action("refused", "{type: DownloadReport, reportSecretRef: {name: refused}}")
+	w.actionFails("refused", v1alpha1.ReasonRefused)
 
 	for _, fault := range []control.Fault{
-		{Kind: control.Answer, Status: 500, Times: 4}, // the client tries three times by itself
+		{Kind: control.Answer, Status: 500, Times: 4}, // more than the client's retries
 		{Kind: control.Answer, Status: 202},
 		{Kind: control.Truncate, AfterWork: true},
 	} {
 		fault.Operation = control.IndividualReport
 		name := fmt.Sprintf("%s-%d", fault.Kind, fault.Status)
 		w.fault(fault)
-		w.order(name, "{type: DownloadReport, reportSecretRef: {name: "+name+"}}")
-		w.completes(name)
+		w.action(name, "{type: DownloadReport, reportSecretRef: {name: "+name+"}}")
+		w.actionCompletes(name)
 	}
-	w.emailed(control.Resend, 0)
+	w.checkEmailed(control.Resend, 0)
 }
 
-// proxied is a world whose service answers another report than the sandbox does.
+// proxied is a world whose service returns the given report.
 func proxied(t *testing.T, contentType string, report []byte) *world {
 	t.Helper()
 	w := newWorld(t, sandbox.Options{})
@@ -165,108 +168,109 @@ func TestReportSize(t *testing.T) {
 			t.Parallel()
 			w := proxied(t, contentType, bytes.Repeat([]byte("x"), c.size))
 			w.mandate("acme", "{}")
-			w.order("report", report)
+			w.action("report", report)
 			if c.fits {
-				w.reported(w.completes("report"), contentType, "xxx")
+				w.checkReport(w.actionCompletes("report"), contentType, "xxx")
 				return
 			}
-			w.fails("report", v1alpha1.ReasonReportTooLarge)
-			w.noSecret("jane-report")
+			w.actionFails("report", v1alpha1.ReasonReportTooLarge)
+			w.checkNoSecret("jane-report")
 		})
 	}
 }
 
-// The operator ends while it stores a report, or another one works on the same order.
+// The operator crashes while it stores a report, or another one stores it concurrently.
 func TestReportCrashes(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		crash func(first, second *orderHand)
-		asked int64
+		crash func(first, second *manualActionReconciler)
+		reads int64
 	}{
 		"before the Secret": {
-			crash: func(o, _ *orderHand) { o.at(secretCreate, 1, func(func() error) error { crash(); return nil }) },
-			asked: 2,
+			crash: func(r, _ *manualActionReconciler) { r.intercept(secretCreate, 1, crashBefore) },
+			reads: 2,
 		},
 		"after the Secret": {
-			crash: func(o, _ *orderHand) {
-				o.at(secretCreate, 1, func(do func() error) error { _ = do(); crash(); return nil })
-			},
-			asked: 1,
+			crash: func(r, _ *manualActionReconciler) { r.intercept(secretCreate, 1, crashAfter) },
+			reads: 1,
 		},
-		"two store it": {
-			crash: func(o, other *orderHand) {
-				o.at(secretCreate, 1, func(do func() error) error { other.passes("report"); return do() })
+		"stored concurrently": {
+			crash: func(r, other *manualActionReconciler) {
+				r.intercept(secretCreate, 1, func(do func() error) error {
+					other.reconcile("report")
+					return do()
+				})
 			},
-			asked: 2,
+			reads: 2,
 		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, first, second := ordering(t)
+			w, first, second := newActionReconcilers(t)
 			w.play(w.get("acme"), control.Pass)
-			w.order("report", report)
+			w.action("report", report)
 			c.crash(first, second)
-			first.passes("report")
-			second.passes("report")
-			w.reported(w.completes("report"), "application/pdf", "%PDF-")
-			if got := w.requests(control.IndividualReport); got != c.asked {
-				t.Errorf("the report was asked for %d times, want %d", got, c.asked)
+			first.reconcile("report")
+			second.reconcile("report")
+			w.checkReport(w.actionCompletes("report"), "application/pdf", "%PDF-")
+			if got := w.requests(control.IndividualReport); got != c.reads {
+				t.Errorf("the report was requested %d times, want %d", got, c.reads)
 			}
 		})
 	}
-	t.Run("the Secret may not be created", func(t *testing.T) {
+	t.Run("the Secret is forbidden", func(t *testing.T) {
 		t.Parallel()
-		w, o, _ := ordering(t)
+		w, r, _ := newActionReconcilers(t)
 		w.play(w.get("acme"), control.Pass)
-		o.at(secretCreate, 1, func(func() error) error {
+		r.intercept(secretCreate, 1, func(func() error) error {
 			return apierrors.NewForbidden(corev1.Resource("secrets"), "jane-report", errors.New("exceeded quota"))
 		})
-		w.order("report", report)
-		if result := o.passes("report"); result.RequeueAfter <= 0 {
-			t.Error("it is not tried again")
+		w.action("report", report)
+		if result := r.reconcile("report"); result.RequeueAfter <= 0 {
+			t.Error("the action is not requeued")
 		}
-		w.waits("report", v1alpha1.ReasonSecretRefused)
-		o.passes("report")
-		w.reported(w.completes("report"), "application/pdf", "%PDF-")
+		w.actionWaits("report", v1alpha1.ReasonSecretRefused)
+		r.reconcile("report")
+		w.checkReport(w.actionCompletes("report"), "application/pdf", "%PDF-")
 	})
 }
 
-// What the service says about people goes into the Secret and nowhere else, with the log level at its highest.
-func TestNoPersonalDataInOrders(t *testing.T) {
+// Personal data in the service's answers is stored in the Secret and nowhere else, even at the highest log level.
+func TestNoPersonalDataInActions(t *testing.T) {
 	t.Parallel()
 	w := proxied(t, "application/json", []byte(`{"last_name": "canary1", "checks": ["canary2"]}`))
 	w.mandate("acme", `{individuals: [{name: jane, email: canary3@example.com, firstName: canary4, reference: canary5}]}`)
-	w.order("report", report)
-	w.reported(w.completes("report"), "application/json", `{"last_name": "canary1"`)
-	w.order("resend", resend)
-	w.completes("resend")
+	w.action("report", report)
+	w.checkReport(w.actionCompletes("report"), "application/json", `{"last_name": "canary1"`)
+	w.action("resend", resend)
+	w.actionCompletes("resend")
 	for status, reason := range map[int]string{400: v1alpha1.ReasonRefused, 500: v1alpha1.ReasonOutcomeUnknown} {
 		w.check(w.sandbox.ClearFaults(t.Context()))
-		w.fault(control.Fault{Operation: control.ResetIndividual, Kind: control.Answer, Status: status, Times: control.Always})
+		w.fault(alwaysAnswers(control.ResetIndividual, status))
 		name := fmt.Sprint("reset-", status)
-		w.order(name, reset)
-		w.fails(name, reason)
+		w.action(name, reset)
+		w.actionFails(name, reason)
 	}
 	w.check(w.operator.Stop())
 
 	var events corev1.EventList
 	w.check(w.List(t.Context(), &events, client.InNamespace(w.namespace)))
-	var orders v1alpha1.MandateActionList
-	w.check(w.List(t.Context(), &orders, client.InNamespace(w.namespace)))
+	var actions v1alpha1.MandateActionList
+	w.check(w.List(t.Context(), &actions, client.InNamespace(w.namespace)))
 	log, err := os.ReadFile(w.operator.Log)
 	w.check(err)
 	secret := w.secretNamed("jane-report")
 	for where, content := range map[string]any{
-		"orders": orders.Items, "events": events.Items, "the log": string(log), "the Secret's metadata": secret.ObjectMeta,
+		"actions": actions.Items, "events": events.Items, "the log": string(log), "the Secret's metadata": secret.ObjectMeta,
 	} {
 		data, err := json.Marshal(content)
 		w.check(err)
 		if i := bytes.Index(data, []byte("canary")); i >= 0 {
-			t.Errorf("%s holds personal data: ...%s...", where, data[max(0, i-200):min(len(data), i+50)])
+			t.Errorf("%s contains personal data: ...%s...", where, data[max(0, i-200):min(len(data), i+50)])
 		}
 	}
 	if !strings.Contains(string(log), "Carried out the action") || !strings.Contains(string(log), "Stored the report") {
-		t.Error("the log does not tell of the orders: nothing was searched")
+		t.Error("the log does not mention the actions: the search proves nothing")
 	}
 }

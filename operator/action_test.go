@@ -18,10 +18,11 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// order applies a MandateAction on jane of the Mandate acme; spec is merged into it.
-func (w *world) order(name, spec string) {
+// action applies a MandateAction for jane of the Mandate acme, with further fields of its spec.
+func (w *world) action(name, spec string) {
 	w.Helper()
-	manifest := w.parse(fmt.Sprintf("{kind: MandateAction, metadata: {name: %s}, spec: {mandateRef: {name: acme}, individual: jane}}", name))
+	manifest := w.parse(`{kind: MandateAction, spec: {mandateRef: {name: acme}, individual: jane}}`)
+	manifest.SetName(name)
 	extra := w.parse("{spec: " + spec + "}")
 	maps.Copy(manifest.Object["spec"].(map[string]any), extra.Object["spec"].(map[string]any))
 	data, err := yaml.Marshal(manifest.Object)
@@ -35,69 +36,79 @@ const (
 	report = "{type: DownloadReport, reportSecretRef: {name: jane-report}}"
 )
 
-func (w *world) getOrder(name string) *v1alpha1.MandateAction {
+func (w *world) getAction(name string) *v1alpha1.MandateAction {
 	w.Helper()
-	order := &v1alpha1.MandateAction{}
-	w.check(w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, order))
-	return order
+	action := &v1alpha1.MandateAction{}
+	w.check(w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, action))
+	return action
 }
 
-// untilOrder waits until an order is as wanted.
-func (w *world) untilOrder(name, what string, done func(*v1alpha1.MandateAction) bool) *v1alpha1.MandateAction {
+// untilAction waits until done.
+func (w *world) untilAction(name, what string, done func(*v1alpha1.MandateAction) bool) *v1alpha1.MandateAction {
 	w.Helper()
-	var order *v1alpha1.MandateAction
+	var action *v1alpha1.MandateAction
 	w.eventually(func() (bool, string) {
-		order = w.getOrder(name)
-		status, _ := yaml.Marshal(order.Status)
-		return done(order), fmt.Sprintf("the order %s is not %s:\n%s", name, what, status)
+		action = w.getAction(name)
+		status, _ := yaml.Marshal(action.Status)
+		return done(action), fmt.Sprintf("the action %s is not %s:\n%s", name, what, status)
 	})
-	return order
+	return action
 }
 
-// waits waits until an order says that it waits, and for what.
-func (w *world) waits(name, reason string) {
+// actionWaits waits until an action reports that it is waiting, with a reason.
+func (w *world) actionWaits(name, reason string) {
 	w.Helper()
-	w.untilOrder(name, "waiting with reason "+reason, func(o *v1alpha1.MandateAction) bool {
+	w.untilAction(name, "waiting with reason "+reason, func(o *v1alpha1.MandateAction) bool {
 		c := meta.FindStatusCondition(o.Status.Conditions, v1alpha1.ConditionReconciling)
 		return c != nil && c.Status == metav1.ConditionTrue && c.Reason == reason && o.Status.CompletedTime == nil
 	})
 }
 
-// ends waits until an order has ended, and checks how.
-func (w *world) ends(name, conditionType, reason string) *v1alpha1.MandateAction {
+// actionFinishes waits until an action has finished, and checks its result.
+func (w *world) actionFinishes(name, conditionType, reason string) *v1alpha1.MandateAction {
 	w.Helper()
-	order := w.untilOrder(name, "ended", func(o *v1alpha1.MandateAction) bool { return o.Status.CompletedTime != nil })
-	w.ended(order, conditionType, reason)
-	return order
+	action := w.untilAction(name, "finished", func(a *v1alpha1.MandateAction) bool {
+		return a.Status.CompletedTime != nil
+	})
+	w.checkFinished(action, conditionType, reason)
+	return action
 }
 
-func (w *world) ended(order *v1alpha1.MandateAction, conditionType, reason string) {
+func (w *world) checkFinished(action *v1alpha1.MandateAction, conditionType, reason string) {
 	w.Helper()
-	conditions := order.Status.Conditions
+	conditions := action.Status.Conditions
 	c := meta.FindStatusCondition(conditions, conditionType)
-	if c == nil || c.Status != metav1.ConditionTrue || c.Reason != reason || c.ObservedGeneration != order.Generation {
-		w.Errorf("the order %s ended with %+v, want %s with reason %s", order.Name, conditions, conditionType, reason)
+	if c == nil || c.Status != metav1.ConditionTrue || c.Reason != reason || c.ObservedGeneration != action.Generation {
+		w.Errorf(
+			"the action %s has the conditions %+v, want %s with reason %s",
+			action.Name,
+			conditions,
+			conditionType,
+			reason,
+		)
 	}
-	if meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionComplete) == meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionFailed) {
-		w.Errorf("the order %s ended with not exactly one of Complete and Failed: %+v", order.Name, conditions)
+	complete := meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionComplete)
+	if complete == meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionFailed) {
+		w.Errorf("the action %s has not exactly one of Complete and Failed: %+v", action.Name, conditions)
 	}
-	if order.Status.Attempt != "" || order.Status.CompletedTime == nil || order.Status.ObservedGeneration != order.Generation {
-		w.Errorf("the status of the order %s, which has ended: %+v", order.Name, order.Status)
+	if action.Status.Attempt != "" || action.Status.CompletedTime == nil ||
+		action.Status.ObservedGeneration != action.Generation {
+		w.Errorf("the status of the finished action %s is %+v", action.Name, action.Status)
 	}
 }
 
-func (w *world) completes(name string) *v1alpha1.MandateAction {
+func (w *world) actionCompletes(name string) *v1alpha1.MandateAction {
 	w.Helper()
-	return w.ends(name, v1alpha1.ConditionComplete, v1alpha1.ReasonCarriedOut)
+	return w.actionFinishes(name, v1alpha1.ConditionComplete, v1alpha1.ReasonCarriedOut)
 }
 
-func (w *world) fails(name, reason string) *v1alpha1.MandateAction {
+func (w *world) actionFails(name, reason string) *v1alpha1.MandateAction {
 	w.Helper()
-	return w.ends(name, v1alpha1.ConditionFailed, reason)
+	return w.actionFinishes(name, v1alpha1.ConditionFailed, reason)
 }
 
-// emailed checks how many e-mails of a kind went out, and that no other did but the invites of the Mandates.
-func (w *world) emailed(kind control.EmailKind, want int) {
+// checkEmailed checks the number of e-mails of a kind. All others have to be invites.
+func (w *world) checkEmailed(kind control.EmailKind, want int) {
 	w.Helper()
 	emails, err := w.sandbox.Outbox(w.Context())
 	w.check(err)
@@ -108,7 +119,7 @@ func (w *world) emailed(kind control.EmailKind, want int) {
 			got++
 		case control.Invite:
 		default:
-			w.Errorf("an e-mail of another kind was sent: %s", email.Kind)
+			w.Errorf("an e-mail of kind %s was sent", email.Kind)
 		}
 	}
 	if got != want {
@@ -116,17 +127,17 @@ func (w *world) emailed(kind control.EmailKind, want int) {
 	}
 }
 
-func TestOrders(t *testing.T) {
+func TestActions(t *testing.T) {
 	t.Parallel()
 	t.Run("resend, twice", func(t *testing.T) {
 		t.Parallel()
 		w := running(t)
 		w.mandate("acme", "{}")
-		w.order("first", resend)
-		w.order("second", resend)
-		first := w.completes("first")
-		w.completes("second")
-		w.emailed(control.Resend, 2)
+		w.action("first", resend)
+		w.action("second", resend)
+		first := w.actionCompletes("first")
+		w.actionCompletes("second")
+		w.checkEmailed(control.Resend, 2)
 		if first.Status.StartedTime == nil || first.Status.StartedTime.After(first.Status.CompletedTime.Time) {
 			t.Errorf("started %v, completed %v", first.Status.StartedTime, first.Status.CompletedTime)
 		}
@@ -138,15 +149,15 @@ func TestOrders(t *testing.T) {
 			w := running(t)
 			w.check(w.sandbox.SetDialect(t.Context(), "resendResetAnswer", answer))
 			w.mandate("acme", "{}")
-			w.order("reset", reset)
-			w.completes("reset")
-			w.emailed(control.Reset, 1)
+			w.action("reset", reset)
+			w.actionCompletes("reset")
+			w.checkEmailed(control.Reset, 1)
 		})
 	}
 }
 
-// Whatever the service answers: one e-mail at most, and the end says what is known.
-func TestOrdersFail(t *testing.T) {
+// Whatever the service answers, at most one e-mail is sent, and the result says what is known.
+func TestActionsFail(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		why              string
@@ -154,15 +165,51 @@ func TestOrdersFail(t *testing.T) {
 		spec, reason     string
 		requests, emails int
 	}{
-		"400":             {fault: control.Fault{Kind: control.Answer, Status: 400, Times: 2}, reason: v1alpha1.ReasonRefused, requests: 2, why: "with an empty object and, because that was provably not carried out, without a body"},
-		"404":             {fault: control.Fault{Kind: control.Answer, Status: 404}, reason: v1alpha1.ReasonIndividualNotFound, requests: 1},
-		"405":             {fault: control.Fault{Kind: control.Answer, Status: 405}, reason: v1alpha1.ReasonRefused, requests: 1},
-		"500":             {fault: control.Fault{Kind: control.Answer, Status: 500}, reason: v1alpha1.ReasonOutcomeUnknown, requests: 1, why: "nobody knows how far the service got"},
-		"500, after all":  {fault: control.Fault{Kind: control.Answer, Status: 500, AfterWork: true}, reason: v1alpha1.ReasonOutcomeUnknown, requests: 1, emails: 1},
-		"answer lost":     {fault: control.Fault{Kind: control.Close, AfterWork: true}, reason: v1alpha1.ReasonOutcomeUnknown, requests: 1, emails: 1},
-		"request lost":    {fault: control.Fault{Kind: control.ResetConnection}, reason: v1alpha1.ReasonOutcomeUnknown, requests: 1},
-		"a redirect":      {fault: control.Fault{Kind: control.Answer, Status: 302}, reason: v1alpha1.ReasonOutcomeUnknown, requests: 1},
-		"an unknown name": {spec: "{type: ResendInvite, individual: nobody}", reason: v1alpha1.ReasonIndividualNotFound},
+		"400": {
+			fault:    control.Fault{Kind: control.Answer, Status: 400, Times: 2},
+			reason:   v1alpha1.ReasonRefused,
+			requests: 2,
+			why:      "the client sends an empty object and, because the service rejected it, no body",
+		},
+		"404": {
+			fault:    control.Fault{Kind: control.Answer, Status: 404},
+			reason:   v1alpha1.ReasonIndividualNotFound,
+			requests: 1,
+		},
+		"405": {
+			fault:    control.Fault{Kind: control.Answer, Status: 405},
+			reason:   v1alpha1.ReasonRefused,
+			requests: 1,
+		},
+		"500": {
+			fault:    control.Fault{Kind: control.Answer, Status: 500},
+			reason:   v1alpha1.ReasonOutcomeUnknown,
+			requests: 1,
+			why:      "the service may have sent the e-mail",
+		},
+		"500, after all": {
+			fault:    control.Fault{Kind: control.Answer, Status: 500, AfterWork: true},
+			reason:   v1alpha1.ReasonOutcomeUnknown,
+			requests: 1,
+			emails:   1,
+		},
+		"answer lost": {
+			fault:    control.Fault{Kind: control.Close, AfterWork: true},
+			reason:   v1alpha1.ReasonOutcomeUnknown,
+			requests: 1,
+			emails:   1,
+		},
+		"request lost": {
+			fault:    control.Fault{Kind: control.ResetConnection},
+			reason:   v1alpha1.ReasonOutcomeUnknown,
+			requests: 1,
+		},
+		"a redirect": {
+			fault:    control.Fault{Kind: control.Answer, Status: 302},
+			reason:   v1alpha1.ReasonOutcomeUnknown,
+			requests: 1,
+		},
+		"an unknown name": {spec: "{type: ResendInvite, individual: missing}", reason: v1alpha1.ReasonIndividualNotFound},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -176,14 +223,14 @@ func TestOrdersFail(t *testing.T) {
 				c.spec = resend
 			}
 			w.mandate("acme", "{}")
-			w.order("resend", c.spec)
-			w.fails("resend", c.reason)
+			w.action("resend", c.spec)
+			w.actionFails("resend", c.reason)
 			w.kill()
 			w.start()
-			w.order("next", resend) // the operator has seen the first one again by the time that this one is done
-			w.completes("next")
-			w.fails("resend", c.reason)
-			w.emailed(control.Resend, c.emails+1)
+			w.action("next", resend) // by its end, the operator has reconciled the first one again
+			w.actionCompletes("next")
+			w.actionFails("resend", c.reason)
+			w.checkEmailed(control.Resend, c.emails+1)
 			if got := w.requests(control.ResendInvites); got != int64(c.requests)+1 {
 				t.Errorf("%d requests, want %d\n%s", got-1, c.requests, c.why)
 			}
@@ -191,152 +238,162 @@ func TestOrdersFail(t *testing.T) {
 	}
 }
 
-// What was provably not carried out is tried again, and says so meanwhile.
-func TestOrderRetried(t *testing.T) {
+// A rejected action is retried, and reports so meanwhile.
+func TestActionRetried(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{}")
 	w.ready("acme")
-	w.fault(control.Fault{Operation: control.ResendInvites, Kind: control.Answer, Status: 429, RetryAfter: "1", Times: control.Always})
-	w.order("resend", resend)
-	w.waits("resend", v1alpha1.ReasonRetrying)
-	started := w.getOrder("resend").Status.StartedTime
-	w.emailed(control.Resend, 0)
+	tooMany := alwaysAnswers(control.ResendInvites, 429)
+	tooMany.RetryAfter = "1"
+	w.fault(tooMany)
+	w.action("resend", resend)
+	w.actionWaits("resend", v1alpha1.ReasonRetrying)
+	started := w.getAction("resend").Status.StartedTime
+	w.checkEmailed(control.Resend, 0)
 	w.check(w.sandbox.ClearFaults(t.Context()))
-	if order := w.completes("resend"); !order.Status.StartedTime.Equal(started) {
-		t.Errorf("startedTime changed from %s to %s", started, order.Status.StartedTime)
+	if action := w.actionCompletes("resend"); !action.Status.StartedTime.Equal(started) {
+		t.Errorf("startedTime changed from %s to %s", started, action.Status.StartedTime)
 	}
-	w.emailed(control.Resend, 1)
+	w.checkEmailed(control.Resend, 1)
 }
 
-func TestOrderWithARevokedToken(t *testing.T) {
+func TestActionWithARevokedToken(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{}")
 	w.ready("acme")
 	_, err := w.sandbox.RevokeTokens(t.Context())
 	w.check(err)
-	w.order("resend", resend)
-	w.completes("resend")
-	w.emailed(control.Resend, 1)
+	w.action("resend", resend)
+	w.actionCompletes("resend")
+	w.checkEmailed(control.Resend, 1)
 }
 
-// The request is under way while somebody labels the order: how it ended is written down all the same.
-func TestOrderLabelledMeanwhile(t *testing.T) {
+// A user labels the action during its request: the result is recorded all the same.
+func TestActionLabelledMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{}")
 	w.ready("acme")
 	w.fault(control.Fault{Operation: control.ResendInvites, Kind: control.Slow, DelayMillis: 3000})
-	w.order("resend", resend)
+	w.action("resend", resend)
 	w.eventually(func() (bool, string) { return w.requests(control.ResendInvites) == 1, "nothing was sent" })
-	w.kubectl("label", "mandateaction", "resend", "by=somebody")
-	if order := w.getOrder("resend"); order.Status.CompletedTime != nil {
-		t.Fatal("the order ended before it was labelled")
+	w.kubectl("label", "mandateaction", "resend", "by=user")
+	if action := w.getAction("resend"); action.Status.CompletedTime != nil {
+		t.Fatal("the action finished before it was labelled")
 	}
-	w.completes("resend")
-	w.emailed(control.Resend, 1)
+	w.actionCompletes("resend")
+	w.checkEmailed(control.Resend, 1)
 }
 
-// An order waits for its Mandate, says for what, and is carried out when that is there.
-func TestOrderWaits(t *testing.T) {
+// An action waits for its Mandate, reports the reason, and is carried out when the Mandate is ready.
+func TestActionWaits(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		reason         string
-		hinder, mend   func(*world)
-		wantEnd        string // the reason of Failed; "": it completes
-		emailsAfterEnd int
+		reason          string
+		disrupt, repair func(*world)
+		wantFailure     string // the reason of Failed, "" if it completes
+		emailsAfter     int
 	}{
 		"no Mandate": {
 			reason: v1alpha1.ReasonMandateNotFound,
-			mend:   func(w *world) { w.mandate("acme", "{}") }, emailsAfterEnd: 1,
+			repair: func(w *world) { w.mandate("acme", "{}") }, emailsAfter: 1,
 		},
 		"suspended": {
 			reason: v1alpha1.ReasonSuspended,
-			hinder: func(w *world) { w.mandate("acme", "{}"); w.ready("acme"); w.mandate("acme", "{suspend: true}") },
-			mend:   func(w *world) { w.mandate("acme", "{suspend: false}") }, emailsAfterEnd: 1,
+			disrupt: func(w *world) {
+				w.mandate("acme", "{}")
+				w.ready("acme")
+				w.mandate("acme", "{suspend: true}")
+			},
+			repair: func(w *world) { w.mandate("acme", "{suspend: false}") }, emailsAfter: 1,
 		},
 		"stalled": {
 			reason: v1alpha1.ReasonMandateStalled,
-			hinder: func(w *world) {
+			disrupt: func(w *world) {
 				w.mandate("acme", "{mandateType: {code: none}}")
 				w.stalled("acme", v1alpha1.ReasonMandateTypeNotFound)
 			},
-			mend: func(w *world) { w.mandate("acme", "{}") }, emailsAfterEnd: 1,
+			repair: func(w *world) { w.mandate("acme", "{}") }, emailsAfter: 1,
 		},
 		"no application": {
-			reason: v1alpha1.ReasonMandateNotReady,
-			hinder: func(w *world) { w.mandate("acme", "{serviceRef: {name: other}}") },
-			mend:   func(w *world) { w.mandate("acme", "{serviceRef: {name: default}}") }, emailsAfterEnd: 1,
+			reason:  v1alpha1.ReasonMandateNotReady,
+			disrupt: func(w *world) { w.mandate("acme", "{serviceRef: {name: other}}") },
+			repair:  func(w *world) { w.mandate("acme", "{serviceRef: {name: default}}") }, emailsAfter: 1,
 		},
-		"the service is away": {
+		"the service is down": {
 			reason: v1alpha1.ReasonServiceNotReady,
-			hinder: func(w *world) {
+			disrupt: func(w *world) {
 				w.mandate("acme", "{}")
 				w.ready("acme")
-				w.fault(control.Fault{Operation: control.AnyOperation, Kind: control.Answer, Status: 500, Times: control.Always})
+				w.fault(serviceDown)
 				w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonServiceError)
 			},
-			mend: func(w *world) { w.check(w.sandbox.ClearFaults(w.Context())) }, emailsAfterEnd: 1,
+			repair: func(w *world) { w.check(w.sandbox.ClearFaults(w.Context())) }, emailsAfter: 1,
 		},
-		"deleted while it waits": {
-			reason:  v1alpha1.ReasonSuspended,
-			hinder:  func(w *world) { w.mandate("acme", "{}"); w.ready("acme"); w.mandate("acme", "{suspend: true}") },
-			mend:    func(w *world) { w.kubectl("delete", "mandate", "acme") },
-			wantEnd: v1alpha1.ReasonMandateGone,
+		"deleted meanwhile": {
+			reason: v1alpha1.ReasonSuspended,
+			disrupt: func(w *world) {
+				w.mandate("acme", "{}")
+				w.ready("acme")
+				w.mandate("acme", "{suspend: true}")
+			},
+			repair:      func(w *world) { w.kubectl("delete", "mandate", "acme") },
+			wantFailure: v1alpha1.ReasonMandateGone,
 		},
 		"vanished": {
-			reason: v1alpha1.ReasonReportNotReady,
-			hinder: func(w *world) { w.mandate("acme", "{}") },
-			mend: func(w *world) {
+			reason:  v1alpha1.ReasonReportNotReady,
+			disrupt: func(w *world) { w.mandate("acme", "{}") },
+			repair: func(w *world) {
 				_, err := w.sandbox.Advance(w.Context(), 57*24*time.Hour)
 				w.check(err)
 			},
-			wantEnd: v1alpha1.ReasonApplicationGone,
+			wantFailure: v1alpha1.ReasonApplicationGone,
 		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := running(t)
-			if c.hinder != nil {
-				c.hinder(w)
+			if c.disrupt != nil {
+				c.disrupt(w)
 			}
 			spec := resend
 			if c.reason == v1alpha1.ReasonReportNotReady {
 				spec = report
 			}
-			w.order("order", spec)
-			w.waits("order", c.reason)
-			w.emailed(control.Resend, 0)
-			c.mend(w)
-			if c.wantEnd == "" {
-				w.completes("order")
+			w.action("action", spec)
+			w.actionWaits("action", c.reason)
+			w.checkEmailed(control.Resend, 0)
+			c.repair(w)
+			if c.wantFailure == "" {
+				w.actionCompletes("action")
 			} else {
-				w.fails("order", c.wantEnd)
+				w.actionFails("action", c.wantFailure)
 			}
-			w.emailed(control.Resend, c.emailsAfterEnd)
+			w.checkEmailed(control.Resend, c.emailsAfter)
 		})
 	}
 }
 
-// Killed with SIGKILL in the middle and started again: the start is found without an end, and nothing is sent again.
-func TestOrderKilled(t *testing.T) {
+// The operator is killed during an action. Its successor finds a start without a result, and sends nothing again.
+func TestActionKilled(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		fault  control.Fault
 		kill   func(*world)
 		emails int
 	}{
-		"while the service works on it": {
-			fault: control.Fault{Kind: control.Slow, DelayMillis: slow.Milliseconds()},
+		"while the service executes the request": {
+			fault: control.Fault{Kind: control.Slow, DelayMillis: slowAnswer.Milliseconds()},
 			kill: func(w *world) {
 				w.eventually(func() (bool, string) { return w.requests(control.ResendInvites) == 1, "no request" })
 			},
 			emails: 1,
 		},
-		"between the call and its end": {
-			fault: control.Fault{Kind: control.Slow, DelayMillis: slow.Milliseconds(), AfterWork: true},
+		"between the request and the result": {
+			fault: control.Fault{Kind: control.Slow, DelayMillis: slowAnswer.Milliseconds(), AfterWork: true},
 			kill: func(w *world) {
 				w.eventually(func() (bool, string) {
 					emails, err := w.sandbox.Outbox(w.Context())
@@ -355,15 +412,16 @@ func TestOrderKilled(t *testing.T) {
 			w.ready("acme")
 			c.fault.Operation = control.ResendInvites
 			w.fault(c.fault)
-			w.order("resend", resend)
+			w.action("resend", resend)
 			c.kill(w)
 			w.kill()
-			if order := w.getOrder("resend"); order.Status.Attempt == "" || order.Status.StartedTime == nil || order.Status.CompletedTime != nil {
-				t.Fatalf("the start was not recorded before the call, or it has ended already: %+v", order.Status)
+			if action := w.getAction("resend"); action.Status.Attempt == "" || action.Status.StartedTime == nil ||
+				action.Status.CompletedTime != nil {
+				t.Fatalf("the start was not recorded before the request, or the action has finished: %+v", action.Status)
 			}
 			w.start()
-			w.fails("resend", v1alpha1.ReasonOutcomeUnknown)
-			w.emailed(control.Resend, c.emails)
+			w.actionFails("resend", v1alpha1.ReasonOutcomeUnknown)
+			w.checkEmailed(control.Resend, c.emails)
 			if got := w.requests(control.ResendInvites); got != 1 {
 				t.Errorf("%d requests, want 1", got)
 			}
@@ -371,26 +429,26 @@ func TestOrderKilled(t *testing.T) {
 	}
 }
 
-// SIGTERM with a call under way: the operator waits for the answer, writes it down, and ends within twenty seconds.
-func TestOrderTerminated(t *testing.T) {
+// After SIGTERM during a request, the operator waits for the answer, records it, and exits within twenty seconds.
+func TestActionTerminated(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{}")
 	w.ready("acme")
-	w.fault(control.Fault{Operation: control.ResendInvites, Kind: control.Slow, DelayMillis: slow.Milliseconds()})
-	w.order("resend", resend)
+	w.fault(slowed(control.ResendInvites, slowAnswer))
+	w.action("resend", resend)
 	w.eventually(func() (bool, string) { return w.requests(control.ResendInvites) == 1, "no request" })
 	w.check(syscall.Kill(w.operator.PID(), syscall.SIGTERM))
 	select {
 	case <-w.operator.Exited():
 	case <-time.After(20 * time.Second):
-		t.Fatal("the operator did not end within twenty seconds")
+		t.Fatal("the operator did not exit within twenty seconds")
 	}
-	w.ended(w.getOrder("resend"), v1alpha1.ConditionComplete, v1alpha1.ReasonCarriedOut)
-	w.emailed(control.Resend, 1)
+	w.checkFinished(w.getAction("resend"), v1alpha1.ConditionComplete, v1alpha1.ReasonCarriedOut)
+	w.checkEmailed(control.Resend, 1)
 }
 
-func TestOrderTimeToLive(t *testing.T) {
+func TestActionTimeToLive(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{}")
@@ -398,21 +456,24 @@ func TestOrderTimeToLive(t *testing.T) {
 		t.Helper()
 		w.eventually(func() (bool, string) {
 			err := w.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, &v1alpha1.MandateAction{})
-			return apierrors.IsNotFound(err), fmt.Sprintf("the order %s is there still: %v", name, err)
+			return apierrors.IsNotFound(err), fmt.Sprintf("the action %s still exists: %v", name, err)
 		})
 	}
-	w.order("at-once", "{type: ResendInvite, ttlSecondsAfterFinished: 0}")
+	w.action("at-once", "{type: ResendInvite, ttlSecondsAfterFinished: 0}")
 	gone("at-once")
-	w.order("failed", "{type: ResendInvite, individual: nobody, ttlSecondsAfterFinished: 1}")
+	w.action("failed", "{type: ResendInvite, individual: missing, ttlSecondsAfterFinished: 1}")
 	gone("failed")
-	w.order("later", "{type: ResendInvite, ttlSecondsAfterFinished: 86400}")
-	w.completes("later")
-	w.order("never", resend)
-	w.completes("never")
-	w.order("never", "{type: ResendInvite, ttlSecondsAfterFinished: 0}") // an edit after the end
+	w.action("later", "{type: ResendInvite, ttlSecondsAfterFinished: 86400}")
+	w.actionCompletes("later")
+	w.action("never", resend)
+	w.actionCompletes("never")
+	w.action("never", "{type: ResendInvite, ttlSecondsAfterFinished: 0}") // an edit after the result
 	gone("never")
-	w.check(w.Patch(t.Context(), w.getOrder("later"), client.RawPatch(types.MergePatchType, []byte(`{"spec":{"ttlSecondsAfterFinished":86401}}`))))
-	w.untilOrder("later", "seen again", func(o *v1alpha1.MandateAction) bool { return o.Status.ObservedGeneration == o.Generation })
-	w.completes("later")
-	w.emailed(control.Resend, 3)
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"ttlSecondsAfterFinished":86401}}`))
+	w.check(w.Patch(t.Context(), w.getAction("later"), patch))
+	w.untilAction("later", "observed again", func(a *v1alpha1.MandateAction) bool {
+		return a.Status.ObservedGeneration == a.Generation
+	})
+	w.actionCompletes("later")
+	w.checkEmailed(control.Resend, 3)
 }

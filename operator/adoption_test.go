@@ -12,7 +12,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// An application that somebody made without this operator, or whose id was lost, is bound by its id.
+// An application that was created without this operator, or whose id was lost, is adopted by its id.
 func TestAdopt(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -20,14 +20,14 @@ func TestAdopt(t *testing.T) {
 		before func(*world) (id int64)
 		emails int
 	}{
-		"made at the service": {
+		"created at the service": {
 			before: func(w *world) int64 { return w.foreign("acme-1") },
 			emails: 1,
 		},
-		"an answer that was lost": {
-			reason: "it is the way out of OutcomeUnknown, which is final otherwise",
+		"created by a request whose answer was lost": {
+			reason: "adoption resolves OutcomeUnknown, which is final otherwise",
 			before: func(w *world) int64 {
-				w.fault(lost)
+				w.fault(answerLost)
 				w.mandate("acme", "{reference: acme-1}")
 				w.stalled("acme", v1alpha1.ReasonOutcomeUnknown)
 				return w.applicationID("acme-1")
@@ -35,7 +35,7 @@ func TestAdopt(t *testing.T) {
 			emails: 1,
 		},
 		"after a wrong id": {
-			reason: "spec.adopt may be corrected as long as nothing is bound",
+			reason: "spec.adopt may change as long as no application is bound",
 			before: func(w *world) int64 {
 				id := w.foreign("acme-1")
 				w.mandate("acme", fmt.Sprintf("{reference: acme-1, adopt: {applicationID: %d}}", w.foreign("another")))
@@ -57,26 +57,26 @@ func TestAdopt(t *testing.T) {
 			if m.Status.ApplicationID == nil || *m.Status.ApplicationID != id {
 				t.Errorf("application %v is bound, want %d", m.Status.ApplicationID, id)
 			}
-			w.creates(sent)
+			w.checkCreates(sent)
 			w.emails(c.emails)
 			if c.reason != "" && t.Failed() {
 				t.Log(c.reason)
 			}
 
-			// It is looked after as if it had been created here, and survives a new Mandate of the name.
+			// It is managed as if the operator had created it, and a new Mandate of the same name finds it again.
 			w.play(m, control.Pass)
 			w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 			w.kubectl("delete", "mandate", "acme")
 			w.mandate("acme", "{reference: acme-1}")
 			if again := w.ready("acme"); *again.Status.ApplicationID != id {
-				t.Errorf("the Mandate has application %d after it was applied again, want %d", *again.Status.ApplicationID, id)
+				t.Errorf("applied again, the Mandate has application %d, want %d", *again.Status.ApplicationID, id)
 			}
-			w.creates(sent)
+			w.checkCreates(sent)
 		})
 	}
 }
 
-// Nothing is bound to a Mandate that is not its own, and nothing is created instead.
+// A Mandate cannot adopt the application of another one, and nothing is created instead.
 func TestAdoptionRefused(t *testing.T) {
 	t.Parallel()
 	w := running(t)
@@ -84,7 +84,7 @@ func TestAdoptionRefused(t *testing.T) {
 	owned := *w.ready("owner").Status.ApplicationID
 	sent := w.requests(control.CreateApplication)
 	for name, spec := range map[string]string{
-		"missing":   "{reference: nobody, adopt: {applicationID: 9}}",
+		"missing":   "{reference: missing, adopt: {applicationID: 9}}",
 		"other":     fmt.Sprintf("{reference: other, adopt: {applicationID: %d}}", owned),
 		"recorded":  fmt.Sprintf("{reference: owned, adopt: {applicationID: %d}}", owned),
 		"suspended": fmt.Sprintf("{reference: owned, suspend: true, adopt: {applicationID: %d}}", owned),
@@ -99,11 +99,11 @@ func TestAdoptionRefused(t *testing.T) {
 			t.Errorf("%s: application %d is bound", name, *id)
 		}
 	}
-	w.creates(sent)
+	w.checkCreates(sent)
 	w.emails(1)
 }
 
-// The ledger of one namespace does not tell what another one has.
+// A Mandate cannot adopt an application of another namespace, which its ledger does not have.
 func TestAdoptionFromAnotherNamespace(t *testing.T) {
 	t.Parallel()
 	w := running(t)
@@ -118,18 +118,20 @@ func TestAdoptionFromAnotherNamespace(t *testing.T) {
 	other.stalled("acme", v1alpha1.ReasonAdoptionRefused)
 }
 
-// foreign creates an application past the operator.
+// foreign creates an application without the operator.
 func (w *world) foreign(reference string) int64 {
 	w.Helper()
 	created, err := w.client(w.url).CreateApplication(w.Context(), idv.NewApplication{
-		Name: idv.Hide("Made by hand"), Reference: reference, MandateTypeID: w.mandateType(),
-		Individuals: []idv.NewIndividual{{Email: idv.Hide(reference + "@example.com"), Reference: idv.Hide(reference + ".jane")}},
+		Name: idv.Hide("Created without the operator"), Reference: reference, MandateTypeID: w.mandateType(),
+		Individuals: []idv.NewIndividual{
+			{Email: idv.Hide(reference + "@example.com"), Reference: idv.Hide(reference + ".jane")},
+		},
 	})
 	w.check(err)
 	return created.ID
 }
 
-// applicationID asks the sandbox, as a person would look at the service.
+// applicationID is the id of the application with a reference.
 func (w *world) applicationID(reference string) int64 {
 	w.Helper()
 	applications, err := w.sandbox.Applications(w.Context())
@@ -143,12 +145,12 @@ func (w *world) applicationID(reference string) int64 {
 	return 0
 }
 
-// client is a client of the service past the operator, as a person's script would have.
+// client is a client of the service for requests without the operator.
 func (w *world) client(url string) *idv.Client {
 	w.Helper()
 	c, err := idv.New(idv.Config{
-		BaseURL: url, Credentials: idv.Credentials{Username: sandbox.DefaultUsername, Password: idv.Hide(sandbox.DefaultPassword)},
-		RequestsPerSecond: -1,
+		BaseURL: url, RequestsPerSecond: -1,
+		Credentials: idv.Credentials{Username: sandbox.DefaultUsername, Password: idv.Hide(sandbox.DefaultPassword)},
 	})
 	w.check(err)
 	w.Cleanup(c.Close)

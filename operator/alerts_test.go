@@ -48,7 +48,7 @@ var (
 	matcher    = regexp.MustCompile(`(\w+)(?:=~|!~|!=|=)"([^"]*)"`)
 )
 
-// An alert on a metric, a label or a reason that does not exist never fires, and nobody notices.
+// An alert on a metric, a label or a reason that does not exist would never fire.
 func TestAlerts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{})
@@ -62,12 +62,13 @@ func TestAlerts(t *testing.T) {
 	w.check(err)
 	watched := map[string]bool{}
 	for _, a := range alerts(t) {
-		if a.Alert == "" || a.Labels["severity"] == "" || a.Annotations["summary"] == "" || a.Annotations["description"] == "" {
+		if a.Alert == "" || a.Labels["severity"] == "" || a.Annotations["summary"] == "" ||
+			a.Annotations["description"] == "" {
 			t.Errorf("the alert %q lacks a severity, a summary or a description", a.Alert)
 		}
 		names := metricName.FindAllString(a.Expr, -1)
 		if len(names) == 0 {
-			t.Errorf("%s is about no metric of the operator", a.Alert)
+			t.Errorf("%s uses no metric of the operator", a.Alert)
 		}
 		for _, name := range names {
 			if !strings.Contains(series, "\n"+name+"{") {
@@ -94,12 +95,12 @@ func TestAlerts(t *testing.T) {
 	}
 	for _, reason := range stalledReasons(t) {
 		if !watched[reason] {
-			t.Errorf("no alert tells of Mandates that need a person because of %s", reason)
+			t.Errorf("no alert covers Mandates that are stalled with reason %s", reason)
 		}
 	}
 }
 
-// stalledReasons are those with which a Mandate that was not verified waits for a person, as docs/conditions.md has them.
+// stalledReasons are the reasons in docs/conditions.md for which a Mandate waits for a person.
 func stalledReasons(t *testing.T) []string {
 	t.Helper()
 	page, err := os.ReadFile(filepath.Join(env.Root, explanation))
@@ -111,17 +112,17 @@ func stalledReasons(t *testing.T) []string {
 	var reasons []string
 	section := regexp.MustCompile(`(?m)^### (\w+)\n\n.*Stalled=True`)
 	for _, match := range section.FindAllStringSubmatch(mandates, -1) {
-		if match[1] != string(v1alpha1.OutcomeExpired) { // the end of every application that nobody finished
+		if match[1] != string(v1alpha1.OutcomeExpired) { // expected for every application that is never completed
 			reasons = append(reasons, match[1])
 		}
 	}
 	if len(reasons) == 0 {
-		t.Fatal("no reason stalls a Mandate")
+		t.Fatal("docs/conditions.md has no reason that stalls a Mandate")
 	}
 	return reasons
 }
 
-// A first loss is told of, although there was no series of it before.
+// The alerts fire for the first loss, although its series did not exist before.
 func TestAlertsOfAFirstLoss(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{})
@@ -132,7 +133,7 @@ func TestAlertsOfAFirstLoss(t *testing.T) {
 	m := w.ready("acme")
 	before := w.scrape(address)
 	w.check(w.client(w.url).DeleteApplication(t.Context(), *m.Status.ApplicationID))
-	w.fault(lost)
+	w.fault(answerLost)
 	w.mandate("globex", "{}")
 	w.condition("globex", v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonSettling)
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeDeleted))
@@ -160,8 +161,8 @@ var (
 	increased = regexp.MustCompile(`^sum\(increase\((\S+)\[\w+\]\)\) > 0$`)
 )
 
-// fires evaluates the two forms of expression that compare with the past, of which there is one scrape, as Prometheus does: the
-// sum of no series is nothing, to which nothing compares, and a series that is new has no increase.
+// fires evaluates the two forms of expression that compare with the past, which is one earlier scrape. As in
+// Prometheus, the sum of no series is empty and matches no comparison, and a new series has no increase.
 func fires(t *testing.T, expression, before, now string) bool {
 	t.Helper()
 	if match := grown.FindStringSubmatch(expression); match != nil {
@@ -181,13 +182,14 @@ func fires(t *testing.T, expression, before, now string) bool {
 	return increase > 0
 }
 
-// selected are the series of a scrape with the name and the one label of a selector, such as up{job="a"}.
+// selected returns the series of a scrape that match a selector with at most one label, such as up{job="a"}.
 func selected(scrape, selector string) map[string]float64 {
 	name, label, _ := strings.Cut(strings.TrimSuffix(selector, "}"), "{")
 	series := map[string]float64{}
 	for line := range strings.Lines(scrape) {
 		labels, value, found := strings.Cut(strings.TrimSpace(line), "} ")
-		if n, err := strconv.ParseFloat(value, 64); found && err == nil && strings.HasPrefix(labels, name+"{") && strings.Contains(labels, label) {
+		if n, err := strconv.ParseFloat(value, 64); found && err == nil && strings.HasPrefix(labels, name+"{") &&
+			strings.Contains(labels, label) {
 			series[labels] = n
 		}
 	}

@@ -12,8 +12,8 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// What the cache keeps of a Mandate does not tell who its individuals are, and has what reconciling it takes.
-func TestCacheHoldsNobody(t *testing.T) {
+// The cache has no personal data of a Mandate, and everything that reconciling it needs.
+func TestCacheHasNoPersonalData(t *testing.T) {
 	m := &v1alpha1.Mandate{}
 	err := yaml.UnmarshalStrict([]byte(`
 metadata: {name: acme}
@@ -21,7 +21,15 @@ spec:
   name: canary
   individuals:
   - {name: jane, detailsSecretRef: {name: jane}}
-  - {name: john, email: canary@example.com, title: canary, firstName: canary, middleName: canary, lastName: canary, dateOfBirth: "1908-02-10", gender: canary, reference: canary}
+  - name: john
+    email: canary@example.com
+    title: canary
+    firstName: canary
+    middleName: canary
+    lastName: canary
+    dateOfBirth: "1908-02-10"
+    gender: canary
+    reference: canary
   checkReviews: [{individual: jane, check: liveness, decision: Accept, comment: canary}]
 `), m)
 	if err != nil {
@@ -29,7 +37,7 @@ spec:
 	}
 	m.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: "canary"}
 	m.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "canary"}}
-	kept, err := stripMandate(newShared())(m)
+	kept, err := stripMandate(newInterner())(m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,10 +47,11 @@ spec:
 	}
 	for _, canary := range []string{"canary", "1908-02-10"} {
 		if strings.Contains(string(content), canary) {
-			t.Errorf("the cache holds %s: %s", canary, content)
+			t.Errorf("the cache contains %s: %s", canary, content)
 		}
 	}
-	if m.Spec.Individuals[0].DetailsSecretRef == nil || m.Spec.Individuals[1].Name != "john" || m.Spec.CheckReviews[0].Check != "liveness" {
-		t.Errorf("too little is kept: %s", content)
+	if m.Spec.Individuals[0].DetailsSecretRef == nil || m.Spec.Individuals[1].Name != "john" ||
+		m.Spec.CheckReviews[0].Check != "liveness" {
+		t.Errorf("the cache lacks fields: %s", content)
 	}
 }

@@ -20,11 +20,11 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-const shared = "serviceRef: {kind: ClusterIdentityService, name: shared}"
+const sharedServiceRef = "serviceRef: {kind: ClusterIdentityService, name: shared}"
 
-// share applies a ClusterIdentityService, with its Secret in a namespace of its own. All operators see it, so
-// that the tests that have one run one after the other, and it is gone when they end.
-func (w *world) share(name, selector string) {
+// newClusterService applies a ClusterIdentityService, with its Secret in a namespace of its own. All operators see it:
+// the tests that use one are not parallel, and delete it at their end.
+func (w *world) newClusterService(name, selector string) {
 	w.Helper()
 	platform := *w
 	platform.namespace = env.Namespace(w.T)
@@ -40,81 +40,82 @@ spec:
   %s
 `, name, w.url, platform.namespace, selector))
 	w.Cleanup(func() {
-		ctx, s := context.WithoutCancel(w.Context()), sharedService(name)
-		w.check(client.IgnoreNotFound(w.Patch(ctx, s, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))))
+		ctx, s := context.WithoutCancel(w.Context()), clusterService(name)
+		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))
+		w.check(client.IgnoreNotFound(w.Patch(ctx, s, patch)))
 		w.check(client.IgnoreNotFound(w.Delete(ctx, s)))
 	})
 }
 
-func sharedService(name string) *v1alpha1.ClusterIdentityService {
+func clusterService(name string) *v1alpha1.ClusterIdentityService {
 	return &v1alpha1.ClusterIdentityService{ObjectMeta: metav1.ObjectMeta{Name: name}}
 }
 
-// neighbour is the same world in another namespace.
-func (w *world) neighbour() *world {
+// inNewNamespace is the same world in another namespace.
+func (w *world) inNewNamespace() *world {
 	w.Helper()
 	other := *w
 	other.namespace = env.Namespace(w.T)
 	return &other
 }
 
-// label labels the namespace, or takes the label away.
+// label sets or removes the label team of the namespace.
 func (w *world) label(team string) {
 	w.Helper()
 	w.kubectl("label", "namespace", w.namespace, "--overwrite", "team"+team)
 }
 
-// unsharedIsStill makes sure that nothing is asked of the service any more: two polls would have come in this time.
-func (w *world) unsharedIsStill(do func()) {
+// checkNoReads checks that the operator does not poll the service during do, which takes longer than two polls.
+func (w *world) checkNoReads(do func()) {
 	w.Helper()
 	before := w.requests(control.RetrieveApplication)
 	do()
-	if got := w.requests(control.RetrieveApplication); got > before+1 { // one may have been under way
+	if got := w.requests(control.RetrieveApplication); got > before+1 { // one may have been in progress
 		w.Errorf("%d applications were read", got-before)
 	}
 }
 
-// One connection serves the namespaces that it selects, and no other.
+// A ClusterIdentityService serves the namespaces that it selects, and no others.
 func TestClusterService(t *testing.T) {
 	w := newWorld(t, sandbox.Options{})
-	other := w.neighbour()
-	w.share("shared", "namespaceSelector: {matchLabels: {team: onboarding}}")
+	other := w.inNewNamespace()
+	w.newClusterService("shared", "namespaceSelector: {matchLabels: {team: onboarding}}")
 	w.label("=onboarding")
 	other.label("=sales")
 	w.start("--watch-namespaces=" + w.namespace + "," + other.namespace)
 
-	w.mandate("acme", "{"+shared+"}")
-	other.mandate("acme", "{"+shared+"}")
+	w.mandate("acme", "{"+sharedServiceRef+"}")
+	other.mandate("acme", "{"+sharedServiceRef+"}")
 	if m := w.ready("acme"); m.Status.Reference != w.namespace+".acme" {
 		t.Errorf("the reference is %s", m.Status.Reference)
 	}
 	other.stalled("acme", v1alpha1.ReasonServiceNotAllowed)
 	w.emails(1)
-	w.neighbour().label("=onboarding") // none of this operator's
+	w.inNewNamespace().label("=onboarding") // the operator does not watch this one
 	other.label("=onboarding")
 	if m := other.ready("acme"); m.Status.Reference != other.namespace+".acme" {
 		t.Errorf("the reference is %s", m.Status.Reference)
 	}
 	w.emails(2)
 
-	// The ledger is one of a namespace; across them the service is what refuses to create twice.
-	w.mandate("first", "{reference: same, "+shared+"}")
+	// Each namespace has a ledger of its own. Across namespaces, the service rejects a reference that exists.
+	w.mandate("first", "{reference: same, "+sharedServiceRef+"}")
 	id := *w.ready("first").Status.ApplicationID
-	other.mandate("second", "{reference: same, "+shared+"}")
+	other.mandate("second", "{reference: same, "+sharedServiceRef+"}")
 	other.stalled("second", v1alpha1.ReasonReferenceConflict)
-	other.mandate("third", fmt.Sprintf("{reference: same, adopt: {applicationID: %d}, %s}", id, shared))
+	other.mandate("third", fmt.Sprintf("{reference: same, adopt: {applicationID: %d}, %s}", id, sharedServiceRef))
 	other.stalled("third", v1alpha1.ReasonAdoptionRefused)
 	w.emails(3)
 
-	// The kind is edited as long as there is no application.
+	// The kind may change as long as there is no application.
 	w.mandate("edited", "{serviceRef: {name: shared}}")
 	w.condition("edited", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonServiceNotFound)
-	w.mandate("edited", "{"+shared+"}")
+	w.mandate("edited", "{"+sharedServiceRef+"}")
 	w.ready("edited")
 	w.emails(4)
 
-	w.order("again", "{mandateRef: {name: acme}, type: ResendInvite, individual: jane}")
-	w.completes("again")
+	w.action("again", "{mandateRef: {name: acme}, type: ResendInvite, individual: jane}")
+	w.actionCompletes("again")
 	w.emails(5)
 	log, err := os.ReadFile(w.operator.Log)
 	w.check(err)
@@ -123,73 +124,80 @@ func TestClusterService(t *testing.T) {
 	}
 }
 
-// A namespace that is not selected any more: nothing is created, read or decided, and nothing is lost.
+// In a namespace that is no longer selected, nothing is created, read or decided, and nothing is lost.
 func TestClusterServiceWithdrawn(t *testing.T) {
 	w := newWorld(t, sandbox.Options{})
-	w.share("shared", "namespaceSelector: {matchLabels: {team: onboarding}}")
+	w.newClusterService("shared", "namespaceSelector: {matchLabels: {team: onboarding}}")
 	w.label("=onboarding")
 	w.start()
-	w.mandate("acme", "{"+shared+"}")
-	w.mandate("globex", "{deletionPolicy: Delete, "+shared+"}")
+	w.mandate("acme", "{"+sharedServiceRef+"}")
+	w.mandate("globex", "{deletionPolicy: Delete, "+sharedServiceRef+"}")
 	id := *w.ready("acme").Status.ApplicationID
 	w.ready("globex")
 
 	w.label("-")
 	w.stalled("acme", v1alpha1.ReasonServiceNotAllowed)
 	w.stalled("globex", v1alpha1.ReasonServiceNotAllowed)
-	w.unsharedIsStill(func() {
-		w.mandate("initech", "{"+shared+"}")
+	w.checkNoReads(func() {
+		w.mandate("initech", "{"+sharedServiceRef+"}")
 		w.stalled("initech", v1alpha1.ReasonServiceNotAllowed)
-		w.order("again", "{mandateRef: {name: acme}, type: ResendInvite, individual: jane}")
-		w.waits("again", v1alpha1.ReasonServiceNotAllowed)
-		w.deletes("globex")
+		w.action("again", "{mandateRef: {name: acme}, type: ResendInvite, individual: jane}")
+		w.actionWaits("again", v1alpha1.ReasonServiceNotAllowed)
+		w.deleteMandate("globex")
 		w.condition("globex", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDeletionWaiting)
-		w.mandate("retained", "{"+shared+"}")
+		w.mandate("retained", "{"+sharedServiceRef+"}")
 		w.kubectl("delete", "mandate", "retained", "--timeout=20s")
 	})
 	w.emails(2)
 
 	w.label("=onboarding")
 	if m := w.ready("acme"); *m.Status.ApplicationID != id {
-		t.Errorf("the application is %d now, and was %d", *m.Status.ApplicationID, id)
+		t.Errorf("the application is %d, want %d", *m.Status.ApplicationID, id)
 	}
-	w.gone("globex")
+	w.waitGone("globex")
 	w.ready("initech")
-	w.completes("again")
+	w.actionCompletes("again")
 	w.emails(4)
 }
 
-// A selector that cannot be read is said at the ClusterIdentityService, and one that is not there selects nothing.
+// The ClusterIdentityService reports an invalid selector. Without a selector, it selects nothing.
 func TestClusterServiceSelectors(t *testing.T) {
 	w := newWorld(t, sandbox.Options{})
 	w.start()
 	for _, c := range []struct{ name, selector, service, mandate string }{
 		{"none", "", v1alpha1.ReasonConnected, v1alpha1.ReasonServiceNotAllowed},
-		{"wrong", "namespaceSelector: {matchExpressions: [{key: team, operator: Is, values: [onboarding]}]}", v1alpha1.ReasonNamespaceSelectorInvalid, v1alpha1.ReasonServiceNotAllowed},
+		{
+			"wrong", "namespaceSelector: {matchExpressions: [{key: team, operator: Is, values: [onboarding]}]}",
+			v1alpha1.ReasonNamespaceSelectorInvalid, v1alpha1.ReasonServiceNotAllowed,
+		},
 		{"all", "namespaceSelector: {}", v1alpha1.ReasonConnected, v1alpha1.ReasonAccepted},
 	} {
-		w.share("shared", c.selector)
-		s := sharedService("shared")
+		w.newClusterService("shared", c.selector)
+		s := clusterService("shared")
 		w.untilService(s, c.service, func(client.Object) bool {
 			ready := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
 			return ready != nil && ready.Reason == c.service && ready.ObservedGeneration == s.Generation
 		})
-		w.mandate(c.name, "{"+shared+"}")
-		w.condition(c.name, v1alpha1.ConditionReady, map[bool]metav1.ConditionStatus{true: metav1.ConditionTrue, false: metav1.ConditionFalse}[c.mandate == v1alpha1.ReasonAccepted], c.mandate)
+		w.mandate(c.name, "{"+sharedServiceRef+"}")
+		status := metav1.ConditionFalse
+		if c.mandate == v1alpha1.ReasonAccepted {
+			status = metav1.ConditionTrue
+		}
+		w.condition(c.name, v1alpha1.ConditionReady, status, c.mandate)
 	}
 }
 
-// The operator that sees all namespaces keeps a ClusterIdentityService for the Mandates of all of them.
+// An operator that watches all namespaces keeps a ClusterIdentityService for the Mandates of all of them.
 func TestClusterServiceInUse(t *testing.T) {
 	w := newWorld(t, sandbox.Options{})
-	other := w.neighbour()
-	w.share("kept", "namespaceSelector: {}")
+	other := w.inNewNamespace()
+	w.newClusterService("kept", "namespaceSelector: {}")
 	w.start("--watch-namespaces=")
 	w.mandate("acme", "{serviceRef: {kind: ClusterIdentityService, name: kept}}")
 	other.mandate("acme", "{serviceRef: {kind: ClusterIdentityService, name: kept}}")
 	w.ready("acme")
 	other.ready("acme")
-	s := sharedService("kept")
+	s := clusterService("kept")
 	w.untilService(s, "protected", protected)
 	w.kubectl("delete", "clusteridentityservice", "kept", "--wait=false")
 	w.untilService(s, "in use", func(client.Object) bool {
@@ -200,7 +208,7 @@ func TestClusterServiceInUse(t *testing.T) {
 	w.untilService(s, "gone", absent)
 }
 
-// runAs has the operator run as a user with the rights of config/rbac in the namespace of this world only.
+// runAs makes the operator run as a user with the permissions of config/rbac in this namespace only.
 func (w *world) runAs(user string) {
 	w.Helper()
 	w.check(w.Create(w.Context(), &rbacv1.RoleBinding{
@@ -217,7 +225,8 @@ func (w *world) runAs(user string) {
 	w.check(clientcmd.WriteToFile(*config, w.operatorConfig))
 }
 
-// An operator with rights in its namespace only serves IdentityServices, and says so where it is asked for more.
+// An operator with permissions in its namespace only serves IdentityServices, and reports ClusterIdentityServices as
+// not allowed.
 func TestNamespacedOperator(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{})
@@ -225,13 +234,13 @@ func TestNamespacedOperator(t *testing.T) {
 	w.connect()
 	w.start()
 	w.mandate("acme", "{}")
-	w.mandate("globex", "{"+shared+"}")
+	w.mandate("globex", "{"+sharedServiceRef+"}")
 	w.ready("acme")
 	w.stalled("globex", v1alpha1.ReasonServiceNotAllowed)
 	w.emails(1)
 }
 
-// An operator that may read ClusterIdentityServices, and Secrets of its namespace only, says that it is not let at the others.
+// An operator that may read Secrets of its namespace only reports a ClusterIdentityService whose Secret is forbidden.
 func TestSecretForbidden(t *testing.T) {
 	w := newWorld(t, sandbox.Options{})
 	const user = "operator-without-secrets"
@@ -241,8 +250,16 @@ func TestSecretForbidden(t *testing.T) {
 		ObjectMeta: metav1.ObjectMeta{Name: user},
 		Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: read},
-			{APIGroups: []string{v1alpha1.SchemeGroupVersion.Group}, Resources: []string{"clusteridentityservices"}, Verbs: read},
-			{APIGroups: []string{v1alpha1.SchemeGroupVersion.Group}, Resources: []string{"clusteridentityservices/status"}, Verbs: []string{"patch"}},
+			{
+				APIGroups: []string{v1alpha1.SchemeGroupVersion.Group},
+				Resources: []string{"clusteridentityservices"},
+				Verbs:     read,
+			},
+			{
+				APIGroups: []string{v1alpha1.SchemeGroupVersion.Group},
+				Resources: []string{"clusteridentityservices/status"},
+				Verbs:     []string{"patch"},
+			},
 		},
 	}))
 	w.check(w.Create(t.Context(), &rbacv1.ClusterRoleBinding{
@@ -250,9 +267,9 @@ func TestSecretForbidden(t *testing.T) {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: user},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: user}},
 	}))
-	w.share("shared", "namespaceSelector: {}")
+	w.newClusterService("shared", "namespaceSelector: {}")
 	w.start()
-	s := sharedService("shared")
+	s := clusterService("shared")
 	w.untilService(s, v1alpha1.ReasonSecretForbidden, func(client.Object) bool {
 		ready := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
 		return ready != nil && ready.Reason == v1alpha1.ReasonSecretForbidden

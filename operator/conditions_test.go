@@ -26,19 +26,19 @@ import (
 	"github.com/mandate-io/idv/operator"
 )
 
-// explanation is where people look a reason up.
+// explanation is the page that documents the reasons.
 const explanation = "docs/conditions.md"
 
 // seenReason is a kind and the reason of a condition, as in "Mandate Suspended".
 type seenReason string
 
-// seenReasons are all that the API server had in the tests.
+// seenReasons are the reasons of all conditions during the tests.
 type seenReasons struct {
 	mu   sync.Mutex
 	seen map[seenReason]bool
 }
 
-// watchConditions notes the reason of every condition of our kinds until ctx ends.
+// watchConditions records the reason of every condition of our kinds until ctx ends.
 func watchConditions(ctx context.Context) (*seenReasons, error) {
 	s := &seenReasons{seen: map[seenReason]bool{}}
 	all, err := cache.New(env.Config, cache.Options{Scheme: operator.Scheme()})
@@ -46,25 +46,28 @@ func watchConditions(ctx context.Context) (*seenReasons, error) {
 		return nil, err
 	}
 	go func() { _ = all.Start(ctx) }()
-	for _, object := range []client.Object{&v1alpha1.IdentityService{}, &v1alpha1.ClusterIdentityService{}, &v1alpha1.Mandate{}, &v1alpha1.MandateAction{}} {
-		informer, err := all.GetInformer(ctx, object)
+	kinds := []client.Object{
+		&v1alpha1.IdentityService{}, &v1alpha1.ClusterIdentityService{}, &v1alpha1.Mandate{}, &v1alpha1.MandateAction{},
+	}
+	handler := toolscache.ResourceEventHandlerFuncs{AddFunc: s.record, UpdateFunc: func(_, now any) { s.record(now) }}
+	for _, kind := range kinds {
+		informer, err := all.GetInformer(ctx, kind)
 		if err != nil {
 			return nil, err
 		}
-		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: s.note, UpdateFunc: func(_, now any) { s.note(now) }})
-		if err != nil {
+		if _, err = informer.AddEventHandler(handler); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
 }
 
-func (s *seenReasons) note(object any) {
+func (s *seenReasons) record(object any) {
 	kind, conditions := "", []metav1.Condition(nil)
 	switch o := object.(type) {
 	case *v1alpha1.IdentityService:
 		kind, conditions = "IdentityService", o.Status.Conditions
-	case *v1alpha1.ClusterIdentityService: // the same, for several namespaces
+	case *v1alpha1.ClusterIdentityService: // documented with IdentityService
 		kind, conditions = "IdentityService", o.Status.Conditions
 	case *v1alpha1.Mandate:
 		kind, conditions = "Mandate", o.Status.Conditions
@@ -78,41 +81,41 @@ func (s *seenReasons) note(object any) {
 	}
 }
 
-// compare compares the reasons of the tests with those that are explained, and these with the API's constants: each must
-// have the other.
+// compare compares the reasons in the tests with the documented ones, and the documented ones with the API's constants.
+// All three have to be the same.
 func (s *seenReasons) compare() (problems []string, err error) {
 	page, err := os.ReadFile(filepath.Join(env.Root, explanation))
 	if err != nil {
 		return nil, err
 	}
-	explained := explainedReasons(string(page))
-	if len(explained) == 0 {
-		return nil, errors.New(explanation + " explains no reason")
+	documented := documentedReasons(string(page))
+	if len(documented) == 0 {
+		return nil, errors.New(explanation + " documents no reason")
 	}
-	// The last events may be on their way.
-	_ = wait.PollUntilContextTimeout(context.Background(), 100*time.Millisecond, 5*time.Second, true, func(context.Context) (bool, error) {
-		return len(without(explained, s.copy())) == 0, nil
-	})
+	// The last changes may arrive late.
+	allSeen := func(context.Context) (bool, error) { return len(without(documented, s.copy())) == 0, nil }
+	_ = wait.PollUntilContextTimeout(context.Background(), 100*time.Millisecond, 5*time.Second, true, allSeen)
+	add := func(format string, arguments ...any) { problems = append(problems, fmt.Sprintf(format, arguments...)) }
 	seen := s.copy()
-	for _, c := range without(seen, explained) {
-		problems = append(problems, fmt.Sprintf("%s does not explain the reason %q, which the operator wrote", explanation, c))
+	for _, c := range without(seen, documented) {
+		add("%s does not document the reason %q, which the operator writes", explanation, c)
 	}
-	for _, c := range without(explained, seen) {
-		problems = append(problems, fmt.Sprintf("%s explains the reason %q, which the operator wrote in no test", explanation, c))
+	for _, c := range without(documented, seen) {
+		add("%s documents the reason %q, which the operator writes in no test", explanation, c)
 	}
 	constants, err := reasonConstants()
 	if err != nil {
 		return nil, err
 	}
 	reasons := map[string]bool{}
-	for c := range explained {
+	for c := range documented {
 		reasons[string(c)[strings.LastIndex(string(c), " ")+1:]] = true
 	}
 	for _, reason := range without(constants, reasons) {
-		problems = append(problems, fmt.Sprintf("%s does not explain the reason %s of the API", explanation, reason))
+		add("%s does not document the reason %s of the API", explanation, reason)
 	}
 	for _, reason := range without(reasons, constants) {
-		problems = append(problems, fmt.Sprintf("%s explains the reason %s, for which the API has no constant", explanation, reason))
+		add("%s documents the reason %s, for which the API has no constant", explanation, reason)
 	}
 	return problems, nil
 }
@@ -123,31 +126,31 @@ func (s *seenReasons) copy() map[seenReason]bool {
 	return maps.Clone(s.seen)
 }
 
-// without gives what is in one set and not in another, sorted.
+// without returns the members of one set that another one lacks, sorted.
 func without[T ~string](set, other map[T]bool) []T {
-	var rest []T
+	var missing []T
 	for _, member := range slices.Sorted(maps.Keys(set)) {
 		if !other[member] {
-			rest = append(rest, member)
+			missing = append(missing, member)
 		}
 	}
-	return rest
+	return missing
 }
 
-// explainedReasons reads the headings: those of the second level name the kinds, those of the third their reasons.
-func explainedReasons(page string) map[seenReason]bool {
+// documentedReasons reads the headings of a page: the second level has the kinds, the third their reasons.
+func documentedReasons(page string) map[seenReason]bool {
 	heading := regexp.MustCompile(`^## (\w+)`)
 	section := regexp.MustCompile(`^### (\w+)$`)
-	explained, kind := map[seenReason]bool{}, ""
+	documented, kind := map[seenReason]bool{}, ""
 	for line := range strings.Lines(page) {
 		if match := heading.FindStringSubmatch(strings.TrimSpace(line)); match != nil {
 			kind = match[1]
 		}
 		if match := section.FindStringSubmatch(strings.TrimSpace(line)); match != nil {
-			explained[seenReason(kind+" "+match[1])] = true
+			documented[seenReason(kind+" "+match[1])] = true
 		}
 	}
-	return explained
+	return documented
 }
 
 // reasonConstants are the values of the API's constants Reason... and Outcome...
@@ -168,7 +171,8 @@ func reasonConstants() (map[string]bool, error) {
 				return true
 			}
 			for i, ident := range spec.Names {
-				if value, ok := valueOf(spec, i); ok && (strings.HasPrefix(ident.Name, "Reason") || strings.HasPrefix(ident.Name, "Outcome")) {
+				if value, ok := valueOf(spec, i); ok &&
+					(strings.HasPrefix(ident.Name, "Reason") || strings.HasPrefix(ident.Name, "Outcome")) {
 					constants[value] = true
 				}
 			}

@@ -17,8 +17,8 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 )
 
-// What a Mandate costs, by the API server's own count: three writes and two calls from manifest to Ready, and no write for
-// a poll that finds nothing new. It runs alone, because that count is of all requests.
+// A Mandate costs three writes to the API server and two requests to the service from manifest to Ready, and no write
+// for a poll without changes. The test is not parallel, because the API server counts all requests.
 func TestCost(t *testing.T) {
 	w := running(t)
 	w.mandate("warmup", "{}")
@@ -27,7 +27,7 @@ func TestCost(t *testing.T) {
 	const mandates = 5
 	writes := w.writes()
 	creates, reads := w.requests(control.CreateApplication), w.requests(control.RetrieveApplication)
-	w.kubectl("delete", "mandate", "warmup") // its polls are not to be counted
+	w.kubectl("delete", "mandate", "warmup") // its polls would be counted
 	for i := range mandates {
 		w.mandate(fmt.Sprintf("acme-%d", i), "{}")
 	}
@@ -37,7 +37,7 @@ func TestCost(t *testing.T) {
 	cost := w.writes().minus(writes)
 	want := counts{
 		"POST applicationrecords": mandates, "PATCH applicationrecords": mandates, "PATCH mandates/status": mandates,
-		"APPLY mandates": mandates, "DELETE mandates": 1, // the test's own
+		"APPLY mandates": mandates, "DELETE mandates": 1, // of the test itself
 	}
 	for key, n := range cost {
 		if n != want[key] {
@@ -54,11 +54,12 @@ func TestCost(t *testing.T) {
 	writes, reads = w.writes(), w.requests(control.RetrieveApplication)
 	w.eventually(func() (bool, string) { return w.requests(control.RetrieveApplication) >= reads+3*mandates, "no polls" })
 	if idle := w.writes().minus(writes); len(idle) > 0 {
-		t.Errorf("polls that found nothing new wrote: %v", idle)
+		t.Errorf("polls without changes wrote: %v", idle)
 	}
 }
 
-// What a pass over a new Mandate asks of the API server, and in which order. Each request more shows in `make bench`.
+// The requests to the API server that reconciling a new Mandate makes, in order. `make bench` would show each further
+// one.
 func TestRequestsToReady(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -67,11 +68,25 @@ func TestRequestsToReady(t *testing.T) {
 	}{
 		"all in the spec": {
 			spec: "{}",
-			want: []string{"create ApplicationRecord", "get IdentityService", "get Mandate", "patch ApplicationRecord", "patch status of Mandate"},
+			want: []string{
+				"create ApplicationRecord",
+				"get IdentityService",
+				"get Mandate",
+				"patch ApplicationRecord",
+				"patch status of Mandate",
+			},
 		},
-		"details in a Secret, which may be missing: they are read before there is an attempt": {
+		"details in a Secret, which is read before the attempt because it may be missing": {
 			spec: "{individuals: [{name: jane, detailsSecretRef: {name: jane}}]}",
-			want: []string{"get Mandate", "get Secret", "create ApplicationRecord", "get IdentityService", "get Mandate", "patch ApplicationRecord", "patch status of Mandate"},
+			want: []string{
+				"get Mandate",
+				"get Secret",
+				"create ApplicationRecord",
+				"get IdentityService",
+				"get Mandate",
+				"patch ApplicationRecord",
+				"patch status of Mandate",
+			},
 		},
 	}
 	for name, c := range cases {
@@ -79,18 +94,19 @@ func TestRequestsToReady(t *testing.T) {
 			t.Parallel()
 			w := connected(t)
 			w.secret("jane", map[string]string{"email": "jane@example.com"})
-			h := w.byHand()
+			r := w.newManualReconciler()
 			var m *v1alpha1.Mandate
-			w.eventually(func() (bool, string) { // one as old as its IdentityService may have been made before that was edited
+			w.eventually(func() (bool, string) { // a Mandate as old as its IdentityService may be older than the last edit of it
 				name := fmt.Sprintf("acme-%d", time.Now().UnixNano())
 				w.mandate(name, c.spec)
 				m = w.get(name)
-				made, _ := h.Connections.Get(connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: w.namespace, Name: "default"})
-				return made.Created.Before(&m.CreationTimestamp), "the IdentityService is as new as the Mandate"
+				key := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: w.namespace, Name: "default"}
+				connected, _ := r.Services.Connections.Get(key)
+				return connected.Created.Before(&m.CreationTimestamp), "the IdentityService is as new as the Mandate"
 			})
 			var made []string
-			h.before = func(request string) { made = append(made, request) }
-			h.passes(m.Name)
+			r.before = func(request string) { made = append(made, request) }
+			r.reconcile(m.Name)
 			if diff := cmp.Diff(c.want, made); diff != "" {
 				t.Error(diff)
 			}
@@ -132,13 +148,14 @@ func (w *world) writes() counts {
 			labels[name] = strings.Trim(value, `"`)
 		}
 		ours := labels["group"] == "idv.mandate.io" || labels["resource"] == "events"
-		// The finalizer of a service comes with the first Mandate that needs it and goes with the last, at most every
-		// twenty seconds: that is no cost of a Mandate or of a poll.
+		// The finalizer of a service is added with the first Mandate and removed with the last, at most every twenty
+		// seconds: that is no cost of a Mandate or of a poll.
 		if labels["resource"] == "identityservices" && labels["subresource"] == "" {
 			continue
 		}
 		n, err := strconv.ParseFloat(match[2], 64)
-		if read := labels["verb"] == "GET" || labels["verb"] == "LIST" || labels["verb"] == "WATCH"; !ours || read || err != nil {
+		if read := labels["verb"] == "GET" || labels["verb"] == "LIST" || labels["verb"] == "WATCH"; !ours || read ||
+			err != nil {
 			continue
 		}
 		key := labels["verb"] + " " + labels["resource"]

@@ -15,29 +15,31 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// gone waits until a Mandate does not exist any more.
-func (w *world) gone(name string) {
+// waitGone waits until a Mandate no longer exists.
+func (w *world) waitGone(name string) {
 	w.Helper()
 	w.eventually(func() (bool, string) {
 		m := &v1alpha1.Mandate{}
 		err := w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, m)
-		return apierrors.IsNotFound(err), fmt.Sprintf("the Mandate %s is still there: %+v", name, m.Status.Conditions)
+		return apierrors.IsNotFound(err), fmt.Sprintf("the Mandate %s still exists: %+v", name, m.Status.Conditions)
 	})
 }
 
-// deletes deletes a Mandate without waiting for its end.
-func (w *world) deletes(name string) {
+// deleteMandate deletes a Mandate without waiting for its finalizer.
+func (w *world) deleteMandate(name string) {
 	w.Helper()
 	w.kubectl("delete", "mandate", name, "--wait=false")
 }
 
+// states are the references of the service's applications, and whether they are archived.
 func (w *world) states() []string {
 	w.Helper()
 	applications, err := w.sandbox.Applications(w.Context())
 	w.check(err)
 	states := make([]string, 0, len(applications))
 	for i := range applications {
-		states = append(states, fmt.Sprintf("%s archived=%t", strings.TrimPrefix(applications[i].Reference, w.namespace+"."), applications[i].Archived))
+		name := strings.TrimPrefix(applications[i].Reference, w.namespace+".")
+		states = append(states, fmt.Sprintf("%s archived=%t", name, applications[i].Archived))
 	}
 	slices.Sort(states)
 	return states
@@ -59,83 +61,83 @@ func TestDeletionPolicies(t *testing.T) {
 	}
 	w.stalled("never", v1alpha1.ReasonMandateTypeNotFound)
 	w.mandate("changed", "{deletionPolicy: Retain}")
-	w.until("changed", "the finalizer is taken off", func(m *v1alpha1.Mandate) bool { return len(m.Finalizers) == 0 })
+	w.until("changed", "without a finalizer", func(m *v1alpha1.Mandate) bool { return len(m.Finalizers) == 0 })
 	w.check(w.client(w.url).DeleteApplication(t.Context(), *w.get("vanished").Status.ApplicationID))
 	for _, name := range []string{"retain", "archive", "delete", "changed", "vanished", "never"} {
-		w.deletes(name)
+		w.deleteMandate(name)
 	}
 	for _, name := range []string{"retain", "archive", "delete", "changed", "vanished", "never"} {
-		w.gone(name)
+		w.waitGone(name)
 	}
 	want := []string{"archive archived=true", "changed archived=false", "retain archived=false"}
 	if got := w.states(); !slices.Equal(got, want) {
 		t.Errorf("the service has %q, want %q", got, want)
 	}
 
-	// What was deleted on purpose does not come back: the ledger remembers it.
+	// Applied again, the Mandate finds its deleted application in the ledger, and creates nothing.
 	sent := w.requests(control.CreateApplication)
 	w.mandate("delete", "{}")
 	w.condition("delete", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeDeleted))
-	w.creates(sent)
+	w.checkCreates(sent)
 	w.emails(5)
 }
 
-// down is a service that answers nothing but errors.
-var down = control.Fault{Operation: control.AnyOperation, Kind: control.Answer, Status: 500, Times: control.Always}
+// serviceDown makes every request fail.
+var serviceDown = alwaysAnswers(control.AnyOperation, 500)
 
-// A deletion whose service cannot be used says so, goes on by itself, and ends in any case.
+// A deletion reports why it waits for the service, continues by itself, and finishes in any case.
 func TestDeletionWaits(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		reason string
-		hold   func(*world)
-		shows  string
-		mend   func(*world) // nil: nobody does
-		left   []string     // at the service
-		flags  []string
-		event  string
+		reason  string
+		disrupt func(*world)
+		shows   string
+		repair  func(*world) // nil if nobody does
+		left    []string     // at the service
+		flags   []string
+		event   string
 	}{
 		"for the credentials": {
-			reason: "an operator that has started since cannot know them",
-			hold: func(w *world) {
+			reason: "an operator that has restarted since does not know them",
+			disrupt: func(w *world) {
 				w.kill()
-				w.removes("secret", "idv")
-				w.removes("identityservice", "default")
+				w.deleteNoWait("secret", "idv")
+				w.deleteNoWait("identityservice", "default")
 				w.start()
 			},
-			shows: v1alpha1.ReasonDeletionWaiting,
-			mend:  func(w *world) { w.credentials() },
+			shows:  v1alpha1.ReasonDeletionWaiting,
+			repair: func(w *world) { w.credentials() },
 		},
-		"for the service to agree": {
-			hold: func(w *world) {
+		"until the service accepts it": {
+			disrupt: func(w *world) {
 				w.fault(control.Fault{Operation: control.DeleteApplication, Kind: control.Answer, Status: 409, Times: 3})
 			},
-			shows: v1alpha1.ReasonDeletionRefused,
-			mend:  func(*world) {},
+			shows:  v1alpha1.ReasonDeletionRefused,
+			repair: func(*world) {},
 		},
-		"for a person to let go": {
-			hold:  func(w *world) { w.fault(down) },
-			shows: v1alpha1.ReasonDeletionWaiting,
-			mend: func(w *world) {
+		"until a user edits the policy": {
+			disrupt: func(w *world) { w.fault(serviceDown) },
+			shows:   v1alpha1.ReasonDeletionWaiting,
+			repair: func(w *world) {
 				w.kubectl("patch", "mandate", "acme", "--type=merge", "-p", `{"spec":{"deletionPolicy":"Retain"}}`)
 			},
 			left: []string{"acme archived=false"},
 		},
 		"until it gives up": {
-			hold:  func(w *world) { w.fault(down) },
-			left:  []string{"acme archived=false"},
-			event: "DeletionGivenUp",
-			flags: []string{"--deletion-give-up-after=4s"},
+			disrupt: func(w *world) { w.fault(serviceDown) },
+			left:    []string{"acme archived=false"},
+			event:   "DeletionGivenUp",
+			flags:   []string{"--deletion-give-up-after=4s"},
 		},
 		"not for another service": {
-			reason: "its 404 says nothing, and the same id may be another application there",
-			hold: func(w *world) {
-				elsewhere := newWorld(w.T, sandbox.Options{})
-				w.service(fmt.Sprintf("{baseURL: %q}", elsewhere.url))
+			reason: "its 404 proves nothing, and the id may belong to another application there",
+			disrupt: func(w *world) {
+				other := newWorld(w.T, sandbox.Options{})
+				w.patchService(fmt.Sprintf("{baseURL: %q}", other.url))
 				w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
 			},
-			shows: v1alpha1.ReasonDeletionRefused,
-			mend:  func(w *world) { w.service(fmt.Sprintf("{baseURL: %q}", w.url)) },
+			shows:  v1alpha1.ReasonDeletionRefused,
+			repair: func(w *world) { w.patchService(fmt.Sprintf("{baseURL: %q}", w.url)) },
 		},
 	}
 	for name, c := range cases {
@@ -146,15 +148,15 @@ func TestDeletionWaits(t *testing.T) {
 			w.start(c.flags...)
 			w.mandate("acme", "{deletionPolicy: Delete}")
 			w.ready("acme")
-			c.hold(w)
-			w.deletes("acme")
+			c.disrupt(w)
+			w.deleteMandate("acme")
 			if c.shows != "" {
 				w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, c.shows)
 			}
-			if c.mend != nil {
-				c.mend(w)
+			if c.repair != nil {
+				c.repair(w)
 			}
-			w.gone("acme")
+			w.waitGone("acme")
 			if c.event != "" {
 				w.events("acme", c.event)
 			}
@@ -165,15 +167,15 @@ func TestDeletionWaits(t *testing.T) {
 	}
 }
 
-// Whoever deletes while a create is under way loses nothing: its application is deleted, too.
+// A Mandate is deleted during its create: the application is deleted, too.
 func TestDeletedWhileCreating(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	w.fault(control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: slow.Milliseconds()})
+	w.fault(slowed(control.CreateApplication, slowAnswer))
 	w.mandate("acme", "{deletionPolicy: Delete}")
 	w.creating()
-	w.deletes("acme")
-	w.gone("acme")
+	w.deleteMandate("acme")
+	w.waitGone("acme")
 	if got := w.states(); len(got) != 0 {
 		t.Errorf("the service has %q", got)
 	}

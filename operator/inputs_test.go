@@ -3,7 +3,6 @@ package operator_test
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -25,15 +24,15 @@ func TestWrongCredentials(t *testing.T) {
 	w.secret("idv", map[string]string{"username": sandbox.DefaultUsername, "password": "wrong"})
 	w.start()
 	w.mandate("acme", "{}")
-	begin := time.Now()
+	started := time.Now()
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonCredentialsInvalid)
 	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonServiceNotReady)
 	w.secret("idv", map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword})
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
 	stats, err := w.sandbox.Stats(t.Context())
 	w.check(err)
-	if limit := int64(5 * (1 + time.Since(begin)/(30*time.Second))); stats.Requests(control.Token) > limit {
-		t.Errorf("%d logins in %s, want at most %d", stats.Requests(control.Token), time.Since(begin), limit)
+	if limit := int64(5 * (1 + time.Since(started)/(30*time.Second))); stats.Requests(control.Token) > limit {
+		t.Errorf("%d logins in %s, want at most %d", stats.Requests(control.Token), time.Since(started), limit)
 	}
 	w.ready("acme")
 	w.emails(1)
@@ -43,7 +42,7 @@ func TestUnreachable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{})
 	w.connect()
-	w.apply(`{kind: IdentityService, metadata: {name: default}, spec: {baseURL: "http://127.0.0.1:1", credentialsSecretRef: {name: idv}}}`)
+	w.newService("default", `baseURL: "http://127.0.0.1:1"`)
 	w.start()
 	w.mandate("acme", "{}")
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonUnreachable)
@@ -53,16 +52,19 @@ func TestUnreachable(t *testing.T) {
 	w.emails(1)
 }
 
-func TestServiceGoesAwayAndComesBack(t *testing.T) {
+func TestServiceOutage(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{}")
 	before := w.ready("acme")
-	w.fault(control.Fault{Operation: control.AnyOperation, Kind: control.Answer, Status: 500, Times: control.Always})
+	w.fault(serviceDown)
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonServiceError)
 	during := w.ready("acme")
 	if before.ResourceVersion != during.ResourceVersion {
-		t.Errorf("an outage of the service was written to a Mandate that does not wait for it: %+v", during.Status.Conditions)
+		t.Errorf(
+			"an outage of the service was written to a Mandate that is not waiting for it: %+v",
+			during.Status.Conditions,
+		)
 	}
 	w.check(w.sandbox.ClearFaults(t.Context()))
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
@@ -80,12 +82,13 @@ func TestMissingParts(t *testing.T) {
 	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonSecretNotFound)
 	w.secret("jane", map[string]string{"first_name": "Jane", "eMail": "jane@example.com"})
 	w.condition("acme", v1alpha1.ConditionResolvedRefs, metav1.ConditionFalse, v1alpha1.ReasonSecretInvalid)
-	if log := story(w.operator.Log); !strings.Contains(log, `"individual":"jane","secret":"jane","problem":"eMail must be called email"`) {
-		t.Errorf("the log does not say what is wrong with which Secret:\n%s", log)
+	problem := `"individual":"jane","secret":"jane","problem":"eMail must be called email"`
+	if log := logTail(w.operator.Log); !strings.Contains(log, problem) {
+		t.Errorf("the log does not report the problem of the Secret:\n%s", log)
 	}
 	w.emails(0)
 	if records := w.records(); len(records) != 0 {
-		t.Errorf("a record was claimed for a Mandate that cannot be sent: %+v", records)
+		t.Errorf("a record was claimed for an incomplete Mandate: %+v", records)
 	}
 	w.secret("jane", map[string]string{"first_name": "Jane", "email": "jane@example.com"})
 	w.ready("acme")
@@ -107,7 +110,8 @@ func TestCredentialsSecretMissing(t *testing.T) {
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
 }
 
-// Personal data is nowhere but in the spec, the Secret, and what the service is sent: with the log level at its highest.
+// Personal data is in the spec, the Secret and the requests to the service, and nowhere else, even at the highest log
+// level.
 func TestNoPersonalData(t *testing.T) {
 	t.Parallel()
 	w := running(t)
@@ -116,13 +120,15 @@ func TestNoPersonalData(t *testing.T) {
 		"date_of_birth": "1907-01-09", "gender": "canary5", "title": "canary6", "reference": "canary7",
 	}
 	w.secret("jane", canaries)
-	w.mandate("acme", `{decision: Complete, individuals: [{name: jane, detailsSecretRef: {name: jane}}, {name: john, email: canary8@example.com,
-		firstName: canary9, middleName: canary10, lastName: canary11, dateOfBirth: "1908-02-10", gender: canary12, title: canary13, reference: canary14}]}`)
+	w.mandate("acme", `{decision: Complete, individuals: [
+		{name: jane, detailsSecretRef: {name: jane}},
+		{name: john, email: canary8@example.com, firstName: canary9, middleName: canary10, lastName: canary11,
+			dateOfBirth: "1908-02-10", gender: canary12, title: canary13, reference: canary14}]}`)
 	m := w.ready("acme")
 	w.play(m, control.Pass)
 	m = w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
-	w.mandate("taken", `{individuals: [{name: john, email: canary15@example.com, reference: canary14}]}`)
-	taken := w.stalled("taken", v1alpha1.ReasonRefused)
+	w.mandate("refused", `{individuals: [{name: john, email: canary15@example.com, reference: canary14}]}`)
+	refused := w.stalled("refused", v1alpha1.ReasonRefused)
 	w.check(w.operator.Stop())
 
 	var events corev1.EventList
@@ -130,17 +136,18 @@ func TestNoPersonalData(t *testing.T) {
 	log, err := os.ReadFile(w.operator.Log)
 	w.check(err)
 	for where, content := range map[string]any{
-		"the status": m.Status, "the status of a refused Mandate": taken.Status, "events": events.Items, "the ledger": w.records(), "the log": string(log),
+		"the status": m.Status, "the status of a refused Mandate": refused.Status, "events": events.Items,
+		"the ledger": w.records(), "the log": string(log),
 	} {
 		data, err := json.Marshal(content)
 		w.check(err)
 		for _, canary := range append([]string{"canary", sandbox.DefaultPassword}, "1907-01-09", "1908-02-10") {
 			if i := bytes.Index(data, []byte(canary)); i >= 0 {
-				t.Errorf("%s holds %q: %s", where, canary, fmt.Sprintf("...%s...", data[max(0, i-200):min(len(data), i+50)]))
+				t.Errorf("%s contains %q: ...%s...", where, canary, data[max(0, i-200):min(len(data), i+50)])
 			}
 		}
 	}
 	if !strings.Contains(string(log), "Created the application") {
-		t.Error("the log does not tell of the create: nothing was searched")
+		t.Error("the log does not mention the create: the search proves nothing")
 	}
 }

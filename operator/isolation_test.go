@@ -14,9 +14,9 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// A service that does not work holds up nobody but its own Mandates, and is soon left alone: of twenty Mandates, few have
-// a request sent that nobody answers.
-func TestBrokenServiceHoldsUpNobody(t *testing.T) {
+// A broken service delays its own Mandates only, and soon receives no more creates: of twenty Mandates, few send a
+// request that is never answered.
+func TestBrokenServiceDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	cases := map[string]control.Fault{
 		"it does not answer":    {Kind: control.Slow, DelayMillis: time.Hour.Milliseconds()},
@@ -28,7 +28,7 @@ func TestBrokenServiceHoldsUpNobody(t *testing.T) {
 			t.Parallel()
 			w, broken := newWorld(t, sandbox.Options{}), newWorld(t, sandbox.Options{})
 			w.connect()
-			w.apply(fmt.Sprintf(`{kind: IdentityService, metadata: {name: broken}, spec: {baseURL: %q, credentialsSecretRef: {name: idv}, requestsPerSecond: 100}}`, broken.url))
+			w.newService("broken", fmt.Sprintf("baseURL: %q, requestsPerSecond: 100", broken.url))
 			w.start(fmt.Sprintf("--max-concurrent-reconciles=%d", workers), "--settle-delay=10m")
 			w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
 			w.serviceIs("broken", metav1.ConditionTrue, v1alpha1.ReasonConnected)
@@ -45,46 +45,48 @@ func TestBrokenServiceHoldsUpNobody(t *testing.T) {
 			w.mandate("acme", "{}")
 			w.ready("acme")
 			if got := broken.requests(control.CreateApplication); fault.Kind == control.Slow && got != workers {
-				t.Errorf("the broken service had %d create requests, want %d: the other Mandate has waited for the first ones to end", got, workers)
+				t.Errorf("the broken service had %d create requests, want %d: the other Mandate had to wait for them", got, workers)
 			}
 
 			w.serviceIs("broken", metav1.ConditionFalse, "")
-			// Two at once, and one after the other until it is clear that it does not work.
+			// Two at once, and then one at a time until the circuit breaker opens.
 			if got := broken.requests(control.CreateApplication); got > workers+3 {
 				t.Errorf("%d create requests were sent to a broken service", got)
 			}
 			before := broken.allRequests()
 			w.mandate("globex", "{}")
 			w.ready("globex")
-			w.quiet(5 * time.Second)
+			w.sleep(5 * time.Second)
 			if got := broken.allRequests() - before; got > 8 {
-				t.Errorf("a service that is known to be broken had %d requests in five seconds", got)
+				t.Errorf("with an open circuit breaker, the service had %d requests in five seconds", got)
 			}
 
 			broken.check(broken.sandbox.ClearFaults(t.Context()))
 			w.serviceIs("broken", metav1.ConditionTrue, v1alpha1.ReasonConnected)
 			w.eventually(func() (bool, string) {
 				n := w.count(func(m *v1alpha1.Mandate) bool {
-					return m.Spec.ServiceRef.Name == "broken" && meta.IsStatusConditionTrue(m.Status.Conditions, v1alpha1.ConditionReady)
+					return m.Spec.ServiceRef.Name == "broken" &&
+						meta.IsStatusConditionTrue(m.Status.Conditions, v1alpha1.ConditionReady)
 				})
-				return n >= mandates-workers-3, fmt.Sprintf("%d Mandates of the service that works again are Ready", n)
+				return n >= mandates-workers-3, fmt.Sprintf("%d Mandates of the repaired service are Ready", n)
 			})
 			w.emails(2)
 		})
 	}
 }
 
-// A service that asks to be left alone is: its Mandates wait without holding up others, and go on when the time has come.
-func TestBusyServiceHoldsUpNobody(t *testing.T) {
+// The operator honors Retry-After. The Mandates of that service wait without delaying others, and continue when it is
+// over.
+func TestBusyServiceDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	const mandates, workers = 20, 2
 	w, busy := newWorld(t, sandbox.Options{}), newWorld(t, sandbox.Options{})
 	w.connect()
-	w.apply(fmt.Sprintf(`{kind: IdentityService, metadata: {name: busy}, spec: {baseURL: %q, credentialsSecretRef: {name: idv}, requestsPerSecond: 100}}`, busy.url))
+	w.newService("busy", fmt.Sprintf("baseURL: %q, requestsPerSecond: 100", busy.url))
 	w.start(fmt.Sprintf("--max-concurrent-reconciles=%d", workers))
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
 	w.serviceIs("busy", metav1.ConditionTrue, v1alpha1.ReasonConnected)
-	busy.fault(control.Fault{Operation: control.CreateApplication, Kind: control.Answer, Status: 429, RetryAfter: "15", Times: 1})
+	busy.fault(control.Fault{Operation: control.CreateApplication, Kind: control.Answer, Status: 429, RetryAfter: "15"})
 	w.mandate("first", "{serviceRef: {name: busy}}")
 	w.condition("first", v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonRetrying)
 	asked := busy.requests(control.CreateApplication)
@@ -94,7 +96,7 @@ func TestBusyServiceHoldsUpNobody(t *testing.T) {
 	w.mandate("acme", "{}")
 	w.ready("acme")
 	if got := busy.requests(control.CreateApplication); got != asked {
-		t.Errorf("%d create requests came before the time was up", got-asked)
+		t.Errorf("%d create requests were sent before Retry-After was over", got-asked)
 	}
 	w.ready("first")
 	for i := range mandates {
@@ -103,8 +105,8 @@ func TestBusyServiceHoldsUpNobody(t *testing.T) {
 	busy.emails(mandates + 1)
 }
 
-// quiet lets time pass in which something is counted: that nothing comes cannot be waited for otherwise.
-func (w *world) quiet(d time.Duration) {
+// sleep waits for a time in which requests are counted: nothing else shows that none arrive.
+func (w *world) sleep(d time.Duration) {
 	w.Helper()
 	select {
 	case <-w.Context().Done():

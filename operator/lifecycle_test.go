@@ -19,23 +19,24 @@ import (
 func TestCompleted(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	w.mandate("acme", "{name: Acme onboarding, decision: Complete, individuals: [{name: jane, email: jane@example.com}, {name: john, email: john@example.com}]}")
+	w.mandate("acme", `{name: Acme onboarding, decision: Complete,
+		individuals: [{name: jane, email: jane@example.com}, {name: john, email: john@example.com}]}`)
 	m := w.ready("acme")
 	w.emails(2)
-	if got := w.requests(control.CreateApplication); got != 1 {
-		t.Errorf("%d create requests, want 1", got)
-	}
-	if m.Status.Outcome != "" || m.Status.Progress != "0/6" || m.Status.Reference != w.namespace+".acme" || m.Status.ApplicationID == nil {
+	w.checkCreates(1)
+	if m.Status.Outcome != "" || m.Status.Progress != "0/6" || m.Status.Reference != w.namespace+".acme" ||
+		m.Status.ApplicationID == nil {
 		t.Errorf("the status of a new application: %+v", m.Status)
 	}
 	if got := m.Status.ExpiryTime.Sub(m.Status.CreatedTime.Time); got.Hours() != 56*24 {
 		t.Errorf("expiry is %s after creation, want 56 days", got)
 	}
-	if names := []string{m.Status.Individuals[0].Name, m.Status.Individuals[1].Name}; names[0] != "jane" || names[1] != "john" {
-		t.Errorf("individuals in status are %v, want the order of the spec", names)
+	if names := []string{m.Status.Individuals[0].Name, m.Status.Individuals[1].Name}; names[0] != "jane" ||
+		names[1] != "john" {
+		t.Errorf("individuals in status are %v, want them in the order of the spec", names)
 	}
 	w.kubectl("wait", "--for=condition=Ready", "--timeout=30s", "mandate/acme")
-	w.verdict("acme", status.CurrentStatus)
+	w.checkKstatus("acme", status.CurrentStatus)
 
 	w.play(m, control.Pass)
 	m = w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
@@ -59,7 +60,7 @@ func TestRejected(t *testing.T) {
 	w.play(w.ready("acme"), control.Fail)
 	m := w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeRejected))
 	if ready := w.ready("acme"); ready.Status.Outcome != v1alpha1.OutcomeRejected {
-		t.Errorf("a rejection is an outcome and no failure: %+v", m.Status)
+		t.Errorf("the outcome of a rejected Mandate is not Rejected: %+v", m.Status)
 	}
 }
 
@@ -81,11 +82,11 @@ func TestArchived(t *testing.T) {
 	w.ready("acme")
 }
 
-// A refused decision is shown, does not make the Mandate un-Ready, and is tried again when something changes, not before.
+// A refused decision is reported, leaves the Mandate Ready, and is retried only when something changes.
 func TestDecisionRefused(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	w.fault(control.Fault{Operation: control.CompleteApplication, Kind: control.Answer, Status: 400, Times: control.Always})
+	w.fault(alwaysAnswers(control.CompleteApplication, 400))
 	w.mandate("acme", "{decision: Complete}")
 	m := w.ready("acme")
 	w.play(m, control.Review)
@@ -93,11 +94,11 @@ func TestDecisionRefused(t *testing.T) {
 	w.ready("acme")
 	before, reads := w.requests(control.CompleteApplication), w.requests(control.RetrieveApplication)
 	w.eventually(func() (bool, string) {
-		return w.requests(control.RetrieveApplication) >= reads+3, "the application is not read again"
+		return w.requests(control.RetrieveApplication) >= reads+3, "the application is not polled"
 	})
-	// The client asks with an empty object and then without a body, because the interface shows none.
+	// The client sends an empty object and then no body, because the interface documents neither.
 	if got := w.requests(control.CompleteApplication); got != before || got != 2 {
-		t.Errorf("complete was sent %d times, %d of them while nothing changed, want 2 and 0", got, got-before)
+		t.Errorf("complete was sent %d times, %d of them without a change, want 2 and 0", got, got-before)
 	}
 	w.check(w.sandbox.ClearFaults(t.Context()))
 	w.play(m, control.Pass)
@@ -118,8 +119,8 @@ func TestSuspend(t *testing.T) {
 	w.kubectl("delete", "mandate", "acme", "--timeout=30s")
 }
 
-// verdict waits until kstatus, and so Flux and kpt, says that of a Mandate.
-func (w *world) verdict(name string, want status.Status) {
+// checkKstatus waits until kstatus, which Flux and kpt use, computes a status for a Mandate.
+func (w *world) checkKstatus(name string, want status.Status) {
 	w.Helper()
 	w.eventually(func() (bool, string) {
 		object := &unstructured.Unstructured{}
@@ -127,11 +128,11 @@ func (w *world) verdict(name string, want status.Status) {
 		w.check(w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, object))
 		result, err := status.Compute(object)
 		w.check(err)
-		return result.Status == want, "kstatus says " + result.Status.String() + ", want " + want.String()
+		return result.Status == want, "kstatus computes " + result.Status.String() + ", want " + want.String()
 	})
 }
 
-// events waits until a Mandate has the events with these reasons, and no others.
+// events waits until a Mandate has exactly the events with these reasons.
 func (w *world) events(name string, reasons ...string) {
 	w.Helper()
 	w.eventsOf("Mandate", name, reasons...)

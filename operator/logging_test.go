@@ -17,8 +17,8 @@ import (
 	"github.com/mandate-io/idv/operator"
 )
 
-// Bodies, which client-go logs from level 8 on, appear by none of the ways in which libraries log, at --zap-log-level=10
-// and with klog's own level as high. What is below appears, so that a level of 7 is of use.
+// client-go logs bodies from level 8. They are never logged, whichever way a library logs, even at --zap-log-level=10
+// and klog's highest level. Messages of lower levels are.
 func TestLogLevels(t *testing.T) {
 	var out bytes.Buffer
 	options := zap.Options{DestWriter: &out}
@@ -30,22 +30,29 @@ func TestLogLevels(t *testing.T) {
 	}
 	logger := operator.WithoutBodies(zap.New(zap.UseFlagOptions(&options)))
 	klog.SetLogger(logger)
-	t.Cleanup(func() { klog.ClearLogger(); _ = verbosity.Set("0") })
+	t.Cleanup(func() {
+		klog.ClearLogger()
+		_ = verbosity.Set("0")
+	})
 	withLogger := klog.NewContext(t.Context(), logger)
 
-	ways := map[string]func(level int){
-		"logr":                     func(level int) { logger.V(level).Info("canary") },
-		"logr, with values":        func(level int) { logger.WithValues("key", "value").V(level).Info("canary") },
-		"logr, with a name":        func(level int) { logger.WithName("name").V(level).Info("canary") },
-		"logr, level upon level":   func(level int) { logger.V(level / 2).V(level - level/2).Info("canary") },
-		"logr, with a call depth":  func(level int) { logger.WithCallDepth(1).V(level).Info("canary") },
-		"klog":                     func(level int) { klog.V(klog.Level(level)).Info("canary") },
-		"klog, structured":         func(level int) { klog.V(klog.Level(level)).InfoS("canary") },
-		"klog, of a context":       func(level int) { klog.FromContext(withLogger).V(level).Info("canary") },
-		"klog, of no context":      func(level int) { klog.FromContext(context.WithoutCancel(t.Context())).V(level).Info("canary") },
-		"a sink that is not asked": func(level int) { logger.WithCallDepth(2).WithName("name").GetSink().Info(level, "canary") },
+	logs := map[string]func(level int){
+		"logr":                    func(level int) { logger.V(level).Info("canary") },
+		"logr, with values":       func(level int) { logger.WithValues("key", "value").V(level).Info("canary") },
+		"logr, with a name":       func(level int) { logger.WithName("name").V(level).Info("canary") },
+		"logr, level upon level":  func(level int) { logger.V(level / 2).V(level - level/2).Info("canary") },
+		"logr, with a call depth": func(level int) { logger.WithCallDepth(1).V(level).Info("canary") },
+		"klog":                    func(level int) { klog.V(klog.Level(level)).Info("canary") },
+		"klog, structured":        func(level int) { klog.V(klog.Level(level)).InfoS("canary") },
+		"klog, from a context":    func(level int) { klog.FromContext(withLogger).V(level).Info("canary") },
+		"klog, without a context": func(level int) {
+			klog.FromContext(context.WithoutCancel(t.Context())).V(level).Info("canary")
+		},
+		"a sink without Enabled": func(level int) {
+			logger.WithCallDepth(2).WithName("name").GetSink().Info(level, "canary")
+		},
 	}
-	for way, log := range ways {
+	for way, log := range logs {
 		t.Run(way, func(t *testing.T) {
 			for level := 0; level <= 10; level++ {
 				out.Reset()
@@ -59,7 +66,7 @@ func TestLogLevels(t *testing.T) {
 	}
 }
 
-// The line that logged is named, and not one of the cap.
+// The caller in the log is the code that logs, not the wrapper.
 func TestLogCaller(t *testing.T) {
 	var out string
 	logger := operator.WithoutBodies(funcr.NewJSON(func(line string) { out = line }, funcr.Options{LogCaller: funcr.All}))
@@ -76,7 +83,7 @@ func TestLogCaller(t *testing.T) {
 			Caller struct{ File string }
 		}
 		if err := json.Unmarshal([]byte(out), &line); err != nil || line.Caller.File != "logging_test.go" {
-			t.Errorf("%s: the caller is not named: %s (%v)", way, out, err)
+			t.Errorf("%s: the caller is missing or wrong: %s (%v)", way, out, err)
 		}
 	}
 }

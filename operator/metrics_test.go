@@ -1,7 +1,6 @@
 package operator_test
 
 import (
-	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -14,7 +13,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox"
 )
 
-// The metrics tell how many Mandates are how far, and name none of them.
+// The metrics count the Mandates by state, and contain no names.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{})
@@ -26,7 +25,7 @@ func TestMetrics(t *testing.T) {
 	w.mandate("globex", "{}")
 	w.ready("acme")
 	w.ready("globex")
-	w.fault(lost)
+	w.fault(answerLost)
 	w.mandate("initech", "{}")
 	w.condition("initech", v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonSettling)
 
@@ -44,7 +43,7 @@ func TestMetrics(t *testing.T) {
 	}
 	for _, name := range []string{"acme", "globex", "canary", w.namespace, w.url} {
 		if strings.Contains(text, name) {
-			t.Errorf("the metrics tell of %s", name)
+			t.Errorf("the metrics contain %s", name)
 		}
 	}
 	if t.Failed() {
@@ -56,7 +55,7 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
-// freeAddress is one on which nobody listens.
+// freeAddress is an unused loopback address.
 func (w *world) freeAddress() string {
 	w.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -67,9 +66,9 @@ func (w *world) freeAddress() string {
 
 func (w *world) scrape(address string) string {
 	w.Helper()
-	request, err := http.NewRequestWithContext(w.Context(), http.MethodGet, fmt.Sprintf("http://%s/metrics", address), http.NoBody)
+	request, err := http.NewRequestWithContext(w.Context(), http.MethodGet, "http://"+address+"/metrics", http.NoBody)
 	w.check(err)
-	response, err := (&http.Client{Timeout: patience}).Do(request)
+	response, err := (&http.Client{Timeout: timeout}).Do(request)
 	w.check(err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)

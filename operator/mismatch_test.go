@@ -16,38 +16,40 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// Somebody points the IdentityService at another service, and corrects it later. Nothing may be done to what is there, and
-// nothing that is seen there may last.
+// The IdentityService points to another service by mistake, and is corrected later. The operator changes nothing at the
+// other service, and keeps nothing that it reads there.
 func TestAnotherServiceByMistake(t *testing.T) {
 	t.Parallel()
 	for name, occupied := range map[string]bool{"with another application of the id": true, "without one": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			sameIDs := sandbox.Options{Seed: 1}
-			w, elsewhere := newWorld(t, sameIDs), newWorld(t, sameIDs)
+			w, other := newWorld(t, sameIDs), newWorld(t, sameIDs)
 			w.connect()
 			w.start()
 			w.mandate("acme", "{}")
 			m := w.ready("acme")
 			if occupied {
-				elsewhere.occupy(*m.Status.ApplicationID)
+				other.occupy(*m.Status.ApplicationID)
 			}
-			w.service(fmt.Sprintf("{baseURL: %q}", elsewhere.url))
+			w.patchService(fmt.Sprintf("{baseURL: %q}", other.url))
 			w.mandate("acme", "{archived: true, decision: Complete}")
 			m = w.stalled("acme", v1alpha1.ReasonServiceMismatch)
 			if m.Status.Outcome != "" || m.Status.Archived || m.Status.State != "created" {
-				t.Errorf("the status says what was seen at the other service: %+v", m.Status)
+				t.Errorf("the status shows data of the other service: %+v", m.Status)
 			}
-			for _, operation := range []control.Operation{control.ArchiveApplication, control.CompleteApplication, control.CreateApplication} {
-				own := int64(0)
+			for _, operation := range []control.Operation{
+				control.ArchiveApplication, control.CompleteApplication, control.CreateApplication,
+			} {
+				expected := int64(0)
 				if occupied && operation == control.CreateApplication {
-					own = 1 // occupy's
+					expected = 1 // by occupy
 				}
-				if n := elsewhere.requests(operation); n != own {
-					t.Errorf("%s was called %d times at the other service", operation, n-own)
+				if n := other.requests(operation); n != expected {
+					t.Errorf("the other service had %d requests to %s, want %d", n, operation, expected)
 				}
 			}
-			w.service(fmt.Sprintf("{baseURL: %q}", w.url))
+			w.patchService(fmt.Sprintf("{baseURL: %q}", w.url))
 			w.until("acme", "archived at its own service", func(m *v1alpha1.Mandate) bool { return m.Status.Archived })
 			w.ready("acme")
 			w.emails(1)
@@ -55,22 +57,22 @@ func TestAnotherServiceByMistake(t *testing.T) {
 	}
 }
 
-// occupy has somebody else's application under an id, with people who are done.
+// occupy creates an unrelated application, which has to get the id, and completes its checks.
 func (w *world) occupy(id int64) {
 	w.Helper()
-	made, err := w.client(w.url).CreateApplication(w.Context(), idv.NewApplication{
-		Name: idv.Hide("Somebody else"), Reference: "somebody-else", MandateTypeID: w.mandateType(),
-		Individuals: []idv.NewIndividual{{Reference: idv.Hide("somebody"), Email: idv.Hide("somebody@example.com")}},
+	created, err := w.client(w.url).CreateApplication(w.Context(), idv.NewApplication{
+		Name: idv.Hide("Unrelated"), Reference: "unrelated", MandateTypeID: w.mandateType(),
+		Individuals: []idv.NewIndividual{{Reference: idv.Hide("unrelated.jane"), Email: idv.Hide("unrelated@example.com")}},
 	})
 	w.check(err)
-	if made.ID != id {
-		w.Fatalf("somebody else's application has the id %d, and should have %d", made.ID, id)
+	if created.ID != id {
+		w.Fatalf("the unrelated application has the id %d, want %d", created.ID, id)
 	}
 	_, err = w.sandbox.Play(w.Context(), control.Play{ApplicationID: id, Result: control.Review})
 	w.check(err)
 }
 
-// The service gets another name. Nothing else changes, and nothing may be in the way.
+// The service moves to another URL, with all its applications. Everything continues to work.
 func TestServiceMoves(t *testing.T) {
 	t.Parallel()
 	w := running(t)
@@ -78,11 +80,11 @@ func TestServiceMoves(t *testing.T) {
 	w.mandate("gone", "{deletionPolicy: Delete}")
 	w.ready("acme")
 	gone := w.ready("gone")
-	there, err := url.Parse(w.url)
+	target, err := url.Parse(w.url)
 	w.check(err)
-	moved := httptest.NewServer(httputil.NewSingleHostReverseProxy(there))
+	moved := httptest.NewServer(httputil.NewSingleHostReverseProxy(target))
 	t.Cleanup(moved.Close)
-	w.service(fmt.Sprintf("{baseURL: %q}", moved.URL))
+	w.patchService(fmt.Sprintf("{baseURL: %q}", moved.URL))
 	w.mandate("acme", "{archived: true}")
 	w.until("acme", "archived", func(m *v1alpha1.Mandate) bool { return m.Status.Archived })
 	w.ready("acme")
@@ -94,18 +96,24 @@ func TestServiceMoves(t *testing.T) {
 	w.emails(2)
 }
 
-// The same manifest, deleted and applied again after the referencePrefix was edited.
+// A Mandate is deleted and applied again after the referencePrefix was edited.
 func TestAnotherPrefix(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{}")
 	m := w.ready("acme")
-	w.service("{referencePrefix: eu-}")
+	w.patchService("{referencePrefix: eu-}")
 	w.check(w.Delete(t.Context(), m))
 	w.mandate("acme", "{}")
 	again := w.ready("acme")
 	if *again.Status.ApplicationID != *m.Status.ApplicationID || again.Status.Reference != m.Status.Reference {
-		t.Errorf("it has application %d, %q, and had %d, %q", *again.Status.ApplicationID, again.Status.Reference, *m.Status.ApplicationID, m.Status.Reference)
+		t.Errorf(
+			"the Mandate has application %d, %q, want %d, %q",
+			*again.Status.ApplicationID,
+			again.Status.Reference,
+			*m.Status.ApplicationID,
+			m.Status.Reference,
+		)
 	}
 	w.emails(1)
 	w.mandate("other", "{}")
@@ -114,7 +122,7 @@ func TestAnotherPrefix(t *testing.T) {
 	}
 }
 
-// More checks are to be reviewed than a pass used to have steps, and the service refuses all of them.
+// The service refuses more reviews than one reconciliation used to have steps.
 func TestManyReviewsRefused(t *testing.T) {
 	t.Parallel()
 	w := running(t)
@@ -129,13 +137,10 @@ func TestManyReviewsRefused(t *testing.T) {
 	spec := "{individuals: [" + strings.Join(individuals, ", ") + "]"
 	w.mandate("acme", spec+"}")
 	w.play(w.ready("acme"), control.Review)
-	w.fault(control.Fault{Operation: control.AcceptCheck, Kind: control.Answer, Status: 422, Times: control.Always})
+	w.fault(alwaysAnswers(control.AcceptCheck, 422))
 	w.mandate("acme", spec+", checkReviews: ["+strings.Join(reviews, ", ")+"]}")
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionFalse, v1alpha1.ReasonReviewRefused)
-	polls := w.requests(control.RetrieveApplication)
-	w.eventually(func() (bool, string) {
-		return w.requests(control.RetrieveApplication) >= polls+2, "the application is not polled"
-	})
+	w.waitPolls(2)
 	if n := w.requests(control.AcceptCheck); n != 2*people {
 		t.Errorf("%d reviews were sent, want %d, each once", n, 2*people)
 	}

@@ -11,14 +11,14 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// The ledger is about the old hostname of a service that has moved. A Mandate that is applied again there is told by the
-// service that its reference is taken; adopting its application brings everything back, as docs/operator.md says.
+// The ledger has the old hostname of a service that has moved. When a Mandate is applied again, the service answers
+// that its reference is taken. Adopting the application restores everything, as docs/operator.md describes.
 func TestAppliedAgainAfterAMove(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{}")
 	id := *w.ready("acme").Status.ApplicationID
-	w.service(fmt.Sprintf("{baseURL: %q}", strings.Replace(w.url, "127.0.0.1", "localhost", 1)))
+	w.patchService(fmt.Sprintf("{baseURL: %q}", strings.Replace(w.url, "127.0.0.1", "localhost", 1)))
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
 	w.kubectl("delete", "mandate", "acme")
 	w.mandate("acme", "{}")
@@ -26,22 +26,22 @@ func TestAppliedAgainAfterAMove(t *testing.T) {
 	w.mandate("acme", fmt.Sprintf("{deletionPolicy: Delete, adopt: {applicationID: %d}}", id))
 	w.condition("acme", v1alpha1.ConditionCreated, metav1.ConditionTrue, v1alpha1.ReasonAdopted)
 	w.ready("acme")
-	w.deletes("acme")
-	w.gone("acme")
+	w.deleteMandate("acme")
+	w.waitGone("acme")
 	if got := w.states(); len(got) != 0 {
 		t.Errorf("the service has %q", got)
 	}
 	w.emails(1)
 }
 
-// With the credentials of another account, the service finds no application. That is believed, and not for ever: what was
-// deleted and applied again asks the ledger.
+// With the credentials of another account, the service finds no application, and the Mandate has the outcome Deleted.
+// When it is deleted and applied again, it finds its application in the ledger.
 func TestDeletedByMistake(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{deletionPolicy: Delete}")
 	id := *w.ready("acme").Status.ApplicationID
-	w.fault(control.Fault{Operation: control.RetrieveApplication, Kind: control.Answer, Status: 404, Times: control.Always})
+	w.fault(alwaysAnswers(control.RetrieveApplication, 404))
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeDeleted))
 	w.check(w.sandbox.ClearFaults(t.Context()))
 	w.kubectl("delete", "mandate", "acme")
@@ -49,6 +49,6 @@ func TestDeletedByMistake(t *testing.T) {
 	if got := *w.ready("acme").Status.ApplicationID; got != id {
 		t.Errorf("the Mandate has application %d, want %d", got, id)
 	}
-	w.creates(1)
+	w.checkCreates(1)
 	w.emails(1)
 }

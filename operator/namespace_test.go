@@ -17,104 +17,113 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// controllers of the cluster, for the tests that need them: those of namespaces and of owners.
+// controllers starts the cluster's controllers of namespaces and of owner references, for the tests that need them.
 var controllers = sync.OnceValue(func() error {
 	_, err := env.StartControllerManager()
 	return err
 })
 
-// removes deletes something without waiting for its end.
-func (w *world) removes(what ...string) {
+// deleteNoWait deletes objects without waiting for their finalizers.
+func (w *world) deleteNoWait(what ...string) {
 	w.Helper()
 	w.kubectl(append([]string{"delete", "--wait=false"}, what...)...)
 }
 
-func (w *world) namespaceGone() {
+func (w *world) waitNamespaceGone() {
 	w.Helper()
 	w.eventually(func() (bool, string) {
 		namespace := &corev1.Namespace{}
 		err := w.Get(w.Context(), client.ObjectKey{Name: w.namespace}, namespace)
-		return apierrors.IsNotFound(err), fmt.Sprintf("the namespace is still there: %+v", namespace.Status.Conditions)
+		return apierrors.IsNotFound(err), fmt.Sprintf("the namespace still exists: %+v", namespace.Status.Conditions)
 	})
 }
 
-// populated is a world with a Mandate for each deletionPolicy, and one that is completed and has a report in a Secret.
-func populated(t *testing.T, flags ...string) *world {
+// withMandates is a world with a Mandate for each deletionPolicy, and a completed one with a report in a Secret.
+func withMandates(t *testing.T, flags ...string) *world {
 	t.Helper()
 	w := newWorld(t, sandbox.Options{})
 	w.check(controllers())
 	w.connect()
 	w.start(flags...)
 	w.verified()
-	for name, spec := range map[string]string{"retain": "{}", "archive": "{deletionPolicy: Archive}", "delete": "{deletionPolicy: Delete}"} {
-		w.mandate(name, spec)
-	}
-	w.order("report", report)
-	w.completes("report")
+	w.mandate("retain", "{}")
+	w.mandate("archive", "{deletionPolicy: Archive}")
+	w.mandate("delete", "{deletionPolicy: Delete}")
+	w.action("report", report)
+	w.actionCompletes("report")
 	for _, name := range []string{"retain", "archive", "delete"} {
 		w.ready(name)
 	}
 	return w
 }
 
-// Somebody deletes a namespace with all that it has, some of it before. The cluster deletes the rest in no order at all.
-// What deletionPolicy says is done, and the namespace goes.
+// A namespace is deleted, some of its objects before it. The cluster deletes the others in random order. The operator
+// applies each deletionPolicy, and the namespace is deleted.
 func TestNamespaceDeleted(t *testing.T) {
 	t.Parallel()
-	parts := map[string][]string{"secret": {"secret", "idv"}, "service": {"identityservice", "default"}, "mandates": {"mandates", "--all"}}
+	parts := map[string][]string{
+		"secret":   {"secret", "idv"},
+		"service":  {"identityservice", "default"},
+		"mandates": {"mandates", "--all"},
+	}
 	worlds := map[string]*world{}
 	for _, first := range []string{
-		"", "secret service mandates", "secret mandates service", "service secret mandates", "service mandates secret", "mandates secret service", "mandates service secret",
+		"", "secret service mandates", "secret mandates service", "service secret mandates", "service mandates secret",
+		"mandates secret service", "mandates service secret",
 	} {
-		worlds[first] = populated(t)
+		worlds[first] = withMandates(t)
 	}
 	for first, w := range worlds {
 		for part := range strings.FieldsSeq(first) {
-			w.removes(parts[part]...)
+			w.deleteNoWait(parts[part]...)
 		}
-		w.removes("namespace", w.namespace)
+		w.deleteNoWait("namespace", w.namespace)
 	}
-	for first, w := range worlds { // they wait for the cluster's controller at the same time
-		w.namespaceGone()
-		if got, want := w.states(), []string{"acme archived=false", "archive archived=true", "retain archived=false"}; !slices.Equal(got, want) {
+	for first, w := range worlds { // the cluster deletes them concurrently
+		w.waitNamespaceGone()
+		want := []string{"acme archived=false", "archive archived=true", "retain archived=false"}
+		if got := w.states(); !slices.Equal(got, want) {
 			t.Errorf("after %q, the service has %q, want %q", first, got, want)
 		}
 		w.emails(4)
-		w.creates(4)
+		w.checkCreates(4)
 	}
 }
 
-// The same while the service is away, or when the operator cannot know the credentials any more: the namespace waits for it,
-// and no longer than an operator waits for any deletion.
+// A namespace is deleted while the service is down, or the operator no longer has its credentials. The namespace waits
+// no longer than any deletion does.
 func TestNamespaceDeletedWithoutService(t *testing.T) {
 	t.Parallel()
 	cases := map[string]func(*world){
-		"away": func(w *world) { w.fault(down) },
+		"the service is down": func(w *world) { w.fault(serviceDown) },
 		"the operator starts after the Secret is gone": func(w *world) {
 			w.kill()
-			w.removes("secret", "idv")
+			w.deleteNoWait("secret", "idv")
 			w.start("--deletion-give-up-after=10s")
 		},
 	}
-	for name, hinder := range cases {
+	for name, disrupt := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := populated(t, "--deletion-give-up-after=10s")
-			hinder(w)
-			w.removes("namespace", w.namespace)
+			w := withMandates(t, "--deletion-give-up-after=10s")
+			disrupt(w)
+			w.deleteNoWait("namespace", w.namespace)
 			w.condition("delete", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDeletionWaiting)
-			w.namespaceGone()
-			if got, want := w.states(), []string{"acme archived=false", "archive archived=false", "delete archived=false", "retain archived=false"}; !slices.Equal(got, want) {
+			w.waitNamespaceGone()
+			want := []string{
+				"acme archived=false", "archive archived=false", "delete archived=false", "retain archived=false",
+			}
+			if got := w.states(); !slices.Equal(got, want) {
 				t.Errorf("the service has %q, want %q", got, want)
 			}
 			w.emails(4)
-			w.logged("Deleted the Mandate, but not its application")
+			w.waitLogged("Deleted the Mandate, but not its application")
 		})
 	}
 }
 
-// Creates are under way when the namespace goes, and with it the ledger. An application that is to be deleted with its
-// Mandate is; one that is to stay is told of in the log, because nobody else can.
+// A namespace is deleted, and the ledger with it, during creates. An application with deletionPolicy Delete is deleted.
+// One with Retain is logged, because there is no other place left to record it.
 func TestNamespaceDeletedWhileCreating(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{})
@@ -122,70 +131,70 @@ func TestNamespaceDeletedWhileCreating(t *testing.T) {
 	w.connect()
 	w.start()
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
-	// The namespace's controller begins five seconds after the deletion.
+	// The namespace controller starts five seconds after the deletion.
 	w.fault(control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: 9000, Times: 2})
 	w.mandate("delete", "{deletionPolicy: Delete}")
 	w.mandate("retain", "{}")
 	w.eventually(func() (bool, string) { return w.requests(control.CreateApplication) == 2, "no creates" })
-	w.removes("namespace", w.namespace)
-	w.namespaceGone()
+	w.deleteNoWait("namespace", w.namespace)
+	w.waitNamespaceGone()
 	w.eventually(func() (bool, string) {
 		got := w.states()
 		return slices.Equal(got, []string{"retain archived=false"}), fmt.Sprintf("the service has %q", got)
 	})
 	w.emails(2)
-	w.creates(2)
-	w.logged("Cannot record the id of a created application")
+	w.checkCreates(2)
+	w.waitLogged("Cannot record the id of a created application")
 }
 
-// logged waits until the operator has logged something.
-func (w *world) logged(what string) {
+// waitLogged waits until the operator has logged a text.
+func (w *world) waitLogged(what string) {
 	w.Helper()
 	w.eventually(func() (bool, string) {
-		return strings.Contains(story(w.operator.Log), what), "the log does not say: " + what
+		return strings.Contains(logTail(w.operator.Log), what), "the log lacks: " + what
 	})
 }
 
-// A namespace goes while nobody knows whether a create was carried out: it does not go without a word.
+// A namespace is deleted while the outcome of a create is unknown: the operator logs it.
 func TestNamespaceDeletedWithUnknownOutcome(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{})
 	w.check(controllers())
 	w.connect()
 	w.start()
-	w.fault(lost)
+	w.fault(answerLost)
 	w.mandate("acme", "{deletionPolicy: Delete}")
 	w.stalled("acme", v1alpha1.ReasonOutcomeUnknown)
-	w.removes("namespace", w.namespace)
-	w.namespaceGone()
-	w.logged("but its application may exist")
+	w.deleteNoWait("namespace", w.namespace)
+	w.waitNamespaceGone()
+	w.waitLogged("but its application may exist")
 	w.emails(1)
 }
 
-// A report goes with the order that it belongs to, however that goes. The ledger belongs to nobody: it outlives its Mandates.
+// A report is deleted with its action. The ledger has no owner: it outlives its Mandates.
 func TestOwners(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.check(controllers())
 	w.verified()
-	w.order("short", "{type: DownloadReport, reportSecretRef: {name: short-report}, ttlSecondsAfterFinished: 5}")
-	w.order("report", report)
-	w.reported(w.completes("report"), "application/pdf", "%PDF-")
+	w.action("short", "{type: DownloadReport, reportSecretRef: {name: short-report}, ttlSecondsAfterFinished: 5}")
+	w.action("report", report)
+	w.checkReport(w.actionCompletes("report"), "application/pdf", "%PDF-")
 	collected := func(secret string) {
 		t.Helper()
 		w.eventually(func() (bool, string) {
 			err := w.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: secret}, &corev1.Secret{})
-			return apierrors.IsNotFound(err), "the Secret " + secret + " is still there"
+			return apierrors.IsNotFound(err), "the Secret " + secret + " still exists"
 		})
 	}
 	collected("short-report")
 	w.secretNamed("jane-report")
 	w.kubectl("delete", "mandate", "acme", "--cascade=foreground")
 	w.kubectl("delete", "mandateaction", "report")
-	collected("jane-report") // by then, what belonged to the Mandate would be gone, too
-	record := w.theRecord()
+	collected("jane-report") // dependents of the Mandate would be deleted by then, too
+	record := w.onlyRecord()
 	if len(record.OwnerReferences) > 0 || record.Spec.ApplicationID == nil {
-		t.Errorf("the record of a Mandate that is gone: %+v", record)
+		t.Errorf("the record of a deleted Mandate is %+v", record)
 	}
 	w.emails(1)
 }

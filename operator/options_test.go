@@ -12,27 +12,42 @@ import (
 	"github.com/mandate-io/idv/operator"
 )
 
-// What would do harm, or nothing at all, without a word is refused by the name of its flag.
+// The operator rejects flags that are harmful or have no effect, and names the flag.
 func TestFlags(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		flags  string
-		wrong  string // the flag that is named; "" if all is right
+		wrong  string // the flag in the error, "" for none
 		reason string
-		// warnings about what is right, but not for production.
+		// warnings is the number of settings that are valid, but not meant for production.
 		warnings int
 	}{
-		"defaults":                {},
-		"those of tests":          {flags: "--settle-delay=2s --record-retention=10s --deletion-give-up-after=4s", warnings: 2},
-		"some namespaces":         {flags: "--watch-namespaces=team-a,team-b"},
-		"no settle delay":         {flags: "--settle-delay=0", wrong: "--settle-delay", reason: "every attempt is too late then"},
-		"a settle delay below 0":  {flags: "--settle-delay=-90s", wrong: "--settle-delay"},
-		"a unit that was mistold": {flags: "--settle-delay=90ms", wrong: "--settle-delay"},
-		"no retention":            {flags: "--record-retention=0", wrong: "--record-retention", reason: "the ledger would go with its Mandates"},
-		"no patience":             {flags: "--deletion-give-up-after=0", wrong: "--deletion-give-up-after"},
-		"no workers":              {flags: "--max-concurrent-reconciles=0", wrong: "--max-concurrent-reconciles"},
-		"workers below 0":         {flags: "--max-concurrent-reconciles=-1", wrong: "--max-concurrent-reconciles"},
-		"only a comma":            {flags: "--watch-namespaces=,", wrong: "--watch-namespaces", reason: "no namespace is not all of them"},
+		"defaults": {},
+		"those of tests": {
+			flags:    "--settle-delay=2s --record-retention=10s --deletion-give-up-after=4s",
+			warnings: 2,
+		},
+		"some namespaces": {flags: "--watch-namespaces=team-a,team-b"},
+		"no settle delay": {
+			flags:  "--settle-delay=0",
+			wrong:  "--settle-delay",
+			reason: "every attempt would be too late",
+		},
+		"a settle delay below 0": {flags: "--settle-delay=-90s", wrong: "--settle-delay"},
+		"a wrong unit":           {flags: "--settle-delay=90ms", wrong: "--settle-delay"},
+		"no retention": {
+			flags:  "--record-retention=0",
+			wrong:  "--record-retention",
+			reason: "the ledger would be deleted with its Mandates",
+		},
+		"no timeout":      {flags: "--deletion-give-up-after=0", wrong: "--deletion-give-up-after"},
+		"no workers":      {flags: "--max-concurrent-reconciles=0", wrong: "--max-concurrent-reconciles"},
+		"workers below 0": {flags: "--max-concurrent-reconciles=-1", wrong: "--max-concurrent-reconciles"},
+		"only a comma": {
+			flags:  "--watch-namespaces=,",
+			wrong:  "--watch-namespaces",
+			reason: "it would mean all namespaces",
+		},
 		"not a namespace":         {flags: "--watch-namespaces=team-a,Team_B", wrong: "--watch-namespaces"},
 		"a Lease without a name":  {flags: "--leader-elect --leader-election-id=", wrong: "--leader-election-id"},
 		"a name that is not used": {flags: "--leader-election-id="},
@@ -40,7 +55,7 @@ func TestFlags(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var options operator.Options
+			options := operator.NewOptions("test")
 			flags := flag.NewFlagSet("mandate-operator", flag.ContinueOnError)
 			flags.SetOutput(io.Discard)
 			options.BindFlags(flags)
@@ -51,31 +66,33 @@ func TestFlags(t *testing.T) {
 			case c.wrong == "" && err != nil:
 				t.Errorf("%s: %v", c.flags, err)
 			case c.wrong == "" && len(options.Warnings()) != c.warnings:
-				t.Errorf("%s: there are the warnings %q, want %d", c.flags, options.Warnings(), c.warnings)
+				t.Errorf("%s: the warnings are %q, want %d", c.flags, options.Warnings(), c.warnings)
 			case c.wrong != "" && (err == nil || !strings.HasPrefix(err.Error(), c.wrong)):
-				t.Errorf("%s: the error is %v, and does not begin with %s: %s", c.flags, err, c.wrong, c.reason)
+				t.Errorf("%s: the error is %v, want one that starts with %s: %s", c.flags, err, c.wrong, c.reason)
 			}
 		})
 	}
 }
 
-// All that is wrong is said at once, before a cluster is looked for.
-func TestWrongFlagsEndTheOperator(t *testing.T) {
+// The operator reports all wrong flags at once, before it connects to a cluster.
+func TestWrongFlagsExit(t *testing.T) {
 	t.Parallel()
+	skipIfShort(t)
 	binary, err := env.Build("./cmd/mandate-operator")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var stderr bytes.Buffer
-	command := exec.CommandContext(t.Context(), binary, "--settle-delay=0", "--watch-namespaces=,", "--kubeconfig=/nowhere")
+	wrong := []string{"--settle-delay=0", "--watch-namespaces=,", "--kubeconfig=/nowhere"}
+	command := exec.CommandContext(t.Context(), binary, wrong...)
 	command.Stderr = &stderr
 	err = command.Run()
 	if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 2 {
-		t.Errorf("the operator ended with %v, want exit code 2", err)
+		t.Errorf("the operator exited with %v, want exit code 2", err)
 	}
 	for _, want := range []string{"--settle-delay is 0s", `--watch-namespaces is ","`} {
 		if !strings.Contains(stderr.String(), want) {
-			t.Errorf("the operator does not say %q:\n%s", want, stderr.String())
+			t.Errorf("the operator does not report %q:\n%s", want, stderr.String())
 		}
 	}
 }

@@ -16,20 +16,20 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// untilService waits until an IdentityService or ClusterIdentityService is as wanted; nil is one that does not exist.
+// untilService waits until done with an IdentityService or ClusterIdentityService, which is nil if it does not exist.
 func (w *world) untilService(s client.Object, what string, done func(client.Object) bool) {
 	w.Helper()
 	w.eventually(func() (bool, string) {
 		err := w.Get(w.Context(), client.ObjectKeyFromObject(s), s)
 		if apierrors.IsNotFound(err) {
-			return done(nil), "the service does not exist, and should be " + what
+			return done(nil), "the service does not exist, want " + what
 		}
 		w.check(err)
 		return done(s), fmt.Sprintf("the service is not %s: %+v", what, s)
 	})
 }
 
-func (w *world) theService() *v1alpha1.IdentityService {
+func (w *world) defaultService() *v1alpha1.IdentityService {
 	return &v1alpha1.IdentityService{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: "default"}}
 }
 
@@ -39,29 +39,31 @@ func protected(s client.Object) bool {
 
 func absent(s client.Object) bool { return s == nil }
 
-// An IdentityService that Mandates need is not gone at once: what was begun is brought to its end, and nothing is begun.
+// A deleted IdentityService stays until no Mandate needs it: applications are completed, and no new ones created.
 func TestServiceInUse(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	w.kubectl("delete", "identityservice", "default", "--timeout=20s") // nobody needs it
+	w.kubectl("delete", "identityservice", "default", "--timeout=20s") // no Mandate needs it
 	w.connect()
 	w.mandate("acme", "{}")
 	w.mandate("globex", "{}")
 	w.ready("globex")
 	acme := w.ready("acme")
-	w.untilService(w.theService(), "protected", protected)
+	w.untilService(w.defaultService(), "protected", protected)
 
 	w.kubectl("delete", "identityservice", "default", "--wait=false")
-	s := w.theService()
+	s := w.defaultService()
 	inUse := func(n int) func(client.Object) bool {
 		return func(client.Object) bool {
 			c := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionInUse)
-			return c != nil && c.Status == metav1.ConditionTrue && c.Reason == v1alpha1.ReasonMandatesRemain && strings.Contains(c.Message, fmt.Sprintf("service: %d.", n))
+			return c != nil && c.Status == metav1.ConditionTrue && c.Reason == v1alpha1.ReasonMandatesRemain &&
+				strings.Contains(c.Message, fmt.Sprintf("service: %d.", n))
 		}
 	}
 	w.untilService(s, "in use by two", inUse(2))
-	if ready := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); ready == nil || ready.Status != metav1.ConditionTrue {
-		t.Errorf("it does not work any more: %+v", ready)
+	if ready := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady); ready == nil ||
+		ready.Status != metav1.ConditionTrue {
+		t.Errorf("the service is not Ready while it is in use: %+v", ready)
 	}
 	w.mandate("initech", "{}")
 	w.condition("initech", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonServiceNotReady)
@@ -76,25 +78,27 @@ func TestServiceInUse(t *testing.T) {
 	w.emails(2)
 }
 
-// Everything of a namespace is deleted at once, as when the namespace is, in whatever order: it ends, and what is to be
-// deleted at the service is.
+// All objects of a namespace are deleted at once, in any order: they are all deleted, and so are applications with the
+// deletionPolicy Delete.
 func TestEverythingDeletedAtOnce(t *testing.T) {
 	t.Parallel()
-	for _, order := range []string{"secret identityservice mandates", "identityservice mandates secret", "mandates secret identityservice"} {
-		t.Run(order, func(t *testing.T) {
+	for _, sequence := range []string{
+		"secret identityservice mandates", "identityservice mandates secret", "mandates secret identityservice",
+	} {
+		t.Run(sequence, func(t *testing.T) {
 			t.Parallel()
 			w := running(t)
 			w.mandate("deleted", "{deletionPolicy: Delete}")
 			w.mandate("retained", "{}")
 			w.ready("deleted")
 			w.ready("retained")
-			w.untilService(w.theService(), "protected", protected)
-			for kind := range strings.FieldsSeq(order) {
+			w.untilService(w.defaultService(), "protected", protected)
+			for kind := range strings.FieldsSeq(sequence) {
 				w.kubectl("delete", kind, "--all", "--wait=false")
 			}
-			w.gone("deleted")
-			w.gone("retained")
-			w.untilService(w.theService(), "gone", absent)
+			w.waitGone("deleted")
+			w.waitGone("retained")
+			w.untilService(w.defaultService(), "gone", absent)
 			if got, want := w.states(), []string{"retained archived=false"}; !slices.Equal(got, want) {
 				t.Errorf("the service has %q, want %q", got, want)
 			}
@@ -102,7 +106,7 @@ func TestEverythingDeletedAtOnce(t *testing.T) {
 	}
 }
 
-// A deletion that Mandates hold up ends in any case.
+// The deletion of an IdentityService that Mandates need finishes after the time limit.
 func TestServiceDeletionGivesUp(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{})
@@ -110,19 +114,19 @@ func TestServiceDeletionGivesUp(t *testing.T) {
 	w.start("--deletion-give-up-after=5s")
 	w.mandate("acme", "{}")
 	w.ready("acme")
-	w.untilService(w.theService(), "protected", protected)
+	w.untilService(w.defaultService(), "protected", protected)
 	w.kubectl("delete", "identityservice", "default", "--wait=false")
-	w.untilService(w.theService(), "gone", absent)
+	w.untilService(w.defaultService(), "gone", absent)
 	w.eventsOf("IdentityService", "default", v1alpha1.ReasonMandatesRemain, "DeletionGivenUp")
 	w.connect()
 	w.ready("acme")
 	w.emails(1)
 }
 
-// dropService deletes the IdentityService although Mandates need it, as a person can who knows how.
-func (w *world) dropService() {
+// forceDeleteService deletes the IdentityService although Mandates need it, as a person can who knows how.
+func (w *world) forceDeleteService() {
 	w.Helper()
-	w.untilService(w.theService(), "protected", protected)
+	w.untilService(w.defaultService(), "protected", protected)
 	w.kubectl("delete", "identityservice", "default", "--wait=false")
 	w.kubectl("patch", "identityservice", "default", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// connected is a world with a connection and without an operator: the test is the operator.
+// connected is a world with an IdentityService and without an operator, for a manualReconciler.
 func connected(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t, sandbox.Options{})
@@ -33,8 +33,8 @@ func (w *world) get(name string) *v1alpha1.Mandate {
 	return m
 }
 
-// is checks what a condition is now.
-func (w *world) is(name, conditionType string, status metav1.ConditionStatus, reason string) {
+// checkCondition checks the current status and reason of a condition.
+func (w *world) checkCondition(name, conditionType string, status metav1.ConditionStatus, reason string) {
 	w.Helper()
 	c := meta.FindStatusCondition(w.get(name).Status.Conditions, conditionType)
 	if c == nil || c.Status != status || c.Reason != reason {
@@ -42,15 +42,15 @@ func (w *world) is(name, conditionType string, status metav1.ConditionStatus, re
 	}
 }
 
-func (w *world) creates(want int64) {
+func (w *world) checkCreates(want int64) {
 	w.Helper()
 	if got := w.requests(control.CreateApplication); got != want {
 		w.Errorf("%d create requests, want %d", got, want)
 	}
 }
 
-// theRecord is the only record that there is.
-func (w *world) theRecord() *v1alpha1.ApplicationRecord {
+// onlyRecord is the only record of the namespace.
+func (w *world) onlyRecord() *v1alpha1.ApplicationRecord {
 	w.Helper()
 	records := w.records()
 	if len(records) != 1 {
@@ -59,30 +59,30 @@ func (w *world) theRecord() *v1alpha1.ApplicationRecord {
 	return &records[0]
 }
 
-// recorded checks that the ledger has the one application that there is.
-func (w *world) recorded() {
+// checkRecorded checks that the ledger has the service's only application.
+func (w *world) checkRecorded() {
 	w.Helper()
 	applications, err := w.sandbox.Applications(w.Context())
 	w.check(err)
-	id := w.theRecord().Spec.ApplicationID
+	id := w.onlyRecord().Spec.ApplicationID
 	if len(applications) != 1 || id == nil || *id != applications[0].ID {
 		w.Errorf("the ledger has application %v, want the one of %+v", id, applications)
 	}
 }
 
-// takeOver lets another operator take an attempt over that it believes to be lost, and send it again.
+// takeOver makes another operator take over an attempt, as if its owner had crashed, and send it again.
 func (w *world) takeOver(name string) {
 	w.Helper()
-	successor := w.byHand()
-	successor.SettleDelay = 2 * time.Second
+	successor := w.newManualReconciler()
+	successor.setSettleDelay(2 * time.Second)
 	sent := w.requests(control.CreateApplication)
 	w.eventually(func() (bool, string) {
-		successor.passes(name)
-		return w.requests(control.CreateApplication) == sent+1, "nothing is sent again"
+		successor.reconcile(name)
+		return w.requests(control.CreateApplication) == sent+1, "no request is sent again"
 	})
 }
 
-// While the answer to a create is on its way to the ledger, its record changes. The id is stored, and the pass ends.
+// The record changes between the answer to a create and its deposit. The id is stored, and the reconciliation finishes.
 func TestDeposit(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -91,50 +91,50 @@ func TestDeposit(t *testing.T) {
 		then      func(*world)
 	}{
 		"taken over": {
-			reason:    "the successor's own attempt was called a duplicate, so that nobody else knows the id",
+			reason:    "the successor's own attempt was rejected as a duplicate, so that it does not know the id",
 			meanwhile: func(w *world) { w.takeOver("acme") },
 			then: func(w *world) {
-				w.recorded()
-				w.byHand().passes("acme")
-				w.is("acme", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted)
+				w.checkRecorded()
+				w.newManualReconciler().reconcile("acme")
+				w.checkCondition("acme", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted)
 			},
 		},
 		"deleted": {
-			meanwhile: func(w *world) { w.check(w.Delete(w.Context(), w.theRecord())) },
-			then:      func(w *world) { w.recorded() },
+			meanwhile: func(w *world) { w.check(w.Delete(w.Context(), w.onlyRecord())) },
+			then:      func(w *world) { w.checkRecorded() },
 		},
 		"deleted, and claimed by another Mandate": {
-			reason: "one Mandate's people must not show up at another",
+			reason: "a Mandate must not show individuals of another one",
 			meanwhile: func(w *world) {
-				w.check(w.Delete(w.Context(), w.theRecord()))
+				w.check(w.Delete(w.Context(), w.onlyRecord()))
 				w.mandate("other", fmt.Sprintf("{reference: %s.acme}", w.namespace))
-				w.byHand().passes("other")
+				w.newManualReconciler().reconcile("other")
 			},
 			then: func(w *world) {
-				if record := w.theRecord(); record.Spec.MandateRef.Name != "other" || record.Spec.ApplicationID != nil {
+				if record := w.onlyRecord(); record.Spec.MandateRef.Name != "other" || record.Spec.ApplicationID != nil {
 					w.Errorf("the record is %+v", record.Spec)
 				}
-				w.is("acme", v1alpha1.ConditionCreated, metav1.ConditionFalse, v1alpha1.ReasonReferenceConflict)
+				w.checkCondition("acme", v1alpha1.ConditionCreated, metav1.ConditionFalse, v1alpha1.ReasonReferenceConflict)
 			},
 		},
 		"given another id": {
-			reason: "a service that checks for duplicates too late has created two; the first that is known stays",
+			reason: "a service that checks for duplicates too late has created two; the first known id stays",
 			meanwhile: func(w *world) {
-				record := w.theRecord()
+				record := w.onlyRecord()
 				changed := record.DeepCopy()
 				changed.Spec.ApplicationID = new(int64(1))
 				w.check(w.Patch(w.Context(), changed, client.MergeFrom(record)))
 			},
 			then: func(w *world) {
 				if id := w.get("acme").Status.ApplicationID; id != nil {
-					w.Errorf("application %d was bound, and the ledger has another", *id)
+					w.Errorf("application %d was bound, and the ledger has another one", *id)
 				}
 			},
 		},
 		"gone with its namespace": {
-			reason: "there is no place left to store it, and a pass that waits for one holds a worker for ever",
+			reason: "there is no place left to store it, and waiting for one would block a worker forever",
 			meanwhile: func(w *world) {
-				w.check(w.Delete(w.Context(), w.theRecord()))
+				w.check(w.Delete(w.Context(), w.onlyRecord()))
 				w.check(w.Delete(w.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}))
 			},
 			then: func(*world) {},
@@ -145,9 +145,9 @@ func TestDeposit(t *testing.T) {
 			t.Parallel()
 			w := connected(t)
 			w.mandate("acme", "{}")
-			h := w.byHand()
-			h.once("patch ApplicationRecord", func() { c.meanwhile(w) })
-			h.passes("acme")
+			r := w.newManualReconciler()
+			r.beforeFirst("patch ApplicationRecord", func() { c.meanwhile(w) })
+			r.reconcile("acme")
 			c.then(w)
 			w.emails(1)
 			if w.Failed() {
@@ -157,19 +157,25 @@ func TestDeposit(t *testing.T) {
 	}
 }
 
-// Between the claim and the create, somebody edits what the application is made from: nothing is sent.
+// Between the claim and the create, a user edits what the application is created from: nothing is sent.
 func TestEditedAfterTheClaim(t *testing.T) {
 	t.Parallel()
 	for name, edit := range map[string]func(*world){
-		"the Mandate's reference":   func(w *world) { w.mandate("acme", "{reference: another}") },
-		"the Mandate's service":     func(w *world) { w.mandate("acme", "{serviceRef: {name: another}}") },
-		"suspended":                 func(w *world) { w.mandate("acme", "{suspend: true}") },
-		"the Mandate deleted":       func(w *world) { w.kubectl("delete", "mandate", "acme") },
-		"the Mandate created again": func(w *world) { w.kubectl("delete", "mandate", "acme"); w.mandate("acme", "{}") },
-		"the service's prefix":      func(w *world) { w.service("{referencePrefix: another-}") },
-		"the service's URL":         func(w *world) { w.service(`{baseURL: "http://127.0.0.1:1"}`) },
-		"the service deleted":       func(w *world) { w.kubectl("delete", "identityservice", "default") },
-		"the service created again": func(w *world) { w.kubectl("delete", "identityservice", "default"); w.connect() },
+		"the Mandate's reference": func(w *world) { w.mandate("acme", "{reference: another}") },
+		"the Mandate's service":   func(w *world) { w.mandate("acme", "{serviceRef: {name: another}}") },
+		"suspended":               func(w *world) { w.mandate("acme", "{suspend: true}") },
+		"the Mandate deleted":     func(w *world) { w.kubectl("delete", "mandate", "acme") },
+		"the Mandate created again": func(w *world) {
+			w.kubectl("delete", "mandate", "acme")
+			w.mandate("acme", "{}")
+		},
+		"the service's prefix": func(w *world) { w.patchService("{referencePrefix: another-}") },
+		"the service's URL":    func(w *world) { w.patchService(`{baseURL: "http://127.0.0.1:1"}`) },
+		"the service deleted":  func(w *world) { w.kubectl("delete", "identityservice", "default") },
+		"the service created again": func(w *world) {
+			w.kubectl("delete", "identityservice", "default")
+			w.connect()
+		},
 		"bound by another operator": func(w *world) { w.bind("acme", 1) },
 		"the Mandate's name":        func(w *world) { w.mandate("acme", "{name: Another}") },
 	} {
@@ -177,19 +183,22 @@ func TestEditedAfterTheClaim(t *testing.T) {
 			t.Parallel()
 			w := connected(t)
 			w.mandate("acme", "{}")
-			h := w.byHand()
-			h.once("create ApplicationRecord", func() { h.cached = w.get("acme"); edit(w) })
-			h.passes("acme")
-			w.creates(0)
-			if attempt := w.theRecord().Spec.Attempt; attempt.Sent || attempt.Verdict != v1alpha1.VerdictNotSent {
-				t.Errorf("the attempt that was not sent is recorded as %+v", attempt)
+			r := w.newManualReconciler()
+			r.beforeFirst("create ApplicationRecord", func() {
+				r.cached = w.get("acme")
+				edit(w)
+			})
+			r.reconcile("acme")
+			w.checkCreates(0)
+			if attempt := w.onlyRecord().Spec.Attempt; attempt.Sent || attempt.Verdict != v1alpha1.VerdictNotSent {
+				t.Errorf("the attempt is %+v, want one that was not sent", attempt)
 			}
 		})
 	}
 }
 
-// service edits the IdentityService.
-func (w *world) service(spec string) {
+// patchService edits the IdentityService.
+func (w *world) patchService(spec string) {
 	w.Helper()
 	patch, err := yaml.YAMLToJSON([]byte("{spec: " + spec + "}"))
 	w.check(err)
@@ -197,7 +206,7 @@ func (w *world) service(spec string) {
 	w.check(w.Patch(w.Context(), service, client.RawPatch(types.MergePatchType, patch)))
 }
 
-// bind writes an application id into the status of a Mandate, as an operator would.
+// bind writes an application id into the status of a Mandate, as another operator would.
 func (w *world) bind(name string, id int64) {
 	w.Helper()
 	m := w.get(name)
@@ -206,66 +215,67 @@ func (w *world) bind(name string, id int64) {
 	w.check(w.Status().Patch(w.Context(), bound, client.MergeFrom(m)))
 }
 
-// A Mandate is deleted and applied again, with another reference, while its application is being created: what belongs to
-// the old one must not be written into the new one, which could never get rid of it.
+// A Mandate is deleted and applied again, with another reference, during its create. The old application must not be
+// bound to the new Mandate, because a binding is final.
 func TestAppliedAgainWhileCreating(t *testing.T) {
 	t.Parallel()
 	w := connected(t)
 	w.mandate("acme", "{reference: old}")
-	h := w.byHand()
-	h.once("patch status of Mandate", func() {
+	r := w.newManualReconciler()
+	r.beforeFirst("patch status of Mandate", func() {
 		w.kubectl("delete", "mandate", "acme")
 		w.mandate("acme", "{reference: new}")
 	})
-	h.passes("acme")
+	r.reconcile("acme")
 	if id := w.get("acme").Status.ApplicationID; id != nil {
-		t.Fatalf("the new Mandate was given application %d of the old one", *id)
+		t.Fatalf("application %d of the old Mandate was bound to the new one", *id)
 	}
-	h.passes("acme")
+	r.reconcile("acme")
 	if m := w.get("acme"); m.Status.ApplicationID == nil || m.Status.Reference != "new" {
 		t.Errorf("the new Mandate has no application of its own: %+v", m.Status)
 	}
 	w.emails(2)
 }
 
-// Clocks of two machines differ. What counts is how long an operator itself has seen an attempt.
+// The clocks of two machines differ. The operator measures the age of an attempt by its own clock.
 func TestClocksDiffer(t *testing.T) {
 	t.Parallel()
-	for name, offset := range map[string]time.Duration{"ahead": time.Hour, "equal": 0, "behind": -time.Hour} {
+	for name, offset := range map[string]time.Duration{"fast": time.Hour, "equal": 0, "slow": -time.Hour} {
 		t.Run("the other clock is "+name, func(t *testing.T) {
 			t.Parallel()
 			w := connected(t)
 			w.mandate("acme", "{}")
-			h := w.byHand()
+			r := w.newManualReconciler()
 			attempt := ledger.NewAttempt("", time.Now())
-			attempt.StartedTime.Time, attempt.FirstStartedTime.Time = attempt.StartedTime.Add(offset), attempt.FirstStartedTime.Add(offset)
-			_, err := h.Ledger.Claim(t.Context(), w.namespace, v1alpha1.ApplicationRecordSpec{
+			attempt.StartedTime.Time = attempt.StartedTime.Add(offset)
+			attempt.FirstStartedTime.Time = attempt.FirstStartedTime.Add(offset)
+			_, err := r.Ledger.Claim(t.Context(), w.namespace, v1alpha1.ApplicationRecordSpec{
 				ServiceURL: ledger.NormalURL(w.url), Reference: w.namespace + ".acme", Attempt: &attempt,
 				MandateRef: v1alpha1.RecordedMandate{Name: "acme", UID: w.get("acme").UID},
 			})
 			w.check(err)
-			h.passes("acme")
-			w.is("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
-			w.creates(0)
+			r.reconcile("acme")
+			w.checkCondition("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
+			w.checkCreates(0)
 			w.takeOver("acme")
 			w.emails(1)
 		})
 	}
 }
 
-// A Mandate is edited while its application is being created, before the status tells of it. The cache lags behind.
-func TestStatusIsNotWrittenOverANewerOne(t *testing.T) {
+// A Mandate is edited during its create, and the cache is stale: the operator does not write the status.
+func TestStaleStatusIsNotWritten(t *testing.T) {
 	t.Parallel()
 	w := connected(t)
 	w.mandate("acme", "{}")
-	h := w.byHand()
+	r := w.newManualReconciler()
 	stale := w.get("acme")
-	h.passes("acme")
+	r.reconcile("acme")
 	created := w.get("acme")
 	stale.Spec.Suspend = true
-	h.cached = stale
-	h.passes("acme")
+	r.cached = stale
+	r.reconcile("acme")
 	if now := w.get("acme"); now.ResourceVersion != created.ResourceVersion {
-		t.Errorf("a status that was made from an old Mandate was written over a newer one: %+v", now.Status.Conditions)
+		t.Errorf("a status from a stale Mandate was written over a newer one: %+v", now.Status.Conditions)
 	}
 }

@@ -13,26 +13,29 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// An operator ended between the deposit and the status. Whatever the next one meets first: it does not say that an
-// application is created that it has not seen, nor that there is none.
+// An operator crashes between the deposit of an id and the status. Its successor cannot read the application: it
+// reports neither that there is one nor that there is none.
 func TestDepositedAndNotRead(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
-		hinder func(*world)
-		ready  metav1.ConditionStatus
+		disrupt func(*world)
+		ready   metav1.ConditionStatus
 	}{
 		v1alpha1.ReasonReadFailed: {
-			hinder: func(w *world) { w.fault(unreadable) },
-			ready:  metav1.ConditionUnknown,
+			disrupt: func(w *world) { w.fault(readsFail) },
+			ready:   metav1.ConditionUnknown,
 		},
 		v1alpha1.ReasonDeletionWaiting: {
-			hinder: func(w *world) { w.fault(unreadable); w.deletes("acme") },
-			ready:  metav1.ConditionFalse,
+			disrupt: func(w *world) {
+				w.fault(readsFail)
+				w.deleteMandate("acme")
+			},
+			ready: metav1.ConditionFalse,
 		},
 		v1alpha1.ReasonDeletionRefused: {
-			hinder: func(w *world) {
-				w.service(fmt.Sprintf("{baseURL: %q}", newWorld(w.T, sandbox.Options{}).url))
-				w.deletes("acme")
+			disrupt: func(w *world) {
+				w.patchService(fmt.Sprintf("{baseURL: %q}", newWorld(w.T, sandbox.Options{}).url))
+				w.deleteMandate("acme")
 			},
 			ready: metav1.ConditionFalse,
 		},
@@ -42,44 +45,44 @@ func TestDepositedAndNotRead(t *testing.T) {
 			t.Parallel()
 			w := connected(t)
 			w.mandate("acme", "{deletionPolicy: Delete}")
-			h := w.byHand()
-			h.once("patch status of Mandate", crash)
-			h.passes("acme")
-			c.hinder(w)
-			w.byHand().passes("acme")
-			w.is("acme", v1alpha1.ConditionReady, c.ready, reason)
-			w.is("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, reason)
+			r := w.newManualReconciler()
+			r.beforeFirst("patch status of Mandate", crash)
+			r.reconcile("acme")
+			c.disrupt(w)
+			w.newManualReconciler().reconcile("acme")
+			w.checkCondition("acme", v1alpha1.ConditionReady, c.ready, reason)
+			w.checkCondition("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, reason)
 			w.emails(1)
 		})
 	}
 }
 
-// unreadable is a service that has everything and shows no application.
-var unreadable = control.Fault{Operation: control.RetrieveApplication, Kind: control.Answer, Status: 500, Times: control.Always}
+// readsFail makes every read of an application fail.
+var readsFail = alwaysAnswers(control.RetrieveApplication, 500)
 
-// An attempt whose answer was lost is so old that the service has deleted what it may have created: nothing is sent.
+// An attempt without an answer is so old that the service has deleted any application of it: nothing is sent.
 func TestExpiredBeforeItWasKnown(t *testing.T) {
 	t.Parallel()
 	w := connected(t)
 	w.mandate("acme", "{}")
-	h := w.byHand()
+	r := w.newManualReconciler()
 	attempt := ledger.NewAttempt("", time.Now())
 	attempt.FirstStartedTime.Time = attempt.FirstStartedTime.Add(-57 * 24 * time.Hour)
-	_, err := h.Ledger.Claim(t.Context(), w.namespace, v1alpha1.ApplicationRecordSpec{
+	_, err := r.Ledger.Claim(t.Context(), w.namespace, v1alpha1.ApplicationRecordSpec{
 		ServiceURL: ledger.NormalURL(w.url), Reference: w.namespace + ".acme", Attempt: &attempt,
 		MandateRef: v1alpha1.RecordedMandate{Name: "acme", UID: w.get("acme").UID},
 	})
 	w.check(err)
-	h.passes("acme")
-	w.is("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, string(v1alpha1.OutcomeExpired))
-	w.is("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeExpired))
-	w.creates(0)
+	r.reconcile("acme")
+	w.checkCondition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, string(v1alpha1.OutcomeExpired))
+	w.checkCondition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeExpired))
+	w.checkCreates(0)
 }
 
 func TestArchiveRefused(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	w.fault(control.Fault{Operation: control.ArchiveApplication, Kind: control.Answer, Status: 400, Times: control.Always})
+	w.fault(alwaysAnswers(control.ArchiveApplication, 400))
 	w.mandate("acme", "{archived: true}")
 	w.condition("acme", v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonNotArchived)
 	w.check(w.sandbox.ClearFaults(t.Context()))
@@ -90,37 +93,38 @@ func TestArchiveRefused(t *testing.T) {
 func TestCABundleInvalid(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	w.service(`{caBundle: "-----BEGIN CERTIFICATE-----\nnot one\n-----END CERTIFICATE-----"}`)
+	w.patchService(`{caBundle: "-----BEGIN CERTIFICATE-----\nnot one\n-----END CERTIFICATE-----"}`)
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonCABundleInvalid)
 }
 
-func TestOrderWithoutService(t *testing.T) {
+func TestActionWithoutService(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{}")
 	w.ready("acme")
-	w.dropService()
-	w.order("resend", resend)
-	w.waits("resend", v1alpha1.ReasonServiceNotFound)
+	w.forceDeleteService()
+	w.action("resend", resend)
+	w.actionWaits("resend", v1alpha1.ReasonServiceNotFound)
 	w.connect()
-	w.completes("resend")
-	w.emailed(control.Resend, 1)
+	w.actionCompletes("resend")
+	w.checkEmailed(control.Resend, 1)
 }
 
-// The ledger has the id of an application that was not read, and is lost: that there may be one is not forgotten.
+// The ledger has the id of an application that could not be read, and loses it. The Mandate still reports that there
+// may be one.
 func TestDepositedAndLost(t *testing.T) {
 	t.Parallel()
 	w := connected(t)
 	w.mandate("acme", "{}")
-	h := w.byHand()
-	h.once("patch status of Mandate", crash)
-	h.passes("acme")
-	w.fault(unreadable)
-	w.byHand().passes("acme")
-	w.is("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonReadFailed)
-	w.check(w.Delete(t.Context(), w.theRecord()))
-	w.byHand().passes("acme")
-	w.is("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
-	w.creates(1)
+	r := w.newManualReconciler()
+	r.beforeFirst("patch status of Mandate", crash)
+	r.reconcile("acme")
+	w.fault(readsFail)
+	w.newManualReconciler().reconcile("acme")
+	w.checkCondition("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonReadFailed)
+	w.check(w.Delete(t.Context(), w.onlyRecord()))
+	w.newManualReconciler().reconcile("acme")
+	w.checkCondition("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
+	w.checkCreates(1)
 	w.emails(1)
 }

@@ -22,7 +22,7 @@ func checkState(m *v1alpha1.Mandate, check string) (state string, reviewed v1alp
 	return "", ""
 }
 
-// People have finished, a check is in review, and the spec decides it: once.
+// The spec decides each check in review once.
 func TestCheckReviews(t *testing.T) {
 	t.Parallel()
 	w := running(t)
@@ -49,7 +49,7 @@ func TestCheckReviews(t *testing.T) {
 	}
 }
 
-// By id, another decision on the same check, and what a reset brings back to be decided is not decided again.
+// A decision is not repeated after a reset of the check. Another decision on the same check is carried out.
 func TestCheckReviewedOnce(t *testing.T) {
 	t.Parallel()
 	w := running(t)
@@ -68,10 +68,7 @@ func TestCheckReviewedOnce(t *testing.T) {
 		state, _ := checkState(m, "document")
 		return state == "pending"
 	})
-	polls := w.requests(control.RetrieveApplication)
-	w.eventually(func() (bool, string) {
-		return w.requests(control.RetrieveApplication) >= polls+2, "the application is not polled"
-	})
+	w.waitPolls(2)
 	if got := w.requests(control.AcceptCheck); got != 1 {
 		t.Errorf("the check was accepted %d times, want once", got)
 	}
@@ -82,7 +79,7 @@ func TestCheckReviewedOnce(t *testing.T) {
 	})
 }
 
-// A refusal shows, keeps nothing else from being read, and is not sent again before something changes.
+// A refused review is reported, does not stop polls, and is retried only when something changes.
 func TestReviewRefused(t *testing.T) {
 	t.Parallel()
 	w := running(t)
@@ -90,12 +87,9 @@ func TestReviewRefused(t *testing.T) {
 	w.mandate("acme", "{checkReviews: [{individual: jane, check: document, decision: Reject}]}")
 	m := w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionFalse, v1alpha1.ReasonReviewRefused)
 	if !meta.IsStatusConditionTrue(m.Status.Conditions, v1alpha1.ConditionReady) {
-		t.Errorf("the Mandate is not Ready although the application waits for people: %+v", m.Status.Conditions)
+		t.Errorf("the Mandate is not Ready although the application is in progress: %+v", m.Status.Conditions)
 	}
-	polls := w.requests(control.RetrieveApplication)
-	w.eventually(func() (bool, string) {
-		return w.requests(control.RetrieveApplication) >= polls+2, "the application is not polled"
-	})
+	w.waitPolls(2)
 	if got := w.requests(control.RejectCheck); got != 1 {
 		t.Errorf("the refused review was sent %d times, want once", got)
 	}

@@ -14,37 +14,37 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// slow holds a create up for so long that the operator can be killed while it waits, and still less than the settle delay.
-const slow = 2 * time.Second
+// slowAnswer delays a create long enough to kill the operator meanwhile, and less than the settle delay.
+const slowAnswer = 2 * time.Second
 
-// Killed with SIGKILL and started again, at different moments of a Mandate's life: nobody is e-mailed twice.
+// The operator is killed at different steps of a create, and restarted: nobody is e-mailed twice.
 func TestKilled(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		reason string
 		fault  *control.Fault
-		// kill says when; settled what becomes of the Mandate in the end.
+		// kill waits for the moment of the kill, settled for the final state of the Mandate.
 		kill    func(*world)
 		settled func(*world)
 		emails  int
 	}{
-		"before the service was asked": {
-			reason:  "the request is held up and dies with its connection; the sandbox commits nothing before it answers",
+		"before the create": {
+			reason:  "the read of references is delayed and ends with its connection",
 			fault:   &control.Fault{Operation: control.References, Kind: control.Slow, DelayMillis: 1000},
 			kill:    func(*world) {},
 			settled: func(w *world) { w.ready("acme") },
 			emails:  1,
 		},
-		"while the service works on the create": {
-			reason:  "the service commits although nobody waits: the application exists and its id is lost",
-			fault:   &control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: slow.Milliseconds()},
+		"while the service executes the create": {
+			reason:  "the service commits after the connection is lost: the application exists, and its id is lost",
+			fault:   new(slowed(control.CreateApplication, slowAnswer)),
 			kill:    func(w *world) { w.creating() },
 			settled: func(w *world) { w.stalled("acme", v1alpha1.ReasonOutcomeUnknown) },
 			emails:  1,
 		},
-		"while the service works for longer than the settle delay": {
-			reason:  "the reference is sent again before the first create commits: the service itself refuses one of the two",
-			fault:   &control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: (2*settleDelay + slow).Milliseconds()},
+		"while the create takes longer than the settle delay": {
+			reason:  "the reference is sent again before the first create commits: the service rejects one of the two",
+			fault:   new(slowed(control.CreateApplication, 2*settleDelay+slowAnswer)),
 			kill:    func(w *world) { w.creating() },
 			settled: func(w *world) { w.ready("acme") },
 			emails:  1,
@@ -75,24 +75,27 @@ func TestKilled(t *testing.T) {
 			w.start()
 			c.settled(w)
 			w.emails(c.emails)
-			if applications, err := w.sandbox.Applications(t.Context()); err != nil || len(applications) != 1 {
-				t.Errorf("%d applications, want 1 (%v)\n%s", len(applications), err, c.reason)
+			w.checkApplications(1)
+			if t.Failed() {
+				t.Log(c.reason)
 			}
 		})
 	}
 }
 
-// settled is Ready, or stalled because a person must act.
+// settled reports whether a Mandate is Ready or Stalled.
 func settled(m *v1alpha1.Mandate) bool {
-	return meta.IsStatusConditionTrue(m.Status.Conditions, v1alpha1.ConditionReady) || meta.IsStatusConditionTrue(m.Status.Conditions, v1alpha1.ConditionStalled)
+	return meta.IsStatusConditionTrue(m.Status.Conditions, v1alpha1.ConditionReady) ||
+		meta.IsStatusConditionTrue(m.Status.Conditions, v1alpha1.ConditionStalled)
 }
 
-// creating waits until the operator has claimed the record, so that its request is under way.
+// creating waits until the operator has claimed the record and sent the create.
 func (w *world) creating() {
 	w.Helper()
 	w.eventually(func() (bool, string) {
 		records := w.records()
-		return len(records) == 1 && records[0].Spec.Attempt.Sent && w.requests(control.CreateApplication) == 1, "no create is under way"
+		return len(records) == 1 && records[0].Spec.Attempt.Sent &&
+			w.requests(control.CreateApplication) == 1, "no create is in progress"
 	})
 }
 
@@ -110,16 +113,14 @@ func TestAnswerLost(t *testing.T) {
 	w.mandate("acme", "{}")
 	w.condition("acme", v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonSettling)
 	m := w.stalled("acme", v1alpha1.ReasonOutcomeUnknown)
-	if c := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionCreated); c.Status != metav1.ConditionUnknown || c.Reason != v1alpha1.ReasonOutcomeUnknown {
-		t.Errorf("Created is %s with reason %s, want Unknown and OutcomeUnknown", c.Status, c.Reason)
-	}
+	w.checkCondition("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
 	if m.Status.ApplicationID != nil {
-		t.Errorf("an id is shown that nobody knows: %d", *m.Status.ApplicationID)
+		t.Errorf("the status has the id %d, which was lost", *m.Status.ApplicationID)
 	}
 	w.emails(1)
 	w.events("acme", v1alpha1.ReasonOutcomeUnknown)
 
-	// Neither an edit, nor a new reference, nor a restart, nor a new Mandate of the name sends anything more.
+	// Neither a new reference, nor a restart, nor a new Mandate of the name sends another request.
 	w.mandate("acme", "{reference: another}")
 	w.stalled("acme", v1alpha1.ReasonOutcomeUnknown)
 	w.kill()
@@ -128,21 +129,20 @@ func TestAnswerLost(t *testing.T) {
 	w.mandate("acme", "{}")
 	w.stalled("acme", v1alpha1.ReasonOutcomeUnknown)
 	w.emails(1)
-	if got := w.requests(control.CreateApplication); got != 2 {
-		t.Errorf("%d create requests, want 2: the lost one and the one that found out", got)
-	}
+	w.checkCreates(2) // the lost one, and the one that found its reference taken
 }
 
 func TestRequestLost(t *testing.T) {
 	t.Parallel()
 	for name, fault := range map[string]control.Fault{
-		"connection closed before anything was done": {Operation: control.CreateApplication, Kind: control.Close},
-		"500 before anything was done":               {Operation: control.CreateApplication, Kind: control.Answer, Status: 500},
-		"429":                                        {Operation: control.CreateApplication, Kind: control.Answer, Status: 429, RetryAfter: "1"},
+		"connection closed before the create": {Kind: control.Close},
+		"500 before the create":               {Kind: control.Answer, Status: 500},
+		"429":                                 {Kind: control.Answer, Status: 429, RetryAfter: "1"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := running(t)
+			fault.Operation = control.CreateApplication
 			w.fault(fault)
 			w.mandate("acme", "{}")
 			w.ready("acme")
@@ -151,8 +151,8 @@ func TestRequestLost(t *testing.T) {
 	}
 }
 
-// The token was revoked, and the login that is needed now meets something else than the service: that says nothing about
-// the application, which is created as soon as the login works.
+// The token was revoked, and the login fails with a 404: that proves nothing about the application, which is created as
+// soon as the login works.
 func TestLoginFailsWhileCreating(t *testing.T) {
 	t.Parallel()
 	w := running(t)
@@ -184,15 +184,17 @@ func TestAppliedAgain(t *testing.T) {
 	w.mandate("acme", "{}")
 	second := w.ready("acme")
 	if *first.Status.ApplicationID != *second.Status.ApplicationID || first.UID == second.UID {
-		t.Errorf("a Mandate that was deleted and applied again has application %d, want %d", *second.Status.ApplicationID, *first.Status.ApplicationID)
+		t.Errorf(
+			"applied again, the Mandate has application %d, want %d",
+			*second.Status.ApplicationID,
+			*first.Status.ApplicationID,
+		)
 	}
 	if !first.Status.CreatedTime.Equal(second.Status.CreatedTime) {
 		t.Errorf("its age starts at %s, want %s", second.Status.CreatedTime, first.Status.CreatedTime)
 	}
 	w.emails(1)
-	if got := w.requests(control.CreateApplication); got != 1 {
-		t.Errorf("%d create requests, want 1", got)
-	}
+	w.checkCreates(1)
 }
 
 func TestClone(t *testing.T) {
@@ -203,9 +205,7 @@ func TestClone(t *testing.T) {
 	w.mandate("clone", "{reference: shared}")
 	w.stalled("clone", v1alpha1.ReasonReferenceConflict)
 	w.emails(1)
-	if got := w.requests(control.CreateApplication); got != 1 {
-		t.Errorf("%d create requests, want 1: the ledger knows without asking", got)
-	}
+	w.checkCreates(1) // the ledger has the conflict
 	w.mandate("clone", "{reference: own}")
 	w.ready("clone")
 }
@@ -222,7 +222,7 @@ func TestReferenceTakenAtTheService(t *testing.T) {
 	w.mandate("acme", "{reference: shared}")
 	m := w.stalled("acme", v1alpha1.ReasonReferenceConflict)
 	if m.Status.ApplicationID != nil {
-		t.Errorf("somebody else's application was bound: %d", *m.Status.ApplicationID)
+		t.Errorf("another Mandate's application was bound: %d", *m.Status.ApplicationID)
 	}
 	w.mandate("acme", "{reference: own}")
 	w.ready("acme")
@@ -239,9 +239,7 @@ func TestRefused(t *testing.T) {
 	w.start()
 	w.mandate("other", "{}")
 	w.ready("other")
-	if got := w.requests(control.CreateApplication); got != 2 {
-		t.Errorf("%d create requests, want 2: a refused application is not sent again", got)
-	}
+	w.checkCreates(2) // a refused application is not sent again
 	w.mandate("acme", "{mandateType: {code: kyc}}")
 	w.ready("acme")
 
@@ -264,9 +262,7 @@ func TestVanished(t *testing.T) {
 	w.kubectl("delete", "mandate", "acme")
 	w.mandate("acme", "{}")
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeDeleted))
-	if got := w.requests(control.CreateApplication); got != 1 {
-		t.Errorf("%d create requests, want 1: a 404 never leads to a create", got)
-	}
+	w.checkCreates(1) // a 404 never leads to a create
 }
 
 func TestReadLag(t *testing.T) {
@@ -276,7 +272,7 @@ func TestReadLag(t *testing.T) {
 	w.mandate("acme", "{}")
 	m := w.ready("acme")
 	if m.Status.Outcome != "" {
-		t.Errorf("a read that lags behind the create was taken for a deletion: %s", m.Status.Outcome)
+		t.Errorf("a read that lags behind the create was mistaken for a deletion: %s", m.Status.Outcome)
 	}
 	w.emails(1)
 }
@@ -289,18 +285,18 @@ func TestCreateBefore(t *testing.T) {
 	w.emails(0)
 }
 
-// SIGTERM with a create under way: the process ends within twenty seconds, and the id is not lost.
+// After SIGTERM during a create, the operator exits within twenty seconds, and records the id.
 func TestTerminatedWhileCreating(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	w.fault(control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: slow.Milliseconds()})
+	w.fault(slowed(control.CreateApplication, slowAnswer))
 	w.mandate("acme", "{}")
 	w.creating()
 	w.check(syscall.Kill(w.operator.PID(), syscall.SIGTERM))
 	select {
 	case <-w.operator.Exited():
 	case <-time.After(20 * time.Second):
-		t.Fatal("the operator did not end within twenty seconds")
+		t.Fatal("the operator did not exit within twenty seconds")
 	}
 	if records := w.records(); len(records) != 1 || records[0].Spec.ApplicationID == nil {
 		t.Fatalf("the id of the application was lost: %+v", records)
@@ -308,7 +304,5 @@ func TestTerminatedWhileCreating(t *testing.T) {
 	w.start()
 	w.ready("acme")
 	w.emails(1)
-	if got := w.requests(control.CreateApplication); got != 1 {
-		t.Errorf("%d create requests, want 1", got)
-	}
+	w.checkCreates(1)
 }

@@ -14,215 +14,213 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// lost is a create that the service carries out and whose answer nobody gets; unanswered one that it does not carry out.
+// answerLost makes the service execute a create and lose its answer, requestLost makes it lose the request.
 var (
-	lost       = control.Fault{Operation: control.CreateApplication, Kind: control.Close, AfterWork: true}
-	unanswered = control.Fault{Operation: control.CreateApplication, Kind: control.Close}
+	answerLost  = control.Fault{Operation: control.CreateApplication, Kind: control.Close, AfterWork: true}
+	requestLost = control.Fault{Operation: control.CreateApplication, Kind: control.Close}
 )
 
-// settles makes passes until Ready has a reason. The settle delay is long enough for a slow machine between a claim and
-// its create, and the operator sees the attempt for the first time.
-func (w *world) settles(reason string) {
+// reconcileUntil reconciles with a new operator until Ready has a reason. The settle delay is long enough for a slow
+// machine between a claim and its create.
+func (w *world) reconcileUntil(reason string) {
 	w.Helper()
-	h := w.byHand()
-	h.SettleDelay = 2 * time.Second
+	r := w.newManualReconciler()
+	r.setSettleDelay(2 * time.Second)
 	w.eventually(func() (bool, string) {
-		h.passes("acme")
+		r.reconcile("acme")
 		c := meta.FindStatusCondition(w.get("acme").Status.Conditions, v1alpha1.ConditionReady)
 		return c.Reason == reason, fmt.Sprintf("Ready is %+v, want reason %s", c, reason)
 	})
 }
 
-// The answer to a create was lost. Whatever is edited then, nothing goes out under another reference or to another
+// The answer to a create was lost. Whatever is edited then, nothing is sent with another reference or to another
 // service: it would create a second application.
-func TestNothingIsSentElsewhere(t *testing.T) {
+func TestLostCreateIsNotSentToAnotherService(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		before func(*world) // the create
-		edit   func(w, elsewhere *world)
+		edit   func(w, other *world)
 	}{
 		"another reference": {edit: func(w, _ *world) { w.mandate("acme", "{reference: another}") }},
-		"another reference, and back to one that was refused before": {
+		"a reference that was refused before": {
 			before: func(w *world) {
 				w.mandate("acme", "{reference: refused, mandateType: {id: 999999}}")
-				w.byHand().passes("acme")
-				w.is("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonRefused)
+				w.newManualReconciler().reconcile("acme")
+				w.checkCondition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonRefused)
 				w.mandate("acme", "{reference: lost}")
 			},
 			edit: func(w, _ *world) { w.mandate("acme", "{reference: refused}") },
 		},
-		"another prefix": {edit: func(w, _ *world) { w.service("{referencePrefix: another-}") }},
+		"another prefix": {edit: func(w, _ *world) { w.patchService("{referencePrefix: another-}") }},
 		"another prefix, with the IdentityService created again": {edit: func(w, _ *world) {
 			w.kubectl("delete", "identityservice", "default")
-			w.apply(fmt.Sprintf("{kind: IdentityService, metadata: {name: default}, spec: {baseURL: %q, credentialsSecretRef: {name: idv}, referencePrefix: another-}}", w.url))
+			w.newService("default", fmt.Sprintf("baseURL: %q, referencePrefix: another-", w.url))
 		}},
-		"another service": {edit: func(w, elsewhere *world) { w.service(fmt.Sprintf("{baseURL: %q}", elsewhere.url)) }},
+		"another service": {edit: func(w, other *world) { w.patchService(fmt.Sprintf("{baseURL: %q}", other.url)) }},
 		"another name for the URL": {edit: func(w, _ *world) {
-			w.service(fmt.Sprintf("{baseURL: %q}", strings.Replace(w.url, "127.0.0.1", "localhost", 1)))
+			w.patchService(fmt.Sprintf("{baseURL: %q}", strings.Replace(w.url, "127.0.0.1", "localhost", 1)))
 		}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w, elsewhere := connected(t), newWorld(t, sandbox.Options{})
+			w, other := connected(t), newWorld(t, sandbox.Options{})
 			w.mandate("acme", "{}")
 			if c.before != nil {
 				c.before(w)
 			}
-			w.fault(lost)
-			w.byHand().passes("acme")
+			w.fault(answerLost)
+			w.newManualReconciler().reconcile("acme")
 			reference := w.get("acme").Status.Reference
-			c.edit(w, elsewhere)
-			w.settles(v1alpha1.ReasonOutcomeUnknown)
+			c.edit(w, other)
+			w.reconcileUntil(v1alpha1.ReasonOutcomeUnknown)
 			if got := w.get("acme").Status.Reference; got != reference {
-				t.Errorf("the status shows the reference %s, and what may exist is %s", got, reference)
+				t.Errorf("the status has the reference %s, want %s, whose application may exist", got, reference)
 			}
 			w.emails(1)
-			elsewhere.emails(0)
+			other.emails(0)
 		})
 	}
 }
 
-// An attempt had an unknown outcome, and the next one is refused.
+// The outcome of an attempt is unknown, and the next attempt is refused.
 func TestRefusedAfterAnUnknownOutcome(t *testing.T) {
 	t.Parallel()
-	t.Run("for what was sent", func(t *testing.T) {
+	t.Run("for the request itself", func(t *testing.T) {
 		t.Parallel()
 		w := connected(t)
 		w.mandate("acme", "{mandateType: {id: 999999}}")
-		w.fault(unanswered)
-		h := w.byHand()
-		h.passes("acme")
-		w.settles(v1alpha1.ReasonRefused)
-		// The refusal says nothing about the first attempt.
-		w.is("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
-		w.is("acme", v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonRefused)
+		w.fault(requestLost)
+		r := w.newManualReconciler()
+		r.reconcile("acme")
+		w.reconcileUntil(v1alpha1.ReasonRefused)
+		// The refusal proves nothing about the first attempt.
+		w.checkCondition("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
+		w.checkCondition("acme", v1alpha1.ConditionStalled, metav1.ConditionTrue, v1alpha1.ReasonRefused)
 		sent := w.requests(control.CreateApplication)
-		h.passes("acme")
-		w.creates(sent)
+		r.reconcile("acme")
+		w.checkCreates(sent)
 		w.mandate("acme", "{}")
-		h.passes("acme")
-		w.is("acme", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted)
+		r.reconcile("acme")
+		w.checkCondition("acme", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted)
 		w.emails(1)
 	})
 	t.Run("for an individual's reference", func(t *testing.T) {
 		t.Parallel()
 		w := connected(t)
 		w.mandate("other", "{individuals: [{name: jane, email: jane@example.com, reference: shared}]}")
-		h := w.byHand()
-		h.passes("other")
+		r := w.newManualReconciler()
+		r.reconcile("other")
 		w.mandate("acme", "{individuals: [{name: jane, email: jane@example.com, reference: shared}]}")
-		w.fault(unanswered)
-		h.passes("acme")
-		// The individuals may be those of the first attempt: the service may look at them before the application's reference.
-		w.settles(v1alpha1.ReasonOutcomeUnknown)
+		w.fault(requestLost)
+		r.reconcile("acme")
+		// The individual may exist because of the first attempt: the service may check it before the application's reference.
+		w.reconcileUntil(v1alpha1.ReasonOutcomeUnknown)
 		w.mandate("acme", "{}")
 		sent := w.requests(control.CreateApplication)
-		h.passes("acme")
-		w.creates(sent)
-		w.is("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
+		r.reconcile("acme")
+		w.checkCreates(sent)
+		w.checkCondition("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
 	})
 }
 
-// Whatever else is in the way of a Mandate whose create may have been carried out: it does not say that nothing was created.
+// Whatever else is wrong with a Mandate whose create may have been executed: it never reports that nothing was created.
 func TestUnknownStaysUnknown(t *testing.T) {
 	t.Parallel()
-	cases := map[string]func(w *world, h *hand){
-		v1alpha1.ReasonSuspended:           func(w *world, _ *hand) { w.mandate("acme", "{suspend: true}") },
-		v1alpha1.ReasonAdoptionRefused:     func(w *world, _ *hand) { w.mandate("acme", "{adopt: {applicationID: 1}}") },
-		v1alpha1.ReasonMandateTypeNotFound: func(w *world, _ *hand) { w.mandate("acme", "{mandateType: {code: none}}") },
-		v1alpha1.ReasonSecretNotFound: func(w *world, _ *hand) {
+	cases := map[string]func(*world){
+		v1alpha1.ReasonSuspended:           func(w *world) { w.mandate("acme", "{suspend: true}") },
+		v1alpha1.ReasonAdoptionRefused:     func(w *world) { w.mandate("acme", "{adopt: {applicationID: 1}}") },
+		v1alpha1.ReasonMandateTypeNotFound: func(w *world) { w.mandate("acme", "{mandateType: {code: none}}") },
+		v1alpha1.ReasonSecretNotFound: func(w *world) {
 			w.mandate("acme", "{individuals: [{name: jane, detailsSecretRef: {name: none}}]}")
 		},
-		v1alpha1.ReasonServiceNotFound: func(w *world, _ *hand) { w.mandate("acme", "{serviceRef: {name: none}}") },
-		"Retrying": func(w *world, _ *hand) {
-			w.fault(control.Fault{Operation: control.CreateApplication, Kind: control.Answer, Status: 429, Times: control.Always})
-		},
+		v1alpha1.ReasonServiceNotFound: func(w *world) { w.mandate("acme", "{serviceRef: {name: none}}") },
+		v1alpha1.ReasonRetrying:        func(w *world) { w.fault(alwaysAnswers(control.CreateApplication, 429)) },
 	}
-	for reason, hinder := range cases {
+	for reason, disrupt := range cases {
 		t.Run(reason, func(t *testing.T) {
 			t.Parallel()
 			w := connected(t)
 			w.mandate("acme", "{}")
-			w.fault(lost)
-			w.byHand().passes("acme")
-			hinder(w, w.byHand())
-			w.settles(reason)
-			w.is("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
+			w.fault(answerLost)
+			w.newManualReconciler().reconcile("acme")
+			disrupt(w)
+			w.reconcileUntil(reason)
+			w.checkCondition("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
 			w.emails(1)
 		})
 	}
 }
 
-// Somebody deletes the record of an application that may exist. The Mandate still knows that, and nothing is sent.
+// A user deletes the record of an application that may exist. The Mandate still reports it, and nothing is sent.
 func TestUnknownWithoutLedger(t *testing.T) {
 	t.Parallel()
 	for name, edit := range map[string]func(*world){
-		"as it was":                          func(*world) {},
+		"unchanged":                          func(*world) {},
 		"with another reference":             func(w *world) { w.mandate("acme", "{reference: another}") },
-		"with a service that cannot be used": func(w *world) { w.service(`{baseURL: "http://127.0.0.1:1"}`) },
-		"and another Mandate has it": func(w *world) {
+		"with a service that cannot be used": func(w *world) { w.patchService(`{baseURL: "http://127.0.0.1:1"}`) },
+		"and another Mandate has its reference": func(w *world) {
 			w.mandate("other", "{reference: "+w.namespace+".acme}")
-			w.byHand().passes("other")
-			w.is("other", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReferenceConflict)
+			w.newManualReconciler().reconcile("other")
+			w.checkCondition("other", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReferenceConflict)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := connected(t)
 			w.mandate("acme", "{}")
-			w.fault(lost)
-			w.byHand().passes("acme")
-			w.settles(v1alpha1.ReasonOutcomeUnknown)
-			h := w.byHand()
-			w.check(w.Delete(t.Context(), w.theRecord()))
+			w.fault(answerLost)
+			w.newManualReconciler().reconcile("acme")
+			w.reconcileUntil(v1alpha1.ReasonOutcomeUnknown)
+			r := w.newManualReconciler()
+			w.check(w.Delete(t.Context(), w.onlyRecord()))
 			edit(w)
 			sent := w.requests(control.CreateApplication)
 			for range 2 {
-				h.passes("acme")
-				w.is("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
+				r.reconcile("acme")
+				w.checkCondition("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
 			}
-			w.creates(sent)
+			w.checkCreates(sent)
 			w.emails(1)
 		})
 	}
 }
 
-// Two Mandates want the same reference, and what the first one sent was refused. The second must not take its place: they
-// would take turns, and send, for ever.
+// Two Mandates have the same reference, and the first one's create was refused. The second must not take over its
+// record: the two would alternate, and send requests forever.
 func TestRefusedWithTheSameReference(t *testing.T) {
 	t.Parallel()
 	w := connected(t)
 	w.mandate("first", "{reference: shared, mandateType: {id: 999999}}")
 	w.mandate("second", "{reference: shared, mandateType: {id: 999999}}")
-	h := w.byHand()
+	r := w.newManualReconciler()
 	for range 3 {
-		h.passes("first")
-		h.passes("second")
+		r.reconcile("first")
+		r.reconcile("second")
 	}
-	w.creates(1)
-	w.is("first", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonRefused)
-	w.is("second", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReferenceConflict)
+	w.checkCreates(1)
+	w.checkCondition("first", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonRefused)
+	w.checkCondition("second", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReferenceConflict)
 
 	w.mandate("second", "{reference: shared}")
 	w.mandate("first", "{reference: own}")
-	h.passes("first")
-	h.passes("second")
-	w.is("first", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted)
-	w.is("second", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted)
+	r.reconcile("first")
+	r.reconcile("second")
+	w.checkCondition("first", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted)
+	w.checkCondition("second", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted)
 	w.emails(2)
 }
 
-// The same when the first Mandate is gone: its reference is free.
+// The reference of a deleted Mandate whose create was refused is free.
 func TestReferenceOfADeletedMandate(t *testing.T) {
 	t.Parallel()
 	w := connected(t)
-	h := w.byHand()
+	r := w.newManualReconciler()
 	w.mandate("first", "{reference: shared, mandateType: {id: 999999}}")
-	h.passes("first")
+	r.reconcile("first")
 	w.kubectl("delete", "mandate", "first")
 	w.mandate("second", "{reference: shared}")
-	h.passes("second")
-	w.is("second", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted)
+	r.reconcile("second")
+	w.checkCondition("second", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted)
 	w.emails(1)
 }

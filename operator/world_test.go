@@ -40,17 +40,17 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard()) // of the clients here; the operators log into files
+	log.SetLogger(logr.Discard()) // of the tests' clients; the operators log to files
 	testenv.Main(suite{m}, &env)
 }
 
-// settleDelay of the operators here. It has to be longer than the sandbox takes for any request.
+// settleDelay is longer than the sandbox takes for any request.
 const settleDelay = 3 * time.Second
 
-// patience is how long a test waits for what should come within seconds.
-const patience = 60 * time.Second
+// timeout limits waits that usually take seconds.
+const timeout = 60 * time.Second
 
-// world is a namespace with a sandbox, an IdentityService that connects to it, and an operator process of its own.
+// world is a namespace with a sandbox, an IdentityService for it, and an operator process of its own.
 type world struct {
 	*testing.T
 	client.Client
@@ -59,12 +59,20 @@ type world struct {
 	url        string // of the sandbox
 	sandbox    *control.Client
 	kubeconfig string
-	// operatorConfig is what the operator gets: it runs with the rights of config/rbac and no more.
+	// operatorConfig is the operator's kubeconfig, with the permissions of config/rbac only.
 	operatorConfig string
 	operator       *testenv.Process
 }
 
-// scheme knows what the operator knows, and the events that it makes.
+// skipIfShort ends a test that needs more than one API server.
+func skipIfShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: starts an operator or another API server")
+	}
+}
+
+// scheme has the operator's kinds, and those that the tests read besides.
 func scheme() *runtime.Scheme {
 	s := operator.Scheme()
 	utilruntime.Must(eventsv1.AddToScheme(s))
@@ -72,7 +80,7 @@ func scheme() *runtime.Scheme {
 	return s
 }
 
-// newWorld starts a sandbox and makes a namespace. Nothing is applied and no operator runs yet.
+// newWorld starts a sandbox and creates a namespace. Nothing is applied, and no operator runs yet.
 func newWorld(t *testing.T, options sandbox.Options) *world {
 	t.Helper()
 	granted.Do(func() {
@@ -83,13 +91,16 @@ func newWorld(t *testing.T, options sandbox.Options) *world {
 	return newWorldIn(t, env, options)
 }
 
-// newWorldIn is newWorld in a control plane of its own, which has the operator's role.
+// newWorldIn is newWorld in another control plane, which has the operator's role.
 func newWorldIn(t *testing.T, env *testenv.Environment, options sandbox.Options) *world {
 	t.Helper()
 	options.Logger = slog.New(slog.DiscardHandler)
 	service := sandbox.New(options)
 	server := httptest.NewServer(service)
-	t.Cleanup(func() { service.Close(); server.Close() })
+	t.Cleanup(func() {
+		service.Close()
+		server.Close()
+	})
 	w := &world{T: t, env: env, namespace: env.Namespace(t), url: server.URL, sandbox: control.New(server.URL)}
 	w.kubeconfig, w.operatorConfig = filepath.Join(t.TempDir(), "kubeconfig"), filepath.Join(t.TempDir(), "kubeconfig")
 	w.check(env.WriteKubeconfig(w.kubeconfig))
@@ -117,14 +128,18 @@ func (w *world) check(err error) {
 	}
 }
 
-// start starts the operator, or starts it again.
+// start starts the operator, or restarts it.
 func (w *world) start(flags ...string) {
 	w.Helper()
+	skipIfShort(w.T)
 	binary, err := env.Build("./cmd/mandate-operator")
 	w.check(err)
-	// Not the test's context: that ends before Stop could ask the operator to end by itself.
+	// The test's context ends too early: Stop has to be able to end the operator with a signal.
 	command := exec.CommandContext(context.WithoutCancel(w.Context()), binary, append([]string{
-		"--watch-namespaces=" + w.namespace, "--settle-delay=" + settleDelay.String(), "--health-probe-bind-address=0", "--zap-log-level=10",
+		"--watch-namespaces=" + w.namespace,
+		"--settle-delay=" + settleDelay.String(),
+		"--health-probe-bind-address=0",
+		"--zap-log-level=10",
 	}, flags...)...)
 	command.Env = append(os.Environ(), "KUBECONFIG="+w.operatorConfig, "GORACE=atexit_sleep_ms=0")
 	w.operator, err = w.env.Start(w.namespace, command)
@@ -135,13 +150,13 @@ func (w *world) start(flags ...string) {
 			w.Error(err)
 		}
 		if w.Failed() {
-			w.Logf("the operator's log:\n%s", story(operator.Log))
+			w.Logf("the operator's log:\n%s", logTail(operator.Log))
 		}
 	})
 }
 
-// story is what a log tells below the level of the libraries.
-func story(log string) string {
+// logTail is the end of a log, without the verbose messages of libraries.
+func logTail(log string) string {
 	content, err := os.ReadFile(log)
 	if err != nil {
 		return err.Error()
@@ -175,7 +190,14 @@ spec:
 `, w.url))
 }
 
-// credentials puts the right ones into the Secret of the IdentityService.
+// newService applies an IdentityService with further fields of its spec.
+func (w *world) newService(name, spec string) {
+	w.Helper()
+	w.apply(fmt.Sprintf("{kind: IdentityService, metadata: {name: %s}, spec: {credentialsSecretRef: {name: idv}, %s}}",
+		name, spec))
+}
+
+// credentials stores the correct credentials in the Secret of the IdentityService.
 func (w *world) credentials() {
 	w.Helper()
 	w.secret("idv", map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword})
@@ -193,7 +215,8 @@ func (w *world) secret(name string, data map[string]string) {
 func (w *world) apply(manifest string) {
 	w.Helper()
 	object := w.parse(manifest)
-	w.check(w.Apply(w.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("test"), client.ForceOwnership))
+	configuration := client.ApplyConfigurationFromUnstructured(object)
+	w.check(w.Apply(w.Context(), configuration, client.FieldOwner("test"), client.ForceOwnership))
 }
 
 func (w *world) parse(manifest string) *unstructured.Unstructured {
@@ -205,7 +228,7 @@ func (w *world) parse(manifest string) *unstructured.Unstructured {
 	return object
 }
 
-// mandate applies a Mandate with one individual; spec is added to it.
+// mandate applies a Mandate with one individual, and further fields of its spec.
 func (w *world) mandate(name, spec string) {
 	w.Helper()
 	w.apply(mandateManifest(name, spec))
@@ -228,7 +251,7 @@ func mandateManifest(name, spec string) string {
 	return string(out)
 }
 
-// until waits until a Mandate is as wanted, and gives it.
+// until waits until done, and returns the Mandate.
 func (w *world) until(name, what string, done func(*v1alpha1.Mandate) bool) *v1alpha1.Mandate {
 	w.Helper()
 	m := &v1alpha1.Mandate{}
@@ -245,7 +268,8 @@ func (w *world) until(name, what string, done func(*v1alpha1.Mandate) bool) *v1a
 // condition waits until a Mandate has a condition with status and reason for its current generation.
 func (w *world) condition(name, conditionType string, status metav1.ConditionStatus, reason string) *v1alpha1.Mandate {
 	w.Helper()
-	return w.until(name, fmt.Sprintf("%s=%s with reason %s", conditionType, status, reason), func(m *v1alpha1.Mandate) bool {
+	what := fmt.Sprintf("%s=%s with reason %s", conditionType, status, reason)
+	return w.until(name, what, func(m *v1alpha1.Mandate) bool {
 		c := meta.FindStatusCondition(m.Status.Conditions, conditionType)
 		return c != nil && c.Status == status && c.Reason == reason && c.ObservedGeneration == m.Generation
 	})
@@ -256,7 +280,7 @@ func (w *world) ready(name string) *v1alpha1.Mandate {
 	return w.condition(name, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted)
 }
 
-// stalled waits until a Mandate says that a person must act, and why.
+// stalled waits until a Mandate is Stalled with a reason.
 func (w *world) stalled(name, reason string) *v1alpha1.Mandate {
 	w.Helper()
 	w.condition(name, v1alpha1.ConditionReady, metav1.ConditionFalse, reason)
@@ -268,7 +292,7 @@ func (w *world) serviceReady(status metav1.ConditionStatus, reason string) {
 	w.serviceIs("default", status, reason)
 }
 
-// serviceIs waits until an IdentityService is Ready, or is not, with a reason, or with any if it is empty.
+// serviceIs waits until Ready of an IdentityService has a status and a reason. An empty reason matches any.
 func (w *world) serviceIs(name string, status metav1.ConditionStatus, reason string) {
 	w.Helper()
 	s := &v1alpha1.IdentityService{}
@@ -282,13 +306,13 @@ func (w *world) serviceIs(name string, status metav1.ConditionStatus, reason str
 	})
 }
 
-// eventually asks again and again, and fails with the last answer after patience.
+// eventually waits until done, which otherwise describes what is missing.
 func (w *world) eventually(done func() (bool, string)) {
 	w.Helper()
-	testenv.Eventually(w.T, patience, done)
+	testenv.Eventually(w.T, timeout, done)
 }
 
-// emails are the e-mails sent so far, which must be as many as wanted.
+// emails returns the e-mails sent so far, and checks their number.
 func (w *world) emails(want int) []control.Email {
 	w.Helper()
 	emails, err := w.sandbox.Outbox(w.Context())
@@ -306,24 +330,54 @@ func (w *world) requests(operation control.Operation) int64 {
 	return stats.Requests(operation)
 }
 
+// waitPolls waits until the operator has read applications n more times.
+func (w *world) waitPolls(n int64) {
+	w.Helper()
+	want := w.requests(control.RetrieveApplication) + n
+	w.eventually(func() (bool, string) {
+		return w.requests(control.RetrieveApplication) >= want, "the application is not polled"
+	})
+}
+
+// checkApplications checks the number of applications at the service.
+func (w *world) checkApplications(want int) {
+	w.Helper()
+	applications, err := w.sandbox.Applications(w.Context())
+	w.check(err)
+	if len(applications) != want {
+		w.Errorf("%d applications, want %d", len(applications), want)
+	}
+}
+
+// alwaysAnswers makes every request of an operation fail with a status.
+func alwaysAnswers(operation control.Operation, status int) control.Fault {
+	return control.Fault{Operation: operation, Kind: control.Answer, Status: status, Times: control.Always}
+}
+
+// slowed delays the next request of an operation.
+func slowed(operation control.Operation, delay time.Duration) control.Fault {
+	return control.Fault{Operation: operation, Kind: control.Slow, DelayMillis: delay.Milliseconds()}
+}
+
 func (w *world) fault(f control.Fault) {
 	w.Helper()
 	w.check(w.sandbox.Fault(w.Context(), f))
 }
 
-// play lets all individuals of an application finish their checks with a result.
+// play finishes the checks of all individuals of an application with a result.
 func (w *world) play(m *v1alpha1.Mandate, result control.Result) {
 	w.Helper()
 	_, err := w.sandbox.Play(w.Context(), control.Play{ApplicationID: *m.Status.ApplicationID, Result: result})
 	w.check(err)
 }
 
-// kubectl runs kubectl in the namespace and gives what it prints.
+// kubectl runs kubectl in the namespace, and returns its output.
 func (w *world) kubectl(arguments ...string) string {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), 2*patience) // kubectl waits for ever for what does not go
+	ctx, cancel := context.WithTimeout(w.Context(), 2*timeout) // kubectl waits forever for an object that is not deleted
 	defer cancel()
-	command := exec.CommandContext(ctx, w.env.Kubectl, append([]string{"--kubeconfig", w.kubeconfig, "--namespace", w.namespace}, arguments...)...)
+	connect := []string{"--kubeconfig", w.kubeconfig, "--namespace", w.namespace}
+	command := exec.CommandContext(ctx, w.env.Kubectl, append(connect, arguments...)...)
 	output, err := command.CombinedOutput()
 	if err != nil {
 		w.Fatalf("kubectl %v: %v\n%s", arguments, err, output)

@@ -20,7 +20,7 @@ var version = "dev"
 
 func main() {
 	client.RedactStandardLog()
-	options := operator.Options{Version: version}
+	options := operator.NewOptions(version)
 	logging := zap.Options{}
 	options.BindFlags(flag.CommandLine)
 	logging.BindFlags(flag.CommandLine)
@@ -48,7 +48,7 @@ func main() {
 	os.Exit(run(options))
 }
 
-func run(options operator.Options) int {
+func run(options *operator.Options) int {
 	ctx := ctrl.SetupSignalHandler()
 	config, err := ctrl.GetConfig()
 	if err != nil {
@@ -58,7 +58,10 @@ func run(options operator.Options) int {
 	err = operator.Run(ctx, config, options)
 	switch {
 	case meta.IsNoMatchError(err):
-		ctrl.Log.Error(err, "The cluster does not know the operator's kinds: install the CRDs, with make install or kubectl apply -k config/crd")
+		ctrl.Log.Error(
+			err,
+			"The cluster does not know the operator's kinds: install the CRDs, with make install or kubectl apply -k config/crd",
+		)
 		return 1
 	case err != nil:
 		ctrl.Log.Error(err, "The operator ended")
@@ -68,10 +71,13 @@ func run(options operator.Options) int {
 }
 
 func usage() {
-	fmt.Fprint(os.Stderr, `mandate-operator makes applications at an identity verification service out of Mandates, and shows in their
+	fmt.Fprint(
+		os.Stderr,
+		`mandate-operator makes applications at an identity verification service out of Mandates, and shows in their
 status how the verification of each individual goes. It runs in a cluster, or outside with --kubeconfig or KUBECONFIG.
 
 Flags:
-`)
+`,
+	)
 	flag.PrintDefaults()
 }

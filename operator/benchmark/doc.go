@@ -1,3 +1,2 @@
-// Package benchmark measures the operator beside a bare loop that makes the same calls, as docs/benchmarks.md says. It has
-// benchmarks only.
+// Package benchmark compares the operator with a bare loop that makes the same requests. See docs/benchmarks.md.
 package benchmark

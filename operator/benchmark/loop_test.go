@@ -27,35 +27,37 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// loopVariable makes this program the bare loop.
+// loopVariable is the environment variable that makes this program the bare loop.
 const loopVariable = "BENCHMARK_LOOP"
 
-// plan is what the bare loop is to do.
+// plan is the input of the bare loop.
 type plan struct {
 	Kubeconfig, Namespace, URL, Address string
 	Workers                             int
 }
 
-var loopListens = regexp.MustCompile("ready")
+var loopReady = regexp.MustCompile("ready")
 
-// startLoop starts the bare loop and waits until it has everything that it needs to begin.
-func (p *plant) startLoop(namespace string, workers int) worker {
-	p.Helper()
-	address := p.freeAddress()
-	encoded, err := json.Marshal(plan{Kubeconfig: p.kubeconfig, Namespace: namespace, URL: p.url, Address: address, Workers: workers})
-	p.check(err)
-	l := worker{plant: p, name: "loop", metrics: address, pprof: address}
-	command := exec.CommandContext(context.WithoutCancel(p.Context()), os.Args[0])
+// startLoop starts the bare loop, and waits until it is ready to start.
+func (f *fixture) startLoop(namespace string, workers int) worker {
+	f.Helper()
+	address := f.freeAddress()
+	encoded, err := json.Marshal(plan{
+		Kubeconfig: f.kubeconfig, Namespace: namespace, URL: f.url, Address: address, Workers: workers,
+	})
+	f.check(err)
+	l := worker{fixture: f, name: "loop", metrics: address, pprof: address}
+	command := exec.CommandContext(context.WithoutCancel(f.Context()), os.Args[0])
 	command.Env = append(os.Environ(), loopVariable+"="+string(encoded))
-	l.Process, err = p.Start("loop", command)
-	p.check(err)
-	_, err = l.WaitForLog(p.Context(), loopListens)
-	p.check(err)
+	l.Process, err = f.Start("loop", command)
+	f.check(err)
+	_, err = l.WaitForLog(f.Context(), loopReady)
+	f.check(err)
 	return l
 }
 
-// loop makes the calls of the create protocol and nothing else: what it reads it does not compare, and when something fails it
-// ends.
+// loop makes the requests of the create protocol, and nothing else. It compares nothing, and exits when a request
+// fails.
 type loop struct {
 	plan
 	kube    client.Client
@@ -71,7 +73,7 @@ func runLoop(encoded string) error {
 	if err != nil {
 		return err
 	}
-	config.QPS = -1 // as the operator's
+	config.QPS = -1 // like the operator's
 	if l.kube, err = client.New(config, client.Options{Scheme: operator.Scheme()}); err != nil {
 		return err
 	}
@@ -81,7 +83,7 @@ func runLoop(encoded string) error {
 		return err
 	}
 	ctx := context.Background()
-	references, err := l.service.RetrieveReferences(ctx) // and with it a token
+	references, err := l.service.RetrieveReferences(ctx) // logs in, too
 	if err != nil {
 		return err
 	}
@@ -93,19 +95,24 @@ func runLoop(encoded string) error {
 	if err := l.kube.List(ctx, &mandates, client.InNamespace(l.Namespace)); err != nil {
 		return err
 	}
-	begin := make(chan struct{})
-	http.HandleFunc("POST /begin", func(http.ResponseWriter, *http.Request) { close(begin) })
+	l.waitForStart()
+	if err := l.run(ctx, mandates.Items, kyc.ID); err != nil {
+		return err
+	}
+	select {} // the benchmark reads the metrics, and then ends the process
+}
+
+// waitForStart serves the metrics, and waits for the request to start.
+func (l *loop) waitForStart() {
+	start := make(chan struct{})
+	http.HandleFunc("POST /start", func(http.ResponseWriter, *http.Request) { close(start) })
 	http.Handle("GET /metrics", promhttp.Handler())
 	go func() {
 		fmt.Fprintln(os.Stderr, http.ListenAndServe(l.Address, nil))
 		os.Exit(1)
 	}()
 	fmt.Fprintln(os.Stderr, "ready")
-	<-begin
-	if err := l.run(ctx, mandates.Items, kyc.ID); err != nil {
-		return err
-	}
-	select {} // until the figures were taken
+	<-start
 }
 
 func (l *loop) run(ctx context.Context, mandates []v1alpha1.Mandate, mandateType int64) error {
@@ -115,7 +122,7 @@ func (l *loop) run(ctx context.Context, mandates []v1alpha1.Mandate, mandateType
 	for range l.Workers {
 		workers.Go(func() {
 			for mandate := range work {
-				if err := l.one(ctx, mandate, mandateType); err != nil {
+				if err := l.create(ctx, mandate, mandateType); err != nil {
 					failed <- err
 					return
 				}
@@ -135,36 +142,24 @@ func (l *loop) run(ctx context.Context, mandates []v1alpha1.Mandate, mandateType
 	return <-failed
 }
 
-// one makes the six calls of a Mandate, with bodies like the operator's.
-func (l *loop) one(ctx context.Context, mandate *v1alpha1.Mandate, mandateType int64) error {
+// create makes the six requests of a Mandate, with bodies like the operator's.
+func (l *loop) create(ctx context.Context, mandate *v1alpha1.Mandate, mandateType int64) error {
 	name := reference.Mandate("", mandate.Namespace, mandate.Name)
-	attempt := ledger.NewAttempt("0123456789abcdef0123456789abcdef", time.Now())
-	record := &v1alpha1.ApplicationRecord{
-		ObjectMeta: metav1.ObjectMeta{Namespace: mandate.Namespace, Name: ledger.Name(l.URL, name),
-			Labels: ledger.Labels(mandate.Name)},
-		Spec: v1alpha1.ApplicationRecordSpec{ServiceURL: l.URL, Reference: name, Attempt: &attempt,
-			MandateRef: v1alpha1.RecordedMandate{Name: mandate.Name, UID: mandate.UID}},
-	}
+	record := l.newRecord(mandate, name)
 	if err := l.kube.Create(ctx, record); err != nil {
 		return err
 	}
 	if err := l.kube.Get(ctx, client.ObjectKeyFromObject(mandate), mandate); err != nil { // for the personal data
 		return err
 	}
-	request := idv.NewApplication{Name: idv.Hide(mandate.Spec.Name), Reference: name, MandateTypeID: mandateType}
-	for _, i := range mandate.Spec.Individuals {
-		request.Individuals = append(request.Individuals, idv.NewIndividual{
-			Reference: idv.Hide(reference.Individual(name, i.Name)), Email: idv.Hide(i.Email), FirstName: idv.Hide(i.FirstName),
-			LastName: idv.Hide(i.LastName), DateOfBirth: idv.Hide(i.DateOfBirth), Gender: idv.Hide(i.Gender),
-		})
-	}
-	created, err := l.service.CreateApplication(ctx, request)
+	created, err := l.service.CreateApplication(ctx, newApplication(mandate, name, mandateType))
 	if err != nil {
 		return err
 	}
 	now := metav1.Now().Rfc3339Copy()
 	deposit, err := json.Marshal([]map[string]any{
-		{"op": "add", "path": "/spec/applicationID", "value": created.ID}, {"op": "add", "path": "/spec/createdTime", "value": now},
+		{"op": "add", "path": "/spec/applicationID", "value": created.ID},
+		{"op": "add", "path": "/spec/createdTime", "value": now},
 	})
 	if err != nil {
 		return err
@@ -177,33 +172,67 @@ func (l *loop) one(ctx context.Context, mandate *v1alpha1.Mandate, mandateType i
 		return err
 	}
 	before := mandate.DeepCopy()
-	show(mandate, application, name, now)
+	setStatus(mandate, application, name, now)
 	return l.kube.Status().Patch(ctx, mandate, client.MergeFrom(before))
 }
 
-func show(mandate *v1alpha1.Mandate, application *idv.Application, name string, now metav1.Time) {
+func (l *loop) newRecord(mandate *v1alpha1.Mandate, name string) *v1alpha1.ApplicationRecord {
+	attempt := ledger.NewAttempt("0123456789abcdef0123456789abcdef", time.Now())
+	return &v1alpha1.ApplicationRecord{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: mandate.Namespace, Name: ledger.Name(l.URL, name), Labels: ledger.Labels(mandate.Name),
+		},
+		Spec: v1alpha1.ApplicationRecordSpec{
+			ServiceURL: l.URL, Reference: name, Attempt: &attempt,
+			MandateRef: v1alpha1.RecordedMandate{Name: mandate.Name, UID: mandate.UID},
+		},
+	}
+}
+
+func newApplication(mandate *v1alpha1.Mandate, name string, mandateType int64) idv.NewApplication {
+	application := idv.NewApplication{Name: idv.Hide(mandate.Spec.Name), Reference: name, MandateTypeID: mandateType}
+	for _, i := range mandate.Spec.Individuals {
+		application.Individuals = append(application.Individuals, idv.NewIndividual{
+			Reference: idv.Hide(reference.Individual(name, i.Name)), Email: idv.Hide(i.Email),
+			FirstName: idv.Hide(i.FirstName), LastName: idv.Hide(i.LastName),
+			DateOfBirth: idv.Hide(i.DateOfBirth), Gender: idv.Hide(i.Gender),
+		})
+	}
+	return application
+}
+
+func setStatus(mandate *v1alpha1.Mandate, application *idv.Application, name string, now metav1.Time) {
 	state := func(s idv.State) *v1alpha1.ServiceState { return &v1alpha1.ServiceState{ID: s.ID, Name: s.Name} }
 	expiry := metav1.NewTime(now.Add(56 * 24 * time.Hour))
 	status := v1alpha1.MandateStatus{
-		ObservedGeneration: mandate.Generation, ApplicationID: &application.ID, Reference: name, State: application.State.Name,
+		ObservedGeneration: mandate.Generation, ApplicationID: &application.ID, Reference: name,
+		State:    application.State.Name,
 		Progress: fmt.Sprintf("0/%d", 3*len(application.Individuals)), CreatedTime: &now, ExpiryTime: &expiry,
-		MandateType: &v1alpha1.MandateType{ID: application.MandateType.ID, Name: application.MandateType.Name, Code: application.MandateType.Code},
+		MandateType: &v1alpha1.MandateType{
+			ID: application.MandateType.ID, Name: application.MandateType.Name, Code: application.MandateType.Code,
+		},
 	}
 	for i := range application.Individuals {
 		individual := &application.Individuals[i]
-		shown := v1alpha1.IndividualStatus{Name: mandate.Spec.Individuals[i].Name, ID: individual.ID, State: state(individual.State),
-			TermsAccepted: &individual.TermsAccepted, ChecksInReview: new(int64), ChecksPending: new(int64(individual.ChecksPending)), ChecksPassed: new(int64)}
-		for _, c := range individual.Checks {
-			shown.Checks = append(shown.Checks, v1alpha1.CheckStatus{ID: c.ID, Name: c.Name, Title: c.Title, State: state(c.State)})
+		observed := v1alpha1.IndividualStatus{
+			Name: mandate.Spec.Individuals[i].Name, ID: individual.ID, State: state(individual.State),
+			TermsAccepted: &individual.TermsAccepted, ChecksInReview: new(int64),
+			ChecksPending: new(int64(individual.ChecksPending)), ChecksPassed: new(int64),
 		}
-		status.Individuals = append(status.Individuals, shown)
+		for _, c := range individual.Checks {
+			check := v1alpha1.CheckStatus{ID: c.ID, Name: c.Name, Title: c.Title, State: state(c.State)}
+			observed.Checks = append(observed.Checks, check)
+		}
+		status.Individuals = append(status.Individuals, observed)
 	}
 	for condition, value := range map[string]metav1.ConditionStatus{
 		v1alpha1.ConditionReady: metav1.ConditionTrue, v1alpha1.ConditionResolvedRefs: metav1.ConditionTrue,
 		v1alpha1.ConditionCreated: metav1.ConditionTrue, v1alpha1.ConditionCompleted: metav1.ConditionFalse,
 	} {
-		status.Conditions = append(status.Conditions, metav1.Condition{Type: condition, Status: value, Reason: "Accepted", ObservedGeneration: mandate.Generation,
-			LastTransitionTime: now, Message: "A sentence that is about as long as those of the operator are, in the middle."})
+		status.Conditions = append(status.Conditions, metav1.Condition{
+			Type: condition, Status: value, Reason: "Accepted", ObservedGeneration: mandate.Generation,
+			LastTransitionTime: now, Message: "A sentence that is about as long as those of the operator are, in the middle.",
+		})
 	}
 	mandate.Status = status
 }

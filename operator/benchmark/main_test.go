@@ -3,7 +3,10 @@ package benchmark_test
 import (
 	"fmt"
 	"os"
+	"strconv"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -21,4 +24,30 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	figures.print(os.Stdout)
 	os.Exit(code)
+}
+
+// timeout is far longer than any step takes.
+const timeout = 15 * time.Minute
+
+// numbers reads a setting such as MANDATES=1000,5000 from the environment.
+func numbers(b *testing.B, name, fallback string) []int {
+	b.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		text = fallback
+	}
+	var list []int
+	for part := range strings.SplitSeq(text, ",") {
+		n, err := strconv.Atoi(strings.TrimSpace(part))
+		if err != nil || n < 0 {
+			b.Fatalf("invalid %s=%s: want numbers separated by commas, such as %s", name, text, fallback)
+		}
+		list = append(list, n)
+	}
+	return list
+}
+
+func number(b *testing.B, name, fallback string) int {
+	b.Helper()
+	return numbers(b, name, fallback)[0]
 }

@@ -20,34 +20,36 @@ import (
 	"github.com/mandate-io/idv/internal/testenv"
 )
 
-// worker is a process that makes applications of Mandates: the operator, or the bare loop. Both serve the metrics of
+// worker is a process that creates applications for Mandates: the operator, or the bare loop. Both serve metrics of
 // their Go runtime, and profiles.
 type worker struct {
-	*plant
+	*fixture
 	*testenv.Process
 	name, metrics, pprof string
 }
 
-// freeAddress is one that nobody listens on now.
-func (p *plant) freeAddress() string {
-	p.Helper()
+// freeAddress is an unused loopback address.
+func (f *fixture) freeAddress() string {
+	f.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	p.check(err)
+	f.check(err)
 	defer listener.Close()
 	return listener.Addr().String()
 }
 
-// startOperator starts the operator as it comes, in one namespace.
-func (p *plant) startOperator(namespace string, workers int) worker {
-	p.Helper()
-	binary, err := p.Build("./cmd/mandate-operator")
-	p.check(err)
-	o := worker{plant: p, name: "operator", metrics: p.freeAddress(), pprof: p.freeAddress()}
-	command := exec.CommandContext(context.WithoutCancel(p.Context()), binary, "--kubeconfig="+p.kubeconfig, "--watch-namespaces="+namespace, "--health-probe-bind-address=0",
-		"--metrics-bind-address="+o.metrics, "--pprof-bind-address="+o.pprof, "--max-concurrent-reconciles="+strconv.Itoa(workers))
+// startOperator starts the operator with its defaults, in one namespace.
+func (f *fixture) startOperator(namespace string, workers int) worker {
+	f.Helper()
+	binary, err := f.Build("./cmd/mandate-operator")
+	f.check(err)
+	o := worker{fixture: f, name: "operator", metrics: f.freeAddress(), pprof: f.freeAddress()}
+	command := exec.CommandContext(context.WithoutCancel(f.Context()), binary,
+		"--kubeconfig="+f.kubeconfig, "--watch-namespaces="+namespace, "--health-probe-bind-address=0",
+		"--metrics-bind-address="+o.metrics, "--pprof-bind-address="+o.pprof,
+		"--max-concurrent-reconciles="+strconv.Itoa(workers))
 	command.Env = os.Environ()
-	o.Process, err = p.Start("operator", command)
-	p.check(err)
+	o.Process, err = f.Start("operator", command)
+	f.check(err)
 	return o
 }
 
@@ -62,10 +64,17 @@ func (o worker) connected(namespace string) {
 }
 
 // pause and resume stop and continue the process as a whole.
-func (o worker) pause()  { o.Helper(); o.check(syscall.Kill(o.PID(), syscall.SIGSTOP)) }
-func (o worker) resume() { o.Helper(); o.check(syscall.Kill(o.PID(), syscall.SIGCONT)) }
+func (o worker) pause() {
+	o.Helper()
+	o.check(syscall.Kill(o.PID(), syscall.SIGSTOP))
+}
 
-// metric is the sum of the series of a metric that have all the labels.
+func (o worker) resume() {
+	o.Helper()
+	o.check(syscall.Kill(o.PID(), syscall.SIGCONT))
+}
+
+// metric is the sum of the series of a metric that match all labels.
 func (o worker) metric(name string, labels ...string) float64 {
 	o.Helper()
 	sum, err := sumOf(o.get("http://"+o.metrics+"/metrics"), name, labels...)
@@ -78,7 +87,8 @@ func sumOf(text []byte, name string, labels ...string) (sum float64, err error) 
 	for line := range strings.Lines(string(text)) {
 		series, value, _ := strings.Cut(strings.TrimSpace(line), " ")
 		series, set, _ := strings.Cut(series, "{")
-		if series != name || slices.ContainsFunc(labels, func(label string) bool { return !strings.Contains(set, label) }) {
+		lacks := func(label string) bool { return !strings.Contains(set, label) }
+		if series != name || slices.ContainsFunc(labels, lacks) {
 			continue
 		}
 		n, err := strconv.ParseFloat(value, 64)
@@ -125,16 +135,16 @@ func (o worker) memory(name string) (heap, rss float64) {
 	return o.metric("go_memstats_heap_alloc_bytes") / mebibyte, o.metric("process_resident_memory_bytes") / mebibyte
 }
 
-// profile keeps a profile of the processor time of the next seconds, if profiles are wanted.
+// profile records a CPU profile of the next seconds, if PROFILES is set.
 func (o worker) profile(seconds int) (done func()) {
 	o.Helper()
 	if os.Getenv("PROFILES") == "" {
 		return func() {}
 	}
-	taken := make(chan []byte, 1)
-	go func() { taken <- o.get(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", o.pprof, seconds)) }()
+	profile := make(chan []byte, 1)
+	go func() { profile <- o.get(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", o.pprof, seconds)) }()
 	return func() {
 		o.Helper()
-		o.keepProfile(o.name+"-"+strings.ReplaceAll(o.Name(), "/", "-")+"-cpu.pprof", <-taken)
+		o.keepProfile(o.name+"-"+strings.ReplaceAll(o.Name(), "/", "-")+"-cpu.pprof", <-profile)
 	}
 }

@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// unlimited is as many requests a second as an IdentityService allows: the limit to find is the machine's.
+// unlimited is the highest rate that an IdentityService allows, so that the machine is the limit.
 const unlimited = 1000
 
-// hourly keeps polls out of what is measured.
+// hourly excludes polls from the measurement.
 const hourly = 3600
 
-// BenchmarkManifestToReady is the way from a manifest to Ready, of the operator and of the bare loop on the same API server.
+// BenchmarkManifestToReady measures the operator and the bare loop from a manifest to Ready, on the same API server.
 func BenchmarkManifestToReady(b *testing.B) {
 	workers := number(b, "WORKERS", "10")
 	loopFirst := false
@@ -21,8 +21,10 @@ func BenchmarkManifestToReady(b *testing.B) {
 		for _, individuals := range numbers(b, "INDIVIDUALS", "1,3") {
 			for _, mandates := range numbers(b, "MANDATES", "1000,5000") {
 				b.Run(fmt.Sprintf("mandates=%d/individuals=%d/latency=%dms", mandates, individuals, latency), func(b *testing.B) {
-					figures.heading(fmt.Sprintf("%d Mandates, individuals in each: %d, service begins after %d ms", mandates, individuals, latency))
-					compareCreates(newPlant(b, time.Duration(latency)*time.Millisecond), mandates, individuals, workers, loopFirst)
+					figures.heading(fmt.Sprintf("%d Mandates, individuals in each: %d, service latency %d ms",
+						mandates, individuals, latency))
+					f := newFixture(b, time.Duration(latency)*time.Millisecond)
+					compareCreates(f, mandates, individuals, workers, loopFirst)
 					loopFirst = !loopFirst
 				})
 			}
@@ -30,77 +32,81 @@ func BenchmarkManifestToReady(b *testing.B) {
 	}
 }
 
-// run is what one worker took for all its Mandates.
+// run is the result of one worker for all its Mandates.
 type run struct {
 	took time.Duration
 	cost cost
 	cpu  float64
-	// apiServer is the processor time of the API server meanwhile.
+	// apiServer is the CPU time of the API server meanwhile.
 	apiServer float64
 }
 
-func compareCreates(p *plant, mandates, individuals, workers int, loopFirst bool) {
-	p.Helper()
-	// Each goes first every second time: whoever is second meets an API server with more in it.
+func compareCreates(f *fixture, mandates, individuals, workers int, loopFirst bool) {
+	f.Helper()
+	// They alternate, because the second one uses an API server with more objects.
 	var operator, loop run
 	if loopFirst {
-		loop, operator = p.runLoop(mandates, individuals, workers), p.runOperator(mandates, individuals, workers)
+		loop, operator = f.runLoop(mandates, individuals, workers), f.runOperator(mandates, individuals, workers)
 	} else {
-		operator, loop = p.runOperator(mandates, individuals, workers), p.runLoop(mandates, individuals, workers)
+		operator, loop = f.runOperator(mandates, individuals, workers), f.runLoop(mandates, individuals, workers)
 	}
 	n := float64(mandates)
 	rate := func(r run) float64 { return n / r.took.Seconds() }
 	each := func(total int) float64 { return float64(total) / n }
-	calls := func(c cost) string { return fmt.Sprintf("%.2f POST, %.2f GET", each(c.posts), each(c.gets)) }
-	figures.add("manifest to Ready, a second", fmt.Sprintf("%.0f", rate(operator)), fmt.Sprintf("%.0f", rate(loop)), ratio(rate(operator), rate(loop)))
-	figures.add("API writes each", fmt.Sprintf("%.2f", each(operator.cost.writes)), fmt.Sprintf("%.2f", each(loop.cost.writes)), atMost(each(operator.cost.writes), 3, "%.2f"))
-	figures.add("API reads each", fmt.Sprintf("%.2f", each(operator.cost.reads)), fmt.Sprintf("%.2f", each(loop.cost.reads)), goal{})
+	requests := func(c cost) string { return fmt.Sprintf("%.2f POST, %.2f GET", each(c.posts), each(c.gets)) }
+	decimal := func(value float64) string { return fmt.Sprintf("%.2f", value) }
+	figures.add("manifest to Ready, a second", fmt.Sprintf("%.0f", rate(operator)), fmt.Sprintf("%.0f", rate(loop)),
+		ratio(rate(operator), rate(loop)))
+	writes := each(operator.cost.writes)
+	figures.add("API writes each", decimal(writes), decimal(each(loop.cost.writes)), atMost(writes, 3, "%.2f"))
+	figures.add("API reads each", decimal(each(operator.cost.reads)), decimal(each(loop.cost.reads)), comparison{})
 	service := atMost(each(operator.cost.posts+operator.cost.gets), 2, "%.2f")
 	service.target = "1 POST, 1 GET"
-	figures.add("service calls each", calls(operator.cost), calls(loop.cost), service)
-	perThousand := func(seconds float64) string { return fmt.Sprintf("%.2f", 1000*seconds/n) }
-	figures.add("CPU seconds per 1,000", perThousand(operator.cpu), perThousand(loop.cpu), goal{})
-	figures.add("the API server's meanwhile", perThousand(operator.apiServer), perThousand(loop.apiServer), goal{})
-	p.ReportMetric(rate(operator), "mandates/s")
-	p.ReportMetric(rate(loop), "loop-mandates/s")
-	p.ReportMetric(rate(operator)/rate(loop), "ratio")
-	p.ReportMetric(0, "ns/op") // it would be the time of setting up
+	figures.add("service calls each", requests(operator.cost), requests(loop.cost), service)
+	perThousand := func(seconds float64) string { return decimal(1000 * seconds / n) }
+	figures.add("CPU seconds per 1,000", perThousand(operator.cpu), perThousand(loop.cpu), comparison{})
+	figures.add("the API server's meanwhile", perThousand(operator.apiServer), perThousand(loop.apiServer), comparison{})
+	f.ReportMetric(rate(operator), "mandates/s")
+	f.ReportMetric(rate(loop), "loop-mandates/s")
+	f.ReportMetric(rate(operator)/rate(loop), "ratio")
+	f.ReportMetric(0, "ns/op") // it would include the setup
 }
 
-// runOperator has the manifests applied while the operator is paused, connected to the service: what counts is its way to
-// Ready, and not how fast manifests can be applied.
-func (p *plant) runOperator(mandates, individuals, workers int) run {
-	p.Helper()
-	namespace := p.Namespace(p.B)
-	p.connect(namespace, unlimited, hourly)
-	operator := p.startOperator(namespace, workers)
+// runOperator applies the manifests while the connected operator is paused, so that the time to apply them does not
+// count.
+func (f *fixture) runOperator(mandates, individuals, workers int) run {
+	f.Helper()
+	namespace := f.Namespace(f.B)
+	f.connect(namespace, unlimited, hourly)
+	operator := f.startOperator(namespace, workers)
 	operator.connected(namespace)
 	operator.pause()
-	p.create(namespace, "bench", mandates, individuals)
-	wait := p.awaitReady(namespace, mandates)
-	return p.measure(operator, wait, operator.resume)
+	f.create(namespace, "bench", mandates, individuals)
+	wait := f.awaitReady(namespace, mandates)
+	return f.measure(operator, wait, operator.resume)
 }
 
-func (p *plant) runLoop(mandates, individuals, workers int) run {
-	p.Helper()
-	namespace := p.Namespace(p.B)
-	p.create(namespace, "bench", mandates, individuals)
-	loop := p.startLoop(namespace, workers)
-	wait := p.awaitReady(namespace, mandates)
-	return p.measure(loop, wait, func() { loop.request(http.MethodPost, "http://"+loop.metrics+"/begin") })
+func (f *fixture) runLoop(mandates, individuals, workers int) run {
+	f.Helper()
+	namespace := f.Namespace(f.B)
+	f.create(namespace, "bench", mandates, individuals)
+	loop := f.startLoop(namespace, workers)
+	wait := f.awaitReady(namespace, mandates)
+	return f.measure(loop, wait, func() { loop.request(http.MethodPost, "http://"+loop.metrics+"/start") })
 }
 
-// measure takes the figures of a worker from when it begins until all its Mandates are Ready, and ends it.
-func (p *plant) measure(w worker, wait, begin func()) run {
-	p.Helper()
-	before, apiServer, started := p.cost(), p.apiServerCPU(), time.Now()
-	begin()
+// measure measures a worker from its start until all its Mandates are Ready, and ends it.
+func (f *fixture) measure(w worker, wait, start func()) run {
+	f.Helper()
+	before, apiServer := f.cost(), f.apiServerCPU()
+	started := time.Now()
+	start()
 	cpu := w.cpu()
 	profiled := w.profile(5)
 	wait()
-	r := run{took: time.Since(started), cpu: w.cpu() - cpu, apiServer: p.apiServerCPU() - apiServer}
-	r.cost = p.cost().minus(before)
+	r := run{took: time.Since(started), cpu: w.cpu() - cpu, apiServer: f.apiServerCPU() - apiServer}
+	r.cost = f.cost().minus(before)
 	profiled()
-	p.check(w.Stop())
+	f.check(w.Stop())
 	return r
 }

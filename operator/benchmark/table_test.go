@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// figures collects what the benchmarks find, for the one table at the end.
+// figures collects the results of the benchmarks for one table at the end.
 var figures table
 
 type table struct {
@@ -21,16 +21,19 @@ type table struct {
 
 var heads = []string{"", "operator", "bare loop", "target", ""}
 
-// add adds a row. A loop or a target that does not apply is empty.
-func (t *table) add(what, operator, loop string, goal goal) {
+// add adds a row. loop and target are empty if they do not apply.
+func (t *table) add(what, operator, loop string, c comparison) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.rows = append(t.rows, []string{what, operator, loop, goal.target, goal.verdict})
+	t.rows = append(t.rows, []string{what, operator, loop, c.target, c.result})
 }
 
-func (t *table) heading(text string) { t.add("**"+text+"**", "", "", goal{}) }
+// addFigure adds a row of the operator without a target.
+func (t *table) addFigure(what, operator string) { t.add(what, operator, "", comparison{}) }
 
-// print writes the table in Markdown, with columns that also line up in a terminal.
+func (t *table) heading(text string) { t.add("**"+text+"**", "", "", comparison{}) }
+
+// print writes the table in Markdown, with aligned columns.
 func (t *table) print(w io.Writer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -43,68 +46,72 @@ func (t *table) print(w io.Writer) {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
-	line := func(cells []string, fill string) {
+	printRow := func(cells []string, fill string) {
 		for i, cell := range cells {
 			fmt.Fprintf(w, "| %s%s ", cell, strings.Repeat(fill, widths[i]-utf8.RuneCountInString(cell)))
 		}
 		fmt.Fprintln(w, "|")
 	}
 	fmt.Fprintln(w)
-	line(heads, " ")
-	line(make([]string, len(heads)), "-")
+	printRow(heads, " ")
+	printRow(make([]string, len(heads)), "-")
 	for _, row := range t.rows {
-		line(row, " ")
+		printRow(row, " ")
 	}
 }
 
-// goal is a target, and whether it was met.
-type goal struct{ target, verdict string }
+// comparison is a target, and whether a figure meets it.
+type comparison struct{ target, result string }
 
 // atLeast and atMost compare a figure with its target; format prints both.
-func atLeast(value, target float64, format string) goal {
+func atLeast(value, target float64, format string) comparison {
 	return compare(value >= target, target-value, "≥ "+fmt.Sprintf(format, target), format)
 }
 
-func atMost(value, target float64, format string) goal {
+func atMost(value, target float64, format string) comparison {
 	return compare(value <= target, value-target, "≤ "+fmt.Sprintf(format, target), format)
 }
 
-func compare(met bool, by float64, target, format string) goal {
+func compare(met bool, by float64, target, format string) comparison {
 	if met {
-		return goal{target, "met"}
+		return comparison{target, "met"}
 	}
-	return goal{target, "missed by " + fmt.Sprintf(format, by)}
+	return comparison{target, "missed by " + fmt.Sprintf(format, by)}
 }
 
-// ratio is the operator's figure over the loop's, with the target that it has.
-func ratio(operator, loop float64) goal {
-	g := atLeast(operator/loop, 0.8, "%.2f")
-	g.target = fmt.Sprintf("ratio %s: %.2f", g.target, operator/loop)
-	return g
+// ratio compares the operator's figure divided by the loop's with its target.
+func ratio(operator, loop float64) comparison {
+	c := atLeast(operator/loop, 0.8, "%.2f")
+	c.target = fmt.Sprintf("ratio %s: %.2f", c.target, operator/loop)
+	return c
 }
 
 func TestTable(t *testing.T) {
-	cases := map[string]struct{ got, want goal }{
-		"above a least":     {atLeast(1, 0.8, "%.1f"), goal{"≥ 0.8", "met"}},
-		"at a least":        {atLeast(0.8, 0.8, "%.1f"), goal{"≥ 0.8", "met"}},
-		"below a least":     {atLeast(0.5, 0.8, "%.1f"), goal{"≥ 0.8", "missed by 0.3"}},
-		"below a most":      {atMost(44, 45, "%.0f MiB"), goal{"≤ 45 MiB", "met"}},
-		"above a most":      {atMost(47, 45, "%.0f MiB"), goal{"≤ 45 MiB", "missed by 2 MiB"}},
-		"a ratio":           {ratio(90, 100), goal{"ratio ≥ 0.80: 0.90", "met"}},
-		"a ratio too small": {ratio(60, 100), goal{"ratio ≥ 0.80: 0.60", "missed by 0.20"}},
+	cases := map[string]struct{ got, want comparison }{
+		"above a least":     {atLeast(1, 0.8, "%.1f"), comparison{"≥ 0.8", "met"}},
+		"at a least":        {atLeast(0.8, 0.8, "%.1f"), comparison{"≥ 0.8", "met"}},
+		"below a least":     {atLeast(0.5, 0.8, "%.1f"), comparison{"≥ 0.8", "missed by 0.3"}},
+		"below a most":      {atMost(44, 45, "%.0f MiB"), comparison{"≤ 45 MiB", "met"}},
+		"above a most":      {atMost(47, 45, "%.0f MiB"), comparison{"≤ 45 MiB", "missed by 2 MiB"}},
+		"a ratio":           {ratio(90, 100), comparison{"ratio ≥ 0.80: 0.90", "met"}},
+		"a ratio too small": {ratio(60, 100), comparison{"ratio ≥ 0.80: 0.60", "missed by 0.20"}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, c.got, cmp.AllowUnexported(goal{})); diff != "" {
+			if diff := cmp.Diff(c.want, c.got, cmp.AllowUnexported(comparison{})); diff != "" {
 				t.Error(diff)
 			}
 		})
 	}
 	var text strings.Builder
 	some := table{}
-	some.add("rate", "9", "10", goal{"≥ 8", "met"})
+	some.add("rate", "9", "10", comparison{"≥ 8", "met"})
 	some.print(&text)
-	want := "\n|      | operator | bare loop | target |     |\n| ---- | -------- | --------- | ------ | --- |\n| rate | 9        | 10        | ≥ 8    | met |\n"
+	want := `
+|      | operator | bare loop | target |     |
+| ---- | -------- | --------- | ------ | --- |
+| rate | 9        | 10        | ≥ 8    | met |
+`
 	if diff := cmp.Diff(want, text.String()); diff != "" {
 		t.Error(diff)
 	}

@@ -13,34 +13,34 @@ import (
 	"time"
 )
 
-// squadSize is how many namespaces share an operator. A namespace costs little; what costs is to start an operator.
-const squadSize = 6
+// batchSize is how many namespaces share an operator. A namespace is cheap, the start of an operator is not.
+const batchSize = 6
 
-// usualTime is for single faults only, where no time is set.
-const usualTime = 150 * time.Second
+// defaultDuration limits a run without CHAOS_TIME, which has single faults only.
+const defaultDuration = 150 * time.Second
 
 // settings come from the environment, where the Makefile puts them.
 type settings struct {
-	time   time.Duration // for all; lives that have begun are brought to their end
-	seed   uint64
-	beyond bool   // go on with several faults a life when all single ones are through
-	plan   string // this one, and nothing else
-	squad  int    // this one of the random ones, and nothing else; -1: all
+	time       time.Duration // no scenario starts after it
+	seed       uint64
+	multiFault bool   // continue with several faults for each Mandate
+	plan       string // run this plan only
+	batch      int    // run this random batch only; -1 for all
 }
 
 func readSettings(t *testing.T) settings {
 	t.Helper()
-	s := settings{time: usualTime, seed: 1, squad: -1, plan: os.Getenv("CHAOS_PLAN")}
+	s := settings{time: defaultDuration, seed: 1, batch: -1, plan: os.Getenv("CHAOS_PLAN")}
 	var errs [3]error
 	if text := os.Getenv("CHAOS_TIME"); text != "" {
-		s.beyond, s.seed = true, rand.Uint64N(1_000_000)
+		s.multiFault, s.seed = true, rand.Uint64N(1_000_000)
 		s.time, errs[0] = time.ParseDuration(text)
 	}
 	if text := os.Getenv("CHAOS_SEED"); text != "" {
 		s.seed, errs[1] = strconv.ParseUint(text, 10, 64)
 	}
-	if text := os.Getenv("CHAOS_SQUAD"); text != "" {
-		s.squad, errs[2] = strconv.Atoi(text)
+	if text := os.Getenv("CHAOS_BATCH"); text != "" {
+		s.batch, errs[2] = strconv.Atoi(text)
 	}
 	for _, err := range errs {
 		if err != nil {
@@ -50,7 +50,7 @@ func readSettings(t *testing.T) settings {
 	return s
 }
 
-// campaign runs plans and counts.
+// campaign runs plans and counts their results.
 type campaign struct {
 	*testing.T
 	settings settings
@@ -60,54 +60,54 @@ type campaign struct {
 	count counts
 }
 
-// counts of lives are of the lives of single Mandates, with their orders, unless they say otherwise.
+// counts are the results so far. A run is one Mandate with its actions, unless a comment says otherwise.
 type counts struct {
-	single, several int // lives in which one fault found its effect, or more
-	everybody       int // namespaces with faults that all four Mandates meet
-	faults          int // that found their effect
-	missed          int // plans that found none, because it did not come to that
-	kills           int // of operators
-	hits            int // lives that went on when their operator was killed
-	duplicates      int
-	lost            int
-	wrong           int // namespaces in which something was not as it ought to be
+	single, multiple int // runs with one injected fault, and with more
+	everyMandate     int // namespaces with a fault that affects all four Mandates
+	faults           int // injected
+	missed           int // plans whose effect did not occur
+	kills            int // of operators
+	interruptions    int // unfinished runs whose operator was killed
+	duplicates       int // e-mails
+	lost             int // applications
+	failed           int // namespaces that violate an invariant
 }
 
-func (n *counts) runs() int { return n.single + n.several + n.everybody }
+func (n *counts) runs() int { return n.single + n.multiple + n.everyMandate }
 
-// squad is what one operator is to go through.
-type squad struct {
+// batch is the plans that one operator runs through.
+type batch struct {
 	namespaces [][]plan
-	again      string // how to repeat it
+	reproduce  string // the command
 }
 
-// run takes squads until there are none or the time is up, and tells how many plans they had.
-func (c *campaign) run(squads func(i int) (squad, bool)) (plans int) {
+// run runs batches until there are none left or the time is up, and returns the number of their plans.
+func (c *campaign) run(batches func(i int) (batch, bool)) (plans int) {
 	var (
 		running sync.WaitGroup
 		mu      sync.Mutex
-		taken   int
+		started int
 	)
-	next := func() (squad, bool) {
+	next := func() (batch, bool) {
 		mu.Lock()
 		defer mu.Unlock()
 		if time.Now().After(c.deadline) || c.Failed() {
-			return squad{}, false
+			return batch{}, false
 		}
-		s, ok := squads(taken)
-		taken++
-		for _, p := range s.namespaces {
+		b, ok := batches(started)
+		started++
+		for _, p := range b.namespaces {
 			plans += len(p)
 		}
-		return s, ok
+		return b, ok
 	}
 	done := make(chan struct{})
 	defer close(done)
-	go c.tell(done)
+	go c.logProgress(done)
 	for range 4 * runtime.NumCPU() {
 		running.Go(func() {
-			for s, ok := next(); ok; s, ok = next() {
-				c.goThrough(s)
+			for b, ok := next(); ok; b, ok = next() {
+				c.runBatch(b)
 			}
 		})
 	}
@@ -115,8 +115,8 @@ func (c *campaign) run(squads func(i int) (squad, bool)) (plans int) {
 	return plans
 }
 
-// tell says now and then how far it is.
-func (c *campaign) tell(done <-chan struct{}) {
+// logProgress logs the counts every minute.
+func (c *campaign) logProgress(done <-chan struct{}) {
 	ticker := time.NewTicker(time.Minute)
 	defer ticker.Stop()
 	for {
@@ -125,133 +125,150 @@ func (c *campaign) tell(done <-chan struct{}) {
 			return
 		case <-ticker.C:
 			c.mu.Lock()
-			c.Logf("%d runs so far, %d kills, %d wrong", c.count.runs(), c.count.kills, c.count.wrong)
+			c.Logf("%d runs so far, %d kills, %d failed", c.count.runs(), c.count.kills, c.count.failed)
 			c.mu.Unlock()
 		}
 	}
 }
 
-func (c *campaign) goThrough(s squad) {
-	crew, err := muster(c.Context(), s.namespaces)
+func (c *campaign) runBatch(b batch) {
+	fleet, err := newFleet(c.Context(), b.namespaces)
 	if err != nil {
 		c.Errorf("%v", err)
 		return
 	}
-	defer crew.disband()
-	if err := crew.live(); err != nil {
-		c.Errorf("%v\nTo repeat: %s", err, s.again)
+	defer fleet.close()
+	if err := fleet.run(); err != nil {
+		c.Errorf("%v\nTo reproduce: %s", err, b.reproduce)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.count.kills += crew.current()
-	c.count.hits += crew.hit() * len(mandates)
-	for _, l := range crew.lives {
-		c.take(l, s.again)
+	c.count.kills += fleet.current()
+	c.count.interruptions += fleet.interrupted() * len(mandates)
+	for _, s := range fleet.scenarios {
+		c.record(s, b.reproduce)
 	}
 }
 
-// take counts a life. The caller holds mu.
-func (c *campaign) take(l *life, again string) {
-	for _, p := range l.plans {
-		struck := l.struck(p)
-		c.count.faults += struck
+// record counts a scenario. The caller holds mu.
+func (c *campaign) record(s *scenario, reproduce string) {
+	for _, p := range s.plans {
+		injected := s.injected(p)
+		c.count.faults += injected
 		switch {
-		case struck == 0:
+		case injected == 0:
 			c.count.missed++
-		case p.lane() == everybody:
-			c.count.everybody++
-		case struck == 1:
+		case p.owner() == everyMandate:
+			c.count.everyMandate++
+		case injected == 1:
 			c.count.single++
 		default:
-			c.count.several++
+			c.count.multiple++
 		}
 	}
-	if len(l.problems) == 0 {
+	if len(s.problems) == 0 {
 		return
 	}
-	text := strings.Join(l.problems, "\n")
-	c.count.wrong++
+	text := strings.Join(s.problems, "\n")
+	c.count.failed++
 	c.count.duplicates += strings.Count(text, duplicateEmail)
 	c.count.lost += strings.Count(text, silentlyLost)
-	c.Errorf("%s\n\nThe plans for this namespace were, seed %d:\n%v\nIts operator had %d namespaces.\nTo repeat: %s\nWhat happened:\n%s",
-		text, c.settings.seed, l.plans, len(l.crew.lives), again, l.trace())
+	c.Errorf("%s\n\nPlans of this namespace, seed %d:\n%v\nNamespaces of its operator: %d\nTo reproduce: %s\nTrace:\n%s",
+		text, c.settings.seed, s.plans, len(s.fleet.scenarios), reproduce, s.trace())
 }
 
-// Every effect of the operator meets every fault, one a life; with CHAOS_TIME, lives with two and three faults follow.
+// Every effect of the operator meets every fault, one fault for each Mandate. With CHAOS_TIME, random plans of two and
+// three faults follow.
 func TestChaos(t *testing.T) {
 	t.Parallel()
-	calmEnds(t)
+	requireFaultFree(t)
 	c := &campaign{T: t, settings: readSettings(t)}
-	began := time.Now()
-	c.deadline = began.Add(c.settings.time)
+	started := time.Now()
+	c.deadline = started.Add(c.settings.time)
 	if c.settings.plan != "" {
-		p, err := parsePlan(c.settings.plan)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c.run(listed([]squad{alone(p)}))
-		if c.count.missed > 0 {
-			t.Errorf("it did not come to what %s strikes", p)
-		}
+		c.runPlan(c.settings.plan)
 		return
 	}
-	all, share := singles(), 0
-	if c.settings.squad < 0 {
-		share = c.run(listed(c.squads(all)))
+	all, done := singleFaultPlans(), 0
+	if c.settings.batch < 0 {
+		done = c.run(fromList(c.singleFaultBatches(all)))
 	}
-	if c.settings.beyond {
-		c.run(c.drawn)
+	if c.settings.multiFault {
+		c.run(c.randomBatch)
 	}
-	n, took := c.count, time.Since(began)
-	t.Logf(`
-chaos: %d of %d single plans, seed %d
-chaos: %d perturbed runs in %s, %.0f a minute: %d lives of a Mandate with one fault, %d with two or three, and %d namespaces of four Mandates with faults for all
-chaos: %d faults struck; %d plans met nothing to strike
-chaos: %d kills of an operator, each in the middle of the lives of up to %d Mandates: %d lives hit
-chaos: duplicate e-mails %d, silently lost applications %d, namespaces that went wrong %d
-`, share, len(all), c.settings.seed, n.runs(), took.Round(time.Second), float64(n.runs())/took.Minutes(), n.single, n.several, n.everybody,
-		n.faults, n.missed, n.kills, len(mandates)*squadSize, n.hits, n.duplicates, n.lost, n.wrong)
+	t.Logf("\nchaos: %d of %d single-fault plans, seed %d\n%s",
+		done, len(all), c.settings.seed, c.summary(time.Since(started)))
 }
 
-func listed(squads []squad) func(int) (squad, bool) {
-	return func(i int) (squad, bool) {
-		if i >= len(squads) {
-			return squad{}, false
+// runPlan runs one plan, which has to inject its faults.
+func (c *campaign) runPlan(text string) {
+	c.Helper()
+	p, err := parsePlan(text)
+	if err != nil {
+		c.Fatal(err)
+	}
+	c.run(fromList([]batch{batchOf(p)}))
+	if c.count.missed > 0 {
+		c.Errorf("the effect of %s did not occur", p)
+	}
+}
+
+// summary is the counts, in lines for a person.
+func (c *campaign) summary(took time.Duration) string {
+	n := c.count
+	lines := []string{
+		fmt.Sprintf("%d runs in %s, %.0f a minute", n.runs(), took.Round(time.Second), float64(n.runs())/took.Minutes()),
+		fmt.Sprintf("%d Mandates with one fault, %d with two or three, %d namespaces with faults for all four Mandates",
+			n.single, n.multiple, n.everyMandate),
+		fmt.Sprintf("%d faults injected; %d plans whose effect did not occur", n.faults, n.missed),
+		fmt.Sprintf("%d kills of an operator with up to %d Mandates: %d Mandates interrupted",
+			n.kills, len(mandates)*batchSize, n.interruptions),
+		fmt.Sprintf("%d duplicate e-mails, %d silently lost applications, %d failed namespaces",
+			n.duplicates, n.lost, n.failed),
+	}
+	return "chaos: " + strings.Join(lines, "\nchaos: ") + "\n"
+}
+
+func fromList(batches []batch) func(int) (batch, bool) {
+	return func(i int) (batch, bool) {
+		if i >= len(batches) {
+			return batch{}, false
 		}
-		return squads[i], true
+		return batches[i], true
 	}
 }
 
-func alone(p plan) squad { return squad{[][]plan{{p}}, fmt.Sprintf("make chaos PLAN=%q", p)} }
+func batchOf(p plan) batch { return batch{[][]plan{{p}}, fmt.Sprintf("make chaos PLAN=%q", p)} }
 
-// squads shuffles single plans by the seed. One that kills gets an operator of its own; the others do not touch each other.
-func (c *campaign) squads(plans []plan) (squads []squad) {
+// singleFaultBatches shuffles plans of one fault by the seed. A plan that kills the operator has a batch of its own.
+// The others share operators, because they do not affect each other.
+func (c *campaign) singleFaultBatches(plans []plan) (batches []batch) {
 	random := rand.New(rand.NewPCG(c.settings.seed, 0))
 	random.Shuffle(len(plans), func(i, j int) { plans[i], plans[j] = plans[j], plans[i] })
 	for _, p := range plans {
 		if p.kills() {
-			squads = append(squads, alone(p))
+			batches = append(batches, batchOf(p))
 		}
 	}
-	for namespaces := range slices.Chunk(sideBySide(slices.DeleteFunc(plans, plan.kills)), squadSize) {
-		squads = append(squads, squad{namespaces, "make chaos PLAN='...', with one of the plans"})
+	for namespaces := range slices.Chunk(packNamespaces(slices.DeleteFunc(plans, plan.kills)), batchSize) {
+		batches = append(batches, batch{namespaces, "make chaos PLAN='...' with one of the plans"})
 	}
-	random.Shuffle(len(squads), func(i, j int) { squads[i], squads[j] = squads[j], squads[i] })
-	return squads
+	random.Shuffle(len(batches), func(i, j int) { batches[i], batches[j] = batches[j], batches[i] })
+	return batches
 }
 
-// drawn is the i-th squad of the seed: lives of several faults, whose kills hit all others of the squad.
-func (c *campaign) drawn(i int) (squad, bool) {
-	if only := c.settings.squad; only >= 0 {
+// randomBatch is the i-th batch of the seed. Its plans have several faults, and a kill interrupts the whole batch.
+func (c *campaign) randomBatch(i int) (batch, bool) {
+	if only := c.settings.batch; only >= 0 {
 		if i > 0 {
-			return squad{}, false
+			return batch{}, false
 		}
 		i = only
 	}
 	random := rand.New(rand.NewPCG(c.settings.seed, uint64(i)+1))
-	s := squad{again: fmt.Sprintf("make chaos SEED=%d SQUAD=%d", c.settings.seed, i)}
-	for range squadSize {
-		s.namespaces = append(s.namespaces, drawn(random))
+	b := batch{reproduce: fmt.Sprintf("make chaos SEED=%d BATCH=%d", c.settings.seed, i)}
+	for range batchSize {
+		b.namespaces = append(b.namespaces, drawPlans(random))
 	}
-	return s, true
+	return b, true
 }

@@ -12,23 +12,23 @@ import (
 	"github.com/mandate-io/idv/internal/testenv/faultproxy"
 )
 
-// An effect is something that the operator does to the world outside. Its name is the same in every life, whatever goes on
-// beside it: what is done, whom it is about, and the how manieth of these it is. A number alone would not be.
+// effect is a request of the operator that changes or reads something outside it. Its name is the same in every run of
+// the scenario, whatever runs concurrently. A sequence number alone would not be.
 type effect struct {
 	what  string // method and kind, as in "PATCH mandates/status", or the service's path
-	about string // the Mandate or order, "" for none
-	nth   int
+	about string // the Mandate or action, "" for none
+	nth   int    // of the same kind, from 1
 }
 
 func (e effect) String() string {
 	return strings.Join(strings.Fields(fmt.Sprintf("%s %s #%d", e.what, e.about, e.nth)), " ")
 }
 
-// everybody is the lane of what all Mandates of a life depend on.
-const everybody = ""
+// everyMandate is the owner of effects that all Mandates of a scenario depend on.
+const everyMandate = ""
 
-// lane is the Mandate whose life an effect belongs to.
-func (e effect) lane() string {
+// owner is the Mandate that an effect belongs to.
+func (e effect) owner() string {
 	switch {
 	case slices.Contains(mandates, e.about):
 		return e.about
@@ -37,13 +37,13 @@ func (e effect) lane() string {
 	case e.about == report, e.what == "POST secrets":
 		return decided
 	}
-	return everybody
+	return everyMandate
 }
 
-// names tells what requests are about. The service's ids are learnt from its answers.
+// names maps requests to effects. It learns the service's ids from its answers.
 type names struct {
-	records map[string]string // of ApplicationRecords, to the Mandate's
-	ids     map[string]string // the service's, by kind and number
+	records map[string]string // from ApplicationRecord to Mandate
+	ids     map[string]string // from the service's kind and id to Mandate
 }
 
 var (
@@ -51,24 +51,24 @@ var (
 	servicePath = regexp.MustCompile(`^/api/v1/(?:ext/)?([a-z]+)(?:/(\d+))?(/.*)?$`)
 )
 
-// ofAPI names a request to the API server; false for what is none of our effects: reads, and the leader's lease.
-func (n *names) ofAPI(r faultproxy.Request) (what, about string, ok bool) {
+// apiEffect names a request to the API server. ok is false for a read, and for the leader's lease.
+func (n *names) apiEffect(r faultproxy.Request) (what, about string, ok bool) {
 	match := apiPath.FindStringSubmatch(r.Path)
 	if r.Method == http.MethodGet || match == nil || match[1] == "leases" {
 		return "", "", false
 	}
 	resource, name := match[1], match[2]
 	if resource == "events" {
-		name = "" // they are told by nobody in particular, in any order
+		name = "" // random, and in any order
 	}
 	if resource == "applicationrecords" {
-		name = n.records[orName(name, r.Body)]
+		name = n.records[objectName(name, r.Body)]
 	}
 	return r.Method + " " + resource + match[3], name, true
 }
 
-// ofService names a call to the service.
-func (n *names) ofService(r faultproxy.Request) (what, about string) {
+// serviceEffect names a request to the service.
+func (n *names) serviceEffect(r faultproxy.Request) (what, about string) {
 	match := servicePath.FindStringSubmatch(r.Path)
 	if match == nil {
 		return "service: " + r.Method + " something else", ""
@@ -80,8 +80,8 @@ func (n *names) ofService(r faultproxy.Request) (what, about string) {
 	return "service: " + r.Method + " " + kind + "/ID" + match[3], n.ids[kind+id]
 }
 
-// learn takes the ids out of the answer to a create.
-func (n *names) learn(about string, answer []byte) {
+// learnIDs reads the ids in an application, as a create or a poll returns it.
+func (n *names) learnIDs(about string, answer []byte) {
 	var application struct {
 		ID          int64
 		Individuals []struct {
@@ -101,8 +101,8 @@ func (n *names) learn(about string, answer []byte) {
 	}
 }
 
-// orName is the name that a path has, or else the body of a create.
-func orName(name string, body []byte) string {
+// objectName is the name in a path or, of a create, in the body.
+func objectName(name string, body []byte) string {
 	var object struct{ Metadata struct{ Name string } }
 	if name == "" && json.Unmarshal(body, &object) == nil {
 		return object.Metadata.Name
@@ -110,9 +110,9 @@ func orName(name string, body []byte) string {
 	return name
 }
 
-// reference is the Mandate's name, of the default reference in a create.
+// reference is the Mandate's name, which ends the default reference of a create.
 func reference(body []byte) string {
 	var application struct{ Reference string }
-	_ = json.Unmarshal(body, &application) // a login is none
+	_ = json.Unmarshal(body, &application) // a login is not JSON
 	return application.Reference[strings.LastIndex(application.Reference, ".")+1:]
 }

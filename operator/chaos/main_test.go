@@ -3,6 +3,9 @@ package chaos_test
 import (
 	"context"
 	"errors"
+	"flag"
+	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -24,56 +27,61 @@ import (
 )
 
 const (
-	// settleDelay of the operators here. It has to be longer than the sandbox takes for any request. An attempt that gets to
-	// its request later than half of it is given up: on a machine that is busy, that must not be the rule.
+	// settleDelay is longer than the sandbox takes for any request. The operator gives up an attempt whose request starts
+	// later than half of it. On a busy machine, that has to stay the exception.
 	settleDelay = 6 * time.Second
-	// patience is how long a life may take to get from one stage to the next.
-	patience = 2 * time.Minute
+	// timeout limits the wait for one step of a scenario.
+	timeout = 2 * time.Minute
 )
 
 var (
 	env *testenv.Environment
-	// world is what all tests here share.
-	world *shared
+	// cluster is shared by all tests.
+	cluster *clusterAccess
 )
 
 func TestMain(m *testing.M) {
-	log.SetLogger(logr.Discard()) // of the clients here; the operators log into files
+	flag.Parse()
+	if testing.Short() {
+		fmt.Fprintln(os.Stdout, "-short: all tests here start operators")
+		return
+	}
+	log.SetLogger(logr.Discard()) // of the tests' clients; the operators log to files
 	testenv.Main(suite{m}, &env)
 }
 
 type suite struct{ *testing.M }
 
 func (s suite) Run() int {
-	ctx, end := context.WithCancel(context.Background())
-	defer end()
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
 	var err error
-	if world, err = share(ctx); err != nil {
+	if cluster, err = newClusterAccess(ctx); err != nil {
 		panic(err)
 	}
 	return s.M.Run()
 }
 
-// shared looks at the API server past all proxies, as an administrator. What is watched is read from a cache: a hundred
-// lives that poll would be most of the API server's work.
-type shared struct {
+// clusterAccess is an administrator's access to the API server, past all proxies. The tests wait by reading from a
+// cache: without it, a hundred scenarios would overload the API server.
+type clusterAccess struct {
 	client.Client
 	watched cache.Cache
 	binary  string
-	// operator connects to the API server with the operator's rights.
+	// operator connects to the API server with the operator's permissions.
 	operator     *rest.Config
 	kubeconfig   string // of the operator, past all proxies
 	metricsPorts ports
 }
 
-func share(ctx context.Context) (*shared, error) {
+func newClusterAccess(ctx context.Context) (*clusterAccess, error) {
 	scheme := operator.Scheme()
 	if err := errors.Join(eventsv1.AddToScheme(scheme), rbacv1.AddToScheme(scheme)); err != nil {
 		return nil, err
 	}
 	config := rest.CopyConfig(env.Config)
 	config.QPS = -1
-	s := &shared{kubeconfig: filepath.Join(env.Dir, "operator.kubeconfig")}
+	s := &clusterAccess{kubeconfig: filepath.Join(env.Dir, "operator.kubeconfig")}
 	var errs [4]error
 	s.Client, errs[0] = client.New(config, client.Options{Scheme: scheme})
 	s.watched, errs[1] = cache.New(config, cache.Options{Scheme: scheme, ReaderFailOnMissingInformer: true})
@@ -83,7 +91,11 @@ func share(ctx context.Context) (*shared, error) {
 		return nil, err
 	}
 	go func() { _ = s.watched.Start(ctx) }()
-	for _, kind := range []client.Object{&v1alpha1.IdentityService{}, &v1alpha1.Mandate{}, &v1alpha1.MandateAction{}, &v1alpha1.ApplicationRecord{}, &eventsv1.Event{}} {
+	kinds := []client.Object{
+		&v1alpha1.IdentityService{}, &v1alpha1.Mandate{}, &v1alpha1.MandateAction{}, &v1alpha1.ApplicationRecord{},
+		&eventsv1.Event{},
+	}
+	for _, kind := range kinds {
 		if _, err := s.watched.GetInformer(ctx, kind); err != nil {
 			return nil, err
 		}
@@ -98,8 +110,8 @@ func asOperator(ctx context.Context, kubeconfig string) (*rest.Config, error) {
 	return clientcmd.BuildConfigFromFlags("", kubeconfig)
 }
 
-func (s *shared) namespace(ctx context.Context) (string, error) {
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "life-"}}
+func (s *clusterAccess) namespace(ctx context.Context) (string, error) {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "scenario-"}}
 	err := s.Create(ctx, namespace)
 	return namespace.Name, err
 }

@@ -16,96 +16,96 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox/control"
-	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // Effects that the oracle knows by name.
 const (
-	create = "service: POST applications"
-	poll   = "service: GET applications/ID"
-	send   = "service: POST individuals/ID/invites/resend"
-	start  = "PATCH mandateactions/status"
+	create       = "service: POST applications"
+	poll         = "service: GET applications/ID"
+	resendInvite = "service: POST individuals/ID/invites/resend"
+	startAction  = "PATCH mandateactions/status"
 )
 
-// What must never be, as failures spell it.
+// The worst violations, which a campaign counts.
 const (
 	duplicateEmail = "DUPLICATE E-MAIL"
 	silentlyLost   = "SILENTLY LOST"
 )
 
-// scene is what can be seen of a life at one moment, but for what the API server shows.
-type scene struct {
+// snapshot is the state of the service at one moment.
+type snapshot struct {
 	applications map[string]control.Application // by Mandate
 	emails       map[string]map[string]int      // by Mandate, by kind and individual
 }
 
-func (l *life) look(ctx context.Context) (scene, error) {
-	s := scene{map[string]control.Application{}, map[string]map[string]int{}}
-	applications, err := l.sandbox.Applications(ctx)
+func (s *scenario) observe(ctx context.Context) (snapshot, error) {
+	seen := snapshot{map[string]control.Application{}, map[string]map[string]int{}}
+	applications, err := s.sandbox.Applications(ctx)
 	if err != nil {
-		return s, err
+		return seen, err
 	}
 	for i := range applications {
-		s.applications[strings.TrimPrefix(applications[i].Reference, l.namespace+".")] = applications[i]
+		seen.applications[strings.TrimPrefix(applications[i].Reference, s.namespace+".")] = applications[i]
 	}
-	emails, err := l.sandbox.Outbox(ctx)
+	emails, err := s.sandbox.Outbox(ctx)
 	for i := range emails {
-		mandate := strings.TrimPrefix(emails[i].Reference, l.namespace+".")
-		if s.emails[mandate] == nil {
-			s.emails[mandate] = map[string]int{}
+		mandate := strings.TrimPrefix(emails[i].Reference, s.namespace+".")
+		if seen.emails[mandate] == nil {
+			seen.emails[mandate] = map[string]int{}
 		}
-		s.emails[mandate][string(emails[i].Kind)+" to "+strings.TrimPrefix(emails[i].IndividualReference, l.namespace+".")]++
+		individual := strings.TrimPrefix(emails[i].IndividualReference, s.namespace+".")
+		seen.emails[mandate][string(emails[i].Kind)+" to "+individual]++
 	}
-	return s, err
+	return seen, err
 }
 
-// differences tells in what the life is not as it ought to be now, "" if in nothing.
-func (l *life) differences(ctx context.Context) string {
-	s, err := l.look(ctx)
+// differences describes how the state of the scenario differs from the expected one, "" if it does not.
+func (s *scenario) differences(ctx context.Context) string {
+	seen, err := s.observe(ctx)
 	if err != nil {
 		return err.Error()
 	}
 	var lines []string
-	for _, missing := range []string{l.connected(ctx), l.kept(ctx)} {
+	for _, missing := range []string{s.notConnected(ctx), s.serviceNotKept(ctx)} {
 		if missing != "" {
 			lines = append(lines, missing)
 		}
 	}
 	for _, mandate := range mandates {
-		want := ends[mandate]
-		if l.unknown(mandate) {
-			want = l.unknownEnd(mandate, &s)
+		want := expected[mandate]
+		if s.idUnknown(mandate) {
+			want = s.unknownSummary(mandate, &seen)
 		}
-		if got := l.mandateEnd(ctx, mandate, &s); got != want {
-			lines = append(lines, fmt.Sprintf("%s is\n  %s\nand should be\n  %s", mandate, got, want))
+		if got := s.mandateSummary(ctx, mandate, &seen); got != want {
+			lines = append(lines, fmt.Sprintf("%s is\n  %s\nwant\n  %s", mandate, got, want))
 		}
 	}
-	for order, mandate := range map[string]string{resend: plain, report: decided} {
-		want := []string{ends[order]}
+	for action, mandate := range map[string]string{resend: plain, report: decided} {
+		want := []string{expected[action]}
 		switch {
-		case l.unknown(mandate):
+		case s.idUnknown(mandate):
 			want = []string{"Reconciling=True/MandateStalled"}
-		case order == resend && l.sendMayBeLost():
+		case action == resend && s.resendMayBeLost():
 			want = append(want, "Failed=True/OutcomeUnknown Stalled=True/OutcomeUnknown")
 		}
-		if got := l.orderEnd(ctx, order); !slices.Contains(want, got) {
-			lines = append(lines, fmt.Sprintf("%s is\n  %s\nand should be one of\n  %q", order, got, want))
+		if got := s.actionSummary(ctx, action); !slices.Contains(want, got) {
+			lines = append(lines, fmt.Sprintf("%s is\n  %s\nwant one of\n  %q", action, got, want))
 		}
 	}
 	return strings.Join(lines, "\n")
 }
 
-// mandateEnd is all that counts of a Mandate, in one line: its status, its record, its application and its e-mails.
-func (l *life) mandateEnd(ctx context.Context, name string, s *scene) string {
+// mandateSummary is one line with the status, record, application and e-mails of a Mandate.
+func (s *scenario) mandateSummary(ctx context.Context, name string, seen *snapshot) string {
 	words := []string{"gone"}
-	m := l.mandate(name)
-	if err := world.watched.Get(ctx, client.ObjectKeyFromObject(m), m); err == nil {
-		words = l.statusWords(m)
+	m := s.mandate(name)
+	if err := cluster.watched.Get(ctx, client.ObjectKeyFromObject(m), m); err == nil {
+		words = s.statusWords(m)
 	} else if !apierrors.IsNotFound(err) {
 		return err.Error()
 	}
-	words = append(words, l.recordWords(ctx, name)...)
-	if a, ok := s.applications[name]; ok {
+	words = append(words, s.recordWords(ctx, name)...)
+	if a, ok := seen.applications[name]; ok {
 		words = append(words, fmt.Sprintf("| service: %s archived=%t", a.State, a.Archived))
 		for _, i := range a.Individuals {
 			words = append(words, i.State)
@@ -114,27 +114,30 @@ func (l *life) mandateEnd(ctx context.Context, name string, s *scene) string {
 			}
 		}
 	}
-	return strings.Join(append(words, emailWords(s.emails[name])), " ")
+	return strings.Join(append(words, emailWords(seen.emails[name])), " ")
 }
 
 func emailWords(emails map[string]int) string {
 	words := "| e-mails:"
 	for _, kind := range slices.Sorted(maps.Keys(emails)) {
-		if !strings.HasPrefix(kind, string(control.Resend)) { // those are an order's
+		if !strings.HasPrefix(kind, string(control.Resend)) { // an action sent those
 			words += fmt.Sprintf(" %s %d", kind, emails[kind])
 		}
 	}
 	return words
 }
 
-func (l *life) statusWords(m *v1alpha1.Mandate) []string {
+func (s *scenario) statusWords(m *v1alpha1.Mandate) []string {
 	status := &m.Status
-	words := []string{conditionsText(status.Conditions), string(status.Outcome), status.State, status.Progress, fmt.Sprintf("archived=%t %v", status.Archived, m.Finalizers)}
+	words := []string{
+		conditionsText(status.Conditions), string(status.Outcome), status.State, status.Progress,
+		fmt.Sprintf("archived=%t %v", status.Archived, m.Finalizers),
+	}
 	if status.ObservedGeneration != m.Generation {
-		words = append(words, "behind")
+		words = append(words, "outdated")
 	}
 	if status.ApplicationID != nil {
-		words = append(words, "has the application of "+l.whose(*status.ApplicationID))
+		words = append(words, "has the application of "+s.applicationOwner(*status.ApplicationID))
 	}
 	for i := range status.Individuals {
 		individual := &status.Individuals[i]
@@ -146,8 +149,8 @@ func (l *life) statusWords(m *v1alpha1.Mandate) []string {
 	return words
 }
 
-func (l *life) recordWords(ctx context.Context, mandate string) []string {
-	record := l.record(ctx, mandate)
+func (s *scenario) recordWords(ctx context.Context, mandate string) []string {
+	record := s.record(ctx, mandate)
 	if record == nil {
 		return []string{"| no record"}
 	}
@@ -156,33 +159,33 @@ func (l *life) recordWords(ctx context.Context, mandate string) []string {
 		words = append(words, fmt.Sprintf("sent=%t %s", a.Sent, a.Verdict))
 	}
 	if id := record.Spec.ApplicationID; id != nil {
-		words = append(words, "has the application of "+l.whose(*id))
+		words = append(words, "has the application of "+s.applicationOwner(*id))
 	}
 	return words
 }
 
-// whose application an id is, as the service's answers told.
-func (l *life) whose(id int64) string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.names.ids["applications"+strconv.FormatInt(id, 10)]
+// applicationOwner is the Mandate whose create the service answered with an id.
+func (s *scenario) applicationOwner(id int64) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.names.ids["applications"+strconv.FormatInt(id, 10)]
 }
 
-func (l *life) record(ctx context.Context, mandate string) *v1alpha1.ApplicationRecord {
+func (s *scenario) record(ctx context.Context, mandate string) *v1alpha1.ApplicationRecord {
 	record := &v1alpha1.ApplicationRecord{}
-	name := ledger.Name(ledger.NormalURL(l.service.URL), l.reference(mandate))
-	if world.watched.Get(ctx, client.ObjectKey{Namespace: l.namespace, Name: name}, record) != nil {
+	key := client.ObjectKey{Namespace: s.namespace, Name: s.recordName(mandate)}
+	if cluster.watched.Get(ctx, key, record) != nil {
 		return nil
 	}
 	return record
 }
 
-func (l *life) orderEnd(ctx context.Context, name string) string {
-	order := &v1alpha1.MandateAction{}
-	if err := world.watched.Get(ctx, client.ObjectKey{Namespace: l.namespace, Name: name}, order); err != nil {
+func (s *scenario) actionSummary(ctx context.Context, name string) string {
+	action := &v1alpha1.MandateAction{}
+	if err := cluster.watched.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: name}, action); err != nil {
 		return err.Error()
 	}
-	return conditionsText(order.Status.Conditions)
+	return conditionsText(action.Status.Conditions)
 }
 
 func conditionsText(conditions []metav1.Condition) string {
@@ -194,71 +197,71 @@ func conditionsText(conditions []metav1.Condition) string {
 	return strings.Join(words, " ")
 }
 
-// unknownEnd is the documented end of a Mandate whose application's id was lost: it says so, has no id, and a person must
-// act. The application, if there is one, is as it was made.
-func (l *life) unknownEnd(name string, s *scene) string {
-	words := "Completed=False/InProgress Created=Unknown/OutcomeUnknown Ready=False/OutcomeUnknown ResolvedRefs=True/Resolved Stalled=True/OutcomeUnknown    archived=false []"
-	record := l.record(context.Background(), name)
-	verdict := ""
-	if record != nil && record.Spec.Attempt != nil {
-		verdict = string(record.Spec.Attempt.Verdict)
-	}
+// unknownSummary is the documented final state of a Mandate whose application's id was lost. It says so, has no id, and
+// waits for a person. The application, if there is one, is as it was created.
+func (s *scenario) unknownSummary(name string, seen *snapshot) string {
+	words := "Completed=False/InProgress Created=Unknown/OutcomeUnknown Ready=False/OutcomeUnknown " +
+		"ResolvedRefs=True/Resolved Stalled=True/OutcomeUnknown    archived=false []"
 	if name == deleted {
 		words = "gone"
 	}
-	words += fmt.Sprintf(" | record of %s sent=true %s", name, verdict)
-	if a, ok := s.applications[name]; ok {
-		words += " | service: created archived=false"
-		for _, i := range a.Individuals {
-			words += " " + "invited"
-			for _, c := range i.Checks {
-				words += " " + c.Name + "=pending"
-			}
-		}
+	verdict := ""
+	if record := s.record(context.Background(), name); record != nil && record.Spec.Attempt != nil {
+		verdict = string(record.Spec.Attempt.Verdict)
 	}
-	if _, ok := s.applications[name]; !ok {
+	words += fmt.Sprintf(" | record of %s sent=true %s", name, verdict)
+	application, created := seen.applications[name]
+	if !created {
 		return words + " | e-mails:"
 	}
-	_, emails, _ := strings.Cut(ends[name], "| e-mails:")
+	words += " | service: created archived=false"
+	for _, i := range application.Individuals {
+		words += " invited"
+		for _, c := range i.Checks {
+			words += " " + c.Name + "=pending"
+		}
+	}
+	_, emails, _ := strings.Cut(expected[name], "| e-mails:")
 	return words + " | e-mails:" + emails
 }
 
-// sendMayBeLost: the order's call had no answer that proves anything, or the operator that had begun it was killed.
-func (l *life) sendMayBeLost() bool {
-	last := l.crew.current()
-	return slices.ContainsFunc(l.happened(), func(h happening) bool {
-		begun := h.effect.what == start && h.effect.about == resend || h.effect.what == send
-		return begun && h.epoch < last || h.effect.what == send && h.fault != ""
+// resendMayBeLost reports whether the outcome of the resend may be unknown: its request had no conclusive answer, or
+// the operator that started it was killed.
+func (s *scenario) resendMayBeLost() bool {
+	last := s.fleet.current()
+	return slices.ContainsFunc(s.occurrences(), func(o occurrence) bool {
+		started := o.effect.what == startAction && o.effect.about == resend || o.effect.what == resendInvite
+		return started && o.epoch < last || o.effect.what == resendInvite && o.fault != ""
 	})
 }
 
-// violations are the invariants that do not hold in the end. What is e-mailed and bound was compared with the calm run; this
-// is what must hold whatever that showed.
-func (l *life) violations(ctx context.Context) []string {
+// violations are the invariants that the final state breaks. They hold whatever the fault-free run shows.
+func (s *scenario) violations(ctx context.Context) []string {
 	var found []string
-	if difference := l.differences(ctx); difference != "" {
-		found = append(found, "it did not stay as it was: "+difference)
+	if difference := s.differences(ctx); difference != "" {
+		found = append(found, "the state has changed again: "+difference)
 	}
-	s, err := l.look(ctx)
+	seen, err := s.observe(ctx)
 	if err != nil {
 		return append(found, err.Error())
 	}
-	found = append(found, l.countEmails(&s)...)
+	found = append(found, s.countEmails(&seen)...)
 	for _, mandate := range mandates {
-		if l.unknown(mandate) && !l.mayBeUnknown(ctx, mandate) {
-			found = append(found, mandate+": "+silentlyLost+": the operator heard of the application's id, lived on, and the ledger does not have it")
+		if s.idUnknown(mandate) && !s.idMayBeUnknown(ctx, mandate) {
+			found = append(found, mandate+": "+silentlyLost+": a running operator received the application's id, "+
+				"and the ledger does not have it")
 		}
 	}
-	for _, h := range l.happened() {
-		if destroys := strings.HasPrefix(h.effect.what, "service: DELETE"); destroys && h.effect.about != deleted {
-			found = append(found, "an application was deleted that is not its own: "+h.String())
+	for _, o := range s.occurrences() {
+		if destroys := strings.HasPrefix(o.effect.what, "service: DELETE"); destroys && o.effect.about != deleted {
+			found = append(found, "the application of another Mandate was deleted: "+o.String())
 		}
 	}
-	return append(append(found, l.excess()...), l.leaks(ctx)...)
+	return append(append(found, s.excessRequests()...), s.leaks(ctx)...)
 }
 
-func (l *life) countEmails(s *scene) (found []string) {
-	for mandate, emails := range s.emails {
+func (s *scenario) countEmails(seen *snapshot) (found []string) {
+	for mandate, emails := range seen.emails {
 		for kind, n := range emails {
 			if n > 1 {
 				found = append(found, fmt.Sprintf("%s: %s: %s, %d times", mandate, duplicateEmail, kind, n))
@@ -266,55 +269,57 @@ func (l *life) countEmails(s *scene) (found []string) {
 		}
 	}
 	sent := 0
-	for _, h := range l.happened() {
-		if h.effect.what == send {
+	for _, o := range s.occurrences() {
+		if o.effect.what == resendInvite {
 			sent++
 		}
 	}
-	if sent > 1 && !l.repeatable() {
-		found = append(found, fmt.Sprintf("an order was sent %d times", sent))
+	if sent > 1 && !s.resendMayRepeat() {
+		found = append(found, fmt.Sprintf("the invite was resent %d times", sent))
 	}
-	if end := l.orderEnd(context.Background(), resend); end == ends[resend] && len(s.emails[plain]) != 3 {
-		found = append(found, fmt.Sprintf("an order is complete, and the e-mails are %v", s.emails[plain]))
+	if got := s.actionSummary(context.Background(), resend); got == expected[resend] && len(seen.emails[plain]) != 3 {
+		found = append(found, fmt.Sprintf("the resend is complete, and the e-mails are %v", seen.emails[plain]))
 	}
 	return found
 }
 
-// repeatable: an order's call was turned away in a way that proves that nothing was done.
-func (l *life) repeatable() bool {
-	return slices.ContainsFunc(l.happened(), func(h happening) bool { return h.effect.what == send && h.fault == busy })
+// resendMayRepeat reports whether the service rejected a resend in a way that proves that no e-mail was sent.
+func (s *scenario) resendMayRepeat() bool {
+	return slices.ContainsFunc(s.occurrences(), func(o occurrence) bool {
+		return o.effect.what == resendInvite && o.fault == busy
+	})
 }
 
-// mayBeUnknown: no operator that lives on was told the id, or none of as many attempts as there may be reached the service.
-func (l *life) mayBeUnknown(ctx context.Context, mandate string) bool {
+// idMayBeUnknown reports whether no running operator received the id, or the last attempt failed without a create.
+func (s *scenario) idMayBeUnknown(ctx context.Context, mandate string) bool {
 	const maxAttempts = 4
-	record := l.record(ctx, mandate)
+	record := s.record(ctx, mandate)
 	if record == nil || record.Spec.Attempt == nil {
 		return false
 	}
-	last, created := l.crew.current(), false
-	for _, h := range l.happened() {
-		if h.effect.what != create || h.effect.about != mandate || h.status/100 != 2 {
+	last, created := s.fleet.current(), false
+	for _, o := range s.occurrences() {
+		if o.effect.what != create || o.effect.about != mandate || o.status/100 != 2 {
 			continue
 		}
 		created = true
-		if h.heard && h.epoch == last {
+		if o.received && o.epoch == last {
 			return false
 		}
 	}
 	return created || record.Spec.Attempt.Ordinal >= maxAttempts
 }
 
-// leaks looks for personal data in all that the operator has written into the namespace.
-func (l *life) leaks(ctx context.Context) (found []string) {
+// leaks searches everything that the operator wrote into the namespace for personal data.
+func (s *scenario) leaks(ctx context.Context) (found []string) {
 	var all struct {
 		Mandates v1alpha1.MandateList
-		Orders   v1alpha1.MandateActionList
+		Actions  v1alpha1.MandateActionList
 		Records  v1alpha1.ApplicationRecordList
 		Events   eventsv1.EventList
 	}
-	for _, list := range []client.ObjectList{&all.Mandates, &all.Orders, &all.Records, &all.Events} {
-		if err := world.watched.List(ctx, list, client.InNamespace(l.namespace)); err != nil {
+	for _, list := range []client.ObjectList{&all.Mandates, &all.Actions, &all.Records, &all.Events} {
+		if err := cluster.watched.List(ctx, list, client.InNamespace(s.namespace)); err != nil {
 			return []string{err.Error()}
 		}
 	}
@@ -326,10 +331,10 @@ func (l *life) leaks(ctx context.Context) (found []string) {
 		return []string{err.Error()}
 	}
 	if leak := leakIn(content); leak != "" {
-		found = append(found, "the API server was given personal data: "+leak)
+		found = append(found, "an object contains personal data: "+leak)
 	}
-	if exists, err := l.secretExists(ctx, report); err != nil || !exists && !l.unknown(decided) {
-		found = append(found, fmt.Sprintf("the report was not stored (%v)", err))
+	if exists, err := s.secretExists(ctx, report); err != nil || !exists && !s.idUnknown(decided) {
+		found = append(found, fmt.Sprintf("the report is not in its Secret (%v)", err))
 	}
 	return found
 }

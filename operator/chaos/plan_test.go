@@ -4,31 +4,33 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
+	"testing"
 )
 
-// A fault is what befalls one effect.
+// fault is what goes wrong at one effect.
 type fault string
 
 const (
-	killBefore fault = "kill before"  // the operator is killed; the request does not arrive
-	killAfter  fault = "kill after"   // it is done, and the operator killed before it hears so
-	drop       fault = "drop"         // it is done, and the connection reset before the answer
-	refuse     fault = "error before" // it is not done: 503 of the service, 500 of the API server
-	late       fault = "late"         // it is done later than the settle delay
-	conflict   fault = "conflict"     // it is not done: 409 of the API server
-	busy       fault = "busy"         // it is not done: 429, come back in a second
-	twice      fault = "twice"        // it is done twice
+	killBefore fault = "kill before"  // the operator is killed, and the request does not reach the server
+	killAfter  fault = "kill after"   // the server executes the request, and the operator is killed before the answer
+	drop       fault = "drop"         // the server executes the request, and the connection is reset before the answer
+	refuse     fault = "error before" // rejected: 503 of the service, 500 of the API server
+	late       fault = "late"         // the request reaches the server after the settle delay
+	conflict   fault = "conflict"     // rejected: 409 of the API server
+	busy       fault = "busy"         // rejected: 429, retry after a second
+	twice      fault = "twice"        // the server receives the request twice
 )
 
 var faults = []fault{killBefore, killAfter, drop, refuse, late, conflict, busy, twice}
 
 func (f fault) kills() bool { return f == killBefore || f == killAfter }
 
-// befalls tells whether a fault makes sense for an effect.
-func (f fault) befalls(e effect) bool {
+// appliesTo reports whether a fault makes sense for an effect.
+func (f fault) appliesTo(e effect) bool {
 	method, atService := strings.CutPrefix(e.what, "service: ")
 	switch f {
 	case conflict: // for a create, it would claim that the object exists
@@ -39,23 +41,23 @@ func (f fault) befalls(e effect) bool {
 	return true
 }
 
-// A strike is a fault at an effect.
-type strike struct {
+// injection is a fault at an effect.
+type injection struct {
 	effect effect
 	fault  fault
 }
 
-func (s strike) String() string { return fmt.Sprintf("%s: %s", s.fault, s.effect) }
+func (s injection) String() string { return fmt.Sprintf("%s: %s", s.fault, s.effect) }
 
-// A plan is what goes wrong in the life of one Mandate, or for all Mandates of a namespace.
-type plan []strike
+// plan is the faults for one Mandate, or for all Mandates of a namespace.
+type plan []injection
 
 func (p plan) kills() bool {
-	return slices.ContainsFunc(p, func(s strike) bool { return s.fault.kills() })
+	return slices.ContainsFunc(p, func(s injection) bool { return s.fault.kills() })
 }
 
-// lane is whose life the plan is for.
-func (p plan) lane() string { return p[0].effect.lane() }
+// owner is the Mandate that the plan is for.
+func (p plan) owner() string { return p[0].effect.owner() }
 
 func (p plan) String() string {
 	words := make([]string, len(p))
@@ -68,27 +70,28 @@ func (p plan) String() string {
 // parsePlan reads what String writes.
 func parsePlan(text string) (plan, error) {
 	var p plan
-	for word := range strings.SplitSeq(text, ";") {
-		what, where, _ := strings.Cut(strings.TrimSpace(word), ": ")
+	for part := range strings.SplitSeq(text, ";") {
+		what, where, _ := strings.Cut(strings.TrimSpace(part), ": ")
 		name, nth, _ := strings.Cut(where, " #")
 		n, err := strconv.Atoi(nth)
 		i := slices.IndexFunc(effects, func(e effect) bool { return strings.HasPrefix(e.String(), name+" #") })
 		if err != nil || i < 0 || !slices.Contains(faults, fault(what)) {
-			return nil, fmt.Errorf("a plan is FAULT: EFFECT #NTH, or several with semicolons between; faults are %q, and effects %v: %q", faults, effects, word)
+			return nil, fmt.Errorf("invalid plan %q: want FAULT: EFFECT #NTH, or several of these separated by semicolons; "+
+				"the faults are %q, the effects %v", part, faults, effects)
 		}
-		s := strike{effects[i], fault(what)}
+		s := injection{effects[i], fault(what)}
 		s.effect.nth = n
 		p = append(p, s)
 	}
 	return p, nil
 }
 
-// singles are all plans of one fault.
-func singles() []plan {
+// singleFaultPlans are all plans of one fault.
+func singleFaultPlans() []plan {
 	var plans []plan
 	for _, e := range effects {
 		for _, f := range faults {
-			if f.befalls(e) {
+			if f.appliesTo(e) {
 				plans = append(plans, plan{{e, f}})
 			}
 		}
@@ -96,10 +99,10 @@ func singles() []plan {
 	return plans
 }
 
-// several draws a plan of two or three faults in one Mandate's life. Every third of the later ones strikes what the first
-// one may make the operator do again.
-func several(random *rand.Rand, lane string) plan {
-	all := slices.DeleteFunc(singles(), func(p plan) bool { return p.lane() != lane })
+// drawPlan draws a plan of two or three faults for one Mandate. Every third of the later faults is at an effect that
+// the first one may make the operator repeat.
+func drawPlan(random *rand.Rand, owner string) plan {
+	all := slices.DeleteFunc(singleFaultPlans(), func(p plan) bool { return p.owner() != owner })
 	p := slices.Clone(all[random.IntN(len(all))])
 	for want := 2 + random.IntN(2); len(p) < want; {
 		next := all[random.IntN(len(all))][0]
@@ -107,39 +110,86 @@ func several(random *rand.Rand, lane string) plan {
 			next.effect = p[0].effect
 			next.effect.nth += len(p)
 		}
-		if next.fault.befalls(next.effect) && !slices.ContainsFunc(p, func(s strike) bool { return s.effect == next.effect }) {
+		planned := slices.ContainsFunc(p, func(i injection) bool { return i.effect == next.effect })
+		if next.fault.appliesTo(next.effect) && !planned {
 			p = append(p, next)
 		}
 	}
 	return p
 }
 
-// drawn are plans for one namespace: one for each of its Mandates or, now and then, one for all.
-func drawn(random *rand.Rand) (plans []plan) {
+// drawPlans draws the plans for one namespace: one for each of its Mandates or, one time in eight, one for all of them.
+func drawPlans(random *rand.Rand) (plans []plan) {
 	if random.IntN(8) == 0 {
-		return []plan{several(random, everybody)}
+		return []plan{drawPlan(random, everyMandate)}
 	}
-	for _, lane := range mandates {
-		plans = append(plans, several(random, lane))
+	for _, owner := range mandates {
+		plans = append(plans, drawPlan(random, owner))
 	}
 	return plans
 }
 
-// sideBySide puts plans of different Mandates into one namespace, where they do not touch each other.
-func sideBySide(plans []plan) (namespaces [][]plan) {
-	next := map[string]int{} // by lane, the namespace that has none of it yet
+// packNamespaces puts plans of different Mandates into one namespace, where they do not affect each other.
+func packNamespaces(plans []plan) (namespaces [][]plan) {
+	next := map[string]int{} // by owner, the first namespace without a plan of it
 	for _, p := range plans {
-		lane := p.lane()
-		i := next[lane]
-		for i < len(namespaces) && lane != everybody && namespaces[i][0].lane() == everybody {
+		owner := p.owner()
+		i := next[owner]
+		for i < len(namespaces) && owner != everyMandate && namespaces[i][0].owner() == everyMandate {
 			i++
 		}
-		if i >= len(namespaces) || lane == everybody {
+		if i >= len(namespaces) || owner == everyMandate {
 			i = len(namespaces)
 			namespaces = append(namespaces, nil)
 		}
 		namespaces[i] = append(namespaces[i], p)
-		next[lane] = i + 1
+		next[owner] = i + 1
 	}
 	return namespaces
+}
+
+// A printed plan is a valid PLAN.
+func TestPlansAreReproducible(t *testing.T) {
+	t.Parallel()
+	plans := singleFaultPlans()
+	for seed := range uint64(50) {
+		plans = append(plans, drawPlans(rand.New(rand.NewPCG(seed, 1)))...)
+	}
+	for _, p := range plans {
+		if got, err := parsePlan(p.String()); err != nil || !reflect.DeepEqual(got, p) {
+			t.Errorf("%s was read as %s (%v)", p, got, err)
+		}
+	}
+	invalid := []string{
+		"", "kill before", "kill: POST events #1", "kill before: POST events", "kill before: POST nothing #1",
+	}
+	for _, text := range invalid {
+		if p, err := parsePlan(text); err == nil {
+			t.Errorf("%q was read as %s", text, p)
+		}
+	}
+	first, second := drawPlans(rand.New(rand.NewPCG(7, 1))), drawPlans(rand.New(rand.NewPCG(7, 1)))
+	if !reflect.DeepEqual(first, second) {
+		t.Errorf("the same seed gives %v and %v", first, second)
+	}
+}
+
+// Plans in one namespace have different owners, and every plan has a namespace.
+func TestPackNamespaces(t *testing.T) {
+	t.Parallel()
+	plans := singleFaultPlans()
+	placed := 0
+	for i, namespace := range packNamespaces(plans) {
+		placed += len(namespace)
+		seen := map[string]bool{}
+		for _, p := range namespace {
+			if seen[p.owner()] || p.owner() == everyMandate && len(namespace) > 1 {
+				t.Errorf("namespace %d has %v", i, namespace)
+			}
+			seen[p.owner()] = true
+		}
+	}
+	if placed != len(plans) {
+		t.Errorf("%d of %d plans have a namespace", placed, len(plans))
+	}
 }

@@ -8,8 +8,9 @@ import (
 	"github.com/mandate-io/idv/internal/testenv/faultproxy"
 )
 
-// An operator works with an API server that lags behind: its link to etcd is frozen. Meanwhile people, and another operator,
-// work with one that does not. Then the link thaws, and what the first operator believed or had begun meets what is so.
+// An operator uses an API server that lags behind, because its connection to etcd is paused. Meanwhile users and
+// another operator use an API server that does not. Then the connection resumes, and the operator meets the current
+// state.
 func TestStale(t *testing.T) {
 	link, err := faultproxy.NewTCPProxy(env.EtcdAddress())
 	if err != nil {
@@ -21,103 +22,96 @@ func TestStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	cases := map[string]struct {
-		act    func(*stage)
+		act    func(*fixture)
 		emails map[string]int
 	}{
 		"deleted and applied again": {
-			act: func(s *stage) {
-				s.applies("")
-				id := s.ready()
+			act: func(f *fixture) {
+				f.applyPlain("")
+				id := f.ready()
 				link.Pause()
-				s.deletes()
-				s.applies("name: Another")
-				s.writesStale()
+				f.deletePlain()
+				f.applyPlain("name: Another")
+				f.waitStaleWrite()
 				link.Resume()
-				if again := s.ready(); again != id {
-					s.Errorf("the application is %d, and was %d", again, id)
-				}
+				f.readyWith(id)
 			},
 			emails: map[string]int{"plain": 1},
 		},
 		"deleted, applied again, and bound by another operator": {
-			act: func(s *stage) {
-				s.applies("")
-				id := s.ready()
+			act: func(f *fixture) {
+				f.applyPlain("")
+				id := f.ready()
 				link.Pause()
-				s.deletes()
-				s.applies("reference: new")
-				other := s.another(world.kubeconfig)
-				second := s.ready()
-				s.writesStale()
+				f.deletePlain()
+				f.applyPlain("reference: new")
+				other := f.startOperator(cluster.kubeconfig)
+				second := f.ready()
+				f.waitStaleWrite()
 				if second == id {
-					s.Errorf("two references have one application, %d", id)
+					f.Errorf("two references have one application, %d", id)
 				}
 				link.Resume()
-				s.caughtUp(other)
-				if again := s.ready(); again != second {
-					s.Errorf("the application is %d, and was %d", again, second)
-				}
+				f.waitCaughtUp(other)
+				f.readyWith(second)
 			},
 			emails: map[string]int{"plain": 1, "new": 1},
 		},
-		"created by another operator while the claim is on its way": {
-			act: func(s *stage) {
-				held := s.hold(effect{"POST applicationrecords", plain, 1}, false)
-				s.applies("")
-				s.reached(held)
+		"created by another operator during the claim": {
+			act: func(f *fixture) {
+				paused := f.pauseAt(effect{"POST applicationrecords", plain, 1}, false)
+				f.applyPlain("")
+				f.waitPaused(paused)
 				link.Pause()
-				other := s.another(world.kubeconfig)
-				id := s.ready()
-				held.release()
+				other := f.startOperator(cluster.kubeconfig)
+				id := f.ready()
+				paused.resume()
 				link.Resume()
-				s.caughtUp(other)
-				if again := s.ready(); again != id {
-					s.Errorf("the application is %d, and was %d", again, id)
-				}
+				f.waitCaughtUp(other)
+				f.readyWith(id)
 			},
 			emails: map[string]int{"plain": 1},
 		},
 		"created by another operator, and the Mandate applied again, before a restart": {
-			act: func(s *stage) {
-				held := s.hold(effect{"POST applicationrecords", plain, 1}, false)
-				s.applies("")
-				s.reached(held)
+			act: func(f *fixture) {
+				paused := f.pauseAt(effect{"POST applicationrecords", plain, 1}, false)
+				f.applyPlain("")
+				f.waitPaused(paused)
 				link.Pause()
-				other := s.another(world.kubeconfig)
-				id := s.ready()
-				s.check(other.Kill())
-				s.deletes()
-				s.applies("")
-				s.crew.kill(s.crew.current()) // its successor begins with what the frozen API server has
-				held.release()
+				other := f.startOperator(cluster.kubeconfig)
+				id := f.ready()
+				f.check(other.Kill())
+				f.deletePlain()
+				f.applyPlain("")
+				f.fleet.kill(f.fleet.current()) // its successor starts with the state of the lagging API server
+				paused.resume()
 				link.Resume()
-				if again := s.ready(); again != id {
-					s.Errorf("the application is %d, and was %d", again, id)
-				}
+				f.readyWith(id)
 			},
 			emails: map[string]int{"plain": 1},
 		},
 	}
-	for name, c := range cases { // one after the other: they share the link
+	for name, c := range cases { // sequential: they share the link
 		t.Run(name, func(t *testing.T) {
 			defer link.Resume()
-			s := newStage(t, server)
-			s.begins()
-			c.act(s)
-			s.emails(c.emails)
+			f := newFixture(t, server)
+			f.start()
+			c.act(f)
+			f.emails(c.emails)
 		})
 	}
 }
 
-// writesStale lets something happen at the service that the operator writes into the Mandate as it knows it.
-func (s *stage) writesStale() {
-	s.Helper()
-	from := len(s.happened())
-	_, err := s.sandbox.Play(s.Context(), control.Play{Reference: s.reference(plain), Step: control.AcceptTerms})
-	s.check(err)
-	s.wait("a write to the Mandate that is gone", func() string {
-		for _, h := range s.happened()[from:] {
-			if h.effect.what == "PATCH mandates/status" {
+// waitStaleWrite changes something at the service, and waits until the operator writes it into the Mandate that it has
+// cached.
+func (f *fixture) waitStaleWrite() {
+	f.Helper()
+	from := len(f.occurrences())
+	_, err := f.sandbox.Play(f.Context(), control.Play{Reference: f.reference(plain), Step: control.AcceptTerms})
+	f.check(err)
+	f.wait("a write to the deleted Mandate", func() string {
+		for _, o := range f.occurrences()[from:] {
+			if o.effect.what == "PATCH mandates/status" {
 				return ""
 			}
 		}
@@ -125,20 +119,20 @@ func (s *stage) writesStale() {
 	})
 }
 
-// caughtUp ends the other operator, and waits until the stage's own polls: then it has seen which application there is.
-func (s *stage) caughtUp(other *testenv.Process) {
-	s.Helper()
-	s.check(other.Kill())
-	from := len(s.happened())
-	s.wait("the operator to catch up", func() string {
+// waitCaughtUp ends the other operator, and waits until the fleet's operator polls: then it knows the application.
+func (f *fixture) waitCaughtUp(other *testenv.Process) {
+	f.Helper()
+	f.check(other.Kill())
+	from := len(f.occurrences())
+	f.wait("the operator to catch up", func() string {
 		polls := 0
-		for _, h := range s.happened()[from:] {
-			if h.effect.what == poll && h.status/100 == 2 {
+		for _, o := range f.occurrences()[from:] {
+			if o.effect.what == poll && o.status/100 == 2 {
 				polls++
 			}
 		}
 		if polls < 2 {
-			return "it does not poll"
+			return "it is not polling"
 		}
 		return ""
 	})

@@ -29,136 +29,155 @@ const (
 	reference  = "ACME-1"
 )
 
-// book is a ledger on the real API server, in a namespace of its own.
-type book struct {
+// fixture is a ledger on a real API server, in a namespace of its own.
+type fixture struct {
 	*testing.T
 	ledger.Ledger
 	client    client.Client
 	namespace string
 }
 
-func newBook(t *testing.T) *book {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
+	f := &fixture{T: t, namespace: env.Namespace(t)}
 	scheme := runtime.NewScheme()
-	check(t, errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)))
-	c, err := client.New(env.Config, client.Options{Scheme: scheme})
-	check(t, err)
-	strict := client.WithFieldValidation(c, metav1.FieldValidationStrict)
-	return &book{T: t, Ledger: ledger.Ledger{Reader: c, Writer: strict}, client: c, namespace: env.Namespace(t)}
+	f.check(errors.Join(v1alpha1.AddToScheme(scheme), corev1.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)))
+	var err error
+	f.client, err = client.New(env.Config, client.Options{Scheme: scheme})
+	f.check(err)
+	strict := client.WithFieldValidation(f.client, metav1.FieldValidationStrict)
+	f.Ledger = ledger.Ledger{Reader: f.client, Writer: strict}
+	return f
 }
 
-func check(t *testing.T, err error) {
-	t.Helper()
+func (f *fixture) check(err error) {
+	f.Helper()
 	if err != nil {
-		t.Fatal(err)
+		f.Fatal(err)
 	}
 }
 
-func (b *book) claim(mandate string) (*v1alpha1.ApplicationRecord, error) {
+func (f *fixture) claim(mandate string) (*v1alpha1.ApplicationRecord, error) {
 	attempt := ledger.NewAttempt("inputs", time.Now())
-	return b.Claim(b.Context(), b.namespace, v1alpha1.ApplicationRecordSpec{
+	return f.Claim(f.Context(), f.namespace, v1alpha1.ApplicationRecordSpec{
 		ServiceURL: serviceURL, Reference: reference, Attempt: &attempt,
 		MandateRef: v1alpha1.RecordedMandate{Name: mandate, UID: types.UID("uid-of-" + mandate)},
 	})
 }
 
-func (b *book) claimed() *v1alpha1.ApplicationRecord {
-	b.Helper()
-	record, err := b.claim("acme")
-	check(b.T, err)
+func (f *fixture) claimed() *v1alpha1.ApplicationRecord {
+	f.Helper()
+	record, err := f.claim("acme")
+	f.check(err)
 	return record
 }
 
-func (b *book) label(record *v1alpha1.ApplicationRecord) {
-	b.Helper()
+func (f *fixture) label(record *v1alpha1.ApplicationRecord) {
+	f.Helper()
 	labelled := record.DeepCopy()
 	labelled.Labels = map[string]string{"team": "onboarding"}
-	check(b.T, b.client.Patch(b.Context(), labelled, client.MergeFrom(record)))
+	f.check(f.client.Patch(f.Context(), labelled, client.MergeFrom(record)))
 }
 
-func (b *book) retake(record *v1alpha1.ApplicationRecord) {
-	b.Helper()
+func (f *fixture) retake(record *v1alpha1.ApplicationRecord) {
+	f.Helper()
 	attempt := ledger.NewAttempt("inputs", time.Now())
 	attempt.Ordinal = record.Spec.Attempt.Ordinal + 1
-	_, err := b.Retake(b.Context(), record, "another-uid", attempt)
-	check(b.T, err)
+	_, err := f.Retake(f.Context(), record, "another-uid", attempt)
+	f.check(err)
 }
 
-func (b *book) deposit(record *v1alpha1.ApplicationRecord, id int64) {
-	b.Helper()
-	_, err := b.Deposit(b.Context(), record, id, metav1.Now())
-	check(b.T, err)
+func (f *fixture) deposit(record *v1alpha1.ApplicationRecord, id int64) {
+	f.Helper()
+	_, err := f.Deposit(f.Context(), record, id, metav1.Now())
+	f.check(err)
 }
 
-// Of all that may have happened to a record since it was read, each write has to notice what concerns it: as ErrLost, by
-// which whoever writes knows to look again.
+// A record may change in different ways after it was read. Each write fails with ErrLost if a change concerns it.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	const (
-		untouched, labelled, retaken, deposited, deleted, replaced = "untouched", "labelled", "retaken", "deposited", "deleted", "deleted and claimed by another Mandate"
+		unchanged = "unchanged"
+		labelled  = "labelled"
+		retaken   = "retaken"
+		deposited = "deposited"
+		deleted   = "deleted"
+		replaced  = "deleted and claimed by another Mandate"
 	)
-	meanwhile := map[string]func(*book, *v1alpha1.ApplicationRecord){
-		untouched: func(*book, *v1alpha1.ApplicationRecord) {},
-		labelled:  (*book).label,
-		retaken:   (*book).retake,
-		deposited: func(b *book, record *v1alpha1.ApplicationRecord) { b.deposit(record, 7) },
-		deleted:   func(b *book, record *v1alpha1.ApplicationRecord) { check(b.T, b.client.Delete(b.Context(), record)) },
-		replaced: func(b *book, record *v1alpha1.ApplicationRecord) {
-			check(b.T, b.client.Delete(b.Context(), record))
-			_, err := b.claim("other")
-			check(b.T, err)
+	meanwhile := map[string]func(*fixture, *v1alpha1.ApplicationRecord){
+		unchanged: func(*fixture, *v1alpha1.ApplicationRecord) {},
+		labelled:  (*fixture).label,
+		retaken:   (*fixture).retake,
+		deposited: func(f *fixture, record *v1alpha1.ApplicationRecord) { f.deposit(record, 7) },
+		deleted:   func(f *fixture, record *v1alpha1.ApplicationRecord) { f.check(f.client.Delete(f.Context(), record)) },
+		replaced: func(f *fixture, record *v1alpha1.ApplicationRecord) {
+			f.check(f.client.Delete(f.Context(), record))
+			_, err := f.claim("other")
+			f.check(err)
 		},
 	}
 	cases := map[string]struct {
 		reason string
-		write  func(*book, *v1alpha1.ApplicationRecord) error
+		write  func(*fixture, *v1alpha1.ApplicationRecord) error
 		lost   map[string]bool
 	}{
 		"claim": {
-			reason: "the record is the lock",
-			write:  func(b *book, _ *v1alpha1.ApplicationRecord) error { _, err := b.claim("other"); return err },
-			lost:   map[string]bool{untouched: true, retaken: true, deleted: false},
+			reason: "the record is a lock",
+			write: func(f *fixture, _ *v1alpha1.ApplicationRecord) error {
+				_, err := f.claim("other")
+				return err
+			},
+			lost: map[string]bool{unchanged: true, retaken: true, deleted: false},
 		},
 		"retake": {
-			reason: "it follows from all of what was read",
-			write: func(b *book, record *v1alpha1.ApplicationRecord) error {
-				_, err := b.Retake(b.Context(), record, "uid-of-acme", ledger.NewAttempt("inputs", time.Now()))
+			reason: "the decision depends on the whole record",
+			write: func(f *fixture, record *v1alpha1.ApplicationRecord) error {
+				_, err := f.Retake(f.Context(), record, "uid-of-acme", ledger.NewAttempt("inputs", time.Now()))
 				return err
 			},
-			lost: map[string]bool{untouched: false, labelled: true, retaken: true, deposited: true, deleted: true, replaced: true},
+			lost: map[string]bool{
+				unchanged: false, labelled: true, retaken: true, deposited: true,
+				deleted: true, replaced: true,
+			},
 		},
 		"release": {
-			reason: "an attempt may have begun",
-			write:  func(b *book, record *v1alpha1.ApplicationRecord) error { return b.Release(b.Context(), record) },
-			lost:   map[string]bool{untouched: false, labelled: true, retaken: true, deposited: true, deleted: true, replaced: true},
+			reason: "an attempt may have started",
+			write:  func(f *fixture, record *v1alpha1.ApplicationRecord) error { return f.Release(f.Context(), record) },
+			lost: map[string]bool{
+				unchanged: false, labelled: true, retaken: true, deposited: true,
+				deleted: true, replaced: true,
+			},
 		},
 		"conclude": {
-			reason: "only another attempt takes the record from this one",
-			write: func(b *book, record *v1alpha1.ApplicationRecord) error {
+			reason: "only another attempt replaces this one",
+			write: func(f *fixture, record *v1alpha1.ApplicationRecord) error {
 				conclusion := *record.Spec.Attempt
 				conclusion.Sent, conclusion.Verdict = false, v1alpha1.VerdictRefused
-				_, err := b.Conclude(b.Context(), record, conclusion)
+				_, err := f.Conclude(f.Context(), record, conclusion)
 				return err
 			},
-			lost: map[string]bool{untouched: false, labelled: false, retaken: true, deleted: true, replaced: true},
+			lost: map[string]bool{unchanged: false, labelled: false, retaken: true, deleted: true, replaced: true},
 		},
 		"deposit": {
-			reason: "only another attempt takes the record from this one, and an id may be stored twice",
-			write: func(b *book, record *v1alpha1.ApplicationRecord) error {
-				_, err := b.Deposit(b.Context(), record, 7, metav1.Now())
+			reason: "only another attempt replaces this one, and an id may be stored twice",
+			write: func(f *fixture, record *v1alpha1.ApplicationRecord) error {
+				_, err := f.Deposit(f.Context(), record, 7, metav1.Now())
 				return err
 			},
-			lost: map[string]bool{untouched: false, labelled: false, deposited: false, retaken: true, deleted: true, replaced: true},
+			lost: map[string]bool{
+				unchanged: false, labelled: false, deposited: false, retaken: true,
+				deleted: true, replaced: true,
+			},
 		},
 	}
 	for name, c := range cases {
 		for change, lost := range c.lost {
 			t.Run(name+", "+change, func(t *testing.T) {
 				t.Parallel()
-				b := newBook(t)
-				record := b.claimed()
-				meanwhile[change](b, record)
-				switch err := c.write(b, record); {
+				f := newFixture(t)
+				record := f.claimed()
+				meanwhile[change](f, record)
+				switch err := c.write(f, record); {
 				case lost && !errors.Is(err, ledger.ErrLost):
 					t.Errorf("got %v, want ErrLost: %s", err, c.reason)
 				case !lost && err != nil:
@@ -171,71 +190,73 @@ func TestLost(t *testing.T) {
 
 func TestSecondIDIsRefused(t *testing.T) {
 	t.Parallel()
-	b := newBook(t)
-	record := b.claimed()
-	b.deposit(record, 7)
-	if _, err := b.Deposit(t.Context(), record, 8, metav1.Now()); !apierrors.IsInvalid(err) || errors.Is(err, ledger.ErrLost) {
-		t.Errorf("got %v, want Invalid: looking again would not help", err)
+	f := newFixture(t)
+	record := f.claimed()
+	f.deposit(record, 7)
+	_, err := f.Deposit(t.Context(), record, 8, metav1.Now())
+	if !apierrors.IsInvalid(err) || errors.Is(err, ledger.ErrLost) {
+		t.Errorf("got %v, want Invalid: a retry would not help", err)
 	}
 }
 
 func TestClaimInATerminatingNamespace(t *testing.T) {
 	t.Parallel()
-	b := newBook(t)
-	check(t, b.client.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: b.namespace}}))
-	if _, err := b.claim("acme"); !errors.Is(err, ledger.ErrNoNamespace) {
+	f := newFixture(t)
+	f.check(f.client.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.namespace}}))
+	if _, err := f.claim("acme"); !errors.Is(err, ledger.ErrNoNamespace) {
 		t.Errorf("in a namespace that is being deleted: got %v, want ErrNoNamespace", err)
 	}
-	b.namespace = "never-there"
-	if _, err := b.claim("acme"); !errors.Is(err, ledger.ErrNoNamespace) {
+	f.namespace = "never-there"
+	if _, err := f.claim("acme"); !errors.Is(err, ledger.ErrNoNamespace) {
 		t.Errorf("in a namespace that is gone: got %v, want ErrNoNamespace", err)
 	}
 }
 
 func TestGet(t *testing.T) {
 	t.Parallel()
-	b := newBook(t)
-	if record, err := b.Get(t.Context(), b.namespace, serviceURL, reference); record != nil || err != nil {
+	f := newFixture(t)
+	if record, err := f.Get(t.Context(), f.namespace, serviceURL, reference); record != nil || err != nil {
 		t.Errorf("without a record: got %v, %v", record, err)
 	}
-	claimed := b.claimed()
-	record, err := b.Get(t.Context(), b.namespace, serviceURL, reference)
-	check(t, err)
-	if record.Spec.Attempt.Nonce != claimed.Spec.Attempt.Nonce || !record.Spec.Attempt.StartedTime.Equal(&claimed.Spec.Attempt.StartedTime) {
-		t.Errorf("read %+v, want what was written: %+v", record.Spec.Attempt, claimed.Spec.Attempt)
+	claimed := f.claimed()
+	record, err := f.Get(t.Context(), f.namespace, serviceURL, reference)
+	f.check(err)
+	got, want := record.Spec.Attempt, claimed.Spec.Attempt
+	if got.Nonce != want.Nonce || !got.StartedTime.Equal(&want.StartedTime) {
+		t.Errorf("got %+v, want %+v", got, want)
 	}
 	forged := &v1alpha1.ApplicationRecord{
-		ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, Name: ledger.Name(serviceURL, "ACME-2")},
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: ledger.Name(serviceURL, "ACME-2")},
 		Spec:       claimed.Spec,
 	}
-	check(t, b.client.Create(t.Context(), forged))
-	if record, err := b.Get(t.Context(), b.namespace, serviceURL, "ACME-2"); err == nil {
-		t.Errorf("a record that does not belong to its name was taken: %+v", record)
+	f.check(f.client.Create(t.Context(), forged))
+	if record, err := f.Get(t.Context(), f.namespace, serviceURL, "ACME-2"); err == nil {
+		t.Errorf("a record that does not match its name was read: %+v", record)
 	}
 }
 
 func TestOfMandate(t *testing.T) {
 	t.Parallel()
-	b := newBook(t)
-	record := b.claimed()
-	b.found("acme", 1)
-	b.found("other", 0)
-	b.retake(record)
-	b.found("acme", 1)
+	f := newFixture(t)
+	record := f.claimed()
+	f.checkFound("acme", 1)
+	f.checkFound("other", 0)
+	f.retake(record)
+	f.checkFound("acme", 1)
 	long := strings.Repeat("x", 253)
 	for i, name := range []string{long, long[1:] + "y"} {
 		spec := record.Spec
 		spec.MandateRef.Name, spec.Reference = name, strconv.Itoa(i)
-		_, err := b.Claim(t.Context(), b.namespace, spec)
-		check(t, err)
+		_, err := f.Claim(t.Context(), f.namespace, spec)
+		f.check(err)
 	}
-	b.found(long, 1)
+	f.checkFound(long, 1)
 }
 
-func (b *book) found(mandate string, want int) {
-	b.Helper()
-	if records, err := b.OfMandate(b.Context(), b.namespace, mandate); err != nil || len(records) != want {
-		b.Errorf("%d records of the Mandate %s, want %d (%v)", len(records), mandate, want, err)
+func (f *fixture) checkFound(mandate string, want int) {
+	f.Helper()
+	if records, err := f.OfMandate(f.Context(), f.namespace, mandate); err != nil || len(records) != want {
+		f.Errorf("%d records of the Mandate %s, want %d (%v)", len(records), mandate, want, err)
 	}
 }
 
@@ -248,70 +269,72 @@ func TestName(t *testing.T) {
 		{"https://idv.example.com/a", "https://idv.example.com/a/"},
 	}
 	for _, pair := range same {
-		if a, b := ledger.NormalURL(pair[0]), ledger.NormalURL(pair[1]); a != b {
-			t.Errorf("%s and %s are one service, and two records: %s, %s", pair[0], pair[1], a, b)
+		if first, second := ledger.NormalURL(pair[0]), ledger.NormalURL(pair[1]); first != second {
+			t.Errorf("the URLs %s and %s have different records: %s, %s", pair[0], pair[1], first, second)
 		}
 	}
 	different := map[string]string{}
 	for _, key := range [][2]string{
-		{"https://idv.example.com", "a"}, {"https://idv.example.com", "A"}, {"https://idv.example.com/a", "a"}, {"http://idv.example.com", "a"},
+		{"https://idv.example.com", "a"}, {"https://idv.example.com", "A"},
+		{"https://idv.example.com/a", "a"}, {"http://idv.example.com", "a"},
 		{"https://idv.example.com:8443", "a"}, {"https://idv.example.com/A", "a"},
 	} {
 		name := ledger.Name(ledger.NormalURL(key[0]), key[1])
-		if other, taken := different[name]; taken {
-			t.Errorf("%v and %s have one record", key, other)
+		if other, exists := different[name]; exists {
+			t.Errorf("%v and %s have the same record", key, other)
 		}
 		different[name] = key[0] + " " + key[1]
 	}
 }
 
-// An older CRD drops a field of the attempt. Not parallel: the CRD is everybody's.
+// An older CRD drops a field of the attempt. The test is not parallel, because all tests share the CRD.
 func TestOlderCRD(t *testing.T) {
-	b := newBook(t)
-	restore := b.forgetField("inputs")
+	f := newFixture(t)
+	restore := f.dropField("inputs")
 	defer restore()
 
-	if _, err := b.claim("acme"); !apierrors.IsBadRequest(err) {
-		t.Errorf("a strict writer got %v, want that the API server refuses the unknown field", err)
+	if _, err := f.claim("acme"); !apierrors.IsBadRequest(err) {
+		t.Errorf("a strict writer got %v, want BadRequest for the unknown field", err)
 	}
-	b.Writer = client.WithFieldValidation(b.client, metav1.FieldValidationIgnore)
-	if _, err := b.claim("acme"); !errors.Is(err, ledger.ErrIncomplete) {
+	f.Writer = client.WithFieldValidation(f.client, metav1.FieldValidationIgnore)
+	if _, err := f.claim("acme"); !errors.Is(err, ledger.ErrIncomplete) {
 		t.Errorf("got %v, want ErrIncomplete", err)
 	}
-	if record, err := b.Get(t.Context(), b.namespace, serviceURL, reference); record != nil || err != nil {
-		t.Errorf("a record that nothing was sent for was left behind: %+v, %v", record, err)
+	if record, err := f.Get(t.Context(), f.namespace, serviceURL, reference); record != nil || err != nil {
+		t.Errorf("the record of an attempt that was not sent still exists: %+v, %v", record, err)
 	}
 }
 
-// forgetField takes a field of attempt out of the CRD, waits until the API server drops it, and gives the way back.
-func (b *book) forgetField(field string) (restore func()) {
-	b.Helper()
+// dropField removes a field of the attempt from the CRD, and waits until the API server drops it. restore undoes this.
+func (f *fixture) dropField(field string) (restore func()) {
+	f.Helper()
 	const name = "applicationrecords.idv.mandate.io"
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	check(b.T, b.client.Get(b.Context(), types.NamespacedName{Name: name}, crd))
+	f.check(f.client.Get(f.Context(), types.NamespacedName{Name: name}, crd))
 	complete := crd.DeepCopy()
 	delete(crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["attempt"].Properties, field)
-	check(b.T, b.client.Update(b.Context(), crd))
-	b.await(func(kept bool) bool { return !kept })
+	f.check(f.client.Update(f.Context(), crd))
+	f.waitFor(func(kept bool) bool { return !kept })
 	return func() {
 		complete.ResourceVersion = crd.ResourceVersion
-		check(b.T, b.client.Update(b.Context(), complete))
-		b.await(func(kept bool) bool { return kept })
+		f.check(f.client.Update(f.Context(), complete))
+		f.waitFor(func(kept bool) bool { return kept })
 	}
 }
 
-// await waits until the API server keeps the inputs of an attempt, or does not.
-func (b *book) await(done func(kept bool) bool) {
-	b.Helper()
-	testenv.Eventually(b.T, time.Minute, func() (bool, string) {
+// waitFor waits until the API server keeps the inputs of an attempt, or drops them.
+func (f *fixture) waitFor(done func(kept bool) bool) {
+	f.Helper()
+	testenv.Eventually(f.T, time.Minute, func() (bool, string) {
 		attempt := ledger.NewAttempt("inputs", time.Now())
 		probe := &v1alpha1.ApplicationRecord{
-			ObjectMeta: metav1.ObjectMeta{Namespace: b.namespace, GenerateName: "probe-"},
+			ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, GenerateName: "probe-"},
 			Spec: v1alpha1.ApplicationRecordSpec{
-				ServiceURL: serviceURL, Reference: reference, Attempt: &attempt, MandateRef: v1alpha1.RecordedMandate{Name: "probe", UID: "probe"},
+				ServiceURL: serviceURL, Reference: reference, Attempt: &attempt,
+				MandateRef: v1alpha1.RecordedMandate{Name: "probe", UID: "probe"},
 			},
 		}
-		check(b.T, b.client.Create(b.Context(), probe, client.FieldValidation(metav1.FieldValidationIgnore)))
-		return done(probe.Spec.Attempt.Inputs != ""), "the API server does not take the CRD over"
+		f.check(f.client.Create(f.Context(), probe, client.FieldValidation(metav1.FieldValidationIgnore)))
+		return done(probe.Spec.Attempt.Inputs != ""), "the API server still uses the previous CRD"
 	})
 }

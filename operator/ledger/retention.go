@@ -13,31 +13,31 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// GoneSinceAnnotation is on the records of Mandates that do not exist: since when that is known, RFC 3339.
+// GoneSinceAnnotation is the time at which the Mandate of a record was first missing, in RFC 3339.
 const GoneSinceAnnotation = "idv.mandate.io/mandate-gone-since"
 
-// pageSize bounds what a sweep holds in memory.
+// pageSize limits the records that a sweep has in memory.
 const pageSize = 500
 
-// Retention deletes records whose Mandates have been gone for long. Until then a Mandate that comes back, from a backup or
-// an old commit, finds its application again instead of creating another one.
+// Retention deletes the records of Mandates that were deleted long ago. Until then, a Mandate that is restored from a
+// backup or an old commit finds its application, and creates no other.
 type Retention struct {
 	Ledger Ledger
-	// Mandates is the cache.
+	// Mandates reads Mandates from the cache.
 	Mandates client.Reader
-	// Namespaces to look in; empty is all.
+	// Namespaces limits the sweep. Empty means all namespaces.
 	Namespaces []string
 	// Keep is how long a record outlives its Mandate.
 	Keep time.Duration
 }
 
-// Start sweeps now and then until ctx ends.
+// Start sweeps periodically until ctx ends.
 func (r *Retention) Start(ctx context.Context) error {
 	ticker := time.NewTicker(min(max(r.Keep/10, time.Second), time.Hour))
 	defer ticker.Stop()
 	for {
 		if err := r.sweep(ctx); err != nil && ctx.Err() == nil {
-			log.FromContext(ctx).Error(err, "Failed to list old ApplicationRecords, will retry")
+			log.FromContext(ctx).Error(err, "Failed to delete old ApplicationRecords, will retry")
 		}
 		select {
 		case <-ctx.Done():
@@ -62,7 +62,7 @@ func (r *Retention) sweep(ctx context.Context) error {
 				break
 			}
 			for i := range records.Items {
-				errs = append(errs, r.look(ctx, &records.Items[i]))
+				errs = append(errs, r.sweepRecord(ctx, &records.Items[i]))
 			}
 			if page.Continue = records.Continue; page.Continue == "" {
 				break
@@ -72,40 +72,42 @@ func (r *Retention) sweep(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// look notes since when the Mandate of a record is gone, and deletes a record that is old enough. Who has changed the record
-// meanwhile has a use for it.
-func (r *Retention) look(ctx context.Context, record *v1alpha1.ApplicationRecord) error {
-	mandate := &v1alpha1.Mandate{}
-	err := r.Mandates.Get(ctx, types.NamespacedName{Namespace: record.Namespace, Name: record.Spec.MandateRef.Name}, mandate)
+// sweepRecord annotates a record when its Mandate is first missing, and deletes the record when that is long ago. It
+// leaves a record that changes meanwhile: another reconciliation is using it.
+func (r *Retention) sweepRecord(ctx context.Context, record *v1alpha1.ApplicationRecord) error {
+	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Spec.MandateRef.Name}
+	err := r.Mandates.Get(ctx, key, &v1alpha1.Mandate{})
 	if client.IgnoreNotFound(err) != nil {
 		return err
 	}
-	gone, note := apierrors.IsNotFound(err), record.Annotations[GoneSinceAnnotation]
-	since, err := time.Parse(time.RFC3339, note)
+	gone, annotation := apierrors.IsNotFound(err), record.Annotations[GoneSinceAnnotation]
+	since, err := time.Parse(time.RFC3339, annotation)
 	switch {
-	case !gone && note == "":
+	case !gone && annotation == "":
 		return nil
 	case !gone:
-		return ignoreLost(r.note(ctx, record, ""))
-	case err != nil: // not noted, or not readable
-		return ignoreLost(r.note(ctx, record, time.Now().UTC().Format(time.RFC3339)))
+		return ignoreLost(r.annotate(ctx, record, ""))
+	case err != nil: // missing or invalid
+		return ignoreLost(r.annotate(ctx, record, time.Now().UTC().Format(time.RFC3339)))
 	case time.Since(since) < r.Keep:
 		return nil
 	}
-	log.FromContext(ctx).Info("Deleting an ApplicationRecord past its retention", "namespace", record.Namespace, "record", record.Name)
+	log.FromContext(ctx).Info("Deleting an ApplicationRecord past its retention",
+		"namespace", record.Namespace, "record", record.Name)
 	return ignoreLost(r.Ledger.Release(ctx, record))
 }
 
-func (r *Retention) note(ctx context.Context, record *v1alpha1.ApplicationRecord, since string) error {
-	noted := record.DeepCopy()
-	delete(noted.Annotations, GoneSinceAnnotation)
+func (r *Retention) annotate(ctx context.Context, record *v1alpha1.ApplicationRecord, since string) error {
+	annotated := record.DeepCopy()
+	delete(annotated.Annotations, GoneSinceAnnotation)
 	if since != "" {
-		if noted.Annotations == nil {
-			noted.Annotations = map[string]string{}
+		if annotated.Annotations == nil {
+			annotated.Annotations = map[string]string{}
 		}
-		noted.Annotations[GoneSinceAnnotation] = since
+		annotated.Annotations[GoneSinceAnnotation] = since
 	}
-	return r.Ledger.Writer.Patch(ctx, noted, client.MergeFromWithOptions(record, client.MergeFromWithOptimisticLock{}))
+	patch := client.MergeFromWithOptions(record, client.MergeFromWithOptimisticLock{})
+	return r.Ledger.Writer.Patch(ctx, annotated, patch)
 }
 
 func ignoreLost(err error) error {

@@ -1,0 +1,166 @@
+package operator_test
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator"
+	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/ledger"
+	"github.com/mandate-io/idv/operator/mandate"
+)
+
+// manualReconciler is an operator that reconciles when the test says so, on a real API server and a sandbox. Two of
+// them in one world are an operator that was stopped, or has lost its lease without noticing, and its successor.
+type manualReconciler struct {
+	*mandate.Reconciler
+	mandate.Config
+	world *world
+	// before runs before each request to the API server, such as "patch ApplicationRecord". It may act as another operator
+	// or as a user.
+	before func(request string)
+	// cached, if set, is the stale Mandate that the cache returns.
+	cached        *v1alpha1.Mandate
+	probeRequests int
+}
+
+// newManualReconciler returns an operator that is connected to the IdentityService "default".
+func (w *world) newManualReconciler() *manualReconciler {
+	w.Helper()
+	r := &manualReconciler{world: w, before: func(string) {}}
+	direct, err := client.NewWithWatch(w.env.Config, client.Options{Scheme: operator.Scheme()})
+	w.check(err)
+	watched := interceptor.NewClient(direct, r.requests())
+	strict := client.WithFieldValidation(watched, metav1.FieldValidationStrict)
+	r.Config = mandate.Config{
+		Services: engine.Services{
+			ServiceReader: connection.ServiceReader{Reader: r.cache(direct)}, Connections: connection.NewRegistry(0),
+			RequestProbe: func(connection.Key) { r.probeRequests++ },
+		},
+		Live: watched, Status: strict.Status(), Metadata: strict,
+		Ledger: ledger.Ledger{Reader: watched, Writer: strict}, Events: events.NewFakeRecorder(100),
+		DeletionGiveUpAfter: time.Hour,
+	}
+	r.setSettleDelay(90 * time.Second)
+	r.connect()
+	return r
+}
+
+// setSettleDelay makes a new Reconciler. It has the connections of the one before, and none of its local state.
+func (r *manualReconciler) setSettleDelay(d time.Duration) {
+	r.SettleDelay = d
+	r.Reconciler = mandate.NewReconciler(r.Config)
+}
+
+func (r *manualReconciler) requests() interceptor.Funcs {
+	before := func(verb string, object any) {
+		kind := reflect.TypeOf(object).Elem().Name()
+		if metadata, ok := object.(*metav1.PartialObjectMetadata); ok {
+			kind = metadata.Kind
+		}
+		r.before(verb + " " + kind)
+	}
+	return interceptor.Funcs{
+		Get: func(
+			ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, o ...client.GetOption,
+		) error {
+			before("get", object)
+			return c.Get(ctx, key, object, o...)
+		},
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, o ...client.ListOption) error {
+			before("list", list)
+			return c.List(ctx, list, o...)
+		},
+		Create: func(ctx context.Context, c client.WithWatch, object client.Object, o ...client.CreateOption) error {
+			before("create", object)
+			return c.Create(ctx, object, o...)
+		},
+		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, o ...client.DeleteOption) error {
+			before("delete", object)
+			return c.Delete(ctx, object, o...)
+		},
+		Patch: func(
+			ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, o ...client.PatchOption,
+		) error {
+			before("patch", object)
+			return c.Patch(ctx, object, patch, o...)
+		},
+		SubResourcePatch: func(
+			ctx context.Context, c client.Client, resource string, object client.Object, patch client.Patch,
+			o ...client.SubResourcePatchOption,
+		) error {
+			before("patch "+resource+" of", object)
+			return c.SubResource(resource).Patch(ctx, object, patch, o...)
+		},
+	}
+}
+
+// cache reads without running before, and returns the cached Mandate if there is one.
+func (r *manualReconciler) cache(direct client.WithWatch) client.Reader {
+	return interceptor.NewClient(direct, interceptor.Funcs{
+		Get: func(
+			ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, o ...client.GetOption,
+		) error {
+			if m, ok := object.(*v1alpha1.Mandate); ok && r.cached != nil {
+				r.cached.DeepCopyInto(m)
+				return nil
+			}
+			return c.Get(ctx, key, object, o...)
+		},
+	})
+}
+
+// connect registers a connection to the current IdentityService, as the controller of IdentityServices would.
+func (r *manualReconciler) connect() {
+	w := r.world
+	w.Helper()
+	service := &v1alpha1.IdentityService{}
+	w.check(w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: "default"}, service))
+	c := w.client(service.Spec.BaseURL)
+	references, err := c.RetrieveReferences(w.Context())
+	w.check(err)
+	ctx, cancel := context.WithCancel(w.Context()) // no controller receives wakeups
+	cancel()
+	r.Services.Connections.Put(ctx, connection.KeyOfService(service), connection.Connection{
+		Client: c, URL: ledger.NormalURL(service.Spec.BaseURL), ReferencePrefix: service.Spec.ReferencePrefix,
+		UID: service.UID, Created: service.CreationTimestamp, Generation: service.Generation,
+		MinPoll: time.Second, MaxPoll: 2 * time.Second, References: references, Ready: true,
+	})
+}
+
+// reconcile reconciles a Mandate once, which must finish. It ignores the errors of the API server.
+func (r *manualReconciler) reconcile(name string) (result reconcile.Result) {
+	w := r.world
+	w.Helper()
+	done := make(chan struct{})
+	request := reconcile.Request{NamespacedName: client.ObjectKey{Namespace: w.namespace, Name: name}}
+	go func() {
+		defer close(done)
+		result, _ = r.Reconcile(w.Context(), request)
+	}()
+	select {
+	case <-done:
+	case <-time.After(timeout / 2):
+		w.Fatalf("reconciling the Mandate %s does not finish", name)
+	}
+	return result
+}
+
+// beforeFirst runs do before the first request of a kind.
+func (r *manualReconciler) beforeFirst(request string, do func()) {
+	r.before = func(made string) {
+		if made == request {
+			r.before = func(string) {}
+			do()
+		}
+	}
+}
