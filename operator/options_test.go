@@ -77,6 +77,7 @@ func TestFlags(t *testing.T) {
 // The operator reports all wrong flags at once, before it connects to a cluster.
 func TestWrongFlagsExit(t *testing.T) {
 	t.Parallel()
+	skipIfShort(t)
 	binary, err := env.Build("./cmd/mandate-operator")
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
+	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator"
 )
 
@@ -18,6 +19,7 @@ import (
 var version = "dev"
 
 func main() {
+	client.RedactStandardLog()
 	options := operator.NewOptions(version)
 	logging := zap.Options{}
 	options.BindFlags(flag.CommandLine)

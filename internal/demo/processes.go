@@ -12,36 +12,36 @@ import (
 )
 
 const (
-	// startTimeout is far more than a part takes to start.
+	// startTimeout is several times what a process needs to start.
 	startTimeout = time.Minute
-	// pace is the time between two steps of an individual: slow enough to be watched.
-	pace = "1s"
-	// settleDelay is longer than the sandbox takes for any request.
+	// autoplayDelay is the time between two steps of an individual. It is long enough to watch them.
+	autoplayDelay = "1s"
+	// settleDelay is longer than the sandbox needs for any request.
 	settleDelay = "5s"
 )
 
 var (
-	sandboxListens = regexp.MustCompile(`listening on (http://\S+)`)
-	operatorWorks  = regexp.MustCompile(`"Starting workers".*"controller":"mandate"`)
+	sandboxListening = regexp.MustCompile(`listening on (http://\S+)`)
+	operatorReady    = regexp.MustCompile(`"Starting workers".*"controller":"mandate"`)
 )
 
 func (d *demo) startSandbox(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	// Not ended by ctx: close does that, in order.
+	// ctx does not stop it: close does, the newest process first.
 	command := exec.Command(filepath.Join(d.programs, "idv-sandbox"), //nolint:noctx,gosec // our own program
-		"--listen=127.0.0.1:0", "--autoplay", "--autoplay-delay="+pace)
+		"--listen=127.0.0.1:0", "--autoplay", "--autoplay-delay="+autoplayDelay)
 	command.Env = environ()
 	var err error
-	if d.service, err = d.Start("sandbox", command); err != nil {
+	if d.sandboxProcess, err = d.Start("sandbox", command); err != nil {
 		return "", err
 	}
-	match, err := d.service.WaitForLog(ctx, sandboxListens)
+	match, err := d.sandboxProcess.WaitForLog(ctx, sandboxListening)
 	if err != nil {
 		return "", err
 	}
-	d.url = match[1]
-	d.sandbox = control.New(d.url)
+	d.sandboxURL = match[1]
+	d.sandbox = control.New(d.sandboxURL)
 	return "", nil
 }
 
@@ -64,14 +64,14 @@ func (d *demo) startOperator(ctx context.Context) (string, error) {
 	if d.operator, err = d.Start("operator", command); err != nil {
 		return "", err
 	}
-	_, err = d.operator.WaitForLog(ctx, operatorWorks)
+	_, err = d.operator.WaitForLog(ctx, operatorReady)
 	return "", err
 }
 
-// restartOperator is a crash, not a stop: the operator cannot put anything in order before it ends.
+// restartOperator kills the operator, so that it cannot shut down gracefully.
 func (d *demo) restartOperator(ctx context.Context) (string, error) {
 	if err := d.operator.Kill(); err != nil {
-		return "", fmt.Errorf("killing the operator: %w", err)
+		return "", fmt.Errorf("kill the operator: %w", err)
 	}
 	return d.startOperator(ctx)
 }

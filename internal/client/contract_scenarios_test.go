@@ -11,28 +11,32 @@ const hook = "https://hooks.example.com/" + canary
 
 // webhooks subscribes twice, finds the subscription again, and sees the service make the calls.
 func (w *world) webhooks(acme control.Application) {
-	subscription := client.Subscription{URL: client.Hide(hook), Events: []string{"application.completed"}, ApplicationID: acme.ID}
-	if w.spoken["subscribeApplication"] == "refused" {
+	subscription := client.Subscription{
+		URL: client.Hide(hook), Events: []string{"application.completed"}, ApplicationID: acme.ID,
+	}
+	if w.chosen["subscribeApplication"] == "refused" {
 		subscription.ApplicationID = 0
 	}
 	var urlNames []string
-	if w.spoken["subscribeFields"] == "renamed" {
-		subscription.FieldNames = map[string]string{"url": "target_url", "events": "event_types", "application_id": "mandate_id"}
+	if w.chosen["subscribeFields"] == "renamed" {
+		subscription.FieldNames = map[string]string{
+			"url": "target_url", "events": "event_types", "application_id": "mandate_id",
+		}
 		urlNames = []string{"target_url"}
 	}
 	for _, step := range []string{"subscribe", "subscribe again"} {
-		_, err := w.call(step, control.SubscribeWebhook, func() error {
+		_, err := w.do(step, control.SubscribeWebhook, func() error {
 			_, err := w.client.SubscribeWebhook(w.ctx, subscription)
 			return err
 		})
 		w.holds(step, err)
 	}
 	var webhooks *client.Webhooks
-	_, err := w.call("find webhook", control.RetrieveWebhook, func() (err error) {
+	_, err := w.do("find webhook", control.RetrieveWebhook, func() (err error) {
 		webhooks, err = w.client.RetrieveWebhook(w.ctx, acme.ID, urlNames...)
 		return err
 	})
-	missing := w.spoken.refusalOf("find webhook") != nil
+	missing := w.chosen.refusalOf("find webhook") != nil
 	switch {
 	case missing && err == nil && len(webhooks.Items) == 0:
 		return // a list that holds none says the same as a 404
@@ -43,9 +47,9 @@ func (w *world) webhooks(acme control.Application) {
 	if len(found) == 0 || found[0].ID == 0 || !slices.Equal(found[0].Events, subscription.Events) {
 		w.t.Errorf("found %+v", webhooks.Items)
 	}
-	whole := w.spoken["retrieveWebhook"] != "object"
+	whole := w.chosen["retrieveWebhook"] != "object"
 	if webhooks.Complete != whole {
-		w.t.Errorf("complete: %v, although the answer is of shape %s", webhooks.Complete, w.spoken["retrieveWebhook"])
+		w.t.Errorf("complete: %v, although the answer is of shape %s", webhooks.Complete, w.chosen["retrieveWebhook"])
 	}
 }
 
@@ -55,8 +59,8 @@ func (w *world) revoked(mandateType int64) {
 		w.t.Fatal(err)
 	}
 	logins := w.seen.Logins
-	w.create("create", w.order("revoked", mandateType))
-	slow := w.spoken["tokenLifetime"] != "0" || w.spoken["rateLimit"] != "0"
+	w.create("create", w.newApplication("revoked", mandateType))
+	slow := w.chosen["tokenLifetime"] != "0" || w.chosen["rateLimit"] != "0"
 	if more := w.seen.Logins - logins; more != 1 && !slow {
 		w.t.Errorf("%d logins after the tokens were revoked", more)
 	}
@@ -64,11 +68,11 @@ func (w *world) revoked(mandateType int64) {
 
 // suppressed is the life of an application whose people get no mail, which ends with its deletion.
 func (w *world) suppressed(mandateType int64) {
-	order := w.order("suppressed", mandateType)
-	order.SuppressEmailNotification = true
-	globex := w.create("create", order)
+	wanted := w.newApplication("suppressed", mandateType)
+	wanted.SuppressEmailNotification = true
+	globex := w.create("create", wanted)
 	mails := 0
-	if w.spoken["suppress"] == "invite" {
+	if w.chosen["suppress"] == "invite" {
 		mails = 1
 	}
 	jane := globex.Individuals[0].ID
@@ -81,7 +85,7 @@ func (w *world) suppressed(mandateType int64) {
 	}
 
 	for _, step := range []string{"delete", "what is gone"} {
-		_, err := w.call(step, control.DeleteApplication, func() error { return w.client.DeleteApplication(w.ctx, globex.ID) })
+		_, err := w.do(step, control.DeleteApplication, func() error { return w.client.DeleteApplication(w.ctx, globex.ID) })
 		w.holds(step, err)
 	}
 	for op, call := range map[control.Operation]func() error{
@@ -89,21 +93,21 @@ func (w *world) suppressed(mandateType int64) {
 		control.RetrieveIndividual:  func() error { _, err := w.client.RetrieveIndividual(w.ctx, jane); return err },
 		control.CompleteApplication: func() error { _, err := w.client.CompleteApplication(w.ctx, globex.ID); return err },
 	} {
-		_, err := w.call("what is gone", op, call)
+		_, err := w.do("what is gone", op, call)
 		w.holds("what is gone", err)
 	}
 	w.mail("resend when gone", control.ResendInvites, jane, 0, func() error { return w.client.ResendInvites(w.ctx, jane) })
-	w.create("reuse of a deleted reference", order)
+	w.create("reuse of a deleted reference", wanted)
 }
 
 // archived is the life of an application that is archived before it is rejected.
 func (w *world) archived(mandateType int64) {
-	initech := w.create("create", w.order("archived", mandateType))
+	initech := w.create("create", w.newApplication("archived", mandateType))
 	w.settled(initech.ID) // else a 404 to a transition could be about the method or the read lag: nobody could tell
 	w.play(control.Play{ApplicationID: initech.ID, Result: control.Fail})
 	for _, step := range []string{"archive", "archive again"} {
 		var got *client.Application
-		_, err := w.call(step, control.ArchiveApplication, func() (err error) {
+		_, err := w.do(step, control.ArchiveApplication, func() (err error) {
 			got, err = w.client.ArchiveApplication(w.ctx, initech.ID)
 			return err
 		})

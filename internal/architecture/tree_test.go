@@ -1,4 +1,4 @@
-package house
+package architecture
 
 import (
 	"bytes"
@@ -50,7 +50,7 @@ func textFiles(t *testing.T) map[string][]byte {
 		t.Fatal(err)
 	}
 	// A walk that finds next to nothing would let every rule pass.
-	for _, want := range []string{"go.mod", "Makefile", "internal/house/doc.go"} {
+	for _, want := range []string{"go.mod", "Makefile", "internal/architecture/doc.go"} {
 		if _, ok := files[want]; !ok {
 			t.Fatalf("%s is not among the %d files that were found", want, len(files))
 		}
@@ -58,7 +58,7 @@ func textFiles(t *testing.T) map[string][]byte {
 	return files
 }
 
-// inOrder ranges over files by name, so that what tests report does not jump about.
+// inOrder ranges over files by name, so that tests report in one order.
 func inOrder(files map[string][]byte) iter.Seq2[string, []byte] {
 	return func(yield func(string, []byte) bool) {
 		for _, name := range slices.Sorted(maps.Keys(files)) {
@@ -85,14 +85,17 @@ func ignorePatterns(t *testing.T) []string {
 	return patterns
 }
 
-// matchesAny matches the last element of name, which is enough for the patterns that we have.
+// matchesAny matches the last element of name, which is enough for the patterns of .gitignore.
 func matchesAny(patterns []string, name string) bool {
-	for _, pattern := range patterns {
-		if ok, err := path.Match(pattern, path.Base(name)); ok && err == nil {
-			return true
-		}
-	}
-	return false
+	return matchesPath(patterns, path.Base(name))
+}
+
+// matchesPath reports whether one of the patterns of path.Match matches name.
+func matchesPath(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(pattern string) bool {
+		ok, err := path.Match(pattern, name)
+		return ok && err == nil
+	})
 }
 
 // isGenerated looks for the marks that our generators leave near the top of a file.

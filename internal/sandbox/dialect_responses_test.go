@@ -8,7 +8,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-var answerCases = cases{
+var responseCases = cases{
 	"idSize=usual":         wantIDSize(0, 1<<32),
 	"idSize=above_40_bits": wantIDSize(1<<40, 1<<53),
 	"idSize=above_53_bits": wantIDSize(1<<53, 1<<62),

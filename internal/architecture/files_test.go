@@ -1,4 +1,4 @@
-package house
+package architecture
 
 import (
 	"bytes"
@@ -6,9 +6,11 @@ import (
 	"go/build"
 	"go/parser"
 	"go/token"
+	"maps"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -18,7 +20,8 @@ const maxLines = 500
 
 // mayBeLong names files that may be longer, by path or by base name, each with the reason.
 var mayBeLong = map[string]string{
-	"go.sum": "the go command writes it",
+	"go.sum":             "the go command writes it",
+	"docs/conditions.md": "messages of conditions link to it: it has a section for each reason",
 }
 
 func TestFilesStayShort(t *testing.T) {
@@ -27,6 +30,28 @@ func TestFilesStayShort(t *testing.T) {
 		listed := mayBeLong[name] != "" || mayBeLong[path.Base(name)] != ""
 		if lines > maxLines && !listed && !isGenerated(content) {
 			t.Errorf("%s has %d lines, more than %d: split it by concern", name, lines, maxLines)
+		}
+	}
+}
+
+// minLines is where a Go file is long enough to be found by its name instead of in the file of its only user.
+const minLines = 25
+
+// mayBeShort names Go files that may be shorter, by pattern, each with the reason.
+var mayBeShort = map[string]string{
+	"*_linux.go":               "built on one system only",
+	"*_other.go":               "built on the other systems",
+	"doc.go":                   "the comment of a package that has tests only, or several files of one rank",
+	"main.go":                  "a program",
+	"zz_generated.deepcopy.go": "controller-gen writes it",
+}
+
+func TestFilesAreLongEnough(t *testing.T) {
+	patterns := slices.Sorted(maps.Keys(mayBeShort))
+	for name, content := range inOrder(textFiles(t)) {
+		lines := bytes.Count(content, []byte("\n"))
+		if strings.HasSuffix(name, ".go") && lines < minLines && !matchesAny(patterns, name) {
+			t.Errorf("%s has %d lines, fewer than %d: put it where it is used", name, lines, minLines)
 		}
 	}
 }
@@ -74,7 +99,7 @@ func TestNoPathOfAMachine(t *testing.T) {
 }
 
 func TestMachinePath(t *testing.T) {
-	cases := map[string]bool{
+	for text, want := range map[string]bool{
 		"cd /home/" + "ada/src":               true,
 		`"/Users/` + `ada/go"`:                true,
 		"GOCACHE=/root" + "/.cache":           true,
@@ -82,8 +107,7 @@ func TestMachinePath(t *testing.T) {
 		"$(CURDIR)/root" + "/x":               false,
 		"/tmp/x":                              false,
 		"the root/branch":                     false,
-	}
-	for text, want := range cases {
+	} {
 		if got := machinePath.MatchString(text); got != want {
 			t.Errorf("%q: %t, want %t", text, got, want)
 		}
