@@ -142,3 +142,15 @@ func TestLimiterRespectsTheRateLimit(t *testing.T) {
 		o.wantWokenUp(t, "c") // less than a second is waited for
 	})
 }
+
+// A wake-up names the object, and never blocks.
+func TestNotify(t *testing.T) {
+	t.Parallel()
+	limiters := newLimiters(1)
+	for range wakeupBuffer + 1 {
+		limiters.Notify(types.NamespacedName{Namespace: "team", Name: "acme"})
+	}
+	if got := (<-limiters.Wakeups).Object; got.GetNamespace() != "team" || got.GetName() != "acme" {
+		t.Errorf("%s/%s was woken up", got.GetNamespace(), got.GetName())
+	}
+}

@@ -1,0 +1,127 @@
+package engine_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
+)
+
+// cache has one IdentityService, or none.
+type cache struct {
+	client.Reader
+	service *v1alpha1.IdentityService
+	err     error
+}
+
+func (c cache) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	if c.err == nil {
+		c.service.DeepCopyInto(into.(*v1alpha1.IdentityService))
+	}
+	return c.err
+}
+
+func TestResolve(t *testing.T) {
+	t.Parallel()
+	key := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: "team", Name: "default"}
+	service := &v1alpha1.IdentityService{ObjectMeta: metav1.ObjectMeta{UID: "1", Generation: 3}}
+	ready := engine.ServiceFacts{Exists: true, Known: true, Ready: true}
+	for name, test := range map[string]struct {
+		connection connection.Connection
+		kind       v1alpha1.ServiceKind
+		want       engine.ServiceFacts
+	}{
+		"ready":                       {connection: connection.Connection{UID: "1", Generation: 3, Ready: true}, want: ready},
+		"not ready":                   {connection: connection.Connection{UID: "1", Generation: 3}, want: engine.ServiceFacts{Exists: true, Known: true}},
+		"made before an edit":         {connection: connection.Connection{UID: "1", Generation: 2, Ready: true}, want: engine.ServiceFacts{Exists: true}},
+		"made from another service":   {connection: connection.Connection{UID: "2", Generation: 3, Ready: true}, want: engine.ServiceFacts{Exists: true}},
+		"without ClusterRoleBindings": {kind: v1alpha1.ServiceKindClusterIdentityService, want: engine.ServiceFacts{Exists: true, Denied: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			services := &engine.Services{
+				ServiceReader: connection.ServiceReader{Reader: cache{service: service}}, Connections: connection.NewRegistry(0),
+			}
+			nobodyListens, cancel := context.WithCancel(t.Context())
+			cancel()
+			services.Connections.Put(nobodyListens, key, test.connection)
+			m := mandate("acme", "1")
+			m.Spec.ServiceRef.Kind = test.kind
+			var session engine.Session
+			got, err := session.Resolve(t.Context(), services, m)
+			if err != nil || got != test.want {
+				t.Errorf("%+v, %v, want %+v", got, err, test.want)
+			}
+			if set := session.Connection.UID != ""; set != test.want.Known {
+				t.Errorf("the connection is %+v", session.Connection)
+			}
+		})
+	}
+}
+
+func TestResolveFails(t *testing.T) {
+	t.Parallel()
+	unreachable := errors.New("no route to host")
+	services := &engine.Services{
+		ServiceReader: connection.ServiceReader{Reader: cache{err: unreachable}}, Connections: connection.NewRegistry(0),
+	}
+	var session engine.Session
+	if got, err := session.Resolve(t.Context(), services, mandate("acme", "1")); !errors.Is(err, unreachable) {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestUnusableReason(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		facts             engine.ServiceFacts
+		unknown, unusable string
+	}{
+		{engine.ServiceFacts{}, v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotFound},
+		{engine.ServiceFacts{Exists: true, Denied: true}, v1alpha1.ReasonServiceNotAllowed, v1alpha1.ReasonServiceNotAllowed},
+		{engine.ServiceFacts{Exists: true}, v1alpha1.ReasonServiceNotReady, v1alpha1.ReasonServiceNotReady},
+		{engine.ServiceFacts{Exists: true, Known: true}, "", v1alpha1.ReasonServiceNotReady},
+		{engine.ServiceFacts{Exists: true, Known: true, Ready: true}, "", ""},
+	} {
+		if got := test.facts.UnknownReason(); got != test.unknown {
+			t.Errorf("%+v: nothing is known because %q, want %q", test.facts, got, test.unknown)
+		}
+		if got := test.facts.UnusableReason(); got != test.unusable {
+			t.Errorf("%+v: not usable because %q, want %q", test.facts, got, test.unusable)
+		}
+	}
+}
+
+// Only a failure that may be the connection's is a reason to probe it.
+func TestRequestFailedAsksForAProbe(t *testing.T) {
+	t.Parallel()
+	var probed []connection.Key
+	services := &engine.Services{RequestProbe: func(key connection.Key) { probed = append(probed, key) }}
+	session := engine.Session{Key: connection.Key{Name: "default"}}
+	session.RequestFailed(services, &idv.Error{Kind: idv.KindInvalid, Outcome: idv.Refused})
+	if len(probed) != 0 {
+		t.Errorf("a refusal had %v probed", probed)
+	}
+	session.RequestFailed(services, &idv.Error{Kind: idv.KindTimeout})
+	if len(probed) != 1 || probed[0] != session.Key {
+		t.Errorf("a timeout had %v probed, want %v", probed, session.Key)
+	}
+}
+
+func TestTruncateText(t *testing.T) {
+	t.Parallel()
+	if got := engine.TruncateText(strings.Repeat("é", 300)); got != strings.Repeat("é", 256) {
+		t.Errorf("%d bytes are left", len(got))
+	}
+	if got := engine.TruncateText("short"); got != "short" {
+		t.Errorf("a short text became %q", got)
+	}
+}

@@ -1,0 +1,115 @@
+package engine_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/engine"
+)
+
+func mandate(name string, uid types.UID) *v1alpha1.Mandate {
+	return &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: "team", Name: name, UID: uid}}
+}
+
+func TestLocalState(t *testing.T) {
+	t.Parallel()
+	var state engine.LocalState[int]
+	increment := func(n *int) { *n++ }
+	acme := mandate("acme", "1")
+	state.Update(acme, increment)
+	if got := state.Update(acme, increment); got != 2 {
+		t.Errorf("after two updates it is %d", got)
+	}
+	if got := state.Get(mandate("beta", "1")); got != 0 {
+		t.Errorf("another object has %d", got)
+	}
+	snapshot := state.Snapshot()
+	successor := mandate("acme", "2")
+	if got := state.Get(successor); got != 0 {
+		t.Errorf("another object of the name has %d", got)
+	}
+	if got := state.Update(successor, increment); got != 1 {
+		t.Errorf("another object of the name has %d after its first update", got)
+	}
+	if got := state.Get(acme); got != 0 {
+		t.Errorf("the object that is gone has %d", got)
+	}
+	state.Forget(types.NamespacedName{Namespace: "team", Name: "acme"})
+	if got := state.Get(successor); got != 0 {
+		t.Errorf("what was forgotten is %d", got)
+	}
+	state.Restore(snapshot)
+	if got := state.Update(acme, increment); got != 3 {
+		t.Errorf("after Restore it is %d, want one more than in the snapshot", got)
+	}
+	if snapshot[types.NamespacedName{Namespace: "team", Name: "acme"}].Value != 2 {
+		t.Error("an update changed the snapshot")
+	}
+}
+
+func TestFirstSeen(t *testing.T) {
+	t.Parallel()
+	var seen engine.FirstSeen
+	start := time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
+	seen.See("a", start)
+	seen.See("a", start.Add(time.Minute))
+	if !seen.Time.Equal(start) {
+		t.Errorf("the attempt was first seen at %s", seen.Time)
+	}
+	seen.See("b", start.Add(time.Hour))
+	if !seen.Time.Equal(start.Add(time.Hour)) {
+		t.Errorf("the next attempt was first seen at %s", seen.Time)
+	}
+}
+
+// A shutdown admits no attempts, waits for those under way, and does not wait for ever.
+func TestDrain(t *testing.T) {
+	t.Parallel()
+	var drainer engine.Drainer
+	if !drainer.TryBegin() || !drainer.TryBegin() {
+		t.Fatal("an attempt was not admitted")
+	}
+	drainer.Done()
+	drained := make(chan struct{})
+	go func() {
+		drainer.Drain(t.Context())
+		close(drained)
+	}()
+	for drainer.TryBegin() { // until the shutdown has begun
+		drainer.Done()
+		runtime.Gosched()
+	}
+	expired, cancel := context.WithCancel(t.Context())
+	cancel()
+	drainer.Drain(expired) // returns although an attempt is under way
+	select {
+	case <-drained:
+		t.Error("the shutdown did not wait for an attempt")
+	default:
+	}
+	drainer.Done()
+	<-drained
+}
+
+func TestBackoff(t *testing.T) {
+	t.Parallel()
+	backoff := engine.Backoff{Min: time.Second, Max: 10 * time.Second}
+	for failures, want := range []time.Duration{1, 1, 2, 4, 8, 10, 10} {
+		want *= time.Second
+		if got := backoff.After(failures); got < want || got > want+want/5 {
+			t.Errorf("after %d failures it is %s, want %s and up to a fifth more", failures, got, want)
+		}
+	}
+	if got := engine.RequeueBackoff.After(1_000_000); got < engine.MaxRequeue || got > engine.MaxRequeue+time.Minute {
+		t.Errorf("after a million failures it is %s", got)
+	}
+	if engine.Jitter(time.Hour) == engine.Jitter(time.Hour) {
+		t.Error("two delays are the same: there is no jitter")
+	}
+}
