@@ -1,6 +1,7 @@
 # Needs Go, make, a C compiler (for the race detector) and a POSIX system. `make` alone lists the targets.
 
 GO ?= go
+MODULE := github.com/mandate-io/idv
 # Stamping needs git and a clone that it trusts; a go.work above this tree would override the pins in tools/.
 export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -buildvcs=false)
 export GOWORK := off
@@ -17,7 +18,7 @@ KUBECTL := $(or $(call on_path,kubectl),bin/kubectl)
 ##@ The main job
 
 .PHONY: demo
-demo: $(call tools_of,demo) $(COMMANDS) bin/demo ## Run everything on this machine, with nothing to configure (KEEP=1: until Ctrl-C)
+demo: $(call tools_of,demo) $(COMMANDS) bin/demo ## Run everything on this machine (KEEP=1: until Ctrl-C)
 	@exec env PATH="$$PATH:$(CURDIR)/bin" KUBEBUILDER_ASSETS="$(CURDIR)/bin" KEEP="$(KEEP)" bin/demo
 
 ##@ Development
@@ -37,10 +38,9 @@ generate: $(call tools_of,generate) ## Write deepcopy, CRDs, RBAC and the provid
 	@tools/generate.sh
 
 .PHONY: lint
-lint: $(call tools_of,lint) ## gofmt, go vet and golangci-lint
+lint: $(call tools_of,lint) ## gofmt and golangci-lint, which runs go vet
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); \
 		[ -z "$$unformatted" ] || { echo "gofmt -w these files:" $$unformatted; exit 1; }
-	$(GO) vet ./...
 	bin/golangci-lint run
 
 .PHONY: tools
@@ -52,31 +52,67 @@ clean: ## Remove what `make build` made; the tools stay, because they take minut
 
 ##@ Tests
 
-# What a developer has in the environment for real work must not reach the tests: neither a cluster nor a service.
+# A cluster or a service of the developer's environment must not reach the tests.
 UNSET := $(addprefix -u ,KUBECONFIG USE_EXISTING_CLUSTER $(filter-out IDV_TOFU,$(filter IDV_% TF_%,$(.VARIABLES))))
 KUBEBUILDER_ASSETS ?= $(CURDIR)/bin
 GO_TEST := env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test
 
-# All but the one that runs alone, because it keeps the machine busy.
+# All but operator/chaos, which runs alone, because it keeps the machine busy.
 packages = $(or $(filter-out %/operator/chaos,$(shell $(GO) list ./...)),$(error go list finds no packages))
+# go test does not see which files kubectl and the API server read, so it must not cache the results of these packages.
+uncached = $(filter-out %/operator/chaos,$(shell $(GO) list $(call containing,testenv\.Main)))
+
+# $(call containing,TEXT): the directories of tests that have it.
+containing = $(sort $(dir $(shell find . -name tools -prune -o -name '*_test.go' -exec grep -l '$(1)' {} +)))
+
+# gotestsum prints the result of each package as it ends, then what failed and how many tests ran.
+SUMMARY := --format=standard-quiet --raw-command --
+
+.PHONY: check
+check: $(call tools_of,check) ## The inner loop: generated files, lint, and the tests that start no operator and no CLI
+	@MAKE="$(MAKE)" tools/steps.sh "make check" verify-generated lint test-short
+	@echo "Not run: what starts operators, OpenTofu or the demo. make test does."
 
 .PHONY: test
 test: $(call tools_of,test) ## Everything that CI runs
-	@echo "== generated files"
+	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-race test-page explore guards single-faults \
+		slowest
+
+.PHONY: verify-generated
+verify-generated:
 	@tools/generate.sh --check
-	@echo "== lint"
-	@$(MAKE) --no-print-directory lint
-	@echo "== tests, with the race detector, on a real API server and OpenTofu"
-	$(GO_TEST) -race -count=1 -shuffle=on -timeout=20m -coverprofile=bin/coverage.out $(packages)
+
+.PHONY: test-short
+test-short:
+	@bin/gotestsum --hide-summary=skipped $(SUMMARY) $(GO_TEST) -json -short $(filter-out $(uncached),$(packages))
+	@bin/gotestsum --hide-summary=skipped $(SUMMARY) $(GO_TEST) -json -short -count=1 $(uncached)
+
+# With the race detector, on a real API server and OpenTofu.
+.PHONY: test-race
+test-race:
+	@rm -f bin/tests.json
+	@bin/gotestsum --jsonfile-timing-events=bin/tests.json $(SUMMARY) $(GO_TEST) -json \
+		-race -count=1 -shuffle=on -timeout=20m -coverprofile=bin/coverage.out $(packages)
 	@$(call covered,internal/client,90)
-	@echo "== every order of what two operators, faults and people can do, in memory; then the same without each guard"
-	$(GO_TEST) -count=1 -timeout=20m -v -run='^TestExplore$$' ./operator/mandate -states=$(STATES)
-	$(GO_TEST) -count=1 -timeout=20m -v -run='^TestGuardsAreNeeded$$' ./operator/mandate -guards
-	@echo "== every effect of the operator meets every fault, as far as two and a half minutes go"
-	$(GO_TEST) -count=1 -v -timeout=20m ./operator/chaos
-	@command -v chromium chromium-browser google-chrome google-chrome-stable chrome >/dev/null || \
-		echo "SKIPPED: the sandbox's page was not tried in a browser, because there is none. Install Chromium (Debian: apt-get install chromium)."
-	@echo "make test: everything passed"
+
+.PHONY: explore
+explore: ## Every order of what two operators, faults and people can do, in memory (STATES=n of each scenario)
+	@$(GO_TEST) -count=1 -timeout=20m -v -run='^TestExplore$$' ./operator/mandate -states=$(STATES)
+
+.PHONY: guards
+guards: ## The same without each guard of the create protocol, which some test must notice
+	@$(GO_TEST) -count=1 -timeout=20m -v -run='^TestGuardsAreNeeded$$' ./operator/mandate -guards
+
+# Every effect of the operator meets every fault, as far as two and a half minutes go.
+.PHONY: single-faults
+single-faults:
+	@$(GO_TEST) -count=1 -v -timeout=20m ./operator/chaos
+
+.PHONY: slowest
+slowest:
+	@sed -n '/"Test"/d; s|.*"Package":"$(MODULE)/\([^"]*\)".*"Elapsed":\([0-9.]*\).*|\2 s \1|p' bin/tests.json | \
+		sort -rn | head -n 6
+	@bin/gotestsum tool slowest --num=12 --jsonfile=bin/tests.json
 
 # $(call covered,package,percent): prints how much of a package its own tests run, and fails below that.
 covered = { head -n 1 bin/coverage.out; grep '/$(1)/[^/]*:' bin/coverage.out; } >bin/coverage.one && \
@@ -88,10 +124,11 @@ CHAOSTIME ?= 10m
 # GOGC: memory for time, for the API server above all.
 .PHONY: chaos
 chaos: $(call tools_of,chaos) ## Inject faults into the operator for CHAOSTIME, 10m (SEED=n; PLAN=... or BATCH=n runs only that)
-	CHAOS_TIME="$(CHAOSTIME)" CHAOS_SEED="$(SEED)" CHAOS_PLAN="$(PLAN)" CHAOS_BATCH="$(BATCH)" GOGC=400 $(GO_TEST) -count=1 -v -timeout=0 ./operator/chaos
+	CHAOS_TIME="$(CHAOSTIME)" CHAOS_SEED="$(SEED)" CHAOS_PLAN="$(PLAN)" CHAOS_BATCH="$(BATCH)" GOGC=400 \
+		$(GO_TEST) -count=1 -v -timeout=0 ./operator/chaos
 
 # $(call with,Fuzz): the packages that have such functions.
-with = $(sort $(dir $(shell find . -name tools -prune -o -name '*_test.go' -exec grep -l '^func $(1)[A-Z]' {} +)))
+with = $(call containing,^func $(1)[A-Z])
 FUZZTIME ?= 30s
 # States of each scenario that make test explores; the race detector's run explores a few hundred.
 STATES ?= 33000
@@ -100,12 +137,18 @@ BENCH ?= .
 .PHONY: bench
 bench: $(call tools_of,bench) ## Run the benchmarks (BENCH=regexp; docs/benchmarks.md has the sizes)
 	@[ -n "$(call with,Benchmark)" ] || echo "there is no benchmark yet"
-	@[ -z "$(call with,Benchmark)" ] || $(GO_TEST) -run='^$$' -bench='$(BENCH)' -benchmem -timeout=60m $(call with,Benchmark)
+	@[ -z "$(call with,Benchmark)" ] || \
+		$(GO_TEST) -run='^$$' -bench='$(BENCH)' -benchmem -timeout=60m $(call with,Benchmark)
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME, 30s
 	@[ -n "$(call with,Fuzz)" ] || echo "there is no fuzz target yet"
 	@[ -z "$(call with,Fuzz)" ] || env $(UNSET) GO="$(GO)" FUZZTIME="$(FUZZTIME)" tools/fuzz.sh $(call with,Fuzz)
+
+# The browser test of the sandbox's page is a Go module of its own, so that no other module depends on chromedp.
+.PHONY: test-page
+test-page: $(call tools_of,lint) ## Lint and run the browser test of the sandbox's page
+	@GO="$(GO)" tools/test-page.sh
 
 ##@ A cluster, the one that kubectl talks to
 
@@ -130,8 +173,8 @@ deploy: $(call tools_of,deploy) ## Install the CRDs and run the operator (IMG=re
 	@mkdir -p bin/deploy && printf '%s\n' "$$deployed" >bin/deploy/kustomization.yaml
 	$(KUBECTL) apply -k bin/deploy
 
-# A CRD that goes takes its objects along, and so does a namespace. Without the ApplicationRecords the next
-# operator would not know which applications exist, and e-mail the same people again.
+# Deleting a CRD or a namespace deletes its objects. Without the ApplicationRecords the next operator would not know
+# which applications exist, and e-mail the same people again.
 define undeployed
 resources: [../../config/default]
 patches:
@@ -149,4 +192,5 @@ undeploy: $(call tools_of,undeploy) ## Remove the operator; the CRDs stay, and w
 
 .PHONY: help
 help: ## List the targets
-	@awk -F ':.*## ' '/^##@ / {print "\n" substr($$0, 5)} /^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' Makefile
+	@awk -F ':.*## ' '/^##@ / {print "\n" substr($$0, 5)} \
+		/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' Makefile

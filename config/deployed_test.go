@@ -25,15 +25,15 @@ const (
 	operatorAccount   = "system:serviceaccount:mandate-operator-system:mandate-operator"
 )
 
-// runsAsDeployed runs the operator as the kubelet would: with the arguments of the Deployment, as its ServiceAccount. It
-// becomes leader, answers the probes and the scraper, and works.
+// runsAsDeployed runs the operator as the kubelet would: with the arguments of the Deployment, as its ServiceAccount.
+// It becomes leader, answers the probes and the scraper, and works.
 func (c *cluster) runsAsDeployed() {
 	c.Helper()
 	arguments, urls := c.onLoopback(c.deployment().Spec.Template.Spec.Containers[0].Args)
 	// In a Pod, the namespace is that of the ServiceAccount.
 	operator := c.startOperator(c.serviceAccount(), append(arguments, "--leader-election-namespace="+operatorNamespace)...)
 
-	ctx, cancel := context.WithTimeout(c.Context(), patience)
+	ctx, cancel := context.WithTimeout(c.Context(), timeout)
 	defer cancel()
 	for address, path := range map[string]string{":8080": "/metrics", ":8081": "/readyz"} {
 		c.check(operator.WaitForURL(ctx, urls[address]+path))
@@ -42,7 +42,8 @@ func (c *cluster) runsAsDeployed() {
 
 	c.sees(c.Namespace(c.T))
 	lease := &coordinationv1.Lease{}
-	c.check(c.Get(c.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator.idv.mandate.io"}, lease))
+	leaseKey := client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator.idv.mandate.io"}
+	c.check(c.Get(c.Context(), leaseKey, lease))
 	if lease.Spec.HolderIdentity == nil || *lease.Spec.HolderIdentity == "" {
 		c.Errorf("nobody leads: %+v", lease.Spec)
 	}
@@ -52,9 +53,11 @@ func (c *cluster) runsAsDeployed() {
 
 func (c *cluster) startOperator(kubeconfig string, arguments ...string) *testenv.Process {
 	c.Helper()
+	skipIfShort(c.T)
 	binary, err := c.Build("./cmd/mandate-operator")
 	c.check(err)
-	command := exec.CommandContext(context.WithoutCancel(c.Context()), binary, append(arguments, "--kubeconfig="+kubeconfig)...)
+	arguments = append(arguments, "--kubeconfig="+kubeconfig)
+	command := exec.CommandContext(context.WithoutCancel(c.Context()), binary, arguments...)
 	operator, err := c.Start("operator", command)
 	c.check(err)
 	c.Cleanup(func() { c.check(operator.Stop()) })
@@ -73,7 +76,8 @@ spec: {baseURL: "https://127.0.0.1:1", credentialsSecretRef: {name: none}}
 	service.SetNamespace(namespace)
 	c.check(c.Create(c.Context(), service))
 	c.eventually(func() (bool, string) {
-		reason := c.kubectl("get", "idsvc", "default", "--namespace", namespace, `--output=jsonpath={.status.conditions[?(@.type=="Ready")].reason}`)
+		reason := c.kubectl("get", "idsvc", "default", "--namespace", namespace,
+			`--output=jsonpath={.status.conditions[?(@.type=="Ready")].reason}`)
 		return reason == "SecretNotFound", "the IdentityService has the reason " + reason
 	})
 }
@@ -84,9 +88,9 @@ func TestRoleBindingInsteadOfClusterRoleBinding(t *testing.T) {
 	installed(c)
 	here, there := env.Namespace(t), env.Namespace(t)
 	c.bind(here, "narrow", "mandate-operator")
-	c.waitForRight(here, "narrow", "watch", "mandates")
+	c.waitForAccess(here, "narrow", "watch", "mandates")
 	if c.may(there, "narrow", "get", "mandates") {
-		t.Fatal("it has rights elsewhere")
+		t.Fatal("it has access to another namespace")
 	}
 	config, err := clientcmd.LoadFromFile(c.kubeconfig)
 	c.check(err)
@@ -138,15 +142,16 @@ func (c *cluster) serviceAccount() (path string) {
 func (c *cluster) usesLeaderElectionRole() {
 	c.Helper()
 	role := &rbacv1.Role{}
-	c.check(c.Get(c.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator-leader-election"}, role))
+	roleKey := client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator-leader-election"}
+	c.check(c.Get(c.Context(), roleKey, role))
 	allowed, refused, err := c.UsedPermissions(operatorAccount)
 	c.check(err)
-	used := slices.DeleteFunc(allowed, func(right testenv.Permission) bool {
-		return strings.Contains(string(right), ".idv.mandate.io") || strings.HasSuffix(string(right), " namespaces") ||
-			right == "get secrets" || right == "create selfsubjectaccessreviews.authorization.k8s.io"
+	used := slices.DeleteFunc(allowed, func(p testenv.Permission) bool {
+		return strings.Contains(string(p), ".idv.mandate.io") || strings.HasSuffix(string(p), " namespaces") ||
+			p == "get secrets" || p == "create selfsubjectaccessreviews.authorization.k8s.io"
 	})
 	if diff := cmp.Diff(testenv.Permissions(role.Rules), used); diff != "" {
-		c.Errorf("rights of leader election (-granted +used):\n%s", diff)
+		c.Errorf("access of leader election (-granted +used):\n%s", diff)
 	}
 	if len(refused) > 0 {
 		c.Errorf("the operator tried to %q and was refused", refused)

@@ -1,3 +1,3 @@
-// Package config holds the manifests in these directories to what README.md promises, on a real API server. It has tests
-// only.
+// Package config tests on a real API server that the manifests in these directories do what README.md promises. It has
+// tests only.
 package config

@@ -25,8 +25,16 @@ var env *testenv.Environment
 
 func TestMain(m *testing.M) { testenv.Main(m, &env) }
 
-// patience is how long a test waits for what should come within seconds.
-const patience = 60 * time.Second
+// timeout is how long a test waits for what should come within seconds.
+const timeout = 60 * time.Second
+
+// skipIfShort ends a test that needs more than one API server.
+func skipIfShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: starts an operator or another API server")
+	}
+}
 
 // cluster is an API server that a test works with as its administrator.
 type cluster struct {
@@ -44,7 +52,7 @@ func in(t *testing.T, environment *testenv.Environment) *cluster {
 	return c
 }
 
-// as is a client of a user, who has the rights that RBAC gives them; of the administrator if name is empty.
+// as is a client of a user, who has the access that RBAC gives them; of the administrator if name is empty.
 func (c *cluster) as(name string, groups ...string) client.Client {
 	c.Helper()
 	config := rest.CopyConfig(c.Config)
@@ -75,8 +83,10 @@ func (c *cluster) kubectl(arguments ...string) string {
 
 func (c *cluster) tryKubectl(stdin string, arguments ...string) (string, error) {
 	c.Helper()
-	command := exec.CommandContext(c.Context(), c.Kubectl, append([]string{"--kubeconfig", c.kubeconfig, "--cache-dir", c.cache()}, arguments...)...)
-	command.Dir, command.Stdin = c.Root, strings.NewReader(stdin)
+	arguments = append([]string{"--kubeconfig", c.kubeconfig, "--cache-dir", c.cache()}, arguments...)
+	command := exec.CommandContext(c.Context(), c.Kubectl, arguments...)
+	command.Dir = c.Root
+	command.Stdin = strings.NewReader(stdin)
 	output, err := command.CombinedOutput()
 	return string(output), err
 }
@@ -100,25 +110,27 @@ func (c *cluster) bind(namespace, user string, roles ...string) {
 func (c *cluster) may(namespace, user, verb, resource string) bool {
 	c.Helper()
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
-		User:               user,
-		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Group: v1alpha1.SchemeGroupVersion.Group, Resource: resource},
+		User: user,
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: namespace, Verb: verb, Group: v1alpha1.SchemeGroupVersion.Group, Resource: resource,
+		},
 	}}
 	c.check(c.Create(c.Context(), review))
 	return review.Status.Allowed
 }
 
-// waitForRight waits until a user has a right: it is not in force as soon as it is stored.
-func (c *cluster) waitForRight(namespace, user, verb, resource string) {
+// waitForAccess waits until a user may do something: a binding is not in force as soon as it is stored.
+func (c *cluster) waitForAccess(namespace, user, verb, resource string) {
 	c.Helper()
 	c.eventually(func() (bool, string) {
 		return c.may(namespace, user, verb, resource), fmt.Sprintf("%s may not %s %s", user, verb, resource)
 	})
 }
 
-// eventually asks again and again, and fails with the last answer after patience.
+// eventually asks again and again, and fails with the last answer after timeout.
 func (c *cluster) eventually(done func() (bool, string)) {
 	c.Helper()
-	testenv.Eventually(c.T, patience, done)
+	testenv.Eventually(c.T, timeout, done)
 }
 
 // parse reads YAML as the API server's JSON would be read: integers stay integers.

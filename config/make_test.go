@@ -18,21 +18,29 @@ import (
 	"github.com/mandate-io/idv/internal/testenv"
 )
 
-// The life of an installation on a cluster that has nothing, by the Makefile's targets. At its end the operator is gone, and
-// nothing that knows of applications.
+// The Makefile's targets install and remove the operator on an empty cluster. What knows of applications remains.
 func TestMake(t *testing.T) {
 	c := in(t, emptyCluster(t))
 
 	c.make("install")
 	want := []string{
-		"applicationrecords.idv.mandate.io", "clusteridentityservices.idv.mandate.io", "identityservices.idv.mandate.io", "mandateactions.idv.mandate.io", "mandates.idv.mandate.io",
+		"applicationrecords.idv.mandate.io",
+		"clusteridentityservices.idv.mandate.io",
+		"identityservices.idv.mandate.io",
+		"mandateactions.idv.mandate.io",
+		"mandates.idv.mandate.io",
 	}
 	if diff := cmp.Diff(want, c.names("customresourcedefinitions")); diff != "" {
 		t.Errorf("make install: CRDs (-want +got):\n%s", diff)
 	}
-	for _, annotation := range []string{"argocd.argoproj.io/sync-options: Prune=false,Delete=false", "kustomize.toolkit.fluxcd.io/prune: disabled"} {
-		if got := strings.Count(c.kubectl("get", "customresourcedefinitions", "--output=yaml"), " "+annotation+"\n"); got != len(want) {
-			t.Errorf("%d CRDs have the annotation %s, by which a GitOps tool leaves them alone, want all %d", got, annotation, len(want))
+	manifests := c.kubectl("get", "customresourcedefinitions", "--output=yaml")
+	for _, annotation := range []string{
+		"argocd.argoproj.io/sync-options: Prune=false,Delete=false",
+		"kustomize.toolkit.fluxcd.io/prune: disabled",
+	} {
+		if got := strings.Count(manifests, " "+annotation+"\n"); got != len(want) {
+			t.Errorf("%d CRDs have the annotation %s, by which a GitOps tool leaves them alone, want all %d",
+				got, annotation, len(want))
 		}
 	}
 	if got := c.names("deployments", "--all-namespaces"); len(got) > 0 {
@@ -42,9 +50,10 @@ func TestMake(t *testing.T) {
 	if output, err := c.tryMake("deploy"); err == nil || !strings.Contains(output, "IMG=registry/name:tag") {
 		t.Errorf("make deploy without IMG: %v, want an error that says how\n%s", err, output)
 	}
-	c.make("deploy", "IMG=registry.example.com/mandate-operator:v1")
-	if image := c.deployment().Spec.Template.Spec.Containers[0].Image; image != "registry.example.com/mandate-operator:v1" {
-		t.Errorf("make deploy: the image is %s", image)
+	const first, second = "registry.example.com/mandate-operator:v1", "registry.example.com/mandate-operator:v2"
+	c.make("deploy", "IMG="+first)
+	if got := c.deployment().Spec.Template.Spec.Containers[0].Image; got != first {
+		t.Errorf("make deploy: the image is %s", got)
 	}
 	c.runsAsDeployed()
 
@@ -52,14 +61,15 @@ func TestMake(t *testing.T) {
 	c.make("undeploy")
 	c.onlyDataIsLeft(before)
 	c.make("undeploy") // of nothing
-	c.make("deploy", "IMG=registry.example.com/mandate-operator:v2")
-	if image := c.deployment().Spec.Template.Spec.Containers[0].Image; image != "registry.example.com/mandate-operator:v2" {
-		t.Errorf("make deploy after undeploy: the image is %s", image)
+	c.make("deploy", "IMG="+second)
+	if got := c.deployment().Spec.Template.Spec.Containers[0].Image; got != second {
+		t.Errorf("make deploy after undeploy: the image is %s", got)
 	}
 }
 
 func emptyCluster(t *testing.T) *testenv.Environment {
 	t.Helper()
+	skipIfShort(t)
 	environment, err := testenv.New()
 	if err != nil {
 		t.Fatal(err)
@@ -100,13 +110,14 @@ func (c *cluster) tryMake(arguments ...string) (string, error) {
 // names of what kubectl get finds.
 func (c *cluster) names(arguments ...string) []string {
 	c.Helper()
-	return strings.Fields(c.kubectl(append([]string{"get", "--output=jsonpath={.items[*].metadata.name}"}, arguments...)...))
+	arguments = append([]string{"get", "--output=jsonpath={.items[*].metadata.name}"}, arguments...)
+	return strings.Fields(c.kubectl(arguments...))
 }
 
 func (c *cluster) deployment() *appsv1.Deployment {
 	c.Helper()
 	deployment := &appsv1.Deployment{}
-	c.check(c.Get(c.Context(), client.ObjectKey{Namespace: "mandate-operator-system", Name: "mandate-operator"}, deployment))
+	c.check(c.Get(c.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator"}, deployment))
 	return deployment
 }
 
@@ -114,7 +125,7 @@ func (c *cluster) deployment() *appsv1.Deployment {
 func (c *cluster) data() []*unstructured.Unstructured {
 	c.Helper()
 	var objects []*unstructured.Unstructured
-	for _, namespace := range []string{c.Namespace(c.T), "mandate-operator-system"} {
+	for _, namespace := range []string{c.Namespace(c.T), operatorNamespace} {
 		record := parse(c.T, `
 apiVersion: idv.mandate.io/v1alpha1
 kind: ApplicationRecord

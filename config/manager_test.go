@@ -29,7 +29,8 @@ func TestEveryDirectoryIsAccepted(t *testing.T) {
 		names = append(names, directory)
 		t.Run(directory, func(t *testing.T) {
 			c := in(t, env)
-			output := c.kubectl("apply", "--dry-run=server", "--server-side", "--force-conflicts", "--validate=strict", "--kustomize", filepath.Join("config", directory))
+			output := c.kubectl("apply", "--dry-run=server", "--server-side", "--force-conflicts", "--validate=strict",
+				"--kustomize", filepath.Join("config", directory))
 			if strings.Contains(output, "Warning") {
 				t.Error(output)
 			}
@@ -49,20 +50,30 @@ func TestPodIsRestricted(t *testing.T) {
 		// want is what the refusal names; none means that the Pod is accepted.
 		want string
 	}{
-		"as it is":               {loosen: func(*corev1.PodSpec) {}},
-		"privileges to escalate": {func(p *corev1.PodSpec) { p.Containers[0].SecurityContext.AllowPrivilegeEscalation = nil }, "allowPrivilegeEscalation"},
-		"capabilities":           {func(p *corev1.PodSpec) { p.Containers[0].SecurityContext.Capabilities = nil }, "capabilities"},
-		"root":                   {func(p *corev1.PodSpec) { p.SecurityContext.RunAsNonRoot = nil }, "runAsNonRoot"},
-		"system calls":           {func(p *corev1.PodSpec) { p.SecurityContext.SeccompProfile = nil }, "seccompProfile"},
-		"the node's network":     {func(p *corev1.PodSpec) { p.HostNetwork = true }, "hostNetwork"},
+		"as it is": {loosen: func(*corev1.PodSpec) {}},
+		"privileges to escalate": {
+			func(p *corev1.PodSpec) { p.Containers[0].SecurityContext.AllowPrivilegeEscalation = nil },
+			"allowPrivilegeEscalation",
+		},
+		"capabilities": {
+			func(p *corev1.PodSpec) { p.Containers[0].SecurityContext.Capabilities = nil },
+			"capabilities",
+		},
+		"root":               {func(p *corev1.PodSpec) { p.SecurityContext.RunAsNonRoot = nil }, "runAsNonRoot"},
+		"system calls":       {func(p *corev1.PodSpec) { p.SecurityContext.SeccompProfile = nil }, "seccompProfile"},
+		"the node's network": {func(p *corev1.PodSpec) { p.HostNetwork = true }, "hostNetwork"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			template := in(t, env).deployment().Spec.Template
-			pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: "operator", Labels: template.Labels}, Spec: template.Spec}
+			pod := &corev1.Pod{
+				ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: "operator", Labels: template.Labels},
+				Spec:       template.Spec,
+			}
 			tc.loosen(&pod.Spec)
 			err := c.as("").Create(t.Context(), pod, client.DryRunAll)
-			if tc.want == "" && err != nil || tc.want != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), tc.want)) {
+			if tc.want == "" && err != nil ||
+				tc.want != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), tc.want)) {
 				t.Errorf("error = %v, want one that names %q", err, tc.want)
 			}
 		})
@@ -74,12 +85,15 @@ func TestManagerFitsTogether(t *testing.T) {
 	c := in(t, env)
 	installed(c)
 	c.apply("--kustomize", "config/manager")
-	deployment, service, policy := c.deployment(), &corev1.Service{}, &networkingv1.NetworkPolicy{}
+	deployment := c.deployment()
+	service, policy := &corev1.Service{}, &networkingv1.NetworkPolicy{}
 	c.check(c.Get(t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator-metrics"}, service))
 	c.check(c.Get(t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator"}, policy))
 	template := deployment.Spec.Template
 	for what, selector := range map[string]map[string]string{
-		"Deployment": deployment.Spec.Selector.MatchLabels, "Service": service.Spec.Selector, "NetworkPolicy": policy.Spec.PodSelector.MatchLabels,
+		"Deployment":    deployment.Spec.Selector.MatchLabels,
+		"Service":       service.Spec.Selector,
+		"NetworkPolicy": policy.Spec.PodSelector.MatchLabels,
 	} {
 		for key, value := range selector {
 			if template.Labels[key] != value {
@@ -93,16 +107,20 @@ func TestManagerFitsTogether(t *testing.T) {
 	ports := portsOf(t, deployment)
 	container := template.Spec.Containers[0]
 	for what, port := range map[string]intstr.IntOrString{
-		"the liveness probe": container.LivenessProbe.HTTPGet.Port, "the readiness probe": container.ReadinessProbe.HTTPGet.Port,
-		"the Service": service.Spec.Ports[0].TargetPort, "the NetworkPolicy": *policy.Spec.Ingress[0].Ports[0].Port,
+		"the liveness probe":  container.LivenessProbe.HTTPGet.Port,
+		"the readiness probe": container.ReadinessProbe.HTTPGet.Port,
+		"the Service":         service.Spec.Ports[0].TargetPort,
+		"the NetworkPolicy":   *policy.Spec.Ingress[0].Ports[0].Port,
 	} {
 		if ports[port.StrVal] == 0 {
 			t.Errorf("%s names the port %s; the Pod has %v", what, &port, ports)
 		}
 	}
-	c.check(c.Get(t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: template.Spec.ServiceAccountName}, &corev1.ServiceAccount{}))
-	if resources := container.Resources; resources.Requests.Cpu().IsZero() || resources.Requests.Memory().IsZero() || resources.Limits.Memory().IsZero() {
-		t.Errorf("the resources are %+v", resources)
+	account := client.ObjectKey{Namespace: operatorNamespace, Name: template.Spec.ServiceAccountName}
+	c.check(c.Get(t.Context(), account, &corev1.ServiceAccount{}))
+	requests, limits := container.Resources.Requests, container.Resources.Limits
+	if requests.Cpu().IsZero() || requests.Memory().IsZero() || limits.Memory().IsZero() {
+		t.Errorf("the resources are %+v", container.Resources)
 	}
 }
 

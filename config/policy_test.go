@@ -28,12 +28,13 @@ func policed(t *testing.T) (c *cluster, namespace string) {
 	for user, roles := range rolesOf {
 		c.bind(namespace, user, roles...)
 	}
-	// Neither a policy nor a right is in force as soon as it is stored.
+	// Neither a policy nor a binding is in force as soon as it is stored.
 	for user, verb := range verbs {
 		c.eventually(func() (bool, string) {
 			decide := c.as(user).Create(t.Context(), mandate(t, namespace, "spec: {decision: Complete}"), client.DryRunAll)
 			act := c.as(user).Create(t.Context(), action(t, namespace), client.DryRunAll)
-			return (decide == nil) == (verb == "decide") && (act == nil) == (verb == "act"), fmt.Sprintf("%s: %v, %v", user, decide, act)
+			inForce := (decide == nil) == (verb == "decide") && (act == nil) == (verb == "act")
+			return inForce, fmt.Sprintf("%s: %v, %v", user, decide, act)
 		})
 	}
 	return c, namespace
@@ -90,7 +91,8 @@ const (
 // another or none may not.
 func TestPolicy(t *testing.T) {
 	c, shared := policed(t)
-	decided := "spec: {decision: Complete, archived: true, deletionPolicy: Archive, checkReviews: [" + review1 + ", " + review2 + "]}"
+	decided := "spec: {decision: Complete, archived: true, deletionPolicy: Archive, checkReviews: [" +
+		review1 + ", " + review2 + "]}"
 	cases := map[string]struct {
 		reason string
 		// before is the Mandate that an administrator has created; it is created by the users themselves if empty.
@@ -116,25 +118,65 @@ func TestPolicy(t *testing.T) {
 		"it is archived":        {before: "{}", edit: "spec: {archived: true}", field: "spec.archived"},
 		"a review is added":     {before: "{}", edit: "spec: {checkReviews: [" + review2 + "]}", field: "spec.checkReviews"},
 		"a review is changed": {
-			before: decided, edit: "spec: {checkReviews: [" + review1 + ", " + strings.Replace(review2, "Reject", "Accept", 1) + "]}", field: "spec.checkReviews",
+			before: decided,
+			edit:   "spec: {checkReviews: [" + review1 + ", " + strings.Replace(review2, "Reject", "Accept", 1) + "]}",
+			field:  "spec.checkReviews",
 		},
 		"a comment is changed": {
-			before: decided, edit: "spec: {checkReviews: [" + strings.Replace(review1, "fine", "bad", 1) + ", " + review2 + "]}", field: "spec.checkReviews",
+			before: decided,
+			edit:   "spec: {checkReviews: [" + strings.Replace(review1, "fine", "bad", 1) + ", " + review2 + "]}",
+			field:  "spec.checkReviews",
 		},
-		"a review is removed":     {before: decided, edit: "spec: {checkReviews: [" + review2 + "]}", field: "spec.checkReviews"},
+		"a review is removed": {
+			before: decided,
+			edit:   "spec: {checkReviews: [" + review2 + "]}",
+			field:  "spec.checkReviews",
+		},
 		"all reviews are removed": {before: decided, edit: "spec: {checkReviews: null}", field: "spec.checkReviews"},
-		"reviews change places":   {before: decided, edit: "spec: {checkReviews: [" + review2 + ", " + review1 + "]}", reason: "their order means nothing"},
+		"reviews change places": {
+			before: decided,
+			edit:   "spec: {checkReviews: [" + review2 + ", " + review1 + "]}",
+			reason: "their order means nothing",
+		},
 		"as many reviews as there can be": {
-			before: reviews("Accept"), edit: reviews("Reject"), field: "spec.checkReviews", reason: "the cost of an expression is limited",
+			before: reviews("Accept"),
+			edit:   reviews("Reject"),
+			field:  "spec.checkReviews",
+			reason: "the cost of an expression is limited",
 		},
 		"as many reviews as there can be, sent again": {before: reviews("Accept"), edit: reviews("Accept")},
 
-		"the policy becomes Archive":                        {before: "{}", edit: "spec: {deletionPolicy: Archive}", field: "spec.deletionPolicy", reason: "a Mandate could be archived by deleting it"},
-		"the policy becomes Delete":                         {before: "{}", edit: "spec: {deletionPolicy: Delete}", field: "spec.deletionPolicy"},
-		"the policy Archive becomes Delete":                 {before: decided, edit: "spec: {deletionPolicy: Delete}", field: "spec.deletionPolicy"},
-		"the policy Archive becomes Retain":                 {before: decided, edit: "spec: {deletionPolicy: Retain}", reason: "that is how a person lets go a deletion that waits"},
-		"the policy Archive is removed":                     {before: decided, edit: "spec: {deletionPolicy: null}", reason: "it becomes Retain"},
-		"a decision comes with a change that needs no verb": {before: "{}", edit: "spec: {name: Acme, decision: Complete}", field: "spec.decision"},
+		"the policy becomes Archive": {
+			before: "{}",
+			edit:   "spec: {deletionPolicy: Archive}",
+			field:  "spec.deletionPolicy",
+			reason: "a Mandate could be archived by deleting it",
+		},
+		"the policy becomes Delete": {
+			before: "{}",
+			edit:   "spec: {deletionPolicy: Delete}",
+			field:  "spec.deletionPolicy",
+		},
+		"the policy Archive becomes Delete": {
+			before: decided,
+			edit:   "spec: {deletionPolicy: Delete}",
+			field:  "spec.deletionPolicy",
+		},
+		"the policy Archive becomes Retain": {
+			before: decided,
+			edit:   "spec: {deletionPolicy: Retain}",
+			reason: "that is how a person lets go a deletion that waits",
+		},
+		"the policy Archive is removed": {
+			before: decided,
+			edit:   "spec: {deletionPolicy: null}",
+			reason: "it becomes Retain",
+		},
+		"a decision comes with a change that needs no verb": {
+			before: "{}",
+			edit:   "spec: {name: Acme, decision: Complete}",
+			field:  "spec.decision",
+		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -190,18 +232,20 @@ func TestPolicyIsGrantedByNamespace(t *testing.T) {
 	here, there := env.Namespace(t), env.Namespace(t)
 	c.bind(here, "decider", "idv-editor", "idv-decider")
 	c.bind(there, "decider", "idv-editor")
-	c.waitForRight(there, "decider", "create", "mandates")
+	c.waitForAccess(there, "decider", "create", "mandates")
 	if err := c.attempt("decider", here, nil, "spec: {decision: Complete}"); err != nil {
 		t.Errorf("the decider is refused: %v", err)
 	}
-	refused(t, "decider", c.as("decider").Create(t.Context(), mandate(t, there, "spec: {decision: Complete}"), client.DryRunAll), "spec.decision")
+	err := c.as("decider").Create(t.Context(), mandate(t, there, "spec: {decision: Complete}"), client.DryRunAll)
+	refused(t, "decider", err, "spec.decision")
 }
 
 // reviews are as many as the CRD allows.
 func reviews(decision string) string {
 	var all []string
 	for i := range 200 {
-		all = append(all, fmt.Sprintf("{individual: jane, check: check-%d, decision: %s, comment: %s}", i, decision, strings.Repeat("long ", 300)))
+		all = append(all, fmt.Sprintf("{individual: jane, check: check-%d, decision: %s, comment: %s}",
+			i, decision, strings.Repeat("long ", 300)))
 	}
 	return "spec: {checkReviews: [" + strings.Join(all, ", ") + "]}"
 }
@@ -209,16 +253,17 @@ func reviews(decision string) string {
 // attempt creates a Mandate with an edit, or edits the one that exists, without effect.
 func (c *cluster) attempt(user, namespace string, existing *unstructured.Unstructured, edit string) error {
 	c.Helper()
-	c.waitForRight(namespace, user, "patch", "mandates")
+	c.waitForAccess(namespace, user, "patch", "mandates")
 	if verb := verbs[user]; verb != "" {
-		c.waitForRight(namespace, user, verb, map[string]string{"decide": "mandates", "act": "mandateactions"}[verb])
+		c.waitForAccess(namespace, user, verb, map[string]string{"decide": "mandates", "act": "mandateactions"}[verb])
 	}
 	if existing == nil {
 		return c.as(user).Create(c.Context(), mandate(c.T, namespace, edit), client.DryRunAll)
 	}
-	patch, err := yaml.YAMLToJSON([]byte(edit))
+	data, err := yaml.YAMLToJSON([]byte(edit))
 	c.check(err)
-	return c.as(user).Patch(c.Context(), existing.DeepCopy(), client.RawPatch(types.MergePatchType, patch), client.DryRunAll)
+	patch := client.RawPatch(types.MergePatchType, data)
+	return c.as(user).Patch(c.Context(), existing.DeepCopy(), patch, client.DryRunAll)
 }
 
 // refused holds a refusal to what it must say, and what it must not.

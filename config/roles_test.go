@@ -11,11 +11,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// ours are the resources that can hold personal data, or orders about people.
+// ours are the resources that can hold personal data, or what is to be done about people.
 var ours = []string{"mandates", "mandateactions", "identityservices", "clusteridentityservices", "applicationrecords"}
 
-// The roles that Kubernetes has for everybody reach nothing of ours: a Mandate's spec can hold personal data. What a cluster's
-// controller would make of them by aggregation is put together here, because it does not run.
+// verbsOfRoles are all that a role can grant on them.
+var verbsOfRoles = []string{
+	"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "decide", "act",
+}
+
+// The roles that Kubernetes has for everybody reach nothing of ours: a Mandate's spec can hold personal data. The test
+// puts together what a cluster's controller would aggregate, because no such controller runs.
 func TestBuiltInRolesDoNotReachMandates(t *testing.T) {
 	c := in(t, env)
 	installed(c)
@@ -31,7 +36,7 @@ func TestBuiltInRolesDoNotReachMandates(t *testing.T) {
 				return err == nil, fmt.Sprint(err)
 			})
 			for _, resource := range ours {
-				for _, verb := range []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "decide", "act"} {
+				for _, verb := range verbsOfRoles {
 					if c.may(namespace, name, verb, resource) {
 						t.Errorf("%s may %s %s, by one of the ClusterRoles %q", name, verb, resource, parts)
 					}
@@ -54,13 +59,22 @@ func TestOfferedRoles(t *testing.T) {
 	}{
 		"idv-viewer": {
 			aggregated: "rbac.idv.mandate.io/aggregate-to-view",
-			may:        map[string][]string{"mandates": read, "mandateactions": read, "identityservices": read, "clusteridentityservices": read, "applicationrecords": read},
+			may: map[string][]string{
+				"mandates":                read,
+				"mandateactions":          read,
+				"identityservices":        read,
+				"clusteridentityservices": read,
+				"applicationrecords":      read,
+			},
 		},
 		"idv-editor": {
 			aggregated: "rbac.idv.mandate.io/aggregate-to-edit",
 			may: map[string][]string{
-				"mandates": append(write, read...), "mandateactions": append(write, read...), "identityservices": append(write, read...), "clusteridentityservices": read,
-				"applicationrecords": read,
+				"mandates":                append(write, read...),
+				"mandateactions":          append(write, read...),
+				"identityservices":        append(write, read...),
+				"clusteridentityservices": read,
+				"applicationrecords":      read,
 			},
 		},
 		"idv-platform": {
@@ -68,10 +82,18 @@ func TestOfferedRoles(t *testing.T) {
 			may:        map[string][]string{"clusteridentityservices": append(write, read...)},
 		},
 		"idv-decider": {may: map[string][]string{
-			"mandates": append([]string{"update", "patch", "decide"}, read...), "mandateactions": read, "identityservices": read, "clusteridentityservices": read, "applicationrecords": read,
+			"mandates":                append([]string{"update", "patch", "decide"}, read...),
+			"mandateactions":          read,
+			"identityservices":        read,
+			"clusteridentityservices": read,
+			"applicationrecords":      read,
 		}},
 		"idv-actor": {may: map[string][]string{
-			"mandates": read, "mandateactions": append([]string{"create", "delete", "act"}, read...), "identityservices": read, "clusteridentityservices": read, "applicationrecords": read,
+			"mandates":                read,
+			"mandateactions":          append([]string{"create", "delete", "act"}, read...),
+			"identityservices":        read,
+			"clusteridentityservices": read,
+			"applicationrecords":      read,
 		}},
 	}
 	for name, tc := range cases {
@@ -79,17 +101,18 @@ func TestOfferedRoles(t *testing.T) {
 			c, namespace := in(t, env), env.Namespace(t)
 			roles := []string{name}
 			if tc.aggregated != "" {
-				roles = c.selectedBy(&rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{{MatchLabels: map[string]string{tc.aggregated: "true"}}}})
+				selector := metav1.LabelSelector{MatchLabels: map[string]string{tc.aggregated: "true"}}
+				roles = c.selectedBy(&rbacv1.AggregationRule{ClusterRoleSelectors: []metav1.LabelSelector{selector}})
 			}
 			if !slices.Equal(roles, []string{name}) {
 				t.Fatalf("the label %s selects %q", tc.aggregated, roles)
 			}
 			c.bind(namespace, name, roles...)
 			for resource := range tc.may {
-				c.waitForRight(namespace, name, "get", resource)
+				c.waitForAccess(namespace, name, "get", resource)
 			}
 			for _, resource := range ours {
-				for _, verb := range append([]string{"deletecollection", "decide", "act"}, append(read, write...)...) {
+				for _, verb := range verbsOfRoles {
 					if got, want := c.may(namespace, name, verb, resource), slices.Contains(tc.may[resource], verb); got != want {
 						t.Errorf("%s may %s %s: %t, want %t", name, verb, resource, got, want)
 					}

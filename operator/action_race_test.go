@@ -85,7 +85,7 @@ func TestActionCrashes(t *testing.T) {
 			w.action("resend", resend)
 			c.crash(first)
 			first.reconcile("resend")
-			second.SettleDelay = 0
+			second.setSettleDelay(0)
 			w.eventually(func() (bool, string) { // the operator waits as long as the service asked for
 				second.reconcile("resend")
 				return w.getAction("resend").Status.CompletedTime != nil, "the action does not finish"
@@ -137,7 +137,7 @@ func TestTwoOperatorsOneAction(t *testing.T) {
 	t.Run("one takes longer than the settle delay", func(t *testing.T) {
 		t.Parallel()
 		w, first, second := newActionReconcilers(t)
-		second.SettleDelay = 0
+		second.setSettleDelay(0)
 		w.action("resend", resend)
 		first.intercept(statusPatch, 2, func(do func() error) error {
 			second.reconcile("resend")

@@ -19,7 +19,7 @@ import (
 func cacheOptions(namespaces []string) cache.Options {
 	options := cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
-		ByObject:         map[client.Object]cache.ByObject{&v1alpha1.Mandate{}: {Transform: stripMandate(newShared())}},
+		ByObject:         map[client.Object]cache.ByObject{&v1alpha1.Mandate{}: {Transform: stripMandate(newInterner())}},
 	}
 	for _, namespace := range namespaces {
 		if options.DefaultNamespaces == nil {
@@ -30,9 +30,10 @@ func cacheOptions(namespaces []string) cache.Options {
 	return options
 }
 
-// stripMandate drops what the cache must not hold: who the individuals are, and the name of the application, which may be a
-// person's. That is read live when it is sent, and never again. It also drops what only costs memory, and kubectl's copy of the whole spec.
-func stripMandate(common *shared) toolscache.TransformFunc {
+// stripMandate drops what the cache must not hold: who the individuals are, and the name of the application, which may
+// be a person's. That is read live when it is sent, and never again. It also drops what only costs memory, and
+// kubectl's copy of the whole spec.
+func stripMandate(interner *interner) toolscache.TransformFunc {
 	return func(object any) (any, error) {
 		mandate, ok := object.(*v1alpha1.Mandate)
 		if !ok {
@@ -41,12 +42,15 @@ func stripMandate(common *shared) toolscache.TransformFunc {
 		mandate.ManagedFields, mandate.Spec.Name = nil, ""
 		delete(mandate.Annotations, corev1.LastAppliedConfigAnnotation)
 		for i, individual := range mandate.Spec.Individuals {
-			mandate.Spec.Individuals[i] = v1alpha1.Individual{Name: individual.Name, DetailsSecretRef: individual.DetailsSecretRef}
+			mandate.Spec.Individuals[i] = v1alpha1.Individual{
+				Name:             individual.Name,
+				DetailsSecretRef: individual.DetailsSecretRef,
+			}
 		}
 		for i := range mandate.Spec.CheckReviews {
 			mandate.Spec.CheckReviews[i].Comment = ""
 		}
-		common.compact(mandate)
+		interner.intern(mandate)
 		return mandate, nil
 	}
 }

@@ -37,7 +37,7 @@ spec:
 	}
 	m.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: "canary"}
 	m.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "canary"}}
-	kept, err := stripMandate(newShared())(m)
+	kept, err := stripMandate(newInterner())(m)
 	if err != nil {
 		t.Fatal(err)
 	}

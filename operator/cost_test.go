@@ -101,7 +101,7 @@ func TestRequestsToReady(t *testing.T) {
 				w.mandate(name, c.spec)
 				m = w.get(name)
 				key := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: w.namespace, Name: "default"}
-				connected, _ := r.Connections.Get(key)
+				connected, _ := r.Services.Connections.Get(key)
 				return connected.Created.Before(&m.CreationTimestamp), "the IdentityService is as new as the Mandate"
 			})
 			var made []string

@@ -39,6 +39,7 @@ func TestDisasters(t *testing.T) {
 
 func ownControlPlane(t *testing.T) *testenv.Environment {
 	t.Helper()
+	skipIfShort(t)
 	plane, err := testenv.New()
 	if err != nil {
 		t.Fatal(err)

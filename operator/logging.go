@@ -2,8 +2,8 @@ package operator
 
 import "github.com/go-logr/logr"
 
-// maxVerbosity is the last level at which client-go logs no bodies. From 8 on it prints whole objects, and with them the
-// personal data of Mandates and Secrets.
+// maxVerbosity is the last level at which client-go logs no bodies. From 8 on it prints whole objects, and with them
+// the personal data of Mandates and Secrets.
 const maxVerbosity = 7
 
 // WithoutBodies gives a logger that logs nothing above the level at which requests and answers would be printed,

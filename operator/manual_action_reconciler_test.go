@@ -15,11 +15,13 @@ import (
 	"github.com/mandate-io/idv/operator"
 	"github.com/mandate-io/idv/operator/action"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // manualActionReconciler is an operator that reconciles MandateActions when the test says so.
 type manualActionReconciler struct {
 	*action.Reconciler
+	action.Config
 	world *world
 	// interceptor runs in place of each request to the API server, such as "patch status of MandateAction". It may make
 	// the request with do. If it calls crash, the reconciliation stops there.
@@ -69,11 +71,21 @@ func (r *manualReconciler) newActionReconciler() *manualActionReconciler {
 			return c.Get(ctx, key, object, options...)
 		},
 	})
-	a.Reconciler = &action.Reconciler{
-		Cache: cache, Live: watched, Writer: strict, Status: strict.Status(),
-		Connections: r.Connections, Suspect: func(connection.Key) {}, SettleDelay: time.Hour,
+	a.Config = action.Config{
+		Services: engine.Services{
+			ServiceReader: connection.ServiceReader{Reader: cache}, Connections: r.Services.Connections,
+			RequestProbe: func(connection.Key) {},
+		},
+		Live: watched, Writer: strict, Status: strict.Status(),
 	}
+	a.setSettleDelay(time.Hour)
 	return a
+}
+
+// setSettleDelay makes a new Reconciler, without the local state of the one before.
+func (a *manualActionReconciler) setSettleDelay(d time.Duration) {
+	a.SettleDelay = d
+	a.Reconciler = action.NewReconciler(a.Config)
 }
 
 func (r *manualActionReconciler) requests() interceptor.Funcs {

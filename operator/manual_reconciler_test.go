@@ -7,7 +7,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -15,6 +14,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 	"github.com/mandate-io/idv/operator/mandate"
 )
@@ -23,6 +23,7 @@ import (
 // them in one world are an operator that was stopped, or has lost its lease without noticing, and its successor.
 type manualReconciler struct {
 	*mandate.Reconciler
+	mandate.Config
 	world *world
 	// before runs before each request to the API server, such as "patch ApplicationRecord". It may act as another operator
 	// or as a user.
@@ -40,15 +41,24 @@ func (w *world) newManualReconciler() *manualReconciler {
 	w.check(err)
 	watched := interceptor.NewClient(direct, r.requests())
 	strict := client.WithFieldValidation(watched, metav1.FieldValidationStrict)
-	r.Reconciler = &mandate.Reconciler{
-		Cache: r.cache(direct), Live: watched, Status: strict.Status(),
-		Ledger:      ledger.Ledger{Reader: watched, Writer: strict},
-		Connections: connection.NewRegistry(), Suspect: func(connection.Key) { r.probeRequests++ },
-		SettleDelay: 90 * time.Second,
-		Events:      events.NewFakeRecorder(100), Metadata: strict, GiveUpAfter: time.Hour, Clock: clock.RealClock{},
+	r.Config = mandate.Config{
+		Services: engine.Services{
+			ServiceReader: connection.ServiceReader{Reader: r.cache(direct)}, Connections: connection.NewRegistry(0),
+			RequestProbe: func(connection.Key) { r.probeRequests++ },
+		},
+		Live: watched, Status: strict.Status(), Metadata: strict,
+		Ledger: ledger.Ledger{Reader: watched, Writer: strict}, Events: events.NewFakeRecorder(100),
+		DeletionGiveUpAfter: time.Hour,
 	}
+	r.setSettleDelay(90 * time.Second)
 	r.connect()
 	return r
+}
+
+// setSettleDelay makes a new Reconciler. It has the connections of the one before, and none of its local state.
+func (r *manualReconciler) setSettleDelay(d time.Duration) {
+	r.SettleDelay = d
+	r.Reconciler = mandate.NewReconciler(r.Config)
 }
 
 func (r *manualReconciler) requests() interceptor.Funcs {
@@ -120,7 +130,7 @@ func (r *manualReconciler) connect() {
 	w.check(err)
 	ctx, cancel := context.WithCancel(w.Context()) // no controller receives wakeups
 	cancel()
-	r.Connections.Put(ctx, connection.KeyOfService(service), connection.Connection{
+	r.Services.Connections.Put(ctx, connection.KeyOfService(service), connection.Connection{
 		Client: c, URL: ledger.NormalURL(service.Spec.BaseURL), ReferencePrefix: service.Spec.ReferencePrefix,
 		UID: service.UID, Created: service.CreationTimestamp, Generation: service.Generation,
 		MinPoll: time.Second, MaxPoll: 2 * time.Second, References: references, Ready: true,

@@ -30,9 +30,15 @@ var (
 	}, []string{"operation"})
 	creates = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "idv_create_attempts_total",
-		Help: "Requests to create an application, by outcome: created, refused, not_sent, or unknown, after which nobody can say whether people were e-mailed.",
+		Help: "Requests to create an application, by outcome: created, refused, not_sent, or unknown, after which " +
+			"nobody can say whether people were e-mailed.",
 	}, []string{"outcome"})
-	mandates = prometheus.NewDesc("idv_mandates", "Mandates by the reason of their condition Ready and by outcome (empty: none yet).", []string{"ready", "reason", "outcome"}, nil)
+	mandates = prometheus.NewDesc(
+		"idv_mandates",
+		"Mandates by the reason of their condition Ready and by outcome (empty: none yet).",
+		[]string{"ready", "reason", "outcome"},
+		nil,
+	)
 )
 
 func init() {
@@ -75,8 +81,8 @@ func createOutcome(r idv.RequestResult) string {
 // mandateCounter counts the Mandates of the cache whenever it is asked.
 type mandateCounter struct{ cache client.Reader }
 
-// Start has the Mandates counted until ctx ends. The manager starts it with the controllers, where this replica leads: all
-// replicas have the cache, and a sum over them would count each Mandate as often as there are replicas.
+// Start has the Mandates counted until ctx ends. The manager starts it with the controllers, where this replica leads:
+// all replicas have the cache, and a sum over them would count each Mandate as often as there are replicas.
 func (m mandateCounter) Start(ctx context.Context) error {
 	if err := metrics.Registry.Register(m); err != nil {
 		return err
@@ -86,10 +92,10 @@ func (m mandateCounter) Start(ctx context.Context) error {
 	return nil
 }
 
-// Describe tells the one metric there is.
+// Describe describes the one metric there is.
 func (mandateCounter) Describe(descriptions chan<- *prometheus.Desc) { descriptions <- mandates }
 
-// Collect counts. It is not worth an error if the cache is not there yet: readyz tells that.
+// Collect counts. It is not worth an error if the cache is not there yet: readyz shows that.
 func (m mandateCounter) Collect(metrics chan<- prometheus.Metric) {
 	var list v1alpha1.MandateList
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -12,7 +12,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/rest"
-	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
@@ -21,6 +20,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/action"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 	"github.com/mandate-io/idv/operator/mandate"
 	"github.com/mandate-io/idv/operator/service"
@@ -32,9 +32,9 @@ const (
 	drainTimeout    = 18 * time.Second
 )
 
-// stuckMost is how many connections there have to be whose service does not answer, until all workers wait for one. It
-// passes quickly: whoever does not answer is not asked any more.
-const stuckMost = 4
+// maxStuckConnections is how many connections without an answer it takes until all workers wait for one. That does not
+// last: their circuits open.
+const maxStuckConnections = 4
 
 // fieldOwner of everything that the operator writes.
 const fieldOwner = "mandate-operator"
@@ -49,16 +49,19 @@ func Scheme() *runtime.Scheme {
 }
 
 // Run runs the operator until ctx ends.
-func Run(ctx context.Context, config *rest.Config, options Options) error {
+func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	manager, err := newManager(config, options)
 	if err != nil {
 		return err
 	}
-	mandates, actions, err := setup(ctx, manager, options)
+	drainers, err := addControllers(ctx, manager, options)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(manager.AddHealthzCheck("ping", healthz.Ping), manager.AddReadyzCheck("caches", cachesSynced(manager))); err != nil {
+	err = errors.Join(
+		manager.AddHealthzCheck("ping", healthz.Ping), manager.AddReadyzCheck("caches", cachesSynced(manager)),
+	)
+	if err != nil {
 		return err
 	}
 	err = manager.Start(ctx)
@@ -69,59 +72,70 @@ func Run(ctx context.Context, config *rest.Config, options Options) error {
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
 	defer cancel()
 	var draining sync.WaitGroup
-	draining.Go(func() { mandates.Drain(drain) })
-	draining.Go(func() { actions.Drain(drain) })
+	for _, drainer := range drainers {
+		draining.Go(func() { drainer.Drain(drain) })
+	}
 	draining.Wait()
 	return err
 }
 
-func newManager(config *rest.Config, options Options) (ctrl.Manager, error) {
+func newManager(config *rest.Config, options *Options) (ctrl.Manager, error) {
 	return ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        Scheme(),
 		Cache:                         cacheOptions(options.namespaces()),
-		Metrics:                       metricsserver.Options{BindAddress: options.MetricsBindAddress},
-		HealthProbeBindAddress:        options.HealthProbeBindAddress,
-		PprofBindAddress:              options.PprofBindAddress,
-		LeaderElection:                options.LeaderElect,
-		LeaderElectionID:              options.LeaderElectionID,
-		LeaderElectionNamespace:       options.LeaderElectionNamespace,
+		Metrics:                       metricsserver.Options{BindAddress: options.metricsBindAddress},
+		HealthProbeBindAddress:        options.healthProbeBindAddress,
+		PprofBindAddress:              options.pprofBindAddress,
+		LeaderElection:                options.leaderElect,
+		LeaderElectionID:              options.leaderElectionID,
+		LeaderElectionNamespace:       options.leaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
 		GracefulShutdownTimeout:       new(shutdownTimeout),
 	})
 }
 
-// setup registers the controllers.
-func setup(ctx context.Context, manager ctrl.Manager, options Options) (*mandate.Reconciler, *action.Reconciler, error) {
-	// Strict: an API server with an older CRD must refuse what it would otherwise drop without a word.
-	writer := client.WithFieldOwner(client.WithFieldValidation(manager.GetClient(), metav1.FieldValidationStrict), fieldOwner)
-	clusterServices, err := mayShareServices(ctx, manager)
+// drainer makes a shutdown wait for what a controller has begun.
+type drainer interface{ Drain(context.Context) }
+
+// addControllers adds the controllers to the manager.
+func addControllers(ctx context.Context, manager ctrl.Manager, options *Options) ([]drainer, error) {
+	cache, live := manager.GetClient(), manager.GetAPIReader()
+	// Strict: an API server with an older CRD must refuse what it would otherwise drop silently.
+	strict := client.WithFieldValidation(manager.GetClient(), metav1.FieldValidationStrict)
+	writer := client.WithFieldOwner(strict, fieldOwner)
+	clusterServices, err := canReadClusterServices(ctx, manager)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	connections := connection.NewRegistry()
-	connections.Mandates.Size, connections.Actions.Size = options.MaxConcurrentReconciles, options.MaxConcurrentReconciles
-	services := &service.Reconciler{
-		Cache: manager.GetClient(), Live: manager.GetAPIReader(), Status: writer.Status(), Metadata: writer,
-		Events: manager.GetEventRecorder(fieldOwner), Connections: connections, ClusterServices: clusterServices,
-		AllNamespaces: len(options.namespaces()) == 0, GiveUpAfter: options.DeletionGiveUpAfter, UserAgent: "mandate-operator/" + options.Version, Observe: observeRequest,
+	connections := connection.NewRegistry(options.maxConcurrentReconciles)
+	services := service.NewReconciler(service.Config{
+		Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Events: manager.GetEventRecorder(fieldOwner),
+		Connections: connections, ClusterServices: clusterServices, AllNamespaces: len(options.namespaces()) == 0,
+		DeletionGiveUpAfter: options.deletionGiveUpAfter,
+		UserAgent:           "mandate-operator/" + options.version, Observe: observeRequest,
+	})
+	access := engine.Services{
+		ServiceReader: connection.ServiceReader{Reader: cache, ClusterServices: clusterServices},
+		Connections:   connections, RequestProbe: services.RequestProbe,
 	}
-	services.Init()
-	mandates := &mandate.Reconciler{
-		Cache: manager.GetClient(), Live: manager.GetAPIReader(), Status: writer.Status(), ClusterServices: clusterServices,
-		Ledger:      ledger.Ledger{Reader: manager.GetAPIReader(), Writer: writer},
-		Connections: connections, Suspect: services.Suspect, SettleDelay: options.SettleDelay,
-		Events: manager.GetEventRecorder(fieldOwner), Metadata: writer, GiveUpAfter: options.DeletionGiveUpAfter, Clock: clock.RealClock{},
+	records := ledger.Ledger{Reader: live, Writer: writer}
+	mandates := mandate.NewReconciler(mandate.Config{
+		Services: access, Live: live, Status: writer.Status(), Metadata: writer, Ledger: records,
+		Events:      manager.GetEventRecorder(fieldOwner),
+		SettleDelay: options.settleDelay, DeletionGiveUpAfter: options.deletionGiveUpAfter,
+	})
+	actions := action.NewReconciler(action.Config{
+		Services: access, Live: live, Writer: writer, Status: writer.Status(), SettleDelay: options.settleDelay,
+	})
+	retention := &ledger.Retention{
+		Ledger: records, Mandates: cache, Namespaces: options.namespaces(), Keep: options.recordRetention,
 	}
-	retention := &ledger.Retention{Ledger: mandates.Ledger, Mandates: manager.GetClient(), Namespaces: options.namespaces(), Keep: options.RecordRetention}
-	actions := &action.Reconciler{
-		Cache: manager.GetClient(), Live: manager.GetAPIReader(), Writer: writer, Status: writer.Status(), ClusterServices: clusterServices,
-		Connections: connections, Suspect: services.Suspect, SettleDelay: options.SettleDelay,
-	}
-	return mandates, actions, errors.Join(
+	workers := maxStuckConnections * options.maxConcurrentReconciles
+	return []drainer{mandates, actions}, errors.Join(
 		services.SetupWithManager(manager),
-		mandates.SetupWithManager(ctx, manager, stuckMost*options.MaxConcurrentReconciles),
-		actions.SetupWithManager(ctx, manager, stuckMost*options.MaxConcurrentReconciles),
+		mandates.SetupWithManager(ctx, manager, workers),
+		actions.SetupWithManager(ctx, manager, workers),
 		manager.Add(retention),
-		manager.Add(mandateCounter{manager.GetClient()}),
+		manager.Add(mandateCounter{cache}),
 	)
 }

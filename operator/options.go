@@ -11,55 +11,69 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
-// Options of the operator. Their flags are BindFlags.
+// Options of the operator. BindFlags lets flags set them; Validate says what is wrong with them.
 type Options struct {
-	MetricsBindAddress      string
-	HealthProbeBindAddress  string
-	PprofBindAddress        string
-	LeaderElect             bool
-	LeaderElectionNamespace string
-	LeaderElectionID        string
-	WatchNamespaces         string
-	MaxConcurrentReconciles int
-	SettleDelay             time.Duration
-	RecordRetention         time.Duration
-	DeletionGiveUpAfter     time.Duration
-	// Version goes into the User-Agent of requests to the service.
-	Version string
+	metricsBindAddress      string
+	healthProbeBindAddress  string
+	pprofBindAddress        string
+	leaderElect             bool
+	leaderElectionNamespace string
+	leaderElectionID        string
+	watchNamespaces         string
+	maxConcurrentReconciles int
+	settleDelay             time.Duration
+	recordRetention         time.Duration
+	deletionGiveUpAfter     time.Duration
+	version                 string // in the User-Agent of requests to the service
+}
+
+// NewOptions gives the defaults. The version of the operator goes into the User-Agent of requests to the service.
+func NewOptions(version string) *Options {
+	return &Options{
+		metricsBindAddress:      "0",
+		healthProbeBindAddress:  ":8081",
+		pprofBindAddress:        "0",
+		leaderElectionID:        "mandate-operator.idv.mandate.io",
+		maxConcurrentReconciles: 10,
+		settleDelay:             90 * time.Second,
+		recordRetention:         365 * 24 * time.Hour,
+		deletionGiveUpAfter:     24 * time.Hour,
+		version:                 version,
+	}
 }
 
 // BindFlags adds the operator's flags to flags.
 func (o *Options) BindFlags(flags *flag.FlagSet) {
-	flags.StringVar(&o.MetricsBindAddress, "metrics-bind-address", "0",
+	flags.StringVar(&o.metricsBindAddress, "metrics-bind-address", o.metricsBindAddress,
 		"Address of the metrics endpoint, such as :8080; 0 disables it.")
-	flags.StringVar(&o.HealthProbeBindAddress, "health-probe-bind-address", ":8081",
+	flags.StringVar(&o.healthProbeBindAddress, "health-probe-bind-address", o.healthProbeBindAddress,
 		"Address of the probes /healthz and /readyz; 0 disables them.")
-	flags.StringVar(&o.PprofBindAddress, "pprof-bind-address", "0",
+	flags.StringVar(&o.pprofBindAddress, "pprof-bind-address", o.pprofBindAddress,
 		"Address of the unauthenticated profiling endpoint, such as 127.0.0.1:6060; 0 disables it.")
-	flags.BoolVar(&o.LeaderElect, "leader-elect", false,
+	flags.BoolVar(&o.leaderElect, "leader-elect", o.leaderElect,
 		"Elect a leader, so that one of several replicas works and the others wait. Default: false.")
-	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "",
+	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", o.leaderElectionNamespace,
 		"Namespace of the leader's Lease; required outside a cluster. Default: the operator's own namespace.")
-	flags.StringVar(&o.LeaderElectionID, "leader-election-id", "mandate-operator.idv.mandate.io",
+	flags.StringVar(&o.leaderElectionID, "leader-election-id", o.leaderElectionID,
 		"Name of the leader's Lease, which the replicas of one operator share.")
-	flags.StringVar(&o.WatchNamespaces, "watch-namespaces", "",
+	flags.StringVar(&o.watchNamespaces, "watch-namespaces", o.watchNamespaces,
 		"Namespaces to watch, separated by commas. Default: all namespaces.")
-	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", 10,
+	flags.IntVar(&o.maxConcurrentReconciles, "max-concurrent-reconciles", o.maxConcurrentReconciles,
 		"Mandates, and MandateActions, of one connection to reconcile at the same time.")
-	flags.DurationVar(&o.SettleDelay, "settle-delay", 90*time.Second,
+	flags.DurationVar(&o.settleDelay, "settle-delay", o.settleDelay,
 		"Time to wait after a create without a clear answer before sending the same reference again.")
-	flags.DurationVar(&o.RecordRetention, "record-retention", 365*24*time.Hour,
+	flags.DurationVar(&o.recordRetention, "record-retention", o.recordRetention,
 		"Time to keep an ApplicationRecord after its Mandate is gone.")
-	flags.DurationVar(&o.DeletionGiveUpAfter, "deletion-give-up-after", 24*time.Hour,
+	flags.DurationVar(&o.deletionGiveUpAfter, "deletion-give-up-after", o.deletionGiveUpAfter,
 		"Time that a deletion with deletionPolicy Archive or Delete waits for the service.")
 }
 
-// leastDuration is the shortest that a flag may be. Tests need seconds; none at all would do harm with each of them.
-const leastDuration = time.Second
+// minDuration is the shortest that a flag may be. Tests need seconds; none at all would do harm with each of them.
+const minDuration = time.Second
 
 const (
-	leastSettleDelay = 48 * time.Second
-	leastRetention   = 56 * 24 * time.Hour
+	minSettleDelay = 48 * time.Second
+	minRetention   = 56 * 24 * time.Hour
 )
 
 // Validate says what is wrong with the options, by the names of their flags, and what to do.
@@ -69,23 +83,23 @@ func (o *Options) Validate() error {
 		flag, harm string
 		value      time.Duration
 	}{
-		{"settle-delay", "every create would be too late. Remove the flag to use 90s", o.SettleDelay},
+		{"settle-delay", "every create would be too late. Remove the flag to use 90s", o.settleDelay},
 		{"record-retention", "the operator would forget what it sent and e-mail again. Remove the flag to use a year",
-			o.RecordRetention},
+			o.recordRetention},
 		{"deletion-give-up-after", "deletionPolicy would never be carried out. Remove the flag to use 24h",
-			o.DeletionGiveUpAfter},
+			o.deletionGiveUpAfter},
 	} {
-		if d.value < leastDuration {
-			errs = append(errs, fmt.Errorf("--%s is %s but must be at least %s: %s", d.flag, d.value, leastDuration, d.harm))
+		if d.value < minDuration {
+			errs = append(errs, fmt.Errorf("--%s is %s but must be at least %s: %s", d.flag, d.value, minDuration, d.harm))
 		}
 	}
-	if o.MaxConcurrentReconciles < 1 {
+	if o.maxConcurrentReconciles < 1 {
 		errs = append(errs, fmt.Errorf("--max-concurrent-reconciles is %d but must be at least 1. Remove the flag to use 10",
-			o.MaxConcurrentReconciles))
+			o.maxConcurrentReconciles))
 	}
-	if o.WatchNamespaces != "" && len(o.namespaces()) == 0 {
+	if o.watchNamespaces != "" && len(o.namespaces()) == 0 {
 		errs = append(errs, fmt.Errorf("--watch-namespaces is %q, which names no namespace. Remove the flag to watch all "+
-			"namespaces, or name some, as in team-a,team-b", o.WatchNamespaces))
+			"namespaces, or name some, as in team-a,team-b", o.watchNamespaces))
 	}
 	for _, namespace := range o.namespaces() {
 		if len(validation.IsDNS1123Label(namespace)) > 0 {
@@ -93,9 +107,9 @@ func (o *Options) Validate() error {
 				"lower-case letters, digits and -, and separate names by commas, as in team-a,team-b", namespace))
 		}
 	}
-	if o.LeaderElect && len(validation.IsDNS1123Subdomain(o.LeaderElectionID)) > 0 {
+	if o.leaderElect && len(validation.IsDNS1123Subdomain(o.leaderElectionID)) > 0 {
 		errs = append(errs, fmt.Errorf("--leader-election-id is %q, which is not a valid Lease name. Use lower-case "+
-			"letters, digits, - and dots, or remove the flag to use mandate-operator.idv.mandate.io", o.LeaderElectionID))
+			"letters, digits, - and dots, or remove the flag to use mandate-operator.idv.mandate.io", o.leaderElectionID))
 	}
 	return errors.Join(errs...)
 }
@@ -103,18 +117,18 @@ func (o *Options) Validate() error {
 // Warnings says what is allowed, for tests above all, and dangerous in production.
 func (o *Options) Warnings() []string {
 	var warnings []string
-	if o.SettleDelay < leastSettleDelay {
+	if o.settleDelay < minSettleDelay {
 		warnings = append(warnings, fmt.Sprintf("--settle-delay is below %s: the operator may take an attempt "+
-			"under way for a lost one. Use this in tests only", leastSettleDelay))
+			"under way for a lost one. Use this in tests only", minSettleDelay))
 	}
-	if o.RecordRetention < leastRetention {
+	if o.recordRetention < minRetention {
 		warnings = append(warnings, "--record-retention is below the eight weeks for which the service keeps applications: "+
 			"a Mandate that is applied again may e-mail again. Use this in tests only")
 	}
 	return warnings
 }
 
-// namespaces gives WatchNamespaces as a list.
+// namespaces gives watchNamespaces as a list.
 func (o *Options) namespaces() []string {
-	return strings.FieldsFunc(o.WatchNamespaces, func(r rune) bool { return r == ',' || r == ' ' })
+	return strings.FieldsFunc(o.watchNamespaces, func(r rune) bool { return r == ',' || r == ' ' })
 }

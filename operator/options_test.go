@@ -55,7 +55,7 @@ func TestFlags(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var options operator.Options
+			options := operator.NewOptions("test")
 			flags := flag.NewFlagSet("mandate-operator", flag.ContinueOnError)
 			flags.SetOutput(io.Discard)
 			options.BindFlags(flags)
@@ -77,6 +77,7 @@ func TestFlags(t *testing.T) {
 // The operator reports all wrong flags at once, before it connects to a cluster.
 func TestWrongFlagsExit(t *testing.T) {
 	t.Parallel()
+	skipIfShort(t)
 	binary, err := env.Build("./cmd/mandate-operator")
 	if err != nil {
 		t.Fatal(err)

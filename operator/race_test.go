@@ -74,7 +74,7 @@ func (w *world) checkRecorded() {
 func (w *world) takeOver(name string) {
 	w.Helper()
 	successor := w.newManualReconciler()
-	successor.SettleDelay = 2 * time.Second
+	successor.setSettleDelay(2 * time.Second)
 	sent := w.requests(control.CreateApplication)
 	w.eventually(func() (bool, string) {
 		successor.reconcile(name)

@@ -25,7 +25,7 @@ var (
 func (w *world) reconcileUntil(reason string) {
 	w.Helper()
 	r := w.newManualReconciler()
-	r.SettleDelay = 2 * time.Second
+	r.setSettleDelay(2 * time.Second)
 	w.eventually(func() (bool, string) {
 		r.reconcile("acme")
 		c := meta.FindStatusCondition(w.get("acme").Status.Conditions, v1alpha1.ConditionReady)

@@ -23,42 +23,49 @@ type accessTokenModel struct {
 
 func newAccessTokenEphemeral() ephemeral.EphemeralResource { return &accessTokenEphemeral{} }
 
-func (e *accessTokenEphemeral) Metadata(_ context.Context, _ ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
+func (e *accessTokenEphemeral) Metadata(
+	_ context.Context, _ ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse,
+) {
 	resp.TypeName = "idv_access_token"
 }
 
-func (e *accessTokenEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
+func (e *accessTokenEphemeral) Schema(
+	_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse,
+) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Gives the access token of this provider block to other providers and provisioners that call the service. It is in no " +
-			"state and in no plan. It is the token that the provider itself uses: a user of it must not ask the service to revoke it.",
+		MarkdownDescription: "Provides the access token of the provider configuration to other providers and to " +
+			"provisioners that send requests to the service. Terraform stores the token neither in the state nor in " +
+			"the plan. The provider itself uses the same token, so do not revoke it.",
 		Attributes: map[string]schema.Attribute{
 			"token": schema.StringAttribute{
 				Computed:            true,
 				Sensitive:           true,
-				MarkdownDescription: "The token, for the header `Authorization: Bearer TOKEN`.",
+				MarkdownDescription: "Access token, for the header `Authorization: Bearer TOKEN`.",
 			},
 			"renew_at": schema.StringAttribute{
 				Computed: true,
-				MarkdownDescription: "When to stop using it, as RFC 3339 time in UTC: four fifths of the lifetime that the service gave it, or of an " +
-					"hour if it gave none.",
+				MarkdownDescription: "Time until which the token can be used safely, in RFC 3339 format and UTC: four " +
+					"fifths of the lifetime that the service reports, or of one hour if it reports none.",
 			},
 		},
 	}
 }
 
-func (e *accessTokenEphemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse) {
-	e.connection = connectionOf(req.ProviderData, &resp.Diagnostics)
+func (e *accessTokenEphemeral) Configure(
+	_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse,
+) {
+	e.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
 }
 
 func (e *accessTokenEphemeral) Open(ctx context.Context, _ ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
-	service := e.connection.service(&resp.Diagnostics)
+	service := e.connection.serviceClient(&resp.Diagnostics)
 	if service == nil {
 		resp.Diagnostics.Append(resp.Result.Set(ctx, accessTokenModel{})...)
 		return
 	}
 	token, err := service.AccessToken(ctx)
 	if err != nil {
-		addError(&resp.Diagnostics, "Cannot get an access token", err)
+		addRequestError(&resp.Diagnostics, "Cannot get an access token", err)
 		return
 	}
 	resp.Diagnostics.Append(resp.Result.Set(ctx, accessTokenModel{
@@ -68,11 +75,12 @@ func (e *accessTokenEphemeral) Open(ctx context.Context, _ ephemeral.OpenRequest
 	resp.RenewAt = token.RenewAt
 }
 
-// Renew says what cannot be done: a token that was handed out cannot be exchanged, and the service has nothing to prolong
-// it. A login would only make it end earlier, should new tokens revoke older ones. There is no Close for a like reason:
-// the provider itself still uses the token.
+// Renew only warns. The service cannot extend a token, and Terraform has no way to replace one that it handed out. A
+// login here would do harm if the service revokes older tokens. For the same reason there is no Close: the provider
+// still uses the token.
 func (e *accessTokenEphemeral) Renew(_ context.Context, _ ephemeral.RenewRequest, resp *ephemeral.RenewResponse) {
-	resp.Diagnostics.AddWarning("The access token expires while it is in use", "What uses the token of the ephemeral resource idv_access_token needed it "+
-		"for more than four fifths of its lifetime, and it cannot be prolonged: the service may have refused the last calls with a 401. Then "+
-		"do less in one run, so that the token is needed for a shorter time.")
+	resp.Diagnostics.AddWarning("The access token expires while it is in use",
+		"The token of the ephemeral resource idv_access_token has been in use for four fifths of its lifetime, and the "+
+			"service cannot extend it. The service may reject later requests with this token (HTTP 401).\n\n"+
+			"Apply fewer changes in one run, so that the token is needed for a shorter time.")
 }

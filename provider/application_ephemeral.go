@@ -30,45 +30,73 @@ type applicationModel struct {
 
 func newApplicationEphemeral() ephemeral.EphemeralResource { return &applicationEphemeral{} }
 
-func (e *applicationEphemeral) Metadata(_ context.Context, _ ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
+func (e *applicationEphemeral) Metadata(
+	_ context.Context, _ ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse,
+) {
 	resp.TypeName = "idv_application"
 }
 
-func (e *applicationEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
+func (e *applicationEphemeral) Schema(
+	_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse,
+) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads an application (mandate) with its individuals and checks. What it gives is about people, so it is ephemeral: it is in " +
-			"no state and in no plan. It is read anew in every plan and every apply that needs it.",
+		MarkdownDescription: "Reads an application (mandate) with its individuals and checks. The result contains " +
+			"personal data, so Terraform stores it neither in the state nor in the plan. Every plan and every apply " +
+			"that needs the application reads it again.",
 		Attributes: map[string]schema.Attribute{
 			"application_id": schema.Int64Attribute{
 				Required:            true,
-				MarkdownDescription: "Id of the application at the service.",
+				MarkdownDescription: "ID of the application.",
 				Validators:          []validator.Int64{int64validator.AtLeast(1)},
 			},
-			"name":      sensitiveText("Name of the application."),
-			"reference": sensitiveText("Reference of the application."),
-			"state":     schema.StringAttribute{Computed: true, MarkdownDescription: "State, in the service's own words."},
-			"mandate_type": schema.SingleNestedAttribute{Computed: true, MarkdownDescription: "Type of the application.",
+			"name":      sensitiveString("Name of the application."),
+			"reference": sensitiveString("Reference of the application."),
+			"state": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "State of the application, as the service names it.",
+			},
+			"mandate_type": schema.SingleNestedAttribute{
+				Computed:            true,
+				MarkdownDescription: "Mandate type of the application.",
 				Attributes: map[string]schema.Attribute{
-					"id":          schema.Int64Attribute{Computed: true, MarkdownDescription: "Id at the service; null if it gives none."},
-					"code":        schema.StringAttribute{Computed: true, MarkdownDescription: "Code; null if the service gives none."},
-					"name":        schema.StringAttribute{Computed: true, MarkdownDescription: "Name for people; null if the service gives none."},
-					"description": schema.StringAttribute{Computed: true, MarkdownDescription: "Description; null if the service gives none."},
-				}},
-			"archived":          schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether it is archived."},
-			"available_actions": actionsAttribute("What can be done with it next, as the service says it."),
+					"id": schema.Int64Attribute{
+						Computed:            true,
+						MarkdownDescription: "ID of the mandate type; null if the service returns none.",
+					},
+					"code": schema.StringAttribute{
+						Computed:            true,
+						MarkdownDescription: "Code of the mandate type; null if the service returns none.",
+					},
+					"name": schema.StringAttribute{
+						Computed:            true,
+						MarkdownDescription: "Display name of the mandate type; null if the service returns none.",
+					},
+					"description": schema.StringAttribute{
+						Computed:            true,
+						MarkdownDescription: "Description of the mandate type; null if the service returns none.",
+					},
+				},
+			},
+			"archived": schema.BoolAttribute{
+				Computed:            true,
+				MarkdownDescription: "Whether the application is archived.",
+			},
+			"available_actions": actionsAttribute("Actions that the service offers for the application."),
 			"individuals": schema.ListNestedAttribute{
 				Computed: true,
-				MarkdownDescription: "The individuals, in the service's order: how far they are. Who they are is in `json`, and what the ephemeral resource " +
-					"`idv_individual` gives.",
+				MarkdownDescription: "Progress of the individuals, in the order of the response. For personal data, use " +
+					"`json` or the ephemeral resource `idv_individual`.",
 				NestedObject: schema.NestedAttributeObject{Attributes: individualAttributes()},
 			},
-			"json": sensitiveText("The whole answer of the service as JSON with sorted keys."),
+			"json": sensitiveString("Complete response of the service, as JSON with sorted keys."),
 		},
 	}
 }
 
-func (e *applicationEphemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse) {
-	e.connection = connectionOf(req.ProviderData, &resp.Diagnostics)
+func (e *applicationEphemeral) Configure(
+	_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse,
+) {
+	e.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
 }
 
 func (e *applicationEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
@@ -77,25 +105,28 @@ func (e *applicationEphemeral) Open(ctx context.Context, req ephemeral.OpenReque
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if service := e.connection.service(&resp.Diagnostics); service != nil {
+	if service := e.connection.serviceClient(&resp.Diagnostics); service != nil {
 		application, err := service.RetrieveApplication(ctx, model.ApplicationID.ValueInt64())
 		if err != nil {
-			addError(&resp.Diagnostics, "Cannot read the application", err)
+			addRequestError(&resp.Diagnostics, "Cannot read the application", err)
 			return
 		}
-		model.fill(application)
+		model.flatten(application)
 	}
 	resp.Diagnostics.Append(resp.Result.Set(ctx, model)...)
 }
 
-func (m *applicationModel) fill(application *client.Application) {
-	kind := referenceModelOf(client.Reference(application.MandateType))
-	m.Name, m.Reference = textOrNull(application.Name.Reveal()), textOrNull(application.Reference)
-	m.State, m.MandateType, m.Archived = textOrNull(application.State.Name), &kind, types.BoolValue(application.Archived)
-	m.Actions = actionModelsOf(application.Actions)
+func (m *applicationModel) flatten(application *client.Application) {
+	mandateType := flattenReference(client.Reference(application.MandateType))
+	m.Name = stringOrNull(application.Name.Reveal())
+	m.Reference = stringOrNull(application.Reference)
+	m.State = stringOrNull(application.State.Name)
+	m.MandateType = &mandateType
+	m.Archived = types.BoolValue(application.Archived)
+	m.Actions = flattenActions(application.Actions)
 	m.Individuals = make([]individualModel, 0, len(application.Individuals))
 	for i := range application.Individuals {
-		m.Individuals = append(m.Individuals, individualModelOf(&application.Individuals[i]))
+		m.Individuals = append(m.Individuals, flattenIndividual(&application.Individuals[i]))
 	}
-	m.JSON = normalized(application.Raw.Reveal())
+	m.JSON = normalizeJSON(application.Raw.Reveal())
 }

@@ -21,24 +21,28 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// In a benchmark this program also runs as what Terraform starts: with an argument for the role, which a script adds.
+// In a benchmark, this program also runs as the program that Terraform starts. A script adds an argument for its role.
 const (
 	rolePlain    = "serve-plain-provider"
 	roleMeasured = "measure-provider"
 )
 
-// playRole serves the plain provider, or runs a provider and adds its peak memory, in KiB, to a file. False: no role.
-func playRole(arguments []string) bool {
+// runRole serves the plain provider, or runs a provider and appends its peak memory in KiB to a file. It returns false
+// if the arguments name no role.
+func runRole(arguments []string) bool {
 	switch {
 	case len(arguments) > 1 && arguments[1] == rolePlain:
 		options := providerserver.ServeOpts{Address: "registry.terraform.io/mandate-io/plain"}
-		if err := providerserver.Serve(context.Background(), func() provider.Provider { return plainProvider{} }, options); err != nil {
+		newProvider := func() provider.Provider { return plainProvider{} }
+		if err := providerserver.Serve(context.Background(), newProvider, options); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 		}
 	case len(arguments) > 3 && arguments[1] == roleMeasured:
-		signal.Ignore(os.Interrupt)                             // it reaches the provider as well, which knows what to do
-		command := exec.Command(arguments[3], arguments[4:]...) //nolint:noctx // ends when the CLI says so
-		command.Stdin, command.Stdout, command.Stderr = os.Stdin, os.Stdout, os.Stderr
+		signal.Ignore(os.Interrupt)                             // the provider gets it too, and handles it
+		command := exec.Command(arguments[3], arguments[4:]...) //nolint:noctx // the CLI ends it
+		command.Stdin = os.Stdin
+		command.Stdout = os.Stdout
+		command.Stderr = os.Stderr
 		_ = command.Run()
 		usage, ok := command.ProcessState.SysUsage().(*syscall.Rusage)
 		file, err := os.OpenFile(arguments[2], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
@@ -52,8 +56,8 @@ func playRole(arguments []string) bool {
 	return true
 }
 
-// providersForBench is a directory with the provider and the plain one, both behind a script that measures them.
-func providersForBench(dir, built, peaks string) error {
+// installMeasuredProviders writes the provider and the plain one into a directory, each as a script that measures it.
+func installMeasuredProviders(dir, built, peaks string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -70,9 +74,9 @@ func providersForBench(dir, built, peaks string) error {
 	return nil
 }
 
-// plainProvider makes the calls that a subscription takes, and nothing else: no token, no look for what exists, no checks,
-// no repetition. What a provider takes beyond it is its own. It reads each subscription by itself, also where one answer
-// would do for all of an application; the benchmark gives both numbers of requests.
+// plainProvider is the baseline of the benchmark. It sends the requests that a subscription needs and does nothing
+// else: no login, no lookup, no checks, no retries. It reads every subscription with a request of its own, even where
+// one response has all subscriptions of an application. The benchmark reports both numbers of requests.
 type plainProvider struct{}
 
 func (plainProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
@@ -94,6 +98,10 @@ type plainModel struct {
 	Answer        types.String `tfsdk:"answer"`
 }
 
+func (m plainModel) retrievePath() string {
+	return "/ext/webhooks/retrieve/" + strconv.FormatInt(m.ApplicationID.ValueInt64(), 10)
+}
+
 func (plainSubscription) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
 	resp.TypeName = "plain_subscription"
 }
@@ -113,9 +121,9 @@ func (plainSubscription) Create(ctx context.Context, req resource.CreateRequest,
 	if !model.ApplicationID.IsNull() {
 		body = fmt.Sprintf("{\"url\": %q, \"application_id\": %d}", model.URL.ValueString(), model.ApplicationID.ValueInt64())
 	}
-	answer, err := plainCall(ctx, http.MethodPost, "/ext/webhooks/subscribe", body)
+	answer, err := plainRequest(ctx, http.MethodPost, "/ext/webhooks/subscribe", body)
 	if err == nil && !model.ApplicationID.IsNull() {
-		_, err = plainCall(ctx, http.MethodGet, "/ext/webhooks/retrieve/"+strconv.FormatInt(model.ApplicationID.ValueInt64(), 10), "")
+		_, err = plainRequest(ctx, http.MethodGet, model.retrievePath(), "")
 	}
 	if err != nil {
 		resp.Diagnostics.AddError("failed", err.Error())
@@ -131,7 +139,7 @@ func (plainSubscription) Read(ctx context.Context, req resource.ReadRequest, res
 	if model.ApplicationID.IsNull() {
 		return
 	}
-	if _, err := plainCall(ctx, http.MethodGet, "/ext/webhooks/retrieve/"+strconv.FormatInt(model.ApplicationID.ValueInt64(), 10), ""); err != nil {
+	if _, err := plainRequest(ctx, http.MethodGet, model.retrievePath(), ""); err != nil {
 		resp.Diagnostics.AddError("failed", err.Error())
 	}
 }
@@ -139,8 +147,9 @@ func (plainSubscription) Read(ctx context.Context, req resource.ReadRequest, res
 func (plainSubscription) Update(context.Context, resource.UpdateRequest, *resource.UpdateResponse) {}
 func (plainSubscription) Delete(context.Context, resource.DeleteRequest, *resource.DeleteResponse) {}
 
-func plainCall(ctx context.Context, method, call, body string) (string, error) {
-	request, err := http.NewRequestWithContext(ctx, method, os.Getenv("PLAIN_BASE_URL")+"/api/v1"+call, bytes.NewBufferString(body))
+func plainRequest(ctx context.Context, method, path, body string) (string, error) {
+	url := os.Getenv("PLAIN_BASE_URL") + "/api/v1" + path
+	request, err := http.NewRequestWithContext(ctx, method, url, bytes.NewBufferString(body))
 	if err != nil {
 		return "", err
 	}
@@ -153,7 +162,7 @@ func plainCall(ctx context.Context, method, call, body string) (string, error) {
 	defer response.Body.Close()
 	answer, err := io.ReadAll(response.Body)
 	if err == nil && response.StatusCode/100 != 2 {
-		err = fmt.Errorf("%s %s: %s", method, call, response.Status)
+		err = fmt.Errorf("%s %s: %s", method, path, response.Status)
 	}
 	return string(answer), err
 }

@@ -48,7 +48,7 @@ func tofu(t testing.TB) string {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(path); err != nil {
-		t.Fatalf("there is no %s; run `make tools` first, or name an OpenTofu in IDV_TOFU", path)
+		t.Fatalf("%s does not exist; run `make tools` first, or set IDV_TOFU to the path of an OpenTofu", path)
 	}
 	return path
 }
@@ -56,16 +56,16 @@ func tofu(t testing.TB) string {
 // version is the CLI's own, such as 1.12.6.
 func (c cli) version(t *testing.T) string {
 	t.Helper()
-	var said struct {
+	var output struct {
 		Version string `json:"terraform_version"`
 	}
-	if err := json.Unmarshal([]byte(c.workspace(t).must(t, "version", "-json").output), &said); err != nil {
+	if err := json.Unmarshal([]byte(c.workspace(t).must(t, "version", "-json").output), &output); err != nil {
 		t.Fatal(err)
 	}
-	return said.Version
+	return output.Version
 }
 
-// hasIdentity tells whether resources have an identity: since version 1.12 of both.
+// hasIdentity reports whether the CLI supports resource identity, since version 1.12 of both.
 func (c cli) hasIdentity(t *testing.T) bool {
 	t.Helper()
 	var minor int
@@ -75,12 +75,21 @@ func (c cli) hasIdentity(t *testing.T) bool {
 	return minor >= 12
 }
 
+// skipIfShort ends a test that runs a CLI.
+func skipIfShort(t testing.TB) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: runs OpenTofu or Terraform")
+	}
+}
+
 // testCase runs steps of terraform-plugin-testing, against the provider in this process.
 func (c cli) testCase(t *testing.T, steps ...resource.TestStep) {
 	t.Helper()
+	skipIfShort(t)
 	t.Setenv("TF_ACC", "1")
 	t.Setenv("TF_ACC_TERRAFORM_PATH", c.path)
-	empty := filepath.Join(t.TempDir(), "cli.tfrc") // and not the settings of whoever runs the tests
+	empty := filepath.Join(t.TempDir(), "cli.tfrc") // instead of the user's own configuration
 	write(t, empty, "")
 	t.Setenv("TF_CLI_CONFIG_FILE", empty)
 	if c.name == "tofu" {
@@ -103,10 +112,10 @@ var build struct {
 }
 
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "curl" { // see asCurl
+	if filepath.Base(os.Args[0]) == "curl" { // see installFakeCurl
 		os.Exit(curl(os.Args[1:]))
 	}
-	if playRole(os.Args) {
+	if runRole(os.Args) {
 		return
 	}
 	code := m.Run()
@@ -116,15 +125,18 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// builtProvider is a directory with the provider as users get it. If the race detector watches the tests, it watches the
-// provider too: only there do the calls of a CLI come many at a time.
+// builtProvider returns a directory with the provider's binary. If the tests run with the race detector, so does the
+// provider: only a CLI calls it concurrently.
 func builtProvider(t testing.TB) string {
 	t.Helper()
+	skipIfShort(t)
 	build.once.Do(func() {
 		if build.dir, build.err = os.MkdirTemp("", "terraform-provider-idv"); build.err != nil {
 			return
 		}
-		command := exec.Command("go", "build", "-buildvcs=false", "-race="+strconv.FormatBool(raceDetector()), "-o", build.dir, "../cmd/terraform-provider-idv") //nolint:noctx // outlives the test that needs it first
+		race := "-race=" + strconv.FormatBool(raceDetector())
+		//nolint:noctx // the binary outlives the first test that needs it
+		command := exec.Command("go", "build", "-buildvcs=false", race, "-o", build.dir, "../cmd/terraform-provider-idv")
 		if output, err := command.CombinedOutput(); err != nil {
 			build.err = fmt.Errorf("go build: %w\n%s", err, output)
 		}
@@ -145,7 +157,7 @@ type workspace struct {
 	cli   cli
 	dir   string
 	env   []string
-	races string // where the provider reports data races: before a dot and its process id
+	races string // prefix of the files for reports of data races
 }
 
 const required = `
@@ -158,15 +170,20 @@ terraform {
 
 func (c cli) workspace(t testing.TB, env ...string) *workspace {
 	t.Helper()
-	races := filepath.Join(t.TempDir(), "races") // and without the second that a program otherwise waits for more of them at its end
+	races := filepath.Join(t.TempDir(), "races")
 	return &workspace{cli: c, dir: t.TempDir(), races: races, env: append([]string{
-		"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "TF_CLI_CONFIG_FILE=" + installation(t, builtProvider(t)),
-		"CHECKPOINT_DISABLE=1", "TF_IN_AUTOMATION=1", "GORACE=atexit_sleep_ms=0 log_path='" + races + "'",
+		"PATH=" + os.Getenv("PATH"),
+		"HOME=" + t.TempDir(),
+		"TF_CLI_CONFIG_FILE=" + cliConfig(t, builtProvider(t)),
+		"CHECKPOINT_DISABLE=1",
+		"TF_IN_AUTOMATION=1",
+		// Without the second that a program with the race detector waits before it exits.
+		"GORACE=atexit_sleep_ms=0 log_path='" + races + "'",
 	}, env...)}
 }
 
-// installation is a CLI configuration that finds the providers of mandate-io in a directory.
-func installation(t testing.TB, dir string) string {
+// cliConfig writes a CLI configuration that finds the providers of mandate-io in a directory.
+func cliConfig(t testing.TB, dir string) string {
 	t.Helper()
 	var overrides strings.Builder
 	for _, host := range []string{"registry.terraform.io", "registry.opentofu.org"} {
@@ -191,31 +208,24 @@ func write(t testing.TB, path, content string) {
 	}
 }
 
-// result is what a command said. Warnings of the CLI about the development override are left out.
+// result is the result of a command, without the CLI's warnings about the development override.
 type result struct {
 	exit             int
-	cpu              time.Duration // with the provider's
+	cpu              time.Duration // of the CLI and the provider
 	errors, warnings []diagnostic
 	output           string
 }
 
 type diagnostic struct{ Severity, Summary, Detail, Address string }
 
-// has tells whether one of the diagnostics holds all the words.
+// has reports whether one of the diagnostics contains all the words.
 func has(diagnostics []diagnostic, words ...string) bool {
-	for _, d := range diagnostics {
-		text, all := d.Summary+"\n"+d.Detail, true
-		for _, word := range words {
-			all = all && strings.Contains(text, word)
-		}
-		if all {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(diagnostics, func(d diagnostic) bool {
+		return containsAll(d.Summary+"\n"+d.Detail, words)
+	})
 }
 
-// run gives a command with its diagnostics. Plan, apply, destroy and validate run with -json.
+// run runs a command. Plan, apply, destroy and validate run with -json.
 func (w *workspace) run(t testing.TB, arguments ...string) result {
 	t.Helper()
 	switch arguments[0] {
@@ -225,10 +235,14 @@ func (w *workspace) run(t testing.TB, arguments ...string) result {
 		arguments = append(arguments, "-json", "-no-color")
 	}
 	command := exec.CommandContext(t.Context(), w.cli.path, arguments...)
-	command.Dir, command.Env = w.dir, w.env
+	command.Dir = w.dir
+	command.Env = w.env
 	output, err := command.CombinedOutput()
-	r := result{exit: command.ProcessState.ExitCode(), output: string(output),
-		cpu: command.ProcessState.UserTime() + command.ProcessState.SystemTime()}
+	r := result{
+		exit:   command.ProcessState.ExitCode(),
+		cpu:    command.ProcessState.UserTime() + command.ProcessState.SystemTime(),
+		output: string(output),
+	}
 	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
 		t.Fatal(err)
 	}
@@ -247,7 +261,7 @@ func (w *workspace) run(t testing.TB, arguments ...string) result {
 	return r
 }
 
-// parseDiagnostics reads the lines of -json, and the one document of validate.
+// parseDiagnostics parses the lines of -json, or the single document of validate.
 func parseDiagnostics(output []byte) []diagnostic {
 	var whole struct{ Diagnostics []diagnostic }
 	if json.Unmarshal(output, &whole) == nil && whole.Diagnostics != nil {
@@ -265,7 +279,7 @@ func parseDiagnostics(output []byte) []diagnostic {
 	return diagnostics
 }
 
-// must is run for commands that have to work.
+// must runs a command and fails the test if the command fails.
 func (w *workspace) must(t testing.TB, arguments ...string) result {
 	t.Helper()
 	r := w.run(t, arguments...)
@@ -275,7 +289,7 @@ func (w *workspace) must(t testing.TB, arguments ...string) result {
 	return r
 }
 
-// mustPlanNothing fails if a plan has changes.
+// mustPlanNothing fails the test if a plan has changes.
 func (w *workspace) mustPlanNothing(t *testing.T) result {
 	t.Helper()
 	r := w.run(t, "plan", "-detailed-exitcode")
@@ -285,7 +299,7 @@ func (w *workspace) mustPlanNothing(t *testing.T) result {
 	return r
 }
 
-// state is the state file as it lies there; "" if there is none.
+// state returns the state file; "" if there is none.
 func (w *workspace) state(t *testing.T) string {
 	t.Helper()
 	raw, err := os.ReadFile(filepath.Join(w.dir, "terraform.tfstate"))

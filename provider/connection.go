@@ -12,70 +12,70 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// connection is what one provider block gives to all that use it, for one run.
+// connection is the provider data: what everything below one provider block shares during one run.
 type connection struct {
 	client *client.Client
-	// problem is why there is no client. The first that needs the service reports it: it fails the run, and the others
-	// go on without the service as well as they can.
-	problem  diag.Diagnostic
-	reported atomic.Bool
-	// pending tells that the problem is only a value that Terraform does not know yet. A plan can do without it.
-	pending bool
+	// configError is why there is no client. Only the first user of the service reports it: one error fails the run.
+	configError         diag.Diagnostic
+	configErrorReported atomic.Bool
+	// configUnknown means that configError is only a value that Terraform does not know yet. A plan works without it.
+	configUnknown bool
 
-	fetching   singleflight.Group
-	references atomic.Pointer[client.References]
+	referencesGroup singleflight.Group
+	references      atomic.Pointer[client.References]
 
-	turns turns
+	locks applicationLocks
 }
 
-// connectionOf takes what Configure handed out; nil while the provider is not configured, as in `terraform validate`.
-func connectionOf(data any, diags *diag.Diagnostics) *connection {
-	if data == nil {
+// connectionFrom returns the provider data, or nil while the provider is not configured, as in `terraform validate`.
+func connectionFrom(providerData any, diags *diag.Diagnostics) *connection {
+	if providerData == nil {
 		return nil
 	}
-	connection, ok := data.(*connection)
+	connection, ok := providerData.(*connection)
 	if !ok {
-		diags.AddError("Unexpected provider data", fmt.Sprintf("Got %T. This is a bug of the provider; please report it.", data))
+		diags.AddError("Unexpected provider data type",
+			fmt.Sprintf("Got %T. This is a bug in the provider. Please report it to its developers.", providerData))
 	}
 	return connection
 }
 
-// service gives the client, or nil. Why there is none is an error of the first that asks.
-func (c *connection) service(diags *diag.Diagnostics) *client.Client {
-	if c.problem != nil && !c.reported.Swap(true) {
-		diags.Append(c.problem)
+// serviceClient returns the client, or nil. The first caller without one gets the error.
+func (c *connection) serviceClient(diags *diag.Diagnostics) *client.Client {
+	if c.configError != nil && !c.configErrorReported.Swap(true) {
+		diags.Append(c.configError)
 	}
 	return c.client
 }
 
-// check reports the problem to the first plan that will need the service, unless it may be gone by the time of the apply.
-func (c *connection) check(diags *diag.Diagnostics) {
-	if !c.pending {
-		c.service(diags)
+// reportConfigError reports the error in a plan that will need the service, unless the apply may know the value.
+func (c *connection) reportConfigError(diags *diag.Diagnostics) {
+	if !c.configUnknown {
+		c.serviceClient(diags)
 	}
 }
 
-// refuse makes sure that something which cannot go on without the service has an error of its own.
-func (c *connection) refuse(diags *diag.Diagnostics) {
+// requireError is for operations that cannot succeed without the service: each of them needs an error of its own.
+func (c *connection) requireError(diags *diag.Diagnostics) {
 	if !diags.HasError() {
-		diags.Append(c.problem)
+		diags.Append(c.configError)
 	}
 }
 
-// notKnownYet is the problem of an argument of the provider block that Terraform does not know yet.
-func notKnownYet(argument string) diag.Diagnostic {
-	return diag.NewAttributeErrorDiagnostic(path.Root(argument), "The provider configuration is not known yet", fmt.Sprintf(
-		"This has to ask the service now, but %[1]s of the provider block will be known only after apply. Apply what %[1]s "+
-			"depends on first (with -target), or give the provider a value that is known.", argument))
+func unknownArgumentError(argument string) diag.Diagnostic {
+	return diag.NewAttributeErrorDiagnostic(path.Root(argument), "Unknown provider argument", fmt.Sprintf(
+		"The provider needs the service for this operation, but the argument `%[1]s` of the provider block is known "+
+			"only after apply.\n\nSet `%[1]s` to a value that is known during the plan, or first apply the resources "+
+			"that it depends on, with the option `-target`.", argument))
 }
 
-// retrieveReferences reads the reference data once for all that ask.
-func (c *connection) retrieveReferences(ctx context.Context, diags *diag.Diagnostics) *client.References {
-	service := c.service(diags)
+// fetchReferences reads the reference data once for all data sources of the run.
+func (c *connection) fetchReferences(ctx context.Context, diags *diag.Diagnostics) *client.References {
+	service := c.serviceClient(diags)
 	if service == nil {
 		return nil
 	}
-	_, err, _ := c.fetching.Do("", func() (any, error) {
+	_, err, _ := c.referencesGroup.Do("", func() (any, error) {
 		if c.references.Load() != nil {
 			return nil, nil
 		}
@@ -84,7 +84,7 @@ func (c *connection) retrieveReferences(ctx context.Context, diags *diag.Diagnos
 		return nil, err
 	})
 	if err != nil {
-		addError(diags, "Cannot read the reference data", err)
+		addRequestError(diags, "Cannot read the reference data", err)
 		return nil
 	}
 	return c.references.Load()

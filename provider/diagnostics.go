@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -16,73 +17,76 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// sentRequest is what may be told of a request that the service refuses.
-type sentRequest struct {
-	// fields says at which attribute a complaint of the service belongs, by the folded name of the field in the request.
-	// Only fields whose messages may be shown are in it.
-	fields map[string]path.Path
-	// items are the values of those fields that are lists, in the order in which they were sent.
+// addRequestError reports a failed request.
+func addRequestError(diags *diag.Diagnostics, summary string, err error) {
+	diags.AddError(summary, errorDetail(err))
+}
+
+// requestFields says which parts of a rejected request a diagnostic may show.
+type requestFields struct {
+	// attributes maps the folded name of a field to its attribute. Only fields whose messages may be shown are in it.
+	attributes map[string]path.Path
+	// items holds the values of the fields that are lists, in the order of the request.
 	items map[string][]string
-	// secrets are texts that no message may repeat.
+	// secrets are texts that no diagnostic may repeat.
 	secrets []string
 }
 
-// addError reports a failed call.
-func addError(diags *diag.Diagnostics, summary string, err error) {
-	diags.AddError(summary, describe(err))
-}
-
-// addRefusal reports a failed call whose request the user wrote: what the service says about a field stands at its
-// attribute. Of other fields, sensitive ones among them, only the name is told, at the resource: at an attribute, Terraform
-// prints the line with the value.
-func addRefusal(diags *diag.Diagnostics, summary string, err error, sent sentRequest) {
-	var failure *client.Error
-	if !errors.As(err, &failure) || failure.Problem == nil || len(failure.Problem.Errors) == 0 {
-		addError(diags, summary, err)
+// addRejection reports a failed request whose fields the user wrote. The service's messages about a field go to its
+// attribute. For other fields, only the name is shown, and at the resource: at an attribute, Terraform prints the line
+// with the value, which may be sensitive.
+func addRejection(diags *diag.Diagnostics, summary string, err error, fields requestFields) {
+	failure, ok := errors.AsType[*client.Error](err)
+	if !ok || failure.Problem == nil || len(failure.Problem.Errors) == 0 {
+		addRequestError(diags, summary, err)
 		return
 	}
-	var others []string
-	at := map[string][]string{}
-	for _, complaint := range failure.Problem.Errors {
-		name := complaint.Path[0].Name.Reveal()
-		field := client.FoldName(name)
-		if _, known := sent.fields[field]; known {
-			at[field] = append(at[field], sent.messages(field, complaint)...)
+	var invalid, others []string
+	messages := map[string][]string{}
+	for _, fieldError := range failure.Problem.Errors {
+		name := fieldError.Path[0].Name.Reveal()
+		invalid = append(invalid, printableName(name))
+		key := client.FoldName(name)
+		if _, ok := fields.attributes[key]; ok {
+			messages[key] = append(messages[key], fields.messages(key, fieldError)...)
 		} else {
 			others = append(others, printableName(name))
 		}
 	}
-	byAttribute := func(a, b string) int { return strings.Compare(sent.fields[a].String(), sent.fields[b].String()) }
-	for _, field := range slices.SortedFunc(maps.Keys(at), byAttribute) {
-		diags.AddAttributeError(sent.fields[field], summary, describe(err)+"\n\nThe service says: "+strings.Join(at[field], "; "))
+	detail := withAction(causeWithFields(err, invalid), err)
+	byAttribute := func(a, b string) int {
+		return strings.Compare(fields.attributes[a].String(), fields.attributes[b].String())
+	}
+	for _, key := range slices.SortedFunc(maps.Keys(messages), byAttribute) {
+		diags.AddAttributeError(fields.attributes[key], summary,
+			detail+"\n\nMessage of the service about this field: "+strings.Join(messages[key], "; "))
 	}
 	if len(others) > 0 {
-		slices.Sort(others)
-		diags.AddError(summary, describe(err)+"\n\nThe service objects to these fields of the request, which no attribute stands for "+
-			"by itself; see payload_json, payload_json_wo and field_names: "+strings.Join(slices.Compact(others), ", "))
+		diags.AddError(summary, detail+"\n\nRejected fields without an attribute of their own: "+uniqueList(others)+
+			". Set them in `payload_json` or `payload_json_wo`, or map names with `field_names`.")
 	}
 }
 
-// messages are the service's words about a field, or about one of its items, which they name.
-func (s sentRequest) messages(field string, complaint client.FieldError) []string {
-	messages := printable(complaint.Messages)
+// messages returns the service's texts about a field, or about one of its items, which they name.
+func (f requestFields) messages(key string, fieldError client.FieldError) []string {
+	messages := printableMessages(fieldError.Messages)
 	for n, message := range messages {
-		if slices.ContainsFunc(s.secrets, func(secret string) bool { return strings.Contains(message, secret) }) {
-			messages[n] = "a message that repeats something secret, and is not shown"
+		if slices.ContainsFunc(f.secrets, func(secret string) bool { return strings.Contains(message, secret) }) {
+			messages[n] = "(not shown, because it repeats a sensitive value)"
 		}
 	}
 	if len(messages) == 0 {
-		messages = []string{"nothing more"}
+		messages = []string{"(none)"}
 	}
-	if len(complaint.Path) > 1 {
-		if n, ok := itemIndex(complaint.Path[1]); ok && n < len(s.items[field]) {
-			messages[0] = fmt.Sprintf("about %q: %s", s.items[field][n], messages[0])
+	if len(fieldError.Path) > 1 {
+		if n, ok := itemIndex(fieldError.Path[1]); ok && n < len(f.items[key]) {
+			messages[0] = fmt.Sprintf("%q: %s", f.items[key][n], messages[0])
 		}
 	}
 	return messages
 }
 
-// itemIndex reads a step into a list, which some services write as an object with the indexes as names.
+// itemIndex reads a list index. Some services write a list of errors as an object with the indexes as names.
 func itemIndex(step client.PathStep) (int, bool) {
 	if step.Index >= 0 {
 		return step.Index, true
@@ -91,41 +95,102 @@ func itemIndex(step client.PathStep) (int, bool) {
 	return n, err == nil && n >= 0
 }
 
-// describe gives the error's text, which holds nothing secret or personal, and what can be done.
-func describe(err error) string {
-	text := sentence(err)
-	switch client.KindOf(err) {
-	case client.KindCredentials:
-		return text + "\n\nCheck username and password, client_id and client_secret, and that the user was granted API permissions."
-	case client.KindUnreachable, client.KindConnection, client.KindTimeout:
-		return text + "\n\nCheck base_url, the network, and a proxy or firewall between here and the service."
-	case client.KindRateLimited:
-		return text + "\n\nApply again later, with a lower -parallelism, or set max_requests_per_second in the provider block."
-	case client.KindNotFound:
-		return text + "\n\nCheck the id, and that the credentials are those of its account. The service deletes applications eight weeks after their creation."
-	case client.KindServer:
-		return text + "\n\nThe trouble is on the side of the service. Try again later."
-	case client.KindMethodNotAllowed, client.KindUnreadable:
-		return text + "\n\nCheck that base_url is the address of the service, without /api/v1."
+// errorDetail gives the cause of an error and the action to take. It holds nothing secret or personal.
+func errorDetail(err error) string { return withAction(errorCause(err), err) }
+
+// errorCause names the fields that the interface knows. Any other name may be personal data.
+func errorCause(err error) string {
+	failure, ok := errors.AsType[*client.Error](err)
+	if !ok || failure.Problem == nil {
+		return causeWithFields(err, nil)
+	}
+	var fields []string
+	for _, fieldError := range failure.Problem.Errors {
+		if name := fieldError.Path[0].Field; name != "" {
+			fields = append(fields, name)
+		}
+	}
+	return causeWithFields(err, fields)
+}
+
+func causeWithFields(err error, fields []string) string {
+	failure, ok := errors.AsType[*client.Error](err)
+	switch {
+	case ok && isRejection(failure):
+		cause := fmt.Sprintf("The service rejected the request (%s)%s.", httpStatus(failure), noEffect[failure.Operation])
+		if len(fields) > 0 {
+			cause += " Invalid fields: " + uniqueList(fields) + "."
+		}
+		return cause
+	case ok && failure.Kind == client.KindServer && failure.Status != 0 && !failure.Login:
+		return fmt.Sprintf("The service returned an error (%s).", httpStatus(failure))
 	default:
-		return text
+		return asSentence(err)
 	}
 }
 
-// sentence makes a sentence of an error's text.
-func sentence(err error) string {
-	text := err.Error()
-	for i, first := range text {
-		text = string(unicode.ToUpper(first)) + text[i+len(string(first)):]
-		break
-	}
-	return strings.TrimRight(text, ".") + "."
+// isRejection reports whether the service answered the request itself, and proved that it did nothing. The client's own
+// text says more about credentials.
+func isRejection(failure *client.Error) bool {
+	return failure.Outcome == client.Refused && failure.Status != 0 && !failure.Login &&
+		failure.Kind != client.KindCredentials
 }
 
-const maxMessage = 300
+// noEffect says what a rejected request did not do.
+var noEffect = map[client.Operation]string{
+	client.OpSubscribeWebhook: "; nothing was created",
+	client.OpResendInvites:    "; no e-mail was sent",
+}
 
-// printable gives the service's own words without what could spoil a terminal, and not endlessly many.
-func printable(messages []client.Secret) []string {
+func httpStatus(failure *client.Error) string {
+	return strings.TrimSpace(fmt.Sprintf("HTTP %d %s", failure.Status, http.StatusText(failure.Status)))
+}
+
+func withAction(cause string, err error) string {
+	if action := actionFor(client.KindOf(err)); action != "" {
+		return cause + "\n\n" + action
+	}
+	return cause
+}
+
+func actionFor(kind client.Kind) string {
+	switch kind {
+	case client.KindCredentials:
+		return "Check `username` and `password`, and `client_id` and `client_secret`. The user needs API permissions."
+	case client.KindUnreachable, client.KindConnection, client.KindTimeout:
+		return "Check `base_url`, the network, and any proxy or firewall in front of the service."
+	case client.KindRateLimited:
+		return "Apply again later with a lower `-parallelism`, or set `max_requests_per_second` in the provider block."
+	case client.KindNotFound:
+		return "Check the ID, and that the credentials belong to the account that owns it. " +
+			"The service deletes an application eight weeks after its creation."
+	case client.KindServer:
+		return "The error is on the side of the service. Try again later."
+	case client.KindMethodNotAllowed, client.KindUnreadable:
+		return "Check that `base_url` is the address of the service without `/api/v1`."
+	default:
+		return ""
+	}
+}
+
+// asSentence capitalises the text of an error and ends it with a period.
+func asSentence(err error) string {
+	text := []rune(strings.TrimRight(err.Error(), "."))
+	if len(text) > 0 {
+		text[0] = unicode.ToUpper(text[0])
+	}
+	return string(text) + "."
+}
+
+func uniqueList(names []string) string {
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
+}
+
+const maxMessageLength = 300
+
+// printableMessages replaces control characters, which could change a terminal, and limits the length.
+func printableMessages(messages []client.Secret) []string {
 	var texts []string
 	for _, message := range messages {
 		text := []rune(strings.Map(func(r rune) rune {
@@ -134,14 +199,14 @@ func printable(messages []client.Secret) []string {
 			}
 			return r
 		}, message.Reveal()))
-		texts = append(texts, string(text[:min(len(text), maxMessage)]))
+		texts = append(texts, string(text[:min(len(text), maxMessageLength)]))
 	}
 	return texts
 }
 
 var fieldName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 
-// printableName gives the name of a field. What does not look like a name could be anything.
+// printableName returns the name of a field. A text that does not look like a name may hold anything.
 func printableName(name string) string {
 	if !fieldName.MatchString(name) {
 		return "a field with an unusual name"

@@ -12,7 +12,7 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-func complaint(message string, names ...string) client.FieldError {
+func fieldError(message string, names ...string) client.FieldError {
 	c := client.FieldError{Messages: []client.Secret{client.Hide(message)}}
 	for _, name := range names {
 		c.Path = append(c.Path, client.PathStep{Index: -1, Name: client.Hide(name)})
@@ -20,69 +20,86 @@ func complaint(message string, names ...string) client.FieldError {
 	return c
 }
 
-func TestAddRefusal(t *testing.T) {
-	sent := sentRequest{
-		fields:  map[string]path.Path{"targeturl": path.Root("url"), "events": path.Root("events")},
-		items:   map[string][]string{"events": {"first.kind", "second.kind"}},
-		secrets: []string{"canary-secret"},
+func TestAddRejection(t *testing.T) {
+	fields := requestFields{
+		attributes: map[string]path.Path{"targeturl": path.Root("url"), "events": path.Root("events")},
+		items:      map[string][]string{"events": {"first.kind", "second.kind"}},
+		secrets:    []string{"canary-secret"},
 	}
 	cases := map[string]struct {
-		complaints []client.FieldError
-		at         []string // attributes, "" for the resource
-		says, not  []string
+		errors    []client.FieldError
+		at        []string // attributes, "" for the resource
+		want, not []string
 	}{
-		"no field": {at: []string{""}, says: []string{"400"}},
-		"a renamed field": {
-			complaints: []client.FieldError{complaint("is not reachable", "target_url")},
-			at:         []string{"url"}, says: []string{"is not reachable"},
+		"no field": {
+			at:   []string{""},
+			want: []string{"The service rejected the request (HTTP 400 Bad Request); nothing was created."},
 		},
-		"several, sorted, with what lies deeper": {
-			complaints: []client.FieldError{complaint("first", "target_url"), complaint("unknown kind", "events"), complaint("second", "target_url", "host")},
-			at:         []string{"events", "url"}, says: []string{"first; second", "unknown kind"},
+		"a renamed field": {
+			errors: []client.FieldError{fieldError("is not reachable", "target_url")},
+			at:     []string{"url"}, want: []string{"is not reachable", "Invalid fields: target_url."},
+		},
+		"several fields, sorted, with a nested one": {
+			errors: []client.FieldError{
+				fieldError("first", "target_url"),
+				fieldError("unknown kind", "events"),
+				fieldError("second", "target_url", "host"),
+				fieldError("canary", "secret"),
+			},
+			at:   []string{"events", "url", ""},
+			want: []string{"first; second", "unknown kind", "Invalid fields: events, secret, target_url."},
+			not:  []string{"canary"},
 		},
 		"an item of a list, in whatever form the index comes": {
-			complaints: []client.FieldError{
-				{Path: client.Path{{Index: -1, Name: client.Hide("events")}, {Index: 1}, {Index: -1, Name: client.Hide("name")}}, Messages: []client.Secret{client.Hide("is unknown")}},
-				complaint("is old", "events", "0"),
+			errors: []client.FieldError{
+				{
+					Path: client.Path{
+						{Index: -1, Name: client.Hide("events")},
+						{Index: 1},
+						{Index: -1, Name: client.Hide("name")},
+					},
+					Messages: []client.Secret{client.Hide("is unknown")},
+				},
+				fieldError("is old", "events", "0"),
 			},
-			at: []string{"events"}, says: []string{`about "second.kind": is unknown`, `about "first.kind": is old`},
+			at: []string{"events"}, want: []string{`"second.kind": is unknown`, `"first.kind": is old`},
 		},
-		"another way to write the name": {
-			complaints: []client.FieldError{complaint("is not reachable", "targetUrl")},
-			at:         []string{"url"}, says: []string{"is not reachable"},
+		"another form of the name": {
+			errors: []client.FieldError{fieldError("is not reachable", "targetUrl")},
+			at:     []string{"url"}, want: []string{"is not reachable"},
 		},
 		"a message about one field that repeats a secret of another": {
-			complaints: []client.FieldError{complaint("does not answer to canary-secret", "target_url")},
-			at:         []string{"url"}, says: []string{"not shown"}, not: []string{"canary"},
+			errors: []client.FieldError{fieldError("does not answer to canary-secret", "target_url")},
+			at:     []string{"url"}, want: []string{"not shown"}, not: []string{"canary"},
 		},
-		"a field without a word": {
-			complaints: []client.FieldError{{Path: client.Path{{Index: -1, Name: client.Hide("events")}}}},
-			at:         []string{"events"}, says: []string{"nothing more"},
+		"a field without a message": {
+			errors: []client.FieldError{{Path: client.Path{{Index: -1, Name: client.Hide("events")}}}},
+			at:     []string{"events"}, want: []string{"about this field: (none)"},
 		},
 		"a field of the payload: its message may repeat a secret": {
-			complaints: []client.FieldError{complaint("canary is too short", "secret")},
-			at:         []string{""}, says: []string{"secret", "payload_json"}, not: []string{"canary"},
+			errors: []client.FieldError{fieldError("canary is too short", "secret")},
+			at:     []string{""}, want: []string{"secret", "payload_json"}, not: []string{"canary"},
 		},
-		"a field whose name is no name": {
-			complaints: []client.FieldError{complaint("m", "canary jane@example.com")},
-			at:         []string{""}, says: []string{"unusual name"}, not: []string{"canary"},
+		"a field whose name is not a name": {
+			errors: []client.FieldError{fieldError("m", "canary jane@example.com")},
+			at:     []string{""}, want: []string{"unusual name"}, not: []string{"canary"},
 		},
 		"control characters": {
-			complaints: []client.FieldError{complaint("red \x1b[31m\nalert", "events")},
-			at:         []string{"events"}, says: []string{"red  [31m alert"}, not: []string{"\x1b"},
+			errors: []client.FieldError{fieldError("red \x1b[31m\nalert", "events")},
+			at:     []string{"events"}, want: []string{"red  [31m alert"}, not: []string{"\x1b"},
 		},
-		"endless text": {
-			complaints: []client.FieldError{complaint(strings.Repeat("ä", maxMessage)+"canary", "events")},
-			at:         []string{"events"}, not: []string{"canary"},
+		"a long text": {
+			errors: []client.FieldError{fieldError(strings.Repeat("ä", maxMessageLength)+"canary", "events")},
+			at:     []string{"events"}, not: []string{"canary"},
 		},
 	}
-	for situation, test := range cases {
-		t.Run(situation, func(t *testing.T) {
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
 			var diags diag.Diagnostics
-			addRefusal(&diags, "Cannot subscribe", &client.Error{
+			addRejection(&diags, "Cannot create the webhook subscription", &client.Error{
 				Operation: client.OpSubscribeWebhook, Outcome: client.Refused, Kind: client.KindInvalid, Status: 400,
-				Problem: &client.Problem{Errors: test.complaints},
-			}, sent)
+				Problem: &client.Problem{Errors: test.errors},
+			}, fields)
 			var at []string
 			var text strings.Builder
 			for _, d := range diags {
@@ -96,7 +113,7 @@ func TestAddRefusal(t *testing.T) {
 			if diff := cmp.Diff(test.at, at); diff != "" {
 				t.Errorf("attributes: %s", diff)
 			}
-			for _, words := range test.says {
+			for _, words := range test.want {
 				if !strings.Contains(text.String(), words) {
 					t.Errorf("lacks %q: %s", words, text.String())
 				}
@@ -110,7 +127,7 @@ func TestAddRefusal(t *testing.T) {
 	}
 }
 
-func TestDescribe(t *testing.T) {
+func TestErrorDetail(t *testing.T) {
 	for kind, want := range map[client.Kind]string{
 		client.KindCredentials: "API permissions",
 		client.KindUnreachable: "base_url",
@@ -118,11 +135,23 @@ func TestDescribe(t *testing.T) {
 		client.KindServer:      "Try again",
 		client.KindUnreadable:  "/api/v1",
 	} {
-		if text := describe(&client.Error{Operation: client.OpRetrieveReferences, Kind: kind}); !strings.Contains(text, want) {
+		text := errorDetail(&client.Error{Operation: client.OpRetrieveReferences, Kind: kind})
+		if !strings.Contains(text, want) {
 			t.Errorf("%s: lacks %q: %s", kind, want, text)
 		}
 	}
-	if got := sentence(errors.New("ärger")); got != "Ärger." {
+	rejected := &client.Error{
+		Operation: client.OpRetrieveApplication, Outcome: client.Refused, Kind: client.KindInvalid, Status: 400,
+		Problem: &client.Problem{Errors: []client.FieldError{
+			{Path: client.Path{{Index: -1, Field: "reference", Name: client.Hide("reference")}}},
+			fieldError("canary", "canary"),
+		}},
+	}
+	want := "The service rejected the request (HTTP 400 Bad Request). Invalid fields: reference."
+	if got := errorDetail(rejected); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := asSentence(errors.New("ärger")); got != "Ärger." {
 		t.Errorf("got %q", got)
 	}
 }

@@ -18,8 +18,8 @@ import (
 
 const examples = "../examples/terraform"
 
-// special is what the test of an example needs beside the sandbox, or finds in its outputs.
-var special = map[string]struct {
+// exampleSettings is what the test of an example needs besides the sandbox, or expects in its outputs.
+var exampleSettings = map[string]struct {
 	dialects map[string]string
 	using    string // a configuration that uses the example
 	outputs  []string
@@ -32,40 +32,41 @@ var special = map[string]struct {
 	"data-sources/idv_mandate_type": {outputs: []string{"17"}},
 }
 
-// Every example is applied against the sandbox, has an empty plan then, can be imported where it says so, and is destroyed.
+// TestExamples applies every example against the sandbox, expects an empty plan, imports it where it has an import, and
+// destroys it.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	dirs := exampleDirs(t)
-	curl := asCurl(t)
+	curl := installFakeCurl(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		for _, dir := range dirs {
 			t.Run(dir, func(t *testing.T) {
 				t.Parallel()
 				s := newService(t)
-				if err := s.control.SetDialects(t.Context(), special[dir].dialects); err != nil {
+				if err := s.control.SetDialects(t.Context(), exampleSettings[dir].dialects); err != nil {
 					t.Fatal(err)
 				}
-				s.speak(t, "retrieveWebhook", "list")
+				s.setDialect(t, "retrieveWebhook", "list")
 				w := c.workspace(t, append(s.environment(), "PATH="+curl+":"+os.Getenv("PATH"), "TF_VAR_webhook_secret=s")...)
-				e := example{workspace: w, dir: dir, adapt: adaptation(t, s)}
-				e.lay(t, "main.tf", e.configuration(t))
+				e := example{workspace: w, dir: dir, adapt: sandboxValues(t, s)}
+				e.writeAdapted(t, "main.tf", e.configuration(t))
 
 				w.must(t, "apply", "-auto-approve")
 				w.mustPlanNothing(t)
 				output := w.must(t, "output", "-json").output
-				for _, want := range special[dir].outputs {
+				for _, want := range exampleSettings[dir].outputs {
 					if !strings.Contains(output, want) {
 						t.Errorf("the outputs lack %s: %s", want, output)
 					}
 				}
-				e.importEveryWay(t)
+				e.importAllWays(t)
 				e.destroy(t)
 			})
 		}
 	})
 }
 
-// exampleDirs are the directories that a CLI of the tests can apply: not those of actions.
+// exampleDirs returns the directories that the CLIs of the tests can apply, so not those of actions.
 func exampleDirs(t *testing.T) []string {
 	t.Helper()
 	var dirs []string
@@ -88,14 +89,14 @@ func exampleDirs(t *testing.T) []string {
 	return dirs
 }
 
-// adaptation makes of what is in the examples what is in the sandbox: 4711 is an application in review with a webhook, and
-// 4712 its individual.
-func adaptation(t *testing.T, s *service) *strings.Replacer {
+// sandboxValues replaces the values of the examples with those of the sandbox: 4711 is an application in review with a
+// webhook, and 4712 its individual.
+func sandboxValues(t *testing.T, s *service) *strings.Replacer {
 	t.Helper()
-	application := s.janes(t)
+	application := s.createJane(t)
 	s.play(t, control.Play{ApplicationID: application.ID, Result: control.Review})
 	fields := map[string]string{}
-	if special["other-field-names"].dialects["subscribeFields"] == s.dialect(t, "subscribeFields") {
+	if exampleSettings["other-field-names"].dialects["subscribeFields"] == s.dialect(t, "subscribeFields") {
 		fields = map[string]string{"url": "target_url", "application_id": "mandate_id"}
 	}
 	if _, err := s.client.SubscribeWebhook(t.Context(), client.Subscription{
@@ -103,11 +104,15 @@ func adaptation(t *testing.T, s *service) *strings.Replacer {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	return strings.NewReplacer("4711", strconv.FormatInt(application.ID, 10), "4712", strconv.FormatInt(application.Individuals[0].ID, 10),
-		"https://idv.example.com", s.url, `"terraform"`, strconv.Quote(sandbox.DefaultUsername))
+	return strings.NewReplacer(
+		"4711", strconv.FormatInt(application.ID, 10),
+		"4712", strconv.FormatInt(application.Individuals[0].ID, 10),
+		"https://idv.example.com", s.url,
+		`"terraform"`, strconv.Quote(sandbox.DefaultUsername),
+	)
 }
 
-// example is one directory of the examples, laid out where it can be applied.
+// example is one directory of the examples, in a workspace.
 type example struct {
 	*workspace
 	dir   string
@@ -116,19 +121,19 @@ type example struct {
 
 func (e example) path(name string) string { return filepath.Join(examples, e.dir, name) }
 
-func (e example) lay(t *testing.T, name, content string) {
+func (e example) writeAdapted(t *testing.T, name, content string) {
 	t.Helper()
 	write(t, filepath.Join(e.workspace.dir, name), e.adapt.Replace(content))
 }
 
-// configuration is that of the example, made whole.
+// configuration returns the configuration of the example, with what it lacks.
 func (e example) configuration(t *testing.T) string {
 	t.Helper()
 	files, err := filepath.Glob(e.path("*.tf"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	configuration := special[e.dir].using
+	configuration := exampleSettings[e.dir].using
 	for _, file := range files {
 		if !strings.HasPrefix(filepath.Base(file), "import-") {
 			configuration += "\n" + read(t, file)
@@ -142,12 +147,12 @@ func (e example) configuration(t *testing.T) string {
 
 var imported = regexp.MustCompile(`terraform import (\S+)`)
 
-// importEveryWay forgets the resource that the example imports, imports it, and has an empty plan after.
-func (e example) importEveryWay(t *testing.T) {
+// importAllWays removes the resource from the state, imports it, and expects an empty plan, for each way to import.
+func (e example) importAllWays(t *testing.T) {
 	t.Helper()
 	script, err := os.ReadFile(e.path("import.sh"))
 	if err != nil {
-		return // what must have one is checked by TestSchemas
+		return // TestSchemas checks that the importable ones have a script
 	}
 	address := imported.FindStringSubmatch(string(script))[1]
 	before := e.state(t)
@@ -160,16 +165,17 @@ func (e example) importEveryWay(t *testing.T) {
 			continue
 		}
 		e.must(t, "state", "rm", address)
-		e.lay(t, block, read(t, e.path(block)))
-		if r := e.must(t, "apply", "-auto-approve"); !strings.Contains(r.output, "1 imported, 0 added, 0 changed, 0 destroyed") {
-			t.Errorf("%s: want one import and nothing else:\n%s", block, r.output)
+		e.writeAdapted(t, block, read(t, e.path(block)))
+		output := e.must(t, "apply", "-auto-approve").output
+		if !strings.Contains(output, "1 imported, 0 added, 0 changed, 0 destroyed") {
+			t.Errorf("%s: want one import and nothing else:\n%s", block, output)
 		}
 		e.mustPlanNothing(t)
 		if err := os.Remove(filepath.Join(e.workspace.dir, block)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// An import cannot know deletion_policy, and for a while takes no other; what was applied does.
+	// An import cannot read deletion_policy and ignores the configured one for a while, so restore the applied state.
 	write(t, filepath.Join(e.workspace.dir, "terraform.tfstate"), before)
 }
 
@@ -187,15 +193,16 @@ func (e example) destroy(t *testing.T) {
 	}
 	abandoned := regexp.MustCompile(`(?m)^ +deletion_policy .*\n`).ReplaceAllString(e.configuration(t), "")
 	abandoned = subscriptions.ReplaceAllString(abandoned, "$0\n  deletion_policy = \"ABANDON\"")
-	e.lay(t, "main.tf", abandoned)
+	e.writeAdapted(t, "main.tf", abandoned)
 	e.must(t, "apply", "-auto-approve")
 	e.must(t, "destroy", "-auto-approve")
 }
 
-// Terraform 1.14 is not at hand: the block is read as it would, and invoked over the protocol.
-func TestExampleOfAnAction(t *testing.T) {
+// The tests have no Terraform 1.14, so this one parses the block itself and invokes the action over the protocol.
+func TestActionExample(t *testing.T) {
 	s := newService(t)
-	file, problems := hclparse.NewParser().ParseHCL([]byte(adaptation(t, s).Replace(read(t, examples+"/actions/idv_resend_invites/action.tf"))), "action.tf")
+	source := sandboxValues(t, s).Replace(read(t, examples+"/actions/idv_resend_invites/action.tf"))
+	file, problems := hclparse.NewParser().ParseHCL([]byte(source), "action.tf")
 	if problems.HasErrors() {
 		t.Fatal(problems)
 	}
@@ -215,8 +222,9 @@ func TestExampleOfAnAction(t *testing.T) {
 			}
 		}
 	}
-	if _, diagnostics := newPlugin(t, s.url).invoke(t, "idv_resend_invites", config); len(diagnostics) > 0 || s.resent(t) != 1 {
-		t.Errorf("want one e-mail, got %d, %s", s.resent(t), said(diagnostics))
+	_, diagnostics := newPlugin(t, s.url).invoke(t, "idv_resend_invites", config)
+	if len(diagnostics) > 0 || s.countResends(t) != 1 {
+		t.Errorf("want one e-mail, got %d, %s", s.countResends(t), formatDiagnostics(diagnostics))
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"github.com/hashicorp/hcl/v2"
 )
 
-// asCurl makes a directory in which this test's program is called curl: what an example calls may not be on a machine.
-func asCurl(t *testing.T) (dir string) {
+// installFakeCurl links this program as curl into a directory: the machine may have no curl for the examples.
+func installFakeCurl(t *testing.T) (dir string) {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {
@@ -27,9 +27,10 @@ func asCurl(t *testing.T) (dir string) {
 	return dir
 }
 
-// curl gets the last argument with the token after --oauth2-bearer, and fails as curl --fail does.
+// curl gets the URL in the last argument with the token after --oauth2-bearer, and exits as curl --fail does.
 func curl(arguments []string) (exit int) {
-	request, err := http.NewRequest(http.MethodGet, arguments[len(arguments)-1], http.NoBody) //nolint:noctx // the program is this request
+	url := arguments[len(arguments)-1]
+	request, err := http.NewRequest(http.MethodGet, url, http.NoBody) //nolint:noctx // the program ends with it
 	if err != nil {
 		return 3
 	}
@@ -38,25 +39,26 @@ func curl(arguments []string) (exit int) {
 			request.Header.Set("Authorization", "Bearer "+arguments[i+1])
 		}
 	}
-	answer, err := (&http.Client{}).Do(request)
+	response, err := (&http.Client{}).Do(request)
 	if err != nil {
 		return 7
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode >= http.StatusBadRequest {
+	defer response.Body.Close()
+	if response.StatusCode >= http.StatusBadRequest {
 		return 22
 	}
-	if _, err := io.Copy(os.Stdout, answer.Body); err != nil {
+	if _, err := io.Copy(os.Stdout, response.Body); err != nil {
 		return 23
 	}
 	return 0
 }
 
-// shell runs a script in the workspace; CLI is its Terraform or OpenTofu.
+// shell runs a script in the workspace, with the path of the CLI in the variable CLI.
 func (w *workspace) shell(t *testing.T, script string) {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "sh", "-eu", "-c", script)
-	command.Dir, command.Env = w.dir, slices.Concat(w.env, []string{"CLI=" + w.cli.path})
+	command.Dir = w.dir
+	command.Env = slices.Concat(w.env, []string{"CLI=" + w.cli.path})
 	if output, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%s: %v\n%s", script, err, output)
 	}
@@ -64,7 +66,8 @@ func (w *workspace) shell(t *testing.T, script string) {
 
 func blocksOf(t *testing.T, body hcl.Body, blockType string, labels ...string) hcl.Blocks {
 	t.Helper()
-	content, problems := body.Content(&hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: blockType, LabelNames: labels}}})
+	schema := &hcl.BodySchema{Blocks: []hcl.BlockHeaderSchema{{Type: blockType, LabelNames: labels}}}
+	content, problems := body.Content(schema)
 	if problems.HasErrors() || len(content.Blocks) == 0 {
 		t.Fatal(fmt.Errorf("no block %s: %w", blockType, problems))
 	}

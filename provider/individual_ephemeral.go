@@ -24,30 +24,37 @@ type individualEphemeralModel struct {
 
 func newIndividualEphemeral() ephemeral.EphemeralResource { return &individualEphemeral{} }
 
-func (e *individualEphemeral) Metadata(_ context.Context, _ ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse) {
+func (e *individualEphemeral) Metadata(
+	_ context.Context, _ ephemeral.MetadataRequest, resp *ephemeral.MetadataResponse,
+) {
 	resp.TypeName = "idv_individual"
 }
 
-func (e *individualEphemeral) Schema(_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse) {
+func (e *individualEphemeral) Schema(
+	_ context.Context, _ ephemeral.SchemaRequest, resp *ephemeral.SchemaResponse,
+) {
 	attributes := map[string]schema.Attribute{
 		"individual_id": schema.Int64Attribute{
 			Required:            true,
-			MarkdownDescription: "Id of the individual at the service.",
+			MarkdownDescription: "ID of the individual.",
 			Validators:          []validator.Int64{int64validator.AtLeast(1)},
 		},
-		"json": sensitiveText("The whole answer of the service as JSON with sorted keys."),
+		"json": sensitiveString("Complete response of the service, as JSON with sorted keys."),
 	}
 	maps.Copy(attributes, individualAttributes())
 	maps.Copy(attributes, personAttributes())
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads an individual: who it is, and how far the verification is. It is a person's data, so it is ephemeral: it is in no " +
-			"state and in no plan. It is read anew in every plan and every apply that needs it. What the service did not say is null.",
+		MarkdownDescription: "Reads the personal data of an individual and the progress of the verification. Terraform " +
+			"stores the result neither in the state nor in the plan. Every plan and every apply that needs the " +
+			"individual reads it again. An attribute that the service does not return is null.",
 		Attributes: attributes,
 	}
 }
 
-func (e *individualEphemeral) Configure(_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse) {
-	e.connection = connectionOf(req.ProviderData, &resp.Diagnostics)
+func (e *individualEphemeral) Configure(
+	_ context.Context, req ephemeral.ConfigureRequest, resp *ephemeral.ConfigureResponse,
+) {
+	e.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
 }
 
 func (e *individualEphemeral) Open(ctx context.Context, req ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
@@ -56,14 +63,15 @@ func (e *individualEphemeral) Open(ctx context.Context, req ephemeral.OpenReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if service := e.connection.service(&resp.Diagnostics); service != nil {
+	if service := e.connection.serviceClient(&resp.Diagnostics); service != nil {
 		individual, err := service.RetrieveIndividual(ctx, model.IndividualID.ValueInt64())
 		if err != nil {
-			addError(&resp.Diagnostics, "Cannot read the individual", err)
+			addRequestError(&resp.Diagnostics, "Cannot read the individual", err)
 			return
 		}
-		model.individualModel, model.personModel = individualModelOf(individual), personModelOf(individual.Person().Reveal())
-		model.JSON = normalized(individual.Raw.Reveal())
+		model.individualModel = flattenIndividual(individual)
+		model.personModel = flattenPerson(individual.Person().Reveal())
+		model.JSON = normalizeJSON(individual.Raw.Reveal())
 	}
 	resp.Diagnostics.Append(resp.Result.Set(ctx, model)...)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// individualModel is how far an individual is: what applications say of theirs, and individuals of themselves.
+// individualModel is the progress of an individual. The responses for applications and for individuals both have it.
 type individualModel struct {
 	ID               types.Int64   `tfsdk:"id"`
 	Reference        types.String  `tfsdk:"reference"`
@@ -33,47 +33,89 @@ type checkModel struct {
 	State types.String `tfsdk:"state"`
 }
 
-func individualModelOf(individual *client.Individual) individualModel {
+func flattenIndividual(individual *client.Individual) individualModel {
 	model := individualModel{
-		ID: idOrNull(individual.ID), Reference: textOrNull(individual.Reference.Reveal()), State: textOrNull(individual.State.Name),
-		TermsAccepted: types.BoolValue(individual.TermsAccepted), ChecksInReview: types.Int32Value(individual.ChecksInReview),
-		ChecksPending: types.Int32Value(individual.ChecksPending), ChecksPassed: types.Int32Value(individual.ChecksPassed),
-		CompletedActions: actionModelsOf(individual.CompletedActions), Checks: make([]checkModel, 0, len(individual.Checks)),
+		ID:               int64OrNull(individual.ID),
+		Reference:        stringOrNull(individual.Reference.Reveal()),
+		State:            stringOrNull(individual.State.Name),
+		TermsAccepted:    types.BoolValue(individual.TermsAccepted),
+		ChecksInReview:   types.Int32Value(individual.ChecksInReview),
+		ChecksPending:    types.Int32Value(individual.ChecksPending),
+		ChecksPassed:     types.Int32Value(individual.ChecksPassed),
+		CompletedActions: flattenActions(individual.CompletedActions),
+		Checks:           make([]checkModel, 0, len(individual.Checks)),
 	}
 	for _, check := range individual.Checks {
 		model.Checks = append(model.Checks, checkModel{
-			ID: idOrNull(check.ID), Name: textOrNull(check.Name), Title: textOrNull(check.Title), State: textOrNull(check.State.Name),
+			ID:    int64OrNull(check.ID),
+			Name:  stringOrNull(check.Name),
+			Title: stringOrNull(check.Title),
+			State: stringOrNull(check.State.Name),
 		})
 	}
 	return model
 }
 
-func actionModelsOf(actions []client.Action) []actionModel {
+func flattenActions(actions []client.Action) []actionModel {
 	models := make([]actionModel, 0, len(actions))
 	for _, action := range actions {
-		models = append(models, actionModel{ID: idOrNull(action.ID), Name: textOrNull(action.Name), Title: textOrNull(action.Title)})
+		models = append(models, actionModel{
+			ID:    int64OrNull(action.ID),
+			Name:  stringOrNull(action.Name),
+			Title: stringOrNull(action.Title),
+		})
 	}
 	return models
 }
 
 func individualAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"id":                schema.Int64Attribute{Computed: true, MarkdownDescription: "Id at the service; null if it gives none."},
-		"reference":         sensitiveText("Reference of the individual."),
-		"state":             schema.StringAttribute{Computed: true, MarkdownDescription: "State, in the service's own words."},
-		"terms_accepted":    schema.BoolAttribute{Computed: true, MarkdownDescription: "Whether the individual has accepted the terms."},
-		"checks_in_review":  schema.Int32Attribute{Computed: true, MarkdownDescription: "How many checks are in review, as the service counts them."},
-		"checks_pending":    schema.Int32Attribute{Computed: true, MarkdownDescription: "How many checks are pending, as the service counts them."},
-		"checks_passed":     schema.Int32Attribute{Computed: true, MarkdownDescription: "How many checks were passed, as the service counts them."},
-		"completed_actions": actionsAttribute("What the individual has done."),
+		"id": schema.Int64Attribute{
+			Computed:            true,
+			MarkdownDescription: "ID of the individual; null if the service returns none.",
+		},
+		"reference": sensitiveString("Reference of the individual."),
+		"state": schema.StringAttribute{
+			Computed:            true,
+			MarkdownDescription: "State of the individual, as the service names it.",
+		},
+		"terms_accepted": schema.BoolAttribute{
+			Computed:            true,
+			MarkdownDescription: "Whether the individual has accepted the terms.",
+		},
+		"checks_in_review": schema.Int32Attribute{
+			Computed:            true,
+			MarkdownDescription: "Number of checks in review, as the service counts them.",
+		},
+		"checks_pending": schema.Int32Attribute{
+			Computed:            true,
+			MarkdownDescription: "Number of pending checks, as the service counts them.",
+		},
+		"checks_passed": schema.Int32Attribute{
+			Computed:            true,
+			MarkdownDescription: "Number of passed checks, as the service counts them.",
+		},
+		"completed_actions": actionsAttribute("Actions that the individual has completed."),
 		"checks": schema.ListNestedAttribute{
 			Computed:            true,
-			MarkdownDescription: "The checks, in the service's order. Their results are in `json`.",
+			MarkdownDescription: "Checks, in the order of the response. Their results are in `json`.",
 			NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-				"id":    schema.Int64Attribute{Computed: true, MarkdownDescription: "Id at the service; null if it gives none."},
-				"name":  schema.StringAttribute{Computed: true, MarkdownDescription: "Name for programs."},
-				"title": schema.StringAttribute{Computed: true, MarkdownDescription: "Title for people."},
-				"state": schema.StringAttribute{Computed: true, MarkdownDescription: "State, in the service's own words."},
+				"id": schema.Int64Attribute{
+					Computed:            true,
+					MarkdownDescription: "ID of the check; null if the service returns none.",
+				},
+				"name": schema.StringAttribute{
+					Computed:            true,
+					MarkdownDescription: "Name of the check.",
+				},
+				"title": schema.StringAttribute{
+					Computed:            true,
+					MarkdownDescription: "Display name of the check.",
+				},
+				"state": schema.StringAttribute{
+					Computed:            true,
+					MarkdownDescription: "State of the check, as the service names it.",
+				},
 			}},
 		},
 	}
@@ -84,14 +126,23 @@ func actionsAttribute(description string) schema.ListNestedAttribute {
 		Computed:            true,
 		MarkdownDescription: description,
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-			"id":    schema.Int64Attribute{Computed: true, MarkdownDescription: "Id at the service; null if it gives none."},
-			"name":  schema.StringAttribute{Computed: true, MarkdownDescription: "Name for programs."},
-			"title": schema.StringAttribute{Computed: true, MarkdownDescription: "Title for people."},
+			"id": schema.Int64Attribute{
+				Computed:            true,
+				MarkdownDescription: "ID of the action; null if the service returns none.",
+			},
+			"name": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "Name of the action.",
+			},
+			"title": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "Display name of the action.",
+			},
 		}},
 	}
 }
 
-// sensitiveText is for what an error of Terraform's own, which quotes values, must not show.
-func sensitiveText(description string) schema.StringAttribute {
+// sensitiveString is for values that Terraform's own errors, which quote values, must not show.
+func sensitiveString(description string) schema.StringAttribute {
 	return schema.StringAttribute{Computed: true, Sensitive: true, MarkdownDescription: description}
 }

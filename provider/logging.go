@@ -9,9 +9,9 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// masked keeps the secrets of the provider block out of what is logged with the context, whoever may put them in. No line
-// is meant to hold one.
-func (m providerModel) masked(ctx context.Context) context.Context {
+// withMaskedSecrets masks the secrets of the provider block in every log entry of the context. No entry is meant to
+// hold one.
+func (m providerModel) withMaskedSecrets(ctx context.Context) context.Context {
 	var secrets []string
 	for _, secret := range []types.String{m.Password, m.ClientSecret, m.ProxyURL} {
 		if secret.ValueString() != "" {
@@ -21,19 +21,23 @@ func (m providerModel) masked(ctx context.Context) context.Context {
 	return tflog.MaskMessageStrings(tflog.MaskAllFieldValuesStrings(ctx, secrets...), secrets...)
 }
 
-// logRequests logs one line per request at level DEBUG: what the client says may be told, and nothing else. The context
-// is that of Configure, for its logger: the client serves all calls of the run and knows none of theirs.
-func (m providerModel) logRequests(ctx context.Context) func(client.RequestResult) {
+// requestLogger returns a function that logs one entry for each request at level DEBUG, with only what the client marks
+// as safe. It uses the logger of Configure: the client serves all operations of the run and has no context of theirs.
+func (m providerModel) requestLogger(ctx context.Context) func(client.RequestResult) {
 	ctx = context.WithoutCancel(ctx)
 	return func(r client.RequestResult) {
 		fields := map[string]any{
-			"operation": string(r.Operation), "method": r.Method, "status": r.Status, "duration_ms": r.Duration.Milliseconds(),
+			"operation":   string(r.Operation),
+			"method":      r.Method,
+			"status":      r.Status,
+			"duration_ms": r.Duration.Milliseconds(),
 		}
 		if r.Failed {
-			fields["outcome"], fields["kind"] = r.Outcome.String(), string(r.Kind)
+			fields["outcome"] = r.Outcome.String()
+			fields["kind"] = string(r.Kind)
 		}
-		// Masked for this line alone: tflog masks a line, written or not, in a map that belongs to the context, without a lock.
-		// Requests that end together would end the process.
-		tflog.Debug(m.masked(ctx), "request to the identity verification service", fields)
+		// A context of its own for each entry: tflog masks an entry, even one that it does not write, in a map of the
+		// context and without a lock, so concurrent requests would crash the provider.
+		tflog.Debug(m.withMaskedSecrets(ctx), "Request to the identity verification service", fields)
 	}
 }

@@ -13,31 +13,31 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// A CLI has ten requests and more on their way at a time, and what logs them must bear that they end together: it is a
-// fatal error of the whole process that nothing recovers from, in the middle of an apply.
-func TestRequestsThatEndTogetherAreLogged(t *testing.T) {
-	const together, each = 8, 500
+// A CLI runs ten operations at a time. A data race in the logger of their requests would crash the provider in the
+// middle of an apply.
+func TestConcurrentRequestsAreLogged(t *testing.T) {
+	const goroutines, entriesEach = 8, 500
 	var log bytes.Buffer
-	// As in a run: the framework has put fields into the context of Configure.
+	// The framework adds fields to the context of Configure.
 	ctx := tflog.SetField(tflogtest.RootLogger(t.Context(), &log), "tf_rpc", "ConfigureProvider")
-	observe := providerModel{Password: types.StringValue("canary-password")}.logRequests(ctx)
+	observe := providerModel{Password: types.StringValue("canary-password")}.requestLogger(ctx)
 
-	var ends sync.WaitGroup
-	for range together {
-		ends.Go(func() {
-			for range each {
+	var wait sync.WaitGroup
+	for range goroutines {
+		wait.Go(func() {
+			for range entriesEach {
 				observe(client.RequestResult{Operation: "RetrieveWebhook-canary-password", Status: 200})
 			}
 		})
 	}
-	ends.Wait()
+	wait.Wait()
 
 	entries, err := tflogtest.MultilineJSONDecode(strings.NewReader(log.String()))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(entries) != together*each {
-		t.Errorf("want %d lines, got %d", together*each, len(entries))
+	if len(entries) != goroutines*entriesEach {
+		t.Errorf("want %d entries, got %d", goroutines*entriesEach, len(entries))
 	}
 	for _, entry := range entries {
 		if entry["operation"] != "RetrieveWebhook-***" || entry["tf_rpc"] != "ConfigureProvider" {

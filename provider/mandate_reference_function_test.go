@@ -11,7 +11,7 @@ import (
 	"github.com/mandate-io/idv/internal/reference"
 )
 
-// mandateReference calls the function as a CLI does.
+// mandateReference calls the function over the plugin protocol.
 func (p *plugin) mandateReference(t *testing.T, arguments ...string) (string, *tfprotov6.FunctionError) {
 	t.Helper()
 	var encoded []*tfprotov6.DynamicValue
@@ -22,25 +22,28 @@ func (p *plugin) mandateReference(t *testing.T, arguments ...string) (string, *t
 		}
 		encoded = append(encoded, &value)
 	}
-	answer, err := p.server.CallFunction(t.Context(), &tfprotov6.CallFunctionRequest{Name: "mandate_reference", Arguments: encoded})
+	resp, err := p.server.CallFunction(t.Context(), &tfprotov6.CallFunctionRequest{
+		Name:      "mandate_reference",
+		Arguments: encoded,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if answer.Error != nil {
-		return "", answer.Error
+	if resp.Error != nil {
+		return "", resp.Error
 	}
-	result, err := answer.Result.Unmarshal(tftypes.String)
+	result, err := resp.Result.Unmarshal(tftypes.String)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return goValue(t, result).(string), nil
 }
 
-// What Kubernetes accepts as names gives the operator's reference, to the character.
+// For every name that Kubernetes accepts, the function returns exactly the operator's reference.
 func TestMandateReference(t *testing.T) {
 	p := newPlugin(t, newService(t).url)
 	long, dotted := strings.Repeat("n", 63), strings.Repeat("m.", 126)+"m"
-	for situation, names := range map[string]struct{ namespace, name, prefix string }{
+	for name, test := range map[string]struct{ namespace, name, prefix string }{
 		"short":                 {"onboarding", "acme", ""},
 		"with dots":             {"team-a", "acme.2026.eu", ""},
 		"with a prefix":         {"team-a", "acme", "eu/"},
@@ -50,16 +53,16 @@ func TestMandateReference(t *testing.T) {
 		"both at their limits":  {long, dotted, ""},
 		"all at their limits":   {long, dotted, strings.Repeat("p", 50)},
 	} {
-		arguments := []string{names.namespace, names.name}
-		if names.prefix != "" {
-			arguments = append(arguments, names.prefix)
+		arguments := []string{test.namespace, test.name}
+		if test.prefix != "" {
+			arguments = append(arguments, test.prefix)
 		}
 		got, failure := p.mandateReference(t, arguments...)
-		if want := reference.Mandate(names.prefix, names.namespace, names.name); failure != nil || got != want {
-			t.Errorf("%s: want %q, got %q, %+v", situation, want, got, failure)
+		if want := reference.Mandate(test.prefix, test.namespace, test.name); failure != nil || got != want {
+			t.Errorf("%s: want %q, got %q, %+v", name, want, got, failure)
 		}
 		if n := len([]rune(got)); n > reference.MaxLength {
-			t.Errorf("%s: it has %d characters", situation, n)
+			t.Errorf("%s: it has %d characters", name, n)
 		}
 	}
 	if empty, _ := p.mandateReference(t, "team-a", "acme", ""); empty != "team-a.acme" {
@@ -67,10 +70,10 @@ func TestMandateReference(t *testing.T) {
 	}
 }
 
-// What no Mandate can be called has no reference: a typing error is not to become one that nobody has.
-func TestMandateReferenceRefuses(t *testing.T) {
+// A name that no Mandate can have is an error, so that a typing error does not become a reference that does not exist.
+func TestMandateReferenceErrors(t *testing.T) {
 	p := newPlugin(t, newService(t).url)
-	for situation, test := range map[string]struct {
+	for name, test := range map[string]struct {
 		arguments []string
 		argument  int64
 		want      string
@@ -86,8 +89,9 @@ func TestMandateReferenceRefuses(t *testing.T) {
 		"two prefixes":              {[]string{"team-a", "acme", "eu-", "us-"}, 3, "one prefix"},
 	} {
 		got, failure := p.mandateReference(t, test.arguments...)
-		if failure == nil || !strings.Contains(failure.Text, test.want) || failure.FunctionArgument == nil || *failure.FunctionArgument != test.argument {
-			t.Errorf("%s: want an error of argument %d with %q, got %q, %+v", situation, test.argument, test.want, got, failure)
+		if failure == nil || !strings.Contains(failure.Text, test.want) ||
+			failure.FunctionArgument == nil || *failure.FunctionArgument != test.argument {
+			t.Errorf("%s: want an error of argument %d with %q, got %q, %+v", name, test.argument, test.want, got, failure)
 		}
 	}
 }
@@ -96,10 +100,11 @@ func TestMandateReferenceOnTheCLIs(t *testing.T) {
 	t.Parallel()
 	onEachCLI(t, func(t *testing.T, c cli) {
 		w := c.workspace(t)
-		// Without any configuration of the provider: it asks nobody.
+		// The function needs no provider configuration.
 		w.configure(t, `
+			locals { long = join("", [for i in range(25) : "0123456789"]) }
 			output "short" { value = provider::idv::mandate_reference("team-a", "acme") }
-			output "long" { value = provider::idv::mandate_reference("team-a", join("", [for i in range(25) : "0123456789"]), "eu-") }`)
+			output "long" { value = provider::idv::mandate_reference("team-a", local.long, "eu-") }`)
 		w.must(t, "apply", "-auto-approve")
 		output := w.must(t, "output", "-json").output
 		for _, want := range []string{"team-a.acme", reference.Mandate("eu-", "team-a", strings.Repeat("0123456789", 25))} {

@@ -7,11 +7,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// normalized writes JSON the same way however the service ordered and spaced it, so that an output made of it does not
-// change from run to run; null if it is not JSON. Numbers keep their digits.
+// normalizeJSON sorts the keys and removes the spacing, so that an output made of the value does not change from run to
+// run. It returns null for what is not JSON. Numbers keep their digits.
 //
-// A type with semantic equality would do the same and more, but the framework logs both values at TRACE, sensitive or not.
-func normalized(raw json.RawMessage) types.String {
+// A type with semantic equality would do the same, but the framework logs both values at TRACE, even if sensitive.
+func normalizeJSON(raw json.RawMessage) types.String {
 	value, err := decodeJSON(raw)
 	if err != nil {
 		return types.StringNull()
@@ -19,7 +19,7 @@ func normalized(raw json.RawMessage) types.String {
 	return encodeJSON(value)
 }
 
-// decodeJSON reads one value; its numbers are json.Number.
+// decodeJSON reads one value, with numbers as json.Number.
 func decodeJSON(raw json.RawMessage) (any, error) {
 	decoder := json.NewDecoder(bytes.NewReader(bytes.TrimPrefix(raw, []byte("\ufeff"))))
 	decoder.UseNumber()

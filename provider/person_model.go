@@ -7,7 +7,7 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// personModel is who an individual is. Only ephemeral resources may have it.
+// personModel is the personal data of an individual. Only ephemeral resources may have it.
 type personModel struct {
 	Email       types.String  `tfsdk:"email"`
 	Title       types.String  `tfsdk:"title"`
@@ -34,49 +34,65 @@ type addressModel struct {
 	DateTo            types.String `tfsdk:"date_to"`
 }
 
-func personModelOf(person client.Person) personModel {
-	model := personModel{
-		Email: textOrNull(person.Email), Title: textOrNull(person.Title), FirstName: textOrNull(person.FirstName),
-		MiddleName: textOrNull(person.MiddleName), LastName: textOrNull(person.LastName),
-		DateOfBirth: textOrNull(person.DateOfBirth), Gender: textOrNull(person.Gender),
+func flattenPerson(person client.Person) personModel {
+	return personModel{
+		Email:       stringOrNull(person.Email),
+		Title:       stringOrNull(person.Title),
+		FirstName:   stringOrNull(person.FirstName),
+		MiddleName:  stringOrNull(person.MiddleName),
+		LastName:    stringOrNull(person.LastName),
+		DateOfBirth: stringOrNull(person.DateOfBirth),
+		Gender:      stringOrNull(person.Gender),
+		Address:     flattenAddress(person.Address),
 	}
-	if a := person.Address; a != (client.Address{}) {
-		model.Address = &addressModel{
-			Flat: textOrNull(a.Flat), BuildingNumber: textOrNull(a.BuildingNumber), BuildingName: textOrNull(a.BuildingName),
-			RoadStreet: textOrNull(a.RoadStreet), District: textOrNull(a.District), TownCity: textOrNull(a.TownCity),
-			StateProvinceName: textOrNull(a.StateProvinceName), StateProvinceCode: textOrNull(a.StateProvinceCode),
-			CountryCode: textOrNull(a.CountryCode), PostZipCode: textOrNull(a.PostZipCode),
-			DateFrom: textOrNull(a.DateFrom), DateTo: textOrNull(a.DateTo),
-		}
+}
+
+func flattenAddress(address client.Address) *addressModel {
+	if address == (client.Address{}) {
+		return nil
 	}
-	return model
+	return &addressModel{
+		Flat:              stringOrNull(address.Flat),
+		BuildingNumber:    stringOrNull(address.BuildingNumber),
+		BuildingName:      stringOrNull(address.BuildingName),
+		RoadStreet:        stringOrNull(address.RoadStreet),
+		District:          stringOrNull(address.District),
+		TownCity:          stringOrNull(address.TownCity),
+		StateProvinceName: stringOrNull(address.StateProvinceName),
+		StateProvinceCode: stringOrNull(address.StateProvinceCode),
+		CountryCode:       stringOrNull(address.CountryCode),
+		PostZipCode:       stringOrNull(address.PostZipCode),
+		DateFrom:          stringOrNull(address.DateFrom),
+		DateTo:            stringOrNull(address.DateTo),
+	}
 }
 
 func personAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
-		"email":         sensitiveText("E-mail address."),
-		"title":         sensitiveText("Title."),
-		"first_name":    sensitiveText("First name."),
-		"middle_name":   sensitiveText("Middle name."),
-		"last_name":     sensitiveText("Last name."),
-		"date_of_birth": sensitiveText("Date of birth, `YYYY-MM-DD`."),
-		"gender":        sensitiveText("Gender."),
+		"email":         sensitiveString("E-mail address."),
+		"title":         sensitiveString("Title."),
+		"first_name":    sensitiveString("First name."),
+		"middle_name":   sensitiveString("Middle name."),
+		"last_name":     sensitiveString("Last name."),
+		"date_of_birth": sensitiveString("Date of birth, in the format `YYYY-MM-DD`."),
+		"gender":        sensitiveString("Gender."),
 		"address": schema.SingleNestedAttribute{
 			Computed:            true,
-			MarkdownDescription: "Address; null if the service knows none.",
+			MarkdownDescription: "Address; null if the service returns none.",
 			Attributes: map[string]schema.Attribute{
-				"flat_appartment_subbuilding": sensitiveText("Flat, apartment or part of the building; spelled as the service does."),
-				"building_number":             sensitiveText("Number of the building."),
-				"building_name":               sensitiveText("Name of the building."),
-				"road_street":                 sensitiveText("Road or street."),
-				"district":                    sensitiveText("District."),
-				"town_city":                   sensitiveText("Town or city."),
-				"state_province_name":         sensitiveText("Name of the state or province."),
-				"state_province_code":         sensitiveText("Code of the state or province."),
-				"country_code":                sensitiveText("Code of the country."),
-				"post_zip_code":               sensitiveText("Post or ZIP code."),
-				"date_from":                   sensitiveText("Since when, `YYYY-MM-DD`."),
-				"date_to":                     sensitiveText("Until when, `YYYY-MM-DD`."),
+				"flat_appartment_subbuilding": sensitiveString("Flat, apartment or part of the building. The service " +
+					"spells the attribute this way."),
+				"building_number":     sensitiveString("Number of the building."),
+				"building_name":       sensitiveString("Name of the building."),
+				"road_street":         sensitiveString("Road or street."),
+				"district":            sensitiveString("District."),
+				"town_city":           sensitiveString("Town or city."),
+				"state_province_name": sensitiveString("Name of the state or province."),
+				"state_province_code": sensitiveString("Code of the state or province."),
+				"country_code":        sensitiveString("Code of the country."),
+				"post_zip_code":       sensitiveString("Postal or ZIP code."),
+				"date_from":           sensitiveString("First day at the address, in the format `YYYY-MM-DD`."),
+				"date_to":             sensitiveString("Last day at the address, in the format `YYYY-MM-DD`."),
 			},
 		},
 	}

@@ -2,6 +2,7 @@ package provider_test
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,17 +14,17 @@ import (
 	"github.com/mandate-io/idv/provider"
 )
 
-// plugin is the provider as a CLI talks to it, in this process: for what the CLIs of the tests do not have, and for many
-// cases that would take them long.
+// plugin is the provider in this process, called over the plugin protocol: for features that the CLIs of the tests
+// lack, and for many cases that would be slow on a CLI.
 type plugin struct {
 	server  tfprotov6.ProviderServer
 	schemas *tfprotov6.GetProviderSchemaResponse
 }
 
-// values is an object of Terraform in Go types: string, bool, int64, []any, values, or nil for null.
+// values is a Terraform object in Go types: string, bool, int64, []any, values, or nil for null.
 type values = map[string]any
 
-// newPlugin gives a provider that is configured for a service at url.
+// newPlugin returns a provider that is configured for the service at url.
 func newPlugin(t *testing.T, url string) *plugin {
 	t.Helper()
 	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
@@ -35,8 +36,14 @@ func newPlugin(t *testing.T, url string) *plugin {
 		t.Fatal(err, schemas.Diagnostics)
 	}
 	p := &plugin{server: server, schemas: schemas}
-	configured, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{TerraformVersion: "1.14.0", Config: p.value(t, schemas.Provider,
-		values{"base_url": url, "username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword})})
+	configured, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{
+		TerraformVersion: "1.14.0",
+		Config: p.value(t, schemas.Provider, values{
+			"base_url": url,
+			"username": sandbox.DefaultUsername,
+			"password": sandbox.DefaultPassword,
+		}),
+	})
 	if err != nil || len(configured.Diagnostics) > 0 {
 		t.Fatal(err, configured.Diagnostics)
 	}
@@ -47,25 +54,31 @@ func newPlugin(t *testing.T, url string) *plugin {
 func (p *plugin) read(t *testing.T, typeName string, config values) (values, []*tfprotov6.Diagnostic) {
 	t.Helper()
 	schema := p.schemas.DataSourceSchemas[typeName]
-	answer, err := p.server.ReadDataSource(t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: typeName, Config: p.value(t, schema, config)})
+	resp, err := p.server.ReadDataSource(t.Context(), &tfprotov6.ReadDataSourceRequest{
+		TypeName: typeName,
+		Config:   p.value(t, schema, config),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return goValues(t, schema, answer.State), answer.Diagnostics
+	return goValues(t, schema, resp.State), resp.Diagnostics
 }
 
 // open opens an ephemeral resource.
 func (p *plugin) open(t *testing.T, typeName string, config values) (values, *tfprotov6.OpenEphemeralResourceResponse) {
 	t.Helper()
 	schema := p.schemas.EphemeralResourceSchemas[typeName]
-	answer, err := p.server.OpenEphemeralResource(t.Context(), &tfprotov6.OpenEphemeralResourceRequest{TypeName: typeName, Config: p.value(t, schema, config)})
+	resp, err := p.server.OpenEphemeralResource(t.Context(), &tfprotov6.OpenEphemeralResourceRequest{
+		TypeName: typeName,
+		Config:   p.value(t, schema, config),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return goValues(t, schema, answer.Result), answer
+	return goValues(t, schema, resp.Result), resp
 }
 
-// value encodes a configuration; what it leaves out is null.
+// value encodes a configuration. Omitted attributes are null.
 func (p *plugin) value(t *testing.T, schema *tfprotov6.Schema, config values) *tfprotov6.DynamicValue {
 	t.Helper()
 	objectType := schema.ValueType().(tftypes.Object)
@@ -141,22 +154,28 @@ func goValue(t *testing.T, value tftypes.Value) any {
 	return result
 }
 
-// says tells whether one of the diagnostics has the severity and holds all the words.
-func says(diagnostics []*tfprotov6.Diagnostic, severity tfprotov6.DiagnosticSeverity, words ...string) bool {
-	for _, d := range diagnostics {
-		text, all := d.Summary+"\n"+d.Detail, d.Severity == severity
-		for _, word := range words {
-			all = all && strings.Contains(text, word)
-		}
-		if all {
-			return true
-		}
-	}
-	return false
+func hasError(diagnostics []*tfprotov6.Diagnostic, words ...string) bool {
+	return hasDiagnostic(diagnostics, tfprotov6.DiagnosticSeverityError, words...)
 }
 
-// said gives diagnostics as text.
-func said(diagnostics []*tfprotov6.Diagnostic) string {
+func hasWarning(diagnostics []*tfprotov6.Diagnostic, words ...string) bool {
+	return hasDiagnostic(diagnostics, tfprotov6.DiagnosticSeverityWarning, words...)
+}
+
+// hasDiagnostic reports whether one of the diagnostics has the severity and contains all the words.
+func hasDiagnostic(
+	diagnostics []*tfprotov6.Diagnostic, severity tfprotov6.DiagnosticSeverity, words ...string,
+) bool {
+	return slices.ContainsFunc(diagnostics, func(d *tfprotov6.Diagnostic) bool {
+		return d.Severity == severity && containsAll(d.Summary+"\n"+d.Detail, words)
+	})
+}
+
+func containsAll(text string, words []string) bool {
+	return !slices.ContainsFunc(words, func(word string) bool { return !strings.Contains(text, word) })
+}
+
+func formatDiagnostics(diagnostics []*tfprotov6.Diagnostic) string {
 	var lines []string
 	for _, d := range diagnostics {
 		lines = append(lines, d.Severity.String()+": "+d.Summary+": "+d.Detail)

@@ -10,7 +10,7 @@ import (
 	"github.com/mandate-io/idv/provider"
 )
 
-// protocol speaks to the provider as a CLI does, where no CLI that is at hand does what a test needs.
+// protocol calls the provider over the plugin protocol, for features that the CLIs of the tests lack.
 type protocol struct {
 	tfprotov6.ProviderServer
 	schema *tfprotov6.GetProviderSchemaResponse
@@ -31,25 +31,25 @@ func newProtocol(t *testing.T) protocol {
 	return protocol{server, schema}
 }
 
-// object is a value of a schema with these attributes, and the others null.
+// object encodes a value of a schema. Omitted attributes are null.
 func object(t *testing.T, schema *tfprotov6.Schema, attributes map[string]tftypes.Value) *tfprotov6.DynamicValue {
 	t.Helper()
-	kind := schema.ValueType().(tftypes.Object)
+	objectType := schema.ValueType().(tftypes.Object)
 	values := map[string]tftypes.Value{}
-	for name, attributeType := range kind.AttributeTypes {
+	for name, attributeType := range objectType.AttributeTypes {
 		values[name] = tftypes.NewValue(attributeType, nil)
 		if value, ok := attributes[name]; ok {
 			values[name] = value
 		}
 	}
-	encoded, err := tfprotov6.NewDynamicValue(kind, tftypes.NewValue(kind, values))
+	encoded, err := tfprotov6.NewDynamicValue(objectType, tftypes.NewValue(objectType, values))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return &encoded
 }
 
-// attributesOfState gives a subscription's attributes as Go values, without those that are null.
+// attributesOfState returns the attributes of a subscription as Go values, without those that are null.
 func (p protocol) attributesOfState(t *testing.T, state *tfprotov6.DynamicValue) map[string]any {
 	t.Helper()
 	value, err := state.Unmarshal(p.schema.ResourceSchemas[subscriptionType].ValueType())
@@ -63,13 +63,13 @@ func (p protocol) attributesOfState(t *testing.T, state *tfprotov6.DynamicValue)
 	known := map[string]any{}
 	for name, attribute := range attributes {
 		if !attribute.IsNull() {
-			known[name] = plain(t, attribute)
+			known[name] = plainValue(t, attribute)
 		}
 	}
 	return known
 }
 
-func plain(t *testing.T, value tftypes.Value) any {
+func plainValue(t *testing.T, value tftypes.Value) any {
 	t.Helper()
 	var text string
 	var items []tftypes.Value
@@ -83,14 +83,14 @@ func plain(t *testing.T, value tftypes.Value) any {
 	case value.As(&items) == nil:
 		all := []any{}
 		for _, item := range items {
-			all = append(all, plain(t, item))
+			all = append(all, plainValue(t, item))
 		}
 		return all
 	case value.As(&fields) == nil:
 		all := map[string]any{}
 		for name, field := range fields {
 			if !field.IsNull() {
-				all[name] = plain(t, field)
+				all[name] = plainValue(t, field)
 			}
 		}
 		return all

@@ -1,8 +1,8 @@
 // Package provider is the Terraform provider of the identity verification service.
 //
-// What a thing is decides what it becomes: webhook subscriptions are a managed resource, reference data is read by data
-// sources, tokens and personal data are ephemeral and never in a state or a plan, and what e-mails a person is an action.
-// Each kind has a file of its own, and so have the concerns of the larger ones: schema, model, request, response, plan.
+// Webhook subscriptions are a managed resource. Data sources read reference data. Tokens and personal data are
+// ephemeral resources, so they are never in a state or a plan. An operation that e-mails a person is an action. Each
+// has a file of its own, and the subscription one for each concern: schema, model, request, response, plan.
 package provider
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 )
 
-// Address is where registries have the provider.
+// Address is the source address of the provider.
 const Address = "registry.terraform.io/mandate-io/idv"
 
 var (
@@ -28,18 +28,23 @@ var (
 
 type idvProvider struct{ version string }
 
-// New gives the constructor that servers of the plugin protocol ask for. The version is part of the user agent.
+// New returns the constructor that a server of the plugin protocol needs. The version is part of the user agent.
 func New(version string) func() provider.Provider {
 	return func() provider.Provider { return &idvProvider{version: version} }
 }
 
 func (p *idvProvider) Metadata(_ context.Context, _ provider.MetadataRequest, resp *provider.MetadataResponse) {
-	resp.TypeName, resp.Version = "idv", p.version
+	resp.TypeName = "idv"
+	resp.Version = p.version
 }
 
 func (p *idvProvider) DataSources(context.Context) []func() datasource.DataSource {
 	return []func() datasource.DataSource{
-		newReferencesDataSource, newMandateTypeDataSource, newCountryDataSource, newDocumentTypeDataSource, newWebhookDataSource,
+		newReferencesDataSource,
+		newMandateTypeDataSource,
+		newCountryDataSource,
+		newDocumentTypeDataSource,
+		newWebhookDataSource,
 	}
 }
 
@@ -49,7 +54,10 @@ func (p *idvProvider) Resources(context.Context) []func() resource.Resource {
 
 func (p *idvProvider) EphemeralResources(context.Context) []func() ephemeral.EphemeralResource {
 	return []func() ephemeral.EphemeralResource{
-		newAccessTokenEphemeral, newApplicationEphemeral, newIndividualEphemeral, newIndividualReportEphemeral,
+		newAccessTokenEphemeral,
+		newApplicationEphemeral,
+		newIndividualEphemeral,
+		newIndividualReportEphemeral,
 	}
 }
 

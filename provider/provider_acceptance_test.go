@@ -9,8 +9,8 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// everything is a configuration in which much needs the service.
-const everything = `
+// sharedConfig is a configuration with several users of the service.
+const sharedConfig = `
 data "idv_references" "a" {}
 data "idv_references" "b" {}
 data "idv_mandate_type" "kyc" { code = "KYC" }
@@ -24,17 +24,21 @@ resource "idv_webhook_subscription" "b" {
 }
 `
 
-// providerBlocks are the ways to configure everything by the environment. Terraform itself adds an error to that of a
-// provider that has no block.
-var providerBlocks = map[string]string{"no block": "", "empty block": "provider \"idv\" {}\n", "block": "provider \"idv\" {\n  request_timeout = \"20s\"\n}\n"}
+// providerBlocks are the ways to leave the configuration to the environment. Without a block, Terraform adds an error
+// of its own to one of Configure.
+var providerBlocks = map[string]string{
+	"no block":    "",
+	"empty block": "provider \"idv\" {}\n",
+	"block":       "provider \"idv\" {\n  request_timeout = \"20s\"\n}\n",
+}
 
 func TestProviderWithoutBaseURL(t *testing.T) {
 	t.Parallel()
 	onEachCLI(t, func(t *testing.T, c cli) {
-		for situation, block := range providerBlocks {
-			t.Run(situation, func(t *testing.T) {
+		for name, block := range providerBlocks {
+			t.Run(name, func(t *testing.T) {
 				w := c.workspace(t)
-				w.configure(t, block+everything)
+				w.configure(t, block+sharedConfig)
 				r := w.run(t, "plan")
 				if len(r.errors) != 1 || !has(r.errors, "base_url", "IDV_BASE_URL") {
 					t.Errorf("want one error that names base_url and IDV_BASE_URL, got %+v", r.errors)
@@ -48,13 +52,13 @@ func TestProviderWithWrongPassword(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		for situation, block := range providerBlocks {
-			t.Run(situation, func(t *testing.T) {
-				s.forget(t)
+		for name, block := range providerBlocks {
+			t.Run(name, func(t *testing.T) {
+				s.resetStats(t)
 				w := c.workspace(t, append(s.environment(), "IDV_PASSWORD=canary-wrong-password")...)
-				w.configure(t, block+everything)
+				w.configure(t, block+sharedConfig)
 				r := w.run(t, "apply", "-auto-approve")
-				if len(r.errors) != 1 || !has(r.errors, "refuses the credentials", "password") {
+				if len(r.errors) != 1 || !has(r.errors, "rejects the credentials", "password") {
 					t.Errorf("want one error about the credentials, got %+v", r.errors)
 				}
 				if strings.Contains(r.output, "canary") {
@@ -102,22 +106,26 @@ func TestProviderValidates(t *testing.T) {
 		"http beyond loopback":   {block: `base_url = "http://idv.example.com"`, wantError: "base_url"},
 		"a timeout without unit": {block: `request_timeout = 30`, wantError: "such as 45s"},
 		"an empty password":      {block: "username = \"u\"\npassword = \"\"", wantError: "password"},
-		"half a pair, which the environment may complete where it runs": {block: `username = "u"`, wantWarning: "IDV_PASSWORD"},
+		"half a pair, which the environment may complete where it runs": {
+			block:       `username = "u"`,
+			wantWarning: "IDV_PASSWORD",
+		},
 		"a pair from both places": {block: `username = "u"`, environment: "IDV_PASSWORD=p"},
 		"Basic without a client":  {block: `token_authorization = "Basic"`, wantWarning: "IDV_CLIENT_ID"},
 		"a proxy without a host":  {block: `proxy_url = "canary"`, wantError: "proxy_url"},
 		"a rate that would hang":  {block: `max_requests_per_second = 0.5`, wantError: "max_requests_per_second"},
 	}
 	onEachCLI(t, func(t *testing.T, c cli) {
-		for situation, test := range cases {
-			t.Run(situation, func(t *testing.T) {
+		for name, test := range cases {
+			t.Run(name, func(t *testing.T) {
 				w := c.workspace(t, test.environment)
 				w.configure(t, "provider \"idv\" {\n"+test.block+"\n}\n"+`data "idv_references" "all" {}`)
 				r := w.run(t, "validate")
 				if ok := test.wantError == ""; ok != (r.exit == 0) || !ok && !has(r.errors, test.wantError) {
 					t.Errorf("want an error with %q, got %+v", test.wantError, r.errors)
 				}
-				if quiet := test.wantWarning == ""; quiet != (len(r.warnings) == 0) || !quiet && !has(r.warnings, test.wantWarning) {
+				noWarning := test.wantWarning == ""
+				if noWarning != (len(r.warnings) == 0) || !noWarning && !has(r.warnings, test.wantWarning) {
 					t.Errorf("want a warning with %q, got %+v", test.wantWarning, r.warnings)
 				}
 			})
@@ -125,7 +133,7 @@ func TestProviderValidates(t *testing.T) {
 	})
 }
 
-func TestProviderRefusesWithoutCalling(t *testing.T) {
+func TestProviderConfigErrors(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		block string
@@ -133,15 +141,20 @@ func TestProviderRefusesWithoutCalling(t *testing.T) {
 	}{
 		"half a pair":           {"base_url = \"https://idv.example.com\"\nusername = \"u\"", []string{"IDV_PASSWORD"}},
 		"no credentials at all": {`base_url = "https://idv.example.com"`, []string{"IDV_USERNAME", "IDV_CLIENT_SECRET"}},
-		"a CA file that is not there": {"base_url = \"https://idv.example.com\"\nusername = \"u\"\npassword = \"p\"\nca_file = \"no-such.pem\"",
-			[]string{"ca_file", "no-such.pem"}},
-		"a CA without certificates": {"base_url = \"https://idv.example.com\"\nusername = \"u\"\npassword = \"p\"\nca_pem = \"canary\"", []string{"PEM"}},
+		"a CA file that is not there": {
+			"base_url = \"https://idv.example.com\"\nusername = \"u\"\npassword = \"p\"\nca_file = \"no-such.pem\"",
+			[]string{"ca_file", "no-such.pem"},
+		},
+		"a CA without certificates": {
+			"base_url = \"https://idv.example.com\"\nusername = \"u\"\npassword = \"p\"\nca_pem = \"canary\"",
+			[]string{"PEM"},
+		},
 	}
 	onEachCLI(t, func(t *testing.T, c cli) {
-		for situation, test := range cases {
-			t.Run(situation, func(t *testing.T) {
+		for name, test := range cases {
+			t.Run(name, func(t *testing.T) {
 				w := c.workspace(t)
-				w.configure(t, "provider \"idv\" {\n"+test.block+"\n}\n"+everything)
+				w.configure(t, "provider \"idv\" {\n"+test.block+"\n}\n"+sharedConfig)
 				if r := w.run(t, "plan"); len(r.errors) != 1 || !has(r.errors, test.want...) {
 					t.Errorf("want one error with %q, got %+v", test.want, r.errors)
 				}
@@ -150,10 +163,11 @@ func TestProviderRefusesWithoutCalling(t *testing.T) {
 	})
 }
 
-func TestUnreachableServiceDoesNotFailAPlanThatNeedsNone(t *testing.T) {
+func TestPlanWithoutRequestsNeedsNoService(t *testing.T) {
 	t.Parallel()
 	onEachCLI(t, func(t *testing.T, c cli) {
-		w := c.workspace(t, "IDV_BASE_URL=http://127.0.0.1:1", "IDV_USERNAME="+sandbox.DefaultUsername, "IDV_PASSWORD=canary-password")
+		w := c.workspace(t, "IDV_BASE_URL=http://127.0.0.1:1",
+			"IDV_USERNAME="+sandbox.DefaultUsername, "IDV_PASSWORD=canary-password")
 		w.configure(t, `resource "idv_webhook_subscription" "ops" { url = "https://hooks.example.com/idv" }`)
 		w.must(t, "plan")
 		r := w.run(t, "apply", "-auto-approve")

@@ -23,20 +23,24 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-const readSomething = `data "idv_references" "all" {}`
+const readConfig = `data "idv_references" "all" {}`
 
-func TestProviderTrustsWhatItIsTold(t *testing.T) {
+func TestProviderCertificateAuthorities(t *testing.T) {
 	t.Parallel()
 	handler := sandbox.New(sandbox.Options{})
 	server := httptest.NewUnstartedServer(handler)
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // for the handshakes that fail
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // some handshakes fail on purpose
 	server.StartTLS()
 	t.Cleanup(server.Close)
 	t.Cleanup(handler.Close)
 	authority := string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
 	file := filepath.Join(t.TempDir(), "ca.pem")
 	write(t, file, authority)
-	environment := []string{"IDV_BASE_URL=" + server.URL, "IDV_USERNAME=" + sandbox.DefaultUsername, "IDV_PASSWORD=" + sandbox.DefaultPassword}
+	environment := []string{
+		"IDV_BASE_URL=" + server.URL,
+		"IDV_USERNAME=" + sandbox.DefaultUsername,
+		"IDV_PASSWORD=" + sandbox.DefaultPassword,
+	}
 	cases := map[string]struct {
 		block, environment string
 		fails              bool
@@ -47,25 +51,25 @@ func TestProviderTrustsWhatItIsTold(t *testing.T) {
 		"only the system's":           {fails: true},
 	}
 	onEachCLI(t, func(t *testing.T, c cli) {
-		for situation, test := range cases {
+		for name, test := range cases {
 			w := c.workspace(t, append(slices.Clone(environment), test.environment)...)
-			w.configure(t, "provider \"idv\" {\n"+test.block+"\n}\n"+readSomething)
+			w.configure(t, "provider \"idv\" {\n"+test.block+"\n}\n"+readConfig)
 			if r := w.run(t, "plan"); test.fails != (r.exit != 0) || test.fails && !has(r.errors, "not trusted") {
-				t.Errorf("%s: want failure %v, got exit %d, %+v", situation, test.fails, r.exit, r.errors)
+				t.Errorf("%s: want failure %v, got exit %d, %+v", name, test.fails, r.exit, r.errors)
 			}
 		}
 	})
 }
 
-// recorder is a proxy that forwards and writes down what passes.
-type recorder struct {
+// recordingProxy forwards requests and records them.
+type recordingProxy struct {
 	mu        sync.Mutex
 	hosts     []string
 	agents    []string
 	passwords []string
 }
 
-func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+func (r *recordingProxy) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	r.mu.Lock()
 	r.hosts = append(r.hosts, req.URL.Host)
 	r.agents = append(r.agents, req.UserAgent())
@@ -75,11 +79,11 @@ func (r *recorder) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	proxy.ServeHTTP(w, req)
 }
 
-func TestProviderUsesTheProxyAndTellsWhoItIs(t *testing.T) {
+func TestProviderProxyAndUserAgent(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		proxy := &recorder{}
+		proxy := &recordingProxy{}
 		server := httptest.NewServer(proxy)
 		defer server.Close()
 		through, err := url.Parse(server.URL)
@@ -88,18 +92,19 @@ func TestProviderUsesTheProxyAndTellsWhoItIs(t *testing.T) {
 		}
 		through.User = url.UserPassword("user", "canary-proxy")
 		w := c.workspace(t, append(s.environment(), "TF_APPEND_USER_AGENT=platform-team/7")...)
-		w.configure(t, fmt.Sprintf("provider \"idv\" {\n  proxy_url = %q\n}\n", through)+readSomething)
-		forbid(t, "the plan", w.must(t, "plan").output, "canary")
+		w.configure(t, fmt.Sprintf("provider \"idv\" {\n  proxy_url = %q\n}\n", through)+readConfig)
+		mustNotContain(t, "the plan", w.must(t, "plan").output, "canary")
 		if len(proxy.hosts) < 2 || !strings.HasPrefix(s.url, "http://"+proxy.hosts[0]) || proxy.passwords[0] == "" {
-			t.Errorf("want the login and the read to pass, got %v with %v", proxy.hosts, proxy.passwords)
+			t.Errorf("want the login and the read in the proxy, got %v with %v", proxy.hosts, proxy.passwords)
 		}
 		version := "(Terraform " + c.version(t) + " or compatible; "
 		if c.name == "tofu" {
-			version = "(Terraform 1." // that which it is compatible with
+			version = "(Terraform 1." // the version that it is compatible with
 		}
 		for _, agent := range proxy.agents {
-			if !strings.Contains(agent, "terraform-provider-idv/dev") || !strings.Contains(agent, version) || !strings.HasSuffix(agent, " platform-team/7") {
-				t.Errorf("the user agent lacks something: %q", agent)
+			if !containsAll(agent, []string{"terraform-provider-idv/dev", version}) ||
+				!strings.HasSuffix(agent, " platform-team/7") {
+				t.Errorf("incomplete user agent: %q", agent)
 			}
 		}
 	})
@@ -118,38 +123,45 @@ func TestProviderAcceptsEphemeralValues(t *testing.T) {
 			provider "idv" {
 			  username = %q
 			  password = var.password
-			}`, sandbox.DefaultUsername)+"\n"+readSomething+"\n"+subscription(0, "https://hooks.example.com/idv", ""))
+			}`, sandbox.DefaultUsername)+"\n"+readConfig+"\n"+subscription(0, "https://hooks.example.com/idv", ""))
 		w.must(t, "apply", "-auto-approve")
 		w.mustPlanNothing(t)
-		forbid(t, "the state", w.state(t), sandbox.DefaultPassword)
+		mustNotContain(t, "the state", w.state(t), sandbox.DefaultPassword)
 	})
 }
 
-func TestProviderKeepsItsLimits(t *testing.T) {
+func TestProviderTimeouts(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts, and never answers
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // accepts, and never responds
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer silent.Close()
 	onEachCLI(t, func(t *testing.T, c cli) {
 		w := c.workspace(t, s.environment()...)
-		w.configure(t, fmt.Sprintf("provider \"idv\" {\n  base_url = \"http://%s\"\n  request_timeout = \"300ms\"\n}\n", silent.Addr())+readSomething)
+		w.configure(t, fmt.Sprintf(`provider "idv" {
+		  base_url        = "http://%s"
+		  request_timeout = "300ms"
+		}
+		`, silent.Addr())+readConfig)
 		if r := w.run(t, "plan"); len(r.errors) != 1 || !has(r.errors, "Cannot read the reference data", "base_url") {
 			t.Errorf("request_timeout: want one error, got %+v", r.errors)
 		}
-		s.fault(t, control.Fault{Operation: control.SubscribeWebhook, Kind: control.Slow, AfterWork: true, DelayMillis: 600_000})
-		w.configure(t, subscription(s.application(t), "https://hooks.example.com/idv", "timeouts {\n  create = \"300ms\"\n}"))
+		s.fault(t, control.Fault{
+			Operation: control.SubscribeWebhook, Kind: control.Slow, AfterWork: true, DelayMillis: 600_000,
+		})
+		timeouts := "timeouts {\n  create = \"300ms\"\n}"
+		w.configure(t, subscription(s.createApplication(t), "https://hooks.example.com/idv", timeouts))
 		if r := w.must(t, "apply", "-auto-approve"); !has(r.warnings, "was lost") {
-			t.Errorf("timeouts: want the answer given up and the subscription found, got %+v", r.warnings)
+			t.Errorf("timeouts: want a lost response and the subscription found, got %+v", r.warnings)
 		}
 		w.mustPlanNothing(t)
 	})
 }
 
-// No CLI of these days allows a deferral by itself.
-func TestProviderDefersWhereItMay(t *testing.T) {
+// No released CLI allows a deferral by default.
+func TestProviderDeferral(t *testing.T) {
 	p := newProtocol(t)
 	for _, allowed := range []bool{true, false} {
 		configured, err := p.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{

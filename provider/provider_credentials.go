@@ -12,33 +12,37 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// missing is a credential that is not there and that others make necessary.
-type missing struct{ attribute, variable, because string }
+// missingCredential is a credential that another one requires.
+type missingCredential struct{ attribute, variable, reason string }
 
-func (m missing) text() string {
-	return fmt.Sprintf("%s Set %s in the provider block, or %s in the environment.", m.because, m.attribute, m.variable)
+func (m missingCredential) detail() string {
+	return fmt.Sprintf("%s\n\nSet %#q in the provider block, or the environment variable %s.",
+		m.reason, m.attribute, m.variable)
 }
 
-// missingCredential looks for the half of a pair. An unknown value counts as there.
-func (m providerModel) missingCredential() (missing, bool) {
-	user, password := !m.Username.IsNull(), !m.Password.IsNull()
-	id, secret := !m.ClientID.IsNull(), !m.ClientSecret.IsNull()
+// missingCredential looks for an incomplete pair. An unknown value counts as set.
+func (m providerModel) missingCredential() (missingCredential, bool) {
+	hasUsername, hasPassword := !m.Username.IsNull(), !m.Password.IsNull()
+	hasID, hasSecret := !m.ClientID.IsNull(), !m.ClientSecret.IsNull()
+	basic := types.StringValue(string(client.TokenAuthorizationBasic))
 	switch {
-	case user && !password:
-		return missing{"password", envPassword, "There is a username without a password."}, true
-	case password && !user:
-		return missing{"username", envUsername, "There is a password without a username."}, true
-	case id && !secret:
-		return missing{"client_secret", envClientSecret, "There is a client_id without a client_secret."}, true
-	case secret && !id:
-		return missing{"client_id", envClientID, "There is a client_secret without a client_id."}, true
-	case !id && m.TokenAuthorization.Equal(types.StringValue(string(client.TokenAuthorizationBasic))):
-		return missing{"client_id", envClientID, `token_authorization = "Basic" needs a client_id and a client_secret.`}, true
+	case hasUsername && !hasPassword:
+		return missingCredential{"password", envPassword, "`username` is set without `password`."}, true
+	case hasPassword && !hasUsername:
+		return missingCredential{"username", envUsername, "`password` is set without `username`."}, true
+	case hasID && !hasSecret:
+		return missingCredential{"client_secret", envClientSecret, "`client_id` is set without `client_secret`."}, true
+	case hasSecret && !hasID:
+		return missingCredential{"client_id", envClientID, "`client_secret` is set without `client_id`."}, true
+	case !hasID && m.TokenAuthorization.Equal(basic):
+		return missingCredential{
+			"client_id", envClientID, "`token_authorization = \"Basic\"` requires `client_id` and `client_secret`.",
+		}, true
 	}
-	return missing{}, false
+	return missingCredential{}, false
 }
 
-// ConfigValidators are what `terraform validate` checks across arguments.
+// ConfigValidators implements provider.ProviderWithConfigValidators.
 func (p *idvProvider) ConfigValidators(context.Context) []provider.ConfigValidator {
 	return []provider.ConfigValidator{
 		providervalidator.Conflicting(path.MatchRoot("ca_file"), path.MatchRoot("ca_pem")),
@@ -46,23 +50,25 @@ func (p *idvProvider) ConfigValidators(context.Context) []provider.ConfigValidat
 	}
 }
 
-// credentialsValidator only warns: where a configuration is validated, the environment often holds no secrets on
-// purpose. Configure makes an error of it.
+// credentialsValidator only warns: the environment of `terraform validate` often has no secrets on purpose. Configure
+// reports the error.
 type credentialsValidator struct{}
 
 func (credentialsValidator) Description(context.Context) string {
-	return "username and password go together, and so do client_id and client_secret"
+	return "username requires password and client_id requires client_secret, and the other way round"
 }
 
 func (v credentialsValidator) MarkdownDescription(ctx context.Context) string {
 	return v.Description(ctx)
 }
 
-func (credentialsValidator) ValidateProvider(ctx context.Context, req provider.ValidateConfigRequest, resp *provider.ValidateConfigResponse) {
+func (credentialsValidator) ValidateProvider(
+	ctx context.Context, req provider.ValidateConfigRequest, resp *provider.ValidateConfigResponse,
+) {
 	var model providerModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &model)...)
 	if missing, found := model.withEnvironment().missingCredential(); found {
 		resp.Diagnostics.AddAttributeWarning(path.Root(missing.attribute), "Incomplete credentials",
-			missing.text()+" Without it, plan and apply will fail.")
+			missing.detail()+" Otherwise plan and apply fail.")
 	}
 }

@@ -20,7 +20,7 @@ type providerModel struct {
 	MaxRequestsPerSecond types.Float64 `tfsdk:"max_requests_per_second"`
 }
 
-// The environment variables that stand in for arguments that are not set.
+// The environment variables for arguments that the provider block does not set.
 const (
 	envBaseURL      = "IDV_BASE_URL"
 	envUsername     = "IDV_USERNAME"
@@ -30,28 +30,28 @@ const (
 	envCAFile       = "IDV_CA_FILE"
 )
 
-// withEnvironment fills what is null. What is unknown stays so: it will have a value, and that one counts.
+// withEnvironment sets the arguments that are null. An unknown argument stays unknown: its own value will count.
 func (m providerModel) withEnvironment() providerModel {
-	m.BaseURL = orEnvironment(m.BaseURL, envBaseURL)
-	m.Username = orEnvironment(m.Username, envUsername)
-	m.Password = orEnvironment(m.Password, envPassword)
-	m.ClientID = orEnvironment(m.ClientID, envClientID)
-	m.ClientSecret = orEnvironment(m.ClientSecret, envClientSecret)
+	m.BaseURL = stringOrEnv(m.BaseURL, envBaseURL)
+	m.Username = stringOrEnv(m.Username, envUsername)
+	m.Password = stringOrEnv(m.Password, envPassword)
+	m.ClientID = stringOrEnv(m.ClientID, envClientID)
+	m.ClientSecret = stringOrEnv(m.ClientSecret, envClientSecret)
 	if m.CAPEM.IsNull() {
-		m.CAFile = orEnvironment(m.CAFile, envCAFile)
+		m.CAFile = stringOrEnv(m.CAFile, envCAFile)
 	}
 	return m
 }
 
-func orEnvironment(value types.String, variable string) types.String {
-	if found := os.Getenv(variable); value.IsNull() && found != "" {
-		return types.StringValue(found)
+func stringOrEnv(value types.String, variable string) types.String {
+	if env := os.Getenv(variable); value.IsNull() && env != "" {
+		return types.StringValue(env)
 	}
 	return value
 }
 
-// unknown names the first argument that Terraform does not know yet, "" if it knows all of them.
-func (m providerModel) unknown() string {
+// unknownArgument returns the name of the first argument that Terraform does not know yet, or "".
+func (m providerModel) unknownArgument() string {
 	for _, argument := range []struct {
 		name    string
 		unknown bool

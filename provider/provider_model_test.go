@@ -19,15 +19,16 @@ func TestWithEnvironment(t *testing.T) {
 		"empty is a mistake, not a gap":       {empty, "env", empty},
 		"an empty variable is none":           {null, "", null},
 	}
-	for situation, test := range cases {
-		t.Run(situation, func(t *testing.T) {
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
 			for _, variable := range []string{envBaseURL, envUsername, envPassword, envClientID, envClientSecret, envCAFile} {
 				t.Setenv(variable, test.environment)
 			}
 			v := test.configured
 			got := providerModel{BaseURL: v, Username: v, Password: v, ClientID: v, ClientSecret: v, CAFile: v}.withEnvironment()
 			w := test.want
-			if want := (providerModel{BaseURL: w, Username: w, Password: w, ClientID: w, ClientSecret: w, CAFile: w}); got != want {
+			want := providerModel{BaseURL: w, Username: w, Password: w, ClientID: w, ClientSecret: w, CAFile: w}
+			if got != want {
 				t.Errorf("got %v, want %v", got, want)
 			}
 		})
@@ -44,15 +45,15 @@ func TestWithEnvironment(t *testing.T) {
 
 func TestUnknownArgument(t *testing.T) {
 	known := providerModel{BaseURL: types.StringValue("https://idv.example.com")}
-	if got := known.unknown(); got != "" {
+	if got := known.unknownArgument(); got != "" {
 		t.Errorf("got %q, want none", got)
 	}
 	known.MaxRequestsPerSecond = types.Float64Unknown()
-	if got := known.unknown(); got != "max_requests_per_second" {
+	if got := known.unknownArgument(); got != "max_requests_per_second" {
 		t.Errorf("got %q", got)
 	}
 	known.BaseURL = types.StringUnknown()
-	if got := known.unknown(); got != "base_url" {
+	if got := known.unknownArgument(); got != "base_url" {
 		t.Errorf("got %q", got)
 	}
 }

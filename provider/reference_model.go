@@ -7,7 +7,7 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// referenceModel is one entry of the reference data. What the service did not give is null.
+// referenceModel is one entry of the reference data. What the service does not return is null.
 type referenceModel struct {
 	ID          types.Int64  `tfsdk:"id"`
 	Code        types.String `tfsdk:"code"`
@@ -15,29 +15,31 @@ type referenceModel struct {
 	Description types.String `tfsdk:"description"`
 }
 
-func referenceModelOf(reference client.Reference) referenceModel {
+func flattenReference(reference client.Reference) referenceModel {
 	return referenceModel{
-		ID: idOrNull(reference.ID), Code: textOrNull(reference.Code), Name: textOrNull(reference.Name),
-		Description: textOrNull(reference.Description),
+		ID:          int64OrNull(reference.ID),
+		Code:        stringOrNull(reference.Code),
+		Name:        stringOrNull(reference.Name),
+		Description: stringOrNull(reference.Description),
 	}
 }
 
-func referenceModelsOf(references []client.Reference) []referenceModel {
+func flattenReferences(references []client.Reference) []referenceModel {
 	models := make([]referenceModel, 0, len(references))
 	for _, reference := range references {
-		models = append(models, referenceModelOf(reference))
+		models = append(models, flattenReference(reference))
 	}
 	return models
 }
 
-func idOrNull(id int64) types.Int64 {
+func int64OrNull(id int64) types.Int64 {
 	if id == 0 {
 		return types.Int64Null()
 	}
 	return types.Int64Value(id)
 }
 
-func textOrNull(text string) types.String {
+func stringOrNull(text string) types.String {
 	if text == "" {
 		return types.StringNull()
 	}
@@ -46,13 +48,26 @@ func textOrNull(text string) types.String {
 
 func referenceListAttribute(description string) schema.ListNestedAttribute {
 	return schema.ListNestedAttribute{
-		Computed:            true,
-		MarkdownDescription: description + " Empty if the service lists none, or lists them in a way that is not understood: then look at `json`.",
+		Computed: true,
+		MarkdownDescription: description + " Empty if the service returns none, or returns a list that the provider does " +
+			"not understand; `json` holds the response.",
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-			"id":          schema.Int64Attribute{Computed: true, MarkdownDescription: "Id at the service; null if it gives none."},
-			"code":        schema.StringAttribute{Computed: true, MarkdownDescription: "Code; null if the service gives none."},
-			"name":        schema.StringAttribute{Computed: true, MarkdownDescription: "Name for people; null if the service gives none."},
-			"description": schema.StringAttribute{Computed: true, MarkdownDescription: "Description; null if the service gives none."},
+			"id": schema.Int64Attribute{
+				Computed:            true,
+				MarkdownDescription: "ID; null if the service returns none.",
+			},
+			"code": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "Code; null if the service returns none.",
+			},
+			"name": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "Display name; null if the service returns none.",
+			},
+			"description": schema.StringAttribute{
+				Computed:            true,
+				MarkdownDescription: "Description; null if the service returns none.",
+			},
 		}},
 	}
 }

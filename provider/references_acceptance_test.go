@@ -14,7 +14,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// shapes are the readings of the reference data that the sandbox has: its shape is not documented.
+// shapes returns the formats of the reference data that the sandbox has: the service does not document its own.
 func (s *service) shapes(t *testing.T) []string {
 	t.Helper()
 	dialects, err := s.control.Dialects(t.Context())
@@ -23,19 +23,19 @@ func (s *service) shapes(t *testing.T) []string {
 	}
 	i := slices.IndexFunc(dialects, func(d control.Switch) bool { return d.Name == "references" })
 	if i < 0 || len(dialects[i].Values) < 6 {
-		t.Fatal("the sandbox has lost shapes of the reference data")
+		t.Fatal("the sandbox has too few shapes of the reference data")
 	}
 	return dialects[i].Values
 }
 
-// One configuration asks services of every shape for everything, each through a provider block of its own.
+// One configuration reads all reference data in every shape, each through a provider block of its own.
 func TestReferences(t *testing.T) {
 	t.Parallel()
 	var configuration strings.Builder
 	shapes := newService(t).shapes(t)
 	for _, shape := range shapes {
 		s := newService(t)
-		s.speak(t, "references", shape)
+		s.setDialect(t, "references", shape)
 		block := strings.Replace(s.providerBlock(), "{\n", fmt.Sprintf("{\n  alias = %q\n", shape), 1)
 		fmt.Fprintf(&configuration, `%[2]s
 			data "idv_references" %[1]q { provider = idv.%[1]s }
@@ -73,8 +73,8 @@ func TestReferences(t *testing.T) {
 			}
 			`, shape, block)
 	}
-	const want = `{"about":"Document, liveness and proof of address","countries":5,"country":"United Kingdom","document":"passport","documents":3,` +
-		`"kyc":["kyc",17],"types":{"address":42,"identity":23,"kyc":17},"whole":true}`
+	const want = `{"about":"Document, liveness and proof of address","countries":5,"country":"United Kingdom",` +
+		`"document":"passport","documents":3,"kyc":["kyc",17],"types":{"address":42,"identity":23,"kyc":17},"whole":true}`
 	onEachCLI(t, func(t *testing.T, c cli) {
 		w := c.workspace(t)
 		w.configure(t, configuration.String())
@@ -96,9 +96,9 @@ func TestReferencesAreFetchedOnce(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		s.forget(t)
+		s.resetStats(t)
 		w := c.workspace(t, s.environment()...)
-		w.configure(t, everything+`
+		w.configure(t, sharedConfig+`
 			data "idv_country" "all" {
 			  for_each = toset(["AU", "DE", "FR", "GB", "US"])
 			  code     = each.key
@@ -110,8 +110,8 @@ func TestReferencesAreFetchedOnce(t *testing.T) {
 	})
 }
 
-// Data sources that ask while the first request is under way wait for its answer.
-func TestReferencesAreFetchedOnceByManyAtATime(t *testing.T) {
+// Data sources that are read during the first request wait for its response.
+func TestReferencesAreFetchedOnceConcurrently(t *testing.T) {
 	s := newService(t)
 	p := newPlugin(t, s.url)
 	s.fault(t, control.Fault{Operation: control.References, Kind: control.Slow, DelayMillis: 200})
@@ -119,9 +119,12 @@ func TestReferencesAreFetchedOnceByManyAtATime(t *testing.T) {
 	var all sync.WaitGroup
 	for range 20 {
 		all.Go(func() {
-			answer, err := p.server.ReadDataSource(t.Context(), &tfprotov6.ReadDataSourceRequest{TypeName: "idv_country", Config: config})
-			if err != nil || len(answer.Diagnostics) > 0 {
-				t.Errorf("%v %s", err, said(answer.Diagnostics))
+			resp, err := p.server.ReadDataSource(t.Context(), &tfprotov6.ReadDataSourceRequest{
+				TypeName: "idv_country",
+				Config:   config,
+			})
+			if err != nil || len(resp.Diagnostics) > 0 {
+				t.Errorf("%v %s", err, formatDiagnostics(resp.Diagnostics))
 			}
 		})
 	}
@@ -131,44 +134,47 @@ func TestReferencesAreFetchedOnceByManyAtATime(t *testing.T) {
 	}
 }
 
-// A failure is not what the reference data is: the next one asks again, and the answer to that is kept.
+// A failure is not cached: the next data source sends a request again, and its response is cached.
 func TestReferencesAfterAFailure(t *testing.T) {
 	s := newService(t)
 	p := newPlugin(t, s.url)
 	s.fault(t, control.Fault{Operation: control.References, Kind: control.Answer, Status: 400})
-	if _, diagnostics := p.read(t, "idv_references", nil); !says(diagnostics, tfprotov6.DiagnosticSeverityError, "Cannot read the reference data", "400") {
-		t.Fatalf("want an error, got %s", said(diagnostics))
+	_, diagnostics := p.read(t, "idv_references", nil)
+	if !hasError(diagnostics, "Cannot read the reference data", "400") {
+		t.Fatalf("want an error, got %s", formatDiagnostics(diagnostics))
 	}
 	for range 3 {
-		if references, diagnostics := p.read(t, "idv_references", nil); len(diagnostics) > 0 || len(references["countries"].([]any)) != 5 {
-			t.Errorf("want the countries, got %v, %s", references["countries"], said(diagnostics))
+		references, diagnostics := p.read(t, "idv_references", nil)
+		if len(diagnostics) > 0 || len(references["countries"].([]any)) != 5 {
+			t.Errorf("want the countries, got %v, %s", references["countries"], formatDiagnostics(diagnostics))
 		}
 	}
 	if n := s.requests(t, control.References); n != 2 {
-		t.Errorf("want one request that failed and one that did not, got %d", n)
+		t.Errorf("want one failed and one successful request, got %d", n)
 	}
 	other := newPlugin(t, s.url)
 	other.read(t, "idv_references", nil)
 	if n := s.requests(t, control.References); n != 3 {
-		t.Errorf("another run asks for itself, got %d requests", n)
+		t.Errorf("want a request of its own for another run, got %d requests", n)
 	}
 }
 
-func TestReferenceThatDoesNotExist(t *testing.T) {
+func TestReferenceWithoutMatch(t *testing.T) {
 	s := newService(t)
-	for shape, countries := range map[string]string{"lists": `code "GB", name "United Kingdom"`, "map": `code "GB", name "United Kingdom"`} {
-		s.speak(t, "references", shape)
+	for _, shape := range []string{"lists", "map"} {
+		s.setDialect(t, "references", shape)
 		p := newPlugin(t, s.url)
-		for typeName, offered := range map[string][]string{
+		for typeName, available := range map[string][]string{
 			"idv_mandate_type":  {`id 17, code "kyc", name "Know your customer"`, `"identity"`, `"address"`},
-			"idv_country":       {countries, `"AU"`, `"DE"`, `"FR"`, `"US"`},
+			"idv_country":       {`code "GB", name "United Kingdom"`, `"AU"`, `"DE"`, `"FR"`, `"US"`},
 			"idv_document_type": {`code "passport", name "Passport"`, `"national_id"`},
 		} {
 			for attribute, value := range map[string]any{"id": int64(999), "code": "no-such", "name": "no such"} {
 				_, diagnostics := p.read(t, typeName, values{attribute: value})
-				words := append([]string{"There is no such", "with " + attribute, fmt.Sprint(value)}, offered...)
-				if len(diagnostics) != 1 || !says(diagnostics, tfprotov6.DiagnosticSeverityError, words...) || diagnostics[0].Attribute.String() == "" {
-					t.Errorf("%s %s by %s: want one error at the attribute that lists what exists, got %s", shape, typeName, attribute, said(diagnostics))
+				words := append([]string{"No matching", "with " + attribute, fmt.Sprint(value)}, available...)
+				if len(diagnostics) != 1 || !hasError(diagnostics, words...) || diagnostics[0].Attribute.String() == "" {
+					t.Errorf("%s %s by %s: want one error at the attribute with the entries, got %s",
+						shape, typeName, attribute, formatDiagnostics(diagnostics))
 				}
 			}
 		}

@@ -23,40 +23,48 @@ type referencesModel struct {
 
 func newReferencesDataSource() datasource.DataSource { return &referencesDataSource{} }
 
-func (d *referencesDataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+func (d *referencesDataSource) Metadata(
+	_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse,
+) {
 	resp.TypeName = "idv_references"
 }
 
-func (d *referencesDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+func (d *referencesDataSource) Schema(
+	_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse,
+) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads the reference data of the service: mandate types, countries and document types. It is fetched once per run, " +
-			"however many data sources ask for it.",
+		MarkdownDescription: "Reads the reference data of the service: mandate types, countries and document types. All " +
+			"data sources of a run share one request.",
 		Attributes: map[string]schema.Attribute{
-			"mandate_types":  referenceListAttribute("The types that an application (mandate) can have."),
-			"countries":      referenceListAttribute("The countries that the service knows."),
-			"document_types": referenceListAttribute("The identity documents that the service accepts."),
+			"mandate_types":  referenceListAttribute("Types of an application (mandate)."),
+			"countries":      referenceListAttribute("Countries that the service knows."),
+			"document_types": referenceListAttribute("Identity documents that the service accepts."),
 			"json": schema.StringAttribute{
 				Computed: true,
-				MarkdownDescription: "The whole answer of the service as JSON with sorted keys, for `jsondecode`. The service does not document its " +
-					"shape, so what the lists lack may be here.",
+				MarkdownDescription: "Complete response of the service, as JSON with sorted keys. The service does not " +
+					"document its format, so it may hold data that the lists lack.",
 			},
 		},
 	}
 }
 
-func (d *referencesDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	d.connection = connectionOf(req.ProviderData, &resp.Diagnostics)
+func (d *referencesDataSource) Configure(
+	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
+) {
+	d.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
 }
 
-func (d *referencesDataSource) Read(ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse) {
-	references := d.connection.retrieveReferences(ctx, &resp.Diagnostics)
+func (d *referencesDataSource) Read(
+	ctx context.Context, _ datasource.ReadRequest, resp *datasource.ReadResponse,
+) {
+	references := d.connection.fetchReferences(ctx, &resp.Diagnostics)
 	if references == nil {
-		references = &client.References{} // what uses the lists is not to add errors of its own
+		references = &client.References{} // so that no expression on the lists adds an error
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, referencesModel{
-		MandateTypes:  referenceModelsOf(references.MandateTypes),
-		Countries:     referenceModelsOf(references.Countries),
-		DocumentTypes: referenceModelsOf(references.DocumentTypes),
-		JSON:          normalized(references.Raw),
+		MandateTypes:  flattenReferences(references.MandateTypes),
+		Countries:     flattenReferences(references.Countries),
+		DocumentTypes: flattenReferences(references.DocumentTypes),
+		JSON:          normalizeJSON(references.Raw),
 	})...)
 }

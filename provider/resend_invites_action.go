@@ -22,27 +22,31 @@ type resendInvitesModel struct {
 
 func newResendInvitesAction() action.Action { return &resendInvitesAction{} }
 
-func (a *resendInvitesAction) Metadata(_ context.Context, _ action.MetadataRequest, resp *action.MetadataResponse) {
+func (a *resendInvitesAction) Metadata(
+	_ context.Context, _ action.MetadataRequest, resp *action.MetadataResponse,
+) {
 	resp.TypeName = "idv_resend_invites"
 }
 
 func (a *resendInvitesAction) Schema(_ context.Context, _ action.SchemaRequest, resp *action.SchemaResponse) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Sends an individual a new invitation with a new code. **It e-mails a real person, every time that it is invoked.** It sends " +
-			"one request and never repeats it: if the answer is lost, the error says that the e-mail may have gone out. Terraform has actions " +
-			"since version 1.14; OpenTofu 1.12 has none.",
+		MarkdownDescription: "Sends an individual a new invitation with a new code. **Every invocation e-mails a real " +
+			"person.** The action sends one request and never repeats it. If the response is lost, the error says that " +
+			"the e-mail may have been sent. Requires Terraform 1.14 or later; OpenTofu 1.12 does not support actions.",
 		Attributes: map[string]schema.Attribute{
 			"individual_id": schema.Int64Attribute{
 				Required:            true,
-				MarkdownDescription: "Id of the individual at the service.",
+				MarkdownDescription: "ID of the individual.",
 				Validators:          []validator.Int64{int64validator.AtLeast(1)},
 			},
 		},
 	}
 }
 
-func (a *resendInvitesAction) Configure(_ context.Context, req action.ConfigureRequest, resp *action.ConfigureResponse) {
-	a.connection = connectionOf(req.ProviderData, &resp.Diagnostics)
+func (a *resendInvitesAction) Configure(
+	_ context.Context, req action.ConfigureRequest, resp *action.ConfigureResponse,
+) {
+	a.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
 }
 
 func (a *resendInvitesAction) Invoke(ctx context.Context, req action.InvokeRequest, resp *action.InvokeResponse) {
@@ -51,19 +55,20 @@ func (a *resendInvitesAction) Invoke(ctx context.Context, req action.InvokeReque
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	service := a.connection.service(&resp.Diagnostics)
+	service := a.connection.serviceClient(&resp.Diagnostics)
 	if service == nil {
-		a.connection.refuse(&resp.Diagnostics) // an action that says nothing has happened
+		a.connection.requireError(&resp.Diagnostics) // without an error, the action would count as done
 		return
 	}
 	err := service.ResendInvites(ctx, config.IndividualID.ValueInt64())
 	switch {
 	case err == nil:
-		resp.SendProgress(action.InvokeProgressEvent{Message: "The invitation was sent again."})
+		resp.SendProgress(action.InvokeProgressEvent{Message: "The service has sent a new invitation."})
 	case client.OutcomeOf(err) == client.Unknown:
-		resp.Diagnostics.AddError("The invitation may have been sent again", describe(err)+"\n\nWhether the e-mail went out is not known. "+
-			"To invoke the action again may send another one: ask the individual first.")
+		resp.Diagnostics.AddError("The invitation may have been sent", errorCause(err)+"\n\n"+
+			"It is unknown whether the service sent the e-mail, and another invocation may send a second one. "+
+			"Before you invoke the action again, ask the individual whether the e-mail arrived.")
 	default:
-		addError(&resp.Diagnostics, "Cannot send the invitation again", err)
+		addRequestError(&resp.Diagnostics, "Cannot resend the invitation", err)
 	}
 }

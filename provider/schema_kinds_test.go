@@ -11,15 +11,19 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/function"
 )
 
-// Personal data has a place in ephemeral resources only, and there an error of Terraform's own must not quote it.
+// Only ephemeral resources may have personal data, and there it is sensitive, so that Terraform's errors do not quote
+// it.
 func TestPersonalDataIsEphemeral(t *testing.T) {
-	personal := []string{"individuals", "email", "first_name", "middle_name", "last_name", "date_of_birth", "gender", "address", "post_zip_code"}
+	personal := []string{
+		"individuals", "email", "first_name", "middle_name", "last_name", "date_of_birth", "gender", "address",
+		"post_zip_code",
+	}
 	seen := 0
-	for _, k := range kinds(t) {
-		kept := strings.HasPrefix(k.name, "data ") || strings.HasPrefix(k.name, "resource ")
+	for _, k := range allSchemas(t) {
+		stored := strings.HasPrefix(k.name, "data ") || strings.HasPrefix(k.name, "resource ")
 		for _, name := range personal {
 			attribute, ok := k.attributes[name]
-			if ok && kept {
+			if ok && stored {
 				t.Errorf("%s: %s would be in the state", k.name, name)
 			}
 			if holder := name == "individuals" || name == "address"; ok && !holder && !attribute.IsSensitive() {
@@ -35,39 +39,49 @@ func TestPersonalDataIsEphemeral(t *testing.T) {
 	}
 }
 
-func functionKind(t *testing.T, f function.Function) kind {
+func functionInfo(t *testing.T, f function.Function) schemaInfo {
 	t.Helper()
 	var name function.MetadataResponse
 	var definition function.DefinitionResponse
 	f.Metadata(t.Context(), function.MetadataRequest{}, &name)
 	f.Definition(t.Context(), function.DefinitionRequest{}, &definition)
 	var problems function.DefinitionValidateResponse
-	definition.Definition.ValidateImplementation(t.Context(), function.DefinitionValidateRequest{FuncName: name.Name}, &problems)
+	request := function.DefinitionValidateRequest{FuncName: name.Name}
+	definition.Definition.ValidateImplementation(t.Context(), request, &problems)
 	attributes := map[string]attribute{}
 	for _, parameter := range append(definition.Definition.Parameters, definition.Definition.VariadicParameter) {
-		attributes[parameter.GetName()] = described{parameter}
+		attributes[parameter.GetName()] = parameterAttribute{parameter}
 	}
-	return kind{name: "function " + name.Name, example: "functions/" + name.Name + "/function.tf",
-		description: definition.Definition.MarkdownDescription, attributes: attributes, problems: problems.Diagnostics}
+	return schemaInfo{
+		name:        "function " + name.Name,
+		example:     "functions/" + name.Name + "/function.tf",
+		description: definition.Definition.MarkdownDescription,
+		attributes:  attributes,
+		problems:    problems.Diagnostics,
+	}
 }
 
-// described is a parameter; none of ours is secret.
-type described struct{ function.Parameter }
+// parameterAttribute is a parameter of a function. None is sensitive.
+type parameterAttribute struct{ function.Parameter }
 
-func (d described) IsSensitive() bool { return false }
+func (d parameterAttribute) IsSensitive() bool { return false }
 
-func actionKind(t *testing.T, a action.Action) kind {
+func actionInfo(t *testing.T, a action.Action) schemaInfo {
 	t.Helper()
 	var name action.MetadataResponse
 	var schema action.SchemaResponse
 	a.Metadata(t.Context(), action.MetadataRequest{ProviderTypeName: "idv"}, &name)
 	a.Schema(t.Context(), action.SchemaRequest{}, &schema)
-	return kind{name: "action " + name.TypeName, example: "actions/" + name.TypeName + "/action.tf",
-		description: schema.Schema.MarkdownDescription, attributes: attributesOf(schema.Schema.Attributes),
-		problems: schema.Schema.ValidateImplementation(t.Context())}
+	return schemaInfo{
+		name:        "action " + name.TypeName,
+		example:     "actions/" + name.TypeName + "/action.tf",
+		description: schema.Schema.MarkdownDescription,
+		attributes:  attributesOf(schema.Schema.Attributes),
+		problems:    schema.Schema.ValidateImplementation(t.Context()),
+	}
 }
 
-// attributesOf gives the attributes by name, and those of nested objects below the name of the one that holds them.
+// attributesOf returns the attributes by name. Nested attributes have the name of the outer one as a prefix.
 func attributesOf[A attribute](schema map[string]A) map[string]attribute {
 	all := map[string]attribute{}
 	for name, a := range schema {

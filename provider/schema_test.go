@@ -3,6 +3,7 @@ package provider_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -15,14 +16,14 @@ import (
 	"github.com/mandate-io/idv/provider"
 )
 
-// attribute is what all kinds of attributes have.
+// attribute is the common part of all types of attributes.
 type attribute interface {
 	GetMarkdownDescription() string
 	IsSensitive() bool
 }
 
-// kind is a schema with its place in the examples.
-type kind struct {
+// schemaInfo is a schema with its place in the examples.
+type schemaInfo struct {
 	name, example string
 	description   string
 	attributes    map[string]attribute
@@ -30,8 +31,11 @@ type kind struct {
 	importable    bool
 }
 
+// descriptionEnd is the end of a sentence, or the default value after it.
+var descriptionEnd = regexp.MustCompile("\\.( \\(Default: `[^`]+`\\))?$")
+
 func TestSchemas(t *testing.T) {
-	for _, k := range kinds(t) {
+	for _, k := range allSchemas(t) {
 		t.Run(k.name, func(t *testing.T) {
 			if k.problems.HasError() {
 				t.Errorf("the schema is not valid: %v", k.problems)
@@ -40,7 +44,7 @@ func TestSchemas(t *testing.T) {
 				t.Errorf("the description is missing, or no sentence: %q", k.description)
 			}
 			for name, attribute := range k.attributes {
-				if !strings.HasSuffix(attribute.GetMarkdownDescription(), ".") {
+				if !descriptionEnd.MatchString(attribute.GetMarkdownDescription()) {
 					t.Errorf("%s: the description is missing, or no sentence: %q", name, attribute.GetMarkdownDescription())
 				}
 				secret := strings.Contains(name, "password") || strings.Contains(name, "secret") || name == "token"
@@ -62,43 +66,47 @@ func TestSchemas(t *testing.T) {
 	}
 }
 
-func kinds(t *testing.T) []kind {
+func allSchemas(t *testing.T) []schemaInfo {
 	t.Helper()
 	p := provider.New("test")()
 	var own tfprovider.SchemaResponse
 	p.Schema(t.Context(), tfprovider.SchemaRequest{}, &own)
-	all := []kind{{name: "provider", example: "provider/provider.tf", description: own.Schema.MarkdownDescription,
+	all := []schemaInfo{{name: "provider", example: "provider/provider.tf", description: own.Schema.MarkdownDescription,
 		attributes: attributesOf(own.Schema.Attributes), problems: own.Schema.ValidateImplementation(t.Context())}}
 	for _, constructor := range p.DataSources(t.Context()) {
-		all = append(all, dataSourceKind(t, constructor()))
+		all = append(all, dataSourceInfo(t, constructor()))
 	}
 	for _, constructor := range p.Resources(t.Context()) {
-		all = append(all, resourceKind(t, constructor()))
+		all = append(all, resourceInfo(t, constructor()))
 	}
 	for _, constructor := range p.(tfprovider.ProviderWithEphemeralResources).EphemeralResources(t.Context()) {
-		all = append(all, ephemeralKind(t, constructor()))
+		all = append(all, ephemeralInfo(t, constructor()))
 	}
 	for _, constructor := range p.(tfprovider.ProviderWithFunctions).Functions(t.Context()) {
-		all = append(all, functionKind(t, constructor()))
+		all = append(all, functionInfo(t, constructor()))
 	}
 	for _, constructor := range p.(tfprovider.ProviderWithActions).Actions(t.Context()) {
-		all = append(all, actionKind(t, constructor()))
+		all = append(all, actionInfo(t, constructor()))
 	}
 	return all
 }
 
-func dataSourceKind(t *testing.T, d datasource.DataSource) kind {
+func dataSourceInfo(t *testing.T, d datasource.DataSource) schemaInfo {
 	t.Helper()
 	var name datasource.MetadataResponse
 	var schema datasource.SchemaResponse
 	d.Metadata(t.Context(), datasource.MetadataRequest{ProviderTypeName: "idv"}, &name)
 	d.Schema(t.Context(), datasource.SchemaRequest{}, &schema)
-	return kind{name: "data " + name.TypeName, example: "data-sources/" + name.TypeName + "/data-source.tf",
-		description: schema.Schema.MarkdownDescription, attributes: attributesOf(schema.Schema.Attributes),
-		problems: schema.Schema.ValidateImplementation(t.Context())}
+	return schemaInfo{
+		name:        "data " + name.TypeName,
+		example:     "data-sources/" + name.TypeName + "/data-source.tf",
+		description: schema.Schema.MarkdownDescription,
+		attributes:  attributesOf(schema.Schema.Attributes),
+		problems:    schema.Schema.ValidateImplementation(t.Context()),
+	}
 }
 
-func resourceKind(t *testing.T, r resource.Resource) kind {
+func resourceInfo(t *testing.T, r resource.Resource) schemaInfo {
 	t.Helper()
 	var name resource.MetadataResponse
 	var schema resource.SchemaResponse
@@ -111,17 +119,27 @@ func resourceKind(t *testing.T, r resource.Resource) kind {
 		identified.IdentitySchema(t.Context(), resource.IdentitySchemaRequest{}, &identity)
 		problems.Append(identity.IdentitySchema.ValidateImplementation(t.Context())...)
 	}
-	return kind{name: "resource " + name.TypeName, example: "resources/" + name.TypeName + "/resource.tf", importable: importable,
-		description: schema.Schema.MarkdownDescription, attributes: attributesOf(schema.Schema.Attributes), problems: problems}
+	return schemaInfo{
+		name:        "resource " + name.TypeName,
+		example:     "resources/" + name.TypeName + "/resource.tf",
+		importable:  importable,
+		description: schema.Schema.MarkdownDescription,
+		attributes:  attributesOf(schema.Schema.Attributes),
+		problems:    problems,
+	}
 }
 
-func ephemeralKind(t *testing.T, e ephemeral.EphemeralResource) kind {
+func ephemeralInfo(t *testing.T, e ephemeral.EphemeralResource) schemaInfo {
 	t.Helper()
 	var name ephemeral.MetadataResponse
 	var schema ephemeral.SchemaResponse
 	e.Metadata(t.Context(), ephemeral.MetadataRequest{ProviderTypeName: "idv"}, &name)
 	e.Schema(t.Context(), ephemeral.SchemaRequest{}, &schema)
-	return kind{name: "ephemeral " + name.TypeName, example: "ephemeral-resources/" + name.TypeName + "/ephemeral-resource.tf",
-		description: schema.Schema.MarkdownDescription, attributes: attributesOf(schema.Schema.Attributes),
-		problems: schema.Schema.ValidateImplementation(t.Context())}
+	return schemaInfo{
+		name:        "ephemeral " + name.TypeName,
+		example:     "ephemeral-resources/" + name.TypeName + "/ephemeral-resource.tf",
+		description: schema.Schema.MarkdownDescription,
+		attributes:  attributesOf(schema.Schema.Attributes),
+		problems:    schema.Schema.ValidateImplementation(t.Context()),
+	}
 }

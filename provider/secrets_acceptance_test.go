@@ -14,7 +14,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox"
 )
 
-// The echo provider writes an ephemeral value into the state, where a test can look at it.
+// The echo provider writes an ephemeral value into the state, where a test can read it.
 func TestAccessToken(t *testing.T) {
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
@@ -31,20 +31,26 @@ func TestAccessToken(t *testing.T) {
 	})
 }
 
-// What a run leaves behind and prints, traces included, has no credential and no token.
+// A run stores, prints and logs no credential and no token, even at level TRACE.
 func TestSecretsStayWhereTheyAre(t *testing.T) {
 	s := newService(t)
 	token, err := s.client.AccessToken(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	// All tokens of the sandbox begin alike or not at all; this one stands for those that a log could show.
-	secrets := []string{sandbox.DefaultPassword, sandbox.DefaultClientSecret, token.Value.Reveal(), "canary-payload-secret"}
+	// This token stands for those of the run.
+	secrets := []string{
+		sandbox.DefaultPassword,
+		sandbox.DefaultClientSecret,
+		token.Value.Reveal(),
+		"canary-payload-secret",
+	}
 	onEachCLI(t, func(t *testing.T, c cli) {
 		log := filepath.Join(t.TempDir(), "trace.log")
-		w := c.workspace(t, append(s.environment(), "IDV_CLIENT_ID="+sandbox.DefaultClientID, "IDV_CLIENT_SECRET="+sandbox.DefaultClientSecret,
+		w := c.workspace(t, append(s.environment(),
+			"IDV_CLIENT_ID="+sandbox.DefaultClientID, "IDV_CLIENT_SECRET="+sandbox.DefaultClientSecret,
 			"TF_LOG_PROVIDER=TRACE", "TF_LOG_PATH="+log)...)
-		w.configure(t, everything+`
+		w.configure(t, sharedConfig+`
 			ephemeral "idv_access_token" "t" {}
 			resource "idv_webhook_subscription" "secret" {
 			  url             = "https://hooks.example.com/secret"
@@ -57,13 +63,15 @@ func TestSecretsStayWhereTheyAre(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(string(trace), "request to the identity verification service") {
-			t.Error("the trace lacks the provider's own lines, so that it proves nothing")
+		if !strings.Contains(string(trace), "Request to the identity verification service") {
+			t.Error("the trace has no entries of the provider, so the test proves nothing")
 		}
-		for where, text := range map[string]string{"apply": applied.output, "destroy": destroyed.output, "trace": string(trace), "state": w.state(t)} {
+		for where, text := range map[string]string{
+			"apply": applied.output, "destroy": destroyed.output, "trace": string(trace), "state": w.state(t),
+		} {
 			for _, secret := range secrets {
 				if _, after, found := strings.Cut(text, secret); found {
-					t.Errorf("%s holds the secret %q, before %.300q", where, secret, after)
+					t.Errorf("%s contains the secret %q, before %.300q", where, secret, after)
 				}
 			}
 		}

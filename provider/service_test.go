@@ -3,7 +3,9 @@ package provider_test
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/mandate-io/idv/internal/client"
@@ -11,7 +13,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// service is a sandbox on loopback, with a client of its own to look into it.
+// service is a sandbox on loopback, with clients for its API and for its control API.
 type service struct {
 	url     string
 	options sandbox.Options
@@ -31,7 +33,7 @@ func newServiceWith(t testing.TB, options sandbox.Options) *service {
 	handler := sandbox.New(options)
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
-	t.Cleanup(handler.Close) // first, because it ends what the server would wait for
+	t.Cleanup(handler.Close) // runs first, because the server waits for its requests
 	c, err := client.New(client.Config{BaseURL: server.URL, RequestsPerSecond: -1, Credentials: client.Credentials{
 		Username: options.Username, Password: client.Hide(options.Password),
 	}})
@@ -42,19 +44,19 @@ func newServiceWith(t testing.TB, options sandbox.Options) *service {
 	return &service{url: server.URL, options: options, control: control.New(server.URL), client: c}
 }
 
-// environment configures the provider.
+// environment returns the environment variables that configure the provider.
 func (s *service) environment() []string {
 	return []string{"IDV_BASE_URL=" + s.url, "IDV_USERNAME=" + s.options.Username, "IDV_PASSWORD=" + s.options.Password}
 }
 
-// providerBlock configures the provider.
+// providerBlock returns a block that configures the provider.
 func (s *service) providerBlock() string {
 	return fmt.Sprintf("provider \"idv\" {\n  base_url = %q\n  username = %q\n  password = %q\n}\n",
 		s.url, s.options.Username, s.options.Password)
 }
 
-// application makes an application and gives its id.
-func (s *service) application(t testing.TB) int64 {
+// createApplication creates an application and returns its ID.
+func (s *service) createApplication(t testing.TB) int64 {
 	t.Helper()
 	references, err := s.client.RetrieveReferences(t.Context())
 	if err != nil {
@@ -70,27 +72,27 @@ func (s *service) application(t testing.TB) int64 {
 	return application.ID
 }
 
-// subscribed counts the subscriptions of an application.
-func (s *service) subscribed(t *testing.T, application int64) int {
+// countSubscriptions counts the subscriptions of an application.
+func (s *service) countSubscriptions(t *testing.T, application int64) int {
 	t.Helper()
 	before, err := s.control.Dialects(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.speak(t, "retrieveWebhook", "list")
+	s.setDialect(t, "retrieveWebhook", "list")
 	webhooks, err := s.client.RetrieveWebhook(t.Context(), application)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, dialect := range before {
 		if dialect.Name == "retrieveWebhook" {
-			s.speak(t, dialect.Name, dialect.Value)
+			s.setDialect(t, dialect.Name, dialect.Value)
 		}
 	}
 	return len(webhooks.Items)
 }
 
-// dialect gives the value of a switch.
+// dialect returns the value of a dialect switch.
 func (s *service) dialect(t *testing.T, name string) string {
 	t.Helper()
 	dialects, err := s.control.Dialects(t.Context())
@@ -106,7 +108,7 @@ func (s *service) dialect(t *testing.T, name string) string {
 	return ""
 }
 
-func (s *service) speak(t testing.TB, dialect, value string) {
+func (s *service) setDialect(t testing.TB, dialect, value string) {
 	t.Helper()
 	if err := s.control.SetDialect(t.Context(), dialect, value); err != nil {
 		t.Fatal(err)
@@ -120,7 +122,7 @@ func (s *service) fault(t *testing.T, fault control.Fault) {
 	}
 }
 
-// requests counts the requests of an operation since forget.
+// requests counts the requests of an operation since resetStats.
 func (s *service) requests(t testing.TB, operation control.Operation) int64 {
 	t.Helper()
 	statistics, err := s.control.Stats(t.Context())
@@ -130,10 +132,24 @@ func (s *service) requests(t testing.TB, operation control.Operation) int64 {
 	return statistics.Requests(operation)
 }
 
-// forget starts the counts of requests again.
-func (s *service) forget(t testing.TB) {
+func (s *service) resetStats(t testing.TB) {
 	t.Helper()
 	if err := s.control.ResetStats(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// newStubServer serves responses that the sandbox does not have. It serves tokens, and passes all other requests on.
+func newStubServer(t *testing.T, handler http.HandlerFunc) (url string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if strings.HasSuffix(r.URL.Path, "/token") {
+			fmt.Fprint(w, `{"access_token":"canary-access-token","expires_in":3600,"token_type":"Bearer"}`)
+			return
+		}
+		handler(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
 }

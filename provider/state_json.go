@@ -10,59 +10,61 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// personalMembers are the members that the interface knows as data about a person (interface: Individual, Address), in
-// lower case without '_'. Not among them are name, title and reference, which webhooks may have too: a person's are in
-// an individual, which goes as a whole, or have a longer name.
-var personalMembers = map[string]bool{
+// personalFields are the fields that the interface knows as data about a person (interface: Individual, Address),
+// folded. The fields name, title and reference are not among them, because webhooks may have them too. Those of a
+// person are in an individual, which is removed as a whole, or have a longer name.
+var personalFields = map[string]bool{
 	"firstname": true, "middlename": true, "lastname": true,
 	"dateofbirth": true, "gender": true,
 	"flatappartmentsubbuilding": true, "buildingnumber": true, "buildingname": true, "roadstreet": true, "district": true,
 	"towncity": true, "stateprovincename": true, "stateprovincecode": true, "postzipcode": true,
 }
 
-// personalWords are in the names of members about a person, such as individual_reference.
-var personalWords = []string{"individual", "email"}
+// personalNameParts mark the name of a field about a person, such as individual_reference.
+var personalNameParts = []string{"individual", "email"}
 
-// secretWords are in the names of members that hold a secret. A webhook's would otherwise come into the state after all,
-// whatever was done to send it past it.
-var secretWords = []string{"secret", "token", "password", "apikey", "signature", "signingkey"}
+// secretNameParts mark the name of a field that holds a secret. Without them, the secret of a webhook would reach the
+// state in a response of the service, although it was sent as a write-only argument.
+var secretNameParts = []string{"secret", "token", "password", "apikey", "signature", "signingkey"}
 
-// fitForState takes what is about persons, and secrets, out of JSON that goes into a state. The shape of most answers is
-// not documented: one about a webhook could show what was delivered.
-func fitForState(raw json.RawMessage) types.String {
+// redactForState removes personal data and secrets from a response. The format of most responses is not documented: one
+// about a webhook may contain what was delivered.
+func redactForState(raw json.RawMessage) types.String {
 	value, err := decodeJSON(raw)
 	if err != nil {
 		return types.StringNull()
 	}
-	remove(value, isUnfit)
+	removeFields(value, isPersonalOrSecret)
 	return encodeJSON(value)
 }
 
-func remove(value any, unfit func(name string) bool) {
+func removeFields(value any, unwanted func(name string) bool) {
 	switch value := value.(type) {
 	case []any:
 		for _, item := range value {
-			remove(item, unfit)
+			removeFields(item, unwanted)
 		}
 	case map[string]any:
-		for name, member := range value {
-			if unfit(name) {
+		for name, field := range value {
+			if unwanted(name) {
 				delete(value, name)
 				continue
 			}
-			remove(member, unfit)
+			removeFields(field, unwanted)
 		}
 	}
 }
 
-// isUnfit tells what does not belong into a state if the service can be asked for it again.
-func isUnfit(name string) bool { return isPersonal(name) || holds(name, secretWords) }
-
-// isPersonal tells what never belongs into a state.
-func isPersonal(name string) bool {
-	return personalMembers[client.FoldName(name)] || holds(name, personalWords)
+// isPersonalOrSecret reports what no state may hold if the service can return it again.
+func isPersonalOrSecret(name string) bool {
+	return isPersonal(name) || containsAny(name, secretNameParts)
 }
 
-func holds(name string, words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(client.FoldName(name), word) })
+// isPersonal reports what no state may hold at all.
+func isPersonal(name string) bool {
+	return personalFields[client.FoldName(name)] || containsAny(name, personalNameParts)
+}
+
+func containsAny(name string, parts []string) bool {
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(client.FoldName(name), part) })
 }

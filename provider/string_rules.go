@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"time"
 
@@ -12,41 +13,43 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// stringRule is a validator whose errors never repeat the value: it may hold a secret.
-type stringRule struct {
-	must string // completes "url must ..."
-	// sensitive puts the error at the resource: at an attribute, Terraform prints the line with the value.
+// formatValidator checks the format of a string. Its errors never repeat the value, which may be secret.
+type formatValidator struct {
+	requirement string // completes "ATTRIBUTE must ..."
+	// sensitive moves the error to the resource: at an attribute, Terraform prints the line with the value.
 	sensitive bool
-	holds     func(string) bool
+	valid     func(string) bool
 }
 
 var notEmpty = []validator.String{stringvalidator.LengthAtLeast(1)}
 
 var (
-	baseURLRule = stringRule{
-		must:  "be the address of the service without /api/v1, such as https://idv.example.com; http only on a loopback host; no user, query or fragment",
-		holds: func(s string) bool { return client.ValidateBaseURL(s) == nil },
+	baseURLValidator = formatValidator{
+		requirement: "be the address of the service without /api/v1, such as https://idv.example.com. " +
+			"Use http only on a loopback host, and no user, query or fragment",
+		valid: func(s string) bool { return client.ValidateBaseURL(s) == nil },
 	}
-	receiverURLRule = stringRule{
-		must:  "be a URL such as https://hooks.example.com/idv; http only on a loopback host, because what is delivered is about people",
-		holds: isReceiverURL,
+	receiverURLValidator = formatValidator{
+		requirement: "be a URL such as https://hooks.example.com/idv. " +
+			"Use http only on a loopback host, because the service delivers personal data",
+		valid: isReceiverURL,
 	}
-	proxyURLRule = stringRule{
-		must:      "be an http, https or socks5 URL with a host, such as http://proxy.example.com:3128",
-		sensitive: true,
-		holds:     func(s string) bool { return client.ValidateProxyURL(s) == nil },
+	proxyURLValidator = formatValidator{
+		requirement: "be an http, https or socks5 URL with a host, such as http://proxy.example.com:3128",
+		sensitive:   true,
+		valid:       func(s string) bool { return client.ValidateProxyURL(s) == nil },
 	}
-	durationRule = stringRule{
-		must: "be a duration above zero with its unit, such as 45s or 2m",
-		holds: func(s string) bool {
+	durationValidator = formatValidator{
+		requirement: "be a positive duration with a unit, such as 45s or 2m",
+		valid: func(s string) bool {
 			d, err := time.ParseDuration(s)
 			return err == nil && d > 0
 		},
 	}
-	jsonObjectRule = stringRule{
-		must:      `be a JSON object, best made with jsonencode({ ... })`,
-		sensitive: true,
-		holds: func(s string) bool {
+	jsonObjectValidator = formatValidator{
+		requirement: "be a JSON object. Use jsonencode({ ... })",
+		sensitive:   true,
+		valid: func(s string) bool {
 			var object map[string]json.RawMessage
 			return json.Unmarshal([]byte(s), &object) == nil && object != nil
 		},
@@ -62,18 +65,21 @@ func isReceiverURL(s string) bool {
 }
 
 // Description implements validator.Describer.
-func (r stringRule) Description(context.Context) string { return "must " + r.must }
+func (v formatValidator) Description(context.Context) string { return "must " + v.requirement }
 
 // MarkdownDescription implements validator.Describer.
-func (r stringRule) MarkdownDescription(ctx context.Context) string { return r.Description(ctx) }
+func (v formatValidator) MarkdownDescription(ctx context.Context) string { return v.Description(ctx) }
 
 // ValidateString implements validator.String.
-func (r stringRule) ValidateString(_ context.Context, req validator.StringRequest, resp *validator.StringResponse) {
-	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() || r.holds(req.ConfigValue.ValueString()) {
+func (v formatValidator) ValidateString(
+	_ context.Context, req validator.StringRequest, resp *validator.StringResponse,
+) {
+	if req.ConfigValue.IsNull() || req.ConfigValue.IsUnknown() || v.valid(req.ConfigValue.ValueString()) {
 		return
 	}
-	summary, detail := "Invalid "+req.Path.String(), req.Path.String()+" must "+r.must+"."
-	if r.sensitive {
+	summary := "Invalid " + req.Path.String()
+	detail := fmt.Sprintf("%#q must %s.", req.Path.String(), v.requirement)
+	if v.sensitive {
 		resp.Diagnostics.AddError(summary, detail)
 		return
 	}

@@ -9,23 +9,26 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-func TestStringRules(t *testing.T) {
+func TestFormatValidators(t *testing.T) {
 	cases := map[string]struct {
-		rule      stringRule
+		validator formatValidator
 		good, bad []string
 	}{
 		"receiver": {
-			receiverURLRule,
+			receiverURLValidator,
 			[]string{"https://hooks.example.com/idv?token=t", "http://127.0.0.1:8481/", "http://localhost/x", "https://[::1]/"},
-			[]string{"canary", "hooks.example.com", "http://hooks.example.com/canary", "ftp://canary.example.com", "https:///canary", "https://canary\x7f"},
+			[]string{
+				"canary", "hooks.example.com", "http://hooks.example.com/canary", "ftp://canary.example.com",
+				"https:///canary", "https://canary\x7f",
+			},
 		},
 		"duration": {
-			durationRule,
+			durationValidator,
 			[]string{"30s", "1m30s", "500ms"},
 			[]string{"30", "0s", "-5s", "canary"},
 		},
 		"JSON object": {
-			jsonObjectRule,
+			jsonObjectValidator,
 			[]string{`{}`, `{"a": [1, null]}`},
 			[]string{`null`, `[]`, `"canary"`, `{"canary"`, `{} canary`},
 		},
@@ -34,7 +37,7 @@ func TestStringRules(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			check := func(value types.String) validator.StringResponse {
 				var resp validator.StringResponse
-				test.rule.ValidateString(t.Context(), validator.StringRequest{Path: path.Root("a"), ConfigValue: value}, &resp)
+				test.validator.ValidateString(t.Context(), validator.StringRequest{Path: path.Root("a"), ConfigValue: value}, &resp)
 				return resp
 			}
 			for _, value := range []types.String{types.StringNull(), types.StringUnknown()} {

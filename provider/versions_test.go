@@ -17,59 +17,63 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-var update = flag.Bool("update", false, "write what TestVersions found out into the guide about versions")
+var update = flag.Bool("update", false, "write the results of TestVersions into the guide about versions")
 
-// versionsGuide holds a table of what works on which version. A cell is written by a run of this test on that version, and
-// compared by every other run on it.
+// versionsGuide has a table of what works on which version. A run of TestVersions with -update on a version writes its
+// column. Every other run on that version compares it.
 const versionsGuide = "../docs/templates/guides/versions.md"
 
-// features are the rows: what needs more of the CLI than resources always did.
+// features are the features of the provider that need support by the CLI.
 var features = []struct {
 	name string
-	// works tries it out. What fails otherwise than by the CLI not knowing it is an error of the test.
+	// works tries the feature. Any failure but missing support by the CLI fails the test.
 	works func(*testing.T, *workspace, *service) bool
 }{
-	{"Subscriptions: plan, apply, an empty plan, destroy", func(t *testing.T, w *workspace, _ *service) bool {
+	{"Subscriptions: plan, apply, empty plan, destroy", func(t *testing.T, w *workspace, _ *service) bool {
 		w.configure(t, abandoned)
 		w.must(t, "apply", "-auto-approve")
 		w.mustPlanNothing(t)
 		w.must(t, "destroy", "-auto-approve")
 		return true
 	}},
-	{"A warning in the plan of a destroy that the subscription stays behind", func(t *testing.T, w *workspace, _ *service) bool {
+	{"Warning during `plan -destroy` that the subscription remains", func(t *testing.T, w *workspace, _ *service) bool {
 		w.configure(t, abandoned)
 		w.must(t, "apply", "-auto-approve")
 		return has(w.must(t, "plan", "-destroy").warnings, "https://hooks.example.com/idv")
 	}},
 	{"`import` command", func(t *testing.T, w *workspace, s *service) bool {
-		application := s.subscribedApplication(t)
+		application := s.createSubscribedApplication(t)
 		w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 		w.must(t, "import", "-input=false", ops, fmt.Sprintf("%d/https://hooks.example.com/idv", application))
 		w.mustPlanNothing(t)
 		return true
 	}},
 	{"`import` block with an id", func(t *testing.T, w *workspace, s *service) bool {
-		return w.imports(t, s.subscribedApplication(t), "id = \"%d/https://hooks.example.com/idv\"")
+		return w.importsCleanly(t, s.createSubscribedApplication(t), "id = \"%d/https://hooks.example.com/idv\"")
 	}},
 	{"`import` block with an identity", func(t *testing.T, w *workspace, s *service) bool {
-		return w.imports(t, s.subscribedApplication(t), "identity = {\n    application_id = %d\n    url = \"https://hooks.example.com/idv\"\n  }")
+		return w.importsCleanly(t, s.createSubscribedApplication(t),
+			"identity = {\n    application_id = %d\n    url = \"https://hooks.example.com/idv\"\n  }")
 	}},
-	{"`removed` block: forgets a subscription without a destroy", func(t *testing.T, w *workspace, _ *service) bool {
-		w.configure(t, `resource "idv_webhook_subscription" "ops" { url = "https://hooks.example.com/idv" }`)
-		w.must(t, "apply", "-auto-approve")
-		w.configure(t, "removed {\n  from = idv_webhook_subscription.ops\n  lifecycle {\n    destroy = false\n  }\n}")
-		return w.knows(t, "Unsupported block type") && w.forgets(t)
-	}},
-	{"`lifecycle { destroy = false }`: forgets a subscription where it would be destroyed", func(t *testing.T, w *workspace, _ *service) bool {
-		w.configure(t, "resource \"idv_webhook_subscription\" \"ops\" {\n  url = \"https://hooks.example.com/idv\"\n  lifecycle {\n    destroy = false\n  }\n}")
-		if !w.knows(t, "Unsupported argument") {
+	{
+		"`removed` block: removes a subscription from the state without a destroy",
+		func(t *testing.T, w *workspace, _ *service) bool {
+			w.configure(t, `resource "idv_webhook_subscription" "ops" { url = "https://hooks.example.com/idv" }`)
+			w.must(t, "apply", "-auto-approve")
+			w.configure(t, "removed {\n  from = idv_webhook_subscription.ops\n  lifecycle {\n    destroy = false\n  }\n}")
+			return w.accepts(t, "Unsupported block type") && w.removesFromState(t)
+		},
+	},
+	{"`lifecycle { destroy = false }`: the same instead of a destroy", func(t *testing.T, w *workspace, _ *service) bool {
+		w.configure(t, subscription(0, "https://hooks.example.com/idv", "lifecycle {\n    destroy = false\n  }"))
+		if !w.accepts(t, "Unsupported argument") {
 			return false
 		}
 		w.must(t, "apply", "-auto-approve")
 		w.configure(t, "")
-		return w.forgets(t)
+		return w.removesFromState(t)
 	}},
-	{"`moved` block: a subscription that was a `terraform_data`", func(t *testing.T, w *workspace, s *service) bool {
+	{"`moved` block: from `terraform_data` to a subscription", func(t *testing.T, w *workspace, s *service) bool {
 		w.configure(t, `resource "terraform_data" "ops" { input = "https://hooks.example.com/idv" }`)
 		w.must(t, "apply", "-auto-approve")
 		w.configure(t, abandoned+"\nmoved {\n  from = terraform_data.ops\n  to = "+ops+"\n}\n")
@@ -79,7 +83,7 @@ var features = []struct {
 	{"Write-only arguments: `payload_json_wo`", func(t *testing.T, w *workspace, _ *service) bool {
 		w.configure(t, "resource \"idv_webhook_subscription\" \"ops\" {\n  url = \"https://hooks.example.com/idv\"\n"+
 			"  payload_json_wo = jsonencode({ secret = \"canary\" })\n  payload_json_wo_version = 1\n}\n")
-		return w.knows(t, "Write-only") && !strings.Contains(w.applied(t).state(t), "canary")
+		return w.accepts(t, "Write-only") && !strings.Contains(w.mustApply(t).state(t), "canary")
 	}},
 	{"Data sources", func(t *testing.T, w *workspace, _ *service) bool {
 		w.configure(t, `data "idv_references" "all" {}`)
@@ -88,13 +92,13 @@ var features = []struct {
 	}},
 	{"Function `mandate_reference`", func(t *testing.T, w *workspace, _ *service) bool {
 		w.configure(t, `output "reference" { value = provider::idv::mandate_reference("a", "b") }`)
-		return w.knows(t, "Invalid function name") && strings.Contains(w.applied(t).state(t), `"a.b"`)
+		return w.accepts(t, "Invalid function name") && strings.Contains(w.mustApply(t).state(t), `"a.b"`)
 	}},
 	{"Ephemeral resources", func(t *testing.T, w *workspace, _ *service) bool {
 		w.configure(t, `ephemeral "idv_access_token" "t" {}`)
-		return w.knows(t, "Unsupported block type") && !strings.Contains(w.applied(t).state(t), "idv_access_token")
+		return w.accepts(t, "Unsupported block type") && !strings.Contains(w.mustApply(t).state(t), "idv_access_token")
 	}},
-	{"A warning that an access token expires while it is in use", func(t *testing.T, w *workspace, _ *service) bool {
+	{"Warning that an access token expires while it is in use", func(t *testing.T, w *workspace, _ *service) bool {
 		w.env = append(w.env, newServiceWith(t, sandbox.Options{TokenLifetime: time.Second}).environment()...)
 		w.configure(t, `
 			ephemeral "idv_access_token" "t" {}
@@ -104,7 +108,7 @@ var features = []struct {
 			    environment = { TOKEN = ephemeral.idv_access_token.t.token }
 			  }
 			}`)
-		if !w.knows(t, "Unsupported block type") {
+		if !w.accepts(t, "Unsupported block type") {
 			return false
 		}
 		r := w.must(t, "apply", "-auto-approve")
@@ -117,11 +121,11 @@ var features = []struct {
 		w.configure(t, strings.Replace(s.providerBlock(), `"sandbox-password"`, "var.password", 1)+
 			"variable \"password\" {\n  type = string\n  ephemeral = true\n}\n"+`data "idv_references" "all" {}`)
 		w.env = append(w.env, "TF_VAR_password=sandbox-password")
-		return w.knows(t, "Unsupported argument") && strings.Contains(w.applied(t).state(t), "mandate_types")
+		return w.accepts(t, "Unsupported argument") && strings.Contains(w.mustApply(t).state(t), "mandate_types")
 	}},
 	{"Action `idv_resend_invites`", func(t *testing.T, w *workspace, _ *service) bool {
 		w.configure(t, "action \"idv_resend_invites\" \"jane\" {\n  config {\n    individual_id = 4712\n  }\n}")
-		return w.knows(t, "Unsupported block type")
+		return w.accepts(t, "Unsupported block type")
 	}},
 }
 
@@ -130,44 +134,44 @@ const abandoned = `resource "idv_webhook_subscription" "ops" {
   deletion_policy = "ABANDON"
 }`
 
-// knows tells whether the CLI understands the configuration; refusal is what it says otherwise.
-func (w *workspace) knows(t *testing.T, refusal string) bool {
+// accepts reports whether the CLI supports the configuration. Otherwise, its error has to contain the given text.
+func (w *workspace) accepts(t *testing.T, unsupported string) bool {
 	t.Helper()
 	r := w.run(t, "validate")
-	if r.exit != 0 && !has(r.errors, refusal) {
-		t.Fatalf("want it valid, or %q, got %+v", refusal, r.errors)
+	if r.exit != 0 && !has(r.errors, unsupported) {
+		t.Fatalf("want a valid configuration, or %q, got %+v", unsupported, r.errors)
 	}
 	return r.exit == 0
 }
 
-func (w *workspace) applied(t *testing.T) *workspace {
+func (w *workspace) mustApply(t *testing.T) *workspace {
 	t.Helper()
 	w.must(t, "apply", "-auto-approve")
 	return w
 }
 
-// forgets tells whether an apply takes the subscription from the state, with PREVENT in it.
-func (w *workspace) forgets(t *testing.T) bool {
+// removesFromState reports whether an apply removes a subscription with PREVENT from the state.
+func (w *workspace) removesFromState(t *testing.T) bool {
 	t.Helper()
-	return !strings.Contains(w.applied(t).state(t), "hooks.example.com")
+	return !strings.Contains(w.mustApply(t).state(t), "hooks.example.com")
 }
 
-// imports tells whether a block imports the subscription of an application, with an empty plan after.
-func (w *workspace) imports(t *testing.T, application int64, selector string) bool {
+// importsCleanly reports whether a block imports the subscription of an application with an empty plan afterwards.
+func (w *workspace) importsCleanly(t *testing.T, application int64, selector string) bool {
 	t.Helper()
 	w.configure(t, subscription(application, "https://hooks.example.com/idv", "")+
 		fmt.Sprintf("import {\n  to = "+ops+"\n  "+selector+"\n}\n", application))
-	if !w.knows(t, "Unsupported argument") {
+	if !w.accepts(t, "Unsupported argument") {
 		return false
 	}
-	w.applied(t).mustPlanNothing(t)
+	w.mustApply(t).mustPlanNothing(t)
 	return true
 }
 
-// subscribedApplication makes an application whose updates go to https://hooks.example.com/idv.
-func (s *service) subscribedApplication(t *testing.T) int64 {
+// createSubscribedApplication creates an application with a subscription of https://hooks.example.com/idv.
+func (s *service) createSubscribedApplication(t *testing.T) int64 {
 	t.Helper()
-	application := s.application(t)
+	application := s.createApplication(t)
 	if _, err := s.client.SubscribeWebhook(t.Context(), client.Subscription{
 		URL: client.Hide("https://hooks.example.com/idv"), ApplicationID: application,
 	}); err != nil {
@@ -176,7 +180,7 @@ func (s *service) subscribedApplication(t *testing.T) int64 {
 	return application
 }
 
-// What the guide about versions says is what runs on those versions found out.
+// TestVersions checks that the table in the guide about versions holds on the CLIs of this run.
 func TestVersions(t *testing.T) {
 	t.Parallel()
 	written := parseVersions(t, read(t, versionsGuide))
@@ -215,16 +219,16 @@ func TestVersions(t *testing.T) {
 			continue
 		}
 		if diff := cmp.Diff(cells, written[column]); diff != "" {
-			t.Errorf("%s says otherwise of %s; run go test ./provider -run TestVersions -update, then make generate (-ran +written):\n%s",
-				versionsGuide, column, diff)
+			t.Errorf("%s differs for %s (-ran +written); run go test ./provider -run TestVersions -update, "+
+				"then make generate:\n%s", versionsGuide, column, diff)
 		}
 	}
 	if got := written.replacedIn(read(t, versionsGuide)); got != read(t, versionsGuide) {
-		t.Errorf("the table in %s is not as the test writes it", versionsGuide)
+		t.Errorf("the table in %s differs in its format", versionsGuide)
 	}
 }
 
-// versions has cells by column and row.
+// versions has the cells of the table, by column and feature.
 type versions map[string]map[string]string
 
 func parseVersions(t *testing.T, guide string) versions {
@@ -247,7 +251,7 @@ func parseVersions(t *testing.T, guide string) versions {
 	return all
 }
 
-// replacedIn writes the table into the guide. What has not been run on a version says so.
+// replacedIn writes the table into the guide. A feature that no test has tried on a version is "not run".
 func (v versions) replacedIn(guide string) string {
 	columns := slices.Sorted(maps.Keys(v))
 	lines := []string{"| | " + strings.Join(columns, " | ") + " |", "|---" + strings.Repeat("|---", len(columns)) + "|"}
@@ -265,7 +269,7 @@ func (v versions) replacedIn(guide string) string {
 	return strings.Replace(guide, strings.Join(tableIn(guide), "\n"), strings.Join(lines, "\n"), 1)
 }
 
-// tableIn gives the lines of the guide's table: it has one.
+// tableIn returns the lines of the guide's only table.
 func tableIn(guide string) []string {
 	return slices.DeleteFunc(strings.Split(guide, "\n"), func(line string) bool { return !strings.HasPrefix(line, "|") })
 }

@@ -31,49 +31,68 @@ type webhookModel struct {
 
 func newWebhookDataSource() datasource.DataSource { return &webhookDataSource{} }
 
-func (d *webhookDataSource) Metadata(_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse) {
+func (d *webhookDataSource) Metadata(
+	_ context.Context, _ datasource.MetadataRequest, resp *datasource.MetadataResponse,
+) {
 	resp.TypeName = "idv_webhook"
 }
 
-func (d *webhookDataSource) Schema(_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse) {
+func (d *webhookDataSource) Schema(
+	_ context.Context, _ datasource.SchemaRequest, resp *datasource.SchemaResponse,
+) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Reads the webhooks of an application, for debugging and monitoring. The service does not document what it answers: one " +
-			"webhook, a list, or an error where there is none. All of these become a list here, which is empty if there is none.",
+		MarkdownDescription: "Reads the webhooks of an application, for debugging and monitoring. The service does not " +
+			"document the format of its response: it may return one webhook, a list, or an error if there is none. The " +
+			"data source always returns a list, which is empty if there is no webhook.",
 		Attributes: map[string]schema.Attribute{
 			"application_id": schema.Int64Attribute{
 				Required:            true,
-				MarkdownDescription: "The application whose webhooks are wanted.",
+				MarkdownDescription: "ID of the application.",
 				Validators:          []validator.Int64{int64validator.AtLeast(1)},
 			},
 			"webhooks": schema.ListNestedAttribute{
 				Computed: true,
-				MarkdownDescription: "The webhooks, in the order of the answer. Empty if there are none, or if the answer is not understood: then look " +
-					"at `complete` and `json`.",
+				MarkdownDescription: "Webhooks, in the order of the response. Empty if there is none, or if the provider " +
+					"does not understand the response; see `complete` and `json`.",
 				NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
-					"id": schema.Int64Attribute{Computed: true, MarkdownDescription: "Id at the service; null if it gives none."},
-					"url": schema.StringAttribute{Computed: true, Sensitive: true,
-						MarkdownDescription: "Where the service delivers to. Sensitive, because it may hold a token of the receiver."},
-					"events": schema.SetAttribute{Computed: true, ElementType: types.StringType,
-						MarkdownDescription: "The kinds of events that are delivered; null if the service shows none."},
+					"id": schema.Int64Attribute{
+						Computed:            true,
+						MarkdownDescription: "ID of the webhook; null if the service returns none.",
+					},
+					"url": schema.StringAttribute{
+						Computed:  true,
+						Sensitive: true,
+						MarkdownDescription: "URL that the service delivers to. Sensitive, because it may contain a " +
+							"token of the receiver.",
+					},
+					"events": schema.SetAttribute{
+						Computed:            true,
+						ElementType:         types.StringType,
+						MarkdownDescription: "Types of the events to deliver; null if the service returns none.",
+					},
 				}},
 			},
 			"complete": schema.BoolAttribute{
 				Computed: true,
-				MarkdownDescription: "Whether a webhook that is not in `webhooks` does not exist. False if the service shows one webhook, of perhaps " +
-					"several, or a page of a longer list, or if the answer is not understood.",
+				MarkdownDescription: "Whether `webhooks` contains every webhook of the application. It is `false` if the " +
+					"service returns a single webhook or one page of a list, or if the provider does not understand the " +
+					"response.",
 			},
 			"json": schema.StringAttribute{
-				Computed: true, Sensitive: true,
-				MarkdownDescription: "The answer of the service as JSON with sorted keys; null if there is none. As it is kept in the state, it lacks " +
-					"what the interface knows as data about a person, such as `individuals` and `email`, and what is called a secret, a " +
-					"token, a password, a key or a signature.",
+				Computed:  true,
+				Sensitive: true,
+				MarkdownDescription: "Response of the service, as JSON with sorted keys; null if there is none. Terraform " +
+					"stores it in the state, so the provider removes personal data, such as `individuals` and `email`, " +
+					"and every field named like a secret, token, password, key or signature.",
 			},
 		},
 	}
 }
 
-func (d *webhookDataSource) Configure(_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse) {
-	d.connection = connectionOf(req.ProviderData, &resp.Diagnostics)
+func (d *webhookDataSource) Configure(
+	_ context.Context, req datasource.ConfigureRequest, resp *datasource.ConfigureResponse,
+) {
+	d.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
 }
 
 func (d *webhookDataSource) Read(ctx context.Context, req datasource.ReadRequest, resp *datasource.ReadResponse) {
@@ -82,26 +101,32 @@ func (d *webhookDataSource) Read(ctx context.Context, req datasource.ReadRequest
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	service := d.connection.service(&resp.Diagnostics)
+	service := d.connection.serviceClient(&resp.Diagnostics)
 	if service == nil {
 		resp.State.Raw = req.Config.Raw
 		return
 	}
-	answer, err := service.RetrieveWebhook(ctx, model.ApplicationID.ValueInt64())
+	webhooks, err := service.RetrieveWebhook(ctx, model.ApplicationID.ValueInt64())
 	switch {
-	case client.IsNotFound(err): // where there is none, a service may say so this way
-		answer = &client.Webhooks{Complete: true}
+	case client.IsNotFound(err): // a service may report in this way that there is no webhook
+		webhooks = &client.Webhooks{Complete: true}
 	case err != nil:
-		addError(&resp.Diagnostics, "Cannot read the webhooks", err)
+		addRequestError(&resp.Diagnostics, "Cannot read the webhooks", err)
 		return
 	}
-	model.Webhooks = make([]webhookModel, 0, len(answer.Items))
-	for _, webhook := range answer.Items {
-		model.Webhooks = append(model.Webhooks, webhookModel{
-			ID: idOrNull(webhook.ID), URL: types.StringValue(webhook.URL.Reveal()), Events: setOf(webhook.Events),
+	model.flatten(webhooks)
+	resp.Diagnostics.Append(resp.State.Set(ctx, model)...)
+}
+
+func (m *webhookDataModel) flatten(webhooks *client.Webhooks) {
+	m.Webhooks = make([]webhookModel, 0, len(webhooks.Items))
+	for _, webhook := range webhooks.Items {
+		m.Webhooks = append(m.Webhooks, webhookModel{
+			ID:     int64OrNull(webhook.ID),
+			URL:    types.StringValue(webhook.URL.Reveal()),
+			Events: flattenEvents(webhook.Events),
 		})
 	}
-	model.Complete = types.BoolValue(answer.Complete)
-	model.JSON = fitForState(answer.Raw.Reveal())
-	resp.Diagnostics.Append(resp.State.Set(ctx, model)...)
+	m.Complete = types.BoolValue(webhooks.Complete)
+	m.JSON = redactForState(webhooks.Raw.Reveal())
 }

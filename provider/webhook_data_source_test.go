@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox/control"
@@ -15,7 +14,7 @@ import (
 
 func TestWebhook(t *testing.T) {
 	s := newService(t)
-	application, unsubscribed := s.application(t), s.janes(t).ID
+	application, unsubscribed := s.createApplication(t), s.createJane(t).ID
 	for _, receiver := range []string{"https://hooks.example.com/old", "https://hooks.example.com/new"} {
 		if _, err := s.client.SubscribeWebhook(t.Context(), client.Subscription{
 			URL: client.Hide(receiver), Events: []string{"b", "a"}, ApplicationID: application,
@@ -24,23 +23,27 @@ func TestWebhook(t *testing.T) {
 		}
 	}
 	old, latest := "https://hooks.example.com/old", "https://hooks.example.com/new"
-	for situation, test := range map[string]struct {
+	for name, test := range map[string]struct {
 		dialects    map[string]string
 		application int64
 		urls        []string
 		complete    bool
 	}{
-		"the newest":           {map[string]string{"retrieveWebhook": "object"}, application, []string{latest}, false},
-		"a list":               {map[string]string{"retrieveWebhook": "list"}, application, []string{old, latest}, true},
-		"a list in an object":  {map[string]string{"retrieveWebhook": "wrapped"}, application, []string{old, latest}, true},
-		"all in data":          {map[string]string{"retrieveWebhook": "list", "wrap": "data"}, application, []string{old, latest}, true},
-		"other letter case":    {map[string]string{"retrieveWebhook": "list", "memberCase": "pascal"}, application, []string{old, latest}, true},
+		"the newest":          {map[string]string{"retrieveWebhook": "object"}, application, []string{latest}, false},
+		"a list":              {map[string]string{"retrieveWebhook": "list"}, application, []string{old, latest}, true},
+		"a list in an object": {map[string]string{"retrieveWebhook": "wrapped"}, application, []string{old, latest}, true},
+		"all in data": {
+			map[string]string{"retrieveWebhook": "list", "wrap": "data"}, application, []string{old, latest}, true,
+		},
+		"other letter case": {
+			map[string]string{"retrieveWebhook": "list", "memberCase": "pascal"}, application, []string{old, latest}, true,
+		},
 		"none, said by a 404":  {map[string]string{"retrieveWebhook": "object"}, unsubscribed, nil, true},
 		"none: an empty list":  {map[string]string{"retrieveWebhook": "list"}, unsubscribed, nil, true},
 		"none: always 404":     {map[string]string{"retrieveWebhook": "list", "noWebhooks": "404"}, unsubscribed, nil, true},
 		"none: no application": {nil, 4711, nil, true},
 	} {
-		t.Run(situation, func(t *testing.T) {
+		t.Run(name, func(t *testing.T) {
 			if err := s.control.ResetDialects(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -49,7 +52,7 @@ func TestWebhook(t *testing.T) {
 			}
 			webhook, diagnostics := newPlugin(t, s.url).read(t, "idv_webhook", values{"application_id": test.application})
 			if len(diagnostics) > 0 {
-				t.Fatal(said(diagnostics))
+				t.Fatal(formatDiagnostics(diagnostics))
 			}
 			var urls []string
 			for _, item := range webhook["webhooks"].([]any) {
@@ -70,24 +73,28 @@ func TestWebhook(t *testing.T) {
 	}
 }
 
-func TestWebhookThatCannotBeRead(t *testing.T) {
+func TestWebhookReadError(t *testing.T) {
 	s := newService(t)
 	s.fault(t, control.Fault{Operation: control.RetrieveWebhook, Kind: control.Garbage, Times: control.Always})
-	_, diagnostics := newPlugin(t, s.url).read(t, "idv_webhook", values{"application_id": s.application(t)})
-	if len(diagnostics) != 1 || !says(diagnostics, tfprotov6.DiagnosticSeverityError, "Cannot read the webhooks", "not JSON") {
-		t.Errorf("want one error, got %s", said(diagnostics))
+	_, diagnostics := newPlugin(t, s.url).read(t, "idv_webhook", values{"application_id": s.createApplication(t)})
+	if len(diagnostics) != 1 || !hasError(diagnostics, "Cannot read the webhooks", "not JSON") {
+		t.Errorf("want one error, got %s", formatDiagnostics(diagnostics))
 	}
 }
 
-// What a service shows of a webhook could show what was delivered, and its secret; neither must reach the state.
-func TestWebhookWithoutPeopleAndSecrets(t *testing.T) {
-	url := newStub(t, func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"url":"https://hooks.example.com/idv","name":"ours","secret":"canary","Signing-Key":"canary","auth":{"accessToken":"canary","kind":"bearer"},"deliveries":[{"event":"x","body":{"id":12345678901234567890,
-			"individual":{"email":"canary@example.com"},"Individuals":[{"first_name":"canary"}],"dateOfBirth":"canary","post_zip_code":"canary"}}]}`)
+// A response about a webhook may contain what was delivered, and its secret. Neither may reach the state.
+func TestWebhookIsRedacted(t *testing.T) {
+	url := newStubServer(t, func(w http.ResponseWriter, _ *http.Request) {
+		fmt.Fprint(w, `{"url":"https://hooks.example.com/idv","name":"ours","secret":"canary","Signing-Key":"canary",
+			"auth":{"accessToken":"canary","kind":"bearer"},
+			"deliveries":[{"event":"x","body":{"id":12345678901234567890,
+				"individual":{"email":"canary@example.com"},"Individuals":[{"first_name":"canary"}],
+				"dateOfBirth":"canary","post_zip_code":"canary"}}]}`)
 	})
 	webhook, diagnostics := newPlugin(t, url).read(t, "idv_webhook", values{"application_id": int64(4711)})
-	want := `{"auth":{"kind":"bearer"},"deliveries":[{"body":{"id":12345678901234567890},"event":"x"}],"name":"ours","url":"https://hooks.example.com/idv"}`
+	const want = `{"auth":{"kind":"bearer"},"deliveries":[{"body":{"id":12345678901234567890},"event":"x"}],` +
+		`"name":"ours","url":"https://hooks.example.com/idv"}`
 	if diff := cmp.Diff(want, webhook["json"]); diff != "" || len(diagnostics) > 0 {
-		t.Errorf("%s (-want +got):\n%s", said(diagnostics), diff)
+		t.Errorf("%s (-want +got):\n%s", formatDiagnostics(diagnostics), diff)
 	}
 }

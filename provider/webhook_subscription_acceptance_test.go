@@ -18,7 +18,7 @@ import (
 
 const ops = "idv_webhook_subscription.ops"
 
-// subscription is the resource "ops" with more arguments.
+// subscription returns a configuration of the resource "ops" with further arguments.
 func subscription(application int64, url, more string) string {
 	id := ""
 	if application != 0 {
@@ -30,8 +30,8 @@ func subscription(application int64, url, more string) string {
 func TestSubscriptionLifecycle(t *testing.T) {
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		application := s.application(t)
-		s.forget(t)
+		application := s.createApplication(t)
+		s.resetStats(t)
 		const url, abandon = "https://hooks.example.com/idv", "\n  deletion_policy = \"ABANDON\"\n"
 		config := func(more string) string { return s.providerBlock() + subscription(application, url, more) }
 		id := fmt.Sprintf("%d/%s", application, url)
@@ -50,12 +50,12 @@ func TestSubscriptionLifecycle(t *testing.T) {
 					value("webhook_json", knownvalue.StringRegexp(regexp.MustCompile(`"url":"https://hooks`))),
 				},
 			},
-			resource.TestStep{ // another order of the set, another form of the JSON
+			resource.TestStep{ // other order of the set, other format of the JSON
 				Config: config(`events = ["application.rejected", "application.completed", "application.rejected"]
 				  payload_json = jsonencode({ n = 1, note = "kept" })` + abandon),
 				ConfigPlanChecks: resource.ConfigPlanChecks{PreApply: []plancheck.PlanCheck{plancheck.ExpectEmptyPlan()}},
 			},
-			resource.TestStep{ // what the service need not know
+			resource.TestStep{ // a change that sends nothing
 				Config: config(`events = ["application.rejected", "application.completed"]
 				  payload_json = "{ \"note\": \"kept\", \"n\": 1 }"
 				  on_existing = "adopt"` + abandon),
@@ -63,14 +63,15 @@ func TestSubscriptionLifecycle(t *testing.T) {
 					plancheck.ExpectResourceAction(ops, plancheck.ResourceActionUpdate),
 				}},
 			},
-			resource.TestStep{ResourceName: ops, ImportState: true, ImportStateId: id, ImportStateVerify: true, ImportStateVerifyIgnore: []string{
-				"deletion_policy", "on_existing", "payload_json", "response_json",
-			}},
+			resource.TestStep{
+				ResourceName: ops, ImportState: true, ImportStateId: id, ImportStateVerify: true,
+				ImportStateVerifyIgnore: []string{"deletion_policy", "on_existing", "payload_json", "response_json"},
+			},
 		)
 		if n := s.requests(t, control.SubscribeWebhook); n != 1 {
 			t.Errorf("want one subscription sent, got %d", n)
 		}
-		if n := s.subscribed(t, application); n != 1 {
+		if n := s.countSubscriptions(t, application); n != 1 {
 			t.Errorf("want one subscription at the service, got %d", n)
 		}
 	})
@@ -84,9 +85,9 @@ func TestSubscriptionImport(t *testing.T) {
 		"other choices": "events = [\"b\", \"a\"]\n  deletion_policy = \"ABANDON\"\n  on_existing = \"adopt\"\n",
 	}
 	onEachCLI(t, func(t *testing.T, c cli) {
-		for situation, more := range policies {
-			t.Run(situation, func(t *testing.T) {
-				application := s.application(t)
+		for name, more := range policies {
+			t.Run(name, func(t *testing.T) {
+				application := s.createApplication(t)
 				url := "https://hooks.example.com/idv"
 				config := subscription(application, url, more)
 				w := c.workspace(t, s.environment()...)
@@ -97,7 +98,7 @@ func TestSubscriptionImport(t *testing.T) {
 				w.mustPlanNothing(t)
 				w.must(t, "apply", "-auto-approve")
 				w.mustPlanNothing(t)
-				if n := s.subscribed(t, application); n != 1 {
+				if n := s.countSubscriptions(t, application); n != 1 {
 					t.Errorf("want one subscription at the service, got %d", n)
 				}
 			})
@@ -108,7 +109,7 @@ func TestSubscriptionImport(t *testing.T) {
 func TestSubscriptionImportBlocks(t *testing.T) {
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		application := s.application(t)
+		application := s.createApplication(t)
 		url := "https://hooks.example.com/idv"
 		config := s.providerBlock() + subscription(application, url, "events = [\"a\"]\n  deletion_policy = \"ABANDON\"")
 		steps := []resource.TestStep{
@@ -124,11 +125,11 @@ func TestSubscriptionImportBlocks(t *testing.T) {
 	})
 }
 
-func TestSubscriptionImportRefuses(t *testing.T) {
+func TestSubscriptionImportErrors(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		application := s.application(t)
+		application := s.createApplication(t)
 		w := c.workspace(t, s.environment()...)
 		w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 		for id, want := range map[string]string{
@@ -144,23 +145,27 @@ func TestSubscriptionImportRefuses(t *testing.T) {
 	})
 }
 
-// What the service cannot show is imported on the word of who imports it: after a lost answer, there may be no other way.
-func TestSubscriptionImportOfWhatIsNotShown(t *testing.T) {
+// An import trusts the user where the response of the service is unclear: after a lost response, there may be no other
+// way to manage the subscription.
+func TestSubscriptionImportWithUnclearResponse(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	s.speak(t, "retrieveWebhook", "object") // the newest alone
+	s.setDialect(t, "retrieveWebhook", "object") // only the newest
 	onEachCLI(t, func(t *testing.T, c cli) {
-		application := s.application(t)
+		application := s.createApplication(t)
 		const url = "https://hooks.example.com/idv"
 		for _, receiver := range []string{url, "https://hooks.example.com/newer"} {
-			if _, err := s.client.SubscribeWebhook(t.Context(), client.Subscription{URL: client.Hide(receiver), ApplicationID: application}); err != nil {
+			request := client.Subscription{URL: client.Hide(receiver), ApplicationID: application}
+			if _, err := s.client.SubscribeWebhook(t.Context(), request); err != nil {
 				t.Fatal(err)
 			}
 		}
 		w := c.workspace(t, s.environment()...)
 		w.configure(t, subscription(application, url, ""))
-		if r := w.must(t, "import", "-input=false", "-no-color", ops, fmt.Sprintf("%d/%s", application, url)); !strings.Contains(r.output, "cannot be read back") {
-			t.Errorf("want a warning, got\n%s", r.output)
+		id := fmt.Sprintf("%d/%s", application, url)
+		output := w.must(t, "import", "-input=false", "-no-color", ops, id).output
+		if !strings.Contains(output, "cannot be read back") {
+			t.Errorf("want a warning, got\n%s", output)
 		}
 		w.mustPlanNothing(t)
 		if state := w.state(t); !strings.Contains(state, `"drift_detection": "unavailable"`) {
@@ -173,31 +178,32 @@ func TestSubscriptionPrevent(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		application := s.application(t)
+		application := s.createApplication(t)
 		w := c.workspace(t, s.environment()...)
 		config := subscription(application, "https://hooks.example.com/old", "")
 		w.configure(t, config)
 		w.must(t, "apply", "-auto-approve")
-		s.forget(t)
+		s.resetStats(t)
 
-		refused := func(situation, configuration string, arguments ...string) {
+		mustFail := func(name, configuration string, arguments ...string) {
 			t.Helper()
 			w.configure(t, configuration)
 			r := w.run(t, arguments...)
 			if len(r.errors) != 1 || !has(r.errors, "deletion_policy", "https://hooks.example.com/old", "ABANDON") {
-				t.Errorf("%s: want one error that names deletion_policy and the URL, got %+v\n%s", situation, r.errors, r.output)
+				t.Errorf("%s: want one error that names deletion_policy and the URL, got %+v\n%s", name, r.errors, r.output)
 			}
 		}
-		refused("destroy", config, "plan", "-destroy")
-		refused("the block is removed", "", "plan")
-		refused("another URL", subscription(application, "https://hooks.example.com/new", ""), "plan")
-		refused("no application", subscription(0, "https://hooks.example.com/old", ""), "plan")
-		refused("events", subscription(application, "https://hooks.example.com/old", `events = ["a"]`), "plan")
-		refused("payload", subscription(application, "https://hooks.example.com/old", `payload_json = "{}"`), "plan")
-		refused("the policy and the URL at once", subscription(application, "https://hooks.example.com/new", `deletion_policy = "ABANDON"`), "plan")
-		refused("-replace", config, "plan", "-replace="+ops)
+		mustFail("destroy", config, "plan", "-destroy")
+		mustFail("the block is removed", "", "plan")
+		mustFail("another URL", subscription(application, "https://hooks.example.com/new", ""), "plan")
+		mustFail("no application", subscription(0, "https://hooks.example.com/old", ""), "plan")
+		mustFail("events", subscription(application, "https://hooks.example.com/old", `events = ["a"]`), "plan")
+		mustFail("payload", subscription(application, "https://hooks.example.com/old", `payload_json = "{}"`), "plan")
+		abandonNew := subscription(application, "https://hooks.example.com/new", `deletion_policy = "ABANDON"`)
+		mustFail("the policy and the URL at once", abandonNew, "plan")
+		mustFail("-replace", config, "plan", "-replace="+ops)
 		w.must(t, "taint", ops)
-		refused("tainted, which no plan of a provider sees", config, "apply", "-auto-approve")
+		mustFail("tainted, which ModifyPlan does not see", config, "apply", "-auto-approve")
 		w.must(t, "untaint", ops)
 		w.configure(t, config)
 		w.mustPlanNothing(t)
@@ -211,42 +217,42 @@ func TestSubscriptionAbandon(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		application := s.application(t)
+		application := s.createApplication(t)
 		w := c.workspace(t, s.environment()...)
 		w.configure(t, subscription(application, "https://hooks.example.com/old", ""))
 		w.must(t, "apply", "-auto-approve")
 
-		warned := func(url string, arguments ...string) {
+		mustWarn := func(url string, arguments ...string) {
 			t.Helper()
-			if r := w.must(t, arguments...); !has(r.warnings, "stays at the service", url) {
+			if r := w.must(t, arguments...); !has(r.warnings, "remains at the service", url) {
 				t.Errorf("%v: want a warning with %s, got %+v", arguments, url, r.warnings)
 			}
 		}
 		w.configure(t, subscription(application, "https://hooks.example.com/old", `deletion_policy = "ABANDON"`))
 		w.must(t, "apply", "-auto-approve")
 		w.configure(t, subscription(application, "https://hooks.example.com/new", `deletion_policy = "ABANDON"`))
-		warned("https://hooks.example.com/old", "plan")
-		warned("https://hooks.example.com/old", "apply", "-auto-approve")
+		mustWarn("https://hooks.example.com/old", "plan")
+		mustWarn("https://hooks.example.com/old", "apply", "-auto-approve")
 		w.mustPlanNothing(t)
-		warned("https://hooks.example.com/new", "plan", "-destroy")
-		warned("https://hooks.example.com/new", "destroy", "-auto-approve")
+		mustWarn("https://hooks.example.com/new", "plan", "-destroy")
+		mustWarn("https://hooks.example.com/new", "destroy", "-auto-approve")
 		if strings.Contains(w.state(t), "hooks.example.com") {
 			t.Errorf("the state still has it:\n%s", w.state(t))
 		}
-		if n := s.subscribed(t, application); n != 2 {
+		if n := s.countSubscriptions(t, application); n != 2 {
 			t.Errorf("want both subscriptions left at the service, got %d", n)
 		}
 	})
 }
 
-// With create_before_destroy, the old one is asked for its policy when the new one exists. A refusal would come too late, and
-// at every plan from then on, without anything that a configuration could do about it.
+// With create_before_destroy, Terraform destroys the old subscription after it has created the new one. An error would
+// come too late, and every later plan would fail, whatever the configuration.
 func TestSubscriptionCreateBeforeDestroy(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		for situation, application := range map[string]int64{"of an application": s.application(t), "of none": 0} {
-			t.Run(situation, func(t *testing.T) {
+		for name, application := range map[string]int64{"of an application": s.createApplication(t), "of none": 0} {
+			t.Run(name, func(t *testing.T) {
 				w := c.workspace(t, s.environment()...)
 				configure := func(url, more string) {
 					w.configure(t, subscription(application, url, more+"\n  lifecycle {\n    create_before_destroy = true\n  }"))
@@ -254,18 +260,18 @@ func TestSubscriptionCreateBeforeDestroy(t *testing.T) {
 				const old, abandon = "https://hooks.example.com/old", "deletion_policy = \"ABANDON\""
 				configure(old, "")
 				w.must(t, "apply", "-auto-approve")
-				s.forget(t)
+				s.resetStats(t)
 
-				refused := func(what string, arguments ...string) {
+				mustFail := func(what string, arguments ...string) {
 					t.Helper()
 					if r := w.run(t, arguments...); len(r.errors) != 1 || !has(r.errors, "deletion_policy", old, "ABANDON") {
 						t.Errorf("%s: want one error that names deletion_policy and the URL, got %+v", what, r.errors)
 					}
 				}
-				refused("-replace", "plan", "-replace="+ops)
-				refused("-replace", "apply", "-auto-approve", "-replace="+ops)
+				mustFail("-replace", "plan", "-replace="+ops)
+				mustFail("-replace", "apply", "-auto-approve", "-replace="+ops)
 				configure("https://hooks.example.com/new", abandon)
-				refused("the policy and the URL at once", "apply", "-auto-approve")
+				mustFail("the policy and the URL at once", "apply", "-auto-approve")
 				if n := s.requests(t, control.SubscribeWebhook); n != 0 {
 					t.Errorf("want nothing sent, got %d requests", n)
 				}
@@ -286,18 +292,18 @@ func TestSubscriptionOnExisting(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	for _, shape := range []string{"object", "list", "wrapped"} {
-		s.speak(t, "retrieveWebhook", shape)
+		s.setDialect(t, "retrieveWebhook", shape)
 		t.Run(shape, func(t *testing.T) {
 			onEachCLI(t, func(t *testing.T, c cli) {
-				application := s.application(t)
+				application := s.createApplication(t)
 				first, second := c.workspace(t, s.environment()...), c.workspace(t, s.environment()...)
 				first.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 				first.must(t, "apply", "-auto-approve")
-				s.forget(t)
+				s.resetStats(t)
 
 				second.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 				r := second.run(t, "apply", "-auto-approve")
-				if len(r.errors) != 1 || !has(r.errors, "exists already", "on_existing", "adopt") {
+				if len(r.errors) != 1 || !has(r.errors, "already exists", "on_existing", "adopt") {
 					t.Errorf("fail: want one error that names on_existing, got %+v", r.errors)
 				}
 				second.configure(t, subscription(application, "https://hooks.example.com/idv", `on_existing = "adopt"`))
@@ -311,22 +317,22 @@ func TestSubscriptionOnExisting(t *testing.T) {
 	}
 }
 
-// Twins in one configuration are created at the same time, and only one of them may be.
-func TestSubscriptionTwins(t *testing.T) {
+// Terraform creates duplicates in one configuration at the same time. Only one of them may succeed.
+func TestSubscriptionDuplicatesInOneConfiguration(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		application := s.application(t)
+		application := s.createApplication(t)
 		w := c.workspace(t, s.environment()...)
-		w.configure(t, fmt.Sprintf(`resource "idv_webhook_subscription" "twin" {
+		w.configure(t, fmt.Sprintf(`resource "idv_webhook_subscription" "duplicate" {
 		  count = 4
 		  url = "https://hooks.example.com/idv"
 		  application_id = %d
 		}`, application))
-		if r := w.run(t, "apply", "-auto-approve"); len(r.errors) != 3 || !has(r.errors, "exists already") {
+		if r := w.run(t, "apply", "-auto-approve"); len(r.errors) != 3 || !has(r.errors, "already exists") {
 			t.Errorf("want three errors, got %+v", r.errors)
 		}
-		if n := s.subscribed(t, application); n != 1 {
+		if n := s.countSubscriptions(t, application); n != 1 {
 			t.Errorf("want one subscription, got %d", n)
 		}
 	})

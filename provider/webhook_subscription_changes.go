@@ -7,38 +7,38 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// change is a difference that the service would have to know about.
-type change struct {
+// attributeChange is a difference that requires a new subscription.
+type attributeChange struct {
 	attribute string
-	before    attr.Value
+	prior     attr.Value
 }
 
-// changes are the differences between the plan and the state in what was sent, the most important first.
-// A value that is not known yet counts as another one.
-func (m *subscriptionModel) changes(state *subscriptionModel) []change {
-	var changes []change
+// changes returns the differences between the plan and the state in what was sent, the most important first. A value
+// that is not known yet counts as a difference.
+func (m *subscriptionModel) changes(state *subscriptionModel) []attributeChange {
+	var changes []attributeChange
 	for _, c := range []struct {
-		attribute     string
-		before, after attr.Value
+		attribute      string
+		prior, planned attr.Value
 	}{
 		{"url", state.URL, m.URL},
 		{"application_id", state.ApplicationID, m.ApplicationID},
 		{"events", state.Events, m.Events},
-		{"payload_json", withoutForm(state.PayloadJSON), withoutForm(m.PayloadJSON)},
+		{"payload_json", canonicalPayload(state.PayloadJSON), canonicalPayload(m.PayloadJSON)},
 		{"payload_json_wo_version", state.WriteOnlyVersion, m.WriteOnlyVersion},
 		{"field_names", state.FieldNames, m.FieldNames},
 	} {
-		if !c.after.Equal(c.before) {
-			changes = append(changes, change{c.attribute, c.before})
+		if !c.planned.Equal(c.prior) {
+			changes = append(changes, attributeChange{c.attribute, c.prior})
 		}
 	}
 	return changes
 }
 
-// withoutForm makes payloads equal that differ only in spacing and order.
-func withoutForm(payload types.String) types.String {
+// canonicalPayload makes payloads equal that differ only in spacing and order.
+func canonicalPayload(payload types.String) types.String {
 	if payload.IsNull() || payload.IsUnknown() {
 		return payload
 	}
-	return normalized(json.RawMessage(payload.ValueString()))
+	return normalizeJSON(json.RawMessage(payload.ValueString()))
 }

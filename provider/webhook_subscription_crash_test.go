@@ -13,23 +13,26 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// The provider dies after the service has made the subscription, and before it has the answer.
+// The provider is killed after the service has created the subscription and before it sends the response.
 func TestSubscriptionWithProviderKilledDuringCreate(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		for situation, application := range map[string]int64{"of an application": s.application(t), "of all": 0} {
-			t.Run(situation, func(t *testing.T) {
+		for name, application := range map[string]int64{"of an application": s.createApplication(t), "of all": 0} {
+			t.Run(name, func(t *testing.T) {
 				pids := filepath.Join(t.TempDir(), "pids")
-				w := c.workspace(t, append(s.environment(), "TF_CLI_CONFIG_FILE="+installation(t, providerThatTellsItsPID(t, pids)))...)
+				config := cliConfig(t, providerWithPIDFile(t, pids))
+				w := c.workspace(t, append(s.environment(), "TF_CLI_CONFIG_FILE="+config)...)
 				w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
-				s.forget(t)
-				s.fault(t, control.Fault{Operation: control.SubscribeWebhook, Kind: control.Slow, AfterWork: true, DelayMillis: 600_000})
+				s.resetStats(t)
+				s.fault(t, control.Fault{
+					Operation: control.SubscribeWebhook, Kind: control.Slow, AfterWork: true, DelayMillis: 600_000,
+				})
 				done := make(chan result)
 				go func() { done <- w.run(t, "apply", "-auto-approve") }()
 				eventually(t, "the subscription is sent", func() bool { return s.requests(t, control.SubscribeWebhook) == 1 })
 				if application != 0 {
-					eventually(t, "the service has it", func() bool { return s.subscribed(t, application) == 1 })
+					eventually(t, "the service has it", func() bool { return s.countSubscriptions(t, application) == 1 })
 				}
 				kill(t, pids)
 				if r := <-done; r.exit == 0 || strings.Contains(w.state(t), "tainted") {
@@ -46,8 +49,8 @@ func TestSubscriptionWithProviderKilledDuringCreate(t *testing.T) {
 	})
 }
 
-// providerThatTellsItsPID is a directory with the provider behind a script that writes process ids into a file.
-func providerThatTellsItsPID(t *testing.T, pids string) string {
+// providerWithPIDFile returns a directory with a script that starts the provider and appends its process ID to a file.
+func providerWithPIDFile(t *testing.T, pids string) string {
 	t.Helper()
 	dir := t.TempDir()
 	script := fmt.Sprintf("#!/bin/sh\necho $$ >>'%s'\nexec '%s/terraform-provider-idv' \"$@\"\n", pids, builtProvider(t))
@@ -57,7 +60,7 @@ func providerThatTellsItsPID(t *testing.T, pids string) string {
 	return dir
 }
 
-// kill ends the process that started last.
+// kill kills the process that started last.
 func kill(t *testing.T, pids string) {
 	t.Helper()
 	lines := strings.Fields(read(t, pids))
@@ -70,11 +73,11 @@ func kill(t *testing.T, pids string) {
 	}
 }
 
-func eventually(t *testing.T, what string, holds func() bool) {
+func eventually(t *testing.T, condition string, isTrue func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !holds(); {
+	for deadline := time.Now().Add(time.Minute); !isTrue(); {
 		if time.Now().After(deadline) {
-			t.Fatalf("it never came to be that %s", what)
+			t.Fatalf("timed out waiting until %s", condition)
 		}
 		select {
 		case <-time.After(20 * time.Millisecond):

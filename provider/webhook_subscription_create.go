@@ -16,195 +16,224 @@ import (
 // defaultTimeout is that of operations whose timeouts are not configured.
 const defaultTimeout = 2 * time.Minute
 
-// creation is one run of Create.
-type creation struct {
+// createOperation is one run of Create.
+type createOperation struct {
 	plan      subscriptionModel
 	writeOnly types.String
-	history   history
+	private   privateData
 	service   *client.Client
-	turn      *turn // nil without an application
+	lock      *applicationLock // nil without an application
 	deadline  time.Time
-	patient   bool // the time was configured
-	before    int  // how many equal subscriptions there are that this one replaces
-	exists    bool // the subscription is recorded, and what follows can only complete the state
-	unread    bool // it is to be read back, which can wait for that of others
-	resp      *resource.CreateResponse
+	// timeoutConfigured means that the deadline comes from the configuration.
+	timeoutConfigured bool
+	// replacedMatches is the number of equal subscriptions that this one replaces.
+	replacedMatches int
+	// exists means that the subscription exists. From then on nothing may be an error, because an error would taint the
+	// resource, and the replacement of a tainted resource creates a second subscription.
+	exists bool
+	// readBackLater means that one response can serve all subscriptions of the application.
+	readBackLater bool
+	resp          *resource.CreateResponse
 }
 
 // Create subscribes, at most once.
-func (r *subscriptionResource) Create(ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse) {
-	c := creation{resp: resp}
+func (r *subscriptionResource) Create(
+	ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse,
+) {
+	c := createOperation{resp: resp}
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &c.plan)...)
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("payload_json_wo"), &c.writeOnly)...)
-	c.history = readHistory(ctx, resp.Private, &resp.Diagnostics)
-	limit, problems := c.plan.Timeouts.Create(ctx, 0)
-	resp.Diagnostics.Append(problems...)
+	c.private = readPrivateData(ctx, resp.Private, &resp.Diagnostics)
+	timeout, timeoutDiags := c.plan.Timeouts.Create(ctx, 0)
+	resp.Diagnostics.Append(timeoutDiags...)
 	subscriptionModel{WriteOnly: c.writeOnly, FieldNames: c.plan.FieldNames}.checkWriteOnly(&resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if c.service = r.connection.service(&resp.Diagnostics); c.service == nil {
-		r.connection.refuse(&resp.Diagnostics)
+	if c.service = r.connection.serviceClient(&resp.Diagnostics); c.service == nil {
+		r.connection.requireError(&resp.Diagnostics)
 		return
 	}
 	if !c.plan.ApplicationID.IsNull() {
-		turn, ok := r.connection.turns.take(ctx, c.plan.ApplicationID.ValueInt64())
+		lock, ok := r.connection.locks.acquire(ctx, c.plan.ApplicationID.ValueInt64())
 		if !ok {
-			resp.Diagnostics.AddError("Cannot subscribe the webhook", "The apply was interrupted before anything was sent.")
+			resp.Diagnostics.AddError("Cannot create the webhook subscription",
+				"The apply was interrupted before the provider sent a request.")
 			return
 		}
-		c.turn = turn
+		c.lock = lock
 	}
-	c.patient = limit > 0
-	c.deadline = time.Now().Add(cmp.Or(limit, defaultTimeout))
+	c.timeoutConfigured = timeout > 0
+	c.deadline = time.Now().Add(cmp.Or(timeout, defaultTimeout))
 	ctx, cancel := context.WithDeadline(ctx, c.deadline)
 	defer cancel()
-	c.subscribe(ctx)
-	if c.unread {
-		c.readBackTogether(ctx, r.connection)
+	c.createAndUnlock(ctx)
+	if c.readBackLater {
+		c.readBackWithOthers(ctx, r.connection)
 	}
 	if c.exists {
-		c.write(ctx)
+		c.writeState(ctx)
 	}
 }
 
-// subscribe ends the turn: the other subscriptions of the application wait for it.
-func (c *creation) subscribe(ctx context.Context) {
-	if c.turn != nil {
-		defer c.turn.release()
+// createAndUnlock releases the lock, which other subscriptions of the application wait for.
+func (c *createOperation) createAndUnlock(ctx context.Context) {
+	if c.lock != nil {
+		defer c.lock.release()
 	}
-	if c.mayBeSent(ctx) {
+	if c.shouldSend(ctx) {
 		c.send(ctx)
 	}
 }
 
-// mayBeSent looks for an equal subscription and does with it what on_existing says.
-func (c *creation) mayBeSent(ctx context.Context) bool {
+// shouldSend looks for an equal subscription and applies on_existing.
+func (c *createOperation) shouldSend(ctx context.Context) bool {
 	adopt := c.plan.OnExisting.ValueString() == existingAdopt
 	if c.plan.ApplicationID.IsNull() {
 		if adopt {
-			c.record(nil)
+			c.markExisting(nil)
 		}
 		return !adopt
 	}
-	seen, err := c.lookUp(ctx, c.turn.ask)
+	result, err := c.lookup(ctx, c.lock.webhooks.get)
 	switch {
 	case err != nil:
-		addError(&c.resp.Diagnostics, "Cannot look whether the webhook subscription exists", err)
-	case seen.verdict == absent:
+		addRequestError(&c.resp.Diagnostics, "Cannot look up the webhook subscription", err)
+	case result.status == lookupAbsent:
 		return true
-	case seen.verdict == found && c.replaces():
-		c.before = len(seen.matches)
+	case result.status == lookupFound && c.isReplacement():
+		c.replacedMatches = len(result.matches)
 		return true
-	case seen.verdict == found && adopt:
-		c.record(nil)
-		c.observe(seen)
-	case seen.verdict == found:
-		c.resp.Diagnostics.AddAttributeError(path.Root("on_existing"), "The webhook subscription exists already", fmt.Sprintf(
-			"The service delivers updates of application %d to %s already; a second subscription would deliver them twice. Nothing was "+
-				"sent. Set on_existing = %q to take it over, or import it by the id %q. "+
-				"To replace it for the sake of a change takes a resource without create_before_destroy.",
-			c.plan.ApplicationID.ValueInt64(), c.plan.shownURL(), existingAdopt, fmt.Sprintf("%d/URL", c.plan.ApplicationID.ValueInt64())))
+	case result.status == lookupFound && adopt:
+		c.markExisting(nil)
+		c.setMatches(result)
+	case result.status == lookupFound:
+		c.addExistsError()
 	case adopt:
-		c.resp.Diagnostics.AddAttributeError(path.Root("on_existing"), "Cannot tell whether the webhook subscription exists", fmt.Sprintf(
-			"It cannot be read back, because %s. Nothing was sent. If you know that it does not exist, set on_existing = %q, which then "+
-				"subscribes. If you know that it does, import it by the id %q.",
-			seen.why, existingFail, fmt.Sprintf("%d/URL", c.plan.ApplicationID.ValueInt64())))
+		c.addUnknownError(result)
 	default:
-		c.resp.Diagnostics.AddWarning("Could not look for an equal webhook subscription", fmt.Sprintf(
-			"Whether %s was subscribed before cannot be told, because %s.", c.plan.shownURL(), seen.why))
+		c.resp.Diagnostics.AddWarning("Cannot check for an existing webhook subscription", fmt.Sprintf(
+			"It is unknown whether a subscription to %s already exists, because %s. The provider sends a request to "+
+				"create one.", c.plan.displayURL(), result.reason))
 		return true
 	}
 	return false
 }
 
-// replaces tells that this run has just abandoned the equal subscription for the sake of a change, which no subscription
-// can be told. Without a change, such as after a renaming of the resource, it would only be a double.
-func (c *creation) replaces() bool {
-	receiver, _ := c.plan.receiver()
-	abandoned, ok := c.turn.abandoned[receiver]
-	delete(c.turn.abandoned, receiver)
+func (c *createOperation) addExistsError() {
+	c.resp.Diagnostics.AddAttributeError(path.Root("on_existing"), "The webhook subscription already exists", fmt.Sprintf(
+		"The service already delivers updates about application %d to %s. A second subscription would deliver each "+
+			"update twice. Nothing was sent.\n\nChoose one of these actions:\n"+
+			"* Set `on_existing = %q` to adopt the existing subscription.\n"+
+			"* Import the existing subscription with the ID %q.\n"+
+			"* To replace it because of a change, remove `create_before_destroy` from the resource.",
+		c.plan.ApplicationID.ValueInt64(), c.plan.displayURL(), existingAdopt, c.importIDPattern()))
+}
+
+func (c *createOperation) addUnknownError(result lookupResult) {
+	c.resp.Diagnostics.AddAttributeError(path.Root("on_existing"),
+		"Cannot determine whether the webhook subscription exists", fmt.Sprintf(
+			"The subscription cannot be read back, because %s. Nothing was sent.\n\nChoose one of these actions:\n"+
+				"* If you know that it does not exist, set `on_existing = %q`, which creates it.\n"+
+				"* If you know that it exists, import it with the ID %q.",
+			result.reason, existingFail, c.importIDPattern()))
+}
+
+// importIDPattern leaves the URL out, which may contain a token.
+func (c *createOperation) importIDPattern() string {
+	return fmt.Sprintf("%d/URL", c.plan.ApplicationID.ValueInt64())
+}
+
+// isReplacement reports whether this run has just abandoned the equal subscription because of a change, which the
+// service cannot apply to it. Without a change, as after a renaming of the resource, this one would only be a
+// duplicate.
+func (c *createOperation) isReplacement() bool {
+	url, _ := c.plan.effectiveURL()
+	abandoned, ok := c.lock.abandoned[url]
+	delete(c.lock.abandoned, url)
 	return ok && len(c.plan.changes(&abandoned)) > 0
 }
 
-// lookUp is that of the model, and knows besides what this run has subscribed: the service may be slow to show it.
-func (c *creation) lookUp(ctx context.Context, ask asking) (sighting, error) {
-	seen, err := c.plan.lookUp(ctx, c.service, ask)
-	if receiver, _ := c.plan.receiver(); err == nil && seen.verdict != found && c.turn.created[receiver] {
-		seen = sighting{verdict: found}
+// lookup also finds what this run has created, because the service may return it later.
+func (c *createOperation) lookup(ctx context.Context, source webhookSource) (lookupResult, error) {
+	result, err := c.plan.lookup(ctx, c.service, source)
+	if url, _ := c.plan.effectiveURL(); err == nil && result.status != lookupFound && c.lock.created[url] {
+		result = lookupResult{status: lookupFound}
 	}
-	return seen, err
+	return result, err
 }
 
-func (c *creation) send(ctx context.Context) {
-	// An interrupt must not cut the request: the service would go on, and only the answer would be lost.
-	sending, cancel := context.WithDeadline(context.WithoutCancel(ctx), c.deadline)
+func (c *createOperation) send(ctx context.Context) {
+	// An interrupt must not cancel the request: the service would carry it out, and only the response would be lost.
+	sendCtx, cancel := context.WithDeadline(context.WithoutCancel(ctx), c.deadline)
 	defer cancel()
-	answer, err := c.service.SubscribeWebhook(sending, c.plan.request(c.writeOnly))
+	response, err := c.service.SubscribeWebhook(sendCtx, c.plan.expand(c.writeOnly))
 	switch {
 	case err == nil:
-		c.history.Created, c.history.ID = time.Now().UTC(), answer.ID
-		c.record(answer)
-		if c.unread = c.turn != nil && c.turn.listed(); !c.unread {
+		c.private.Created = time.Now().UTC()
+		c.private.ID = response.ID
+		c.markExisting(response)
+		if c.readBackLater = c.lock != nil && c.lock.webhooks.isList(); !c.readBackLater {
 			c.readBack(ctx)
 		}
 	case client.OutcomeOf(err) == client.Unknown:
-		c.recover(ctx, err)
+		c.recoverLostResponse(ctx, err)
 	default:
-		addRefusal(&c.resp.Diagnostics, "Cannot subscribe the webhook", err, c.plan.sent(c.writeOnly))
+		addRejection(&c.resp.Diagnostics, "Cannot create the webhook subscription", err, c.plan.requestFields(c.writeOnly))
 	}
 }
 
-// record settles that there will be a state: from here on nothing may be an error, because that would taint the resource,
-// and a tainted one is replaced, by a second subscription.
-func (c *creation) record(answer *client.SubscriptionResponse) {
+// markExisting records that the subscription exists, and completes the state as far as it is known.
+func (c *createOperation) markExisting(response *client.SubscriptionResponse) {
 	c.exists = true
-	c.history.WriteOnly = imprintOf(c.writeOnly)
-	c.plan.settle(answer, c.history.WriteOnly)
-	if receiver, known := c.plan.receiver(); known && c.turn != nil {
-		c.turn.created[receiver] = true
+	c.private.WriteOnly = newWriteOnlyDigest(c.writeOnly)
+	c.plan.setComputed(response, c.private.WriteOnly)
+	if url, known := c.plan.effectiveURL(); known && c.lock != nil {
+		c.lock.created[url] = true
 	}
 }
 
-func (c *creation) observe(seen sighting) {
-	if len(seen.matches) == 0 {
-		return // this run made it, and the service does not show it yet
+func (c *createOperation) setMatches(result lookupResult) {
+	if len(result.matches) == 0 {
+		return // this run created it, and the service does not return it yet
 	}
-	c.history.Seen = true
-	c.plan.observe(seen.matches, c.history, &c.resp.Diagnostics)
+	c.private.Seen = true
+	c.plan.setMatches(result.matches, c.private, &c.resp.Diagnostics)
 }
 
-func (c *creation) write(ctx context.Context) {
-	c.history.write(ctx, c.resp.Private, &c.resp.Diagnostics)
+func (c *createOperation) writeState(ctx context.Context) {
+	c.private.write(ctx, c.resp.Private, &c.resp.Diagnostics)
 	c.resp.Diagnostics.Append(c.resp.State.Set(ctx, &c.plan)...)
 	c.resp.Diagnostics.Append(c.resp.Identity.Set(ctx, c.plan.identity())...)
 }
 
-// readBack completes the state of a subscription that is known to exist. What goes wrong with it is no failure.
-func (c *creation) readBack(ctx context.Context) {
-	if c.turn == nil {
+// readBack completes the state of a subscription that exists. A failure is only a warning.
+func (c *createOperation) readBack(ctx context.Context) {
+	if c.lock == nil {
 		return
 	}
-	seen, err := c.plan.lookUp(ctx, c.service, c.turn.askSince(c.history.Created))
+	result, err := c.plan.lookup(ctx, c.service, c.lock.webhooks.getSince(c.private.Created))
 	switch {
 	case err != nil:
-		c.warnUnread(describe(err))
-	case seen.verdict == found:
-		c.observe(seen)
+		c.warnNotReadBack(errorDetail(err))
+	case result.status == lookupFound:
+		c.setMatches(result)
 	}
 }
 
-// readBackTogether waits for another turn. All that were subscribed meanwhile are in one list.
-func (c *creation) readBackTogether(ctx context.Context, connection *connection) {
-	turn, ok := connection.turns.take(ctx, c.plan.ApplicationID.ValueInt64())
+// readBackWithOthers waits for the lock again. By then, one list has all the subscriptions that were created meanwhile.
+func (c *createOperation) readBackWithOthers(ctx context.Context, connection *connection) {
+	lock, ok := connection.locks.acquire(ctx, c.plan.ApplicationID.ValueInt64())
 	if !ok {
-		c.warnUnread("The time for it was over, or the apply was interrupted, while it waited for other subscriptions of the application.")
+		c.warnNotReadBack("The read waited for other subscriptions of the application until it timed out or the apply " +
+			"was interrupted.")
 		return
 	}
-	defer turn.release()
+	defer lock.release()
 	c.readBack(ctx)
 }
 
-func (c *creation) warnUnread(why string) {
-	c.resp.Diagnostics.AddWarning("The webhook subscription could not be read back", "It exists. "+why)
+func (c *createOperation) warnNotReadBack(cause string) {
+	c.resp.Diagnostics.AddWarning("The webhook subscription could not be read back",
+		"The subscription exists, and the next plan reads it again. "+cause)
 }

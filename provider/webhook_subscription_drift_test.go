@@ -8,30 +8,29 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-func TestSubscriptionGoneAtTheService(t *testing.T) {
+func TestSubscriptionRemovedAtTheService(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		application := s.application(t)
+		application := s.createApplication(t)
 		w := c.workspace(t, s.environment()...)
 		w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 		w.must(t, "apply", "-auto-approve")
-		// An imported one has no age here, so that no answer is too early to be believed.
+		// Without a time of creation, the consistency window does not apply to an imported subscription.
 		w.must(t, "state", "rm", ops)
 		w.must(t, "import", "-input=false", ops, fmt.Sprintf("%d/https://hooks.example.com/idv", application))
 		if err := s.client.DeleteApplication(t.Context(), application); err != nil {
 			t.Fatal(err)
 		}
 		r := w.run(t, "plan", "-detailed-exitcode")
-		if r.exit != 2 || !has(r.warnings, "is gone", "https://hooks.example.com/idv") {
-			t.Errorf("want a plan to create it and a warning why, got exit %d, %+v", r.exit, r.warnings)
+		if r.exit != 2 || !has(r.warnings, "no longer exists", "https://hooks.example.com/idv") {
+			t.Errorf("want a plan to create it and a warning, got exit %d, %+v", r.exit, r.warnings)
 		}
 	})
 }
 
-// What does not say clearly that the subscription is gone must not take it from the state: the next apply would make a
-// second one.
-func TestSubscriptionStaysOnUnclearAnswers(t *testing.T) {
+// An unclear response must not remove the subscription from the state: the next apply would create a second one.
+func TestSubscriptionStaysOnUnclearResponses(t *testing.T) {
 	t.Parallel()
 	cases := map[string]func(*testing.T, *service){
 		"not yet visible": func(t *testing.T, s *service) {
@@ -40,13 +39,13 @@ func TestSubscriptionStaysOnUnclearAnswers(t *testing.T) {
 		"HTML": func(t *testing.T, s *service) {
 			s.fault(t, control.Fault{Operation: control.RetrieveWebhook, Kind: control.Garbage, Times: 2})
 		},
-		"the service shows only another, newer one": func(t *testing.T, s *service) { s.speak(t, "retrieveWebhook", "object") },
+		"only another, newer one": func(t *testing.T, s *service) { s.setDialect(t, "retrieveWebhook", "object") },
 	}
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		for situation, spoil := range cases {
-			t.Run(situation, func(t *testing.T) {
-				application := s.application(t)
+		for name, breakService := range cases {
+			t.Run(name, func(t *testing.T) {
+				application := s.createApplication(t)
 				w := c.workspace(t, s.environment()...)
 				w.configure(t, fmt.Sprintf(`
 					resource "idv_webhook_subscription" "ops" {
@@ -58,30 +57,30 @@ func TestSubscriptionStaysOnUnclearAnswers(t *testing.T) {
 					  application_id = %[1]d
 					  depends_on     = [idv_webhook_subscription.ops]
 					}`, application))
-				s.speak(t, "retrieveWebhook", "list")
+				s.setDialect(t, "retrieveWebhook", "list")
 				w.must(t, "apply", "-auto-approve")
-				spoil(t, s)
+				breakService(t, s)
 				w.mustPlanNothing(t)
 			})
 		}
 	})
 }
 
-// A service that has never shown the subscription may never show any.
-func TestSubscriptionThatTheServiceNeverShows(t *testing.T) {
+// A service that has never returned the subscription may never return any.
+func TestSubscriptionNeverReturned(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	s.speak(t, "retrieveWebhook", "404")
+	s.setDialect(t, "retrieveWebhook", "404")
 	onEachCLI(t, func(t *testing.T, c cli) {
-		application := s.application(t)
+		application := s.createApplication(t)
 		w := c.workspace(t, s.environment()...)
 		w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 		w.must(t, "apply", "-auto-approve")
-		if r := w.mustPlanNothing(t); !has(r.warnings, "cannot be read back", "never shown") {
-			t.Errorf("want a warning why, got %+v", r.warnings)
+		if r := w.mustPlanNothing(t); !has(r.warnings, "cannot be read back", "never returned") {
+			t.Errorf("want a warning with the reason, got %+v", r.warnings)
 		}
 		if !strings.Contains(w.state(t), `"drift_detection": "unavailable"`) {
-			t.Errorf("want drift_detection to say so: %s", w.state(t))
+			t.Errorf("want drift_detection unavailable: %s", w.state(t))
 		}
 	})
 }
@@ -90,11 +89,13 @@ func TestSubscriptionReadOfAnUnreachableServiceIsAnError(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		application := s.application(t)
+		application := s.createApplication(t)
 		w := c.workspace(t, s.environment()...)
 		w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 		w.must(t, "apply", "-auto-approve")
-		s.fault(t, control.Fault{Operation: control.RetrieveWebhook, Kind: control.Answer, Status: 500, Times: control.Always})
+		s.fault(t, control.Fault{
+			Operation: control.RetrieveWebhook, Kind: control.Answer, Status: 500, Times: control.Always,
+		})
 		if r := w.run(t, "plan"); len(r.errors) != 1 || !has(r.errors, "500") {
 			t.Errorf("want one error, got %+v", r.errors)
 		}

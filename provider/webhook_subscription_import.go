@@ -10,28 +10,32 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// ImportState takes APPLICATION_ID/URL or the identity. Read does the rest: it looks for the subscription, and fails the
-// import if the service clearly does not have it. Where that cannot be told, an import is the way to have in the state what
-// somebody knows to exist.
-func (r *subscriptionResource) ImportState(ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse) {
-	var wanted subscriptionIdentity
+// ImportState accepts APPLICATION_ID/URL or the identity. Read then looks for the subscription, and fails the import if
+// the service clearly does not have it. Where the response proves nothing, the import succeeds: it is the way to take a
+// subscription into the state that the user knows to exist.
+func (r *subscriptionResource) ImportState(
+	ctx context.Context, req resource.ImportStateRequest, resp *resource.ImportStateResponse,
+) {
+	var identity subscriptionIdentity
 	if req.ID == "" {
-		resp.Diagnostics.Append(req.Identity.Get(ctx, &wanted)...)
+		resp.Diagnostics.Append(req.Identity.Get(ctx, &identity)...)
 	} else {
-		wanted = parseImportID(req.ID)
+		identity = parseImportID(req.ID)
 	}
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if wanted.ApplicationID.ValueInt64() < 1 || !isReceiverURL(wanted.URL.ValueString()) {
-		resp.Diagnostics.AddError("Invalid import id", "A webhook subscription is imported by APPLICATION_ID/URL, such as "+
-			"4711/https://hooks.example.com/idv, or by an identity with application_id and url. A subscription without an application cannot "+
-			`be imported, because the service does not show it; take it over with on_existing = "adopt".`)
+	if identity.ApplicationID.ValueInt64() < 1 || !isReceiverURL(identity.URL.ValueString()) {
+		resp.Diagnostics.AddError("Invalid import ID",
+			"Import a webhook subscription by APPLICATION_ID/URL, such as 4711/https://hooks.example.com/idv, or by an "+
+				"identity with `application_id` and `url`.\n\nThe service does not return a subscription without an "+
+				"application. Set `on_existing = \"adopt\"` to take such a subscription into the state.")
 		return
 	}
-	history{Imported: time.Now().UTC()}.write(ctx, resp.Private, &resp.Diagnostics)
-	resp.Diagnostics.Append(resp.Identity.Set(ctx, wanted)...)
-	resp.Diagnostics.Append(resp.State.Set(ctx, existingModel(wanted.URL, wanted.ApplicationID, types.SetNull(types.StringType)))...)
+	privateData{Imported: time.Now().UTC()}.write(ctx, resp.Private, &resp.Diagnostics)
+	resp.Diagnostics.Append(resp.Identity.Set(ctx, identity)...)
+	imported := importedModel(identity.URL, identity.ApplicationID, types.SetNull(types.StringType))
+	resp.Diagnostics.Append(resp.State.Set(ctx, imported)...)
 }
 
 func parseImportID(id string) subscriptionIdentity {

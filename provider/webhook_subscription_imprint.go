@@ -14,144 +14,148 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// imprint is what is remembered of payload_json_wo, which itself is stored nowhere: enough to notice another one, and to
-// recognize what the service repeats of it.
-type imprint struct {
+// writeOnlyDigest is what the provider keeps of payload_json_wo, which itself is not stored: enough to detect a change,
+// and to redact what the service repeats of it. The JSON names are in the states of users, so they are fixed.
+type writeOnlyDigest struct {
 	Salt []byte `json:"salt"`
-	// Whole is the digest of all of it.
+	// Whole is the digest of the whole payload.
 	Whole []byte `json:"whole"`
-	// Fields are the names of its fields, and Leaves the digests of its texts and numbers.
+	// Fields are the folded names of its fields.
 	Fields []string `json:"fields,omitempty"`
-	Leaves [][]byte `json:"leaves,omitempty"`
+	// Scalars are the digests of its strings and numbers.
+	Scalars [][]byte `json:"leaves,omitempty"`
 }
 
-// imprintOf gives nil for a payload that is null, unknown or no JSON.
-func imprintOf(payload types.String) *imprint {
+// newWriteOnlyDigest returns nil for a payload that is null, unknown or not JSON.
+func newWriteOnlyDigest(payload types.String) *writeOnlyDigest {
 	value, err := decodeJSON(json.RawMessage(payload.ValueString()))
 	if err != nil {
 		return nil
 	}
-	made := &imprint{Salt: []byte(rand.Text())}
-	made.Whole = made.digest(encodeJSON(value).ValueString())
+	digest := &writeOnlyDigest{Salt: []byte(rand.Text())}
+	digest.Whole = digest.sum(encodeJSON(value).ValueString())
 	if fields, ok := value.(map[string]any); ok {
 		for name := range fields {
-			made.Fields = append(made.Fields, client.FoldName(name))
+			digest.Fields = append(digest.Fields, client.FoldName(name))
 		}
 	}
-	slices.Sort(made.Fields)
-	for _, leaf := range leavesOf(value) {
-		made.Leaves = append(made.Leaves, made.digest(leaf))
+	slices.Sort(digest.Fields)
+	for _, scalar := range scalarsOf(value) {
+		digest.Scalars = append(digest.Scalars, digest.sum(scalar))
 	}
-	return made
+	return digest
 }
 
-// stretch makes guessing a short secret from the digest in a state slow, and costs a plan a few milliseconds.
-const stretch = 20_000
+// pbkdf2Iterations makes it slow to guess a short secret from the digest in a state. It costs a plan a few
+// milliseconds.
+const pbkdf2Iterations = 20_000
 
-func (i *imprint) digest(text string) []byte {
-	key, err := pbkdf2.Key(sha256.New, text, i.Salt, stretch, sha256.Size)
+func (d *writeOnlyDigest) sum(text string) []byte {
+	key, err := pbkdf2.Key(sha256.New, text, d.Salt, pbkdf2Iterations, sha256.Size)
 	if err != nil {
 		return nil // only with parameters that no standard allows
 	}
 	return key
 }
 
-// differs tells whether a payload is another one than that of the imprint. What is not known yet does not differ.
-func (i *imprint) differs(payload types.String) bool {
-	if i == nil || payload.IsNull() || payload.IsUnknown() {
+// differsFrom reports whether the payload is not the one of the digest. A payload that is not known yet does not
+// differ.
+func (d *writeOnlyDigest) differsFrom(payload types.String) bool {
+	if d == nil || payload.IsNull() || payload.IsUnknown() {
 		return false
 	}
-	return !hmac.Equal(i.digest(withoutForm(payload).ValueString()), i.Whole)
+	return !hmac.Equal(d.sum(canonicalPayload(payload).ValueString()), d.Whole)
 }
 
 const (
-	hidden = "[write-only]"
-	// unchecked stands for what comes after so many different values that comparing them all would take too long.
-	unchecked   = "[not compared with payload_json_wo]"
-	mostChecked = 200
+	redactedWriteOnly = "[write-only]"
+	// redactedUnchecked replaces the values beyond maxComparisons: each comparison is slow.
+	redactedUnchecked = "[not compared with payload_json_wo]"
+	maxComparisons    = 200
 )
 
-// shown is an answer of the service as it may be kept: without what is unfit for that by its name, and without what it
-// repeats of payload_json_wo, be it under the same name or the same value.
-func (i *imprint) shown(raw json.RawMessage, unfit func(name string) bool) types.String {
+// redact returns a response of the service as the state may hold it: without the fields that are unwanted by their
+// name, and without what it repeats of payload_json_wo, by field name or by value.
+func (d *writeOnlyDigest) redact(raw json.RawMessage, unwanted func(name string) bool) types.String {
 	value, err := decodeJSON(raw)
 	if err != nil {
 		return types.StringNull()
 	}
-	remove(value, unfit)
-	if i != nil {
-		value = hiding{i, map[string]bool{}}.hide(value)
+	removeFields(value, unwanted)
+	if d != nil {
+		value = writeOnlyRedactor{d, map[string]bool{}}.redact(value)
 	}
 	return encodeJSON(value)
 }
 
-// hiding is one run over an answer. secret tells of the leaves met so far whether they are of payload_json_wo: each digest
-// is as slow as it has to be against guessing.
-type hiding struct {
-	*imprint
-	secret map[string]bool
+// writeOnlyRedactor redacts one response. compared holds for each scalar so far whether it is in payload_json_wo.
+type writeOnlyRedactor struct {
+	*writeOnlyDigest
+	compared map[string]bool
 }
 
-func (h hiding) hide(value any) any {
+func (r writeOnlyRedactor) redact(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
 		for _, name := range slices.Sorted(maps.Keys(value)) {
-			if slices.Contains(h.Fields, client.FoldName(name)) {
-				value[name] = hidden
+			if slices.Contains(r.Fields, client.FoldName(name)) {
+				value[name] = redactedWriteOnly
 				continue
 			}
-			value[name] = h.hide(value[name])
+			value[name] = r.redact(value[name])
 		}
 	case []any:
 		for n, item := range value {
-			value[n] = h.hide(item)
+			value[n] = r.redact(item)
 		}
 	default:
-		if leaf := leavesOf(value); len(leaf) > 0 && len(h.Leaves) > 0 {
-			return h.hideLeaf(leaf[0], value)
+		if scalars := scalarsOf(value); len(scalars) > 0 && len(r.Scalars) > 0 {
+			return r.redactScalar(scalars[0], value)
 		}
 	}
 	return value
 }
 
-func (h hiding) hideLeaf(leaf string, value any) any {
-	secret, met := h.secret[leaf]
-	if !met {
-		if len(h.secret) == mostChecked {
-			return unchecked
+func (r writeOnlyRedactor) redactScalar(scalar string, value any) any {
+	secret, ok := r.compared[scalar]
+	if !ok {
+		if len(r.compared) == maxComparisons {
+			return redactedUnchecked
 		}
-		digest := h.digest(leaf)
-		secret = slices.ContainsFunc(h.Leaves, func(other []byte) bool { return hmac.Equal(other, digest) })
-		h.secret[leaf] = secret
+		sum := r.sum(scalar)
+		secret = slices.ContainsFunc(r.Scalars, func(other []byte) bool { return hmac.Equal(other, sum) })
+		r.compared[scalar] = secret
 	}
 	if secret {
-		return hidden
+		return redactedWriteOnly
 	}
 	return value
 }
 
-// leavesOf gives the texts and numbers of a value. What is shorter could be found in anything.
-func leavesOf(value any) []string {
-	const shortest = 4
-	var leaves []string
+// minScalarLength excludes what is so short that any response may contain it by chance.
+const minScalarLength = 4
+
+// scalarsOf returns the strings and numbers in a value.
+func scalarsOf(value any) []string {
+	var scalars []string
 	switch value := value.(type) {
 	case map[string]any:
-		for _, member := range value {
-			leaves = append(leaves, leavesOf(member)...)
+		for _, field := range value {
+			scalars = append(scalars, scalarsOf(field)...)
 		}
 	case []any:
 		for _, item := range value {
-			leaves = append(leaves, leavesOf(item)...)
+			scalars = append(scalars, scalarsOf(item)...)
 		}
 	case string:
-		if len(value) >= shortest {
-			leaves = append(leaves, value)
+		if len(value) >= minScalarLength {
+			scalars = append(scalars, value)
 		}
 	case json.Number:
-		if len(value) >= shortest {
-			leaves = append(leaves, value.String())
+		if len(value) >= minScalarLength {
+			scalars = append(scalars, value.String())
 		}
 	}
-	slices.Sort(leaves)
-	return slices.Compact(leaves)
+	slices.Sort(scalars)
+	return slices.Compact(scalars)
 }

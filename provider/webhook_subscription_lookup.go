@@ -6,55 +6,56 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// sighting is what a look at the service tells about a subscription.
-type sighting struct {
-	verdict verdict
-	matches []client.Webhook // with verdict found
-	why     string           // with verdict unclear: completes "... cannot be read back, because"
+// lookupResult says whether the service has a subscription.
+type lookupResult struct {
+	status  lookupStatus
+	matches []client.Webhook // with lookupFound
+	reason  string           // with lookupUnknown: completes "... cannot be read back, because"
 }
 
-type verdict int
+type lookupStatus int
 
 const (
-	unclear verdict = iota // nothing was learned: neither that it exists nor that it does not
-	found
-	absent
+	lookupUnknown lookupStatus = iota // the response proves neither that it exists nor that it does not
+	lookupFound
+	lookupAbsent
 )
 
-// asking is how a look is made: turn.ask or turn.askAgain.
-type asking func(ctx context.Context, service *client.Client, application int64, urlName string) showing
-
-// lookUp asks the service for the subscription. Errors are those of the call; an answer that tells nothing is no error,
-// and never a proof of absence.
-func (m subscriptionModel) lookUp(ctx context.Context, service *client.Client, ask asking) (sighting, error) {
+// lookup asks the service for the subscription. It returns the errors of the request. A response that proves nothing is
+// not an error, and never a proof of absence.
+func (m subscriptionModel) lookup(
+	ctx context.Context, service *client.Client, source webhookSource,
+) (lookupResult, error) {
 	if m.ApplicationID.IsNull() {
-		return sighting{why: "there is no application_id"}, nil
+		return lookupResult{reason: reasonNoApplication}, nil
 	}
-	receiver, known := m.receiver()
+	url, known := m.effectiveURL()
 	if !known {
-		return sighting{why: "payload_json replaces the URL or the application"}, nil
+		return lookupResult{reason: "`payload_json` replaces the URL or the application"}, nil
 	}
-	answer := ask(ctx, service, m.ApplicationID.ValueInt64(), m.fieldName("url"))
-	switch err := answer.err; {
+	response := source(ctx, service, m.ApplicationID.ValueInt64(), m.fieldName("url"))
+	switch err := response.err; {
 	case client.IsNotFound(err):
-		return sighting{verdict: absent}, nil
+		return lookupResult{status: lookupAbsent}, nil
 	case client.KindOf(err) == client.KindUnreadable:
-		return sighting{why: "the answer of the service is not understood"}, nil
+		return lookupResult{reason: "the provider does not understand the response of the service"}, nil
 	case err != nil:
-		return sighting{}, err
+		return lookupResult{}, err
 	}
-	return judge(answer.webhooks, receiver), nil
+	return lookupIn(response.webhooks, url), nil
 }
 
-func judge(webhooks *client.Webhooks, receiver string) sighting {
-	switch matches := webhooks.WithURL(receiver); {
+const reasonNoApplication = "`application_id` is not set"
+
+func lookupIn(webhooks *client.Webhooks, url string) lookupResult {
+	switch matches := webhooks.WithURL(url); {
 	case len(matches) > 0:
-		return sighting{verdict: found, matches: matches}
+		return lookupResult{status: lookupFound, matches: matches}
 	case webhooks.Complete:
-		return sighting{verdict: absent}
+		return lookupResult{status: lookupAbsent}
 	case len(webhooks.Items) > 0:
-		return sighting{why: "the service shows other webhooks of the application, and not necessarily all"}
+		return lookupResult{reason: "the service returns other webhooks of the application, and possibly not all"}
 	default:
-		return sighting{why: "the service's answer holds no webhook with a URL"}
+		return lookupResult{reason: "the response of the service contains no webhook with a URL"}
 	}
 }

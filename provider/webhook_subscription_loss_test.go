@@ -8,29 +8,29 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// What can happen to the answer of a subscription that the service has made.
-var losses = map[string]control.Fault{
+// lostResponses are the ways to lose the response for a subscription that the service has created.
+var lostResponses = map[string]control.Fault{
 	"connection closed":       {Operation: control.SubscribeWebhook, Kind: control.Close, AfterWork: true},
 	"connection reset":        {Operation: control.SubscribeWebhook, Kind: control.ResetConnection, AfterWork: true},
 	"500 after the work":      {Operation: control.SubscribeWebhook, Kind: control.Answer, Status: 500, AfterWork: true},
 	"an HTML page of a proxy": {Operation: control.SubscribeWebhook, Kind: control.Garbage, Status: 502, AfterWork: true},
 }
 
-func TestSubscriptionWithLostAnswerIsReadBack(t *testing.T) {
+func TestSubscriptionWithLostResponseIsReadBack(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		for situation, loss := range losses {
-			t.Run(situation, func(t *testing.T) {
-				application := s.application(t)
+		for name, fault := range lostResponses {
+			t.Run(name, func(t *testing.T) {
+				application := s.createApplication(t)
 				w := c.workspace(t, s.environment()...)
 				w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
-				s.fault(t, loss)
+				s.fault(t, fault)
 				if r := w.must(t, "apply", "-auto-approve"); !has(r.warnings, "was lost") {
-					t.Errorf("want a warning that the answer was lost, got %+v", r.warnings)
+					t.Errorf("want a warning that the response was lost, got %+v", r.warnings)
 				}
 				w.mustPlanNothing(t)
-				if n := s.subscribed(t, application); n != 1 {
+				if n := s.countSubscriptions(t, application); n != 1 {
 					t.Errorf("want one subscription, got %d", n)
 				}
 			})
@@ -38,15 +38,15 @@ func TestSubscriptionWithLostAnswerIsReadBack(t *testing.T) {
 	})
 }
 
-// A status of success is the answer, whatever becomes of its body.
-func TestSubscriptionWithTruncatedAnswer(t *testing.T) {
+// A successful status is the response, even if the body is lost.
+func TestSubscriptionWithTruncatedResponse(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		for _, application := range []int64{0, s.application(t)} {
+		for _, application := range []int64{0, s.createApplication(t)} {
 			w := c.workspace(t, s.environment()...)
 			w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
-			s.forget(t)
+			s.resetStats(t)
 			s.fault(t, control.Fault{Operation: control.SubscribeWebhook, Kind: control.Truncate, AfterWork: true})
 			w.must(t, "apply", "-auto-approve")
 			if strings.Contains(w.state(t), "tainted") {
@@ -60,35 +60,35 @@ func TestSubscriptionWithTruncatedAnswer(t *testing.T) {
 	})
 }
 
-// Where a lost answer cannot be made up for at once, the next apply with adopt has to end with one subscription.
-func TestSubscriptionWithLostAnswerIsAdoptedLater(t *testing.T) {
+// If the provider cannot read the subscription back at once, the next apply with adopt ends with one subscription.
+func TestSubscriptionWithLostResponseIsAdoptedLater(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		application bool
 		faults      []control.Fault
-		sent        int64 // POSTs, in both applies together
+		sent        int64 // POSTs of both applies
 	}{
 		"reading back fails": {application: true, sent: 1, faults: []control.Fault{
-			losses["connection closed"],
+			lostResponses["connection closed"],
 			{Operation: control.RetrieveWebhook, Kind: control.Garbage, Times: control.Always},
 		}},
-		"it was never made": {application: true, sent: 2, faults: []control.Fault{
+		"it was never created": {application: true, sent: 2, faults: []control.Fault{
 			{Operation: control.SubscribeWebhook, Kind: control.Close},
 			{Operation: control.RetrieveWebhook, Kind: control.Garbage, Times: control.Always},
 		}},
-		"without an application": {sent: 1, faults: []control.Fault{losses["connection closed"]}},
+		"without an application": {sent: 1, faults: []control.Fault{lostResponses["connection closed"]}},
 	}
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		for situation, test := range cases {
-			t.Run(situation, func(t *testing.T) {
+		for name, test := range cases {
+			t.Run(name, func(t *testing.T) {
 				var application int64
 				if test.application {
-					application = s.application(t)
+					application = s.createApplication(t)
 				}
 				w := c.workspace(t, s.environment()...)
 				w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
-				s.forget(t)
+				s.resetStats(t)
 				for _, fault := range test.faults {
 					s.fault(t, fault)
 				}
@@ -109,7 +109,7 @@ func TestSubscriptionWithLostAnswerIsAdoptedLater(t *testing.T) {
 					t.Errorf("want %d requests to subscribe, got %d", test.sent, n)
 				}
 				if test.application {
-					if n := s.subscribed(t, application); n != 1 {
+					if n := s.countSubscriptions(t, application); n != 1 {
 						t.Errorf("want one subscription, got %d", n)
 					}
 				}
@@ -118,40 +118,43 @@ func TestSubscriptionWithLostAnswerIsAdoptedLater(t *testing.T) {
 	})
 }
 
-// Several subscriptions of one application lose their answers in the same apply, and the service shows only the newest.
-func TestSubscriptionsOfOneApplicationWithLostAnswers(t *testing.T) {
+// Several subscriptions of one application lose their responses in the same apply, and the service returns only the
+// newest.
+func TestSubscriptionsOfOneApplicationWithLostResponses(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		application := s.application(t)
+		application := s.createApplication(t)
 		w := c.workspace(t, s.environment()...)
 		w.configure(t, fmt.Sprintf(`resource "idv_webhook_subscription" "many" {
 		  count = 3
 		  url = "https://hooks.example.com/${count.index}"
 		  application_id = %d
 		}`, application))
-		loss := losses["connection closed"]
-		loss.Times = 3
-		s.fault(t, loss)
+		fault := lostResponses["connection closed"]
+		fault.Times = 3
+		s.fault(t, fault)
 		w.must(t, "apply", "-auto-approve")
 		w.mustPlanNothing(t)
-		if n := s.subscribed(t, application); n != 3 {
+		if n := s.countSubscriptions(t, application); n != 3 {
 			t.Errorf("want three subscriptions, got %d", n)
 		}
 	})
 }
 
-func TestSubscriptionReadBackTroubleIsAWarning(t *testing.T) {
+func TestSubscriptionReadBackErrorIsAWarning(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		application := s.application(t)
+		application := s.createApplication(t)
 		w := c.workspace(t, s.environment()...)
 		w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
-		s.speak(t, "subscribeAnswer", "204")
-		// The first look is fine, and all that come after the subscription fail.
+		s.setDialect(t, "subscribeAnswer", "204")
+		// The lookup succeeds, and all reads after the creation fail.
 		s.fault(t, control.Fault{Operation: control.RetrieveWebhook, Kind: control.Answer, Status: 404})
-		s.fault(t, control.Fault{Operation: control.RetrieveWebhook, Kind: control.Answer, Status: 500, Times: control.Always})
+		s.fault(t, control.Fault{
+			Operation: control.RetrieveWebhook, Kind: control.Answer, Status: 500, Times: control.Always,
+		})
 		if r := w.must(t, "apply", "-auto-approve"); !has(r.warnings, "could not be read back") {
 			t.Errorf("want a warning, got %+v", r.warnings)
 		}
@@ -162,7 +165,7 @@ func TestSubscriptionReadBackTroubleIsAWarning(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.mustPlanNothing(t)
-		if n := s.subscribed(t, application); n != 1 {
+		if n := s.countSubscriptions(t, application); n != 1 {
 			t.Errorf("want one subscription, got %d", n)
 		}
 	})

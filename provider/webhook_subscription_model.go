@@ -15,7 +15,7 @@ type subscriptionModel struct {
 	Events        types.Set    `tfsdk:"events"`
 	ApplicationID types.Int64  `tfsdk:"application_id"`
 	PayloadJSON   types.String `tfsdk:"payload_json"`
-	// WriteOnly has a value in configurations only: neither plans nor states hold it.
+	// WriteOnly has a value in the configuration only.
 	WriteOnly        types.String   `tfsdk:"payload_json_wo"`
 	WriteOnlyVersion types.Int64    `tfsdk:"payload_json_wo_version"`
 	FieldNames       types.Map      `tfsdk:"field_names"`
@@ -27,22 +27,28 @@ type subscriptionModel struct {
 	Timeouts         timeouts.Value `tfsdk:"timeouts"`
 }
 
-// existingModel is the state of a subscription of which an import or a move knows only these.
-func existingModel(url types.String, applicationID types.Int64, events types.Set) subscriptionModel {
+// importedModel is the state of a subscription after an import or a move, which know only these attributes.
+func importedModel(url types.String, applicationID types.Int64, events types.Set) subscriptionModel {
 	return subscriptionModel{
-		URL: url, ApplicationID: applicationID, Events: events, FieldNames: types.MapNull(types.StringType),
-		DeletionPolicy: types.StringValue(deletionPrevent), OnExisting: types.StringValue(existingFail),
-		Timeouts: noTimeouts,
+		URL:            url,
+		ApplicationID:  applicationID,
+		Events:         events,
+		FieldNames:     types.MapNull(types.StringType),
+		DeletionPolicy: types.StringValue(deletionPrevent),
+		OnExisting:     types.StringValue(existingFail),
+		Timeouts:       nullTimeouts,
 	}
 }
 
-var noTimeouts = timeouts.Value{Object: types.ObjectNull(map[string]attr.Type{"create": types.StringType, "read": types.StringType})}
+var nullTimeouts = timeouts.Value{
+	Object: types.ObjectNull(map[string]attr.Type{"create": types.StringType, "read": types.StringType}),
+}
 
 func (m subscriptionModel) identity() subscriptionIdentity {
 	return subscriptionIdentity{ApplicationID: m.ApplicationID, URL: m.URL}
 }
 
-// importID is the value of id.
+// importID is the value of the attribute id.
 func (m subscriptionModel) importID() string {
 	if m.ApplicationID.IsNull() {
 		return m.URL.ValueString()
@@ -50,12 +56,14 @@ func (m subscriptionModel) importID() string {
 	return fmt.Sprintf("%d/%s", m.ApplicationID.ValueInt64(), m.URL.ValueString())
 }
 
-// shownURL is the URL as messages name it: without what often holds a token.
-func (m subscriptionModel) shownURL() string {
+// displayURL is the URL for diagnostics, without the parts that often contain a token.
+func (m subscriptionModel) displayURL() string {
 	u, err := url.Parse(m.URL.ValueString())
 	if err != nil {
 		return "its URL"
 	}
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	u.User = nil
+	u.RawQuery = ""
+	u.Fragment = ""
 	return u.String()
 }

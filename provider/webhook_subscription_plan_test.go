@@ -9,11 +9,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-func TestPlanChange(t *testing.T) {
+func TestPlanUpdate(t *testing.T) {
 	now := time.Now()
-	created := history{Created: now.Add(-time.Hour), Seen: true}
-	fresh, old := history{Imported: now, Seen: true}, history{Imported: now.Add(-time.Hour), Seen: true}
-	recorded := history{Imported: now.Add(-time.Hour), Seen: true, Recorded: true}
+	created := privateData{Created: now.Add(-time.Hour), Seen: true}
+	justImported := privateData{Imported: now, Seen: true}
+	imported := privateData{Imported: now.Add(-time.Hour), Seen: true}
+	recorded := privateData{Imported: now.Add(-time.Hour), Seen: true, Recorded: true}
 
 	type edit = func(*subscriptionModel)
 	events := func(m *subscriptionModel) { m.Events = eventSet("a") }
@@ -21,35 +22,48 @@ func TestPlanChange(t *testing.T) {
 	abandon := func(m *subscriptionModel) { m.DeletionPolicy = types.StringValue(deletionAbandon) }
 	unknownURL := func(m *subscriptionModel) { m.URL = types.StringUnknown() }
 
+	otherEvents := func(m *subscriptionModel) { m.Events = eventSet("b") }
+
 	cases := map[string]struct {
-		history       history
+		private       privateData
 		state, config edit
 		replace       []string // attributes that need a replacement
-		unchanged     bool     // the plan is the state
+		unchanged     bool     // the plan equals the state
 	}{
-		"nothing changes":               {history: created, unchanged: true},
-		"a policy only":                 {history: created, config: abandon},
-		"another form of the JSON":      {history: created, state: payload(`{"a":1,"b":2}`), config: payload(`{ "b": 2, "a": 1 }`)},
-		"another JSON":                  {history: created, state: payload(`{"a":1}`), config: payload(`{"a":2}`), replace: []string{"payload_json"}},
-		"a large number is not rounded": {history: created, state: payload(`{"a":9007199254740993}`), config: payload(`{"a":9007199254740992}`), replace: []string{"payload_json"}},
-		"events taken away":             {history: created, state: events, replace: []string{"events"}},
-		"events added":                  {history: created, config: events, replace: []string{"events"}},
-		"a URL that is not known yet may be another one":            {history: created, config: unknownURL, replace: []string{"url"}},
-		"just imported: an import cannot know the policy":           {history: fresh, config: abandon, unchanged: true},
-		"imported long ago: the policy comes to the state":          {history: old, config: abandon},
-		"imported: the service showed events that nobody asked for": {history: old, state: events, unchanged: true},
-		"imported: the payload is not shown, so it is taken over":   {history: old, config: payload(`{"a":1}`)},
-		"imported, but the service showed other events": {
-			history: old, state: func(m *subscriptionModel) { m.Events = eventSet("b") }, config: events, replace: []string{"events"},
+		"no change":     {private: created, unchanged: true},
+		"only a policy": {private: created, config: abandon},
+		"another format of the JSON": {
+			private: created, state: payload(`{"a":1,"b":2}`), config: payload(`{ "b": 2, "a": 1 }`),
 		},
-		"imported and since then recorded: a payload is a change": {history: recorded, config: payload(`{"a":1}`), replace: []string{"payload_json"}},
+		"another JSON": {
+			private: created, state: payload(`{"a":1}`), config: payload(`{"a":2}`), replace: []string{"payload_json"},
+		},
+		"a large number is not rounded": {
+			private: created, state: payload(`{"a":9007199254740993}`), config: payload(`{"a":9007199254740992}`),
+			replace: []string{"payload_json"},
+		},
+		"events removed": {private: created, state: events, replace: []string{"events"}},
+		"events added":   {private: created, config: events, replace: []string{"events"}},
+		"an unknown URL may be another one": {
+			private: created, config: unknownURL, replace: []string{"url"},
+		},
+		"just imported: an import cannot read the policy":   {private: justImported, config: abandon, unchanged: true},
+		"imported long ago: the plan has the policy":        {private: imported, config: abandon},
+		"imported: events that the service returned":        {private: imported, state: events, unchanged: true},
+		"imported: the service does not return the payload": {private: imported, config: payload(`{"a":1}`)},
+		"imported, but the service returned other events": {
+			private: imported, state: otherEvents, config: events, replace: []string{"events"},
+		},
+		"imported and applied: a payload is a change": {
+			private: recorded, config: payload(`{"a":1}`), replace: []string{"payload_json"},
+		},
 	}
-	for situation, test := range cases {
-		t.Run(situation, func(t *testing.T) {
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
 			state, config := model(test.state), model(test.config)
 			plan := config
 			var resp resource.ModifyPlanResponse
-			planChange(&config, &plan, &state, test.history, &resp)
+			planUpdate(&config, &plan, &state, test.private, &resp)
 			var replace []string
 			for _, p := range resp.RequiresReplace {
 				replace = append(replace, p.String())
@@ -57,8 +71,8 @@ func TestPlanChange(t *testing.T) {
 			if diff := cmp.Diff(test.replace, replace); diff != "" {
 				t.Errorf("replacement: %s", diff)
 			}
-			if stopped := resp.Diagnostics.HasError(); stopped != (test.replace != nil) {
-				t.Errorf("PREVENT: stopped is %v: %v", stopped, resp.Diagnostics)
+			if blocked := resp.Diagnostics.HasError(); blocked != (test.replace != nil) {
+				t.Errorf("PREVENT: blocked is %v: %v", blocked, resp.Diagnostics)
 			}
 			if same := cmp.Equal(state, plan); same != test.unchanged {
 				t.Errorf("unchanged is %v, want %v: %s", same, test.unchanged, cmp.Diff(state, plan))
@@ -67,20 +81,20 @@ func TestPlanChange(t *testing.T) {
 	}
 }
 
-func TestHistory(t *testing.T) {
+func TestAbsenceIsConclusive(t *testing.T) {
 	now := time.Now()
-	absence := map[string]struct {
-		history history
+	cases := map[string]struct {
+		private privateData
 		want    bool
 	}{
-		"never seen, however old": {history{Created: now.Add(-time.Hour)}, false},
-		"seen, but just created":  {history{Created: now.Add(-time.Second), Seen: true}, false},
-		"seen and settled":        {history{Created: now.Add(-time.Hour), Seen: true}, true},
-		"taken over":              {history{Seen: true}, true},
+		"never returned, however old": {privateData{Created: now.Add(-time.Hour)}, false},
+		"returned, but just created":  {privateData{Created: now.Add(-time.Second), Seen: true}, false},
+		"returned, created long ago":  {privateData{Created: now.Add(-time.Hour), Seen: true}, true},
+		"adopted":                     {privateData{Seen: true}, true},
 	}
-	for situation, test := range absence {
-		if got := test.history.absenceCounts(now); got != test.want {
-			t.Errorf("%s: absence counts: %v, want %v", situation, got, test.want)
+	for name, test := range cases {
+		if got := test.private.absenceIsConclusive(now); got != test.want {
+			t.Errorf("%s: got %v, want %v", name, got, test.want)
 		}
 	}
 }

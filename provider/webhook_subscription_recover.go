@@ -9,74 +9,84 @@ import (
 )
 
 const (
-	// recoveryTime is how long a subscription whose answer was lost is looked for, if timeouts do not say: the service may
-	// be slow to make it, or to show it.
-	recoveryTime = 8 * time.Second
-	// The pauses between two looks double from the first to the last.
-	firstPause, lastPause = time.Second, 8 * time.Second
+	// recoveryTimeout is how long the provider looks for a subscription whose response was lost, unless a timeout is
+	// configured: the service may be slow to create it, or to return it.
+	recoveryTimeout = 8 * time.Second
+	// The interval between two requests doubles.
+	minPollInterval = time.Second
+	maxPollInterval = 8 * time.Second
 )
 
-// recover finds out what became of a subscription whose answer was lost. It never sends it again.
-func (c *creation) recover(ctx context.Context, lost error) {
-	seen := sighting{why: "there is no application_id"}
-	if c.turn != nil {
-		seen = c.lookRepeatedly(ctx)
+// recoverLostResponse finds out whether a request without a response created the subscription. It never sends the
+// request again.
+func (c *createOperation) recoverLostResponse(ctx context.Context, lost error) {
+	result := lookupResult{reason: reasonNoApplication}
+	if c.lock != nil {
+		result = c.poll(ctx)
 	}
-	if seen.verdict == found && len(seen.matches) == c.before+1 {
-		c.history.Created = time.Now().UTC()
-		c.record(nil)
-		c.observe(seen)
-		c.resp.Diagnostics.AddAttributeWarning(path.Root("response_json"), "The answer to the webhook subscription was lost",
-			sentence(lost)+" The subscription was found by reading it back, so all is well; response_json stays null.")
+	if result.status == lookupFound && len(result.matches) == c.replacedMatches+1 {
+		c.private.Created = time.Now().UTC()
+		c.markExisting(nil)
+		c.setMatches(result)
+		c.resp.Diagnostics.AddAttributeWarning(path.Root("response_json"),
+			"The response to the webhook subscription was lost", errorCause(lost)+" The provider found the subscription "+
+				"by reading it back, so no action is needed. `response_json` stays null.")
 		return
 	}
 	c.resp.Diagnostics.AddError("The webhook subscription may exist", fmt.Sprintf(
-		"%s Whether the service now delivers to %s is not known. The service cannot take a subscription back, so it was not sent again; "+
-			"nothing is in the state, and nothing is tainted.\n\n%s", sentence(lost), c.plan.shownURL(), c.advice(seen)))
+		"%s It is unknown whether the service now delivers to %s. The service cannot delete a subscription, so the "+
+			"provider does not repeat the request. The new subscription is not in the state, and nothing is tainted.\n\n%s",
+		errorCause(lost), c.plan.displayURL(), c.recoverySteps(result)))
 }
 
-func (c *creation) lookRepeatedly(ctx context.Context) sighting {
-	until := time.Now().Add(recoveryTime)
-	if c.patient {
+func (c *createOperation) poll(ctx context.Context) lookupResult {
+	until := time.Now().Add(recoveryTimeout)
+	if c.timeoutConfigured {
 		until = c.deadline
 	}
-	seen := sighting{why: "the service could not be asked"}
-	for pause := firstPause; ; pause = min(2*pause, lastPause) {
-		// An interrupt, or too short a time, may have been what lost the answer; one look is due all the same.
-		if now, err := c.plan.lookUp(context.WithoutCancel(ctx), c.service, c.turn.askAgain); err == nil {
-			seen = now
+	result := lookupResult{reason: "the request to read it failed"}
+	for interval := minPollInterval; ; interval = min(2*interval, maxPollInterval) {
+		// An interrupt or a short timeout may have lost the response. One read is due in any case.
+		latest, err := c.plan.lookup(context.WithoutCancel(ctx), c.service, c.lock.webhooks.refresh)
+		if err == nil {
+			result = latest
 		}
-		if seen.verdict == found && len(seen.matches) > c.before || time.Until(until) < pause {
-			return seen
+		created := result.status == lookupFound && len(result.matches) > c.replacedMatches
+		if created || time.Until(until) < interval {
+			return result
 		}
 		select {
 		case <-ctx.Done():
-			return seen
-		case <-time.After(pause):
+			return result
+		case <-time.After(interval):
 		}
 	}
 }
 
-// advice says how to go on when it is not known whether the subscription exists.
-func (c *creation) advice(seen sighting) string {
-	if c.turn == nil {
-		return fmt.Sprintf("Without application_id it cannot be read back. Find out whether it exists: from a delivery, or from the operator of "+
-			"the service. If it does, or may, set on_existing = %q and apply again: it is taken into the state, and nothing is sent. If it "+
-			"does not, apply again as before: it is subscribed.", existingAdopt)
+// recoverySteps says how to continue while it is unknown whether the subscription exists.
+func (c *createOperation) recoverySteps(result lookupResult) string {
+	adopt := fmt.Sprintf("`on_existing = %q`", existingAdopt)
+	if c.lock == nil {
+		return "Without `application_id`, the subscription cannot be read back:\n" +
+			"1. Find out whether it exists, from a delivery or from the operator of the service.\n" +
+			"2. If it exists or may exist, set " + adopt + " and apply again. The provider takes it into the state and " +
+			"sends nothing.\n" +
+			"3. If it does not exist, apply again without a change. The provider creates it."
 	}
 	switch {
-	case seen.verdict == found && len(seen.matches) == c.before:
-		return fmt.Sprintf("The service shows only what was to be replaced, so far. Set on_existing = %q and apply again to have that in the "+
-			"state, and make the change once more.", existingAdopt)
-	case seen.verdict == found:
-		return fmt.Sprintf("The service shows %d subscriptions to this URL, and which of them this was cannot be told. Set on_existing = %q and "+
-			"apply again to take them over as one.", len(seen.matches), existingAdopt)
-	case seen.verdict == absent:
-		return fmt.Sprintf("The service does not show it, so far. Set on_existing = %q and apply again: if it exists by then, it is taken "+
-			"over, and if not, it is subscribed.", existingAdopt)
+	case result.status == lookupFound && len(result.matches) == c.replacedMatches:
+		return "So far, the service returns only the subscription to replace:\n" +
+			"1. Set " + adopt + " and apply again, to take that subscription into the state.\n" +
+			"2. Apply the change again."
+	case result.status == lookupFound:
+		return fmt.Sprintf("The service returns %d subscriptions to this URL, and it is unknown which of them is the new "+
+			"one. Set %s and apply again to manage them as one.", len(result.matches), adopt)
+	case result.status == lookupAbsent:
+		return "So far, the service does not return the subscription. Set " + adopt + " and apply again. The provider " +
+			"adopts the subscription if it exists by then, and creates it otherwise."
 	default:
-		return fmt.Sprintf("It cannot be read back, because %s. Set on_existing = %q and apply again when it can be: if it exists, it is taken "+
-			"over, and if not, it is subscribed. If you know that it exists, you can import it by the id %q.",
-			seen.why, existingAdopt, fmt.Sprintf("%d/URL", c.plan.ApplicationID.ValueInt64()))
+		return fmt.Sprintf("The subscription cannot be read back, because %s. As soon as it can, set %s and apply again. "+
+			"The provider adopts the subscription if it exists, and creates it otherwise. If you know that it exists, you "+
+			"can import it with the ID %q instead.", result.reason, adopt, c.importIDPattern())
 	}
 }

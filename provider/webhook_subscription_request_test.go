@@ -10,12 +10,12 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-const receiver = "https://hooks.example.com/idv"
+const receiverURL = "https://hooks.example.com/idv"
 
-// model is a subscription with what the cases of a test do not care about.
+// model returns a subscription with defaults and a change.
 func model(change func(*subscriptionModel)) subscriptionModel {
 	m := subscriptionModel{
-		URL: types.StringValue(receiver), ApplicationID: types.Int64Value(4711),
+		URL: types.StringValue(receiverURL), ApplicationID: types.Int64Value(4711),
 		Events: types.SetNull(types.StringType), FieldNames: types.MapNull(types.StringType),
 		DeletionPolicy: types.StringValue(deletionPrevent), OnExisting: types.StringValue(existingFail),
 	}
@@ -42,8 +42,8 @@ func TestSubscriptionRequest(t *testing.T) {
 		m.Events = eventSet("b", "a")
 		m.PayloadJSON = types.StringValue(`{"secret":"s"}`)
 		m.FieldNames = renamed("url", "target_url")
-	}).request(types.StringNull())
-	if got := request.URL.Reveal(); got != receiver {
+	}).expand(types.StringNull())
+	if got := request.URL.Reveal(); got != receiverURL {
 		t.Errorf("URL: got %q", got)
 	}
 	if request.ApplicationID != 4711 {
@@ -59,43 +59,51 @@ func TestSubscriptionRequest(t *testing.T) {
 		t.Errorf("payload: got %q", got)
 	}
 
-	least := model(func(m *subscriptionModel) { m.ApplicationID = types.Int64Null() }).request(types.StringNull())
+	least := model(func(m *subscriptionModel) { m.ApplicationID = types.Int64Null() }).expand(types.StringNull())
 	if least.ApplicationID != 0 || least.Events != nil || least.Payload.Reveal() != nil {
 		t.Errorf("what is null must not be sent: %d %v", least.ApplicationID, least.Events)
 	}
 }
 
-// payload_json has the last word, about what identifies the subscription too.
-func TestSubscriptionReceiver(t *testing.T) {
+// payload_json also replaces what identifies the subscription.
+func TestEffectiveURL(t *testing.T) {
+	const other = "https://other.example.com"
+	all := []string{"applicationid", "events", "url"}
+	withoutURL := []string{"applicationid", "events"}
 	cases := map[string]struct {
-		payload, urlName string
-		want             string // "" if it cannot be known
-		shown            []string
+		payload, urlField string
+		want              string   // "" if it is unknown
+		shown             []string // fields whose messages may be shown
 	}{
-		"as configured":               {want: receiver, shown: []string{"applicationid", "events", "url"}},
-		"further fields":              {payload: `{"secret": "s"}`, want: receiver, shown: []string{"applicationid", "events", "url"}},
-		"another URL":                 {payload: `{"url": "https://other.example.com"}`, want: "https://other.example.com", shown: []string{"applicationid", "events"}},
-		"no URL":                      {payload: `{"url": null}`, shown: []string{"applicationid", "events"}},
-		"a URL that is no text":       {payload: `{"url": {"href": "x"}}`, shown: []string{"applicationid", "events"}},
-		"another application":         {payload: `{"application_id": 1}`, shown: []string{"events", "url"}},
-		"a field that only looks so":  {payload: `{"url": "https://other.example.com"}`, urlName: "target_url", want: receiver, shown: []string{"applicationid", "events", "targeturl"}},
-		"another URL in another name": {payload: `{"target_url": "https://other.example.com"}`, urlName: "target_url", want: "https://other.example.com", shown: []string{"applicationid", "events"}},
+		"as configured":       {want: receiverURL, shown: all},
+		"further fields":      {payload: `{"secret": "s"}`, want: receiverURL, shown: all},
+		"another URL":         {payload: `{"url": "` + other + `"}`, want: other, shown: withoutURL},
+		"no URL":              {payload: `{"url": null}`, shown: withoutURL},
+		"a URL, not a string": {payload: `{"url": {"href": "x"}}`, shown: withoutURL},
+		"another application": {payload: `{"application_id": 1}`, shown: []string{"events", "url"}},
+		"a field named url": {
+			payload: `{"url": "` + other + `"}`, urlField: "target_url",
+			want: receiverURL, shown: []string{"applicationid", "events", "targeturl"},
+		},
+		"another URL in a renamed field": {
+			payload: `{"target_url": "` + other + `"}`, urlField: "target_url", want: other, shown: withoutURL,
+		},
 	}
-	for situation, test := range cases {
-		t.Run(situation, func(t *testing.T) {
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
 			m := model(func(m *subscriptionModel) {
 				if test.payload != "" {
 					m.PayloadJSON = types.StringValue(test.payload)
 				}
-				if test.urlName != "" {
-					m.FieldNames = renamed("url", test.urlName)
+				if test.urlField != "" {
+					m.FieldNames = renamed("url", test.urlField)
 				}
 			})
-			if got, known := m.receiver(); known != (test.want != "") || known && got != test.want {
+			if got, known := m.effectiveURL(); known != (test.want != "") || known && got != test.want {
 				t.Errorf("got %q, %v; want %q", got, known, test.want)
 			}
 			var shown []string
-			for field := range m.sent(types.StringNull()).fields {
+			for field := range m.requestFields(types.StringNull()).attributes {
 				shown = append(shown, field)
 			}
 			slices.Sort(shown)
@@ -106,20 +114,20 @@ func TestSubscriptionReceiver(t *testing.T) {
 	}
 }
 
-func TestShownURL(t *testing.T) {
+func TestDisplayURL(t *testing.T) {
 	m := model(func(m *subscriptionModel) {
 		m.URL = types.StringValue("https://user:canary@hooks.example.com/idv?token=canary#canary")
 	})
-	if got := m.shownURL(); got != receiver {
+	if got := m.displayURL(); got != receiverURL {
 		t.Errorf("got %q", got)
 	}
 }
 
-// A complaint at an attribute that the schema lacks would be shown at no line at all.
-func TestComplaintsAreAtAttributesOfTheSchema(t *testing.T) {
+// Terraform shows no line for an error at an attribute that the schema lacks.
+func TestRequestFieldsAreInTheSchema(t *testing.T) {
 	var schema resource.SchemaResponse
 	newSubscriptionResource().Schema(t.Context(), resource.SchemaRequest{}, &schema)
-	for field, at := range model(nil).sent(types.StringNull()).fields {
+	for field, at := range model(nil).requestFields(types.StringNull()).attributes {
 		attribute, problems := schema.Schema.AttributeAtPath(t.Context(), at)
 		if problems.HasError() || attribute.IsSensitive() {
 			t.Errorf("%s: %s is not in the schema, or sensitive: %v", field, at, problems)
@@ -127,24 +135,26 @@ func TestComplaintsAreAtAttributesOfTheSchema(t *testing.T) {
 	}
 }
 
-func TestMergedPayload(t *testing.T) {
+func TestMergePayloads(t *testing.T) {
 	null := types.StringNull()
 	text := types.StringValue
 	cases := map[string]struct {
 		first, second types.String
 		want          string
 	}{
-		"none":                          {null, null, ""},
-		"only the first":                {text(`{"a":1}`), null, `{"a":1}`},
-		"only the second":               {null, text(`{"a":1}`), `{"a":1}`},
-		"both":                          {text(`{"a":1,"b":{"c":1}}`), text(`{"a":2,"b":{"d":2}}`), `{"a":2,"b":{"c":1,"d":2}}`},
+		"none":            {null, null, ""},
+		"only the first":  {text(`{"a":1}`), null, `{"a":1}`},
+		"only the second": {null, text(`{"a":1}`), `{"a":1}`},
+		"both": {
+			text(`{"a":1,"b":{"c":1}}`), text(`{"a":2,"b":{"d":2}}`), `{"a":2,"b":{"c":1,"d":2}}`,
+		},
 		"a null still removes a field":  {text(`{"events":null}`), text(`{"a":1}`), `{"a":1,"events":null}`},
 		"the second has the last word":  {text(`{"a":1}`), text(`{"a":null}`), `{"a":null}`},
 		"a large number keeps its form": {text(`{"n":9007199254740993}`), text(`{"a":1}`), `{"a":1,"n":9007199254740993}`},
 	}
-	for situation, test := range cases {
-		if got := normalized(merged(test.first, test.second)).ValueString(); got != test.want {
-			t.Errorf("%s: got %s, want %s", situation, got, test.want)
+	for name, test := range cases {
+		if got := normalizeJSON(mergePayloads(test.first, test.second)).ValueString(); got != test.want {
+			t.Errorf("%s: got %s, want %s", name, got, test.want)
 		}
 	}
 }

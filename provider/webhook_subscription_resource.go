@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"time"
 
+	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -22,121 +23,139 @@ var (
 	_ resource.ResourceWithValidateConfig = (*subscriptionResource)(nil)
 )
 
-// subscriptionResource is idv_webhook_subscription. The service can create a subscription and show it, and nothing else.
+// subscriptionResource is idv_webhook_subscription. The service can only create a subscription and return it.
 type subscriptionResource struct{ connection *connection }
 
 func newSubscriptionResource() resource.Resource { return &subscriptionResource{} }
 
-func (r *subscriptionResource) Metadata(_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse) {
+func (r *subscriptionResource) Metadata(
+	_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse,
+) {
 	resp.TypeName = "idv_webhook_subscription"
 }
 
-func (r *subscriptionResource) Configure(_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse) {
-	r.connection = connectionOf(req.ProviderData, &resp.Diagnostics)
+func (r *subscriptionResource) Configure(
+	_ context.Context, req resource.ConfigureRequest, resp *resource.ConfigureResponse,
+) {
+	r.connection = connectionFrom(req.ProviderData, &resp.Diagnostics)
 }
 
-// Read looks whether the subscription is still there. Only a clear absence takes it from the state.
+// Read removes the subscription from the state only if the service clearly does not have it.
 func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadRequest, resp *resource.ReadResponse) {
 	var state subscriptionModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, state.identity())...)
-	history := readHistory(ctx, req.Private, &resp.Diagnostics)
+	private := readPrivateData(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() || state.ApplicationID.IsNull() {
 		return
 	}
-	service := r.connection.service(&resp.Diagnostics)
+	service := r.connection.serviceClient(&resp.Diagnostics)
 	if service == nil {
 		return
 	}
-	seen, err := r.look(ctx, service, state)
+	result, err := r.lookup(ctx, service, state)
 	if err != nil {
-		addError(&resp.Diagnostics, "Cannot read the webhook subscription", err)
+		addRequestError(&resp.Diagnostics, "Cannot read the webhook subscription", err)
 		return
 	}
-	before := state
-	importing := history.adopting() && state.ID.IsNull()
+	prior := state
+	importing := private.importPending() && state.ID.IsNull()
 	if importing {
-		state.settle(nil, nil)
+		state.setComputed(nil, nil)
 	}
-	switch seen.verdict {
-	case found:
+	switch result.status {
+	case lookupFound:
 		if importing {
-			state.Events = setOf(seen.matches[len(seen.matches)-1].Events)
+			state.Events = flattenEvents(result.matches[len(result.matches)-1].Events)
 		}
-		state.observe(seen.matches, history, &resp.Diagnostics)
-		history.Seen = true
-	case absent:
-		if importing || history.absenceCounts(time.Now()) {
-			resp.Diagnostics.AddWarning("The webhook subscription is gone", fmt.Sprintf(
-				"The service shows no webhook of application %d to %s: the subscription was removed there, or the application with all "+
-					"that belongs to it, as happens after eight weeks. So it is not in the state any more.", state.ApplicationID.ValueInt64(), state.shownURL()))
+		state.setMatches(result.matches, private, &resp.Diagnostics)
+		private.Seen = true
+	case lookupAbsent:
+		if importing || private.absenceIsConclusive(time.Now()) {
+			state.warnRemoved(&resp.Diagnostics)
 			resp.State.RemoveResource(ctx)
 			return
 		}
-		if !history.Seen {
-			seen.why = "the service has never shown it"
-			state.warnUnavailable(seen, resp)
+		if !private.Seen {
+			state.setUnavailable("the service has never returned it", &resp.Diagnostics)
 		}
-	case unclear:
-		state.warnUnavailable(seen, resp)
+	case lookupUnknown:
+		state.setUnavailable(result.reason, &resp.Diagnostics)
 	}
-	history.write(ctx, resp.Private, &resp.Diagnostics)
-	if !reflect.DeepEqual(state, before) {
+	private.write(ctx, resp.Private, &resp.Diagnostics)
+	if !reflect.DeepEqual(state, prior) {
 		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 	}
 }
 
-// look asks what the service shows, once for all subscriptions of an application that are read at the same time.
-func (r *subscriptionResource) look(ctx context.Context, service *client.Client, state subscriptionModel) (sighting, error) {
-	limit, _ := state.Timeouts.Read(ctx, defaultTimeout) // what the state holds was valid when it was configured
-	ctx, cancel := context.WithTimeout(ctx, limit)
+// lookup sends one request for all subscriptions of an application that are read at the same time.
+func (r *subscriptionResource) lookup(
+	ctx context.Context, service *client.Client, state subscriptionModel,
+) (lookupResult, error) {
+	timeout, _ := state.Timeouts.Read(ctx, defaultTimeout) // validated when it was configured
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	turn, ok := r.connection.turns.take(ctx, state.ApplicationID.ValueInt64())
+	lock, ok := r.connection.locks.acquire(ctx, state.ApplicationID.ValueInt64())
 	if !ok {
-		return sighting{}, fmt.Errorf("the wait for other subscriptions of the application ended: %w", context.Cause(ctx))
+		err := context.Cause(ctx)
+		return lookupResult{}, fmt.Errorf("waiting for other subscriptions of the application failed: %w", err)
 	}
-	defer turn.release()
-	return state.lookUp(ctx, service, turn.ask)
+	defer lock.release()
+	return state.lookup(ctx, service, lock.webhooks.get)
 }
 
-func (m *subscriptionModel) warnUnavailable(seen sighting, resp *resource.ReadResponse) {
+func (m *subscriptionModel) warnRemoved(diags *diag.Diagnostics) {
+	diags.AddWarning("The webhook subscription no longer exists", fmt.Sprintf(
+		"The service returns no webhook of application %d to %s. Either the subscription was removed at the service, or "+
+			"its application was deleted, as the service does after eight weeks. The provider removed the subscription "+
+			"from the state.", m.ApplicationID.ValueInt64(), m.displayURL()))
+}
+
+func (m *subscriptionModel) setUnavailable(reason string, diags *diag.Diagnostics) {
 	m.DriftDetection = types.StringValue(driftUnavailable)
-	resp.Diagnostics.AddAttributeWarning(path.Root("drift_detection"), "The webhook subscription cannot be read back", fmt.Sprintf(
-		"The subscription of application %d to %s stays in the state as it is, because %s.", m.ApplicationID.ValueInt64(), m.shownURL(), seen.why))
+	diags.AddAttributeWarning(path.Root("drift_detection"), "The webhook subscription cannot be read back", fmt.Sprintf(
+		"The subscription of application %d to %s stays in the state without a check, because %s.",
+		m.ApplicationID.ValueInt64(), m.displayURL(), reason))
 }
 
-// Update sends nothing: whatever the service would have to know makes a replacement.
-func (r *subscriptionResource) Update(ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse) {
+// Update sends nothing: every change that the service would need requires a replacement.
+func (r *subscriptionResource) Update(
+	ctx context.Context, req resource.UpdateRequest, resp *resource.UpdateResponse,
+) {
 	var plan subscriptionModel
 	var writeOnly types.String
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &plan)...)
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("payload_json_wo"), &writeOnly)...)
-	history := readHistory(ctx, req.Private, &resp.Diagnostics)
+	private := readPrivateData(ctx, req.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	history.Recorded = true
-	if history.WriteOnly == nil { // imported, and what the configuration holds is taken to be what was sent
-		history.WriteOnly = imprintOf(writeOnly)
+	private.Recorded = true
+	if private.WriteOnly == nil { // after an import, the configured payload counts as the one that was sent
+		private.WriteOnly = newWriteOnlyDigest(writeOnly)
 	}
-	history.write(ctx, resp.Private, &resp.Diagnostics)
+	private.write(ctx, resp.Private, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.State.Set(ctx, &plan)...)
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, plan.identity())...)
 }
 
-// Delete takes the subscription from the state. It asks deletion_policy once more, because a tainted resource comes here
-// without a plan that could have said no.
-func (r *subscriptionResource) Delete(ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse) {
+// Delete removes the subscription from the state. It checks deletion_policy again, because a tainted resource gets here
+// without a plan that could have failed.
+func (r *subscriptionResource) Delete(
+	ctx context.Context, req resource.DeleteRequest, resp *resource.DeleteResponse,
+) {
 	var state subscriptionModel
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	state.checkAbandon("a destroy", &resp.Diagnostics)
-	if receiver, known := state.receiver(); known && !state.ApplicationID.IsNull() && !resp.Diagnostics.HasError() {
-		if turn, ok := r.connection.turns.take(ctx, state.ApplicationID.ValueInt64()); ok {
-			turn.abandoned[receiver] = state
-			turn.release()
-		}
+	state.checkDeletionPolicy(causeDestroy, &resp.Diagnostics)
+	url, known := state.effectiveURL()
+	if !known || state.ApplicationID.IsNull() || resp.Diagnostics.HasError() {
+		return
+	}
+	if lock, ok := r.connection.locks.acquire(ctx, state.ApplicationID.ValueInt64()); ok {
+		lock.abandoned[url] = state
+		lock.release()
 	}
 }

@@ -11,39 +11,42 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// settle gives every computed value its first one, so that the state is complete from the start. A nil answer stands
-// for a subscription that was not sent, or whose answer was lost.
-func (m *subscriptionModel) settle(answer *client.SubscriptionResponse, secret *imprint) {
+// setComputed gives every computed attribute its first value, so that the state is complete from the start. The
+// response is nil for a subscription that was not sent, or whose response was lost.
+func (m *subscriptionModel) setComputed(response *client.SubscriptionResponse, digest *writeOnlyDigest) {
 	m.ID = types.StringValue(m.importID())
 	if m.WriteOnlyVersion.IsUnknown() {
-		m.WriteOnlyVersion = types.Int64Value(countedVersion)
+		m.WriteOnlyVersion = types.Int64Value(defaultWriteOnlyVersion)
 	}
 	m.DriftDetection = types.StringValue(driftUnavailable)
-	m.WebhookJSON, m.ResponseJSON = types.StringNull(), types.StringNull()
-	if answer != nil {
-		m.ResponseJSON = secret.shown(answer.Raw.Reveal(), isPersonal) // a secret that the service made is shown this one time
+	m.WebhookJSON = types.StringNull()
+	m.ResponseJSON = types.StringNull()
+	if response != nil {
+		// Secrets stay in it: the service may return one that it generated only this once.
+		m.ResponseJSON = digest.redact(response.Raw.Reveal(), isPersonal)
 	}
 }
 
-// observe writes down a subscription that was found. url, events and the rest stay as they were configured: the service
-// may show them otherwise than they were sent, and that would be a difference for ever.
-func (m *subscriptionModel) observe(matches []client.Webhook, history history, diags *diag.Diagnostics) {
+// setMatches records a subscription that the service returned. The configured attributes stay unchanged: the service
+// may write them in another form than was sent, which would be a permanent difference.
+func (m *subscriptionModel) setMatches(matches []client.Webhook, private privateData, diags *diag.Diagnostics) {
 	m.DriftDetection = types.StringValue(driftAvailable)
-	shown := matches[len(matches)-1]
-	if own := slices.IndexFunc(matches, func(w client.Webhook) bool { return w.ID == history.ID && w.ID != 0 }); own >= 0 {
-		shown = matches[own]
+	webhook := matches[len(matches)-1]
+	isOwn := func(w client.Webhook) bool { return w.ID == private.ID && w.ID != 0 }
+	if own := slices.IndexFunc(matches, isOwn); own >= 0 {
+		webhook = matches[own]
 	}
-	m.WebhookJSON = history.WriteOnly.shown(shown.Raw.Reveal(), isUnfit)
+	m.WebhookJSON = private.WriteOnly.redact(webhook.Raw.Reveal(), isPersonalOrSecret)
 	if n := len(matches); n > 1 {
-		diags.AddWarning("The webhook subscription exists more than once", fmt.Sprintf(
-			"The service has %d subscriptions of application %d to %s, and will deliver everything so many times. It cannot delete "+
-				"one; the receiver should ignore repetitions, or the operator of the service remove them.",
-			n, m.ApplicationID.ValueInt64(), m.shownURL()))
+		diags.AddWarning("Duplicate webhook subscriptions", fmt.Sprintf(
+			"The service has %[1]d subscriptions of application %[2]d to %[3]s and delivers each update %[1]d times. It "+
+				"cannot delete a subscription.\n\nMake the receiver ignore duplicates, or ask the operator of the service to "+
+				"remove the other subscriptions.", n, m.ApplicationID.ValueInt64(), m.displayURL()))
 	}
 }
 
-// setOf gives the events that somebody else shows; null for none.
-func setOf(events []string) types.Set {
+// flattenEvents returns the events of a response; null for none.
+func flattenEvents(events []string) types.Set {
 	if len(events) == 0 {
 		return types.SetNull(types.StringType)
 	}

@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"maps"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework-validators/int64validator"
@@ -18,7 +19,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// What deletion_policy and on_existing can be, and drift_detection can say.
+// The values of deletion_policy, on_existing and drift_detection.
 const (
 	deletionPrevent = "PREVENT"
 	deletionAbandon = "ABANDON"
@@ -30,128 +31,165 @@ const (
 	driftUnavailable = "unavailable"
 )
 
-// Schema has no RequiresReplace: ModifyPlan decides about replacement, because deletion_policy has a say in it.
-func (r *subscriptionResource) Schema(ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse) {
+const subscriptionDescription = "Subscribes a URL to updates about applications (mandates).\n\n" +
+	"The service can neither update nor delete a subscription, and it has no list of subscriptions. Every change of " +
+	"what was sent needs a second subscription, while the first one continues to deliver. By default, " +
+	"`deletion_policy` prevents that.\n\n" +
+	"If the response to a request is lost, the provider does not repeat the request. With `application_id`, it reads " +
+	"the subscription back. Otherwise, the error says what may exist and how to continue."
+
+// Schema sets no RequiresReplace: ModifyPlan decides about replacements, together with deletion_policy.
+func (r *subscriptionResource) Schema(
+	ctx context.Context, _ resource.SchemaRequest, resp *resource.SchemaResponse,
+) {
 	resp.Schema = schema.Schema{
-		MarkdownDescription: "Subscribes a URL to updates of the service about applications (mandates).\n\n" +
-			"The service can neither change nor delete a subscription, and has no list of them. So a change of what was sent needs a second " +
-			"subscription, while the first goes on delivering; `deletion_policy` makes sure that this happens to nobody unawares. A request " +
-			"whose answer was lost is never sent again blindly: the subscription is read back where `application_id` allows it, and otherwise " +
-			"the error says what may exist and what to do.",
-		Attributes: map[string]schema.Attribute{
-			"id": schema.StringAttribute{
-				Computed: true,
-				MarkdownDescription: "`APPLICATION_ID/URL`, as for the import, or the URL alone without `application_id`. The service's own id, if it " +
-					"gives one, is in `response_json` and `webhook_json`.",
-				PlanModifiers: keep,
-			},
-			"url": schema.StringAttribute{
-				Required: true,
-				MarkdownDescription: "Where the service delivers to: `https`, or `http` on a loopback host. It is shown in plans and kept in the state as " +
-					"it is; a token of the receiver belongs into `payload_json_wo`. A change needs a new subscription.",
-				Validators: []validator.String{receiverURLRule},
-			},
-			"events": schema.SetAttribute{
-				Optional: true, Computed: true,
-				ElementType: types.StringType,
-				MarkdownDescription: "The kinds of events to deliver; the service does not document which there are. Left out: what the service does " +
-					"without. Order does not matter. A change needs a new subscription.",
-				Validators: []validator.Set{
-					setvalidator.SizeAtLeast(1),
-					setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
-				},
-			},
-			"application_id": schema.Int64Attribute{
-				Optional: true,
-				MarkdownDescription: "The application whose updates are wanted; left out: all. Only with it can the subscription be read back, because the " +
-					"service shows webhooks by application and in no other way. A change needs a new subscription.",
-				Validators: []validator.Int64{int64validator.AtLeast(1)},
-			},
-			"payload_json": schema.StringAttribute{
-				Optional: true, Sensitive: true,
-				MarkdownDescription: "A JSON object with further fields of the request, merged over the ones above as RFC 7396 says: it replaces a field, " +
-					"and removes it with `null`. The service does not document the fields. Kept in the state; what is secret belongs into `payload_json_wo`. A change other than of spacing or " +
-					"order needs a new subscription.",
-				Validators: []validator.String{jsonObjectRule},
-			},
-			"payload_json_wo": schema.StringAttribute{
-				Optional: true, Sensitive: true, WriteOnly: true,
-				MarkdownDescription: "Like `payload_json`, and merged over it, for what is secret: it is sent and never stored, neither in the plan nor in " +
-					"the state, and may come from an ephemeral value. It can hold neither the URL nor the application. What the service repeats " +
-					"of it is left out of `response_json` and `webhook_json`, and so is what follows in an answer with more than 200 different values. Needs Terraform or OpenTofu 1.11.",
-				Validators: []validator.String{jsonObjectRule},
-			},
-			"payload_json_wo_version": schema.Int64Attribute{
-				Optional: true, Computed: true,
-				MarkdownDescription: "Says which `payload_json_wo` it is. Another number needs a new subscription, and with the same number another " +
-					"`payload_json_wo` only causes a warning. Left out, the provider notices another `payload_json_wo` itself, by a salted " +
-					"and stretched digest in the private part of the state. Set it where `payload_json_wo` differs from run to run or is not " +
-					"known when planning.",
-				Validators: []validator.Int64{
-					int64validator.AtLeast(0),
-					int64validator.AlsoRequires(path.MatchRoot("payload_json_wo")),
-				},
-			},
-			"field_names": schema.MapAttribute{
-				Optional:    true,
-				ElementType: types.StringType,
-				MarkdownDescription: "What the service calls `url`, `events` and `application_id`, where it calls them otherwise, such as " +
-					"`{ url = \"target_url\" }`. A change needs a new subscription.",
-				Validators: []validator.Map{
-					mapvalidator.KeysAre(stringvalidator.OneOf("url", "events", "application_id")),
-					mapvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
-				},
-			},
-			"deletion_policy": schema.StringAttribute{
-				Optional: true, Computed: true,
-				Default: stringdefault.StaticString(deletionPrevent),
-				MarkdownDescription: "What a plan may do that would leave the subscription behind, by destroying or replacing it. `PREVENT` (default): it " +
-					"fails. `ABANDON`: it warns, the subscription goes from the state, and the service goes on delivering to the URL. What " +
-					"counts is what was applied before: apply `ABANDON` first, and destroy or replace after that. A change sends nothing. An import cannot know it and takes `PREVENT`; plans keep quiet about another " +
-					"choice for five minutes, so that they show what the import found, and bring it into the state after that.",
-				Validators: []validator.String{stringvalidator.OneOf(deletionPrevent, deletionAbandon)},
-			},
-			"on_existing": schema.StringAttribute{
-				Optional: true, Computed: true,
-				Default: stringdefault.StaticString(existingFail),
-				MarkdownDescription: "What to do if a subscription with the same URL and application exists already. `fail` (default): stop, and send " +
-					"nothing. `adopt`: take it over, and send nothing. Without `application_id` the service cannot be asked; then `fail` " +
-					"subscribes, and `adopt` takes your word that the subscription exists. A change sends nothing.",
-				Validators: []validator.String{stringvalidator.OneOf(existingFail, existingAdopt)},
-			},
-			"response_json": schema.StringAttribute{
-				Computed: true, Sensitive: true,
-				MarkdownDescription: "What the service answered to the subscription, as JSON with sorted keys; null if it said nothing, and after an " +
-					"adoption or an import. Data about a person is left out. A secret that the service made itself is kept, because it may " +
-					"be shown this one time only.",
-				PlanModifiers: keep,
-			},
-			"webhook_json": schema.StringAttribute{
-				Computed: true, Sensitive: true,
-				MarkdownDescription: "The subscription as the service shows it, as JSON with sorted keys; null as long as it could not be read back. " +
-					"It lacks data about a person, and what is called a secret, a token, a password, a key or a signature.",
-				PlanModifiers: keep,
-			},
-			"drift_detection": schema.StringAttribute{
-				Computed: true,
-				MarkdownDescription: "`available` if the subscription was found at the service the last time: once it is gone there, it goes from the state, " +
-					"with a warning. `unavailable` if it cannot be read back, because there is no `application_id`, the answer does not tell, or the " +
-					"service has never shown it; then it stays in the state. What it was sent with is not compared, because the service may " +
-					"show it otherwise.",
-				PlanModifiers: keep,
-			},
-		},
+		MarkdownDescription: subscriptionDescription,
+		Attributes:          subscriptionAttributes(),
 		Blocks: map[string]schema.Block{
 			"timeouts": timeouts.Block(ctx, timeouts.Opts{
 				Create: true, Read: true,
-				CreateDescription: "How long a creation may take, as a duration such as `90s`. Default `2m`, of which a few seconds are for looking for a " +
-					"subscription whose answer was lost; set it to go on looking until the time is over. Every single call is bounded by " +
-					"`request_timeout` of the provider block too.",
-				ReadDescription: "How long reading the subscription may take, as a duration such as `90s`. Default `2m`.",
+				CreateDescription: "Timeout of the creation, as a duration such as `90s`. If it is set, the provider looks " +
+					"for a subscription whose response was lost until the timeout ends; otherwise, for a few seconds. " +
+					"`request_timeout` of the provider also limits each request. (Default: `2m`)",
+				ReadDescription: "Timeout of a read, as a duration such as `90s`. (Default: `2m`)",
 			}),
 		},
 	}
 }
 
-// keep carries a computed value over when only deletion_policy or on_existing changes.
-var keep = []planmodifier.String{stringplanmodifier.UseStateForUnknown()}
+func subscriptionAttributes() map[string]schema.Attribute {
+	attributes := requestAttributes()
+	maps.Copy(attributes, policyAttributes())
+	maps.Copy(attributes, computedAttributes())
+	return attributes
+}
+
+// requestAttributes describe the request. A change of one forces a new subscription.
+func requestAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"url": schema.StringAttribute{
+			Required: true,
+			MarkdownDescription: "URL that the service delivers to. `http` is allowed on a loopback host only. " +
+				"Terraform shows the URL in plans and stores it in the state, so pass a token of the receiver in " +
+				"`payload_json_wo` instead. Changing this forces a new subscription.",
+			Validators: []validator.String{receiverURLValidator},
+		},
+		"events": schema.SetAttribute{
+			Optional: true, Computed: true,
+			ElementType: types.StringType,
+			MarkdownDescription: "Types of the events to deliver, which the service does not document. If omitted, the " +
+				"service's default applies. Changing this forces a new subscription.",
+			Validators: []validator.Set{
+				setvalidator.SizeAtLeast(1),
+				setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
+			},
+		},
+		"application_id": schema.Int64Attribute{
+			Optional: true,
+			MarkdownDescription: "ID of the application to deliver updates about. If omitted, the service delivers " +
+				"updates about all applications. The service returns webhooks by application only, so the provider " +
+				"cannot read a subscription back without this argument. Changing this forces a new subscription.",
+			Validators: []validator.Int64{int64validator.AtLeast(1)},
+		},
+		"payload_json": schema.StringAttribute{
+			Optional: true, Sensitive: true,
+			MarkdownDescription: "JSON object with further fields of the request, which the service does not document. " +
+				"It is merged over the other arguments as RFC 7396 describes: a field replaces the field of the same name, " +
+				"and `null` removes it. Terraform stores it in the state, so pass secrets in `payload_json_wo` instead. " +
+				"Changing this, except in spacing and order, forces a new subscription.",
+			Validators: []validator.String{jsonObjectValidator},
+		},
+		"payload_json_wo": schema.StringAttribute{
+			Optional: true, Sensitive: true, WriteOnly: true,
+			MarkdownDescription: "JSON object with secret fields of the request, merged over `payload_json`. It can come " +
+				"from an ephemeral value, and cannot contain the URL or the application. `response_json` and " +
+				"`webhook_json` do not show what the service repeats of it, nor anything beyond the first 200 different " +
+				"values of a response. Requires Terraform or OpenTofu 1.11 or later.",
+			Validators: []validator.String{jsonObjectValidator},
+		},
+		"payload_json_wo_version": schema.Int64Attribute{
+			Optional: true, Computed: true,
+			MarkdownDescription: "Version of `payload_json_wo`. Changing this forces a new subscription; a change of " +
+				"`payload_json_wo` with the same version causes a warning and is ignored. If omitted, the provider " +
+				"detects a change of `payload_json_wo` by a salted PBKDF2 digest in the private state. Set a version if " +
+				"`payload_json_wo` differs in every run or is unknown during the plan.",
+			Validators: []validator.Int64{
+				int64validator.AtLeast(0),
+				int64validator.AlsoRequires(path.MatchRoot("payload_json_wo")),
+			},
+		},
+		"field_names": schema.MapAttribute{
+			Optional:    true,
+			ElementType: types.StringType,
+			MarkdownDescription: "Names of the request fields for `url`, `events` and `application_id`, if the service " +
+				"uses other names, such as `{ url = \"target_url\" }`. Changing this forces a new subscription.",
+			Validators: []validator.Map{
+				mapvalidator.KeysAre(stringvalidator.OneOf("url", "events", "application_id")),
+				mapvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
+			},
+		},
+	}
+}
+
+// policyAttributes control the provider. A change of one sends nothing.
+func policyAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"deletion_policy": schema.StringAttribute{
+			Optional: true, Computed: true,
+			Default: stringdefault.StaticString(deletionPrevent),
+			MarkdownDescription: "Effect of a plan that destroys or replaces the subscription. With `PREVENT`, the plan " +
+				"fails. With `ABANDON`, the plan warns, Terraform removes the subscription from the state, and the " +
+				"service continues to deliver to the URL. The last applied value counts, so apply `ABANDON` before you " +
+				"destroy or replace. After an import, the value is `PREVENT`, and plans ignore another value for five " +
+				"minutes. Changing this sends nothing. (Default: `PREVENT`)",
+			Validators: []validator.String{stringvalidator.OneOf(deletionPrevent, deletionAbandon)},
+		},
+		"on_existing": schema.StringAttribute{
+			Optional: true, Computed: true,
+			Default: stringdefault.StaticString(existingFail),
+			MarkdownDescription: "Action if a subscription with the same URL and application already exists. With " +
+				"`fail`, the apply fails and sends nothing. With `adopt`, the provider adopts the subscription and sends " +
+				"nothing. Without `application_id`, the provider cannot check: `fail` creates a subscription, and " +
+				"`adopt` assumes that one exists. Changing this sends nothing. (Default: `fail`)",
+			Validators: []validator.String{stringvalidator.OneOf(existingFail, existingAdopt)},
+		},
+	}
+}
+
+// computedAttributes hold what the provider learns from the service.
+func computedAttributes() map[string]schema.Attribute {
+	return map[string]schema.Attribute{
+		"id": schema.StringAttribute{
+			Computed: true,
+			MarkdownDescription: "Import ID `APPLICATION_ID/URL`, or the URL alone without `application_id`. The " +
+				"service's own ID, if it returns one, is in `response_json` and `webhook_json`.",
+			PlanModifiers: useStateForUnknown,
+		},
+		"response_json": schema.StringAttribute{
+			Computed: true, Sensitive: true,
+			MarkdownDescription: "Response of the service to the subscription, as JSON with sorted keys, without personal " +
+				"data. It keeps a secret that the service generated, because the service may show it only once. Null if " +
+				"the response is empty, and after an adoption or an import.",
+			PlanModifiers: useStateForUnknown,
+		},
+		"webhook_json": schema.StringAttribute{
+			Computed: true, Sensitive: true,
+			MarkdownDescription: "Subscription as the service returns it, as JSON with sorted keys, without personal data " +
+				"and without fields named like a secret, token, password, key or signature. Null until the provider has " +
+				"read the subscription back.",
+			PlanModifiers: useStateForUnknown,
+		},
+		"drift_detection": schema.StringAttribute{
+			Computed: true,
+			MarkdownDescription: "`available` if the service returned the subscription at the last read. If the service " +
+				"no longer returns it, the provider removes it from the state with a warning. `unavailable` if the " +
+				"subscription cannot be read back: `application_id` is not set, the response is unclear, or the service " +
+				"has never returned it. It then stays in the state. The provider does not compare the arguments, because " +
+				"the service may return them in another form.",
+			PlanModifiers: useStateForUnknown,
+		},
+	}
+}
+
+// useStateForUnknown keeps a computed value if only deletion_policy or on_existing changes.
+var useStateForUnknown = []planmodifier.String{stringplanmodifier.UseStateForUnknown()}

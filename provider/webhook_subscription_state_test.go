@@ -9,9 +9,9 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 )
 
-// States that users have must stay readable: a change of the schema that this file does not survive needs a new version
+// goldenState is a state of a user, which must stay readable. A change of the schema that breaks it needs a new version
 // of the schema and an upgrade.
-const golden = "testdata/subscription_v0.json"
+const goldenState = "testdata/subscription_v0.json"
 
 func TestSubscriptionStateOfVersion0(t *testing.T) {
 	p := newProtocol(t)
@@ -19,23 +19,30 @@ func TestSubscriptionStateOfVersion0(t *testing.T) {
 		t.Errorf("the schema has version %d: add a golden state of it, and keep the old ones", version)
 	}
 	upgraded, err := p.UpgradeResourceState(t.Context(), &tfprotov6.UpgradeResourceStateRequest{
-		TypeName: subscriptionType, Version: 0, RawState: &tfprotov6.RawState{JSON: []byte(read(t, golden))},
+		TypeName: subscriptionType, Version: 0, RawState: &tfprotov6.RawState{JSON: []byte(read(t, goldenState))},
 	})
 	noErrors(t, err, upgraded.Diagnostics)
 	want := map[string]any{
-		"id": "4711/https://hooks.example.com/idv", "url": "https://hooks.example.com/idv", "application_id": `tftypes.Number<"4711">`,
-		"events": []any{"application.completed", "application.rejected"}, "payload_json": `{"note":"kept"}`,
-		"payload_json_wo_version": `tftypes.Number<"1">`, "field_names": map[string]any{"url": "target_url"},
-		"deletion_policy": "ABANDON", "on_existing": "adopt", "response_json": `{"id":7}`,
-		"webhook_json": `{"id":7,"target_url":"https://hooks.example.com/idv"}`, "drift_detection": "available",
-		"timeouts": map[string]any{"create": "5m"},
+		"id":                      "4711/https://hooks.example.com/idv",
+		"url":                     "https://hooks.example.com/idv",
+		"application_id":          `tftypes.Number<"4711">`,
+		"events":                  []any{"application.completed", "application.rejected"},
+		"payload_json":            `{"note":"kept"}`,
+		"payload_json_wo_version": `tftypes.Number<"1">`,
+		"field_names":             map[string]any{"url": "target_url"},
+		"deletion_policy":         "ABANDON",
+		"on_existing":             "adopt",
+		"response_json":           `{"id":7}`,
+		"webhook_json":            `{"id":7,"target_url":"https://hooks.example.com/idv"}`,
+		"drift_detection":         "available",
+		"timeouts":                map[string]any{"create": "5m"},
 	}
 	if diff := cmp.Diff(want, p.attributesOfState(t, upgraded.UpgradedState)); diff != "" {
-		t.Errorf("the state of version 0 is read otherwise: %s", diff)
+		t.Errorf("the state of version 0 (-want +got): %s", diff)
 	}
 }
 
-// The same in a state file, as a CLI of these days reads it. Nothing is asked of a service, because there is no application.
+// The same in a state file, read by the CLIs. Without an application, the provider sends no request.
 func TestSubscriptionStateFileOfVersion0(t *testing.T) {
 	t.Parallel()
 	onEachCLI(t, func(t *testing.T, c cli) {

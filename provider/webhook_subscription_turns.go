@@ -8,90 +8,115 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// turns lets one subscription of an application at a time look and subscribe. The service may show only the newest
-// webhook, and whether one exists can then be told only as long as no other one comes after it.
-type turns struct {
-	mu           sync.Mutex
-	applications map[int64]*turn
+// applicationLocks lets one subscription of an application at a time look for an existing one and create. The service
+// may return only the newest webhook, so whether one exists is known only as long as no other one is created.
+type applicationLocks struct {
+	mu    sync.Mutex
+	locks map[int64]*applicationLock
 }
 
-// turn is that of one application. Its holder alone uses the fields.
-type turn struct {
-	taken chan struct{}
-	// latest is what the service showed last. Subscriptions of one application share it: each would ask the same.
-	latest *showing
-	// created are the receivers that were subscribed in this run. The service may be slow to show them.
+// applicationLock is the lock of one application. Only its holder uses the other fields.
+type applicationLock struct {
+	semaphore chan struct{}
+	webhooks  webhookCache
+	// created holds the URLs that this run has subscribed. The service may return them later.
 	created map[string]bool
-	// abandoned are those that were destroyed in this run, by their receivers: some to be replaced.
+	// abandoned holds the subscriptions that this run has destroyed, by URL. A replacement follows some of them.
 	abandoned map[string]subscriptionModel
 }
 
-// showing is one answer of retrieve webhook.
-type showing struct {
-	webhooks *client.Webhooks
-	err      error
-	urlName  string
-	// asked and answered bound the moment that it shows.
-	asked, answered time.Time
-}
-
-// take waits for the turn of an application. False means that the context ended.
-func (t *turns) take(ctx context.Context, application int64) (*turn, bool) {
-	t.mu.Lock()
-	if t.applications == nil {
-		t.applications = map[int64]*turn{}
-	}
-	if t.applications[application] == nil {
-		t.applications[application] = &turn{taken: make(chan struct{}, 1), created: map[string]bool{}, abandoned: map[string]subscriptionModel{}}
-	}
-	turn := t.applications[application]
-	t.mu.Unlock()
+// acquire waits for the lock of an application. It returns false if the context ends first.
+func (l *applicationLocks) acquire(ctx context.Context, applicationID int64) (*applicationLock, bool) {
+	lock := l.lock(applicationID)
 	select {
-	case turn.taken <- struct{}{}:
-		return turn, true
+	case lock.semaphore <- struct{}{}:
+		return lock, true
 	case <-ctx.Done():
 		return nil, false
 	}
 }
 
-func (t *turn) release() { <-t.taken }
-
-// freshness is how old an answer may be that another subscription of the application got. Counted from when it was asked
-// for, that of a slow service would never be shared, and all the reads of an application would wait for each other.
-const freshness = time.Second
-
-// ask gives what the service shows for the application, or showed a moment ago.
-func (t *turn) ask(ctx context.Context, service *client.Client, application int64, urlName string) showing {
-	return t.askUnless(func(latest *showing) bool { return time.Since(latest.answered) < freshness })(ctx, service, application, urlName)
-}
-
-// askSince gives what the service shows, or showed to one that asked after a moment.
-func (t *turn) askSince(moment time.Time) asking {
-	return t.askUnless(func(latest *showing) bool { return latest.asked.After(moment) })
-}
-
-func (t *turn) askUnless(good func(latest *showing) bool) asking {
-	return func(ctx context.Context, service *client.Client, application int64, urlName string) showing {
-		if t.latest != nil && t.latest.urlName == urlName && good(t.latest) {
-			return *t.latest
+func (l *applicationLocks) lock(applicationID int64) *applicationLock {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.locks == nil {
+		l.locks = map[int64]*applicationLock{}
+	}
+	if l.locks[applicationID] == nil {
+		l.locks[applicationID] = &applicationLock{
+			semaphore: make(chan struct{}, 1),
+			created:   map[string]bool{},
+			abandoned: map[string]subscriptionModel{},
 		}
-		return t.askAgain(ctx, service, application, urlName)
+	}
+	return l.locks[applicationID]
+}
+
+func (l *applicationLock) release() { <-l.semaphore }
+
+// webhookCache keeps the last response of retrieve webhook for one application, because all its subscriptions would
+// send the same request.
+type webhookCache struct{ latest *webhookResponse }
+
+// webhookResponse is one response of retrieve webhook.
+type webhookResponse struct {
+	webhooks *client.Webhooks
+	err      error
+	urlField string
+	// requestedAt and receivedAt bound the moment that the response describes.
+	requestedAt, receivedAt time.Time
+}
+
+// webhookSource returns the webhooks of an application: get, getSince or refresh of a webhookCache.
+type webhookSource func(
+	ctx context.Context, service *client.Client, applicationID int64, urlField string,
+) webhookResponse
+
+// webhookCacheTTL counts from the receipt of a response. Counted from its request, the response of a slow service would
+// never be shared, and all reads of an application would wait for each other.
+const webhookCacheTTL = time.Second
+
+// get returns the current webhooks, or a response within the TTL.
+func (c *webhookCache) get(
+	ctx context.Context, service *client.Client, applicationID int64, urlField string,
+) webhookResponse {
+	if c.has(urlField) && time.Since(c.latest.receivedAt) < webhookCacheTTL {
+		return *c.latest
+	}
+	return c.refresh(ctx, service, applicationID, urlField)
+}
+
+// getSince returns a source that accepts a response if it was requested after the given time.
+func (c *webhookCache) getSince(since time.Time) webhookSource {
+	return func(
+		ctx context.Context, service *client.Client, applicationID int64, urlField string,
+	) webhookResponse {
+		if c.has(urlField) && c.latest.requestedAt.After(since) {
+			return *c.latest
+		}
+		return c.refresh(ctx, service, applicationID, urlField)
 	}
 }
 
-// listed tells that the service has shown all webhooks of the application, and there were some: not only the newest.
-func (t *turn) listed() bool {
-	return t.latest != nil && t.latest.err == nil && t.latest.webhooks.Complete && len(t.latest.webhooks.Items) > 0
+func (c *webhookCache) has(urlField string) bool {
+	return c.latest != nil && c.latest.urlField == urlField
 }
 
-// askAgain gives what the service shows now.
-func (t *turn) askAgain(ctx context.Context, service *client.Client, application int64, urlName string) showing {
-	now := showing{urlName: urlName, asked: time.Now()}
-	now.webhooks, now.err = service.RetrieveWebhook(ctx, application, urlName)
-	now.answered = time.Now()
-	t.latest = nil
-	if now.err == nil || client.IsNotFound(now.err) {
-		t.latest = &now
+// refresh requests the webhooks, and caches a response that says what exists.
+func (c *webhookCache) refresh(
+	ctx context.Context, service *client.Client, applicationID int64, urlField string,
+) webhookResponse {
+	response := webhookResponse{urlField: urlField, requestedAt: time.Now()}
+	response.webhooks, response.err = service.RetrieveWebhook(ctx, applicationID, urlField)
+	response.receivedAt = time.Now()
+	c.latest = nil
+	if response.err == nil || client.IsNotFound(response.err) {
+		c.latest = &response
 	}
-	return now
+	return response
+}
+
+// isList reports whether the service has returned all webhooks of the application, and at least one.
+func (c *webhookCache) isList() bool {
+	return c.latest != nil && c.latest.err == nil && c.latest.webhooks.Complete && len(c.latest.webhooks.Items) > 0
 }

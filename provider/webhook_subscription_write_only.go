@@ -10,8 +10,10 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
 
-// ValidateConfig looks at what no attribute can tell by itself.
-func (r *subscriptionResource) ValidateConfig(ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse) {
+// ValidateConfig checks rules across attributes.
+func (r *subscriptionResource) ValidateConfig(
+	ctx context.Context, req resource.ValidateConfigRequest, resp *resource.ValidateConfigResponse,
+) {
 	var config subscriptionModel
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("field_names"), &config.FieldNames)...)
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("payload_json_wo"), &config.WriteOnly)...)
@@ -22,35 +24,37 @@ func (r *subscriptionResource) ValidateConfig(ctx context.Context, req resource.
 	config.checkWriteOnly(&resp.Diagnostics)
 }
 
-// checkFieldNames refuses two attributes in one field: the later would replace the earlier without a word.
+// checkFieldNames rejects two attributes in one field, where the second would silently replace the first.
 func (m subscriptionModel) checkFieldNames(diags *diag.Diagnostics) {
-	taken := map[string]string{}
+	attributes := map[string]string{}
 	for _, attribute := range []string{"url", "events", "application_id"} {
 		name := m.fieldName(attribute)
-		if other, twice := taken[name]; twice && name != "" {
+		if other, ok := attributes[name]; ok && name != "" {
 			diags.AddAttributeError(path.Root("field_names"), "Invalid field_names", fmt.Sprintf(
-				"%s and %s would both be sent as %q. Give each a name of its own.", other, attribute, name))
+				"%#q and %#q have the same field name %q. Give each attribute a field name of its own.",
+				other, attribute, name))
 		}
-		taken[name] = attribute
+		attributes[name] = attribute
 	}
 }
 
-// checkWriteOnly refuses what has to be remembered in payload_json_wo, which is not: nobody could find the subscription
-// again.
+// checkWriteOnly rejects what identifies the subscription in payload_json_wo: the provider could not find the
+// subscription again.
 func (m subscriptionModel) checkWriteOnly(diags *diag.Diagnostics) {
-	fields := fieldsOf(m.WriteOnly.ValueString())
+	fields := jsonFields(m.WriteOnly.ValueString())
 	for _, attribute := range []string{"url", "application_id"} {
-		if _, there := fields[m.fieldName(attribute)]; there {
-			// At the resource, because at the attribute Terraform prints the line with the value.
+		name := m.fieldName(attribute)
+		if _, ok := fields[name]; ok {
+			// At the resource: at the attribute, Terraform prints the line with the value.
 			diags.AddError("Invalid payload_json_wo", fmt.Sprintf(
-				"payload_json_wo holds the field %q, which says what the subscription is and has to be kept for finding it again. Put it into "+
-					"%s or payload_json.", m.fieldName(attribute), attribute))
+				"`payload_json_wo` contains the field %q, which identifies the subscription. The provider has to store it to "+
+					"find the subscription again.\n\nSet it in %#q or `payload_json` instead.", name, attribute))
 		}
 	}
 }
 
-// firstWriteOnlyVersion is that of a subscription to come. What the provider counts becomes known with it: the plan of a
-// replacement cannot count on from the old one, because the apply plans once more and is told nothing of that.
+// firstWriteOnlyVersion is the version of a new subscription. One that the provider sets becomes known with the apply:
+// a plan of a replacement cannot increase the old version, because the apply plans again without the old state.
 func (m subscriptionModel) firstWriteOnlyVersion() types.Int64 {
 	if m.WriteOnlyVersion.IsNull() && !m.WriteOnly.IsNull() {
 		return types.Int64Unknown()
@@ -58,25 +62,27 @@ func (m subscriptionModel) firstWriteOnlyVersion() types.Int64 {
 	return m.WriteOnlyVersion
 }
 
-// countedVersion is the number of a payload_json_wo that has none in the configuration.
-const countedVersion = 1
+// defaultWriteOnlyVersion is the version of a payload_json_wo without a configured version.
+const defaultWriteOnlyVersion = 1
 
-// nextWriteOnlyVersion is that of an existing subscription: the one in the state, unless payload_json_wo is another.
-func (m subscriptionModel) nextWriteOnlyVersion(state *subscriptionModel, history history, diags *diag.Diagnostics) types.Int64 {
-	another := history.WriteOnly.differs(m.WriteOnly)
+// nextWriteOnlyVersion is the version of an existing subscription: that of the state, unless payload_json_wo changed.
+func (m subscriptionModel) nextWriteOnlyVersion(
+	state *subscriptionModel, private privateData, diags *diag.Diagnostics,
+) types.Int64 {
+	changed := private.WriteOnly.differsFrom(m.WriteOnly)
 	switch {
 	case !m.WriteOnlyVersion.IsNull():
-		if another && m.WriteOnlyVersion.Equal(state.WriteOnlyVersion) {
-			diags.AddAttributeWarning(path.Root("payload_json_wo_version"), "payload_json_wo is not what was sent",
-				"It changed, and payload_json_wo_version did not, so that nothing will be sent. Raise payload_json_wo_version if the service has to "+
-					"know; that takes a new subscription.")
+		if changed && m.WriteOnlyVersion.Equal(state.WriteOnlyVersion) {
+			diags.AddAttributeWarning(path.Root("payload_json_wo_version"), "The change of payload_json_wo is ignored",
+				"`payload_json_wo` changed but `payload_json_wo_version` did not. Increase the version to replace the "+
+					"subscription.")
 		}
 		return m.WriteOnlyVersion
 	case m.WriteOnly.IsNull():
 		return types.Int64Null()
-	case another:
+	case changed:
 		return types.Int64Unknown() // so that it is a change
 	default:
-		return types.Int64Value(max(state.WriteOnlyVersion.ValueInt64(), countedVersion))
+		return types.Int64Value(max(state.WriteOnlyVersion.ValueInt64(), defaultWriteOnlyVersion))
 	}
 }

@@ -5,18 +5,20 @@ set -eu
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 
-# Before Go 1.27, the end of the time may be told as an error, "context deadline exceeded": https://go.dev/issue/75804.
-# What the fuzzer really finds it writes into testdata, and says so.
+# Before Go 1.27, the fuzzer may report the end of its time as an error: https://go.dev/issue/75804.
+# It reports a real finding as a file in testdata, or as a panic.
 only_time_was_up() {
-	grep -q '^ *context deadline exceeded$' "$output" && ! grep -q 'Failing input written\|panic:\|^ *fuzz.*_test.go' "$output"
+	grep -q '^ *context deadline exceeded$' "$output" &&
+		! grep -q 'Failing input written\|panic:\|^ *fuzz.*_test.go' "$output"
 }
 
 for package in "$@"; do
 	listed=$("${GO:-go}" test -list='^Fuzz' "$package")
 	for target in $(echo "$listed" | grep '^Fuzz'); do
 		echo "== $package $target, $FUZZTIME"
-		# Making each input small, by default for a minute, would take most of the time.
-		"${GO:-go}" test -run='^$' -fuzz="^$target\$" -fuzztime="$FUZZTIME" -fuzzminimizetime=1s "$package" 2>&1 | tee "$output"
+		# Minimizing each input, by default for a minute, would take most of the time.
+		"${GO:-go}" test -run='^$' -fuzz="^$target\$" -fuzztime="$FUZZTIME" -fuzzminimizetime=1s "$package" 2>&1 |
+			tee "$output"
 		if ! grep -q '^ok ' "$output" && ! only_time_was_up; then
 			exit 1
 		fi

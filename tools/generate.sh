@@ -30,8 +30,8 @@ manifests() {
 	"$bin/controller-gen" rbac:roleName=mandate-operator paths=./operator/... "output:rbac:dir=$out/config/rbac"
 }
 
-# The schema always comes from the pinned tofu: another tool on PATH prints other kinds of objects. Actions are added to it.
-# Left alone, tfplugindocs would download terraform. It looks for its provider under "hashicorp".
+# The schema comes from the pinned tofu, because another tool on PATH prints other kinds of objects. providerschema adds
+# the actions. Without a schema, tfplugindocs would download terraform. It looks for its provider under "hashicorp".
 reference() {
 	scratch=$PWD/$out/terraform
 	mkdir -p "$scratch"
@@ -65,13 +65,13 @@ reference
 
 stale=
 for path in $owned; do
-	fresh=$out/$path
-	[ -e "$fresh" ] || [ -e "$path" ] || continue
+	new=$out/$path
+	[ -e "$new" ] || [ -e "$path" ] || continue
 	if [ "$mode" = check ]; then
-		diff -ruN "$path" "$fresh" || stale="$stale $path"
+		diff -ruN "$path" "$new" || stale="$stale $path"
 	else
 		rm -rf "$path"
-		[ ! -e "$fresh" ] || { mkdir -p "$(dirname "$path")" && cp -R "$fresh" "$path"; }
+		[ ! -e "$new" ] || { mkdir -p "$(dirname "$path")" && cp -R "$new" "$path"; }
 	fi
 done
 

@@ -30,12 +30,14 @@ kubernetes.ldflags := $(addprefix -X k8s.io/component-base/version.,\
 opentofu.ldflags := -X github.com/opentofu/opentofu/version.dev=no
 
 $(eval $(call tool,kube-apiserver,kubernetes,k8s.io/kubernetes,/cmd/kube-apiserver,$(kubernetes.ldflags)))
-$(eval $(call tool,kube-controller-manager,kubernetes,k8s.io/kubernetes,/cmd/kube-controller-manager,$(kubernetes.ldflags)))
+$(eval $(call tool,kube-controller-manager,kubernetes,k8s.io/kubernetes,\
+	/cmd/kube-controller-manager,$(kubernetes.ldflags)))
 $(eval $(call tool,kubectl,kubernetes,k8s.io/kubernetes,/cmd/kubectl,$(kubernetes.ldflags)))
 $(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3,,))
 $(eval $(call tool,tofu,opentofu,github.com/opentofu/opentofu,/cmd/tofu,$(opentofu.ldflags)))
 $(eval $(call tool,controller-gen,dev,sigs.k8s.io/controller-tools,/cmd/controller-gen,))
 $(eval $(call tool,tfplugindocs,dev,github.com/hashicorp/terraform-plugin-docs,/cmd/tfplugindocs,))
+$(eval $(call tool,gotestsum,dev,gotest.tools/gotestsum,,))
 $(eval $(call tool,golangci-lint,lint,github.com/golangci/golangci-lint/v2,/cmd/golangci-lint,))
 
 # Which tools a target needs. What a user has on PATH serves the demo and the cluster targets.
@@ -45,14 +47,16 @@ terraform := $(if $(call on_path,tofu)$(call on_path,terraform),,tofu)
 
 tools.generate := controller-gen tofu tfplugindocs
 tools.lint := golangci-lint
-tools.test := $(control_plane) kube-controller-manager $(tools.generate) $(tools.lint)
+tools.check := $(control_plane) $(tools.generate) $(tools.lint) gotestsum
+tools.test := $(tools.check) kube-controller-manager
 tools.chaos := $(control_plane)
 tools.bench := $(control_plane) tofu
 tools.demo := kube-apiserver etcd $(kubectl) $(terraform)
 tools.install := $(kubectl)
 tools.deploy := $(kubectl)
 tools.undeploy := $(kubectl)
-tools.tools := kube-apiserver kube-controller-manager kubectl etcd tofu controller-gen tfplugindocs golangci-lint
+tools.tools := kube-apiserver kube-controller-manager kubectl etcd tofu controller-gen \
+	tfplugindocs golangci-lint gotestsum
 
 # $(call tools_of,TARGET): the links of its tools, to depend on.
 tools_of = $(addprefix bin/,$(tools.$(1)))
@@ -60,4 +64,5 @@ tools_of = $(addprefix bin/,$(tools.$(1)))
 # " (2 of 3)": which of the tools that are missing for the goals of this run.
 missing := $(strip $(foreach name,$(tools.tools),$(if $(filter $(name),\
 	$(foreach goal,$(MAKECMDGOALS),$(tools.$(goal)))),$(if $(wildcard $($(name).file)),,$($(name).file)))))
-position = $(if $(filter $(1),$(missing)), ($(shell printf '%s\n' $(missing) | grep -nxF $(1) | cut -d: -f1) of $(words $(missing))))
+number = $(shell printf '%s\n' $(missing) | grep -nxF $(1) | cut -d: -f1)
+position = $(if $(filter $(1),$(missing)), ($(call number,$(1)) of $(words $(missing))))

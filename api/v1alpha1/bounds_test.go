@@ -13,15 +13,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// bound is a limit in a schema: the API server complains about the value outside of it, in these words and naming the
-// field, and not about the value inside. It may complain about the latter in other words, for another rule.
+// bound is a limit in a schema. For the refused value, the API server's error names the field and has these words. For
+// the allowed value it does not, but there may be an error of another rule.
 type bound struct {
-	path            string
-	inside, outside any
-	words           string
+	path             string
+	allowed, refused any
+	words            string
 }
 
-// TestBounds tries every bound of every schema on its edge and beyond, with characters of two bytes each.
+// TestBounds tries every bound of every schema at its limit and beyond, with characters of two bytes each.
 func TestBounds(t *testing.T) {
 	c := newClient(t)
 	for kind, crd := range crds(t) {
@@ -49,11 +49,11 @@ func TestBounds(t *testing.T) {
 						return v.field == bound.path && strings.Contains(v.message, bound.words)
 					})
 				}
-				if err := try(bound.inside); complains(err) {
-					t.Errorf("the value on the edge was refused: %v", err)
+				if err := try(bound.allowed); complains(err) {
+					t.Errorf("the value at the limit was refused: %v", err)
 				}
-				if err := try(bound.outside); !complains(err) {
-					t.Errorf("the value beyond was not refused: %v", err)
+				if err := try(bound.refused); !complains(err) {
+					t.Errorf("the value beyond the limit was not refused: %v", err)
 				}
 			})
 		}
@@ -64,8 +64,8 @@ func bounds(root *apiextensionsv1.JSONSchemaProps) []bound {
 	var all []bound
 	walk(root, "", func(path string, s *apiextensionsv1.JSONSchemaProps) {
 		path = strings.ReplaceAll(strings.TrimPrefix(path, "."), "[]", "[0]")
-		add := func(words string, inside, outside any) {
-			all = append(all, bound{path, inside, outside, words})
+		add := func(words string, allowed, refused any) {
+			all = append(all, bound{path, allowed, refused, words})
 		}
 		if s.MaxLength != nil {
 			add("Too long", strings.Repeat("é", int(*s.MaxLength)), strings.Repeat("é", int(*s.MaxLength)+1))
@@ -86,11 +86,11 @@ func bounds(root *apiextensionsv1.JSONSchemaProps) []bound {
 			add("should have at least", items(s, *s.MinItems), items(s, *s.MinItems-1))
 		}
 		for _, value := range s.Enum {
-			var inside string
-			if err := json.Unmarshal(value.Raw, &inside); err != nil {
+			var allowed string
+			if err := json.Unmarshal(value.Raw, &allowed); err != nil {
 				panic(err)
 			}
-			add("Unsupported value", inside, strings.ToUpper(inside)+"X")
+			add("Unsupported value", allowed, strings.ToUpper(allowed)+"X")
 		}
 	})
 	return all

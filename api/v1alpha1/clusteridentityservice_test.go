@@ -13,7 +13,10 @@ spec:
   credentialsSecretRef: {namespace: platform, name: idv}
 `,
 	create: both(identityServiceSuite.create, map[string]attempt{
-		"a selector":                    {edit: `spec: {namespaceSelector: {matchLabels: {team: onboarding}, matchExpressions: [{key: stage, operator: In, values: [test, live]}]}}`},
+		"a selector": {
+			edit: `spec: {namespaceSelector: {matchLabels: {team: onboarding},
+			matchExpressions: [{key: stage, operator: In, values: [test, live]}]}}`,
+		},
 		"a selector of every namespace": {edit: `spec: {namespaceSelector: {}}`},
 		"a Secret in no namespace": {edit: `spec: {credentialsSecretRef: {namespace: null}}`,
 			want: []violation{{"spec.credentialsSecretRef.namespace", "Required value"}}},

@@ -42,21 +42,21 @@ func TestConventions(t *testing.T) {
 	}
 }
 
-// TestMessages makes sure that no rule speaks of immutability: GitOps tools take such an error as a reason to delete the
+// TestMessages makes sure that no rule mentions immutability: GitOps tools take such an error as a reason to delete the
 // object and to create it again, which for a Mandate would mean more e-mails.
 func TestMessages(t *testing.T) {
 	immutable := regexp.MustCompile(`(?i)immutab`)
 	for kind, crd := range crds(t) {
 		walk(schemaOf(crd), kind, func(path string, s *apiextensionsv1.JSONSchemaProps) {
 			if immutable.MatchString(s.Description) {
-				t.Errorf("%s: the description speaks of immutability", path)
+				t.Errorf("%s: the description mentions immutability", path)
 			}
 			for _, rule := range s.XValidations {
 				if rule.Message == "" || rule.MessageExpression != "" {
 					t.Errorf("%s: the rule has no fixed message: %s", path, rule.Rule)
 				}
 				if immutable.MatchString(rule.Message) {
-					t.Errorf("%s: the message speaks of immutability: %s", path, rule.Message)
+					t.Errorf("%s: the message mentions immutability: %s", path, rule.Message)
 				}
 			}
 		})

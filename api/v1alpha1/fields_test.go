@@ -25,8 +25,8 @@ func TestFieldsPage(t *testing.T) {
 		t.Fatalf("no CRDs: %v", err)
 	}
 	var page strings.Builder
-	page.WriteString("# Fields\n\nA test generates this page from the CRDs. `kubectl explain KIND.spec.FIELD` shows the same texts. " +
-		"A star (\\*) marks a required field.\n")
+	page.WriteString("# Fields\n\nA test generates this page from the CRDs. " +
+		"`kubectl explain KIND.spec.FIELD` shows the same texts. A star (\\*) marks a required field.\n")
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {
@@ -37,7 +37,8 @@ func TestFieldsPage(t *testing.T) {
 			t.Fatal(err)
 		}
 		schema := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
-		fmt.Fprintf(&page, "\n## %s\n\n%s\n\n| field | type | meaning |\n|---|---|---|\n", crd.Spec.Names.Kind, inline(schema.Description))
+		fmt.Fprintf(&page, "\n## %s\n\n%s\n\n| field | type | meaning |\n|---|---|---|\n",
+			crd.Spec.Names.Kind, inline(schema.Description))
 		for _, part := range []string{"spec", "status"} {
 			if properties, ok := schema.Properties[part]; ok {
 				writeFields(&page, part, &properties)
@@ -62,7 +63,8 @@ func TestFieldsPage(t *testing.T) {
 func writeFields(page *strings.Builder, path string, schema *apiextensionsv1.JSONSchemaProps) {
 	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
 		field := schema.Properties[name]
-		full, kind, below := path+"."+name, field.Type, &field
+		full, kind := path+"."+name, field.Type
+		below := &field
 		if field.Items != nil && field.Items.Schema != nil {
 			below = field.Items.Schema
 			full, kind = full+"[]", "list of "+below.Type

@@ -1,14 +1,15 @@
 package v1alpha1_test
 
 const (
-	notURL        = "must be a URL such as https://idv.example.com"
-	notHTTPS      = "must start with https://; http:// is only for localhost, 127.0.0.0/8 and [::1]"
-	tooMuchURL    = "must not contain a user, password, query or fragment: put credentials into the Secret of credentialsSecretRef"
-	hasAPIPath    = "must not end with /api/v1: remove it, the operator adds it"
-	notPEM        = "must be PEM text and not base64 of it: -----BEGIN CERTIFICATE----- is missing"
-	belowMinimum  = "must not be below minIntervalSeconds"
-	alsoInReview  = "must not have a name that is also in inReview"
-	alsoElsewhere = "must not have a name that is also in inReview or completed"
+	notURL     = "must be a URL such as https://idv.example.com"
+	notHTTPS   = "must start with https://; http:// is only for localhost, 127.0.0.0/8 and [::1]"
+	tooMuchURL = "must not contain a user, password, query or fragment: " +
+		"put credentials into the Secret of credentialsSecretRef"
+	hasAPIPath   = "must not end with /api/v1: remove it, the operator adds it"
+	notPEM       = "must be PEM text and not base64 of it: -----BEGIN CERTIFICATE----- is missing"
+	belowMinimum = "must not be below minIntervalSeconds"
+	alsoInReview = "must not have a name that is also in inReview"
+	alsoEarlier  = "must not have a name that is also in inReview or completed"
 )
 
 var identityServiceSuite = suite{
@@ -21,45 +22,115 @@ spec:
   credentialsSecretRef: {name: idv}
 `,
 	create: map[string]attempt{
-		"as little as possible":       {},
-		"a port and a path":           {edit: `spec: {baseURL: "https://gateway.example.com:8443/idv/"}`},
-		"an IPv6 address":             {edit: `spec: {baseURL: "https://[2001:db8::1]:8443"}`},
-		"the scheme in capitals":      {edit: `spec: {baseURL: "HTTPS://idv.example.com"}`},
-		"http on localhost":           {edit: `spec: {baseURL: "http://localhost:8080"}`},
-		"http on 127.0.0.1":           {edit: `spec: {baseURL: "http://127.0.0.1:8080/"}`},
-		"http on another of 127/8":    {edit: `spec: {baseURL: "http://127.255.3.9"}`},
-		"http on ::1":                 {edit: `spec: {baseURL: "http://[::1]:8080"}`},
-		"a path that begins alike":    {edit: `spec: {baseURL: "https://idv.example.com/api/v1beta"}`},
-		"an at sign in the path":      {edit: `spec: {baseURL: "https://idv.example.com/@tenant"}`},
-		"no base URL":                 {edit: `spec: {baseURL: null}`, want: []violation{{"spec.baseURL", "Required value"}}},
-		"no credentials":              {edit: `spec: {credentialsSecretRef: null}`, want: []violation{{"spec.credentialsSecretRef", "Required value"}}},
-		"http":                        {edit: `spec: {baseURL: "http://idv.example.com"}`, want: []violation{{"spec.baseURL", notHTTPS}}},
-		"http in capitals":            {edit: `spec: {baseURL: "HTTP://idv.example.com"}`, want: []violation{{"spec.baseURL", notHTTPS}}},
-		"http on a private address":   {edit: `spec: {baseURL: "http://10.0.0.1"}`, want: []violation{{"spec.baseURL", notHTTPS}}},
-		"http, begins with localhost": {edit: `spec: {baseURL: "http://localhost.example.com"}`, want: []violation{{"spec.baseURL", notHTTPS}}},
-		"http, begins with 127":       {edit: `spec: {baseURL: "http://127.0.0.1.example.com"}`, want: []violation{{"spec.baseURL", notHTTPS}}},
-		"http, localhost is the user": {edit: `spec: {baseURL: "http://localhost:x@example.com"}`, want: []violation{
-			{"spec.baseURL", tooMuchURL}, {"spec.baseURL", notHTTPS}}},
-		"no scheme":               {edit: `spec: {baseURL: "idv.example.com"}`, want: []violation{{"spec.baseURL", notURL}}},
-		"another scheme":          {edit: `spec: {baseURL: "ftp://idv.example.com"}`, want: []violation{{"spec.baseURL", notURL}}},
-		"no host":                 {edit: `spec: {baseURL: "https:///idv"}`, want: []violation{{"spec.baseURL", notURL}}},
-		"a blank in the host":     {edit: `spec: {baseURL: "https://idv .example.com"}`, want: []violation{{"spec.baseURL", notURL}}},
-		"a user and a password":   {edit: `spec: {baseURL: "https://user:secret@idv.example.com"}`, want: []violation{{"spec.baseURL", tooMuchURL}}},
-		"a query":                 {edit: `spec: {baseURL: "https://idv.example.com?key=secret"}`, want: []violation{{"spec.baseURL", tooMuchURL}}},
-		"a fragment":              {edit: `spec: {baseURL: "https://idv.example.com/#top"}`, want: []violation{{"spec.baseURL", tooMuchURL}}},
-		"the API's path":          {edit: `spec: {baseURL: "https://idv.example.com/api/v1"}`, want: []violation{{"spec.baseURL", hasAPIPath}}},
-		"the API's path, slashed": {edit: `spec: {baseURL: "https://idv.example.com/x/api/v1/"}`, want: []violation{{"spec.baseURL", hasAPIPath}}},
-		"a CA bundle":             {edit: `spec: {caBundle: "# ours\n-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n"}`},
-		"a CA bundle in base64":   {edit: `spec: {caBundle: LS0tLS1CRUdJTiBDRVJU}`, want: []violation{{"spec.caBundle", notPEM}}},
-		"one polling interval":    {edit: `spec: {polling: {minIntervalSeconds: 3600}}`, reason: "the other has its default, 3600"},
-		"polling out of order":    {edit: `spec: {polling: {minIntervalSeconds: 60, maxIntervalSeconds: 59}}`, want: []violation{{"spec.polling.maxIntervalSeconds", belowMinimum}}},
-		"above the default":       {edit: `spec: {polling: {minIntervalSeconds: 3601}}`, want: []violation{{"spec.polling.maxIntervalSeconds", belowMinimum}}},
-		"polling in minutes":      {edit: `spec: {polling: {minIntervalSeconds: 1m}}`, want: []violation{{"spec.polling.minIntervalSeconds", `"string": spec.polling.minIntervalSeconds in body must be of type integer: "string"`}}},
-		"state names":             {edit: `spec: {states: {inReview: [review, checking], completed: [done], rejected: [denied]}}`},
-		"one state name twice":    {edit: `spec: {states: {inReview: [a, a]}}`, want: []violation{{"spec.states.inReview[1]", `Duplicate value: "a"`}}},
-		"done while in review":    {edit: `spec: {states: {inReview: [a, b], completed: [b]}}`, want: []violation{{"spec.states.completed", alsoInReview}}},
-		"rejected while done":     {edit: `spec: {states: {completed: [b], rejected: [a, b]}}`, want: []violation{{"spec.states.rejected", alsoElsewhere}}},
+		"as little as possible":    {},
+		"a port and a path":        {edit: `spec: {baseURL: "https://gateway.example.com:8443/idv/"}`},
+		"an IPv6 address":          {edit: `spec: {baseURL: "https://[2001:db8::1]:8443"}`},
+		"the scheme in capitals":   {edit: `spec: {baseURL: "HTTPS://idv.example.com"}`},
+		"http on localhost":        {edit: `spec: {baseURL: "http://localhost:8080"}`},
+		"http on 127.0.0.1":        {edit: `spec: {baseURL: "http://127.0.0.1:8080/"}`},
+		"http on another of 127/8": {edit: `spec: {baseURL: "http://127.255.3.9"}`},
+		"http on ::1":              {edit: `spec: {baseURL: "http://[::1]:8080"}`},
+		"a path that begins alike": {edit: `spec: {baseURL: "https://idv.example.com/api/v1beta"}`},
+		"an at sign in the path":   {edit: `spec: {baseURL: "https://idv.example.com/@tenant"}`},
+		"no base URL":              {edit: `spec: {baseURL: null}`, want: []violation{{"spec.baseURL", "Required value"}}},
+		"no credentials": {
+			edit: `spec: {credentialsSecretRef: null}`,
+			want: []violation{{"spec.credentialsSecretRef", "Required value"}},
+		},
+		"http": {
+			edit: `spec: {baseURL: "http://idv.example.com"}`,
+			want: []violation{{"spec.baseURL", notHTTPS}},
+		},
+		"http in capitals": {
+			edit: `spec: {baseURL: "HTTP://idv.example.com"}`,
+			want: []violation{{"spec.baseURL", notHTTPS}},
+		},
+		"http on a private address": {
+			edit: `spec: {baseURL: "http://10.0.0.1"}`,
+			want: []violation{{"spec.baseURL", notHTTPS}},
+		},
+		"http, begins with localhost": {
+			edit: `spec: {baseURL: "http://localhost.example.com"}`,
+			want: []violation{{"spec.baseURL", notHTTPS}},
+		},
+		"http, begins with 127": {
+			edit: `spec: {baseURL: "http://127.0.0.1.example.com"}`,
+			want: []violation{{"spec.baseURL", notHTTPS}},
+		},
+		"http, localhost is the user": {
+			edit: `spec: {baseURL: "http://localhost:x@example.com"}`,
+			want: []violation{{"spec.baseURL", tooMuchURL}, {"spec.baseURL", notHTTPS}},
+		},
+		"no scheme": {edit: `spec: {baseURL: "idv.example.com"}`, want: []violation{{"spec.baseURL", notURL}}},
+		"another scheme": {
+			edit: `spec: {baseURL: "ftp://idv.example.com"}`,
+			want: []violation{{"spec.baseURL", notURL}},
+		},
+		"no host": {edit: `spec: {baseURL: "https:///idv"}`, want: []violation{{"spec.baseURL", notURL}}},
+		"a blank in the host": {
+			edit: `spec: {baseURL: "https://idv .example.com"}`,
+			want: []violation{{"spec.baseURL", notURL}},
+		},
+		"a user and a password": {
+			edit: `spec: {baseURL: "https://user:secret@idv.example.com"}`,
+			want: []violation{{"spec.baseURL", tooMuchURL}},
+		},
+		"a query": {
+			edit: `spec: {baseURL: "https://idv.example.com?key=secret"}`,
+			want: []violation{{"spec.baseURL", tooMuchURL}},
+		},
+		"a fragment": {
+			edit: `spec: {baseURL: "https://idv.example.com/#top"}`,
+			want: []violation{{"spec.baseURL", tooMuchURL}},
+		},
+		"the API's path": {
+			edit: `spec: {baseURL: "https://idv.example.com/api/v1"}`,
+			want: []violation{{"spec.baseURL", hasAPIPath}},
+		},
+		"the API's path, slashed": {
+			edit: `spec: {baseURL: "https://idv.example.com/x/api/v1/"}`,
+			want: []violation{{"spec.baseURL", hasAPIPath}},
+		},
+		"a CA bundle": {
+			edit: `spec: {caBundle: "# ours\n-----BEGIN CERTIFICATE-----\nMII=\n-----END CERTIFICATE-----\n"}`,
+		},
+		"a CA bundle in base64": {
+			edit: `spec: {caBundle: LS0tLS1CRUdJTiBDRVJU}`,
+			want: []violation{{"spec.caBundle", notPEM}},
+		},
+		"one polling interval": {
+			edit:   `spec: {polling: {minIntervalSeconds: 3600}}`,
+			reason: "the other has its default, 3600",
+		},
+		"polling out of order": {
+			edit: `spec: {polling: {minIntervalSeconds: 60, maxIntervalSeconds: 59}}`,
+			want: []violation{{"spec.polling.maxIntervalSeconds", belowMinimum}},
+		},
+		"above the default": {
+			edit: `spec: {polling: {minIntervalSeconds: 3601}}`,
+			want: []violation{{"spec.polling.maxIntervalSeconds", belowMinimum}},
+		},
+		"polling in minutes": {
+			edit: `spec: {polling: {minIntervalSeconds: 1m}}`,
+			want: []violation{{"spec.polling.minIntervalSeconds",
+				`"string": spec.polling.minIntervalSeconds in body must be of type integer: "string"`}},
+		},
+		"state names": {
+			edit: `spec: {states: {inReview: [review, checking], completed: [done], rejected: [denied]}}`,
+		},
+		"one state name twice": {
+			edit: `spec: {states: {inReview: [a, a]}}`,
+			want: []violation{{"spec.states.inReview[1]", `Duplicate value: "a"`}},
+		},
+		"done while in review": {
+			edit: `spec: {states: {inReview: [a, b], completed: [b]}}`,
+			want: []violation{{"spec.states.completed", alsoInReview}},
+		},
+		"rejected while done": {
+			edit: `spec: {states: {completed: [b], rejected: [a, b]}}`,
+			want: []violation{{"spec.states.rejected", alsoEarlier}},
+		},
 		"rejected while in review": {edit: `spec: {states: {inReview: [b], rejected: [a, b]}}`,
-			want: []violation{{"spec.states.rejected", alsoElsewhere}}},
+			want: []violation{{"spec.states.rejected", alsoEarlier}}},
 	},
 }

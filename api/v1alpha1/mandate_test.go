@@ -1,5 +1,7 @@
 package v1alpha1_test
 
+import "strings"
+
 const (
 	exactlyOne    = "must have exactly one of id, code and name"
 	notLabel      = "must be a DNS label: lower-case letters, digits and -, starting and ending with a letter or a digit"
@@ -9,9 +11,17 @@ const (
 	notIndividual = "must name individuals of this Mandate: each individual here must be in spec.individuals"
 	noShortName   = "must be set, because its default, metadata.name, is longer than 150 characters"
 	notBack       = "false: cannot be set back to false: the service cannot undo archiving"
-	frozen        = "cannot change once the application exists: restore the old value, or create another Mandate, which e-mails again"
-	frozenPeople  = "cannot change once the application exists: restore the old values, or create another Mandate, which e-mails again"
+	frozen        = "cannot change once the application exists: restore the old value, " + orAnother
+	frozenPeople  = "cannot change once the application exists: restore the old values, " + orAnother
+	orAnother     = "or create another Mandate, which e-mails again"
 	oneEver       = "cannot change or go away once it is set: a Mandate has one application, ever"
+)
+
+// The individuals of the Mandate that is accepted.
+const (
+	jane = `{name: jane, email: jane@personal.test, reference: PERSONAL-1, firstName: Personalia,
+		dateOfBirth: "1991-03-04"}`
+	joe = `{name: joe, detailsSecretRef: {name: joe}}`
 )
 
 var mandateSuite = suite{
@@ -21,9 +31,7 @@ kind: Mandate
 metadata: {name: acme}
 spec:
   mandateType: {code: kyc}
-  individuals:
-  - {name: jane, email: jane@personal.test, reference: PERSONAL-1, firstName: Personalia, dateOfBirth: "1991-03-04"}
-  - {name: joe, detailsSecretRef: {name: joe}}
+  individuals: [` + jane + `, ` + joe + `]
 `,
 	create: mandateCreates,
 	update: map[string]state{
@@ -41,40 +49,71 @@ spec:
 			status: `status: {observedGeneration: 1, applicationID: 4711}`,
 			spec:   `spec: {name: Acme, reference: ACME-1, adopt: {applicationID: 7}}`,
 			attempts: map[string]attempt{
-				"what is not sent": {edit: `{metadata: {labels: {a: b}}, spec: {decision: Complete, archived: true, deletionPolicy: Delete, suspend: true,
-					createBefore: "2026-12-31T00:00:00Z", checkReviews: [{individual: jane, check: liveness, decision: Accept}]}}`},
-				"individuals in another order": {reason: "they are a map by name", edit: `spec: {individuals: [{name: joe, detailsSecretRef: {name: joe}},
-					{name: jane, email: jane@personal.test, reference: PERSONAL-1, firstName: Personalia, dateOfBirth: "1991-03-04"}]}`},
-				"name":                 {edit: `spec: {name: Acme Ltd}`, want: []violation{{"spec.name", frozen}}},
-				"no name":              {edit: `spec: {name: null}`, want: []violation{{"spec.name", frozen}}},
-				"reference":            {edit: `spec: {reference: ACME-2}`, want: []violation{{"spec.reference", frozen}}},
-				"no reference":         {edit: `spec: {reference: null}`, want: []violation{{"spec.reference", frozen}}},
-				"mandate type":         {edit: `spec: {mandateType: {code: kyb}}`, want: []violation{{"spec.mandateType", frozen}}},
-				"selector of the type": {edit: `spec: {mandateType: {code: null, id: 1}}`, want: []violation{{"spec.mandateType", frozen}}},
-				"e-mails":              {edit: `spec: {suppressEmailNotification: true}`, want: []violation{{"spec.suppressEmailNotification", frozen}}},
-				"kind of the service":  {edit: `spec: {serviceRef: {kind: ClusterIdentityService}}`, want: []violation{{"spec.serviceRef", frozen}}},
-				"service":              {edit: `spec: {serviceRef: {name: other}}`, want: []violation{{"spec.serviceRef", frozen}}},
-				"adopt":                {edit: `spec: {adopt: {applicationID: 8}}`, want: []violation{{"spec.adopt", frozen}}},
-				"no adopt":             {edit: `spec: {adopt: null}`, want: []violation{{"spec.adopt", frozen}}},
-				"an individual's field": {edit: `spec: {individuals: [{name: jane, email: jan@personal.test, reference: PERSONAL-1, firstName: Personalia, dateOfBirth: "1991-03-04"}, {name: joe, detailsSecretRef: {name: joe}}]}`,
-					want: []violation{{"spec.individuals", frozenPeople}}},
-				"one individual more": {edit: `spec: {individuals: [{name: jane, email: jane@personal.test, reference: PERSONAL-1, firstName: Personalia, dateOfBirth: "1991-03-04"}, {name: joe, detailsSecretRef: {name: joe}}, {name: jim, detailsSecretRef: {name: jim}}]}`,
-					want: []violation{{"spec.individuals", frozenPeople}}},
-				"one individual less": {edit: `spec: {individuals: [{name: joe, detailsSecretRef: {name: joe}}]}`,
-					want: []violation{{"spec.individuals", frozenPeople}}},
-				"another status":      {edit: `status: {observedGeneration: 2, state: in review}`, onStatus: true},
-				"another application": {edit: `status: {applicationID: 4712}`, onStatus: true, want: []violation{{"status.applicationID", oneEver}}},
-				"no application":      {edit: `status: {applicationID: null}`, onStatus: true, want: []violation{{"status.applicationID", oneEver}}},
-				"no status":           {edit: `status: null`, onStatus: true, want: []violation{{"status.applicationID", oneEver}}},
+				"what is not sent": {
+					edit: `{metadata: {labels: {a: b}}, spec: {decision: Complete, archived: true,
+					deletionPolicy: Delete, suspend: true,
+					createBefore: "2026-12-31T00:00:00Z", checkReviews: [{individual: jane, check: liveness, decision: Accept}]}}`,
+				},
+				"individuals in another order": {
+					reason: "they are a map by name",
+					edit:   `spec: {individuals: [` + joe + `, ` + jane + `]}`,
+				},
+				"name":         {edit: `spec: {name: Acme Ltd}`, want: []violation{{"spec.name", frozen}}},
+				"no name":      {edit: `spec: {name: null}`, want: []violation{{"spec.name", frozen}}},
+				"reference":    {edit: `spec: {reference: ACME-2}`, want: []violation{{"spec.reference", frozen}}},
+				"no reference": {edit: `spec: {reference: null}`, want: []violation{{"spec.reference", frozen}}},
+				"mandate type": {edit: `spec: {mandateType: {code: kyb}}`, want: []violation{{"spec.mandateType", frozen}}},
+				"selector of the type": {
+					edit: `spec: {mandateType: {code: null, id: 1}}`,
+					want: []violation{{"spec.mandateType", frozen}},
+				},
+				"e-mails": {
+					edit: `spec: {suppressEmailNotification: true}`,
+					want: []violation{{"spec.suppressEmailNotification", frozen}},
+				},
+				"kind of the service": {
+					edit: `spec: {serviceRef: {kind: ClusterIdentityService}}`,
+					want: []violation{{"spec.serviceRef", frozen}},
+				},
+				"service":  {edit: `spec: {serviceRef: {name: other}}`, want: []violation{{"spec.serviceRef", frozen}}},
+				"adopt":    {edit: `spec: {adopt: {applicationID: 8}}`, want: []violation{{"spec.adopt", frozen}}},
+				"no adopt": {edit: `spec: {adopt: null}`, want: []violation{{"spec.adopt", frozen}}},
+				"an individual's field": {
+					edit: `spec: {individuals: [` + strings.Replace(jane, "jane@", "jan@", 1) + `, ` + joe + `]}`,
+					want: []violation{{"spec.individuals", frozenPeople}},
+				},
+				"one individual more": {
+					edit: `spec: {individuals: [` + jane + `, ` + joe + `, {name: jim, detailsSecretRef: {name: jim}}]}`,
+					want: []violation{{"spec.individuals", frozenPeople}},
+				},
+				"one individual less": {
+					edit: `spec: {individuals: [` + joe + `]}`,
+					want: []violation{{"spec.individuals", frozenPeople}},
+				},
+				"another status": {edit: `status: {observedGeneration: 2, state: in review}`, onStatus: true},
+				"another application": {
+					edit:     `status: {applicationID: 4712}`,
+					onStatus: true,
+					want:     []violation{{"status.applicationID", oneEver}},
+				},
+				"no application": {
+					edit:     `status: {applicationID: null}`,
+					onStatus: true,
+					want:     []violation{{"status.applicationID", oneEver}},
+				},
+				"no status": {edit: `status: null`, onStatus: true, want: []violation{{"status.applicationID", oneEver}}},
 			},
 		},
 		"after it exists, with defaults": {
 			status: `status: {applicationID: 4711}`,
 			attempts: map[string]attempt{
-				"the same, written out": {edit: `spec: {serviceRef: {kind: IdentityService, name: default}, suppressEmailNotification: false, archived: false}`},
-				"a name":                {edit: `spec: {name: acme}`, want: []violation{{"spec.name", frozen}}},
-				"a reference":           {edit: `spec: {reference: ACME-1}`, want: []violation{{"spec.reference", frozen}}},
-				"adopt":                 {edit: `spec: {adopt: {applicationID: 4711}}`, want: []violation{{"spec.adopt", frozen}}},
+				"the same, written out": {
+					edit: `spec: {serviceRef: {kind: IdentityService, name: default},
+					suppressEmailNotification: false, archived: false}`,
+				},
+				"a name":      {edit: `spec: {name: acme}`, want: []violation{{"spec.name", frozen}}},
+				"a reference": {edit: `spec: {reference: ACME-1}`, want: []violation{{"spec.reference", frozen}}},
+				"adopt":       {edit: `spec: {adopt: {applicationID: 4711}}`, want: []violation{{"spec.adopt", frozen}}},
 			},
 		},
 		"archived": {
@@ -82,14 +121,18 @@ spec:
 			attempts: map[string]attempt{
 				"still":    {edit: `spec: {archived: true, suspend: true}`},
 				"set back": {edit: `spec: {archived: false}`, want: []violation{{"spec.archived", notBack}}},
-				"removed":  {edit: `spec: {archived: null}`, reason: "absent is false", want: []violation{{"spec.archived", notBack}}},
+				"removed": {
+					edit:   `spec: {archived: null}`,
+					reason: "absent is false",
+					want:   []violation{{"spec.archived", notBack}},
+				},
 			},
 		},
 	},
 }
 
-const everythingSent = `spec: {name: Other, reference: OTHER, mandateType: {code: null, name: KYC}, suppressEmailNotification: true,
-  serviceRef: {name: other}, individuals: [{name: jim, email: jim@personal.test}]}`
+const everythingSent = `spec: {name: Other, reference: OTHER, mandateType: {code: null, name: KYC},
+  suppressEmailNotification: true, serviceRef: {name: other}, individuals: [{name: jim, email: jim@personal.test}]}`
 
 func individual(fields string) string { return "spec: {individuals: [{" + fields + "}]}" }
 
@@ -101,8 +144,9 @@ var mandateCreates = map[string]attempt{
   reference: ACME-2026-001
   suppressEmailNotification: true
   individuals:
-  - {name: jane, reference: PERSONAL-1, email: jane@personal.test, title: Dr, firstName: Personalia, middleName: "", lastName: Personally,
-     dateOfBirth: "1991-03-04", gender: female, detailsSecretRef: {name: jane}}
+  - {name: jane, reference: PERSONAL-1, email: jane@personal.test, title: Dr,
+     firstName: Personalia, middleName: "", lastName: Personally, dateOfBirth: "1991-03-04",
+     gender: female, detailsSecretRef: {name: jane}}
   decision: Complete
   archived: true
   checkReviews:
@@ -120,31 +164,80 @@ var mandateCreates = map[string]attempt{
 	"type by id":        {edit: `spec: {mandateType: {code: null, id: 1099511627777}}`},
 	"type by name":      {edit: `spec: {mandateType: {code: null, name: Know your customer}}`},
 	"no application id": {edit: `spec: {adopt: {}}`, want: []violation{{"spec.adopt.applicationID", "Required value"}}},
-	"a long name in Kubernetes": {edit: `metadata: {name: ` + longName + `}`, reason: "the default of spec.name would be too long",
-		want: []violation{{"spec.name", noShortName}}},
+	"a long name in Kubernetes": {
+		edit:   `metadata: {name: ` + longName + `}`,
+		reason: "the default of spec.name would be too long",
+		want:   []violation{{"spec.name", noShortName}},
+	},
 	"a long name in Kubernetes and a short one": {edit: `{metadata: {name: ` + longName + `}, spec: {name: Acme}}`},
-	"a date for a time": {edit: `spec: {createBefore: "2026-12-31"}`,
-		want: []violation{{"spec.createBefore", `"2026-12-31": spec.createBefore in body must be of type date-time: "2026-12-31"`}}},
+	"a date for a time": {
+		edit: `spec: {createBefore: "2026-12-31"}`,
+		want: []violation{
+			{"spec.createBefore", `"2026-12-31": spec.createBefore in body must be of type date-time: "2026-12-31"`},
+		},
+	},
 
-	"no name of an individual":    {edit: individual(`email: jane@personal.test`), want: []violation{{"spec.individuals[0].name", "Required value"}}},
-	"a handle with a digit":       {edit: individual(`name: 1-jane-2, email: jane@personal.test`)},
-	"a handle in capitals":        {edit: individual(`name: Jane, email: jane@personal.test`), want: []violation{{"spec.individuals[0].name", notLabel}}},
-	"a handle that ends with -":   {edit: individual(`name: jane-, email: jane@personal.test`), want: []violation{{"spec.individuals[0].name", notLabel}}},
-	"a handle with a line break":  {edit: individual(`name: "jane\n", email: jane@personal.test`), want: []violation{{"spec.individuals[0].name", notLabel}}},
-	"an e-mail address as handle": {edit: individual(`name: jane@personal.test, email: jane@personal.test`), want: []violation{{"spec.individuals[0].name", notLabel}}},
-	"one handle twice": {edit: `spec: {individuals: [{name: jane, email: jane@personal.test}, {name: jane, email: joe@personal.test}]}`,
-		want: []violation{{"spec.individuals[1]", `Duplicate value: {"name":"jane"}`}}},
+	"no name of an individual": {
+		edit: individual(`email: jane@personal.test`),
+		want: []violation{{"spec.individuals[0].name", "Required value"}},
+	},
+	"a handle with a digit": {edit: individual(`name: 1-jane-2, email: jane@personal.test`)},
+	"a handle in capitals": {
+		edit: individual(`name: Jane, email: jane@personal.test`),
+		want: []violation{{"spec.individuals[0].name", notLabel}},
+	},
+	"a handle that ends with -": {
+		edit: individual(`name: jane-, email: jane@personal.test`),
+		want: []violation{{"spec.individuals[0].name", notLabel}},
+	},
+	"a handle with a line break": {
+		edit: individual(`name: "jane\n", email: jane@personal.test`),
+		want: []violation{{"spec.individuals[0].name", notLabel}},
+	},
+	"an e-mail address as handle": {
+		edit: individual(`name: jane@personal.test, email: jane@personal.test`),
+		want: []violation{{"spec.individuals[0].name", notLabel}},
+	},
+	"one handle twice": {
+		edit: `spec: {individuals: [{name: jane, email: jane@personal.test}, {name: jane, email: joe@personal.test}]}`,
+		want: []violation{{"spec.individuals[1]", `Duplicate value: {"name":"jane"}`}},
+	},
 
-	"neither e-mail nor Secret":    {edit: individual(`name: jane`), want: []violation{{"spec.individuals[0].email", noEmail}}},
+	"neither e-mail nor Secret": {
+		edit: individual(`name: jane`),
+		want: []violation{{"spec.individuals[0].email", noEmail}},
+	},
 	"an e-mail address with a tag": {edit: individual(`name: jane, email: "jané+tag@mail.personal.test"`)},
-	"an e-mail without @":          {edit: individual(`name: jane, email: jane.personal.test`), want: []violation{{"spec.individuals[0].email", notEmail}}},
-	"an e-mail with two @":         {edit: individual(`name: jane, email: jane@@personal.test`), want: []violation{{"spec.individuals[0].email", notEmail}}},
-	"an e-mail with a blank":       {edit: individual(`name: jane, email: "jane doe@personal.test"`), want: []violation{{"spec.individuals[0].email", notEmail}}},
-	"an e-mail with a line break":  {edit: individual(`name: jane, email: "jane@personal.test\n"`), want: []violation{{"spec.individuals[0].email", notEmail}}},
-	"an empty e-mail":              {edit: individual(`name: jane, email: ""`), want: []violation{{"spec.individuals[0].email", notEmail}}},
-	"a Secret for the rest":        {edit: individual(`name: jane, email: jane@personal.test, detailsSecretRef: {name: jane}`)},
-	"a number for a text": {edit: individual(`name: jane, email: 12345678`), reason: "the API server tells types, not values",
-		want: []violation{{"spec.individuals[0].email", `"integer": spec.individuals[0].email in body must be of type string: "integer"`}}},
+	"an e-mail without @": {
+		edit: individual(`name: jane, email: jane.personal.test`),
+		want: []violation{{"spec.individuals[0].email", notEmail}},
+	},
+	"an e-mail with two @": {
+		edit: individual(`name: jane, email: jane@@personal.test`),
+		want: []violation{{"spec.individuals[0].email", notEmail}},
+	},
+	"an e-mail with a blank": {
+		edit: individual(`name: jane, email: "jane doe@personal.test"`),
+		want: []violation{{"spec.individuals[0].email", notEmail}},
+	},
+	"an e-mail with a line break": {
+		edit: individual(`name: jane, email: "jane@personal.test\n"`),
+		want: []violation{{"spec.individuals[0].email", notEmail}},
+	},
+	"an empty e-mail": {
+		edit: individual(`name: jane, email: ""`),
+		want: []violation{{"spec.individuals[0].email", notEmail}},
+	},
+	"a Secret for the rest": {
+		edit: individual(`name: jane, email: jane@personal.test, detailsSecretRef: {name: jane}`),
+	},
+	"a number for a text": {
+		edit:   individual(`name: jane, email: 12345678`),
+		reason: "the API server tells types, not values",
+		want: []violation{
+			{"spec.individuals[0].email", `"integer": spec.individuals[0].email in body must be of type string: "integer"`},
+		},
+	},
 
 	"29 February of a leap year":    date("2024-02-29"),
 	"29 February of 2000":           date("2000-02-29"),
@@ -161,15 +254,23 @@ var mandateCreates = map[string]attempt{
 	"an empty date":                 date("", notDate),
 	"a date in Arabic-Indic digits": date("١٩٩٠-٠٢-٢", notDate),
 
-	"a review of somebody else": {edit: `spec: {checkReviews: [{individual: jim, check: liveness, decision: Accept}]}`,
-		want: []violation{{"spec.checkReviews", notIndividual}}},
-	"a check reviewed twice": {edit: `spec: {checkReviews: [{individual: jane, check: liveness, decision: Accept}, {individual: jane, check: liveness, decision: Reject}]}`,
-		want: []violation{{"spec.checkReviews[1]", `Duplicate value: {"check":"liveness","individual":"jane"}`}}},
-	"a review without a decision": {edit: `spec: {checkReviews: [{individual: jane, check: liveness}]}`,
-		want: []violation{{"spec.checkReviews[0].decision", "Required value"}}},
+	"a review of somebody else": {
+		edit: `spec: {checkReviews: [{individual: jim, check: liveness, decision: Accept}]}`,
+		want: []violation{{"spec.checkReviews", notIndividual}},
+	},
+	"a check reviewed twice": {
+		edit: `spec: {checkReviews: [{individual: jane, check: liveness, decision: Accept},
+		{individual: jane, check: liveness, decision: Reject}]}`,
+		want: []violation{{"spec.checkReviews[1]", `Duplicate value: {"check":"liveness","individual":"jane"}`}},
+	},
+	"a review without a decision": {
+		edit: `spec: {checkReviews: [{individual: jane, check: liveness}]}`,
+		want: []violation{{"spec.checkReviews[0].decision", "Required value"}},
+	},
 }
 
-const longName = "n123456789.n123456789.n123456789.n123456789.n123456789.n123456789.n123456789.n123456789.n123456789.n123456789.n123456789.n123456789.n123456789.n1234567"
+// longName has 151 characters.
+var longName = strings.Repeat("n123456789.", 13) + "n1234567"
 
 func date(value string, messages ...string) attempt {
 	a := attempt{edit: individual(`name: jane, email: jane@personal.test, dateOfBirth: "` + value + `"`)}

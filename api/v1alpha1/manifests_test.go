@@ -1,6 +1,7 @@
 package v1alpha1_test
 
 import (
+	"fmt"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -16,7 +17,8 @@ func kubectl(t *testing.T, args ...string) string {
 	if err := env.WriteKubeconfig(kubeconfig); err != nil {
 		t.Fatal(err)
 	}
-	output, err := exec.CommandContext(t.Context(), env.Kubectl, append([]string{"--kubeconfig", kubeconfig}, args...)...).CombinedOutput()
+	args = append([]string{"--kubeconfig", kubeconfig}, args...)
+	output, err := exec.CommandContext(t.Context(), env.Kubectl, args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, output)
 	}
@@ -34,7 +36,8 @@ func TestSamples(t *testing.T) {
 		"mandate.idv.mandate.io/acme",
 		"mandate.idv.mandate.io/globex",
 	}
-	kubectl(t, "delete", "clusteridentityservice", "shared") // it is in no namespace, where it would be in the way of others
+	// It is in no namespace, so other tests would see it.
+	kubectl(t, "delete", "clusteridentityservice", "shared")
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("kubectl get identity (-want +got):\n%s", diff)
 	}
@@ -50,6 +53,11 @@ func TestDefault(t *testing.T) {
 	}
 }
 
+func condition(conditionType, status, reason string) string {
+	return fmt.Sprintf(`{type: %s, status: %q, reason: %s, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}`,
+		conditionType, status, reason)
+}
+
 func TestColumns(t *testing.T) {
 	c := newClient(t)
 	objects := map[string]struct {
@@ -60,7 +68,7 @@ func TestColumns(t *testing.T) {
 		"IdentityService": {
 			resource: "idsvc",
 			wide:     0,
-			status:   `status: {observedGeneration: 1, conditions: [{type: Ready, status: "False", reason: CredentialsInvalid, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}]}`,
+			status:   `status: {observedGeneration: 1, conditions: [` + condition("Ready", "False", "CredentialsInvalid") + `]}`,
 			want: [][]string{
 				{"NAME", "URL", "READY", "REASON", "AGE"},
 				{"default", "https://idv.example.com", "False", "CredentialsInvalid", "AGE"},
@@ -69,7 +77,7 @@ func TestColumns(t *testing.T) {
 		"ClusterIdentityService": {
 			resource: "cidsvc",
 			wide:     0,
-			status:   `status: {observedGeneration: 1, conditions: [{type: Ready, status: "True", reason: Connected, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}]}`,
+			status:   `status: {observedGeneration: 1, conditions: [` + condition("Ready", "True", "Connected") + `]}`,
 			want: [][]string{
 				{"NAME", "URL", "READY", "REASON", "AGE"},
 				{"shared", "https://idv.example.com", "True", "Connected", "AGE"},
@@ -78,21 +86,23 @@ func TestColumns(t *testing.T) {
 		"Mandate": {
 			resource: "mdt",
 			wide:     3,
-			status: `status: {applicationID: 1099511627777, reference: ACME-1, state: completed, outcome: Completed, progress: 3/5, expiryTime: "2026-02-26T00:00:00Z",
-				conditions: [{type: Ready, status: "True", reason: Accepted, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}]}`,
+			status: `status: {applicationID: 1099511627777, reference: ACME-1, state: completed, outcome: Completed,
+				progress: 3/5, expiryTime: "2026-02-26T00:00:00Z", conditions: [` + condition("Ready", "True", "Accepted") + `]}`,
 			want: [][]string{
 				{"NAME", "READY", "STATE", "PROGRESS", "OUTCOME", "APPLICATION", "AGE", "REFERENCE", "REASON", "EXPIRES"},
-				{"acme", "True", "completed", "3/5", "Completed", "1099511627777", "AGE", "ACME-1", "Accepted", "2026-02-26T00:00:00Z"},
+				{"acme", "True", "completed", "3/5", "Completed", "1099511627777", "AGE", "ACME-1", "Accepted",
+					"2026-02-26T00:00:00Z"},
 			},
 		},
 		"MandateAction": {
 			resource: "mda",
 			wide:     2,
-			status: `status: {conditions: [{type: Failed, status: "True", reason: OutcomeUnknown, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"},
-				{type: Reconciling, status: "True", reason: MandateNotReady, message: "", lastTransitionTime: "2026-01-01T00:00:00Z"}]}`,
+			status: `status: {conditions: [` + condition("Failed", "True", "OutcomeUnknown") + `,
+				` + condition("Reconciling", "True", "MandateNotReady") + `]}`,
 			want: [][]string{
 				{"NAME", "MANDATE", "TYPE", "INDIVIDUAL", "COMPLETE", "FAILED", "AGE", "REASON", "WAITS"},
-				{"acme-resend", "acme", "ResendInvite", "jane", "True", "AGE", "OutcomeUnknown", "MandateNotReady"}, // COMPLETE is empty
+				// COMPLETE is empty.
+				{"acme-resend", "acme", "ResendInvite", "jane", "True", "AGE", "OutcomeUnknown", "MandateNotReady"},
 			},
 		},
 		"ApplicationRecord": {
@@ -127,10 +137,10 @@ func TestColumns(t *testing.T) {
 
 // withoutAge replaces an age, such as 0s, by AGE.
 func withoutAge(table [][]string) [][]string {
-	for _, row := range table {
-		for i, cell := range row {
+	for _, cells := range table {
+		for i, cell := range cells {
 			if strings.Trim(cell, "0123456789") == "s" {
-				row[i] = "AGE"
+				cells[i] = "AGE"
 			}
 		}
 	}

@@ -110,7 +110,8 @@ func (s suite) existing(t *testing.T, c client.Client, state state) *unstructure
 	if state.status == "" {
 		return object
 	}
-	if err := c.Status().Patch(t.Context(), object, client.RawPatch(types.MergePatchType, mustJSON(t, state.status))); err != nil {
+	patch := client.RawPatch(types.MergePatchType, mustJSON(t, state.status))
+	if err := c.Status().Patch(t.Context(), object, patch); err != nil {
 		t.Fatalf("patching the status: %v", err)
 	}
 	return object
@@ -167,16 +168,16 @@ func TestEveryRuleIsBroken(t *testing.T) {
 	indices := regexp.MustCompile(`\[\d+\]`)
 	for kind, crd := range crds(t) {
 		broken := map[violation]bool{}
-		note := func(attempts map[string]attempt) {
+		collect := func(attempts map[string]attempt) {
 			for _, attempt := range attempts {
 				for _, v := range attempt.want {
 					broken[violation{indices.ReplaceAllString(v.field, "[]"), v.message}] = true
 				}
 			}
 		}
-		note(suites[kind].create)
+		collect(suites[kind].create)
 		for _, state := range suites[kind].update {
-			note(state.attempts)
+			collect(state.attempts)
 		}
 		walk(schemaOf(crd), "", func(path string, schema *apiextensionsv1.JSONSchemaProps) {
 			for _, rule := range schema.XValidations {
@@ -191,14 +192,14 @@ func TestEveryRuleIsBroken(t *testing.T) {
 	}
 }
 
-// walk visits a schema and everything below it. A path is that of an error's field, with [] for any index.
-func walk(schema *apiextensionsv1.JSONSchemaProps, path string, visit func(string, *apiextensionsv1.JSONSchemaProps)) {
-	visit(path, schema)
+// walk calls do for a schema and everything below it. A path is that of an error's field, with [] for any index.
+func walk(schema *apiextensionsv1.JSONSchemaProps, path string, do func(string, *apiextensionsv1.JSONSchemaProps)) {
+	do(path, schema)
 	for name, property := range schema.Properties {
-		walk(&property, path+"."+name, visit)
+		walk(&property, path+"."+name, do)
 	}
 	if schema.Items != nil {
-		walk(schema.Items.Schema, path+"[]", visit)
+		walk(schema.Items.Schema, path+"[]", do)
 	}
 }
 

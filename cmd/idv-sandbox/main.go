@@ -1,5 +1,5 @@
-// Command idv-sandbox serves a stand-in of the identity verification service,
-// for trying the provider and the operator, and for pipelines. See --help.
+// Command idv-sandbox serves a stand-in of the identity verification service, to
+// try the provider and the operator, and for pipelines. See --help.
 package main
 
 import (
@@ -20,8 +20,8 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox"
 )
 
-// shutdownGrace is how long requests may take to end after a signal.
-const shutdownGrace = 5 * time.Second
+// shutdownTimeout limits how long requests take to complete after a signal.
+const shutdownTimeout = 5 * time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -33,7 +33,7 @@ func main() {
 	}
 }
 
-// run serves until ctx ends.
+// run serves until ctx is done.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	settings, err := parseSettings(args, stdout)
 	if err != nil {
@@ -41,7 +41,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", settings.listen)
 	if err != nil {
-		return fmt.Errorf("--listen: %w; port 0 takes a free one", err)
+		return fmt.Errorf("--listen: %w; port 0 selects a free port", err)
 	}
 	settings.options.Logger = slog.New(slog.NewJSONHandler(stderr, nil))
 	service := sandbox.New(settings.options)
@@ -62,16 +62,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case <-ctx.Done():
 	}
 	service.Close()
-	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
+	shutdown, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
 	defer cancel()
-	if server.Shutdown(grace) != nil {
+	if server.Shutdown(shutdown) != nil {
 		return server.Close()
 	}
 	return nil
 }
 
-// announce tells where the sandbox listens. The file is renamed into place, so
-// that whoever waits for it never reads half of it.
+// announce prints the address and writes the port file. The rename makes the file
+// appear with its whole content.
 func announce(address, portFile string, stdout io.Writer) error {
 	if portFile != "" {
 		_, port, err := net.SplitHostPort(address)
@@ -85,8 +85,8 @@ func announce(address, portFile string, stdout io.Writer) error {
 			return err
 		}
 	}
-	// One write: whoever reads no more than the first line must not hold it up.
+	// One write, so that a reader of only the first line does not block a second one.
 	_, err := fmt.Fprintf(stdout, "listening on http://%s\n"+
-		"Open it in a browser to read the mailbox and to play the individuals. Ctrl-C ends it.\n", address)
+		"Open this address in a browser to see the mailbox and to play the individuals. Press Ctrl-C to stop.\n", address)
 	return err
 }

@@ -22,28 +22,31 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func TestServesUntilTold(t *testing.T) {
+func TestServesUntilCanceled(t *testing.T) {
 	portFile := filepath.Join(t.TempDir(), "port")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	out, in := io.Pipe()
-	ended := make(chan error, 1)
+	exited := make(chan error, 1)
 	go func() {
-		args := []string{"--listen=127.0.0.1:0", "--port-file=" + portFile, "--dialect=createStatus=201", "--dialect", "readLag=2", "--autoplay"}
+		args := []string{
+			"--listen=127.0.0.1:0", "--port-file=" + portFile,
+			"--dialect=createStatus=201", "--dialect", "readLag=2", "--autoplay",
+		}
 		err := run(ctx, args, in, io.Discard)
-		ended <- errors.Join(err, in.Close())
+		exited <- errors.Join(err, in.Close())
 	}()
-	line, err := bufio.NewReader(out).ReadString('\n')
+	output, err := bufio.NewReader(out).ReadString('\n')
 	if err != nil {
-		t.Fatal(err, <-ended)
+		t.Fatal(err, <-exited)
 	}
-	url, found := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+	url, found := strings.CutPrefix(strings.TrimSpace(output), "listening on ")
 	if !found {
-		t.Fatalf("the first line is %q", line)
+		t.Fatalf("the first line is %q", output)
 	}
 	port, err := os.ReadFile(portFile)
 	if err != nil || !strings.HasSuffix(url, ":"+strings.TrimSpace(string(port))) {
-		t.Errorf("the port file holds %q (%v), the sandbox listens on %s", port, err, url)
+		t.Errorf("the port file has %q (%v), the sandbox listens on %s", port, err, url)
 	}
 	sandbox := control.New(url)
 	switches, err := sandbox.Dialects(t.Context())
@@ -55,24 +58,25 @@ func TestServesUntilTold(t *testing.T) {
 			t.Errorf("%s is %s, want %s", s.Name, s.Value, want)
 		}
 	}
-	if mode, err := sandbox.Autoplay(t.Context()); err != nil || mode != (control.Autoplay{Enabled: true, DelayMillis: 500}) {
+	mode, err := sandbox.Autoplay(t.Context())
+	if err != nil || mode != (control.Autoplay{Enabled: true, DelayMillis: 500}) {
 		t.Errorf("autoplay: %+v, %v", mode, err)
 	}
 	stop()
-	if err := <-ended; err != nil {
+	if err := <-exited; err != nil {
 		t.Error(err)
 	}
 	if _, err := sandbox.Now(t.Context()); err == nil {
-		t.Error("it still answers")
+		t.Error("it still responds")
 	}
 }
 
 func TestBadFlags(t *testing.T) {
-	taken, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	inUse, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer taken.Close()
+	defer inUse.Close()
 	cases := map[string]struct {
 		args []string
 		want []string // parts of the error
@@ -80,7 +84,7 @@ func TestBadFlags(t *testing.T) {
 		"every address":           {[]string{"--listen=:0"}, []string{"--listen", "--allow-remote"}},
 		"an address of a network": {[]string{"--listen=192.0.2.1:0"}, []string{"--listen", "--allow-remote"}},
 		"no port":                 {[]string{"--listen=127.0.0.1"}, []string{"--listen", "port"}},
-		"a port that is taken":    {[]string{"--listen=" + taken.Addr().String()}, []string{"--listen", "port 0"}},
+		"a port in use":           {[]string{"--listen=" + inUse.Addr().String()}, []string{"--listen", "port 0"}},
 		"an unknown dialect":      {[]string{"--dialect=klingon=yes"}, []string{"--dialect", "klingon", "completeMethod"}},
 		"an unknown value":        {[]string{"--dialect=wrap=twice"}, []string{"--dialect", "none, data"}},
 		"an empty password":       {[]string{"--password="}, []string{"--password", "default"}},
@@ -89,16 +93,17 @@ func TestBadFlags(t *testing.T) {
 		"an argument":             {[]string{"serve"}, []string{"serve", "--help"}},
 		"an unknown flag":         {[]string{"--port=1"}, []string{"--port"}},
 	}
-	for name, c := range cases {
+	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var stdout bytes.Buffer
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second) // who gets past the flags must not serve for ever
+			// If the flags are accepted, the sandbox must not serve forever.
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 			defer cancel()
-			err := run(ctx, c.args, &stdout, io.Discard)
+			err := run(ctx, tc.args, &stdout, io.Discard)
 			if err == nil || stdout.Len() > 0 {
 				t.Fatalf("it started: %q", stdout.String())
 			}
-			for _, part := range c.want {
+			for _, part := range tc.want {
 				if !strings.Contains(err.Error(), part) {
 					t.Errorf("the error %q does not name %q", err, part)
 				}
@@ -112,7 +117,9 @@ func TestHelp(t *testing.T) {
 	if err := run(t.Context(), []string{"--help"}, &help, io.Discard); !errors.Is(err, pflag.ErrHelp) {
 		t.Error(err)
 	}
-	for _, part := range []string{"--listen", "127.0.0.1:8480", "--client-secret", "sandbox-secret", "+fail@", "completeMethod", "/sandbox/v1/"} {
+	for _, part := range []string{
+		"--listen", "127.0.0.1:8480", "--client-secret", "sandbox-secret", "+fail@", "completeMethod", "/sandbox/v1/",
+	} {
 		if !strings.Contains(help.String(), part) {
 			t.Errorf("the help lacks %q", part)
 		}
@@ -122,9 +129,9 @@ func TestHelp(t *testing.T) {
 			t.Errorf("the help lacks the switch %s of %s", s.Name, s.Group)
 		}
 	}
-	for line := range strings.Lines(help.String()) {
-		if len(strings.TrimSpace(line)) > helpWidth {
-			t.Errorf("too long a line: %s", line)
+	for output := range strings.Lines(help.String()) {
+		if len(strings.TrimSpace(output)) > helpWidth {
+			t.Errorf("the line is too long: %s", output)
 		}
 	}
 }

@@ -21,16 +21,16 @@ type settings struct {
 }
 
 const intro = `idv-sandbox serves a stand-in of the identity verification service on this
-machine. It keeps everything in memory and e-mails nobody.
+machine. It keeps all data in memory and sends no e-mail.
 
-  /             a page for people: the mailbox, and buttons that play the individuals
+  /             a web page with the mailbox and buttons to play the individuals
   /api/v1       the service's interface
-  ` + control.Prefix + `/  the control API, which plays the people, the clock and the network;
-                GET it for the list of its routes
+  ` + control.Prefix + `/  the control API, which controls the individuals, the clock and faults;
+                GET it to list the routes
 
 Examples:
-  idv-sandbox                               then open http://127.0.0.1:8480 in a browser
-  idv-sandbox --autoplay                    the individuals act by themselves
+  idv-sandbox                               open http://127.0.0.1:8480 in a browser
+  idv-sandbox --autoplay                    the sandbox plays the individuals
   idv-sandbox --dialect completeMethod=POST --dialect readLag=2
   curl http://127.0.0.1:8480` + control.Prefix + `/outbox
 
@@ -38,38 +38,49 @@ Flags:
 `
 
 const afterFlags = `
-With --autoplay every individual takes one step each --autoplay-delay. The tag of
-the e-mail address decides how the checks end: NAME+fail@HOST, NAME+review@HOST;
-NAME+idle@HOST does nothing; everybody else passes.
+With --autoplay, every individual takes one step each --autoplay-delay. The tag of
+the e-mail address selects the result of the checks: NAME+fail@HOST fails them,
+NAME+review@HOST leaves them in review, NAME+idle@HOST does nothing. All others pass.
 
-Dialects are the readings of what the service's documentation leaves open. Each can
-be set here with --dialect name=value, and later on the page and with the control
-API. The first value is the default.
+A dialect switch selects the reading of a point that the service's documentation
+leaves open. Set it with --dialect name=value, on the page or with the control API.
+The first value is the default.
 `
 
-// helpWidth is what fits a usual terminal.
+// helpWidth fits the usual terminal.
 const helpWidth = 100
 
 func parseSettings(args []string, stdout io.Writer) (settings, error) {
 	var s settings
 	var allowRemote bool
 	var dialects []string
+	o := &s.options
 	flags := pflag.NewFlagSet("idv-sandbox", pflag.ContinueOnError)
 	flags.SortFlags = false
-	flags.StringVar(&s.listen, "listen", "127.0.0.1:8480", "`address` to listen on; port 0 takes a free one")
-	flags.BoolVar(&allowRemote, "allow-remote", false, "allow an address that other machines can reach: the control API has no authentication")
-	flags.StringVar(&s.portFile, "port-file", "", "`file` to write the port number to once listening")
-	flags.StringVar(&s.options.Username, "username", sandbox.DefaultUsername, "user name that a token request must show")
-	flags.StringVar(&s.options.Password, "password", sandbox.DefaultPassword, "its password")
-	flags.StringVar(&s.options.ClientID, "client-id", sandbox.DefaultClientID, "client id that a token request must show; either pair is enough")
-	flags.StringVar(&s.options.ClientSecret, "client-secret", sandbox.DefaultClientSecret, "its secret")
-	flags.DurationVar(&s.options.TokenLifetime, "token-lifetime", sandbox.DefaultTokenLifetime, "how long a token is good for, in whole seconds")
-	flags.BoolVar(&s.options.Autoplay, "autoplay", false, "play the individuals")
-	flags.DurationVar(&s.options.AutoplayDelay, "autoplay-delay", sandbox.DefaultAutoplayDelay, "time between two steps of an individual")
-	flags.StringArrayVar(&dialects, "dialect", nil, "another reading of what the documentation leaves open, as `name=value`; repeatable")
-	flags.Uint64Var(&s.options.Seed, "seed", 0, "decides all ids; 0 draws one")
-	flags.BoolVar(&s.options.RemoteDeliveries, "remote-deliveries", false, "let webhook calls leave this machine")
-	flags.Usage = func() { fmt.Fprint(stdout, intro, flags.FlagUsagesWrapped(helpWidth), afterFlags, dialectHelp()) }
+	flags.StringVar(&s.listen, "listen", "127.0.0.1:8480",
+		"`address` to listen on; port 0 selects a free port")
+	flags.BoolVar(&allowRemote, "allow-remote", false,
+		"allow other machines to connect, although the control API has no authentication (default false)")
+	flags.StringVar(&s.portFile, "port-file", "",
+		"write the port number to this `file` when listening (default none)")
+	flags.StringVar(&o.Username, "username", sandbox.DefaultUsername, "user name that a token request needs")
+	flags.StringVar(&o.Password, "password", sandbox.DefaultPassword, "password of the user name")
+	flags.StringVar(&o.ClientID, "client-id", sandbox.DefaultClientID,
+		"client id that a token request needs if it has no user name")
+	flags.StringVar(&o.ClientSecret, "client-secret", sandbox.DefaultClientSecret, "secret of the client id")
+	flags.DurationVar(&o.TokenLifetime, "token-lifetime", sandbox.DefaultTokenLifetime,
+		"lifetime of a token, in whole seconds")
+	flags.BoolVar(&o.Autoplay, "autoplay", false, "play the individuals (default false)")
+	flags.DurationVar(&o.AutoplayDelay, "autoplay-delay", sandbox.DefaultAutoplayDelay,
+		"time between two steps of an individual")
+	flags.StringArrayVar(&dialects, "dialect", nil,
+		"set a dialect switch, as `name=value`; repeatable (default none)")
+	flags.Uint64Var(&o.Seed, "seed", 0, "seed of the ids; 0 selects a random seed (default 0)")
+	flags.BoolVar(&o.RemoteDeliveries, "remote-deliveries", false,
+		"deliver webhooks to other machines (default false)")
+	flags.Usage = func() {
+		fmt.Fprint(stdout, intro, flags.FlagUsagesWrapped(helpWidth), afterFlags, dialectHelp())
+	}
 	if err := flags.Parse(args); err != nil {
 		return s, err
 	}
@@ -92,34 +103,41 @@ func dialectHelp() string {
 			group = s.Group
 			fmt.Fprintf(&help, "\n%s:\n", group)
 		}
-		fmt.Fprintf(&help, "  %-21s %s\n", s.Name, indented(strings.Join(s.Values, " | ")))
-		fmt.Fprintf(&help, "  %-21s %s\n", "", indented(s.Meaning))
+		fmt.Fprintf(&help, "  %-21s %s\n", s.Name, wrapped(strings.Join(s.Values, " | ")))
+		fmt.Fprintf(&help, "  %-21s %s\n", "", wrapped(s.Meaning))
 	}
 	return help.String()
 }
 
-// indented breaks a text into lines that stand in the second column of the help.
-func indented(text string) string {
+// wrapped wraps a text in the second column of the help.
+func wrapped(text string) string {
 	const column = 24
-	var lines []string
-	line := ""
+	var b strings.Builder
+	width := column
 	for word := range strings.FieldsSeq(text) {
-		if line != "" && column+len(line)+1+len(word) > helpWidth {
-			lines = append(lines, line)
-			line = ""
+		switch {
+		case b.Len() == 0:
+		case width+1+len(word) > helpWidth:
+			b.WriteString("\n" + strings.Repeat(" ", column))
+			width = column
+		default:
+			b.WriteByte(' ')
+			width++
 		}
-		line = strings.TrimLeft(line+" "+word, " ")
+		b.WriteString(word)
+		width += len(word)
 	}
-	return strings.Join(append(lines, line), "\n"+strings.Repeat(" ", column))
+	return b.String()
 }
 
 func (s settings) check(allowRemote bool) error {
 	o := s.options
 	for _, required := range []struct{ flag, value string }{
-		{"username", o.Username}, {"password", o.Password}, {"client-id", o.ClientID}, {"client-secret", o.ClientSecret},
+		{"username", o.Username}, {"password", o.Password},
+		{"client-id", o.ClientID}, {"client-secret", o.ClientSecret},
 	} {
 		if strings.TrimSpace(required.value) == "" {
-			return fmt.Errorf("--%s must not be empty; leave it out for the default", required.flag)
+			return fmt.Errorf("--%s must not be empty; omit it for the default", required.flag)
 		}
 	}
 	if o.TokenLifetime < time.Second {
@@ -133,7 +151,8 @@ func (s settings) check(allowRemote bool) error {
 		return fmt.Errorf("--listen: %w", err)
 	}
 	if !address.IP.IsLoopback() && !allowRemote {
-		return fmt.Errorf("--listen %s can be reached from other machines, and nothing protects the control API; use 127.0.0.1 or add --allow-remote", s.listen)
+		return fmt.Errorf("--listen %s accepts connections from other machines, and the control API has no "+
+			"authentication; use 127.0.0.1 or add --allow-remote", s.listen)
 	}
 	return nil
 }

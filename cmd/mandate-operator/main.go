@@ -11,6 +11,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
+	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator"
 )
 
@@ -18,7 +19,8 @@ import (
 var version = "dev"
 
 func main() {
-	options := operator.Options{Version: version}
+	client.RedactStandardLog()
+	options := operator.NewOptions(version)
 	logging := zap.Options{}
 	options.BindFlags(flag.CommandLine)
 	logging.BindFlags(flag.CommandLine)
@@ -46,7 +48,7 @@ func main() {
 	os.Exit(run(options))
 }
 
-func run(options operator.Options) int {
+func run(options *operator.Options) int {
 	ctx := ctrl.SetupSignalHandler()
 	config, err := ctrl.GetConfig()
 	if err != nil {
@@ -56,7 +58,10 @@ func run(options operator.Options) int {
 	err = operator.Run(ctx, config, options)
 	switch {
 	case meta.IsNoMatchError(err):
-		ctrl.Log.Error(err, "The cluster does not know the operator's kinds: install the CRDs, with make install or kubectl apply -k config/crd")
+		ctrl.Log.Error(
+			err,
+			"The cluster does not know the operator's kinds: install the CRDs, with make install or kubectl apply -k config/crd",
+		)
 		return 1
 	case err != nil:
 		ctrl.Log.Error(err, "The operator ended")
@@ -66,10 +71,13 @@ func run(options operator.Options) int {
 }
 
 func usage() {
-	fmt.Fprint(os.Stderr, `mandate-operator makes applications at an identity verification service out of Mandates, and shows in their
+	fmt.Fprint(
+		os.Stderr,
+		`mandate-operator makes applications at an identity verification service out of Mandates, and shows in their
 status how the verification of each individual goes. It runs in a cluster, or outside with --kubeconfig or KUBECONFIG.
 
 Flags:
-`)
+`,
+	)
 	flag.PrintDefaults()
 }

@@ -1,5 +1,5 @@
 // Command terraform-provider-idv is the Terraform provider of the identity verification service. Terraform and OpenTofu
-// start it; run by hand it only says so.
+// start it; started from a shell, it only prints a message.
 package main
 
 import (
@@ -12,6 +12,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
 
+	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/provider"
 )
 
@@ -19,29 +20,32 @@ import (
 var version = "dev"
 
 func main() {
-	wait := flag.Bool("debug", false, "wait for a debugger, and print the TF_REATTACH_PROVIDERS to start Terraform with")
+	client.RedactStandardLog()
+	debugger := flag.Bool("debug", false,
+		"Run for a debugger, and print the TF_REATTACH_PROVIDERS value for Terraform. (default false)")
 	flag.Parse()
-	// A run keeps little and makes much garbage, ten resources at a time: it is collected seldom, but before there is much of
-	// it, because a CLI may run many providers beside each other.
+	// A run keeps little memory and makes much garbage. Rare collections save time; the limit bounds the memory, because a
+	// CLI may run many providers at once.
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(64 << 20)
 	}
-	withoutUnreadLogs()
-	options := providerserver.ServeOpts{Address: provider.Address, Debug: *wait}
+	disableUnusedLogs()
+	options := providerserver.ServeOpts{Address: provider.Address, Debug: *debugger}
 	if err := providerserver.Serve(context.Background(), provider.New(version), options); err != nil {
 		fmt.Fprintln(os.Stderr, "terraform-provider-idv:", err)
 		os.Exit(1)
 	}
 }
 
-// withoutUnreadLogs keeps the framework from writing traces that nobody asked for: it writes them whether the CLI wants them
-// or not, and writing, reading and dropping them takes both programs a third of a large plan.
-func withoutUnreadLogs() {
+// disableUnusedLogs turns off the framework's log unless the environment asks for one. The framework writes traces that
+// the CLI then drops, and both programs spend a third of a large plan on that.
+func disableUnusedLogs() {
 	for _, variable := range os.Environ() {
-		if name, value, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "TF_LOG") && name != "TF_LOG_PATH" && value != "" {
+		name, value, _ := strings.Cut(variable, "=")
+		if strings.HasPrefix(name, "TF_LOG") && name != "TF_LOG_PATH" && value != "" {
 			return
 		}
 	}

@@ -5,19 +5,18 @@ import (
 	"encoding/json"
 )
 
-// Application is what the service says of an application (interface: Resources, Application). What the service did not
-// say has the zero value.
+// Application as the service returns it (interface: Application). What the service left out has the zero value.
 type Application struct {
 	ID          int64
-	Name        Secret // the user's own text: it may hold a person's name
+	Name        Secret // the user's own text, which may hold a person's name
 	Reference   string
 	State       State
 	MandateType MandateType
 	Archived    bool
 	Actions     []Action
-	// Individuals is empty in the answer of create; Retrieve and Archive fill it.
+	// Individuals is empty in the response to create.
 	Individuals []Individual
-	// Raw is the whole answer, personal data included.
+	// Raw is the whole response, with personal data.
 	Raw Sensitive[json.RawMessage]
 }
 
@@ -27,89 +26,94 @@ type MandateType struct {
 	Name, Code, Description string
 }
 
-// Action that is available or completed (interface: Application, available_actions).
+// Action of an application or an individual, available or completed (interface: Application, available_actions).
 type Action struct {
 	ID          int64
 	Name, Title string
 }
 
 // CreateApplication creates an application and e-mails each individual, unless suppressed: POST /ext/applications. It
-// sends one request, over a connection of its own, never again by itself, and is not cut short when ctx ends.
+// sends one request, over a connection of its own, and never retries it. The end of ctx does not cancel a request that
+// was sent.
 //
-// Errors: NotSent (nothing left this process), Refused (KindInvalid, KindDuplicateReference, KindCredentials, ...:
-// nothing was created), Unknown: it may exist, and an answer without a readable id is one of these. A call with an
-// Unknown outcome must not be repeated with another reference.
+// Errors: NotSent: nothing left this process. Refused (KindInvalid, KindDuplicateReference, KindCredentials, ...):
+// nothing was created. Unknown: the application may exist; a response without a readable id is one of these. Do not
+// create it again with another reference.
 func (c *Client) CreateApplication(ctx context.Context, application NewApplication) (*Application, error) {
-	answer, err := c.do(ctx, call{op: OpCreateApplication, body: application.encode()})
+	response, err := c.do(ctx, request{op: OpCreateApplication, body: application.encode()})
 	if err != nil {
 		return nil, err
 	}
-	return parseApplication(answer)
+	return parseApplication(response)
 }
 
-// RetrieveApplication reads an application with its individuals and checks: GET /ext/applications/{id}. Passing faults
-// are retried. Errors: IsNotFound if the service does not know the id (never existed, deleted, expired after eight
-// weeks, another account's: the interface does not tell them apart, and a read may lag behind a create).
+// RetrieveApplication reads an application with its individuals and checks: GET /ext/applications/{id}. Transient
+// faults are retried.
+// Errors: IsNotFound if the service does not know the id: it never existed, is deleted, expired after eight weeks, or
+// belongs to another account. The interface does not tell them apart, and a read may lag behind a create.
 func (c *Client) RetrieveApplication(ctx context.Context, id int64) (*Application, error) {
-	answer, err := c.do(ctx, call{op: OpRetrieveApplication, id: id})
+	response, err := c.do(ctx, request{op: OpRetrieveApplication, id: id})
 	if err != nil {
 		return nil, err
 	}
-	application, err := parseApplication(answer)
+	application, err := parseApplication(response)
 	if err == nil && application.ID != id {
-		return nil, unreadable(answer, "the answer is about another application than was asked for")
+		return nil, unreadable(response, "the response describes another application")
 	}
 	return application, err
 }
 
-// DeleteApplication deletes an application with its individuals and their check data for good: DELETE
-// /ext/applications/{id}. Any 2xx is success. Errors: IsNotFound if it is gone already.
+// DeleteApplication deletes an application with its individuals and their check data: DELETE /ext/applications/{id}. It
+// cannot be undone. Any 2xx is success.
+// Errors: IsNotFound if it no longer exists.
 func (c *Client) DeleteApplication(ctx context.Context, id int64) error {
-	_, err := c.doWithReadings(ctx, call{op: OpDeleteApplication, id: id}, &c.deletion)
+	_, err := c.doWithReadings(ctx, request{op: OpDeleteApplication, id: id}, &c.deletion)
 	return err
 }
 
-// ArchiveApplication archives an application: PATCH /ext/applications/{id}/archive with an empty object. Its data is
-// kept. The result is nil if a 2xx answer holds no application (not documented: our reading).
+// ArchiveApplication archives an application and keeps its data: PATCH /ext/applications/{id}/archive with an empty
+// object. It returns nil if a 2xx response holds no application (not documented: our reading).
 func (c *Client) ArchiveApplication(ctx context.Context, id int64) (*Application, error) {
-	answer, err := c.do(ctx, call{op: OpArchiveApplication, id: id, body: emptyObject()})
+	response, err := c.do(ctx, request{op: OpArchiveApplication, id: id, body: emptyObject()})
 	if err != nil {
 		return nil, err
 	}
-	return applicationIfAny(answer, id), nil
+	return applicationIfAny(response, id), nil
 }
 
-func emptyObject() []byte { return []byte("{}") }
-
-// applicationIfAny reads answers whose shape is open: the application, a message with or without an id, or nothing.
-func applicationIfAny(answer *answer, id int64) *Application {
-	application, err := parseApplication(answer)
+// applicationIfAny reads a response whose shape is not documented: the application, a message, or nothing.
+func applicationIfAny(response *response, id int64) *Application {
+	application, err := parseApplication(response)
 	if err != nil || application.ID != id || application.State == (State{}) {
 		return nil
 	}
 	return application
 }
 
-// parseApplication reads an application, alone or wrapped. id and reference decide which application this is, so they
-// are read strictly; everything else is taken as far as it can be understood.
-func parseApplication(answer *answer) (*Application, error) {
-	o, err := parseObject(answer.body)
+// parseApplication reads an application, alone or wrapped. id and reference identify it, so they must be unambiguous;
+// everything else is read as far as possible.
+func parseApplication(response *response) (*Application, error) {
+	o, err := parseObject(response.body)
 	if err != nil {
-		return nil, unreadable(answer, "the answer is not a JSON object")
+		return nil, unreadable(response, "the response is not a JSON object")
 	}
 	o = o.unwrap("application", "mandate")
 	id := o.id("id")
 	if id == 0 {
-		return nil, unreadable(answer, "the answer holds no id, or more than one")
+		return nil, unreadable(response, "the response holds no id, or several")
 	}
 	reference, err := o.unambiguous("reference")
 	if err != nil {
-		return nil, unreadable(answer, "the answer holds more than one reference")
+		return nil, unreadable(response, "the response holds several references")
 	}
 	application := &Application{
-		ID: id, Name: Hide(o.text("name")), State: parseState(o.get("status", "state")),
-		MandateType: parseMandateType(o.get("mandate_type", "application_type")), Archived: o.boolean("archived"),
-		Actions: parseActions(o.objects("available_actions")), Raw: Hide(json.RawMessage(answer.body)),
+		ID:          id,
+		Name:        Hide(o.text("name")),
+		State:       parseState(o.get("status", "state")),
+		MandateType: parseMandateType(o.get("mandate_type", "application_type")),
+		Archived:    o.boolean("archived"),
+		Actions:     parseActions(o.objects("available_actions")),
+		Raw:         Hide(json.RawMessage(response.body)),
 	}
 	application.Reference, _ = parseString(reference)
 	for _, individual := range o.objects("individuals") {
@@ -120,7 +124,9 @@ func parseApplication(answer *answer) (*Application, error) {
 
 func parseMandateType(raw json.RawMessage) MandateType {
 	if o, ok := asObject(raw); ok {
-		return MandateType{ID: o.id("id"), Name: o.text("name"), Code: o.text("code"), Description: o.text("description")}
+		return MandateType{
+			ID: o.id("id"), Name: o.text("name"), Code: o.text("code"), Description: o.text("description"),
+		}
 	}
 	id, _ := parseID(raw)
 	return MandateType{ID: id}

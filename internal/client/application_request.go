@@ -2,7 +2,8 @@ package client
 
 // NewApplication is what CreateApplication sends (interface: Create application). Empty fields are left out.
 type NewApplication struct {
-	Name                      Secret
+	Name Secret
+	// Reference is unique in the account, at most 150 characters (interface: Limits).
 	Reference                 string
 	MandateTypeID             int64
 	SuppressEmailNotification bool
@@ -11,8 +12,9 @@ type NewApplication struct {
 
 // NewIndividual is an individual of a NewApplication (interface: Individual). All of it is personal data.
 type NewIndividual struct {
-	Reference                                                          Secret
-	Email, Title, FirstName, MiddleName, LastName, DateOfBirth, Gender Secret
+	Email, Title, FirstName, MiddleName, LastName Secret
+	DateOfBirth                                   Secret // YYYY-MM-DD
+	Gender, Reference                             Secret
 }
 
 type applicationBody struct {
@@ -35,12 +37,20 @@ type individualBody struct {
 }
 
 func (a NewApplication) encode() []byte {
-	body := applicationBody{Name: a.Name.Reveal(), Reference: a.Reference, MandateType: a.MandateTypeID,
-		SuppressEmailNotification: a.SuppressEmailNotification, Individuals: []individualBody{}}
+	body := applicationBody{
+		Name: a.Name.Reveal(), Reference: a.Reference, MandateType: a.MandateTypeID,
+		SuppressEmailNotification: a.SuppressEmailNotification, Individuals: []individualBody{},
+	}
 	for _, i := range a.Individuals {
 		body.Individuals = append(body.Individuals, individualBody{
-			Email: i.Email.Reveal(), Title: i.Title.Reveal(), FirstName: i.FirstName.Reveal(), MiddleName: i.MiddleName.Reveal(),
-			LastName: i.LastName.Reveal(), DateOfBirth: i.DateOfBirth.Reveal(), Gender: i.Gender.Reveal(), Reference: i.Reference.Reveal(),
+			Email:       i.Email.Reveal(),
+			Title:       i.Title.Reveal(),
+			FirstName:   i.FirstName.Reveal(),
+			MiddleName:  i.MiddleName.Reveal(),
+			LastName:    i.LastName.Reveal(),
+			DateOfBirth: i.DateOfBirth.Reveal(),
+			Gender:      i.Gender.Reveal(),
+			Reference:   i.Reference.Reveal(),
 		})
 	}
 	return encode(body)

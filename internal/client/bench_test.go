@@ -29,11 +29,14 @@ func BenchmarkCreate(b *testing.B) {
 			}
 			return is4711(application.ID)
 		}, func(ctx context.Context) error {
-			body, err := json.Marshal(applicationBody{Name: "Acme", Reference: "A-1", MandateType: 3, Individuals: []individualBody{{Email: "jane@example.com", Reference: "A-1.jane"}}})
+			body, err := json.Marshal(applicationBody{
+				Name: "Acme", Reference: "A-1", MandateType: 3,
+				Individuals: []individualBody{{Email: "jane@example.com", Reference: "A-1.jane"}},
+			})
 			if err != nil {
 				return err
 			}
-			return loop.call(ctx, http.MethodPost, "/ext/applications", body)
+			return loop.send(ctx, http.MethodPost, "/ext/applications", body)
 		})
 	})
 }
@@ -48,7 +51,7 @@ func BenchmarkRetrieve(b *testing.B) {
 			}
 			return is4711(application.ID)
 		}, func(ctx context.Context) error {
-			return loop.call(ctx, http.MethodGet, "/ext/applications/4711", nil)
+			return loop.send(ctx, http.MethodGet, "/ext/applications/4711", nil)
 		})
 	})
 }
@@ -66,37 +69,37 @@ func is4711(id int64) error {
 	return nil
 }
 
-// cost of some turns of calls.
+// cost of some rounds of calls.
 type cost struct {
-	turns          []time.Duration
+	rounds         []time.Duration
 	mallocs, bytes uint64
 }
 
-const callsPerTurn = 10
+const requestsPerRound = 10
 
-func (c *cost) add(b *testing.B, call func(context.Context) error) time.Duration {
+func (c *cost) add(b *testing.B, send func(context.Context) error) time.Duration {
 	b.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	begin := time.Now()
-	for range callsPerTurn {
-		if err := call(b.Context()); err != nil {
+	for range requestsPerRound {
+		if err := send(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}
 	took := time.Since(begin)
 	runtime.ReadMemStats(&after)
-	c.turns = append(c.turns, took)
+	c.rounds = append(c.rounds, took)
 	c.mallocs, c.bytes = c.mallocs+after.Mallocs-before.Mallocs, c.bytes+after.TotalAlloc-before.TotalAlloc
 	return took
 }
 
-func (c *cost) perCall(total uint64) float64 {
-	return float64(total) / float64(callsPerTurn*len(c.turns))
+func (c *cost) perRequest(total uint64) float64 {
+	return float64(total) / float64(requestsPerRound*len(c.rounds))
 }
 
-// call is how long one takes, in the median of the turns.
-func (c *cost) call() time.Duration { return median(c.turns) / callsPerTurn }
+// perRequestTime is how long one request takes, in the median of the rounds.
+func (c *cost) perRequestTime() time.Duration { return median(c.rounds) / requestsPerRound }
 
 func median[T cmp.Ordered](of []T) T { return slices.Sorted(slices.Values(of))[len(of)/2] }
 
@@ -105,8 +108,8 @@ const (
 	enough     = 10 // pairs, below which a median is chance
 )
 
-// compare runs both in short turns, one after the other and each first every second time, so that what else the machine
-// does slows down both. The median of the pairs is the ratio: a single slow turn does not move it.
+// compare runs both in short rounds, one after the other and each first every second time, so that what else the
+// machine does slows down both. The median of the pairs is the ratio: a single slow round does not move it.
 func compare(b *testing.B, client, plain func(context.Context) error) {
 	var ours, loops cost
 	ours.add(b, client) // logs in, and connects what stays connected
@@ -126,13 +129,13 @@ func compare(b *testing.B, client, plain func(context.Context) error) {
 	if len(ratios) >= enough && ratio < leastRatio {
 		b.Errorf("%.2f calls in the time in which a plain loop makes one; it should be %.2f at least", ratio, leastRatio)
 	}
-	b.ReportMetric(float64(ours.call()), "ns/op")
-	b.ReportMetric(ours.perCall(ours.bytes), "B/op")
-	b.ReportMetric(ours.perCall(ours.mallocs), "allocs/op")
-	b.ReportMetric(loops.perCall(loops.bytes), "plain-B/op")
-	b.ReportMetric(loops.perCall(loops.mallocs), "plain-allocs/op")
-	b.ReportMetric(1/ours.call().Seconds(), "req/s")
-	b.ReportMetric(1/loops.call().Seconds(), "plain-req/s")
+	b.ReportMetric(float64(ours.perRequestTime()), "ns/op")
+	b.ReportMetric(ours.perRequest(ours.bytes), "B/op")
+	b.ReportMetric(ours.perRequest(ours.mallocs), "allocs/op")
+	b.ReportMetric(loops.perRequest(loops.bytes), "plain-B/op")
+	b.ReportMetric(loops.perRequest(loops.mallocs), "plain-allocs/op")
+	b.ReportMetric(1/ours.perRequestTime().Seconds(), "req/s")
+	b.ReportMetric(1/loops.perRequestTime().Seconds(), "plain-req/s")
 	b.ReportMetric(ratio, "ratio")
 }
 
@@ -177,7 +180,7 @@ type plainState struct {
 	Status string `json:"status"`
 }
 
-func (l *plainLoop) call(ctx context.Context, method, path string, body []byte) error {
+func (l *plainLoop) send(ctx context.Context, method, path string, body []byte) error {
 	ctx, cancel := context.WithTimeout(ctx, defaultRequestTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, l.base+apiPrefix+path, bytes.NewReader(body))
@@ -211,7 +214,9 @@ func (l *plainLoop) call(ctx context.Context, method, path string, body []byte) 
 
 func (s benchServer) plain(b *testing.B, fresh bool) *plainLoop {
 	b.Helper()
-	config := &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool(), ClientSessionCache: tls.NewLRUClientSessionCache(8)}
+	config := &tls.Config{
+		MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool(), ClientSessionCache: tls.NewLRUClientSessionCache(8),
+	}
 	config.RootCAs.AppendCertsFromPEM(s.ca)
 	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true, DisableKeepAlives: fresh}
 	b.Cleanup(transport.CloseIdleConnections)

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// someCall is a call of every operation, with the values of someRequest.
-type someCall struct {
+// operationExample is a call of every operation, with the values of someRequest.
+type operationExample struct {
 	op           Operation
 	method, path string
 	body         string
@@ -21,12 +21,14 @@ const (
 	someIndividual  = `{"id":4711,"status":{"id":1,"status":"invited"}}`
 )
 
-func someCalls() []someCall {
-	return []someCall{
-		{OpToken, "POST", "/ext/authentications/token", "grant_type=password&password=password&username=user", `{"access_token":"token","token_type":"bearer"}`,
+func operationExamples() []operationExample {
+	return []operationExample{
+		{OpToken, "POST", "/ext/authentications/token", "grant_type=password&password=password&username=user",
+			`{"access_token":"token","token_type":"bearer"}`,
 			func(ctx context.Context, c *Client) error { _, err := c.AccessToken(ctx); return err }},
 		{OpCreateApplication, "POST", "/ext/applications",
-			`{"name":"Acme","reference":"A-1","mandate_type":3,"suppress_email_notification":false,"individuals":[{"email":"jane@example.com","reference":"A-1.jane"}]}`, someApplication,
+			`{"name":"Acme","reference":"A-1","mandate_type":3,"suppress_email_notification":false,` +
+				`"individuals":[{"email":"jane@example.com","reference":"A-1.jane"}]}`, someApplication,
 			func(ctx context.Context, c *Client) error {
 				_, err := c.CreateApplication(ctx, someNewApplication())
 				return err
@@ -41,12 +43,14 @@ func someCalls() []someCall {
 			func(ctx context.Context, c *Client) error { _, err := c.CompleteApplication(ctx, 4711); return err }},
 		{OpRejectApplication, "PATCH", "/ext/applications/4711/reject", "{}", "",
 			func(ctx context.Context, c *Client) error { _, err := c.RejectApplication(ctx, 4711); return err }},
-		{OpAcceptCheck, "PATCH", "/check/4711/accept", `{"comment":"fine","comment_for":"IndividualCheck","reference":12}`, `{"message":"accepted"}`,
+		{OpAcceptCheck, "PATCH", "/check/4711/accept", `{"comment":"fine","comment_for":"IndividualCheck","reference":12}`,
+			`{"message":"accepted"}`,
 			func(ctx context.Context, c *Client) error {
 				_, err := c.AcceptCheck(ctx, 4711, someReview())
 				return err
 			}},
-		{OpRejectCheck, "PATCH", "/check/4711/reject", `{"comment":"fine","comment_for":"IndividualCheck","reference":12}`, `{"message":"rejected"}`,
+		{OpRejectCheck, "PATCH", "/check/4711/reject", `{"comment":"fine","comment_for":"IndividualCheck","reference":12}`,
+			`{"message":"rejected"}`,
 			func(ctx context.Context, c *Client) error {
 				_, err := c.RejectCheck(ctx, 4711, someReview())
 				return err
@@ -64,7 +68,8 @@ func someCalls() []someCall {
 			}},
 		{OpRetrieveReferences, "GET", "/ext/references", "", `{}`,
 			func(ctx context.Context, c *Client) error { _, err := c.RetrieveReferences(ctx); return err }},
-		{OpSubscribeWebhook, "POST", "/ext/webhooks/subscribe", `{"application_id":4711,"events":["completed"],"url":"https://hooks.example.com"}`, "",
+		{OpSubscribeWebhook, "POST", "/ext/webhooks/subscribe",
+			`{"application_id":4711,"events":["completed"],"url":"https://hooks.example.com"}`, "",
 			func(ctx context.Context, c *Client) error {
 				_, err := c.SubscribeWebhook(ctx, someSubscription())
 				return err
@@ -87,16 +92,16 @@ func someSubscription() Subscription {
 	return Subscription{URL: Hide("https://hooks.example.com"), Events: []string{"completed"}, ApplicationID: 4711}
 }
 
-// callOf gives the call of one operation.
-func callOf(t *testing.T, op Operation) someCall {
+// exampleOf gives the call of one operation.
+func exampleOf(t *testing.T, op Operation) operationExample {
 	t.Helper()
-	for _, call := range someCalls() {
+	for _, call := range operationExamples() {
 		if call.op == op {
 			return call
 		}
 	}
-	t.Fatalf("no call of %q; add it to someCalls", op)
-	return someCall{}
+	t.Fatalf("no call of %q; add it to operationExamples", op)
+	return operationExample{}
 }
 
 // emailing are the operations that e-mail people, as the interface says, whatever the table says.

@@ -5,48 +5,51 @@ import (
 	"encoding/json"
 )
 
-// Check of an individual (interface: Resources, Check).
+// Check of an individual (interface: Check).
 type Check struct {
 	ID          int64 // 0 if the service gave none, or several
 	Name, Title string
 	State       State
 }
 
-// CheckReview is what AcceptCheck and RejectCheck send. Empty fields are left out.
+// CheckReview is what AcceptCheck and RejectCheck send (interface: Accept check and Reject check). Empty fields are
+// left out.
 type CheckReview struct {
 	Comment    Secret // the reason
 	CommentFor string // the context of the comment, such as "IndividualCheck"
-	// Reference is the "unique reference id of the check"; 0 leaves it out. Whether it must be the check's id is not
-	// documented.
+	// Reference is the "unique reference id of the check". Whether that is the check's id is not documented. 0 leaves it
+	// out.
 	Reference int64
 }
 
-// CheckReviewResponse is what the service says to a review of a check.
+// CheckReviewResponse is the response to a review of a check (interface: Accept check and Reject check).
 type CheckReviewResponse struct {
-	Message Secret                     // "" if the answer holds none
-	Raw     Sensitive[json.RawMessage] // empty if the answer is empty or not JSON
+	Message Secret                     // "" if the response holds none
+	Raw     Sensitive[json.RawMessage] // empty if the response is empty or not JSON
 }
 
-// AcceptCheck accepts a check by hand: PATCH /check/{check_id}/accept. Its state becomes manually_accepted. From which
-// states that is possible, and whether twice, is not documented: read the state first. Any 2xx is success.
+// AcceptCheck accepts a check: PATCH /check/{check_id}/accept. Its state becomes manually_accepted. From which states
+// that is possible, and whether twice, is not documented: read the state first. Any 2xx is success.
 // Errors: Refused (KindInvalid, KindNotFound, KindConflict, ...): nothing was changed. Unknown: read the state.
 func (c *Client) AcceptCheck(ctx context.Context, checkID int64, review CheckReview) (*CheckReviewResponse, error) {
 	return c.reviewCheck(ctx, OpAcceptCheck, checkID, review)
 }
 
-// RejectCheck rejects a check by hand: PATCH /check/{check_id}/reject. Its state becomes manually_rejected; the service
+// RejectCheck rejects a check: PATCH /check/{check_id}/reject. Its state becomes manually_rejected; the service
 // may ask for more or notify people then. Otherwise as AcceptCheck.
 func (c *Client) RejectCheck(ctx context.Context, checkID int64, review CheckReview) (*CheckReviewResponse, error) {
 	return c.reviewCheck(ctx, OpRejectCheck, checkID, review)
 }
 
-func (c *Client) reviewCheck(ctx context.Context, op Operation, checkID int64, review CheckReview) (*CheckReviewResponse, error) {
-	answer, err := c.do(ctx, call{op: op, id: checkID, body: review.encode()})
+func (c *Client) reviewCheck(
+	ctx context.Context, op Operation, checkID int64, review CheckReview,
+) (*CheckReviewResponse, error) {
+	response, err := c.do(ctx, request{op: op, id: checkID, body: review.encode()})
 	if err != nil {
 		return nil, err
 	}
-	result := &CheckReviewResponse{Raw: answer.raw()}
-	if o, err := parseObject(answer.body); err == nil {
+	result := &CheckReviewResponse{Raw: response.raw()}
+	if o, err := parseObject(response.body); err == nil {
 		result.Message = Hide(o.text("message"))
 	}
 	return result, nil
@@ -61,5 +64,7 @@ func (r CheckReview) encode() []byte {
 }
 
 func parseCheck(o object) Check {
-	return Check{ID: o.id("id"), Name: o.text("name"), Title: o.text("title"), State: parseState(o.get("status", "state"))}
+	return Check{
+		ID: o.id("id"), Name: o.text("name"), Title: o.text("title"), State: parseState(o.get("status", "state")),
+	}
 }

@@ -7,44 +7,46 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 )
 
-// statusError classifies an answer that is not 2xx. The rule (research: never Refused for something that may have
-// happened): a status is a refusal only if it is decided before the request is carried out, or if the body proves it.
-func statusError(op Operation, response *http.Response, body []byte) *Error {
-	status := response.StatusCode
+// statusError classifies a response that is not 2xx.
+func statusError(op Operation, r *http.Response, body []byte) *Error {
+	status := r.StatusCode
 	e := &Error{Operation: op, Status: status, Problem: parseProblem(status, body)}
 	e.Outcome, e.Kind = classify(op, status, e.Problem)
 	switch {
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable:
-		e.RetryAfter = parseRetryAfter(response.Header.Get("Retry-After"), time.Now())
+		e.RetryAfter = parseRetryAfter(r.Header.Get("Retry-After"), time.Now())
 	case status == http.StatusMethodNotAllowed:
-		e.allowedMethods = supportedMethods(response.Header.Values("Allow"))
+		e.allowedMethods = supportedMethods(r.Header.Values("Allow"))
 	case status >= 300 && status < 400:
-		e.detail = "the service redirects, and redirects are not followed; check the base URL"
+		e.detail = "the service redirects, and the client follows no redirects; check the base URL"
 	case e.Kind == KindCredentials && op == OpToken:
-		e.detail = "the service does not accept the credentials"
+		e.detail = "the service rejected the credentials; check them"
 	case e.Kind == KindCredentials:
-		e.detail = "the service took the login but refuses its token; the user may lack API permissions"
+		e.detail = "the login succeeded, but the service rejected its token; check that the user has API permissions"
 	}
 	return e
 }
 
+// refusedBeforeWork are the further statuses that a server decides before it carries a request out.
+var refusedBeforeWork = []int{
+	http.StatusProxyAuthRequired, http.StatusLengthRequired, http.StatusRequestEntityTooLarge,
+	http.StatusRequestURITooLong, http.StatusUnsupportedMediaType, http.StatusExpectationFailed,
+	http.StatusMisdirectedRequest, http.StatusTooEarly, http.StatusUpgradeRequired, http.StatusPreconditionRequired,
+	http.StatusRequestHeaderFieldsTooLarge,
+}
+
+// classify decides what a status means. The rule: a response is a refusal only if servers decide its status before they
+// carry the request out, or if its body proves it. What may have happened is never Refused.
 func classify(op Operation, status int, problem *Problem) (Outcome, Kind) {
 	emails := operations[op].emailsPeople
 	switch status {
 	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		switch {
-		case op == OpToken:
-			return Refused, KindCredentials
-		case problem == nil && emails: // not a body that the service writes: who knows who answered, and when
-			return Unknown, KindServer
-		case op == OpCreateApplication && problem.Has("reference"):
-			return Refused, KindDuplicateReference
-		}
-		return Refused, KindInvalid
+		return classifyInvalid(op, problem)
 	case http.StatusUnauthorized, http.StatusForbidden:
 		return Refused, KindCredentials
 	case http.StatusNotFound, http.StatusGone:
@@ -55,17 +57,15 @@ func classify(op Operation, status int, problem *Problem) (Outcome, Kind) {
 		return Refused, KindRateLimited
 	case http.StatusConflict:
 		if emails {
-			return Unknown, KindConflict // "already exists" could speak of what this very request made
+			return Unknown, KindConflict // "already exists" could mean what this very request created
 		}
 		return Refused, KindConflict
-	case http.StatusProxyAuthRequired, http.StatusLengthRequired, http.StatusRequestEntityTooLarge, http.StatusRequestURITooLong,
-		http.StatusUnsupportedMediaType, http.StatusExpectationFailed, http.StatusMisdirectedRequest, http.StatusTooEarly,
-		http.StatusUpgradeRequired, http.StatusPreconditionRequired, http.StatusRequestHeaderFieldsTooLarge:
-		return Refused, KindRejected
 	}
 	switch {
 	case status < 400:
 		return Unknown, KindUnreadable
+	case slices.Contains(refusedBeforeWork, status):
+		return Refused, KindRejected
 	case status < 500 && status != http.StatusRequestTimeout && !emails:
 		return Refused, KindRejected
 	default:
@@ -73,26 +73,39 @@ func classify(op Operation, status int, problem *Problem) (Outcome, Kind) {
 	}
 }
 
-// transportError classifies a request that got no answer. What no server can have seen was not sent.
-func transportError(ctx context.Context, op Operation, err error, reached bool) *Error {
+func classifyInvalid(op Operation, problem *Problem) (Outcome, Kind) {
+	switch {
+	case op == OpToken:
+		return Refused, KindCredentials
+	case problem == nil && operations[op].emailsPeople: // not a body of the service: it proves nothing
+		return Unknown, KindServer
+	case op == OpCreateApplication && problem.Has("reference"):
+		return Refused, KindDuplicateReference
+	default:
+		return Refused, KindInvalid
+	}
+}
+
+// transportError classifies a request without a response. What cannot have reached a server was not sent.
+func transportError(ctx context.Context, op Operation, err error, mayHaveArrived bool) *Error {
 	outcome := NotSent
-	if reached {
+	if mayHaveArrived {
 		outcome = Unknown
 	}
 	var timeout net.Error
 	switch {
 	case ctx.Err() != nil:
-		return contextEnded(ctx, op, outcome, "before the answer was there")
-	case !reached:
+		return contextEnded(ctx, op, outcome, "before the response was complete")
+	case !mayHaveArrived:
 		return &Error{Operation: op, Outcome: outcome, Kind: KindUnreachable, detail: describeDialError(err)}
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return &Error{Operation: op, Outcome: outcome, Kind: KindTimeout, detail: "no answer in time"}
+		return &Error{Operation: op, Outcome: outcome, Kind: KindTimeout, detail: "the service did not respond in time"}
 	default:
 		return &Error{Operation: op, Outcome: outcome, Kind: KindConnection, detail: "the connection broke"}
 	}
 }
 
-// truncated is an answer of which only the beginning arrived.
+// truncated is a response whose body did not arrive completely.
 func truncated(ctx context.Context, op Operation, status int, err error) *Error {
 	e := transportError(ctx, op, err, true)
 	e.Status = status
@@ -100,30 +113,34 @@ func truncated(ctx context.Context, op Operation, status int, err error) *Error 
 }
 
 func tooLarge(op Operation, status int) *Error {
-	return &Error{Operation: op, Kind: KindTooLarge, Status: status, detail: "the answer is larger than allowed"}
+	return &Error{Operation: op, Kind: KindTooLarge, Status: status, detail: "the response exceeds the size limit"}
 }
 
-// unreadable is a 2xx answer that is not what the interface says. What was asked for has probably happened.
-func unreadable(answer *answer, detail string) *Error {
-	return &Error{Operation: answer.operation, Kind: KindUnreadable, Status: answer.status, detail: detail}
+// unreadable is a 2xx response that differs from the interface. The request was probably carried out.
+func unreadable(r *response, detail string) *Error {
+	return &Error{Operation: r.operation, Kind: KindUnreadable, Status: r.status, detail: detail}
 }
 
 func rateLimited(op Operation, wait time.Duration) *Error {
-	return &Error{Operation: op, Outcome: NotSent, Kind: KindRateLimited, RetryAfter: wait,
-		detail: "held back by the rate limit or by the service's Retry-After"}
+	return &Error{
+		Operation: op, Outcome: NotSent, Kind: KindRateLimited, RetryAfter: wait,
+		detail: "the client's rate limit or the service's Retry-After delays it for too long; try again later",
+	}
 }
 
-// errDeadline marks the ends that this package sets itself: a caller whose own context goes on is not told otherwise.
-var errDeadline = errors.New("the call's own deadline")
+// errDeadline marks the deadlines that this package sets. Errors about them do not wrap the context's error, because
+// the caller's own context has not ended.
+var errDeadline = errors.New("the operation's own deadline")
 
-// contextEnded classifies a call that ended with its context.
+// contextEnded classifies an operation that ended with its context.
 func contextEnded(ctx context.Context, op Operation, outcome Outcome, when string) *Error {
-	e := &Error{Operation: op, Outcome: outcome, Kind: KindCanceled, detail: "the caller gave up " + when}
+	e := &Error{Operation: op, Outcome: outcome, Kind: KindCanceled, detail: "canceled " + when}
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		e.Kind, e.detail = KindTimeout, "the time was up "+when
+		e.Kind = KindTimeout
+		e.detail = "the deadline passed " + when
 	}
 	if !errors.Is(context.Cause(ctx), errDeadline) {
-		// One of the two errors of package context, whatever the cause: that could hold a text of others.
+		// One of the two errors of package context. The cause itself could hold any text.
 		e.contextErr = context.Canceled
 		if e.Kind == KindTimeout {
 			e.contextErr = context.DeadlineExceeded
@@ -132,7 +149,7 @@ func contextEnded(ctx context.Context, op Operation, outcome Outcome, when strin
 	return e
 }
 
-// describeDialError finds a fixed sentence for why no connection could be made.
+// describeDialError returns a fixed text for why there is no connection. The error's own text holds addresses.
 func describeDialError(err error) string {
 	var (
 		dns       *net.DNSError
@@ -148,13 +165,13 @@ func describeDialError(err error) string {
 	case errors.As(err, &dns):
 		return "the service's host name cannot be resolved; check the base URL"
 	case errors.As(err, &authority):
-		return "the service's certificate is signed by an authority that is not trusted; give its CA"
+		return "the service's certificate is signed by an unknown authority; configure its CA certificate"
 	case errors.As(err, &hostname):
-		return "the service's certificate is for another host name"
+		return "the service's certificate is for another host name; check the base URL"
 	case errors.As(err, &invalid), errors.As(err, &verify):
 		return "the service's certificate is not valid"
 	case errors.As(err, &record):
-		return "the service does not speak TLS; check the base URL"
+		return "the service does not use TLS; check the base URL"
 	case errors.As(err, &dial) && dial.Op == "dial", errors.As(err, &timeout) && timeout.Timeout():
 		return "no connection could be made to the service; check the base URL and the network"
 	default:

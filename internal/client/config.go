@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// TokenAuthorization is the Authorization header of the token request. The interface lists the header as required and
-// does not show its format.
+// TokenAuthorization is the Authorization header of the token request (interface: Authentication). The header is
+// documented as required, its format is not documented: our reading.
 type TokenAuthorization string
 
 // The readings of the token request's Authorization header.
@@ -25,19 +25,20 @@ const (
 	TokenAuthorizationBasic TokenAuthorization = "Basic" // client id and secret as HTTP Basic
 )
 
-// TransitionMethod is the HTTP method of complete and reject, which the interface does not show.
+// TransitionMethod is the HTTP method of complete and reject. Not documented: our reading.
 type TransitionMethod string
 
 // The readings of the methods of complete and reject.
 const (
-	TransitionAuto  TransitionMethod = "Auto" // PATCH, and on 405 what Allow names, else POST, then PUT; remembered
+	// TransitionAuto sends PATCH. On 405 it tries the methods in Allow, or else POST and PUT. It remembers what worked.
+	TransitionAuto  TransitionMethod = "Auto"
 	TransitionPATCH TransitionMethod = http.MethodPatch
 	TransitionPOST  TransitionMethod = http.MethodPost
 	TransitionPUT   TransitionMethod = http.MethodPut
 )
 
-// Credentials of the token request (interface: Authentication). All fields are optional there; at least one pair is
-// needed here: username and password, client id and client secret, or both.
+// Credentials of the token request (interface: Authentication). The service documents all fields as optional. The
+// client needs at least one pair: Username and Password, ClientID and ClientSecret, or both.
 type Credentials struct {
 	Username     string
 	Password     Secret
@@ -47,42 +48,42 @@ type Credentials struct {
 
 // Config configures a Client. The zero value of every field but BaseURL and Credentials is a sensible default.
 type Config struct {
-	// BaseURL without /api/v1. https, or http on a loopback host.
+	// BaseURL is the service's address without /api/v1: https, or http on a loopback host (IsLoopback).
 	BaseURL     string
 	Credentials Credentials
-	// TokenAuthorization; "" is Auto.
+	// TokenAuthorization is the token request's Authorization header; "" is Auto.
 	TokenAuthorization TokenAuthorization
-	// CABundle: PEM certificates to trust instead of the system's.
+	// CABundle holds the PEM certificates to trust instead of the system's; empty: the system's.
 	CABundle []byte
-	// ProxyURL of every request: http, https or socks5, with user and password if it needs them; "" is what the environment
-	// says (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).
+	// ProxyURL is the proxy of every request: http, https or socks5, with user and password if it needs them. "" takes
+	// the proxy from the environment (HTTPS_PROXY, HTTP_PROXY, NO_PROXY).
 	ProxyURL Secret
 	// UserAgent of every request; "" is "idv-client".
 	UserAgent string
-	// RequestTimeout bounds one call, retries and login included; 0 is 30 s. An answer to a read must begin within a
-	// third of it, so that a silent server leaves time for another attempt. Calls that e-mail people and the download of
-	// a report have deadlines of their own.
+	// RequestTimeout bounds one operation, retries and login included; 0 is 30 s. The response to a read must begin
+	// within a third of it, which leaves time for another attempt. Operations that e-mail people and the download of a
+	// report have deadlines of their own.
 	RequestTimeout time.Duration
-	// RequestsPerSecond of this client, with a burst of the same size; 0 is 10, negative is no limit.
+	// RequestsPerSecond is the client's rate limit, with a burst of the same size; 0 is 10, negative is no limit.
 	RequestsPerSecond float64
-	// MaxRateLimitWait is how long a call waits for a turn (rate limit, Retry-After) before it gives up with NotSent; 0 is 15 s.
+	// MaxRateLimitWait is how long an operation waits for the rate limit and for a Retry-After. One that would wait longer
+	// fails at once with NotSent and KindRateLimited. 0 is 15 s.
 	MaxRateLimitWait time.Duration
-	// CompleteMethod and RejectMethod; "" is Auto.
+	// CompleteMethod and RejectMethod are the HTTP methods of CompleteApplication and RejectApplication; "" is Auto.
 	CompleteMethod, RejectMethod TransitionMethod
-	// Observe, if set, is called after every request with what may be logged and counted of it; by several callers at
-	// the same time.
+	// Observe, if set, is called after every HTTP request, logins included, possibly from several goroutines at once.
 	Observe func(RequestResult)
 }
 
-// RequestResult is what may be told of one HTTP request: nothing in it is secret or personal.
+// RequestResult describes one HTTP request for logs and metrics. It holds no secrets and no personal data.
 type RequestResult struct {
 	Operation Operation
 	Method    string
-	Status    int     // 0: no answer
+	Status    int     // 0: no response
 	Outcome   Outcome // meaningful only if Failed
 	Kind      Kind    // "" unless Failed
 	Failed    bool
-	Duration  time.Duration
+	Duration  time.Duration // until the response was read
 }
 
 const (
@@ -92,7 +93,8 @@ const (
 	apiPrefix             = "/api/v1"
 )
 
-// ValidateBaseURL says what is wrong with a base URL, without repeating it: it might hold a password.
+// ValidateBaseURL checks a URL by the rule of Config.BaseURL. The error does not repeat the URL, which may hold a
+// password.
 func ValidateBaseURL(baseURL string) error {
 	_, err := parseBaseURL(baseURL)
 	return err
@@ -104,18 +106,18 @@ func parseBaseURL(raw string) (*url.URL, error) {
 	case raw == "":
 		return nil, errors.New("base URL: missing; set it to the service's address, such as https://idv.example.com")
 	case err != nil || u.Host == "" || u.Hostname() == "":
-		return nil, errors.New("base URL: not a URL with a host, such as https://idv.example.com")
+		return nil, errors.New("base URL: not a URL with a host; set it to an address such as https://idv.example.com")
 	case u.User != nil:
-		return nil, errors.New("base URL: must not hold a user name or password; use the credentials for that")
+		return nil, errors.New("base URL: must not hold a user name or password; set the credentials instead")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return nil, errors.New("base URL: must have no query and no fragment")
+		return nil, errors.New("base URL: must have no query and no fragment; remove them")
 	case u.Scheme != "https" && (u.Scheme != "http" || !IsLoopback(u.Hostname())):
-		return nil, errors.New("base URL: must begin with https:// (http:// only for a loopback host such as 127.0.0.1)")
+		return nil, errors.New("base URL: must begin with https://, or with http:// on a loopback host such as 127.0.0.1")
 	}
 	u.Path = strings.TrimRight(u.Path, "/")
 	u.RawPath = ""
 	if strings.HasSuffix(u.Path, apiPrefix) {
-		return nil, fmt.Errorf("base URL: leave out %s at the end, it is added", apiPrefix)
+		return nil, fmt.Errorf("base URL: must not end in %s; remove it, the client adds it", apiPrefix)
 	}
 	return u, nil
 }
@@ -164,13 +166,13 @@ func (c Credentials) validate(auth TokenAuthorization) error {
 	id, secret := c.ClientID != "", c.ClientSecret.Reveal() != ""
 	switch {
 	case user != password:
-		return errors.New("credentials: username and password go together, one of them is missing")
+		return errors.New("credentials: username and password go together; set the missing one")
 	case id != secret:
-		return errors.New("credentials: client_id and client_secret go together, one of them is missing")
+		return errors.New("credentials: client_id and client_secret go together; set the missing one")
 	case !user && !id:
 		return errors.New("credentials: missing; set username and password, client_id and client_secret, or both pairs")
 	case auth == TokenAuthorizationBasic && !id:
-		return errors.New("credentials: token authorization Basic needs client_id and client_secret")
+		return errors.New("credentials: token authorization Basic needs client_id and client_secret; set both")
 	}
 	return nil
 }
@@ -181,7 +183,8 @@ func (c Config) validate() error {
 	default:
 		return errors.New("token authorization: must be Auto, None or Basic")
 	}
-	for field, method := range map[string]TransitionMethod{"complete method": c.CompleteMethod, "reject method": c.RejectMethod} {
+	methods := map[string]TransitionMethod{"complete method": c.CompleteMethod, "reject method": c.RejectMethod}
+	for field, method := range methods {
 		switch method {
 		case "", TransitionAuto, TransitionPATCH, TransitionPOST, TransitionPUT:
 		default:
@@ -200,14 +203,14 @@ func (c Config) validate() error {
 }
 
 func tlsConfig(bundle []byte) (*tls.Config, error) {
-	// The cache makes the handshakes of fresh connections short.
+	// The cache shortens the handshakes of dedicated connections.
 	config := &tls.Config{MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(8)}
 	if len(bundle) == 0 {
 		return config, nil
 	}
 	config.RootCAs = x509.NewCertPool()
 	if !config.RootCAs.AppendCertsFromPEM(bundle) {
-		return nil, errors.New("CA bundle: holds no PEM certificate")
+		return nil, errors.New("CA bundle: holds no PEM certificate; set certificates in PEM format")
 	}
 	return config, nil
 }

@@ -15,22 +15,22 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// struck is a fault, and what is said by it.
-type struck struct {
+// faultCase is a fault, and what is said by it.
+type faultCase struct {
 	control.Fault
 	// lies: it answers that all went well, and does nothing. No client can know.
 	lies bool
 	// refuses: it says beyond doubt that nothing was done.
 	refuses bool
-	// passes: a read that meets it once succeeds all the same, but for a report that has begun.
+	// passes: a read that meets it once succeeds all the same, but for a report that has createInReview.
 	passes bool
 }
 
-// faults are all that the sandbox knows, before and after its work. What a service says after its work is not a refusal:
-// one that lies there cannot be told from one that does not.
-func faults() map[string]struck {
-	all := map[string]struck{}
-	add := func(name string, f struck) { all[name] = f }
+// faults are all that the sandbox knows, before and after its work. What a service says after its work is not a
+// refusal: one that lies there cannot be told from one that does not.
+func faults() map[string]faultCase {
+	all := map[string]faultCase{}
+	add := func(name string, f faultCase) { all[name] = f }
 	for _, kind := range control.FaultKinds() {
 		for _, after := range []bool{false, true} {
 			fault := control.Fault{Kind: kind, AfterWork: after}
@@ -42,33 +42,38 @@ func faults() map[string]struck {
 			case control.Answer:
 				continue
 			}
-			replaced := !slices.Contains([]control.FaultKind{control.Slow, control.Close, control.ResetConnection, control.Informational}, kind)
+			replaced := !slices.Contains(
+				[]control.FaultKind{control.Slow, control.Close, control.ResetConnection, control.Informational}, kind,
+			)
 			name := fmt.Sprintf("%s, after work=%v", kind, after)
-			add(name, struck{Fault: fault, lies: replaced && !after, passes: slices.Contains([]control.FaultKind{
+			add(name, faultCase{Fault: fault, lies: replaced && !after, passes: slices.Contains([]control.FaultKind{
 				control.Close, control.ResetConnection, control.Truncate, control.LengthOver, control.Informational}, kind)})
 			if replaced && !after {
 				fault.Status = http.StatusInternalServerError
-				add(name+", status 500", struck{Fault: fault, passes: kind != control.SlowBody})
+				add(name+", status 500", faultCase{Fault: fault, passes: kind != control.SlowBody})
 			}
 		}
 	}
 	for _, status := range []int{301, 408, 500, 503} {
 		for _, after := range []bool{false, true} {
 			fault := control.Fault{Kind: control.Answer, AfterWork: after, Status: status}
-			add(fmt.Sprintf("answer %d, after work=%v", status, after), struck{Fault: fault, passes: status != 301})
+			add(fmt.Sprintf("answer %d, after work=%v", status, after), faultCase{Fault: fault, passes: status != 301})
 		}
 	}
 	for _, status := range []int{400, 401, 403, 404, 405, 413, 422, 429} {
 		fault := control.Fault{Kind: control.Answer, Status: status}
-		add(fmt.Sprintf("answer %d", status), struck{Fault: fault, refuses: true, passes: status == 429})
+		add(fmt.Sprintf("answer %d", status), faultCase{Fault: fault, refuses: true, passes: status == 429})
 	}
-	add("answer 429, a long wait", struck{Fault: control.Fault{Kind: control.Answer, Status: 429, RetryAfter: "3600"}, refuses: true})
-	add("answer 409", struck{Fault: control.Fault{Kind: control.Answer, Status: 409}})
+	add(
+		"answer 429, a long wait",
+		faultCase{Fault: control.Fault{Kind: control.Answer, Status: 429, RetryAfter: "3600"}, refuses: true},
+	)
+	add("answer 409", faultCase{Fault: control.Fault{Kind: control.Answer, Status: 409}})
 	return all
 }
 
-// deed is a call, and how the sandbox's own books tell whether it was carried out.
-type deed struct {
+// operationCase is a call, and how the sandbox's own books tell whether it was carried out.
+type operationCase struct {
 	op   control.Operation
 	do   func(context.Context, *client.Client, control.Application) error
 	done func(was, is control.Application, mails []control.Email) bool // nil: a read
@@ -90,23 +95,32 @@ func checked(state string) func(was, is control.Application, mails []control.Ema
 	}
 }
 
-func deeds() []deed {
+func operationCases() []operationCase {
 	type ctx = context.Context
 	type app = control.Application
 	exists := func(_, is app, _ []control.Email) bool { return is.ID != 0 }
 	create := func(ctx ctx, c *client.Client, a app) error {
-		_, err := c.CreateApplication(ctx, newOrder(a.Reference))
+		_, err := c.CreateApplication(ctx, newApplication(a.Reference))
 		return err
 	}
-	return []deed{
+	return []operationCase{
 		{control.Token, create, exists}, // a create that has to log in first
 		{control.CreateApplication, create, exists},
 		{control.DeleteApplication, func(ctx ctx, c *client.Client, a app) error { return c.DeleteApplication(ctx, a.ID) },
 			func(was, is app, _ []control.Email) bool { return was.ID != 0 && is.ID == 0 }},
-		{control.ArchiveApplication, func(ctx ctx, c *client.Client, a app) error { _, err := c.ArchiveApplication(ctx, a.ID); return err },
+		{control.ArchiveApplication, func(ctx ctx, c *client.Client, a app) error {
+			_, err := c.ArchiveApplication(ctx, a.ID)
+			return err
+		},
 			func(_, is app, _ []control.Email) bool { return is.Archived }},
-		{control.CompleteApplication, func(ctx ctx, c *client.Client, a app) error { _, err := c.CompleteApplication(ctx, a.ID); return err }, inState("completed")},
-		{control.RejectApplication, func(ctx ctx, c *client.Client, a app) error { _, err := c.RejectApplication(ctx, a.ID); return err }, inState("rejected")},
+		{control.CompleteApplication, func(ctx ctx, c *client.Client, a app) error {
+			_, err := c.CompleteApplication(ctx, a.ID)
+			return err
+		}, inState("completed")},
+		{control.RejectApplication, func(ctx ctx, c *client.Client, a app) error {
+			_, err := c.RejectApplication(ctx, a.ID)
+			return err
+		}, inState("rejected")},
 		{control.AcceptCheck, func(ctx ctx, c *client.Client, a app) error {
 			_, err := c.AcceptCheck(ctx, a.Individuals[0].Checks[0].ID, client.CheckReview{})
 			return err
@@ -115,13 +129,24 @@ func deeds() []deed {
 			_, err := c.RejectCheck(ctx, a.Individuals[0].Checks[0].ID, client.CheckReview{})
 			return err
 		}, checked("manually_rejected")},
-		{control.ResendInvites, func(ctx ctx, c *client.Client, a app) error { return c.ResendInvites(ctx, a.Individuals[0].ID) }, mailed(control.Resend)},
-		{control.ResetIndividual, func(ctx ctx, c *client.Client, a app) error { return c.ResetIndividual(ctx, a.Individuals[0].ID) }, mailed(control.Reset)},
+		{
+			control.ResendInvites,
+			func(ctx ctx, c *client.Client, a app) error { return c.ResendInvites(ctx, a.Individuals[0].ID) },
+			mailed(control.Resend),
+		},
+		{
+			control.ResetIndividual,
+			func(ctx ctx, c *client.Client, a app) error { return c.ResetIndividual(ctx, a.Individuals[0].ID) },
+			mailed(control.Reset),
+		},
 		{control.SubscribeWebhook, func(ctx ctx, c *client.Client, a app) error {
 			_, err := c.SubscribeWebhook(ctx, client.Subscription{URL: client.Hide(hook), ApplicationID: a.ID})
 			return err
 		}, nil}, // the books tell by a delivery: see subscribed
-		{control.RetrieveApplication, func(ctx ctx, c *client.Client, a app) error { _, err := c.RetrieveApplication(ctx, a.ID); return err }, nil},
+		{control.RetrieveApplication, func(ctx ctx, c *client.Client, a app) error {
+			_, err := c.RetrieveApplication(ctx, a.ID)
+			return err
+		}, nil},
 		{control.RetrieveIndividual, func(ctx ctx, c *client.Client, a app) error {
 			_, err := c.RetrieveIndividual(ctx, a.Individuals[0].ID)
 			return err
@@ -130,21 +155,29 @@ func deeds() []deed {
 			_, err := c.IndividualReport(ctx, a.Individuals[0].ID, io.Discard, 1<<20)
 			return err
 		}, nil},
-		{control.References, func(ctx ctx, c *client.Client, _ app) error { _, err := c.RetrieveReferences(ctx); return err }, nil},
-		{control.RetrieveWebhook, func(ctx ctx, c *client.Client, a app) error { _, err := c.RetrieveWebhook(ctx, a.ID); return err }, nil},
+		{control.References, func(ctx ctx, c *client.Client, _ app) error {
+			_, err := c.RetrieveReferences(ctx)
+			return err
+		}, nil},
+		{control.RetrieveWebhook, func(ctx ctx, c *client.Client, a app) error {
+			_, err := c.RetrieveWebhook(ctx, a.ID)
+			return err
+		}, nil},
 	}
 }
 
-func newOrder(reference string) client.NewApplication {
-	return client.NewApplication{Name: client.Hide(canary), Reference: reference, MandateTypeID: 17, Individuals: []client.NewIndividual{
-		{Email: client.Hide(canary + "@example.com"), Reference: client.Hide(reference + ".jane"), DateOfBirth: client.Hide(dateOfBirth)}}}
+func newApplication(reference string) client.NewApplication {
+	return client.NewApplication{Name: client.Hide(canary), Reference: reference, MandateTypeID: 17,
+		Individuals: []client.NewIndividual{
+			{Email: client.Hide(canary + "@example.com"), Reference: client.Hide(reference + ".jane"),
+				DateOfBirth: client.Hide(dateOfBirth)}}}
 }
 
 // TestContractUnderFaults meets every fault with every operation, over HTTP/1.1 and HTTP/2. What must be said of a call
 // is not written here: it follows from what the service did.
 func TestContractUnderFaults(t *testing.T) {
-	if len(deeds()) != len(control.Operations()) {
-		t.Fatalf("%d deeds of %d operations", len(deeds()), len(control.Operations()))
+	if len(operationCases()) != len(control.Operations()) {
+		t.Fatalf("%d operationCases of %d operations", len(operationCases()), len(control.Operations()))
 	}
 	for name, fault := range faults() {
 		for _, secure := range []bool{false, true} {
@@ -152,32 +185,32 @@ func TestContractUnderFaults(t *testing.T) {
 				t.Parallel()
 				w := newWorld(t, documented().with("retrieveWebhook=list"), secure)
 				defer w.close()
-				victims := make([]victim, 0, len(deeds()))
-				for _, deed := range deeds() {
-					victims = append(victims, w.prepare(t, deed, fault.DelayMillis > 0))
+				targets := make([]target, 0, len(operationCases()))
+				for _, operationCase := range operationCases() {
+					targets = append(targets, w.prepare(t, operationCase, fault.DelayMillis > 0))
 				}
 				var all sync.WaitGroup
-				for _, v := range victims[1:] {
-					all.Go(func() { w.strike(t, v, fault) })
+				for _, v := range targets[1:] {
+					all.Go(func() { w.injectFault(t, v, fault) })
 				}
 				all.Wait()
-				w.strike(t, victims[0], fault) // a create as another is: at the same time they could not be told apart
+				w.injectFault(t, targets[0], fault) // a create as another is: at the same time they could not be told apart
 				shows(t, "the log", w.logged.all())
 			})
 		}
 	}
 }
 
-// victim is a deed that is about to meet a fault. Those of a world meet theirs at the same time: each has an application,
-// and each fault an operation, of its own.
-type victim struct {
-	deed
+// target is a operationCase that is about to meet a fault. Those of a world meet theirs at the same time: each has an
+// application, and each fault an operation, of its own.
+type target struct {
+	operationCase
 	client *client.Client
 	was    control.Application
 	mails  int
 }
 
-func (w *world) prepare(t *testing.T, deed deed, hurried bool) victim {
+func (w *world) prepare(t *testing.T, operationCase operationCase, hurried bool) target {
 	t.Helper()
 	config := w.config
 	if hurried {
@@ -185,20 +218,23 @@ func (w *world) prepare(t *testing.T, deed deed, hurried bool) victim {
 	}
 	c, closeClient := w.another(config)
 	t.Cleanup(closeClient)
-	v := victim{deed: deed, client: c, was: control.Application{Reference: canary + "-" + string(deed.op)}}
-	if deed.op != control.Token {
+	v := target{
+		operationCase: operationCase, client: c,
+		was: control.Application{Reference: canary + "-" + string(operationCase.op)},
+	}
+	if operationCase.op != control.Token {
 		if _, err := c.AccessToken(w.ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if deed.op != control.CreateApplication && deed.op != control.Token {
-		v.was = w.begun(t, deed.op, v.was.Reference)
+	if operationCase.op != control.CreateApplication && operationCase.op != control.Token {
+		v.was = w.createInReview(t, operationCase.op, v.was.Reference)
 	}
 	v.mails = len(w.mailsOf(t, v.was.Reference))
 	return v
 }
 
-func (w *world) strike(t *testing.T, v victim, fault struck) {
+func (w *world) injectFault(t *testing.T, v target, fault faultCase) {
 	fault.Operation, fault.Times = v.op, control.Always
 	if reads[v.op] {
 		fault.Times = 1
@@ -211,24 +247,26 @@ func (w *world) strike(t *testing.T, v victim, fault struck) {
 	if v.op == control.Token {
 		counted = control.CreateApplication
 	}
-	requests := -w.quiet(t, counted)
+	requests := -w.settledRequests(t, counted)
 	err := v.do(w.ctx, v.client, v.was)
-	requests += w.quiet(t, counted)
+	requests += w.settledRequests(t, counted)
 	mails := w.mailsOf(t, v.was.Reference)[v.mails:]
-	done := v.done != nil && v.done(v.was, w.application(t, v.was.Reference), mails) || v.op == control.SubscribeWebhook && w.subscribed(t, v.was)
-	w.judge(t, v.deed, fault, err, verdict{done, len(mails), requests})
+	done := v.done != nil && v.done(
+		v.was, w.application(t, v.was.Reference), mails,
+	) || v.op == control.SubscribeWebhook && w.subscribed(t, v.was)
+	w.judge(t, v.operationCase, fault, err, observed{done, len(mails), requests})
 }
 
-// verdict is what the sandbox's books say of a deed.
-type verdict struct {
+// observed is what the sandbox's books say of a operationCase.
+type observed struct {
 	done     bool
 	mails    int
 	requests int64
 }
 
-func (w *world) judge(t *testing.T, deed deed, fault struck, err error, did verdict) {
+func (w *world) judge(t *testing.T, operationCase operationCase, fault faultCase, err error, did observed) {
 	t.Helper()
-	read := reads[deed.op]
+	read := reads[operationCase.op]
 	outcome := client.OutcomeOf(err)
 	most := int64(1)
 	if fault.refuses {
@@ -236,34 +274,34 @@ func (w *world) judge(t *testing.T, deed deed, fault struck, err error, did verd
 	}
 	switch _, typed := err.(*client.Error); { //nolint:errorlint // it must be one itself
 	case err != nil && !typed:
-		t.Errorf("%s: an error of type %T", deed.op, err)
+		t.Errorf("%s: an error of type %T", operationCase.op, err)
 	case err == nil && !read && !did.done && !fault.lies:
-		t.Errorf("%s: said to be done, and was not", deed.op)
+		t.Errorf("%s: said to be done, and was not", operationCase.op)
 	case err != nil && did.done && outcome != client.Unknown:
-		t.Errorf("%s: it was done, and %v is said of it: %v", deed.op, outcome, err)
+		t.Errorf("%s: it was done, and %v is said of it: %v", operationCase.op, outcome, err)
 	case outcome == client.NotSent && err != nil && did.requests > 0:
-		t.Errorf("%s: NotSent, and %d requests arrived", deed.op, did.requests)
+		t.Errorf("%s: NotSent, and %d requests arrived", operationCase.op, did.requests)
 	case fault.refuses && !read && (err == nil || outcome == client.Unknown):
-		t.Errorf("%s: the service said that it did nothing, and the client says %v", deed.op, err)
-	case read && fault.passes && err != nil && deed.op != control.IndividualReport:
-		t.Errorf("%s: failed by what passes: %v", deed.op, err)
-	case did.mails > 1, !read && did.requests > most && (emailing[deed.op] || deed.op == control.Token):
-		t.Errorf("%s: %d requests and %d e-mails", deed.op, did.requests, did.mails)
+		t.Errorf("%s: the service said that it did nothing, and the client says %v", operationCase.op, err)
+	case read && fault.passes && err != nil && operationCase.op != control.IndividualReport:
+		t.Errorf("%s: failed by what passes: %v", operationCase.op, err)
+	case did.mails > 1, !read && did.requests > most && (emailing[operationCase.op] || operationCase.op == control.Token):
+		t.Errorf("%s: %d requests and %d e-mails", operationCase.op, did.requests, did.mails)
 	}
 	if err != nil {
-		silent(t, string(deed.op), err)
+		silent(t, string(operationCase.op), err)
 	}
 }
 
-// begun makes an application whose one individual has failed all checks, so that it is in review; for a subscription,
-// one to whom something can still happen.
-func (w *world) begun(t *testing.T, op control.Operation, reference string) control.Application {
+// createInReview makes an application whose one individual has failed all checks, so that it is in review; for a
+// subscription, one to whom something can still happen.
+func (w *world) createInReview(t *testing.T, op control.Operation, reference string) control.Application {
 	t.Helper()
 	play := control.Play{Reference: reference, Result: control.Fail}
 	if op == control.SubscribeWebhook {
 		play.Step = control.AcceptTerms
 	}
-	if _, err := w.client.CreateApplication(w.ctx, newOrder(reference)); err != nil {
+	if _, err := w.client.CreateApplication(w.ctx, newApplication(reference)); err != nil {
 		t.Error(err)
 	}
 	application, err := w.control.Play(w.ctx, play)
@@ -276,8 +314,8 @@ func (w *world) begun(t *testing.T, op control.Operation, reference string) cont
 	return application
 }
 
-// quiet waits until the service has answered all that it was asked for, and tells how often that was.
-func (w *world) quiet(t *testing.T, op control.Operation) int64 {
+// settledRequests waits until the service has answered all that it was asked for, and tells how often that was.
+func (w *world) settledRequests(t *testing.T, op control.Operation) int64 {
 	t.Helper()
 	for ; ; <-time.After(10 * time.Millisecond) {
 		statistics, err := w.control.Stats(w.ctx)

@@ -12,10 +12,12 @@ import (
 // stateNames are the further names that the user of such a service configures.
 func (w *world) stateNames() client.StateNames {
 	switch {
-	case w.spoken["statusShape"] == "integer":
+	case w.chosen["statusShape"] == "integer":
 		return client.StateNames{InReview: []string{"21"}, Completed: []string{"34"}, Rejected: []string{"35"}}
-	case w.spoken["stateNames"] == "other":
-		return client.StateNames{InReview: []string{"under review"}, Completed: []string{"closed"}, Rejected: []string{"refused"}}
+	case w.chosen["stateNames"] == "other":
+		return client.StateNames{
+			InReview: []string{"under review"}, Completed: []string{"closed"}, Rejected: []string{"refused"},
+		}
 	default:
 		return client.StateNames{}
 	}
@@ -25,8 +27,10 @@ func (w *world) stateNames() client.StateNames {
 func (w *world) same(step string, got *client.Application, want control.Application) {
 	w.t.Helper()
 	stage := client.StateNames{}.Stage(client.State{Name: want.State})
-	if got.ID != want.ID || got.Reference != want.Reference || got.Name.Reveal() != want.Name || got.Archived != want.Archived ||
-		got.MandateType.Name != want.MandateType || got.MandateType.ID == 0 || w.stateNames().Stage(got.State) != stage || got.State == (client.State{}) {
+	if got.ID != want.ID || got.Reference != want.Reference || got.Name.Reveal() != want.Name ||
+		got.Archived != want.Archived ||
+		got.MandateType.Name != want.MandateType || got.MandateType.ID == 0 || w.stateNames().Stage(got.State) != stage ||
+		got.State == (client.State{}) {
 		w.t.Errorf("%s: read %+v, want %+v", step, got, want)
 	}
 	for i := range got.Individuals {
@@ -39,15 +43,21 @@ func (w *world) samePerson(step string, got *client.Individual, want control.Ind
 	states := map[string]int32{}
 	for i, check := range want.Checks {
 		states[check.State]++
-		if i < len(got.Checks) && (got.Checks[i].ID != check.ID || got.Checks[i].Name != check.Name || got.Checks[i].State == (client.State{})) {
+		if i < len(got.Checks) && (got.Checks[i].ID != check.ID || got.Checks[i].Name != check.Name ||
+			got.Checks[i].State == (client.State{})) {
 			w.t.Errorf("%s: read check %+v, want %+v", step, got.Checks[i], check)
 		}
 	}
-	counted := got.ChecksPending == states["pending"] && got.ChecksInReview == states["in review"] && got.ChecksPassed == states["passed"]+states["manually_accepted"]
-	if !counted && w.spoken["manualCounters"] == "recounted" {
-		w.t.Errorf("%s: counted %d pending, %d in review and %d passed of %v", step, got.ChecksPending, got.ChecksInReview, got.ChecksPassed, states)
+	counted := got.ChecksPending == states["pending"] && got.ChecksInReview == states["in review"] &&
+		got.ChecksPassed == states["passed"]+states["manually_accepted"]
+	if !counted && w.chosen["manualCounters"] == "recounted" {
+		w.t.Errorf(
+			"%s: counted %d pending, %d in review and %d passed of %v", step, got.ChecksPending, got.ChecksInReview,
+			got.ChecksPassed, states,
+		)
 	}
-	if got.ID != want.ID || got.Reference.Reveal() != want.Reference || got.TermsAccepted != want.TermsAccepted || len(got.Checks) != len(want.Checks) ||
+	if got.ID != want.ID || got.Reference.Reveal() != want.Reference || got.TermsAccepted != want.TermsAccepted ||
+		len(got.Checks) != len(want.Checks) ||
 		got.State == (client.State{}) || (len(got.CompletedActions) > 0) != want.ActionsCompleted {
 		w.t.Errorf("%s: read %+v, want %+v", step, got, want)
 	}
@@ -59,7 +69,7 @@ func (w *world) early(acme control.Application) {
 	if acme.State != "in review" {
 		w.transition("complete early", control.CompleteApplication, acme.ID)
 	}
-	_, err := w.call("report early", control.IndividualReport, func() error {
+	_, err := w.do("report early", control.IndividualReport, func() error {
 		_, err := w.client.IndividualReport(w.ctx, jane.ID, &bytes.Buffer{}, 1<<20)
 		return err
 	})
@@ -67,7 +77,7 @@ func (w *world) early(acme control.Application) {
 	w.decide("decide early", control.AcceptCheck, john.Checks[0].ID, 0)
 	for _, person := range []control.Individual{jane, john} {
 		var got *client.Individual
-		_, err := w.call("retrieve individual", control.RetrieveIndividual, func() (err error) {
+		_, err := w.do("retrieve individual", control.RetrieveIndividual, func() (err error) {
 			got, err = w.client.RetrieveIndividual(w.ctx, person.ID)
 			return err
 		})
@@ -91,18 +101,19 @@ func (w *world) mails(acme control.Application) {
 	jane, john := acme.Individuals[0].ID, acme.Individuals[1].ID
 	w.mail("resend", control.ResendInvites, jane, 1, func() error { return w.client.ResendInvites(w.ctx, jane) })
 	w.mail("reset", control.ResetIndividual, john, 1, func() error { return w.client.ResetIndividual(w.ctx, john) })
-	if w.spoken.refusalOf("reset") == nil {
+	if w.chosen.refusalOf("reset") == nil {
 		w.settled(acme.ID) // with the ids that the checks have now
 	}
 }
 
 func (w *world) mail(step string, op control.Operation, to int64, mails int, call func() error) {
 	w.t.Helper()
-	did, err := w.call(step, op, call)
+	did, err := w.do(step, op, call)
 	if !w.holds(step, err) {
 		mails = 0
 	}
-	if len(did.emails) != mails || mails > 0 && (did.emails[0].IndividualID != to || !strings.HasPrefix(string(op), string(did.emails[0].Kind))) {
+	if len(did.emails) != mails || mails > 0 && (did.emails[0].IndividualID != to ||
+		!strings.HasPrefix(string(op), string(did.emails[0].Kind))) {
 		w.t.Errorf("%s: e-mails %+v, want %d", step, did.emails, mails)
 	}
 }
@@ -126,7 +137,10 @@ func (w *world) review(acme control.Application) {
 
 	w.transition("complete", control.CompleteApplication, acme.ID)
 	w.transition("complete again", control.CompleteApplication, acme.ID)
-	w.mail("resend when concluded", control.ResendInvites, jane.ID, 0, func() error { return w.client.ResendInvites(w.ctx, jane.ID) })
+	w.mail(
+		"resend when concluded", control.ResendInvites, jane.ID, 0,
+		func() error { return w.client.ResendInvites(w.ctx, jane.ID) },
+	)
 	w.report(jane.ID)
 	w.settled(acme.ID)
 }
@@ -146,8 +160,11 @@ func (w *world) decide(step string, op control.Operation, check, reference int64
 	if op == control.RejectCheck {
 		decide, want = w.client.RejectCheck, "manually_rejected"
 	}
-	_, err := w.call(step, op, func() error {
-		_, err := decide(w.ctx, check, client.CheckReview{Comment: client.Hide(canary), CommentFor: "IndividualCheck", Reference: reference})
+	_, err := w.do(step, op, func() error {
+		_, err := decide(
+			w.ctx, check,
+			client.CheckReview{Comment: client.Hide(canary), CommentFor: "IndividualCheck", Reference: reference},
+		)
 		return err
 	})
 	done := w.holds(step, err)
@@ -178,7 +195,7 @@ func (w *world) transition(step string, op control.Operation, id int64) {
 		transition, want = w.client.RejectApplication, "rejected"
 	}
 	var got *client.Application
-	_, err := w.call(step, op, func() (err error) {
+	_, err := w.do(step, op, func() (err error) {
 		got, err = transition(w.ctx, id)
 		return err
 	})
@@ -194,13 +211,13 @@ func (w *world) transition(step string, op control.Operation, id int64) {
 func (w *world) report(individual int64) {
 	var report bytes.Buffer
 	var contentType string
-	_, err := w.call("report", control.IndividualReport, func() (err error) {
+	_, err := w.do("report", control.IndividualReport, func() (err error) {
 		report.Reset()
 		contentType, err = w.client.IndividualReport(w.ctx, individual, &report, 1<<20)
 		return err
 	})
 	want, begin := "application/json", "{"
-	if w.spoken["reportFormat"] == "pdf" {
+	if w.chosen["reportFormat"] == "pdf" {
 		want, begin = "application/pdf", "%PDF"
 	}
 	if w.holds("report", err) && (contentType != want || !strings.HasPrefix(report.String(), begin)) {

@@ -17,11 +17,11 @@ import (
 type reading map[string]string
 
 func documented() reading {
-	spoken := reading{}
+	chosen := reading{}
 	for _, s := range (dialect.Dialect{}).Switches() {
-		spoken[s.Name] = s.Value
+		chosen[s.Name] = s.Value
 	}
-	return spoken
+	return chosen
 }
 
 // String lists the switches that are not set as the document has them.
@@ -46,7 +46,7 @@ func (r reading) with(assignments ...string) reading {
 	return changed
 }
 
-// has tells whether all of these switches, written name=value, are set so.
+// has reports whether all of these switches, written name=value, are set so.
 func (r reading) has(assignments []string) bool {
 	return !slices.ContainsFunc(assignments, func(assignment string) bool {
 		name, value, _ := strings.Cut(assignment, "=")
@@ -85,15 +85,15 @@ func combinations(t *testing.T) *rapid.Generator[reading] {
 		choices[s.Name] = values(t, s)
 	}
 	return rapid.Custom(func(t *rapid.T) reading {
-		spoken := reading{}
+		chosen := reading{}
 		for _, s := range switches {
 			from := choices[s.Name]
 			if rare[s.Name] && rapid.IntRange(0, 15).Draw(t, s.Name+" if 13") != 13 {
 				from = from[:1]
 			}
-			spoken[s.Name] = rapid.SampledFrom(from).Draw(t, s.Name)
+			chosen[s.Name] = rapid.SampledFrom(from).Draw(t, s.Name)
 		}
-		return spoken
+		return chosen
 	})
 }
 
@@ -116,12 +116,12 @@ var (
 	notFound  = []client.Kind{client.KindNotFound}
 )
 
-// refusals is the one place that says what cannot work. Of several rows that apply the first counts; a step without a
-// row must succeed.
+// refusals is the one place that says what cannot work. Of several refusals that apply the first counts; a step without
+// a refusal must succeed.
 func refusals() []refusal {
-	var rows []refusal
+	var refusals []refusal
 	add := func(step, when string, outcome client.Outcome, kinds []client.Kind, reason string) {
-		rows = append(rows, refusal{step, strings.Fields(when), outcome, kinds, reason})
+		refusals = append(refusals, refusal{step, strings.Fields(when), outcome, kinds, reason})
 	}
 	for _, value := range []string{"login_400", "login_401", "login_403"} {
 		add("login", "apiPermission="+value, client.Refused, stranger, "the service does not let this user in")
@@ -132,9 +132,13 @@ func refusals() []refusal {
 	}
 
 	for _, reading := range []string{"createStatus=204", "createBody=empty"} {
-		add("create", reading, client.Unknown, []client.Kind{client.KindUnreadable}, "the application exists, and nothing says its id")
+		add(
+			"create", reading, client.Unknown, []client.Kind{client.KindUnreadable},
+			"the application exists, and nothing says its id",
+		)
 	}
-	for _, step := range []string{"duplicate", "duplicate in other letters", "duplicate individual", "reuse of a deleted reference", "wrong type"} {
+	for _, step := range []string{"duplicate", "duplicate in other letters", "duplicate individual",
+		"reuse of a deleted reference", "wrong type"} {
 		when, kinds := "", duplicate
 		switch step {
 		case "duplicate in other letters":
@@ -153,7 +157,10 @@ func refusals() []refusal {
 	}
 
 	for _, body := range []string{"html", "text", "empty"} {
-		add("resend", "resendResetBody=empty errorBody="+body, client.Unknown, server, "the service wants another body, but a bare 400 could be anybody's and proves nothing about a mail")
+		add(
+			"resend", "resendResetBody=empty errorBody="+body, client.Unknown, server,
+			"the service wants another body, but a bare 400 could be anybody's and proves nothing about a mail",
+		)
 		add("reset", "resendResetBody=empty errorBody="+body, client.Unknown, server, "as resend")
 		for _, step := range []string{"resend when gone", "resend when concluded"} {
 			add(step, "resendResetBody=empty errorBody="+body, client.Unknown, server, "as resend")
@@ -162,11 +169,16 @@ func refusals() []refusal {
 			add("resend when concluded", "transitionRefusal="+status+" errorBody="+body, client.Unknown, server, "as resend")
 		}
 	}
-	add("resend when concluded", "transitionRefusal=409", client.Unknown, conflict, "a conflict could be about this very request")
+	add(
+		"resend when concluded", "transitionRefusal=409", client.Unknown, conflict,
+		"a conflict could be about this very request",
+	)
 	add("resend when concluded", "", client.Refused, invalid, "nobody is invited to what is over")
 
 	add("decide early", "decidableChecks=in_review", client.Refused, denied, "the check waits for the individual")
-	add("decide early", "checkReference=required", client.Refused, invalid, "the service wants the check's id as reference")
+	add(
+		"decide early", "checkReference=required", client.Refused, invalid, "the service wants the check's id as reference",
+	)
 	add("decide", "checkReference=required", client.Refused, invalid, "as decide early")
 	add("decide again", "repeatedDecision=refused", client.Refused, denied, "the check is decided")
 	add("complete early", "", client.Refused, denied, "the people are not done")
@@ -175,28 +187,40 @@ func refusals() []refusal {
 	add("complete again", "repeatedTransition=refused", client.Refused, denied, "it is completed")
 	add("reject when archived", "archivedTransition=refused", client.Refused, denied, "it is archived")
 	add("archive again", "repeatedArchive=refused", client.Refused, denied, "it is archived")
-	add("report early", "", client.Refused, []client.Kind{client.KindInvalid, client.KindConflict, client.KindNotFound}, "interface: only of individuals who completed their checks")
+	add(
+		"report early", "", client.Refused, []client.Kind{client.KindInvalid, client.KindConflict, client.KindNotFound},
+		"interface: only of individuals who completed their checks",
+	)
 	add("resend when gone", "", client.Refused, notFound, "interface: 404 Not Found")
 	add("what is gone", "", client.Refused, notFound, "interface: 404 Not Found")
 
 	add("subscribe again", "subscribeTwice=refused", client.Refused, denied, "there is one of this URL")
 	add("find webhook", "retrieveWebhook=404", client.Refused, notFound, "the service shows no webhooks")
-	add("find webhook", "subscribeApplication=refused", client.Refused, notFound, "it belongs to no application, and each shows its own only")
-	return rows
+	add(
+		"find webhook", "subscribeApplication=refused", client.Refused, notFound,
+		"it belongs to no application, and each shows its own only",
+	)
+	return refusals
 }
 
-func addRefusedCreate(add func(step, when string, outcome client.Outcome, kinds []client.Kind, reason string), step, when string, kinds []client.Kind) {
+func addRefusedCreate(
+	add func(step, when string, outcome client.Outcome, kinds []client.Kind, reason string),
+	step, when string, kinds []client.Kind,
+) {
 	for _, body := range []string{"html", "text", "empty"} {
-		add(step, when+"errorBody="+body, client.Unknown, server, "a bare 400 could be anybody's, and proves nothing about a call that e-mails people")
+		add(
+			step, when+"errorBody="+body, client.Unknown, server,
+			"a bare 400 could be anybody's, and proves nothing about a call that e-mails people",
+		)
 	}
 	add(step, when, client.Refused, kinds, "interface: Errors; our reading where it is silent")
 }
 
-// refusalOf gives the row of a step, nil if it must succeed.
+// refusalOf gives the refusal of a step, nil if it must succeed.
 func (r reading) refusalOf(step string) *refusal {
-	for _, row := range refusals() {
-		if row.step == step && r.has(row.when) {
-			return &row
+	for _, refusal := range refusals() {
+		if refusal.step == step && r.has(refusal.when) {
+			return &refusal
 		}
 	}
 	return nil
@@ -205,15 +229,18 @@ func (r reading) refusalOf(step string) *refusal {
 // holds compares what became of a step with the table, and tells whether it succeeded.
 func (w *world) holds(step string, err error) bool {
 	w.t.Helper()
-	row := w.spoken.refusalOf(step)
+	refusal := w.chosen.refusalOf(step)
 	switch {
-	case row == nil && err != nil:
+	case refusal == nil && err != nil:
 		w.t.Errorf("%s: %v", step, err)
-	case row == nil:
+	case refusal == nil:
 	case err == nil:
-		w.t.Errorf("%s: succeeded, although %s", step, row.reason)
-	case client.OutcomeOf(err) != row.outcome || !slices.Contains(row.kinds, client.KindOf(err)):
-		w.t.Errorf("%s: %v %s (%v), want %v %v: %s", step, client.OutcomeOf(err), client.KindOf(err), err, row.outcome, row.kinds, row.reason)
+		w.t.Errorf("%s: succeeded, although %s", step, refusal.reason)
+	case client.OutcomeOf(err) != refusal.outcome || !slices.Contains(refusal.kinds, client.KindOf(err)):
+		w.t.Errorf(
+			"%s: %v %s (%v), want %v %v: %s", step, client.OutcomeOf(err), client.KindOf(err), err, refusal.outcome,
+			refusal.kinds, refusal.reason,
+		)
 	}
 	return err == nil
 }

@@ -12,8 +12,8 @@ import (
 )
 
 // story is everything that a user of the service does, in the life of a few applications.
-func story(t rapid.TB, spoken reading, secure bool) {
-	w := newWorld(t, spoken, secure)
+func story(t rapid.TB, chosen reading, secure bool) {
+	w := newWorld(t, chosen, secure)
 	defer w.close()
 	defer func() { shows(w.t, "the log", w.logged.all()) }()
 	if !w.login() {
@@ -22,7 +22,7 @@ func story(t rapid.TB, spoken reading, secure bool) {
 	}
 	mandateType := w.referenceData()
 
-	acme := w.create("create", w.order("acme", mandateType))
+	acme := w.create("create", w.newApplication("acme", mandateType))
 	w.refusedCreates(acme, mandateType)
 	w.readLag(acme)
 	w.webhooks(acme)
@@ -37,31 +37,31 @@ func story(t rapid.TB, spoken reading, secure bool) {
 }
 
 func (w *world) login() bool {
-	_, err := w.call("login", control.Token, func() error {
+	_, err := w.do("login", control.Token, func() error {
 		_, err := w.client.AccessToken(w.ctx)
 		return err
 	})
-	usable := w.spoken.refusalOf("use") == nil
+	usable := w.chosen.refusalOf("use") == nil
 	return w.holds("login", err) && usable
 }
 
 // lockedOut is the story of a user without API permission: told so by everything, and not by hammering.
 func (w *world) lockedOut() {
-	order := w.order("acme", 17)
+	wanted := w.newApplication("acme", 17)
 	for op, call := range map[control.Operation]func() error{
-		control.CreateApplication:   func() error { _, err := w.client.CreateApplication(w.ctx, order); return err },
+		control.CreateApplication:   func() error { _, err := w.client.CreateApplication(w.ctx, wanted); return err },
 		control.RetrieveApplication: func() error { _, err := w.client.RetrieveApplication(w.ctx, 4711); return err },
 		control.CompleteApplication: func() error { _, err := w.client.CompleteApplication(w.ctx, 4711); return err },
 		control.ResendInvites:       func() error { return w.client.ResendInvites(w.ctx, 4711) },
 		control.References:          func() error { _, err := w.client.RetrieveReferences(w.ctx); return err },
 	} {
-		did, err := w.call("use", op, call)
+		did, err := w.do("use", op, call)
 		w.holds("use", err)
 		if did.changed {
 			w.t.Errorf("%s changed something", op)
 		}
 	}
-	if logins := w.seen.Requests(control.Token); logins > 2 && w.spoken["rateLimit"] == "0" {
+	if logins := w.seen.Requests(control.Token); logins > 2 && w.chosen["rateLimit"] == "0" {
 		w.t.Errorf("%d logins", logins)
 	}
 }
@@ -69,7 +69,7 @@ func (w *world) lockedOut() {
 // referenceData gives the id of the mandate type that the story uses.
 func (w *world) referenceData() int64 {
 	var references *client.References
-	_, err := w.call("references", control.References, func() (err error) {
+	_, err := w.do("references", control.References, func() (err error) {
 		references, err = w.client.RetrieveReferences(w.ctx)
 		return err
 	})
@@ -84,30 +84,37 @@ func (w *world) referenceData() int64 {
 	}
 	country, _ := client.FindReference(references.Countries, client.Reference{Code: "GB"})
 	passport, _ := client.FindReference(references.DocumentTypes, client.Reference{Code: "passport"})
-	if country.Name != "United Kingdom" || passport.Name != "Passport" || len(references.Countries) != 5 || len(references.DocumentTypes) != 3 {
+	if country.Name != "United Kingdom" || passport.Name != "Passport" || len(references.Countries) != 5 ||
+		len(references.DocumentTypes) != 3 {
 		w.t.Errorf("countries %+v, documents %+v", references.Countries, references.DocumentTypes)
 	}
 	return kyc.ID
 }
 
-func (w *world) order(name string, mandateType int64) client.NewApplication {
-	order := client.NewApplication{Name: client.Hide(canary + " " + name), Reference: canary + "-" + name, MandateTypeID: mandateType}
+func (w *world) newApplication(name string, mandateType int64) client.NewApplication {
+	wanted := client.NewApplication{
+		Name: client.Hide(canary + " " + name), Reference: canary + "-" + name, MandateTypeID: mandateType,
+	}
 	for _, person := range []string{"jane", "john"} {
-		order.Individuals = append(order.Individuals, client.NewIndividual{
-			Reference: client.Hide(canary + "-" + name + "-" + person), Email: client.Hide(canary + "." + person + "@example.com"),
-			Title: client.Hide("Ms"), FirstName: client.Hide(canary), MiddleName: client.Hide(canary), LastName: client.Hide(canary + person),
+		wanted.Individuals = append(wanted.Individuals, client.NewIndividual{
+			Reference: client.Hide(canary + "-" + name + "-" + person), Email: client.Hide(
+				canary + "." + person + "@example.com",
+			),
+			Title: client.Hide("Ms"), FirstName: client.Hide(canary), MiddleName: client.Hide(canary),
+			LastName:    client.Hide(canary + person),
 			DateOfBirth: client.Hide(dateOfBirth), Gender: client.Hide("female"),
 		})
 	}
-	return order
+	return wanted
 }
 
-// create makes an application, and holds that it is there once, with its invites and the id that was told, or not at all.
-func (w *world) create(step string, order client.NewApplication) control.Application {
+// create makes an application, and holds that it is there once, with its invites and the id that was told, or not at
+// all.
+func (w *world) create(step string, wanted client.NewApplication) control.Application {
 	w.t.Helper()
 	var application *client.Application
-	did, err := w.call(step, control.CreateApplication, func() (err error) {
-		application, err = w.client.CreateApplication(w.ctx, order)
+	did, err := w.do(step, control.CreateApplication, func() (err error) {
+		application, err = w.client.CreateApplication(w.ctx, wanted)
 		return err
 	})
 	if len(did.created) == 0 {
@@ -117,7 +124,7 @@ func (w *world) create(step string, order client.NewApplication) control.Applica
 		}
 		return control.Application{}
 	}
-	if refused := w.spoken.refusalOf(step); len(did.created) > 1 || refused != nil && step != "create" {
+	if refused := w.chosen.refusalOf(step); len(did.created) > 1 || refused != nil && step != "create" {
 		w.t.Errorf("%s: %d were created", step, len(did.created))
 	}
 	made := did.created[0]
@@ -131,32 +138,32 @@ func (w *world) create(step string, order client.NewApplication) control.Applica
 	for _, email := range did.emails {
 		invited = append(invited, string(email.Kind)+" "+email.Address)
 	}
-	for _, person := range order.Individuals {
-		if !order.SuppressEmailNotification {
+	for _, person := range wanted.Individuals {
+		if !wanted.SuppressEmailNotification {
 			want = append(want, "invite "+person.Email.Reveal())
 		}
 	}
 	slices.Sort(invited)
-	if !slices.Equal(invited, want) || made.Reference != order.Reference || made.Name != order.Name.Reveal() {
+	if !slices.Equal(invited, want) || made.Reference != wanted.Reference || made.Name != wanted.Name.Reveal() {
 		w.t.Errorf("%s: created %+v with %v, want %v", step, made, invited, want)
 	}
 	return made
 }
 
 func (w *world) refusedCreates(acme control.Application, mandateType int64) {
-	again := w.order("again", mandateType)
+	again := w.newApplication("again", mandateType)
 	again.Reference = acme.Reference
 	w.create("duplicate", again)
 
-	letters := w.order("letters", mandateType)
+	letters := w.newApplication("letters", mandateType)
 	letters.Reference = strings.ToUpper(acme.Reference)
 	w.create("duplicate in other letters", letters)
 
-	people := w.order("people", mandateType)
+	people := w.newApplication("people", mandateType)
 	people.Individuals[1].Reference = client.Hide(acme.Individuals[0].Reference)
 	w.create("duplicate individual", people)
 
-	w.create("wrong type", w.order("type", 999))
+	w.create("wrong type", w.newApplication("type", 999))
 }
 
 // readLag holds that a new application is not known for as long as the service says, and from then on is.
@@ -171,7 +178,7 @@ func (w *world) readLag(acme control.Application) {
 		w.holds("retrieve", err)
 		break
 	}
-	if lag := w.spoken["readLag"]; lag != string(rune('0'+unknown)) {
+	if lag := w.chosen["readLag"]; lag != string(rune('0'+unknown)) {
 		w.t.Errorf("not known in %d looks, the service said %s", unknown, lag)
 	}
 	_, err := w.retrieve("what is gone", acme.ID-1) // the first id that was given is acme's
@@ -180,7 +187,7 @@ func (w *world) readLag(acme control.Application) {
 
 func (w *world) retrieve(step string, id int64) (*client.Application, error) {
 	var application *client.Application
-	_, err := w.call(step, control.RetrieveApplication, func() (err error) {
+	_, err := w.do(step, control.RetrieveApplication, func() (err error) {
 		application, err = w.client.RetrieveApplication(w.ctx, id)
 		return err
 	})

@@ -32,7 +32,7 @@ type world struct {
 	config  client.Config
 	client  *client.Client
 	control *control.Client
-	spoken  reading
+	chosen  reading
 	close   func()
 
 	seen   known // after the last call
@@ -65,12 +65,12 @@ func (l *logbook) all() string {
 	return l.text.String()
 }
 
-// newWorld starts one over HTTP/1.1, or over TLS, where it speaks HTTP/2.
-func newWorld(t rapid.TB, spoken reading, secure bool) *world {
-	w := &world{t: t, spoken: spoken}
+// newWorld starts one over HTTP/1.1, or over TLS, where it uses HTTP/2.
+func newWorld(t rapid.TB, chosen reading, secure bool) *world {
+	w := &world{t: t, chosen: chosen}
 	logger := slog.New(slog.NewJSONHandler(&w.logged, nil))
 	options := sandbox.Options{Username: "user", Password: canary, ClientID: "id", ClientSecret: canary, Logger: logger}
-	for name, value := range spoken {
+	for name, value := range chosen {
 		if err := options.Dialect.Set(name, value); err != nil {
 			t.Fatal(err)
 		}
@@ -78,7 +78,9 @@ func newWorld(t rapid.TB, spoken reading, secure bool) *world {
 	service := sandbox.New(options)
 	controlled, served := httptest.NewServer(service), httptest.NewUnstartedServer(service)
 	w.config = client.Config{
-		Credentials:       client.Credentials{Username: "user", Password: client.Hide(canary), ClientID: "id", ClientSecret: client.Hide(canary)},
+		Credentials: client.Credentials{
+			Username: "user", Password: client.Hide(canary), ClientID: "id", ClientSecret: client.Hide(canary),
+		},
 		RequestsPerSecond: -1,
 		Observe:           func(r client.RequestResult) { logger.Info("observed", "request", r) },
 	}
@@ -90,7 +92,7 @@ func newWorld(t rapid.TB, spoken reading, secure bool) *world {
 		served.Start()
 	}
 	w.config.BaseURL = served.URL
-	if strings.HasPrefix(spoken["tokenBasic"], "refused") {
+	if strings.HasPrefix(chosen["tokenBasic"], "refused") {
 		w.config.TokenAuthorization = client.TokenAuthorizationNone // Auto would send it, and the service refuses the login
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -179,9 +181,9 @@ func fingerprint(seen known) string {
 	return string(text)
 }
 
-// call makes a call, and holds what is promised whatever the service is like. Where the service limits requests, it is
+// do makes a call, and holds what is promised whatever the service is like. Where the service limits requests, it is
 // made again until the service has time for it, as a user would.
-func (w *world) call(step string, op control.Operation, call func() error) (effect, error) {
+func (w *world) do(step string, op control.Operation, call func() error) (effect, error) {
 	w.t.Helper()
 	for {
 		before := w.seen
@@ -193,7 +195,7 @@ func (w *world) call(step string, op control.Operation, call func() error) (effe
 		}
 		did := effectOf(op, before, w.seen)
 		w.promised(step, op, did, err)
-		if client.KindOf(err) != client.KindRateLimited || w.spoken["rateLimit"] == "0" || w.ctx.Err() != nil {
+		if client.KindOf(err) != client.KindRateLimited || w.chosen["rateLimit"] == "0" || w.ctx.Err() != nil {
 			return did, err
 		}
 		if client.RetryAfterOf(err) == 0 {
@@ -203,15 +205,18 @@ func (w *world) call(step string, op control.Operation, call func() error) (effe
 }
 
 var reads = map[control.Operation]bool{
-	control.RetrieveApplication: true, control.RetrieveIndividual: true, control.IndividualReport: true, control.References: true, control.RetrieveWebhook: true,
+	control.RetrieveApplication: true, control.RetrieveIndividual: true, control.IndividualReport: true,
+	control.References: true, control.RetrieveWebhook: true,
 }
 
-var emailing = map[control.Operation]bool{control.CreateApplication: true, control.ResendInvites: true, control.ResetIndividual: true}
+var emailing = map[control.Operation]bool{
+	control.CreateApplication: true, control.ResendInvites: true, control.ResetIndividual: true,
+}
 
 func (w *world) promised(step string, op control.Operation, did effect, err error) {
 	w.t.Helper()
 	most := int64(1)
-	if op != control.CreateApplication && w.spoken["resendResetBody"] == "empty" {
+	if op != control.CreateApplication && w.chosen["resendResetBody"] == "empty" {
 		most = 2 // the object is refused first
 	}
 	if arrived := did.requests - did.turned; emailing[op] && arrived > most {

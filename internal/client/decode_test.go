@@ -10,44 +10,78 @@ import (
 
 func TestDecodeApplication(t *testing.T) {
 	full := Application{ID: 4711, Name: Hide("Acme"), Reference: "A-1", State: State{1, "in review"}, Archived: true,
-		MandateType: MandateType{3, "KYC", "kyc", "Know your customer"}, Actions: []Action{{9, "upload", "Upload a document"}},
+		MandateType: MandateType{
+			3, "KYC", "kyc", "Know your customer",
+		}, Actions: []Action{{9, "upload", "Upload a document"}},
 		Individuals: []Individual{{ID: 12, Reference: Hide("A-1.jane"), State: State{2, "invited"}, TermsAccepted: true,
 			ChecksInReview: 1, ChecksPending: 2, ChecksPassed: 3, CompletedActions: []Action{{5, "selfie", "Take a selfie"}},
 			Checks: []Check{{77, "liveness", "Liveness", State{4, "manually_accepted"}}}}}}
-	const individual = `{"id":12,"email":"jane@example.com","reference":"A-1.jane","status":{"id":2,"status":"invited"},"terms_accepted":true,
-		"address":{"id":1,"individual":12,"flat_appartment_subbuilding":"","town_city":"Ghent"},"completed_actions":[{"id":5,"name":"selfie","title":"Take a selfie"}],
-		"checks_in_review":1,"checks_in_pending":2,"checks_passed":3,"checks":[{"id":77,"status":{"id":4,"status":"manually_accepted"},
-		"name":"liveness","title":"Liveness","individual_checkfield_result":[{"id":1,"individual":12,"check_field":3,"result":"ok","status":1}],"instance":{"a":"b"}}]}`
-	const documented = `{"id":4711,"name":"Acme","reference":"A-1","mandate_type":{"id":3,"name":"KYC","code":"kyc","description":"Know your customer"},
-		"status":{"id":1,"status":"in review"},"archived":true,"available_actions":[{"id":9,"name":"upload","title":"Upload a document"}],"individuals":[` + individual + `]}`
+	const individual = `{"id":12,"email":"jane@example.com","reference":"A-1.jane","status":{"id":2,"status":"invited"},
+	"terms_accepted":true,
+		"address":{"id":1,"individual":12,"flat_appartment_subbuilding":"","town_city":"Ghent"},
+		"completed_actions":[{"id":5,"name":"selfie","title":"Take a selfie"}],
+		"checks_in_review":1,"checks_in_pending":2,"checks_passed":3,"checks":[{"id":77,"status":{"id":4,
+		"status":"manually_accepted"},
+		"name":"liveness","title":"Liveness","individual_checkfield_result":[{"id":1,"individual":12,"check_field":3,
+		"result":"ok","status":1}],"instance":{"a":"b"}}]}`
+	const documented = `{"id":4711,"name":"Acme","reference":"A-1","mandate_type":{"id":3,"name":"KYC","code":"kyc",
+	"description":"Know your customer"},
+		"status":{"id":1,"status":"in review"},"archived":true,"available_actions":[{"id":9,"name":"upload",
+		"title":"Upload a document"}],"individuals":[` + individual + `]}`
 	created := Application{ID: 4711, Name: Hide("Acme"), Reference: "A-1", State: State{1, "in review"}}
 
 	for name, test := range map[string]struct {
 		body string
 		want Application
 	}{
-		"as documented":           {documented, full},
-		"other letter case":       {strings.NewReplacer(`"mandate_type"`, `"mandateType"`, `"available_actions"`, `"AvailableActions"`, `"terms_accepted"`, `"termsAccepted"`, `"checks_in_pending"`, `"checks-in-pending"`).Replace(documented), full},
-		"numbers as strings":      {strings.NewReplacer(`4711`, `"4711"`, `"id":3`, `"id":"3"`, `:1,"checks_in_p`, `:"1","checks_in_p`, `"archived":true`, `"archived":"true"`).Replace(documented), full},
+		"as documented": {documented, full},
+		"other letter case": {strings.NewReplacer(
+			`"mandate_type"`, `"mandateType"`, `"available_actions"`, `"AvailableActions"`, `"terms_accepted"`,
+			`"termsAccepted"`, `"checks_in_pending"`, `"checks-in-pending"`,
+		).Replace(documented), full},
+		"numbers as strings": {strings.NewReplacer(
+			`4711`, `"4711"`, `"id":3`, `"id":"3"`, `:1,"checks_in_p`, `:"1","checks_in_p`, `"archived":true`,
+			`"archived":"true"`,
+		).Replace(documented), full},
 		"wrapped in data":         {`{"data":` + documented + `,"meta":{"id":1}}`, full},
 		"wrapped in mandate":      {`{"success":true,"mandate":` + documented + `}`, full},
 		"wrapped beside an id":    {`{"id":"request-9","data":` + documented + `}`, full},
 		"answer of create":        {someApplication, created},
 		"unknown members":         {strings.Replace(someApplication, "{", `{"x":{"id":9},"y":[1],"z":null,`, 1), created},
 		"own member named result": {strings.Replace(someApplication, "{", `{"result":{"id":9},`, 1), created},
-		"nulls":                   {`{"id":4711,"name":null,"reference":null,"mandate_type":null,"status":null,"archived":null,"available_actions":null,"individuals":null}`, Application{ID: 4711}},
-		"empty":                   {`{"id":4711,"name":"","reference":"","mandate_type":{},"status":{},"archived":false,"available_actions":[],"individuals":[]}`, Application{ID: 4711}},
-		"missing":                 {`{"id":4711}`, Application{ID: 4711}},
-		"other types":             {`{"id":4711,"name":7,"mandate_type":[],"status":[],"archived":"yes","available_actions":{},"individuals":"none"}`, Application{ID: 4711, Name: Hide("7")}},
-		"type as an id":           {`{"id":4711,"mandate_type":3}`, Application{ID: 4711, MandateType: MandateType{ID: 3}}},
-		"state as a string":       {`{"id":4711,"status":"IN_REVIEW"}`, Application{ID: 4711, State: State{Name: "IN_REVIEW"}}},
-		"state as a number":       {`{"id":4711,"status":6}`, Application{ID: 4711, State: State{6, "6"}}},
-		"state under state":       {`{"id":4711,"state":{"id":6,"name":"draft"}}`, Application{ID: 4711, State: State{6, "draft"}}},
-		"id above 2^53":           {`{"id":9007199254740993}`, Application{ID: 9007199254740993}},
-		"what is no individual":   {`{"id":4711,"individuals":[null,7,"x",[],{"id":12}]}`, Application{ID: 4711, Individuals: []Individual{{ID: 12}}}},
-		"individual with two ids": {`{"id":4711,"individuals":[{"id":12,"Id":13,"reference":"a","reference":"b"}]}`, Application{ID: 4711, Individuals: []Individual{{}}}},
-		"check with two ids":      {`{"id":4711,"individuals":[{"id":12,"checks":[{"id":1,"id":2,"name":"liveness"}]}]}`, Application{ID: 4711, Individuals: []Individual{{ID: 12, Checks: []Check{{Name: "liveness"}}}}}},
-		"counters that are none":  {`{"id":4711,"individuals":[{"checks_passed":-1,"checks_in_review":1.5,"checks_in_pending":99999999999}]}`, Application{ID: 4711, Individuals: []Individual{{}}}},
+		"nulls": {`{"id":4711,"name":null,"reference":null,"mandate_type":null,"status":null,` +
+			`"archived":null,"available_actions":null,"individuals":null}`, Application{ID: 4711}},
+		"empty": {`{"id":4711,"name":"","reference":"","mandate_type":{},"status":{},"archived":false,` +
+			`"available_actions":[],"individuals":[]}`, Application{ID: 4711}},
+		"missing": {`{"id":4711}`, Application{ID: 4711}},
+		"other types": {
+			`{"id":4711,"name":7,"mandate_type":[],"status":[],"archived":"yes","available_actions":{},"individuals":"none"}`,
+			Application{ID: 4711, Name: Hide("7")},
+		},
+		"type as an id": {`{"id":4711,"mandate_type":3}`, Application{ID: 4711, MandateType: MandateType{ID: 3}}},
+		"state as a string": {
+			`{"id":4711,"status":"IN_REVIEW"}`, Application{ID: 4711, State: State{Name: "IN_REVIEW"}},
+		},
+		"state as a number": {`{"id":4711,"status":6}`, Application{ID: 4711, State: State{6, "6"}}},
+		"state under state": {
+			`{"id":4711,"state":{"id":6,"name":"draft"}}`, Application{ID: 4711, State: State{6, "draft"}},
+		},
+		"id above 2^53": {`{"id":9007199254740993}`, Application{ID: 9007199254740993}},
+		"what is no individual": {
+			`{"id":4711,"individuals":[null,7,"x",[],{"id":12}]}`, Application{ID: 4711, Individuals: []Individual{{ID: 12}}},
+		},
+		"individual with two ids": {
+			`{"id":4711,"individuals":[{"id":12,"Id":13,"reference":"a","reference":"b"}]}`,
+			Application{ID: 4711, Individuals: []Individual{{}}},
+		},
+		"check with two ids": {
+			`{"id":4711,"individuals":[{"id":12,"checks":[{"id":1,"id":2,"name":"liveness"}]}]}`,
+			Application{ID: 4711, Individuals: []Individual{{ID: 12, Checks: []Check{{Name: "liveness"}}}}},
+		},
+		"counters that are none": {
+			`{"id":4711,"individuals":[{"checks_passed":-1,"checks_in_review":1.5,"checks_in_pending":99999999999}]}`,
+			Application{ID: 4711, Individuals: []Individual{{}}},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, answers(201, "\ufeff \n"+test.body+"\n"), false)
@@ -101,13 +135,15 @@ func TestDecodeIndividual(t *testing.T) {
 	}
 }
 
-func TestDecodeCheckAnswer(t *testing.T) {
+func TestDecodeCheckReviewResponse(t *testing.T) {
 	for body, want := range map[string]CheckReviewResponse{
-		`{"message":"The check was accepted"}`: {Message: Hide("The check was accepted"), Raw: Hide(raw(`{"message":"The check was accepted"}`))},
-		`"accepted"`:                           {Raw: Hide(raw(`"accepted"`))},
-		`{"message":["x"]}`:                    {Raw: Hide(raw(`{"message":["x"]}`))},
-		`<html>`:                               {},
-		``:                                     {},
+		`{"message":"The check was accepted"}`: {
+			Message: Hide("The check was accepted"), Raw: Hide(raw(`{"message":"The check was accepted"}`)),
+		},
+		`"accepted"`:        {Raw: Hide(raw(`"accepted"`))},
+		`{"message":["x"]}`: {Raw: Hide(raw(`{"message":["x"]}`))},
+		`<html>`:            {},
+		``:                  {},
 	} {
 		s := newService(t, answers(200, body), false)
 		got, err := s.client(t).AcceptCheck(t.Context(), 1, CheckReview{})
@@ -121,7 +157,9 @@ func TestDecodeCheckAnswer(t *testing.T) {
 }
 
 func TestStages(t *testing.T) {
-	more := StateNames{InReview: []string{"Under Examination"}, Completed: []string{"approved"}, Rejected: []string{"in review"}}
+	more := StateNames{
+		InReview: []string{"Under Examination"}, Completed: []string{"approved"}, Rejected: []string{"in review"},
+	}
 	for name, want := range map[string]struct{ known, more Stage }{
 		"in review":         {StageInReview, StageRejected}, // what is configured goes first
 		"IN_REVIEW":         {StageInReview, StageRejected},

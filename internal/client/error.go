@@ -2,26 +2,26 @@ package client
 
 import (
 	"errors"
-	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
 
-// Outcome says what is known about the effect of a call that failed.
+// Outcome says what is known about the effect of an operation that failed.
 type Outcome int
 
 const (
-	// Unknown: the request may have been carried out. Everything that is not proven to be one of the others, and so
-	// the zero value.
+	// Unknown: the request may have been carried out. It is the zero value, because it holds for everything that is not
+	// proven to be one of the others.
 	Unknown Outcome = iota
-	// NotSent: the request provably never reached the service.
+	// NotSent: no request reached the service.
 	NotSent
-	// Refused: the service answered, and the answer proves that nothing was done.
+	// Refused: the service responded, and the response proves that nothing was done.
 	Refused
 )
 
-// String gives the constant's name.
+// String returns the constant's name.
 func (o Outcome) String() string {
 	switch o {
 	case NotSent:
@@ -33,49 +33,64 @@ func (o Outcome) String() string {
 	}
 }
 
-// Kind says why a call failed; Outcome says what that means for its effect. Decide by these two, not by texts.
+// Kind says why an operation failed, and Outcome what that means for its effect. Decide by these two, not by texts.
 type Kind string
 
-// The kinds of failure.
+// The kinds of failure. The interface documents few statuses (interface: Errors); the rest is our reading.
 const (
-	KindCanceled           Kind = "Canceled"           // the caller ended it: by its context, by Close, or by a writer that failed
-	KindTimeout            Kind = "Timeout"            // no complete answer in time
-	KindUnreachable        Kind = "Unreachable"        // no connection: name, dial or TLS
-	KindConnection         Kind = "Connection"         // the connection broke, or the answer was cut off
-	KindCredentials        Kind = "Credentials"        // login refused, or 401/403 with a fresh token
-	KindInvalid            Kind = "Invalid"            // 400 or 422, for what e-mails people only with a problem body; or a wrong argument
-	KindDuplicateReference Kind = "DuplicateReference" // 400 or 422 with exception.reference on create (interface: Errors, rule 1)
-	KindNotFound           Kind = "NotFound"           // 404, 410
-	KindMethodNotAllowed   Kind = "MethodNotAllowed"   // 405
-	KindConflict           Kind = "Conflict"           // 409
-	KindRateLimited        Kind = "RateLimited"        // 429, or the client's own limit
-	KindRejected           Kind = "Rejected"           // another 4xx that proves that nothing was done
-	KindServer             Kind = "Server"             // 5xx, 408 and whatever else proves nothing
-	KindUnreadable         Kind = "Unreadable"         // an answer that is not what the interface says: redirect, not JSON, no id
-	KindTooLarge           Kind = "TooLarge"           // an answer above the limit
+	// KindCanceled: the caller's context was canceled, the client was closed, or the caller's writer failed.
+	KindCanceled Kind = "Canceled"
+	// KindTimeout: no complete response in time.
+	KindTimeout Kind = "Timeout"
+	// KindUnreachable: no connection, because of name resolution, dialing or TLS.
+	KindUnreachable Kind = "Unreachable"
+	// KindConnection: the connection broke, or the response was truncated.
+	KindConnection Kind = "Connection"
+	// KindCredentials: the login was refused, or a new token was answered with 401 or 403.
+	KindCredentials Kind = "Credentials"
+	// KindInvalid: 400 or 422 (for operations that e-mail people only with a problem body), or an invalid argument.
+	KindInvalid Kind = "Invalid"
+	// KindDuplicateReference: 400 or 422 with exception.reference on create (interface: Errors).
+	KindDuplicateReference Kind = "DuplicateReference"
+	// KindNotFound: 404 or 410.
+	KindNotFound Kind = "NotFound"
+	// KindMethodNotAllowed: 405.
+	KindMethodNotAllowed Kind = "MethodNotAllowed"
+	// KindConflict: 409.
+	KindConflict Kind = "Conflict"
+	// KindRateLimited: 429, or the client's own rate limit.
+	KindRateLimited Kind = "RateLimited"
+	// KindRejected: another 4xx that proves that nothing was done.
+	KindRejected Kind = "Rejected"
+	// KindServer: 5xx, 408, and every other status that proves nothing.
+	KindServer Kind = "Server"
+	// KindUnreadable: a response that differs from the interface: a redirect, no JSON, no id.
+	KindUnreadable Kind = "Unreadable"
+	// KindTooLarge: a response above the size limit.
+	KindTooLarge Kind = "TooLarge"
 )
 
-// Error is what every method of Client returns when a call fails. Its text names the operation, the status, the kind
-// and known request fields, and holds nothing else: no body, no URL, no reference, no personal data.
+// Error is what every method of Client returns when an operation fails. Its text names the operation, the status, what
+// failed, and known request fields. It holds nothing else: no body, no URL, no reference, no personal data.
 type Error struct {
 	Operation Operation
 	Outcome   Outcome
 	Kind      Kind
-	// Status of the answer, 0 if there was none. With Login, the status of the token request's answer.
+	// Status of the response, 0 if there was none. With Login, that of the token request's response.
 	Status int
-	// Login tells that the token request failed; the operation itself was not sent, or was turned away with 401 before.
+	// Login tells that the token request failed. The operation itself was not sent, or was answered with 401 before.
 	Login bool
-	// Problem is the RFC 7807 body, nil if the answer had none.
+	// Problem is the RFC 7807 body (interface: Errors), nil if the response had none.
 	Problem *Problem
-	// RetryAfter is how long the service, or the client's own limits, ask to wait; 0 if nobody said.
+	// RetryAfter is how long the service, or the client's own limits, ask to wait; 0 if neither does.
 	RetryAfter time.Duration
 
-	detail string   // one of our own fixed sentences
-	allowedMethods  []string // of a 405: those of our methods that the service allows
-	contextErr    error    // context.Canceled or context.DeadlineExceeded, for errors.Is
+	detail         string   // one of this package's fixed texts
+	allowedMethods []string // of a 405: the transition methods that the service allows
+	contextErr     error    // context.Canceled or context.DeadlineExceeded, for errors.Is
 }
 
-// Error implements error.
+// Error implements error: what failed, why, and what is known about the effect.
 func (e *Error) Error() string {
 	var b strings.Builder
 	b.WriteString(string(e.Operation))
@@ -83,7 +98,7 @@ func (e *Error) Error() string {
 		b.WriteString(": login failed")
 	}
 	if e.Status != 0 {
-		fmt.Fprintf(&b, ": status %d", e.Status)
+		b.WriteString(": HTTP " + strconv.Itoa(e.Status))
 		if text := http.StatusText(e.Status); text != "" {
 			b.WriteString(" " + text)
 		}
@@ -92,7 +107,7 @@ func (e *Error) Error() string {
 		b.WriteString(": " + e.detail)
 	}
 	if fields := e.Problem.Fields(); len(fields) > 0 {
-		b.WriteString(": see " + strings.Join(fields, ", "))
+		b.WriteString("; invalid fields: " + strings.Join(fields, ", "))
 	}
 	switch e.Outcome {
 	case NotSent:
@@ -101,17 +116,17 @@ func (e *Error) Error() string {
 		b.WriteString(" (nothing was done)")
 	default:
 		if operations[e.Operation].mutates {
-			b.WriteString(" (it is unknown whether it was carried out)")
+			b.WriteString(" (the service may have carried it out)")
 		}
 	}
 	return b.String()
 }
 
-// Unwrap gives the context's error if the caller's context ended the call, else nil. Transport errors are not
-// unwrapped: their texts hold URLs and addresses.
+// Unwrap returns the context's error if the caller's context ended the operation, else nil. It does not return
+// transport errors: their texts hold URLs and addresses.
 func (e *Error) Unwrap() error { return e.contextErr }
 
-// OutcomeOf gives the Outcome of an error that a Client method returned, and Unknown for any other error.
+// OutcomeOf returns the Outcome of an error that a Client method returned, and Unknown for any other error.
 func OutcomeOf(err error) Outcome {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Outcome
@@ -119,7 +134,7 @@ func OutcomeOf(err error) Outcome {
 	return Unknown
 }
 
-// KindOf gives the Kind of an error that a Client method returned, and "" for any other error.
+// KindOf returns the Kind of an error that a Client method returned, and "" for any other error.
 func KindOf(err error) Kind {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.Kind
@@ -127,19 +142,21 @@ func KindOf(err error) Kind {
 	return ""
 }
 
-// IsNotFound tells whether the service itself says that the thing does not exist. A login that met a 404 is not that.
+// IsNotFound reports whether the service itself says that the resource does not exist. A login that met a 404 does not
+// count.
 func IsNotFound(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Kind == KindNotFound && !e.Login
 }
 
-// IsRefusal tells whether the service refused what was asked: not who asked, how often, or the login before it.
+// IsRefusal reports whether the service refused the content of a request: not its credentials, its rate, or the login
+// before it.
 func IsRefusal(err error) bool {
 	e, ok := errors.AsType[*Error](err)
 	return ok && e.Outcome == Refused && !e.Login && e.Kind != KindCredentials && e.Kind != KindRateLimited
 }
 
-// RetryAfterOf gives how long to wait before trying again, 0 if nobody said.
+// RetryAfterOf returns how long to wait before trying again, 0 if the error does not say.
 func RetryAfterOf(err error) time.Duration {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e.RetryAfter
@@ -150,11 +167,20 @@ func RetryAfterOf(err error) time.Duration {
 // asLoginFailure turns the failure of a login into that of the operation that needed it.
 func (e *Error) asLoginFailure(op Operation) *Error {
 	outer := *e
-	outer.Operation, outer.Outcome, outer.Login = op, NotSent, true
+	outer.Operation = op
+	outer.Outcome = NotSent
+	outer.Login = true
 	return &outer
 }
 
-// worstOutcome is what is known about the effect of two requests of the same call.
+// withRetryAfter returns a copy of the error with another RetryAfter.
+func (e *Error) withRetryAfter(wait time.Duration) *Error {
+	changed := *e
+	changed.RetryAfter = wait
+	return &changed
+}
+
+// worstOutcome is what is known about the effect of two requests of one operation: Unknown, else Refused, else NotSent.
 func worstOutcome(one, other Outcome) Outcome {
 	switch {
 	case one == Unknown || other == Unknown:

@@ -10,26 +10,33 @@ import (
 // guarantees writes the rows of the guide's table from the table that the client goes by.
 func guarantees() string {
 	var b strings.Builder
-	for _, call := range someCalls() {
-		row := operations[call.op]
+	for _, call := range operationExamples() {
+		operation := operations[call.op]
 		yes := map[bool]string{true: "yes", false: "no"}
-		retry := map[retryClass]string{retryNever: "never", retryIfNotExecuted: "if nothing was done", retrySafe: "any passing fault"}
-		method, limit, deadline := row.method, fmt.Sprintf("%d KiB", row.maxBody>>10), "`RequestTimeout`"
+		retry := map[retryClass]string{
+			retryNever:         "never",
+			retryIfNotExecuted: "faults that prove that nothing was done",
+			retrySafe:          "any transient fault",
+		}
+		method := operation.method
+		limit := fmt.Sprintf("%d KiB", operation.maxBody>>10)
+		deadline := "`RequestTimeout`"
 		if method == "" {
 			method = "PATCH, POST or PUT"
 		}
-		if row.deadline > 0 {
-			deadline = row.deadline.String()
+		if operation.deadline > 0 {
+			deadline = operation.deadline.String()
 		}
 		if call.op == OpIndividualReport {
 			limit = "the caller's"
 		}
-		fmt.Fprintf(&b, "| %s | %s `%s` | %s | %s | %s | %s | %s |\n", call.op, method, row.path, yes[row.mutates], yes[row.emailsPeople], retry[row.retry], limit, deadline)
+		fmt.Fprintf(&b, "| %s | %s `%s` | %s | %s | %s | %s | %s |\n", call.op, method, operation.path,
+			yes[operation.mutates], yes[operation.emailsPeople], retry[operation.retry], limit, deadline)
 	}
 	return b.String()
 }
 
-func TestTheGuideSaysWhatTheTableSays(t *testing.T) {
+func TestGuideListsEveryOperation(t *testing.T) {
 	guide, err := os.ReadFile("../../docs/client.md")
 	if err != nil {
 		t.Fatal(err)

@@ -26,7 +26,7 @@ func TestAnEndlessAnswerIsLeft(t *testing.T) {
 			}
 		}
 	}, false)
-	expectFailure(t, callOf(t, OpRetrieveReferences).run(t.Context(), s.client(t)), Unknown, KindTooLarge)
+	expectFailure(t, exampleOf(t, OpRetrieveReferences).run(t.Context(), s.client(t)), Unknown, KindTooLarge)
 	<-done
 	if wrote.Load() >= most {
 		t.Error("all of it was read")
@@ -38,7 +38,7 @@ func TestHeadersHaveALimit(t *testing.T) {
 		w.Header().Set("X-Long", strings.Repeat("x", 100<<10))
 		answers(http.StatusOK, someApplication)(w, r)
 	}, false)
-	expectFailure(t, callOf(t, OpCreateApplication).run(t.Context(), s.client(t)), Unknown, KindConnection)
+	expectFailure(t, exampleOf(t, OpCreateApplication).run(t.Context(), s.client(t)), Unknown, KindConnection)
 }
 
 func TestOldTLSIsRefused(t *testing.T) {
@@ -49,5 +49,5 @@ func TestOldTLSIsRefused(t *testing.T) {
 	t.Cleanup(s.Close)
 	c := s.client(t)
 	signIn(c)
-	expectFailure(t, callOf(t, OpCreateApplication).run(t.Context(), c), NotSent, KindUnreachable)
+	expectFailure(t, exampleOf(t, OpCreateApplication).run(t.Context(), c), NotSent, KindUnreachable)
 }

@@ -43,16 +43,17 @@ func http2Faults() map[string]http2Fault {
 	}
 	for code := http2.ErrCodeNo; code <= http2.ErrCodeHTTP11Required; code++ {
 		for _, early := range []bool{false, true} {
-			faults[fmt.Sprintf("reset with %v, early=%v", code, early)] = http2Fault{early, func(f *http2.Framer, stream uint32) bool {
-				_ = f.WriteRSTStream(stream, code)
-				return true
-			}}
+			faults[fmt.Sprintf("reset with %v, early=%v", code, early)] = http2Fault{early,
+				func(f *http2.Framer, stream uint32) bool {
+					_ = f.WriteRSTStream(stream, code)
+					return true
+				}}
 		}
 	}
 	return faults
 }
 
-// http2Server speaks HTTP/2 by hand, and does the same with every request.
+// http2Server implements HTTP/2 frame by frame, and does the same with every request.
 type http2Server struct {
 	config  Config
 	arrived atomic.Int64
@@ -63,7 +64,9 @@ func newHTTP2Server(t *testing.T, fault http2Fault) *http2Server {
 	t.Helper()
 	certified := httptest.NewTLSServer(nil) // for its certificate
 	certified.Close()
-	listener, err := tls.Listen("tcp", "127.0.0.1:0", &tls.Config{Certificates: certified.TLS.Certificates, NextProtos: []string{"h2"}})
+	listener, err := tls.Listen(
+		"tcp", "127.0.0.1:0", &tls.Config{Certificates: certified.TLS.Certificates, NextProtos: []string{"h2"}},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +128,8 @@ func TestHTTP2SendsOnce(t *testing.T) {
 	for name, fault := range http2Faults() {
 		t.Run(name, func(t *testing.T) {
 			for _, op := range []Operation{
-				OpCreateApplication, OpResendInvites, OpResetIndividual, OpSubscribeWebhook, OpCompleteApplication, OpArchiveApplication, OpDeleteApplication,
+				OpCreateApplication, OpResendInvites, OpResetIndividual, OpSubscribeWebhook, OpCompleteApplication,
+				OpArchiveApplication, OpDeleteApplication,
 			} {
 				s := newHTTP2Server(t, fault)
 				c := newClient(t, s.config)
@@ -133,7 +137,7 @@ func TestHTTP2SendsOnce(t *testing.T) {
 				for _, p := range []*payload{&c.resend, &c.reset} { // without a body there is less to keep net/http from it
 					p.learned.Store(&payloadReading{})
 				}
-				e := asError(t, callOf(t, op).run(t.Context(), c))
+				e := asError(t, exampleOf(t, op).run(t.Context(), c))
 				if e.Outcome != Unknown {
 					t.Errorf("%s: %v (%v)", op, e.Outcome, e)
 				}

@@ -5,65 +5,69 @@ import (
 	"encoding/json"
 )
 
-// Individual is what the service says of an individual (interface: Resources, Individual). Who the person is stays in
-// Raw; only what tells of the progress is read.
+// Individual as the service returns it (interface: Individual), without the person's details: Person reads those from
+// Raw.
 type Individual struct {
 	ID        int64 // 0 if the service gave none, or several
 	Reference Secret
 	State     State
-	// Counters as the service gives them, whatever Checks says.
+	// Counters as the service counts, which can differ from Checks.
 	ChecksInReview, ChecksPending, ChecksPassed int32
 	TermsAccepted                               bool
 	CompletedActions                            []Action
 	Checks                                      []Check
-	// Raw is the whole answer of RetrieveIndividual, personal data included; in an Application it is empty.
+	// Raw is the whole response to RetrieveIndividual, with personal data. In an Application it is empty.
 	Raw Sensitive[json.RawMessage]
 }
 
-// RetrieveIndividual reads an individual: GET /ext/individuals/{id}. The shape of the answer is not documented: our
-// reading is an individual as in an application, alone or wrapped in data or individual. Passing faults are retried.
-// Errors: IsNotFound if the service does not know the id; KindUnreadable if the answer is no JSON object, or is about
-// another individual.
+// RetrieveIndividual reads an individual: GET /ext/individuals/{id}. The shape of the response is not documented: our
+// reading is an individual as in an application, alone or wrapped in data or individual. Transient faults are retried.
+// Errors: IsNotFound if the service does not know the id; KindUnreadable if the response is no JSON object, or
+// describes another individual.
 func (c *Client) RetrieveIndividual(ctx context.Context, id int64) (*Individual, error) {
-	answer, err := c.do(ctx, call{op: OpRetrieveIndividual, id: id})
+	response, err := c.do(ctx, request{op: OpRetrieveIndividual, id: id})
 	if err != nil {
 		return nil, err
 	}
-	o, err := parseObject(answer.body)
+	o, err := parseObject(response.body)
 	if err != nil {
-		return nil, unreadable(answer, "the answer is not a JSON object")
+		return nil, unreadable(response, "the response is not a JSON object")
 	}
 	individual := parseIndividual(o.unwrap("individual"))
 	if individual.ID != 0 && individual.ID != id {
-		return nil, unreadable(answer, "the answer is about another individual than was asked for")
+		return nil, unreadable(response, "the response describes another individual")
 	}
-	individual.Raw = Hide(json.RawMessage(answer.body))
+	individual.Raw = Hide(json.RawMessage(response.body))
 	return &individual, nil
 }
 
 // ResendInvites e-mails an individual a new invitation with a new code: POST /ext/individuals/{id}/invites/resend with
-// an empty object (payload and answer are not documented: our reading; any 2xx is success). It sends one request, and
-// is not cut short when ctx ends. Only if the service refuses the empty object, and provably did nothing, one without a
-// body follows; which of them it takes is remembered.
+// an empty object (payload and response are not documented: our reading; any 2xx is success). It sends one request, and
+// the end of ctx does not cancel a request that was sent. Only if the service refuses the empty object, which proves
+// that nothing was done, it sends one without a body. It remembers which of them the service accepts.
 //
-// Errors: NotSent and Refused (KindNotFound, KindInvalid, ...): no mail went out. Unknown: one may have; to call again
-// may send another.
+// Errors: NotSent and Refused (KindNotFound, KindInvalid, ...): no e-mail was sent. Unknown: one may have been sent,
+// and a repetition may send another.
 func (c *Client) ResendInvites(ctx context.Context, individualID int64) error {
-	_, err := c.doWithReadings(ctx, call{op: OpResendInvites, id: individualID}, &c.resend)
+	_, err := c.doWithReadings(ctx, request{op: OpResendInvites, id: individualID}, &c.resend)
 	return err
 }
 
-// ResetIndividual resets what an individual has entered and the checks, and e-mails a new code to begin again: POST
-// /ext/individuals/{id}/reset with an empty object. Ids of checks may change. Otherwise as ResendInvites.
+// ResetIndividual deletes what an individual has entered, resets the checks, and e-mails a new code: POST
+// /ext/individuals/{id}/reset with an empty object. The ids of checks may change. Otherwise as ResendInvites.
 func (c *Client) ResetIndividual(ctx context.Context, individualID int64) error {
-	_, err := c.doWithReadings(ctx, call{op: OpResetIndividual, id: individualID}, &c.reset)
+	_, err := c.doWithReadings(ctx, request{op: OpResetIndividual, id: individualID}, &c.reset)
 	return err
 }
 
 func parseIndividual(o object) Individual {
 	individual := Individual{
-		ID: o.id("id"), State: parseState(o.get("status", "state")), TermsAccepted: o.boolean("terms_accepted"),
-		ChecksInReview: o.count("checks_in_review"), ChecksPending: o.count("checks_in_pending"), ChecksPassed: o.count("checks_passed"),
+		ID:               o.id("id"),
+		State:            parseState(o.get("status", "state")),
+		TermsAccepted:    o.boolean("terms_accepted"),
+		ChecksInReview:   o.count("checks_in_review"),
+		ChecksPending:    o.count("checks_in_pending"),
+		ChecksPassed:     o.count("checks_passed"),
 		CompletedActions: parseActions(o.objects("completed_actions")),
 	}
 	if reference, err := o.unambiguous("reference"); err == nil {

@@ -11,15 +11,16 @@ import (
 // maxRetryAfter caps what a service may ask for: a wrong date must not stop a client for a year.
 const maxRetryAfter = 15 * time.Minute
 
-// limits is the traffic that one client allows itself, shared by all callers.
+// limits bounds the traffic of one client. All callers share it.
 type limits struct {
 	maxWait time.Duration
 	rate    *rate.Limiter
-	// retries is a budget apart: during an outage every call fails, and repeating all of them would multiply the load.
+	// retries is a budget of its own: during an outage every request fails, and retrying all of them would multiply
+	// the load.
 	retries *rate.Limiter
 
-	mu   sync.Mutex
-	notBefore time.Time // no request before it: the service's Retry-After
+	mu        sync.Mutex
+	notBefore time.Time // no request is sent before it: the service's Retry-After
 }
 
 func newLimits(perSecond float64, maxWait time.Duration) *limits {
@@ -33,38 +34,38 @@ func newLimits(perSecond float64, maxWait time.Duration) *limits {
 	return &limits{maxWait: maxWait, rate: rate.NewLimiter(limit, burst), retries: rate.NewLimiter(1, 10)}
 }
 
-// wait takes a turn. When the turn is further away than maxWait or the context's deadline, it returns that distance at
-// once and takes nothing: waiting for what cannot come only holds a worker.
-func (l *limits) wait(ctx context.Context) (tooFar time.Duration) {
+// wait waits until a request may be sent. If that takes longer than maxWait or the context allows, it returns the delay
+// at once and reserves nothing: waiting for what cannot come only blocks a worker.
+func (l *limits) wait(ctx context.Context) (tooLong time.Duration) {
 	for {
-		turn, delay := l.reserve(ctx)
-		if turn == nil {
+		reservation, delay := l.reserve(ctx)
+		if reservation == nil {
 			return delay
 		}
 		if !sleep(ctx, delay) {
-			l.cancel(turn)
+			l.cancel(reservation)
 			return 0
 		}
-		if l.holdOffRemaining() <= 0 { // else a Retry-After came while we slept
+		if l.holdOffRemaining() <= 0 { // else a Retry-After came during the sleep
 			return 0
 		}
 	}
 }
 
-// reserve takes the next turn, or nothing if it is not affordable. Taking and giving back are one step, because a
-// Limiter does not get back a turn behind which another was taken.
+// reserve reserves the next token of the rate limit, or nothing if the delay is too long. Reserving and cancelling
+// happen under one lock, because a Limiter does not restore a token after which another was reserved.
 func (l *limits) reserve(ctx context.Context) (*rate.Reservation, time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	begin := l.earliest(now)
-	turn := l.rate.ReserveN(begin, 1)
-	delay := turn.DelayFrom(now)
-	if !withinDeadline(ctx, delay, l.maxWait) {
-		turn.CancelAt(begin)
+	earliest := l.earliest(now)
+	reservation := l.rate.ReserveN(earliest, 1)
+	delay := reservation.DelayFrom(now)
+	if !worthWaiting(ctx, delay, l.maxWait) {
+		reservation.CancelAt(earliest)
 		return nil, delay
 	}
-	return turn, delay
+	return reservation, delay
 }
 
 // delay is how long a request that is made now would wait. It reserves nothing.
@@ -72,20 +73,20 @@ func (l *limits) delay() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
-	begin := l.earliest(now)
-	turn := l.rate.ReserveN(begin, 1)
-	defer turn.CancelAt(begin)
-	return turn.DelayFrom(now)
+	earliest := l.earliest(now)
+	reservation := l.rate.ReserveN(earliest, 1)
+	defer reservation.CancelAt(earliest)
+	return reservation.DelayFrom(now)
 }
 
-func (l *limits) cancel(turn *rate.Reservation) {
+func (l *limits) cancel(reservation *rate.Reservation) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	turn.CancelAt(l.earliest(time.Now()))
+	reservation.CancelAt(l.earliest(time.Now()))
 }
 
-// earliest is the time from which turns count: when the gate opens. Counted from now, all that came due behind a closed
-// gate would leave together when it opens.
+// earliest is when the next request may be sent, apart from the rate limit. Reservations are made for that time: if
+// they were made for now, all that came due during a Retry-After would leave together at its end.
 func (l *limits) earliest(now time.Time) time.Time {
 	if l.notBefore.After(now) {
 		return l.notBefore
@@ -108,13 +109,13 @@ func (l *limits) holdOff(d time.Duration) {
 	}
 }
 
-// withinDeadline tells whether a wait is worth beginning.
-func withinDeadline(ctx context.Context, delay, most time.Duration) bool {
+// worthWaiting reports whether a delay fits into a limit and into the context's deadline.
+func worthWaiting(ctx context.Context, delay, limit time.Duration) bool {
 	deadline, bounded := ctx.Deadline()
-	return delay <= most && (!bounded || delay <= time.Until(deadline))
+	return delay <= limit && (!bounded || delay <= time.Until(deadline))
 }
 
-// sleep waits for d and tells whether it did; false means that the context ended.
+// sleep waits for d. It returns false if the context ended first.
 func sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil

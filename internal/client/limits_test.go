@@ -58,7 +58,7 @@ func TestRateLimit(t *testing.T) {
 	}
 }
 
-func TestTurnThatIsTooFarIsNotTaken(t *testing.T) {
+func TestRateLimitBeyondMaxWaitReservesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimits(10, time.Second)
 		// 10 go at once and 10 within the second; the others are turned away, and must not make the queue longer.
@@ -72,7 +72,7 @@ func TestTurnThatIsTooFarIsNotTaken(t *testing.T) {
 	})
 }
 
-func TestTurnBeyondTheDeadlineIsRefusedAtOnce(t *testing.T) {
+func TestRateLimitBeyondTheDeadlineFailsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimits(1, time.Minute)
 		departures(t.Context(), l, 1)
@@ -85,7 +85,7 @@ func TestTurnBeyondTheDeadlineIsRefusedAtOnce(t *testing.T) {
 	})
 }
 
-func TestTurnOfACallerWhoLeavesIsGivenBack(t *testing.T) {
+func TestReservationOfACanceledRequestIsReturned(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimits(1, time.Minute)
 		departures(t.Context(), l, 1)
@@ -179,12 +179,12 @@ func TestRetryAfterOfAnAnswer(t *testing.T) {
 	for status, holds := range map[int]bool{429: true, 503: true, 500: false, 404: false} {
 		s := newService(t, wait(status), false)
 		c := s.client(t)
-		err := callOf(t, OpCreateApplication).run(t.Context(), c)
+		err := exampleOf(t, OpCreateApplication).run(t.Context(), c)
 		if got := RetryAfterOf(err) == time.Minute; got != holds {
 			t.Errorf("%d: Retry-After %v", status, RetryAfterOf(err))
 		}
 		calls, _ := s.seen()
-		err = callOf(t, OpDeleteApplication).run(t.Context(), c)
+		err = exampleOf(t, OpDeleteApplication).run(t.Context(), c)
 		if holds {
 			if e := expectFailure(t, err, NotSent, KindRateLimited); e.RetryAfter < 59*time.Second {
 				t.Errorf("%d: the next caller is told to wait %v", status, e.RetryAfter)
@@ -207,14 +207,16 @@ func TestLoginObeysRetryAfter(t *testing.T) {
 	expectFailure(t, err, Refused, KindRateLimited)
 	_, err = c.AccessToken(t.Context())
 	expectFailure(t, err, NotSent, KindRateLimited)
-	expectFailure(t, callOf(t, OpCreateApplication).run(t.Context(), c), NotSent, KindRateLimited)
+	expectFailure(t, exampleOf(t, OpCreateApplication).run(t.Context(), c), NotSent, KindRateLimited)
 	s.expect(t, 0, 1)
 }
 
 // FuzzRetryAfter: a wait is never negative and never above the cap; a plain number is that many seconds.
 func FuzzRetryAfter(f *testing.F) {
-	for _, seed := range []string{"", "0", "7", "-7", "+7", "1e3", "0x10", "1_0", "９", "99999999999999999999", "-99999999999999999999", "Wed, 01 Jul 2026 12:00:30 GMT",
-		"Wednesday, 01-Jul-26 12:00:30 GMT", "Wed Jul  1 12:00:30 2026", "Fri, 31 Dec 9999 23:59:59 GMT", "Mon, 01 Jan 0001 00:00:00 GMT"} {
+	for _, seed := range []string{"", "0", "7", "-7", "+7", "1e3", "0x10", "1_0", "９", "99999999999999999999",
+		"-99999999999999999999", "Wed, 01 Jul 2026 12:00:30 GMT",
+		"Wednesday, 01-Jul-26 12:00:30 GMT", "Wed Jul  1 12:00:30 2026", "Fri, 31 Dec 9999 23:59:59 GMT",
+		"Mon, 01 Jan 0001 00:00:00 GMT"} {
 		f.Add(seed, int64(1782907200))
 	}
 	f.Add("Fri, 31 Dec 9999 23:59:59 GMT", int64(math.MinInt64))
@@ -237,7 +239,7 @@ func FuzzRetryAfter(f *testing.F) {
 }
 
 // Asking how far away a turn is takes none.
-func TestAhead(t *testing.T) {
+func TestRateLimitDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimits(2, time.Minute)
 		wants := func(want time.Duration) {

@@ -11,19 +11,39 @@ import (
 	"time"
 )
 
+// AccessToken is a bearer token for requests that are made outside of this client.
+type AccessToken struct {
+	Value Secret
+	// RenewAt is when this client gets a new one: after 80 % of the lifetime that the service gave.
+	RenewAt time.Time
+}
+
+// AccessToken returns the client's token, and logs in if there is none: POST /ext/authentications/token (interface: Get
+// access token).
+// Errors: KindCredentials if the service refuses the login; then also, without a login, until the hold-off is over.
+func (c *Client) AccessToken(ctx context.Context) (*AccessToken, error) {
+	token, err := c.tokens.get(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &AccessToken{Value: token.value, RenewAt: token.renew}, nil
+}
+
 const (
-	// unknownLifetime is taken for a token that does not say how long it lives.
-	unknownLifetime = time.Hour
-	// minLifetime keeps an expires_in of almost nothing from causing a login per call.
+	// defaultLifetime is that of a token whose response names none.
+	defaultLifetime = time.Hour
+	// minLifetime keeps an expires_in of almost nothing from causing a login per request.
 	minLifetime = time.Second
-	// maxLifetime caps expires_in. Its unit is not documented: a day in seconds is more than a month in milliseconds,
-	// and a token that dies early only costs one login more.
+	// maxLifetime caps expires_in. Its unit is not documented: a day in seconds is more than a month in milliseconds. A
+	// token that expires early only costs one more login.
 	maxLifetime = 24 * time.Hour
 )
 
-// tokenRequest makes the function that gets a token (interface: Get access token). It is one request; whoever waits may retry.
-// It has no part in the rate limit, because those who wait for it have had their turn.
-func (c *Client) tokenRequest(lifetime context.Context, credentials Credentials, auth TokenAuthorization) func() (*token, *Error) {
+// tokenRequest makes the function that gets a token (interface: Get access token). It sends one request; its callers
+// may retry. It is not subject to the rate limit, because the requests that wait for it have passed that already.
+func (c *Client) tokenRequest(
+	lifetime context.Context, credentials Credentials, authorization TokenAuthorization,
+) func() (*token, *Error) {
 	form := url.Values{"grant_type": {"password"}}
 	for field, value := range map[string]string{
 		"username": credentials.Username, "password": credentials.Password.Reveal(),
@@ -35,7 +55,7 @@ func (c *Client) tokenRequest(lifetime context.Context, credentials Credentials,
 	}
 	body := Hide([]byte(form.Encode()))
 	var header Secret
-	if auth != TokenAuthorizationNone && credentials.ClientID != "" {
+	if authorization != TokenAuthorizationNone && credentials.ClientID != "" {
 		pair := credentials.ClientID + ":" + credentials.ClientSecret.Reveal()
 		header = Hide("Basic " + base64.StdEncoding.EncodeToString([]byte(pair)))
 	}
@@ -45,33 +65,37 @@ func (c *Client) tokenRequest(lifetime context.Context, credentials Credentials,
 		if wait := c.limits.holdOffRemaining(); wait > 0 {
 			return nil, rateLimited(OpToken, wait)
 		}
-		answer, e := c.roundTrip(ctx, httpRequest{op: OpToken, method: http.MethodPost, url: c.url(call{op: OpToken}),
-			contentType: "application/x-www-form-urlencoded", authorization: header.Reveal(), body: body.Reveal()})
-		if e != nil {
-			return nil, e
+		response, err := c.roundTrip(ctx, httpRequest{
+			op: OpToken, method: http.MethodPost, url: c.url(request{op: OpToken}), body: body.Reveal(),
+			contentType: "application/x-www-form-urlencoded", authorization: header.Reveal(),
+		})
+		if err != nil {
+			return nil, err
 		}
-		return parseToken(answer, time.Now())
+		return parseToken(response, time.Now())
 	}
 }
 
-// parseToken reads the token response. token_type is not looked at: whatever its letter case, the interface asks for
-// the word Bearer in the header.
-func parseToken(a *answer, now time.Time) (*token, *Error) {
-	o, err := parseObject(a.body)
+// parseToken reads the token response (interface: Token response). It ignores token_type: whatever its letter case, the
+// interface asks for the word Bearer in the header.
+func parseToken(r *response, now time.Time) (*token, *Error) {
+	o, err := parseObject(r.body)
 	if err == nil && o.get("access_token") == nil {
 		o = o.unwrap("token")
 	}
 	value, ok := parseString(o.get("access_token"))
-	if err != nil || !ok || value == "" || strings.ContainsFunc(value, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-		return nil, unreadable(a, "the answer holds no access_token; check the base URL")
+	if err != nil || !ok || value == "" || strings.ContainsFunc(value, unfitForHeader) {
+		return nil, unreadable(r, "the response holds no access_token; check the base URL")
 	}
-	return &token{value: Hide(value), renew: now.Add(lifetime(o.text("expires_in")) / 5 * 4)}, nil
+	return &token{value: Hide(value), renew: now.Add(parseLifetime(o.text("expires_in")) / 5 * 4)}, nil
 }
 
-func lifetime(expiresIn string) time.Duration {
+func unfitForHeader(r rune) bool { return r <= ' ' || r == 0x7f }
+
+func parseLifetime(expiresIn string) time.Duration {
 	seconds, err := strconv.ParseFloat(expiresIn, 64)
 	if err != nil || math.IsNaN(seconds) || seconds <= 0 {
-		return unknownLifetime
+		return defaultLifetime
 	}
 	return max(time.Duration(min(seconds, maxLifetime.Seconds())*float64(time.Second)), minLifetime)
 }

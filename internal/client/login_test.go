@@ -16,7 +16,10 @@ func TestLoginSendsWhatIsConfigured(t *testing.T) {
 	both := Credentials{Username: "user", Password: Hide("pass word&"), ClientID: "id", ClientSecret: Hide("s:ecret")}
 	userForm := url.Values{"grant_type": {"password"}, "username": {"user"}, "password": {"pass word&"}}
 	appForm := url.Values{"grant_type": {"password"}, "client_id": {"id"}, "client_secret": {"s:ecret"}}
-	bothForm := url.Values{"grant_type": {"password"}, "username": {"user"}, "password": {"pass word&"}, "client_id": {"id"}, "client_secret": {"s:ecret"}}
+	bothForm := url.Values{
+		"grant_type": {"password"}, "username": {"user"}, "password": {"pass word&"}, "client_id": {"id"},
+		"client_secret": {"s:ecret"},
+	}
 	for name, test := range map[string]struct {
 		credentials Credentials
 		auth        TokenAuthorization
@@ -42,7 +45,9 @@ func TestLoginSendsWhatIsConfigured(t *testing.T) {
 				}
 				answers(200, `{"access_token":"abc","token_type":"BEARER"}`)(w, r)
 			}
-			c := s.client(t, func(config *Config) { config.Credentials, config.TokenAuthorization = test.credentials, test.auth })
+			c := s.client(
+				t, func(config *Config) { config.Credentials, config.TokenAuthorization = test.credentials, test.auth },
+			)
 			token, err := c.AccessToken(t.Context())
 			if err != nil || token.Value.Reveal() != "abc" {
 				t.Errorf("got %v, %v", token, err)
@@ -104,7 +109,8 @@ func TestTokenAnswers(t *testing.T) {
 }
 
 func TestFailedLogins(t *testing.T) {
-	for status, kind := range map[int]Kind{400: KindCredentials, 401: KindCredentials, 403: KindCredentials, 404: KindNotFound, 405: KindMethodNotAllowed,
+	for status, kind := range map[int]Kind{400: KindCredentials, 401: KindCredentials, 403: KindCredentials,
+		404: KindNotFound, 405: KindMethodNotAllowed,
 		422: KindCredentials, 429: KindRateLimited, 500: KindServer, 302: KindUnreadable} {
 		t.Run(fmt.Sprint(status), func(t *testing.T) {
 			s := newService(t, answers(http.StatusOK, someApplication), false)
@@ -115,7 +121,8 @@ func TestFailedLogins(t *testing.T) {
 				_, err = c.CreateApplication(t.Context(), someNewApplication())
 			}
 			e := expectFailure(t, err, NotSent, kind)
-			if !e.Login || e.Operation != OpCreateApplication || e.Status != status || !strings.Contains(e.Error(), "login failed") {
+			if !e.Login || e.Operation != OpCreateApplication || e.Status != status ||
+				!strings.Contains(e.Error(), "login failed") {
 				t.Errorf("the error is %v", e)
 			}
 			if IsNotFound(err) {

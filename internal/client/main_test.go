@@ -35,16 +35,16 @@ type service struct {
 	login http.HandlerFunc
 
 	mu       sync.Mutex
-	requests []request
+	requests []receivedRequest
 }
 
-// request is what arrived.
-type request struct {
+// receivedRequest is a request as the service received it.
+type receivedRequest struct {
 	method, path, body string
 	header             http.Header
 }
 
-// newService starts a service over plain HTTP/1.1, or with secure over TLS, where it speaks HTTP/2.
+// newService starts a service over plain HTTP/1.1, or with secure over TLS, where it uses HTTP/2.
 func newService(t *testing.T, handler http.HandlerFunc, secure bool) *service {
 	t.Helper()
 	s := &service{login: answers(http.StatusOK, `{"access_token":"token","expires_in":3600,"token_type":"Bearer"}`)}
@@ -52,7 +52,7 @@ func newService(t *testing.T, handler http.HandlerFunc, secure bool) *service {
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		s.mu.Lock()
-		s.requests = append(s.requests, request{r.Method, r.URL.Path, string(body), r.Header.Clone()})
+		s.requests = append(s.requests, receivedRequest{r.Method, r.URL.Path, string(body), r.Header.Clone()})
 		s.mu.Unlock()
 		if r.URL.Path == tokenPath {
 			s.login(w, r)
@@ -72,29 +72,32 @@ func newService(t *testing.T, handler http.HandlerFunc, secure bool) *service {
 }
 
 // seen gives the requests so far, logins apart.
-func (s *service) seen() (calls, logins []request) {
+func (s *service) seen() (requests, logins []receivedRequest) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range s.requests {
 		if r.path == tokenPath {
 			logins = append(logins, r)
 		} else {
-			calls = append(calls, r)
+			requests = append(requests, r)
 		}
 	}
-	return calls, logins
+	return requests, logins
 }
 
-func (s *service) expect(t *testing.T, calls, logins int) {
+func (s *service) expect(t *testing.T, requests, logins int) {
 	t.Helper()
-	gotCalls, gotLogins := s.seen()
-	if len(gotCalls) != calls || len(gotLogins) != logins {
-		t.Errorf("the service saw %d calls and %d logins, want %d and %d", len(gotCalls), len(gotLogins), calls, logins)
+	gotRequests, gotLogins := s.seen()
+	if len(gotRequests) != requests || len(gotLogins) != logins {
+		t.Errorf("the service received %d requests and %d logins, want %d and %d",
+			len(gotRequests), len(gotLogins), requests, logins)
 	}
 }
 
 func (s *service) config() Config {
-	config := Config{BaseURL: s.URL, Credentials: Credentials{Username: "user", Password: Hide("password")}, RequestsPerSecond: -1}
+	config := Config{
+		BaseURL: s.URL, Credentials: Credentials{Username: "user", Password: Hide("password")}, RequestsPerSecond: -1,
+	}
 	if s.TLS != nil {
 		config.CABundle = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
 	}
@@ -173,8 +176,8 @@ func expectFailure(t *testing.T, err error, outcome Outcome, kind Kind) *Error {
 
 func raw(text string) json.RawMessage { return json.RawMessage(text) }
 
-// said answers with a body of some type, whose length is told before or not.
-func said(contentType, body string, sized bool) http.HandlerFunc {
+// answersWith answers with a body of some type, whose length is told before or not.
+func answersWith(contentType, body string, sized bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
 		if sized {

@@ -28,35 +28,34 @@ const (
 	OpRetrieveWebhook     Operation = "retrieve webhook"
 )
 
-// retryClass says what the client may send again by itself.
+// retryClass says which requests the client may retry.
 type retryClass int
 
 const (
-	// retryNever: one request, whatever happens. The zero value, so that a forgotten entry is the safe one.
+	// retryNever: one request, whatever happens. It is the zero value, so that a forgotten entry is safe.
 	retryNever retryClass = iota
-	// retryIfNotExecuted: again only when provably nothing was done: the request never left, or was turned away by a rate limit.
+	// retryIfNotExecuted: retried only if nothing was done: the request did not leave, or met a rate limit.
 	retryIfNotExecuted
-	// retrySafe: again after any passing fault; the operation changes nothing.
+	// retrySafe: retried after any transient fault; the operation changes nothing.
 	retrySafe
 )
 
-// operationSpec is what the client knows about an operation. Everything that decides about sending, repeating or reading
-// is here as data; no method carries rules of its own.
+// operationSpec is what the client knows about an operation. All rules about sending, retrying and reading are here as
+// data; no method has rules of its own.
 type operationSpec struct {
-	method   string // the documented method; empty where the interface shows none
-	path     string // below /api/v1; {id} stands for the one path parameter
-	mutates bool
-	emailsPeople   bool // real people get mail: sent once, never cut short, never replayed
-	bodyOptional     bool // any 2xx is success: the answer's body is read if it can be, and not needed
-	retry    retryClass
-	deadline time.Duration // for the whole call, retries and login included; 0: Config.RequestTimeout
-	maxBody  int64         // of the answer, after decompression; a report's own limit is the caller's
+	method       string // the documented method; empty where the interface shows none
+	path         string // below /api/v1; {id} stands for the one path parameter
+	mutates      bool
+	emailsPeople bool // sent once, never canceled, never replayed
+	bodyOptional bool // any 2xx is success, with whatever body
+	retry        retryClass
+	deadline     time.Duration // for the operation with its retries and login; 0: Config.RequestTimeout
+	maxBody      int64         // of the response, after decompression; a report has its caller's limit
 }
 
 const (
-	// emailDeadline bounds a call that e-mails people, and once more the request itself. The request is not cut by a
-	// shutdown, so it has to fit into the twenty seconds in which the operator ends, with time left to write the answer
-	// down.
+	// emailDeadline bounds an operation that e-mails people, and the request itself once more. A shutdown does not cancel
+	// the request, so both have to fit into the operator's twenty seconds of shutdown, with time to record the response.
 	emailDeadline  = 12 * time.Second
 	loginDeadline  = 10 * time.Second
 	reportDeadline = 2 * time.Minute
@@ -65,20 +64,47 @@ const (
 )
 
 var operations = map[Operation]operationSpec{
-	OpToken:               {method: http.MethodPost, path: "/ext/authentications/token", retry: retryNever, deadline: loginDeadline, maxBody: maxToken},
-	OpCreateApplication:   {method: http.MethodPost, path: "/ext/applications", mutates: true, emailsPeople: true, retry: retryNever, deadline: emailDeadline, maxBody: maxJSON},
-	OpRetrieveApplication: {method: http.MethodGet, path: "/ext/applications/{id}", retry: retrySafe, maxBody: maxJSON},
-	OpDeleteApplication:   {method: http.MethodDelete, path: "/ext/applications/{id}", mutates: true, bodyOptional: true, retry: retryIfNotExecuted, maxBody: maxJSON},
-	OpArchiveApplication:  {method: http.MethodPatch, path: "/ext/applications/{id}/archive", mutates: true, bodyOptional: true, retry: retryIfNotExecuted, maxBody: maxJSON},
-	OpCompleteApplication: {path: "/ext/applications/{id}/complete", mutates: true, bodyOptional: true, retry: retryIfNotExecuted, maxBody: maxJSON},
-	OpRejectApplication:   {path: "/ext/applications/{id}/reject", mutates: true, bodyOptional: true, retry: retryIfNotExecuted, maxBody: maxJSON},
-	OpAcceptCheck:         {method: http.MethodPatch, path: "/check/{id}/accept", mutates: true, bodyOptional: true, retry: retryIfNotExecuted, maxBody: maxJSON},
-	OpRejectCheck:         {method: http.MethodPatch, path: "/check/{id}/reject", mutates: true, bodyOptional: true, retry: retryIfNotExecuted, maxBody: maxJSON},
-	OpRetrieveIndividual:  {method: http.MethodGet, path: "/ext/individuals/{id}", retry: retrySafe, maxBody: maxJSON},
-	OpResendInvites:       {method: http.MethodPost, path: "/ext/individuals/{id}/invites/resend", mutates: true, emailsPeople: true, bodyOptional: true, retry: retryNever, deadline: emailDeadline, maxBody: maxJSON},
-	OpResetIndividual:     {method: http.MethodPost, path: "/ext/individuals/{id}/reset", mutates: true, emailsPeople: true, bodyOptional: true, retry: retryNever, deadline: emailDeadline, maxBody: maxJSON},
-	OpIndividualReport:    {method: http.MethodGet, path: "/ext/individuals/{id}/report", retry: retrySafe, deadline: reportDeadline, maxBody: maxJSON},
-	OpRetrieveReferences:  {method: http.MethodGet, path: "/ext/references", retry: retrySafe, maxBody: maxJSON},
-	OpSubscribeWebhook:    {method: http.MethodPost, path: "/ext/webhooks/subscribe", mutates: true, bodyOptional: true, retry: retryIfNotExecuted, maxBody: maxJSON},
-	OpRetrieveWebhook:     {method: http.MethodGet, path: "/ext/webhooks/retrieve/{id}", retry: retrySafe, maxBody: maxJSON},
+	OpToken: {
+		method: http.MethodPost, path: "/ext/authentications/token", retry: retryNever, deadline: loginDeadline,
+		maxBody: maxToken,
+	},
+	OpCreateApplication:   emailOperation("/ext/applications", false),
+	OpRetrieveApplication: readOperation("/ext/applications/{id}"),
+	OpDeleteApplication:   mutatingOperation(http.MethodDelete, "/ext/applications/{id}"),
+	OpArchiveApplication:  mutatingOperation(http.MethodPatch, "/ext/applications/{id}/archive"),
+	OpCompleteApplication: mutatingOperation("", "/ext/applications/{id}/complete"),
+	OpRejectApplication:   mutatingOperation("", "/ext/applications/{id}/reject"),
+	OpAcceptCheck:         mutatingOperation(http.MethodPatch, "/check/{id}/accept"),
+	OpRejectCheck:         mutatingOperation(http.MethodPatch, "/check/{id}/reject"),
+	OpRetrieveIndividual:  readOperation("/ext/individuals/{id}"),
+	OpResendInvites:       emailOperation("/ext/individuals/{id}/invites/resend", true),
+	OpResetIndividual:     emailOperation("/ext/individuals/{id}/reset", true),
+	OpIndividualReport: {
+		method: http.MethodGet, path: "/ext/individuals/{id}/report", retry: retrySafe, deadline: reportDeadline,
+		maxBody: maxJSON,
+	},
+	OpRetrieveReferences: readOperation("/ext/references"),
+	OpSubscribeWebhook:   mutatingOperation(http.MethodPost, "/ext/webhooks/subscribe"),
+	OpRetrieveWebhook:    readOperation("/ext/webhooks/retrieve/{id}"),
+}
+
+// readOperation is an operation that changes nothing.
+func readOperation(path string) operationSpec {
+	return operationSpec{method: http.MethodGet, path: path, retry: retrySafe, maxBody: maxJSON}
+}
+
+// mutatingOperation is an operation that changes something and e-mails nobody. The shape of its response is not
+// documented.
+func mutatingOperation(method, path string) operationSpec {
+	return operationSpec{
+		method: method, path: path, mutates: true, bodyOptional: true, retry: retryIfNotExecuted, maxBody: maxJSON,
+	}
+}
+
+// emailOperation is an operation that e-mails people.
+func emailOperation(path string, bodyOptional bool) operationSpec {
+	return operationSpec{
+		method: http.MethodPost, path: path, mutates: true, emailsPeople: true, bodyOptional: bodyOptional,
+		retry: retryNever, deadline: emailDeadline, maxBody: maxJSON,
+	}
 }

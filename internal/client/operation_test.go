@@ -14,7 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// declaredOperations reads the constants from the source: a list of them here could be forgotten like the row itself.
+// declaredOperations reads the constants from the source: a list of them here could be forgotten like the operation
+// itself.
 func declaredOperations(t *testing.T) []string {
 	t.Helper()
 	file, err := parser.ParseFile(gotoken.NewFileSet(), "operation.go", nil, 0)
@@ -37,36 +38,37 @@ func declaredOperations(t *testing.T) []string {
 	return names
 }
 
-func TestEveryOperationHasARow(t *testing.T) {
+func TestEveryOperationIsSpecified(t *testing.T) {
 	const documented = 16 // interface: Endpoints, Summary
 	declared := declaredOperations(t)
-	if len(declared) != documented || len(operations) != documented || len(someCalls()) != documented {
-		t.Errorf("%d operations are declared, %d have a row, %d a call in the tests; the interface documents %d",
-			len(declared), len(operations), len(someCalls()), documented)
+	if len(declared) != documented || len(operations) != documented || len(operationExamples()) != documented {
+		t.Errorf("%d operations are declared, %d have a operation, %d a call in the tests; the interface documents %d",
+			len(declared), len(operations), len(operationExamples()), documented)
 	}
-	for _, call := range someCalls() {
-		row, ok := operations[call.op]
+	for _, call := range operationExamples() {
+		operation, ok := operations[call.op]
 		if !ok {
-			t.Errorf("%s has no row", call.op)
+			t.Errorf("%s is not in the table", call.op)
 			continue
 		}
-		if row.maxBody <= 0 || row.maxBody > 1<<20 {
-			t.Errorf("%s reads %d bytes; the limit is 1 MiB", call.op, row.maxBody)
+		if operation.maxBody <= 0 || operation.maxBody > 1<<20 {
+			t.Errorf("%s reads %d bytes; the limit is 1 MiB", call.op, operation.maxBody)
 		}
-		if row.emailsPeople != emailing[call.op] {
-			t.Errorf("%s: the row says emails=%v", call.op, row.emailsPeople)
+		if operation.emailsPeople != emailing[call.op] {
+			t.Errorf("%s: the operation says emails=%v", call.op, operation.emailsPeople)
 		}
-		if row.emailsPeople && (row.retry != retryNever || !row.mutates || row.deadline == 0) {
+		if operation.emailsPeople && (operation.retry != retryNever || !operation.mutates || operation.deadline == 0) {
 			t.Errorf("%s e-mails people: it is sent once, with its own deadline", call.op)
 		}
-		if safe := call.method == http.MethodGet; (row.retry == retrySafe) != safe || row.mutates == safe && call.op != OpToken {
+		if safe := call.method == http.MethodGet; (operation.retry == retrySafe) != safe || operation.mutates == safe &&
+			call.op != OpToken {
 			t.Errorf("%s: only what changes nothing is retried after any fault", call.op)
 		}
 	}
 }
 
 func TestRequestsAreAsDocumented(t *testing.T) {
-	for _, call := range someCalls() {
+	for _, call := range operationExamples() {
 		t.Run(string(call.op), func(t *testing.T) {
 			s := newService(t, answers(http.StatusOK, call.answer), false)
 			if err := call.run(t.Context(), s.client(t)); err != nil {
@@ -89,7 +91,8 @@ func TestRequestsAreAsDocumented(t *testing.T) {
 			if call.op == OpToken && got.body != call.body || call.op != OpToken && !sameJSON(t, got.body, call.body) {
 				t.Errorf("body is %s, want %s", got.body, call.body)
 			}
-			if accept, sent := got.header.Get("Accept"), got.header.Get("Content-Type"); accept != "application/json" || sent != contentType {
+			if accept, sent := got.header.Get("Accept"), got.header.Get("Content-Type"); accept != "application/json" ||
+				sent != contentType {
 				t.Errorf("Accept %q, Content-Type %q; want application/json and %q", accept, sent, contentType)
 			}
 			if got.header.Get("Idempotency-Key") != "" {
@@ -119,10 +122,15 @@ func TestEmptyFieldsAreLeftOut(t *testing.T) {
 		body []byte
 		want string
 	}{
-		"application": {NewApplication{Name: Hide("Acme")}.encode(), `{"name":"Acme","suppress_email_notification":false,"individuals":[]}`},
-		"individual": {NewApplication{Name: Hide("Acme"), SuppressEmailNotification: true, Individuals: []NewIndividual{{Title: Hide("Ms"), FirstName: Hide("Jane"),
-			LastName: Hide("Doe"), DateOfBirth: Hide("1980-02-29"), Gender: Hide("female")}}}.encode(),
-			`{"name":"Acme","suppress_email_notification":true,"individuals":[{"title":"Ms","first_name":"Jane","last_name":"Doe","date_of_birth":"1980-02-29","gender":"female"}]}`},
+		"application": {
+			NewApplication{Name: Hide("Acme")}.encode(),
+			`{"name":"Acme","suppress_email_notification":false,"individuals":[]}`,
+		},
+		"individual": {NewApplication{Name: Hide("Acme"), SuppressEmailNotification: true,
+			Individuals: []NewIndividual{{Title: Hide("Ms"), FirstName: Hide("Jane"),
+				LastName: Hide("Doe"), DateOfBirth: Hide("1980-02-29"), Gender: Hide("female")}}}.encode(),
+			`{"name":"Acme","suppress_email_notification":true,"individuals":[{"title":"Ms","first_name":"Jane",` +
+				`"last_name":"Doe","date_of_birth":"1980-02-29","gender":"female"}]}`},
 		"review": {CheckReview{}.encode(), `{}`},
 	} {
 		if diff := cmp.Diff(test.want, string(test.body)); diff != "" {
@@ -132,16 +140,18 @@ func TestEmptyFieldsAreLeftOut(t *testing.T) {
 }
 
 func TestAnyTwoHundredIsSuccess(t *testing.T) {
-	openAnswers := []Operation{OpDeleteApplication, OpArchiveApplication, OpCompleteApplication, OpRejectApplication, OpAcceptCheck,
+	openAnswers := []Operation{OpDeleteApplication, OpArchiveApplication, OpCompleteApplication, OpRejectApplication,
+		OpAcceptCheck,
 		OpRejectCheck, OpResendInvites, OpResetIndividual, OpSubscribeWebhook}
 	for _, op := range openAnswers {
 		for _, status := range []int{200, 201, 202, 204, 206, 299} {
-			for _, body := range []string{"", "{}", "null", `"done"`, `{"message":"done"}`, "<html>done</html>", `[1]`, someApplication} {
+			for _, body := range []string{"", "{}", "null", `"done"`, `{"message":"done"}`, "<html>done</html>", `[1]`,
+				someApplication} {
 				if status == http.StatusNoContent && body != "" {
 					continue
 				}
 				s := newService(t, answers(status, body), false)
-				if err := callOf(t, op).run(t.Context(), s.client(t)); err != nil {
+				if err := exampleOf(t, op).run(t.Context(), s.client(t)); err != nil {
 					t.Errorf("%s, %d %s: %v", op, status, body, err)
 				}
 				s.Close()

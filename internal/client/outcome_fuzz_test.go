@@ -12,33 +12,33 @@ import (
 )
 
 // proves is the rule, from the interface and the research and not from the code, for a 400 or 422 to an operation that
-// e-mails people: the body is one JSON object that speaks as a problem does, of this very answer, and neither it nor
+// e-mails people: the body is one JSON object with the members of a problem, about this response, and neither it nor
 // anything that it wraps has an id.
 func proves(status int, body []byte) bool {
 	_, members := entriesOf(body)
 	if !isObject(body) || holdsID(body, 0) {
 		return false
 	}
-	speaks := false
+	isProblem := false
 	for _, m := range members {
 		text, _ := scalarOf(m.value)
 		switch kind, _ := entriesOf(m.value); {
-		case m.called("status") && kind != 0:
+		case m.named("status") && kind != 0:
 			return false // the state of something, not a number of HTTP
-		case m.called("status"):
+		case m.named("status"):
 			if digits := regexp.MustCompile(`^\d+`).FindString(text); digits != "" {
 				if code, err := strconv.Atoi(digits); err != nil || code/100 != status/100 {
 					return false
 				}
-				speaks = true
+				isProblem = true
 			}
-		case m.called("title", "detail"):
-			speaks = speaks || text != ""
-		case m.called("exception"):
-			speaks = speaks || kind == '{' && saysSomething(m.value, 0)
+		case m.named("title", "detail"):
+			isProblem = isProblem || text != ""
+		case m.named("exception"):
+			isProblem = isProblem || kind == '{' && hasContent(m.value, 0)
 		}
 	}
-	return speaks
+	return isProblem
 }
 
 func holdsID(value []byte, depth int) bool {
@@ -47,50 +47,56 @@ func holdsID(value []byte, depth int) bool {
 		return true
 	}
 	return depth < 3 && slices.ContainsFunc(members, func(m entry) bool {
-		return m.called("application", "mandate", "individual", "data", "result", "item") && isObject(m.value) && holdsID(m.value, depth+1)
+		return m.named(
+			"application", "mandate", "individual", "data", "result", "item",
+		) && isObject(m.value) && holdsID(m.value, depth+1)
 	})
 }
 
-// saysSomething tells whether a tree has a leaf that is not null.
-func saysSomething(value []byte, depth int) bool {
+// hasContent reports whether a tree has a leaf that is not null.
+func hasContent(value []byte, depth int) bool {
 	kind, entries := entriesOf(value)
 	if kind == 0 {
 		return string(value) != "null"
 	}
 	return depth < 20 && slices.ContainsFunc(entries, func(e entry) bool {
 		nested, _ := entriesOf(e.value)
-		return kind == '[' && nested == '[' || saysSomething(e.value, depth+1)
+		return kind == '[' && nested == '[' || hasContent(e.value, depth+1)
 	})
 }
 
-// namesReference tells whether the exception says something of the application's own reference.
+// namesReference reports whether the exception says something of the application's own reference.
 func namesReference(body []byte) bool {
 	_, members := entriesOf(body)
 	return slices.ContainsFunc(members, func(m entry) bool {
 		_, fields := entriesOf(m.value)
-		return m.called("exception") && slices.ContainsFunc(fields, func(f entry) bool { return f.called("reference") && saysSomething(f.value, 0) })
+		return m.named("exception") && slices.ContainsFunc(
+			fields, func(f entry) bool { return f.named("reference") && hasContent(f.value, 0) },
+		)
 	})
 }
 
 // seeFields is all that a body may add to an error's text.
-var seeFields = regexp.MustCompile(`^(: see (\w|\[|\]|\.|, | )+)?$`)
+var seeFields = regexp.MustCompile(`^(; invalid fields: (\w|\[|\]|\.|, | )+)?$`)
 
 // FuzzOutcome: whatever the status, the body and the headers, an answer to what e-mails people is Refused only if the
 // rule says so, and the error says nothing of the body but the interface's own field names.
 func FuzzOutcome(f *testing.F) {
-	for _, body := range saidBodies() {
+	for _, body := range testBodies() {
 		for _, status := range []int{400, 409, 422, 500} {
 			if !body.large {
 				f.Add(uint8(1), status, []byte(body.text), "7") // create application
 			}
 		}
 	}
-	for _, body := range []string{`{"title":"x","data":{"id":1},"result":{"id":2}}`, `{"title":"x","status":"502 Bad Gateway"}`, `{"title":"x","status":"400","Status":"200"}`,
-		`{"title":"Ms","status":{"id":1,"status":"created"}}`, `{"title":"x","data":{"mandate":{"ID":"4711"}}}`, `{"exception":{"reference":[null,{}]}}`} {
+	for _, body := range []string{`{"title":"x","data":{"id":1},"result":{"id":2}}`,
+		`{"title":"x","status":"502 Bad Gateway"}`, `{"title":"x","status":"400","Status":"200"}`,
+		`{"title":"Ms","status":{"id":1,"status":"created"}}`, `{"title":"x","data":{"mandate":{"ID":"4711"}}}`,
+		`{"exception":{"reference":[null,{}]}}`} {
 		f.Add(uint8(1), 400, []byte(body), "-1")
 	}
 	ops := make([]Operation, 0, len(operations))
-	for _, call := range someCalls() {
+	for _, call := range operationExamples() {
 		ops = append(ops, call.op)
 	}
 	f.Fuzz(func(t *testing.T, which uint8, status int, data []byte, header string) {
@@ -101,7 +107,7 @@ func FuzzOutcome(f *testing.F) {
 		body := trimmed(data).body
 		response := &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {header}, "Allow": {header}}}
 		e := statusError(op, response, body)
-		rule := verdictOf(op, status, saidBody{proof: proves(status, body)})
+		rule := expectedOf(op, status, testBody{proof: proves(status, body)})
 		switch {
 		case e.Outcome == NotSent:
 			t.Errorf("%s answered with %d was sent", op, status)
@@ -113,7 +119,8 @@ func FuzzOutcome(f *testing.F) {
 			t.Errorf("%d asks to wait %v", status, e.RetryAfter)
 		}
 		bare := withoutOutcome(statusError(op, response, nil))
-		if added, ok := strings.CutPrefix(withoutOutcome(e), bare); !ok || !seeFields.MatchString(added) || !onlyKnown(added) {
+		if added, ok := strings.CutPrefix(withoutOutcome(e), bare); !ok || !seeFields.MatchString(added) ||
+			!onlyKnown(added) {
 			t.Errorf("the body gave %q to the error's text", e)
 		}
 	})
@@ -121,15 +128,17 @@ func FuzzOutcome(f *testing.F) {
 
 func withoutOutcome(e *Error) string {
 	text, _, _ := strings.Cut(e.Error(), " (nothing was done)")
-	text, _, _ = strings.Cut(text, " (it is unknown whether it was carried out)")
+	text, _, _ = strings.Cut(text, " (the service may have carried it out)")
 	return text
 }
 
-// onlyKnown tells whether all fields of ": see a.b[0], c" are the interface's.
+// onlyKnown reports whether all fields of "; invalid fields: a.b[0], c" are the interface's.
 func onlyKnown(see string) bool {
-	for word := range strings.FieldsFuncSeq(strings.TrimPrefix(see, ": see "), func(r rune) bool { return strings.ContainsRune(",.[]", r) }) {
+	for word := range strings.FieldsFuncSeq(strings.TrimPrefix(see, "; invalid fields: "),
+		func(r rune) bool { return strings.ContainsRune(",.[]", r) }) {
 		word = strings.TrimSpace(word)
-		if _, err := strconv.Atoi(word); err != nil && word != "another field" && word != "" && !slices.Contains(requestFields, word) {
+		if _, err := strconv.Atoi(word); err != nil && word != "unknown field" && word != "" &&
+			!slices.Contains(requestFields, word) {
 			return false
 		}
 	}
@@ -155,7 +164,7 @@ func FuzzDocumentedRefusal(f *testing.F) {
 		}
 		e := statusError(OpCreateApplication, &http.Response{StatusCode: http.StatusBadRequest}, body)
 		want := KindInvalid
-		if !ofIndividual && (entry{name: field}).called("reference") {
+		if !ofIndividual && (entry{name: field}).named("reference") {
 			want = KindDuplicateReference
 		}
 		if e.Outcome != Refused || e.Kind != want || len(e.Problem.Fields()) != 1 {

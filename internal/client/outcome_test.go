@@ -14,20 +14,20 @@ import (
 // personal stands for what must never come back out of an answer.
 const personal = "jane.doe@personal.example"
 
-// saidBody is a body that a service, or something between it and us, could answer with.
-type saidBody struct {
+// testBody is a body that a service, or something between it and us, could answer with.
+type testBody struct {
 	name, text string
 	id         int64 // of the application that it describes beyond doubt; 0 for none
 	proof      bool  // as the body of a 400 or 422, it proves that nothing was done
 	large      bool  // to be sent with a few statuses only
 }
 
-func saidBodies() []saidBody {
+func testBodies() []testBody {
 	application := func(id string) string { return `{"id":` + id + `,"name":"` + personal + `","reference":"A-1"}` }
 	problem := func(status, more string) string {
 		return `{"type":"","title":"` + personal + `","status":` + status + more + `}`
 	}
-	return []saidBody{
+	return []testBody{
 		{name: "nothing"},
 		{name: "null", text: `null`},
 		{name: "list", text: `[]`},
@@ -64,11 +64,17 @@ func saidBodies() []saidBody {
 		{name: "application twice", text: application("4711") + application("4712")},
 
 		{name: "problem", text: problem(`"400"`, `,"exception":{"name":["`+personal+`"]}`), proof: true},
-		{name: "problem of an individual", text: problem(`"400"`, `,"exception":{"individuals":[{},{"reference":["`+personal+`"]}]}`), proof: true},
+		{
+			name: "problem of an individual",
+			text: problem(`"400"`, `,"exception":{"individuals":[{},{"reference":["`+personal+`"]}]}`), proof: true,
+		},
 		{name: "problem, status a number", text: problem(`422`, ``), proof: true},
 		{name: "problem without title and type", text: `{"status":"400"}`, proof: true},
 		{name: "problem with a detail only", text: `{"detail":"` + personal + `"}`, proof: true},
-		{name: "problem with an exception only", text: `{"exception":{"mandate_type":{"0":["` + personal + `"]}}}`, proof: true},
+		{
+			name: "problem with an exception only", text: `{"exception":{"mandate_type":{"0":["` + personal + `"]}}}`,
+			proof: true,
+		},
 		{name: "problem with the id of a request", text: problem(`"400"`, `,"id":"req-77"`), proof: true},
 		{name: "problem about another answer", text: problem(`"502"`, `,"exception":{"name":["x"]}`)},
 		{name: "problem about another answer, in words", text: problem(`"502 Bad Gateway"`, ``)},
@@ -82,38 +88,40 @@ func saidBodies() []saidBody {
 	}
 }
 
-var saidStatuses = []int{0, 101, 200, 201, 202, 203, 204, 206, 299, 300, 301, 302, 303, 304, 307, 308, 400, 401, 402, 403, 404, 405, 406, 407,
-	408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418, 421, 422, 423, 424, 425, 426, 428, 429, 431, 451, 499, 500, 501, 502, 503, 504, 520,
+var testStatuses = []int{0, 101, 200, 201, 202, 203, 204, 206, 299, 300, 301, 302, 303, 304, 307, 308, 400, 401, 402,
+	403, 404, 405, 406, 407,
+	408, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418, 421, 422, 423, 424, 425, 426, 428, 429, 431, 451, 499, 500,
+	501, 502, 503, 504, 520,
 	599, 600, 999}
 
 // earlyRefusals are the statuses that are decided before a request is carried out, whoever answers.
 var earlyRefusals = []int{401, 403, 404, 405, 407, 410, 411, 413, 414, 415, 417, 421, 425, 426, 428, 429, 431}
 
-// verdict is what a caller must be told; done: no error.
-type verdict struct {
+// expected is what a caller must be told; done: no error.
+type expected struct {
 	done    bool
 	outcome Outcome
 }
 
-// verdictOf is the rule of the table, written down a second time and from the research, not from the code.
-func verdictOf(op Operation, status int, body saidBody) verdict {
+// expectedOf is the rule of the table, written down a second time and from the research, not from the code.
+func expectedOf(op Operation, status int, body testBody) expected {
 	readable := status != http.StatusNoContent && body.name != "too large"
 	switch {
 	case status >= 200 && status < 300:
 		switch op {
 		case OpCreateApplication:
-			return verdict{done: readable && body.id != 0}
+			return expected{done: readable && body.id != 0}
 		case OpRetrieveApplication:
-			return verdict{done: readable && body.id == 4711}
+			return expected{done: readable && body.id == 4711}
 		default:
-			return verdict{done: true}
+			return expected{done: true}
 		}
 	case status < 400, status >= 500, status == http.StatusRequestTimeout:
-		return verdict{outcome: Unknown}
+		return expected{outcome: Unknown}
 	case !emailing[op], slices.Contains(earlyRefusals, status), (status == 400 || status == 422) && body.proof:
-		return verdict{outcome: Refused}
+		return expected{outcome: Refused}
 	default:
-		return verdict{outcome: Unknown}
+		return expected{outcome: Unknown}
 	}
 }
 
@@ -124,16 +132,16 @@ func TestOutcomeOfEveryAnswer(t *testing.T) {
 			s := newRawServer(t)
 			c := s.client(t)
 			c.limits.retries = rate.NewLimiter(0, 0) // one request a cell; retries have their own tests
-			call := callOf(t, op)
-			for _, status := range saidStatuses {
-				for _, body := range saidBodies() {
+			call := exampleOf(t, op)
+			for _, status := range testStatuses {
+				for _, body := range testBodies() {
 					if body.large && status%100 != 0 {
 						continue
 					}
 					s.say(plainAnswer(status, body.text))
 					err := call.run(t.Context(), c)
-					if trouble := judge(err, op, status, body); trouble != "" {
-						t.Errorf("%d, %s: %s", status, body.name, trouble)
+					if failure := judge(err, op, status, body); failure != "" {
+						t.Errorf("%d, %s: %s", status, body.name, failure)
 					}
 				}
 			}
@@ -141,8 +149,8 @@ func TestOutcomeOfEveryAnswer(t *testing.T) {
 	}
 }
 
-func judge(err error, op Operation, status int, body saidBody) string {
-	want := verdictOf(op, status, body)
+func judge(err error, op Operation, status int, body testBody) string {
+	want := expectedOf(op, status, body)
 	if err == nil {
 		if !want.done {
 			return "succeeded"
@@ -167,10 +175,10 @@ func judge(err error, op Operation, status int, body saidBody) string {
 	return ""
 }
 
-func TestCreatedIDIsTheOneThatWasSaid(t *testing.T) {
+func TestCreatedIDIsThatOfTheResponse(t *testing.T) {
 	s := newRawServer(t)
 	c := s.client(t)
-	for _, body := range saidBodies() {
+	for _, body := range testBodies() {
 		s.say(plainAnswer(http.StatusOK, body.text))
 		application, err := c.CreateApplication(t.Context(), someNewApplication())
 		if err == nil && application.ID != body.id {
@@ -187,13 +195,25 @@ func TestKinds(t *testing.T) {
 		body   string
 		kind   Kind
 	}{
-		"duplicate reference":                       {OpCreateApplication, 400, duplicate, KindDuplicateReference},
-		"duplicate reference as 422":                {OpCreateApplication, 422, strings.Replace(duplicate, "400", "422", 1), KindDuplicateReference},
-		"duplicate reference among others":          {OpCreateApplication, 400, `{"exception":{"name":["x"],"Reference":"taken"},"code":7}`, KindDuplicateReference},
-		"duplicate reference, details in an object": {OpCreateApplication, 400, `{"exception":{"reference":[{"code":"unique"}]}}`, KindDuplicateReference},
-		"duplicate reference, no text":              {OpCreateApplication, 400, `{"exception":{"reference":true}}`, KindDuplicateReference},
-		"nothing wrong with the reference":          {OpCreateApplication, 400, `{"exception":{"reference":[],"name":["x"]}}`, KindInvalid},
-		"an individual's reference":                 {OpCreateApplication, 400, `{"exception":{"individuals":[{"reference":["taken"]}]}}`, KindInvalid},
+		"duplicate reference": {OpCreateApplication, 400, duplicate, KindDuplicateReference},
+		"duplicate reference as 422": {
+			OpCreateApplication, 422, strings.Replace(duplicate, "400", "422", 1), KindDuplicateReference,
+		},
+		"duplicate reference among others": {
+			OpCreateApplication, 400, `{"exception":{"name":["x"],"Reference":"taken"},"code":7}`, KindDuplicateReference,
+		},
+		"duplicate reference, details in an object": {
+			OpCreateApplication, 400, `{"exception":{"reference":[{"code":"unique"}]}}`, KindDuplicateReference,
+		},
+		"duplicate reference, no text": {
+			OpCreateApplication, 400, `{"exception":{"reference":true}}`, KindDuplicateReference,
+		},
+		"nothing wrong with the reference": {
+			OpCreateApplication, 400, `{"exception":{"reference":[],"name":["x"]}}`, KindInvalid,
+		},
+		"an individual's reference": {
+			OpCreateApplication, 400, `{"exception":{"individuals":[{"reference":["taken"]}]}}`, KindInvalid,
+		},
 		"a conflict may be about this very request": {OpCreateApplication, 409, duplicate, KindConflict},
 		"a reference elsewhere":                     {OpAcceptCheck, 400, duplicate, KindInvalid},
 		"not found":                                 {OpRetrieveApplication, 404, ``, KindNotFound},
@@ -211,7 +231,7 @@ func TestKinds(t *testing.T) {
 			s := newService(t, answers(test.status, test.body), false)
 			c := s.client(t)
 			c.limits.retries = rate.NewLimiter(0, 0)
-			if e := asError(t, callOf(t, test.op).run(t.Context(), c)); e.Kind != test.kind {
+			if e := asError(t, exampleOf(t, test.op).run(t.Context(), c)); e.Kind != test.kind {
 				t.Errorf("kind %s, want %s", e.Kind, test.kind)
 			}
 		})
@@ -224,7 +244,7 @@ func TestErrorsOfContextsAreTheCallersOwn(t *testing.T) {
 	t.Run("canceled", func(t *testing.T) {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		s.login = func(http.ResponseWriter, *http.Request) { cancel(fmt.Errorf("about %s", personal)) }
-		e := expectFailure(t, callOf(t, OpRetrieveApplication).run(ctx, s.client(t)), NotSent, KindCanceled)
+		e := expectFailure(t, exampleOf(t, OpRetrieveApplication).run(ctx, s.client(t)), NotSent, KindCanceled)
 		if got := e.Unwrap(); got != context.Canceled { //nolint:errorlint // it must be the bare one
 			t.Errorf("unwraps to %v", got)
 		}

@@ -7,42 +7,45 @@ import (
 	"sync/atomic"
 )
 
-// payloadReading is a body that an operation could want.
+// payloadReading is a body that an operation could expect.
 type payloadReading struct {
-	body    []byte
-	untyped bool // without a Content-Type
+	body            []byte
+	omitContentType bool
 }
 
-// payload is what is known about the body of an operation whose readings differ.
+// payload is what is known about the body of an operation that has several readings.
 type payload struct {
 	readings []payloadReading // the likeliest first
 	learned  atomic.Pointer[payloadReading]
 }
 
 var (
-	// undocumentedPayload is for operations of which the interface shows no payload: an empty object, unless the service takes
-	// nothing but no body at all. No third one: each is a request more that could e-mail people.
-	undocumentedPayload = []payloadReading{{body: emptyObject()}, {untyped: true}}
-	// emptyPayload is for those that are documented to have none. Some frameworks take the Content-Type for the promise of one.
-	emptyPayload = []payloadReading{{}, {untyped: true}}
+	// undocumentedPayload is for operations whose payload is not documented: an empty object, or else no body. There is
+	// no third reading: each one is another request that could e-mail people.
+	undocumentedPayload = []payloadReading{{body: emptyObject()}, {omitContentType: true}}
+	// emptyPayload is for operations without a body. Some frameworks refuse a Content-Type without one.
+	emptyPayload = []payloadReading{{}, {omitContentType: true}}
 )
 
-// doWithReadings carries a call out with one reading of its body and, if the service refuses that, with the other. That is no
-// repetition, e-mails or not: the refusal proves that nothing was done.
-func (c *Client) doWithReadings(ctx context.Context, call call, known *payload) (*answer, error) {
+func emptyObject() []byte { return []byte("{}") }
+
+// doWithReadings sends the request with one reading of its body and, if the service refuses that, with the other one.
+// That is not a retry, even if the operation e-mails people: the refusal proves that nothing was done.
+func (c *Client) doWithReadings(ctx context.Context, req request, known *payload) (*response, error) {
 	readings := known.readings
 	if learned := known.learned.Load(); learned != nil {
 		readings = []payloadReading{*learned}
 	}
 	var refusal error
 	for _, reading := range readings {
-		call.body, call.omitContentType = reading.body, reading.untyped
-		answer, err := c.do(ctx, call)
+		req.body = reading.body
+		req.omitContentType = reading.omitContentType
+		response, err := c.do(ctx, req)
 		switch {
 		case err == nil:
 			known.learned.Store(&reading)
-			return answer, nil
-		case !refusesPayload(err): // what it says about anything else, it says after it was content with the body; and if it was not asked, it may be
+			return response, nil
+		case !refusesPayload(err): // the service accepted the body, or did not look at it
 			return nil, err
 		case refusal == nil:
 			refusal = err
@@ -51,8 +54,11 @@ func (c *Client) doWithReadings(ctx context.Context, call call, known *payload) 
 	return nil, refusal
 }
 
-// refusesPayload tells whether a refusal could be about the body as a whole.
+// refusesPayload reports whether a refusal could be about the body as a whole.
 func refusesPayload(err error) bool {
 	e, ok := errors.AsType[*Error](err)
-	return ok && e.Outcome == Refused && (e.Kind == KindInvalid && len(e.Problem.Fields()) == 0 || e.Status == http.StatusUnsupportedMediaType)
+	if !ok || e.Outcome != Refused {
+		return false
+	}
+	return e.Kind == KindInvalid && len(e.Problem.Fields()) == 0 || e.Status == http.StatusUnsupportedMediaType
 }

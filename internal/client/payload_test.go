@@ -56,29 +56,33 @@ func (s *service) bodies() string {
 func TestPayloadIsFoundOut(t *testing.T) {
 	ok := answers(200, "")
 	for name, test := range map[string]struct {
-		turns   []http.HandlerFunc
-		want    string // the bodies of two calls
-		outcome Outcome
-		kind    Kind // of the second
+		responses []http.HandlerFunc
+		want      string // the bodies of two calls
+		outcome   Outcome
+		kind      Kind // of the second
 	}{
-		"an object":            {[]http.HandlerFunc{taking("{}", ok)}, "<{}> <{}>", 0, ""},
-		"none":                 {[]http.HandlerFunc{taking("", ok)}, "<{}> <> <>", 0, ""},
-		"none, and no type":    {[]http.HandlerFunc{untyped(ok)}, "<{}> <> <>", 0, ""},
-		"none, told by 415":    {[]http.HandlerFunc{answers(415, ""), ok}, "<{}> <> <>", 0, ""},
-		"none, and not found":  {[]http.HandlerFunc{taking("", answers(404, ""))}, "<{}> <> <{}> <>", Refused, KindNotFound},
-		"none, and lost":       {[]http.HandlerFunc{answers(400, aboutNothing), abort, answers(404, "")}, "<{}> <> <{}>", Refused, KindNotFound},
+		"an object":           {[]http.HandlerFunc{taking("{}", ok)}, "<{}> <{}>", 0, ""},
+		"none":                {[]http.HandlerFunc{taking("", ok)}, "<{}> <> <>", 0, ""},
+		"none, and no type":   {[]http.HandlerFunc{untyped(ok)}, "<{}> <> <>", 0, ""},
+		"none, told by 415":   {[]http.HandlerFunc{answers(415, ""), ok}, "<{}> <> <>", 0, ""},
+		"none, and not found": {[]http.HandlerFunc{taking("", answers(404, ""))}, "<{}> <> <{}> <>", Refused, KindNotFound},
+		"none, and lost": {
+			[]http.HandlerFunc{answers(400, aboutNothing), abort, answers(404, "")}, "<{}> <> <{}>", Refused, KindNotFound,
+		},
 		"neither":              {[]http.HandlerFunc{answers(400, aboutNothing)}, "<{}> <> <{}> <>", Refused, KindInvalid},
 		"object, then refused": {[]http.HandlerFunc{ok, answers(400, aboutNothing)}, "<{}> <{}>", Refused, KindInvalid},
-		"a field is wrong":     {[]http.HandlerFunc{answers(400, `{"exception":{"email":["x"]}}`)}, "<{}> <{}>", Refused, KindInvalid},
-		"not proven":           {[]http.HandlerFunc{answers(400, "<html>")}, "<{}> <{}>", Unknown, KindServer},
-		"conflict":             {[]http.HandlerFunc{answers(409, aboutNothing)}, "<{}> <{}>", Unknown, KindConflict},
+		"a field is wrong": {
+			[]http.HandlerFunc{answers(400, `{"exception":{"email":["x"]}}`)}, "<{}> <{}>", Refused, KindInvalid,
+		},
+		"not proven": {[]http.HandlerFunc{answers(400, "<html>")}, "<{}> <{}>", Unknown, KindServer},
+		"conflict":   {[]http.HandlerFunc{answers(409, aboutNothing)}, "<{}> <{}>", Unknown, KindConflict},
 	} {
 		for _, op := range []Operation{OpResendInvites, OpResetIndividual} {
 			t.Run(string(op)+", "+name, func(t *testing.T) {
-				s := newService(t, inTurn(test.turns...), false)
+				s := newService(t, inTurn(test.responses...), false)
 				c := s.client(t)
-				_ = callOf(t, op).run(t.Context(), c)
-				err := callOf(t, op).run(t.Context(), c)
+				_ = exampleOf(t, op).run(t.Context(), c)
+				err := exampleOf(t, op).run(t.Context(), c)
 				if got := s.bodies(); got != test.want {
 					t.Errorf("sent %s, want %s", got, test.want)
 				}
@@ -93,10 +97,10 @@ func TestPayloadIsFoundOut(t *testing.T) {
 // The interface lists Content-Type for a DELETE too, which has no body.
 func TestDeleteWithoutContentType(t *testing.T) {
 	for name, test := range map[string]struct {
-		turns   []http.HandlerFunc
-		want    int // requests of two calls
-		outcome Outcome
-		kind    Kind // of the second
+		responses []http.HandlerFunc
+		want      int // requests of two calls
+		outcome   Outcome
+		kind      Kind // of the second
 	}{
 		"needed":               {[]http.HandlerFunc{typed(answers(204, ""))}, 2, 0, ""},
 		"refused":              {[]http.HandlerFunc{untyped(answers(204, ""))}, 3, 0, ""},
@@ -104,7 +108,7 @@ func TestDeleteWithoutContentType(t *testing.T) {
 		"gone the second time": {[]http.HandlerFunc{answers(204, ""), answers(404, "")}, 2, Refused, KindNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, inTurn(test.turns...), false)
+			s := newService(t, inTurn(test.responses...), false)
 			c := s.client(t)
 			_ = c.DeleteApplication(t.Context(), 1)
 			err := c.DeleteApplication(t.Context(), 1)
@@ -118,7 +122,7 @@ func TestDeleteWithoutContentType(t *testing.T) {
 
 func TestASecondBodyThatIsLostIsUnknown(t *testing.T) {
 	s := newService(t, inTurn(answers(400, aboutNothing), abort), false)
-	expectFailure(t, callOf(t, OpResendInvites).run(t.Context(), s.client(t)), Unknown, KindConnection)
+	expectFailure(t, exampleOf(t, OpResendInvites).run(t.Context(), s.client(t)), Unknown, KindConnection)
 }
 
 // A shutdown between the two requests leaves open what the second would have done: that is no refusal.
@@ -128,15 +132,16 @@ func TestASecondBodyThatIsNotSent(t *testing.T) {
 		cancel()
 		answers(400, aboutNothing)(w, r)
 	}, false)
-	expectFailure(t, callOf(t, OpResendInvites).run(ctx, s.client(t)), NotSent, KindCanceled)
+	expectFailure(t, exampleOf(t, OpResendInvites).run(ctx, s.client(t)), NotSent, KindCanceled)
 	if got := s.bodies(); got != "<{}>" {
 		t.Errorf("sent %s", got)
 	}
 }
 
-// TestWhatWasTurnedAwayOnceWasSent: the service answers one request, and is gone.
-func TestWhatWasTurnedAwayOnceWasSent(t *testing.T) {
-	for op, status := range map[Operation]string{OpDeleteApplication: "429 Too Many Requests", OpCompleteApplication: "405 Method Not Allowed"} {
+// TestRefusedThenUnreachableWasSent: the service answers one request, and is gone.
+func TestRefusedThenUnreachableWasSent(t *testing.T) {
+	for op, status := range map[Operation]string{OpDeleteApplication: "429 Too Many Requests",
+		OpCompleteApplication: "405 Method Not Allowed"} {
 		t.Run(string(op), func(t *testing.T) {
 			t.Parallel()
 			listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -155,9 +160,12 @@ func TestWhatWasTurnedAwayOnceWasSent(t *testing.T) {
 				_, _ = connection.Read(make([]byte, 4096))
 				_, _ = io.WriteString(connection, "HTTP/1.1 "+status+"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 			}()
-			c := newClient(t, Config{BaseURL: "http://" + listener.Addr().String(), Credentials: Credentials{Username: "u", Password: Hide("p")}})
+			c := newClient(
+				t,
+				Config{BaseURL: "http://" + listener.Addr().String(), Credentials: Credentials{Username: "u", Password: Hide("p")}},
+			)
 			signIn(c)
-			expectFailure(t, callOf(t, op).run(t.Context(), c), Refused, KindUnreachable)
+			expectFailure(t, exampleOf(t, op).run(t.Context(), c), Refused, KindUnreachable)
 			<-gone
 		})
 	}

@@ -1,7 +1,7 @@
 package client
 
-// Person is who an individual is (interface: Individual, Address). Everything is as the service writes it; what it did
-// not say is "".
+// Person is who an individual is (interface: Individual). All texts are as the service writes them; "" is what it left
+// out.
 type Person struct {
 	Email, Title, FirstName, MiddleName, LastName string
 	DateOfBirth                                   string // YYYY-MM-DD
@@ -9,14 +9,17 @@ type Person struct {
 	Address                                       Address
 }
 
-// Address of an individual (interface: Address). Flat is flat_appartment_subbuilding.
+// Address of an individual (interface: Address).
 type Address struct {
-	Flat, BuildingNumber, BuildingName, RoadStreet, District, TownCity, StateProvinceName, StateProvinceCode string
-	CountryCode, PostZipCode                                                                                 string
-	DateFrom, DateTo                                                                                         string // YYYY-MM-DD
+	Flat                                 string // flat_appartment_subbuilding
+	BuildingNumber, BuildingName         string
+	RoadStreet, District, TownCity       string
+	StateProvinceName, StateProvinceCode string
+	CountryCode, PostZipCode             string
+	DateFrom, DateTo                     string // YYYY-MM-DD
 }
 
-// Person reads who the individual is out of Raw, so it is nobody in an Application.
+// Person reads who the individual is from Raw. For an individual of an Application, where Raw is empty, it is zero.
 func (i *Individual) Person() Sensitive[Person] {
 	o, err := parseObject(i.Raw.Reveal())
 	if err != nil {
@@ -28,14 +31,26 @@ func (i *Individual) Person() Sensitive[Person] {
 func parsePerson(o object) Person {
 	address, _ := asObject(o.get("address"))
 	return Person{
-		Email: o.text("email"), Title: o.text("title"), FirstName: o.text("first_name"), MiddleName: o.text("middle_name"),
-		LastName: o.text("last_name"), DateOfBirth: o.text("date_of_birth"), Gender: o.text("gender"),
+		Email:       o.text("email"),
+		Title:       o.text("title"),
+		FirstName:   o.text("first_name"),
+		MiddleName:  o.text("middle_name"),
+		LastName:    o.text("last_name"),
+		DateOfBirth: o.text("date_of_birth"),
+		Gender:      o.text("gender"),
 		Address: Address{
-			Flat: address.text("flat_appartment_subbuilding", "flat_apartment_subbuilding"), BuildingNumber: address.text("building_number"),
-			BuildingName: address.text("building_name"), RoadStreet: address.text("road_street"), District: address.text("district"),
-			TownCity: address.text("town_city"), StateProvinceName: address.text("state_province_name"),
-			StateProvinceCode: address.text("state_province_code"), CountryCode: address.text("country_code"),
-			PostZipCode: address.text("post_zip_code"), DateFrom: address.text("date_from"), DateTo: address.text("date_to"),
+			Flat:              address.text("flat_appartment_subbuilding", "flat_apartment_subbuilding"),
+			BuildingNumber:    address.text("building_number"),
+			BuildingName:      address.text("building_name"),
+			RoadStreet:        address.text("road_street"),
+			District:          address.text("district"),
+			TownCity:          address.text("town_city"),
+			StateProvinceName: address.text("state_province_name"),
+			StateProvinceCode: address.text("state_province_code"),
+			CountryCode:       address.text("country_code"),
+			PostZipCode:       address.text("post_zip_code"),
+			DateFrom:          address.text("date_from"),
+			DateTo:            address.text("date_to"),
 		},
 	}
 }

@@ -8,30 +8,32 @@ import (
 	"strings"
 )
 
-// Problem is an RFC 7807 error body (interface: Errors). All texts in it are the service's own and may repeat what was
-// sent, so they are Sensitive; field names are shown only if they are names that the interface knows.
+// Problem is an RFC 7807 error body (interface: Errors). Its texts are the service's own and may repeat what was sent,
+// so they are Sensitive. Field names are shown only if the interface knows them.
 type Problem struct {
 	Type, Title, Detail, Instance Secret
-	// Errors are the leaves of `exception`, in the order in which they came.
+	// Errors are the leaves of `exception`, in the service's order.
 	Errors []FieldError
 }
 
-// FieldError is one leaf of a problem's `exception` tree. It has no Messages if what the service says there is no text.
+// FieldError is one leaf of a problem's `exception` tree (interface: Errors). It has no Messages if the leaf is no
+// text.
 type FieldError struct {
 	Path     Path
 	Messages []Secret
 }
 
-// Path leads to a field of the request: `individuals`, 0, `reference`.
+// Path is the way to a field of the request, such as `individuals`, 0, `reference`.
 type Path []PathStep
 
-// PathStep of a Path: a field or a list index.
+// PathStep is a field or a list index.
 type PathStep struct {
-	// Field of the interface, such as "reference"; "" for an index, and for a name that the interface does not know.
+	// Field is the interface's name, such as "reference"; "" for an index, and for a name that the interface does not
+	// know.
 	Field string
-	// Index into a list, counted from 0; -1 for a field.
+	// Index is counted from 0; -1 for a field.
 	Index int
-	// Name as the service wrote it.
+	// Name is the field's name as the service writes it.
 	Name Secret
 }
 
@@ -41,7 +43,7 @@ const (
 	maxListIndex       = 1000
 )
 
-// requestFields are the field names of the interface's request bodies: safe to print.
+// requestFields are the field names of the interface's request bodies, which are safe to print.
 var requestFields = []string{
 	"name", "reference", "mandate_type", "suppress_email_notification", "individuals",
 	"email", "title", "first_name", "middle_name", "last_name", "date_of_birth", "gender",
@@ -49,16 +51,21 @@ var requestFields = []string{
 	"username", "password", "grant_type", "client_id", "client_secret",
 }
 
-// parseProblem reads the body of an answer as a problem, whatever its content type, and gives nil for one that does not
-// look like it. For what e-mails people, a problem is the proof that nothing was done, so a doubtful body is none: one
-// with an id, which could be the very thing that the request made, and one whose status is the state of a thing, or of
-// another class than the answer's, such as a gateway's 400 about a 502 behind it.
+// parseProblem reads the body of a response as a problem, whatever its content type, and returns nil if it is none. For
+// an operation that e-mails people, a problem proves that nothing was done. So a doubtful body is no problem: one with
+// an id, which could be the id of what the request created, and one whose status is no HTTP status or is of another
+// class than the response's, such as a gateway's 400 about a 502 behind it.
 func parseProblem(status int, body []byte) *Problem {
 	o, err := parseObject(body)
 	if err != nil || o.identifiesResource(0) {
 		return nil
 	}
-	p := &Problem{Type: Hide(o.text("type")), Title: Hide(o.text("title")), Detail: Hide(o.text("detail")), Instance: Hide(o.text("instance"))}
+	p := &Problem{
+		Type:     Hide(o.text("type")),
+		Title:    Hide(o.text("title")),
+		Detail:   Hide(o.text("detail")),
+		Instance: Hide(o.text("instance")),
+	}
 	if exception, ok := asObject(o.get("exception")); ok {
 		p.collect(nil, exception)
 	}
@@ -73,14 +80,17 @@ func parseProblem(status int, body []byte) *Problem {
 	}
 }
 
-// identifiesResource tells whether an object, or anything that it wraps, has an id, or several.
+// identifiesResource reports whether an object, or one that it wraps, has one or several ids.
 func (o object) identifiesResource(depth int) bool {
-	return o.hasID() || depth < maxWrappers && slices.ContainsFunc(o.wrapped("application", "mandate", "individual"),
+	if o.hasID() {
+		return true
+	}
+	return depth < maxWrappers && slices.ContainsFunc(o.wrapped("application", "mandate", "individual"),
 		func(inner object) bool { return inner.identifiesResource(depth + 1) })
 }
 
-// declaredStatus is the number that a problem's `status` begins with, as in "502 Bad Gateway"; 0 for a word or nothing.
-// It is an error if it is an object or a list, or said twice.
+// declaredStatus is the number that a problem's `status` begins with, as in "502 Bad Gateway"; 0 if there is none. An
+// object, a list, and two different values are an error.
 func (o object) declaredStatus() (int, error) {
 	raw, err := o.unambiguous("status")
 	if err != nil || len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') {
@@ -106,8 +116,8 @@ func (p *Problem) collect(path Path, o object) {
 	}
 }
 
-// addLeaf adds what is said at one place of the tree, and walks into what is no message. Something that is no message
-// either still counts: that a field is named at all is what decides.
+// addLeaf adds the messages at one place of the tree, and walks into objects. What is neither counts as an error
+// without messages, because it still names a field.
 func (p *Problem) addLeaf(path Path, raw []byte) {
 	if o, ok := asObject(raw); ok {
 		p.collect(path, o)
@@ -117,34 +127,34 @@ func (p *Problem) addLeaf(path Path, raw []byte) {
 	if !ok {
 		items = []json.RawMessage{raw}
 	}
-	said := FieldError{Path: path}
-	something := false
+	fieldError := FieldError{Path: path}
+	empty := true
 	for i, item := range items[:min(len(items), maxListIndex)] {
 		if o, ok := asObject(item); ok {
 			p.collect(append(slices.Clip(path), PathStep{Index: i}), o)
 			continue
 		}
-		something = something || !isNull(item)
+		empty = empty && isNull(item)
 		if message, ok := parseString(item); ok {
-			said.Messages = append(said.Messages, Hide(message))
+			fieldError.Messages = append(fieldError.Messages, Hide(message))
 		}
 	}
-	if something && len(p.Errors) < maxExceptionLeaves {
-		p.Errors = append(p.Errors, said)
+	if !empty && len(p.Errors) < maxExceptionLeaves {
+		p.Errors = append(p.Errors, fieldError)
 	}
 }
 
 func fieldStep(name string) PathStep {
 	step := PathStep{Index: -1, Name: Hide(name)}
 	for _, known := range requestFields {
-		if alike(known, name) {
+		if sameName([]byte(name), known) {
 			step.Field = known
 		}
 	}
 	return step
 }
 
-// Has tells whether the problem speaks of a field of the request's top level, or of something in it.
+// Has reports whether the problem names a field of the request's top level, or something in it.
 func (p *Problem) Has(name string) bool {
 	if p == nil {
 		return false
@@ -152,8 +162,8 @@ func (p *Problem) Has(name string) bool {
 	return slices.ContainsFunc(p.Errors, func(e FieldError) bool { return e.Path[0].Field == name })
 }
 
-// Fields gives the paths of all errors, sorted, each once, safe to print. A name that the interface does not know shows
-// as "another field".
+// Fields returns the paths of all errors, sorted, each once, and safe to print. A name that the interface does not know
+// shows as "unknown field".
 func (p *Problem) Fields() []string {
 	if p == nil {
 		return nil
@@ -166,7 +176,7 @@ func (p *Problem) Fields() []string {
 	return slices.Compact(fields)
 }
 
-// String gives the path as "individuals[0].reference".
+// String returns the path as "individuals[0].reference".
 func (path Path) String() string {
 	var b strings.Builder
 	for _, step := range path {
@@ -177,12 +187,12 @@ func (path Path) String() string {
 		case b.Len() > 0:
 			b.WriteByte('.')
 		}
-		b.WriteString(orDefault(step.Field, "another field"))
+		b.WriteString(orDefault(step.Field, "unknown field"))
 	}
 	return b.String()
 }
 
-// String tells how many errors a problem holds, and where.
+// String returns the number of field errors and their paths, which are safe to print.
 func (p *Problem) String() string {
 	if p == nil {
 		return "no problem"

@@ -11,14 +11,19 @@ func TestFieldErrors(t *testing.T) {
 		exception string
 		want      string // path=messages, in the order of the answer
 	}{
-		"field":                     {`{"name":["too long","odd"]}`, "name=too long|odd"},
-		"message alone":             {`{"name":"too long"}`, "name=too long"},
-		"individuals":               {`{"individuals":[{},{"reference":["taken"],"email":["bad"]}]}`, "individuals[1].reference=taken individuals[1].email=bad"},
-		"individuals as messages":   {`{"individuals":["none given"]}`, "individuals=none given"},
-		"both":                      {`{"individuals":["too many",{"email":["bad"]}]}`, "individuals[1].email=bad individuals=too many"},
+		"field":         {`{"name":["too long","odd"]}`, "name=too long|odd"},
+		"message alone": {`{"name":"too long"}`, "name=too long"},
+		"individuals": {
+			`{"individuals":[{},{"reference":["taken"],"email":["bad"]}]}`,
+			"individuals[1].reference=taken individuals[1].email=bad",
+		},
+		"individuals as messages": {`{"individuals":["none given"]}`, "individuals=none given"},
+		"both": {
+			`{"individuals":["too many",{"email":["bad"]}]}`, "individuals[1].email=bad individuals=too many",
+		},
 		"other letter case":         {`{"mandateType":["unknown"]}`, "mandate_type=unknown"},
-		"field that nobody knows":   {`{"` + personal + `":["x"]}`, "another field=x"},
-		"in an object":              {`{"reference":{"` + personal + `":["taken"]}}`, "reference.another field=taken"},
+		"field that nobody knows":   {`{"` + personal + `":["x"]}`, "unknown field=x"},
+		"in an object":              {`{"reference":{"` + personal + `":["taken"]}}`, "reference.unknown field=taken"},
 		"no text":                   {`{"name":[7,true],"reference":false}`, "name= reference="},
 		"nothing said":              {`{"name":[],"reference":null,"individuals":[{},null]}`, ""},
 		"lists in lists are no use": {`{"name":[["x"]]}`, "name="},
@@ -61,8 +66,12 @@ func TestProblemMembers(t *testing.T) {
 
 // TestHugeProblem: a hostile answer costs no more than a large one, and cannot push the one field out that decides.
 func TestHugeProblem(t *testing.T) {
-	individuals := strings.Repeat(`{"email":["a"],"first_name":["b"],"last_name":["c"],"date_of_birth":["d"],"gender":["e"],"title":["f"]},`, 50)
-	p := parseProblem(400, []byte(`{"exception":{"individuals":[`+strings.TrimRight(individuals, ",")+`],"reference":["taken"]}}`))
+	individuals := strings.Repeat(
+		`{"email":["a"],"first_name":["b"],"last_name":["c"],"date_of_birth":["d"],"gender":["e"],"title":["f"]},`, 50,
+	)
+	p := parseProblem(
+		400, []byte(`{"exception":{"individuals":[`+strings.TrimRight(individuals, ",")+`],"reference":["taken"]}}`),
+	)
 	if len(p.Errors) != 301 || !p.Has("reference") {
 		t.Errorf("%d errors", len(p.Errors))
 	}
@@ -80,16 +89,23 @@ func TestHugeProblem(t *testing.T) {
 
 func TestErrorTexts(t *testing.T) {
 	for want, e := range map[string]*Error{
-		"create application: status 400 Bad Request: see individuals[0].email, reference (nothing was done)": {
+		"create application: HTTP 400 Bad Request; invalid fields: individuals[0].email, reference (nothing was done)": {
 			Operation: OpCreateApplication, Outcome: Refused, Kind: KindInvalid, Status: 400,
 			Problem: parseProblem(400, []byte(`{"exception":{"reference":["x"],"individuals":[{"email":["y"]}]}}`))},
-		"create application: login failed: status 401 Unauthorized: the service does not accept the credentials (nothing was sent)": {
-			Operation: OpCreateApplication, Outcome: NotSent, Kind: KindCredentials, Status: 401, Login: true, detail: "the service does not accept the credentials"},
-		"create application: the connection broke (it is unknown whether it was carried out)": {
+		"create application: login failed: HTTP 401 Unauthorized: the service rejected the credentials (nothing was sent)": {
+			Operation: OpCreateApplication, Outcome: NotSent, Kind: KindCredentials, Status: 401, Login: true,
+			detail: "the service rejected the credentials"},
+		"create application: the connection broke (the service may have carried it out)": {
 			Operation: OpCreateApplication, Kind: KindConnection, detail: "the connection broke"},
-		"retrieve application: status 599":                              {Operation: OpRetrieveApplication, Kind: KindServer, Status: 599},
-		"retrieve application: status 502 Bad Gateway":                  {Operation: OpRetrieveApplication, Kind: KindServer, Status: 502},
-		"retrieve application: status 404 Not Found (nothing was done)": {Operation: OpRetrieveApplication, Outcome: Refused, Kind: KindNotFound, Status: 404},
+		"retrieve application: HTTP 599": {
+			Operation: OpRetrieveApplication, Kind: KindServer, Status: 599,
+		},
+		"retrieve application: HTTP 502 Bad Gateway": {
+			Operation: OpRetrieveApplication, Kind: KindServer, Status: 502,
+		},
+		"retrieve application: HTTP 404 Not Found (nothing was done)": {
+			Operation: OpRetrieveApplication, Outcome: Refused, Kind: KindNotFound, Status: 404,
+		},
 	} {
 		if got := e.Error(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -103,7 +119,8 @@ func TestErrorsOfOthers(t *testing.T) {
 	if OutcomeOf(other) != Unknown || KindOf(other) != "" || IsNotFound(other) || RetryAfterOf(other) != 0 {
 		t.Error("an error of another package is Unknown and nothing else")
 	}
-	if OutcomeOf(wrapped) != Refused || KindOf(wrapped) != KindNotFound || !IsNotFound(wrapped) || RetryAfterOf(wrapped) != 7 {
+	if OutcomeOf(wrapped) != Refused || KindOf(wrapped) != KindNotFound || !IsNotFound(wrapped) ||
+		RetryAfterOf(wrapped) != 7 {
 		t.Error("a wrapped error is recognised")
 	}
 	if got := fmt.Sprint(Unknown, NotSent, Refused, Outcome(9)); got != "Unknown NotSent Refused Unknown" {

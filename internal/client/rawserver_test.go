@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// rawServer speaks HTTP/1.1 by hand, one request a connection, so that an answer can be anything. It knows logins.
+// rawServer writes HTTP/1.1 byte by byte, one request a connection, so that an answer can be anything. It knows logins.
 type rawServer struct {
 	url     string
 	arrived atomic.Int64 // requests that were read, logins apart
@@ -54,7 +54,9 @@ func (s *rawServer) serve(connection net.Conn) {
 	}
 	_, _ = io.Copy(io.Discard, r.Body)
 	if r.URL.Path == tokenPath {
-		_, _ = io.WriteString(connection, plainAnswer(http.StatusOK, `{"access_token":"another-token","token_type":"bearer"}`))
+		_, _ = io.WriteString(
+			connection, plainAnswer(http.StatusOK, `{"access_token":"another-token","token_type":"bearer"}`),
+		)
 		return
 	}
 	s.arrived.Add(1)
@@ -77,9 +79,15 @@ func (s *rawServer) say(answer string) {
 
 func (s *rawServer) client(t *testing.T) *Client {
 	t.Helper()
-	return newClient(t, Config{BaseURL: s.url, Credentials: Credentials{Username: "user", Password: Hide("password")}, RequestsPerSecond: -1})
+	return newClient(
+		t,
+		Config{BaseURL: s.url, Credentials: Credentials{Username: "user", Password: Hide("password")}, RequestsPerSecond: -1},
+	)
 }
 
 func plainAnswer(status int, body string) string {
-	return fmt.Sprintf("HTTP/1.1 %03d Said\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", status, len(body), body)
+	return fmt.Sprintf(
+		"HTTP/1.1 %03d Said\r\nContent-Type: application/json\r\nContent-Length: %d\r\nConnection: close\r\n\r\n%s", status,
+		len(body), body,
+	)
 }

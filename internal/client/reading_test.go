@@ -45,8 +45,8 @@ func isObject(value []byte) bool {
 
 var joints = strings.NewReplacer("_", "", "-", "", ".", "", " ", "")
 
-// called tells whether a member has a name, however it is spelt.
-func (e entry) called(names ...string) bool {
+// named reports whether a member has a name, however it is spelt.
+func (e entry) named(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return joints.Replace(strings.ToLower(e.name)) == joints.Replace(name)
 	})
@@ -56,7 +56,7 @@ func (e entry) called(names ...string) bool {
 func valuesOf(entries []entry, name string) []string {
 	values := map[string]bool{}
 	for _, e := range entries {
-		if e.called(name) && string(e.value) != "null" {
+		if e.named(name) && string(e.value) != "null" {
 			values[string(e.value)] = true
 		}
 	}
@@ -107,7 +107,7 @@ func wrapped(value []byte, names ...string) []entry {
 		if soleID(entries) != 0 {
 			return entries
 		}
-		ways := slices.DeleteFunc(entries, func(e entry) bool { return !e.called(names...) || !isObject(e.value) })
+		ways := slices.DeleteFunc(entries, func(e entry) bool { return !e.named(names...) || !isObject(e.value) })
 		if len(ways) != 1 {
 			return nil
 		}

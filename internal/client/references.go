@@ -7,31 +7,31 @@ import (
 	"strings"
 )
 
-// References is the reference data (interface: Retrieve references). Its shape is not documented; lists that were not
-// found are empty, and Raw has everything.
+// References is the reference data (interface: Retrieve references). Its shape is not documented: our reading. A list
+// that was not found is empty; Raw has everything.
 type References struct {
 	MandateTypes, Countries, DocumentTypes []Reference
-	Raw                                    json.RawMessage // no personal data
+	Raw                                    json.RawMessage // holds no personal data
 }
 
-// Reference is one entry of the reference data; what the service did not give is zero.
+// Reference is one entry of the reference data. What the service left out is zero.
 type Reference struct {
 	ID                      int64
 	Name, Code, Description string
 }
 
-// RetrieveReferences reads country codes, document types and mandate types: GET /ext/references.
-// Errors: KindUnreadable if the answer is no JSON object or list.
+// RetrieveReferences reads country codes, document types and mandate types: GET /ext/references. Transient faults are
+// retried.
+// Errors: KindUnreadable if the response is no JSON object or list.
 func (c *Client) RetrieveReferences(ctx context.Context) (*References, error) {
-	answer, err := c.do(ctx, call{op: OpRetrieveReferences})
+	response, err := c.do(ctx, request{op: OpRetrieveReferences})
 	if err != nil {
 		return nil, err
 	}
-	return parseReferences(answer)
+	return parseReferences(response)
 }
 
-// The words by which the three lists are told apart, whatever exactly they are called, and those that tell that a list
-// is none of them, such as the states of mandates.
+// Parts of the names of the three lists, and parts of names that are none of them, such as the states of mandates.
 var (
 	mandateWords  = []string{"mandate", "application"}
 	countryWords  = []string{"countr"}
@@ -39,17 +39,18 @@ var (
 	otherWords    = []string{"status", "state", "reason", "action"}
 )
 
-func parseReferences(answer *answer) (*References, error) {
-	if len(answer.body) == 0 || answer.body[0] != '{' && answer.body[0] != '[' || !json.Valid(answer.body) {
-		return nil, unreadable(answer, "the answer is neither a JSON object nor a list")
+func parseReferences(response *response) (*References, error) {
+	body := response.body
+	if !json.Valid(body) || body[0] != '{' && body[0] != '[' {
+		return nil, unreadable(response, "the response is neither a JSON object nor a list")
 	}
-	references := &References{Raw: json.RawMessage(answer.body)}
+	references := &References{Raw: json.RawMessage(response.body)}
 	references.add(references.Raw, 0)
 	return references, nil
 }
 
 // add finds the lists among the members of an object, or sorts the entries of one list by the member that names their
-// type, and looks into what only wraps either.
+// type. It looks into other objects and lists.
 func (r *References) add(raw json.RawMessage, depth int) {
 	if depth > 4 {
 		return
@@ -78,7 +79,7 @@ func (r *References) add(raw json.RawMessage, depth int) {
 func (r *References) list(name string) *[]Reference {
 	name = FoldName(name)
 	contains := func(words []string) bool {
-		return slices.ContainsFunc(words, func(w string) bool { return strings.Contains(name, w) })
+		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(name, word) })
 	}
 	switch {
 	case contains(otherWords):
@@ -128,7 +129,7 @@ func parseReferenceMember(m member) Reference {
 	} else {
 		reference.ID, _ = parseID(m.value)
 	}
-	if id, ok := parseID(json.RawMessage(m.name)); ok && reference.ID == 0 {
+	if id, ok := parseDigits(string(m.name)); ok && reference.ID == 0 {
 		reference.ID = id
 	} else if reference.Code == "" {
 		reference.Code = string(m.name)
@@ -143,15 +144,13 @@ func parseReference(o object) Reference {
 	}
 }
 
-// MandateType finds a mandate type by id, by code or by name, whichever is set; code and name without regard to letter
-// case. False if it is not in the reference data, or if several are that differ in their ids: a guess would create the
-// wrong application.
+// MandateType is FindReference among the mandate types.
 func (r *References) MandateType(want Reference) (Reference, bool) {
 	return FindReference(r.MandateTypes, want)
 }
 
-// FindReference looks an entry up by id, by code or by name, whichever want has. False if none fits, or several that are not the
-// same.
+// FindReference returns the one entry that matches (MatchReferences). It returns false if none matches, or several do:
+// a guess could create the wrong application.
 func FindReference(references []Reference, want Reference) (Reference, bool) {
 	matches := MatchReferences(references, want)
 	if len(matches) != 1 {
@@ -160,8 +159,8 @@ func FindReference(references []Reference, want Reference) (Reference, bool) {
 	return matches[0], true
 }
 
-// MatchReferences gives the entries that fit by id, by code or by name, whichever want has; code and name without regard to
-// letter case. What the service lists twice is given once.
+// MatchReferences returns the entries whose id, code or name is that of want, each once. Zero fields of want match
+// nothing. Letter case makes no difference.
 func MatchReferences(references []Reference, want Reference) []Reference {
 	var matches []Reference
 	for _, have := range references {
@@ -175,7 +174,7 @@ func MatchReferences(references []Reference, want Reference) []Reference {
 	return matches
 }
 
-// same goes by the id. Countries often have none; then code and name decide.
+// same reports whether two entries are the same: by id or, for entries without ids such as countries, by code and name.
 func (r Reference) same(other Reference) bool {
 	if r.ID != 0 || other.ID != 0 {
 		return r.ID == other.ID

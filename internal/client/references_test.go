@@ -9,33 +9,63 @@ import (
 )
 
 func TestDecodeReferences(t *testing.T) {
-	kyc, kyb := Reference{ID: 1, Name: "KYC", Code: "kyc", Description: "People"}, Reference{ID: 2, Name: "KYB", Code: "kyb"}
+	kyc, kyb := Reference{
+		ID: 1, Name: "KYC", Code: "kyc", Description: "People",
+	}, Reference{ID: 2, Name: "KYB", Code: "kyb"}
 	const types = `[{"id":1,"name":"KYC","code":"kyc","description":"People"},{"id":"2","name":"KYB","code":"kyb"}]`
-	all := References{MandateTypes: []Reference{kyc, kyb}, Countries: []Reference{{Code: "BE", Name: "Belgium"}}, DocumentTypes: []Reference{{ID: 9, Name: "Passport"}}}
+	all := References{
+		MandateTypes: []Reference{kyc, kyb}, Countries: []Reference{{Code: "BE", Name: "Belgium"}},
+		DocumentTypes: []Reference{{ID: 9, Name: "Passport"}},
+	}
 	onlyTypes := References{MandateTypes: all.MandateTypes}
 	for name, test := range map[string]struct {
 		body string
 		want References
 	}{
-		"object of lists":          {`{"mandate_types":` + types + `,"countries":[{"code":"BE","name":"Belgium"}],"document_types":[{"id":9,"name":"Passport"}]}`, all},
-		"other names":              {`{"applicationTypes":` + types + `,"country_codes":[{"code":"BE","name":"Belgium"}],"documents":[{"value":9,"label":"Passport"}]}`, all},
-		"wrapped in data":          {`{"data":{"mandates":` + types + `,"country":[{"iso_code":"BE","title":"Belgium"}],"Document Types":[{"id":9,"text":"Passport"}]}}`, all},
-		"flat list with type":      {`[{"type":"mandate_type","id":1,"name":"KYC","code":"kyc","description":"People"},{"type":"MANDATE","id":2,"name":"KYB","code":"kyb"},{"type":"country","code":"BE","name":"Belgium"},{"type":"document","id":9,"name":"Passport"},{"type":"gender","id":3}]`, all},
-		"flat list in results":     {`{"count":1,"results":[{"kind":"country","code":"BE","name":"Belgium"}]}`, References{Countries: all.Countries}},
-		"list of objects of lists": {`[{"mandate_types":` + types + `},{"countries":{"BE":"Belgium"}}]`, References{MandateTypes: all.MandateTypes, Countries: all.Countries}},
+		"object of lists": {`{"mandate_types":` + types +
+			`,"countries":[{"code":"BE","name":"Belgium"}],"document_types":[{"id":9,"name":"Passport"}]}`, all},
+		"other names": {`{"applicationTypes":` + types +
+			`,"country_codes":[{"code":"BE","name":"Belgium"}],"documents":[{"value":9,"label":"Passport"}]}`, all},
+		"wrapped in data": {`{"data":{"mandates":` + types +
+			`,"country":[{"iso_code":"BE","title":"Belgium"}],"Document Types":[{"id":9,"text":"Passport"}]}}`, all},
+		"flat list with type": {`[{"type":"mandate_type","id":1,"name":"KYC","code":"kyc",` +
+			`"description":"People"},{"type":"MANDATE","id":2,"name":"KYB","code":"kyb"},{"type":"country","code":"BE",` +
+			`"name":"Belgium"},{"type":"document","id":9,"name":"Passport"},{"type":"gender","id":3}]`, all},
+		"flat list in results": {
+			`{"count":1,"results":[{"kind":"country","code":"BE","name":"Belgium"}]}`, References{Countries: all.Countries},
+		},
+		"list of objects of lists": {
+			`[{"mandate_types":` + types + `},{"countries":{"BE":"Belgium"}}]`,
+			References{MandateTypes: all.MandateTypes, Countries: all.Countries},
+		},
 		"lists wrapped one by one": {`{"mandate_types":{"total":2,"data":` + types + `}}`, onlyTypes},
 		"map code to name":         {`{"countries":{"BE":"Belgium"}}`, References{Countries: all.Countries}},
 		"map id to name":           {`{"document_types":{"9":"Passport"}}`, References{DocumentTypes: all.DocumentTypes}},
-		"map code to id":           {`{"mandate_types":{"kyc":1}}`, References{MandateTypes: []Reference{{ID: 1, Code: "kyc"}}}},
-		"map code to object":       {`{"mandate_types":{"kyb":{"id":2,"name":"KYB"}}}`, References{MandateTypes: []Reference{kyb}}},
-		"map id to object":         {`{"mandate_types":{"2":{"code":"kyb","name":"KYB"}}}`, References{MandateTypes: []Reference{kyb}}},
-		"list of codes":            {`{"countries":["BE",null,7]}`, References{Countries: []Reference{{Code: "BE", Name: "BE"}}}},
-		"states are no types":      {`{"mandate_types":` + types + `,"mandate_statuses":[{"id":1,"name":"completed"}],"application_states":[{"id":2,"name":"rejected"}]}`, onlyTypes},
-		"documents of mandates":    {`{"mandate_document_types":[{"id":9,"name":"Passport"}]}`, References{DocumentTypes: all.DocumentTypes}},
-		"nothing known":            {`{"x":[1,2],"y":{"z":"a"},"v":null}`, References{}},
-		"empty":                    {`{}`, References{}},
-		"two ids":                  {`{"mandate_types":[{"id":1,"ID":2,"code":"kyc"}]}`, References{MandateTypes: []Reference{{Code: "kyc"}}}},
-		"too deep":                 {strings.Repeat(`{"a":`, 9000) + `{"mandate_types":` + types + `}` + strings.Repeat(`}`, 9000), References{}},
+		"map code to id": {
+			`{"mandate_types":{"kyc":1}}`, References{MandateTypes: []Reference{{ID: 1, Code: "kyc"}}},
+		},
+		"map code to object": {
+			`{"mandate_types":{"kyb":{"id":2,"name":"KYB"}}}`, References{MandateTypes: []Reference{kyb}},
+		},
+		"map id to object": {
+			`{"mandate_types":{"2":{"code":"kyb","name":"KYB"}}}`, References{MandateTypes: []Reference{kyb}},
+		},
+		"list of codes": {
+			`{"countries":["BE",null,7]}`, References{Countries: []Reference{{Code: "BE", Name: "BE"}}},
+		},
+		"states are no types": {`{"mandate_types":` + types +
+			`,"mandate_statuses":[{"id":1,"name":"completed"}],"application_states":[{"id":2,"name":"rejected"}]}`, onlyTypes},
+		"documents of mandates": {
+			`{"mandate_document_types":[{"id":9,"name":"Passport"}]}`, References{DocumentTypes: all.DocumentTypes},
+		},
+		"nothing known": {`{"x":[1,2],"y":{"z":"a"},"v":null}`, References{}},
+		"empty":         {`{}`, References{}},
+		"two ids": {
+			`{"mandate_types":[{"id":1,"ID":2,"code":"kyc"}]}`, References{MandateTypes: []Reference{{Code: "kyc"}}},
+		},
+		"too deep": {
+			strings.Repeat(`{"a":`, 9000) + `{"mandate_types":` + types + `}` + strings.Repeat(`}`, 9000), References{},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, answers(200, test.body), false)
@@ -59,7 +89,8 @@ func TestDecodeReferences(t *testing.T) {
 }
 
 func TestFindReference(t *testing.T) {
-	references := References{MandateTypes: []Reference{{ID: 1, Code: "kyc", Name: "Customers"}, {ID: 2, Code: "kyb", Name: "Customers"},
+	references := References{MandateTypes: []Reference{{ID: 1, Code: "kyc", Name: "Customers"},
+		{ID: 2, Code: "kyb", Name: "Customers"},
 		{ID: 1, Code: "kyc", Name: "Customers"}, {ID: 3, Code: "aml", Name: "Money"}}}
 	for name, test := range map[string]struct {
 		want  Reference
@@ -83,7 +114,10 @@ func TestFindReference(t *testing.T) {
 
 // Countries have no ids, which must not make two of them one.
 func TestFindReferenceWithoutID(t *testing.T) {
-	countries := []Reference{{Code: "CG", Name: "Congo"}, {Code: "CD", Name: "Congo"}, {Code: "BE", Name: "Belgium"}, {Code: "BE", Name: "Belgium"}}
+	countries := []Reference{
+		{Code: "CG", Name: "Congo"}, {Code: "CD", Name: "Congo"}, {Code: "BE", Name: "Belgium"},
+		{Code: "BE", Name: "Belgium"},
+	}
 	for name, test := range map[string]struct {
 		want  Reference
 		codes []string

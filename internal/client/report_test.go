@@ -26,7 +26,7 @@ func TestReport(t *testing.T) {
 	} {
 		for _, sized := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
-				s := newService(t, said(test.contentType, test.body, sized), false)
+				s := newService(t, answersWith(test.contentType, test.body, sized), false)
 				var got strings.Builder
 				contentType, err := s.client(t).IndividualReport(t.Context(), 1, &got, test.limit)
 				if int64(got.Len()) > test.limit {
@@ -48,7 +48,8 @@ func TestReport(t *testing.T) {
 }
 
 func TestReportThatIsNotThere(t *testing.T) {
-	for status, kind := range map[int]Kind{400: KindInvalid, 404: KindNotFound, 409: KindConflict, 202: KindUnreadable, 204: KindUnreadable} {
+	for status, kind := range map[int]Kind{400: KindInvalid, 404: KindNotFound, 409: KindConflict, 202: KindUnreadable,
+		204: KindUnreadable} {
 		s := newService(t, answers(status, ""), false)
 		var got strings.Builder
 		_, err := s.client(t).IndividualReport(t.Context(), 1, &got, 1<<20)
@@ -58,23 +59,23 @@ func TestReportThatIsNotThere(t *testing.T) {
 	}
 }
 
-func TestReportIsNotBegunTwice(t *testing.T) {
+func TestReportIsNotStartedTwice(t *testing.T) {
 	t.Run("broken before anything was written", func(t *testing.T) {
-		s := newService(t, inTurn(abort, answers(503, ""), said("text/plain", "report", true)), false)
+		s := newService(t, inTurn(abort, answers(503, ""), answersWith("text/plain", "report", true)), false)
 		var got strings.Builder
 		if _, err := s.client(t).IndividualReport(t.Context(), 1, &got, 100); err != nil || got.String() != "report" {
 			t.Errorf("got %q, %v", got.String(), err)
 		}
 	})
 	t.Run("broken inside", func(t *testing.T) {
-		s := newService(t, inTurn(abortInside, said("text/plain", "report", true)), false)
+		s := newService(t, inTurn(abortInside, answersWith("text/plain", "report", true)), false)
 		var got strings.Builder
 		_, err := s.client(t).IndividualReport(t.Context(), 1, &got, 100)
 		expectFailure(t, err, Unknown, KindConnection)
 		s.expect(t, 1, 1)
 	})
 	t.Run("writer that fails", func(t *testing.T) {
-		s := newService(t, said("text/plain", "report", true), false)
+		s := newService(t, answersWith("text/plain", "report", true), false)
 		reader, writer := io.Pipe()
 		reader.Close()
 		_, err := s.client(t).IndividualReport(t.Context(), 1, writer, 100)
@@ -91,7 +92,7 @@ func TestAReportMayBeginLate(t *testing.T) {
 			select {
 			case <-r.Context().Done(): // the client has given up
 			case <-time.After(2 * timeout):
-				said("application/pdf", "%PDF", true)(w, r)
+				answersWith("application/pdf", "%PDF", true)(w, r)
 			}
 		}, secure)
 		var got strings.Builder

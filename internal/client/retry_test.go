@@ -69,14 +69,14 @@ func TestWhatEmailsIsSentOnce(t *testing.T) {
 	for op := range emailing {
 		for _, status := range []int{202, 302, 307, 308, 400, 403, 404, 405, 408, 409, 422, 425, 429, 500, 502, 503, 504} {
 			s := newService(t, answers(status, ""), false)
-			_ = callOf(t, op).run(t.Context(), s.client(t))
+			_ = exampleOf(t, op).run(t.Context(), s.client(t))
 			s.expect(t, 1, 1)
 		}
 		for name, handler := range map[string]http.HandlerFunc{"aborted": abort, "answer aborted": abortInside} {
 			for _, secure := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s, %s, secure=%v", op, name, secure), func(t *testing.T) {
 					s := newService(t, handler, secure)
-					err := callOf(t, op).run(t.Context(), s.client(t))
+					err := exampleOf(t, op).run(t.Context(), s.client(t))
 					if err != nil {
 						expectFailure(t, err, Unknown, KindConnection)
 					}
@@ -105,7 +105,7 @@ func TestWhatEmailsIsNotCutShort(t *testing.T) {
 					answers(200, someApplication)(w, r)
 				}, secure)
 				c = s.client(t)
-				if err := callOf(t, op).run(ctx, c); err != nil {
+				if err := exampleOf(t, op).run(ctx, c); err != nil {
 					t.Error(err)
 				}
 			})
@@ -115,19 +115,20 @@ func TestWhatEmailsIsNotCutShort(t *testing.T) {
 		s := newService(t, answers(200, someApplication), false)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		expectFailure(t, callOf(t, OpCreateApplication).run(ctx, s.client(t)), NotSent, KindCanceled)
+		expectFailure(t, exampleOf(t, OpCreateApplication).run(ctx, s.client(t)), NotSent, KindCanceled)
 		s.expect(t, 0, 0)
 	})
 }
 
 func TestMutationsAreRepeatedOnlyIfNothingWasDone(t *testing.T) {
-	const aboutField = `{"title":"x","exception":{"name":["x"]}}` // and not about the form of the request, of which there are several
+	// aboutField is not about the form of the request, which has several readings.
+	const aboutField = `{"title":"x","exception":{"name":["x"]}}`
 	for status, calls := range map[int]int{429: 2, 500: 1, 503: 1, 408: 1, 400: 1, 404: 1, 409: 1} {
 		for _, op := range []Operation{OpDeleteApplication, OpArchiveApplication, OpAcceptCheck, OpSubscribeWebhook} {
 			t.Run(fmt.Sprintf("%s, %d", op, status), func(t *testing.T) {
 				t.Parallel()
 				s := newService(t, inTurn(answers(status, aboutField), answers(200, "")), false)
-				err := callOf(t, op).run(t.Context(), s.client(t))
+				err := exampleOf(t, op).run(t.Context(), s.client(t))
 				if (err == nil) != (calls == 2) {
 					t.Errorf("got %v", err)
 				}
@@ -138,7 +139,8 @@ func TestMutationsAreRepeatedOnlyIfNothingWasDone(t *testing.T) {
 }
 
 func TestNothingUnknownIsRepeatedUnlessItIsSafe(t *testing.T) {
-	for _, kind := range []Kind{KindCanceled, KindTimeout, KindUnreachable, KindConnection, KindCredentials, KindInvalid, KindDuplicateReference, KindNotFound,
+	for _, kind := range []Kind{KindCanceled, KindTimeout, KindUnreachable, KindConnection, KindCredentials, KindInvalid,
+		KindDuplicateReference, KindNotFound,
 		KindMethodNotAllowed, KindConflict, KindRateLimited, KindRejected, KindServer, KindUnreadable, KindTooLarge} {
 		for _, outcome := range []Outcome{Unknown, NotSent, Refused} {
 			e := &Error{Outcome: outcome, Kind: kind}
@@ -162,7 +164,7 @@ func TestARefusedConnectionIsTriedAgain(t *testing.T) {
 		observed := make(chan RequestResult, 10)
 		c := newClient(t, Config{BaseURL: "http://" + address, Credentials: Credentials{Username: "u", Password: Hide("p")},
 			Observe: func(r RequestResult) { observed <- r }})
-		expectFailure(t, callOf(t, op).run(t.Context(), c), NotSent, KindUnreachable)
+		expectFailure(t, exampleOf(t, op).run(t.Context(), c), NotSent, KindUnreachable)
 		if len(observed) != maxAttempts {
 			t.Errorf("%s: %d attempts", op, len(observed))
 		}
@@ -175,7 +177,7 @@ func TestRetriesHaveABudget(t *testing.T) {
 	c := s.client(t)
 	begin := time.Now()
 	for range 30 {
-		expectFailure(t, callOf(t, OpRetrieveReferences).run(t.Context(), c), Unknown, KindServer)
+		expectFailure(t, exampleOf(t, OpRetrieveReferences).run(t.Context(), c), Unknown, KindServer)
 	}
 	calls, _ := s.seen()
 	if most := 30 + 10 + 1 + int(time.Since(begin)/time.Second); len(calls) > most {
@@ -225,21 +227,26 @@ func TestEveryRequestIsObserved(t *testing.T) {
 		if r.Duration <= 0 {
 			t.Error("it took no time")
 		}
-		got = append(got, fmt.Sprint(r.Operation, " ", r.Method, " ", r.Status, " ", strconv.FormatBool(r.Failed), " ", r.Outcome, " ", r.Kind))
+		got = append(got, fmt.Sprint(
+			r.Operation, " ", r.Method, " ", r.Status, " ", strconv.FormatBool(r.Failed), " ", r.Outcome, " ", r.Kind,
+		))
 	}
-	want := "[get access token POST 200 false Unknown  retrieve application GET 500 true Unknown Server retrieve application GET 200 false Unknown ]"
+	want := "[get access token POST 200 false Unknown  retrieve application GET 500 true Unknown Server " +
+		"retrieve application GET 200 false Unknown ]"
 	if fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
 
-// TestAfterARefusalNothingIsNotSent: what arrived once, and was turned away, was sent, whatever came of the next request.
+// TestAfterARefusalNothingIsNotSent: what arrived once, and was turned away, was sent, whatever came of the next
+// request.
 func TestAfterARefusalNothingIsNotSent(t *testing.T) {
-	for name, login := range map[string]http.HandlerFunc{"login fails": answers(500, ""), "login is refused": answers(401, "")} {
+	for name, login := range map[string]http.HandlerFunc{"login fails": answers(500, ""),
+		"login is refused": answers(401, "")} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, answers(401, ""), false)
 			s.login = inTurn(s.login, login)
-			e := asError(t, callOf(t, OpCreateApplication).run(t.Context(), s.client(t)))
+			e := asError(t, exampleOf(t, OpCreateApplication).run(t.Context(), s.client(t)))
 			if e.Outcome != Refused || !e.Login {
 				t.Errorf("%v, login %v: %v", e.Outcome, e.Login, e)
 			}
@@ -248,7 +255,7 @@ func TestAfterARefusalNothingIsNotSent(t *testing.T) {
 	t.Run("no time for another turn", func(t *testing.T) {
 		s := newService(t, answers(401, ""), false)
 		c := s.client(t, func(config *Config) { config.RequestsPerSecond, config.MaxRateLimitWait = 0.001, time.Millisecond })
-		e := expectFailure(t, callOf(t, OpCreateApplication).run(t.Context(), c), Refused, KindRateLimited)
+		e := expectFailure(t, exampleOf(t, OpCreateApplication).run(t.Context(), c), Refused, KindRateLimited)
 		if e.Login {
 			t.Error("it was not the login that failed")
 		}

@@ -7,26 +7,26 @@ import (
 	"log/slog"
 )
 
-// redacted is all that a Sensitive value ever shows of itself.
+// redacted is what a Sensitive value shows instead of itself.
 const redacted = "[redacted]"
 
-// Sensitive holds a secret or a piece of personal data. It shows as "[redacted]" under every fmt verb and in every
-// encoder; only Reveal gives the value back. The zero value holds T's zero value.
+// Sensitive holds a secret or personal data. It shows as "[redacted]" under every fmt verb and in every encoder. Only
+// Reveal returns the value. The zero value holds T's zero value.
 type Sensitive[T any] struct {
-	// A closure, not a field: fmt walks into the unexported fields of a struct that holds us without calling our
-	// methods, and deep printers follow pointers too. None of them can look into a function.
+	// A function, not a value: fmt prints the unexported fields of a surrounding struct without calling their methods,
+	// and other printers follow pointers. None of them can look into a function.
 	reveal func() T
 }
 
 // Secret is a Sensitive string.
 type Secret = Sensitive[string]
 
-// Hide wraps v.
+// Hide wraps a value.
 func Hide[T any](v T) Sensitive[T] {
 	return Sensitive[T]{reveal: func() T { return v }}
 }
 
-// Reveal gives the value. Call it where a request body, a header or a Kubernetes Secret is made, and nowhere else.
+// Reveal returns the value. Use it only to make a request body, a header, or a Kubernetes Secret.
 func (s Sensitive[T]) Reveal() T {
 	if s.reveal == nil {
 		var zero T

@@ -18,13 +18,15 @@ import (
 	"github.com/go-logr/logr/funcr"
 )
 
-// canary is in every secret and every piece of personal data of these tests. Its parts are looked for in other notations.
+// canary is in every secret and every piece of personal data of these tests. Its parts are looked for in other
+// notations.
 const canary = "canary7301"
 
-func sightings(text string) []string {
+func canariesIn(text string) []string {
 	var found []string
 	for name, form := range map[string]string{
-		"plain": canary, "hexadecimal": fmt.Sprintf("%x", canary), "HEXADECIMAL": fmt.Sprintf("%X", canary), "bytes": "99 97 110 97 114 121 55 51 48 49",
+		"plain": canary, "hexadecimal": fmt.Sprintf("%x", canary), "HEXADECIMAL": fmt.Sprintf("%X", canary),
+		"bytes":  "99 97 110 97 114 121 55 51 48 49",
 		"base64": "Y2FuYXJ5NzMwM", // of the canary at the beginning of a text
 	} {
 		if strings.Contains(text, form) {
@@ -41,7 +43,8 @@ func canaries(t *testing.T) map[string]any {
 		answers(200, `{"id":1,"name":"`+canary+`","reference":"R","status":"open",
 			"individuals":[{"id":2,"first_name":"`+canary+`","reference":"`+canary+`"}]}`),
 		answers(400, `{"type":"`+canary+`","title":"`+canary+`","detail":"`+canary+`","instance":"`+canary+`",
-			"exception":{"reference":["`+canary+`"],"`+canary+`":["`+canary+`"],"individuals":[{"email":["`+canary+`"]}]}}`)), false)
+			"exception":{"reference":["`+canary+`"],"`+canary+`":["`+canary+`"],"individuals":[{"email":["`+canary+`"]}]}}`)),
+		false)
 	s.login = answers(200, `{"access_token":"`+canary+`"}`)
 	config := s.config()
 	config.Credentials = Credentials{Username: "user", Password: Hide(canary), ClientID: "id", ClientSecret: Hide(canary)}
@@ -50,8 +53,10 @@ func canaries(t *testing.T) map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := NewApplication{Name: Hide(canary), Reference: "R", Individuals: []NewIndividual{{Reference: Hide(canary), Email: Hide(canary), Title: Hide(canary),
-		FirstName: Hide(canary), MiddleName: Hide(canary), LastName: Hide(canary), DateOfBirth: Hide(canary), Gender: Hide(canary)}}}
+	request := NewApplication{Name: Hide(canary), Reference: "R",
+		Individuals: []NewIndividual{{Reference: Hide(canary), Email: Hide(canary), Title: Hide(canary),
+			FirstName: Hide(canary), MiddleName: Hide(canary), LastName: Hide(canary), DateOfBirth: Hide(canary),
+			Gender: Hide(canary)}}}
 	application, err := c.CreateApplication(t.Context(), request)
 	if err != nil {
 		t.Fatal(err)
@@ -59,11 +64,18 @@ func canaries(t *testing.T) map[string]any {
 	_, err = c.CreateApplication(t.Context(), request)
 	refused := expectFailure(t, err, Refused, KindDuplicateReference)
 	return map[string]any{
-		"secret": Hide(canary), "bytes": Hide([]byte(canary)), "pointer": new(Hide(canary)), "in a map": map[string]Secret{"x": Hide(canary)},
-		"unexported": struct{ s Secret }{Hide(canary)}, "config": config, "client": c, "client's token": c.tokens, "token": token,
-		"request": request, "subscription": Subscription{URL: Hide(canary), Payload: Hide(raw(`{"x":"` + canary + `"}`))}, "review": CheckReview{Comment: Hide(canary)},
-		"application": application, "individual": application.Individuals[0], "webhook": Webhook{URL: Hide(canary), Raw: Hide(raw(`"` + canary + `"`))},
-		"error": refused, "error's inside": *refused, "wrapped error": errors.Join(refused), "problem": refused.Problem, "field error": refused.Problem.Errors[0],
+		"secret": Hide(canary), "bytes": Hide([]byte(canary)), "pointer": new(Hide(canary)),
+		"in a map":   map[string]Secret{"x": Hide(canary)},
+		"unexported": struct{ s Secret }{Hide(canary)}, "config": config, "client": c, "client's token": c.tokens,
+		"token":   token,
+		"request": request, "subscription": Subscription{
+			URL: Hide(canary), Payload: Hide(raw(`{"x":"` + canary + `"}`)),
+		}, "review": CheckReview{Comment: Hide(canary)},
+		"application": application, "individual": application.Individuals[0], "webhook": Webhook{
+			URL: Hide(canary), Raw: Hide(raw(`"` + canary + `"`)),
+		},
+		"error": refused, "error's inside": *refused, "wrapped error": errors.Join(refused), "problem": refused.Problem,
+		"field error":  refused.Problem.Errors[0],
 		"failed login": refused.asLoginFailure(OpCreateApplication),
 	}
 }
@@ -87,7 +99,7 @@ func TestNothingSensitiveIsPrinted(t *testing.T) {
 		prints["slog"] = logged(value)
 		prints["logr"] = logrLogged(value)
 		for how, text := range prints {
-			if found := sightings(text); found != nil {
+			if found := canariesIn(text); found != nil {
 				t.Errorf("%s under %s shows the canary (%v): %.300s", name, how, found, text)
 			}
 		}
@@ -132,7 +144,8 @@ func TestSensitiveSaysThatItHidesSomething(t *testing.T) {
 		}
 	}
 	inYAML, _ := Hide("x").MarshalYAML()
-	for _, got := range []any{inYAML, Hide("x").String(), Hide("x").GoString(), Hide("x").LogValue().String(), Hide("x").MarshalLog()} {
+	for _, got := range []any{inYAML, Hide("x").String(), Hide("x").GoString(), Hide("x").LogValue().String(),
+		Hide("x").MarshalLog()} {
 		if got != redacted {
 			t.Errorf("%v", got)
 		}
@@ -159,7 +172,7 @@ func TestNothingSensitiveInAPanic(t *testing.T) {
 		if err == nil || !bytes.Contains(output, []byte("panic: ")) {
 			t.Fatalf("%s: no panic: %v\n%s", name, err, output)
 		}
-		if found := sightings(string(output)); found != nil {
+		if found := canariesIn(string(output)); found != nil {
 			t.Errorf("%s shows the canary (%v):\n%s", name, found, output)
 		}
 	}
@@ -170,29 +183,36 @@ var manyDigits = regexp.MustCompile(`(\d{3})\d+`)
 
 // FuzzSensitive: no format at all shows a value, alone or inside what users of this package print.
 func FuzzSensitive(f *testing.F) {
-	for _, format := range []string{"%v", "%+v", "%#v", "%s|%x|% X|%q", "%[1]*d", "%!", "%40.3s", "%T %p", "%w", "%#+08.2f", "%é", "%[2]v", "%", "%6666666\\"} {
+	for _, format := range []string{"%v", "%+v", "%#v", "%s|%x|% X|%q", "%[1]*d", "%!", "%40.3s", "%T %p", "%w",
+		"%#+08.2f", "%é", "%[2]v", "%", "%6666666\\"} {
 		f.Add(format)
 	}
-	c, err := New(Config{BaseURL: "https://idv.example.com", Credentials: Credentials{Username: "user", Password: Hide(canary), ClientID: "id", ClientSecret: Hide(canary)}})
+	c, err := New(Config{
+		BaseURL:     "https://idv.example.com",
+		Credentials: Credentials{Username: "user", Password: Hide(canary), ClientID: "id", ClientSecret: Hide(canary)},
+	})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Cleanup(c.Close)
-	body := `{"title":"` + canary + `","exception":{"` + canary + `":["` + canary + `"],"reference":["` + canary + `"]},"status":"400"}`
+	body := `{"title":"` + canary + `","exception":{"` + canary + `":["` + canary + `"],"reference":["` + canary +
+		`"]},"status":"400"}`
 	refused := statusError(OpCreateApplication, &http.Response{StatusCode: http.StatusBadRequest}, []byte(body))
-	values := []any{Hide(canary), Hide([]byte(canary)), new(Hide(canary)), []Secret{Hide(canary)}, map[string]Secret{"x": Hide(canary)}, struct{ s Secret }{Hide(canary)},
-		NewApplication{Name: Hide(canary), Individuals: []NewIndividual{{Email: Hide(canary)}}}, c, refused, *refused, refused.Problem}
+	values := []any{Hide(canary), Hide([]byte(canary)), new(Hide(canary)), []Secret{Hide(canary)},
+		map[string]Secret{"x": Hide(canary)}, struct{ s Secret }{Hide(canary)},
+		NewApplication{Name: Hide(canary), Individuals: []NewIndividual{{Email: Hide(canary)}}}, c, refused, *refused,
+		refused.Problem}
 	f.Fuzz(func(t *testing.T, format string) {
 		format = manyDigits.ReplaceAllString(format, "$1")
-		if sightings(format) != nil {
+		if canariesIn(format) != nil {
 			return // its own text, not a value's
 		}
 		for _, value := range values {
-			if text := fmt.Sprintf(format, value, value); sightings(text) != nil {
+			if text := fmt.Sprintf(format, value, value); canariesIn(text) != nil {
 				t.Errorf("%T shows the canary: %.300s", value, text)
 			}
 		}
-		if text := fmt.Sprintf(format, values...); sightings(text) != nil {
+		if text := fmt.Sprintf(format, values...); canariesIn(text) != nil {
 			t.Errorf("the values show the canary: %.300s", text)
 		}
 	})

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// State of an application, an individual or a check: `status` of the interface. The document names very few states, so
-// Name is passed through as the service writes it.
+// State of an application, an individual or a check (interface: States and transitions). The interface names few
+// states, so Name is what the service writes.
 type State struct {
 	ID   int64  // 0 if the service gave none
 	Name string // "" if the service gave none
 }
 
-// parseState reads {id, status}, a bare name or a bare id (not documented beyond the first: our reading). A bare id is the
-// name as well: it is all that a user can tell us about the states of such a service.
+// parseState reads {id, status}, a name or an id. The last two are not documented: our reading. An id without a name is
+// the name as well, so that a user can list it in StateNames.
 func parseState(raw json.RawMessage) State {
 	if o, ok := asObject(raw); ok {
 		return State{ID: o.id("id"), Name: o.text("status", "name", "state", "code")}
@@ -25,17 +25,17 @@ func parseState(raw json.RawMessage) State {
 	return State{ID: id, Name: parseText(raw)}
 }
 
-// Is tells whether the state has one of the names; names are compared in their folded form, see FoldName.
+// Is reports whether the state has one of the names, compared in their folded form (FoldName).
 func (s State) Is(names ...string) bool {
 	for _, name := range names {
-		if s.Name != "" && alike(s.Name, name) {
+		if s.Name != "" && FoldName(s.Name) == FoldName(name) {
 			return true
 		}
 	}
 	return false
 }
 
-// Stage is where an application stands, as far as the interface names it (interface: States and transitions).
+// Stage is the part of its lifecycle that an application is in (interface: States and transitions).
 type Stage int
 
 // The stages.
@@ -46,11 +46,11 @@ const (
 	StageRejected               // "rejected": final
 )
 
-// StateNames are further names that a service uses for the stages, beyond those that the client knows.
+// StateNames are a service's own names for the stages, in addition to those that the client knows.
 type StateNames struct{ InReview, Completed, Rejected []string }
 
-// Stage tells where an application in this state stands. Known without further names: "in review", "completed", and
-// every name that begins with "reject" or "declin" (not documented beyond the word rejected: our reading).
+// Stage returns the stage of a state. The client knows "in review", "completed", and every name that begins with
+// "reject" or "declin" (not documented beyond "rejected": our reading).
 func (n StateNames) Stage(s State) Stage {
 	folded := FoldName(s.Name)
 	switch {

@@ -17,22 +17,22 @@ type token struct {
 
 // tokenSource shares one token among all callers.
 //
-// A login may revoke the tokens before it (not documented: our reading), and repeated wrong passwords may lock the user
-// out. So there is never more than one login under way, and none at all for a while after the service refused one.
+// A login may revoke earlier tokens, and repeated wrong passwords may lock the user (not documented: our reading). So
+// there is at most one login at a time, and none for a while after the service refused one.
 type tokenSource struct {
 	requestToken func() (*token, *Error)
 
 	mu      sync.Mutex
 	current *token
-	pending  *pendingLogin // the login under way, nil if there is none
+	pending *pendingLogin // nil if there is none
 
-	refusal *Error        // why the credentials are held off
-	holdOffUntil   time.Time     // end of the hold-off
-	holdOff time.Duration // length of the last one, 0 after a login that went well
-	backoffUntil  time.Time     // until then, a 401 is not answered by a login
+	refusal      *Error        // why there is a hold-off
+	holdOffUntil time.Time     // no login before it
+	holdOff      time.Duration // length of the last one, 0 after a login that succeeded
+	backoffUntil time.Time     // until then, a 401 causes no login
 }
 
-// pendingLogin is one login. done is closed when the others are set.
+// pendingLogin is one login. done is closed when token or err is set.
 type pendingLogin struct {
 	done  chan struct{}
 	token *token
@@ -44,33 +44,35 @@ const (
 	maxHoldOff   = 15 * time.Minute
 )
 
-func newTokenSource(login func() (*token, *Error)) *tokenSource { return &tokenSource{requestToken: login} }
+func newTokenSource(requestToken func() (*token, *Error)) *tokenSource {
+	return &tokenSource{requestToken: requestToken}
+}
 
-// get gives a token other than spent, which is the one that the service just answered with 401, or nil. A login belongs
-// to everybody who waits for it: a caller whose context ends leaves it running.
-func (s *tokenSource) get(ctx context.Context, spent *token) (*token, *Error) {
-	current, flight, err := s.lookup(spent)
-	if flight == nil {
+// get returns a token other than rejected, which is the one that the service just answered with 401, or nil. Callers
+// share a login: one whose context ends leaves it running for the others.
+func (s *tokenSource) get(ctx context.Context, rejected *token) (*token, *Error) {
+	current, pending, err := s.lookup(rejected)
+	if pending == nil {
 		return current, err
 	}
 	select {
-	case <-flight.done:
-		return flight.token, flight.err
+	case <-pending.done:
+		return pending.token, pending.err
 	case <-ctx.Done():
 		return nil, contextEnded(ctx, OpToken, NotSent, "while it waited for a login")
 	}
 }
 
-// lookup gives a token, or why there is none, or the login to wait for. All three are decided under one lock: between a
-// lookup and a login, another login could come and go.
-func (s *tokenSource) lookup(spent *token) (*token, *pendingLogin, *Error) {
+// lookup returns a token, or why there is none, or the login to wait for. One lock covers all three: between a lookup
+// and a login, another login could begin and end.
+func (s *tokenSource) lookup(rejected *token) (*token, *pendingLogin, *Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch wait := time.Until(s.holdOffUntil); {
-	case s.current != nil && s.current != spent && time.Now().Before(s.current.renew):
+	case s.current != nil && s.current != rejected && time.Now().Before(s.current.renew):
 		return s.current, nil, nil
 	case wait > 0:
-		return nil, nil, withRetryAfter(s.refusal, wait)
+		return nil, nil, s.refusal.withRetryAfter(wait)
 	case s.pending == nil:
 		s.pending = &pendingLogin{done: make(chan struct{})}
 		go s.login(s.pending)
@@ -78,37 +80,34 @@ func (s *tokenSource) lookup(spent *token) (*token, *pendingLogin, *Error) {
 	return nil, s.pending, nil
 }
 
-func (s *tokenSource) login(f *pendingLogin) {
-	f.token, f.err = s.requestToken()
+func (s *tokenSource) login(p *pendingLogin) {
+	p.token, p.err = s.requestToken()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.pending = nil
 	switch {
-	case f.err == nil:
-		s.current, s.holdOff = f.token, 0
-	case f.err.Kind == KindCredentials:
+	case p.err == nil:
+		s.current = p.token
+		s.holdOff = 0
+	case p.err.Kind == KindCredentials:
+		s.refusal = p.err
 		s.holdOff = min(max(2*s.holdOff, firstHoldOff), maxHoldOff)
-		s.refusal, s.holdOffUntil = f.err, time.Now().Add(s.holdOff)
-		f.err = withRetryAfter(f.err, s.holdOff)
+		s.holdOffUntil = time.Now().Add(s.holdOff)
+		p.err = p.err.withRetryAfter(s.holdOff)
 	}
-	close(f.done)
+	close(p.done)
 }
 
-func withRetryAfter(why *Error, wait time.Duration) *Error {
-	held := *why
-	held.RetryAfter = wait
-	return &held
-}
-
-// shouldLogin tells whether a login may help after the service answered 401 to t. fresh says that t itself came from such
-// a login: if the service never took it, the credentials can log in but may not use the API, and more logins only hammer.
-func (s *tokenSource) shouldLogin(t *token, fresh bool) bool {
+// shouldLogin reports whether a login may help after the service answered 401 to t. afterLogin says that t itself came
+// from such a login. If the service never accepted it, the credentials can log in but may not use the API, and more
+// logins would only add load.
+func (s *tokenSource) shouldLogin(t *token, afterLogin bool) bool {
 	if t.accepted.Load() {
 		return true
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if fresh {
+	if afterLogin {
 		s.backoffUntil = time.Now().Add(firstHoldOff)
 	}
 	return time.Now().After(s.backoffUntil)

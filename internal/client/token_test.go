@@ -13,10 +13,10 @@ import (
 
 // logins is a login that takes its time, counts, and can be told to fail.
 type logins struct {
-	count atomic.Int64
-	takes time.Duration
-	lives time.Duration
-	err   atomic.Pointer[Error]
+	count    atomic.Int64
+	takes    time.Duration
+	lifetime time.Duration
+	err      atomic.Pointer[Error]
 }
 
 func (l *logins) login() (*token, *Error) {
@@ -25,7 +25,7 @@ func (l *logins) login() (*token, *Error) {
 	if err := l.err.Load(); err != nil {
 		return nil, err
 	}
-	return &token{value: Hide("token"), renew: time.Now().Add(l.lives)}, nil
+	return &token{value: Hide("token"), renew: time.Now().Add(l.lifetime)}, nil
 }
 
 func (l *logins) expect(t *testing.T, want int64, when string) {
@@ -35,19 +35,21 @@ func (l *logins) expect(t *testing.T, want int64, when string) {
 	}
 }
 
-var errRefusedLogin = &Error{Operation: OpToken, Outcome: Refused, Kind: KindCredentials, Status: http.StatusUnauthorized}
+var errRefusedLogin = &Error{
+	Operation: OpToken, Outcome: Refused, Kind: KindCredentials, Status: http.StatusUnauthorized,
+}
 
 func TestCallersShareALogin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &logins{takes: time.Second, lives: time.Minute}
+		l := &logins{takes: time.Second, lifetime: time.Minute}
 		source := newTokenSource(l.login)
-		all := func(spent *token) (got *token) {
+		all := func(rejected *token) (got *token) {
 			var callers sync.WaitGroup
 			var mu sync.Mutex
 			for range 200 {
 				callers.Go(func() {
-					token, err := source.get(t.Context(), spent)
-					if err != nil || token == spent {
+					token, err := source.get(t.Context(), rejected)
+					if err != nil || token == rejected {
 						t.Errorf("got %p, %v", token, err)
 					}
 					mu.Lock()
@@ -61,7 +63,7 @@ func TestCallersShareALogin(t *testing.T) {
 		first := all(nil)
 		l.expect(t, 1, "at first")
 		all(nil)
-		l.expect(t, 1, "while the token lives")
+		l.expect(t, 1, "while the token lifetime")
 		all(first)
 		l.expect(t, 2, "after a 401 to everybody")
 		all(first)
@@ -74,7 +76,7 @@ func TestCallersShareALogin(t *testing.T) {
 
 func TestAHangingLoginHangsNobodyForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &logins{takes: 10 * time.Second, lives: time.Minute}
+		l := &logins{takes: 10 * time.Second, lifetime: time.Minute}
 		source := newTokenSource(l.login)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
@@ -96,7 +98,7 @@ func TestAHangingLoginHangsNobodyForLong(t *testing.T) {
 
 func TestRefusedCredentialsAreHeldOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &logins{lives: time.Minute}
+		l := &logins{lifetime: time.Minute}
 		l.err.Store(errRefusedLogin)
 		source := newTokenSource(l.login)
 		begin := time.Now()
@@ -130,9 +132,9 @@ func TestRefusedCredentialsAreHeldOff(t *testing.T) {
 	})
 }
 
-func TestOtherTroubleIsNotHeldOff(t *testing.T) {
+func TestOtherLoginFailuresCauseNoHoldOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := &logins{lives: time.Minute}
+		l := &logins{lifetime: time.Minute}
 		source := newTokenSource(l.login)
 		for i, kind := range []Kind{KindServer, KindUnreachable, KindTimeout, KindNotFound, KindUnreadable, KindRateLimited} {
 			l.err.Store(&Error{Operation: OpToken, Kind: kind})
@@ -166,7 +168,7 @@ func TestTokenRefusedByTheService(t *testing.T) {
 				c := s.client(t)
 				var err error
 				for range test.times {
-					err = callOf(t, op).run(t.Context(), c)
+					err = exampleOf(t, op).run(t.Context(), c)
 				}
 				if test.fails {
 					if e := expectFailure(t, err, Refused, KindCredentials); e.Login {
@@ -257,7 +259,7 @@ func TestCloseEndsALogin(t *testing.T) {
 	}
 	c := s.client(t)
 	failure := make(chan error)
-	go func() { failure <- callOf(t, OpCreateApplication).run(context.WithoutCancel(t.Context()), c) }()
+	go func() { failure <- exampleOf(t, OpCreateApplication).run(context.WithoutCancel(t.Context()), c) }()
 	<-begun
 	c.Close()
 	if e := expectFailure(t, <-failure, NotSent, KindCanceled); !e.Login {

@@ -9,16 +9,18 @@ import (
 	"sync/atomic"
 )
 
-// CompleteApplication moves an application from "in review" to "completed": /ext/applications/{id}/complete. The method
-// is not documented: see Config.CompleteMethod; nor is the payload: an empty object, or no body if that is refused. Sending it twice is harmless, but read the state first. The result is
-// nil if a 2xx answer holds no application; 202 means that the state may change later.
-// Errors: Refused, while the service does not let it be completed yet; IsNotFound only if there is no such application.
+// CompleteApplication moves an application from "in review" to "completed": /ext/applications/{id}/complete (interface:
+// Complete application). The method is not documented: see Config.CompleteMethod. Nor is the payload: our reading is an
+// empty object, or no body if the service refuses that. Read the state first, although a repetition does no harm.
+//
+// It returns nil if a 2xx response holds no application. After 202 the state may change later.
+// Errors: Refused: the service does not let it be completed yet. IsNotFound: there is no such application.
 func (c *Client) CompleteApplication(ctx context.Context, id int64) (*Application, error) {
 	return c.transition(ctx, OpCompleteApplication, &c.complete, id)
 }
 
-// RejectApplication moves an application from "in review" to rejected: /ext/applications/{id}/reject. Otherwise as
-// CompleteApplication.
+// RejectApplication moves an application from "in review" to rejected: /ext/applications/{id}/reject (interface: Reject
+// application). See Config.RejectMethod; otherwise as CompleteApplication.
 func (c *Client) RejectApplication(ctx context.Context, id int64) (*Application, error) {
 	return c.transition(ctx, OpRejectApplication, &c.reject, id)
 }
@@ -29,7 +31,7 @@ var transitionMethods = []string{http.MethodPatch, http.MethodPost, http.MethodP
 // transitionMethod is what is known about the method of complete or reject.
 type transitionMethod struct {
 	configured TransitionMethod
-	learned    atomic.Pointer[string] // the method that the service took
+	learned    atomic.Pointer[string] // the method that the service accepted
 	payload    payload
 }
 
@@ -44,14 +46,16 @@ func (m *transitionMethod) candidates() []string {
 	return transitionMethods
 }
 
-func (c *Client) transition(ctx context.Context, op Operation, known *transitionMethod, id int64) (*Application, error) {
-	left, outcome := known.candidates(), NotSent
+func (c *Client) transition(
+	ctx context.Context, op Operation, known *transitionMethod, id int64,
+) (*Application, error) {
+	methods, outcome := known.candidates(), NotSent
 	for {
-		method := left[0]
-		answer, err := c.doWithReadings(ctx, call{op: op, method: method, id: id}, &known.payload)
+		method := methods[0]
+		response, err := c.doWithReadings(ctx, request{op: op, method: method, id: id}, &known.payload)
 		if err == nil {
 			known.learned.Store(&method)
-			return applicationIfAny(answer, id), nil
+			return applicationIfAny(response, id), nil
 		}
 		var refusal *Error
 		if !errors.As(err, &refusal) {
@@ -64,30 +68,32 @@ func (c *Client) transition(ctx context.Context, op Operation, known *transition
 				return nil, refusal
 			}
 		}
-		if left = left[1:]; len(left) == 0 || refusal.Kind != KindMethodNotAllowed {
+		if methods = methods[1:]; len(methods) == 0 || refusal.Kind != KindMethodNotAllowed {
 			return nil, refusal
 		}
-		left = moveToFront(left, refusal.allowedMethods)
+		methods = moveToFront(methods, refusal.allowedMethods)
 	}
 }
 
-// explainNotFound tells what a 404 to a transition is about: some routers say 404 for a method that a path does not have,
-// and that must not pass for an application that is gone.
+// explainNotFound finds out what a 404 to a transition means. Some routers answer 404 for a method that a path does not
+// have, which must not look like an application that no longer exists.
 func (c *Client) explainNotFound(ctx context.Context, notFound *Error, id int64) *Error {
 	explained := *notFound
 	switch _, err := c.RetrieveApplication(ctx, id); {
 	case err == nil:
-		explained.Kind, explained.detail = KindMethodNotAllowed, "the application exists, so the service seems to want another method; set it in the configuration"
+		explained.Kind = KindMethodNotAllowed
+		explained.detail = "the application exists, so the service expects another method; configure it"
 	case !IsNotFound(err):
-		explained.Kind, explained.detail = KindRejected, "and it could not be found out whether the application exists"
+		explained.Kind = KindRejected
+		explained.detail = "the application could not be read to find out whether it exists"
 	}
 	return &explained
 }
 
-// moveToFront moves those of methods that are in first to the front.
-func moveToFront(methods, first []string) []string {
+// moveToFront moves the preferred methods to the front.
+func moveToFront(methods, preferred []string) []string {
 	rank := func(method string) int {
-		if slices.Contains(first, method) {
+		if slices.Contains(preferred, method) {
 			return 0
 		}
 		return 1
@@ -97,8 +103,11 @@ func moveToFront(methods, first []string) []string {
 	return sorted
 }
 
-// supportedMethods are those of an Allow header that a transition could use; nothing else of what a service wrote is kept.
+// supportedMethods are the transition methods in an Allow header. Nothing else of the header is kept.
 func supportedMethods(allow []string) []string {
-	named := strings.FieldsFunc(strings.ToUpper(strings.Join(allow, ",")), func(r rune) bool { return r == ',' || r == ' ' })
-	return slices.DeleteFunc(slices.Clone(transitionMethods), func(m string) bool { return !slices.Contains(named, m) })
+	separator := func(r rune) bool { return r == ',' || r == ' ' }
+	allowed := strings.FieldsFunc(strings.ToUpper(strings.Join(allow, ",")), separator)
+	return slices.DeleteFunc(slices.Clone(transitionMethods), func(method string) bool {
+		return !slices.Contains(allowed, method)
+	})
 }

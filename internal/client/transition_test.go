@@ -63,7 +63,7 @@ func TestTransitionMethodIsFoundOut(t *testing.T) {
 				s := newService(t, test.handler, false)
 				c := s.client(t)
 				for range 2 {
-					if err := callOf(t, op).run(t.Context(), c); err != nil {
+					if err := exampleOf(t, op).run(t.Context(), c); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -94,7 +94,7 @@ func TestConfiguredTransitionMethod(t *testing.T) {
 	s := newService(t, answers(204, ""), false)
 	c := s.client(t, func(config *Config) { config.CompleteMethod, config.RejectMethod = TransitionPUT, TransitionPOST })
 	for _, op := range []Operation{OpCompleteApplication, OpRejectApplication} {
-		if err := callOf(t, op).run(t.Context(), c); err != nil {
+		if err := exampleOf(t, op).run(t.Context(), c); err != nil {
 			t.Error(err)
 		}
 	}
@@ -121,15 +121,27 @@ func TestRefusedTransition(t *testing.T) {
 		kind    Kind
 		want    string
 	}{
-		"not yet":                             {onGet(exists, answers(400, `{"title":"x","status":"400"}`)), "", Refused, KindInvalid, "PATCH PATCH"},
-		"conflict":                            {onGet(exists, answers(409, "")), "", Refused, KindConflict, "PATCH"},
-		"server error":                        {onGet(exists, answers(500, "")), "", Unknown, KindServer, "PATCH"},
-		"no method at all":                    {onGet(exists, notAllowed()), "", Refused, KindMethodNotAllowed, "PATCH POST PUT"},
-		"configured method not allowed":       {onGet(exists, notAllowed("POST")), TransitionPATCH, Refused, KindMethodNotAllowed, "PATCH"},
-		"the application is gone":             {answers(404, ""), "", Refused, KindNotFound, "PATCH GET"},
-		"404, but the application exists":     {onGet(exists, answers(404, "")), "", Refused, KindMethodNotAllowed, "PATCH GET POST GET PUT GET"},
-		"404 to the configured method":        {onGet(exists, answers(404, "")), TransitionPUT, Refused, KindMethodNotAllowed, "PUT GET"},
-		"404, and the application is unknown": {onGet(answers(403, ""), answers(404, "")), "", Refused, KindRejected, "PATCH GET"},
+		"not yet": {
+			onGet(exists, answers(400, `{"title":"x","status":"400"}`)), "", Refused, KindInvalid, "PATCH PATCH",
+		},
+		"conflict":     {onGet(exists, answers(409, "")), "", Refused, KindConflict, "PATCH"},
+		"server error": {onGet(exists, answers(500, "")), "", Unknown, KindServer, "PATCH"},
+		"no method at all": {
+			onGet(exists, notAllowed()), "", Refused, KindMethodNotAllowed, "PATCH POST PUT",
+		},
+		"configured method not allowed": {
+			onGet(exists, notAllowed("POST")), TransitionPATCH, Refused, KindMethodNotAllowed, "PATCH",
+		},
+		"the application is gone": {answers(404, ""), "", Refused, KindNotFound, "PATCH GET"},
+		"404, but the application exists": {
+			onGet(exists, answers(404, "")), "", Refused, KindMethodNotAllowed, "PATCH GET POST GET PUT GET",
+		},
+		"404 to the configured method": {
+			onGet(exists, answers(404, "")), TransitionPUT, Refused, KindMethodNotAllowed, "PUT GET",
+		},
+		"404, and the application is unknown": {
+			onGet(answers(403, ""), answers(404, "")), "", Refused, KindRejected, "PATCH GET",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, test.handler, false)

@@ -12,48 +12,48 @@ import (
 	"time"
 )
 
-// newTransport makes a transport that sends what it is given, to where it is told. It is used without an http.Client:
-// a redirect would carry the token, and on 307 and 308 the body, to another place.
+// newTransport makes a transport. It is used without an http.Client, which would follow redirects: they would take the
+// token, and on 307 and 308 the body, to another place.
 func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error)) *http.Transport {
 	return &http.Transport{
 		Proxy:                  proxy,
 		DialContext:            (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
-		TLSClientConfig:        config.Clone(), // net/http writes into it
+		TLSClientConfig:        config.Clone(), // net/http modifies it
 		TLSHandshakeTimeout:    5 * time.Second,
 		ForceAttemptHTTP2:      true,
 		MaxIdleConnsPerHost:    16,
 		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
-		// Without pings, a connection that died silently takes every request until the kernel gives it up.
+		// Without pings, a dead connection would get every request until the kernel closes it.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second},
 	}
 }
 
-// transport gives the transport for one request of an operation.
+// transport returns the transport for one request of an operation.
 //
-// What must not be repeated gets a connection of its own: a reused one that the server closes just then looks the same
-// as a lost answer, and would make an Unknown outcome out of nothing. It takes a transport of its own to be sure of
-// that: with HTTP/2, requests at the same time would share one.
+// A request that must not be repeated gets a connection of its own. If it reused one that the server closes at that
+// moment, that would look like a lost response, and the outcome would be Unknown for no reason. A transport of its own
+// makes sure of that: concurrent HTTP/2 requests of one transport share a connection.
 //
-// So does what has a deadline of its own: the shared transport waits for the beginning of an answer no longer than suits
-// Config.RequestTimeout.
-func (c *Client) transport(row operationSpec) *http.Transport {
-	if row.retry == retrySafe && row.deadline == 0 {
+// So does an operation with a deadline of its own: the shared transport waits for the beginning of a response only as
+// long as Config.RequestTimeout allows.
+func (c *Client) transport(operation operationSpec) *http.Transport {
+	if operation.retry == retrySafe && operation.deadline == 0 {
 		return c.shared
 	}
-	fresh := newTransport(c.tls, c.proxy)
-	fresh.DisableKeepAlives = true
-	fresh.DialContext = dialOnce(fresh.DialContext)
-	fresh.IdleConnTimeout = 5 * time.Second // of a connection that came too late to be used
-	return fresh
+	dedicated := newTransport(c.tls, c.proxy)
+	dedicated.DisableKeepAlives = true
+	dedicated.DialContext = dialOnce(dedicated.DialContext)
+	dedicated.IdleConnTimeout = 5 * time.Second // of a connection that came too late to be used
+	return dedicated
 }
 
 type dial func(ctx context.Context, network, address string) (net.Conn, error)
 
-var errDialed = errors.New("the one connection of this request has ended")
+var errDialed = errors.New("the only connection of this request has ended")
 
-// dialOnce lets a transport connect a single time. A request without a body is one that net/http sends again by itself when
-// HTTP/2 says something that it takes for a proof, over and over, each time on another connection.
+// dialOnce lets a transport connect once. net/http itself repeats a request without a body whenever HTTP/2 claims that
+// it was not processed, each time on another connection.
 func dialOnce(connect dial) dial {
 	var connected atomic.Bool
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -64,18 +64,18 @@ func dialOnce(connect dial) dial {
 	}
 }
 
-// requestProgress follows how far a request got.
+// requestProgress records how far a request got.
 type requestProgress struct{ connected, wroteHeaders atomic.Bool }
 
-func (w *requestProgress) trace(ctx context.Context) context.Context {
+func (p *requestProgress) trace(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
-		GotConn:      func(httptrace.GotConnInfo) { w.connected.Store(true) },
-		WroteHeaders: func() { w.wroteHeaders.Store(true) },
+		GotConn:      func(httptrace.GotConnInfo) { p.connected.Store(true) },
+		WroteHeaders: func() { p.wroteHeaders.Store(true) },
 	})
 }
 
-// mayHaveArrived tells whether a server may have seen the request. Without written headers none can have acted. But when a
-// context ends, HTTP/2 returns without waiting for its writer, whose word may come too late.
-func (w *requestProgress) mayHaveArrived(ctx context.Context) bool {
-	return w.wroteHeaders.Load() || w.connected.Load() && ctx.Err() != nil
+// mayHaveArrived reports whether a server may have seen the request. Without its headers no server can act. But when a
+// context ends, HTTP/2 returns before its writer does, so the headers may have been written unnoticed.
+func (p *requestProgress) mayHaveArrived(ctx context.Context) bool {
+	return p.wroteHeaders.Load() || p.connected.Load() && ctx.Err() != nil
 }

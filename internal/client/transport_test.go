@@ -23,8 +23,8 @@ import (
 // reset makes closing a connection a reset.
 func reset(connection net.Conn) { _ = connection.(*net.TCPConn).SetLinger(0) }
 
-// brokenAnswers are what happens to an answer on its way. All of them arrive at a server that has read the request, so it
-// may have been carried out.
+// brokenAnswers are what happens to an answer on its way. All of them arrive at a server that has read the request, so
+// it may have been carried out.
 func brokenAnswers() map[string]func(net.Conn) {
 	say := func(text string) func(net.Conn) {
 		return func(connection net.Conn) { _, _ = io.WriteString(connection, text) }
@@ -34,26 +34,42 @@ func brokenAnswers() map[string]func(net.Conn) {
 	_, _ = io.CopyN(zip, zeros{}, 4<<20)
 	_ = zip.Close()
 	faults := map[string]func(net.Conn){
-		"closed":                          func(net.Conn) {},
-		"reset":                           reset,
-		"not HTTP":                        say("220 mail.example.com ESMTP\r\n"),
-		"status line cut off":             say("HTTP/1.1 2"),
-		"headers cut off":                 say("HTTP/1.1 200 OK\r\nContent-Type: appl"),
-		"headers too large":               say("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20) + "\r\n\r\n"),
-		"malformed header":                say("HTTP/1.1 200 OK\r\n: x\r\n\r\n"),
-		"endless interim answers":         say(strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", 5000)),
-		"body cut off":                    say("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n" + someApplication),
-		"body longer than said":           say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n" + someApplication),
-		"chunk cut off":                   say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n900\r\n" + someApplication),
-		"chunk malformed":                 say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + someApplication),
-		"two lengths":                     say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\nContent-Length: 10\r\n\r\n" + someApplication),
-		"length that is none":             say("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n" + someApplication),
-		"said to be gzip":                 say("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n" + someApplication),
-		"gzip bomb":                       say(fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", bomb.Len(), bomb.String())),
-		"brotli, which was not asked for": say("HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nConnection: close\r\n\r\n\x8b\x00\x80"),
-		"another protocol":                say("HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n"),
-		"refusal cut off":                 say("HTTP/1.1 400 Bad Request\r\nContent-Length: 900\r\n\r\n{\"title\":\"x\""),
-		"redirect to nowhere":             say("HTTP/1.1 307 Temporary Redirect\r\nLocation: http://%zz\r\nContent-Length: 0\r\n\r\n"),
+		"closed":                  func(net.Conn) {},
+		"reset":                   reset,
+		"not HTTP":                say("220 mail.example.com ESMTP\r\n"),
+		"status line cut off":     say("HTTP/1.1 2"),
+		"headers cut off":         say("HTTP/1.1 200 OK\r\nContent-Type: appl"),
+		"headers too large":       say("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20) + "\r\n\r\n"),
+		"malformed header":        say("HTTP/1.1 200 OK\r\n: x\r\n\r\n"),
+		"endless interim answers": say(strings.Repeat("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n", 5000)),
+		"body cut off":            say("HTTP/1.1 200 OK\r\nContent-Length: 900\r\n\r\n" + someApplication),
+		"body longer than said":   say("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\n" + someApplication),
+		"chunk cut off": say(
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n900\r\n" + someApplication,
+		),
+		"chunk malformed": say(
+			"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n" + someApplication,
+		),
+		"two lengths": say(
+			"HTTP/1.1 200 OK\r\nContent-Length: 9\r\nContent-Length: 10\r\n\r\n" + someApplication,
+		),
+		"length that is none": say("HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n" + someApplication),
+		"said to be gzip": say(
+			"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n" + someApplication,
+		),
+		"gzip bomb": say(
+			fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", bomb.Len(), bomb.String()),
+		),
+		"brotli, which was not asked for": say(
+			"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nConnection: close\r\n\r\n\x8b\x00\x80",
+		),
+		"another protocol": say(
+			"HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: x\r\n\r\n",
+		),
+		"refusal cut off": say("HTTP/1.1 400 Bad Request\r\nContent-Length: 900\r\n\r\n{\"title\":\"x\""),
+		"redirect to nowhere": say(
+			"HTTP/1.1 307 Temporary Redirect\r\nLocation: http://%zz\r\nContent-Length: 0\r\n\r\n",
+		),
 	}
 	for _, n := range []int{1, 20, 60, 100} {
 		faults[fmt.Sprintf("reset after %d bytes", n)] = func(connection net.Conn) {
@@ -119,18 +135,23 @@ func TestNotSent(t *testing.T) {
 		kind   Kind
 		text   string
 	}{
-		"refused":               {Config{BaseURL: closed}, KindUnreachable, "no connection could be made"},
-		"unknown host":          {Config{BaseURL: "https://idv..example"}, KindUnreachable, "cannot be resolved"},
-		"unknown authority":     {Config{BaseURL: secure.URL}, KindUnreachable, "authority that is not trusted"},
-		"another host's name":   {Config{BaseURL: strings.Replace(secure.URL, "127.0.0.1", "localhost", 1), CABundle: secure.config().CABundle}, KindUnreachable, "another host name"},
-		"HTTP instead of HTTPS": {Config{BaseURL: strings.Replace(plain.URL, "http:", "https:", 1)}, KindUnreachable, "does not speak TLS"},
+		"refused":           {Config{BaseURL: closed}, KindUnreachable, "no connection could be made"},
+		"unknown host":      {Config{BaseURL: "https://idv..example"}, KindUnreachable, "cannot be resolved"},
+		"unknown authority": {Config{BaseURL: secure.URL}, KindUnreachable, "signed by an unknown authority"},
+		"another host's name": {
+			Config{BaseURL: strings.Replace(secure.URL, "127.0.0.1", "localhost", 1), CABundle: secure.config().CABundle},
+			KindUnreachable, "another host name",
+		},
+		"HTTP instead of HTTPS": {
+			Config{BaseURL: strings.Replace(plain.URL, "http:", "https:", 1)}, KindUnreachable, "does not use TLS",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			config := test.config
 			config.Credentials, config.RequestsPerSecond = plain.config().Credentials, -1
 			c := newClient(t, config)
 			c.limits.retries = rate.NewLimiter(0, 0)
-			for _, call := range someCalls() {
+			for _, call := range operationExamples() {
 				e := expectFailure(t, call.run(t.Context(), c), NotSent, test.kind)
 				if !strings.Contains(e.Error(), test.text) {
 					t.Errorf("%q does not say %q", e, test.text)
@@ -140,15 +161,15 @@ func TestNotSent(t *testing.T) {
 				}
 			}
 			signIn(c)
-			expectFailure(t, callOf(t, OpCreateApplication).run(t.Context(), c), NotSent, test.kind)
+			expectFailure(t, exampleOf(t, OpCreateApplication).run(t.Context(), c), NotSent, test.kind)
 		})
 	}
 	plain.expect(t, 0, 0)
 	secure.expect(t, 0, 0)
 }
 
-// TestNotSentIsNeverSaidOfWhatArrived ends calls at all moments of their life, over both versions of HTTP.
-func TestNotSentIsNeverSaidOfWhatArrived(t *testing.T) {
+// TestNotSentIsNeverReportedForWhatArrived ends calls at all moments of their life, over both versions of HTTP.
+func TestNotSentIsNeverReportedForWhatArrived(t *testing.T) {
 	t.Parallel()
 	for _, secure := range []bool{false, true} {
 		t.Run(fmt.Sprintf("secure=%v", secure), func(t *testing.T) {
@@ -193,14 +214,14 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		s := newService(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, status) }, false)
 		c := s.client(t)
-		for _, call := range someCalls()[1:] {
+		for _, call := range operationExamples()[1:] {
 			e := expectFailure(t, call.run(t.Context(), c), Unknown, KindUnreadable)
 			if !strings.Contains(e.Error(), "redirect") {
 				t.Errorf("%q does not say what is wrong", e)
 			}
 		}
 		calls, _ := s.seen()
-		if want := len(someCalls()) - 1; len(calls) != want {
+		if want := len(operationExamples()) - 1; len(calls) != want {
 			t.Errorf("%d requests for %d calls", len(calls), want)
 		}
 	}
@@ -210,7 +231,8 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 // TestConnections counts what the kernel sees: reads share connections, everything else has one of its own.
 func TestConnections(t *testing.T) {
 	for _, secure := range []bool{false, true} {
-		for op, want := range map[Operation]int64{OpRetrieveApplication: 1, OpCreateApplication: 20, OpDeleteApplication: 20} {
+		for op, want := range map[Operation]int64{OpRetrieveApplication: 1, OpCreateApplication: 20,
+			OpDeleteApplication: 20} {
 			t.Run(fmt.Sprintf("%s, secure=%v", op, secure), func(t *testing.T) {
 				var connections atomic.Int64
 				server := httptest.NewUnstartedServer(answers(200, someApplication))
@@ -229,7 +251,7 @@ func TestConnections(t *testing.T) {
 				defer server.Close()
 				c := s.client(t)
 				signIn(c)
-				call := callOf(t, op)
+				call := exampleOf(t, op)
 				var callers sync.WaitGroup
 				for i := range 20 {
 					callers.Go(func() {

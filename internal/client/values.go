@@ -8,51 +8,46 @@ import (
 	"unicode/utf8"
 )
 
-// parseID reads an id: a JSON integer or a string of digits, 1 to 2^63-1.
+// parseID reads an id: a JSON integer or a string of digits, 1 to 2^63-1. The interface shows integers; strings are not
+// documented: our reading.
 func parseID(raw json.RawMessage) (int64, bool) {
-	text := string(raw)
-	if unquoted, ok := parseString(raw); ok {
-		text = unquoted
+	if text, ok := parseString(raw); ok {
+		return parseDigits(text)
 	}
+	return parseDigits(string(raw))
+}
+
+func parseDigits(text string) (int64, bool) {
 	if strings.Trim(text, "0123456789") != "" {
 		return 0, false
 	}
 	id, err := strconv.ParseInt(text, 10, 64)
-	if err != nil || id <= 0 { // what ParseInt gives with an error is a number too
+	if err != nil || id <= 0 { // with an error, ParseInt returns a number as well
 		return 0, false
 	}
 	return id, true
 }
 
+// parseString reads valid JSON as a string; false if it is something else.
 func parseString(raw json.RawMessage) (string, bool) {
-	if len(raw) < 2 || raw[0] != '"' || raw[len(raw)-1] != '"' {
+	if len(raw) < 2 || raw[0] != '"' {
 		return "", false
 	}
-	if text, plain := asItStands(raw); plain {
-		return string(text), true
-	}
-	var s string
-	if json.Unmarshal(raw, &s) != nil {
-		return "", false
-	}
-	return s, true
+	return string(unquote(raw)), true
 }
 
-// asItStands gives the text of a quoted string, if it is written as it is: most are.
-func asItStands(quoted json.RawMessage) ([]byte, bool) {
+// unquote returns the text of a JSON string: the part between its quotes, if nothing in it is escaped.
+func unquote(quoted json.RawMessage) []byte {
 	text := quoted[1 : len(quoted)-1]
-	for _, c := range text {
-		if c == '"' || c == '\\' {
-			return nil, false
-		}
-		if c >= utf8.RuneSelf {
-			return text, utf8.Valid(text) && !bytes.ContainsAny(text, "\"\\")
-		}
+	if bytes.IndexByte(text, '\\') < 0 && utf8.Valid(text) {
+		return text
 	}
-	return text, true
+	var unescaped string
+	_ = json.Unmarshal(quoted, &unescaped) // a string in valid JSON is always one
+	return []byte(unescaped)
 }
 
-// text gives a string member, or the digits of a number; "" for anything else.
+// text returns a string member, or the digits of a number; "" for anything else.
 func (o object) text(names ...string) string { return parseText(o.get(names...)) }
 
 func parseText(raw json.RawMessage) string {
@@ -66,7 +61,7 @@ func parseText(raw json.RawMessage) string {
 	return ""
 }
 
-// id gives a member as an id, 0 if it is none or if there are several.
+// id returns a member as an id, 0 if it is none or if there are several.
 func (o object) id(names ...string) int64 {
 	for _, name := range names {
 		if raw, err := o.unambiguous(name); err != nil || raw != nil {
@@ -77,7 +72,7 @@ func (o object) id(names ...string) int64 {
 	return 0
 }
 
-// boolean gives a boolean member; "true" and 1 are true as well.
+// boolean returns a boolean member; "true" and 1 are true as well.
 func (o object) boolean(name string) bool {
 	switch strings.ToLower(strings.Trim(string(o.get(name)), `"`)) {
 	case "true", "1":
@@ -86,7 +81,7 @@ func (o object) boolean(name string) bool {
 	return false
 }
 
-// count gives a counter: an integer that is not negative and fits an int32, as a number or a string of digits.
+// count returns a counter: an integer that is not negative and fits an int32, as a number or a string of digits.
 func (o object) count(name string) int32 {
 	n, err := strconv.ParseInt(strings.Trim(string(o.get(name)), `"`), 10, 32)
 	if err != nil || n < 0 {
@@ -95,7 +90,7 @@ func (o object) count(name string) int32 {
 	return int32(n)
 }
 
-// objects gives a member that is a list of objects; what is no object in it is left out.
+// objects returns a member that is a list of objects, without items that are no objects.
 func (o object) objects(names ...string) []object {
 	items, _ := asList(o.get(names...))
 	objects := make([]object, 0, len(items))
@@ -107,7 +102,7 @@ func (o object) objects(names ...string) []object {
 	return objects
 }
 
-// texts gives a member that is a list of strings; what is no string in it is left out.
+// texts returns a member that is a list of strings, without items that are no strings.
 func (o object) texts(names ...string) []string {
 	items, _ := asList(o.get(names...))
 	var found []string

@@ -9,8 +9,8 @@ import (
 // listNames are the names under which an answer may hold the list of webhooks.
 var listNames = []string{"webhooks", "subscriptions", "data", "results", "items", "result"}
 
-// allKnown is the strict rule for "what is not listed does not exist": the answer is nothing, or one list, bare or in at
-// most two wrappers that hold no other, and every entry of it names a URL.
+// allKnown is the strict rule for "what is not listed does not exist": the answer is nothing, or one list, bare or in
+// at most two wrappers that hold no other, and every entry of it names a URL.
 func allKnown(body []byte) bool {
 	if len(body) == 0 {
 		return true
@@ -21,7 +21,7 @@ func allKnown(body []byte) bool {
 		case '[':
 			return !slices.ContainsFunc(entries, func(e entry) bool { return !namesURL(e.value) })
 		case '{':
-			ways := slices.DeleteFunc(entries, func(e entry) bool { return !e.called(listNames...) || string(e.value) == "null" })
+			ways := slices.DeleteFunc(entries, func(e entry) bool { return !e.named(listNames...) || string(e.value) == "null" })
 			if namesURL(body) || len(ways) != 1 {
 				return false
 			}
@@ -37,7 +37,7 @@ func namesURL(value []byte) bool {
 	kind, members := entriesOf(value)
 	return kind == '{' && slices.ContainsFunc(members, func(e entry) bool {
 		text, isString := scalarOf(e.value)
-		return isString && text != "" && slices.ContainsFunc(webhookURLNames, func(name string) bool { return e.called(name) })
+		return isString && text != "" && slices.ContainsFunc(webhookURLNames, func(name string) bool { return e.named(name) })
 	})
 }
 
@@ -45,8 +45,10 @@ func namesURL(value []byte) bool {
 // a strict reader says so too. Whoever believes that subscribes again, and the service has no way to unsubscribe.
 func FuzzWebhooks(f *testing.F) {
 	const one, other = `{"id":9,"url":"https://a.example.com"}`, `{"ID":"8","target_url":"https://b.example.com"}`
-	for _, seed := range []string{``, `null`, `[]`, `{}`, one, `[` + one + `,` + other + `]`, `{"data":{"items":[` + one + `]}}`, `{"webhooks":[],"Webhooks":[7]}`,
-		`[[` + one + `,` + other + `],7]`, `{"webhooks":[7],"x":` + one + `}`, `{"url":"u","webhooks":[` + one + `]}`, `{"webhooks":[` + one + `],"data":[7]}`,
+	for _, seed := range []string{``, `null`, `[]`, `{}`, one, `[` + one + `,` + other + `]`, `{"data":{"items":[` + one +
+		`]}}`, `{"webhooks":[],"Webhooks":[7]}`,
+		`[[` + one + `,` + other + `],7]`, `{"webhooks":[7],"x":` + one + `}`, `{"url":"u","webhooks":[` + one + `]}`,
+		`{"webhooks":[` + one + `],"data":[7]}`,
 		`{"webhooks":[` + one + `],"other":` + other + `}`, `[{"url":""}]`, `[null]`} {
 		f.Add([]byte(seed))
 	}
@@ -73,11 +75,15 @@ func FuzzWebhooks(f *testing.F) {
 
 // FuzzSubscription: whatever a user merges in, what is sent is one JSON object, or nothing is sent.
 func FuzzSubscription(f *testing.F) {
-	for _, payload := range []string{``, `{}`, `null`, `[]`, `{"events":null,"a":{"b":null}}`, `{"url":{"x":1}}`, `{"a":1,"a":2}`, "{\"\xff\":1}", `{"a":1e400}`} {
+	for _, payload := range []string{``, `{}`, `null`, `[]`, `{"events":null,"a":{"b":null}}`, `{"url":{"x":1}}`,
+		`{"a":1,"a":2}`, "{\"\xff\":1}", `{"a":1e400}`} {
 		f.Add("https://hooks.example.com", "target_url", []byte(payload))
 	}
 	f.Fuzz(func(t *testing.T, url, name string, payload []byte) {
-		subscription := Subscription{URL: Hide(url), ApplicationID: 4711, FieldNames: map[string]string{"url": name}, Payload: Hide(json.RawMessage(payload))}
+		subscription := Subscription{
+			URL: Hide(url), ApplicationID: 4711, FieldNames: map[string]string{"url": name},
+			Payload: Hide(json.RawMessage(payload)),
+		}
 		body, err := subscription.encode()
 		if valid := len(payload) == 0 || isObject(payload); (err == nil) != valid {
 			t.Fatalf("%v, but a JSON object: %v", err, valid)

@@ -15,15 +15,28 @@ func TestSubscriptionBody(t *testing.T) {
 		change func(*Subscription)
 		want   string // "": refused
 	}{
-		"whole":        {func(*Subscription) {}, `{"url":"https://hooks.example.com","events":["completed"],"application_id":4711}`},
+		"whole": {
+			func(*Subscription) {}, `{"url":"https://hooks.example.com","events":["completed"],"application_id":4711}`,
+		},
 		"only the URL": {func(s *Subscription) { s.Events, s.ApplicationID = nil, 0 }, `{"url":"https://hooks.example.com"}`},
 		"renamed": {func(s *Subscription) {
 			s.FieldNames = map[string]string{"url": "target_url", "application_id": "mandate"}
 		}, `{"target_url":"https://hooks.example.com","events":["completed"],"mandate":4711}`},
-		"payload adds":       {func(s *Subscription) { s.Payload = Hide(raw(`{"secret":"x","format":{"kind":"json"}}`)) }, `{"url":"https://hooks.example.com","events":["completed"],"application_id":4711,"secret":"x","format":{"kind":"json"}}`},
-		"payload replaces":   {func(s *Subscription) { s.Payload = Hide(raw(`{"events":["all"]}`)) }, `{"url":"https://hooks.example.com","events":["all"],"application_id":4711}`},
-		"payload removes":    {func(s *Subscription) { s.Payload = Hide(raw(`{"events":null}`)) }, `{"url":"https://hooks.example.com","application_id":4711}`},
-		"payload is all":     {func(s *Subscription) { *s = Subscription{Payload: Hide(raw(` {"a":9007199254740993} `))} }, `{"a":9007199254740993}`},
+		"payload adds": {func(s *Subscription) { s.Payload = Hide(raw(`{"secret":"x","format":{"kind":"json"}}`)) },
+			`{"url":"https://hooks.example.com","events":["completed"],"application_id":4711,"secret":"x",` +
+				`"format":{"kind":"json"}}`},
+		"payload replaces": {
+			func(s *Subscription) { s.Payload = Hide(raw(`{"events":["all"]}`)) },
+			`{"url":"https://hooks.example.com","events":["all"],"application_id":4711}`,
+		},
+		"payload removes": {
+			func(s *Subscription) { s.Payload = Hide(raw(`{"events":null}`)) },
+			`{"url":"https://hooks.example.com","application_id":4711}`,
+		},
+		"payload is all": {
+			func(s *Subscription) { *s = Subscription{Payload: Hide(raw(` {"a":9007199254740993} `))} },
+			`{"a":9007199254740993}`,
+		},
 		"payload is a list":  {func(s *Subscription) { s.Payload = Hide(raw(`["x"]`)) }, ""},
 		"payload is no JSON": {func(s *Subscription) { s.Payload = Hide(raw(`{"x":`)) }, ""},
 		"payload is null":    {func(s *Subscription) { s.Payload = Hide(raw(`null`)) }, ""},
@@ -49,7 +62,7 @@ func TestSubscriptionBody(t *testing.T) {
 	}
 }
 
-func TestDecodeSubscriptionAnswer(t *testing.T) {
+func TestDecodeSubscriptionResponse(t *testing.T) {
 	for body, want := range map[string]SubscriptionResponse{
 		`{"id":9}`:                           {ID: 9},
 		`{"id":"9"}`:                         {ID: 9},
@@ -89,7 +102,9 @@ func TestDecodeWebhooks(t *testing.T) {
 		"wrapped object":      {`{"data":{"webhook":` + one + `}}`, []Webhook{a}, false},
 		"wrapped list":        {`{"webhooks":[` + one + `]}`, []Webhook{a}, true},
 		"list, twice wrapped": {`{"data":{"items":[` + one + `]}}`, []Webhook{a}, true},
-		"other names":         {`{"webhook_id":"9","callbackUrl":"https://a.example.com","topics":["completed"]}`, []Webhook{a}, false},
+		"other names": {
+			`{"webhook_id":"9","callbackUrl":"https://a.example.com","topics":["completed"]}`, []Webhook{a}, false,
+		},
 		"configured name":     {`{"deliver_to":"https://b.example.com"}`, []Webhook{b}, false},
 		"name without a URL":  {`{"url":"","target_url":"https://b.example.com"}`, []Webhook{b}, false},
 		"two ids":             {`{"id":9,"ID":8,"url":"https://b.example.com"}`, []Webhook{b}, false},
@@ -105,15 +120,19 @@ func TestDecodeWebhooks(t *testing.T) {
 		"null":                {`null`, nil, false},
 		"nothing":             {``, nil, true},
 		"URL that is none":    {`{"id":9,"url":null,"endpoint":7}`, nil, false},
-		"a next page":         {`{"count":1,"next":"https://idv.example.com/?page=2","results":[` + one + `]}`, []Webhook{a}, false},
-		"no next page":        {`{"count":1,"next":null,"previous":null,"results":[` + one + `]}`, []Webhook{a}, true},
-		"more than are here":  {`{"total":"25","items":[` + one + `]}`, []Webhook{a}, false},
-		"more, said nearby":   {`{"data":[` + one + `],"meta":{"pagination":{"total_count":25}}}`, []Webhook{a}, false},
-		"more pages":          {`{"data":[` + one + `],"page":1,"totalPages":2}`, []Webhook{a}, false},
-		"the only page":       {`{"data":[` + one + `],"page":1,"totalPages":1,"hasMore":false,"nextCursor":""}`, []Webhook{a}, true},
-		"a flag":              {`{"has_more":true,"data":[` + one + `]}`, []Webhook{a}, false},
-		"other numbers":       {`{"application_id":4711,"account":25,"webhooks":[` + one + `]}`, []Webhook{a}, true},
-		"too deep":            {`[[[[[[` + one + `]]]]]]`, nil, false},
+		"a next page": {
+			`{"count":1,"next":"https://idv.example.com/?page=2","results":[` + one + `]}`, []Webhook{a}, false,
+		},
+		"no next page":       {`{"count":1,"next":null,"previous":null,"results":[` + one + `]}`, []Webhook{a}, true},
+		"more than are here": {`{"total":"25","items":[` + one + `]}`, []Webhook{a}, false},
+		"more, said nearby":  {`{"data":[` + one + `],"meta":{"pagination":{"total_count":25}}}`, []Webhook{a}, false},
+		"more pages":         {`{"data":[` + one + `],"page":1,"totalPages":2}`, []Webhook{a}, false},
+		"the only page": {
+			`{"data":[` + one + `],"page":1,"totalPages":1,"hasMore":false,"nextCursor":""}`, []Webhook{a}, true,
+		},
+		"a flag":        {`{"has_more":true,"data":[` + one + `]}`, []Webhook{a}, false},
+		"other numbers": {`{"application_id":4711,"account":25,"webhooks":[` + one + `]}`, []Webhook{a}, true},
+		"too deep":      {`[[[[[[` + one + `]]]]]]`, nil, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, answers(200, test.body), false)
@@ -174,8 +193,12 @@ func TestWebhooksByURLHoweverWritten(t *testing.T) {
 			}
 		}
 	}
-	for _, url := range []string{"https://hooks.example.com", "https://hooks.example.com/", "http://[::1]:80", "https://%zz", "a"} {
-		webhooks := &Webhooks{Items: []Webhook{{URL: Hide("https://hooks.example.com")}, {URL: Hide("http://[::1]/")}, {URL: Hide("https://%zz")}, {URL: Hide("a")}}}
+	for _, url := range []string{"https://hooks.example.com", "https://hooks.example.com/", "http://[::1]:80",
+		"https://%zz", "a"} {
+		webhooks := &Webhooks{Items: []Webhook{
+			{URL: Hide("https://hooks.example.com")}, {URL: Hide("http://[::1]/")}, {URL: Hide("https://%zz")},
+			{URL: Hide("a")},
+		}}
 		if found := webhooks.WithURL(url); len(found) != 1 {
 			t.Errorf("%s: found %d", url, len(found))
 		}

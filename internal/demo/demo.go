@@ -13,27 +13,27 @@ import (
 	"github.com/mandate-io/idv/internal/testenv"
 )
 
-// demo is what runs, and what steps learn that later ones need.
+// demo is the state that the steps share.
 type demo struct {
 	*testenv.Environment
 	screen   *screen
 	programs string // the directory of idv-sandbox, mandate-operator and terraform-provider-idv
 	started  time.Time
 
-	url       string // of the sandbox
-	sandbox   *control.Client
-	service   *testenv.Process // the sandbox
-	operator  *testenv.Process
-	receiver  *receiver
-	kubectl   kubectl
-	terraform terraform
-	stopWatch func()
+	sandboxURL     string
+	sandbox        *control.Client
+	sandboxProcess *testenv.Process
+	operator       *testenv.Process
+	receiver       *receiver
+	kubectl        kubectl
+	terraform      terraform
+	stopWatch      func()
 }
 
 func newDemo(screen *screen, programs string) (*demo, error) {
 	for _, name := range []string{"idv-sandbox", "mandate-operator", "terraform-provider-idv"} {
 		if _, err := os.Stat(filepath.Join(programs, name)); err != nil {
-			return nil, fmt.Errorf("%s is missing: run `make demo`, which builds it: %w", name, err)
+			return nil, fmt.Errorf("%s is missing; run `make demo`, which builds it: %w", name, err)
 		}
 	}
 	env, err := testenv.New()
@@ -47,26 +47,26 @@ func newDemo(screen *screen, programs string) (*demo, error) {
 	return d, nil
 }
 
-// play takes the steps until one fails.
-func (d *demo) play(ctx context.Context) error {
+// runSteps runs the steps until one fails.
+func (d *demo) runSteps(ctx context.Context) error {
 	defer func() { d.stopWatch() }()
-	d.screen.print("Everything runs on this machine, and no e-mail leaves it.", "")
+	d.screen.print("Everything runs on this machine. No e-mail leaves it.", "")
 	for _, s := range []step{
-		{"the sandbox starts: it stands in for the service and plays its people", d.startSandbox},
-		{"etcd and kube-apiserver start", d.startControlPlane},
+		{"start the sandbox: a stand-in of the service that plays the individuals", d.startSandbox},
+		{"start etcd and kube-apiserver", d.startControlPlane},
 		{"kubectl apply -k config/crd", d.installCRDs},
-		{"the operator starts", d.startOperator},
+		{"start the operator", d.startOperator},
 		{d.terraform.name + " apply", d.applyTerraform},
 		{"kubectl apply -f examples/mandates", d.applyMandates},
 		{"kubectl wait mandates --all --for=condition=Ready", d.awaitReady},
-		{"the operator is killed and started again: nobody is e-mailed twice", d.restartOperator},
-		{"globex comes in review: its checks have failed", d.awaitReview},
+		{"kill the operator and start it again: nobody gets a second e-mail", d.restartOperator},
+		{"wait until globex is in review: its checks fail", d.awaitReview},
 		{"kubectl patch mandate globex: decision Reject", d.decide},
 		{"kubectl wait mandates --all --for=condition=Completed", d.awaitCompleted},
-		{"acme is deleted and applied again", d.replaceAcme},
-		{"every Mandate has its expected outcome", d.checkOutcomes},
-		{"the outbox of the sandbox", d.checkEmails},
-		{"the webhook that " + d.terraform.name + " subscribed", d.checkEvents},
+		{"delete acme and apply it again", d.replaceAcme},
+		{"compare the outcomes of the Mandates", d.checkOutcomes},
+		{"count the e-mails in the outbox of the sandbox", d.checkEmails},
+		{"count the events of the webhook that " + d.terraform.name + " subscribed", d.checkEvents},
 	} {
 		if ctx.Err() != nil { // not every step can be interrupted
 			return ctx.Err()
@@ -78,40 +78,43 @@ func (d *demo) play(ctx context.Context) error {
 	return nil
 }
 
-// sayResult prints the table as it is in the end.
-func (d *demo) sayResult() {
+// printResult prints the final table.
+func (d *demo) printResult() {
 	took := time.Since(d.started)
 	lines := []string{"", "$ kubectl get mandates"}
 	lines = append(lines, d.screen.table.lines()...)
-	d.screen.print(append(lines, "", fmt.Sprintf("That took %.0f s.", took.Seconds()))...)
+	d.screen.print(append(lines, "", fmt.Sprintf("The demo took %.0f s.", took.Seconds()))...)
 }
 
-// keepRunning says how to look around and waits for Ctrl-C, which is no error, or for a part that ends.
+// keepRunning prints how to explore the demo, and waits for Ctrl-C or for a process that exits, which is an error.
 func (d *demo) keepRunning(ctx context.Context) error {
-	d.screen.print("", "It keeps running until Ctrl-C. In another terminal, in this directory:", "")
-	k := d.kubectl.shown()
-	for _, line := range []string{
+	d.screen.print("", "The demo runs until Ctrl-C. In another terminal, in this directory:", "")
+	k := d.kubectl.command()
+	for _, command := range []string{
 		"export KUBECONFIG=" + d.kubectl.kubeconfig,
 		k + " get mandates --watch",
 		k + " describe mandate acme",
 		k + " get applicationrecords",
-		"curl " + d.url + control.Prefix + "/outbox",
+		"curl " + d.sandboxURL + control.Prefix + "/outbox",
 	} {
-		d.screen.print("  " + line)
+		d.screen.print("  " + command)
 	}
-	d.screen.print("", "The sandbox: "+d.url, "Manifests:   "+d.manifestsDir()+" (those of "+manifests+" have another address)",
-		"Logs:        "+filepath.Join(d.Dir, "*.log"), "", "Nothing here deletes namespaces: that takes a kube-controller-manager.", "")
+	d.screen.print("",
+		"Sandbox:     "+d.sandboxURL,
+		"Manifests:   "+d.manifestsDir()+" ("+manifests+" with the address of this sandbox)",
+		"Logs:        "+filepath.Join(d.Dir, "*.log"), "",
+		"A deleted namespace stays Terminating, because the demo has no kube-controller-manager.", "")
 	select {
 	case <-ctx.Done():
 		return nil
 	case <-d.operator.Exited():
-		return failure{errors.New("the operator ended by itself"), d.operator.Log}
-	case <-d.service.Exited():
-		return failure{errors.New("the sandbox ended by itself"), d.service.Log}
+		return failure{errors.New("the operator exited"), d.operator.Log}
+	case <-d.sandboxProcess.Exited():
+		return failure{errors.New("the sandbox exited"), d.sandboxProcess.Log}
 	}
 }
 
-// close ends everything, the youngest first.
+// close stops everything, the newest first.
 func (d *demo) close() error {
 	if d.receiver != nil {
 		d.receiver.close()
@@ -119,7 +122,7 @@ func (d *demo) close() error {
 	return d.Close()
 }
 
-// environ is the environment for what the demo starts: nothing in it names a real cluster or a real service.
+// environ is the environment of child processes, without the variables that select a real cluster or service.
 func environ(extra ...string) []string {
 	var clean []string
 	for _, variable := range os.Environ() {

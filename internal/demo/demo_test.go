@@ -32,16 +32,16 @@ func (o *output) String() string {
 	return o.text.String()
 }
 
-// performance is a demo that runs in the background, with a directory of its own for temporary files.
-type performance struct {
+// demoRun is a demo in the background, with its own directory for temporary files.
+type demoRun struct {
 	output *output
 	dir    string
 	code   chan int
 }
 
-func perform(ctx context.Context, t *testing.T, programs string, keep bool) performance {
+func startDemo(ctx context.Context, t *testing.T, programs string, keep bool) demoRun {
 	t.Helper()
-	p := performance{output: &output{}, dir: t.TempDir(), code: make(chan int, 1)}
+	p := demoRun{output: &output{}, dir: t.TempDir(), code: make(chan int, 1)}
 	t.Setenv("TMPDIR", p.dir)
 	screen := &screen{out: p.output, width: func() int { return 0 }}
 	go func() { p.code <- run(ctx, screen, programs, keep) }()
@@ -49,21 +49,21 @@ func perform(ctx context.Context, t *testing.T, programs string, keep bool) perf
 }
 
 // until waits for something that happens while the demo runs.
-func (p performance) until(t *testing.T, happened func() bool) {
+func (p demoRun) until(t *testing.T, happened func() bool) {
 	t.Helper()
 	ticker := time.NewTicker(50 * time.Millisecond)
 	defer ticker.Stop()
 	for !happened() {
 		select {
 		case code := <-p.code:
-			t.Fatalf("it ended with %d:\n%s", code, p.output)
+			t.Fatalf("it exited with %d:\n%s", code, p.output)
 		case <-ticker.C:
 		}
 	}
 }
 
-// ends checks the exit code, and that nothing but perhaps logs is left in the directory for temporary files.
-func (p performance) ends(t *testing.T, want int, left ...string) {
+// wantExit waits for the exit code, and checks which files are left in the directory for temporary files.
+func (p demoRun) wantExit(t *testing.T, want int, left ...string) {
 	t.Helper()
 	select {
 	case code := <-p.code:
@@ -71,7 +71,7 @@ func (p performance) ends(t *testing.T, want int, left ...string) {
 			t.Errorf("exit code %d, want %d", code, want)
 		}
 	case <-time.After(3 * time.Minute):
-		t.Fatal("the demo does not end")
+		t.Fatal("the demo does not exit")
 	}
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {
@@ -82,7 +82,7 @@ func (p performance) ends(t *testing.T, want int, left ...string) {
 		found = append(found, strings.TrimRight(entry.Name(), "0123456789"))
 	}
 	if !slices.Equal(found, left) {
-		t.Errorf("it leaves %q, want %q", found, left)
+		t.Errorf("files left: %q, want %q", found, left)
 	}
 	if t.Failed() {
 		t.Logf("it printed:\n%s", p.output)
@@ -100,22 +100,28 @@ func build(t *testing.T) string {
 	return dir
 }
 
-// What `make demo` and `make demo KEEP=1` do, with what a user of theirs could have in the environment.
+// The demo ignores the environment variables of a user that select a real service or cluster.
 func TestDemo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: starts everything that the demo shows")
+	}
 	for name, value := range map[string]string{
-		"IDV_BASE_URL": "https://idv.example.com", "IDV_CLIENT_ID": "real", "KUBECONFIG": "/nonexistent", "USE_EXISTING_CLUSTER": "true",
+		"IDV_BASE_URL": "https://idv.example.com", "IDV_CLIENT_ID": "real",
+		"KUBECONFIG": "/nonexistent", "USE_EXISTING_CLUSTER": "true",
 		"TF_CLI_ARGS_apply": "-destroy", "TF_WORKSPACE": "production",
 	} {
 		t.Setenv(name, value)
 	}
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
-	p := perform(ctx, t, build(t), true)
+	p := startDemo(ctx, t, build(t), true)
 	kept := regexp.MustCompile(`export KUBECONFIG=(\S+)\n(?s:.*)Logs: `)
 	p.until(t, func() bool { return kept.MatchString(p.output.String()) })
-	for _, want := range []string{"5 e-mails to 5 people, none twice", "3 completed, 1 rejected", "mandate types address, identity, kyc"} {
+	for _, want := range []string{
+		"5 e-mails to 5 people, none twice", "3 completed, 1 rejected", "mandate types address, identity, kyc",
+	} {
 		if !strings.Contains(p.output.String(), want) {
-			t.Errorf("it does not say %q", want)
+			t.Errorf("it does not print %q", want)
 		}
 	}
 	if strings.Contains(p.output.String(), "@") {
@@ -125,27 +131,27 @@ func TestDemo(t *testing.T) {
 		t.Error(err)
 	}
 	interrupt()
-	p.ends(t, 0)
+	p.wantExit(t, 0)
 }
 
 func TestInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
-	p := perform(ctx, t, programs(t, "echo started; exec sleep 60"), false)
+	p := startDemo(ctx, t, programs(t, "echo started; exec sleep 60"), false)
 	p.until(t, func() bool {
 		logs, err := filepath.Glob(filepath.Join(p.dir, "idv-*", "sandbox.log"))
 		return err == nil && len(logs) == 1
 	})
 	interrupt()
-	p.ends(t, 130)
+	p.wantExit(t, 130)
 }
 
-func TestBrokenPart(t *testing.T) {
-	p := perform(t.Context(), t, programs(t, "echo out of luck; exit 3"), false)
-	p.ends(t, 1, "idv-demo-logs-")
-	for _, want := range []string{"✗", "the sandbox starts", "exit status 3", "out of luck", "All logs are in " + p.dir} {
+func TestFailedProcess(t *testing.T) {
+	p := startDemo(t.Context(), t, programs(t, "echo out of luck; exit 3"), false)
+	p.wantExit(t, 1, "idv-demo-logs-")
+	for _, want := range []string{"✗", "start the sandbox", "exit status 3", "out of luck", "All logs are in " + p.dir} {
 		if !strings.Contains(p.output.String(), want) {
-			t.Errorf("it does not say %q:\n%s", want, p.output)
+			t.Errorf("it does not print %q:\n%s", want, p.output)
 		}
 	}
 	logs, err := filepath.Glob(filepath.Join(p.dir, "idv-demo-logs-*", "sandbox.log"))
@@ -155,10 +161,10 @@ func TestBrokenPart(t *testing.T) {
 }
 
 func TestProgramsAreMissing(t *testing.T) {
-	p := perform(t.Context(), t, t.TempDir(), false)
-	p.ends(t, 1)
-	if !strings.Contains(p.output.String(), "idv-sandbox is missing: run `make demo`") {
-		t.Errorf("it does not say what to do:\n%s", p.output)
+	p := startDemo(t.Context(), t, t.TempDir(), false)
+	p.wantExit(t, 1)
+	if !strings.Contains(p.output.String(), "idv-sandbox is missing; run `make demo`") {
+		t.Errorf("it does not print what to do:\n%s", p.output)
 	}
 }
 

@@ -13,46 +13,46 @@ const (
 	tailWidth = 240
 )
 
-// failure is an error with the log that may tell why.
+// failure is an error with the log that may explain it.
 type failure struct {
 	error
 	log string
 }
 
-// Unwrap gives the error.
+// Unwrap returns the error.
 func (f failure) Unwrap() error {
 	return f.error
 }
 
-// blameOperator makes an error, if it is one, a failure with the operator's log.
-func (d *demo) blameOperator(err error) error {
+// withOperatorLog returns nil for nil, and else a failure with the operator's log.
+func (d *demo) withOperatorLog(err error) error {
 	if err == nil {
 		return nil
 	}
 	return failure{err, d.operator.Log}
 }
 
-// sayFailure prints an error, the end of its log, and where all logs are from now on: their directory is removed.
-func (d *demo) sayFailure(err error) {
+// printFailure prints an error, the last part of its log, and the directory with copies of all logs.
+func (d *demo) printFailure(err error) {
 	var lines []string
 	if rows := d.screen.table.lines(); len(rows) > 0 {
 		lines = append([]string{""}, rows...)
 	}
 	lines = append(lines, "", strings.TrimSpace(err.Error()))
 	if f := (failure{}); errors.As(err, &f) {
-		lines = append(lines, "", "The end of "+filepath.Base(f.log)+":")
+		lines = append(lines, "", "The last lines of "+filepath.Base(f.log)+":")
 		lines = append(lines, tail(f.log)...)
 	}
 	kept, err := keepLogs(d.Dir)
 	if err != nil {
-		lines = append(lines, "", "The logs could not be kept: "+err.Error())
+		lines = append(lines, "", "Failed to copy the logs: "+err.Error())
 	} else {
 		lines = append(lines, "", "All logs are in "+kept)
 	}
 	d.screen.print(lines...)
 }
 
-// tail is the last lines of a log, each cut to a readable length.
+// tail is the last lines of a log, each truncated to a readable length.
 func tail(log string) []string {
 	content, err := os.ReadFile(log)
 	if err != nil {
@@ -84,8 +84,9 @@ func keepLogs(dir string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if err := os.WriteFile(filepath.Join(kept, filepath.Base(log)), content, 0o600); err != nil { //nolint:gosec // our own directories
-			return "", fmt.Errorf("copying %s: %w", log, err)
+		to := filepath.Join(kept, filepath.Base(log))
+		if err := os.WriteFile(to, content, 0o600); err != nil { //nolint:gosec // our own directories
+			return "", fmt.Errorf("copy %s: %w", log, err)
 		}
 	}
 	return kept, nil

@@ -12,20 +12,20 @@ import (
 	"time"
 )
 
-// kubectl runs the kubectl that the user has, or else the one that make built.
+// kubectl runs the kubectl on PATH, or else the one in bin.
 type kubectl struct {
 	path       string
-	own        string // the one that make built, as it is to be typed
+	built      string // in bin
 	kubeconfig string
 	cacheDir   string
 }
 
-// waitTimeout is for `kubectl wait`: several times what it takes on a slow machine.
+// waitTimeout for `kubectl wait` is several times what a slow machine needs.
 const waitTimeout = "--timeout=60s"
 
 func (d *demo) newKubectl() (kubectl, error) {
 	k := kubectl{
-		path: d.Kubectl, own: filepath.Join(d.Root, "bin", "kubectl"),
+		path: d.Kubectl, built: filepath.Join(d.Root, "bin", "kubectl"),
 		kubeconfig: filepath.Join(d.Dir, "kubeconfig"), cacheDir: filepath.Join(d.Dir, "kubectl-cache"),
 	}
 	if path, err := exec.LookPath("kubectl"); err == nil {
@@ -34,21 +34,22 @@ func (d *demo) newKubectl() (kubectl, error) {
 	return k, d.WriteKubeconfig(k.kubeconfig)
 }
 
-// shown is what to type to run it.
-func (k kubectl) shown() string {
-	if k.path == k.own {
+// command is what the user types to run it.
+func (k kubectl) command() string {
+	if k.path == k.built {
 		return "bin/kubectl"
 	}
 	return "kubectl"
 }
 
-// run returns what kubectl prints. Its error is what kubectl said.
+// run returns the stdout of kubectl. An error has the stderr.
 func (k kubectl) run(ctx context.Context, arguments ...string) (string, error) {
-	// The cache would otherwise go to the user's home, one directory for every port that a demo has had.
-	command := exec.CommandContext(ctx, k.path, append([]string{"--kubeconfig", k.kubeconfig, "--cache-dir", k.cacheDir}, arguments...)...) //nolint:gosec // the demo's arguments
-	// KUBERC: aliases and defaults of the user could change what it prints.
+	// The default cache is in the user's home, with a directory for each port of a demo.
+	flags := []string{"--kubeconfig", k.kubeconfig, "--cache-dir", k.cacheDir}
+	command := exec.CommandContext(ctx, k.path, append(flags, arguments...)...) //nolint:gosec // the demo's arguments
+	// KUBERC=off disables aliases and defaults of the user, which could change the output.
 	command.Env = environ("KUBERC=off", "LC_ALL=C")
-	// A group of its own: Ctrl-C is for the demo, and some kubectls are a script that starts the real one.
+	// With its own process group, Ctrl-C reaches only the demo, and Cancel kills what a kubectl wrapper script started.
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 	command.WaitDelay = time.Second

@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// manifests is where the examples are, and exampleURL the address in them: the one that a sandbox has by default.
+// The directory of the example manifests, and the address of the sandbox in them.
 const (
 	manifests  = "examples/mandates"
 	exampleURL = "http://127.0.0.1:8480"
 )
 
-// manifestsDir holds the examples with the address that the sandbox really has.
+// manifestsDir has the examples with the address of the running sandbox.
 func (d *demo) manifestsDir() string {
 	return filepath.Join(d.Dir, "mandates")
 }
 
-// applyMandates applies the examples. From here on the table is shown.
+// applyMandates applies the examples and starts showing the table.
 func (d *demo) applyMandates(ctx context.Context) (string, error) {
-	if err := copyManifests(d.manifestsDir(), filepath.Join(d.Root, manifests), d.url); err != nil {
+	if err := copyManifests(d.manifestsDir(), filepath.Join(d.Root, manifests), d.sandboxURL); err != nil {
 		return "", err
 	}
 	d.startWatch(ctx)
 	_, err := d.kubectl.run(ctx, "apply", "-f", d.manifestsDir())
-	return fmt.Sprintf("a connection and %d Mandates", len(expected)), d.blameOperator(err)
+	return fmt.Sprintf("an IdentityService and %d Mandates", len(expected)), d.withOperatorLog(err)
 }
 
 func copyManifests(to, from, url string) error {
@@ -43,7 +43,8 @@ func copyManifests(to, from, url string) error {
 			return err
 		}
 		content = []byte(strings.ReplaceAll(string(content), exampleURL, url))
-		if err := os.WriteFile(filepath.Join(to, entry.Name()), content, 0o600); err != nil { //nolint:gosec // our own directories
+		path := filepath.Join(to, entry.Name())
+		if err := os.WriteFile(path, content, 0o600); err != nil { //nolint:gosec // our own directories
 			return err
 		}
 	}
@@ -52,12 +53,12 @@ func copyManifests(to, from, url string) error {
 
 func (d *demo) awaitReady(ctx context.Context) (string, error) {
 	_, err := d.kubectl.run(ctx, "wait", "mandates", "--all", "--for=condition=Ready", waitTimeout)
-	return "", d.blameOperator(err)
+	return "", d.withOperatorLog(err)
 }
 
 func (d *demo) awaitReview(ctx context.Context) (string, error) {
 	_, err := d.kubectl.run(ctx, "wait", "mandate/globex", "--for=jsonpath={.status.state}=in review", waitTimeout)
-	return "", d.blameOperator(err)
+	return "", d.withOperatorLog(err)
 }
 
 func (d *demo) decide(ctx context.Context) (string, error) {
@@ -67,10 +68,10 @@ func (d *demo) decide(ctx context.Context) (string, error) {
 
 func (d *demo) awaitCompleted(ctx context.Context) (string, error) {
 	_, err := d.kubectl.run(ctx, "wait", "mandates", "--all", "--for=condition=Completed", waitTimeout)
-	return "", d.blameOperator(err)
+	return "", d.withOperatorLog(err)
 }
 
-// replaceAcme does what a pipeline does that loses track of a Mandate and applies it anew.
+// replaceAcme deletes and re-creates a Mandate, as a GitOps pipeline can do.
 func (d *demo) replaceAcme(ctx context.Context) (string, error) {
 	const id = "jsonpath={.status.applicationID}"
 	before, err := d.kubectl.run(ctx, "get", "mandate", "acme", "-o", id)
@@ -83,12 +84,12 @@ func (d *demo) replaceAcme(ctx context.Context) (string, error) {
 		{"wait", "mandate", "acme", "--for=condition=Completed", waitTimeout},
 	} {
 		if _, err := d.kubectl.run(ctx, arguments...); err != nil {
-			return "", d.blameOperator(err)
+			return "", d.withOperatorLog(err)
 		}
 	}
 	after, err := d.kubectl.run(ctx, "get", "mandate", "acme", "-o", id)
 	if err == nil && before != after {
-		err = d.blameOperator(fmt.Errorf("acme had application %s and has %s now", before, after))
+		err = d.withOperatorLog(fmt.Errorf("the application of acme was %s and is now %s", before, after))
 	}
-	return "still application " + after, err
+	return "the application is still " + after, err
 }

@@ -25,7 +25,8 @@ func exampleMandates(t *testing.T, url string) map[string]v1alpha1.Mandate {
 	if err != nil {
 		t.Fatal(err)
 	}
-	mandates, connected := map[string]v1alpha1.Mandate{}, false
+	mandates := map[string]v1alpha1.Mandate{}
+	connected := false
 	for _, path := range paths {
 		content, err := os.ReadFile(path)
 		if err != nil {
@@ -56,7 +57,7 @@ func TestExpectationsFitTheExamples(t *testing.T) {
 	for name, mandate := range mandates {
 		want, ok := expected[name]
 		if !ok {
-			t.Errorf("the demo does not know how %s is to end", name)
+			t.Errorf("the demo has no expected outcome of %s", name)
 		}
 		emails := len(mandate.Spec.Individuals)
 		if mandate.Spec.SuppressEmailNotification {

@@ -10,7 +10,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// expected is how each Mandate of examples/mandates ends, and how many people it e-mails.
+// expected has the outcome of each Mandate of examples/mandates, and how many people it e-mails.
 var expected = map[string]struct {
 	outcome v1alpha1.Outcome
 	emails  int
@@ -29,17 +29,17 @@ func (d *demo) checkOutcomes(ctx context.Context) (string, error) {
 	}
 	var list v1alpha1.MandateList
 	if err := json.Unmarshal([]byte(output), &list); err != nil {
-		return "", fmt.Errorf("reading what kubectl printed: %w", err)
+		return "", fmt.Errorf("decode the output of kubectl: %w", err)
 	}
 	detail, err := compareOutcomes(list.Items)
 	if err != nil {
-		return "", d.blameOperator(err)
+		return "", d.withOperatorLog(err)
 	}
-	// The last table was read before the last Mandate ended.
+	// The table on the screen can be older.
 	return detail, d.showTable(ctx)
 }
 
-// compareOutcomes says how many Mandates have which outcome, if it is the expected one for each.
+// compareOutcomes returns the counts of the outcomes, or an error if one is not the expected one.
 func compareOutcomes(mandates []v1alpha1.Mandate) (string, error) {
 	var wrong []error
 	count := map[v1alpha1.Outcome]int{}
@@ -49,15 +49,16 @@ func compareOutcomes(mandates []v1alpha1.Mandate) (string, error) {
 		seen[name] = true
 		count[outcome]++
 		if want := expected[name].outcome; outcome != want {
-			wrong = append(wrong, fmt.Errorf("the outcome of %s is %q, expected was %q", name, outcome, want))
+			wrong = append(wrong, fmt.Errorf("the outcome of %s is %q, want %q", name, outcome, want))
 		}
 	}
 	for name := range expected {
 		if !seen[name] {
-			wrong = append(wrong, fmt.Errorf("there is no Mandate %s", name))
+			wrong = append(wrong, fmt.Errorf("the Mandate %s is missing", name))
 		}
 	}
-	return fmt.Sprintf("%d completed, %d rejected", count[v1alpha1.OutcomeCompleted], count[v1alpha1.OutcomeRejected]), errors.Join(wrong...)
+	completed, rejected := count[v1alpha1.OutcomeCompleted], count[v1alpha1.OutcomeRejected]
+	return fmt.Sprintf("%d completed, %d rejected", completed, rejected), errors.Join(wrong...)
 }
 
 func (d *demo) checkEmails(ctx context.Context) (string, error) {
@@ -66,10 +67,10 @@ func (d *demo) checkEmails(ctx context.Context) (string, error) {
 		return "", err
 	}
 	detail, err := countEmails(emails)
-	return detail, d.blameOperator(err)
+	return detail, d.withOperatorLog(err)
 }
 
-// countEmails says how many e-mails went to how many people, if it is one to each who should get one.
+// countEmails returns the counts of e-mails and people, or an error unless each expected person got one e-mail.
 func countEmails(emails []control.Email) (string, error) {
 	want := 0
 	for _, mandate := range expected {
@@ -80,7 +81,7 @@ func countEmails(emails []control.Email) (string, error) {
 		people[emails[i].Address]++
 	}
 	if len(emails) != want || len(people) != want {
-		return "", fmt.Errorf("%d e-mails went to %d people, expected were %d to as many", len(emails), len(people), want)
+		return "", fmt.Errorf("%d e-mails went to %d people, want %d to %d", len(emails), len(people), want, want)
 	}
 	return fmt.Sprintf("%d e-mails to %d people, none twice", len(emails), len(people)), nil
 }

@@ -15,21 +15,27 @@ func mandate(name string, outcome v1alpha1.Outcome) v1alpha1.Mandate {
 }
 
 func TestCompareOutcomes(t *testing.T) {
-	right := []v1alpha1.Mandate{mandate("acme", "Completed"), mandate("globex", "Rejected"), mandate("initech", "Completed"), mandate("umbrella", "Completed")}
+	asExpected := []v1alpha1.Mandate{
+		mandate("acme", "Completed"), mandate("globex", "Rejected"),
+		mandate("initech", "Completed"), mandate("umbrella", "Completed"),
+	}
+	withAcme := func(outcome v1alpha1.Outcome) []v1alpha1.Mandate {
+		return append([]v1alpha1.Mandate{mandate("acme", outcome)}, asExpected[1:]...)
+	}
 	cases := map[string]struct {
 		mandates []v1alpha1.Mandate
 		want     string
 		wantErr  string
 	}{
-		"as expected":    {mandates: right, want: "3 completed, 1 rejected"},
-		"another one":    {mandates: append([]v1alpha1.Mandate{mandate("acme", "Rejected")}, right[1:]...), wantErr: `acme is "Rejected", expected was "Completed"`},
-		"none":           {mandates: append([]v1alpha1.Mandate{mandate("acme", "")}, right[1:]...), wantErr: `acme is "", expected was "Completed"`},
-		"one is missing": {mandates: right[1:], wantErr: "there is no Mandate acme"},
+		"as expected":    {mandates: asExpected, want: "3 completed, 1 rejected"},
+		"another one":    {mandates: withAcme("Rejected"), wantErr: `acme is "Rejected", want "Completed"`},
+		"none":           {mandates: withAcme(""), wantErr: `acme is "", want "Completed"`},
+		"one is missing": {mandates: asExpected[1:], wantErr: "the Mandate acme is missing"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, err := compareOutcomes(tc.mandates)
-			if !says(err, tc.wantErr) || err == nil && got != tc.want {
+			if !matchesError(err, tc.wantErr) || err == nil && got != tc.want {
 				t.Errorf("got %q, %v, want %q, %q", got, err, tc.want, tc.wantErr)
 			}
 		})
@@ -58,18 +64,18 @@ func TestCountEmails(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, err := countEmails(tc.emails)
-			if !says(err, tc.wantErr) || err == nil && got != tc.want {
+			if !matchesError(err, tc.wantErr) || err == nil && got != tc.want {
 				t.Errorf("got %q, %v, want %q, %q", got, err, tc.want, tc.wantErr)
 			}
 			if err != nil && strings.Contains(err.Error(), "@") {
-				t.Errorf("the error holds an address: %v", err)
+				t.Errorf("the error has an address: %v", err)
 			}
 		})
 	}
 }
 
-// says tells whether an error holds a text, or is none where there is no text.
-func says(err error, text string) bool {
+// matchesError is true if an error contains a text, or if both are empty.
+func matchesError(err error, text string) bool {
 	if err == nil || text == "" {
 		return err == nil && text == ""
 	}

@@ -11,21 +11,26 @@ import (
 	"golang.org/x/term"
 )
 
-// screen shows the steps, one line each. On a terminal the running step and the table below it are drawn in place.
-// Elsewhere, what has changed in the table is written line by line.
+// screen shows the steps. A terminal shows the running step and the table in place. Other outputs get the changed rows
+// of the table.
 type screen struct {
 	out   io.Writer
 	color bool
-	// width is the terminal's, 0 if it is none.
+	// width is the width of the terminal, 0 without a terminal.
 	width func() int
 
-	mu      sync.Mutex
-	table   table
-	running *running
-	drawn   int // lines that are drawn in place
+	mu        sync.Mutex
+	table     table
+	running   *runningStep
+	liveLines int // on the terminal, below the permanent ones
 }
 
-const green, red, dim = "32", "31", "2"
+// The colors of paint, as ANSI codes.
+const (
+	green = "32"
+	red   = "31"
+	dim   = "2"
+)
 
 func newScreen(out *os.File) *screen {
 	descriptor := int(out.Fd())
@@ -43,7 +48,7 @@ func newScreen(out *os.File) *screen {
 	}
 }
 
-// print writes lines that stay.
+// print writes permanent lines.
 func (s *screen) print(lines ...string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -58,7 +63,7 @@ func (s *screen) show(t table) {
 	header := s.table.header
 	s.table = t
 	if s.width() > 0 {
-		changed = nil // all of it is drawn in place
+		changed = nil // the live lines have the whole table
 	}
 	if len(changed) > 0 && header == "" {
 		changed = append([]string{t.header}, changed...)
@@ -69,20 +74,20 @@ func (s *screen) show(t table) {
 	s.redraw(changed)
 }
 
-// redraw writes lines that stay and, on a terminal, what is drawn in place below them.
+// redraw writes permanent lines and, on a terminal, the live lines below them.
 func (s *screen) redraw(lines []string) {
 	var out bytes.Buffer
-	if s.drawn > 0 {
-		fmt.Fprintf(&out, "\x1b[%dA\x1b[J", s.drawn)
+	if s.liveLines > 0 {
+		fmt.Fprintf(&out, "\x1b[%dA\x1b[J", s.liveLines)
 	}
 	for _, line := range lines {
 		out.WriteString(line + "\n")
 	}
-	s.drawn = 0
+	s.liveLines = 0
 	if width := s.width(); width > 0 && s.running != nil {
-		for _, line := range s.moving() {
-			out.WriteString(cut(line, width-1) + "\n")
-			s.drawn++
+		for _, line := range s.live() {
+			out.WriteString(truncate(line, width-1) + "\n")
+			s.liveLines++
 		}
 	}
 	_, _ = s.out.Write(out.Bytes())
@@ -90,9 +95,9 @@ func (s *screen) redraw(lines []string) {
 
 const tableIndent = "          "
 
-// moving is what is drawn in place: the running step, and the table.
-func (s *screen) moving() []string {
-	frame := frames[s.running.frame%len(frames)]
+// live returns the live lines: the running step and the table.
+func (s *screen) live() []string {
+	frame := spinner[s.running.frame%len(spinner)]
 	lines := []string{fmt.Sprintf("%c %s %s", frame, seconds(s.running.started), s.running.label)}
 	if rows := s.table.lines(); len(rows) > 0 {
 		lines = append(lines, "")
@@ -110,8 +115,8 @@ func (s *screen) paint(color, text string) string {
 	return "\x1b[" + color + "m" + text + "\x1b[0m"
 }
 
-// cut shortens a line, because one that is broken takes two of the terminal's, and more than is taken back.
-func cut(line string, width int) string {
+// truncate shortens a line to the width of the terminal, because redraw cannot erase a wrapped line.
+func truncate(line string, width int) string {
 	if runes := []rune(line); len(runes) > width {
 		return string(runes[:max(0, width)])
 	}

@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// step is one line of the demo. It returns what there is to say about it beside its label.
+// step is one step of the demo. Its work returns details to show after the label.
 type step struct {
 	label string
 	work  func(context.Context) (detail string, err error)
 }
 
-// running is the step that is being taken.
-type running struct {
+// runningStep is the step that runs.
+type runningStep struct {
 	label   string
 	started time.Time
 	frame   int
@@ -21,16 +21,16 @@ type running struct {
 
 const (
 	drawInterval = 120 * time.Millisecond
-	// sayInterval is how often a step that takes long says that it is still there, where nothing is drawn.
-	sayInterval = 10 * time.Second
+	// progressInterval is the time between two progress lines of a step, without a terminal.
+	progressInterval = 10 * time.Second
 )
 
-var frames = []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
+var spinner = []rune("⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏")
 
-// step runs a step, shows that it is running, and then how it ended and how long it took.
+// step runs a step, and shows its progress, result and duration.
 func (s *screen) step(ctx context.Context, step step) error {
 	s.mu.Lock()
-	s.running = &running{label: step.label, started: time.Now()}
+	s.running = &runningStep{label: step.label, started: time.Now()}
 	s.redraw(nil)
 	s.mu.Unlock()
 	stop := s.animate()
@@ -47,17 +47,17 @@ func (s *screen) step(ctx context.Context, step step) error {
 	if detail != "" && err == nil {
 		text += ": " + detail
 	}
-	line := fmt.Sprintf("%s %s %s", mark, s.paint(dim, seconds(s.running.started)), text)
+	result := fmt.Sprintf("%s %s %s", mark, s.paint(dim, seconds(s.running.started)), text)
 	s.running = nil
-	s.redraw([]string{line})
+	s.redraw([]string{result})
 	return err
 }
 
-// animate shows that a step is still running, until the returned function is called.
+// animate shows the progress of the running step until stop.
 func (s *screen) animate() (stop func()) {
 	interval := drawInterval
 	if s.width() == 0 {
-		interval = sayInterval
+		interval = progressInterval
 	}
 	ticker := time.NewTicker(interval)
 	done, stopped := make(chan struct{}), make(chan struct{})

@@ -23,23 +23,23 @@ func (t table) lines() []string {
 	return append([]string{t.header}, t.rows...)
 }
 
-// changed returns the rows that are not in an earlier table or say something else there.
+// changed returns the rows that are new or differ from an earlier table.
 func (t table) changed(earlier table) []string {
 	before := map[string]bool{}
 	for _, row := range earlier.rows {
-		before[essence(row)] = true
+		before[comparableRow(row)] = true
 	}
 	var changed []string
 	for _, row := range t.rows {
-		if !before[essence(row)] {
+		if !before[comparableRow(row)] {
 			changed = append(changed, row)
 		}
 	}
 	return changed
 }
 
-// essence is a row without what says nothing new: its age, which is the last column, and the width of the columns.
-func essence(row string) string {
+// comparableRow is a row without its age, which is the last column, and the padding of the columns.
+func comparableRow(row string) string {
 	words := strings.Fields(row)
 	return strings.Join(words[:max(0, len(words)-1)], " ")
 }

@@ -21,9 +21,11 @@ func TestChangedRows(t *testing.T) {
 acme     True    in progress   2/6                  4711          10s
 globex   True    in review     0/3                  4720          10s
 `},
-		"only the width of the columns, because something else went": {later: `NAME     READY   STATE       PROGRESS   OUTCOME   APPLICATION   AGE
+		"only the width of the columns, because another row is gone": {
+			later: `NAME     READY   STATE       PROGRESS   OUTCOME   APPLICATION   AGE
 globex   True    in review   0/3                  4720          9s
-`},
+`,
+		},
 		"progress": {
 			later: `NAME     READY   STATE         PROGRESS   OUTCOME   APPLICATION   AGE
 acme     True    in progress   3/6                  4711          9s

@@ -15,34 +15,33 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox"
 )
 
-// terraform is the tofu or terraform that the user has, or else the tofu that make built.
+// terraform is the tofu or terraform on PATH, or else the tofu in bin.
 type terraform struct {
 	name, path string
 }
 
-// configuration is the example that is applied.
+// configuration is the directory of the example to apply.
 const configuration = "examples/terraform/getting-started"
 
-// providerHosts are where tofu and terraform look for a provider whose source names no host.
+// providerHosts are the default registries of tofu and terraform.
 var providerHosts = []string{"registry.opentofu.org", "registry.terraform.io"}
 
 func (d *demo) findTerraform() (terraform, error) {
-	own := filepath.Join(d.Root, "bin")
+	built := filepath.Join(d.Root, "bin")
 	for _, name := range []string{"tofu", "terraform"} {
-		// make puts its own directory at the end of PATH.
-		if path, err := exec.LookPath(name); err == nil && filepath.Dir(path) != own {
+		// `make demo` appends bin to PATH.
+		if path, err := exec.LookPath(name); err == nil && filepath.Dir(path) != built {
 			return terraform{name, path}, nil
 		}
 	}
-	path, err := exec.LookPath(filepath.Join(own, "tofu"))
+	path, err := exec.LookPath(filepath.Join(built, "tofu"))
 	if err != nil {
-		return terraform{}, fmt.Errorf("there is neither tofu nor terraform: run `make demo`, which builds one: %w", err)
+		return terraform{}, fmt.Errorf("tofu and terraform are missing; run `make demo`, which builds tofu: %w", err)
 	}
 	return terraform{"tofu", path}, nil
 }
 
-// applyTerraform applies the example in a directory of its own, with the provider as it was built: no registry is
-// asked.
+// applyTerraform applies the example in its own directory, with the built provider and without a registry.
 func (d *demo) applyTerraform(ctx context.Context) (string, error) {
 	dir := filepath.Join(d.Dir, "terraform")
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(d.Root, configuration))); err != nil {
@@ -54,13 +53,15 @@ func (d *demo) applyTerraform(ctx context.Context) (string, error) {
 	}
 	var err error
 	if d.receiver, err = newReceiver(ctx); err != nil {
-		return "", fmt.Errorf("listening for webhooks: %w", err)
+		return "", fmt.Errorf("listen for webhooks: %w", err)
 	}
 	env := environ(
-		"TF_CLI_CONFIG_FILE="+settings, "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1", "TF_VAR_webhook_url="+d.receiver.url,
-		"IDV_BASE_URL="+d.url, "IDV_USERNAME="+sandbox.DefaultUsername, "IDV_PASSWORD="+sandbox.DefaultPassword,
+		"TF_CLI_CONFIG_FILE="+settings, "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1",
+		"TF_VAR_webhook_url="+d.receiver.url,
+		"IDV_BASE_URL="+d.sandboxURL, "IDV_USERNAME="+sandbox.DefaultUsername, "IDV_PASSWORD="+sandbox.DefaultPassword,
 	)
-	if err := d.runTerraform(ctx, dir, env, "terraform", "apply", "-auto-approve", "-input=false", "-no-color"); err != nil {
+	apply := []string{"apply", "-auto-approve", "-input=false", "-no-color"}
+	if err := d.runTerraform(ctx, dir, env, "terraform", apply...); err != nil {
 		return "", err
 	}
 	if err := d.runTerraform(ctx, dir, env, "terraform-output", "output", "-json", "-no-color"); err != nil {
@@ -73,9 +74,10 @@ func (d *demo) applyTerraform(ctx context.Context) (string, error) {
 	return describeOutputs(printed)
 }
 
-// runTerraform runs it as a child that ends with the demo, and takes the providers that it has started along.
+// runTerraform runs tofu or terraform, and stops it and its provider if ctx is done.
 func (d *demo) runTerraform(ctx context.Context, dir string, env []string, log string, arguments ...string) error {
-	command := exec.Command(d.terraform.path, arguments...) //nolint:noctx,gosec // it is stopped below, so that it can stop its provider
+	// Stop lets it stop its provider, which the kill of a context would not.
+	command := exec.Command(d.terraform.path, arguments...) //nolint:noctx,gosec // stopped below
 	command.Dir, command.Env = dir, env
 	process, err := d.Start(log, command)
 	if err != nil {
@@ -92,7 +94,7 @@ func (d *demo) runTerraform(ctx context.Context, dir string, env []string, log s
 	return nil
 }
 
-// cliConfiguration makes tofu and terraform take the provider from a directory, without `init`.
+// cliConfiguration makes tofu and terraform use the provider in a directory, without `init`.
 func cliConfiguration(programs string) string {
 	var text strings.Builder
 	text.WriteString("provider_installation {\n  dev_overrides {\n")
@@ -103,7 +105,7 @@ func cliConfiguration(programs string) string {
 	return text.String()
 }
 
-// describeOutputs says what the example found out.
+// describeOutputs describes the outputs of the example.
 func describeOutputs(printed []byte) (string, error) {
 	var outputs struct {
 		MandateTypes struct {
@@ -111,7 +113,7 @@ func describeOutputs(printed []byte) (string, error) {
 		} `json:"mandate_types"`
 	}
 	if err := json.Unmarshal(printed, &outputs); err != nil {
-		return "", fmt.Errorf("reading the outputs: %w", err)
+		return "", fmt.Errorf("decode the outputs: %w", err)
 	}
 	types := slices.Sorted(maps.Keys(outputs.MandateTypes.Value))
 	if len(types) == 0 {

@@ -7,7 +7,7 @@ import (
 
 const watchInterval = 500 * time.Millisecond
 
-// startWatch shows the table, over and over, until stopWatch.
+// startWatch updates the table until stopWatch.
 func (d *demo) startWatch(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -20,7 +20,7 @@ func (d *demo) startWatch(ctx context.Context) {
 		ticker := time.NewTicker(watchInterval)
 		defer ticker.Stop()
 		for ctx.Err() == nil {
-			_ = d.showTable(ctx) // a step that needs kubectl fails if it goes on like this
+			_ = d.showTable(ctx) // a step with kubectl reports a lasting error
 			select {
 			case <-ctx.Done():
 			case <-ticker.C:

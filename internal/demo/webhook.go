@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// receiver is what the webhook subscription delivers to. It only counts.
+// receiver is the target of the webhook subscription. It counts the events.
 type receiver struct {
 	url    string
 	server *http.Server
@@ -43,7 +43,7 @@ func (r *receiver) close() {
 func (d *demo) checkEvents(context.Context) (string, error) {
 	events := d.receiver.events.Load()
 	if events == 0 {
-		return "", failure{errors.New("no event came: the subscription has not reached the sandbox"), d.service.Log}
+		return "", failure{errors.New("no events received; the sandbox has no webhook subscription"), d.sandboxProcess.Log}
 	}
-	return fmt.Sprintf("%d events came", events), nil
+	return fmt.Sprintf("%d events", events), nil
 }

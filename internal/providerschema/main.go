@@ -1,5 +1,5 @@
-// Command providerschema completes what `tofu providers schema -json` prints, on standard input, for tfplugindocs:
-// OpenTofu leaves out the provider's actions, because it has none.
+// Command providerschema adds the provider's actions to the output of `tofu providers schema -json`, which it reads
+// from standard input, for tfplugindocs. OpenTofu has no actions and omits them.
 package main
 
 import (
@@ -40,7 +40,7 @@ func run(ctx context.Context) error {
 	return json.NewEncoder(os.Stdout).Encode(printed)
 }
 
-// The format in which Terraform prints the schemas of actions.
+// The format of action schemas in the output of Terraform.
 type (
 	actionSchema struct {
 		Block block `json:"block"`
@@ -64,14 +64,14 @@ func actionSchemas(ctx context.Context) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	answer, err := server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
+	resp, err := server.GetProviderSchema(ctx, &tfprotov6.GetProviderSchemaRequest{})
 	if err != nil {
 		return nil, err
 	}
 	schemas := map[string]actionSchema{}
-	for name, action := range answer.ActionSchemas {
+	for name, action := range resp.ActionSchemas {
 		if len(action.Schema.Block.BlockTypes) > 0 {
-			return nil, errors.New(name + " has blocks, which this command cannot write yet")
+			return nil, errors.New(name + ": blocks in actions are not supported")
 		}
 		schemas[name] = actionSchema{blockOf(action.Schema.Block)}
 	}

@@ -1,5 +1,5 @@
-// Package reference makes the references under which the service knows applications and individuals. The operator and
-// the provider share it, so that a Terraform configuration can name what a Mandate will be called.
+// Package reference makes the default references of applications and individuals. The operator and
+// the provider share it, so that a Terraform configuration can name the reference of a Mandate.
 package reference
 
 import (
@@ -18,7 +18,7 @@ func Mandate(prefix, namespace, name string) string {
 	return shorten(prefix + namespace + "." + name)
 }
 
-// IsMandate tells whether a reference is the default one of a Mandate, with whatever prefix.
+// IsMandate reports whether a reference is the default one of a Mandate, with whatever prefix.
 func IsMandate(reference, namespace, name string) bool {
 	for i := range reference {
 		if Mandate(reference[:i], namespace, name) == reference {

@@ -17,19 +17,19 @@ func (s *Service) createApplication(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
-	answer := ok(app.Overview)
+	resp := ok(app.Overview)
 	switch r.dialect.CreateStatus {
 	case dialect.CreateStatus201:
-		answer.status = http.StatusCreated
+		resp.status = http.StatusCreated
 	case dialect.CreateStatus202:
-		answer.status = http.StatusAccepted
+		resp.status = http.StatusAccepted
 	case dialect.CreateStatus204:
-		answer.status = http.StatusNoContent
+		resp.status = http.StatusNoContent
 	}
 	if r.dialect.CreateBody == dialect.CreateBodyEmpty {
-		answer.json = nil
+		resp.json = nil
 	}
-	return answer, nil
+	return resp, nil
 }
 
 // uniquenessPause waits between a create's check for duplicates and its insert. Nil makes them one step.
@@ -51,8 +51,8 @@ func (s *Service) retrieveApplication(r *request) (response, error) {
 }
 
 func (s *Service) deleteApplication(r *request) (response, error) {
-	answer := response{status: http.StatusNoContent, json: messageBody{"The application was deleted"}}
-	return answer.withSuccessDialect(r.dialect), s.account.Delete(r.id)
+	resp := response{status: http.StatusNoContent, json: messageBody{"The application was deleted"}}
+	return resp.withSuccessDialect(r.dialect), s.account.Delete(r.id)
 }
 
 func (s *Service) archiveApplication(r *request) (response, error) {

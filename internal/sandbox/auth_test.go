@@ -22,15 +22,17 @@ func TestLogin(t *testing.T) {
 		form   url.Values
 		status int
 	}{
-		"user name and password":          {credentials(), 200},
-		"client id and secret":            {clientPair, 200},
-		"a wrong password":                {with(credentials(), "password", "x"), 401},
-		"an unknown user":                 {with(credentials(), "username", "x"), 401},
-		"a wrong secret beside the right": {with(credentials(), "client_secret", "x"), 401},
-		"half a pair":                     {url.Values{"grant_type": {"password"}, "username": {sandbox.DefaultUsername}}, 401},
-		"nothing but the grant type":      {url.Values{"grant_type": {"password"}}, 401},
-		"no grant type":                   {with(credentials(), "grant_type", ""), 400},
-		"another grant type":              {with(credentials(), "grant_type", "client_credentials"), 400},
+		"user name and password":             {credentials(), 200},
+		"client id and secret":               {clientPair, 200},
+		"a wrong password":                   {with(credentials(), "password", "x"), 401},
+		"an unknown user":                    {with(credentials(), "username", "x"), 401},
+		"a wrong secret beside a valid pair": {with(credentials(), "client_secret", "x"), 401},
+		"half a pair": {
+			url.Values{"grant_type": {"password"}, "username": {sandbox.DefaultUsername}}, 401,
+		},
+		"nothing but the grant type": {url.Values{"grant_type": {"password"}}, 401},
+		"no grant type":              {with(credentials(), "grant_type", ""), 400},
+		"another grant type":         {with(credentials(), "grant_type", "client_credentials"), 400},
 	}
 	s := startSandbox(t, sandbox.Options{})
 	for name, c := range cases {
@@ -90,7 +92,7 @@ func TestEveryOtherOperationNeedsAToken(t *testing.T) {
 
 func TestTokensEnd(t *testing.T) {
 	cases := map[string]struct {
-		end    func(s *testService) error
+		revoke func(s *testService) error
 		status int
 	}{
 		"shortly before they expire": {func(s *testService) error {
@@ -110,7 +112,7 @@ func TestTokensEnd(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := startSandbox(t, sandbox.Options{TokenLifetime: time.Minute})
-			noError(t, c.end(s))
+			noError(t, c.revoke(s))
 			wantEqual(t, "status", c.status, s.request(http.MethodGet, "/ext/references", nil).status)
 			s.token = s.login()
 			wantEqual(t, "status with a new token", 200, s.request(http.MethodGet, "/ext/references", nil).status)

@@ -71,7 +71,7 @@ func TestControlRefuses(t *testing.T) {
 	cases := map[string]struct {
 		err    error
 		status int
-		field  string // that the message begins with
+		field  string // the prefix of the message
 	}{
 		"playing nobody's application": {play(control.Play{Reference: "nobody"}), 404, "reference: "},
 		"playing an id of nothing":     {play(control.Play{ApplicationID: 1}), 404, "application_id: "},
@@ -107,20 +107,28 @@ func TestControlNamesTheFieldOfABadBody(t *testing.T) {
 		method, path, body string
 		want               string // of the message
 	}{
-		"nothing":                     {"POST", "/play", "", "the body must be a JSON object: EOF"},
-		"a list":                      {"POST", "/play", "[]", "the body must be a JSON object, not a JSON array"},
-		"two objects":                 {"POST", "/play", "{} {}", "the body must be one JSON object; remove what follows it"},
-		"a misspelled field":          {"POST", "/play", `{"mandate": "a"}`, "mandate: unknown field; GET /sandbox/v1/ lists the fields"},
-		"a number in words":           {"POST", "/faults", `{"times": "once"}`, "times: must be an integer, not a JSON string"},
-		"a step that is a number":     {"POST", "/play", `{"step": 1}`, "step: must be a string, not a JSON number"},
-		"steps without a pause":       {"PUT", "/autoplay", `{"delay_ms": 0}`, "delay_ms: must be 1 to 3600000"},
-		"yes in words":                {"PUT", "/autoplay", `{"enabled": "yes"}`, "enabled: must be true or false, not a JSON string"},
-		"a time that is none":         {"PUT", "/clock", `{"now": "tomorrow"}`, badTime},
-		"no time":                     {"PUT", "/clock", "{}", badTime},
-		"a sequence number in words":  {"GET", "/outbox?after=soon", "", "after: must be the sequence number of an e-mail"},
-		"a switch that takes no list": {"PUT", "/dialects", `{"wrap": []}`, `dialect switch wrap cannot be "[]"; use one of none, data`},
-		"no such route":               {"GET", "/nothing", "", badRoute},
-		"no such method":              {"GET", "/play", "", badRoute},
+		"nothing":     {"POST", "/play", "", "the body must be a JSON object: EOF"},
+		"a list":      {"POST", "/play", "[]", "the body must be a JSON object, not a JSON array"},
+		"two objects": {"POST", "/play", "{} {}", "the body must be one JSON object; remove what follows it"},
+		"a misspelled field": {
+			"POST", "/play", `{"mandate": "a"}`, "mandate: unknown field; GET /sandbox/v1/ lists the fields",
+		},
+		"a number in words": {
+			"POST", "/faults", `{"times": "once"}`, "times: must be an integer, not a JSON string",
+		},
+		"a step that is a number": {"POST", "/play", `{"step": 1}`, "step: must be a string, not a JSON number"},
+		"steps without a pause":   {"PUT", "/autoplay", `{"delay_ms": 0}`, "delay_ms: must be 1 to 3600000"},
+		"yes in words": {
+			"PUT", "/autoplay", `{"enabled": "yes"}`, "enabled: must be true or false, not a JSON string",
+		},
+		"a time that is none":        {"PUT", "/clock", `{"now": "tomorrow"}`, badTime},
+		"no time":                    {"PUT", "/clock", "{}", badTime},
+		"a sequence number in words": {"GET", "/outbox?after=soon", "", "after: must be the sequence number of an e-mail"},
+		"a switch that takes no list": {
+			"PUT", "/dialects", `{"wrap": []}`, `dialect switch wrap cannot be "[]"; use one of none, data`,
+		},
+		"no such route":  {"GET", "/nothing", "", badRoute},
+		"no such method": {"GET", "/play", "", badRoute},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -297,20 +305,24 @@ func TestParallelCreates(t *testing.T) {
 func TestLogsHoldNothingPersonal(t *testing.T) {
 	var log lockedBuffer
 	s := startSandbox(t, sandbox.Options{Logger: slog.New(slog.NewJSONHandler(&log, nil))})
-	path := s.create(object{"name": "Canary-name", "reference": "Canary-reference", "mandate_type": kyc, "individuals": []object{{
-		"email": "canary@example.com", "first_name": "Canary", "reference": "Canary-person",
-	}}})
+	path := s.create(object{"name": "Canary-name", "reference": "Canary-reference", "mandate_type": kyc,
+		"individuals": []object{{
+			"email": "canary@example.com", "first_name": "Canary", "reference": "Canary-person",
+		}}})
 	s.request(http.MethodPost, "/ext/applications", object{"name": "Canary", "individuals": []object{{"email": "canary"}}})
 	s.request(http.MethodPost, "/ext/applications", `{"name": "Canary`)
 	s.play(control.Play{Reference: "Canary-reference"})
 	s.must("GET", path, nil)
 	text := log.String()
-	for _, secret := range []string{"anary", s.token, sandbox.DefaultPassword, strings.TrimPrefix(path, "/ext/applications/")} {
+	id := strings.TrimPrefix(path, "/ext/applications/")
+	for _, secret := range []string{"anary", s.token, sandbox.DefaultPassword, id} {
 		if strings.Contains(text, secret) {
 			t.Errorf("the log holds %q:\n%s", secret, text)
 		}
 	}
-	for _, wanted := range []string{`"operation":"create_application"`, `"route":"/api/v1/ext/applications/{id}"`, `"status":200`, `"duration":`} {
+	for _, wanted := range []string{
+		`"operation":"create_application"`, `"route":"/api/v1/ext/applications/{id}"`, `"status":200`, `"duration":`,
+	} {
 		if !strings.Contains(text, wanted) {
 			t.Errorf("the log lacks %s:\n%s", wanted, text)
 		}

@@ -62,7 +62,9 @@ func TestCreateLimits(t *testing.T) {
 		"e-mails suppressed":                               {object{"suppress_email_notification": true}, 200},
 		"an individual without anything":                   {object{"individuals": []object{{}}}, 200},
 		"a middle name that is empty":                      {object{"individuals": []object{{"middle_name": ""}}}, 200},
-		"a date of birth on a leap day":                    {object{"individuals": []object{{"date_of_birth": "2000-02-29"}}}, 200},
+		"a date of birth on a leap day": {
+			object{"individuals": []object{{"date_of_birth": "2000-02-29"}}}, 200,
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -81,6 +83,11 @@ func TestCreateRefuses(t *testing.T) {
 		maps.Copy(person, changes)
 		return []object{{"email": "first@example.com"}, person}
 	}
+	// secondIndividual is the exception for a field of the second individual.
+	secondIndividual := func(field, message string) object {
+		return object{"individuals": []any{object{}, object{field: []any{message}}}}
+	}
+	unknownType := object{"mandate_type": []any{"must be the id of a mandate type from the reference data"}}
 	cases := map[string]struct {
 		changes object
 		want    object // the exception
@@ -88,27 +95,46 @@ func TestCreateRefuses(t *testing.T) {
 		"no name":                    {object{"name": nil}, object{"name": []any{"must have 1 to 150 characters"}}},
 		"an empty name":              {object{"name": ""}, object{"name": []any{"must have 1 to 150 characters"}}},
 		"a name that is a number":    {object{"name": 7}, object{"name": []any{"must be a string"}}},
-		"no mandate type":            {object{"mandate_type": nil}, object{"mandate_type": []any{"must be the id of a mandate type from the reference data"}}},
-		"an unknown mandate type":    {object{"mandate_type": 1}, object{"mandate_type": []any{"must be the id of a mandate type from the reference data"}}},
+		"no mandate type":            {object{"mandate_type": nil}, unknownType},
+		"an unknown mandate type":    {object{"mandate_type": 1}, unknownType},
 		"a mandate type as a string": {object{"mandate_type": "17"}, object{"mandate_type": []any{"must be an integer"}}},
 		"a flag that is a string": {
 			object{"suppress_email_notification": "true"},
 			object{"suppress_email_notification": []any{"must be true or false"}},
 		},
-		"an unknown field":                 {object{"references": "x"}, object{"references": []any{"is not a known field"}}},
-		"a field in another letter case":   {object{"Name": "x"}, object{"Name": []any{"is not a known field"}}},
-		"no individuals":                   {object{"individuals": nil}, object{"individuals": []any{}}},
-		"an empty list of individuals":     {object{"individuals": []object{}}, object{"individuals": []any{}}},
-		"individuals that are no list":     {object{"individuals": "jane"}, object{"individuals": []any{}}},
-		"an individual that is no object":  {object{"individuals": []any{"jane"}}, object{"individuals": []any{object{"non_field_errors": []any{"must be an object"}}}}},
-		"an e-mail without a host":         {object{"individuals": jane(object{"email": "jane"})}, object{"individuals": []any{object{}, object{"email": []any{"must be an e-mail address"}}}}},
-		"an e-mail with a display name":    {object{"individuals": jane(object{"email": "J <jane@example.com>"})}, object{"individuals": []any{object{}, object{"email": []any{"must be an e-mail address"}}}}},
-		"a date that does not exist":       {object{"individuals": jane(object{"date_of_birth": "1990-02-30"})}, object{"individuals": []any{object{}, object{"date_of_birth": []any{"must be a date written YYYY-MM-DD"}}}}},
-		"an unknown field of a person":     {object{"individuals": jane(object{"firstName": "Jane"})}, object{"individuals": []any{object{}, object{"firstName": []any{"is not a known field"}}}}},
-		"a reference twice in one request": {object{"individuals": []object{{"reference": "a"}, {"reference": "a"}}}, object{"individuals": []any{object{}, object{"reference": []any{"an individual with this reference already exists"}}}}},
+		"an unknown field":               {object{"references": "x"}, object{"references": []any{"is not a known field"}}},
+		"a field in another letter case": {object{"Name": "x"}, object{"Name": []any{"is not a known field"}}},
+		"no individuals":                 {object{"individuals": nil}, object{"individuals": []any{}}},
+		"an empty list of individuals":   {object{"individuals": []object{}}, object{"individuals": []any{}}},
+		"individuals that are no list":   {object{"individuals": "jane"}, object{"individuals": []any{}}},
+		"an individual that is no object": {
+			object{"individuals": []any{"jane"}},
+			object{"individuals": []any{object{"non_field_errors": []any{"must be an object"}}}},
+		},
+		"an e-mail without a host": {
+			object{"individuals": jane(object{"email": "jane"})}, secondIndividual("email", "must be an e-mail address"),
+		},
+		"an e-mail with a display name": {
+			object{"individuals": jane(object{"email": "J <jane@example.com>"})},
+			secondIndividual("email", "must be an e-mail address"),
+		},
+		"a date that does not exist": {
+			object{"individuals": jane(object{"date_of_birth": "1990-02-30"})},
+			secondIndividual("date_of_birth", "must be a date written YYYY-MM-DD"),
+		},
+		"an unknown field of a person": {
+			object{"individuals": jane(object{"firstName": "Jane"})}, secondIndividual("firstName", "is not a known field"),
+		},
+		"a reference twice in one request": {
+			object{"individuals": []object{{"reference": "a"}, {"reference": "a"}}},
+			secondIndividual("reference", "an individual with this reference already exists"),
+		},
 		"two things at once": {
 			object{"name": "", "mandate_type": 1},
-			object{"name": []any{"must have 1 to 150 characters"}, "mandate_type": []any{"must be the id of a mandate type from the reference data"}},
+			object{
+				"name":         []any{"must have 1 to 150 characters"},
+				"mandate_type": []any{"must be the id of a mandate type from the reference data"},
+			},
 		},
 	}
 	for name, c := range cases {
@@ -118,7 +144,7 @@ func TestCreateRefuses(t *testing.T) {
 			wantProblem(t, got, http.StatusBadRequest)
 			wantEqual(t, "exception", any(c.want), got.at("exception"))
 			if list, isList := c.want["individuals"].([]any); isList && len(list) == 0 {
-				// The documented shape has no room for this message.
+				// The documented shape cannot have this message.
 				wantEqual(t, "detail", any("individuals must be a list of at least one object"), got.at("detail"))
 			}
 			if emails := s.emails(); len(emails) > 0 {
@@ -134,7 +160,8 @@ func TestReferencesAreUnique(t *testing.T) {
 
 	got := s.request(http.MethodPost, "/ext/applications", mandate("acme", "joe"))
 	wantProblem(t, got, http.StatusBadRequest)
-	wantEqual(t, "a mandate's reference", any(object{"reference": []any{"a mandate with this reference already exists"}}), got.at("exception"))
+	duplicate := object{"reference": []any{"a mandate with this reference already exists"}}
+	wantEqual(t, "a mandate's reference", any(duplicate), got.at("exception"))
 
 	other := changed(object{"individuals": []object{{"reference": "joe"}, {"reference": "acme.jane"}}})
 	got = s.request(http.MethodPost, "/ext/applications", other)

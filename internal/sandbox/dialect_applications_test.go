@@ -152,10 +152,11 @@ func wantRace(winners int) func(*testing.T, *testService) {
 	}
 }
 
-// again creates an application of a taken mandate's reference, and one of its individual's.
+// again creates an application with the same reference, and one with the same reference of an individual.
 func again(t *testing.T, s *testService, what string, status int) {
 	t.Helper()
-	wantEqual(t, what+": the mandate", status, s.request(http.MethodPost, "/ext/applications", mandate("acme", "joe")).status)
+	got := s.request(http.MethodPost, "/ext/applications", mandate("acme", "joe"))
+	wantEqual(t, what+": the mandate", status, got.status)
 	other := changed(object{"reference": "other", "individuals": []object{{"reference": "acme.jane"}}})
 	wantEqual(t, what+": the individual", status, s.request(http.MethodPost, "/ext/applications", other).status)
 }
@@ -205,7 +206,7 @@ func wantRetention(played, archived int) func(*testing.T, *testService) {
 		wantEqual(t, "played", played, s.request("GET", playedPath, nil).status)
 		wantEqual(t, "archived", archived, s.request("GET", archivedPath, nil).status)
 		s.advance(400 * day)
-		wantEqual(t, "played, in the end", 404, s.request("GET", playedPath, nil).status)
-		wantEqual(t, "archived, in the end", 404, s.request("GET", archivedPath, nil).status)
+		wantEqual(t, "played, finally", 404, s.request("GET", playedPath, nil).status)
+		wantEqual(t, "archived, finally", 404, s.request("GET", archivedPath, nil).status)
 	}
 }

@@ -58,10 +58,11 @@ func wantToken(member string, value any) func(*testing.T, *testService) {
 func wantLifetime(lifetime time.Duration) func(*testing.T, *testService) {
 	return func(t *testing.T, s *testService) {
 		t.Helper()
-		wantEqual(t, "expires_in", lifetime.Seconds(), mustFloat(t, s.postForm(credentials(), http.Header{}).at("expires_in")))
+		token := s.postForm(credentials(), http.Header{})
+		wantEqual(t, "expires_in", lifetime.Seconds(), mustFloat(t, token.at("expires_in")))
 		_, err := s.Advance(t.Context(), lifetime-2*time.Second)
 		noError(t, err)
-		wantEqual(t, "shortly before its end", 200, s.request("GET", "/ext/references", nil).status)
+		wantEqual(t, "shortly before its expiry", 200, s.request("GET", "/ext/references", nil).status)
 		_, err = s.Advance(t.Context(), 2*time.Second)
 		noError(t, err)
 		wantEqual(t, "after it", 401, s.request("GET", "/ext/references", nil).status)
@@ -107,12 +108,12 @@ func wantOlderToken(status int) func(*testing.T, *testService) {
 	}
 }
 
-func wantPermission(login, call int) func(*testing.T, *testService) {
+func wantPermission(login, request int) func(*testing.T, *testService) {
 	return func(t *testing.T, s *testService) {
 		t.Helper()
 		wantEqual(t, "login", login, s.postForm(credentials(), http.Header{}).status)
 		got := s.request("GET", "/ext/references", nil)
-		wantEqual(t, "call", call, got.status)
-		wantEqual(t, "a challenge", call == 401, got.header.Get("WWW-Authenticate") != "")
+		wantEqual(t, "request", request, got.status)
+		wantEqual(t, "a challenge", request == 401, got.header.Get("WWW-Authenticate") != "")
 	}
 }

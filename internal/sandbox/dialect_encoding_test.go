@@ -47,9 +47,14 @@ func wantIDs(valid func(any) bool) func(*testing.T, *testService) {
 		app := s.must("GET", fmt.Sprintf("/ext/applications/%v", id), nil).tree()
 		person := at(app, "individuals", 0)
 		for what, found := range map[string]any{
-			"created": id, "retrieved": at(app, "id"), "mandate type": at(app, "mandate_type", "id"), "status": at(app, "status", "id"),
-			"individual": at(person, "id"), "address": at(person, "address", "individual"), "check": at(person, "checks", 0, "id"),
-			"field": at(person, "checks", 0, "individual_checkfield_result", 0, "check_field"),
+			"created":      id,
+			"retrieved":    at(app, "id"),
+			"mandate type": at(app, "mandate_type", "id"),
+			"status":       at(app, "status", "id"),
+			"individual":   at(person, "id"),
+			"address":      at(person, "address", "individual"),
+			"check":        at(person, "checks", 0, "id"),
+			"field":        at(person, "checks", 0, "individual_checkfield_result", 0, "check_field"),
 		} {
 			if !valid(found) {
 				t.Errorf("%s: %#v", what, found)
@@ -82,10 +87,10 @@ func wantWrapped(wrapper ...any) func(*testing.T, *testService) {
 	return func(t *testing.T, s *testService) {
 		t.Helper()
 		got := created(s)
-		inside := func(path ...any) []any { return append(slices.Clone(wrapper), path...) }
-		wantEqual(t, "name", any("Acme"), got.at(inside("name")...))
-		read := s.must("GET", fmt.Sprintf("/ext/applications/%v", got.at(inside("id")...)), nil)
-		wantEqual(t, "first name", any("jane"), read.at(inside("individuals", 0, "first_name")...))
+		wrapped := func(path ...any) []any { return append(slices.Clone(wrapper), path...) }
+		wantEqual(t, "name", any("Acme"), got.at(wrapped("name")...))
+		read := s.must("GET", fmt.Sprintf("/ext/applications/%v", got.at(wrapped("id")...)), nil)
+		wantEqual(t, "first name", any("jane"), read.at(wrapped("individuals", 0, "first_name")...))
 		wantProblem(t, s.request("GET", "/ext/applications/1", nil), http.StatusNotFound)
 		wantEqual(t, "a token", true, s.login() != "")
 	}

@@ -12,7 +12,8 @@ import (
 var refusalCases = cases{
 	"requiredFields=few": wantRequired(200, nil, nil),
 	"requiredFields=all": wantRequired(400, []any{"is required"}, object{
-		"title": []any{"is required"}, "last_name": []any{"is required"}, "date_of_birth": []any{"is required"}, "gender": []any{"is required"},
+		"title": []any{"is required"}, "last_name": []any{"is required"},
+		"date_of_birth": []any{"is required"}, "gender": []any{"is required"},
 	}),
 
 	"duplicateAnswer=exists":     wantDuplicate("a mandate with this reference already exists", 1),
@@ -29,8 +30,9 @@ var refusalCases = cases{
 	"errorBody=text":    wantErrorBody("text/plain; charset=utf-8", "404 Not Found"),
 	"errorBody=empty":   wantErrorBody("", ""),
 
-	"errorShape=documented":    wantErrorShape("exception", "status", "title", "type"),
-	"errorShape=extended":      wantErrorShape("code", "detail", "errors", "exception", "instance", "status", "title", "trace_id", "type"),
+	"errorShape=documented": wantErrorShape("exception", "status", "title", "type"),
+	"errorShape=extended": wantErrorShape(
+		"code", "detail", "errors", "exception", "instance", "status", "title", "trace_id", "type"),
 	"errorShape=number_status": wantErrorShape("exception", "status", "title", "type"),
 	"errorShape=no_exception":  wantErrorShape("status", "title", "type"),
 
@@ -59,7 +61,8 @@ func wantRequired(status int, reference, person any) func(*testing.T, *testServi
 			wantEqual(t, "e-mails", 0, len(s.emails()))
 		}
 		s.create(object{"name": "A", "reference": "A", "mandate_type": kyc, "individuals": []object{{
-			"email": "a@example.com", "title": "Ms", "first_name": "A", "last_name": "B", "date_of_birth": "1990-01-31", "gender": "female", "reference": "AB",
+			"email": "a@example.com", "title": "Ms", "first_name": "A", "last_name": "B",
+			"date_of_birth": "1990-01-31", "gender": "female", "reference": "AB",
 		}}})
 	}
 }
@@ -97,7 +100,7 @@ func wantErrorBody(contentType, start string) func(*testing.T, *testService) {
 		}
 		wantEqual(t, "an invalid create", 400, s.request(http.MethodPost, "/ext/applications", object{}).status)
 		s.token = "none"
-		wantEqual(t, "an unauthorised call", 401, s.request("GET", "/ext/references", nil).status)
+		wantEqual(t, "an unauthorised request", 401, s.request("GET", "/ext/references", nil).status)
 	}
 }
 
@@ -126,7 +129,8 @@ func wantRate(perSecond int) func(*testing.T, *testService) {
 	const requests = 30
 	return func(t *testing.T, s *testService) {
 		t.Helper()
-		allowed, began := 0, time.Now()
+		allowed := 0
+		start := time.Now()
 		for range requests {
 			got := s.request("GET", "/ext/references", nil)
 			if got.status == http.StatusOK {
@@ -138,7 +142,7 @@ func wantRate(perSecond int) func(*testing.T, *testService) {
 		least, most := requests, requests
 		if perSecond > 0 {
 			least = perSecond - 1 // the fixture's login was one
-			most = perSecond + int(time.Since(began).Seconds()*float64(perSecond)) + 1
+			most = perSecond + int(time.Since(start).Seconds()*float64(perSecond)) + 1
 		}
 		if allowed < least || allowed > most {
 			t.Errorf("%d of %d requests were served", allowed, requests)

@@ -13,15 +13,14 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
-// cases has, for values of switches written name=value, what they change.
+// cases maps switch values, written name=value, to checks of their effect.
 type cases map[string]func(t *testing.T, s *testService)
 
-// dialectCases has every value of every switch. The default is a case too:
-// without it, a switch that does nothing would pass.
+// dialectCases has every value of every switch. It includes the defaults, so that a switch without effect fails.
 func dialectCases() cases {
 	all := cases{}
 	for _, group := range []cases{
-		authenticationCases, answerCases, encodingCases, refusalCases, applicationCases, retentionCases,
+		authenticationCases, responseCases, encodingCases, refusalCases, applicationCases, retentionCases,
 		transitionCases, individualCases, checkCases, webhookCases, deliveryCases,
 	} {
 		maps.Copy(all, group)

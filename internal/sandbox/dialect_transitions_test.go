@@ -154,11 +154,11 @@ func wantCompletion(state string) func(*testing.T, *testService) {
 			s.create(mandate(string(result), "jane"))
 			wantEqual(t, string(result), want, s.play(control.Play{Reference: string(result), Result: result}).State)
 		}
-		decided := s.create(mandate("by hand", "jane"))
-		checks := s.play(control.Play{Reference: "by hand", Result: control.Review}).Individuals[0].Checks
+		decided := s.create(mandate("manual", "jane"))
+		checks := s.play(control.Play{Reference: "manual", Result: control.Review}).Individuals[0].Checks
 		for _, check := range checks {
 			s.must(http.MethodPatch, fmt.Sprintf("/check/%d/accept", check.ID), object{})
 		}
-		wantEqual(t, "decided by hand", any(state), statusName(s.must("GET", decided, nil)))
+		wantEqual(t, "decided by the client", any(state), statusName(s.must("GET", decided, nil)))
 	}
 }

@@ -110,17 +110,21 @@ func wantSubscriptionNeeds(urlOnly, withApplication int) func(*testing.T, *testS
 		wantEqual(t, "with a URL only", urlOnly, subscribe(object{"url": hook}))
 		wantEqual(t, "with an application", withApplication, subscribe(object{"url": hook, "application_id": 4711}))
 		events := []string{"application.completed"}
-		least := min(subscribe(object{"url": hook, "events": events}), subscribe(object{"url": hook, "events": events, "application_id": 4711}))
+		least := min(
+			subscribe(object{"url": hook, "events": events}),
+			subscribe(object{"url": hook, "events": events, "application_id": 4711}),
+		)
 		wantEqual(t, "with events, in one of both ways", 200, least)
 	}
 }
 
-func wantTwice(status int, notes ...string) func(*testing.T, *testService) {
+func wantTwice(status int, labels ...string) func(*testing.T, *testService) {
 	return func(t *testing.T, s *testService) {
 		t.Helper()
 		noError(t, s.SetDialect(t.Context(), "retrieveWebhook", "list"))
-		subscribe := func(url, note string, application int) int {
-			return s.request(http.MethodPost, "/ext/webhooks/subscribe", object{"url": url, "note": note, "application_id": application}).status
+		subscribe := func(url, label string, application int) int {
+			body := object{"url": url, "label": label, "application_id": application}
+			return s.request(http.MethodPost, "/ext/webhooks/subscribe", body).status
 		}
 		wantEqual(t, "the first", 200, subscribe(hook, "one", 4711))
 		wantEqual(t, "the second", status, subscribe(hook, "two", 4711))
@@ -128,9 +132,9 @@ func wantTwice(status int, notes ...string) func(*testing.T, *testService) {
 		var got []string
 		list, _ := s.must("GET", "/ext/webhooks/retrieve/4711", nil).tree().([]any)
 		for _, one := range list {
-			got = append(got, fmt.Sprint(at(one, "note")))
+			got = append(got, fmt.Sprint(at(one, "label")))
 		}
-		wantEqual(t, "subscriptions", notes, got)
+		wantEqual(t, "subscriptions", labels, got)
 	}
 }
 
@@ -161,8 +165,8 @@ func wantNoWebhooks(asObject, asList string) func(*testing.T, *testService) {
 	}
 }
 
-// wantDeliveries wants the order in which two calls arrive. Playing makes more of them, which come last.
-func wantDeliveries(order ...int64) func(*testing.T, *testService) {
+// wantDeliveries wants the sequence in which two deliveries arrive. Playing causes more of them, which come last.
+func wantDeliveries(want ...int64) func(*testing.T, *testService) {
 	return func(t *testing.T, s *testService) {
 		t.Helper()
 		arrived := make(chan string, 10)
@@ -174,12 +178,12 @@ func wantDeliveries(order ...int64) func(*testing.T, *testService) {
 		s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": target.URL})
 		path := s.create(mandate("acme", "jane"))
 		sequence := map[string]int64{"application.created": 1, "application.archived": 2}
-		if len(order) > 0 && order[0] == 1 {
-			s.deliveries(len(order) / 2) // the first has arrived before the second is made
+		if len(want) > 0 && want[0] == 1 {
+			s.deliveries(len(want) / 2) // the first one has arrived before the second is sent
 		}
 		s.must(http.MethodPatch, path+"/archive", object{})
 		var got []int64
-		for range order {
+		for range want {
 			select {
 			case event := <-arrived:
 				got = append(got, sequence[event])
@@ -187,8 +191,8 @@ func wantDeliveries(order ...int64) func(*testing.T, *testService) {
 				t.Fatalf("only %v arrived", got)
 			}
 		}
-		wantEqual(t, "order", slices.Clone(order), got)
-		wantEqual(t, "calls", len(order), len(s.deliveries(len(order))))
+		wantEqual(t, "sequence", slices.Clone(want), got)
+		wantEqual(t, "deliveries", len(want), len(s.deliveries(len(want))))
 	}
 }
 

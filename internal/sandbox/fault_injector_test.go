@@ -18,11 +18,11 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// The fault takes the place of the work, or spoils what the work answered.
-func TestSpoiledAnswers(t *testing.T) {
+// The fault replaces the work, or corrupts its response.
+func TestCorruptedResponses(t *testing.T) {
 	cases := map[string]struct {
 		kind  control.FaultKind
-		fails bool // to be read to its end
+		fails bool // before EOF
 		whole bool // the body is valid JSON
 	}{
 		"truncated":                  {control.Truncate, true, false},
@@ -45,7 +45,7 @@ func TestSpoiledAnswers(t *testing.T) {
 					t.Error("nothing came")
 				}
 				if afterWork && !strings.HasPrefix(string(got.body), `{"id":`) {
-					t.Errorf("the answer is not the work's: %s", got.body)
+					t.Errorf("the response is not of the work: %s", got.body)
 				}
 				done := 0
 				if afterWork {
@@ -60,7 +60,7 @@ func TestSpoiledAnswers(t *testing.T) {
 	}
 }
 
-func TestAnAnswerWithoutABodyCannotBeSpoiled(t *testing.T) {
+func TestAResponseWithoutABodyCannotBeCorrupted(t *testing.T) {
 	for _, kind := range []control.FaultKind{control.Truncate, control.LengthOver, control.LengthUnder, control.SlowBody} {
 		t.Run(string(kind), func(t *testing.T) {
 			s := startSandbox(t, sandbox.Options{})
@@ -74,7 +74,7 @@ func TestAnAnswerWithoutABodyCannotBeSpoiled(t *testing.T) {
 	}
 }
 
-func TestInformationalAnswers(t *testing.T) {
+func TestInformationalResponses(t *testing.T) {
 	s := startSandbox(t, sandbox.Options{})
 	noError(t, s.Fault(t.Context(), control.Fault{Operation: control.References, Kind: control.Informational}))
 	hints := 0
@@ -98,8 +98,7 @@ func TestInformationalAnswers(t *testing.T) {
 	wantEqual(t, "counted", map[string]int64{"200": 1}, stats.Operations[control.References].Answers)
 }
 
-// The first byte is there, the rest takes for ever: whoever waits for it must give up
-// by itself, and the sandbox must notice that.
+// After the first byte, the rest takes forever. When the client gives up, the sandbox must notice it.
 func TestASlowBodyEndsWithItsReaderOrTheSandbox(t *testing.T) {
 	for _, who := range []string{"reader", "sandbox"} {
 		t.Run(who, func(t *testing.T) {
@@ -139,10 +138,10 @@ func TestFaultsOverTLS(t *testing.T) {
 		http2 bool
 		reset bool // of the connection
 	}{
-		"HTTP/1.1":                    {"reset", false, true},
-		"HTTP/2":                      {"reset", true, false},
-		"a length of HTTP/2's own":    {"length_under", true, false},
-		"a body that ends, in HTTP/2": {"truncate", true, false},
+		"HTTP/1.1":                   {"reset", false, true},
+		"HTTP/2":                     {"reset", true, false},
+		"a length of HTTP/2's own":   {"length_under", true, false},
+		"a truncated body in HTTP/2": {"truncate", true, false},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -153,7 +152,8 @@ func TestFaultsOverTLS(t *testing.T) {
 			defer server.Close()
 			defer service.Close()
 			noError(t, serviceFault(t.Context(), service, `{"operation": "references", "kind": "`+c.fault+`"}`))
-			request, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, server.URL+"/api/v1/ext/references", http.NoBody)
+			const path = "/api/v1/ext/references"
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, server.URL+path, http.NoBody)
 			noError(t, err)
 			response, err := server.Client().Do(request)
 			if err == nil {
@@ -173,21 +173,25 @@ func TestFaultsOverTLS(t *testing.T) {
 // serviceFault adds a fault without a connection of its own.
 func serviceFault(ctx context.Context, service http.Handler, fault string) error {
 	recorder := httptest.NewRecorder()
-	service.ServeHTTP(recorder, httptest.NewRequestWithContext(ctx, http.MethodPost, control.Prefix+"/faults", strings.NewReader(fault)))
+	service.ServeHTTP(recorder, httptest.NewRequestWithContext(
+		ctx, http.MethodPost, control.Prefix+"/faults", strings.NewReader(fault)))
 	if recorder.Code != http.StatusNoContent {
 		return errors.New(recorder.Body.String())
 	}
 	return nil
 }
 
-// A service that is slow does not notice that its caller has gone.
+// A slow service does not notice that its client is gone.
 func TestLateCommit(t *testing.T) {
 	s := startSandbox(t, sandbox.Options{})
-	noError(t, s.Fault(t.Context(), control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: 1000}))
+	noError(t, s.Fault(t.Context(), control.Fault{
+		Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: 1000,
+	}))
 	ctx, giveUp := context.WithCancel(t.Context())
 	body, err := json.Marshal(mandate("acme", "jane"))
 	noError(t, err)
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+"/api/v1/ext/applications", bytes.NewReader(body))
+	const path = "/api/v1/ext/applications"
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, s.url+path, bytes.NewReader(body))
 	noError(t, err)
 	request.Header.Set("Content-Type", "application/json")
 	request.Header.Set("Authorization", "Bearer "+s.token)
@@ -227,7 +231,9 @@ func TestCloseEndsDelayedRequests(t *testing.T) {
 	defer server.Close()
 	s := &testService{Client: control.New(server.URL), t: t, url: server.URL}
 	s.token = s.login()
-	noError(t, s.Fault(t.Context(), control.Fault{Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: 3_600_000}))
+	noError(t, s.Fault(t.Context(), control.Fault{
+		Operation: control.CreateApplication, Kind: control.Slow, DelayMillis: 3_600_000,
+	}))
 	ended := make(chan error)
 	go func() {
 		_, err := s.try(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
@@ -236,7 +242,7 @@ func TestCloseEndsDelayedRequests(t *testing.T) {
 	s.awaitCreate()
 	service.Close()
 	if err := <-ended; err == nil {
-		t.Error("the request got an answer")
+		t.Error("the request got a response")
 	}
 	wantEqual(t, "e-mails", 0, len(s.emails()))
 }

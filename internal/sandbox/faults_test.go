@@ -15,22 +15,26 @@ func TestFaults(t *testing.T) {
 	const create = control.CreateApplication
 	cases := map[string]struct {
 		fault  control.Fault
-		status int // 0: no answer
+		status int // 0: no response
 		done   int // applications that exist after it
 	}{
-		"an answer in place of the work":       {control.Fault{Kind: control.Answer}, 500, 0},
-		"an answer after the work":             {control.Fault{Kind: control.Answer, Status: 503, AfterWork: true}, 503, 1},
-		"a lost response":                      {control.Fault{Kind: control.Close, AfterWork: true}, 0, 1},
-		"a connection closed before anything":  {control.Fault{Kind: control.Close}, 0, 0},
-		"a connection reset before anything":   {control.Fault{Kind: control.ResetConnection}, 0, 0},
-		"a connection reset after the work":    {control.Fault{Kind: control.ResetConnection, AfterWork: true}, 0, 1},
-		"garbage in place of the work":         {control.Fault{Kind: control.Garbage}, 200, 0},
-		"garbage after the work":               {control.Fault{Kind: control.Garbage, AfterWork: true, Status: 201}, 201, 1},
-		"slow":                                 {control.Fault{Kind: control.Slow, DelayMillis: 1}, 200, 1},
-		"slow after the work":                  {control.Fault{Kind: control.Slow, DelayMillis: 1, AfterWork: true}, 200, 1},
-		"a slow body":                          {control.Fault{Kind: control.SlowBody, DelayMillis: 1, Status: 201}, 201, 0},
-		"a slow body after the work":           {control.Fault{Kind: control.SlowBody, DelayMillis: 1, AfterWork: true}, 200, 1},
-		"whatever the operation":               {control.Fault{Kind: control.Answer, Operation: control.AnyOperation}, 500, 0},
+		"an answer in place of the work":      {control.Fault{Kind: control.Answer}, 500, 0},
+		"an answer after the work":            {control.Fault{Kind: control.Answer, Status: 503, AfterWork: true}, 503, 1},
+		"a lost response":                     {control.Fault{Kind: control.Close, AfterWork: true}, 0, 1},
+		"a connection closed before anything": {control.Fault{Kind: control.Close}, 0, 0},
+		"a connection reset before anything":  {control.Fault{Kind: control.ResetConnection}, 0, 0},
+		"a connection reset after the work":   {control.Fault{Kind: control.ResetConnection, AfterWork: true}, 0, 1},
+		"garbage in place of the work":        {control.Fault{Kind: control.Garbage}, 200, 0},
+		"garbage after the work":              {control.Fault{Kind: control.Garbage, AfterWork: true, Status: 201}, 201, 1},
+		"slow":                                {control.Fault{Kind: control.Slow, DelayMillis: 1}, 200, 1},
+		"slow after the work":                 {control.Fault{Kind: control.Slow, DelayMillis: 1, AfterWork: true}, 200, 1},
+		"a slow body":                         {control.Fault{Kind: control.SlowBody, DelayMillis: 1, Status: 201}, 201, 0},
+		"a slow body after the work": {
+			control.Fault{Kind: control.SlowBody, DelayMillis: 1, AfterWork: true}, 200, 1,
+		},
+		"whatever the operation": {
+			control.Fault{Kind: control.Answer, Operation: control.AnyOperation}, 500, 0,
+		},
 		"another operation's is not triggered": {control.Fault{Kind: control.Answer, Operation: control.References}, 200, 1},
 	}
 	for name, c := range cases {
@@ -60,9 +64,11 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-func TestAfterALostResponseTheReferenceIsTaken(t *testing.T) {
+func TestAfterALostResponseTheReferenceIsReserved(t *testing.T) {
 	s := startSandbox(t, sandbox.Options{})
-	noError(t, s.Fault(t.Context(), control.Fault{Operation: control.CreateApplication, Kind: control.Close, AfterWork: true}))
+	noError(t, s.Fault(t.Context(), control.Fault{
+		Operation: control.CreateApplication, Kind: control.Close, AfterWork: true,
+	}))
 	if _, err := s.try(http.MethodPost, "/ext/applications", mandate("acme", "jane")); err == nil {
 		t.Fatal("the response was not lost")
 	}
@@ -93,7 +99,9 @@ func TestFaultsAreUsedUp(t *testing.T) {
 	}
 	// A date goes out as it is, too.
 	const date = "Fri, 31 Jan 2031 12:00:00 GMT"
-	noError(t, s.Fault(t.Context(), control.Fault{Operation: control.RetrieveWebhook, Kind: control.Answer, Status: 429, RetryAfter: date}))
+	noError(t, s.Fault(t.Context(), control.Fault{
+		Operation: control.RetrieveWebhook, Kind: control.Answer, Status: 429, RetryAfter: date,
+	}))
 	wantEqual(t, "Retry-After", date, s.request("GET", "/ext/webhooks/retrieve/1", nil).header.Get("Retry-After"))
 	waiting, err := s.Faults(t.Context())
 	noError(t, err)
@@ -118,7 +126,8 @@ func TestFaultsThatMakeNoSense(t *testing.T) {
 	for name, c := range cases {
 		var refused *control.Error
 		err := s.Fault(t.Context(), c.fault)
-		if !errors.As(err, &refused) || refused.Status != http.StatusBadRequest || !strings.HasPrefix(refused.Message, c.field) {
+		if !errors.As(err, &refused) || refused.Status != http.StatusBadRequest ||
+			!strings.HasPrefix(refused.Message, c.field) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -19,7 +19,8 @@ func TestFromInviteToReview(t *testing.T) {
 	s := startSandbox(t, sandbox.Options{})
 	path := s.create(mandate("acme", "jane", "joe"))
 	jane := func() response {
-		return s.must(http.MethodGet, fmt.Sprintf("/ext/individuals/%v", s.must("GET", path, nil).at("individuals", 0, "id")), nil)
+		id := s.must("GET", path, nil).at("individuals", 0, "id")
+		return s.must(http.MethodGet, fmt.Sprintf("/ext/individuals/%v", id), nil)
 	}
 	steps := []struct {
 		play        control.Play
@@ -66,8 +67,10 @@ func TestIndividualHasTheDocumentedMembers(t *testing.T) {
 		"id": id, "email": "jane@example.com", "title": "Ms", "first_name": "Jane", "middle_name": "", "last_name": "Doe",
 		"date_of_birth": "1990-01-31", "gender": "female", "reference": "J1",
 		"status": object{"id": number("114"), "status": "completed"}, "terms_accepted": true,
-		"completed_actions": []any{object{"id": number("69"), "name": "provide_address", "title": "Give the current address"}},
-		"checks_in_review":  number("0"), "checks_in_pending": number("0"), "checks_passed": number("1"),
+		"completed_actions": []any{
+			object{"id": number("69"), "name": "provide_address", "title": "Give the current address"},
+		},
+		"checks_in_review": number("0"), "checks_in_pending": number("0"), "checks_passed": number("1"),
 	}, tree)
 	wantEqual(t, "address's individual", any(id), at(address, "individual"))
 	wantEqual(t, "address's members", 14, len(members(address)))
@@ -286,7 +289,7 @@ func TestRetention(t *testing.T) {
 	advance(56 * 24 * time.Hour)
 	applications, err := s.Applications(t.Context())
 	noError(t, err)
-	wantEqual(t, "applications in the end", 0, len(applications))
+	wantEqual(t, "applications at last", 0, len(applications))
 }
 
 func TestIDs(t *testing.T) {

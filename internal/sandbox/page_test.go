@@ -34,7 +34,8 @@ func TestPageStandsAlone(t *testing.T) {
 			t.Fatalf("%d elements %s", len(found), element)
 		}
 		sum := sha256.Sum256([]byte(found[0][1]))
-		if source := element + "-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(policy, source) {
+		source := element + "-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+		if !strings.Contains(policy, source) {
 			t.Errorf("the policy does not let the page's own %s run", element)
 		}
 	}
@@ -53,12 +54,12 @@ func TestPageStandsAlone(t *testing.T) {
 	}
 }
 
-// Whatever comes from a request goes into the page as text. What would make markup
-// of it must not be in the scripts at all.
+// The page shows data only as text, so its scripts must not use anything that parses markup.
 func TestPageScriptsMakeNoMarkup(t *testing.T) {
 	scripts, err := filepath.Glob("page/*.js")
 	noError(t, err)
-	forbidden := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|createContextualFragment|DOMParser|srcdoc`)
+	forbidden := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|eval\(|new Function|` +
+		`createContextualFragment|DOMParser|srcdoc`)
 	html := string(startSandbox(t, sandbox.Options{}).get("/", "").body)
 	for _, script := range scripts {
 		content, err := os.ReadFile(script)
@@ -100,7 +101,8 @@ func TestOverview(t *testing.T) {
 	wantEqual(t, "its application", hostile, got.Emails[0].ApplicationName)
 	wantEqual(t, "its mandate type", "Identity", got.Emails[0].MandateType)
 	app := got.Applications[0]
-	wantEqual(t, "newest application", "200 in progress Identity", strings.Join([]string{app.Reference, app.State, app.MandateType}, " "))
+	summary := strings.Join([]string{app.Reference, app.State, app.MandateType}, " ")
+	wantEqual(t, "newest application", "200 in progress Identity", summary)
 	wantEqual(t, "kept for", 56*24.0, app.ExpiryTime.Sub(app.CreatedTime).Hours())
 	person := app.Individuals[0]
 	wantEqual(t, "its individual", []any{"Dr " + hostile + " Doe", "ann@example.com", true, true},
@@ -116,7 +118,7 @@ func TestOverview(t *testing.T) {
 	}
 }
 
-// A page of somebody else's, open in the same browser, can neither act nor look.
+// Other pages in the same browser cannot use the control API.
 func TestOtherPagesAreKeptAway(t *testing.T) {
 	s := startSandbox(t, sandbox.Options{})
 	port := s.url[strings.LastIndex(s.url, ":"):]
@@ -125,20 +127,23 @@ func TestOtherPagesAreKeptAway(t *testing.T) {
 		header       map[string]string
 		status       int
 	}{
-		"a program":                       {"POST", "", nil, 204},
-		"the sandbox's page":              {"POST", "", map[string]string{"Sec-Fetch-Site": "same-origin"}, 204},
-		"another page":                    {"POST", "", map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
-		"another page in an old browser":  {"POST", "", map[string]string{"Origin": "https://example.com"}, 403},
-		"a name that points here":         {"GET", "example.com" + port, nil, 403},
-		"a name that points here, acting": {"POST", "example.com" + port, map[string]string{"Sec-Fetch-Site": "same-origin"}, 403},
-		"localhost":                       {"POST", "localhost" + port, nil, 204},
-		"a name below localhost":          {"POST", "idv.localhost", nil, 204},
-		"an address of IPv6":              {"POST", "[::1]" + port, nil, 204},
+		"a program":                      {"POST", "", nil, 204},
+		"the sandbox's page":             {"POST", "", map[string]string{"Sec-Fetch-Site": "same-origin"}, 204},
+		"another page":                   {"POST", "", map[string]string{"Sec-Fetch-Site": "cross-site"}, 403},
+		"another page in an old browser": {"POST", "", map[string]string{"Origin": "https://example.com"}, 403},
+		"a name that points here":        {"GET", "example.com" + port, nil, 403},
+		"a name that points here, acting": {
+			"POST", "example.com" + port, map[string]string{"Sec-Fetch-Site": "same-origin"}, 403,
+		},
+		"localhost":              {"POST", "localhost" + port, nil, 204},
+		"a name below localhost": {"POST", "idv.localhost", nil, 204},
+		"an address of IPv6":     {"POST", "[::1]" + port, nil, 204},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			path := map[string]string{"GET": "/overview", "POST": "/reset"}[c.method]
-			request, err := http.NewRequestWithContext(t.Context(), c.method, s.url+control.Prefix+path, io.NopCloser(strings.NewReader("")))
+			body := io.NopCloser(strings.NewReader(""))
+			request, err := http.NewRequestWithContext(t.Context(), c.method, s.url+control.Prefix+path, body)
 			noError(t, err)
 			request.Host = c.host
 			for name, value := range c.header {

@@ -20,17 +20,17 @@ type rateLimiter struct {
 }
 
 // delay returns 0 if the request is allowed, or how long the client should have waited.
-func (t *rateLimiter) delay(perSecond int) time.Duration {
+func (l *rateLimiter) delay(perSecond int) time.Duration {
 	if perSecond == 0 {
 		return 0
 	}
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.limiter == nil || t.perSecond != perSecond {
-		t.perSecond = perSecond
-		t.limiter = rate.NewLimiter(rate.Limit(perSecond), perSecond)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.limiter == nil || l.perSecond != perSecond {
+		l.perSecond = perSecond
+		l.limiter = rate.NewLimiter(rate.Limit(perSecond), perSecond)
 	}
-	reservation := t.limiter.Reserve()
+	reservation := l.limiter.Reserve()
 	delay := reservation.Delay()
 	if delay > 0 {
 		reservation.Cancel()

@@ -146,7 +146,7 @@ func (s *testService) request(method, path string, body any) response {
 	return got
 }
 
-// must is call for what has to succeed.
+// must sends a request that must succeed.
 func (s *testService) must(method, path string, body any) response {
 	s.t.Helper()
 	got := s.request(method, path, body)
@@ -194,7 +194,9 @@ func (s *testService) login() string {
 func mandate(reference string, names ...string) object {
 	people := []object{}
 	for _, name := range names {
-		people = append(people, object{"email": name + "@example.com", "first_name": name, "reference": reference + "." + name})
+		people = append(people, object{
+			"email": name + "@example.com", "first_name": name, "reference": reference + "." + name,
+		})
 	}
 	return object{"name": "Acme", "reference": reference, "mandate_type": kyc, "individuals": people}
 }

@@ -17,7 +17,7 @@ const reorderDelay = time.Second
 func (s *Service) deliver(notification state.Notification) {
 	d := s.dialect.Get()
 	body, contentType := webhookBody(notification.Payload, d)
-	request := delivery.Request{
+	webhook := delivery.Request{
 		SubscriptionID: notification.SubscriptionID, URL: notification.URL, Event: notification.Event,
 		ApplicationID: notification.ApplicationID, Body: body, ContentType: contentType,
 	}
@@ -25,11 +25,11 @@ func (s *Service) deliver(notification state.Notification) {
 	case dialect.DeliveriesNever:
 		return
 	case dialect.DeliveriesTwice:
-		s.queue.Enqueue(request)
+		s.queue.Enqueue(webhook)
 	case dialect.DeliveriesOutOfOrder:
-		request.ReorderDelay = reorderDelay
+		webhook.ReorderDelay = reorderDelay
 	}
-	s.queue.Enqueue(request)
+	s.queue.Enqueue(webhook)
 }
 
 func webhookBody(p state.Payload, d dialect.Dialect) (body []byte, contentType string) {

@@ -29,18 +29,18 @@ func (s *Service) subscribeWebhook(r *request) (response, error) {
 		return response{}, err
 	}
 	rendered := renderSubscription(subscription, names)
-	answer := ok(rendered)
+	resp := ok(rendered)
 	switch r.dialect.SubscribeAnswer {
 	case dialect.SubscribeWithoutID:
 		delete(rendered, "id")
 	case dialect.Subscribe201:
-		answer.status = http.StatusCreated
+		resp.status = http.StatusCreated
 	case dialect.Subscribe202:
-		answer = response{status: http.StatusAccepted}
+		resp = response{status: http.StatusAccepted}
 	case dialect.Subscribe204:
-		answer = response{status: http.StatusNoContent}
+		resp = response{status: http.StatusNoContent}
 	}
-	return answer, nil
+	return resp, nil
 }
 
 func (s *Service) retrieveWebhook(r *request) (response, error) {

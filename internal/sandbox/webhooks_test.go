@@ -13,7 +13,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// receiver answers webhook calls with what status says and hands on their bodies.
+// receiver responds to deliveries with what status returns, and passes on their bodies.
 func receiver(t *testing.T, status func() int) (url string, bodies chan object) {
 	t.Helper()
 	bodies = make(chan object, 100)
@@ -32,7 +32,7 @@ func receiver(t *testing.T, status func() int) (url string, bodies chan object) 
 
 func always(status int) func() int { return func() int { return status } }
 
-// deliveries waits until n deliveries have come to an end.
+// deliveries waits until n deliveries are complete.
 func (s *testService) deliveries(n int) []control.Delivery {
 	s.t.Helper()
 	var log []control.Delivery
@@ -92,9 +92,9 @@ func TestDeliveriesAreTriedAgain(t *testing.T) {
 		statuses []int
 		state    control.DeliveryState
 	}{
-		"until one is taken":  {[]int{500, 200}, control.Delivered},
-		"but not for ever":    {[]int{500, 404, 500}, control.Failed},
-		"a redirect does not": {[]int{302, 302, 302}, control.Failed},
+		"until one succeeds":     {[]int{500, 200}, control.Delivered},
+		"until the last attempt": {[]int{500, 404, 500}, control.Failed},
+		"a redirect does not":    {[]int{302, 302, 302}, control.Failed},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -157,6 +157,7 @@ func TestRetrieveWebhook(t *testing.T) {
 	wantEqual(t, "members kept", any("test"), got.at("headers", "X-Kind"))
 	wantEqual(t, "application", any(number("4711")), got.at("application_id"))
 
-	newest := s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": "https://hooks.example.com/two", "application_id": 4711})
+	two := object{"url": "https://hooks.example.com/two", "application_id": 4711}
+	newest := s.must(http.MethodPost, "/ext/webhooks/subscribe", two)
 	wantEqual(t, "the newest of two", newest.tree(), s.must("GET", "/ext/webhooks/retrieve/4711", nil).tree())
 }

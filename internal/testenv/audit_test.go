@@ -31,10 +31,7 @@ func TestPermissions(t *testing.T) {
 
 // The audit log distinguishes allowed from refused requests.
 func TestUsedPermissions(t *testing.T) {
-	e := newEnvironment(t)
-	if err := e.StartControlPlane(); err != nil {
-		t.Fatal(err)
-	}
+	e := newControlPlane(t)
 	if err := e.GrantOperatorRole(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -11,10 +11,7 @@ import (
 
 // Existing clients work after a crash. A restore removes what was written after the backup.
 func TestDisaster(t *testing.T) {
-	e := newEnvironment(t)
-	if err := e.StartControlPlane(); err != nil {
-		t.Fatal(err)
-	}
+	e := newControlPlane(t)
 	c, err := client.New(e.Config, client.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -60,10 +57,7 @@ func TestDisaster(t *testing.T) {
 
 // Deletion removes owned objects and the content of namespaces.
 func TestControllerManager(t *testing.T) {
-	e := newEnvironment(t)
-	if err := e.StartControlPlane(); err != nil {
-		t.Fatal(err)
-	}
+	e := newControlPlane(t)
 	manager, err := e.StartControllerManager()
 	if err != nil {
 		t.Fatal(err)

@@ -31,6 +31,24 @@ func newEnvironment(t *testing.T) *Environment {
 	return e
 }
 
+// newControlPlane is an Environment with an API server, which takes seconds to start.
+func newControlPlane(t *testing.T) *Environment {
+	t.Helper()
+	skipIfShort(t)
+	e := newEnvironment(t)
+	if err := e.StartControlPlane(); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+func skipIfShort(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("-short: starts an API server of its own")
+	}
+}
+
 func withTimeout(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -39,10 +57,7 @@ func withTimeout(t *testing.T) context.Context {
 }
 
 func TestControlPlane(t *testing.T) {
-	e := newEnvironment(t)
-	if err := e.StartControlPlane(); err != nil {
-		t.Fatal(err)
-	}
+	e := newControlPlane(t)
 	if err := e.InstallCRDs(); err != nil {
 		t.Fatal(err)
 	}

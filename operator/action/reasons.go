@@ -2,12 +2,12 @@ package action
 
 import "github.com/mandate-io/idv/api/v1alpha1"
 
-// Reasons that end a pass and are not shown.
+// Reasons that end a reconciliation and are not shown.
 const (
-	reasonDeleting = "Deleting"
-	reasonEnded    = "Ended"    // nothing is left to do, but to go when the time comes
-	reasonAwaiting = "Awaiting" // another operator may be at it
-	reasonBehind   = "Behind"   // the cache is, or a shutdown waits: look again
+	reasonDeleting   = "Deleting"
+	reasonEnded      = "Ended"      // nothing is left to do, but to go when the time comes
+	reasonAwaiting   = "Awaiting"   // another operator may be at it
+	reasonStaleCache = "StaleCache" // or a shutdown waits: reconcile again
 )
 
 // progress is how far a reason brings an order.
@@ -19,15 +19,15 @@ const (
 	failed
 )
 
-// verdict is how a reason shows in the conditions.
-type verdict struct {
+// conditionSpec is how a reason shows in the conditions.
+type conditionSpec struct {
 	progress progress
 	message  string
 }
 
-// verdicts has a row for every reason that is shown. The sentences are fixed: no text of the service and no value of the
-// order goes into a condition.
-var verdicts = map[string]verdict{
+// conditionSpecs has an entry for every reason that is shown. The sentences are fixed: no text of the service and no
+// value of the order goes into a condition.
+var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonMandateNotFound: {open,
 		"The Mandate that spec.mandateRef names does not exist in this namespace. Create it within ten minutes of this " +
 			"action, or correct the name in another action."},

@@ -19,9 +19,9 @@ type file struct {
 // readReport makes a file of the service's answer. Its format is not documented; what is read here are our readings:
 //
 //   - bytes are the file;
-//   - JSON in which one text is a file in base64, wherever it stands: that file;
-//   - JSON without lists in which one text is a URL: that is where a file would be. It is not followed: whoever could make
-//     the service name a URL could make the operator, which stands inside the cluster, ask for it;
+//   - JSON in which one text is a file in base64, wherever it is: that file;
+//   - JSON without lists in which one text is a URL: that is where a file would be. It is not followed: an attacker who
+//     makes the service name a URL could make the operator, which runs inside the cluster, request it;
 //   - other JSON is the report itself, and stays as it is.
 func readReport(contentType string, body []byte) (report file, isURL bool) {
 	report = file{contentType: contentType, content: body}
@@ -79,7 +79,8 @@ func (t *texts) read(text string) {
 	}
 }
 
-// decodeFile decodes base64 in any of its spellings. Many a word is base64 by accident: only what looks like a file is one.
+// decodeFile decodes base64 in any of its variants. Many a word is base64 by accident: only what looks like a file is
+// one.
 func decodeFile(text string) (file, bool) {
 	if data, ok := strings.CutPrefix(text, "data:"); ok {
 		_, text, _ = strings.Cut(data, ",")

@@ -19,28 +19,99 @@ func TestReadReport(t *testing.T) {
 		wantType, want    string // want "" is the body
 		isURL             bool
 	}{
-		"a PDF":                     {contentType: "application/pdf", body: pdf, wantType: "application/pdf"},
-		"bytes of no type":          {body: pdf, wantType: ""},
-		"base64":                    {contentType: js, body: fmt.Sprintf(`{"file_name": "report", "content_type": "application/pdf", "content": %q}`, standard), wantType: "application/pdf", want: pdf},
-		"base64, wrapped":           {contentType: js, body: fmt.Sprintf(`{"data": {"report": {"pdf": %q}}}`, standard), wantType: "application/pdf", want: pdf},
-		"base64 for URLs":           {contentType: js, body: fmt.Sprintf(`{"report": %q}`, urlSafe), wantType: "application/pdf", want: pdf},
-		"base64 in lines":           {contentType: js, body: fmt.Sprintf(`{"report": %q}`, standard[:20]+"\r\n"+standard[20:]), wantType: "application/pdf", want: pdf},
-		"a data URL":                {contentType: js, body: fmt.Sprintf(`{"report": "data:application/pdf;base64,%s"}`, standard), wantType: "application/pdf", want: pdf},
-		"only a text":               {contentType: js, body: fmt.Sprintf("%q", standard), wantType: "application/pdf", want: pdf},
-		"base64 and a URL":          {contentType: js, body: fmt.Sprintf(`{"url": "https://reports.example/1", "content": %q}`, standard), wantType: "application/pdf", want: pdf},
-		"JSON of another type":      {contentType: "application/vnd.report+json", body: fmt.Sprintf(`{"content": %q}`, standard), wantType: "application/pdf", want: pdf},
-		"JSON of no type":           {body: fmt.Sprintf(`{"content": %q}`, standard), wantType: "application/pdf", want: pdf},
-		"a URL":                     {contentType: js, body: `{"url": "https://reports.example/1", "expires_in": 60}`, isURL: true},
-		"a URL, wrapped":            {contentType: js, body: `{"data": {"download": "http://reports.example/1"}}`, isURL: true},
-		"only a URL":                {contentType: js, body: `"https://reports.example/1"`, isURL: true},
-		"a report in JSON":          {contentType: js, body: `{"result": "passed", "checks": 3}`, wantType: js, why: "passed is base64, and no file"},
-		"one that mentions a URL":   {contentType: js, body: `{"checks": [{"title": "liveness"}], "help": "https://help.example"}`, wantType: js},
-		"one with two URLs":         {contentType: js, body: `{"front": "https://a.example", "back": "https://b.example"}`, wantType: js},
-		"one with two files":        {contentType: js, body: fmt.Sprintf(`{"front": %q, "back": %q}`, standard, standard), wantType: js, why: "to choose one would lose the other"},
+		"a PDF":            {contentType: "application/pdf", body: pdf, wantType: "application/pdf"},
+		"bytes of no type": {body: pdf, wantType: ""},
+		"base64": {
+			contentType: js,
+			body:        fmt.Sprintf(`{"file_name": "report", "content_type": "application/pdf", "content": %q}`, standard),
+			wantType:    "application/pdf",
+			want:        pdf,
+		},
+		"base64, wrapped": {
+			contentType: js,
+			body:        fmt.Sprintf(`{"data": {"report": {"pdf": %q}}}`, standard),
+			wantType:    "application/pdf",
+			want:        pdf,
+		},
+		"base64 for URLs": {
+			contentType: js,
+			body:        fmt.Sprintf(`{"report": %q}`, urlSafe),
+			wantType:    "application/pdf",
+			want:        pdf,
+		},
+		"base64 in lines": {
+			contentType: js,
+			body:        fmt.Sprintf(`{"report": %q}`, standard[:20]+"\r\n"+standard[20:]),
+			wantType:    "application/pdf",
+			want:        pdf,
+		},
+		"a data URL": {
+			contentType: js,
+			body:        fmt.Sprintf(`{"report": "data:application/pdf;base64,%s"}`, standard),
+			wantType:    "application/pdf",
+			want:        pdf,
+		},
+		"only a text": {
+			contentType: js,
+			body:        fmt.Sprintf("%q", standard),
+			wantType:    "application/pdf",
+			want:        pdf,
+		},
+		"base64 and a URL": {
+			contentType: js,
+			body:        fmt.Sprintf(`{"url": "https://reports.example/1", "content": %q}`, standard),
+			wantType:    "application/pdf",
+			want:        pdf,
+		},
+		"JSON of another type": {
+			contentType: "application/vnd.report+json",
+			body:        fmt.Sprintf(`{"content": %q}`, standard),
+			wantType:    "application/pdf",
+			want:        pdf,
+		},
+		"JSON of no type": {body: fmt.Sprintf(`{"content": %q}`, standard), wantType: "application/pdf", want: pdf},
+		"a URL": {
+			contentType: js,
+			body:        `{"url": "https://reports.example/1", "expires_in": 60}`,
+			isURL:       true,
+		},
+		"a URL, wrapped": {
+			contentType: js,
+			body:        `{"data": {"download": "http://reports.example/1"}}`,
+			isURL:       true,
+		},
+		"only a URL": {contentType: js, body: `"https://reports.example/1"`, isURL: true},
+		"a report in JSON": {
+			contentType: js,
+			body:        `{"result": "passed", "checks": 3}`,
+			wantType:    js,
+			why:         "passed is base64, and no file",
+		},
+		"one that mentions a URL": {
+			contentType: js,
+			body:        `{"checks": [{"title": "liveness"}], "help": "https://help.example"}`,
+			wantType:    js,
+		},
+		"one with two URLs": {
+			contentType: js,
+			body:        `{"front": "https://a.example", "back": "https://b.example"}`,
+			wantType:    js,
+		},
+		"one with two files": {
+			contentType: js,
+			body:        fmt.Sprintf(`{"front": %q, "back": %q}`, standard, standard),
+			wantType:    js,
+			why:         "to choose one would lose the other",
+		},
 		"a path":                    {contentType: js, body: `{"path": "/reports/1"}`, wantType: js},
 		"JSON that is none":         {contentType: js, body: `{"url": `, wantType: js},
 		"a PDF that is called text": {contentType: "text/plain", body: pdf, wantType: "text/plain"},
-		"JSON that is called a PDF": {contentType: "application/pdf", body: `{"url": "https://reports.example/1"}`, wantType: "application/pdf", why: "the service says what it is"},
+		"JSON that is called a PDF": {
+			contentType: "application/pdf",
+			body:        `{"url": "https://reports.example/1"}`,
+			wantType:    "application/pdf",
+			why:         "the service says what it is",
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -50,7 +121,16 @@ func TestReadReport(t *testing.T) {
 				want = c.body
 			}
 			if isURL != c.isURL || got.contentType != c.wantType || string(got.content) != want {
-				t.Errorf("%q of type %q, URL %t; want %q of type %q, URL %t\n%s", got.content, got.contentType, isURL, want, c.wantType, c.isURL, c.why)
+				t.Errorf(
+					"%q of type %q, URL %t; want %q of type %q, URL %t\n%s",
+					got.content,
+					got.contentType,
+					isURL,
+					want,
+					c.wantType,
+					c.isURL,
+					c.why,
+				)
 			}
 		})
 	}

@@ -6,30 +6,30 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
-// Why nobody is e-mailed twice, whoever ends when:
+// Why nobody is e-mailed twice, whichever process ends at whatever moment:
 //
 // The request goes out only after its attempt is in the status, written on condition that nobody has written since the
-// order was read, and only from the pass that wrote it. So an attempt in the status means: one request at most, by one
-// process, and nobody else sends while it is there.
+// action was read, and only from the reconciliation that wrote it. So an attempt in the status means: one request at
+// most, by one process, and nobody else sends while it is there.
 //
-// The attempt leaves the status in two ways. With the end of the order, which is final. Or because the client proves that
-// nothing was done (NotSent, 429, 401): then the order is open again, and the next attempt is made, by whichever operator,
-// on condition of that very write. There is no moment at which an operator that ends loses that proof and another one
-// sends nevertheless: the proof counts once it is written, and until then the attempt is still there, and whoever finds it
-// ends the order as OutcomeUnknown. A shutdown before the request is such a proof, and is written down; after it, the
-// client is not cut short, and Drain waits for the answer and its writing.
+// The attempt leaves the status in two ways. Either the action ends, which is final. Or the client proves that nothing
+// was done (NotSent, 429, 401). Then the action is open again, and an operator makes the next attempt on condition of
+// that very write. An operator that ends cannot lose the proof in such a way that another one sends: the proof counts
+// once it is written, and until then the attempt is still there, and another operator ends the action as
+// OutcomeUnknown. A shutdown before the request is such a proof, and is written. After it, the client is not cut short,
+// and Drain waits for the answer and its writing.
 //
-// If an operator is held up for longer than the handover between its start and its request, the order may have been ended as
-// OutcomeUnknown when it sends. That is one request, and what the status says.
+// If an operator is held up for longer than the handover between its start and its request, another one may have ended
+// the action as OutcomeUnknown when it sends. That is one request, and what the status says.
 
 // errIncomplete means that the API server dropped a field.
 var errIncomplete = errors.New("the MandateAction CRD is older than this operator: apply the CRDs of this version")
@@ -37,116 +37,124 @@ var errIncomplete = errors.New("the MandateAction CRD is older than this operato
 // startTries bounds the writing of a start. Given up, it counts as written, which is safe.
 const startTries = 4
 
-// start records that this pass carries the order out.
-func (p *pass) start(ctx context.Context) error {
-	if p.facts.emails && !p.enter(ctx) {
-		p.facts.trouble = reasonBehind
+// start records that this reconciliation carries the action out.
+func (r *reconciliation) start(ctx context.Context) error {
+	if r.facts.emails && !r.beginAttempt(ctx) {
+		r.facts.failureReason = reasonStaleCache
 		return nil
 	}
 	ctx = context.WithoutCancel(ctx)
-	for try := 1; ; try++ {
-		err := p.writeStatus(ctx, v1alpha1.ReasonStarted)
+	for failures := 1; ; failures++ {
+		err := r.writeStatus(ctx, v1alpha1.ReasonStarted)
 		switch {
 		case err == nil:
-			return p.begun()
+			return r.started()
 		case apierrors.IsConflict(err):
-			return p.outrun(ctx)
+			return r.startConflict(ctx)
 		case apierrors.IsNotFound(err):
-			p.facts.trouble = reasonDeleting
+			r.facts.failureReason = reasonDeleting
 			return client.IgnoreNotFound(err)
-		case try == startTries || !mayPass(err):
+		case failures == startTries || !retriable(err):
 			return err
 		}
-		<-time.After(100 * time.Millisecond << try)
+		<-time.After(engine.WriteBackoff.After(failures))
 	}
 }
 
-// outrun is for a start that somebody's write came before. That may have been an earlier try of this very start, of which
-// the answer was lost.
-func (p *pass) outrun(ctx context.Context) error {
-	p.facts.trouble = reasonBehind
-	if err := p.refresh(ctx); err != nil {
+// startConflict is for a start that somebody's write came before. That may have been an earlier try of this very start,
+// of which the answer was lost.
+func (r *reconciliation) startConflict(ctx context.Context) error {
+	r.facts.failureReason = reasonStaleCache
+	if err := r.refresh(ctx); err != nil {
 		return client.IgnoreNotFound(err)
 	}
-	if p.order.Status.Attempt == p.attempt {
-		return p.begun()
+	if r.action.Status.Attempt == r.attempt {
+		return r.started()
 	}
 	return nil
 }
 
-// begun notes that the start is written, and nobody else's.
-func (p *pass) begun() error {
-	if p.facts.emails && p.order.Status.Attempt != p.attempt {
+// started takes over that the start is written, and nobody else's.
+func (r *reconciliation) started() error {
+	if r.facts.emails && r.action.Status.Attempt != r.attempt {
 		return errIncomplete
 	}
-	p.facts.started, p.facts.attempt.mine, p.facts.trouble = true, p.facts.emails, ""
+	r.facts.started = true
+	r.facts.attempt.mine = r.facts.emails
+	r.facts.failureReason = ""
 	return nil
 }
 
-// enter makes a shutdown wait for the end of this pass. Once a shutdown waits, no attempt begins any more.
-func (p *pass) enter(ctx context.Context) bool {
-	p.entered = p.entered || ctx.Err() == nil && p.attempts.TryRLock()
-	return p.entered
+// beginAttempt makes a shutdown wait for the end of this reconciliation. It reports false once a shutdown has begun.
+func (r *reconciliation) beginAttempt(ctx context.Context) bool {
+	r.attempting = r.attempting || ctx.Err() == nil && r.attempts.TryBegin()
+	return r.attempting
 }
 
-// send makes the call that e-mails the individual, once.
-func (p *pass) send(ctx context.Context) {
-	call := p.connection.Client.ResendInvites
-	if p.order.Spec.Type == v1alpha1.MandateActionResetIndividual {
-		call = p.connection.Client.ResetIndividual
+// send sends the request that e-mails the individual, once.
+func (r *reconciliation) send(ctx context.Context) {
+	request := r.session.Connection.Client.ResendInvites
+	if r.action.Spec.Type == v1alpha1.MandateActionResetIndividual {
+		request = r.session.Connection.Client.ResetIndividual
 	}
-	err := call(ctx, p.facts.mandate.individual)
-	a := &p.facts.attempt
-	a.sent, a.success = true, err == nil
-	logger := log.FromContext(ctx).WithValues("type", p.order.Spec.Type, "applicationID", p.applicationID, "attempt", p.attempt)
+	err := request(ctx, r.facts.mandate.individual)
+	a := &r.facts.attempt
+	a.sent = true
+	a.success = err == nil
+	logger := log.FromContext(ctx).
+		WithValues("type", r.action.Spec.Type, "applicationID", r.applicationID, "attempt", r.attempt)
 	if err == nil {
 		logger.Info("Carried out the action")
 		return
 	}
-	a.outcome, a.kind, a.refusal, p.facts.retryAfter = idv.OutcomeOf(err), idv.KindOf(err), idv.IsRefusal(err), idv.RetryAfterOf(err)
+	a.outcome = idv.OutcomeOf(err)
+	a.kind = idv.KindOf(err)
+	a.refusal = idv.IsRefusal(err)
+	r.facts.retryAfter = idv.RetryAfterOf(err)
 	logger.Info("Action failed or its outcome is unknown", "outcome", a.outcome.String(), "error", err.Error())
-	p.suspect(err)
+	r.session.RequestFailed(r.services, err)
 }
 
-// conclude writes down what became of the attempt, however long it takes: it is known nowhere else.
-func (p *pass) conclude(ctx context.Context, reason string) error {
+// conclude records what became of the attempt, however long it takes: it is known nowhere else.
+func (r *reconciliation) conclude(ctx context.Context, reason string) error {
 	ctx = context.WithoutCancel(ctx)
-	backoff := wait.Backoff{Duration: 100 * time.Millisecond, Factor: 2, Steps: 7, Cap: 5 * time.Second, Jitter: 0.2}
-	for {
-		err := p.writeStatus(ctx, reason)
+	logger := log.FromContext(ctx)
+	for failures := 1; ; failures++ {
+		err := r.writeStatus(ctx, reason)
 		if apierrors.IsConflict(err) {
-			err = p.refresh(ctx)
-			if err == nil && p.order.Status.Attempt == p.attempt {
-				continue // somebody edited the order meanwhile
+			err = r.refresh(ctx)
+			if err == nil && r.action.Status.Attempt == r.attempt {
+				continue // somebody edited the action meanwhile
 			}
 			if err == nil {
-				log.FromContext(ctx).Info("Action already ended or deleted, dropping its result", "reason", reason)
+				// By an earlier try, or by another operator that took this attempt for a lost one.
+				logger.Info("Action already ended or deleted, dropping its result", "reason", reason)
 				return nil
 			}
 		}
 		switch {
 		case err == nil || apierrors.IsNotFound(err):
 			return nil
-		case !mayPass(err):
+		case !retriable(err):
 			return err
 		}
-		log.FromContext(ctx).Info("Failed to record the result of the action, will retry", "error", apierror.Bare(err).Error())
-		<-time.After(backoff.Step())
+		logger.Info("Failed to record the result of the action, will retry", "error", apierror.Redact(err).Error())
+		<-time.After(engine.WriteBackoff.After(failures))
 	}
 }
 
-// refresh reads the order past the cache. If it was deleted and applied again, that shows in the attempt: no other order has
-// this one.
-func (p *pass) refresh(ctx context.Context) error {
+// refresh reads the action past the cache. If it was deleted and applied again, that shows in the attempt: no other
+// action has this one.
+func (r *reconciliation) refresh(ctx context.Context) error {
 	live := &v1alpha1.MandateAction{}
-	if err := p.Live.Get(ctx, client.ObjectKeyFromObject(p.order), live); err != nil {
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(r.action), live); err != nil {
 		return err
 	}
-	p.order = live
+	r.action = live
 	return nil
 }
 
-// mayPass tells whether a write that failed may succeed when it is repeated as it is.
-func mayPass(err error) bool {
+// retriable reports whether a write that failed may succeed when it is repeated as it is.
+func retriable(err error) bool {
 	return !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err)
 }

@@ -11,38 +11,43 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// writeStatus is the only place that writes the status of orders: one patch, and none if nothing changed. It is refused
-// with a conflict if p.order is not the latest, whatever has changed. That is what makes a start one operator's alone.
-func (p *pass) writeStatus(ctx context.Context, reason string) error {
-	if p.keepsStatus(reason) {
+// writeStatus is the only place that writes the status of actions: one patch, and none if nothing changed. It is
+// refused with a conflict if r.action is not the latest, whatever has changed. That is what makes a start one
+// operator's alone.
+func (r *reconciliation) writeStatus(ctx context.Context, reason string) error {
+	if r.keepsStatus(reason) {
 		return nil
 	}
-	updated := p.order.DeepCopy()
-	p.statusFor(&updated.Status, reason)
-	if equality.Semantic.DeepEqual(updated.Status, p.order.Status) {
+	updated := r.action.DeepCopy()
+	r.statusFor(&updated.Status, reason)
+	if equality.Semantic.DeepEqual(updated.Status, r.action.Status) {
 		return nil
 	}
-	if err := p.Status.Patch(ctx, updated, client.MergeFromWithOptions(p.order, client.MergeFromWithOptimisticLock{})); err != nil {
+	if err := r.statusWriter.Patch(
+		ctx,
+		updated,
+		client.MergeFromWithOptions(r.action, client.MergeFromWithOptimisticLock{}),
+	); err != nil {
 		return err
 	}
-	p.order = updated
+	r.action = updated
 	return nil
 }
 
-// keepsStatus: a start of the operator, before it has looked at the IdentityService, is no news.
-func (p *pass) keepsStatus(reason string) bool {
+// keepsStatus: the status stays as it is after a start of the operator, until the IdentityService is probed.
+func (r *reconciliation) keepsStatus(reason string) bool {
 	switch reason {
-	case reasonDeleting, reasonAwaiting, reasonBehind:
+	case reasonDeleting, reasonAwaiting, reasonStaleCache:
 		return true
 	case v1alpha1.ReasonServiceNotReady:
-		return !p.facts.service.known && p.order.Status.ObservedGeneration == p.order.Generation
+		return !r.facts.service.Known && r.action.Status.ObservedGeneration == r.action.Generation
 	}
 	return false
 }
 
 // statusFor is the status that a reason makes.
-func (p *pass) statusFor(status *v1alpha1.MandateActionStatus, reason string) {
-	generation := p.order.Generation
+func (r *reconciliation) statusFor(status *v1alpha1.MandateActionStatus, reason string) {
+	generation := r.action.Generation
 	status.ObservedGeneration = generation
 	if reason == reasonEnded { // the time to live was edited; kubectl wait compares generations
 		for i := range status.Conditions {
@@ -50,19 +55,28 @@ func (p *pass) statusFor(status *v1alpha1.MandateActionStatus, reason string) {
 		}
 		return
 	}
-	now := metav1.NewTime(p.facts.now)
+	now := metav1.NewTime(r.facts.now)
 	status.Attempt = ""
 	if reason == v1alpha1.ReasonStarted {
 		if status.StartedTime == nil {
 			status.StartedTime = &now
 		}
-		if p.facts.emails {
-			status.Attempt = p.attempt
+		if r.facts.emails {
+			status.Attempt = r.attempt
 		}
 	}
-	v := verdicts[reason]
+	v := conditionSpecs[reason]
 	set := func(conditionType string) {
-		meta.SetStatusCondition(&status.Conditions, metav1.Condition{Type: conditionType, Status: metav1.ConditionTrue, Reason: reason, Message: v.message, ObservedGeneration: generation})
+		meta.SetStatusCondition(
+			&status.Conditions,
+			metav1.Condition{
+				Type:               conditionType,
+				Status:             metav1.ConditionTrue,
+				Reason:             reason,
+				Message:            v.message,
+				ObservedGeneration: generation,
+			},
+		)
 	}
 	if v.progress == open {
 		set(v1alpha1.ConditionReconciling)

@@ -14,15 +14,19 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// What kstatus, and so Flux and kpt, says of an order with each reason: a failure is one for tools that do not know our
-// conditions, and an order that is open is not done.
+// What kstatus, and so Flux and kpt, says of an action with each reason: a failure is one for tools that do not know
+// our conditions, and an action that is open is not done.
 func TestVerdicts(t *testing.T) {
-	want := map[progress]status.Status{open: status.InProgressStatus, complete: status.CurrentStatus, failed: status.FailedStatus}
-	for reason, v := range verdicts {
+	want := map[progress]status.Status{
+		open:     status.InProgressStatus,
+		complete: status.CurrentStatus,
+		failed:   status.FailedStatus,
+	}
+	for reason, v := range conditionSpecs {
 		t.Run(reason, func(t *testing.T) {
 			for _, before := range []string{"", v1alpha1.ReasonMandateNotFound, v1alpha1.ReasonStarted} {
 				o := &v1alpha1.MandateAction{ObjectMeta: metav1.ObjectMeta{Generation: 3}}
-				p := &pass{order: o, attempt: "mine", facts: facts{now: time.Now(), emails: true}}
+				p := &reconciliation{action: o, attempt: "mine", facts: facts{now: time.Now(), emails: true}}
 				if before != "" {
 					p.statusFor(&o.Status, before)
 				}
@@ -69,13 +73,15 @@ func checkStatus(t *testing.T, s *v1alpha1.MandateActionStatus, reason string, p
 // An edit of the time to live leaves the end as it was, for this generation too: kubectl wait compares them.
 func TestStatusAfterTheEnd(t *testing.T) {
 	o := &v1alpha1.MandateAction{ObjectMeta: metav1.ObjectMeta{Generation: 3}}
-	p := &pass{order: o, facts: facts{now: time.Now(), emails: true}}
+	p := &reconciliation{action: o, facts: facts{now: time.Now(), emails: true}}
 	p.statusFor(&o.Status, v1alpha1.ReasonRefused)
 	ended := o.Status.CompletedTime.Time
 	o.Generation, p.facts.now = 4, p.facts.now.Add(time.Hour)
 	p.statusFor(&o.Status, reasonEnded)
 	failed := meta.FindStatusCondition(o.Status.Conditions, v1alpha1.ConditionFailed)
-	if !o.Status.CompletedTime.Time.Equal(ended) || failed.Reason != v1alpha1.ReasonRefused || failed.ObservedGeneration != 4 || o.Status.ObservedGeneration != 4 {
+	if !o.Status.CompletedTime.Time.Equal(ended) || failed.Reason != v1alpha1.ReasonRefused ||
+		failed.ObservedGeneration != 4 ||
+		o.Status.ObservedGeneration != 4 {
 		t.Errorf("the status after an edit: %+v", o.Status)
 	}
 	if got := kstatus(t, o); got != status.FailedStatus {

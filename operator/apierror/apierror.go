@@ -9,10 +9,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Bare is an error of the API server without its text: an admission webhook that refuses a write may quote any part of it,
-// a downloaded report for one, and errors are logged. It says what happened to which object and names fields. Other errors
-// stay as they are.
-func Bare(err error) error {
+// Redact is an error of the API server without its text: an admission webhook that refuses a write may quote any part
+// of it, a downloaded report for one, and errors are logged. It says what happened to which object and names fields.
+// Other errors stay as they are.
+func Redact(err error) error {
 	var answered apierrors.APIStatus
 	if !errors.As(err, &answered) {
 		return err
@@ -26,5 +26,12 @@ func Bare(err error) error {
 	for _, cause := range details.Causes {
 		fields = append(fields, cause.Field)
 	}
-	return fmt.Errorf("the API server answered %d %s about %s %q, fields %q", status.Code, status.Reason, details.Kind, details.Name, fields)
+	return fmt.Errorf(
+		"the API server answered %d %s about %s %q, fields %q",
+		status.Code,
+		status.Reason,
+		details.Kind,
+		details.Name,
+		fields,
+	)
 }

@@ -15,25 +15,30 @@ import (
 
 // What a webhook says, or the value that it refuses, is not repeated; what happened to which object is.
 func TestBare(t *testing.T) {
+	secrets := schema.GroupResource{Resource: "secrets"}
 	kind := schema.GroupKind{Kind: "Secret"}
-	invalid := apierrors.NewInvalid(kind, "jane-report", field.ErrorList{field.Invalid(field.NewPath("data", "report"), "canary", "canary")})
+	invalid := apierrors.NewInvalid(
+		kind,
+		"jane-report",
+		field.ErrorList{field.Invalid(field.NewPath("data", "report"), "canary", "canary")},
+	)
 	for name, err := range map[string]error{
-		"denied":  fmt.Errorf("creating: %w", apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "jane-report", errors.New("canary"))),
+		"denied":  fmt.Errorf("creating: %w", apierrors.NewForbidden(secrets, "jane-report", errors.New("canary"))),
 		"invalid": invalid,
 	} {
-		got := apierror.Bare(err).Error()
+		got := apierror.Redact(err).Error()
 		if strings.Contains(got, "canary") || !strings.Contains(got, "jane-report") {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	if got := apierror.Bare(invalid).Error(); !strings.Contains(got, "data.report") {
+	if got := apierror.Redact(invalid).Error(); !strings.Contains(got, "data.report") {
 		t.Errorf("the field is not named: %s", got)
 	}
 	other := errors.New("no route to host")
-	if got := apierror.Bare(other); !errors.Is(got, other) {
+	if got := apierror.Redact(other); !errors.Is(got, other) {
 		t.Errorf("another error became %v", got)
 	}
-	if got := apierror.Bare(nil); got != nil {
+	if got := apierror.Redact(nil); got != nil {
 		t.Errorf("no error became %v", got)
 	}
 }

@@ -3,6 +3,9 @@ package chaos_test
 import (
 	"context"
 	"errors"
+	"flag"
+	"fmt"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -38,6 +41,11 @@ var (
 )
 
 func TestMain(m *testing.M) {
+	flag.Parse()
+	if testing.Short() {
+		fmt.Fprintln(os.Stdout, "-short: all tests here start operators")
+		return
+	}
 	log.SetLogger(logr.Discard()) // of the tests' clients; the operators log to files
 	testenv.Main(suite{m}, &env)
 }

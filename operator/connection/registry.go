@@ -1,5 +1,6 @@
-// Package connection holds the clients of the IdentityServices and ClusterIdentityServices. The service controller puts
-// them in; whoever calls the service takes them out, and never sees credentials.
+// Package connection holds the clients of the IdentityServices and ClusterIdentityServices. The controller of services
+// puts them into the Registry. The controllers that use a service get them from it, and never see credentials. Each
+// connection has a concurrency limiter with a circuit breaker.
 package connection
 
 import (
@@ -15,7 +16,7 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// Connection is a service that has been looked at since its last change.
+// Connection is a service that has been probed since its last change.
 type Connection struct {
 	Client *client.Client
 	// URL is the base URL in its normal form.
@@ -30,38 +31,40 @@ type Connection struct {
 	MinPoll, MaxPoll time.Duration
 	States           client.StateNames
 	References       *client.References
-	// Ready tells whether the last look at the service went well, and no calls have failed in a row since.
+	// Ready: the last probe of the service succeeded, and its circuit has not opened since.
 	Ready bool
-	// Looked is when the last look at the service ended.
-	Looked time.Time
-	// Mandates and Actions bound who uses it at a time. The Registry sets them.
-	Mandates, Actions *Line
+	// Probed is when the last probe of the service ended.
+	Probed time.Time
+	// Mandates and Actions bound how many reconciliations use it at a time. The Registry sets them.
+	Mandates, Actions *ConcurrencyLimiter
 }
 
 // Registry has the Connections.
 type Registry struct {
-	// Changes tells of the connections that changed in a way that Mandates may wait for. One reader.
+	// Changes has the connections that changed in a way that Mandates may wait for. It has one reader.
 	Changes chan event.TypedGenericEvent[Key]
-	// Mandates and Actions are the Lines of the two kinds of objects that use connections.
-	Mandates, Actions *Lines
-	// Tripped, if set, is told of a connection that is not Ready any more because calls have failed in a row. It stays
-	// so until it is Put with a later look at the service.
-	Tripped func(Key)
-
-	fresh *fresh
+	// Mandates and Actions are the limiters for the two kinds of objects that use connections.
+	Mandates, Actions *Limiters
 
 	mu          sync.RWMutex
 	connections map[Key]Connection
-	tripped     map[Key]time.Time
+	opened      map[Key]time.Time // when a circuit opened
+	onOpen      func(Key)
 }
 
-// NewRegistry makes an empty Registry.
-func NewRegistry() *Registry {
+// NewRegistry makes an empty Registry. Of each kind of object, so many may use one connection at a time; 0 is
+// unlimited.
+func NewRegistry(concurrency int) *Registry {
 	return &Registry{
-		Changes: make(chan event.TypedGenericEvent[Key]), Mandates: newLines(), Actions: newLines(), fresh: newFresh(),
-		connections: map[Key]Connection{}, tripped: map[Key]time.Time{},
+		Changes:  make(chan event.TypedGenericEvent[Key]),
+		Mandates: newLimiters(concurrency), Actions: newLimiters(concurrency),
+		connections: map[Key]Connection{}, opened: map[Key]time.Time{}, onOpen: func(Key) {},
 	}
 }
+
+// OnOpen sets what is called when the circuit of a connection opens. Call it before use. The connection is not Ready
+// until it is Put with a later probe.
+func (r *Registry) OnOpen(hook func(Key)) { r.onOpen = hook }
 
 // Get gives a connection; false if there is none (yet).
 func (r *Registry) Get(key Key) (Connection, bool) {
@@ -71,57 +74,59 @@ func (r *Registry) Get(key Key) (Connection, bool) {
 	return connection, ok
 }
 
-// Put sets a connection and tells of a change, or gives up telling when ctx ends.
+// Put sets a connection, and publishes the change unless ctx ends first.
 func (r *Registry) Put(ctx context.Context, key Key, connection Connection) {
-	if !r.swap(key, &connection) {
-		r.tell(ctx, key)
+	if r.replace(key, &connection) {
+		r.publish(ctx, key)
 	}
 }
 
-func (r *Registry) tell(ctx context.Context, key Key) {
+func (r *Registry) publish(ctx context.Context, key Key) {
 	select {
 	case r.Changes <- event.TypedGenericEvent[Key]{Object: key}:
 	case <-ctx.Done():
 	}
 }
 
-// swap tells whether the connection before was as good.
-func (r *Registry) swap(key Key, connection *Connection) (alike bool) {
-	ahead := func() time.Duration { return 0 }
+// replace reports whether Mandates may have waited for the difference.
+func (r *Registry) replace(key Key, connection *Connection) (changed bool) {
+	rateLimitDelay := func() time.Duration { return 0 }
 	if connection.Client != nil {
-		ahead = connection.Client.RateLimitDelay
+		rateLimitDelay = connection.Client.RateLimitDelay
 	}
-	trip := func() { r.trip(key) }
-	connection.Mandates, connection.Actions = r.Mandates.line(key, trip, ahead), r.Actions.line(key, trip, ahead)
+	onOpen := func() { r.open(key) }
+	connection.Mandates = r.Mandates.of(key, onOpen, rateLimitDelay)
+	connection.Actions = r.Actions.of(key, onOpen, rateLimitDelay)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if at, tripped := r.tripped[key]; tripped && connection.Looked.After(at) {
-		delete(r.tripped, key)
-	} else if tripped {
+	if at, open := r.opened[key]; open && connection.Probed.After(at) {
+		delete(r.opened, key)
+	} else if open {
 		connection.Ready = false
 	}
 	before, known := r.connections[key]
 	r.connections[key] = *connection
-	return known && before.alike(connection)
+	return !known || !before.equivalent(connection)
 }
 
-// trip keeps everybody from using a connection until it has been looked at.
-func (r *Registry) trip(key Key) {
+// open keeps everybody from using a connection until it has been probed.
+func (r *Registry) open(key Key) {
 	r.mu.Lock()
 	connection, known := r.connections[key]
 	if known {
 		connection.Ready = false
-		r.connections[key], r.tripped[key] = connection, time.Now()
+		r.connections[key] = connection
+		r.opened[key] = time.Now()
 	}
 	r.mu.Unlock()
-	if known && r.Tripped != nil {
-		r.Tripped(key)
+	if known {
+		r.onOpen(key)
 	}
 }
 
-// alike tells that nobody waits for the difference. Reference data is read again and again: what it says counts, not that
-// it was read.
-func (c *Connection) alike(other *Connection) bool {
+// equivalent reports that nobody waits for the difference. Reference data is read again and again: what it says counts,
+// not that it was read.
+func (c *Connection) equivalent(other *Connection) bool {
 	return c.Ready == other.Ready && c.UID == other.UID && c.Generation == other.Generation &&
 		slices.Equal(c.mandateTypes(), other.mandateTypes())
 }
@@ -133,13 +138,13 @@ func (c *Connection) mandateTypes() []client.Reference {
 	return c.References.MandateTypes
 }
 
-// Remove forgets a connection, and tells of it, or gives up telling when ctx ends.
+// Remove removes a connection, and publishes that unless ctx ends first.
 func (r *Registry) Remove(ctx context.Context, key Key) {
 	r.Mandates.remove(key)
 	r.Actions.remove(key)
 	r.mu.Lock()
 	delete(r.connections, key)
-	delete(r.tripped, key)
+	delete(r.opened, key)
 	r.mu.Unlock()
-	r.tell(ctx, key)
+	r.publish(ctx, key)
 }

@@ -1,29 +1,50 @@
 package connection
 
 import (
+	"cmp"
 	"context"
 
+	"golang.org/x/sync/singleflight"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/keymutex"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// Service is an IdentityService or a ClusterIdentityService.
-type Service interface {
-	client.Object
-	Settings() *v1alpha1.ServiceSettings
-	CredentialsSecret() v1alpha1.NamespacedSecretReference
-	ServiceStatus() *v1alpha1.IdentityServiceStatus
+// Key names an IdentityService, or a ClusterIdentityService, which has no namespace.
+type Key struct {
+	Kind            v1alpha1.ServiceKind
+	Namespace, Name string
 }
 
-// NewService makes an empty one of the Key's kind.
+// String is for logs and indexes.
+func (k Key) String() string { return string(k.Kind) + "/" + k.Namespace + "/" + k.Name }
+
+// ObjectKey is the name by which the API server knows it.
+func (k Key) ObjectKey() client.ObjectKey {
+	return client.ObjectKey{Namespace: k.Namespace, Name: k.Name}
+}
+
+// NewService makes an empty service of the Key's kind.
 func (k Key) NewService() Service {
 	if k.Kind == v1alpha1.ServiceKindClusterIdentityService {
 		return &v1alpha1.ClusterIdentityService{}
 	}
 	return &v1alpha1.IdentityService{}
+}
+
+// KeyOf names the service that a Mandate refers to, with the CRD's defaults for Mandates that are older than they.
+func KeyOf(m *v1alpha1.Mandate) Key {
+	key := Key{
+		Kind:      cmp.Or(m.Spec.ServiceRef.Kind, v1alpha1.ServiceKindIdentityService),
+		Namespace: m.Namespace, Name: cmp.Or(m.Spec.ServiceRef.Name, "default"),
+	}
+	if key.Kind == v1alpha1.ServiceKindClusterIdentityService {
+		key.Namespace = ""
+	}
+	return key
 }
 
 // KeyOfService names a service.
@@ -33,6 +54,22 @@ func KeyOfService(service client.Object) Key {
 		key.Kind = v1alpha1.ServiceKindClusterIdentityService
 	}
 	return key
+}
+
+// MandateField is the index of Mandates by the Key of their service.
+const MandateField = "spec.serviceRef"
+
+// IndexMandate gives the index value of a Mandate.
+func IndexMandate(object client.Object) []string {
+	return []string{KeyOf(object.(*v1alpha1.Mandate)).String()} //nolint:forcetypeassert // it is registered for Mandates
+}
+
+// Service is an IdentityService or a ClusterIdentityService.
+type Service interface {
+	client.Object
+	Settings() *v1alpha1.ServiceSettings
+	CredentialsSecret() v1alpha1.NamespacedSecretReference
+	ServiceStatus() *v1alpha1.IdentityServiceStatus
 }
 
 // Access says whether the Mandates of a namespace may use a service.
@@ -45,14 +82,22 @@ const (
 	Granted
 )
 
-// Find reads the service of a Key for the Mandates of a namespace. clusterServices false says that the operator may not read
-// ClusterIdentityServices and namespaces: then nothing is known of them, and they are Denied.
-func Find(ctx context.Context, reader client.Reader, clusterServices bool, key Key, namespace string) (Service, Access, error) {
-	if key.Kind == v1alpha1.ServiceKindClusterIdentityService && !clusterServices {
+// ServiceReader finds services for the Mandates of a namespace.
+type ServiceReader struct {
+	// Reader is a cache, or the API server.
+	Reader client.Reader
+	// ClusterServices: the operator may read ClusterIdentityServices and namespaces. If not, every ClusterIdentityService
+	// is Denied.
+	ClusterServices bool
+}
+
+// Find reads the service of a Key for the Mandates of a namespace. A service that is Absent is nil.
+func (r ServiceReader) Find(ctx context.Context, key Key, namespace string) (Service, Access, error) {
+	if key.Kind == v1alpha1.ServiceKindClusterIdentityService && !r.ClusterServices {
 		return nil, Denied, nil
 	}
 	service := key.NewService()
-	if err := reader.Get(ctx, key.ObjectKey(), service); err != nil {
+	if err := r.Reader.Get(ctx, key.ObjectKey(), service); err != nil {
 		return nil, Absent, client.IgnoreNotFound(err)
 	}
 	shared, ok := service.(*v1alpha1.ClusterIdentityService)
@@ -60,25 +105,24 @@ func Find(ctx context.Context, reader client.Reader, clusterServices bool, key K
 		return service, Granted, nil
 	}
 	selector, err := NamespaceSelector(shared)
-	if err != nil || selector.Empty() {
-		return service, accessIf(err == nil), nil //nolint:nilerr // a selector that cannot be read selects nothing; the service says so
+	if err != nil {
+		return service, Denied, nil //nolint:nilerr // an invalid selector selects nothing; the status of the service says so
+	}
+	if selector.Empty() {
+		return service, Granted, nil
 	}
 	found := NewNamespace()
-	if err := reader.Get(ctx, client.ObjectKey{Name: namespace}, found); err != nil {
-		return service, Denied, err // not found is a cache that is behind: there is a Mandate in it
+	if err := r.Reader.Get(ctx, client.ObjectKey{Name: namespace}, found); err != nil {
+		return service, Denied, err // not found means a stale cache: the namespace has a Mandate
 	}
-	return service, accessIf(selector.Matches(labels.Set(found.Labels))), nil
+	if !selector.Matches(labels.Set(found.Labels)) {
+		return service, Denied, nil
+	}
+	return service, Granted, nil
 }
 
-func accessIf(granted bool) Access {
-	if granted {
-		return Granted
-	}
-	return Denied
-}
-
-// NamespaceSelector of a ClusterIdentityService: without one it selects nothing, and an empty one selects everything. That
-// is how Kubernetes reads a LabelSelector.
+// NamespaceSelector of a ClusterIdentityService: without one it selects nothing, and an empty one selects everything.
+// That is how Kubernetes reads a LabelSelector.
 func NamespaceSelector(service *v1alpha1.ClusterIdentityService) (labels.Selector, error) {
 	return metav1.LabelSelectorAsSelector(service.Spec.NamespaceSelector)
 }
@@ -86,4 +130,37 @@ func NamespaceSelector(service *v1alpha1.ClusterIdentityService) (labels.Selecto
 // NewNamespace is for reading the labels of a namespace, and nothing else of it.
 func NewNamespace() *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}
+}
+
+// LiveReader finds services at the API server, for many reconciliations at once. One read answers everybody who asked
+// before it began. Who asks during a read waits for the next one, because the answer to the current one may be older
+// than the question.
+type LiveReader struct {
+	services ServiceReader
+	flights  singleflight.Group
+	reading  keymutex.KeyMutex
+}
+
+// NewLiveReader makes a LiveReader. The Reader of services is the API server.
+func NewLiveReader(services ServiceReader) *LiveReader {
+	return &LiveReader{services: services, reading: keymutex.NewHashed(0)}
+}
+
+// Find is that of ServiceReader. What it finds was so at some time after it was called. The service is shared with
+// others, and must not be changed.
+func (r *LiveReader) Find(ctx context.Context, key Key, namespace string) (Service, Access, error) {
+	type answer struct {
+		service Service
+		access  Access
+	}
+	question := key.String() + "/" + namespace
+	found, err, _ := r.flights.Do(question, func() (any, error) {
+		r.reading.LockKey(question)
+		defer func() { _ = r.reading.UnlockKey(question) }()
+		r.flights.Forget(question) // whoever asks from here on starts another read
+		service, access, err := r.services.Find(ctx, key, namespace)
+		return answer{service, access}, err
+	})
+	a := found.(answer) //nolint:forcetypeassert // the function above returns no other type
+	return a.service, a.access, err
 }

@@ -11,25 +11,25 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// taken tells whether another Mandate has the application that this one is to adopt. The ledger of this namespace would
-// tell, but not that of another one.
-func (r *Reconciler) taken(ctx context.Context, p *pass) (bool, error) {
+// adoptedByOther reports whether another Mandate has the application that this one is to adopt. The ledger knows only
+// the Mandates of one namespace.
+func (r *reconciliation) adoptedByOther(ctx context.Context) (bool, error) {
 	var mandates v1alpha1.MandateList
-	if err := r.Cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy); err != nil {
+	if err := r.cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy); err != nil {
 		return false, err
 	}
 	for i := range mandates.Items {
 		other := &mandates.Items[i]
-		if id := other.Status.ApplicationID; other.UID == p.mandate.UID || id == nil || *id != p.facts.adopt {
+		if id := other.Status.ApplicationID; other.UID == r.mandate.UID || id == nil || *id != r.facts.adopt {
 			continue
 		}
-		service, _, err := connection.Find(ctx, r.Cache, r.ClusterServices, connection.KeyOf(other), other.Namespace)
+		service, _, err := r.services.Find(ctx, connection.KeyOf(other), other.Namespace)
 		switch {
 		case err != nil:
 			return false, err
-		case service == nil: // nobody can tell whether it is another one's
+		case service == nil: // its URL is not known, so it may be the same application
 			return true, nil
-		case ledger.NormalURL(service.Settings().BaseURL) == p.connection.URL:
+		case ledger.NormalURL(service.Settings().BaseURL) == r.session.Connection.URL:
 			return true, nil
 		}
 	}
@@ -37,28 +37,35 @@ func (r *Reconciler) taken(ctx context.Context, p *pass) (bool, error) {
 }
 
 // adopt writes the application that was found to be this Mandate's into the ledger.
-func (p *pass) adopt(ctx context.Context) error {
-	record := p.record
-	if p.facts.records.elsewhere {
+func (r *reconciliation) adopt(ctx context.Context) error {
+	record := r.record
+	if r.facts.records.recordedAtOtherURL {
 		var err error // what was sent to another service stays on record as it is
-		if record, err = p.Ledger.Get(ctx, p.mandate.Namespace, p.connection.URL, p.reference); err != nil {
+		record, err = r.ledger.Get(ctx, r.mandate.Namespace, r.session.Connection.URL, r.reference)
+		if err != nil {
 			return err
 		}
-		if record != nil && (record.Spec.MandateRef.Name != p.mandate.Name || record.Spec.ApplicationID != nil && *record.Spec.ApplicationID != p.facts.adopt) {
-			p.facts.taken = true
+		if record != nil && !r.mayAdoptWith(&record.Spec) {
+			r.facts.adoptedByOther = true
 			return nil
 		}
 	}
 	spec := v1alpha1.ApplicationRecordSpec{
-		ServiceURL: p.connection.URL, Reference: p.reference, ApplicationID: &p.facts.adopt,
-		MandateRef: v1alpha1.RecordedMandate{Name: p.mandate.Name, UID: p.mandate.UID},
+		ServiceURL: r.session.Connection.URL, Reference: r.reference, ApplicationID: &r.facts.adopt,
+		MandateRef: v1alpha1.RecordedMandate{Name: r.mandate.Name, UID: r.mandate.UID},
 	}
-	adopted, err := p.Ledger.Adopt(ctx, p.mandate.Namespace, record, spec)
+	adopted, err := r.ledger.Adopt(ctx, r.mandate.Namespace, record, spec)
 	if err != nil {
-		return p.lost(ctx, err)
+		return r.reloadIfLost(ctx, err)
 	}
-	p.setRecord(adopted)
-	p.facts.bound = p.facts.id == p.facts.adopt
-	log.FromContext(ctx).Info("Adopted the application", "applicationID", p.facts.id)
+	r.setRecord(adopted)
+	r.facts.bound = r.facts.id == r.facts.adopt
+	log.FromContext(ctx).Info("Adopted the application", "applicationID", r.facts.id)
 	return nil
+}
+
+// mayAdoptWith reports whether a record is this Mandate's, and does not name another application.
+func (r *reconciliation) mayAdoptWith(record *v1alpha1.ApplicationRecordSpec) bool {
+	id := record.ApplicationID
+	return record.MandateRef.Name == r.mandate.Name && (id == nil || *id == r.facts.adopt)
 }

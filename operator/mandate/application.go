@@ -13,111 +13,118 @@ import (
 )
 
 // read retrieves the application.
-func (p *pass) read(ctx context.Context) {
-	id, trouble := p.facts.id, v1alpha1.ReasonReadFailed
+func (r *reconciliation) read(ctx context.Context) {
+	id, reason := r.facts.id, v1alpha1.ReasonReadFailed
 	if id == 0 {
-		id, trouble = p.facts.adopt, v1alpha1.ReasonRetrying
+		id, reason = r.facts.adopt, v1alpha1.ReasonRetrying
 	}
-	application, err := p.service.RetrieveApplication(ctx, id)
-	a := &p.facts.application
+	application, err := r.client.RetrieveApplication(ctx, id)
+	a := &r.facts.application
 	switch {
 	case idv.IsNotFound(err):
 		a.missing = true
 		return
 	case err != nil:
-		p.failed(ctx, err, trouble)
+		r.requestFailed(ctx, err, reason)
 		return
 	}
-	a.read, a.missing, a.proven = true, false, strings.EqualFold(application.Reference, p.reference)
-	a.sameReference = p.matches(application.Reference)
+	a.read = true
+	a.missing = false
+	a.referenceMatched = strings.EqualFold(application.Reference, r.reference)
+	a.sameReference = r.matches(application.Reference)
 	if !a.sameReference {
-		return // it is somebody else's: nothing of it is looked at
+		return // it is another Mandate's or person's: nothing of it is used
 	}
-	p.application = application
-	p.recallReferences(ctx)
-	p.facts.bound = p.facts.bound || p.facts.id != 0 && (p.facts.adopt == 0 || p.facts.adopt == p.facts.id)
-	a.stage = p.connection.States.Stage(application.State)
+	r.application = application
+	r.loadReferences(ctx)
+	r.facts.bound = r.facts.bound || r.facts.id != 0 && (r.facts.adopt == 0 || r.facts.adopt == r.facts.id)
+	a.stage = r.session.Connection.States.Stage(application.State)
 	a.archived = application.Archived
-	p.reviews = p.openReviews(application)
-	a.reviews = len(p.reviews)
-	projected := p.mandate.Status.DeepCopy()
-	project(projected, p.mandate, p.request.Individuals, application, p.reviewed)
-	a.fingerprint = fingerprint(projected)
-	if a.fingerprint != fingerprint(&p.mandate.Status) {
-		p.memory.update(p.mandate, func(n *note) { n.changed = p.facts.now })
+	r.reviews = r.pendingReviews(application)
+	a.reviews = len(r.reviews)
+	projected := r.mandate.Status.DeepCopy()
+	project(projected, r.mandate, r.request.Individuals, application, r.reviewed)
+	a.digest = statusDigest(projected)
+	if a.digest != statusDigest(&r.mandate.Status) {
+		r.localState.Update(r.mandate, func(s *localState) { s.changed = r.facts.now })
 	}
 }
 
-// matches tells whether the reference that the service shows is this Mandate's. Where the ledger or the status vouches for
-// the id, none at all is no other one, and neither is one in other letters; a person who names an id may be wrong.
-func (p *pass) matches(shown string) bool {
-	if p.facts.id == 0 {
-		return shown == p.reference
+// matches reports whether the reference that the service shows is this Mandate's. Where the ledger or the status
+// vouches for the id, an application without a reference matches, and so does one in other letters. Where a person
+// names the id, which may be wrong, only the same reference matches.
+func (r *reconciliation) matches(shown string) bool {
+	if r.facts.id == 0 {
+		return shown == r.reference
 	}
-	return shown == "" || strings.EqualFold(shown, p.reference)
+	return shown == "" || strings.EqualFold(shown, r.reference)
 }
 
-// recallReferences reads the references that the individuals were sent with, if they are needed to tell who is who: the
-// cache does not have them, and the status not yet the ids. Without them the order decides.
-func (p *pass) recallReferences(ctx context.Context) {
-	shown := p.mandate.Status.Individuals
+// loadReferences reads the references that the individuals were sent with, if they are needed to match the individuals
+// of the answer: the cache does not have them, and the status does not have the ids yet. Without them the position
+// decides.
+func (r *reconciliation) loadReferences(ctx context.Context) {
+	shown := r.mandate.Status.Individuals
 	unknown := slices.ContainsFunc(shown, func(i v1alpha1.IndividualStatus) bool { return i.ID == 0 })
-	if len(p.request.Individuals) > 0 || len(shown) > 0 && !unknown {
+	if len(r.request.Individuals) > 0 || len(shown) > 0 && !unknown {
 		return
 	}
 	live := &v1alpha1.Mandate{}
-	if err := p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), live); err != nil || live.UID != p.mandate.UID {
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(r.mandate), live); err != nil || live.UID != r.mandate.UID {
 		return
 	}
-	if inputs, err := p.readInputs(ctx, live); err != nil || inputs.problem != "" {
-		p.request = idv.NewApplication{}
+	if inputs, err := r.readInputs(ctx, live); err != nil || inputs.problem != "" {
+		r.request = idv.NewApplication{}
 	}
 }
 
-// probe asks for something that has nothing to do with the application: a service that answers that, with these
-// credentials, means its 404.
-func (p *pass) probe(ctx context.Context) {
-	if _, err := p.service.RetrieveReferences(ctx); err != nil {
-		p.failed(ctx, err, v1alpha1.ReasonConfirming)
+// probe reads something that has nothing to do with the application. If the service answers that, with the same
+// credentials, its 404 is believed.
+func (r *reconciliation) probe(ctx context.Context) {
+	if _, err := r.client.RetrieveReferences(ctx); err != nil {
+		r.requestFailed(ctx, err, v1alpha1.ReasonConfirming)
 		return
 	}
-	p.facts.service.probed = true
+	r.facts.probed = true
 }
 
 // archive archives the application, and has it read again. A refusal keeps nothing else from being done.
-func (p *pass) archive(ctx context.Context) {
-	a := &p.facts.application
+func (r *reconciliation) archive(ctx context.Context) {
+	a := &r.facts.application
 	a.archiveSent = true
-	_, err := p.service.ArchiveApplication(ctx, p.facts.id)
+	_, err := r.client.ArchiveApplication(ctx, r.facts.id)
 	switch {
 	case err == nil:
-		log.FromContext(ctx).Info("Archived the application", "applicationID", p.facts.id)
-		a.read, p.facts.deletion.done = false, true
-	case p.facts.deletion.requested && idv.IsNotFound(err):
-		p.facts.deletion.done = true
+		log.FromContext(ctx).Info("Archived the application", "applicationID", r.facts.id)
+		a.read, r.facts.deletion.done = false, true
+	case r.facts.deletion.requested && idv.IsNotFound(err):
+		r.facts.deletion.done = true
 	case idv.IsRefusal(err):
-		p.facts.deletion.refused = true
+		r.facts.deletion.refused = true
 		log.FromContext(ctx).Info("The service refused to archive the application", "error", err.Error())
 	default:
-		p.failed(ctx, err, v1alpha1.ReasonReadFailed)
+		r.requestFailed(ctx, err, v1alpha1.ReasonReadFailed)
 	}
 }
 
-// decide sends complete or reject, and has the application read again. A refusal is shown, and remembered by what the
-// application looked like.
-func (p *pass) decide(ctx context.Context, send func(context.Context, int64) (*idv.Application, error)) {
-	a := &p.facts.application
+// sendDecision sends complete or reject, and has the application read again. A refusal is shown, and remembered by what
+// the application looked like.
+func (r *reconciliation) sendDecision(
+	ctx context.Context, send func(context.Context, int64) (*idv.Application, error),
+) {
+	a := &r.facts.application
 	a.decided = true
-	_, err := send(ctx, p.facts.id)
+	_, err := send(ctx, r.facts.id)
 	switch {
 	case err == nil:
-		log.FromContext(ctx).Info("Carried out the decision", "decision", p.mandate.Spec.Decision, "applicationID", p.facts.id)
+		log.FromContext(ctx).Info("Carried out the decision",
+			"decision", r.mandate.Spec.Decision, "applicationID", r.facts.id)
 		a.read = false
 	case idv.IsRefusal(err):
 		a.refused = true
 		log.FromContext(ctx).Info("The service refused the decision", "error", err.Error())
 	default:
 		// Whether it was carried out shows when the application is read next; sending it twice is harmless.
-		p.failed(ctx, err, v1alpha1.ReasonReadFailed)
+		r.requestFailed(ctx, err, v1alpha1.ReasonReadFailed)
 	}
 }

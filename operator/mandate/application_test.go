@@ -10,8 +10,8 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// Who is who is told by the references that were sent, until the status has an id for everybody. The order is a guess, and
-// what was guessed once would be an id that is known.
+// The individuals of an answer are matched by the references that were sent, until the status has all ids. The position
+// is a guess, and what was guessed once would be an id that is known.
 func TestReferencesAreRecalled(t *testing.T) {
 	for name, c := range map[string]struct {
 		shown []v1alpha1.IndividualStatus
@@ -22,17 +22,17 @@ func TestReferencesAreRecalled(t *testing.T) {
 		"with the id":                               {[]v1alpha1.IndividualStatus{{Name: "jane", ID: 7}}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := calm("acme")
+			w := newWorld("acme")
 			o := started(w)
-			r := reconciler(&surroundings{world: w}, o)
+			r := reconciler(&environment{world: w}, o)
 			ctx := log.IntoContext(context.Background(), logr.Discard())
 			mandate := o.mandates["acme"]
 			mandate.Status.Individuals = c.shown
-			p, err := r.begin(ctx, mandate)
+			p, err := r.newReconciliation(ctx, mandate)
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.recallReferences(ctx)
+			p.loadReferences(ctx)
 			if len(p.request.Individuals) > 0 != c.want {
 				t.Errorf("%d references were recalled", len(p.request.Individuals))
 			}
@@ -56,7 +56,7 @@ func TestMatches(t *testing.T) {
 		"none, to adopt: a person may err":  {0, "", false},
 		"another, to adopt: a person erred": {0, "team.beta", false},
 	} {
-		p := &pass{reference: "team.acme", facts: facts{id: c.id}}
+		p := &reconciliation{reference: "team.acme", facts: facts{id: c.id}}
 		if got := p.matches(c.shown); got != c.want {
 			t.Errorf("%s: %t", name, got)
 		}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 const (
@@ -15,25 +16,26 @@ const (
 	attemptWindow = 49 * 24 * time.Hour
 	// maxAttempts under one reference that may have reached the service: one, and three to learn what became of it.
 	maxAttempts = 4
-	// lagAllowance is how long a new application that was never read is taken for one that is not visible yet, and lagLook
-	// how soon it is looked for again.
+	// lagAllowance is how long a new application that was never read is taken for one that is not visible yet, and
+	// lagRequeue how soon it is looked for again.
 	lagAllowance = 30 * time.Second
-	lagLook      = 2 * time.Second
+	lagRequeue   = 2 * time.Second
 )
 
-// step is one thing to do. It has at most one effect outside this process, so that every crash is a crash between steps.
+// step is one thing to do. It has at most one effect outside this process, so that every crash is a crash between
+// steps.
 type step string
 
 const (
-	stepRest        step = "Rest"        // nothing to do now
+	stepWait        step = engine.Wait   // nothing to do now
 	stepReadRecord  step = "ReadRecord"  // look into the ledger
 	stepListRecords step = "ListRecords" // look for attempts under other references
 	stepRelease     step = "Release"     // delete a record of another Mandate that left nothing behind
 	stepResolve     step = "Resolve"     // find what the application is to be made from
 	stepClaim       step = "Claim"       // create the record
-	stepRetake      step = "Retake"      // begin another attempt on the record
+	stepRetake      step = "Retake"      // make another attempt on the record
 	stepVerify      step = "Verify"      // read the live Mandate, after the claim
-	stepPost        step = "Post"        // create the application: the one call that e-mails
+	stepPost        step = "Post"        // create the application: the one request that e-mails
 	stepDeposit     step = "Deposit"     // write the id into the record
 	stepConclude    step = "Conclude"    // write into the record that the attempt created nothing, or may have
 	stepRead        step = "Read"        // retrieve the application
@@ -47,34 +49,36 @@ const (
 	stepReject      step = "Reject"
 )
 
-// next is what decide decides: a step or, for stepRest, why there is none and when to look again (0: by the polling).
-type next struct {
-	step   step
-	reason string
-	after  time.Duration
-}
+// decision is what decide returns: a step or, for stepWait, why there is none and when to reconcile again (0: by the
+// reason).
+type decision = engine.Decision[step]
 
-func rest(reason string) next { return next{step: stepRest, reason: reason} }
+// wait decides that there is nothing to do now; waitFor, for how long.
+func wait(reason string) decision { return decision{Step: stepWait, Reason: reason} }
+
+func waitFor(reason string, d time.Duration) decision {
+	return decision{Step: stepWait, Reason: reason, RequeueAfter: d}
+}
 
 // decide is the whole protocol, and the only place that decides. It is pure: the same facts give the same step.
 //
 // What it promises, whatever the facts: stepPost only for an attempt that this process has just claimed or retaken and
 // verified; no attempt while another one may be under way; none after one whose outcome cannot be known any more; a
 // missing application never leads to any of them.
-func decide(f facts) next {
+func decide(f facts) decision {
 	switch {
-	case f.attempt.begun:
-		return decideAttempt(f) // what was begun is brought to its end, even if the Mandate is being deleted
+	case f.attempt.active:
+		return decideAttempt(f) // an attempt is concluded even if the Mandate is being deleted
 	case f.deletion.requested:
 		return decideDeletion(f)
-	case f.trouble != "":
-		return next{stepRest, f.trouble, f.retryAfter}
+	case f.failureReason != "":
+		return waitFor(f.failureReason, f.retryAfter)
 	case f.deletion.wantsFinalizer() != f.deletion.finalizer:
-		return next{step: stepFinalizer}
+		return decision{Step: stepFinalizer}
 	case f.suspended:
-		return rest(v1alpha1.ReasonSuspended)
+		return wait(v1alpha1.ReasonSuspended)
 	case f.vanished:
-		return rest(reasonVanished)
+		return wait(reasonVanished)
 	case f.id != 0:
 		return decideApplication(f)
 	case f.adopt != 0:
@@ -84,95 +88,92 @@ func decide(f facts) next {
 	}
 }
 
-func decideCreate(f facts) next {
+func decideCreate(f facts) decision {
 	r := f.records
 	switch {
-	case !f.service.exists:
-		return rest(v1alpha1.ReasonServiceNotFound)
-	case f.service.denied:
-		return rest(v1alpha1.ReasonServiceNotAllowed)
-	case !f.service.known:
-		return rest(v1alpha1.ReasonServiceNotReady)
+	case f.service.UnknownReason() != "":
+		return wait(f.service.UnknownReason())
 	case !r.read:
 		return decideUnread(f)
 	case f.edited && !r.listed && (!r.mine || !r.sent):
-		return next{step: stepListRecords}
+		return decision{Step: stepListRecords}
 	case f.unknown && !r.mine:
-		return rest(v1alpha1.ReasonOutcomeUnknown) // the ledger was lost: with its namespace, or to somebody's hand
+		return wait(v1alpha1.ReasonOutcomeUnknown) // the ledger was lost: somebody deleted it, or its namespace
 	case r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):
-		return rest(v1alpha1.ReasonReferenceConflict)
+		return wait(v1alpha1.ReasonReferenceConflict)
 	case r.exists && (r.sent || r.id != 0):
 		return decideUnknown(f)
 	}
-	if blocked := blockedPost(f); blocked.step != "" {
+	if blocked := blockedPost(f); blocked.Step != "" {
 		return blocked
 	}
 	switch {
 	case r.exists && !r.mine:
-		return next{step: stepRelease}
-	case r.exists && r.inputs == f.inputs.fingerprint && r.verdict == v1alpha1.VerdictRefused:
-		return rest(v1alpha1.ReasonRefused)
-	case r.exists && r.inputs == f.inputs.fingerprint && r.verdict == v1alpha1.VerdictTaken:
-		return rest(v1alpha1.ReasonReferenceConflict)
+		return decision{Step: stepRelease}
+	case r.exists && r.inputs == f.inputs.digest && r.verdict == v1alpha1.VerdictRefused:
+		return wait(v1alpha1.ReasonRefused)
+	case r.exists && r.inputs == f.inputs.digest && r.verdict == v1alpha1.VerdictTaken:
+		return wait(v1alpha1.ReasonReferenceConflict)
 	case r.exists:
-		return next{step: stepRetake}
+		return decision{Step: stepRetake}
 	default:
-		return next{step: stepClaim}
+		return decision{Step: stepClaim}
 	}
 }
 
-// decideUnread is for a Mandate whose record was not looked for yet. Creating the record tells, too, whether there is one:
-// for a Mandate that nothing was done for that is what comes of it, and looking first would only cost a request. It is
-// looked for before anything else keeps the Mandate from being created, because it may be one that was applied again.
-func decideUnread(f facts) next {
-	if f.untouched && !f.edited && !f.records.exists {
-		switch blocked := blockedPost(f); blocked.step {
+// decideUnread is for a Mandate whose record was not read yet. Creating the record shows, too, whether there is one:
+// for a Mandate that was never reconciled, to read it first would only cost a request. If something keeps the
+// application from being created, the record is read, because the Mandate may be one that was applied again.
+func decideUnread(f facts) decision {
+	if f.neverReconciled && !f.edited && !f.records.exists {
+		switch blocked := blockedPost(f); blocked.Step {
 		case "":
-			return next{step: stepClaim}
+			return decision{Step: stepClaim}
 		case stepResolve:
 			return blocked
 		}
 	}
-	return next{step: stepReadRecord}
+	return decision{Step: stepReadRecord}
 }
 
 // decideUnknown is for an attempt that may have created the application and whose answer nobody has. The same reference
-// is sent again: the service can only create it, if the first request never arrived, or call it a duplicate. A refusal for
-// another reason leaves that open, until the spec or a Secret changes.
-func decideUnknown(f facts) next {
+// is sent again: the service can only create it, if the first request never arrived, or call it a duplicate. A refusal
+// for another reason leaves that open, until the spec or a Secret changes.
+func decideUnknown(f facts) decision {
 	r := f.records
 	switch {
-	case r.elsewhere:
-		return rest(v1alpha1.ReasonOutcomeUnknown) // this service knows nothing of it, and would create it once more
-	case f.now.Sub(r.first) >= retention:
-		return rest(reasonVanished) // whatever there was, the service has deleted it
-	case r.verdict == v1alpha1.VerdictTaken, r.ordinal >= maxAttempts, f.now.Sub(r.first) >= attemptWindow, deadlinePassed(f):
-		return rest(v1alpha1.ReasonOutcomeUnknown)
+	case r.recordedAtOtherURL:
+		return wait(v1alpha1.ReasonOutcomeUnknown) // this service knows nothing of it, and would create it once more
+	case f.now.Sub(r.firstStarted) >= retention:
+		return wait(reasonVanished) // whatever there was, the service has deleted it
+	case r.verdict == v1alpha1.VerdictTaken, r.ordinal >= maxAttempts,
+		f.now.Sub(r.firstStarted) >= attemptWindow, deadlinePassed(f):
+		return wait(v1alpha1.ReasonOutcomeUnknown)
 	case r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)):
-		return next{stepRest, v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now)}
+		return waitFor(v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now))
 	}
-	if blocked := blockedPost(f); blocked.step != "" {
+	if blocked := blockedPost(f); blocked.Step != "" {
 		return blocked
 	}
-	if r.verdict == v1alpha1.VerdictRefused && r.inputs == f.inputs.fingerprint {
-		return rest(v1alpha1.ReasonRefused)
+	if r.verdict == v1alpha1.VerdictRefused && r.inputs == f.inputs.digest {
+		return wait(v1alpha1.ReasonRefused)
 	}
-	return next{step: stepRetake}
+	return decision{Step: stepRetake}
 }
 
 // blockedPost is what comes before any attempt; no step if nothing does.
-func blockedPost(f facts) next {
+func blockedPost(f facts) decision {
 	switch {
 	case deadlinePassed(f):
-		return rest(v1alpha1.ReasonCreateDeadlinePassed)
-	case !f.service.ready, f.service.deleting: // whoever deletes a connection wants nothing new to be sent
-		return rest(v1alpha1.ReasonServiceNotReady)
+		return wait(v1alpha1.ReasonCreateDeadlinePassed)
+	case !f.service.Ready, f.service.Deleting: // nothing new is sent by way of a service that is being deleted
+		return wait(v1alpha1.ReasonServiceNotReady)
 	case !f.inputs.resolved:
-		return next{step: stepResolve}
+		return decision{Step: stepResolve}
 	case f.inputs.problem != "":
-		return rest(f.inputs.problem)
+		return wait(f.inputs.problem)
 	default:
-		return next{}
+		return decision{}
 	}
 }
 
@@ -181,22 +182,22 @@ func deadlinePassed(f facts) bool {
 }
 
 // decideAttempt brings an attempt of this process to its end.
-func decideAttempt(f facts) next {
+func decideAttempt(f facts) decision {
 	a := f.attempt
 	switch {
 	case a.posted && a.id != 0:
-		return next{step: stepDeposit}
+		return decision{Step: stepDeposit}
 	case a.posted && a.outcome != client.Unknown:
-		return next{step: stepConclude}
+		return decision{Step: stepConclude}
 	case a.posted:
 		// The record says so already: it was written before the request went out.
-		return next{stepRest, v1alpha1.ReasonSettling, f.settleDelay}
+		return waitFor(v1alpha1.ReasonSettling, f.settleDelay)
 	case !a.verified && !a.changed:
-		return next{step: stepVerify}
+		return decision{Step: stepVerify}
 	case a.changed, deadlinePassed(f), f.now.Sub(a.started) > f.settleDelay/2:
 		// Too late is when another operator may soon take this attempt for a lost one.
-		return next{step: stepConclude}
+		return decision{Step: stepConclude}
 	default:
-		return next{step: stepPost}
+		return decision{Step: stepPost}
 	}
 }

@@ -8,45 +8,41 @@ import (
 )
 
 // decideApplication looks after an application whose id is known. Nothing here leads back to a create.
-func decideApplication(f facts) next {
+func decideApplication(f facts) decision {
 	a := f.application
 	final := f.outcome != "" || a.read && (a.stage == client.StageCompleted || a.stage == client.StageRejected)
 	switch {
 	case f.outcome != "" && !f.archive:
-		return rest(restingReason(f))
-	case !f.service.exists:
-		return rest(v1alpha1.ReasonServiceNotFound)
-	case f.service.denied:
-		return rest(v1alpha1.ReasonServiceNotAllowed)
-	case !f.service.known, !f.service.ready:
-		return rest(v1alpha1.ReasonServiceNotReady)
+		return wait(acceptedReason(f))
+	case f.service.UnusableReason() != "":
+		return wait(f.service.UnusableReason())
 	case a.missing:
 		return decideMissing(f)
 	case !a.read:
-		return next{step: stepRead}
+		return decision{Step: stepRead}
 	case !a.sameReference && f.bound:
-		return rest(v1alpha1.ReasonServiceMismatch)
+		return wait(v1alpha1.ReasonServiceMismatch)
 	case !a.sameReference:
-		return rest(v1alpha1.ReasonReferenceConflict)
+		return wait(v1alpha1.ReasonReferenceConflict)
 	case !f.bound && f.adopt != 0 && f.adopt != f.id:
-		return rest(v1alpha1.ReasonAdoptionRefused) // the ledger knows better which one is this Mandate's
+		return wait(v1alpha1.ReasonAdoptionRefused) // the ledger knows better which one is this Mandate's
 	}
-	switch ordered := decideOrdered(f, final); {
-	case ordered == "":
-		return rest(restingReason(f))
-	case !a.proven && !f.records.listed:
-		return next{step: stepListRecords}
-	case !a.proven && f.records.elsewhere:
-		return rest(v1alpha1.ReasonServiceMismatch) // this service shows no references
+	switch requested := requestedStep(f, final); {
+	case requested == "":
+		return wait(acceptedReason(f))
+	case !a.referenceMatched && !f.records.listed:
+		return decision{Step: stepListRecords}
+	case !a.referenceMatched && f.records.recordedAtOtherURL:
+		return wait(v1alpha1.ReasonServiceMismatch) // this service shows no references
 	default:
-		return next{step: ordered}
+		return decision{Step: requested}
 	}
 }
 
-// decideOrdered is what the spec asks to be done to the application now; "" if nothing.
-func decideOrdered(f facts, final bool) step {
+// requestedStep is what the spec asks to be done to the application now; "" if nothing.
+func requestedStep(f facts, final bool) step {
 	a := f.application
-	refused := f.held != "" && f.held == a.fingerprint
+	refused := f.refusedDigest != "" && f.refusedDigest == a.digest
 	switch {
 	case f.archive && !a.archived && !a.archiveSent:
 		return stepArchive
@@ -63,34 +59,32 @@ func decideOrdered(f facts, final bool) step {
 	}
 }
 
-func restingReason(f facts) string {
-	switch {
-	case f.archive && f.application.read && !f.application.archived:
+func acceptedReason(f facts) string {
+	if f.archive && f.application.read && !f.application.archived {
 		return v1alpha1.ReasonNotArchived
-	default:
-		return v1alpha1.ReasonAccepted
 	}
+	return v1alpha1.ReasonAccepted
 }
 
 // decideMissing is for a 404 on a known id: it is believed after a second one, and only while the service is healthy
 // otherwise. It may also be a read that lags behind the create, another service or account, or a proxy.
-func decideMissing(f facts) next {
+func decideMissing(f facts) decision {
 	missing := f.now.Sub(f.missingSince)
 	switch {
 	case lags(f):
-		return next{stepRest, v1alpha1.ReasonConfirming, lagLook}
+		return waitFor(v1alpha1.ReasonConfirming, lagRequeue)
 	case !f.records.listed:
-		return next{step: stepListRecords}
-	case f.records.elsewhere && !overdue(f.now, f.createdTime):
-		return rest(v1alpha1.ReasonServiceMismatch)
+		return decision{Step: stepListRecords}
+	case f.records.recordedAtOtherURL && !overdue(f.now, f.createdTime):
+		return wait(v1alpha1.ReasonServiceMismatch)
 	case f.missingSince.IsZero():
-		return next{stepRest, v1alpha1.ReasonConfirming, f.secondLook}
-	case missing < f.secondLook:
-		return next{stepRest, v1alpha1.ReasonConfirming, f.secondLook - missing}
-	case !f.service.probed:
-		return next{step: stepProbe}
+		return waitFor(v1alpha1.ReasonConfirming, f.confirmDelay)
+	case missing < f.confirmDelay:
+		return waitFor(v1alpha1.ReasonConfirming, f.confirmDelay-missing)
+	case !f.probed:
+		return decision{Step: stepProbe}
 	default:
-		return rest(reasonVanished)
+		return wait(reasonVanished)
 	}
 }
 
@@ -102,7 +96,7 @@ func overdue(now, created time.Time) bool {
 	return !created.IsZero() && now.Sub(created) >= retention-24*time.Hour
 }
 
-// vanishedOutcome tells what became of an application that the service no longer has.
+// vanishedOutcome says what became of an application that the service no longer has.
 func vanishedOutcome(now, created time.Time) v1alpha1.Outcome {
 	if overdue(now, created) {
 		return v1alpha1.OutcomeExpired
@@ -110,73 +104,70 @@ func vanishedOutcome(now, created time.Time) v1alpha1.Outcome {
 	return v1alpha1.OutcomeDeleted
 }
 
-// decideAdoption binds an application that a person says is this Mandate's, if it has the reference and nobody else has it.
-// Nothing is created, right or wrong.
-func decideAdoption(f facts) next {
+// decideAdoption binds an application that a person says is this Mandate's, if it has the reference and nobody else has
+// it. Nothing is created, right or wrong.
+func decideAdoption(f facts) decision {
 	r, a := f.records, f.application
 	switch {
-	case !f.service.exists:
-		return rest(v1alpha1.ReasonServiceNotFound)
-	case f.service.denied:
-		return rest(v1alpha1.ReasonServiceNotAllowed)
-	case !f.service.known, !f.service.ready:
-		return rest(v1alpha1.ReasonServiceNotReady)
+	case f.service.UnusableReason() != "":
+		return wait(f.service.UnusableReason())
 	case !r.read:
-		return next{step: stepReadRecord}
+		return decision{Step: stepReadRecord}
 	case f.edited && !r.listed && (!r.mine || !r.sent):
-		return next{step: stepListRecords}
-	case f.taken, r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):
-		return rest(v1alpha1.ReasonAdoptionRefused)
+		return decision{Step: stepListRecords}
+	case f.adoptedByOther, r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):
+		return wait(v1alpha1.ReasonAdoptionRefused)
 	case r.sent && r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)):
 		// An attempt may still be under way; its answer, if it comes, is the better proof.
-		return next{stepRest, v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now)}
+		return waitFor(v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now))
 	case a.missing, a.read && !a.sameReference:
-		return rest(v1alpha1.ReasonAdoptionRefused)
+		return wait(v1alpha1.ReasonAdoptionRefused)
 	case !a.read:
-		return next{step: stepRead}
+		return decision{Step: stepRead}
 	case r.exists && !r.mine:
-		return next{step: stepRelease}
+		return decision{Step: stepRelease}
 	default:
-		return next{step: stepAdopt}
+		return decision{Step: stepAdopt}
 	}
 }
 
-// decideDeletion does what deletionPolicy says before the Mandate goes. A Mandate without the finalizer is as good as gone.
-// The IdentityService may have been pointed at another service since, where the id is nothing, or another application: the
-// ledger tells which service it was, and the application is read before anything is done to it. A service that has merely
-// moved shows the reference.
-func decideDeletion(f facts) next {
-	a, r, d := f.application, f.records, f.deletion
+// decideDeletion does what deletionPolicy says before the Mandate goes. A Mandate without the finalizer is as good as
+// gone. The IdentityService may have been pointed at another service since, where the id is nothing, or another
+// application: the ledger says which service it was, and the application is read before anything is done to it. A
+// service that has merely moved shows the reference.
+func decideDeletion(f facts) decision {
+	a, r := f.application, f.records
+	d := f.deletion
 	switch {
 	case !d.finalizer:
-		return rest(reasonDeleting)
-	case f.trouble == reasonBehind: // to take the finalizer off, again and again, would be refused each time
-		return rest(reasonBehind)
+		return wait(reasonDeleting)
+	case f.failureReason == reasonStaleCache: // the API server would refuse to remove the finalizer
+		return wait(reasonStaleCache)
 	case a.missing && lags(f):
-		return next{stepRest, v1alpha1.ReasonDeletionWaiting, lagLook}
-	case a.missing && r.elsewhere && f.now.Before(d.giveUpTime):
-		return rest(v1alpha1.ReasonDeletionRefused)
+		return waitFor(v1alpha1.ReasonDeletionWaiting, lagRequeue)
+	case a.missing && r.recordedAtOtherURL && f.now.Before(d.giveUpTime):
+		return wait(v1alpha1.ReasonDeletionRefused)
 	case !d.wantsFinalizer(), f.vanished, d.done, a.missing, !f.now.Before(d.giveUpTime):
-		return next{step: stepFinalizer}
-	case f.trouble != "":
-		return next{stepRest, v1alpha1.ReasonDeletionWaiting, f.retryAfter}
+		return decision{Step: stepFinalizer}
+	case f.failureReason != "":
+		return waitFor(v1alpha1.ReasonDeletionWaiting, f.retryAfter)
 	case !r.listed:
-		return next{step: stepListRecords}
+		return decision{Step: stepListRecords}
 	case f.id == 0 && r.id == 0:
-		return next{step: stepFinalizer} // there is no application, or none that can be named
-	case !f.service.exists, f.service.denied, !f.service.known, !f.service.ready:
-		return rest(v1alpha1.ReasonDeletionWaiting)
+		return decision{Step: stepFinalizer} // there is no application, or none that can be named
+	case f.service.UnusableReason() != "":
+		return wait(v1alpha1.ReasonDeletionWaiting)
 	case f.id == 0:
-		return rest(v1alpha1.ReasonDeletionRefused)
+		return wait(v1alpha1.ReasonDeletionRefused)
 	case !a.read:
-		return next{step: stepRead}
-	case !a.sameReference, r.elsewhere && !a.proven, d.refused:
-		return rest(v1alpha1.ReasonDeletionRefused)
+		return decision{Step: stepRead}
+	case !a.sameReference, r.recordedAtOtherURL && !a.referenceMatched, d.refused:
+		return wait(v1alpha1.ReasonDeletionRefused)
 	case d.policy == v1alpha1.DeletionPolicyArchive && a.archived:
-		return next{step: stepFinalizer}
+		return decision{Step: stepFinalizer}
 	case d.policy == v1alpha1.DeletionPolicyArchive:
-		return next{step: stepArchive}
+		return decision{Step: stepArchive}
 	default:
-		return next{step: stepDelete}
+		return decision{Step: stepDelete}
 	}
 }

@@ -9,211 +9,281 @@ import (
 
 // bound is a Mandate whose application was read before, and has just been read again.
 func bound(change func(*facts)) facts {
-	return fresh(func(f *facts) {
-		f.id, f.bound, f.seen, f.records.listed = 7, true, true, true
+	return newMandate(func(f *facts) {
+		f.id = 7
+		f.bound = true
+		f.seen = true
+		f.records.listed = true
 		f.application = applicationFacts{read: true, sameReference: true}
 		change(f)
 	})
 }
 
-func applications() map[string]decision {
-	return map[string]decision{
+func applications() map[string]decideCase {
+	return map[string]decideCase{
 		"a recorded application is read, not created": {
-			facts: fresh(func(f *facts) { f.id, f.createBefore = 7, now.Add(-day) }),
-			want:  next{step: stepRead},
+			facts: newMandate(func(f *facts) { f.id, f.createBefore = 7, now.Add(-day) }),
+			want:  decision{Step: stepRead},
 		},
 		"a recorded application with another reference binds nothing": {
-			facts: fresh(func(f *facts) { f.id, f.application = 7, applicationFacts{read: true} }),
-			want:  rest(v1alpha1.ReasonReferenceConflict),
+			facts: newMandate(func(f *facts) { f.id, f.application = 7, applicationFacts{read: true} }),
+			want:  wait(v1alpha1.ReasonReferenceConflict),
 		},
 		"in review without a decision": {
 			facts: bound(func(f *facts) { f.application.stage = client.StageInReview }),
-			want:  rest(v1alpha1.ReasonAccepted),
+			want:  wait(v1alpha1.ReasonAccepted),
 		},
 		"a decision waits for review": {
 			facts: bound(func(f *facts) { f.decision = v1alpha1.DecisionComplete }),
-			want:  rest(v1alpha1.ReasonAccepted),
+			want:  wait(v1alpha1.ReasonAccepted),
 		},
 		"complete": {
 			facts: bound(func(f *facts) { f.decision, f.application.stage = v1alpha1.DecisionComplete, client.StageInReview }),
-			want:  next{step: stepComplete},
+			want:  decision{Step: stepComplete},
 		},
 		"reject": {
 			facts: bound(func(f *facts) { f.decision, f.application.stage = v1alpha1.DecisionReject, client.StageInReview }),
-			want:  next{step: stepReject},
+			want:  decision{Step: stepReject},
 		},
 		"a decision, before the ledger was asked": {
 			why: "the IdentityService may lead to another service since, where the id is somebody else's",
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage, f.records.listed = v1alpha1.DecisionComplete, client.StageInReview, false
+				f.decision = v1alpha1.DecisionComplete
+				f.application.stage = client.StageInReview
+				f.records.listed = false
 			}),
-			want: next{step: stepListRecords},
+			want: decision{Step: stepListRecords},
 		},
 		"a decision about an application of another service": {
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage, f.records.elsewhere = v1alpha1.DecisionComplete, client.StageInReview, true
+				f.decision = v1alpha1.DecisionComplete
+				f.application.stage = client.StageInReview
+				f.records.recordedAtOtherURL = true
 			}),
-			want: rest(v1alpha1.ReasonServiceMismatch),
+			want: wait(v1alpha1.ReasonServiceMismatch),
 		},
 		"a decision, and the service has moved": {
 			why: "under the id there is the Mandate's reference: no other application has both",
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage, f.application.proven, f.records.elsewhere = v1alpha1.DecisionComplete, client.StageInReview, true, true
+				f.decision = v1alpha1.DecisionComplete
+				f.application.stage = client.StageInReview
+				f.application.referenceMatched = true
+				f.records.recordedAtOtherURL = true
 			}),
-			want: next{step: stepComplete},
+			want: decision{Step: stepComplete},
 		},
 		"a 404 after eight weeks, and the service has moved": {
 			facts: bound(func(f *facts) {
-				f.application, f.records.elsewhere, f.createdTime = applicationFacts{missing: true}, true, now.Add(-56*day)
+				f.application = applicationFacts{missing: true}
+				f.records.recordedAtOtherURL = true
+				f.createdTime = now.Add(-56 * day)
 			}),
-			want: next{stepRest, v1alpha1.ReasonConfirming, 5 * time.Minute},
+			want: waitFor(v1alpha1.ReasonConfirming, 5*time.Minute),
 		},
 		"another reference under the id": {
 			why: "whatever the spec asks for, it does not ask it for somebody else's application",
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage, f.application.sameReference = v1alpha1.DecisionComplete, client.StageInReview, false
+				f.decision = v1alpha1.DecisionComplete
+				f.application.stage = client.StageInReview
+				f.application.sameReference = false
 			}),
-			want: rest(v1alpha1.ReasonServiceMismatch),
+			want: wait(v1alpha1.ReasonServiceMismatch),
 		},
-		"a decision is sent once a pass": {
+		"a decision is sent once a reconciliation": {
 			why: "a service that answers 202 is still in review",
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage, f.application.decided = v1alpha1.DecisionReject, client.StageInReview, true
+				f.decision = v1alpha1.DecisionReject
+				f.application.stage = client.StageInReview
+				f.application.decided = true
 			}),
-			want: rest(v1alpha1.ReasonAccepted),
+			want: wait(v1alpha1.ReasonAccepted),
 		},
 		"a refused decision is not repeated while nothing changes": {
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage, f.application.fingerprint, f.held = v1alpha1.DecisionComplete, client.StageInReview, "a", "a"
+				f.decision = v1alpha1.DecisionComplete
+				f.application.stage = client.StageInReview
+				f.application.digest = "a"
+				f.refusedDigest = "a"
 			}),
-			want: rest(v1alpha1.ReasonAccepted),
+			want: wait(v1alpha1.ReasonAccepted),
 		},
 		"a refused decision is repeated when something changed": {
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage, f.application.fingerprint, f.held = v1alpha1.DecisionComplete, client.StageInReview, "b", "a"
+				f.decision = v1alpha1.DecisionComplete
+				f.application.stage = client.StageInReview
+				f.application.digest = "b"
+				f.refusedDigest = "a"
 			}),
-			want: next{step: stepComplete},
+			want: decision{Step: stepComplete},
 		},
 		"archive": {
 			facts: bound(func(f *facts) { f.archive, f.application.stage = true, client.StageCompleted }),
-			want:  next{step: stepArchive},
+			want:  decision{Step: stepArchive},
 		},
 		"a refused archiving keeps nothing else from being done": {
 			facts: bound(func(f *facts) {
-				f.archive, f.application.archiveSent, f.application.stage, f.decision = true, true, client.StageInReview, v1alpha1.DecisionComplete
+				f.archive = true
+				f.application.archiveSent = true
+				f.application.stage = client.StageInReview
+				f.decision = v1alpha1.DecisionComplete
 			}),
-			want: next{step: stepComplete},
+			want: decision{Step: stepComplete},
 		},
 		"what is not archived yet is not done": {
 			facts: bound(func(f *facts) { f.archive, f.application.archiveSent = true, true }),
-			want:  rest(v1alpha1.ReasonNotArchived),
+			want:  wait(v1alpha1.ReasonNotArchived),
 		},
 		"an application that was gone stays so": {
 			facts: bound(func(f *facts) {
-				f.outcome, f.vanished, f.application = v1alpha1.OutcomeDeleted, true, applicationFacts{}
+				f.outcome = v1alpha1.OutcomeDeleted
+				f.vanished = true
+				f.application = applicationFacts{}
 			}),
-			want: rest(reasonVanished),
+			want: wait(reasonVanished),
 		},
 		"a final Mandate is left alone": {
 			facts: bound(func(f *facts) { f.outcome, f.application = v1alpha1.OutcomeCompleted, applicationFacts{} }),
-			want:  rest(v1alpha1.ReasonAccepted),
+			want:  wait(v1alpha1.ReasonAccepted),
 		},
 		"the first 404 is not believed": {
 			facts: bound(func(f *facts) { f.application = applicationFacts{missing: true} }),
-			want:  next{stepRest, v1alpha1.ReasonConfirming, 5 * time.Minute},
+			want:  waitFor(v1alpha1.ReasonConfirming, 5*time.Minute),
 		},
 		"a 404 asks the ledger where the application is": {
 			facts: bound(func(f *facts) { f.application, f.records.listed = applicationFacts{missing: true}, false }),
-			want:  next{step: stepListRecords},
+			want:  decision{Step: stepListRecords},
 		},
 		"a 404 from another service says nothing": {
 			why: "once it is believed there is no way back, and the IdentityService may be corrected",
 			facts: bound(func(f *facts) {
-				f.application, f.records.elsewhere, f.missingSince = applicationFacts{missing: true}, true, now.Add(-time.Hour)
+				f.application = applicationFacts{missing: true}
+				f.records.recordedAtOtherURL = true
+				f.missingSince = now.Add(-time.Hour)
 			}),
-			want: rest(v1alpha1.ReasonServiceMismatch),
+			want: wait(v1alpha1.ReasonServiceMismatch),
 		},
 		"an early second 404 neither": {
 			facts: bound(func(f *facts) {
 				f.application, f.missingSince = applicationFacts{missing: true}, now.Add(-4*time.Minute)
 			}),
-			want: next{stepRest, v1alpha1.ReasonConfirming, time.Minute},
+			want: waitFor(v1alpha1.ReasonConfirming, time.Minute),
 		},
 		"the second 404 is believed only from a healthy service": {
 			facts: bound(func(f *facts) {
 				f.application, f.missingSince = applicationFacts{missing: true}, now.Add(-5*time.Minute)
 			}),
-			want: next{step: stepProbe},
+			want: decision{Step: stepProbe},
 		},
 		"then it is": {
 			facts: bound(func(f *facts) {
-				f.application, f.missingSince, f.service.probed = applicationFacts{missing: true}, now.Add(-5*time.Minute), true
+				f.application = applicationFacts{missing: true}
+				f.missingSince = now.Add(-5 * time.Minute)
+				f.probed = true
 			}),
-			want: rest(reasonVanished),
+			want: wait(reasonVanished),
 		},
 		"a 404 right after the create may be lag": {
 			facts: bound(func(f *facts) {
-				f.seen, f.application, f.createdTime = false, applicationFacts{missing: true}, now.Add(-20*time.Second)
-				f.missingSince, f.secondLook = now.Add(-15*time.Second), 10*time.Second
+				f.seen = false
+				f.application = applicationFacts{missing: true}
+				f.createdTime = now.Add(-20 * time.Second)
+				f.missingSince, f.confirmDelay = now.Add(-15*time.Second), 10*time.Second
 			}),
-			want: next{stepRest, v1alpha1.ReasonConfirming, lagLook},
+			want: waitFor(v1alpha1.ReasonConfirming, lagRequeue),
 		},
 	}
 }
 
-func deletions() map[string]decision {
-	return map[string]decision{
+func deletions() map[string]decideCase {
+	return map[string]decideCase{
 		"a finalizer is not taken off from a Mandate that has changed": {
 			why: "it would be refused again and again: the cache has to catch up first",
 			facts: bound(func(f *facts) {
-				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
-				f.application.missing, f.trouble = true, reasonBehind
+				f.deletion = deletionFacts{
+					policy:     v1alpha1.DeletionPolicyDelete,
+					finalizer:  true,
+					requested:  true,
+					giveUpTime: now.Add(time.Hour),
+				}
+				f.application.missing, f.failureReason = true, reasonStaleCache
 			}),
-			want: rest(reasonBehind),
+			want: wait(reasonStaleCache),
 		},
 		"an application with another reference is not deleted": {
 			why: "under the id there is somebody else's application: the IdentityService leads to another account now",
 			facts: bound(func(f *facts) {
-				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
+				f.deletion = deletionFacts{
+					policy:     v1alpha1.DeletionPolicyDelete,
+					finalizer:  true,
+					requested:  true,
+					giveUpTime: now.Add(time.Hour),
+				}
 				f.records.listed, f.application = true, applicationFacts{read: true}
 			}),
-			want: rest(v1alpha1.ReasonDeletionRefused),
+			want: wait(v1alpha1.ReasonDeletionRefused),
 		},
 		"a Mandate that is deleted right after the create, and a 404": {
 			why: "a read may lag, and then the application would stay, with all that it holds",
 			facts: bound(func(f *facts) {
-				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
-				f.seen, f.application, f.createdTime = false, applicationFacts{missing: true}, now.Add(-20*time.Second)
+				f.deletion = deletionFacts{
+					policy:     v1alpha1.DeletionPolicyDelete,
+					finalizer:  true,
+					requested:  true,
+					giveUpTime: now.Add(time.Hour),
+				}
+				f.seen = false
+				f.application = applicationFacts{missing: true}
+				f.createdTime = now.Add(-20 * time.Second)
 			}),
-			want: next{stepRest, v1alpha1.ReasonDeletionWaiting, lagLook},
+			want: waitFor(v1alpha1.ReasonDeletionWaiting, lagRequeue),
 		},
 		"a Mandate that is deleted, and a 404 from another service": {
 			facts: bound(func(f *facts) {
-				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
-				f.application, f.records.elsewhere = applicationFacts{missing: true}, true
+				f.deletion = deletionFacts{
+					policy:     v1alpha1.DeletionPolicyDelete,
+					finalizer:  true,
+					requested:  true,
+					giveUpTime: now.Add(time.Hour),
+				}
+				f.application, f.records.recordedAtOtherURL = applicationFacts{missing: true}, true
 			}),
-			want: rest(v1alpha1.ReasonDeletionRefused),
+			want: wait(v1alpha1.ReasonDeletionRefused),
 		},
 		"a Mandate that is deleted, and the service has moved": {
 			facts: bound(func(f *facts) {
-				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
-				f.records.elsewhere, f.application.proven = true, true
+				f.deletion = deletionFacts{
+					policy:     v1alpha1.DeletionPolicyDelete,
+					finalizer:  true,
+					requested:  true,
+					giveUpTime: now.Add(time.Hour),
+				}
+				f.records.recordedAtOtherURL, f.application.referenceMatched = true, true
 			}),
-			want: next{step: stepDelete},
+			want: decision{Step: stepDelete},
 		},
 		"a Mandate that is deleted, and the other service shows no references": {
 			facts: bound(func(f *facts) {
-				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
-				f.records.elsewhere = true
+				f.deletion = deletionFacts{
+					policy:     v1alpha1.DeletionPolicyDelete,
+					finalizer:  true,
+					requested:  true,
+					giveUpTime: now.Add(time.Hour),
+				}
+				f.records.recordedAtOtherURL = true
 			}),
-			want: rest(v1alpha1.ReasonDeletionRefused),
+			want: wait(v1alpha1.ReasonDeletionRefused),
 		},
 		"a Mandate that is deleted, and a 404": {
 			facts: bound(func(f *facts) {
-				f.deletion = deletionFacts{policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour)}
+				f.deletion = deletionFacts{
+					policy:     v1alpha1.DeletionPolicyDelete,
+					finalizer:  true,
+					requested:  true,
+					giveUpTime: now.Add(time.Hour),
+				}
 				f.application = applicationFacts{missing: true}
 			}),
-			want: next{step: stepFinalizer},
+			want: decision{Step: stepFinalizer},
 		},
 	}
 }

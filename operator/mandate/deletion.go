@@ -13,79 +13,81 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 )
 
-func (r *Reconciler) deletionOf(mandate *v1alpha1.Mandate) deletionFacts {
+func (r *Reconciler) newDeletionFacts(mandate *v1alpha1.Mandate) deletionFacts {
 	d := deletionFacts{
-		policy: mandate.Spec.DeletionPolicy, finalizer: controllerutil.ContainsFinalizer(mandate, v1alpha1.ApplicationFinalizer),
+		policy:    mandate.Spec.DeletionPolicy,
+		finalizer: controllerutil.ContainsFinalizer(mandate, v1alpha1.ApplicationFinalizer),
 		requested: !mandate.DeletionTimestamp.IsZero(),
 	}
 	if d.requested {
-		d.giveUpTime = mandate.DeletionTimestamp.Add(r.GiveUpAfter)
+		d.giveUpTime = mandate.DeletionTimestamp.Add(r.giveUpAfter)
 	}
 	return d
 }
 
-// setFinalizer puts the finalizer on a Mandate whose deletionPolicy needs it, and takes it off one that may go. Only the
-// metadata travels: what a whole Mandate holds has no business here.
-func (p *pass) setFinalizer(ctx context.Context) error {
-	d := &p.facts.deletion
-	before := partial(p.mandate)
-	before.ResourceVersion, before.Finalizers = p.mandate.ResourceVersion, p.mandate.Finalizers
+// setFinalizer puts the finalizer on a Mandate whose deletionPolicy needs it, and takes it off one that may go. Only
+// the metadata is sent and returned, because a whole Mandate has personal data.
+func (r *reconciliation) setFinalizer(ctx context.Context) error {
+	d := &r.facts.deletion
+	before := partial(r.mandate)
+	before.ResourceVersion, before.Finalizers = r.mandate.ResourceVersion, r.mandate.Finalizers
 	after := before.DeepCopy()
 	if d.finalizer {
-		p.tellDeletion(ctx)
+		r.reportDeletion(ctx)
 		controllerutil.RemoveFinalizer(after, v1alpha1.ApplicationFinalizer)
 	} else {
 		controllerutil.AddFinalizer(after, v1alpha1.ApplicationFinalizer)
 	}
-	err := p.Metadata.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
+	err := r.metadata.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}))
 	switch {
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
-		p.facts.trouble = reasonBehind
+		r.facts.failureReason = reasonStaleCache
 		return nil
 	case err != nil:
 		return err
 	}
-	p.mandate = p.mandate.DeepCopy()
-	p.mandate.ResourceVersion, p.mandate.Finalizers = after.ResourceVersion, after.Finalizers
+	r.mandate = r.mandate.DeepCopy()
+	r.mandate.ResourceVersion, r.mandate.Finalizers = after.ResourceVersion, after.Finalizers
 	d.finalizer = !d.finalizer
 	return nil
 }
 
-// tellDeletion says what becomes of the application when the Mandate goes: nobody will see it afterwards.
-func (p *pass) tellDeletion(ctx context.Context) {
-	d, logger := p.facts.deletion, log.FromContext(ctx).WithValues("deletionPolicy", p.facts.deletion.policy, "applicationID", p.facts.id)
+// reportDeletion says what becomes of the application when the Mandate goes: nobody will see it afterwards.
+func (r *reconciliation) reportDeletion(ctx context.Context) {
+	d, a := r.facts.deletion, r.facts.application
+	logger := log.FromContext(ctx).WithValues("deletionPolicy", d.policy, "applicationID", r.facts.id)
 	switch {
 	case !d.requested || !d.wantsFinalizer():
-	case p.facts.id == 0 && (p.facts.records.sent || p.facts.unknown):
-		p.givenUp("The Mandate is deleted, but its application may exist: its id was never known. Look for it at the service by " +
-			"the reference in the operator's log.")
+	case r.facts.id == 0 && (r.facts.records.sent || r.facts.unknown):
+		r.givenUp("The Mandate is deleted, but its application may exist: its id was never known. Look for it at the service " +
+			"by the reference in the operator's log.")
 		logger.Error(nil, "Deleted the Mandate, but its application may exist: its id was never known",
-			"reference", p.mandate.Status.Reference)
-	case p.facts.id != 0 && !d.done && !p.facts.application.missing && !p.facts.application.archived && p.facts.outcome == "":
-		p.givenUp("The Mandate is deleted, but its application is unchanged: the service did not answer in time, or refused. " +
-			"Archive or delete the application at the service.")
+			"reference", r.mandate.Status.Reference)
+	case r.facts.id != 0 && r.facts.outcome == "" && !d.done && !a.missing && !a.archived:
+		r.givenUp("The Mandate is deleted, but its application is unchanged: the service did not answer in time, or " +
+			"refused. Archive or delete the application at the service.")
 		logger.Error(nil, "Deleted the Mandate, but not its application: the service did not answer in time, or refused")
 	default:
 		logger.Info("Deleted the Mandate and carried out its deletionPolicy")
 	}
 }
 
-func (p *pass) givenUp(note string) {
-	p.Events.Eventf(p.mandate, nil, corev1.EventTypeWarning, eventDeletionGivenUp, actionDelete, "%s", note)
+func (r *reconciliation) givenUp(message string) {
+	r.events.Eventf(r.mandate, nil, corev1.EventTypeWarning, eventDeletionGivenUp, actionDelete, "%s", message)
 }
 
-// delete deletes the application: what is not there any more is deleted.
-func (p *pass) delete(ctx context.Context) {
-	d := &p.facts.deletion
-	err := p.service.DeleteApplication(ctx, p.facts.id)
+// delete deletes the application. One that does not exist any more counts as deleted.
+func (r *reconciliation) delete(ctx context.Context) {
+	d := &r.facts.deletion
+	err := r.client.DeleteApplication(ctx, r.facts.id)
 	switch {
 	case err == nil, idv.IsNotFound(err):
-		log.FromContext(ctx).Info("Deleted the application", "applicationID", p.facts.id)
+		log.FromContext(ctx).Info("Deleted the application", "applicationID", r.facts.id)
 		d.done = true
 	case idv.IsRefusal(err):
 		d.refused = true
 		log.FromContext(ctx).Info("The service refused to delete the application", "error", err.Error())
 	default:
-		p.failed(ctx, err, v1alpha1.ReasonReadFailed)
+		r.requestFailed(ctx, err, v1alpha1.ReasonReadFailed)
 	}
 }

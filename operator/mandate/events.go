@@ -16,20 +16,23 @@ const (
 	actionDelete    = "Delete"
 )
 
-// announce makes an event of a status that was just written, if it is news to people: the verification has an outcome, or
-// somebody must act. There is none for what goes as it should, so a normal life has one event, and events cost no write
-// between the manifest and Ready. Their texts are the fixed sentences of the conditions.
-func (p *pass) announce(before, after *v1alpha1.MandateStatus) {
+// recordEvent makes an event of a status that was just written, if it is news to people: the verification has an
+// outcome, or somebody must act. What goes as it should makes no event: a normal verification has one, at its
+// outcome, and none costs a write between the manifest and Ready. Their texts are the fixed messages of the conditions.
+func (r *reconciliation) recordEvent(before, after *v1alpha1.MandateStatus) {
 	if after.Outcome != before.Outcome {
 		eventType := corev1.EventTypeNormal
 		if after.Outcome == v1alpha1.OutcomeExpired || after.Outcome == v1alpha1.OutcomeDeleted {
 			eventType = corev1.EventTypeWarning
 		}
-		p.Events.Eventf(p.mandate, nil, eventType, string(after.Outcome), actionObserve, "%s", sentences[string(after.Outcome)])
+		r.events.Eventf(
+			r.mandate, nil, eventType, string(after.Outcome), actionObserve, "%s", messages[string(after.Outcome)],
+		)
 		return
 	}
-	was, is := meta.FindStatusCondition(before.Conditions, v1alpha1.ConditionStalled), meta.FindStatusCondition(after.Conditions, v1alpha1.ConditionStalled)
+	was := meta.FindStatusCondition(before.Conditions, v1alpha1.ConditionStalled)
+	is := meta.FindStatusCondition(after.Conditions, v1alpha1.ConditionStalled)
 	if is != nil && (was == nil || was.Reason != is.Reason) {
-		p.Events.Eventf(p.mandate, nil, corev1.EventTypeWarning, is.Reason, actionReconcile, "%s", is.Message)
+		r.events.Eventf(r.mandate, nil, corev1.EventTypeWarning, is.Reason, actionReconcile, "%s", is.Message)
 	}
 }

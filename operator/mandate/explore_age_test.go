@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
@@ -75,7 +73,9 @@ func agedRecord(r *v1alpha1.ApplicationRecord, by time.Duration) *v1alpha1.Appli
 
 func (w *world) aged(by time.Duration) *world {
 	c := w.clone()
-	c.mandates, c.records, c.backup = agedMandates(w.mandates, by), agedRecords(w.records, by), agedRecords(w.backup, by)
+	c.mandates = agedMandates(w.mandates, by)
+	c.records = agedRecords(w.records, by)
+	c.backup = agedRecords(w.backup, by)
 	c.service = w.service.DeepCopy()
 	agedObject(reflect.ValueOf(c.service), by)
 	for _, url := range sorted(c.sites) {
@@ -97,33 +97,42 @@ func (o *operator) aged(by time.Duration) *operator {
 	c.mandates, c.service = agedMandates(o.mandates, by), o.service.DeepCopy()
 	agedObject(reflect.ValueOf(c.service), by)
 	c.connection.Created.Time = older(c.connection.Created.Time, by)
-	c.notes = nil
-	for name, n := range o.notes {
-		if c.notes == nil {
-			c.notes = map[types.NamespacedName]note{}
+	c.localState = nil
+	for name, entry := range o.localState {
+		if c.localState == nil {
+			c.localState = remembered{}
 		}
-		n.changed, n.observed = older(n.changed, by), older(n.observed, by)
-		c.notes[name] = n
+		entry.Value.changed = older(entry.Value.changed, by)
+		entry.Value.attempt.Time = older(entry.Value.attempt.Time, by)
+		c.localState[name] = entry
 	}
-	if o.pass == nil {
+	if o.current == nil {
 		return &c
 	}
-	p := *o.pass
-	p.mandate, p.connection.Created = agedMandate(p.mandate, by), c.connection.Created
+	p := *o.current
+	p.mandate = agedMandate(p.mandate, by)
+	p.session.Connection.Created = c.connection.Created
 	if p.record != nil {
 		p.record = agedRecord(p.record, by)
 	}
 	for _, t := range p.facts.times() {
 		*t = older(*t, by)
 	}
-	c.pass = &p
+	c.current = &p
 	return &c
 }
 
 // times are those that the facts hold from one step to the next.
 func (f *facts) times() []*time.Time {
 	return []*time.Time{
-		&f.now, &f.createBefore, &f.missingSince, &f.createdTime, &f.deletion.giveUpTime, &f.records.first, &f.records.observed, &f.attempt.started,
+		&f.now,
+		&f.createBefore,
+		&f.missingSince,
+		&f.createdTime,
+		&f.deletion.giveUpTime,
+		&f.records.firstStarted,
+		&f.records.observed,
+		&f.attempt.started,
 	}
 }
 

@@ -18,11 +18,11 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// apiServer answers as the real one does, as far as the operator asks: preconditions, JSON Patch with tests, merge patch,
-// AlreadyExists, Conflict, and Invalid with and without causes. What it is asked beyond that panics.
+// apiServer answers as the real one does, as far as the operator asks: preconditions, JSON Patch with tests, merge
+// patch, AlreadyExists, Conflict, and Invalid with and without causes. What it is asked beyond that panics.
 type apiServer struct {
 	client.Writer
-	*surroundings
+	*environment
 }
 
 func resource(name string) schema.GroupResource {
@@ -80,7 +80,9 @@ func (a apiServer) Create(_ context.Context, object client.Object, _ ...client.C
 			return apierrors.NewAlreadyExists(resource("applicationrecords"), record.Name)
 		}
 		a.world.uids++
-		record.UID, record.Generation, record.CreationTimestamp = types.UID("record-"+strconv.Itoa(a.world.uids)), 1, metav1.NewTime(now)
+		record.UID = types.UID("record-" + strconv.Itoa(a.world.uids))
+		record.Generation = 1
+		record.CreationTimestamp = metav1.NewTime(now)
 		a.world.storeRecord(record)
 		return nil
 	})
@@ -99,7 +101,8 @@ func (a apiServer) Delete(_ context.Context, object client.Object, options ...cl
 		switch {
 		case live == nil:
 			return apierrors.NewNotFound(resource("applicationrecords"), object.GetName())
-		case wanted != nil && (wanted.UID != nil && *wanted.UID != live.UID || wanted.ResourceVersion != nil && *wanted.ResourceVersion != live.ResourceVersion):
+		case wanted != nil && wanted.UID != nil && *wanted.UID != live.UID,
+			wanted != nil && wanted.ResourceVersion != nil && *wanted.ResourceVersion != live.ResourceVersion:
 			return apierrors.NewConflict(resource("applicationrecords"), live.Name, nil)
 		}
 		delete(a.world.records, live.Name)
@@ -137,7 +140,8 @@ func (a apiServer) patchRecord(record *v1alpha1.ApplicationRecord, data []byte) 
 	if err != nil { // a test that does not hold, or a path that is not there: no causes
 		return apierrors.NewInvalid(schema.GroupKind{Kind: "ApplicationRecord"}, record.Name, nil)
 	}
-	if id := live.Spec.ApplicationID; id != nil && (patched.Spec.ApplicationID == nil || *patched.Spec.ApplicationID != *id) {
+	if id := live.Spec.ApplicationID; id != nil &&
+		(patched.Spec.ApplicationID == nil || *patched.Spec.ApplicationID != *id) {
 		return forbidden("ApplicationRecord", record.Name)
 	}
 	a.world.storeRecord(patched)
@@ -201,7 +205,9 @@ type statusWriter struct {
 }
 
 // Patch patches the status of a Mandate.
-func (s statusWriter) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.SubResourcePatchOption) error {
+func (s statusWriter) Patch(
+	_ context.Context, object client.Object, patch client.Patch, _ ...client.SubResourcePatchOption,
+) error {
 	name := object.GetName() // of a Mandate: nothing else has a status here
 	data, err := patch.Data(object)
 	if err != nil {
@@ -213,10 +219,15 @@ func (s statusWriter) Patch(_ context.Context, object client.Object, patch clien
 			return err
 		}
 		merged := &v1alpha1.Mandate{}
-		if err := patchWith(live, merged, func(document []byte) ([]byte, error) { return jsonpatch.MergePatch(document, data) }); err != nil {
+		if err := patchWith(
+			live,
+			merged,
+			func(document []byte) ([]byte, error) { return jsonpatch.MergePatch(document, data) },
+		); err != nil {
 			return err
 		}
-		if id := live.Status.ApplicationID; id != nil && (merged.Status.ApplicationID == nil || *merged.Status.ApplicationID != *id) {
+		if id := live.Status.ApplicationID; id != nil &&
+			(merged.Status.ApplicationID == nil || *merged.Status.ApplicationID != *id) {
 			return forbidden("Mandate", name)
 		}
 		patched := live.DeepCopy()

@@ -8,29 +8,40 @@ type guard struct {
 	caughtBy string // a test of this package
 }
 
-// guards of the protocol. The preconditions of Deposit and Release are not here: the ledger's own tests have a row for each,
-// on a real API server.
+// guards of the protocol. The preconditions of Deposit and Release are not here: the ledger's own tests have a case for
+// each, on a real API server.
 func guards() map[string]guard {
-	const decideFile, createFile, ledgerFile = "decide.go", "create.go", "../ledger/ledger.go"
+	const decideFile, createFile = "decide.go", "create.go"
+	const ledgerFile = "../ledger/ledger.go"
 	return map[string]guard{
 		"claim": {
-			why: "creating the record is the lock", file: ledgerFile,
-			old: "		return nil, ErrLost\n	case lacksNamespace", off: "		return pick(ON, nil, record), pick(ON, ErrLost, nil)\n	case lacksNamespace",
+			why:      "creating the record is the lock",
+			file:     ledgerFile,
+			old:      "		return nil, ErrLost\n	case lacksNamespace",
+			off:      "		return pick(ON, nil, record), pick(ON, ErrLost, nil)\n	case lacksNamespace",
 			caughtBy: "TestExplore/crashes and lost answers",
 		},
 		"retake": {
-			why: "of two operators that find the same lost attempt, one takes it over", file: ledgerFile,
-			old: "		test(\"/metadata/resourceVersion\", record.ResourceVersion),\n", off: "		test(\"/metadata/\"+pick(ON, \"resourceVersion\", \"name\"), pick(ON, record.ResourceVersion, record.Name)),\n",
+			why:  "of two operators that find the same lost attempt, one takes it over",
+			file: ledgerFile,
+			old:  "		test(\"/metadata/resourceVersion\", record.ResourceVersion),\n",
+			off: "		test(\"/metadata/\"+pick(ON, \"resourceVersion\", \"name\"), pick(ON, record.ResourceVersion, " +
+				"record.Name)),\n",
 			caughtBy: "TestExplore/crashes and lost answers",
 		},
 		"conclude": {
-			why: "an attempt that was given up must not overwrite the next one", file: ledgerFile,
-			old: "test(\"/spec/attempt/nonce\", attempt.Nonce), test(\"/metadata/uid\", string(record.UID)),", off: "test(\"/metadata/\"+pick(ON, \"uid\", \"name\"), pick(ON, string(record.UID), record.Name)), test(pick(ON, \"/spec/attempt/nonce\", \"/metadata/name\"), pick(ON, attempt.Nonce, record.Name)),",
+			why:  "an attempt that was given up must not overwrite the next one",
+			file: ledgerFile,
+			old:  "test(\"/spec/attempt/nonce\", attempt.Nonce), test(\"/metadata/uid\", string(record.UID)),",
+			off: "test(\"/metadata/\"+pick(ON, \"uid\", \"name\"), pick(ON, string(record.UID), record.Name)), " +
+				"test(pick(ON, \"/spec/attempt/nonce\", \"/metadata/name\"), pick(ON, attempt.Nonce, record.Name)),",
 			caughtBy: "TestExplore/crashes and lost answers",
 		},
 		"settle delay": {
-			why: "an attempt may still be under way", file: decideFile,
-			old: "case r.verdict == \"\" && f.now.Before(r.observed.Add(f.settleDelay)):", off: "case ON && r.verdict == \"\" && f.now.Before(r.observed.Add(f.settleDelay)):",
+			why:      "an attempt may still be under way",
+			file:     decideFile,
+			old:      "case r.verdict == \"\" && f.now.Before(r.observed.Add(f.settleDelay)):",
+			off:      "case ON && r.verdict == \"\" && f.now.Before(r.observed.Add(f.settleDelay)):",
 			caughtBy: "TestExplore/crashes and lost answers",
 		},
 		"half of the settle delay": {
@@ -40,22 +51,28 @@ func guards() map[string]guard {
 		},
 		"attempt window": {
 			why: "the service may have forgotten the reference", file: decideFile,
-			old: "f.now.Sub(r.first) >= attemptWindow,", off: "ON && f.now.Sub(r.first) >= attemptWindow,",
+			old: "f.now.Sub(r.firstStarted) >= attemptWindow,", off: "ON && f.now.Sub(r.firstStarted) >= attemptWindow,",
 			caughtBy: "TestExplore/alone: eight weeks",
 		},
 		"createBefore": {
-			why: "after a restore nothing else tells that it was sent long ago", file: decideFile,
+			why: "after a restore nothing else says that it was sent long ago", file: decideFile,
 			old: "return !f.createBefore.IsZero()", off: "return ON && !f.createBefore.IsZero()",
 			caughtBy: "TestExplore/alone: restore after eight weeks",
 		},
 		"taken is final": {
-			why: "the service may forget a reference that it calls taken", file: decideFile,
-			old: "r.inputs == f.inputs.fingerprint && r.verdict == v1alpha1.VerdictTaken:", off: "ON && r.inputs == f.inputs.fingerprint && r.verdict == v1alpha1.VerdictTaken:",
+			why:      "the service may forget a reference that it calls taken",
+			file:     decideFile,
+			old:      "r.inputs == f.inputs.digest && r.verdict == v1alpha1.VerdictTaken:",
+			off:      "ON && r.inputs == f.inputs.digest && r.verdict == v1alpha1.VerdictTaken:",
 			caughtBy: "TestExplore/alone: restore into an empty cluster",
 		},
 		"other Mandate's record": {
-			why: "its application is not ours", file: decideFile,
-			old: "	case r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):\n		return rest(v1alpha1.ReasonReferenceConflict)", off: "	case ON && r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):\n		return rest(v1alpha1.ReasonReferenceConflict)",
+			why:  "its application is not ours",
+			file: decideFile,
+			old: "	case r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):\n		return " +
+				"wait(v1alpha1.ReasonReferenceConflict)",
+			off: "	case ON && r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):\n		return " +
+				"wait(v1alpha1.ReasonReferenceConflict)",
 			caughtBy: "TestExplore/two Mandates want one reference",
 		},
 		"list after an edit": {
@@ -63,30 +80,36 @@ func guards() map[string]guard {
 			old: "	case f.edited && !r.listed", off: "	case ON && f.edited && !r.listed",
 			caughtBy: "TestExplore/edits",
 		},
-		"elsewhere": {
+		"recorded at another URL": {
 			why: "another account knows nothing of the attempt", file: decideFile,
-			old: "	case r.elsewhere:\n", off: "	case ON && r.elsewhere:\n",
+			old: "	case r.recordedAtOtherURL:\n", off: "	case ON && r.recordedAtOtherURL:\n",
 			caughtBy: "TestExplore/alone: another account",
 		},
 		"verify": {
-			why: "the Mandate may have been edited since the inputs were read", file: createFile,
-			old:      "same && p.current(mandate) && (usesSecrets(p.mandate) || p.takeSpec(ctx, mandate))",
-			off:      "same && (ON && p.current(mandate) && (usesSecrets(p.mandate) || p.takeSpec(ctx, mandate)) || !ON && (p.takeSpec(ctx, mandate) || true))",
+			why:  "the Mandate may have been edited since the inputs were read",
+			file: createFile,
+			old:  "same && r.current(mandate) && (usesSecrets(r.mandate) || r.takeSpec(ctx, mandate))",
+			off: "same && (ON && r.current(mandate) && (usesSecrets(r.mandate) || r.takeSpec(ctx, mandate)) || !ON && " +
+				"(r.takeSpec(ctx, mandate) || true))",
 			caughtBy: "TestExplore/edits",
 		},
 		"verify the IdentityService": {
-			why: "it may lead to another account since", file: createFile,
-			old: " && service.GetUID() == p.connection.UID && service.GetGeneration() == p.connection.Generation", off: " && (!ON || service.GetUID() == p.connection.UID && service.GetGeneration() == p.connection.Generation)",
+			why:      "it may lead to another account since",
+			file:     createFile,
+			old:      "service.GetUID() == used.UID && service.GetGeneration() == used.Generation",
+			off:      "(!ON || service.GetUID() == used.UID && service.GetGeneration() == used.Generation)",
 			caughtBy: "TestExplore/another account",
 		},
 		"deposit retried": {
-			why: "the id is known nowhere else", file: createFile,
-			old: "			p.wait(ctx, min(100*time.Millisecond<<min(failures, 6), 5*time.Second))\n			continue", off: "			if ON {\n				p.wait(ctx, min(100*time.Millisecond<<min(failures, 6), 5*time.Second))\n				continue\n			}",
+			why:      "the id is known nowhere else",
+			file:     createFile,
+			old:      "			r.pause(ctx, engine.WriteBackoff.After(failures))\n			continue",
+			off:      "			if ON {\n				r.pause(ctx, engine.WriteBackoff.After(failures))\n				continue\n			}",
 			caughtBy: "TestExplore/alone: missing applications",
 		},
 		"attempts are counted on": {
 			why: "a duplicate after an unknown outcome is our own", file: createFile,
-			old: "	if p.facts.records.sent {", off: "	if ON && p.facts.records.sent {",
+			old: "	if r.facts.records.sent {", off: "	if ON && r.facts.records.sent {",
 			caughtBy: "TestExplore/alone: crashes and lost answers",
 		},
 		"earlier attempts stay open": {
@@ -95,8 +118,11 @@ func guards() map[string]guard {
 			caughtBy: "TestExplore/alone: crashes and lost answers",
 		},
 		"404": {
-			why: "a 404 never leads to a create", file: "decide_application.go",
-			old: "	case a.missing:\n		return decideMissing(f)", off: "	case a.missing && !ON:\n		return next{step: pick(f.records.read, pick(f.inputs.resolved, stepRetake, stepResolve), stepReadRecord)}\n	case a.missing:\n		return decideMissing(f)",
+			why:  "a 404 never leads to a create",
+			file: "decide_application.go",
+			old:  "	case a.missing:\n		return decideMissing(f)",
+			off: "	case a.missing && !ON:\n		return decision{Step: pick(f.records.read, pick(f.inputs.resolved, " +
+				"stepRetake, stepResolve), stepReadRecord)}\n	case a.missing:\n		return decideMissing(f)",
 			caughtBy: "TestExplore/alone: missing applications",
 		},
 		"application of another": {
@@ -106,27 +132,34 @@ func guards() map[string]guard {
 		},
 		"404 of another service": {
 			why: "that an application is gone is believed for ever", file: "decide_application.go",
-			old: "	case f.records.elsewhere && !overdue", off: "	case ON && f.records.elsewhere && !overdue",
+			old: "	case f.records.recordedAtOtherURL && !overdue", off: "	case ON && f.records.recordedAtOtherURL && !overdue",
 			caughtBy: "TestExplore/alone: another account, and something to do there",
 		},
-		"order for another service": {
-			why: "it may show no references", file: "decide_application.go",
-			old: "	case !a.proven && f.records.elsewhere:", off: "	case ON && !a.proven && f.records.elsewhere:",
+		"request for another service": {
+			why:      "it may show no references",
+			file:     "decide_application.go",
+			old:      "	case !a.referenceMatched && f.records.recordedAtOtherURL:",
+			off:      "	case ON && !a.referenceMatched && f.records.recordedAtOtherURL:",
 			caughtBy: "TestDecide",
 		},
 		"records of the name": {
-			why: "the default reference is another one since, and the application was made for the same manifest", file: "records.go",
-			old: "		return wanted == spec.Reference || wanted", off: "		return ON && wanted == spec.Reference || ON && wanted",
+			why:      "the default reference is another one since, and the application was made for the same manifest",
+			file:     "records.go",
+			old:      "		return wanted == spec.Reference ||\n			wanted",
+			off:      "		return ON && wanted == spec.Reference || ON && wanted",
 			caughtBy: "TestExplore/alone: another referencePrefix",
 		},
 		"status of another": {
-			why: "the Mandate may be another one of that name since the pass began", file: "status.go",
-			old: "client.MergeFromWithOptions(with(&p.mandate.Status), client.MergeFromWithOptimisticLock{}).Data", off: "pick(ON, client.MergeFromWithOptions(with(&p.mandate.Status), client.MergeFromWithOptimisticLock{}), client.MergeFrom(with(&p.mandate.Status))).Data",
+			why:  "the Mandate may be another one of that name since the reconciliation began",
+			file: "status.go",
+			old:  "client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}).Data",
+			off: "pick(ON, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), " +
+				"client.MergeFrom(before)).Data",
 			caughtBy: "TestExplore/another Mandate of the name with another reference",
 		},
-		"second look": {
+		"confirmation delay": {
 			why: "a read may lag behind the create", file: "decide_application.go",
-			old: "	case missing < f.secondLook:", off: "	case ON && missing < f.secondLook:",
+			old: "	case missing < f.confirmDelay:", off: "	case ON && missing < f.confirmDelay:",
 			caughtBy: "TestDecide",
 		},
 		"adopted reference": {
@@ -135,13 +168,15 @@ func guards() map[string]guard {
 			caughtBy: "TestExplore/alone: adoption",
 		},
 		"adoption waits": {
-			why: "an attempt may still be under way", file: "decide_application.go",
-			old: "	case r.sent && r.verdict == \"\" && f.now.Before", off: "	case ON && r.sent && r.verdict == \"\" && f.now.Before",
+			why:      "an attempt may still be under way",
+			file:     "decide_application.go",
+			old:      "	case r.sent && r.verdict == \"\" && f.now.Before",
+			off:      "	case ON && r.sent && r.verdict == \"\" && f.now.Before",
 			caughtBy: "TestDecide",
 		},
 		"deleted reference": {
 			why: "under the id there may be somebody else's application", file: "decide_application.go",
-			old: "	case !a.sameReference, r.elsewhere", off: "	case ON && !a.sameReference, r.elsewhere",
+			old: "	case !a.sameReference, r.recordedAtOtherURL", off: "	case ON && !a.sameReference, r.recordedAtOtherURL",
 			caughtBy: "TestDecide",
 		},
 	}

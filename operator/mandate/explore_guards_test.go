@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-// Every guard of the protocol is switched off here, one at a time, and something must notice. The product has no switches:
-// a copy of its sources with a switch at each guard takes their place when the tests are built once more, and the
-// environment of a run says which one is off.
+// Every guard of the protocol is switched off here, one at a time, and something must notice. The product has no
+// switches: a copy of its sources with a switch at each guard takes their place when the tests are built once more, and
+// the environment of a run says which one is off.
 
 const switchedOff = "GUARD_OFF"
 
@@ -47,7 +47,9 @@ func TestGuardsAreNeeded(t *testing.T) {
 	for _, name := range sorted(all) {
 		t.Run(name, func(t *testing.T) {
 			g := all[name]
-			run := exec.CommandContext(t.Context(), binary, "-test.run", pattern(g.caughtBy), "-test.v", "-states=400000") // none needs a fifth of them
+			run := exec.CommandContext(
+				t.Context(), binary, "-test.run", pattern(g.caughtBy), "-test.v", "-states=400000",
+			) // none needs a fifth of them
 			run.Env = append(os.Environ(), switchedOff+"="+name)
 			output, err := run.CombinedOutput()
 			if err == nil {
@@ -71,7 +73,7 @@ func failureIn(output []byte) string {
 
 var explored = regexp.MustCompile(`(\d+) states, `)
 
-// statesIn tells how far it was to the failure: a guard that is only just noticed will be missed some day.
+// statesIn says how far it was to the failure: a guard that is only just noticed will be missed some day.
 func statesIn(output []byte) string {
 	if found := explored.FindSubmatch(output); found != nil {
 		return " after " + string(found[1]) + " states"
@@ -84,7 +86,8 @@ func pattern(test string) string {
 	return "^" + strings.ReplaceAll(strings.ReplaceAll(test, " ", "_"), "/", "$/^") + "$"
 }
 
-// switched writes the sources with a switch at every guard, and gives the file that puts them in place of the real ones.
+// switched writes the sources with a switch at every guard, and gives the file that puts them in place of the real
+// ones.
 func switched(t *testing.T) (overlay string) {
 	t.Helper()
 	sources := map[string]string{

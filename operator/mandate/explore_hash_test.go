@@ -13,9 +13,9 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// Two states are the same if they differ only in what nobody can tell apart: the names of nonces, and the resourceVersions
-// and uids of records beyond whether a copy is still the live one. The hash has 64 bits: among ten million states, the
-// chance that two share one is one in a hundred thousand.
+// Two states are the same if they differ only in what nobody can tell apart: the names of nonces, and the
+// resourceVersions and uids of records beyond whether a copy is still the live one. The hash has 64 bits: among ten
+// million states, the chance that two share one is one in a hundred thousand.
 
 var seed = maphash.MakeSeed()
 
@@ -46,7 +46,10 @@ func (e *encoder) part() part {
 func (e *encoder) number(n int64) {
 	e.bytes = binary.LittleEndian.AppendUint64(e.bytes, uint64(n))
 }
-func (e *encoder) text(s string)      { e.number(int64(len(s))); e.bytes = append(e.bytes, s...) }
+func (e *encoder) text(s string) {
+	e.number(int64(len(s)))
+	e.bytes = append(e.bytes, s...)
+}
 func (e *encoder) truth(b bool)       { e.bytes = append(e.bytes, map[bool]byte{true: 1}[b]) }
 func (e *encoder) moment(t time.Time) { e.number(int64(age(t))) }
 
@@ -183,28 +186,31 @@ func (o *operator) part() part {
 	}
 	e.number(o.service.Generation)
 	e.number(o.connection.Generation)
-	for _, name := range namesOf(o.notes) {
-		n := o.notes[name]
+	for _, name := range namesOf(o.localState) {
+		entry := o.localState[name]
 		e.text(name.Name)
-		e.text(string(n.uid))
-		e.moment(n.changed)
-		e.moment(n.observed)
-		e.number(int64(min(n.failures, patience)))
-		e.nonces = append(e.nonces, n.attempt)
+		e.text(string(entry.UID))
+		e.moment(entry.Value.changed)
+		e.moment(entry.Value.attempt.Time)
+		e.number(int64(min(entry.Value.failures, failureThreshold)))
+		e.nonces = append(e.nonces, entry.Value.attempt.Attempt)
 	}
-	e.truth(o.pass == nil)
-	if o.pass != nil {
-		e.pass(o.pass)
+	e.truth(o.current == nil)
+	if o.current != nil {
+		e.reconciliation(o.current)
 	}
 	return e.part()
 }
 
-func namesOf(notes map[types.NamespacedName]note) []types.NamespacedName {
+func namesOf(entries remembered) []types.NamespacedName {
 	var names []types.NamespacedName
-	for name := range notes {
+	for name := range entries {
 		names = append(names, name)
 	}
-	slices.SortFunc(names, func(a, b types.NamespacedName) int { return map[bool]int{true: -1, false: 1}[a.Name < b.Name] })
+	slices.SortFunc(
+		names,
+		func(a, b types.NamespacedName) int { return map[bool]int{true: -1, false: 1}[a.Name < b.Name] },
+	)
 	return names
 }
 
@@ -212,10 +218,10 @@ func (e *encoder) copy(kind, name, version string, uid types.UID) {
 	e.copies = append(e.copies, versioned{kind, name, version, uid})
 }
 
-func (e *encoder) pass(p *pass) {
+func (e *encoder) reconciliation(p *reconciliation) {
 	e.mandate(p.mandate)
 	e.copy("mandate", p.mandate.Name, p.mandate.ResourceVersion, "")
-	e.number(p.connection.Generation)
+	e.number(p.session.Connection.Generation)
 	e.text(p.reference)
 	e.any(reflect.ValueOf(&p.facts))
 	e.truth(p.record == nil)
@@ -234,10 +240,10 @@ func (e *encoder) pass(p *pass) {
 	e.any(reflect.ValueOf(p.reviews))
 	e.any(reflect.ValueOf(p.reviewed))
 	e.truth(p.stale)
-	e.truth(p.entered)
+	e.truth(p.attempting)
 }
 
-// still tells whether the object that a copy was made of is the live one, and whether it has changed since.
+// still reports whether the object that a copy was made of is the live one, and whether it has changed since.
 func (v versioned) still(w *world) byte {
 	if v.kind == "mandate" {
 		live := w.mandates[v.name]
@@ -275,7 +281,7 @@ func join(w *world, parts ...part) uint64 {
 	return maphash.Bytes(seed, bytes)
 }
 
-// rename gives the nonces that a step has made up names that tell the order, so that a run is like the one before.
+// rename gives the nonces that a step has made up names in the order of creation, so that a run is like the one before.
 func rename(w *world, o *operator) {
 	names := map[string]string{}
 	renamed := func(r *v1alpha1.ApplicationRecord) *v1alpha1.ApplicationRecord {
@@ -293,13 +299,13 @@ func rename(w *world, o *operator) {
 			w.records[name] = renamed(w.records[name])
 		}
 	}
-	for name, n := range o.notes {
-		if to := names[n.attempt]; to != "" {
-			n.attempt = to
-			o.notes[name] = n
+	for name, entry := range o.localState {
+		if to := names[entry.Value.attempt.Attempt]; to != "" {
+			entry.Value.attempt.Attempt = to
+			o.localState[name] = entry
 		}
 	}
-	if o.pass != nil {
-		o.pass.record = renamed(o.pass.record)
+	if o.current != nil {
+		o.current.record = renamed(o.current.record)
 	}
 }

@@ -11,7 +11,7 @@ import (
 
 // wrongIn holds a state to what must be so in every state, whatever has happened; "" if it is. That no create goes out
 // that is not on record, and that nothing is done to an application of somebody else, is checked where it would happen:
-// in servant. That an id never changes, the API server sees to.
+// in fakeService. That an id never changes, the API server sees to.
 func wrongIn(s *state) string {
 	for _, check := range []func(*state) string{emailedTwice, lostSilently, lostID, sharedID, wrongID} {
 		if wrong := check(s); wrong != "" {
@@ -21,11 +21,13 @@ func wrongIn(s *state) string {
 	return ""
 }
 
-// emailedTwice (I1): over the whole history one e-mail for a reference at an account, and for a name that asks for the default
-// reference, and one for a Mandate at all accounts.
+// emailedTwice (I1): over the whole history one e-mail for a reference at an account, and for a name that asks for the
+// default reference, and one for a Mandate at all accounts.
 func emailedTwice(s *state) string {
 	type key struct{ url, reference string }
-	references, mandates, names := map[key]int{}, map[types.UID]int{}, map[key]int{}
+	references := map[key]int{}
+	mandates := map[types.UID]int{}
+	names := map[key]int{}
 	for _, url := range sorted(s.world.sites) {
 		for _, a := range s.world.sites[url].applications {
 			if a.mandate == "" {
@@ -53,7 +55,8 @@ func emailedTwice(s *state) string {
 	return ""
 }
 
-// lostSilently (I2): the ledger knows every application that exists, or that it may exist, or a process is about to tell.
+// lostSilently (I2): the ledger knows every application that exists, or that it may exist, or a process is about to
+// tell.
 func lostSilently(s *state) string {
 	for _, url := range sorted(s.world.sites) {
 		for _, a := range s.world.sites[url].applications {
@@ -61,7 +64,7 @@ func lostSilently(s *state) string {
 				continue
 			}
 			if !s.known(url, &a) && !s.suspected(url, &a) {
-				return fmt.Sprintf("I2: nothing tells of application %d, %q", a.id, a.reference)
+				return fmt.Sprintf("I2: nothing mentions application %d, %q", a.id, a.reference)
 			}
 		}
 	}
@@ -80,7 +83,7 @@ func lostID(s *state) string {
 	return ""
 }
 
-// known tells whether the id of an application is stored, or in a process that will store it.
+// known reports whether the id of an application is stored, or in a process that will store it.
 func (s *state) known(url string, a *application) bool {
 	if s.world.recorded(url, a.id) {
 		return true
@@ -91,14 +94,14 @@ func (s *state) known(url string, a *application) bool {
 		}
 	}
 	for _, o := range s.ops {
-		if o.pass != nil && o.pass.facts.attempt.id == a.id && o.pass.connection.URL == url {
+		if o.current != nil && o.current.facts.attempt.id == a.id && o.current.session.Connection.URL == url {
 			return true
 		}
 	}
 	return false
 }
 
-// suspected tells whether the ledger says that an application may exist.
+// suspected reports whether the ledger says that an application may exist.
 func (s *state) suspected(url string, a *application) bool {
 	for _, r := range s.world.records {
 		if r.Spec.ServiceURL == url && r.Spec.Reference == a.reference && r.Spec.Attempt != nil && r.Spec.Attempt.Sent {
@@ -138,7 +141,12 @@ func wrongID(s *state) string {
 			}
 		}
 		if m.Generation == 1 && !asksFor(m, m.Status.Reference) {
-			return fmt.Sprintf("I3: %s asks for the reference %q, and is bound to an application with %q", name, m.Spec.Reference, m.Status.Reference)
+			return fmt.Sprintf(
+				"I3: %s asks for the reference %q, and is bound to an application with %q",
+				name,
+				m.Spec.Reference,
+				m.Status.Reference,
+			)
 		}
 		if !found {
 			return fmt.Sprintf("I3: %s is bound to application %d, which never had its reference", name, *m.Status.ApplicationID)
@@ -147,7 +155,8 @@ func wrongID(s *state) string {
 	return ""
 }
 
-// asksFor tells whether a Mandate that nobody has edited asks for a reference, or for the default one, which it may be.
+// asksFor reports whether a Mandate that nobody has edited asks for a reference, or for the default one, which it may
+// be.
 func asksFor(m *v1alpha1.Mandate, of string) bool {
 	return m.Spec.Reference == of || m.Spec.Reference == "" && reference.IsMandate(of, m.Namespace, m.Name)
 }

@@ -20,7 +20,7 @@ const (
 	fail                // a request fails
 	refuse              // the service refuses a create
 	half                // half of the settle delay goes by
-	look                // the time to a second look goes by
+	confirm             // the confirmation delay goes by
 	weeks               // seven weeks go by
 	days                // six days go by
 	reword              // a user edits the reference
@@ -102,7 +102,7 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		found(after, made.violation)
 	}
 	for _, name := range x.scenario.mandates {
-		if o.pass != nil && o.pass.mandate.Name != name {
+		if o.current != nil && o.current.mandate.Name != name {
 			continue
 		}
 		try(name, faultNone, 0)
@@ -111,7 +111,7 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		try(name, faultLate, lose)
 		try(name, faultRefused, refuse)
 		try(name, faultMissing, lose)
-		if o.pass != nil && decide(o.pass.facts).step == stepConclude {
+		if o.current != nil && decide(o.current.facts).Step == stepConclude {
 			try(name, faultErrors, fail)
 		}
 	}
@@ -121,7 +121,7 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		after.world, after.ops[i] = excuse(s.world, o), x.started(s.world)
 		found(after, "")
 	}
-	if o.behind(s.world) {
+	if o.stale(s.world) {
 		after := s.then(label + " sees the Mandates as they are")
 		after.ops[i] = x.seen(o, s.world, "Mandates", (*operator).seeMandates)
 		found(after, "")
@@ -138,7 +138,7 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 	}
 }
 
-func (o *operator) behind(w *world) bool {
+func (o *operator) stale(w *world) bool {
 	if len(o.mandates) != len(w.mandates) {
 		return true
 	}
@@ -152,13 +152,13 @@ func (o *operator) behind(w *world) bool {
 
 // excuse is for the id that a process takes to its grave.
 func excuse(w *world, o *operator) *world {
-	if o.pass == nil || o.pass.facts.attempt.id == 0 {
+	if o.current == nil || o.current.facts.attempt.id == 0 {
 		return w
 	}
 	c := w.clone()
-	c.changeSite(o.pass.connection.URL, func(s *site) {
+	c.changeSite(o.current.session.Connection.URL, func(s *site) {
 		for i := range s.applications {
-			if s.applications[i].id == o.pass.facts.attempt.id {
+			if s.applications[i].id == o.current.facts.attempt.id {
 				s.applications[i].excused = true
 			}
 		}
@@ -166,13 +166,13 @@ func excuse(w *world, o *operator) *world {
 	return c
 }
 
-// timeMoves let the time go by. A pass may stand still for as long as a process is stopped for, but not for weeks.
+// timeMoves let the time go by. A reconciliation may be held up for as long as a process is stopped, but not for weeks.
 func (x *explorer) timeMoves(s *state, spend spender) {
 	for _, pause := range []struct {
 		move move
 		by   time.Duration
-	}{{half, settle / 2}, {look, 10 * minPoll}, {weeks, attemptWindow}, {days, 6 * 24 * time.Hour}} {
-		if pause.move != half && (s.ops[0].pass != nil || s.ops[1].pass != nil) {
+	}{{half, settle / 2}, {confirm, 10 * minPoll}, {weeks, attemptWindow}, {days, 6 * 24 * time.Hour}} {
+		if pause.move != half && (s.ops[0].current != nil || s.ops[1].current != nil) {
 			continue
 		}
 		spend(pause.move, pause.by.String()+" go by", func(after *state) { x.aged(after, pause.by) })
@@ -186,7 +186,10 @@ func serviceMoves(s *state, spend spender, free func(string, func(*state)), racy
 		for i, r := range here.underWay {
 			switch {
 			case racy && !r.checked && !here.has(r.reference):
-				free("the service finds the reference of a late create free", changeOf(url, func(s *site) { s.underWay[i].checked = true }))
+				free(
+					"the service finds the reference of a late create free",
+					changeOf(url, func(s *site) { s.underWay[i].checked = true }),
+				)
 			case r.checked || !racy && !here.has(r.reference):
 				free("the service carries out a late create", changeOf(url, func(s *site) {
 					s.create(r.reference, r.mandate)
@@ -199,17 +202,26 @@ func serviceMoves(s *state, spend spender, free func(string, func(*state)), racy
 				continue
 			}
 			if now.Sub(a.created) >= retention-24*time.Hour && s.world.remembers(a.reference) {
-				spend(expire, "the service deletes what is eight weeks old", changeOf(url, func(s *site) { s.applications[i].gone = true }))
+				spend(
+					expire,
+					"the service deletes what is eight weeks old",
+					changeOf(url, func(s *site) { s.applications[i].gone = true }),
+				)
 			}
 			if s.world.recorded(url, a.id) {
-				spend(purge, "a person deletes the application at the service", changeOf(url, func(s *site) { s.applications[i].gone = true }))
+				spend(
+					purge,
+					"a person deletes the application at the service",
+					changeOf(url, func(s *site) { s.applications[i].gone = true }),
+				)
 			}
 		}
 	}
 }
 
-// remembers tells whether something but the service will keep the reference from being sent again. Where the records are
-// lost and the manifest has no createBefore, nothing does until the service was asked: docs/create-protocol.md says so to users.
+// remembers reports whether something but the service will keep the reference from being sent again. Where the records
+// are lost and the manifest has no createBefore, nothing does until the service was asked: docs/create-protocol.md says
+// so to users.
 func (w *world) remembers(reference string) bool {
 	if !w.forgotten {
 		return true
@@ -218,7 +230,8 @@ func (w *world) remembers(reference string) bool {
 		if m.Spec.CreateBefore == nil {
 			return slices.ContainsFunc(sorted(w.records), func(name string) bool {
 				spec := w.records[name].Spec
-				return spec.Reference == reference && (spec.ApplicationID != nil || spec.Attempt != nil && spec.Attempt.Verdict == v1alpha1.VerdictTaken)
+				return spec.Reference == reference &&
+					(spec.ApplicationID != nil || spec.Attempt != nil && spec.Attempt.Verdict == v1alpha1.VerdictTaken)
 			})
 		}
 	}
@@ -251,7 +264,7 @@ func changed(change func(*world)) func(*state) {
 	}
 }
 
-// recorded tells whether the ledger knows an application.
+// recorded reports whether the ledger knows an application.
 func (w *world) recorded(url string, id int64) bool {
 	for _, r := range w.records {
 		if r.Spec.ServiceURL == url && r.Spec.ApplicationID != nil && *r.Spec.ApplicationID == id {
@@ -271,13 +284,28 @@ func userMoves(s *state, name string, spend spender) {
 	}
 	edit(reword, "edits the reference", func(s *v1alpha1.MandateSpec) { s.Reference = "another-reference" })
 	edit(touch, "edits an individual", func(s *v1alpha1.MandateSpec) { s.Individuals[0].Email += "x" })
-	edit(adopt, "names the wrong application in adopt", func(s *v1alpha1.MandateSpec) { s.Adopt = &v1alpha1.Adoption{ApplicationID: foreignID} })
+	edit(
+		adopt,
+		"names the wrong application in adopt",
+		func(s *v1alpha1.MandateSpec) { s.Adopt = &v1alpha1.Adoption{ApplicationID: foreignID} },
+	)
 	for _, a := range s.world.sites[s.world.url()].applications {
 		if a.mandate != "" {
-			edit(adopt, "names application "+strconv.FormatInt(a.id, 10)+" in adopt", func(s *v1alpha1.MandateSpec) { s.Adopt = &v1alpha1.Adoption{ApplicationID: a.id} })
+			edit(
+				adopt,
+				"names application "+strconv.FormatInt(a.id, 10)+" in adopt",
+				func(s *v1alpha1.MandateSpec) { s.Adopt = &v1alpha1.Adoption{ApplicationID: a.id} },
+			)
 		}
 	}
-	spend(replace, "a user deletes "+name+" and applies it again", changed(func(w *world) { w.remove(name); w.reapply(name, m, nil) }))
+	spend(
+		replace,
+		"a user deletes "+name+" and applies it again",
+		changed(func(w *world) {
+			w.remove(name)
+			w.reapply(name, m, nil)
+		}),
+	)
 	spend(succeed, "a user deletes "+name+" and applies another one of its name", changed(func(w *world) {
 		w.remove(name)
 		w.reapply(name, m, func(s *v1alpha1.MandateSpec) { s.Reference = "another-reference" })
@@ -348,7 +376,15 @@ func restoreMoves(s *state, spend spender) {
 		return
 	}
 	if s.world.backup != nil {
-		spend(rewind, "the API server is restored from the backup", lost(func(w *world) map[string]*v1alpha1.ApplicationRecord { return w.backup }))
+		spend(
+			rewind,
+			"the API server is restored from the backup",
+			lost(func(w *world) map[string]*v1alpha1.ApplicationRecord { return w.backup }),
+		)
 	}
-	spend(wipe, "the Mandates are applied to an empty cluster", lost(func(*world) map[string]*v1alpha1.ApplicationRecord { return nil }))
+	spend(
+		wipe,
+		"the Mandates are applied to an empty cluster",
+		lost(func(*world) map[string]*v1alpha1.ApplicationRecord { return nil }),
+	)
 }

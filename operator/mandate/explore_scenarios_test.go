@@ -22,15 +22,15 @@ type scenario struct {
 }
 
 func (s scenario) start() state {
-	w := calm()
+	w := newWorld()
 	for _, name := range s.mandates {
 		w.apply(name, s.manifest)
 	}
-	begin := state{world: w, ops: [2]*operator{started(w), started(w)}, via: &trace{what: "the Mandate is applied"}}
+	first := state{world: w, ops: [2]*operator{started(w), started(w)}, via: &trace{what: "the Mandate is applied"}}
 	for m, n := range s.allow {
-		begin.budget[m] = n
+		first.budget[m] = n
 	}
-	return begin
+	return first
 }
 
 var one = []string{"acme"}
@@ -70,7 +70,7 @@ func scenarios() map[string]scenario {
 		"another account, and something to do there": {
 			why:      "which has an application of somebody else under the same id",
 			mandates: one, manifest: func(m *v1alpha1.Mandate) { m.Spec.Archived = true },
-			allow: map[move]uint8{point: 2, lose: 1, look: 1},
+			allow: map[move]uint8{point: 2, lose: 1, confirm: 1},
 		},
 		"another referencePrefix": {
 			mandates: one, allow: map[move]uint8{prefix: 1, replace: 2, lose: 1, half: 2},
@@ -79,19 +79,22 @@ func scenarios() map[string]scenario {
 			mandates: one, allow: map[move]uint8{restore: 1, lose: 1, half: 2, weeks: 1, days: 2, expire: 1},
 		},
 		"restore of an older backup": {
-			why:      "without createBefore, and after the service has forgotten the reference, nothing would tell of the first e-mail",
-			mandates: one, allow: map[move]uint8{backup: 1, rewind: 1, wipe: 1, lose: 1, half: 2},
+			why: "without createBefore, and after the service has forgotten the reference, nothing would show the " +
+				"first e-mail",
+			mandates: one,
+			allow:    map[move]uint8{backup: 1, rewind: 1, wipe: 1, lose: 1, half: 2},
 		},
 		"restore after eight weeks": {
-			mandates: one, manifest: func(m *v1alpha1.Mandate) { m.Spec.CreateBefore = new(metav1.NewTime(now.Add(24 * time.Hour))) },
-			allow: map[move]uint8{backup: 1, rewind: 1, wipe: 1, lose: 1, weeks: 1, days: 2, expire: 1},
+			mandates: one,
+			manifest: func(m *v1alpha1.Mandate) { m.Spec.CreateBefore = new(metav1.NewTime(now.Add(24 * time.Hour))) },
+			allow:    map[move]uint8{backup: 1, rewind: 1, wipe: 1, lose: 1, weeks: 1, days: 2, expire: 1},
 		},
 		"restore into an empty cluster": {
 			why:      "the first attempt there is told that the reference is taken",
 			mandates: one, allow: map[move]uint8{wipe: 1, weeks: 1, days: 1, expire: 1},
 		},
 		"missing applications": {
-			mandates: one, allow: map[move]uint8{purge: 1, look: 2, lose: 2, fail: 1},
+			mandates: one, allow: map[move]uint8{purge: 1, confirm: 2, lose: 2, fail: 1},
 		},
 		"deletionPolicy Delete": {
 			mandates: one, manifest: func(m *v1alpha1.Mandate) { m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete },

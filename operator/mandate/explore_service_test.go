@@ -8,11 +8,11 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// servant is the service behind the connection of a pass. Its errors are what the real client makes of what the real
-// service may do: internal/client has the tests of that.
-type servant struct {
-	service
-	*surroundings
+// fakeService is the service behind the connection of a reconciliation. Its errors are what the real client makes of
+// what the real service may do: internal/client has the tests of that.
+type fakeService struct {
+	serviceClient
+	*environment
 }
 
 func failure(op idv.Operation, outcome idv.Outcome, kind idv.Kind) error {
@@ -20,7 +20,7 @@ func failure(op idv.Operation, outcome idv.Outcome, kind idv.Kind) error {
 }
 
 // CreateApplication creates an application, unless its reference is taken.
-func (s servant) CreateApplication(_ context.Context, asked idv.NewApplication) (*idv.Application, error) {
+func (s fakeService) CreateApplication(_ context.Context, asked idv.NewApplication) (*idv.Application, error) {
 	const op = idv.OpCreateApplication
 	s.checkPost(asked.Reference)
 	switch s.fault {
@@ -33,7 +33,7 @@ func (s servant) CreateApplication(_ context.Context, asked idv.NewApplication) 
 	case faultLate:
 		s.hit, s.dirty = true, true
 		s.world.changeSite(s.url(), func(here *site) {
-			here.underWay = append(here.underWay, request{reference: asked.Reference, mandate: s.pass.mandate.UID, sent: now})
+			here.underWay = append(here.underWay, request{reference: asked.Reference, mandate: s.current.mandate.UID, sent: now})
 		})
 		return nil, failure(op, idv.Unknown, idv.KindTimeout)
 	}
@@ -51,14 +51,14 @@ func (s servant) CreateApplication(_ context.Context, asked idv.NewApplication) 
 }
 
 // carryOut creates; 0 if the reference is taken.
-func (s servant) carryOut(reference string) (id int64) {
+func (s fakeService) carryOut(reference string) (id int64) {
 	here := s.world.sites[s.url()]
 	if here.has(reference) {
 		return 0
 	}
 	s.dirty = true
 	s.world.changeSite(s.url(), func(here *site) {
-		made := here.create(reference, s.pass.mandate.UID)
+		made := here.create(reference, s.current.mandate.UID)
 		made.learned = s.fault != faultLost
 		id = made.id
 	})
@@ -66,9 +66,9 @@ func (s servant) carryOut(reference string) (id int64) {
 }
 
 // checkPost holds every create to the promise that it is on record before it goes out.
-func (s servant) checkPost(reference string) {
+func (s fakeService) checkPost(reference string) {
 	record := s.world.records[ledger.Name(s.url(), reference)]
-	mine := s.pass.record
+	mine := s.current.record
 	switch {
 	case s.world.forgotten: // a restore has taken records away under an attempt that was under way
 	case record == nil || record.Spec.Attempt == nil:
@@ -81,7 +81,7 @@ func (s servant) checkPost(reference string) {
 }
 
 // RetrieveApplication shows an application.
-func (s servant) RetrieveApplication(_ context.Context, id int64) (*idv.Application, error) {
+func (s fakeService) RetrieveApplication(_ context.Context, id int64) (*idv.Application, error) {
 	const op = idv.OpRetrieveApplication
 	s.gets++
 	if s.read() != nil {
@@ -96,11 +96,16 @@ func (s servant) RetrieveApplication(_ context.Context, id int64) (*idv.Applicat
 		return nil, failure(op, idv.Refused, idv.KindNotFound)
 	}
 	found := here.applications[i]
-	return &idv.Application{ID: id, Reference: found.reference, State: idv.State{Name: "created"}, Archived: found.archived}, nil
+	return &idv.Application{
+		ID:        id,
+		Reference: found.reference,
+		State:     idv.State{Name: "created"},
+		Archived:  found.archived,
+	}, nil
 }
 
 // RetrieveReferences shows that the service is there.
-func (s servant) RetrieveReferences(context.Context) (*idv.References, error) {
+func (s fakeService) RetrieveReferences(context.Context) (*idv.References, error) {
 	if s.read() != nil {
 		return nil, failure(idv.OpRetrieveReferences, idv.Unknown, idv.KindServer)
 	}
@@ -108,16 +113,16 @@ func (s servant) RetrieveReferences(context.Context) (*idv.References, error) {
 }
 
 // DeleteApplication deletes an application.
-func (s servant) DeleteApplication(_ context.Context, id int64) error {
+func (s fakeService) DeleteApplication(_ context.Context, id int64) error {
 	return s.change(idv.OpDeleteApplication, id, func(a *application) { a.gone = true })
 }
 
 // ArchiveApplication archives an application.
-func (s servant) ArchiveApplication(_ context.Context, id int64) (*idv.Application, error) {
+func (s fakeService) ArchiveApplication(_ context.Context, id int64) (*idv.Application, error) {
 	return nil, s.change(idv.OpArchiveApplication, id, func(a *application) { a.archived = true })
 }
 
-func (s servant) change(op idv.Operation, id int64, change func(*application)) error {
+func (s fakeService) change(op idv.Operation, id int64, change func(*application)) error {
 	here := s.world.sites[s.url()]
 	i := here.find(id)
 	if i < 0 {
@@ -137,12 +142,12 @@ func (s servant) change(op idv.Operation, id int64, change func(*application)) e
 }
 
 // mayTouch: a Mandate may end what was created for its name and reference, or was adopted.
-func (s servant) mayTouch(a application) bool {
+func (s fakeService) mayTouch(a application) bool {
 	known := slices.ContainsFunc(sorted(s.world.records), func(name string) bool {
 		spec := s.world.records[name].Spec
-		return spec.MandateRef.Name == s.pass.mandate.Name && spec.Reference == a.reference && spec.ServiceURL == s.url()
+		return spec.MandateRef.Name == s.current.mandate.Name && spec.Reference == a.reference && spec.ServiceURL == s.url()
 	})
-	return known || s.world.forgotten && a.reference == s.pass.reference
+	return known || s.world.forgotten && a.reference == s.current.reference
 }
 
-func (s servant) url() string { return s.pass.connection.URL }
+func (s fakeService) url() string { return s.current.session.Connection.URL }

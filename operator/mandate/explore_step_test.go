@@ -16,10 +16,11 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// fault is what goes wrong in a step. It strikes once, except faultErrors.
+// fault is what goes wrong in a step. It occurs once, except faultErrors.
 type fault string
 
 const (
@@ -32,18 +33,18 @@ const (
 	faultMissing fault = "the new application does not show yet"
 )
 
-// surroundings is what one step of one operator sees.
-type surroundings struct {
+// environment is what one step of one operator sees.
+type environment struct {
 	world     *world
 	fault     fault
-	pass      *pass
-	hit       bool // the fault had something to strike
+	current   *reconciliation
+	hit       bool // the fault occurred
 	dirty     bool // the world was changed
 	gets      int  // of applications
 	violation string
 }
 
-func (s *surroundings) read() error {
+func (s *environment) read() error {
 	if s.fault == faultErrors || s.fault == faultError && !s.hit {
 		s.hit = true
 		return apierrors.NewServiceUnavailable("it is away")
@@ -51,7 +52,7 @@ func (s *surroundings) read() error {
 	return nil
 }
 
-func (s *surroundings) write(do func() error) error {
+func (s *environment) write(do func() error) error {
 	if err := s.read(); err != nil {
 		return err
 	}
@@ -74,28 +75,27 @@ type outcome struct {
 	hit       bool
 	violation string
 	gets      int           // of applications
-	after     time.Duration // when the operator wants to look again, if the pass ended; 0: never
+	after     time.Duration // when the operator wants to reconcile again, if the reconciliation ended; 0: never
 	ended     bool
 }
 
-// take has an operator take its next step, beginning a pass over the named Mandate if it is in none. It is the real code
-// but for what surrounds it.
+// take has an operator take its next step, beginning to reconcile the named Mandate if it is in none. It is the real
+// code but for what surrounds it.
 func take(w *world, o *operator, name string, f fault) outcome {
-	s := &surroundings{world: w.clone(), fault: f}
+	s := &environment{world: w.clone(), fault: f}
 	r := reconciler(s, o)
 	ctx := log.IntoContext(context.Background(), logr.Discard())
 	p, what, err := resume(ctx, r, s, o, name)
 	if p == nil || err != nil {
 		return outcome{world: w, operator: o.with(nil, r), what: what, ended: true}
 	}
-	p.facts.now = now
-	decided := decide(p.facts)
-	what += string(decided.step)
-	if decided.step == stepRest {
-		what += " (" + decided.reason + ")"
+	decided := p.Decide()
+	what += string(decided.Step)
+	if decided.Step == stepWait {
+		what += " (" + decided.Reason + ")"
 	}
-	after, ended, err := advance(ctx, p)
-	if !ended && err == nil && p.facts.attempt.posted && decided.step == stepPost {
+	after, ended, err := performStep(ctx, p)
+	if !ended && err == nil && p.facts.attempt.posted && decided.Step == stepPost {
 		what += " -> " + posted(p.facts.attempt)
 	}
 	if err != nil {
@@ -107,7 +107,16 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	if ended || err != nil {
 		p = nil
 	}
-	made := outcome{world: w, operator: o.with(p, r), what: what, hit: s.hit, violation: s.violation, gets: s.gets, after: after, ended: p == nil}
+	made := outcome{
+		world:     w,
+		operator:  o.with(p, r),
+		what:      what,
+		hit:       s.hit,
+		violation: s.violation,
+		gets:      s.gets,
+		after:     after,
+		ended:     p == nil,
+	}
 	if err != nil {
 		made.after = time.Second // the workqueue's back-off
 	}
@@ -118,12 +127,12 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	return made
 }
 
-// waiting is what the clock says to a step that wants to wait: the step is cut there, and goes on from its beginning when
-// the operator has its next turn. The steps that wait do the same again after it.
+// waiting is what the clock says to a step that wants to wait: the step is cut there, and goes on from its beginning
+// with the operator's next step. The steps that wait do the same again after it.
 type waiting struct{}
 
-// advance takes the step. A step that waits is as it was before, but for what it did outside.
-func advance(ctx context.Context, p *pass) (after time.Duration, ended bool, err error) {
+// performStep performs the step. A step that waits is as it was before, but for what it did outside.
+func performStep(ctx context.Context, p *reconciliation) (after time.Duration, ended bool, err error) {
 	before := *p
 	defer func() {
 		switch cut := recover(); cut.(type) {
@@ -134,7 +143,7 @@ func advance(ctx context.Context, p *pass) (after time.Duration, ended bool, err
 			panic(cut)
 		}
 	}()
-	result, ended, err := p.advance(ctx)
+	result, ended, err := engine.Step(ctx, p)
 	return result.RequeueAfter, ended, err
 }
 
@@ -148,51 +157,61 @@ func posted(a attemptFacts) string {
 	return a.outcome.String()
 }
 
-// resume gives the pass that the operator is in, or begins one; nil if there is nothing to do one over.
-func resume(ctx context.Context, r *Reconciler, s *surroundings, o *operator, name string) (*pass, string, error) {
-	p, what := &pass{}, ""
-	if o.pass == nil {
+// resume gives the reconciliation that the operator is in, or begins one; nil if there is nothing to reconcile.
+func resume(
+	ctx context.Context, r *Reconciler, s *environment, o *operator, name string,
+) (*reconciliation, string, error) {
+	p, what := &reconciliation{}, ""
+	if o.current == nil {
 		mandate := o.mandates[name]
 		if mandate == nil {
-			r.memory.forget(types.NamespacedName{Namespace: namespace, Name: name})
+			r.localState.Forget(types.NamespacedName{Namespace: namespace, Name: name})
 			return nil, "forgets " + name, nil
 		}
-		begun, err := r.begin(ctx, mandate)
+		begun, err := r.newReconciliation(ctx, mandate)
 		if err != nil {
-			return nil, "begins: " + err.Error(), nil //nolint:nilerr // the pass is over
+			return nil, "begins: " + err.Error(), nil //nolint:nilerr // the reconciliation is over
 		}
 		p, what = begun, "begins with "+name+": "
 	} else {
-		*p = *o.pass
+		*p = *o.current
 		p.reviewed, p.reviews = maps.Clone(p.reviewed), slices.Clone(p.reviews)
 	}
-	s.pass = p
-	p.Reconciler, p.service = r, servant{surroundings: s}
+	s.current = p
+	p.Reconciler, p.client = r, fakeService{environment: s}
 	return p, what, nil
 }
 
-// with is the operator after a step that has left it in a pass, or in none.
-func (o *operator) with(p *pass, r *Reconciler) *operator {
+// with is the operator after a step that has left it in a reconciliation, or in none.
+func (o *operator) with(p *reconciliation, r *Reconciler) *operator {
 	c := *o
-	c.notes, c.pass = r.memory.notes, p
+	c.localState = r.localState.Snapshot()
+	c.current = p
 	if p != nil {
-		p.Reconciler, p.service, p.visit = nil, nil, connection.Visit{} // the line bounds workers, of which there is one here
+		p.Reconciler, p.client = nil, nil
+		p.session.Slot = connection.Slot{} // the limiter bounds workers, of which there is one here
 	}
 	return &c
 }
 
 // reconciler is the operator's, set up for one step.
-func reconciler(s *surroundings, o *operator) *Reconciler {
-	api := apiServer{surroundings: s}
-	r := &Reconciler{
-		Cache: cacheReader{o}, Live: api, Status: statusWriter{api: api}, Metadata: api, Ledger: ledger.Ledger{Reader: api, Writer: api},
-		Events: silent{}, Suspect: func(connection.Key) {}, Clock: stopped{patient: s.fault == faultErrors},
-		SettleDelay: settle, GiveUpAfter: 24 * time.Hour, Connections: connection.NewRegistry(),
+func reconciler(s *environment, o *operator) *Reconciler {
+	api := apiServer{environment: s}
+	services := engine.Services{
+		ServiceReader: connection.ServiceReader{Reader: cacheReader{o}},
+		Connections:   connection.NewRegistry(0),
+		RequestProbe:  func(connection.Key) {},
 	}
-	r.memory.notes = maps.Clone(o.notes)
-	told, tell := context.WithCancel(context.Background())
-	tell() // nobody listens to what changed
-	r.Connections.Put(told, connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: namespace, Name: "default"}, o.connection)
+	r := NewReconciler(Config{
+		Services: services, Live: api, Status: statusWriter{api: api}, Metadata: api, Events: silent{},
+		Ledger: ledger.Ledger{Reader: api, Writer: api}, SettleDelay: settle, DeletionGiveUpAfter: 24 * time.Hour,
+	})
+	r.clock = stopped{patient: s.fault == faultErrors}
+	r.localState.Restore(o.localState)
+	nobodyListens, cancel := context.WithCancel(context.Background())
+	cancel()
+	key := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: namespace, Name: "default"}
+	services.Connections.Put(nobodyListens, key, o.connection)
 	return r
 }
 
@@ -200,7 +219,7 @@ type silent struct{ events.EventRecorder }
 
 func (silent) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {}
 
-// stopped is a clock that stands still. Who waits for it is cut there, unless it is patient.
+// stopped is a clock whose time does not change. A step that waits for it is cut there, unless the clock is patient.
 type stopped struct {
 	clock.Clock
 	patient bool

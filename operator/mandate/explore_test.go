@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// calmEvery is how many states there are to one that is brought to rest.
-const calmEvery = 200
+// faultFreeEvery is how many states there are to one that is brought to rest.
+const faultFreeEvery = 200
 
 // state is one point of an exploration: three parts, and what may still be done to them.
 type state struct {
@@ -46,9 +46,9 @@ type explorer struct {
 	known sync.Map // what was worked out once, by a key that says all that it depends on
 	same  sync.Map // all that can be told of a *world or *operator -> the one that is used
 
-	states, transitions, calms atomic.Int64
-	depth                      int
-	found                      atomic.Pointer[violation]
+	states, transitions, faultFreeRuns atomic.Int64
+	depth                              int
+	found                              atomic.Pointer[violation]
 }
 
 // violation is a state that must not be.
@@ -150,12 +150,13 @@ func (x *explorer) part(of interface{ part() part }) part {
 
 // hash of a state. The operators are alike, so their order does not count.
 func (x *explorer) hash(s *state) uint64 {
-	w, a, b := x.part(s.world), x.part(s.ops[0]), x.part(s.ops[1])
+	w := x.part(s.world)
+	a, b := x.part(s.ops[0]), x.part(s.ops[1])
 	return min(join(s.world, s.budget.part(), w, a, b), join(s.world, s.budget.part(), w, b, a))
 }
 
-// fresh tells whether a state has not been seen.
-func (x *explorer) fresh(s *state) bool {
+// isNew reports whether a state has not been seen.
+func (x *explorer) isNew(s *state) bool {
 	h := x.hash(s)
 	shard := &x.visited[h%uint64(len(x.visited))]
 	shard.Lock()
@@ -171,7 +172,7 @@ func (x *explorer) fresh(s *state) bool {
 }
 
 // explore goes on until there is nothing new, a violation is found, or there are enough states.
-// It tells whether that was all.
+// It reports whether that was all.
 func (x *explorer) explore(limit int64) (complete bool) {
 	frontier := x.expandAll([]state{x.scenario.start()}, limit)
 	for len(frontier) > 0 && x.found.Load() == nil && x.states.Load() < limit {
@@ -185,11 +186,15 @@ func (x *explorer) explore(limit int64) (complete bool) {
 func (x *explorer) expandAll(frontier []state, limit int64) []state {
 	workers := runtime.GOMAXPROCS(0)
 	next := make([][]state, workers)
-	var turn atomic.Int64
+	var started atomic.Int64
 	var group sync.WaitGroup
 	for worker := range workers {
 		group.Go(func() {
-			for i := turn.Add(1) - 1; i < int64(len(frontier)) && x.found.Load() == nil && x.states.Load() < limit; i = turn.Add(1) - 1 {
+			for x.found.Load() == nil && x.states.Load() < limit {
+				i := started.Add(1) - 1
+				if i >= int64(len(frontier)) {
+					return
+				}
 				x.expand(&frontier[i], func(s state) { next[worker] = append(next[worker], s) })
 			}
 		})
@@ -209,7 +214,7 @@ func (x *explorer) expand(s *state, add func(state)) {
 			x.found.CompareAndSwap(nil, &violation{after, wrong})
 			return
 		}
-		if !x.fresh(&after) {
+		if !x.isNew(&after) {
 			return
 		}
 		n := x.states.Add(1)
@@ -217,10 +222,10 @@ func (x *explorer) expand(s *state, add func(state)) {
 			x.found.CompareAndSwap(nil, &violation{after, wrong})
 			return
 		}
-		if n%calmEvery == 0 {
-			x.calms.Add(1)
-			if end, wrong := x.calm(after); wrong != "" {
-				x.found.CompareAndSwap(nil, &violation{end, wrong})
+		if n%faultFreeEvery == 0 {
+			x.faultFreeRuns.Add(1)
+			if last, wrong := x.faultFree(after); wrong != "" {
+				x.found.CompareAndSwap(nil, &violation{last, wrong})
 				return
 			}
 		}
@@ -228,25 +233,25 @@ func (x *explorer) expand(s *state, add func(state)) {
 	})
 }
 
-func (x *explorer) summary(begin time.Time) string {
+func (x *explorer) summary(start time.Time) string {
 	return fmt.Sprintf("%d states, %d transitions, %d brought to rest, depth %d, %.1f s",
-		x.states.Load(), x.transitions.Load(), x.calms.Load(), x.depth, time.Since(begin).Seconds())
+		x.states.Load(), x.transitions.Load(), x.faultFreeRuns.Load(), x.depth, time.Since(start).Seconds())
 }
 
 var exploreStates = flag.Int64("states", 300, "how many states of each scenario to explore")
 
 func TestExplore(t *testing.T) {
-	begin, total := time.Now(), int64(0)
+	start, total := time.Now(), int64(0)
 	for _, name := range sorted(scenarios()) {
 		t.Run(name, func(t *testing.T) {
-			begin, x := time.Now(), &explorer{scenario: scenarios()[name]}
+			start, x := time.Now(), &explorer{scenario: scenarios()[name]}
 			complete := x.explore(*exploreStates)
 			total += x.states.Load()
-			t.Logf("%s%s", x.summary(begin), map[bool]string{true: ", all there are"}[complete])
+			t.Logf("%s%s", x.summary(start), map[bool]string{true: ", all there are"}[complete])
 			if v := x.found.Load(); v != nil {
 				t.Fatal(v.report())
 			}
 		})
 	}
-	t.Logf("%d states in %.0f s", total, time.Since(begin).Seconds())
+	t.Logf("%d states in %.0f s", total, time.Since(start).Seconds())
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// report tells a violation as a story: what happened, one line each, and how things stand at the end.
+// report describes a violation as a story: what happened, one line each, and how things stand at the end.
 func (v *violation) report() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s\n", v.what)
@@ -21,8 +21,15 @@ func (v *violation) report() string {
 	b.WriteString("At the end:\n")
 	v.state.world.describe(&b)
 	for i, o := range v.state.ops {
-		if o.pass != nil {
-			fmt.Fprintf(&b, "  operator %c is in a pass over %s %s, at %s\n", 'A'+i, o.pass.mandate.Name, o.pass.mandate.UID, decide(o.pass.facts).step)
+		if o.current != nil {
+			fmt.Fprintf(
+				&b,
+				"  operator %c is reconciling %s %s, at %s\n",
+				'A'+i,
+				o.current.mandate.Name,
+				o.current.mandate.UID,
+				decide(o.current.facts).Step,
+			)
 		}
 	}
 	return b.String()
@@ -36,7 +43,15 @@ func (w *world) describe(b *strings.Builder) {
 	}
 	for _, name := range sorted(w.records) {
 		s := w.records[name].Spec
-		fmt.Fprintf(b, "  record of %q at %s for %s %s: applicationID %s", s.Reference, s.ServiceURL, s.MandateRef.Name, s.MandateRef.UID, number(s.ApplicationID))
+		fmt.Fprintf(
+			b,
+			"  record of %q at %s for %s %s: applicationID %s",
+			s.Reference,
+			s.ServiceURL,
+			s.MandateRef.Name,
+			s.MandateRef.UID,
+			number(s.ApplicationID),
+		)
 		if a := s.Attempt; a != nil {
 			fmt.Fprintf(b, ", attempt %s, ordinal %d, sent %t, verdict %q", a.Nonce, a.Ordinal, a.Sent, a.Verdict)
 		}
@@ -45,7 +60,16 @@ func (w *world) describe(b *strings.Builder) {
 	for _, url := range sorted(w.sites) {
 		for _, a := range w.sites[url].applications {
 			if a.mandate != "" {
-				fmt.Fprintf(b, "  application %d at %s, %q, e-mailed for %s, gone %t, archived %t\n", a.id, url, a.reference, a.mandate, a.gone, a.archived)
+				fmt.Fprintf(
+					b,
+					"  application %d at %s, %q, e-mailed for %s, gone %t, archived %t\n",
+					a.id,
+					url,
+					a.reference,
+					a.mandate,
+					a.gone,
+					a.archived,
+				)
 			}
 		}
 		for _, r := range w.sites[url].underWay {
@@ -62,9 +86,9 @@ func number(id *int64) string {
 }
 
 func conditions(m *v1alpha1.Mandate) string {
-	var told []string
+	var texts []string
 	for _, c := range m.Status.Conditions {
-		told = append(told, fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason))
+		texts = append(texts, fmt.Sprintf("%s=%s/%s", c.Type, c.Status, c.Reason))
 	}
-	return strings.Join(told, " ")
+	return strings.Join(texts, " ")
 }

@@ -11,16 +11,18 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
-// The explorer runs the real decide, the real steps of a pass and the real ledger against a world in memory, and tries
-// everything that two operators, their environment and their users can do, in every order. A state has three parts, the
-// world and two operators, each of which never changes once it is part of a state.
+// The explorer runs the real decide, the real steps of a reconciliation and the real ledger against a world in memory,
+// and tries everything that two operators, their environment and their users can do, in every sequence. A state has
+// three parts, the world and two operators, each of which never changes once it is part of a state.
 //
-// Time stands still at `now`. What is called the passing of time makes everything older instead, so that two states that
-// differ in the date alone are the same.
+// The time is always `now`. What is called the passing of time makes everything older instead, so that two states
+// that differ in the date alone are the same.
 
-// world is what the operators share: the API server's objects and the service. Objects in it are replaced, never changed.
+// world is what the operators share: the API server's objects and the service. Objects in it are replaced, never
+// changed.
 type world struct {
 	mandates map[string]*v1alpha1.Mandate
 	records  map[string]*v1alpha1.ApplicationRecord
@@ -31,7 +33,7 @@ type world struct {
 	nonces   int
 	// sites are the accounts that the IdentityService can lead to, by its base URL.
 	sites map[string]site
-	// forgotten: records were lost in a restore, so nobody can be blamed for what they would have told.
+	// forgotten: records were lost in a restore, so nobody can be blamed for what they would have shown.
 	forgotten bool
 }
 
@@ -71,21 +73,35 @@ const (
 	foreignID        = 1
 	foreignReference = "made-by-hand"
 	settle           = 90 * time.Second
-	// maxRequestTime is how long the service may take for a request: less than half of the settle delay, as its flag demands.
+	// maxRequestTime is how long the service may take for a request: less than half of the settle delay, as its flag
+	// demands.
 	maxRequestTime = 44 * time.Second
 	minPoll        = 30 * time.Second
 )
 
-// calm is the world in which nothing has happened yet.
-func calm(names ...string) *world {
-	w := &world{mandates: map[string]*v1alpha1.Mandate{}, records: map[string]*v1alpha1.ApplicationRecord{}, sites: map[string]site{}}
+// newWorld is the world in which nothing has happened yet.
+func newWorld(names ...string) *world {
+	w := &world{
+		mandates: map[string]*v1alpha1.Mandate{},
+		records:  map[string]*v1alpha1.ApplicationRecord{},
+		sites:    map[string]site{},
+	}
 	w.service = &v1alpha1.IdentityService{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default", UID: "service", Generation: 1, CreationTimestamp: metav1.NewTime(now.Add(-time.Hour))},
-		Spec:       v1alpha1.IdentityServiceSpec{ServiceSettings: v1alpha1.ServiceSettings{BaseURL: firstURL}},
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace:         namespace,
+			Name:              "default",
+			UID:               "service",
+			Generation:        1,
+			CreationTimestamp: metav1.NewTime(now.Add(-time.Hour)),
+		},
+		Spec: v1alpha1.IdentityServiceSpec{ServiceSettings: v1alpha1.ServiceSettings{BaseURL: firstURL}},
 	}
 	foreign := application{id: foreignID, reference: foreignReference, created: now}
 	w.sites[firstURL] = site{nextID: 2, applications: []application{foreign}}
-	w.sites[otherURL] = site{nextID: 3, applications: []application{foreign, {id: 2, reference: "somebody-else", created: now}}}
+	w.sites[otherURL] = site{
+		nextID:       3,
+		applications: []application{foreign, {id: 2, reference: "somebody-else", created: now}},
+	}
 	for _, name := range names {
 		w.apply(name, nil)
 	}
@@ -94,7 +110,9 @@ func calm(names ...string) *world {
 
 func (w *world) clone() *world {
 	c := *w
-	c.mandates, c.records, c.sites = maps.Clone(w.mandates), maps.Clone(w.records), maps.Clone(w.sites)
+	c.mandates = maps.Clone(w.mandates)
+	c.records = maps.Clone(w.records)
+	c.sites = maps.Clone(w.sites)
 	return &c
 }
 
@@ -103,11 +121,21 @@ func (w *world) apply(name string, change func(*v1alpha1.Mandate)) {
 	w.uids++
 	m := &v1alpha1.Mandate{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: namespace, Name: name, UID: types.UID("mandate-" + strconv.Itoa(w.uids)), Generation: 1, CreationTimestamp: metav1.NewTime(now),
+			Namespace:         namespace,
+			Name:              name,
+			UID:               types.UID("mandate-" + strconv.Itoa(w.uids)),
+			Generation:        1,
+			CreationTimestamp: metav1.NewTime(now),
 		},
 		Spec: v1alpha1.MandateSpec{
-			ServiceRef: v1alpha1.IdentityServiceReference{Name: "default"}, MandateType: v1alpha1.MandateTypeSelector{ID: new(int64(17))},
-			Individuals: []v1alpha1.Individual{{Name: "jane", Email: "jane@example.com"}}, DeletionPolicy: v1alpha1.DeletionPolicyRetain,
+			ServiceRef: v1alpha1.IdentityServiceReference{
+				Name: "default",
+			},
+			MandateType: v1alpha1.MandateTypeSelector{ID: new(int64(17))},
+			Individuals: []v1alpha1.Individual{
+				{Name: "jane", Email: "jane@example.com"},
+			},
+			DeletionPolicy: v1alpha1.DeletionPolicyRetain,
 		},
 		Status: v1alpha1.MandateStatus{ObservedGeneration: -1},
 	}
@@ -156,23 +184,29 @@ func (s *site) has(reference string) bool {
 
 // create makes an application, and e-mails.
 func (s *site) create(reference string, mandate types.UID) *application {
-	s.applications = append(s.applications, application{id: s.nextID, reference: reference, created: now, mandate: mandate})
+	s.applications = append(
+		s.applications,
+		application{id: s.nextID, reference: reference, created: now, mandate: mandate},
+	)
 	s.nextID++
 	return &s.applications[len(s.applications)-1]
 }
 
-// operator is one process: what its caches show, what it remembers, and the pass that it is in.
+// operator is one process: what its caches show, what it remembers, and the reconciliation that it is in.
 type operator struct {
 	mandates   map[string]*v1alpha1.Mandate
 	service    *v1alpha1.IdentityService
 	connection connection.Connection
-	notes      map[types.NamespacedName]note
-	pass       *pass // nil: between passes
+	localState remembered
+	current    *reconciliation // nil: between two reconciliations
 }
+
+// remembered is the local state of a process.
+type remembered = map[types.NamespacedName]engine.Entry[localState]
 
 // started is an operator that has just begun, and whose caches are filled.
 func started(w *world) *operator {
-	o := &operator{notes: map[types.NamespacedName]note{}}
+	o := &operator{localState: remembered{}}
 	o.seeMandates(w)
 	o.seeService(w)
 	o.connect(w)
@@ -197,7 +231,13 @@ func (o *operator) seeService(w *world) { o.service = w.service }
 // connect makes the connection from what the cache has, as the controller of IdentityServices does.
 func (o *operator) connect(*world) {
 	o.connection = connection.Connection{
-		URL: o.service.Spec.BaseURL, ReferencePrefix: o.service.Spec.ReferencePrefix, UID: o.service.UID, Created: o.service.CreationTimestamp, Generation: o.service.Generation,
-		MinPoll: minPoll, MaxPoll: time.Hour, Ready: true,
+		URL:             o.service.Spec.BaseURL,
+		ReferencePrefix: o.service.Spec.ReferencePrefix,
+		UID:             o.service.UID,
+		Created:         o.service.CreationTimestamp,
+		Generation:      o.service.Generation,
+		MinPoll:         minPoll,
+		MaxPoll:         time.Hour,
+		Ready:           true,
 	}
 }

@@ -5,9 +5,10 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
-// facts is all that decide knows, and all that the status is made from. Whoever acts changes the facts, and decide is
+// facts is all that decide knows, and all that the status is made from. Each step changes the facts, and decide is
 // asked again.
 type facts struct {
 	now time.Time
@@ -16,16 +17,16 @@ type facts struct {
 	suspended bool
 	deletion  deletionFacts
 	adopt     int64 // the application to bind instead of creating one; 0: none
-	// taken: another Mandate has the application of adopt.
-	taken bool
+	// adoptedByOther: another Mandate has the application of adopt.
+	adoptedByOther bool
 	// edited: the Mandate or its IdentityService is not what it was when the Mandate was made, so an earlier attempt may
 	// have gone out under another reference.
 	edited bool
-	// untouched: nothing was ever done for the Mandate, as far as the cache and this pass know.
-	untouched    bool
-	createBefore time.Time
-	decision     v1alpha1.Decision
-	archive      bool
+	// neverReconciled: nothing was ever done for the Mandate, as far as the cache and this reconciliation know.
+	neverReconciled bool
+	createBefore    time.Time
+	decision        v1alpha1.Decision
+	archive         bool
 	// From its status.
 	id           int64 // 0: not known; the record's, once that is read
 	bound        bool  // id is in status: it was verified, or came from our own create
@@ -34,30 +35,25 @@ type facts struct {
 	vanished     bool      // for this generation: the service does not have the application any more
 	seen         bool      // the application was read before
 	missingSince time.Time // zero: it was there when last read
-	held         string    // what the service showed when it refused the decision; "" if it did not
-	createdTime  time.Time
-	settleDelay  time.Duration
-	secondLook   time.Duration // from the first 404 to the one that is believed
+	// refusedDigest is of what the service showed when it refused the decision; "" if it did not.
+	refusedDigest string
+	createdTime   time.Time
+	settleDelay   time.Duration
+	confirmDelay  time.Duration // from the first 404 to the one that is believed
 
 	service     serviceFacts
+	probed      bool // the service answered something else in this reconciliation
 	records     recordsFacts
 	inputs      inputsFacts
 	attempt     attemptFacts
 	application applicationFacts
 
-	// trouble ends this pass: a reason, and how long to wait if somebody said.
-	trouble    string
-	retryAfter time.Duration
+	// failureReason ends this reconciliation. retryAfter is how long to wait, if the service said so.
+	failureReason string
+	retryAfter    time.Duration
 }
 
-type serviceFacts struct {
-	exists   bool // there is an IdentityService
-	denied   bool // it is not for this namespace
-	deleting bool // it goes when nobody needs it any more
-	known    bool // it was looked at as it is now, so its URL and settings are known
-	ready    bool
-	probed   bool // it answered something else in this pass
-}
+type serviceFacts = engine.ServiceFacts
 
 // recordsFacts is what the ledger says of this Mandate's reference.
 type recordsFacts struct {
@@ -67,16 +63,17 @@ type recordsFacts struct {
 	mine   bool
 	// abandoned: the Mandate that it belongs to is gone, or has another reference now.
 	abandoned bool
-	elsewhere bool // it is about another service than the one that the spec names now
-	id        int64
+	// recordedAtOtherURL: it is about another service than the one that the spec names now.
+	recordedAtOtherURL bool
+	id                 int64
 	// Of the last attempt.
-	sent    bool
-	ordinal int32
-	verdict v1alpha1.Verdict
-	inputs  string
-	first   time.Time
-	// observed is when this process first saw the attempt. When it started, by the clock of the process that made it, is
-	// not to be compared with a clock here.
+	sent         bool
+	ordinal      int32
+	verdict      v1alpha1.Verdict
+	inputs       string
+	firstStarted time.Time
+	// observed is when this process first saw the attempt. firstStarted is by the clock of another process, and must not
+	// be compared with the clock here to tell whether the attempt is under way.
 	observed time.Time
 }
 
@@ -86,7 +83,7 @@ type deletionFacts struct {
 	finalizer  bool      // ours is on the Mandate, which cannot go before it is taken off
 	requested  bool      // the Mandate is being deleted
 	giveUpTime time.Time // when it is let go, whatever the service says
-	refused    bool      // the service refused in this pass to do what policy says
+	refused    bool      // the service refused in this reconciliation to do what policy says
 	done       bool      // the service did it
 }
 
@@ -97,39 +94,39 @@ func (d deletionFacts) wantsFinalizer() bool {
 
 // inputsFacts is what the application is to be made from.
 type inputsFacts struct {
-	resolved    bool
-	problem     string // reason; "" if all is there
-	fingerprint string
+	resolved bool
+	problem  string // reason; "" if all is there
+	digest   string
 }
 
-// attemptFacts is the attempt that this process has begun and not written the end of.
+// attemptFacts is the attempt that this reconciliation makes.
 type attemptFacts struct {
-	begun    bool
-	started  time.Time // by the clock that does not jump
+	active   bool      // recorded, and its end is not
+	started  time.Time // by the monotonic clock
 	verified bool      // the live Mandate and IdentityService are still what the attempt was made from
 	changed  bool      // they are not
-	why      string    // reason why not; "" if the cache was behind
+	why      string    // reason why not; "" if the cache was stale
 	posted   bool
 	id       int64 // the application that was created
 	outcome  client.Outcome
 	kind     client.Kind
 	refusal  bool // of the application: not of who asked, or how often
-	// duplicate: the refusal speaks of a reference, the application's or an individual's.
+	// duplicate: the refusal is about a reference, the application's or an individual's.
 	duplicate bool
 }
 
-// applicationFacts is what the service said of the application in this pass.
+// applicationFacts is what the service said of the application in this reconciliation.
 type applicationFacts struct {
 	read, missing bool
-	// sameReference: it shows no other reference than the Mandate's. proven: it shows that one, so it is the Mandate's, wherever
-	// the service is now.
-	sameReference, proven bool
-	stage                 client.Stage
-	archived              bool
-	fingerprint           string // of what a decision depends on
-	archiveSent           bool   // archive was called in this pass
-	reviews               int    // how many of spec.checkReviews are to be sent
-	reviewRefused         bool   // one of them was refused in this pass, or selects several checks
-	decided               bool   // the decision was sent in this pass
-	refused               bool   // and refused
+	sameReference bool // it shows no other reference than the Mandate's
+	// referenceMatched: it shows the Mandate's reference, so it is the Mandate's, wherever the service is now.
+	referenceMatched bool
+	stage            client.Stage
+	archived         bool
+	digest           string // of what a decision depends on
+	archiveSent      bool   // the archive request was sent in this reconciliation
+	reviews          int    // how many of spec.checkReviews are to be sent
+	reviewRefused    bool   // one of them was refused in this reconciliation, or selects several checks
+	decided          bool   // the decision was sent in this reconciliation
+	refused          bool   // and refused
 }

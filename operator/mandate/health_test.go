@@ -22,7 +22,6 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/operator/connection"
 )
 
 var update = flag.Bool("update", false, "write docs/status.md and examples/gitops/argocd/argocd-cm.yaml")
@@ -32,19 +31,50 @@ const root = "../../"
 // situations are all the statuses that a Mandate can have, with the health that GitOps tools have to see in them.
 func situations() map[string]situation {
 	all := map[string]situation{
-		"0 not seen yet":              {mandate: situated(func(m *v1alpha1.Mandate) { m.Status.ObservedGeneration = -1 }), health: "Progressing"},
-		"0 edited, and not seen yet":  {mandate: edited(), health: "Progressing"},
-		"1 waits for people":          shown(v1alpha1.ReasonAccepted, func(f *facts) { f.application.stage = client.StageOpen }, "Healthy"),
-		"2 completed":                 shown(v1alpha1.ReasonAccepted, func(f *facts) { f.application.stage = client.StageCompleted }, "Healthy"),
-		"2 rejected":                  shown(v1alpha1.ReasonAccepted, func(f *facts) { f.application.stage = client.StageRejected }, "Healthy"),
-		"2 the decision was refused":  shown(v1alpha1.ReasonAccepted, func(f *facts) { f.application.refused = true }, "Healthy"),
-		"2 a review was refused":      shown(v1alpha1.ReasonAccepted, func(f *facts) { f.application.reviewRefused = true }, "Healthy"),
-		"3 expired at the service":    shown(reasonVanished, func(f *facts) { f.createdTime = now.Add(-retention) }, "Degraded"),
-		"3 deleted at the service":    shown(reasonVanished, func(f *facts) { f.createdTime = now.Add(-time.Hour) }, "Degraded"),
+		"0 not seen yet": {
+			mandate: situated(func(m *v1alpha1.Mandate) { m.Status.ObservedGeneration = -1 }),
+			health:  "Progressing",
+		},
+		"0 edited, and not seen yet": {mandate: edited(), health: "Progressing"},
+		"1 waits for people": shown(
+			v1alpha1.ReasonAccepted,
+			func(f *facts) { f.application.stage = client.StageOpen },
+			"Healthy",
+		),
+		"2 completed": shown(
+			v1alpha1.ReasonAccepted,
+			func(f *facts) { f.application.stage = client.StageCompleted },
+			"Healthy",
+		),
+		"2 rejected": shown(
+			v1alpha1.ReasonAccepted,
+			func(f *facts) { f.application.stage = client.StageRejected },
+			"Healthy",
+		),
+		"2 the decision was refused": shown(
+			v1alpha1.ReasonAccepted,
+			func(f *facts) { f.application.refused = true },
+			"Healthy",
+		),
+		"2 a review was refused": shown(
+			v1alpha1.ReasonAccepted,
+			func(f *facts) { f.application.reviewRefused = true },
+			"Healthy",
+		),
+		"3 expired at the service": shown(
+			reasonVanished,
+			func(f *facts) { f.createdTime = now.Add(-retention) },
+			"Degraded",
+		),
+		"3 deleted at the service": shown(
+			reasonVanished,
+			func(f *facts) { f.createdTime = now.Add(-time.Hour) },
+			"Degraded",
+		),
 		"4 suspended before creation": suspended(shown(v1alpha1.ReasonSuspended, unknownID, "Suspended")),
 		"4 suspended afterwards":      suspended(shown(v1alpha1.ReasonSuspended, func(*facts) {}, "Suspended")),
 	}
-	for reason, v := range verdicts {
+	for reason, v := range conditionSpecs {
 		change := unknownID
 		if v.created == metav1.ConditionTrue {
 			change = func(*facts) {}
@@ -62,7 +92,11 @@ type situation struct {
 	health  string
 }
 
-func unknownID(f *facts) { f.id, f.bound, f.application = 0, false, applicationFacts{} }
+func unknownID(f *facts) {
+	f.id = 0
+	f.bound = false
+	f.application = applicationFacts{}
+}
 
 func situated(change func(*v1alpha1.Mandate)) *v1alpha1.Mandate {
 	m := &v1alpha1.Mandate{
@@ -74,10 +108,10 @@ func situated(change func(*v1alpha1.Mandate)) *v1alpha1.Mandate {
 	return m
 }
 
-// shown is what the operator writes when a pass ends with a reason.
+// shown is what the operator writes when a reconciliation ends with a reason.
 func shown(reason string, change func(*facts), health string) situation {
 	m := situated(func(*v1alpha1.Mandate) {})
-	p := &pass{Reconciler: &Reconciler{}, mandate: m, reference: "acme", facts: bound(change), connection: connection.Connection{}}
+	p := &reconciliation{Reconciler: &Reconciler{}, mandate: m, reference: "acme", facts: bound(change)}
 	p.facts.now = now
 	p.statusFor(&m.Status, reason)
 	return situation{m, health}
@@ -109,17 +143,23 @@ func TestHealth(t *testing.T) {
 		if got := argo(object); got != s.health {
 			t.Errorf("%s: Argo CD says %s, want %s", name, got, s.health)
 		}
-		wantFlux := map[string]string{"Healthy": "Current", "Suspended": "Current", "Degraded": "Failed", "Progressing": "InProgress"}[s.health]
+		wantFlux := map[string]string{
+			"Healthy": "Current", "Suspended": "Current", "Degraded": "Failed", "Progressing": "InProgress",
+		}[s.health]
 		if got := flux(object); got != wantFlux {
 			t.Errorf("%s: Flux says %s, want %s", name, got, wantFlux)
 		}
-		wantKstatus := map[string]status.Status{"Healthy": status.CurrentStatus, "Degraded": status.FailedStatus, "Progressing": status.InProgressStatus, "Suspended": status.InProgressStatus}[s.health]
+		wantKstatus := map[string]status.Status{
+			"Healthy": status.CurrentStatus, "Degraded": status.FailedStatus,
+			"Progressing": status.InProgressStatus, "Suspended": status.InProgressStatus,
+		}[s.health]
 		if computed.Status != wantKstatus {
 			t.Errorf("%s: kstatus says %s, want %s", name, computed.Status, wantKstatus)
 		}
 		writeRow(&table, name[2:], s, string(computed.Status), wantFlux)
 	}
-	golden(t, "docs/status.md", strings.Replace(statusPage, "TABLE", table.String(), 1)+"\n## Messages\n\n"+messagesPage+meanings())
+	page := strings.Replace(statusPage, "TABLE", table.String(), 1)
+	golden(t, "docs/status.md", page+"\n## Messages\n\n"+messagesPage+meanings())
 }
 
 const statusPage = `# The status of a Mandate
@@ -128,10 +168,11 @@ A test generates this page from the operator's code. The same test checks what k
 
 - **Ready** is True when the application exists, its id is known, and the operator has carried out the spec. Waiting for
   people does not make it False: people take days.
-- **Created** says whether the application exists. **ResolvedRefs** says whether everything that the spec names was found.
+- **Created** says whether the application exists. **ResolvedRefs** says whether everything that the spec names was
+  found.
 - **Completed** is True when the verification has an outcome. Its reason is the outcome.
-- **Reconciling** means that the operator has work to do. **Stalled** means that a person must act. Both are present only
-  while they are true.
+- **Reconciling** means that the operator has work to do. **Stalled** means that a person must act. Both are present
+  only while they are true.
 
 ` + "```sh" + `
 kubectl wait --for=condition=Ready mandate/acme          # the application exists
@@ -142,8 +183,8 @@ kubectl wait --for=jsonpath='{.status.outcome}'=Completed mandate/acme
 ## What the tools report
 
 For Argo CD, install [health.lua](../examples/gitops/argocd/health.lua). For Flux, use the expressions in
-[kustomization.yaml](../examples/gitops/flux/kustomization.yaml). Without them, with ` + "`wait: true`" + ` alone, Flux uses kstatus.
-kstatus reports a suspended Mandate as InProgress, so Flux waits for it.
+[kustomization.yaml](../examples/gitops/flux/kustomization.yaml). Without them, with ` + "`wait: true`" + ` alone, Flux uses
+kstatus. kstatus reports a suspended Mandate as InProgress, so Flux waits for it.
 
 | situation | Ready | Created | Completed | Reconciling / Stalled | kstatus | Argo CD | Flux |
 |---|---|---|---|---|---|---|---|
@@ -164,13 +205,23 @@ func writeRow(table *strings.Builder, name string, s situation, kstatus, flux st
 			progress = abnormal
 		}
 	}
-	fmt.Fprintf(table, "| %s | %s | %s | %s | %s | %s | %s | %s |\n", name,
-		cell[v1alpha1.ConditionReady], cell[v1alpha1.ConditionCreated], cell[v1alpha1.ConditionCompleted], progress, kstatus, s.health, flux)
+	fmt.Fprintf(
+		table,
+		"| %s | %s | %s | %s | %s | %s | %s | %s |\n",
+		name,
+		cell[v1alpha1.ConditionReady],
+		cell[v1alpha1.ConditionCreated],
+		cell[v1alpha1.ConditionCompleted],
+		progress,
+		kstatus,
+		s.health,
+		flux,
+	)
 }
 
 func meanings() string {
-	texts := maps.Clone(sentences)
-	for reason, v := range verdicts {
+	texts := maps.Clone(messages)
+	for reason, v := range conditionSpecs {
 		if reason != reasonVanished {
 			texts[reason] = v.message
 		}
@@ -239,8 +290,14 @@ func argoConfig(t *testing.T, script string) string {
 		data["resource.customizations.health.idv.mandate.io_"+kind] = script
 	}
 	content, err := yaml.Marshal(map[string]any{
-		"apiVersion": "v1", "kind": "ConfigMap", "data": data,
-		"metadata": map[string]any{"name": "argocd-cm", "namespace": "argocd", "labels": map[string]string{"app.kubernetes.io/part-of": "argocd"}},
+		"apiVersion": "v1",
+		"kind":       "ConfigMap",
+		"data":       data,
+		"metadata": map[string]any{
+			"name":      "argocd-cm",
+			"namespace": "argocd",
+			"labels":    map[string]string{"app.kubernetes.io/part-of": "argocd"},
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -284,7 +341,9 @@ func fluxHealth(t *testing.T) func(map[string]any) string {
 		t.Fatal(err)
 	}
 	expressions := kustomization.Spec.HealthCheckExprs[0]
-	environment, err := cel.NewEnv(cel.Variable("spec", cel.DynType), cel.Variable("status", cel.DynType), cel.Variable("metadata", cel.DynType))
+	environment, err := cel.NewEnv(
+		cel.Variable("spec", cel.DynType), cel.Variable("status", cel.DynType), cel.Variable("metadata", cel.DynType),
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +359,9 @@ func fluxHealth(t *testing.T) func(map[string]any) string {
 			if err != nil {
 				t.Fatal(err)
 			}
-			result, _, err := program.Eval(map[string]any{"spec": object["spec"], "status": object["status"], "metadata": object["metadata"]})
+			result, _, err := program.Eval(
+				map[string]any{"spec": object["spec"], "status": object["status"], "metadata": object["metadata"]},
+			)
 			if err != nil {
 				t.Fatalf("%s: %v in %s", e.verdict, err, jsonOf(object))
 			}

@@ -24,75 +24,78 @@ import (
 	"github.com/mandate-io/idv/internal/reference"
 )
 
-// maxDetail bounds what a Secret may give for one field, in characters; what stands in the spec is bounded by the CRD.
+// maxDetail bounds what a Secret may give for one field, in characters; the CRD bounds what is in the spec.
 const maxDetail = 320
 
-// resolve finds out what the application is to be made from, before there is an attempt. Where that is all in the spec, its
-// generation stands for it, and the spec itself is read by verify. Secrets may be missing or of no use, which must not cost
-// an attempt: then the live Mandate is read with them. The cache holds no personal data, and may be behind.
-func (p *pass) resolve(ctx context.Context) error {
-	p.request = idv.NewApplication{}
-	if !usesSecrets(p.mandate) {
-		p.facts.inputs = p.specInputs()
-		p.facts.inputs.resolved = true
+// resolve finds out what the application is to be made from, before there is an attempt. Where that is all in the spec,
+// its generation is enough, and verify reads the spec itself. Secrets may be missing or of no use, which must
+// not cost an attempt: then the live Mandate is read with them. The cache holds no personal data, and may be stale.
+func (r *reconciliation) resolve(ctx context.Context) error {
+	r.request = idv.NewApplication{}
+	if !usesSecrets(r.mandate) {
+		r.facts.inputs = r.specInputs()
+		r.facts.inputs.resolved = true
 		return nil
 	}
 	live := &v1alpha1.Mandate{}
-	if err := p.Live.Get(ctx, client.ObjectKeyFromObject(p.mandate), live); err != nil {
+	if err := r.live.Get(ctx, client.ObjectKeyFromObject(r.mandate), live); err != nil {
 		return err
 	}
-	if !p.current(live) {
-		// The cache is behind. Its next event starts a new pass.
-		p.facts.trouble = reasonBehind
+	if !r.current(live) {
+		// The cache is stale. Its next event starts a new reconciliation.
+		r.facts.failureReason = reasonStaleCache
 		return nil
 	}
-	inputs, err := p.readInputs(ctx, live)
+	inputs, err := r.readInputs(ctx, live)
 	if err != nil {
 		return err
 	}
-	p.facts.inputs = inputs
-	p.facts.inputs.resolved = true
+	r.facts.inputs = inputs
+	r.facts.inputs.resolved = true
 	return nil
 }
 
 func usesSecrets(mandate *v1alpha1.Mandate) bool {
-	return slices.ContainsFunc(mandate.Spec.Individuals, func(i v1alpha1.Individual) bool { return i.DetailsSecretRef != nil })
+	fromSecret := func(i v1alpha1.Individual) bool { return i.DetailsSecretRef != nil }
+	return slices.ContainsFunc(mandate.Spec.Individuals, fromSecret)
 }
 
 // specInputs are the inputs of a Mandate that uses no Secrets.
-func (p *pass) specInputs() inputsFacts {
-	mandateType, ok := p.mandateTypeID(p.mandate.Spec.MandateType)
+func (r *reconciliation) specInputs() inputsFacts {
+	mandateType, ok := r.mandateTypeID(r.mandate.Spec.MandateType)
 	if !ok {
 		return inputsFacts{problem: v1alpha1.ReasonMandateTypeNotFound}
 	}
-	return inputsFacts{fingerprint: inputsFingerprint(versionsOf(p.mandate, mandateType))}
+	return inputsFacts{digest: inputsDigest(versionsOf(r.mandate, mandateType))}
 }
 
-// versionsOf begins the hash of all that a request is made from, by version: a hash of a birth date is a birth date.
+// versionsOf starts the hash of all that a request is made from, by version: a hash of a birth date is a birth date.
 func versionsOf(mandate *v1alpha1.Mandate, mandateType int64) hash.Hash {
 	versions := sha256.New()
 	_, _ = fmt.Fprintln(versions, mandate.UID, mandate.Generation, mandateType)
 	return versions
 }
 
-func inputsFingerprint(versions hash.Hash) string { return hex.EncodeToString(versions.Sum(nil)[:16]) }
+func inputsDigest(versions hash.Hash) string { return hex.EncodeToString(versions.Sum(nil)[:16]) }
 
-func (p *pass) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFacts, error) {
-	mandateType, ok := p.mandateTypeID(live.Spec.MandateType)
+func (r *reconciliation) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFacts, error) {
+	mandateType, ok := r.mandateTypeID(live.Spec.MandateType)
 	if !ok {
 		return inputsFacts{problem: v1alpha1.ReasonMandateTypeNotFound}, nil
 	}
-	p.request = idv.NewApplication{Name: idv.Hide(live.Spec.Name), Reference: p.reference, MandateTypeID: mandateType,
-		SuppressEmailNotification: live.Spec.SuppressEmailNotification}
+	r.request = idv.NewApplication{
+		Name: idv.Hide(live.Spec.Name), Reference: r.reference, MandateTypeID: mandateType,
+		SuppressEmailNotification: live.Spec.SuppressEmailNotification,
+	}
 	if live.Spec.Name == "" {
-		p.request.Name = idv.Hide(live.Name)
+		r.request.Name = idv.Hide(live.Name)
 	}
 	versions, logger := versionsOf(live, mandateType), log.FromContext(ctx)
 	for i := range live.Spec.Individuals {
 		individual := &live.Spec.Individuals[i]
 		var secret corev1.Secret
 		if ref := individual.DetailsSecretRef; ref != nil {
-			err := p.Live.Get(ctx, types.NamespacedName{Namespace: live.Namespace, Name: ref.Name}, &secret)
+			err := r.live.Get(ctx, types.NamespacedName{Namespace: live.Namespace, Name: ref.Name}, &secret)
 			if apierrors.IsNotFound(err) {
 				logger.Info("Secret of an individual not found", "individual", individual.Name, "secret", ref.Name)
 				return inputsFacts{problem: v1alpha1.ReasonSecretNotFound}, nil
@@ -102,19 +105,22 @@ func (p *pass) readInputs(ctx context.Context, live *v1alpha1.Mandate) (inputsFa
 			}
 			_, _ = fmt.Fprintln(versions, secret.UID, secret.ResourceVersion)
 		}
-		details, problem := detailsOf(individual, &secret, p.reference)
+		details, problem := detailsOf(individual, &secret, r.reference)
 		if problem != "" {
-			logger.Info("Details of an individual are invalid", "individual", individual.Name, "secret", secret.Name, "problem", problem)
+			logger.Info("Details of an individual are invalid",
+				"individual", individual.Name, "secret", secret.Name, "problem", problem)
 			return inputsFacts{problem: v1alpha1.ReasonSecretInvalid}, nil
 		}
-		p.request.Individuals = append(p.request.Individuals, details)
+		r.request.Individuals = append(r.request.Individuals, details)
 	}
-	return inputsFacts{fingerprint: inputsFingerprint(versions)}, nil
+	return inputsFacts{digest: inputsDigest(versions)}, nil
 }
 
-// detailsOf puts an individual together: a field of the spec wins over the Secret's. problem says which key of the Secret is
-// of no use, and why; it holds no value.
-func detailsOf(individual *v1alpha1.Individual, secret *corev1.Secret, mandateReference string) (details idv.NewIndividual, problem string) {
+// detailsOf puts an individual together: a field of the spec wins over the Secret's. problem says which key of the
+// Secret is of no use, and why; it holds no value.
+func detailsOf(
+	individual *v1alpha1.Individual, secret *corev1.Secret, mandateReference string,
+) (details idv.NewIndividual, problem string) {
 	pick := func(inline, key string) idv.Secret {
 		if inline != "" {
 			return idv.Hide(inline)
@@ -142,16 +148,18 @@ func detailsOf(individual *v1alpha1.Individual, secret *corev1.Secret, mandateRe
 	if !emailRule.MatchString(details.Email.Reveal()) {
 		problem = "email is missing, or not an e-mail address"
 	}
-	return details, cmp.Or(misspelt(secret), problem)
+	return details, cmp.Or(misnamedKey(secret), problem)
 }
 
 // emailRule is that of the CRD for inline addresses.
 var emailRule = regexp.MustCompile(`^[^@[:space:]]+@[^@[:space:]]+$`)
 
-var detailKeys = []string{"email", "title", "first_name", "middle_name", "last_name", "date_of_birth", "gender", "reference"}
+var detailKeys = []string{
+	"email", "title", "first_name", "middle_name", "last_name", "date_of_birth", "gender", "reference",
+}
 
-// misspelt finds a key like firstName: what is in it would not be sent, and an application cannot be changed.
-func misspelt(secret *corev1.Secret) string {
+// misnamedKey finds a key like firstName: what is in it would not be sent, and an application cannot be changed.
+func misnamedKey(secret *corev1.Secret) string {
 	for _, key := range slices.Sorted(maps.Keys(secret.Data)) {
 		for _, meant := range detailKeys {
 			if key != meant && idv.FoldName(key) == idv.FoldName(meant) {
@@ -162,18 +170,18 @@ func misspelt(secret *corev1.Secret) string {
 	return ""
 }
 
-// mandateTypeID finds the id to send. An id is sent as it is: the shape of the reference data is not documented, so that
-// it is missing there proves nothing.
-func (p *pass) mandateTypeID(selector v1alpha1.MandateTypeSelector) (int64, bool) {
+// mandateTypeID finds the id to send. An id is sent as it is: the shape of the reference data is not documented, so
+// that it is missing there proves nothing.
+func (r *reconciliation) mandateTypeID(selector v1alpha1.MandateTypeSelector) (int64, bool) {
 	if selector.ID != nil {
 		return *selector.ID, true
 	}
-	if p.connection.References == nil {
+	if r.session.Connection.References == nil {
 		return 0, false
 	}
+	wanted := idv.Reference{Code: selector.Code, Name: selector.Name}
 	found := int64(0)
-	for _, candidate := range p.connection.References.MandateTypes {
-		wanted := idv.Reference{Code: selector.Code, Name: selector.Name}
+	for _, candidate := range r.session.Connection.References.MandateTypes {
 		if _, ok := idv.FindReference([]idv.Reference{candidate}, wanted); !ok || candidate.ID == found {
 			continue
 		}

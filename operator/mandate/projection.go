@@ -8,10 +8,10 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
-// What the CRD allows. A service that says more must not make the status unwritable, so it is cut here.
+// What the CRD allows. What a service says beyond that is cut, so that it cannot make the status invalid.
 const (
 	maxActions   = 50
 	maxChecks    = 100
@@ -19,16 +19,25 @@ const (
 )
 
 // project writes what the service says of the application into the status: states, counters and ids, no personal data.
-func project(status *v1alpha1.MandateStatus, mandate *v1alpha1.Mandate, sent []idv.NewIndividual, application *idv.Application, reviewed map[int64]v1alpha1.CheckDecision) {
+func project(
+	status *v1alpha1.MandateStatus, mandate *v1alpha1.Mandate, sent []idv.NewIndividual,
+	application *idv.Application, reviewed map[int64]v1alpha1.CheckDecision,
+) {
 	status.State = stateName(application.State)
 	status.Archived = application.Archived
 	status.MandateType = nil
 	if t := application.MandateType; t != (idv.MandateType{}) {
-		status.MandateType = &v1alpha1.MandateType{ID: t.ID, Name: connection.Text(t.Name), Code: connection.Text(t.Code)}
+		status.MandateType = &v1alpha1.MandateType{
+			ID:   t.ID,
+			Name: engine.TruncateText(t.Name),
+			Code: engine.TruncateText(t.Code),
+		}
 	}
 	status.AvailableActions = nil
-	for _, a := range first(application.Actions, maxActions) {
-		status.AvailableActions = append(status.AvailableActions, v1alpha1.AvailableAction{ID: a.ID, Name: connection.Text(a.Name), Title: connection.Text(a.Title)})
+	for _, a := range firstOf(application.Actions, maxActions) {
+		status.AvailableActions = append(status.AvailableActions, v1alpha1.AvailableAction{
+			ID: a.ID, Name: engine.TruncateText(a.Name), Title: engine.TruncateText(a.Title),
+		})
 	}
 	status.Individuals = nil
 	passed, total := 0, 0
@@ -37,35 +46,45 @@ func project(status *v1alpha1.MandateStatus, mandate *v1alpha1.Mandate, sent []i
 		if individual != nil {
 			projectIndividual(&shown, individual, reviewed)
 			passed += int(individual.ChecksPassed)
-			total += max(len(individual.Checks), int(individual.ChecksPassed)+int(individual.ChecksInReview)+int(individual.ChecksPending))
+			counted := int(individual.ChecksPassed) + int(individual.ChecksInReview) + int(individual.ChecksPending)
+			total += max(len(individual.Checks), counted)
 		}
 		status.Individuals = append(status.Individuals, shown)
 	}
 	status.Progress = fmt.Sprintf("%d/%d", min(passed, total), total)
 }
 
-func projectIndividual(shown *v1alpha1.IndividualStatus, individual *idv.Individual, reviewed map[int64]v1alpha1.CheckDecision) {
+func projectIndividual(
+	shown *v1alpha1.IndividualStatus, individual *idv.Individual, reviewed map[int64]v1alpha1.CheckDecision,
+) {
 	shown.ID, shown.State = individual.ID, serviceState(individual.State)
 	shown.TermsAccepted = &individual.TermsAccepted
-	shown.ChecksInReview, shown.ChecksPending, shown.ChecksPassed = count(individual.ChecksInReview), count(individual.ChecksPending), count(individual.ChecksPassed)
-	for _, a := range first(individual.CompletedActions, maxCompleted) {
-		shown.CompletedActions = append(shown.CompletedActions, connection.Text(a.Name))
+	shown.ChecksInReview = count(individual.ChecksInReview)
+	shown.ChecksPending = count(individual.ChecksPending)
+	shown.ChecksPassed = count(individual.ChecksPassed)
+	for _, a := range firstOf(individual.CompletedActions, maxCompleted) {
+		shown.CompletedActions = append(shown.CompletedActions, engine.TruncateText(a.Name))
 	}
-	for _, c := range first(individual.Checks, maxChecks) {
-		shown.Checks = append(shown.Checks, v1alpha1.CheckStatus{ID: c.ID, Name: connection.Text(c.Name), Title: connection.Text(c.Title), State: serviceState(c.State), Reviewed: reviewed[c.ID]})
+	for _, c := range firstOf(individual.Checks, maxChecks) {
+		shown.Checks = append(shown.Checks, v1alpha1.CheckStatus{
+			ID: c.ID, Name: engine.TruncateText(c.Name), Title: engine.TruncateText(c.Title),
+			State: serviceState(c.State), Reviewed: reviewed[c.ID],
+		})
 	}
 }
 
 // matchIndividuals finds, for each individual of the spec in its order, what the service says of it, nil if nothing. By
 // the id that the status has already, by the reference that was sent (sent is empty if the ids are known), and else by
 // position: that the service keeps the order is not documented, but it does so in its error bodies.
-func matchIndividuals(mandate *v1alpha1.Mandate, sent []idv.NewIndividual, answered []idv.Individual) []*idv.Individual {
+func matchIndividuals(
+	mandate *v1alpha1.Mandate, sent []idv.NewIndividual, answered []idv.Individual,
+) []*idv.Individual {
 	matched := make([]*idv.Individual, len(mandate.Spec.Individuals))
-	taken := make([]bool, len(answered))
+	used := make([]bool, len(answered))
 	match := func(i int, same func(*idv.Individual) bool) {
 		for j := range answered {
-			if matched[i] == nil && !taken[j] && same(&answered[j]) {
-				matched[i], taken[j] = &answered[j], true
+			if matched[i] == nil && !used[j] && same(&answered[j]) {
+				matched[i], used[j] = &answered[j], true
 			}
 		}
 	}
@@ -91,8 +110,8 @@ func knownID(mandate *v1alpha1.Mandate, name string) int64 {
 	return 0
 }
 
-// fingerprint of what a decision may depend on: the state and the checks. It is compared and never stored.
-func fingerprint(status *v1alpha1.MandateStatus) string {
+// statusDigest is of what a decision may depend on: the state and the checks. It is compared and never stored.
+func statusDigest(status *v1alpha1.MandateStatus) string {
 	data, err := json.Marshal([]any{status.State, status.Individuals})
 	if err != nil {
 		return ""
@@ -105,14 +124,14 @@ func serviceState(s idv.State) *v1alpha1.ServiceState {
 	if s == (idv.State{}) {
 		return nil
 	}
-	return &v1alpha1.ServiceState{ID: s.ID, Name: connection.Text(s.Name)}
+	return &v1alpha1.ServiceState{ID: s.ID, Name: engine.TruncateText(s.Name)}
 }
 
 func stateName(s idv.State) string {
 	if s.Name == "" && s.ID != 0 {
 		return fmt.Sprint(s.ID)
 	}
-	return connection.Text(s.Name)
+	return engine.TruncateText(s.Name)
 }
 
 func count(n int32) *int64 {
@@ -120,4 +139,4 @@ func count(n int32) *int64 {
 	return &wide
 }
 
-func first[T any](items []T, n int) []T { return items[:min(len(items), n)] }
+func firstOf[T any](items []T, n int) []T { return items[:min(len(items), n)] }

@@ -8,9 +8,9 @@ import (
 
 // Reasons that only this package gives, beside those of the API.
 const (
-	reasonDeleting = "Deleting"
-	reasonVanished = "Vanished"
-	reasonBehind   = "Behind" // the cache is; nothing to show, look again
+	reasonDeleting   = "Deleting"
+	reasonVanished   = "Vanished"
+	reasonStaleCache = "StaleCache" // nothing to show; reconcile again
 )
 
 // progress is what kstatus is told about a Mandate that is not Ready.
@@ -22,8 +22,15 @@ const (
 	stalled                     // a person must act
 )
 
-// verdict is how a reason shows in the conditions.
-type verdict struct {
+// The statuses of conditions, short for the table.
+const (
+	isTrue    = metav1.ConditionTrue
+	isFalse   = metav1.ConditionFalse
+	isUnknown = metav1.ConditionUnknown
+)
+
+// conditionSpec is how a reason shows in the conditions.
+type conditionSpec struct {
 	ready    metav1.ConditionStatus
 	progress progress
 	// created and createdReason hold while no application is known; with one, Created is True.
@@ -33,75 +40,75 @@ type verdict struct {
 	message       string
 }
 
-// verdicts has a row for every reason that ends a pass with a status. The sentences are fixed: no text of the service and
-// no value of the Mandate goes into a condition.
-var verdicts = map[string]verdict{
-	v1alpha1.ReasonAccepted: {metav1.ConditionTrue, settled, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
+// conditionSpecs has an entry for every reason that ends a reconciliation with a status. The sentences are fixed: no
+// text of the service and no value of the Mandate goes into a condition.
+var conditionSpecs = map[string]conditionSpec{
+	v1alpha1.ReasonAccepted: {isTrue, settled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The application exists, and the spec is carried out except for what waits for people."},
-	v1alpha1.ReasonSuspended: {metav1.ConditionFalse, settled, metav1.ConditionFalse, v1alpha1.ReasonSuspended, metav1.ConditionUnknown,
+	v1alpha1.ReasonSuspended: {isFalse, settled, isFalse, v1alpha1.ReasonSuspended, isUnknown,
 		"spec.suspend is true, so nothing is created, read or decided. Set it to false to continue."},
-	v1alpha1.ReasonServiceNotFound: {metav1.ConditionFalse, reconciling, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionFalse,
+	v1alpha1.ReasonServiceNotFound: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isFalse,
 		"The IdentityService or ClusterIdentityService that spec.serviceRef names does not exist. Create it, or correct " +
 			"kind and name in spec.serviceRef."},
-	v1alpha1.ReasonServiceNotAllowed: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionFalse,
+	v1alpha1.ReasonServiceNotAllowed: {isFalse, stalled, isFalse, v1alpha1.ReasonCreating, isFalse,
 		"The ClusterIdentityService does not select this namespace, or the operator may not read it. Label the namespace " +
 			"as its namespaceSelector requires, or name another service in spec.serviceRef."},
-	v1alpha1.ReasonServiceNotReady: {metav1.ConditionFalse, reconciling, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionFalse,
+	v1alpha1.ReasonServiceNotReady: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isFalse,
 		"The service that spec.serviceRef names is not Ready or is being deleted. See its Ready condition; the Mandate " +
 			"continues when it is Ready."},
-	v1alpha1.ReasonSecretNotFound: {metav1.ConditionFalse, reconciling, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionFalse,
+	v1alpha1.ReasonSecretNotFound: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isFalse,
 		"A Secret that a detailsSecretRef names does not exist in this namespace. Create it, or correct the name; the " +
 			"operator's log has the name."},
-	v1alpha1.ReasonSecretInvalid: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionFalse,
+	v1alpha1.ReasonSecretInvalid: {isFalse, stalled, isFalse, v1alpha1.ReasonCreating, isFalse,
 		"A Secret that a detailsSecretRef names lacks an email address or has a wrong key or value. Correct it; the " +
 			"operator's log names the Secret and the key."},
-	v1alpha1.ReasonMandateTypeNotFound: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonRefused, metav1.ConditionFalse,
+	v1alpha1.ReasonMandateTypeNotFound: {isFalse, stalled, isFalse, v1alpha1.ReasonRefused, isFalse,
 		"The service has no mandate type, or several, that spec.mandateType selects. Choose one from status.mandateTypes " +
 			"of the IdentityService."},
-	v1alpha1.ReasonRefused: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonRefused, metav1.ConditionTrue,
+	v1alpha1.ReasonRefused: {isFalse, stalled, isFalse, v1alpha1.ReasonRefused, isTrue,
 		"The service refused to create the application. Correct the spec or its Secrets; the operator's log names the " +
 			"fields. Until then nothing is sent."},
-	v1alpha1.ReasonReferenceConflict: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonReferenceConflict, metav1.ConditionTrue,
+	v1alpha1.ReasonReferenceConflict: {isFalse, stalled, isFalse, v1alpha1.ReasonReferenceConflict, isTrue,
 		"The reference is taken. If its application is this Mandate's, set spec.adopt.applicationID. Only if it is not, " +
 			"choose another spec.reference; that can e-mail the individuals again."},
-	v1alpha1.ReasonAdoptionRefused: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonAdoptionRefused, metav1.ConditionTrue,
+	v1alpha1.ReasonAdoptionRefused: {isFalse, stalled, isFalse, v1alpha1.ReasonAdoptionRefused, isTrue,
 		"The application that spec.adopt names is missing, has another reference or belongs to another Mandate. Correct " +
 			"spec.adopt or spec.reference. Without spec.adopt, the operator may create and e-mail again."},
-	v1alpha1.ReasonCreateDeadlinePassed: {metav1.ConditionFalse, stalled, metav1.ConditionFalse, v1alpha1.ReasonCreateDeadlinePassed, metav1.ConditionTrue,
+	v1alpha1.ReasonCreateDeadlinePassed: {isFalse, stalled, isFalse, v1alpha1.ReasonCreateDeadlinePassed, isTrue,
 		"spec.createBefore passed before an application was created. If one exists, set spec.adopt.applicationID. Move " +
 			"spec.createBefore only to create one now, which e-mails the individuals."},
-	v1alpha1.ReasonSettling: {metav1.ConditionFalse, reconciling, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown, metav1.ConditionTrue,
+	v1alpha1.ReasonSettling: {isFalse, reconciling, isUnknown, v1alpha1.ReasonOutcomeUnknown, isTrue,
 		"An attempt to create the application got no clear answer. Wait: after the settle delay, the operator finds the " +
 			"outcome with the same reference."},
-	v1alpha1.ReasonOutcomeUnknown: {metav1.ConditionFalse, stalled, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown, metav1.ConditionTrue,
+	v1alpha1.ReasonOutcomeUnknown: {isFalse, stalled, isUnknown, v1alpha1.ReasonOutcomeUnknown, isTrue,
 		"The application may exist, but its id is lost. Look for status.reference at the service and set " +
 			"spec.adopt.applicationID. Nothing more is sent, so nobody is e-mailed twice."},
-	v1alpha1.ReasonRetrying: {metav1.ConditionFalse, reconciling, metav1.ConditionFalse, v1alpha1.ReasonCreating, metav1.ConditionTrue,
+	v1alpha1.ReasonRetrying: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isTrue,
 		"The last attempt had no effect at the service. The operator tries again; no action is needed."},
-	v1alpha1.ReasonReadFailed: {metav1.ConditionUnknown, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
+	v1alpha1.ReasonReadFailed: {isUnknown, reconciling, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The operator cannot read the application or carry out the spec. It tries again; see its log and the " +
 			"IdentityService."},
-	v1alpha1.ReasonConfirming: {metav1.ConditionUnknown, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
+	v1alpha1.ReasonConfirming: {isUnknown, reconciling, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The service did not find the application. The operator looks again before it reports the application as gone."},
-	v1alpha1.ReasonServiceMismatch: {metav1.ConditionFalse, stalled, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
+	v1alpha1.ReasonServiceMismatch: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The IdentityService leads to another service or account than the one that has the application. Nothing is done " +
 			"there. Correct its spec.baseURL or credentials."},
-	reasonVanished: {metav1.ConditionFalse, stalled, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
+	reasonVanished: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The service no longer has the application. Check the credentials of the IdentityService first. Another Mandate, " +
 			"with another reference, creates another application and e-mails the individuals again."},
-	v1alpha1.ReasonNotArchived: {metav1.ConditionFalse, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
+	v1alpha1.ReasonNotArchived: {isFalse, reconciling, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The application is not archived yet, or the service refused. The operator tries again when it reads the " +
 			"application next."},
-	v1alpha1.ReasonDeletionWaiting: {metav1.ConditionFalse, reconciling, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionUnknown,
+	v1alpha1.ReasonDeletionWaiting: {isFalse, reconciling, isTrue, v1alpha1.ReasonCreated, isUnknown,
 		"Deletion waits for a service that cannot be used. Correct the IdentityService, or set deletionPolicy to Retain. " +
 			"The operator gives up after a day by default."},
-	v1alpha1.ReasonDeletionRefused: {metav1.ConditionFalse, stalled, metav1.ConditionTrue, v1alpha1.ReasonCreated, metav1.ConditionTrue,
+	v1alpha1.ReasonDeletionRefused: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The service refuses to archive or delete the application, or shows another one. Set deletionPolicy to Retain to " +
 			"release the Mandate. The operator gives up after a day by default."},
 }
 
-// Sentences of the other conditions.
-var sentences = map[string]string{
+// messages of the other conditions.
+var messages = map[string]string{
 	v1alpha1.ReasonResolved:   "Everything that the spec names was found.",
 	v1alpha1.ReasonCreated:    "The application exists and its id is known.",
 	v1alpha1.ReasonCreating:   "No application has been created yet. The Ready condition says why.",

@@ -14,7 +14,7 @@ import (
 func TestAdviceThatEmails(t *testing.T) {
 	advice := regexp.MustCompile(`(?i)another (spec\.reference|mandate, with)|move spec\.createBefore|without spec\.adopt`)
 	given := 0
-	for reason, v := range verdicts {
+	for reason, v := range conditionSpecs {
 		if advice.MatchString(v.message) {
 			given++
 			if !strings.Contains(v.message[advice.FindStringIndex(v.message)[0]:], "e-mail") {
@@ -25,10 +25,13 @@ func TestAdviceThatEmails(t *testing.T) {
 	if given != 4 {
 		t.Errorf("%d messages give such advice, want 4: does the expression still find it?", given)
 	}
-	message := verdicts[v1alpha1.ReasonReferenceConflict].message
+	message := conditionSpecs[v1alpha1.ReasonReferenceConflict].message
 	adopt, other := strings.Index(message, "spec.adopt"), strings.Index(message, "another spec.reference")
 	if adopt < 0 || other < adopt {
-		t.Errorf("after a restore the reference is taken by the Mandate's own application, so adopting it comes first: %s", message)
+		t.Errorf(
+			"after a restore the reference is taken by the Mandate's own application, so adopting it comes first: %s",
+			message,
+		)
 	}
 }
 
@@ -40,7 +43,7 @@ func TestReasonsHaveSections(t *testing.T) {
 	}
 	_, section, _ := strings.Cut(string(page), "\n## Mandate\n")
 	section, _, _ = strings.Cut(section, "\n## ")
-	for reason := range verdicts {
+	for reason := range conditionSpecs {
 		if reason != reasonVanished && !strings.Contains(section, "\n### "+reason+"\n") {
 			t.Errorf("docs/conditions.md has no section %s", reason)
 		}

@@ -3,6 +3,7 @@ package mandate
 import (
 	"context"
 	"errors"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
@@ -13,25 +14,25 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-func (p *pass) readRecord(ctx context.Context) error {
-	record, err := p.Ledger.Get(ctx, p.mandate.Namespace, p.connection.URL, p.reference)
+func (r *reconciliation) readRecord(ctx context.Context) error {
+	record, err := r.ledger.Get(ctx, r.mandate.Namespace, r.session.Connection.URL, r.reference)
 	if err != nil {
 		return err
 	}
-	p.setRecord(record)
-	p.facts.records.read = true
-	if record == nil || p.facts.records.mine {
+	r.setRecord(record)
+	r.facts.records.read = true
+	if record == nil || r.facts.records.mine {
 		return nil
 	}
-	p.facts.records.abandoned, err = p.abandoned(ctx, record)
+	r.facts.records.abandoned, err = r.abandoned(ctx, record)
 	return err
 }
 
-// abandoned tells whether the Mandate of a record has no use for its reference any more. Two Mandates that want the same
-// one would otherwise take the record from each other, and send, for ever.
-func (p *pass) abandoned(ctx context.Context, record *v1alpha1.ApplicationRecord) (bool, error) {
+// abandoned reports whether the Mandate of a record has no use for its reference any more. Two Mandates that want the
+// same one would otherwise take the record from each other, and send, for ever.
+func (r *reconciliation) abandoned(ctx context.Context, record *v1alpha1.ApplicationRecord) (bool, error) {
 	owner := &v1alpha1.Mandate{}
-	err := p.Cache.Get(ctx, types.NamespacedName{Namespace: record.Namespace, Name: record.Spec.MandateRef.Name}, owner)
+	err := r.cache.Get(ctx, types.NamespacedName{Namespace: record.Namespace, Name: record.Spec.MandateRef.Name}, owner)
 	if apierrors.IsNotFound(err) {
 		return true, nil
 	}
@@ -41,37 +42,37 @@ func (p *pass) abandoned(ctx context.Context, record *v1alpha1.ApplicationRecord
 
 // listRecords looks for an attempt, or an application, under a reference or at a service that the Mandate had before an
 // edit. What may have been created by it is the Mandate's, whatever the spec says now.
-func (p *pass) listRecords(ctx context.Context) error {
-	records, err := p.Ledger.OfMandate(ctx, p.mandate.Namespace, p.mandate.Name)
+func (r *reconciliation) listRecords(ctx context.Context) error {
+	records, err := r.ledger.OfMandate(ctx, r.mandate.Namespace, r.mandate.Name)
 	if err != nil {
 		return err
 	}
-	p.facts.records.listed = true
+	r.facts.records.listed = true
 	var best *v1alpha1.ApplicationRecord
 	for i := range records {
-		if best == nil && p.weight(&records[i]) > 0 || best != nil && p.weight(&records[i]) > p.weight(best) {
+		if best == nil && r.weight(&records[i]) > 0 || best != nil && r.weight(&records[i]) > r.weight(best) {
 			best = &records[i]
 		}
 	}
 	if best != nil {
-		p.reference = best.Spec.Reference
-		p.facts.inputs = inputsFacts{} // they were for the other reference
-		p.setRecord(best)
+		r.reference = best.Spec.Reference
+		r.facts.inputs = inputsFacts{} // they were for the other reference
+		r.setRecord(best)
 	}
 	return nil
 }
 
-// weight of a record for this Mandate: 0 if it has nothing to tell about it. What is at the service that is used now counts
-// more, and an application more than an attempt.
-func (p *pass) weight(record *v1alpha1.ApplicationRecord) int {
+// weight of a record for this Mandate: 0 if it says nothing about it. An application counts more than an attempt, and
+// what is at the service that is used now more than what is at another one.
+func (r *reconciliation) weight(record *v1alpha1.ApplicationRecord) int {
 	spec, here := &record.Spec, 0
-	if spec.ServiceURL == p.connection.URL {
+	if spec.ServiceURL == r.session.Connection.URL {
 		here = 1
 	}
 	switch id := spec.ApplicationID; {
-	case !p.owns(spec):
+	case !r.owns(spec):
 		return 0
-	case p.facts.id != 0 && (id == nil || *id != p.facts.id):
+	case r.facts.id != 0 && (id == nil || *id != r.facts.id):
 		return 0
 	case id != nil:
 		return 3 + here
@@ -82,68 +83,79 @@ func (p *pass) weight(record *v1alpha1.ApplicationRecord) int {
 	}
 }
 
-// owns tells whether a record of this name is this Mandate's. That of an earlier Mandate is, if it asked for the same: for
-// the same reference, or both for the default one, which another referencePrefix changes.
-func (p *pass) owns(spec *v1alpha1.ApplicationRecordSpec) bool {
-	wanted := p.mandate.Spec.Reference
+// owns reports whether a record of this name is this Mandate's. That of an earlier Mandate is, if it asked for the
+// same: for the same reference, or both for the default one, which another referencePrefix changes.
+func (r *reconciliation) owns(spec *v1alpha1.ApplicationRecordSpec) bool {
+	wanted := r.mandate.Spec.Reference
 	switch {
-	case spec.MandateRef.Name != p.mandate.Name: // a hash in the label could be of two names, and people can edit it
+	case spec.MandateRef.Name != r.mandate.Name: // a hash in the label could be of two names, and people can edit it
 		return false
-	case spec.MandateRef.UID == p.mandate.UID:
+	case spec.MandateRef.UID == r.mandate.UID:
 		return true
-	case p.connection.URL != "" && spec.ServiceURL != p.connection.URL:
+	case r.session.Connection.URL != "" && spec.ServiceURL != r.session.Connection.URL:
 		return false
 	default:
-		return wanted == spec.Reference || wanted == "" && reference.IsMandate(spec.Reference, p.mandate.Namespace, p.mandate.Name)
+		return wanted == spec.Reference ||
+			wanted == "" && reference.IsMandate(spec.Reference, r.mandate.Namespace, r.mandate.Name)
 	}
 }
 
-// release makes way for this Mandate where another one provably left nothing at the service.
-func (p *pass) release(ctx context.Context) error {
-	if err := p.Ledger.Release(ctx, p.record); err != nil {
-		return p.lost(ctx, err)
+// releaseRecord frees the reference for this Mandate where another one provably left nothing at the service.
+func (r *reconciliation) releaseRecord(ctx context.Context) error {
+	if err := r.ledger.Release(ctx, r.record); err != nil {
+		return r.reloadIfLost(ctx, err)
 	}
-	p.setRecord(nil)
+	r.setRecord(nil)
 	return nil
 }
 
 // setRecord takes over what a record says.
-func (p *pass) setRecord(record *v1alpha1.ApplicationRecord) {
-	p.record = record
-	r := recordsFacts{read: p.facts.records.read || record != nil, listed: p.facts.records.listed}
+func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
+	r.record = record
+	found := recordsFacts{read: r.facts.records.read || record != nil, listed: r.facts.records.listed}
 	if record != nil {
-		r.exists, r.mine, r.elsewhere = true, record.Spec.MandateRef.Name == p.mandate.Name, record.Spec.ServiceURL != p.connection.URL
+		found.exists = true
+		found.mine = record.Spec.MandateRef.Name == r.mandate.Name
+		found.recordedAtOtherURL = record.Spec.ServiceURL != r.session.Connection.URL
 		if id := record.Spec.ApplicationID; id != nil {
-			r.id = *id
+			found.id = *id
 		}
 		if a := record.Spec.Attempt; a != nil {
-			r.sent, r.ordinal, r.verdict, r.inputs = a.Sent, a.Ordinal, a.Verdict, a.Inputs
-			r.first = a.FirstStartedTime.Time
-			if r.mine && r.sent { // the only kind that is waited for; memory holds one attempt
-				r.observed = p.memory.observe(p.mandate, a.Nonce, p.Clock.Now())
+			found.sent = a.Sent
+			found.ordinal = a.Ordinal
+			found.verdict = a.Verdict
+			found.inputs = a.Inputs
+			found.firstStarted = a.FirstStartedTime.Time
+			if found.mine && found.sent { // the only kind that is waited for: one attempt is remembered
+				found.observed = r.firstSeen(a.Nonce)
 			}
 		}
 		switch created := record.Spec.CreatedTime; {
-		case !p.facts.createdTime.IsZero():
+		case !r.facts.createdTime.IsZero():
 		case created != nil:
-			p.facts.createdTime = created.Time
-		case r.id != 0: // adopted after its own create had no answer
-			p.facts.createdTime = r.first
+			r.facts.createdTime = created.Time
+		case found.id != 0: // adopted after its own create had no answer
+			r.facts.createdTime = found.firstStarted
 		}
 	}
-	p.facts.records = r
-	if r.mine && !r.elsewhere && r.id != 0 && p.facts.id == 0 {
-		p.facts.id = r.id
+	r.facts.records = found
+	if found.mine && !found.recordedAtOtherURL && found.id != 0 && r.facts.id == 0 {
+		r.facts.id = found.id
 	}
 }
 
-// lost turns a lost race into a new look at the ledger: whoever won is the one to learn from.
-func (p *pass) lost(ctx context.Context, err error) error {
+// firstSeen is when this process first saw an attempt.
+func (r *reconciliation) firstSeen(nonce string) time.Time {
+	return r.localState.Update(r.mandate, func(s *localState) { s.attempt.See(nonce, r.clock.Now()) }).attempt.Time
+}
+
+// reloadIfLost has the ledger read again after a lost race: it says who won.
+func (r *reconciliation) reloadIfLost(ctx context.Context, err error) error {
 	if !errors.Is(err, ledger.ErrLost) {
 		return err
 	}
 	log.FromContext(ctx).V(1).Info("ApplicationRecord changed meanwhile, reading it again")
-	p.facts.records, p.facts.untouched = recordsFacts{}, false
-	p.record = nil
+	r.facts.records, r.facts.neverReconciled = recordsFacts{}, false
+	r.record = nil
 	return nil
 }

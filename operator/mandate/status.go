@@ -14,28 +14,29 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 )
 
-// writeStatus is the only place that writes the status of Mandates: one patch, and none if nothing changed. It is made for
-// what the cache had when the pass began: the Mandate may have been edited since, or be another one of that name.
-func (p *pass) writeStatus(ctx context.Context, reason string, failures int) error {
-	if p.keepsStatus(reason, failures) {
+// writeStatus is the only place that writes the status of Mandates: one patch, and none if nothing changed. It is made
+// for what the cache had when the reconciliation began: the Mandate may have been edited since, or be another one of
+// that name.
+func (r *reconciliation) writeStatus(ctx context.Context, reason string, failures int) error {
+	if r.keepsStatus(reason, failures) {
 		return nil
 	}
-	updated := p.mandate.Status.DeepCopy()
-	p.statusFor(updated, reason)
-	if equality.Semantic.DeepEqual(*updated, p.mandate.Status) {
+	updated := r.mandate.Status.DeepCopy()
+	r.statusFor(updated, reason)
+	if equality.Semantic.DeepEqual(*updated, r.mandate.Status) {
 		return nil
 	}
-	with := func(status *v1alpha1.MandateStatus) *v1alpha1.Mandate {
-		return &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{ResourceVersion: p.mandate.ResourceVersion}, Status: *status}
-	}
-	patch, err := client.MergeFromWithOptions(with(&p.mandate.Status), client.MergeFromWithOptimisticLock{}).Data(with(updated))
+	version := metav1.ObjectMeta{ResourceVersion: r.mandate.ResourceVersion}
+	before := &v1alpha1.Mandate{ObjectMeta: version, Status: r.mandate.Status}
+	after := &v1alpha1.Mandate{ObjectMeta: version, Status: *updated}
+	patch, err := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}).Data(after)
 	if err != nil {
 		return err
 	}
-	// Only the metadata comes back: nobody reads the rest, and the spec is personal data.
-	err = p.Status.Patch(ctx, partial(p.mandate), client.RawPatch(types.MergePatchType, patch))
+	// Only the metadata is returned: nobody reads the rest, and the spec is personal data.
+	err = r.statusWriter.Patch(ctx, partial(r.mandate), client.RawPatch(types.MergePatchType, patch))
 	if err == nil {
-		p.announce(&p.mandate.Status, updated)
+		r.recordEvent(&r.mandate.Status, updated)
 	}
 	return err
 }
@@ -48,68 +49,68 @@ func partial(mandate *v1alpha1.Mandate) *metav1.PartialObjectMetadata {
 	}
 }
 
-// patience is how many reads of one application may fail in a row, half a minute of them, before that shows.
-const patience = 6
+// failureThreshold is how many reads of one application may fail in a row, half a minute of them, before that shows.
+const failureThreshold = 6
 
-// keepsStatus: what is known of an application stays as it is while the service cannot be asked. That the service is
-// away shows at its IdentityService, once, instead of at ten thousand Mandates. And a start of the operator, before it
-// has looked at the IdentityService, is no news at all.
-func (p *pass) keepsStatus(reason string, failures int) bool {
-	if p.facts.deletion.requested {
-		return false // what holds the deletion up is news
+// keepsStatus reports whether the status stays as it is. It does while the service cannot be used: that shows at its
+// IdentityService, once, instead of at ten thousand Mandates. It also does after a start of the operator, until the
+// IdentityService is probed.
+func (r *reconciliation) keepsStatus(reason string, failures int) bool {
+	if r.facts.deletion.requested {
+		return false // the status says why the deletion waits
 	}
-	known := p.facts.bound && p.facts.seen
-	current := p.mandate.Status.ObservedGeneration == p.mandate.Generation
+	known := r.facts.bound && r.facts.seen
+	current := r.mandate.Status.ObservedGeneration == r.mandate.Generation
 	switch reason {
 	case v1alpha1.ReasonServiceNotReady:
-		return current && (known || !p.facts.service.known)
+		return current && (known || !r.facts.service.Known)
 	case v1alpha1.ReasonReadFailed:
-		return current && known && failures < patience
+		return current && known && failures < failureThreshold
 	}
 	return false
 }
 
-// statusFor is the status that the facts and the reason of a pass make.
-func (p *pass) statusFor(status *v1alpha1.MandateStatus, reason string) {
-	f := &p.facts
-	status.ObservedGeneration = p.mandate.Generation
-	if p.reference != "" && status.ApplicationID == nil {
-		status.Reference = p.reference
+// statusFor is the status that the facts and the reason of a reconciliation make.
+func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string) {
+	f := &r.facts
+	status.ObservedGeneration = r.mandate.Generation
+	if r.reference != "" && status.ApplicationID == nil {
+		status.Reference = r.reference
 	}
 	bound := f.bound || reason == reasonVanished && f.id != 0
 	if bound {
 		status.ApplicationID = &f.id
 		status.CreatedTime, status.ExpiryTime = lifetime(status, f.createdTime)
 	}
-	if p.application != nil && bound {
-		project(status, p.mandate, p.request.Individuals, p.application, p.reviewed)
+	if r.application != nil && bound {
+		project(status, r.mandate, r.request.Individuals, r.application, r.reviewed)
 	}
 	switch {
 	case status.Outcome != "": // once final, it never changes
 	case reason == reasonVanished:
-		status.Outcome = p.gone(status.Outcome)
+		status.Outcome = r.gone(status.Outcome)
 	case f.application.read && f.application.stage == idv.StageCompleted:
 		status.Outcome = v1alpha1.OutcomeCompleted
 	case f.application.read && f.application.stage == idv.StageRejected:
 		status.Outcome = v1alpha1.OutcomeRejected
 	}
-	p.conditionsFor(status, reason)
+	r.conditionsFor(status, reason)
 }
 
-// gone tells what became of an application that the service no longer has. What was told once stays so.
-func (p *pass) gone(outcome v1alpha1.Outcome) v1alpha1.Outcome {
+// gone says what became of an application that the service no longer has. What the status says once, it says for ever.
+func (r *reconciliation) gone(outcome v1alpha1.Outcome) v1alpha1.Outcome {
 	if vanished(outcome) {
 		return outcome
 	}
-	return vanishedOutcome(p.facts.now, p.age())
+	return vanishedOutcome(r.facts.now, r.creationTime())
 }
 
-// age is when the application was made: as the status says, else the record.
-func (p *pass) age() time.Time {
-	if p.facts.createdTime.IsZero() {
-		return p.facts.records.first
+// creationTime is that of the application: as the status says, or else the record.
+func (r *reconciliation) creationTime() time.Time {
+	if r.facts.createdTime.IsZero() {
+		return r.facts.records.firstStarted
 	}
-	return p.facts.createdTime
+	return r.facts.createdTime
 }
 
 func lifetime(status *v1alpha1.MandateStatus, created time.Time) (createdTime, expiryTime *metav1.Time) {
@@ -123,107 +124,107 @@ func lifetime(status *v1alpha1.MandateStatus, created time.Time) (createdTime, e
 	return status.CreatedTime, &expiry
 }
 
-// conditionsFor sets all conditions: verdicts has the sentences.
-func (p *pass) conditionsFor(status *v1alpha1.MandateStatus, reason string) {
-	v, now := verdicts[reason], metav1.NewTime(p.facts.now)
-	set := func(conditionType string, state metav1.ConditionStatus, reason, message string) {
-		meta.SetStatusCondition(&status.Conditions, metav1.Condition{Type: conditionType, Status: state, Reason: reason, Message: message, ObservedGeneration: p.mandate.Generation, LastTransitionTime: now})
-	}
-	shown := reason
+// conditionsFor sets all conditions, as conditionSpecs says.
+func (r *reconciliation) conditionsFor(status *v1alpha1.MandateStatus, reason string) {
+	spec, shown := conditionSpecs[reason], reason
 	if reason == reasonVanished {
-		shown = string(p.gone(status.Outcome))
+		shown = string(r.gone(status.Outcome))
 	}
-	set(v1alpha1.ConditionReady, v.ready, shown, v.message)
-
-	refsReason, refsMessage := shown, v.message
-	if v.refs == metav1.ConditionTrue {
-		refsReason, refsMessage = v1alpha1.ReasonResolved, sentences[v1alpha1.ReasonResolved]
+	r.setCondition(status, v1alpha1.ConditionReady, spec.ready, shown, spec.message)
+	if spec.refs == isTrue {
+		resolved := v1alpha1.ReasonResolved
+		r.setCondition(status, v1alpha1.ConditionResolvedRefs, isTrue, resolved, messages[resolved])
+	} else {
+		r.setCondition(status, v1alpha1.ConditionResolvedRefs, spec.refs, shown, spec.message)
 	}
-	set(v1alpha1.ConditionResolvedRefs, v.refs, refsReason, refsMessage)
-
-	open := p.openAttempt()
-	switch {
-	case status.ApplicationID != nil && p.mandate.Spec.Adopt != nil: // adopt cannot change any more
-		set(v1alpha1.ConditionCreated, metav1.ConditionTrue, v1alpha1.ReasonAdopted, sentences[v1alpha1.ReasonAdopted])
-	case status.ApplicationID != nil:
-		set(v1alpha1.ConditionCreated, metav1.ConditionTrue, v1alpha1.ReasonCreated, sentences[v1alpha1.ReasonCreated])
-	case v.created == metav1.ConditionTrue: // known, but nothing could be read so far
-		set(v1alpha1.ConditionCreated, metav1.ConditionUnknown, shown, v.message)
-	case v.created == metav1.ConditionFalse && open != "":
-		set(v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown, open)
-	case v.createdReason == v1alpha1.ReasonCreating:
-		set(v1alpha1.ConditionCreated, v.created, v.createdReason, sentences[v1alpha1.ReasonCreating])
-	default:
-		set(v1alpha1.ConditionCreated, v.created, v.createdReason, v.message)
-	}
-
-	completed, completedReason := metav1.ConditionFalse, v1alpha1.ReasonInProgress
-	switch {
-	case status.Outcome != "":
-		completed, completedReason = metav1.ConditionTrue, string(status.Outcome)
-	case p.facts.application.refused:
-		completedReason = v1alpha1.ReasonDecisionRefused
-	case p.facts.application.reviewRefused:
-		completedReason = v1alpha1.ReasonReviewRefused
-	case p.facts.held != "" && p.facts.held == fingerprint(status):
-		completedReason = meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionCompleted).Reason
-	}
-	set(v1alpha1.ConditionCompleted, completed, completedReason, sentences[completedReason])
+	r.setCreated(status, &spec, shown)
+	r.setCompleted(status)
 
 	// Present only while true, and never both (kstatus).
 	meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionReconciling)
 	meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionStalled)
-	switch v.progress {
+	switch spec.progress {
 	case reconciling:
-		p.keepTransition(status, v1alpha1.ConditionReconciling, shown, v.message)
+		r.keepTransition(status, v1alpha1.ConditionReconciling, shown, spec.message)
 	case stalled:
-		p.keepTransition(status, v1alpha1.ConditionStalled, shown, v.message)
+		r.keepTransition(status, v1alpha1.ConditionStalled, shown, spec.message)
 	}
 }
 
-// openAttempt is the message of Created if nobody can say that no application exists, whatever else stands in its way: an
-// attempt may have created it. "" if that is not so.
-func (p *pass) openAttempt() string {
-	if r := p.facts.records; r.read && r.mine && r.sent {
-		return verdicts[v1alpha1.ReasonSettling].message
+func (r *reconciliation) setCondition(
+	status *v1alpha1.MandateStatus, conditionType string, is metav1.ConditionStatus, reason, message string,
+) {
+	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+		Type: conditionType, Status: is, Reason: reason, Message: message,
+		ObservedGeneration: r.mandate.Generation, LastTransitionTime: metav1.NewTime(r.facts.now),
+	})
+}
+
+func (r *reconciliation) setCreated(status *v1alpha1.MandateStatus, spec *conditionSpec, shown string) {
+	set := func(is metav1.ConditionStatus, reason, message string) {
+		r.setCondition(status, v1alpha1.ConditionCreated, is, reason, message)
 	}
-	before := meta.FindStatusCondition(p.mandate.Status.Conditions, v1alpha1.ConditionCreated)
-	switch r := p.facts.records; {
-	case !p.facts.unknown || r.read && r.mine:
+	open := r.openAttempt()
+	switch {
+	case status.ApplicationID != nil && r.mandate.Spec.Adopt != nil: // adopt cannot change any more
+		set(isTrue, v1alpha1.ReasonAdopted, messages[v1alpha1.ReasonAdopted])
+	case status.ApplicationID != nil:
+		set(isTrue, v1alpha1.ReasonCreated, messages[v1alpha1.ReasonCreated])
+	case spec.created == isTrue: // known, but nothing could be read so far
+		set(isUnknown, shown, spec.message)
+	case spec.created == isFalse && open != "":
+		set(isUnknown, v1alpha1.ReasonOutcomeUnknown, open)
+	case spec.createdReason == v1alpha1.ReasonCreating:
+		set(spec.created, spec.createdReason, messages[v1alpha1.ReasonCreating])
+	default:
+		set(spec.created, spec.createdReason, spec.message)
+	}
+}
+
+func (r *reconciliation) setCompleted(status *v1alpha1.MandateStatus) {
+	is, reason := isFalse, v1alpha1.ReasonInProgress
+	switch {
+	case status.Outcome != "":
+		is, reason = isTrue, string(status.Outcome)
+	case r.facts.application.refused:
+		reason = v1alpha1.ReasonDecisionRefused
+	case r.facts.application.reviewRefused:
+		reason = v1alpha1.ReasonReviewRefused
+	case r.facts.refusedDigest != "" && r.facts.refusedDigest == statusDigest(status):
+		reason = meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionCompleted).Reason
+	}
+	r.setCondition(status, v1alpha1.ConditionCompleted, is, reason, messages[reason])
+}
+
+// openAttempt is the message of Created if nobody can say that no application exists, whatever else keeps it from being
+// created: an attempt may have created it. "" if that is not so.
+func (r *reconciliation) openAttempt() string {
+	if records := r.facts.records; records.read && records.mine && records.sent {
+		return conditionSpecs[v1alpha1.ReasonSettling].message
+	}
+	before := meta.FindStatusCondition(r.mandate.Status.Conditions, v1alpha1.ConditionCreated)
+	switch records := r.facts.records; {
+	case !r.facts.unknown || records.read && records.mine:
 		return ""
-	case before.Reason == v1alpha1.ReasonOutcomeUnknown: // the ledger was not asked in this pass, or has lost it
+	case before.Reason == v1alpha1.ReasonOutcomeUnknown: // the ledger was not read now, or has lost it
 		return before.Message
 	default: // the ledger had an id, which was not read, and is lost
-		return verdicts[v1alpha1.ReasonOutcomeUnknown].message
+		return conditionSpecs[v1alpha1.ReasonOutcomeUnknown].message
 	}
 }
 
 // keepTransition sets an abnormal condition that was just taken out, without making it look new if it was there before:
 // the time since when an application is missing is read from it.
-func (p *pass) keepTransition(status *v1alpha1.MandateStatus, conditionType, reason, message string) {
-	condition := metav1.Condition{Type: conditionType, Status: metav1.ConditionTrue, Reason: reason, Message: message, ObservedGeneration: p.mandate.Generation, LastTransitionTime: metav1.NewTime(p.facts.now)}
-	if before := meta.FindStatusCondition(p.mandate.Status.Conditions, conditionType); before != nil && before.Reason == reason {
-		condition.LastTransitionTime = before.LastTransitionTime
+func (r *reconciliation) keepTransition(status *v1alpha1.MandateStatus, conditionType, reason, message string) {
+	r.setCondition(status, conditionType, isTrue, reason, message)
+	before := meta.FindStatusCondition(r.mandate.Status.Conditions, conditionType)
+	if before != nil && before.Reason == reason {
+		meta.FindStatusCondition(status.Conditions, conditionType).LastTransitionTime = before.LastTransitionTime
 	}
-	meta.SetStatusCondition(&status.Conditions, condition)
 }
 
-// final tells that nothing will change any more at the service.
-func (p *pass) final() bool {
-	stage := p.facts.application.stage
-	return p.facts.outcome != "" || p.facts.application.read && (stage == idv.StageCompleted || stage == idv.StageRejected)
-}
-
-// lastChange is when the application last changed, as far as this process has seen or the conditions tell.
-func (p *pass) lastChange() time.Time {
-	last := p.memory.update(p.mandate, func(*note) {}).changed
-	for _, c := range p.mandate.Status.Conditions {
-		if c.LastTransitionTime.After(last) {
-			last = c.LastTransitionTime.Time
-		}
-	}
-	if last.IsZero() {
-		return p.facts.now
-	}
-	return last
+// final reports that nothing will change any more at the service.
+func (r *reconciliation) final() bool {
+	stage := r.facts.application.stage
+	return r.facts.outcome != "" || r.facts.application.read && (stage == idv.StageCompleted || stage == idv.StageRejected)
 }

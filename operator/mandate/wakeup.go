@@ -17,11 +17,15 @@ import (
 )
 
 // connectionChanged queues the Mandates of an IdentityService whose connection came, went or changed. Those whose
-// application exists can wait until the others had their turn. Those with an outcome wait for nothing.
-func (r *Reconciler) connectionChanged(ctx context.Context, change event.TypedGenericEvent[connection.Key], queue workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+// application exists have a low priority. Those with an outcome wait for nothing.
+func (r *Reconciler) connectionChanged(
+	ctx context.Context,
+	change event.TypedGenericEvent[connection.Key],
+	queue workqueue.TypedRateLimitingInterface[reconcile.Request],
+) {
 	var mandates v1alpha1.MandateList
-	err := r.Cache.List(ctx, &mandates, client.InNamespace(change.Object.Namespace), client.MatchingFields{connection.MandateField: change.Object.String()},
-		client.UnsafeDisableDeepCopy)
+	err := r.cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy, client.InNamespace(change.Object.Namespace),
+		client.MatchingFields{connection.MandateField: change.Object.String()})
 	if err != nil {
 		log.FromContext(ctx).Error(err, "Failed to list the Mandates of an IdentityService, will reconcile them on schedule")
 		return
@@ -40,26 +44,27 @@ func (r *Reconciler) connectionChanged(ctx context.Context, change event.TypedGe
 	}
 }
 
-// relabelled is for namespaces: what they are called when they are seen first changes nothing.
-var relabelled = predicate.Funcs{
+// labelsChanged is for namespaces. That one is seen for the first time changes nothing.
+var labelsChanged = predicate.Funcs{
 	CreateFunc:  func(event.CreateEvent) bool { return false },
 	DeleteFunc:  func(event.DeleteEvent) bool { return false },
 	GenericFunc: func(event.GenericEvent) bool { return false },
 	UpdateFunc:  predicate.LabelChangedPredicate{}.Update,
 }
 
-// namespaceChanged gives the Mandates that a ClusterIdentityService may have become open to, or closed. It asks for those of
-// all namespaces: all namespaces are seen, and a cache of some refuses to list any other.
+// namespaceChanged gives the Mandates that a ClusterIdentityService may have become open to, or closed. It asks for
+// those of all namespaces: all namespaces are seen, and a cache of some refuses to list any other.
 func (r *Reconciler) namespaceChanged(ctx context.Context, namespace client.Object) []reconcile.Request {
 	var mandates v1alpha1.MandateList
-	if err := r.Cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy); err != nil {
+	if err := r.cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy); err != nil {
 		log.FromContext(ctx).Error(err, "Failed to list the Mandates of a namespace, will reconcile them on schedule")
 		return nil
 	}
 	var requests []reconcile.Request
 	for i := range mandates.Items {
 		mandate := &mandates.Items[i]
-		if mandate.Namespace == namespace.GetName() && mandate.Spec.ServiceRef.Kind == v1alpha1.ServiceKindClusterIdentityService {
+		if mandate.Namespace == namespace.GetName() &&
+			mandate.Spec.ServiceRef.Kind == v1alpha1.ServiceKindClusterIdentityService {
 			requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(mandate)})
 		}
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// maxWait is how long a call waits for its turn before it is put back into the queue.
+// maxWait is how long a request waits for the rate limit before its object is put back into the queue.
 const maxWait = 10 * time.Second
 
 // inputs are what a client is made from.
@@ -28,7 +28,8 @@ type inputs struct {
 }
 
 func (i *inputs) same(other *inputs) bool {
-	return i.service == other.service && i.secret == other.secret && equality.Semantic.DeepEqual(i.settings, other.settings)
+	return i.service == other.service && i.secret == other.secret &&
+		equality.Semantic.DeepEqual(i.settings, other.settings)
 }
 
 // connect makes a new client if the settings or the Secret changed. A reason says why there can be none.
@@ -36,10 +37,11 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 	var secret corev1.Secret
 	ref := service.CredentialsSecret()
 	wanted := inputs{service: service.GetUID(), settings: *service.Settings().DeepCopy()}
-	err = r.Live.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &secret)
+	err = r.config.Live.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &secret)
 	wanted.secret = fmt.Sprintf("%s/%s", secret.UID, secret.ResourceVersion)
 	if apierrors.IsNotFound(err) && e.client != nil && !service.GetDeletionTimestamp().IsZero() {
-		// When everything is deleted at once, the Secret goes first. What Mandates still have to do is done with what it held.
+		// When everything is deleted at once, the Secret goes first. What Mandates still have to do is done with what it
+		// held.
 		wanted.secret, err = e.made.secret, nil
 	}
 	if apierrors.IsNotFound(err) {
@@ -60,7 +62,7 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 	if bundle := wanted.settings.CABundle; bundle != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(bundle)) {
 		return v1alpha1.ReasonCABundleInvalid, nil
 	}
-	e.client, err = idv.New(r.config(&wanted.settings, &secret))
+	e.client, err = idv.New(r.clientConfig(&wanted.settings, &secret))
 	if err != nil {
 		return v1alpha1.ReasonSecretInvalid, nil //nolint:nilerr // it is shown as a condition; a retry needs another Secret
 	}
@@ -73,10 +75,13 @@ func (e *entry) forget() {
 	if e.client != nil {
 		e.client.Close()
 	}
-	e.client, e.made, e.err, e.checked, e.next, e.failures = nil, inputs{}, nil, time.Time{}, time.Time{}, 0
+	e.client, e.made = nil, inputs{}
+	e.err = nil
+	e.failures = 0
+	e.probeStarted, e.nextProbe = time.Time{}, time.Time{}
 }
 
-func (r *Reconciler) config(spec *v1alpha1.ServiceSettings, secret *corev1.Secret) idv.Config {
+func (r *Reconciler) clientConfig(spec *v1alpha1.ServiceSettings, secret *corev1.Secret) idv.Config {
 	return idv.Config{
 		BaseURL: spec.BaseURL,
 		Credentials: idv.Credentials{
@@ -85,25 +90,37 @@ func (r *Reconciler) config(spec *v1alpha1.ServiceSettings, secret *corev1.Secre
 		},
 		TokenAuthorization: idv.TokenAuthorization(spec.TokenAuthorization),
 		CABundle:           []byte(spec.CABundle),
-		UserAgent:          r.UserAgent,
+		UserAgent:          r.config.UserAgent,
 		RequestsPerSecond:  float64(spec.RequestsPerSecond),
 		MaxRateLimitWait:   maxWait,
 		CompleteMethod:     idv.TransitionMethod(spec.Transitions.CompleteMethod),
 		RejectMethod:       idv.TransitionMethod(spec.Transitions.RejectMethod),
-		Observe:            r.Observe,
+		Observe:            r.config.Observe,
 	}
 }
 
-// publish tells the other controllers of the connection.
-func (r *Reconciler) publish(ctx context.Context, key connection.Key, service connection.Service, e *entry, reason string) {
+// publish puts the connection into the registry.
+func (r *Reconciler) publish(
+	ctx context.Context, key connection.Key, service connection.Service, e *entry, reason string,
+) {
 	spec := service.Settings()
-	r.Connections.Put(ctx, key, connection.Connection{
-		Client: e.client, URL: ledger.NormalURL(spec.BaseURL), ReferencePrefix: spec.ReferencePrefix,
-		UID: service.GetUID(), Created: service.GetCreationTimestamp(), Generation: service.GetGeneration(),
-		MinPoll: seconds(spec.Polling.MinIntervalSeconds, 30), MaxPoll: seconds(spec.Polling.MaxIntervalSeconds, 3600),
-		States:     idv.StateNames{InReview: spec.States.InReview, Completed: spec.States.Completed, Rejected: spec.States.Rejected},
+	r.config.Connections.Put(ctx, key, connection.Connection{
+		Client:          e.client,
+		URL:             ledger.NormalURL(spec.BaseURL),
+		ReferencePrefix: spec.ReferencePrefix,
+		UID:             service.GetUID(),
+		Created:         service.GetCreationTimestamp(),
+		Generation:      service.GetGeneration(),
+		MinPoll:         seconds(spec.Polling.MinIntervalSeconds, 30),
+		MaxPoll:         seconds(spec.Polling.MaxIntervalSeconds, 3600),
+		States: idv.StateNames{
+			InReview:  spec.States.InReview,
+			Completed: spec.States.Completed,
+			Rejected:  spec.States.Rejected,
+		},
 		References: e.references,
-		Ready:      reason == v1alpha1.ReasonConnected, Looked: e.looked,
+		Ready:      reason == v1alpha1.ReasonConnected,
+		Probed:     e.probed,
 	})
 }
 

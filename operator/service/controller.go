@@ -1,5 +1,5 @@
-// Package service is the controller of IdentityServices and ClusterIdentityServices: it keeps one client per connection,
-// sees whether it works, and is the only one that reads credentials.
+// Package service is the controller of IdentityServices and ClusterIdentityServices: it keeps one client per
+// connection, sees whether it works, and is the only one that reads credentials.
 package service
 
 import (
@@ -25,6 +25,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices;clusteridentityservices,verbs=get;list;watch;patch
@@ -35,20 +36,22 @@ import (
 const (
 	// secretInterval is how soon a changed Secret is noticed: Secrets are read one by one, never listed or watched.
 	secretInterval = 20 * time.Second
-	// checkInterval is how often a connection that works is looked at, and its reference data read again.
-	checkInterval = 10 * time.Minute
-	// suspectInterval is how soon a connection is looked at again that calls have failed on.
-	suspectInterval = 5 * time.Second
-	maxRetry        = 2 * time.Minute
-	// deletionInterval is how soon a service that is being deleted is looked at again: Mandates are not watched here.
+	// probeInterval is how often a connection that works is probed, and its reference data read again.
+	probeInterval = 10 * time.Minute
+	// requestedProbeInterval is how soon a connection is probed again on which requests have failed.
+	requestedProbeInterval = 5 * time.Second
+	// deletionInterval is how soon a service that is being deleted is reconciled again: Mandates are not watched here.
 	deletionInterval = 2 * time.Second
 	// workers is more than one, because a service that does not answer holds its worker up for a while.
 	workers = 10
 )
 
-// Reconciler reconciles IdentityServices and ClusterIdentityServices.
-type Reconciler struct {
-	// Cache has services and Mandates, these without their personal data. It may lag.
+// probeBackoff is between two probes of a connection that fail.
+var probeBackoff = engine.Backoff{Min: requestedProbeInterval, Max: 2 * time.Minute}
+
+// Config is what a Reconciler works with.
+type Config struct {
+	// Cache has services and Mandates, these without their personal data. It may be stale.
 	Cache client.Reader
 	// Live reads from the API server.
 	Live client.Reader
@@ -57,41 +60,53 @@ type Reconciler struct {
 	// Metadata patches the finalizers of services.
 	Metadata client.Writer
 	// Events takes what people should hear of.
-	Events      events.EventRecorder
+	Events events.EventRecorder
+	// Connections is where the Reconciler puts them. It probes those whose circuit opens.
 	Connections *connection.Registry
-	// ClusterServices tells that ClusterIdentityServices can be read.
+	// ClusterServices: the operator may read ClusterIdentityServices.
 	ClusterServices bool
-	// AllNamespaces tells that Cache has the Mandates of all namespaces.
+	// AllNamespaces: Cache has the Mandates of all namespaces.
 	AllNamespaces bool
-	// GiveUpAfter is how long a deletion waits for Mandates.
-	GiveUpAfter time.Duration
-	UserAgent   string
-	// Observe is told of every request to the service.
+	// DeletionGiveUpAfter is how long a deletion waits for Mandates.
+	DeletionGiveUpAfter time.Duration
+	// UserAgent of the requests to the service.
+	UserAgent string
+	// Observe is called after every request to the service.
 	Observe func(idv.RequestResult)
-
-	mu       sync.Mutex
-	entries  map[connection.Key]*entry
-	suspects chan event.TypedGenericEvent[connection.Key]
 }
 
-// entry is what is known of one service beside its status. It belongs to the one worker that reconciles the service, but
-// for suspect, which is guarded by mu of the Reconciler.
+// Reconciler reconciles IdentityServices and ClusterIdentityServices.
+type Reconciler struct {
+	config Config
+
+	mu      sync.Mutex
+	entries map[connection.Key]*entry
+	probes  chan event.TypedGenericEvent[connection.Key] // those that are requested
+}
+
+// entry is what is known of one service beside its status. It belongs to the one worker that reconciles the service,
+// but for probeRequested, which is guarded by mu of the Reconciler.
 type entry struct {
-	made       inputs // that client was made from
-	client     *idv.Client
-	references *idv.References
-	err        error // of the last check
-	failures   int
-	checked    time.Time // when the last check began
-	looked     time.Time // and ended
-	next       time.Time // no check before it
-	suspect    bool
+	made           inputs // that client was made from
+	client         *idv.Client
+	references     *idv.References
+	err            error // of the last probe
+	failures       int
+	probeStarted   time.Time // when the last probe started
+	probed         time.Time // and ended
+	nextProbe      time.Time // no probe before it
+	probeRequested bool
 }
 
-// Init makes the Reconciler ready for use, and has it look at connections on which calls fail.
-func (r *Reconciler) Init() {
-	r.entries, r.suspects = map[connection.Key]*entry{}, make(chan event.TypedGenericEvent[connection.Key], 100)
-	r.Connections.Tripped = r.Suspect
+// NewReconciler makes a Reconciler.
+func NewReconciler(config Config) *Reconciler {
+	r := &Reconciler{
+		config:  config,
+		entries: map[connection.Key]*entry{},
+		probes:  make(chan event.TypedGenericEvent[connection.Key], 100),
+	}
+	config.Connections.OnOpen(r.RequestProbe)
+	return r
 }
 
 // SetupWithManager registers the controller.
@@ -105,14 +120,20 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	controlled := builder.TypedControllerManagedBy[connection.Key](manager).Named("identityservice").
 		Watches(&v1alpha1.IdentityService{}, enqueue, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
 		Watches(&v1alpha1.Mandate{}, handler.TypedEnqueueRequestsFromMapFunc(r.mandateChanged)).
-		WatchesRawSource(source.TypedChannel(r.suspects, enqueueKey))
-	if r.ClusterServices {
-		controlled.Watches(&v1alpha1.ClusterIdentityService{}, enqueue, builder.WithPredicates(predicate.GenerationChangedPredicate{}))
+		WatchesRawSource(source.TypedChannel(r.probes, enqueueKey))
+	if r.config.ClusterServices {
+		controlled.Watches(
+			&v1alpha1.ClusterIdentityService{},
+			enqueue,
+			builder.WithPredicates(predicate.GenerationChangedPredicate{}),
+		)
 	}
 	return controlled.
 		WithOptions(controller.TypedOptions[connection.Key]{
 			MaxConcurrentReconciles: workers,
-			RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[connection.Key](500*time.Millisecond, secretInterval),
+			RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[connection.Key](
+				500*time.Millisecond, secretInterval,
+			),
 		}).
 		WithLogConstructor(func(key *connection.Key) logr.Logger {
 			logger := manager.GetLogger().WithValues("controller", "identityservice")
@@ -124,25 +145,25 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		Complete(r)
 }
 
-// Suspect makes the controller look at a connection soon: a call on it failed. It never blocks.
-func (r *Reconciler) Suspect(key connection.Key) {
+// RequestProbe has a connection probed soon: a request on it failed. It never blocks.
+func (r *Reconciler) RequestProbe(key connection.Key) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e := r.entries[key]
-	if e == nil || e.suspect {
+	if e == nil || e.probeRequested {
 		return
 	}
-	e.suspect = true
+	e.probeRequested = true
 	select {
-	case r.suspects <- event.TypedGenericEvent[connection.Key]{Object: key}:
-	default: // it is looked at anyway, only later
+	case r.probes <- event.TypedGenericEvent[connection.Key]{Object: key}:
+	default: // it is probed anyway, only later
 	}
 }
 
-// Reconcile looks at one connection.
+// Reconcile makes one connection, and probes it if it is time to.
 func (r *Reconciler) Reconcile(ctx context.Context, key connection.Key) (reconcile.Result, error) {
 	service := key.NewService()
-	if err := r.Cache.Get(ctx, key.ObjectKey(), service); err != nil {
+	if err := r.config.Cache.Get(ctx, key.ObjectKey(), service); err != nil {
 		if apierrors.IsNotFound(err) {
 			r.remove(ctx, key)
 		}
@@ -151,7 +172,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key connection.Key) (reconci
 	needed, err := r.protect(ctx, key, service)
 	switch {
 	case apierrors.IsConflict(err):
-		return reconcile.Result{RequeueAfter: time.Second}, nil // the cache is behind
+		return reconcile.Result{RequeueAfter: time.Second}, nil // the cache is stale
 	case err != nil:
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	case !service.GetDeletionTimestamp().IsZero() && len(service.GetFinalizers()) == 0:
@@ -163,68 +184,72 @@ func (r *Reconciler) Reconcile(ctx context.Context, key connection.Key) (reconci
 		return reconcile.Result{}, err
 	}
 	if reason == "" {
-		reason = r.check(ctx, e)
+		reason = r.probe(ctx, e)
 	}
 	r.publish(ctx, key, service, e, reason)
-	if err := r.writeStatus(ctx, service, e.references, orUnreadable(service, reason), needed); err != nil {
+	if err := r.writeStatus(ctx, service, e.references, shownReason(service, reason), needed); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	next := r.lookAgain(e, time.Now())
+	next := r.requeueAfter(e, time.Now())
 	if !service.GetDeletionTimestamp().IsZero() {
 		next = min(next, deletionInterval)
 	}
 	return reconcile.Result{RequeueAfter: next}, nil
 }
 
-// check asks the service for its reference data if it is time to, and gives the reason for Ready.
-func (r *Reconciler) check(ctx context.Context, e *entry) string {
+// probe asks the service for its reference data if it is time to, and gives the reason for Ready.
+func (r *Reconciler) probe(ctx context.Context, e *entry) string {
 	if now := time.Now(); r.due(e, now) {
 		references, err := e.client.RetrieveReferences(ctx)
 		if ctx.Err() != nil {
 			return reasonFor(e.err) // the operator is being stopped: that says nothing about the service
 		}
-		e.note(now, references, err)
+		e.recordProbe(now, references, err)
 		if err != nil {
-			log.FromContext(ctx).Info("The identity service is not usable", "error", err.Error(), "nextCheck", e.next.Sub(now).Round(time.Second).String())
+			log.FromContext(ctx).Info("The identity service is not usable",
+				"error", err.Error(), "nextProbe", e.nextProbe.Sub(now).Round(time.Second).String())
 		}
 		r.mu.Lock()
-		e.suspect = false
+		e.probeRequested = false
 		r.mu.Unlock()
 	}
 	return reasonFor(e.err)
 }
 
-// note takes down what a check found. A service that asks to wait is as usable as it was before.
-func (e *entry) note(now time.Time, references *idv.References, err error) {
-	busy := idv.KindOf(err) == idv.KindRateLimited && !e.checked.IsZero()
-	e.checked, e.looked = now, time.Now()
+// recordProbe takes over what a probe found. A service that asks to wait is as usable as it was before.
+func (e *entry) recordProbe(now time.Time, references *idv.References, err error) {
+	busy := idv.KindOf(err) == idv.KindRateLimited && !e.probeStarted.IsZero()
+	e.probeStarted, e.probed = now, time.Now()
 	if err == nil {
-		e.references, e.err, e.failures, e.next = references, nil, 0, now.Add(checkInterval)
+		e.references, e.err = references, nil
+		e.failures = 0
+		e.nextProbe = now.Add(probeInterval)
 		return
 	}
 	if !busy {
 		e.err = err
 	}
 	e.failures++
-	e.next = now.Add(max(min(suspectInterval<<min(e.failures-1, 6), maxRetry), idv.RetryAfterOf(err)))
+	e.nextProbe = now.Add(max(probeBackoff.After(e.failures), idv.RetryAfterOf(err)))
 }
 
 func (r *Reconciler) due(e *entry, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return !now.Before(e.next) || e.suspect && e.err == nil && now.Sub(e.checked) >= suspectInterval
+	return !now.Before(e.nextProbe) ||
+		e.probeRequested && e.err == nil && now.Sub(e.probeStarted) >= requestedProbeInterval
 }
 
-// lookAgain is when to reconcile next: for the next check, or for a changed Secret, whichever is first.
-func (r *Reconciler) lookAgain(e *entry, now time.Time) time.Duration {
+// requeueAfter is when to reconcile next: for the next probe, or for a changed Secret, whichever is first.
+func (r *Reconciler) requeueAfter(e *entry, now time.Time) time.Duration {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	next := secretInterval
-	if e.client != nil && e.next.Sub(now) < next {
-		next = e.next.Sub(now)
+	if e.client != nil && e.nextProbe.Sub(now) < next {
+		next = e.nextProbe.Sub(now)
 	}
-	if e.suspect {
-		next = min(next, suspectInterval)
+	if e.probeRequested {
+		next = min(next, requestedProbeInterval)
 	}
 	return max(next, time.Second)
 }
@@ -239,7 +264,7 @@ func (r *Reconciler) entry(key connection.Key) *entry {
 }
 
 func (r *Reconciler) remove(ctx context.Context, key connection.Key) {
-	r.Connections.Remove(ctx, key)
+	r.config.Connections.Remove(ctx, key)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if e := r.entries[key]; e != nil && e.client != nil {

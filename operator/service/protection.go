@@ -24,13 +24,20 @@ const (
 	actionDelete = "Delete"
 )
 
-// protect keeps a service while Mandates need it, and tells how many do. The finalizer is there only as long: a service that
-// nobody needs can be deleted, with its namespace, when no operator runs. An operator that does not see all Mandates of a
-// ClusterIdentityService leaves its finalizer to one that does.
-func (r *Reconciler) protect(ctx context.Context, key connection.Key, service connection.Service) (needed int, err error) {
+// protect keeps a service while Mandates need it, and counts them. The finalizer is there only as long: a service
+// that nobody needs can be deleted, with its namespace, when no operator runs. An operator that does not see all
+// Mandates of a ClusterIdentityService leaves its finalizer to one that does.
+func (r *Reconciler) protect(
+	ctx context.Context, key connection.Key, service connection.Service,
+) (needed int, err error) {
 	var mandates v1alpha1.MandateList
-	err = r.Cache.List(ctx, &mandates, client.InNamespace(key.Namespace), client.MatchingFields{connection.MandateField: key.String()},
-		client.UnsafeDisableDeepCopy)
+	err = r.config.Cache.List(
+		ctx,
+		&mandates,
+		client.InNamespace(key.Namespace),
+		client.MatchingFields{connection.MandateField: key.String()},
+		client.UnsafeDisableDeepCopy,
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -42,35 +49,38 @@ func (r *Reconciler) protect(ctx context.Context, key connection.Key, service co
 	deleted := service.GetDeletionTimestamp()
 	has := controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)
 	wanted := needed > 0
-	if key.Namespace == "" && !r.AllNamespaces {
+	if key.Namespace == "" && !r.config.AllNamespaces {
 		wanted = has
 	}
-	givenUp := wanted && has && !deleted.IsZero() && time.Since(deleted.Time) >= r.GiveUpAfter
+	givenUp := wanted && has && !deleted.IsZero() && time.Since(deleted.Time) >= r.config.DeletionGiveUpAfter
 	switch wanted = wanted && !givenUp; {
 	case wanted == has, wanted && !deleted.IsZero(): // the API server takes no finalizer then
 		return needed, nil
 	case givenUp:
-		note := fmt.Sprintf("The service is deleted, but Mandates still need it: %d. They wait until somebody creates a service of that name.", needed)
-		r.Events.Eventf(service, nil, corev1.EventTypeWarning, eventDeletionGivenUp, actionDelete, "%s", note)
+		message := fmt.Sprintf(
+			"The service is deleted, but Mandates still need it: %d. They wait until somebody creates a service of that name.",
+			needed,
+		)
+		r.config.Events.Eventf(service, nil, corev1.EventTypeWarning, eventDeletionGivenUp, actionDelete, "%s", message)
 		log.FromContext(ctx).Error(nil, "Deleted the service although Mandates still need it", "mandates", needed)
 	}
 	return needed, r.setFinalizer(ctx, key, service, !has)
 }
 
-// mandateChanged gives the service of a Mandate if its protection has to change now; that it may go can wait for the next
-// look, unless somebody waits for it.
+// mandateChanged gives the service of a Mandate if its protection has to change now; that it may go can wait for the
+// next reconciliation, unless somebody waits for it.
 func (r *Reconciler) mandateChanged(ctx context.Context, object client.Object) []connection.Key {
 	mandate, ok := object.(*v1alpha1.Mandate)
 	if !ok {
 		return nil
 	}
 	key := connection.KeyOf(mandate)
-	if key.Namespace == "" && (!r.ClusterServices || !r.AllNamespaces) {
+	if key.Namespace == "" && (!r.config.ClusterServices || !r.config.AllNamespaces) {
 		return nil
 	}
 	service := key.NewService()
-	if err := r.Cache.Get(ctx, key.ObjectKey(), service); err != nil {
-		return nil // it is looked at when it comes
+	if err := r.config.Cache.Get(ctx, key.ObjectKey(), service); err != nil {
+		return nil // it is reconciled when it comes
 	}
 	leaving := !service.GetDeletionTimestamp().IsZero()
 	if !leaving && (!needs(mandate) || controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)) {
@@ -79,8 +89,8 @@ func (r *Reconciler) mandateChanged(ctx context.Context, object client.Object) [
 	return []connection.Key{key}
 }
 
-// needs tells whether something is left to do for a Mandate at the service. What was not begun is not: nothing new is sent
-// by way of a service that is being deleted.
+// needs reports whether something is left to do for a Mandate at the service. What was not begun is not: nothing new is
+// sent by way of a service that is being deleted.
 func needs(m *v1alpha1.Mandate) bool {
 	if !m.DeletionTimestamp.IsZero() {
 		return controllerutil.ContainsFinalizer(m, v1alpha1.ApplicationFinalizer)
@@ -90,12 +100,15 @@ func needs(m *v1alpha1.Mandate) bool {
 	return begun && m.Status.Outcome == ""
 }
 
-// setFinalizer patches the metadata, and the service in hand with it.
+// setFinalizer patches the metadata, and updates the service that was read.
 func (r *Reconciler) setFinalizer(ctx context.Context, key connection.Key, service connection.Service, set bool) error {
 	before := &metav1.PartialObjectMetadata{
 		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: string(key.Kind)},
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: key.Namespace, Name: key.Name, ResourceVersion: service.GetResourceVersion(), Finalizers: slices.Clone(service.GetFinalizers()),
+			Namespace:       key.Namespace,
+			Name:            key.Name,
+			ResourceVersion: service.GetResourceVersion(),
+			Finalizers:      slices.Clone(service.GetFinalizers()),
 		},
 	}
 	after := before.DeepCopy()
@@ -104,7 +117,11 @@ func (r *Reconciler) setFinalizer(ctx context.Context, key connection.Key, servi
 	} else {
 		controllerutil.RemoveFinalizer(after, v1alpha1.ServiceFinalizer)
 	}
-	if err := r.Metadata.Patch(ctx, after, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})); err != nil {
+	if err := r.config.Metadata.Patch(
+		ctx,
+		after,
+		client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}),
+	); err != nil {
 		return err
 	}
 	service.SetFinalizers(after.Finalizers)
@@ -112,13 +129,17 @@ func (r *Reconciler) setFinalizer(ctx context.Context, key connection.Key, servi
 	return nil
 }
 
-// holdsUp tells whether a deletion waits for Mandates.
+// holdsUp reports whether a deletion waits for Mandates.
 func holdsUp(service connection.Service, needed int) bool {
-	return needed > 0 && !service.GetDeletionTimestamp().IsZero() && controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)
+	return needed > 0 && !service.GetDeletionTimestamp().IsZero() &&
+		controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)
 }
 
 // remain says how many Mandates hold up a deletion, and names none.
 func remain(needed int) string {
-	return fmt.Sprintf("Deletion waits for the Mandates that need this service: %d. Complete or delete them; the operator gives up "+
-		"after a day by default. Nothing new is created.", needed)
+	return fmt.Sprintf(
+		"Deletion waits for the Mandates that need this service: %d. Complete or delete them; the operator gives up "+
+			"after a day by default. Nothing new is created.",
+		needed,
+	)
 }

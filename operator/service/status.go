@@ -12,10 +12,11 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
-// sentences of the condition Ready, one a reason: no text of the service, no value.
-var sentences = map[string]string{
+// messages of the condition Ready, one a reason: no text of the service, no value.
+var messages = map[string]string{
 	v1alpha1.ReasonConnected: "The service accepted the credentials and returned its reference data.",
 	v1alpha1.ReasonSecretNotFound: "The Secret that spec.credentialsSecretRef names does not exist. Create it, or " +
 		"correct the name.",
@@ -53,8 +54,8 @@ func reasonFor(err error) string {
 	}
 }
 
-// orUnreadable is the reason to show: what keeps everybody from a service that works comes first.
-func orUnreadable(service connection.Service, reason string) string {
+// shownReason is the reason to show: what keeps everybody from a service that works comes first.
+func shownReason(service connection.Service, reason string) string {
 	if shared, ok := service.(*v1alpha1.ClusterIdentityService); ok && reason == v1alpha1.ReasonConnected {
 		if _, err := connection.NamespaceSelector(shared); err != nil {
 			return v1alpha1.ReasonNamespaceSelectorInvalid
@@ -64,7 +65,9 @@ func orUnreadable(service connection.Service, reason string) string {
 }
 
 // writeStatus is the only place that writes the status of services. needed is how many Mandates hold up the deletion.
-func (r *Reconciler) writeStatus(ctx context.Context, service connection.Service, references *idv.References, reason string, needed int) error {
+func (r *Reconciler) writeStatus(
+	ctx context.Context, service connection.Service, references *idv.References, reason string, needed int,
+) error {
 	updated, ok := service.DeepCopyObject().(connection.Service)
 	if !ok {
 		return nil // it is one of the kinds that NewService makes
@@ -78,21 +81,26 @@ func (r *Reconciler) writeStatus(ctx context.Context, service connection.Service
 	if reason == v1alpha1.ReasonConnected {
 		ready = metav1.ConditionTrue
 	}
-	meta.SetStatusCondition(&status.Conditions, metav1.Condition{Type: v1alpha1.ConditionReady, Status: ready, Reason: reason,
-		Message: sentences[reason], ObservedGeneration: generation})
+	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionReady, Status: ready, Reason: reason, Message: messages[reason],
+		ObservedGeneration: generation,
+	})
 	before := meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionInUse)
 	if holdsUp(service, needed) {
-		meta.SetStatusCondition(&status.Conditions, metav1.Condition{Type: v1alpha1.ConditionInUse, Status: metav1.ConditionTrue,
-			Reason: v1alpha1.ReasonMandatesRemain, Message: remain(needed), ObservedGeneration: generation})
+		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+			Type: v1alpha1.ConditionInUse, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMandatesRemain,
+			Message: remain(needed), ObservedGeneration: generation,
+		})
 	} else {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionInUse)
 	}
 	if equality.Semantic.DeepEqual(status, service.ServiceStatus()) {
 		return nil
 	}
-	err := r.Status.Patch(ctx, updated, client.MergeFrom(service))
+	err := r.config.Status.Patch(ctx, updated, client.MergeFrom(service))
 	if err == nil && !before && holdsUp(service, needed) {
-		r.Events.Eventf(service, nil, corev1.EventTypeWarning, v1alpha1.ReasonMandatesRemain, actionDelete, "%s", remain(needed))
+		r.config.Events.Eventf(
+			service, nil, corev1.EventTypeWarning, v1alpha1.ReasonMandatesRemain, actionDelete, "%s", remain(needed))
 	}
 	return err
 }
@@ -100,7 +108,9 @@ func (r *Reconciler) writeStatus(ctx context.Context, service connection.Service
 func mandateTypes(references *idv.References) []v1alpha1.MandateType {
 	var types []v1alpha1.MandateType
 	for _, t := range references.MandateTypes[:min(len(references.MandateTypes), maxMandateTypes)] {
-		types = append(types, v1alpha1.MandateType{ID: t.ID, Name: connection.Text(t.Name), Code: connection.Text(t.Code)})
+		types = append(types, v1alpha1.MandateType{
+			ID: t.ID, Name: engine.TruncateText(t.Name), Code: engine.TruncateText(t.Code),
+		})
 	}
 	return types
 }

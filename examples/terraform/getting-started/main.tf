@@ -1,4 +1,4 @@
-# Run it against the sandbox, which needs no account:
+# Run this configuration against the sandbox, which needs no account:
 #
 #   bin/idv-sandbox &
 #   export IDV_BASE_URL=http://127.0.0.1:8480 IDV_USERNAME=sandbox IDV_PASSWORD=sandbox-password
@@ -12,10 +12,10 @@ terraform {
   }
 }
 
-provider "idv" {} # everything from the environment
+provider "idv" {} # configured by environment variables
 
 variable "webhook_url" {
-  description = "Where the service sends updates about applications."
+  description = "URL that the service delivers updates about applications to."
   type        = string
   default     = "http://127.0.0.1:8481/idv"
 }
@@ -23,18 +23,18 @@ variable "webhook_url" {
 resource "idv_webhook_subscription" "updates" {
   url = var.webhook_url
 
-  # The service cannot unsubscribe. Here it may go on delivering to the URL after `tofu destroy`.
+  # The service cannot delete a subscription. It continues to deliver to the URL after `tofu destroy`.
   deletion_policy = "ABANDON"
 }
 
 data "idv_references" "all" {}
 
 output "webhook" {
-  description = "The subscription, as Terraform knows it."
+  description = "ID of the subscription."
   value       = idv_webhook_subscription.updates.id
 }
 
 output "mandate_types" {
-  description = "The types that an application can have, by code."
+  description = "Names of the mandate types, by code."
   value       = { for type in data.idv_references.all.mandate_types : type.code => type.name }
 }

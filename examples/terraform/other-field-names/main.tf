@@ -1,4 +1,5 @@
-# The service does not document what a subscription is made of. Where its fields have other names than ours, say which:
+# The service does not document the fields of a subscription. If it uses other names, set them in field_names. To try
+# this example, start a sandbox with other names:
 #
 #   bin/idv-sandbox --dialect subscribeFields=renamed
 

@@ -6,7 +6,7 @@ terraform {
   }
 }
 
-# The password comes from IDV_PASSWORD, so that it is in no file.
+# The environment variable IDV_PASSWORD sets the password, so that no file contains it.
 provider "idv" {
   base_url = "https://idv.example.com"
   username = "terraform"

@@ -12,7 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// timeout is how long a browser may take for anything.
+// timeout limits each operation of the browser.
 const timeout = 30 * time.Second
 
 // tab is a page of the sandbox in a real browser.
@@ -24,8 +24,7 @@ type tab struct {
 	errors []string // on the console
 }
 
-// startBrowser starts a headless browser, which ends with the test, and returns what
-// opens the page of a sandbox in a tab of its own.
+// startBrowser starts a headless browser for the time of the test. open opens a page in a new tab.
 func startBrowser(t *testing.T) (open func(t *testing.T, url string) *tab) {
 	t.Helper()
 	path := ""
@@ -36,13 +35,13 @@ func startBrowser(t *testing.T) (open func(t *testing.T, url string) *tab) {
 		}
 	}
 	if path == "" {
-		t.Skip("SKIPPED: the page was not tried in a browser. Install Chromium (Debian: apt-get install chromium) or Chrome.")
+		t.Skip("no browser found; install Chromium (Debian: apt-get install chromium) or Chrome")
 	}
 	options := append([]chromedp.ExecAllocatorOption{}, chromedp.DefaultExecAllocatorOptions[:]...)
-	allocator, end := chromedp.NewExecAllocator(context.Background(), append(options,
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), append(options,
 		chromedp.ExecPath(path), chromedp.DisableGPU,
 		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true))...)
-	t.Cleanup(end)
+	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(cancel)
 	if err := chromedp.Do(ctx); err != nil {
@@ -109,7 +108,8 @@ func (b *tab) until(expression string) {
 	ctx, cancel := context.WithTimeout(b.ctx, timeout)
 	defer cancel()
 	if _, err := chromedp.Run(ctx, chromedp.Poll[bool]("Boolean("+expression+")")); err != nil {
-		b.t.Fatalf("it never became true that %s: %v; the page says:\n%s", expression, err, value[string](b, "document.body.innerText"))
+		text := value[string](b, "document.body.innerText")
+		b.t.Fatalf("never true: %s: %v; the page shows:\n%s", expression, err, text)
 	}
 }
 
@@ -133,11 +133,11 @@ func (b *tab) retype(id, keys string) {
 	b.do(chromedp.KeyEvent(keys))
 }
 
-// namedJS finds what a person can press by the name that is read out for it.
+// namedJS finds a control by its accessible name.
 const namedJS = `((name) => [...document.querySelectorAll("button, a, summary, input, label, select")].find((one) =>
 	(one.getAttribute("aria-label") || one.innerText || "").trim() === name))`
 
-// tabbed presses Tab until focus is back at the start, and returns the names of what had it.
+// tabbed presses Tab until the focus is back at the start, and returns the names of the focused elements.
 func (b *tab) tabbed() []string {
 	b.t.Helper()
 	var names []string
@@ -150,7 +150,7 @@ func (b *tab) tabbed() []string {
 		}
 		names = append(names, name)
 	}
-	b.t.Fatalf("focus goes on for ever: %q", names)
+	b.t.Fatalf("the focus never returns to the start: %q", names)
 	return nil
 }
 

@@ -16,7 +16,7 @@ import (
 
 func TestPageInABrowser(t *testing.T) {
 	open := startBrowser(t)
-	// Browsers tell of every answer that is not 2xx.
+	// Browsers log every response that is not 2xx.
 	const badRequest = "error: Failed to load resource: the server responded with a status of 400 (Bad Request)"
 	cases := map[string]struct {
 		try     func(*testing.T, *testService, *tab)
@@ -39,10 +39,10 @@ func TestPageInABrowser(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := startSandbox(t, tc.options)
 			tab := open(t, s.url)
-			// A reload would lose it: everything must show without one.
-			value[int](tab, "window.stillHere = 1")
+			// A reload would remove this property, and nothing may need a reload.
+			value[int](tab, "window.notReloaded = 1")
 			tc.try(t, s, tab)
-			wantEqual(t, "the same document", 1, value[int](tab, "window.stillHere"))
+			wantEqual(t, "the same document", 1, value[int](tab, "window.notReloaded"))
 			wantEqual(t, "errors on the console", tc.logs, tab.logged())
 		})
 	}
@@ -65,7 +65,7 @@ var janeAndJoe = object{
 func tryCommands(t *testing.T, s *testService, tab *tab) {
 	t.Helper()
 	if _, err := exec.LookPath("curl"); err != nil {
-		t.Skip("SKIPPED: the commands on the page were not tried. Install curl.")
+		t.Skip("no curl found; install curl")
 	}
 	commands := value[string](tab, `document.querySelector("#applications pre").innerText`)
 	out, err := exec.CommandContext(t.Context(), "sh", "-c", commands).CombinedOutput()
@@ -99,7 +99,7 @@ func tryPerson(t *testing.T, s *testService, tab *tab) {
 	tab.shows("#message", "The application is in progress")
 	tab.click("Pass all: all checks of Joe Bloggs")
 	tab.shows(".card > .head", "in review")
-	tab.shows(".next", "Waits for the client: it accepts or rejects the checks in review")
+	tab.shows(".next", "Next: the client accepts or rejects the checks in review")
 
 	app := s.must(http.MethodGet, path, nil)
 	checks, _ := at(app, "individuals", 0, "checks").([]any)
@@ -110,9 +110,9 @@ func tryPerson(t *testing.T, s *testService, tab *tab) {
 	wantEqual(t, "Jane's checks", []any{"passed", "failed", "in review"}, states)
 	wantEqual(t, "Jane's actions", 3, len(at(app, "individuals", 0, "completed_actions").([]any)))
 
-	// What the client does shows by itself.
+	// The page shows the actions of the client.
 	s.must(http.MethodPatch, fmt.Sprintf("/check/%v/accept", at(checks[2], "id")), object{})
-	tab.shows(".next", "Waits for the client: it completes or rejects the application.")
+	tab.shows(".next", "Next: the client completes or rejects the application.")
 	s.must(http.MethodPatch, path+"/complete", object{})
 	s.must(http.MethodPatch, path+"/archive", object{})
 	tab.shows(".card > .head", "completed")
@@ -171,7 +171,7 @@ func tryDialects(t *testing.T, s *testService, tab *tab) {
 	tab.until(`document.querySelectorAll(".switch").length === 1`)
 	tab.do(chromedp.Focus(chromedp.CSS("#dialect-completeMethod")), chromedp.KeyEvent("PO"))
 	tab.shows("#dialects-count", "1 changed")
-	tab.shows("#message", "completeMethod is POST now.")
+	tab.shows("#message", "completeMethod is POST.")
 	wantEqual(t, "completeMethod", "POST", switchValue(t, s, "completeMethod"))
 
 	tab.retype("dialects-filter", "readLag")
@@ -179,7 +179,7 @@ func tryDialects(t *testing.T, s *testService, tab *tab) {
 	tab.retype("dialect-readLag", "2000000\r")
 	tab.shows("#message.error", "dialect switch readLag cannot be")
 	tab.until(`document.getElementById("dialect-readLag").value === "0"`)
-	tab.click("Set all to the documented reading")
+	tab.click("Reset all switches")
 	tab.shows("#dialects-count", "0 changed")
 	wantEqual(t, "completeMethod", "PATCH", switchValue(t, s, "completeMethod"))
 }
@@ -201,8 +201,8 @@ func tryFaults(t *testing.T, s *testService, tab *tab) {
 		chromedp.Click(chromedp.CSS("[name=after_work]")),
 	)
 	tab.click("Add fault")
-	tab.shows("#faults td", "close, after the work")
-	tab.shows("#faults-count", "1 waiting")
+	tab.shows("#faults td", "close, after carrying out the request")
+	tab.shows("#faults-count", "1 pending")
 	faults, err := s.Faults(t.Context())
 	noError(t, err)
 	want := []control.Fault{{Operation: control.CreateApplication, Kind: control.Close, AfterWork: true, Times: 1}}
@@ -212,10 +212,10 @@ func tryFaults(t *testing.T, s *testService, tab *tab) {
 		t.Error("the create got a response")
 	}
 	tab.shows("#mailbox", "jane@example.com")
-	tab.shows("#faults-count", "0 waiting")
+	tab.shows("#faults-count", "0 pending")
 	tab.click("Add fault")
 	tab.click("Remove all faults")
-	tab.shows("#faults", "No fault waits.")
+	tab.shows("#faults", "No pending faults.")
 }
 
 func tryClock(t *testing.T, s *testService, tab *tab) {
@@ -224,26 +224,26 @@ func tryClock(t *testing.T, s *testService, tab *tab) {
 	tab.shows("#applications", "kept for another 56 days")
 	tab.click("Advance the clock by 1 day")
 	tab.shows("#applications", "kept for another 55 days")
-	tab.shows("#controls", "1 day ahead of this machine")
+	tab.shows("#controls", "1 day later than this machine")
 	tab.click("Advance the clock by 8 weeks")
 	tab.shows("#applications", "No applications yet.")
-	tab.shows("#mailbox", "Its application is gone.")
-	tab.click("Back to this machine's time")
-	tab.until(`!document.getElementById("controls").innerText.includes("ahead of")`)
+	tab.shows("#mailbox", "The application is gone.")
+	tab.click("Use the time of this machine")
+	tab.until(`!document.getElementById("controls").innerText.includes("later than")`)
 }
 
 func tryAutoplay(t *testing.T, s *testService, tab *tab) {
 	t.Helper()
 	s.create(janeAndJoe)
 	tab.retype("autoplay-delay", "1\r")
-	tab.shows("#message", "One step every 1 ms now.")
+	tab.shows("#message", "Autoplay takes one step every 1 ms.")
 	tab.do(chromedp.Click(chromedp.CSS("#autoplay")))
 	tab.shows(".card > .head", "in review")
 	mode, err := s.Autoplay(t.Context())
 	noError(t, err)
 	wantEqual(t, "mode", control.Autoplay{Enabled: true, DelayMillis: 1}, mode)
 	tab.do(chromedp.Click(chromedp.CSS("#autoplay")))
-	tab.shows("#message", "Nobody plays by itself now.")
+	tab.shows("#message", "Autoplay is off.")
 	noError(t, s.SetAutoplay(t.Context(), control.Autoplay{Enabled: true}))
 	tab.until(`document.getElementById("autoplay").checked`)
 }
@@ -259,13 +259,13 @@ func tryReset(t *testing.T, s *testService, tab *tab) {
 	noError(t, err)
 	wantEqual(t, "status with the token", http.StatusUnauthorized, status)
 	tab.shows("#statistics", "401 × 1")
-	tab.click("Count from zero")
-	tab.shows("#statistics", "Nothing was asked of the service yet.")
+	tab.click("Reset the counts")
+	tab.shows("#statistics", "No requests yet.")
 	value[any](tab, "window.confirm = () => false")
-	tab.click("Forget everything")
+	tab.click("Remove all data")
 	tab.shows("#applications", "Acme onboarding")
 	value[any](tab, "window.confirm = () => true")
-	tab.click("Forget everything")
+	tab.click("Remove all data")
 	tab.shows("#applications", "No applications yet.")
 	tab.shows("#mailbox", "No e-mails yet.")
 }
@@ -276,7 +276,7 @@ func tryKeys(t *testing.T, s *testService, tab *tab) {
 	tab.shows("#applications", "Joe Bloggs")
 	names := tab.tabbed()
 	for _, want := range []string{
-		"Skip to the applications", "Advance the clock by 1 day", "Act as this person",
+		"Skip to the applications", "Advance the clock by 1 day", "Play this individual",
 		"Pass all: everybody of Acme onboarding", "Accept terms: Jane Doe", "Complete actions: Jane Doe",
 		"Pass all: all checks of Joe Bloggs", "To review: Liveness of Joe Bloggs",
 	} {

@@ -22,7 +22,7 @@ import (
 // Prefix is the path prefix of the control API.
 const Prefix = "/sandbox/v1"
 
-// Client calls the control API of one sandbox. It is safe for concurrent use.
+// Client is a client of the control API of one sandbox. It is safe for concurrent use.
 type Client struct {
 	base string
 	http *http.Client

@@ -129,7 +129,7 @@ type Play struct {
 	Step Step `json:"step,omitempty"`
 	// Check limits FinishChecks to the check of this name; empty means every check.
 	Check string `json:"check,omitempty"`
-	// Result is how the checks end; empty means Pass.
+	// Result is the result of the checks; empty means Pass.
 	Result Result `json:"result,omitempty"`
 }
 

@@ -40,7 +40,7 @@ type Queue struct {
 
 	mu        sync.Mutex
 	sequence  int64
-	delayNext bool // of the next request with a ReorderDelay
+	delayNext bool // alternates for requests with a ReorderDelay
 	log       []*control.Delivery
 }
 

@@ -13,7 +13,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// A target that never answers must neither block who enqueues nor outlive Close.
+// A hanging target must not block Enqueue or Close.
 func TestATargetThatHangs(t *testing.T) {
 	arrived := make(chan struct{}, workers)
 	release := make(chan struct{})
@@ -37,15 +37,15 @@ func TestATargetThatHangs(t *testing.T) {
 	}
 	log := q.Log()
 	if last := log[len(log)-1]; last.State != control.Dropped {
-		t.Errorf("the call that did not fit is %s", last.State)
+		t.Errorf("the request that does not fit is %s", last.State)
 	}
 	if waiting := log[len(log)-2]; waiting.State != control.Queued {
-		t.Errorf("the call before it is %s", waiting.State)
+		t.Errorf("the request before it is %s", waiting.State)
 	}
 	q.Close()
 	for _, d := range q.Log() {
 		if d.State != control.Dropped {
-			t.Fatalf("after Close call %d is %s", d.Sequence, d.State)
+			t.Fatalf("after Close request %d is %s", d.Sequence, d.State)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func TestTargets(t *testing.T) {
 				}
 			}
 			if got := q.Log()[0].State; got != c.state {
-				t.Errorf("the call is %s, want %s", got, c.state)
+				t.Errorf("the request is %s, want %s", got, c.state)
 			}
 		})
 	}

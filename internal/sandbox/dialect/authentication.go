@@ -40,8 +40,8 @@ var authentication = []definition{
 		"(HTTP Basic with client id and secret)",
 		[]string{"ignored", TokenBasicRequired, TokenBasicRefused, TokenBasicRefused401},
 		func(d *Dialect) any { return &d.TokenBasic }},
-	{"credentials", "which credentials a token request needs: either pair, user name and password, client id and secret, " +
-		"or both pairs",
+	{"credentials", "which credentials a token request needs: either pair, user name and password, " +
+		"client id and secret, or both pairs",
 		[]string{"either", CredentialsUser, CredentialsClient, CredentialsBoth},
 		func(d *Dialect) any { return &d.Credentials }},
 	{"tokenType", "the letter case of token_type: Bearer, bearer or BEARER",

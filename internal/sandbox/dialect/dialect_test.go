@@ -20,7 +20,7 @@ func TestEveryFieldHasOneSwitch(t *testing.T) {
 		for _, s := range g.switches {
 			field := s.field(&d)
 			if fields[field] == "" || seen[s.name] || s.meaning == "" || g.name == "" {
-				t.Errorf("%s: its field has a switch already, its name is taken, or it has no meaning or group", s.name)
+				t.Errorf("%s: the field or name is not unique, or the meaning or group is missing", s.name)
 			}
 			seen[s.name] = true
 			delete(fields, field)
@@ -31,8 +31,7 @@ func TestEveryFieldHasOneSwitch(t *testing.T) {
 	}
 }
 
-// A reading without a switch is a guess, unless it says why it needs none; a switch
-// without a reading is one that nobody asked for.
+// Each reading has a switch, or says why it needs none. Each switch belongs to a reading.
 func TestEveryReadingHasASwitchOrAReason(t *testing.T) {
 	unused := map[string]bool{}
 	for _, s := range (Dialect{}).Switches() {
@@ -94,13 +93,13 @@ func text(err error) string {
 	return err.Error()
 }
 
-// Tests that share a sandbox change what they are about at the same time.
-func TestChangesMeet(t *testing.T) {
+// Concurrent changes of different switches are all kept.
+func TestConcurrentChanges(t *testing.T) {
 	current := NewCurrent(Dialect{})
-	calls := 0
+	attempts := 0
 	err := current.Change(func(d *Dialect) error {
-		calls++
-		if calls == 1 {
+		attempts++
+		if attempts == 1 {
 			if err := current.Change(func(other *Dialect) error { return other.Set("ids", "string") }); err != nil {
 				t.Error(err)
 			}

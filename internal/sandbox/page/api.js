@@ -6,74 +6,75 @@ function parse(text) {
     typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER && context?.source ? context.source : value);
 }
 
-async function ask(method, path, body) {
+async function fetchJSON(method, path, body) {
   const response = await fetch(control + path, {
     method, body, cache: "no-store", headers: body === undefined ? {} : { "Content-Type": "application/json" },
   });
   const text = await response.text();
   if (!response.ok) {
     let problem = text;
-    try { problem = JSON.parse(text).error; } catch { /* it is not the control API's */ }
+    try { problem = JSON.parse(text).error; } catch { /* not from the control API */ }
     throw new Error(problem || `status ${response.status}`);
   }
   return text ? parse(text) : null;
 }
 
-// What the buttons and fields do. Each returns what to say about it, or nothing.
+// The actions of buttons and fields. Each returns a message, or nothing.
 const actions = {
   async play({ application, ...play }, words) {
     // The id goes in as digits: it may be too large for a number.
     const body = `{"application_id":${BigInt(application)},${JSON.stringify(play).slice(1)}`;
-    const after = await ask("POST", "/play", body);
+    const after = await fetchJSON("POST", "/play", body);
     return `${words}. The application is ${after.state}.`;
   },
   async advance({ seconds }) {
-    await ask("POST", "/clock/advance", JSON.stringify({ seconds }));
-    return "The clock was moved.";
+    await fetchJSON("POST", "/clock/advance", JSON.stringify({ seconds }));
+    return "The clock is moved.";
   },
   async resetClock() {
-    await ask("PUT", "/clock", JSON.stringify({ now: new Date().toISOString() }));
+    await fetchJSON("PUT", "/clock", JSON.stringify({ now: new Date().toISOString() }));
     return "The clock shows this machine's time.";
   },
   async autoplay(_, words, input) {
-    await ask("PUT", "/autoplay", JSON.stringify({ enabled: input.checked }));
-    return input.checked ? "The sandbox plays the people now." : "Nobody plays by itself now.";
+    await fetchJSON("PUT", "/autoplay", JSON.stringify({ enabled: input.checked }));
+    return input.checked ? "Autoplay is on." : "Autoplay is off.";
   },
   async autoplayDelay(_, words, input) {
-    await ask("PUT", "/autoplay", JSON.stringify({ delay_ms: Number(input.value) }));
-    return `One step every ${input.value} ms now.`;
+    await fetchJSON("PUT", "/autoplay", JSON.stringify({ delay_ms: Number(input.value) }));
+    return `Autoplay takes one step every ${input.value} ms.`;
   },
   async dialect({ name }, words, input) {
-    await ask("PUT", "/dialects", JSON.stringify({ [name]: input.value }));
-    return `${name} is ${input.value} now.`;
+    await fetchJSON("PUT", "/dialects", JSON.stringify({ [name]: input.value }));
+    return `${name} is ${input.value}.`;
   },
   async resetDialects() {
-    await ask("DELETE", "/dialects");
-    return "Everything is read as documented.";
+    await fetchJSON("DELETE", "/dialects");
+    return "All switches have their defaults.";
   },
   async addFault(_, words, form) {
     const given = Object.fromEntries(new FormData(form));
-    await ask("POST", "/faults", JSON.stringify({
+    await fetchJSON("POST", "/faults", JSON.stringify({
       operation: given.operation, kind: given.kind, after_work: given.after_work === "on",
-      times: Number(given.times), delay_ms: Number(given.delay_ms), status: Number(given.status), retry_after: given.retry_after,
+      times: Number(given.times), delay_ms: Number(given.delay_ms), status: Number(given.status),
+      retry_after: given.retry_after,
     }));
-    return "The fault waits for its request.";
+    return "The fault is added.";
   },
   async clearFaults() {
-    await ask("DELETE", "/faults");
-    return "No fault is left.";
+    await fetchJSON("DELETE", "/faults");
+    return "All faults are removed.";
   },
   async resetStats() {
-    await ask("DELETE", "/stats");
-    return "Counting from zero.";
+    await fetchJSON("DELETE", "/stats");
+    return "The counts are reset.";
   },
   async revokeTokens() {
-    const { revoked } = await ask("POST", "/tokens/revoke");
-    return `${many(revoked, "token")} revoked.`;
+    const { revoked } = await fetchJSON("POST", "/tokens/revoke");
+    return `${plural(revoked, "token")} revoked.`;
   },
   async resetAll() {
-    if (!confirm("Forget all applications, e-mails, subscriptions, faults and settings?")) return "";
-    await ask("POST", "/reset");
-    return "Everything is as it was at the start.";
+    if (!confirm("Remove all applications, e-mails, subscriptions, faults and settings?")) return "";
+    await fetchJSON("POST", "/reset");
+    return "The sandbox is reset.";
   },
 };

@@ -36,26 +36,29 @@ function steps(app, person) {
     person.actions_completed
       ? h("span", { class: "done" }, "✓ Actions completed")
       : playButton("Complete actions", { ...args, step: "complete_actions" }, name),
-    person.checks.some(isOpen) ? resultButtons({ ...args, step: "finish_checks" }, `all checks of ${name}`, true) : null);
+    person.checks.some(isOpen)
+      ? resultButtons({ ...args, step: "finish_checks" }, `all checks of ${name}`, true)
+      : null);
 }
 
 function person(app, one) {
   const done = concluded.has(app.state);
   return h("li", { class: "person", id: `person-${one.id}`, "data-key": one.id, tabindex: "-1" },
     h("div", { class: "head" }, h("h4", { class: "break" }, nameOf(one)), pill(one.state)),
-    h("p", { class: "muted break" }, [one.email || "no e-mail address", one.name && one.reference].filter(Boolean).join(" · ")),
+    h("p", { class: "muted break" },
+      [one.email || "no e-mail address", one.name && one.reference].filter(Boolean).join(" · ")),
     done ? null : steps(app, one),
     h("ul", { class: "checks" }, one.checks.map((c) => check(app, one, c, done))));
 }
 
-// nextStep says whose turn it is when it is not the people's.
+// nextStep says what the client does next, when the individuals have nothing left to do.
 function nextStep(app) {
-  if (concluded.has(app.state)) return "Concluded by the client: nobody has anything left to do.";
+  if (concluded.has(app.state)) return "The application is concluded.";
   if (app.state !== "in review") return null;
   const undecided = app.individuals.some((one) => one.checks.some((c) => c.state === "in review"));
   return undecided
-    ? "Waits for the client: it accepts or rejects the checks in review, then completes or rejects the application."
-    : "Waits for the client: it completes or rejects the application.";
+    ? "Next: the client accepts or rejects the checks in review, then completes or rejects the application."
+    : "Next: the client completes or rejects the application.";
 }
 
 function application(app, now) {
@@ -67,10 +70,15 @@ function application(app, now) {
     h("div", { class: "head" },
       h("h3", { class: "break" }, app.name),
       h("div", { class: "pills" }, app.archived && pill("archived"), pill(app.state))),
-    h("p", { class: "muted break" }, app.mandate_type, app.reference && [" · ", h("code", {}, app.reference)], ` · id ${app.id}`),
-    h("p", { class: "muted" }, "Created ", time(app.created_time), `, kept for another ${distance(app.expiry_time, now)}`),
+    h("p", { class: "muted break" },
+      app.mandate_type, app.reference && [" · ", h("code", {}, app.reference)], ` · id ${app.id}`),
+    h("p", { class: "muted" },
+      "Created ", time(app.created_time), `, kept for another ${distance(app.expiry_time, now)}`),
     next && h("p", { class: "next" }, next),
-    open ? h("div", { class: "everybody" }, h("span", { class: "muted" }, "Everybody"), resultButtons(args, `everybody of ${app.name}`, true)) : null,
+    open
+      ? h("div", { class: "everybody" },
+        h("span", { class: "muted" }, "Everybody"), resultButtons(args, `everybody of ${app.name}`, true))
+      : null,
     h("ul", { class: "people" }, app.individuals.map((one) => person(app, one))));
 }
 
@@ -78,7 +86,7 @@ function example() {
   const base = location.origin + document.body.dataset.api;
   return h("div", { class: "empty" },
     h("p", {}, "No applications yet. Point your client at ", h("code", {}, location.origin),
-      ", or create one by hand. These lines work as they are with the default credentials:"),
+      ", or run these commands, which use the default credentials:"),
     h("pre", { tabindex: "0", "aria-label": "Commands that create an application" }, h("code", {}, [
       `base=${base}`,
       "token=$(curl -s $base/ext/authentications/token \\",
@@ -94,5 +102,6 @@ function example() {
 
 function applications({ applications: apps, totals, now }) {
   if (apps.length === 0) return example();
-  return [h("ul", { class: "cards" }, apps.map((app) => application(app, now))), cut(apps.length, totals.applications)];
+  const list = h("ul", { class: "cards" }, apps.map((app) => application(app, now)));
+  return [list, truncationHint(apps.length, totals.applications)];
 }

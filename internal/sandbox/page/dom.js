@@ -1,4 +1,4 @@
-// h makes an element. Text goes in as text, never as markup.
+// h creates an element. Strings become text, never markup.
 function h(tag, attributes, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
@@ -6,38 +6,39 @@ function h(tag, attributes, ...children) {
       element.setAttribute(name, value === true ? "" : String(value));
     }
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== undefined && child !== null && child !== false));
+  const absent = [undefined, null, false];
+  element.append(...children.flat(Infinity).filter((child) => !absent.includes(child)));
   return element;
 }
 
-// What an element says while its action is under way, which drawing it again must not take back.
+// The attribute of an element while its action runs. Updates keep it.
 const busy = "aria-busy";
 
-// show makes the children of a container equal to fresh ones and keeps every element that can
-// stay, so that neither focus nor scroll position nor half-typed text is lost.
-function show(container, ...fresh) {
+// show updates the children of a container. It keeps the elements that match, with their focus,
+// scroll position and unfinished input.
+function show(container, ...children) {
   const focused = document.activeElement;
   const ancestors = [];
   for (let node = focused; node && container.contains(node); node = node.parentElement) ancestors.push(node);
-  patchChildren(container, h("div", {}, ...fresh));
+  patchChildren(container, h("div", {}, ...children));
   if (ancestors.length > 0 && !document.contains(focused)) {
     const survivor = ancestors.find((node) => document.contains(node) && node.hasAttribute("tabindex"));
     if (survivor) survivor.focus({ preventScroll: true });
   }
 }
 
-function patch(old, fresh) {
+function patch(old, updated) {
   if (old.nodeType === Node.TEXT_NODE) {
-    if (old.data !== fresh.data) old.data = fresh.data;
+    if (old.data !== updated.data) old.data = updated.data;
     return;
   }
   for (const { name } of [...old.attributes]) {
-    if (!fresh.hasAttribute(name) && name !== busy) old.removeAttribute(name);
+    if (!updated.hasAttribute(name) && name !== busy) old.removeAttribute(name);
   }
-  for (const { name, value } of [...fresh.attributes]) {
+  for (const { name, value } of [...updated.attributes]) {
     if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
-  patchChildren(old, fresh);
+  patchChildren(old, updated);
   if (old.hasAttribute("data-value") && !old.hasAttribute(busy) && !beingEdited(old)) setValue(old);
 }
 
@@ -45,15 +46,15 @@ function beingEdited(control) {
   return control === document.activeElement && control.type !== "checkbox";
 }
 
-// setValue brings a control to what data-value says: its own attribute is only where it began.
+// setValue sets the value of a control from data-value, because its value attribute is only the initial one.
 function setValue(control) {
   const value = control.getAttribute("data-value");
   if (control.type === "checkbox") control.checked = value === "true";
   else if (control.value !== value) control.value = value;
 }
 
-function patchChildren(old, fresh) {
-  const wanted = new Map([...fresh.childNodes].map((node, i) => [keyOf(node, i), node]));
+function patchChildren(old, updated) {
+  const wanted = new Map([...updated.childNodes].map((node, i) => [keyOf(node, i), node]));
   const kept = new Map();
   [...old.childNodes].forEach((node, i) => {
     const key = keyOf(node, i);
@@ -62,21 +63,21 @@ function patchChildren(old, fresh) {
   });
   let place = old.firstChild;
   for (const [key, node] of wanted) {
-    const stays = kept.get(key);
-    if (!stays) {
+    const match = kept.get(key);
+    if (!match) {
       old.insertBefore(node, place);
       for (const control of [node, ...(node.querySelectorAll?.("[data-value]") || [])]) {
         if (control.hasAttribute?.("data-value")) setValue(control);
       }
       continue;
     }
-    if (stays === place) place = place.nextSibling;
-    else old.insertBefore(stays, place);
-    patch(stays, node);
+    if (match === place) place = place.nextSibling;
+    else old.insertBefore(match, place);
+    patch(match, node);
   }
 }
 
-// keyOf tells which element of an older list is the same one: by data-key, else by place and kind.
+// keyOf identifies an element among its siblings: by data-key, else by position and kind.
 function keyOf(node, i) {
   return node.dataset?.key ? `${node.nodeName}:${node.dataset.key}` : `${node.nodeName}#${i}`;
 }

@@ -10,7 +10,8 @@ function pill(text) {
 }
 
 const dateFormat = new Intl.DateTimeFormat("en-GB", {
-  day: "numeric", month: "short", year: "numeric", hour: "2-digit", minute: "2-digit", second: "2-digit", timeZone: "UTC",
+  day: "numeric", month: "short", year: "numeric",
+  hour: "2-digit", minute: "2-digit", second: "2-digit", timeZone: "UTC",
 });
 
 function time(iso) {
@@ -19,7 +20,7 @@ function time(iso) {
 
 const units = [["day", 86_400_000], ["hour", 3_600_000], ["minute", 60_000]];
 
-// distance says how far a time is from now, roughly: "3 days", "1 hour", or "a moment".
+// distance is the rounded time from now: "3 days", "1 hour", or "a moment".
 function distance(iso, now) {
   const away = Math.abs(new Date(iso) - new Date(now));
   for (const [unit, length] of units) {
@@ -29,11 +30,11 @@ function distance(iso, now) {
   return "a moment";
 }
 
-function many(n, one, more) {
+function plural(n, one, more) {
   return `${n} ${n === 1 ? one : more || `${one}s`}`;
 }
 
-function cut(shown, total) {
+function truncationHint(shown, total) {
   return total > shown ? h("p", { class: "hint" }, `The newest ${shown} of ${total}.`) : null;
 }
 

@@ -10,12 +10,14 @@ function email(mail, known, now) {
       h("dt", {}, "Code"), h("dd", {}, h("code", { class: "code" }, mail.invite_code)),
       h("dt", {}, "Sent"), h("dd", {}, time(mail.time))),
     gone
-      ? h("p", { class: "muted" }, "Its application is gone.")
-      : h("a", { href: `#person-${mail.individual_id}`, "data-jump": `person-${mail.individual_id}` }, "Act as this person"));
+      ? h("p", { class: "muted" }, "The application is gone.")
+      : h("a", { href: `#person-${mail.individual_id}`, "data-jump": `person-${mail.individual_id}` },
+        "Play this individual"));
 }
 
 function mailbox({ emails, applications, totals, now }) {
   if (emails.length === 0) return empty("No e-mails yet. Each individual of a new application gets an invite.");
   const known = new Set(applications.map((app) => String(app.id)));
-  return [h("ul", { class: "mails" }, emails.map((mail) => email(mail, known, now))), cut(emails.length, totals.emails)];
+  const list = h("ul", { class: "mails" }, emails.map((mail) => email(mail, known, now)));
+  return [list, truncationHint(emails.length, totals.emails)];
 }

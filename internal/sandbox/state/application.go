@@ -6,7 +6,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
-// Overview is an application without its individuals, as a create answers it.
+// Overview is an application without its individuals, as the response of a create has it.
 type Overview struct {
 	ID               int64       `json:"id"`
 	Name             string      `json:"name"`

@@ -132,7 +132,7 @@ func TestHooks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := strings.Join(hooks, ", "); got != "before, after got body" {
-		t.Errorf("the hooks were called as %q", got)
+		t.Errorf("the hooks ran as %q", got)
 	}
 	if seen.Method != http.MethodPost || seen.Path != "/x" || string(seen.Body) != "body" || seen.Epoch != 7 {
 		t.Errorf("the proxy saw %+v", seen)

@@ -1,4 +1,4 @@
-# Terraform 1.14 or later. E-mails a real person whenever it is invoked:
+# Requires Terraform 1.14 or later. Every invocation e-mails a real person:
 #
 #   terraform apply -invoke=action.idv_resend_invites.jane
 action "idv_resend_invites" "jane" {

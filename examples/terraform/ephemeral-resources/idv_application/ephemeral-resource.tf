@@ -2,7 +2,8 @@ ephemeral "idv_application" "onboarding" {
   application_id = 4711
 }
 
-# Once it is in review, tell somebody. The trigger is no personal data; what would be must not be one.
+# Prints a message if the application is in review. Terraform stores a trigger in the state, so it must not contain
+# personal data.
 resource "terraform_data" "review" {
   triggers_replace = "2026-01"
 

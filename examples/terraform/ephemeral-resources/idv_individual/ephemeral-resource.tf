@@ -6,7 +6,7 @@ ephemeral "idv_individual" "first" {
   individual_id = ephemeral.idv_application.onboarding.individuals[0].id
 }
 
-# Gives the person to a program, past state and plan.
+# Passes personal data to a program. Terraform stores it neither in the state nor in the plan.
 resource "terraform_data" "address_book" {
   provisioner "local-exec" {
     command = "printf '%s\\n' \"$EMAIL\" >address-book.txt"

@@ -1,9 +1,9 @@
-# Only for individuals who have completed the checks.
+# The service has a report once the individual has completed the checks.
 ephemeral "idv_individual_report" "jane" {
   individual_id = 4712
 }
 
-# An environment variable takes 128 KiB at most. A write-only argument of a resource that stores secrets takes more.
+# On Linux, an environment variable holds at most 128 KiB. Pass a larger report to a write-only argument instead.
 resource "terraform_data" "report" {
   provisioner "local-exec" {
     command     = "printf %s \"$REPORT\" | base64 -d >report.pdf"

@@ -1,4 +1,4 @@
-// Command hello says where it listens, and answers every request with 200.
+// Command hello prints its address and responds to every request with 200.
 package main
 
 import (

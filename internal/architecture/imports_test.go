@@ -1,0 +1,265 @@
+package architecture
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/mandate-io/idv"
+
+var (
+	kubernetes = []string{"k8s.io", "sigs.k8s.io"}
+	terraform  = []string{"github.com/hashicorp", "github.com/opentofu"}
+	both       = append(kubernetes[:2:2], terraform...)
+
+	terraformLibrary = terraform[0] + "/terraform-plugin-log/tflog"
+)
+
+// A layer is a directory with everything below it, and what its packages may import. Packages of one layer may
+// import each other. A directory inside another comes first.
+type layer struct {
+	dir   string
+	may   []string // directories of ours
+	tests []string // further directories of ours, in test files only
+	never []string // modules from outside, in test files too
+}
+
+// layers lists every layer. What it does not allow is forbidden, so that a new package gets a place on purpose:
+//
+//	cmd -> provider | operator -> internal/client
+//
+// and in the operator, where controllers do not know each other:
+//
+//	operator -> mandate | action | service -> engine -> connection
+var layers = []layer{
+	{dir: "api", tests: []string{"internal/testenv"}, never: terraform},
+	{dir: "internal/client", tests: []string{"internal/sandbox"}, never: both},
+	// The sandbox is an independent reading of the interface: with the client's types it could only agree with it.
+	{dir: "internal/sandbox", tests: []string{"internal/client"}, never: both},
+	{dir: "internal/reference", never: both},
+	{
+		dir: "provider", may: []string{"internal/client", "internal/reference"},
+		tests: []string{"internal/sandbox"}, never: kubernetes,
+	},
+	{dir: "operator/apierror", never: terraform},
+	{
+		dir: "operator/ledger", may: []string{"api", "operator/apierror"},
+		tests: []string{"internal/testenv"}, never: terraform,
+	},
+	{
+		dir: "operator/connection", may: []string{"api", "internal/client", "operator/apierror"},
+		tests: []string{"internal/sandbox"}, never: terraform,
+	},
+	{
+		dir: "operator/engine", may: []string{"api", "internal/client", "operator/apierror", "operator/connection"},
+		tests: []string{"internal/sandbox"}, never: terraform,
+	},
+	controller("mandate", "internal/reference", "operator/ledger"),
+	controller("action"),
+	controller("service", "operator/ledger"),
+	{
+		dir: "operator", may: []string{"api", "internal/client", "internal/reference"},
+		tests: []string{"internal/sandbox", "internal/testenv"}, never: terraform,
+	},
+	{dir: "cmd/terraform-provider-idv", may: []string{"provider", "internal/client"}, never: kubernetes},
+	{dir: "cmd/mandate-operator", may: []string{"operator", "internal/client"}, never: terraform},
+	{dir: "cmd/idv-sandbox", may: []string{"internal/sandbox"}, never: both},
+	{dir: "config", tests: []string{"api", "internal/testenv"}, never: terraform},
+	{dir: "internal/testenv", may: []string{"api", "internal/client", "internal/sandbox", "operator"}, never: terraform},
+	{dir: "internal/demo", may: []string{"api", "internal/sandbox", "internal/testenv"}, never: terraform},
+	{dir: "internal/providerschema", may: []string{"provider"}, never: kubernetes},
+	{dir: "internal/architecture"},
+}
+
+// controller is the layer of one controller, which knows no other.
+func controller(name string, further ...string) layer {
+	return layer{
+		dir:   "operator/" + name,
+		may:   append(further, "api", "internal/client", "operator/apierror", "operator/connection", "operator/engine"),
+		tests: []string{"internal/sandbox"}, never: terraform,
+	}
+}
+
+// An edge is one import: a file names a package.
+type edge struct {
+	file string // slash-separated, relative to the module
+	path string
+}
+
+// violation says what is wrong with an import, or nothing.
+func violation(e edge) string {
+	from, ok := layerOf(path.Dir(e.file))
+	if !ok {
+		return fmt.Sprintf("%s is in no layer: add one to layers in internal/architecture/imports_test.go", e.file)
+	}
+	for _, outside := range from.never {
+		if within(e.path, outside) {
+			return fmt.Sprintf("%s imports %s; %s never imports %s", e.file, e.path, from.dir, outside)
+		}
+	}
+	if !within(e.path, module) {
+		return ""
+	}
+	may := append([]string{from.dir}, from.may...)
+	if strings.HasSuffix(e.file, "_test.go") {
+		may = append(may, from.tests...)
+	}
+	to := strings.TrimPrefix(strings.TrimPrefix(e.path, module), "/")
+	for _, dir := range may {
+		if within(to, dir) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s imports %s; %s may import of ours only %q", e.file, to, from.dir, may)
+}
+
+func layerOf(dir string) (layer, bool) {
+	for _, l := range layers {
+		if within(dir, l.dir) {
+			return l, true
+		}
+	}
+	return layer{}, false
+}
+
+// within reports whether a slash-separated path is dir or below it.
+func within(name, dir string) bool {
+	return name == dir || strings.HasPrefix(name, dir+"/")
+}
+
+func TestImportsPointOneWay(t *testing.T) {
+	seen := map[string]bool{}
+	for _, e := range imports(t) {
+		if problem := violation(e); problem != "" {
+			t.Error(problem)
+		}
+		if l, ok := layerOf(path.Dir(e.file)); ok {
+			seen[l.dir] = true
+		}
+	}
+	for _, l := range layers {
+		if !seen[l.dir] {
+			t.Errorf("the layer %s imports nothing at all: it has no code, or the walk does not find it", l.dir)
+		}
+	}
+}
+
+// decisions are the files that decide what to do. They depend on facts alone, so that every case can be tested.
+var decisions = []string{"operator/mandate/decide*.go", "operator/action/decide*.go"}
+
+func TestDecisionsDoNoIO(t *testing.T) {
+	allowed := []string{
+		"cmp", "maps", "slices", "strings", "time",
+		module + "/api/v1alpha1", module + "/internal/client",
+	}
+	seen := 0
+	for _, e := range imports(t) {
+		if !matchesPath(decisions, e.file) || strings.HasSuffix(e.file, "_test.go") {
+			continue
+		}
+		seen++
+		if !slices.Contains(allowed, e.path) {
+			t.Errorf("%s imports %s: a decision depends on facts alone; it may import only %q", e.file, e.path, allowed)
+		}
+	}
+	if seen == 0 {
+		t.Fatalf("no file matches %q", decisions)
+	}
+}
+
+// imports returns every import of every Go file of the module, with those of files that are not built here.
+func imports(t *testing.T) []edge {
+	t.Helper()
+	var edges []edge
+	for name, content := range inOrder(textFiles(t)) {
+		if !strings.HasSuffix(name, ".go") || within(name, "tools") || path.Dir(name) == "." {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, content, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range file.Imports {
+			imported, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			edges = append(edges, edge{file: name, path: imported})
+		}
+	}
+	return edges
+}
+
+func TestImportRules(t *testing.T) {
+	cases := map[string]struct {
+		file, path string
+		allowed    bool
+	}{
+		"the standard library":                            {"internal/client/x.go", "net/http", true},
+		"a library that is neither":                       {"internal/client/x.go", "golang.org/x/time/rate", true},
+		"a package of the same layer":                     {"operator/x.go", module + "/operator/metrics", true},
+		"a controller to the engine":                      {"operator/action/x.go", module + "/operator/engine", true},
+		"the engine to connection":                        {"operator/engine/x.go", module + "/operator/connection", true},
+		"a test of the operator to a controller":          {"operator/x_test.go", module + "/operator/mandate", true},
+		"operator to client":                              {"operator/mandate/x.go", module + "/internal/client", true},
+		"operator to api":                                 {"operator/x.go", module + "/api/v1alpha1", true},
+		"provider to client":                              {"provider/x.go", module + "/internal/client", true},
+		"cmd to operator":                                 {"cmd/mandate-operator/main.go", module + "/operator", true},
+		"sandbox command to sandbox":                      {"cmd/idv-sandbox/main.go", module + "/internal/sandbox", true},
+		"demo to sandbox":                                 {"internal/demo/main.go", module + "/internal/sandbox", true},
+		"testenv to sandbox":                              {"internal/testenv/x.go", module + "/internal/sandbox", true},
+		"a test of the client to sandbox":                 {"internal/client/x_test.go", module + "/internal/sandbox", true},
+		"a test of the operator to testenv":               {"operator/chaos/x_test.go", module + "/internal/testenv", true},
+		"a name that only begins like a forbidden module": {"internal/client/x.go", "k8s.iota/x", true},
+
+		"client to Kubernetes":                   {"internal/client/x.go", "k8s.io/api/core/v1", false},
+		"client to controller-runtime":           {"internal/client/x.go", "sigs.k8s.io/controller-runtime", false},
+		"client to Terraform":                    {"internal/client/x.go", terraformLibrary, false},
+		"a test of the client to Kubernetes":     {"internal/client/x_test.go", "k8s.io/apimachinery/pkg/types", false},
+		"client to api":                          {"internal/client/x.go", module + "/api/v1alpha1", false},
+		"client to sandbox":                      {"internal/client/x.go", module + "/internal/sandbox", false},
+		"client to the operator, even in a test": {"internal/client/x_test.go", module + "/operator", false},
+		"sandbox to client":                      {"internal/sandbox/x.go", module + "/internal/client", false},
+		"provider to operator":                   {"provider/x.go", module + "/operator", false},
+		"provider to operator, even in a test":   {"provider/x_test.go", module + "/operator/mandate", false},
+		"provider to Kubernetes":                 {"provider/x.go", "k8s.io/client-go/rest", false},
+		"operator to provider":                   {"operator/x.go", module + "/provider", false},
+		"operator to provider, even in a test":   {"operator/mandate/x_test.go", module + "/provider", false},
+		"operator to Terraform":                  {"operator/x.go", terraformLibrary, false},
+		"a controller to another":                {"operator/mandate/x.go", module + "/operator/action", false},
+		"a controller to another, in a test":     {"operator/action/x_test.go", module + "/operator/mandate", false},
+		"service to mandate":                     {"operator/service/x.go", module + "/operator/mandate", false},
+		"a controller to the operator":           {"operator/mandate/x.go", module + "/operator", false},
+		"the engine to a controller":             {"operator/engine/x.go", module + "/operator/mandate", false},
+		"connection to the engine":               {"operator/connection/x.go", module + "/operator/engine", false},
+		"connection to a controller":             {"operator/connection/x.go", module + "/operator/service", false},
+		"the ledger to a controller":             {"operator/ledger/x.go", module + "/operator/mandate", false},
+		"operator to sandbox":                    {"operator/x.go", module + "/internal/sandbox", false},
+		"operator to a package of the sandbox":   {"operator/x.go", module + "/internal/sandbox/control", false},
+		"operator to testenv":                    {"operator/x.go", module + "/internal/testenv", false},
+		"provider to sandbox":                    {"provider/x.go", module + "/internal/sandbox", false},
+		"api to client":                          {"api/v1alpha1/x.go", module + "/internal/client", false},
+		"api to operator":                        {"api/v1alpha1/x.go", module + "/operator", false},
+		"the provider's command to operator":     {"cmd/terraform-provider-idv/main.go", module + "/operator", false},
+		"the operator's command to reference":    {"cmd/mandate-operator/main.go", module + "/internal/reference", false},
+		"the operator's command to sandbox":      {"cmd/mandate-operator/main.go", module + "/internal/sandbox", false},
+		"somebody to a command":                  {"internal/demo/main.go", module + "/cmd/idv-sandbox", false},
+		"somebody to the module's root":          {"operator/x.go", module, false},
+		"a package without a layer":              {"pkg/util/x.go", "fmt", false},
+		"a name that only begins like a layer":   {"operatorx/x.go", "fmt", false},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			problem := violation(edge{file: tc.file, path: tc.path})
+			if allowed := problem == ""; allowed != tc.allowed {
+				t.Errorf("%s importing %s: allowed = %t, want %t %s", tc.file, tc.path, allowed, tc.allowed, problem)
+			}
+		})
+	}
+}

@@ -1,0 +1,49 @@
+package client
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// FoldName removes from a name what the interface leaves open: letter case, and the characters that join words
+// ('_', '-', '.' and space). Two names are the same if their folded forms are equal. Not documented: our reading.
+func FoldName(name string) string {
+	return strings.ToLower(strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && joinsWords(byte(r)) {
+			return -1
+		}
+		return r
+	}, name))
+}
+
+// sameName reports whether two names have the same folded form. It does not allocate for ASCII.
+func sameName(a []byte, b string) bool {
+	i, j := 0, 0
+	for {
+		for i < len(a) && joinsWords(a[i]) {
+			i++
+		}
+		for j < len(b) && joinsWords(b[j]) {
+			j++
+		}
+		switch {
+		case i == len(a) || j == len(b):
+			return i == len(a) && j == len(b)
+		case a[i] >= utf8.RuneSelf || b[j] >= utf8.RuneSelf:
+			return FoldName(string(a)) == FoldName(b)
+		case lower(a[i]) != lower(b[j]):
+			return false
+		}
+		i++
+		j++
+	}
+}
+
+func joinsWords(c byte) bool { return c == '_' || c == '-' || c == '.' || c == ' ' }
+
+func lower(c byte) byte {
+	if 'A' <= c && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}

@@ -1,0 +1,114 @@
+package client
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	gotoken "go/token"
+	"go/types"
+	"io"
+	"log"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// lockedBuffer is a log that is read while it is written.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// TestBytesAfterAResponseAreNotLogged: without RedactStandardLog, net/http prints them.
+func TestBytesAfterAResponseAreNotLogged(t *testing.T) {
+	var printed lockedBuffer
+	previous := log.Writer()
+	log.SetOutput(&printed)
+	defer log.SetOutput(previous)
+	RedactStandardLog()
+	s := newService(t, func(w http.ResponseWriter, _ *http.Request) {
+		connection, buffered, err := http.NewResponseController(w).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer connection.Close()
+		body := someApplication + `,"first_name":"` + canary + `"}`
+		_, _ = fmt.Fprintf(buffered, "HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n%s", len(someApplication), body)
+		_ = buffered.Flush()
+	}, false)
+	if err := exampleOf(t, OpRetrieveApplication).run(t.Context(), s.client(t)); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(5 * time.Second); !strings.Contains(printed.String(), redacted); {
+		if time.Now().After(deadline) {
+			t.Fatalf("net/http prints something else now: %q", printed.String())
+		}
+		<-time.After(time.Millisecond)
+	}
+	_ = log.Output(1, "something else")
+	if text := printed.String(); canariesIn(text) != nil || !strings.HasSuffix(text, "something else\n") {
+		t.Errorf("printed %q", text)
+	}
+}
+
+func TestNewLeavesTheStandardLogAlone(t *testing.T) {
+	previous := log.Writer()
+	defer log.SetOutput(previous)
+	log.SetOutput(io.Discard)
+	newClient(t, Config{BaseURL: "https://idv.example.com", Credentials: Credentials{Username: "u", Password: Hide("p")}})
+	if log.Writer() != io.Discard {
+		t.Errorf("the log goes to %#v", log.Writer())
+	}
+}
+
+func TestRedactStandardLogTwice(t *testing.T) {
+	previous := log.Writer()
+	defer log.SetOutput(previous)
+	log.SetOutput(io.Discard)
+	RedactStandardLog()
+	RedactStandardLog()
+	if log.Writer() != (redactingWriter{io.Discard}) {
+		t.Errorf("the log goes to %#v", log.Writer())
+	}
+	reader, writer := io.Pipe()
+	reader.CloseWithError(errors.ErrUnsupported)
+	if n, err := (redactingWriter{writer}).Write([]byte("x")); n != 0 || !errors.Is(err, errors.ErrUnsupported) {
+		t.Errorf("%d, %v", n, err)
+	}
+}
+
+// TestCommandsRedactTheStandardLog: every command that makes a Client filters the standard log before anything else
+// writes to it.
+func TestCommandsRedactTheStandardLog(t *testing.T) {
+	for _, command := range []string{"mandate-operator", "terraform-provider-idv"} {
+		file, err := parser.ParseFile(gotoken.NewFileSet(), "../../cmd/"+command+"/main.go", nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		main, ok := file.Scope.Lookup("main").Decl.(*ast.FuncDecl) //nolint:staticcheck // names of one file are enough
+		if !ok {
+			t.Fatalf("%s has no main", command)
+		}
+		first, ok := main.Body.List[0].(*ast.ExprStmt)
+		if !ok || types.ExprString(first.X) != "client.RedactStandardLog()" {
+			t.Errorf("main of %s does not begin with client.RedactStandardLog()", command)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"time"
+
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+const (
+	// startTimeout is several times what a process needs to start.
+	startTimeout = time.Minute
+	// autoplayDelay is the time between two steps of an individual. It is long enough to watch them.
+	autoplayDelay = "1s"
+	// settleDelay is longer than the sandbox needs for any request.
+	settleDelay = "5s"
+)
+
+var (
+	sandboxListening = regexp.MustCompile(`listening on (http://\S+)`)
+	operatorReady    = regexp.MustCompile(`"Starting workers".*"controller":"mandate"`)
+)
+
+func (d *demo) startSandbox(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	// ctx does not stop it: close does, the newest process first.
+	command := exec.Command(filepath.Join(d.programs, "idv-sandbox"), //nolint:noctx,gosec // our own program
+		"--listen=127.0.0.1:0", "--autoplay", "--autoplay-delay="+autoplayDelay)
+	command.Env = environ()
+	var err error
+	if d.sandboxProcess, err = d.Start("sandbox", command); err != nil {
+		return "", err
+	}
+	match, err := d.sandboxProcess.WaitForLog(ctx, sandboxListening)
+	if err != nil {
+		return "", err
+	}
+	d.sandboxURL = match[1]
+	d.sandbox = control.New(d.sandboxURL)
+	return "", nil
+}
+
+func (d *demo) startControlPlane(context.Context) (string, error) {
+	if err := d.StartControlPlane(); err != nil {
+		return "", err
+	}
+	var err error
+	d.kubectl, err = d.newKubectl()
+	return "", err
+}
+
+func (d *demo) startOperator(ctx context.Context) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	defer cancel()
+	command := exec.Command(filepath.Join(d.programs, "mandate-operator"), //nolint:noctx,gosec // our own program
+		"--kubeconfig="+d.kubectl.kubeconfig, "--health-probe-bind-address=0", "--settle-delay="+settleDelay)
+	command.Env = environ()
+	var err error
+	if d.operator, err = d.Start("operator", command); err != nil {
+		return "", err
+	}
+	_, err = d.operator.WaitForLog(ctx, operatorReady)
+	return "", err
+}
+
+// restartOperator kills the operator, so that it cannot shut down gracefully.
+func (d *demo) restartOperator(ctx context.Context) (string, error) {
+	if err := d.operator.Kill(); err != nil {
+		return "", fmt.Errorf("kill the operator: %w", err)
+	}
+	return d.startOperator(ctx)
+}

@@ -1,0 +1,34 @@
+package operator
+
+import (
+	"context"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	ctrl "sigs.k8s.io/controller-runtime"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// canReadClusterServices reports whether the operator may read what it takes to work with ClusterIdentityServices. One
+// that has only RoleBindings may not, and works with IdentityServices all the same: a watch that is refused
+// would end it.
+func canReadClusterServices(ctx context.Context, manager ctrl.Manager) (bool, error) {
+	needed := map[string]string{"clusteridentityservices": v1alpha1.SchemeGroupVersion.Group, "namespaces": ""}
+	for resource, group := range needed {
+		for _, verb := range []string{"get", "list", "watch"} {
+			review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+				ResourceAttributes: &authorizationv1.ResourceAttributes{Group: group, Resource: resource, Verb: verb},
+			}}
+			if err := manager.GetClient().Create(ctx, review); err != nil && !apierrors.IsForbidden(err) {
+				return false, err
+			}
+			if !review.Status.Allowed {
+				manager.GetLogger().
+					Info("Ignoring ClusterIdentityServices, a cluster-wide permission is missing", "verb", verb, "resource", resource)
+				return false, nil
+			}
+		}
+	}
+	return true, nil
+}

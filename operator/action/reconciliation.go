@@ -1,0 +1,181 @@
+package action
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/uuid"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/engine"
+)
+
+// localState is what this process remembers of a MandateAction.
+type localState struct {
+	failures      int              // reconciliations in a row
+	attempt       engine.FirstSeen // the attempt that is waited for
+	refusedDigest string           // of the Mandate's status when the service had no report
+}
+
+// reconciliation is one Reconcile of one MandateAction: the facts, and what they were made from.
+type reconciliation struct {
+	*Reconciler
+	action     *v1alpha1.MandateAction // as it was last read or written
+	session    engine.Session
+	attempt    string // names the attempt of this reconciliation, if it makes one
+	attempting bool   // it may e-mail somebody, and a shutdown waits for it
+
+	facts         facts
+	applicationID int64
+	reference     string // of the application
+	statusDigest  string // of what a report depends on
+	report        file   // personal data
+}
+
+// newReconciliation collects what the MandateAction and the cached Mandate say.
+func (r *Reconciler) newReconciliation(ctx context.Context, action *v1alpha1.MandateAction) (*reconciliation, error) {
+	c := &reconciliation{Reconciler: r, action: action, attempt: string(uuid.NewUUID())}
+	status := &action.Status
+	c.facts = facts{
+		emails:   action.Spec.Type != v1alpha1.MandateActionDownloadReport,
+		deleting: !action.DeletionTimestamp.IsZero(),
+		started:  status.StartedTime != nil,
+		ended:    status.CompletedTime != nil,
+		created:  action.CreationTimestamp.Time,
+		attempt:  attemptFacts{open: status.Attempt != ""},
+		handover: r.handover,
+	}
+	if c.facts.attempt.open {
+		see := func(s *localState) { s.attempt.See(status.Attempt, time.Now()) }
+		c.facts.attempt.observed = r.localState.Update(action, see).attempt.Time
+	}
+	if ttl := action.Spec.TTLSecondsAfterFinished; c.facts.ended && ttl != nil {
+		c.facts.expires = status.CompletedTime.Add(time.Duration(*ttl) * time.Second)
+	}
+	c.facts.mandate.seen = sawMandate(status)
+	return c, c.observeMandate(ctx, r.cache)
+}
+
+// Decide gives the next step.
+func (r *reconciliation) Decide() decision {
+	r.facts.now = time.Now()
+	return decide(r.facts)
+}
+
+// TryAcquire takes a slot of the connection, so that the MandateActions of one connection do not take all workers.
+// Without a connection that works, no request is sent.
+func (r *reconciliation) TryAcquire(s step) bool {
+	if !r.facts.service.Ready || s == stepDelete {
+		return true
+	}
+	name := client.ObjectKeyFromObject(r.action)
+	return r.session.Slot.TryAcquire(r.session.Connection.Actions, name, r.facts.emails)
+}
+
+// sendsRequest are the steps that send a request to the service, and show whether the connection works.
+var sendsRequest = []step{stepReadApplication, stepSend, stepDownload}
+
+// Perform performs one step and changes the facts accordingly. What the service answers is never an error here, but a
+// fact.
+func (r *reconciliation) Perform(ctx context.Context, s step) error {
+	if slices.Contains(sendsRequest, s) {
+		r.session.Slot.Sent()
+	}
+	switch s {
+	case stepReadMandate:
+		return r.readMandate(ctx)
+	case stepReadApplication:
+		r.readApplication(ctx)
+	case stepStart:
+		return r.start(ctx)
+	case stepSend:
+		r.send(ctx)
+	case stepLookForSecret:
+		return r.lookForSecret(ctx)
+	case stepDownload:
+		r.download(ctx)
+	case stepStore:
+		return r.store(ctx)
+	case stepDelete:
+		return r.expire(ctx)
+	}
+	return nil
+}
+
+// Finish writes the status and says when to reconcile again.
+func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcile.Result, error) {
+	if r.facts.attempt.mine {
+		if err := r.conclude(ctx, decided.Reason); err != nil {
+			return reconcile.Result{}, err
+		}
+	} else if err := r.writeStatus(ctx, decided.Reason); apierrors.IsConflict(err) {
+		decided = wait(reasonStaleCache)
+	} else if err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if ttl := r.action.Spec.TTLSecondsAfterFinished; ttl != nil && conditionSpecs[decided.Reason].progress != open {
+		// At least a second: the cache has to learn of the end first.
+		decided.RequeueAfter = max(time.Duration(*ttl)*time.Second, time.Second)
+	}
+	return reconcile.Result{RequeueAfter: r.requeueAfter(decided)}, nil
+}
+
+// Release ends the reconciliation.
+func (r *reconciliation) Release() {
+	if r.attempting {
+		r.attempts.Done()
+	}
+	r.session.Slot.Release()
+}
+
+// maxServiceRequeue is short: to look whether there is a connection costs nothing.
+const maxServiceRequeue = 15 * time.Second
+
+// requeueAfter says when to reconcile if nothing happens; 0 is never. Mandates are watched.
+func (r *reconciliation) requeueAfter(decided decision) time.Duration {
+	switch decided.Reason {
+	case reasonStaleCache:
+		return engine.Jitter(time.Second)
+	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotAllowed, v1alpha1.ReasonServiceNotReady:
+		return min(r.backoff(), engine.Jitter(maxServiceRequeue))
+	case v1alpha1.ReasonRetrying, v1alpha1.ReasonSecretRefused:
+		return max(r.backoff(), engine.Jitter(decided.RequeueAfter))
+	}
+	r.localState.Update(r.action, func(s *localState) { s.failures = 0 })
+	if decided.RequeueAfter > 0 {
+		return decided.RequeueAfter + time.Second
+	}
+	return 0
+}
+
+// backoff counts one more failure, and says how long to wait after it.
+func (r *reconciliation) backoff() time.Duration {
+	failures := r.localState.Update(r.action, func(s *localState) { s.failures++ }).failures
+	return engine.RequeueBackoff.After(failures)
+}
+
+// expire deletes the MandateAction. If it was changed meanwhile, its time to live may have been, too.
+func (r *reconciliation) expire(ctx context.Context) error {
+	r.facts.failureReason = reasonDeleting
+	asRead := client.Preconditions{UID: &r.action.UID, ResourceVersion: &r.action.ResourceVersion}
+	err := r.writer.Delete(ctx, r.action, asRead)
+	if apierrors.IsConflict(err) {
+		r.facts.failureReason = reasonStaleCache
+		return nil
+	}
+	return client.IgnoreNotFound(err)
+}
+
+// requestFailed ends the reconciliation after a request that failed.
+func (r *reconciliation) requestFailed(ctx context.Context, err error) {
+	r.facts.failureReason = v1alpha1.ReasonRetrying
+	r.facts.retryAfter = idv.RetryAfterOf(err)
+	r.session.RequestFailed(r.services, err)
+	log.FromContext(ctx).Info("Request to the service failed", "error", err.Error())
+}

@@ -1,0 +1,72 @@
+// Package engine is what the controllers of Mandates and MandateActions have in common: the loop of steps, what a
+// process remembers between reconciliations, the use of a connection, backoff, and the drain on shutdown.
+//
+// A reconciliation is a loop: decide, make one step with at most one effect outside the process, decide again. A crash
+// is therefore always a crash between two steps. What to decide, and what a step does, is up to the controllers.
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+// Wait is the step of a Decision that there is nothing to do now.
+const Wait = "Wait"
+
+// Decision is a step to perform or, with the step Wait, why there is none.
+type Decision[S ~string] struct {
+	Step   S
+	Reason string
+	// RequeueAfter is when to reconcile again; 0 leaves that to the reason.
+	RequeueAfter time.Duration
+}
+
+// Reconciliation is one Reconcile of one object.
+type Reconciliation[S ~string] interface {
+	// Decide gives the next step. It has no effect outside the process.
+	Decide() Decision[S]
+	// TryAcquire takes what a step needs to begin, such as a slot of the connection. If it reports false, the object is
+	// woken up later.
+	TryAcquire(S) bool
+	// Perform performs a step. An error is one of the API server, and the workqueue backs off.
+	Perform(context.Context, S) error
+	// Finish writes the status, and says when to reconcile again.
+	Finish(context.Context, Decision[S]) (reconcile.Result, error)
+	// Release gives back what TryAcquire and Perform took.
+	Release()
+}
+
+// Run performs steps until there is none left to do now, but at most maxSteps. Errors hold no personal data.
+func Run[S ~string](ctx context.Context, r Reconciliation[S], maxSteps int) (reconcile.Result, error) {
+	defer r.Release()
+	for range maxSteps {
+		result, finished, err := Step(ctx, r)
+		if finished || err != nil {
+			return result, apierror.Redact(err)
+		}
+	}
+	return reconcile.Result{}, errors.New("the reconciliation took too many steps, which is a defect of the operator")
+}
+
+// Step performs one step. It finishes the reconciliation if there is none to perform, or if its step has to wait.
+func Step[S ~string](ctx context.Context, r Reconciliation[S]) (result reconcile.Result, finished bool, err error) {
+	decision := r.Decide()
+	if decision.Step == Wait {
+		result, err = r.Finish(ctx, decision)
+		return result, true, err
+	}
+	if !r.TryAcquire(decision.Step) {
+		requeue := reconcile.Result{RequeueAfter: Jitter(connection.FallbackRequeue), Priority: new(handler.LowPriority)}
+		return requeue, true, nil
+	}
+	log.FromContext(ctx).V(1).Info("Performing a step", "step", decision.Step)
+	return reconcile.Result{}, false, r.Perform(ctx, decision.Step)
+}

@@ -1,0 +1,97 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+// ServiceFacts is what is known of the service that a Mandate uses.
+type ServiceFacts struct {
+	Exists   bool // there is an IdentityService
+	Denied   bool // it is not for this namespace
+	Deleting bool // it goes when nobody needs it any more
+	Known    bool // there is a connection that was made from it as it is now, so its URL and settings are known
+	Ready    bool
+}
+
+// UnknownReason says why nothing is known of the service, or "".
+func (f ServiceFacts) UnknownReason() string {
+	switch {
+	case !f.Exists:
+		return v1alpha1.ReasonServiceNotFound
+	case f.Denied:
+		return v1alpha1.ReasonServiceNotAllowed
+	case !f.Known:
+		return v1alpha1.ReasonServiceNotReady
+	default:
+		return ""
+	}
+}
+
+// UnusableReason says why no request can be sent to the service, or "".
+func (f ServiceFacts) UnusableReason() string {
+	if reason := f.UnknownReason(); reason != "" || f.Ready {
+		return reason
+	}
+	return v1alpha1.ReasonServiceNotReady
+}
+
+// Services gives reconciliations the connections of their Mandates.
+type Services struct {
+	// ServiceReader reads from the cache.
+	connection.ServiceReader
+	Connections *connection.Registry
+	// RequestProbe asks for a probe of a connection on which a request failed.
+	RequestProbe func(connection.Key)
+}
+
+// Session is how one reconciliation uses a service.
+type Session struct {
+	Key connection.Key
+	// Connection is set if the service is Known.
+	Connection connection.Connection
+	// Slot of the connection's concurrency limiter.
+	Slot connection.Slot
+}
+
+// Resolve finds the connection that a Mandate uses. A connection that was made from an earlier version of the service
+// is not the one: its URL or prefix may be another's. The session keeps its slot.
+func (s *Session) Resolve(ctx context.Context, services *Services, mandate *v1alpha1.Mandate) (ServiceFacts, error) {
+	s.Key = connection.KeyOf(mandate)
+	service, access, err := services.Find(ctx, s.Key, mandate.Namespace)
+	switch {
+	case err != nil || access == connection.Absent:
+		return ServiceFacts{}, err
+	case access == connection.Denied:
+		return ServiceFacts{Exists: true, Denied: true}, nil
+	}
+	facts := ServiceFacts{Exists: true, Deleting: !service.GetDeletionTimestamp().IsZero()}
+	found, ok := services.Connections.Get(s.Key)
+	if ok && found.UID == service.GetUID() && found.Generation == service.GetGeneration() {
+		s.Connection = found
+		facts.Known = true
+		facts.Ready = found.Ready
+	}
+	return facts, nil
+}
+
+// RequestFailed records why a request to the service failed, and asks for a probe if that may be the connection's
+// fault.
+func (s *Session) RequestFailed(services *Services, err error) {
+	if s.Slot.RequestFailed(err) {
+		services.RequestProbe(s.Key)
+	}
+}
+
+// maxText is what the CRDs allow for a text that comes from a service.
+const maxText = 256
+
+// TruncateText cuts a text that comes from a service to what the CRDs allow, so that no text makes a status invalid.
+func TruncateText(s string) string {
+	if runes := []rune(s); len(runes) > maxText {
+		return string(runes[:maxText])
+	}
+	return s
+}

@@ -1,0 +1,223 @@
+package mandate
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// maxRounds are more than any state needs to come to rest.
+const maxRounds = 60
+
+// run is what the last reconciliation of a Mandate came to.
+type run struct {
+	after time.Duration // when the operator wants to reconcile again; 0: never
+	gets  int           // of the application
+}
+
+// faultFree lets the operators work on without any more faults, and lets them reconcile again when they said that they
+// want to, until nothing changes any more. Then the status must be true (I5), which it is not if nobody reconciles
+// again.
+func (x *explorer) faultFree(s state) (state, string) {
+	s = s.then("from here on nothing goes wrong any more")
+	s.budget = budget{}
+	runs := [2]map[string]run{{}, {}}
+	for i := range s.ops {
+		for _, name := range x.scenario.mandates {
+			runs[i][name] = run{after: 1} // a process that starts looks at everything
+		}
+	}
+	quiet := 0
+	for range maxRounds {
+		before := s.world
+		for i := range s.ops {
+			if wrong := x.round(&s, i, runs[i]); wrong != "" {
+				return s, wrong
+			}
+		}
+		quiet++
+		if s.world != before {
+			quiet = 0
+		}
+		if quiet == 3 || !x.pause(&s, runs) {
+			wrong := cmp.Or(untrue(&s, x.scenario.mandates), noisy(&s, runs))
+			return s, wrong
+		}
+	}
+	return s, "I5: it does not come to rest"
+}
+
+// round finishes the reconciliation that an operator is in, and makes those that are due.
+func (x *explorer) round(s *state, i int, runs map[string]run) string {
+	see := func() {
+		before := s.ops[i].mandates
+		s.ops[i] = x.seen(s.ops[i], s.world, "Mandates", (*operator).seeMandates)
+		s.ops[i] = x.seen(s.ops[i], s.world, "IdentityService", (*operator).seeService)
+		s.ops[i] = x.seen(s.ops[i], s.world, "connection", (*operator).connect)
+		for name := range runs {
+			if m, was := s.ops[i].mandates[name], before[name]; m != nil &&
+				(was == nil || was.UID != m.UID || was.Generation != m.Generation) {
+				runs[name] = run{after: 1} // as its event says
+			}
+		}
+	}
+	if s.ops[i].current != nil {
+		if _, wrong := x.reconcile(s, i, s.ops[i].current.mandate.Name); wrong != "" {
+			return wrong
+		}
+	}
+	see()
+	for _, name := range sorted(runs) {
+		if runs[name].after == 0 {
+			continue
+		}
+		made, wrong := x.reconcile(s, i, name)
+		if wrong != "" {
+			return wrong
+		}
+		runs[name] = made
+		see()
+	}
+	return ""
+}
+
+// reconcile takes steps to the end of a reconciliation.
+func (x *explorer) reconcile(s *state, i int, name string) (v run, wrong string) {
+	for range maxSteps {
+		made := x.take(s.world, s.ops[i], name, faultNone)
+		*s = s.then(fmt.Sprintf("operator %c %s", 'A'+i, made.what))
+		s.world, s.ops[i] = made.world, made.operator
+		if made.violation != "" {
+			return v, made.violation
+		}
+		v.after, v.gets = made.after, v.gets+made.gets
+		if wrong := wrongIn(s); wrong != "" || made.ended {
+			return v, wrong
+		}
+	}
+	return v, "I5: a reconciliation does not come to an end"
+}
+
+// noisy reports a Mandate that is Ready, and costs more than a read of its application each minIntervalSeconds (I6).
+// That nothing is written is part of being at rest.
+func noisy(s *state, runs [2]map[string]run) string {
+	for _, made := range runs {
+		for _, name := range sorted(made) {
+			m, v := s.world.mandates[name], made[name]
+			if m == nil || is(m, v1alpha1.ConditionReady) != metav1.ConditionTrue {
+				continue
+			}
+			if v.gets > 1 || v.after > 0 && v.after < minPoll {
+				return fmt.Sprintf(
+					"I6: at rest, the application of %s is read %d times in a reconciliation, and the next one is %s away",
+					name,
+					v.gets,
+					v.after,
+				)
+			}
+		}
+	}
+	return ""
+}
+
+// pause lets the time go by until somebody wants to reconcile again; false if nobody ever does.
+func (x *explorer) pause(s *state, runs [2]map[string]run) bool {
+	soonest := time.Duration(0)
+	for _, made := range runs {
+		for _, v := range made {
+			if v.after > 0 && (soonest == 0 || v.after < soonest) {
+				soonest = v.after
+			}
+		}
+	}
+	if soonest == 0 {
+		return false
+	}
+	by := 10 * minPoll
+	if soonest < settle {
+		by = settle
+	}
+	*s = s.then(by.String() + " go by")
+	x.aged(s, by)
+	return true
+}
+
+// untrue says what a status at rest says that is not so (I5).
+func untrue(s *state, names []string) string {
+	for _, name := range names {
+		m := s.world.mandates[name]
+		if m == nil || m.DeletionTimestamp != nil {
+			continue
+		}
+		if wrong := untrueOf(s.world, m); wrong != "" {
+			return "I5: at rest, " + name + " " + wrong
+		}
+	}
+	return ""
+}
+
+// endings are the reasons with which a Mandate without an application may wait for a person.
+var endings = []string{
+	v1alpha1.ReasonOutcomeUnknown,
+	v1alpha1.ReasonReferenceConflict,
+	v1alpha1.ReasonCreateDeadlinePassed,
+	v1alpha1.ReasonRefused,
+	v1alpha1.ReasonAdoptionRefused,
+	"Expired",
+	"Deleted",
+}
+
+func untrueOf(w *world, m *v1alpha1.Mandate) string {
+	ready, created := is(m, v1alpha1.ConditionReady), is(m, v1alpha1.ConditionCreated)
+	stalled := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionStalled)
+	here := w.shows(w.url(), m)
+	switch id := m.Status.ApplicationID; {
+	case m.Status.ObservedGeneration != m.Generation:
+		return "was not reconciled"
+	case here && ready != metav1.ConditionTrue && m.Status.Outcome == "":
+		return "is not Ready, but its application exists"
+	case (w.shows(firstURL, m) || w.shows(otherURL, m)) && vanished(m.Status.Outcome):
+		return "says that its application is gone, but it exists"
+	case !here && ready == metav1.ConditionTrue:
+		return "is Ready, but has no application"
+	case id == nil && (stalled == nil || !slices.Contains(endings, stalled.Reason)):
+		return "has no application, and waits for nobody"
+	case id == nil && created == metav1.ConditionFalse && w.madeFor(m):
+		return "says that it has no application, but one was created for it"
+	default:
+		return ""
+	}
+}
+
+// shows reports whether an account has the application of a Mandate's status.
+func (w *world) shows(url string, m *v1alpha1.Mandate) bool {
+	id, here := m.Status.ApplicationID, w.sites[url]
+	if id == nil {
+		return false
+	}
+	i := here.find(*id)
+	return i >= 0 && here.applications[i].reference == m.Status.Reference
+}
+
+func is(m *v1alpha1.Mandate, condition string) metav1.ConditionStatus {
+	if c := meta.FindStatusCondition(m.Status.Conditions, condition); c != nil {
+		return c.Status
+	}
+	return metav1.ConditionUnknown
+}
+
+// madeFor reports whether an application that still exists was created for a Mandate.
+func (w *world) madeFor(m *v1alpha1.Mandate) bool {
+	for _, here := range w.sites {
+		if slices.ContainsFunc(here.applications, func(a application) bool { return !a.gone && a.mandate == m.UID }) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,251 @@
+package mandate
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/reference"
+	"github.com/mandate-io/idv/operator/engine"
+)
+
+// serviceClient is what a Mandate needs of the client of the service. The errors are those of the client.
+type serviceClient interface {
+	CreateApplication(ctx context.Context, application idv.NewApplication) (*idv.Application, error)
+	RetrieveApplication(ctx context.Context, id int64) (*idv.Application, error)
+	DeleteApplication(ctx context.Context, id int64) error
+	ArchiveApplication(ctx context.Context, id int64) (*idv.Application, error)
+	CompleteApplication(ctx context.Context, id int64) (*idv.Application, error)
+	RejectApplication(ctx context.Context, id int64) (*idv.Application, error)
+	AcceptCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckReviewResponse, error)
+	RejectCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckReviewResponse, error)
+	RetrieveReferences(ctx context.Context) (*idv.References, error)
+}
+
+// reconciliation is one Reconcile of one Mandate: the facts, and what they were made from.
+type reconciliation struct {
+	*Reconciler
+	mandate    *v1alpha1.Mandate // as the cache has it: without personal data
+	session    engine.Session
+	client     serviceClient // of the session's connection
+	reference  string        // of the application, "" while the connection is not known
+	attempting bool          // it may create an application, and a shutdown waits for it
+
+	facts       facts
+	record      *v1alpha1.ApplicationRecord      // as it was last read or written
+	request     idv.NewApplication               // set by Resolve or Verify; personal data
+	application *idv.Application                 // set by Read
+	reviews     []review                         // of spec.checkReviews, those that are to be sent; set by Read
+	reviewed    map[int64]v1alpha1.CheckDecision // by check id, those that were carried out
+	stale       bool                             // a check was decided since the application was read
+}
+
+// newReconciliation collects what can be known without a request to the API server or the service.
+func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Mandate) (*reconciliation, error) {
+	c := &reconciliation{Reconciler: r, mandate: mandate, reviewed: reviewedChecks(&mandate.Status)}
+	service, err := c.session.Resolve(ctx, r.services, mandate)
+	if err != nil {
+		return nil, err
+	}
+	if service.Known {
+		c.client = c.session.Connection.Client
+	}
+	c.facts = c.newFacts(service)
+	spec, status := &mandate.Spec, &mandate.Status
+	switch {
+	case c.facts.bound && status.Reference != "":
+		c.reference = status.Reference // the prefix may have been edited since
+	case service.Known && spec.Reference == "":
+		c.reference = reference.Mandate(c.session.Connection.ReferencePrefix, mandate.Namespace, mandate.Name)
+	case service.Known:
+		c.reference = spec.Reference
+	}
+	if spec.Adopt != nil && !c.facts.bound {
+		c.facts.adopt = spec.Adopt.ApplicationID
+		c.facts.adoptedByOther, err = c.adoptedByOther(ctx)
+	}
+	return c, err
+}
+
+// newFacts are those of the Mandate and its connection.
+func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
+	spec := &r.mandate.Spec
+	status := &r.mandate.Status
+	connection := &r.session.Connection
+	older := connection.Created.Before(&r.mandate.CreationTimestamp)
+	f := facts{
+		suspended:       spec.Suspend,
+		edited:          r.mandate.Generation > 1 || connection.Generation > 1 || !older,
+		neverReconciled: status.ObservedGeneration < r.mandate.Generation && len(status.Conditions) == 0,
+		deletion:        r.newDeletionFacts(r.mandate),
+		decision:        spec.Decision,
+		archive:         spec.Archived && !status.Archived,
+		outcome:         status.Outcome,
+		seen:            status.Progress != "",
+		refusedDigest:   refusedDigest(r.mandate),
+		settleDelay:     r.settleDelay,
+		confirmDelay:    min(10*connection.MinPoll, 10*time.Minute),
+		service:         service,
+		vanished:        vanished(status.Outcome),
+	}
+	if status.ApplicationID != nil {
+		f.id = *status.ApplicationID
+		f.bound = true
+	}
+	if created := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionCreated); created != nil {
+		f.unknown = created.Status == metav1.ConditionUnknown
+	}
+	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
+	if ready != nil && ready.ObservedGeneration == r.mandate.Generation {
+		f.vanished = f.vanished || vanished(v1alpha1.Outcome(ready.Reason))
+	}
+	if spec.CreateBefore != nil {
+		f.createBefore = spec.CreateBefore.Time
+	}
+	if status.CreatedTime != nil {
+		f.createdTime = status.CreatedTime.Time
+	}
+	confirming := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReconciling)
+	if confirming != nil && confirming.Reason == v1alpha1.ReasonConfirming {
+		f.missingSince = confirming.LastTransitionTime.Time
+	}
+	return f
+}
+
+// vanished are the outcomes, and reasons of Ready, which say that the service does not have the application any more.
+func vanished(outcome v1alpha1.Outcome) bool {
+	return outcome == v1alpha1.OutcomeExpired || outcome == v1alpha1.OutcomeDeleted
+}
+
+// refusedDigest is that of the application when the service refused the decision, or a review, of this very spec.
+func refusedDigest(m *v1alpha1.Mandate) string {
+	completed := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionCompleted)
+	if completed == nil || completed.ObservedGeneration != m.Generation ||
+		completed.Reason != v1alpha1.ReasonDecisionRefused && completed.Reason != v1alpha1.ReasonReviewRefused {
+		return ""
+	}
+	return statusDigest(&m.Status)
+}
+
+// Decide gives the next step.
+func (r *reconciliation) Decide() decision {
+	r.facts.now = r.clock.Now()
+	return decide(r.facts)
+}
+
+// TryAcquire takes a slot of the connection, so that the Mandates of one connection do not take all workers. What leads
+// up to a request is in the slot, too: it is not done twice. Without a connection that works, no request is sent.
+func (r *reconciliation) TryAcquire(s step) bool {
+	if !r.facts.service.Ready || s == stepFinalizer {
+		return true
+	}
+	edited := r.mandate.Status.ObservedGeneration != r.mandate.Generation
+	urgent := r.facts.id == 0 || r.facts.deletion.requested || edited
+	name := client.ObjectKeyFromObject(r.mandate)
+	return r.session.Slot.TryAcquire(r.session.Connection.Mandates, name, urgent)
+}
+
+// sendsRequest are the steps that send a request to the service, and show whether the connection works.
+var sendsRequest = []step{
+	stepPost, stepRead, stepProbe, stepArchive, stepDelete, stepReview, stepComplete, stepReject,
+}
+
+// Perform performs one step and changes the facts accordingly. What the service answers is never an error here, but a
+// fact.
+func (r *reconciliation) Perform(ctx context.Context, s step) error {
+	if slices.Contains(sendsRequest, s) {
+		r.session.Slot.Sent()
+	}
+	switch s {
+	case stepReadRecord:
+		return r.readRecord(ctx)
+	case stepListRecords:
+		return r.listRecords(ctx)
+	case stepRelease:
+		return r.releaseRecord(ctx)
+	case stepResolve:
+		return r.resolve(ctx)
+	case stepClaim:
+		return r.claim(ctx)
+	case stepRetake:
+		return r.retake(ctx)
+	case stepVerify:
+		r.verify(ctx)
+	case stepPost:
+		r.post(ctx)
+	case stepConclude:
+		return r.conclude(ctx)
+	case stepDeposit:
+		return r.deposit(ctx)
+	case stepRead:
+		r.read(ctx)
+	case stepProbe:
+		r.probe(ctx)
+	case stepAdopt:
+		return r.adopt(ctx)
+	case stepFinalizer:
+		return r.setFinalizer(ctx)
+	case stepArchive:
+		r.archive(ctx)
+	case stepDelete:
+		r.delete(ctx)
+	case stepReview:
+		return r.review(ctx)
+	case stepComplete:
+		r.sendDecision(ctx, r.client.CompleteApplication)
+	case stepReject:
+		r.sendDecision(ctx, r.client.RejectApplication)
+	}
+	return nil
+}
+
+// Finish writes the status and says when to reconcile again.
+func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcile.Result, error) {
+	staleCache := reconcile.Result{RequeueAfter: time.Second}
+	switch decided.Reason {
+	case reasonDeleting:
+		return reconcile.Result{}, nil
+	case reasonStaleCache:
+		return staleCache, nil
+	}
+	failures := r.countFailure(decided.Reason)
+	err := r.writeStatus(ctx, decided.Reason, failures)
+	switch {
+	case apierrors.IsConflict(err):
+		return staleCache, nil
+	case err != nil:
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	// Polls must not delay a Mandate that has no application yet, whether it is new or tried again.
+	priority := 0
+	if r.facts.id != 0 {
+		priority = handler.LowPriority
+	}
+	return reconcile.Result{RequeueAfter: r.requeueAfter(decided, failures), Priority: &priority}, nil
+}
+
+// Release ends the reconciliation.
+func (r *reconciliation) Release() {
+	if r.attempting {
+		r.attempts.Done()
+	}
+	r.session.Slot.Release()
+}
+
+// requestFailed ends the reconciliation with a reason after a request that failed.
+func (r *reconciliation) requestFailed(ctx context.Context, err error, reason string) {
+	r.facts.failureReason = reason
+	r.facts.retryAfter = idv.RetryAfterOf(err)
+	r.session.RequestFailed(r.services, err)
+	log.FromContext(ctx).Info("Request to the service failed", "error", err.Error())
+}

@@ -1,0 +1,92 @@
+package mandate
+
+import (
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
+)
+
+// localState is what this process remembers of a Mandate.
+type localState struct {
+	changed  time.Time        // when the application was last seen to change
+	failures int              // reconciliations in a row
+	attempt  engine.FirstSeen // the attempt that is waited for
+}
+
+// recheckInputs is how soon a corrected Secret is noticed. Secrets are not watched.
+const recheckInputs = 30 * time.Second
+
+// retriedReasons are tried again soon, and less and less often while they last.
+var retriedReasons = []string{
+	v1alpha1.ReasonRetrying, v1alpha1.ReasonReadFailed, v1alpha1.ReasonAdoptionRefused,
+	v1alpha1.ReasonDeletionWaiting, v1alpha1.ReasonDeletionRefused,
+}
+
+// countFailure gives the number of reconciliations in a row that failed, this one included. One that the service kept
+// from doing anything neither failed nor succeeded.
+func (r *reconciliation) countFailure(reason string) int {
+	return r.localState.Update(r.mandate, func(s *localState) {
+		switch {
+		case slices.Contains(retriedReasons, reason):
+			s.failures++
+		case reason != v1alpha1.ReasonServiceNotReady:
+			s.failures = 0
+		}
+	}).failures
+}
+
+// requeueAfter says when to reconcile if nothing happens; 0 is never.
+func (r *reconciliation) requeueAfter(decided decision, failures int) time.Duration {
+	if decided.RequeueAfter > 0 {
+		return engine.Jitter(decided.RequeueAfter)
+	}
+	switch decided.Reason {
+	case v1alpha1.ReasonRetrying, v1alpha1.ReasonReadFailed, v1alpha1.ReasonAdoptionRefused:
+		return engine.RequeueBackoff.After(failures)
+	case v1alpha1.ReasonDeletionWaiting, v1alpha1.ReasonDeletionRefused:
+		return min(engine.RequeueBackoff.After(failures), r.facts.deletion.giveUpTime.Sub(r.facts.now))
+	case v1alpha1.ReasonConfirming:
+		return engine.Jitter(r.facts.confirmDelay)
+	case v1alpha1.ReasonSecretNotFound, v1alpha1.ReasonSecretInvalid, v1alpha1.ReasonRefused:
+		return engine.Jitter(recheckInputs)
+	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotAllowed, v1alpha1.ReasonServiceMismatch,
+		v1alpha1.ReasonServiceNotReady, v1alpha1.ReasonMandateTypeNotFound, v1alpha1.ReasonReferenceConflict,
+		v1alpha1.ReasonOutcomeUnknown:
+		return engine.Jitter(engine.MaxRequeue)
+	case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotArchived:
+		if r.facts.id == 0 || r.final() && decided.Reason != v1alpha1.ReasonNotArchived {
+			return 0
+		}
+		return pollInterval(r.facts.now.Sub(r.lastChange()), &r.session.Connection)
+	default:
+		return 0
+	}
+}
+
+// pollInterval grows with the time since the application last changed: people who are in the middle of it are watched
+// closely, those who have done nothing for days are not. It is spread, so that applications that were created together
+// are not read together for ever.
+func pollInterval(unchanged time.Duration, c *connection.Connection) time.Duration {
+	d := max(min(unchanged/4, c.MaxPoll), c.MinPoll)
+	shortest := max(d-d/10, c.MinPoll)
+	longest := max(min(d+d/10, c.MaxPoll), d)
+	return shortest + rand.N(longest-shortest+1) //nolint:gosec // no secret depends on it
+}
+
+// lastChange is when the application last changed, as far as this process has seen or the conditions say.
+func (r *reconciliation) lastChange() time.Time {
+	last := r.localState.Get(r.mandate).changed
+	for _, c := range r.mandate.Status.Conditions {
+		if c.LastTransitionTime.After(last) {
+			last = c.LastTransitionTime.Time
+		}
+	}
+	if last.IsZero() {
+		return r.facts.now
+	}
+	return last
+}
