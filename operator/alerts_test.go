@@ -13,6 +13,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/testenv"
 )
 
 type alert struct {
@@ -52,7 +53,7 @@ var (
 func TestAlerts(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{})
-	address := w.freeAddress()
+	address := testenv.FreeAddress(t)
 	w.connect()
 	w.start("--metrics-bind-address=" + address)
 	w.mandate("acme", "{}")
@@ -126,7 +127,7 @@ func stalledReasons(t *testing.T) []string {
 func TestAlertsOfAFirstLoss(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{})
-	address := w.freeAddress()
+	address := testenv.FreeAddress(t)
 	w.connect()
 	w.start("--metrics-bind-address=" + address)
 	w.mandate("acme", "{}")

@@ -5,40 +5,17 @@ import (
 	"strings"
 	"testing"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/testenv"
 )
-
-// allowElection lets operators use Leases in the namespace, and returns the flags for leader election.
-func (w *world) allowElection() []string {
-	w.Helper()
-	name := metav1.ObjectMeta{Namespace: w.namespace, Name: "leader"}
-	w.check(w.Create(w.Context(), &rbacv1.Role{ObjectMeta: name, Rules: []rbacv1.PolicyRule{
-		{
-			APIGroups: []string{coordinationv1.GroupName},
-			Resources: []string{"leases"},
-			Verbs:     []string{"create", "get", "update"},
-		},
-		{APIGroups: []string{corev1.GroupName}, Resources: []string{"events"}, Verbs: []string{"create"}},
-	}}))
-	w.check(w.Create(w.Context(), &rbacv1.RoleBinding{
-		ObjectMeta: name, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name.Name},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: testenv.OperatorUser}},
-	}))
-	return []string{"--leader-elect", "--leader-election-namespace=" + w.namespace}
-}
 
 // Only the leader counts Mandates. Otherwise, a sum over replicas would count each one several times.
 func TestReplicasCountOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{})
-	election := w.allowElection()
-	first, second := w.freeAddress(), w.freeAddress()
+	election, err := env.GrantLeaderElection(t.Context(), w.namespace)
+	w.check(err)
+	first, second := testenv.FreeAddress(t), testenv.FreeAddress(t)
 	counted := `idv_mandates{outcome="",ready="True",reason="Accepted"} 1` + "\n"
 	w.connect()
 	w.start(append(election, "--metrics-bind-address="+first)...)
@@ -65,7 +42,8 @@ func TestReplicasCountOnce(t *testing.T) {
 func TestTwoOperatorsInOneNamespace(t *testing.T) {
 	t.Parallel()
 	w, other := newWorld(t, sandbox.Options{}), newWorld(t, sandbox.Options{})
-	election := w.allowElection()
+	election, err := env.GrantLeaderElection(t.Context(), w.namespace)
+	w.check(err)
 	for _, world := range []*world{w, other} {
 		world.connect()
 		world.mandate("acme", "{}")

@@ -116,21 +116,9 @@ func (r *manualActionReconciler) requests() interceptor.Funcs {
 }
 
 // reconcile reconciles a MandateAction once, which must finish.
-func (r *manualActionReconciler) reconcile(name string) (result reconcile.Result) {
-	w := r.world
-	w.Helper()
-	done := make(chan struct{})
-	request := reconcile.Request{NamespacedName: client.ObjectKey{Namespace: w.namespace, Name: name}}
-	go func() {
-		defer close(done)
-		result, _ = r.Reconcile(w.Context(), request)
-	}()
-	select {
-	case <-done:
-	case <-time.After(timeout / 2):
-		w.Fatalf("reconciling the MandateAction %s does not finish", name)
-	}
-	return result
+func (r *manualActionReconciler) reconcile(name string) reconcile.Result {
+	r.world.Helper()
+	return r.world.reconcile(r, "MandateAction", name)
 }
 
 // intercept replaces the nth request of a kind, counted from 1.

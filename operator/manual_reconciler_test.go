@@ -138,8 +138,13 @@ func (r *manualReconciler) connect() {
 }
 
 // reconcile reconciles a Mandate once, which must finish. It ignores the errors of the API server.
-func (r *manualReconciler) reconcile(name string) (result reconcile.Result) {
-	w := r.world
+func (r *manualReconciler) reconcile(name string) reconcile.Result {
+	r.world.Helper()
+	return r.world.reconcile(r, "Mandate", name)
+}
+
+// reconcile makes a reconciler reconcile an object once, which must finish.
+func (w *world) reconcile(r reconcile.Reconciler, kind, name string) (result reconcile.Result) {
 	w.Helper()
 	done := make(chan struct{})
 	request := reconcile.Request{NamespacedName: client.ObjectKey{Namespace: w.namespace, Name: name}}
@@ -150,7 +155,7 @@ func (r *manualReconciler) reconcile(name string) (result reconcile.Result) {
 	select {
 	case <-done:
 	case <-time.After(timeout / 2):
-		w.Fatalf("reconciling the Mandate %s does not finish", name)
+		w.Fatalf("reconciling the %s %s does not finish", kind, name)
 	}
 	return result
 }

@@ -2,7 +2,6 @@ package operator_test
 
 import (
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -11,13 +10,14 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/testenv"
 )
 
 // The metrics count the Mandates by state, and contain no names.
 func TestMetrics(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, sandbox.Options{})
-	address := w.freeAddress()
+	address := testenv.FreeAddress(t)
 	w.connect()
 	w.start("--metrics-bind-address=" + address)
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
@@ -53,15 +53,6 @@ func TestMetrics(t *testing.T) {
 			}
 		}
 	}
-}
-
-// freeAddress is an unused loopback address.
-func (w *world) freeAddress() string {
-	w.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	w.check(err)
-	defer listener.Close()
-	return listener.Addr().String()
 }
 
 func (w *world) scrape(address string) string {

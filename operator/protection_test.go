@@ -123,7 +123,7 @@ func TestServiceDeletionGivesUp(t *testing.T) {
 	w.emails(1)
 }
 
-// forceDeleteService deletes the IdentityService although Mandates need it, as a person can who knows how.
+// forceDeleteService deletes the IdentityService although Mandates need it, by removing its finalizer.
 func (w *world) forceDeleteService() {
 	w.Helper()
 	w.untilService(w.defaultService(), "protected", protected)

@@ -54,7 +54,7 @@ func TestDecide(t *testing.T) {
 	}{
 		"the start is recorded first": {facts: emailing(func(*facts) {}), want: decision{Step: stepStart}},
 		"and then it is sent": {
-			why: "whatever has changed meanwhile: a start that is followed by nothing would be taken for a lost answer",
+			why: "whatever has changed: a start without a result would look like a lost answer",
 			facts: emailing(func(f *facts) {
 				f.attempt.mine = true
 				f.deleting = true
@@ -83,19 +83,25 @@ func TestDecide(t *testing.T) {
 			facts: answered(client.Refused, client.KindCredentials),
 			want:  waitFor(v1alpha1.ReasonRetrying, 7*time.Second),
 		},
-		"refused":           {facts: answered(client.Refused, client.KindInvalid), want: wait(v1alpha1.ReasonRefused)},
-		"a 404":             {facts: answered(client.Refused, client.KindNotFound), want: wait(v1alpha1.ReasonIndividualNotFound)},
-		"no such operation": {facts: answered(client.Refused, client.KindMethodNotAllowed), want: wait(v1alpha1.ReasonRefused)},
+		"refused": {facts: answered(client.Refused, client.KindInvalid), want: wait(v1alpha1.ReasonRefused)},
+		"a 404": {
+			facts: answered(client.Refused, client.KindNotFound),
+			want:  wait(v1alpha1.ReasonIndividualNotFound),
+		},
+		"no such operation": {
+			facts: answered(client.Refused, client.KindMethodNotAllowed),
+			want:  wait(v1alpha1.ReasonRefused),
+		},
 
 		"an attempt of another operator": {
 			facts: emailing(func(f *facts) { f.attempt = attemptFacts{open: true, observed: now.Add(-10 * time.Second)} }),
 			want:  waitFor(reasonAwaiting, 20*time.Second),
 		},
-		"an attempt that nobody ended": {
+		"an attempt without a result": {
 			facts: emailing(func(f *facts) { f.attempt = attemptFacts{open: true, observed: now.Add(-30 * time.Second)} }),
 			want:  wait(v1alpha1.ReasonOutcomeUnknown),
 		},
-		"an attempt that nobody ended, of a Mandate that is gone": {
+		"an attempt without a result, of a deleted Mandate": {
 			why:   "nothing was sent would be a lie",
 			facts: emailing(func(f *facts) { f.attempt.open, f.mandate = true, mandateFacts{seen: true} }),
 			want:  wait(v1alpha1.ReasonOutcomeUnknown),
@@ -133,7 +139,7 @@ func TestDecide(t *testing.T) {
 			facts: emailing(func(f *facts) { f.mandate = mandateFacts{seen: true} }),
 			want:  wait(v1alpha1.ReasonMandateGone),
 		},
-		"a Mandate that goes": {
+		"a Mandate that is being deleted": {
 			facts: emailing(func(f *facts) { f.mandate.deleting = true }),
 			want:  wait(v1alpha1.ReasonMandateGone),
 		},
@@ -191,7 +197,7 @@ func TestDecide(t *testing.T) {
 			want:  decision{Step: stepReadApplication},
 		},
 		"another service's application": {
-			why:   "its individual of that id is somebody else",
+			why:   "the id belongs to an unrelated individual",
 			facts: emailing(func(f *facts) { f.subject.sameReference = false }),
 			want:  wait(v1alpha1.ReasonReferenceConflict),
 		},
@@ -227,11 +233,11 @@ func TestDecide(t *testing.T) {
 			f.secret.mine = true
 			f.report.downloaded = true
 		}), want: wait(v1alpha1.ReasonCarriedOut)},
-		"somebody else's Secret": {
+		"another user's Secret": {
 			facts: download(func(f *facts) { f.secret.exists = true }),
 			want:  wait(v1alpha1.ReasonSecretExists),
 		},
-		"somebody else's, found when storing": {
+		"another user's Secret, found when storing": {
 			facts: download(func(f *facts) { f.secret.exists, f.report.downloaded = true, true }),
 			want:  wait(v1alpha1.ReasonSecretExists),
 		},

@@ -23,6 +23,7 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/reference"
 	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/testenv"
 	"github.com/mandate-io/idv/operator"
 	"github.com/mandate-io/idv/operator/ledger"
 )
@@ -41,7 +42,7 @@ var loopReady = regexp.MustCompile("ready")
 // startLoop starts the bare loop, and waits until it is ready to start.
 func (f *fixture) startLoop(namespace string, workers int) worker {
 	f.Helper()
-	address := f.freeAddress()
+	address := testenv.FreeAddress(f)
 	encoded, err := json.Marshal(plan{
 		Kubeconfig: f.kubeconfig, Namespace: namespace, URL: f.url, Address: address, Workers: workers,
 	})

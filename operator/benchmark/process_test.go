@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -28,21 +27,12 @@ type worker struct {
 	name, metrics, pprof string
 }
 
-// freeAddress is an unused loopback address.
-func (f *fixture) freeAddress() string {
-	f.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	f.check(err)
-	defer listener.Close()
-	return listener.Addr().String()
-}
-
 // startOperator starts the operator with its defaults, in one namespace.
 func (f *fixture) startOperator(namespace string, workers int) worker {
 	f.Helper()
 	binary, err := f.Build("./cmd/mandate-operator")
 	f.check(err)
-	o := worker{fixture: f, name: "operator", metrics: f.freeAddress(), pprof: f.freeAddress()}
+	o := worker{fixture: f, name: "operator", metrics: testenv.FreeAddress(f), pprof: testenv.FreeAddress(f)}
 	command := exec.CommandContext(context.WithoutCancel(f.Context()), binary,
 		"--kubeconfig="+f.kubeconfig, "--watch-namespaces="+namespace, "--health-probe-bind-address=0",
 		"--metrics-bind-address="+o.metrics, "--pprof-bind-address="+o.pprof,

@@ -4,8 +4,6 @@ import (
 	"syscall"
 	"testing"
 
-	coordinationv1 "k8s.io/api/coordination/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
@@ -48,8 +46,8 @@ func TestStoppedLeader(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t, cluster.operator)
-			f.allowElection()
-			election := []string{"--leader-elect", "--leader-election-namespace=" + f.namespace}
+			election, err := env.GrantLeaderElection(t.Context(), f.namespace)
+			f.check(err)
 			leader := f.startOperator(f.fleet.kubeconfig, election...)
 			f.wait("the connection", func() string { return f.notConnected(t.Context()) })
 			first := f.leaseHolder()
@@ -130,22 +128,6 @@ func (f *fixture) waitExit(operator *testenv.Process) {
 			return "it is still running"
 		}
 	})
-}
-
-// allowElection lets operators use leases in the fixture's namespace.
-func (f *fixture) allowElection() {
-	f.Helper()
-	name := metav1.ObjectMeta{Namespace: f.namespace, Name: "leader"}
-	f.check(cluster.Create(f.Context(), &rbacv1.Role{ObjectMeta: name, Rules: []rbacv1.PolicyRule{
-		{
-			APIGroups: []string{coordinationv1.GroupName}, Resources: []string{"leases"},
-			Verbs: []string{"create", "get", "update"},
-		},
-	}}))
-	f.check(cluster.Create(f.Context(), &rbacv1.RoleBinding{
-		ObjectMeta: name, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name.Name},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: testenv.OperatorUser}},
-	}))
 }
 
 func (f *fixture) leaseHolder() string {

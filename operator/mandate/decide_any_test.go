@@ -42,7 +42,7 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 					(r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)) ||
 						f.now.Sub(r.firstStarted) >= attemptWindow ||
 						r.ordinal >= maxAttempts || r.verdict == v1alpha1.VerdictTaken) {
-				t.Fatalf("begins another attempt that could send twice: %+v", f)
+				t.Fatalf("starts another attempt that could send twice: %+v", f)
 			}
 		case stepAdopt:
 			if f.id != 0 || f.adopt == 0 || f.adoptedByOther || !f.application.read || !f.application.sameReference ||
@@ -57,7 +57,7 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 			}
 		case stepReview:
 			if f.application.reviews == 0 || f.deletion.requested || f.suspended {
-				t.Fatalf("reviews what nobody asked for: %+v", f)
+				t.Fatalf("sends a review that the spec does not have: %+v", f)
 			}
 		case stepComplete, stepReject:
 			if f.application.stage != client.StageInReview || f.decision == "" {
@@ -78,7 +78,7 @@ func anyFacts(t *rapid.T) facts {
 	}
 	decisions := []v1alpha1.Decision{"", v1alpha1.DecisionComplete, v1alpha1.DecisionReject}
 	outcomes := []v1alpha1.Outcome{"", "", v1alpha1.OutcomeCompleted, v1alpha1.OutcomeDeleted}
-	endings := []v1alpha1.Verdict{"", v1alpha1.VerdictNotSent, v1alpha1.VerdictRefused, v1alpha1.VerdictTaken}
+	verdicts := []v1alpha1.Verdict{"", v1alpha1.VerdictNotSent, v1alpha1.VerdictRefused, v1alpha1.VerdictTaken}
 	stages := []client.Stage{client.StageOpen, client.StageInReview, client.StageCompleted, client.StageRejected}
 	f := facts{
 		now: now, settleDelay: 90 * time.Second, confirmDelay: 5 * time.Minute,
@@ -103,7 +103,7 @@ func anyFacts(t *rapid.T) facts {
 			read: truth("read"), listed: truth("listed"), exists: truth("recorded"), mine: truth("mine"),
 			sent: truth("sent"), ordinal: rapid.Int32Range(1, 5).Draw(t, "ordinal"),
 			inputs:       rapid.SampledFrom([]string{"now", "then"}).Draw(t, "inputs"),
-			verdict:      rapid.SampledFrom(endings).Draw(t, "verdict"),
+			verdict:      rapid.SampledFrom(verdicts).Draw(t, "verdict"),
 			firstStarted: ago("firstStarted"), observed: ago("observed"), abandoned: truth("abandoned"),
 			recordedAtOtherURL: truth("recordedAtOtherURL"), id: id("recordedID"),
 		},

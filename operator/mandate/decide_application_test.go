@@ -46,7 +46,7 @@ func applications() map[string]decideCase {
 			want:  decision{Step: stepReject},
 		},
 		"a decision, before the ledger was asked": {
-			why: "the IdentityService may lead to another service since, where the id is somebody else's",
+			why: "the IdentityService may point to another service, where the id belongs to an unrelated application",
 			facts: bound(func(f *facts) {
 				f.decision = v1alpha1.DecisionComplete
 				f.application.stage = client.StageInReview
@@ -81,7 +81,7 @@ func applications() map[string]decideCase {
 			want: waitFor(v1alpha1.ReasonConfirming, 5*time.Minute),
 		},
 		"another reference under the id": {
-			why: "whatever the spec asks for, it does not ask it for somebody else's application",
+			why: "the spec does not apply to an unrelated application",
 			facts: bound(func(f *facts) {
 				f.decision = v1alpha1.DecisionComplete
 				f.application.stage = client.StageInReview
@@ -196,7 +196,7 @@ func applications() map[string]decideCase {
 
 func deletions() map[string]decideCase {
 	return map[string]decideCase{
-		"a finalizer is not taken off from a Mandate that has changed": {
+		"a finalizer is not removed from a Mandate that has changed": {
 			why: "it would be refused again and again: the cache has to catch up first",
 			facts: bound(func(f *facts) {
 				f.deletion = deletionFacts{
@@ -210,7 +210,7 @@ func deletions() map[string]decideCase {
 			want: wait(reasonStaleCache),
 		},
 		"an application with another reference is not deleted": {
-			why: "under the id there is somebody else's application: the IdentityService leads to another account now",
+			why: "the id belongs to an unrelated application: the IdentityService uses another account",
 			facts: bound(func(f *facts) {
 				f.deletion = deletionFacts{
 					policy:     v1alpha1.DeletionPolicyDelete,

@@ -141,7 +141,7 @@ func creations() map[string]decideCase {
 			facts: newMandate(func(f *facts) { f.attempt = attemptFacts{active: true, started: now, verified: true} }),
 			want:  decision{Step: stepPost},
 		},
-		"an attempt that was held up is not sent": {
+		"a delayed attempt is not sent": {
 			why: "another operator may take it for lost, and both would send",
 			facts: newMandate(
 				func(f *facts) { f.attempt = attemptFacts{active: true, started: now.Add(-time.Minute), verified: true} },
@@ -212,7 +212,7 @@ func creations() map[string]decideCase {
 			}),
 			want: decision{Step: stepRetake},
 		},
-		"a reference of somebody else at the service": {
+		"a reference that exists at the service": {
 			facts: newMandate(func(f *facts) {
 				f.records = recordsFacts{
 					read:    true,

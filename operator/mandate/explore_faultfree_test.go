@@ -25,7 +25,7 @@ type run struct {
 // want to, until nothing changes any more. Then the status must be true (I5), which it is not if nobody reconciles
 // again.
 func (x *explorer) faultFree(s state) (state, string) {
-	s = s.then("from here on nothing goes wrong any more")
+	s = s.then("no more faults")
 	s.budget = budget{}
 	runs := [2]map[string]run{{}, {}}
 	for i := range s.ops {
@@ -126,7 +126,7 @@ func noisy(s *state, runs [2]map[string]run) string {
 	return ""
 }
 
-// pause lets the time go by until somebody wants to reconcile again; false if nobody ever does.
+// pause advances the clock until an operator wants to reconcile again. It returns false if none ever does.
 func (x *explorer) pause(s *state, runs [2]map[string]run) bool {
 	soonest := time.Duration(0)
 	for _, made := range runs {
@@ -187,7 +187,7 @@ func untrueOf(w *world, m *v1alpha1.Mandate) string {
 	case !here && ready == metav1.ConditionTrue:
 		return "is Ready, but has no application"
 	case id == nil && (stalled == nil || !slices.Contains(endings, stalled.Reason)):
-		return "has no application, and waits for nobody"
+		return "has no application, and does not wait"
 	case id == nil && created == metav1.ConditionFalse && w.madeFor(m):
 		return "says that it has no application, but one was created for it"
 	default:

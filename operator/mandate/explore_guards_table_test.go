@@ -45,7 +45,7 @@ func guards() map[string]guard {
 			caughtBy: "TestExplore/crashes and lost answers",
 		},
 		"half of the settle delay": {
-			why: "another operator may have taken the attempt over", file: decideFile,
+			why: "another operator may have taken over the attempt", file: decideFile,
 			old: "f.now.Sub(a.started) > f.settleDelay/2:", off: "ON && f.now.Sub(a.started) > f.settleDelay/2:",
 			caughtBy: "TestExplore/crashes and lost answers",
 		},
@@ -60,7 +60,7 @@ func guards() map[string]guard {
 			caughtBy: "TestExplore/alone: restore after eight weeks",
 		},
 		"taken is final": {
-			why:      "the service may forget a reference that it calls taken",
+			why:      "the service may forget a reference that it rejected as taken",
 			file:     decideFile,
 			old:      "r.inputs == f.inputs.digest && r.verdict == v1alpha1.VerdictTaken:",
 			off:      "ON && r.inputs == f.inputs.digest && r.verdict == v1alpha1.VerdictTaken:",
@@ -126,7 +126,7 @@ func guards() map[string]guard {
 			caughtBy: "TestExplore/alone: missing applications",
 		},
 		"application of another": {
-			why: "another service may have somebody else's application under the id", file: "application.go",
+			why: "at another service, the id may belong to an unrelated application", file: "application.go",
 			old: "	return shown == \"\" || strings", off: "	return !ON || shown == \"\" || strings",
 			caughtBy: "TestExplore/alone: another account",
 		},
@@ -150,7 +150,7 @@ func guards() map[string]guard {
 			caughtBy: "TestExplore/alone: another referencePrefix",
 		},
 		"status of another": {
-			why:  "the Mandate may be another one of that name since the reconciliation began",
+			why:  "the Mandate may be another one of that name since the reconciliation started",
 			file: "status.go",
 			old:  "client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}).Data",
 			off: "pick(ON, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), " +
@@ -163,7 +163,7 @@ func guards() map[string]guard {
 			caughtBy: "TestDecide",
 		},
 		"adopted reference": {
-			why: "the application may be somebody else's", file: "decide_application.go",
+			why: "the application may be unrelated", file: "decide_application.go",
 			old: "	case a.missing, a.read && !a.sameReference:", off: "	case a.missing, ON && a.read && !a.sameReference:",
 			caughtBy: "TestExplore/alone: adoption",
 		},
@@ -175,7 +175,7 @@ func guards() map[string]guard {
 			caughtBy: "TestDecide",
 		},
 		"deleted reference": {
-			why: "under the id there may be somebody else's application", file: "decide_application.go",
+			why: "the id may belong to an unrelated application", file: "decide_application.go",
 			old: "	case !a.sameReference, r.recordedAtOtherURL", off: "	case ON && !a.sameReference, r.recordedAtOtherURL",
 			caughtBy: "TestDecide",
 		},

@@ -13,7 +13,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// Two states are the same if they differ only in what nobody can tell apart: the names of nonces, and the
+// Two states are the same if they differ only in details that have no effect: the names of nonces, and the
 // resourceVersions and uids of records beyond whether a copy is still the live one. The hash has 64 bits: among ten
 // million states, the chance that two share one is one in a hundred thousand.
 
@@ -61,7 +61,7 @@ func age(t time.Time) time.Duration {
 	return now.Sub(t)
 }
 
-// notEncoded are fields that nobody can tell apart by, or that are encoded in another way.
+// notEncoded are fields that have no effect, or that are encoded in another way.
 var notEncoded = []string{"ResourceVersion", "ManagedFields", "Nonce", "now", "TypeMeta"}
 
 // any writes a value with everything in it, unexported fields as well.
@@ -96,7 +96,7 @@ func (e *encoder) any(v reflect.Value) {
 	case reflect.Struct:
 		e.fields(v)
 	default:
-		panic("nobody has said how to encode a " + v.Type().String())
+		panic("there is no encoding for a " + v.Type().String())
 	}
 }
 
@@ -232,7 +232,7 @@ func (e *encoder) reconciliation(p *reconciliation) {
 	e.text(p.request.Reference)
 	e.number(int64(len(p.request.Individuals)))
 	e.truth(p.application == nil)
-	if a := p.application; a != nil { // all that the service here tells
+	if a := p.application; a != nil { // all that this service returns
 		e.number(a.ID)
 		e.text(a.Reference)
 		e.truth(a.Archived)

@@ -19,8 +19,8 @@ const (
 	lose                // an answer is lost, or comes too late
 	fail                // a request fails
 	refuse              // the service refuses a create
-	half                // half of the settle delay goes by
-	confirm             // the confirmation delay goes by
+	half                // half of the settle delay passes
+	confirm             // the confirmation delay passes
 	weeks               // seven weeks go by
 	days                // six days go by
 	reword              // a user edits the reference
@@ -166,7 +166,7 @@ func excuse(w *world, o *operator) *world {
 	return c
 }
 
-// timeMoves let the time go by. A reconciliation may be held up for as long as a process is stopped, but not for weeks.
+// timeMoves advance the clock. A reconciliation may be delayed for as long as a process is stopped, but not for weeks.
 func (x *explorer) timeMoves(s *state, spend spender) {
 	for _, pause := range []struct {
 		move move
@@ -323,7 +323,7 @@ func userMoves(s *state, name string, spend spender) {
 	}))
 }
 
-// remove deletes a Mandate: with a finalizer it goes when that is taken off.
+// remove deletes a Mandate. One with a finalizer is deleted when that is removed.
 func (w *world) remove(name string) {
 	m := w.mandates[name]
 	if len(m.Finalizers) == 0 {

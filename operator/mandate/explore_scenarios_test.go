@@ -8,7 +8,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// scenario says where an exploration begins and what may happen in it.
+// scenario is the first state of an exploration, and what may happen in it.
 type scenario struct {
 	why      string
 	mandates []string
@@ -68,7 +68,7 @@ func scenarios() map[string]scenario {
 			mandates: one, allow: map[move]uint8{point: 2, lose: 1, half: 2},
 		},
 		"another account, and something to do there": {
-			why:      "which has an application of somebody else under the same id",
+			why:      "which has an unrelated application with the same id",
 			mandates: one, manifest: func(m *v1alpha1.Mandate) { m.Spec.Archived = true },
 			allow: map[move]uint8{point: 2, lose: 1, confirm: 1},
 		},
@@ -90,7 +90,7 @@ func scenarios() map[string]scenario {
 			allow:    map[move]uint8{backup: 1, rewind: 1, wipe: 1, lose: 1, weeks: 1, days: 2, expire: 1},
 		},
 		"restore into an empty cluster": {
-			why:      "the first attempt there is told that the reference is taken",
+			why:      "the first attempt there is rejected because the reference is taken",
 			mandates: one, allow: map[move]uint8{wipe: 1, weeks: 1, days: 1, expire: 1},
 		},
 		"missing applications": {

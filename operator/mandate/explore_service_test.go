@@ -65,18 +65,18 @@ func (s fakeService) carryOut(reference string) (id int64) {
 	return id
 }
 
-// checkPost holds every create to the promise that it is on record before it goes out.
+// checkPost checks that every create is recorded before it is sent.
 func (s fakeService) checkPost(reference string) {
 	record := s.world.records[ledger.Name(s.url(), reference)]
 	mine := s.current.record
 	switch {
-	case s.world.forgotten: // a restore has taken records away under an attempt that was under way
+	case s.world.forgotten: // a restore has removed the record of an attempt in progress
 	case record == nil || record.Spec.Attempt == nil:
-		s.violation = "a create goes out that is not on record"
+		s.violation = "a create is sent that is not recorded"
 	case mine == nil || mine.Spec.Attempt == nil || record.Spec.Attempt.Nonce != mine.Spec.Attempt.Nonce:
-		s.violation = "a create goes out for an attempt that is not the recorded one"
+		s.violation = "a create is sent for an attempt other than the recorded one"
 	case !record.Spec.Attempt.Sent || record.Spec.Attempt.Verdict != "":
-		s.violation = "a create goes out for an attempt that is recorded as ended"
+		s.violation = "a create is sent for an attempt that has finished"
 	}
 }
 

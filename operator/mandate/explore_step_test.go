@@ -157,7 +157,8 @@ func posted(a attemptFacts) string {
 	return a.outcome.String()
 }
 
-// resume gives the reconciliation that the operator is in, or begins one; nil if there is nothing to reconcile.
+// resume returns the operator's reconciliation in progress, or starts one. It returns nil if there is nothing to
+// reconcile.
 func resume(
 	ctx context.Context, r *Reconciler, s *environment, o *operator, name string,
 ) (*reconciliation, string, error) {
@@ -168,11 +169,11 @@ func resume(
 			r.localState.Forget(types.NamespacedName{Namespace: namespace, Name: name})
 			return nil, "forgets " + name, nil
 		}
-		begun, err := r.newReconciliation(ctx, mandate)
+		started, err := r.newReconciliation(ctx, mandate)
 		if err != nil {
-			return nil, "begins: " + err.Error(), nil //nolint:nilerr // the reconciliation is over
+			return nil, "starts: " + err.Error(), nil //nolint:nilerr // the reconciliation is over
 		}
-		p, what = begun, "begins with "+name+": "
+		p, what = started, "starts with "+name+": "
 	} else {
 		*p = *o.current
 		p.reviewed, p.reviews = maps.Clone(p.reviewed), slices.Clone(p.reviews)

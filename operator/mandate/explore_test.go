@@ -35,7 +35,7 @@ func (s *state) then(what string) state {
 	return next
 }
 
-// explorer goes through all states of a scenario, breadth first, so that the first violation has the shortest trace.
+// explorer visits all states of a scenario breadth first, so that the first violation has the shortest trace.
 type explorer struct {
 	scenario scenario
 	visited  [64]struct {
@@ -44,7 +44,7 @@ type explorer struct {
 	}
 	parts sync.Map // *world or *operator -> part
 	known sync.Map // what was worked out once, by a key that says all that it depends on
-	same  sync.Map // all that can be told of a *world or *operator -> the one that is used
+	same  sync.Map // encoding of a *world or *operator -> the one that is used
 
 	states, transitions, faultFreeRuns atomic.Int64
 	depth                              int
@@ -171,7 +171,7 @@ func (x *explorer) isNew(s *state) bool {
 	return true
 }
 
-// explore goes on until there is nothing new, a violation is found, or there are enough states.
+// explore continues until there is no new state, a violation is found, or there are enough states.
 // It reports whether that was all.
 func (x *explorer) explore(limit int64) (complete bool) {
 	frontier := x.expandAll([]state{x.scenario.start()}, limit)

@@ -27,13 +27,13 @@ type world struct {
 	mandates map[string]*v1alpha1.Mandate
 	records  map[string]*v1alpha1.ApplicationRecord
 	service  *v1alpha1.IdentityService
-	backup   map[string]*v1alpha1.ApplicationRecord // the records of an older etcd snapshot; nil: none was taken
+	backup   map[string]*v1alpha1.ApplicationRecord // the records of an older etcd snapshot; nil if there is none
 	revision int
 	uids     int
 	nonces   int
 	// sites are the accounts that the IdentityService can lead to, by its base URL.
 	sites map[string]site
-	// forgotten: records were lost in a restore, so nobody can be blamed for what they would have shown.
+	// forgotten means that a restore lost records: violations that they would prevent are none.
 	forgotten bool
 }
 
@@ -54,7 +54,7 @@ type application struct {
 	// What the service does not know, but the invariants need.
 	mandate types.UID // of the Mandate that it was created for, "" if a person made it
 	learned bool      // an operator got the answer
-	excused bool      // and has died since, or was told by a restore that nothing ever happened
+	excused bool      // it has died since, or a restore removed its evidence
 }
 
 // request is a create that the service will carry out or not, and whose caller has given up or died.
@@ -69,9 +69,9 @@ const (
 	namespace = "team"
 	firstURL  = "https://idv.example.com"
 	otherURL  = "https://other.example.com"
-	// foreignID is an application that a person made by hand, under the reference foreignReference.
+	// foreignID is an application that a user created, with the reference foreignReference.
 	foreignID        = 1
-	foreignReference = "made-by-hand"
+	foreignReference = "created-by-user"
 	settle           = 90 * time.Second
 	// maxRequestTime is how long the service may take for a request: less than half of the settle delay, as its flag
 	// demands.
@@ -100,7 +100,7 @@ func newWorld(names ...string) *world {
 	w.sites[firstURL] = site{nextID: 2, applications: []application{foreign}}
 	w.sites[otherURL] = site{
 		nextID:       3,
-		applications: []application{foreign, {id: 2, reference: "somebody-else", created: now}},
+		applications: []application{foreign, {id: 2, reference: "unrelated", created: now}},
 	}
 	for _, name := range names {
 		w.apply(name, nil)
@@ -204,7 +204,7 @@ type operator struct {
 // remembered is the local state of a process.
 type remembered = map[types.NamespacedName]engine.Entry[localState]
 
-// started is an operator that has just begun, and whose caches are filled.
+// started is an operator that has just started, with filled caches.
 func started(w *world) *operator {
 	o := &operator{localState: remembered{}}
 	o.seeMandates(w)

@@ -183,7 +183,8 @@ kubectl wait --for=jsonpath='{.status.outcome}'=Completed mandate/acme
 ## What the tools report
 
 For Argo CD, install [health.lua](../examples/gitops/argocd/health.lua). For Flux, use the expressions in
-[kustomization.yaml](../examples/gitops/flux/kustomization.yaml). Without them, with ` + "`wait: true`" + ` alone, Flux uses
+[kustomization.yaml](../examples/gitops/flux/kustomization.yaml). Without them, with ` + "`wait: true`" +
+	` alone, Flux uses
 kstatus. kstatus reports a suspended Mandate as InProgress, so Flux waits for it.
 
 | situation | Ready | Created | Completed | Reconciling / Stalled | kstatus | Argo CD | Flux |

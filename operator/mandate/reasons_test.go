@@ -10,7 +10,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// A person who follows a message must not e-mail people again without having been told so.
+// A user who follows a message must not e-mail people again unless the message says so.
 func TestAdviceThatEmails(t *testing.T) {
 	advice := regexp.MustCompile(`(?i)another (spec\.reference|mandate, with)|move spec\.createBefore|without spec\.adopt`)
 	given := 0
