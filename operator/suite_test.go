@@ -38,8 +38,7 @@ func (s suite) Run() int {
 	return code
 }
 
-// isFiltered reports whether only some of the tests run, as with -run or -short. Then what did not happen proves
-// nothing.
+// isFiltered reports whether only some tests run, as with -run or -short. Then what did not happen proves nothing.
 func isFiltered() bool {
 	filters := []string{"test.run", "test.skip", "test.list"}
 	return testing.Short() || slices.ContainsFunc(filters, func(name string) bool {
