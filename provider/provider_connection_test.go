@@ -54,7 +54,7 @@ func TestProviderCertificateAuthorities(t *testing.T) {
 		for name, test := range cases {
 			w := c.workspace(t, append(slices.Clone(environment), test.environment)...)
 			w.configure(t, "provider \"idv\" {\n"+test.block+"\n}\n"+readConfig)
-			if r := w.run(t, "plan"); test.fails != (r.exit != 0) || test.fails && !has(r.errors, "not trusted") {
+			if r := w.run(t, "plan"); test.fails != (r.exit != 0) || test.fails && !has(r.errors, "unknown authority") {
 				t.Errorf("%s: want failure %v, got exit %d, %+v", name, test.fails, r.exit, r.errors)
 			}
 		}
