@@ -83,9 +83,9 @@ func (r *manualReconciler) newActionReconciler() *manualActionReconciler {
 }
 
 // setSettleDelay makes a new Reconciler, without the local state of the one before.
-func (a *manualActionReconciler) setSettleDelay(d time.Duration) {
-	a.SettleDelay = d
-	a.Reconciler = action.NewReconciler(a.Config)
+func (r *manualActionReconciler) setSettleDelay(d time.Duration) {
+	r.SettleDelay = d
+	r.Reconciler = action.NewReconciler(r.Config)
 }
 
 func (r *manualActionReconciler) requests() interceptor.Funcs {

@@ -24,7 +24,7 @@ func main() {
 	logging := zap.Options{}
 	options.BindFlags(flag.CommandLine)
 	logging.BindFlags(flag.CommandLine)
-	showVersion := flag.Bool("version", false, "Print the version, and end.")
+	showVersion := flag.Bool("version", false, "Print the version and exit.")
 	flag.Usage = usage
 	flag.Parse()
 	if *showVersion {
@@ -52,7 +52,7 @@ func run(options *operator.Options) int {
 	ctx := ctrl.SetupSignalHandler()
 	config, err := ctrl.GetConfig()
 	if err != nil {
-		ctrl.Log.Error(err, "No cluster to work with: give --kubeconfig, set KUBECONFIG, or run in a cluster")
+		ctrl.Log.Error(err, "No cluster configured, set --kubeconfig or KUBECONFIG, or run in a cluster")
 		return 1
 	}
 	err = operator.Run(ctx, config, options)
@@ -60,11 +60,11 @@ func run(options *operator.Options) int {
 	case meta.IsNoMatchError(err):
 		ctrl.Log.Error(
 			err,
-			"The cluster does not know the operator's kinds: install the CRDs, with make install or kubectl apply -k config/crd",
+			"CRDs are missing in the cluster, install them with make install or kubectl apply -k config/crd",
 		)
 		return 1
 	case err != nil:
-		ctrl.Log.Error(err, "The operator ended")
+		ctrl.Log.Error(err, "The operator failed")
 		return 1
 	}
 	return 0
@@ -73,8 +73,8 @@ func run(options *operator.Options) int {
 func usage() {
 	fmt.Fprint(
 		os.Stderr,
-		`mandate-operator makes applications at an identity verification service out of Mandates, and shows in their
-status how the verification of each individual goes. It runs in a cluster, or outside with --kubeconfig or KUBECONFIG.
+		`mandate-operator creates an application at an identity verification service for each Mandate, and shows in its
+status how the verification of each individual is going. It runs in a cluster, or outside with --kubeconfig or KUBECONFIG.
 
 Flags:
 `,

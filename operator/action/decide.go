@@ -5,37 +5,11 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/operator/engine"
 )
 
 // missingAllowance is how long an action waits for a Mandate that does not exist: things are applied in any order. An
 // action that waited for ever would one day e-mail somebody to everybody's surprise.
 const missingAllowance = 10 * time.Minute
-
-// step is one thing to do. It has at most one effect outside this process, so that every crash is a crash between
-// steps.
-type step string
-
-const (
-	stepWait            step = engine.Wait       // nothing to do now
-	stepReadMandate     step = "ReadMandate"     // past the cache
-	stepReadApplication step = "ReadApplication" // on which individual is it?
-	stepStart           step = "Start"           // record the start
-	stepSend            step = "Send"            // resend or reset: the one request that e-mails
-	stepLookForSecret   step = "LookForSecret"   // was the report stored, by us or by somebody else?
-	stepDownload        step = "Download"
-	stepStore           step = "Store" // create the Secret
-	stepDelete          step = "Delete"
-)
-
-type decision = engine.Decision[step]
-
-// wait decides that there is nothing to do now; waitFor, for how long.
-func wait(reason string) decision { return decision{Step: stepWait, Reason: reason} }
-
-func waitFor(reason string, d time.Duration) decision {
-	return decision{Step: stepWait, Reason: reason, RequeueAfter: d}
-}
 
 // decide is the only place that decides, and pure: the same facts give the same step.
 //

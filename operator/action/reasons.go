@@ -10,7 +10,7 @@ const (
 	reasonStaleCache = "StaleCache" // or a shutdown waits: reconcile again
 )
 
-// progress is how far a reason brings an order.
+// progress is how far a reason brings an action.
 type progress int
 
 const (
@@ -26,7 +26,7 @@ type conditionSpec struct {
 }
 
 // conditionSpecs has an entry for every reason that is shown. The sentences are fixed: no text of the service and no
-// value of the order goes into a condition.
+// value of the action goes into a condition.
 var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonMandateNotFound: {open,
 		"The Mandate that spec.mandateRef names does not exist in this namespace. Create it within ten minutes of this " +

@@ -157,7 +157,7 @@ func (r *LiveReader) Find(ctx context.Context, key Key, namespace string) (Servi
 	found, err, _ := r.flights.Do(question, func() (any, error) {
 		r.reading.LockKey(question)
 		defer func() { _ = r.reading.UnlockKey(question) }()
-		r.flights.Forget(question) // a later caller starts another read
+		r.flights.Forget(question) // a question from here on starts another read
 		service, access, err := r.services.Find(ctx, key, namespace)
 		return answer{service, access}, err
 	})

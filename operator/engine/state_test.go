@@ -72,8 +72,10 @@ func TestFirstSeen(t *testing.T) {
 func TestDrain(t *testing.T) {
 	t.Parallel()
 	var drainer engine.Drainer
-	if !drainer.TryBegin() || !drainer.TryBegin() {
-		t.Fatal("an attempt was not admitted")
+	for range 2 {
+		if !drainer.TryBegin() {
+			t.Fatal("an attempt was not admitted")
+		}
 	}
 	drainer.Done()
 	drained := make(chan struct{})
@@ -109,7 +111,8 @@ func TestBackoff(t *testing.T) {
 	if got := engine.RequeueBackoff.After(1_000_000); got < engine.MaxRequeue || got > engine.MaxRequeue+time.Minute {
 		t.Errorf("after a million failures it is %s", got)
 	}
-	if engine.Jitter(time.Hour) == engine.Jitter(time.Hour) {
+	delay := engine.Jitter(time.Hour)
+	if another := engine.Jitter(time.Hour); another == delay {
 		t.Error("two delays are the same: there is no jitter")
 	}
 }

@@ -59,8 +59,8 @@ func (r *reconciliation) reportDeletion(ctx context.Context) {
 	switch {
 	case !d.requested || !d.wantsFinalizer():
 	case r.facts.id == 0 && (r.facts.records.sent || r.facts.unknown):
-		r.givenUp("The Mandate is deleted, but its application may exist: its id was never known. Look for it at the service " +
-			"by the reference in the operator's log.")
+		r.givenUp("The Mandate is deleted, but its application may exist: its id was never known. Look for it at the " +
+			"service by the reference in the operator's log.")
 		logger.Error(nil, "Deleted the Mandate, but its application may exist: its id was never known",
 			"reference", r.mandate.Status.Reference)
 	case r.facts.id != 0 && r.facts.outcome == "" && !d.done && !a.missing && !a.archived:
