@@ -81,13 +81,13 @@ func (c *cost) add(b *testing.B, send func(context.Context) error) time.Duration
 	b.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	begin := time.Now()
+	start := time.Now()
 	for range requestsPerRound {
 		if err := send(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}
-	took := time.Since(begin)
+	took := time.Since(start)
 	runtime.ReadMemStats(&after)
 	c.rounds = append(c.rounds, took)
 	c.mallocs, c.bytes = c.mallocs+after.Mallocs-before.Mallocs, c.bytes+after.TotalAlloc-before.TotalAlloc
@@ -212,13 +212,13 @@ func (l *plainLoop) send(ctx context.Context, method, path string, body []byte) 
 	return is4711(application.ID)
 }
 
-func (s benchServer) plain(b *testing.B, fresh bool) *plainLoop {
+func (s benchServer) plain(b *testing.B, reconnect bool) *plainLoop {
 	b.Helper()
 	config := &tls.Config{
 		MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool(), ClientSessionCache: tls.NewLRUClientSessionCache(8),
 	}
 	config.RootCAs.AppendCertsFromPEM(s.ca)
-	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true, DisableKeepAlives: fresh}
+	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true, DisableKeepAlives: reconnect}
 	b.Cleanup(transport.CloseIdleConnections)
 	return &plainLoop{&http.Client{Transport: transport}, s.url}
 }

@@ -297,7 +297,7 @@ func (w *world) judge(t *testing.T, operationCase operationCase, fault faultCase
 // subscription, one to whom something can still happen.
 func (w *world) createInReview(t *testing.T, op control.Operation, reference string) control.Application {
 	t.Helper()
-	play := control.Play{Reference: reference, Result: control.Fail}
+	play := control.Play{Reference: reference, Result: control.ResultFail}
 	if op == control.SubscribeWebhook {
 		play.Step = control.AcceptTerms
 	}

@@ -48,14 +48,14 @@ func (w *world) login() bool {
 // lockedOut is the story of a user without API permission: told so by everything, and not by hammering.
 func (w *world) lockedOut() {
 	wanted := w.newApplication("acme", 17)
-	for op, call := range map[control.Operation]func() error{
-		control.CreateApplication:   func() error { _, err := w.client.CreateApplication(w.ctx, wanted); return err },
-		control.RetrieveApplication: func() error { _, err := w.client.RetrieveApplication(w.ctx, 4711); return err },
-		control.CompleteApplication: func() error { _, err := w.client.CompleteApplication(w.ctx, 4711); return err },
+	for op, request := range map[control.Operation]func() error{
+		control.CreateApplication:   func() error { return errorOf(w.client.CreateApplication(w.ctx, wanted)) },
+		control.RetrieveApplication: func() error { return errorOf(w.client.RetrieveApplication(w.ctx, 4711)) },
+		control.CompleteApplication: func() error { return errorOf(w.client.CompleteApplication(w.ctx, 4711)) },
 		control.ResendInvites:       func() error { return w.client.ResendInvites(w.ctx, 4711) },
-		control.References:          func() error { _, err := w.client.RetrieveReferences(w.ctx); return err },
+		control.References:          func() error { return errorOf(w.client.RetrieveReferences(w.ctx)) },
 	} {
-		did, err := w.do("use", op, call)
+		did, err := w.do("use", op, request)
 		w.holds("use", err)
 		if did.changed {
 			w.t.Errorf("%s changed something", op)

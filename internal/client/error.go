@@ -13,7 +13,7 @@ type Outcome int
 
 const (
 	// Unknown: the request may have been carried out. It is the zero value, because it holds for everything that is not
-	// proven to be one of the others.
+	// confirmed to be one of the others.
 	Unknown Outcome = iota
 	// NotSent: no request reached the service.
 	NotSent
@@ -164,7 +164,7 @@ func RetryAfterOf(err error) time.Duration {
 	return 0
 }
 
-// asLoginFailure turns the failure of a login into that of the operation that needed it.
+// asLoginFailure converts the failure of a login into that of the operation that needed it.
 func (e *Error) asLoginFailure(op Operation) *Error {
 	outer := *e
 	outer.Operation = op

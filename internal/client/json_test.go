@@ -37,7 +37,7 @@ func TestStrictMembers(t *testing.T) {
 		`{"id":1,"id":2}`:                     0,
 		`{"id":1,"ID":2}`:                     0,
 		`{"id":1,"\u0049D":2}`:                0,
-		`{"id":1,"id":"1"}`:                   0, // the same to us, but two values: whoever wrote that is not to be trusted
+		`{"id":1,"id":"1"}`:                   0, // the same to us, but two values: the sender cannot be trusted
 		`{"id":[1]}`:                          0,
 		`{"id":1,"ID":2,"data":{"id":3}}`:     0, // members that do not agree must not lead to a third id
 		`{"id":"r-7","ID":1,"data":{"id":1}}`: 0,

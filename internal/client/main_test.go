@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 
 const tokenPath = apiPrefix + "/ext/authentications/token"
 
-// service stands in for the service: it gives tokens by itself and leaves the rest to a handler.
+// service is a fake of the service: it issues tokens itself and leaves the rest to a handler.
 type service struct {
 	*httptest.Server
 	login http.HandlerFunc
@@ -136,8 +136,8 @@ func answers(status int, body string) http.HandlerFunc {
 	}
 }
 
-// inTurn answers one request after the other, and the last for ever.
-func inTurn(handlers ...http.HandlerFunc) http.HandlerFunc {
+// inSequence answers each request with the next handler, and repeats the last one.
+func inSequence(handlers ...http.HandlerFunc) http.HandlerFunc {
 	var mu sync.Mutex
 	next := 0
 	return func(w http.ResponseWriter, r *http.Request) {

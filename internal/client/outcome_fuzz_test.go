@@ -96,8 +96,8 @@ func FuzzOutcome(f *testing.F) {
 		f.Add(uint8(1), 400, []byte(body), "-1")
 	}
 	ops := make([]Operation, 0, len(operations))
-	for _, call := range operationExamples() {
-		ops = append(ops, call.op)
+	for _, example := range operationExamples() {
+		ops = append(ops, example.op)
 	}
 	f.Fuzz(func(t *testing.T, which uint8, status int, data []byte, header string) {
 		op := ops[int(which)%len(ops)]
@@ -118,8 +118,8 @@ func FuzzOutcome(f *testing.F) {
 		case e.RetryAfter < 0, e.RetryAfter > 15*time.Minute, e.RetryAfter > 0 && status != 429 && status != 503:
 			t.Errorf("%d asks to wait %v", status, e.RetryAfter)
 		}
-		bare := withoutOutcome(statusError(op, response, nil))
-		if added, ok := strings.CutPrefix(withoutOutcome(e), bare); !ok || !seeFields.MatchString(added) ||
+		redacted := withoutOutcome(statusError(op, response, nil))
+		if added, ok := strings.CutPrefix(withoutOutcome(e), redacted); !ok || !seeFields.MatchString(added) ||
 			!onlyKnown(added) {
 			t.Errorf("the body gave %q to the error's text", e)
 		}

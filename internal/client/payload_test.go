@@ -74,12 +74,12 @@ func TestPayloadIsFoundOut(t *testing.T) {
 		"a field is wrong": {
 			[]http.HandlerFunc{answers(400, `{"exception":{"email":["x"]}}`)}, "<{}> <{}>", Refused, KindInvalid,
 		},
-		"not proven": {[]http.HandlerFunc{answers(400, "<html>")}, "<{}> <{}>", Unknown, KindServer},
-		"conflict":   {[]http.HandlerFunc{answers(409, aboutNothing)}, "<{}> <{}>", Unknown, KindConflict},
+		"not confirmed": {[]http.HandlerFunc{answers(400, "<html>")}, "<{}> <{}>", Unknown, KindServer},
+		"conflict":      {[]http.HandlerFunc{answers(409, aboutNothing)}, "<{}> <{}>", Unknown, KindConflict},
 	} {
 		for _, op := range []Operation{OpResendInvites, OpResetIndividual} {
 			t.Run(string(op)+", "+name, func(t *testing.T) {
-				s := newService(t, inTurn(test.responses...), false)
+				s := newService(t, inSequence(test.responses...), false)
 				c := s.client(t)
 				_ = exampleOf(t, op).run(t.Context(), c)
 				err := exampleOf(t, op).run(t.Context(), c)
@@ -108,7 +108,7 @@ func TestDeleteWithoutContentType(t *testing.T) {
 		"gone the second time": {[]http.HandlerFunc{answers(204, ""), answers(404, "")}, 2, Refused, KindNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, inTurn(test.responses...), false)
+			s := newService(t, inSequence(test.responses...), false)
 			c := s.client(t)
 			_ = c.DeleteApplication(t.Context(), 1)
 			err := c.DeleteApplication(t.Context(), 1)
@@ -121,7 +121,7 @@ func TestDeleteWithoutContentType(t *testing.T) {
 }
 
 func TestASecondBodyThatIsLostIsUnknown(t *testing.T) {
-	s := newService(t, inTurn(answers(400, aboutNothing), abort), false)
+	s := newService(t, inSequence(answers(400, aboutNothing), abort), false)
 	expectFailure(t, exampleOf(t, OpResendInvites).run(t.Context(), s.client(t)), Unknown, KindConnection)
 }
 

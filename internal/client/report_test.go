@@ -61,14 +61,14 @@ func TestReportThatIsNotThere(t *testing.T) {
 
 func TestReportIsNotStartedTwice(t *testing.T) {
 	t.Run("broken before anything was written", func(t *testing.T) {
-		s := newService(t, inTurn(abort, answers(503, ""), answersWith("text/plain", "report", true)), false)
+		s := newService(t, inSequence(abort, answers(503, ""), answersWith("text/plain", "report", true)), false)
 		var got strings.Builder
 		if _, err := s.client(t).IndividualReport(t.Context(), 1, &got, 100); err != nil || got.String() != "report" {
 			t.Errorf("got %q, %v", got.String(), err)
 		}
 	})
 	t.Run("broken inside", func(t *testing.T) {
-		s := newService(t, inTurn(abortInside, answersWith("text/plain", "report", true)), false)
+		s := newService(t, inSequence(abortInside, answersWith("text/plain", "report", true)), false)
 		var got strings.Builder
 		_, err := s.client(t).IndividualReport(t.Context(), 1, &got, 100)
 		expectFailure(t, err, Unknown, KindConnection)

@@ -34,7 +34,7 @@ func TestReadsAreRetried(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, inTurn(test.answers...), false)
+			s := newService(t, inSequence(test.answers...), false)
 			_, err := s.client(t).RetrieveApplication(t.Context(), 4711)
 			if KindOf(err) != test.fails {
 				t.Errorf("got %v, want kind %q", err, test.fails)
@@ -56,7 +56,7 @@ func abortInside(w http.ResponseWriter, _ *http.Request) {
 func TestASilentServerLeavesTimeForAnotherAttempt(t *testing.T) {
 	t.Parallel()
 	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-	s := newService(t, inTurn(silent, answers(200, someApplication)), false)
+	s := newService(t, inSequence(silent, answers(200, someApplication)), false)
 	c := s.client(t, func(config *Config) { config.RequestTimeout = 3 * time.Second })
 	if _, err := c.RetrieveApplication(t.Context(), 4711); err != nil {
 		t.Error(err)
@@ -127,7 +127,7 @@ func TestMutationsAreRepeatedOnlyIfNothingWasDone(t *testing.T) {
 		for _, op := range []Operation{OpDeleteApplication, OpArchiveApplication, OpAcceptCheck, OpSubscribeWebhook} {
 			t.Run(fmt.Sprintf("%s, %d", op, status), func(t *testing.T) {
 				t.Parallel()
-				s := newService(t, inTurn(answers(status, aboutField), answers(200, "")), false)
+				s := newService(t, inSequence(answers(status, aboutField), answers(200, "")), false)
 				err := exampleOf(t, op).run(t.Context(), s.client(t))
 				if (err == nil) != (calls == 2) {
 					t.Errorf("got %v", err)
@@ -175,13 +175,13 @@ func TestRetriesHaveABudget(t *testing.T) {
 	t.Parallel()
 	s := newService(t, answers(500, ""), false)
 	c := s.client(t)
-	begin := time.Now()
+	start := time.Now()
 	for range 30 {
 		expectFailure(t, exampleOf(t, OpRetrieveReferences).run(t.Context(), c), Unknown, KindServer)
 	}
 	calls, _ := s.seen()
-	if most := 30 + 10 + 1 + int(time.Since(begin)/time.Second); len(calls) > most {
-		t.Errorf("%d requests for 30 calls in an outage of %v", len(calls), time.Since(begin))
+	if most := 30 + 10 + 1 + int(time.Since(start)/time.Second); len(calls) > most {
+		t.Errorf("%d requests for 30 calls in an outage of %v", len(calls), time.Since(start))
 	}
 }
 
@@ -204,9 +204,9 @@ func TestPauses(t *testing.T) {
 				c := &Client{limits: newLimits(1, defaultMaxWait)}
 				ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
 				defer cancel()
-				begin := time.Now()
+				start := time.Now()
 				goesOn := c.backoff(ctx, test.attempt, &Error{RetryAfter: test.retryAfter})
-				if took := time.Since(begin); goesOn != test.goesOn || took < test.least || took > test.most {
+				if took := time.Since(start); goesOn != test.goesOn || took < test.least || took > test.most {
 					t.Errorf("went on: %v, after %v", goesOn, took)
 				}
 			})
@@ -216,7 +216,7 @@ func TestPauses(t *testing.T) {
 
 func TestEveryRequestIsObserved(t *testing.T) {
 	observed := make(chan RequestResult, 10)
-	s := newService(t, inTurn(answers(500, ""), answers(200, someApplication)), false)
+	s := newService(t, inSequence(answers(500, ""), answers(200, someApplication)), false)
 	c := s.client(t, func(config *Config) { config.Observe = func(r RequestResult) { observed <- r } })
 	if _, err := c.RetrieveApplication(t.Context(), 4711); err != nil {
 		t.Fatal(err)
@@ -245,14 +245,14 @@ func TestAfterARefusalNothingIsNotSent(t *testing.T) {
 		"login is refused": answers(401, "")} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, answers(401, ""), false)
-			s.login = inTurn(s.login, login)
+			s.login = inSequence(s.login, login)
 			e := asError(t, exampleOf(t, OpCreateApplication).run(t.Context(), s.client(t)))
 			if e.Outcome != Refused || !e.Login {
 				t.Errorf("%v, login %v: %v", e.Outcome, e.Login, e)
 			}
 		})
 	}
-	t.Run("no time for another turn", func(t *testing.T) {
+	t.Run("no time for another attempt", func(t *testing.T) {
 		s := newService(t, answers(401, ""), false)
 		c := s.client(t, func(config *Config) { config.RequestsPerSecond, config.MaxRateLimitWait = 0.001, time.Millisecond })
 		e := expectFailure(t, exampleOf(t, OpCreateApplication).run(t.Context(), c), Refused, KindRateLimited)

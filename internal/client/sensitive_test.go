@@ -39,7 +39,7 @@ func canariesIn(text string) []string {
 // canaries are values as users of this package hold them: what goes in, what comes out, and what comes wrong.
 func canaries(t *testing.T) map[string]any {
 	t.Helper()
-	s := newService(t, inTurn(
+	s := newService(t, inSequence(
 		answers(200, `{"id":1,"name":"`+canary+`","reference":"R","status":"open",
 			"individuals":[{"id":2,"first_name":"`+canary+`","reference":"`+canary+`"}]}`),
 		answers(400, `{"type":"`+canary+`","title":"`+canary+`","detail":"`+canary+`","instance":"`+canary+`",

@@ -173,10 +173,10 @@ func TestAnswersOfTransitions(t *testing.T) {
 	} {
 		s := newService(t, answers(200, body), false)
 		c := s.client(t)
-		for name, call := range map[string]func(context.Context, int64) (*Application, error){
+		for name, transition := range map[string]func(context.Context, int64) (*Application, error){
 			"complete": c.CompleteApplication, "reject": c.RejectApplication, "archive": c.ArchiveApplication,
 		} {
-			application, err := call(t.Context(), 4711)
+			application, err := transition(t.Context(), 4711)
 			if err != nil {
 				t.Errorf("%s, %s: %v", name, body, err)
 			}

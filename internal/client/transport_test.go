@@ -110,11 +110,11 @@ func TestAnswerThatIsNotNeededMayBeBroken(t *testing.T) {
 
 func TestSwitchingProtocolsDoesNotHang(t *testing.T) {
 	s := newRawServer(t)
-	held := make(chan struct{})
-	defer close(held)
+	done := make(chan struct{})
+	defer close(done)
 	s.set(func(connection net.Conn) {
 		brokenAnswers()["another protocol"](connection)
-		<-held
+		<-done
 	})
 	_, err := s.client(t).CreateApplication(t.Context(), someNewApplication())
 	expectFailure(t, err, Unknown, KindUnreadable)
@@ -151,8 +151,8 @@ func TestNotSent(t *testing.T) {
 			config.Credentials, config.RequestsPerSecond = plain.config().Credentials, -1
 			c := newClient(t, config)
 			c.limits.retries = rate.NewLimiter(0, 0)
-			for _, call := range operationExamples() {
-				e := expectFailure(t, call.run(t.Context(), c), NotSent, test.kind)
+			for _, example := range operationExamples() {
+				e := expectFailure(t, example.run(t.Context(), c), NotSent, test.kind)
 				if !strings.Contains(e.Error(), test.text) {
 					t.Errorf("%q does not say %q", e, test.text)
 				}
@@ -210,12 +210,12 @@ func TestNotSentIsNeverReportedForWhatArrived(t *testing.T) {
 }
 
 func TestRedirectsAreNotFollowed(t *testing.T) {
-	elsewhere := newService(t, answers(200, someApplication), false)
+	target := newService(t, answers(200, someApplication), false)
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		s := newService(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, status) }, false)
+		s := newService(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target.URL, status) }, false)
 		c := s.client(t)
-		for _, call := range operationExamples()[1:] {
-			e := expectFailure(t, call.run(t.Context(), c), Unknown, KindUnreadable)
+		for _, example := range operationExamples()[1:] {
+			e := expectFailure(t, example.run(t.Context(), c), Unknown, KindUnreadable)
 			if !strings.Contains(e.Error(), "redirect") {
 				t.Errorf("%q does not say what is wrong", e)
 			}
@@ -225,7 +225,7 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 			t.Errorf("%d requests for %d calls", len(calls), want)
 		}
 	}
-	elsewhere.expect(t, 0, 0)
+	target.expect(t, 0, 0)
 }
 
 // TestConnections counts what the kernel sees: reads share connections, everything else has one of its own.
@@ -251,11 +251,11 @@ func TestConnections(t *testing.T) {
 				defer server.Close()
 				c := s.client(t)
 				signIn(c)
-				call := exampleOf(t, op)
+				example := exampleOf(t, op)
 				var callers sync.WaitGroup
 				for i := range 20 {
 					callers.Go(func() {
-						if err := call.run(t.Context(), c); err != nil {
+						if err := example.run(t.Context(), c); err != nil {
 							t.Error(err)
 						}
 					})

@@ -42,7 +42,7 @@ func namesURL(value []byte) bool {
 }
 
 // FuzzWebhooks: every URL and id is one that the answer holds, and webhooks are never said to be all that exist unless
-// a strict reader says so too. Whoever believes that subscribes again, and the service has no way to unsubscribe.
+// a strict reader says so too. A caller that believes that subscribes again, and the service has no way to unsubscribe.
 func FuzzWebhooks(f *testing.F) {
 	const one, other = `{"id":9,"url":"https://a.example.com"}`, `{"ID":"8","target_url":"https://b.example.com"}`
 	for _, seed := range []string{``, `null`, `[]`, `{}`, one, `[` + one + `,` + other + `]`, `{"data":{"items":[` + one +
