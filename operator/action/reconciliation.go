@@ -144,7 +144,7 @@ func (r *reconciliation) requeueAfter(decided decision) time.Duration {
 	case reasonStaleCache:
 		return engine.Jitter(time.Second)
 	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotAllowed, v1alpha1.ReasonServiceNotReady:
-		return min(r.backoff(), engine.Jitter(maxServiceRequeue))
+		return min(r.backoff(), engine.JitterWithin(maxServiceRequeue))
 	case v1alpha1.ReasonRetrying, v1alpha1.ReasonSecretRefused:
 		return max(r.backoff(), engine.Jitter(decided.RequeueAfter))
 	}

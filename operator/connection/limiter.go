@@ -152,6 +152,7 @@ func (s *Slot) RequestFailed(err error) bool {
 func (s *Slot) Release() {
 	if s.limiter != nil {
 		s.limiter.Release(s.result)
+		s.limiter = nil
 	}
 }
 
