@@ -79,6 +79,9 @@ func (r *reconciliation) TryAcquire(s step) bool {
 	return r.session.Slot.TryAcquire(r.session.Connection.Actions, name, r.facts.emails)
 }
 
+// Priority is kept: there are few MandateActions, and people wait for them.
+func (r *reconciliation) Priority() *int { return nil }
+
 // sendsRequest are the steps that send a request to the service, and show whether the connection works.
 var sendsRequest = []step{stepReadApplication, stepSend, stepDownload}
 
