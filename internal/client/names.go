@@ -6,8 +6,8 @@ import (
 )
 
 // FoldName removes from a name what the interface leaves open: letter case, and the characters that join words
-// ('_', '-' and space). Two names are the same if their folded forms are equal. Not documented: our reading. A '.' joins
-// no words: "in.review" is a state that the interface does not name, so nothing is decided in it.
+// ('_', '-' and space). Two names are the same if their folded forms are equal. Not documented: our reading. A '.'
+// joins no words: "in.review" is a state that the interface does not name, so nothing is decided in it.
 func FoldName(name string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
 		if r < utf8.RuneSelf && joinsWords(byte(r)) {

@@ -161,7 +161,7 @@ func TestNotify(t *testing.T) {
 	t.Parallel()
 	limiters := newLimiters(1)
 	for range wakeupBuffer + 1 {
-		limiters.Notify(types.NamespacedName{Namespace: "team", Name: "acme"})
+		limiters.notify(types.NamespacedName{Namespace: "team", Name: "acme"})
 	}
 	if got := (<-limiters.Wakeups).Object; got.GetNamespace() != "team" || got.GetName() != "acme" {
 		t.Errorf("%s/%s was woken up", got.GetNamespace(), got.GetName())

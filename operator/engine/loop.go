@@ -1,6 +1,6 @@
-// Package engine is what the controllers have in common: backoff, and the limit of texts that come from a service. Those
-// of Mandates and MandateActions share more: the loop of steps, what a process remembers between reconciliations, the
-// use of a connection, and the drain on shutdown.
+// Package engine is what the controllers have in common: backoff, and the limit of texts that come from a service.
+// Those of Mandates and MandateActions share more: the loop of steps, what a process remembers between
+// reconciliations, the use of a connection, and the drain on shutdown.
 //
 // A reconciliation is a loop: decide, make one step with at most one effect outside the process, decide again. A crash
 // is therefore always a crash between two steps. What to decide, and what a step does, is up to the controllers.
@@ -44,7 +44,7 @@ type Reconciliation[S ~string] interface {
 	// TryAcquire takes what a step needs to begin, such as a slot of the connection. If it reports false, the object is
 	// woken up later.
 	TryAcquire(S) bool
-	// Priority of the object in the workqueue while a step waits for what TryAcquire takes; nil keeps the one that it has.
+	// Priority in the workqueue while a step waits for what TryAcquire takes; nil keeps the one that the object has.
 	Priority() *int
 	// Perform performs a step. An error is one of the API server, and the workqueue backs off.
 	Perform(context.Context, S) error
@@ -66,7 +66,7 @@ func Run[S ~string](ctx context.Context, r Reconciliation[S], maxSteps int) (rec
 	return reconcile.Result{}, errors.New("the reconciliation took too many steps, which is a defect of the operator")
 }
 
-// performStep performs one step. It finishes the reconciliation if there is none to perform, or if its step has to wait.
+// performStep performs one step. It finishes the reconciliation if there is none to perform, or if the step has to wait.
 func performStep[S ~string](
 	ctx context.Context, r Reconciliation[S],
 ) (result reconcile.Result, finished bool, err error) {

@@ -60,13 +60,13 @@ func (r *reconciliation) reportDeletion(ctx context.Context) {
 	switch {
 	case !d.requested || !d.wantsFinalizer():
 	case r.facts.id == 0 && (r.facts.records.sent || r.facts.unknown):
-		r.givenUp("The operator releases the Mandate, but its application may exist: its id was never known. Look for it at " +
-			"the service by the reference in the operator's log.")
+		r.givenUp("The operator releases the Mandate, but its application may exist: its id was never known. Look for it " +
+			"at the service by the reference in the operator's log.")
 		logger.Error(nil, "Releasing the Mandate, but its application may exist: its id was never known",
 			"reference", r.mandate.Status.Reference)
 	case r.facts.id != 0 && r.facts.outcome == "" && !d.done && !a.missing && !a.archived:
-		r.givenUp("The operator releases the Mandate, but its application may remain: the service did not answer in time, or " +
-			"refused. Check it at the service, and archive or delete it there.")
+		r.givenUp("The operator releases the Mandate, but its application may remain: the service did not answer in time, " +
+			"or refused. Check it at the service, and archive or delete it there.")
 		logger.Error(nil,
 			"Releasing the Mandate, but its application may remain: the service did not answer in time, or refused")
 	default:

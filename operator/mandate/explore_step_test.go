@@ -258,7 +258,7 @@ func reconciler(s *environment, o *operator) *Reconciler {
 		RequestProbe:  func(connection.Key) {},
 	}
 	r := NewReconciler(Config{
-		Services: services, Live: api, Status: statusWriter{api: api}, Metadata: api, Events: silent{},
+		Services: services, Cache: cacheReader{o}, Live: api, Status: statusWriter{api: api}, Metadata: api, Events: silent{},
 		Ledger: ledger.Ledger{Reader: api, Writer: api}, SettleDelay: settle, DeletionGiveUpAfter: 24 * time.Hour,
 	})
 	r.clock = stopped{patient: s.fault == faultErrors}

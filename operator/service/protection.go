@@ -56,9 +56,10 @@ func (r *Reconciler) protect(
 	switch wanted = wanted && !givenUp; {
 	case wanted == has, wanted && !deleted.IsZero(): // the API server takes no finalizer then
 		return needed, nil
-	case givenUp: // reported before the patch: afterwards the service is gone, and a process that ends would not say why
+	case givenUp: // reported before the patch: after it, the service is gone, and a process that ends would say nothing
 		message := fmt.Sprintf(
-			"The operator releases the service, but Mandates still need it: %d. They wait until somebody creates a service of that name.",
+			"The operator releases the service, but Mandates still need it: %d. They wait until somebody creates a service "+
+				"of that name.",
 			needed,
 		)
 		r.config.Events.Eventf(service, nil, corev1.EventTypeWarning, eventDeletionGivenUp, actionDelete, "%s", message)
