@@ -183,8 +183,10 @@ var manyDigits = regexp.MustCompile(`(\d{3})\d+`)
 
 // FuzzSensitive: no format at all shows a value, alone or inside what users of this package print.
 func FuzzSensitive(f *testing.F) {
-	for _, format := range []string{"%v", "%+v", "%#v", "%s|%x|% X|%q", "%[1]*d", "%!", "%40.3s", "%T %p", "%w",
-		"%#+08.2f", "%é", "%[2]v", "%", "%6666666\\"} {
+	for _, format := range []string{
+		"%v", "%+v", "%#v", "%s|%x|% X|%q", "%[1]*d", "%!", "%40.3s", "%T %p", "%w", "%#+08.2f", "%é", "%[2]v", "%",
+		"%6666666\\",
+	} {
 		f.Add(format)
 	}
 	c, err := New(Config{
