@@ -11,6 +11,7 @@ import (
 	"io"
 	"log"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -102,11 +103,14 @@ func TestCommandsRedactTheStandardLog(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		main, ok := file.Scope.Lookup("main").Decl.(*ast.FuncDecl) //nolint:staticcheck // names of one file are enough
-		if !ok {
+		i := slices.IndexFunc(file.Decls, func(declaration ast.Decl) bool {
+			function, ok := declaration.(*ast.FuncDecl)
+			return ok && function.Name.Name == "main"
+		})
+		if i < 0 {
 			t.Fatalf("%s has no main", command)
 		}
-		first, ok := main.Body.List[0].(*ast.ExprStmt)
+		first, ok := file.Decls[i].(*ast.FuncDecl).Body.List[0].(*ast.ExprStmt)
 		if !ok || types.ExprString(first.X) != "client.RedactStandardLog()" {
 			t.Errorf("main of %s does not begin with client.RedactStandardLog()", command)
 		}
