@@ -72,7 +72,7 @@ func faults() map[string]faultCase {
 	return all
 }
 
-// operationCase is a request, and how the sandbox's own books tell whether it was carried out.
+// operationCase is a request, and how the sandbox's own records show whether it was carried out.
 type operationCase struct {
 	op   control.Operation
 	do   func(context.Context, *client.Client, control.Application) error
@@ -131,7 +131,7 @@ func operationCases() []operationCase {
 		}, mailed(control.Reset)},
 		{control.SubscribeWebhook, func(ctx ctx, c *client.Client, a app) error {
 			return errorOf(c.SubscribeWebhook(ctx, client.Subscription{URL: client.Hide(hook), ApplicationID: a.ID}))
-		}, nil}, // the books tell by a delivery: see subscribed
+		}, nil}, // a delivery shows it: see subscribed
 		{control.RetrieveApplication, func(ctx ctx, c *client.Client, a app) error {
 			return errorOf(c.RetrieveApplication(ctx, a.ID))
 		}, nil},
@@ -161,8 +161,8 @@ func newApplication(reference string) client.NewApplication {
 	}
 }
 
-// TestContractUnderFaults meets every fault with every operation, over HTTP/1.1 and HTTP/2. What must be said of a call
-// is not written here: it follows from what the service did.
+// TestContractUnderFaults meets every fault with every operation, over HTTP/1.1 and HTTP/2. What must be said of
+// a request is not written here: it follows from what the service did.
 func TestContractUnderFaults(t *testing.T) {
 	if len(operationCases()) != len(control.Operations()) {
 		t.Fatalf("%d operationCases of %d operations", len(operationCases()), len(control.Operations()))
@@ -182,7 +182,7 @@ func TestContractUnderFaults(t *testing.T) {
 					all.Go(func() { w.injectFault(t, v, fault) })
 				}
 				all.Wait()
-				w.injectFault(t, targets[0], fault) // a create as another is: at the same time they could not be told apart
+				w.injectFault(t, targets[0], fault) // not with the others: another create could not be distinguished from it
 				shows(t, "the log", w.logged.all())
 			})
 		}
@@ -244,7 +244,7 @@ func (w *world) injectFault(t *testing.T, v target, fault faultCase) {
 	w.judge(t, v.operationCase, fault, err, observed{done, len(mails), requests})
 }
 
-// observed is what the sandbox's books say of an operationCase.
+// observed is what the sandbox's records say of an operationCase.
 type observed struct {
 	done     bool
 	mails    int
@@ -301,7 +301,7 @@ func (w *world) createInReview(t *testing.T, op control.Operation, reference str
 	return application
 }
 
-// settledRequests waits until the service has answered all that it was asked for, and tells how often that was.
+// settledRequests waits until the service has answered all that it was asked for, and returns how often that was.
 func (w *world) settledRequests(t *testing.T, op control.Operation) int64 {
 	t.Helper()
 	for ; ; <-time.After(10 * time.Millisecond) {
@@ -343,7 +343,7 @@ func (w *world) mailsOf(t *testing.T, reference string) []control.Email {
 	return slices.DeleteFunc(all, func(m control.Email) bool { return m.Reference != reference })
 }
 
-// subscribed makes something happen, and looks whether the service wants to tell of it.
+// subscribed makes something happen, and reports whether the service delivers it.
 func (w *world) subscribed(t *testing.T, application control.Application) bool {
 	t.Helper()
 	if _, err := w.control.Play(w.ctx, control.Play{ApplicationID: application.ID}); err != nil {

@@ -45,7 +45,8 @@ func (w *world) login() bool {
 	return w.holds("login", err) && usable
 }
 
-// lockedOut is the story of a user without API permission: told so by everything, and not by hammering.
+// lockedOut is the story of a user without API permission: every request says so, and the client does not repeat its
+// login.
 func (w *world) lockedOut() {
 	wanted := w.newApplication("acme", 17)
 	for op, request := range map[control.Operation]func() error{
@@ -110,7 +111,7 @@ func (w *world) newApplication(name string, mandateType int64) client.NewApplica
 	return wanted
 }
 
-// create makes an application, and holds that it is there once, with its invites and the id that was told, or not at
+// create makes an application, and holds that it exists once, with its invites and the id that was returned, or not at
 // all.
 func (w *world) create(step string, wanted client.NewApplication) control.Application {
 	w.t.Helper()

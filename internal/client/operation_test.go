@@ -74,17 +74,17 @@ func TestRequestsAreAsDocumented(t *testing.T) {
 			if err := example.run(t.Context(), s.client(t)); err != nil {
 				t.Fatal(err)
 			}
-			calls, logins := s.seen()
+			requests, logins := s.seen()
 			contentType := "application/json"
 			if example.op == OpToken {
-				calls, contentType = logins, "application/x-www-form-urlencoded"
-			} else if got := calls[0].header.Get("Authorization"); got != "Bearer token" {
+				requests, contentType = logins, "application/x-www-form-urlencoded"
+			} else if got := requests[0].header.Get("Authorization"); got != "Bearer token" {
 				t.Errorf("Authorization is %q", got)
 			}
-			if len(calls) != 1 {
-				t.Fatalf("%d requests, want one", len(calls))
+			if len(requests) != 1 {
+				t.Fatalf("%d requests, want one", len(requests))
 			}
-			got := calls[0]
+			got := requests[0]
 			if got.method != example.method || got.path != apiPrefix+example.path {
 				t.Errorf("sent %s %s, want %s %s", got.method, got.path, example.method, apiPrefix+example.path)
 			}

@@ -45,9 +45,9 @@ func untyped(then http.HandlerFunc) http.HandlerFunc {
 }
 
 func (s *service) bodies() string {
-	calls, _ := s.seen()
+	requests, _ := s.seen()
 	var bodies []string
-	for _, r := range calls {
+	for _, r := range requests {
 		bodies = append(bodies, "<"+r.body+">")
 	}
 	return strings.Join(bodies, " ")
@@ -57,14 +57,14 @@ func TestPayloadIsFoundOut(t *testing.T) {
 	ok := answers(200, "")
 	for name, test := range map[string]struct {
 		responses []http.HandlerFunc
-		want      string // the bodies of two calls
+		want      string // the bodies of two operations
 		outcome   Outcome
 		kind      Kind // of the second
 	}{
 		"an object":           {[]http.HandlerFunc{taking("{}", ok)}, "<{}> <{}>", 0, ""},
 		"none":                {[]http.HandlerFunc{taking("", ok)}, "<{}> <> <>", 0, ""},
 		"none, and no type":   {[]http.HandlerFunc{untyped(ok)}, "<{}> <> <>", 0, ""},
-		"none, told by 415":   {[]http.HandlerFunc{answers(415, ""), ok}, "<{}> <> <>", 0, ""},
+		"none, said by 415":   {[]http.HandlerFunc{answers(415, ""), ok}, "<{}> <> <>", 0, ""},
 		"none, and not found": {[]http.HandlerFunc{taking("", answers(404, ""))}, "<{}> <> <{}> <>", Refused, KindNotFound},
 		"none, and lost": {
 			[]http.HandlerFunc{answers(400, aboutNothing), abort, answers(404, "")}, "<{}> <> <{}>", Refused, KindNotFound,
@@ -98,7 +98,7 @@ func TestPayloadIsFoundOut(t *testing.T) {
 func TestDeleteWithoutContentType(t *testing.T) {
 	for name, test := range map[string]struct {
 		responses []http.HandlerFunc
-		want      int // requests of two calls
+		want      int // requests of two operations
 		outcome   Outcome
 		kind      Kind // of the second
 	}{

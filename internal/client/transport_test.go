@@ -168,7 +168,7 @@ func TestNotSent(t *testing.T) {
 	secure.expect(t, 0, 0)
 }
 
-// TestNotSentIsNeverReportedForWhatArrived ends calls at all moments of their life, over both versions of HTTP.
+// TestNotSentIsNeverReportedForWhatArrived ends requests at all moments, over both versions of HTTP.
 func TestNotSentIsNeverReportedForWhatArrived(t *testing.T) {
 	t.Parallel()
 	for _, secure := range []bool{false, true} {
@@ -220,9 +220,9 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 				t.Errorf("%q does not say what is wrong", e)
 			}
 		}
-		calls, _ := s.seen()
-		if want := len(operationExamples()) - 1; len(calls) != want {
-			t.Errorf("%d requests for %d calls", len(calls), want)
+		requests, _ := s.seen()
+		if want := len(operationExamples()) - 1; len(requests) != want {
+			t.Errorf("%d requests for %d operations", len(requests), want)
 		}
 	}
 	target.expect(t, 0, 0)

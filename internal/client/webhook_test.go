@@ -49,7 +49,7 @@ func TestSubscriptionBody(t *testing.T) {
 			subscription := whole
 			test.change(&subscription)
 			_, err := s.client(t).SubscribeWebhook(t.Context(), subscription)
-			calls, _ := s.seen()
+			requests, _ := s.seen()
 			if test.want == "" {
 				expectFailure(t, err, NotSent, KindInvalid)
 				s.expect(t, 0, 0)
@@ -58,8 +58,8 @@ func TestSubscriptionBody(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !sameJSON(t, calls[0].body, test.want) {
-				t.Errorf("sent %s, want %s", calls[0].body, test.want)
+			if !sameJSON(t, requests[0].body, test.want) {
+				t.Errorf("sent %s, want %s", requests[0].body, test.want)
 			}
 		})
 	}
@@ -175,7 +175,7 @@ func TestWebhooksWithANextPageInTheHeader(t *testing.T) {
 	}
 }
 
-// Who takes a URL for another one because the service writes it otherwise subscribes again.
+// The service may write a URL in another form. A caller that takes it for another URL subscribes again.
 func TestWebhooksByURLHoweverWritten(t *testing.T) {
 	const own = "https://hooks.example.com/Idv?Token=a"
 	for shown, want := range map[string]bool{
