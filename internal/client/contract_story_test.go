@@ -76,9 +76,9 @@ func (w *world) referenceData() int64 {
 	if !w.holds("references", err) {
 		w.t.FailNow()
 	}
-	kyc, ok := references.MandateType(client.Reference{Code: "kyc"})
-	byName, _ := references.MandateType(client.Reference{Name: "know your customer"})
-	byID, _ := references.MandateType(client.Reference{ID: 17})
+	kyc, ok := client.FindReference(references.MandateTypes, client.Reference{Code: "kyc"})
+	byName, _ := client.FindReference(references.MandateTypes, client.Reference{Name: "know your customer"})
+	byID, _ := client.FindReference(references.MandateTypes, client.Reference{ID: 17})
 	if !ok || kyc.ID != 17 || byName != kyc || byID != kyc || len(references.MandateTypes) != 3 {
 		w.t.Errorf("mandate types %+v", references.MandateTypes)
 	}
@@ -97,12 +97,14 @@ func (w *world) newApplication(name string, mandateType int64) client.NewApplica
 	}
 	for _, person := range []string{"jane", "john"} {
 		wanted.Individuals = append(wanted.Individuals, client.NewIndividual{
-			Reference: client.Hide(canary + "-" + name + "-" + person), Email: client.Hide(
-				canary + "." + person + "@example.com",
-			),
-			Title: client.Hide("Ms"), FirstName: client.Hide(canary), MiddleName: client.Hide(canary),
+			Reference:   client.Hide(canary + "-" + name + "-" + person),
+			Email:       client.Hide(canary + "." + person + "@example.com"),
+			Title:       client.Hide("Ms"),
+			FirstName:   client.Hide(canary),
+			MiddleName:  client.Hide(canary),
 			LastName:    client.Hide(canary + person),
-			DateOfBirth: client.Hide(dateOfBirth), Gender: client.Hide("female"),
+			DateOfBirth: client.Hide(dateOfBirth),
+			Gender:      client.Hide("female"),
 		})
 	}
 	return wanted

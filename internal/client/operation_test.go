@@ -92,8 +92,8 @@ func TestRequestsAreAsDocumented(t *testing.T) {
 				example.op != OpToken && !sameJSON(t, got.body, example.body) {
 				t.Errorf("body is %s, want %s", got.body, example.body)
 			}
-			if accept, sent := got.header.Get("Accept"), got.header.Get("Content-Type"); accept != "application/json" ||
-				sent != contentType {
+			accept, sent := got.header.Get("Accept"), got.header.Get("Content-Type")
+			if accept != "application/json" || sent != contentType {
 				t.Errorf("Accept %q, Content-Type %q; want application/json and %q", accept, sent, contentType)
 			}
 			if got.header.Get("Idempotency-Key") != "" {
@@ -127,11 +127,17 @@ func TestEmptyFieldsAreLeftOut(t *testing.T) {
 			NewApplication{Name: Hide("Acme")}.encode(),
 			`{"name":"Acme","suppress_email_notification":false,"individuals":[]}`,
 		},
-		"individual": {NewApplication{Name: Hide("Acme"), SuppressEmailNotification: true,
-			Individuals: []NewIndividual{{Title: Hide("Ms"), FirstName: Hide("Jane"),
-				LastName: Hide("Doe"), DateOfBirth: Hide("1980-02-29"), Gender: Hide("female")}}}.encode(),
-			`{"name":"Acme","suppress_email_notification":true,"individuals":[{"title":"Ms","first_name":"Jane",` +
-				`"last_name":"Doe","date_of_birth":"1980-02-29","gender":"female"}]}`},
+		"individual": {
+			NewApplication{
+				Name: Hide("Acme"), SuppressEmailNotification: true,
+				Individuals: []NewIndividual{{
+					Title: Hide("Ms"), FirstName: Hide("Jane"), LastName: Hide("Doe"),
+					DateOfBirth: Hide("1980-02-29"), Gender: Hide("female"),
+				}},
+			}.encode(),
+			`{"name":"Acme","suppress_email_notification":true,"individuals":[{` +
+				`"title":"Ms","first_name":"Jane","last_name":"Doe","date_of_birth":"1980-02-29","gender":"female"}]}`,
+		},
 		"review": {CheckReview{}.encode(), `{}`},
 	} {
 		if diff := cmp.Diff(test.want, string(test.body)); diff != "" {
@@ -141,13 +147,15 @@ func TestEmptyFieldsAreLeftOut(t *testing.T) {
 }
 
 func TestAnyTwoHundredIsSuccess(t *testing.T) {
-	openAnswers := []Operation{OpDeleteApplication, OpArchiveApplication, OpCompleteApplication, OpRejectApplication,
-		OpAcceptCheck,
-		OpRejectCheck, OpResendInvites, OpResetIndividual, OpSubscribeWebhook}
+	openAnswers := []Operation{
+		OpDeleteApplication, OpArchiveApplication, OpCompleteApplication, OpRejectApplication,
+		OpAcceptCheck, OpRejectCheck, OpResendInvites, OpResetIndividual, OpSubscribeWebhook,
+	}
 	for _, op := range openAnswers {
 		for _, status := range []int{200, 201, 202, 204, 206, 299} {
-			for _, body := range []string{"", "{}", "null", `"done"`, `{"message":"done"}`, "<html>done</html>", `[1]`,
-				someApplication} {
+			for _, body := range []string{
+				"", "{}", "null", `"done"`, `{"message":"done"}`, "<html>done</html>", `[1]`, someApplication,
+			} {
 				if status == http.StatusNoContent && body != "" {
 					continue
 				}

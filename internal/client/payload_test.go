@@ -140,8 +140,10 @@ func TestASecondBodyThatIsNotSent(t *testing.T) {
 
 // TestRefusedThenUnreachableWasSent: the service answers one request, and is gone.
 func TestRefusedThenUnreachableWasSent(t *testing.T) {
-	for op, status := range map[Operation]string{OpDeleteApplication: "429 Too Many Requests",
-		OpCompleteApplication: "405 Method Not Allowed"} {
+	for op, status := range map[Operation]string{
+		OpDeleteApplication:   "429 Too Many Requests",
+		OpCompleteApplication: "405 Method Not Allowed",
+	} {
 		t.Run(string(op), func(t *testing.T) {
 			t.Parallel()
 			listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -160,10 +162,10 @@ func TestRefusedThenUnreachableWasSent(t *testing.T) {
 				_, _ = connection.Read(make([]byte, 4096))
 				_, _ = io.WriteString(connection, "HTTP/1.1 "+status+"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 			}()
-			c := newClient(
-				t,
-				Config{BaseURL: "http://" + listener.Addr().String(), Credentials: Credentials{Username: "u", Password: Hide("p")}},
-			)
+			c := newClient(t, Config{
+				BaseURL:     "http://" + listener.Addr().String(),
+				Credentials: Credentials{Username: "u", Password: Hide("p")},
+			})
 			signIn(c)
 			expectFailure(t, exampleOf(t, op).run(t.Context(), c), Refused, KindUnreachable)
 			<-gone

@@ -139,9 +139,11 @@ func TestMutationsAreRepeatedOnlyIfNothingWasDone(t *testing.T) {
 }
 
 func TestNothingUnknownIsRepeatedUnlessItIsSafe(t *testing.T) {
-	for _, kind := range []Kind{KindCanceled, KindTimeout, KindUnreachable, KindConnection, KindCredentials, KindInvalid,
-		KindDuplicateReference, KindNotFound,
-		KindMethodNotAllowed, KindConflict, KindRateLimited, KindRejected, KindServer, KindUnreadable, KindTooLarge} {
+	for _, kind := range []Kind{
+		KindCanceled, KindTimeout, KindUnreachable, KindConnection, KindCredentials, KindInvalid, KindDuplicateReference,
+		KindNotFound, KindMethodNotAllowed, KindConflict, KindRateLimited, KindRejected, KindServer, KindUnreadable,
+		KindTooLarge,
+	} {
 		for _, outcome := range []Outcome{Unknown, NotSent, Refused} {
 			e := &Error{Outcome: outcome, Kind: kind}
 			if retryable(retryNever, e) || outcome == Unknown && retryable(retryIfNotExecuted, e) {
@@ -162,8 +164,11 @@ func TestARefusedConnectionIsTriedAgain(t *testing.T) {
 	listener.Close()
 	for _, op := range []Operation{OpRetrieveReferences, OpSubscribeWebhook} {
 		observed := make(chan RequestResult, 10)
-		c := newClient(t, Config{BaseURL: "http://" + address, Credentials: Credentials{Username: "u", Password: Hide("p")},
-			Observe: func(r RequestResult) { observed <- r }})
+		c := newClient(t, Config{
+			BaseURL:     "http://" + address,
+			Credentials: Credentials{Username: "u", Password: Hide("p")},
+			Observe:     func(r RequestResult) { observed <- r },
+		})
 		expectFailure(t, exampleOf(t, op).run(t.Context(), c), NotSent, KindUnreachable)
 		if len(observed) != maxAttempts {
 			t.Errorf("%s: %d attempts", op, len(observed))
@@ -241,8 +246,10 @@ func TestEveryRequestIsObserved(t *testing.T) {
 // TestAfterARefusalNothingIsNotSent: what arrived once, and was turned away, was sent, whatever came of the next
 // request.
 func TestAfterARefusalNothingIsNotSent(t *testing.T) {
-	for name, login := range map[string]http.HandlerFunc{"login fails": answers(500, ""),
-		"login is refused": answers(401, "")} {
+	for name, login := range map[string]http.HandlerFunc{
+		"login fails":      answers(500, ""),
+		"login is refused": answers(401, ""),
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, answers(401, ""), false)
 			s.login = inSequence(s.login, login)

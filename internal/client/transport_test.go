@@ -57,9 +57,9 @@ func brokenAnswers() map[string]func(net.Conn) {
 		"said to be gzip": say(
 			"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n" + someApplication,
 		),
-		"gzip bomb": say(
-			fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", bomb.Len(), bomb.String()),
-		),
+		"gzip bomb": say(fmt.Sprintf(
+			"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", bomb.Len(), bomb.String(),
+		)),
 		"brotli, which was not asked for": say(
 			"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nConnection: close\r\n\r\n\x8b\x00\x80",
 		),
@@ -231,8 +231,11 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 // TestConnections counts what the kernel sees: reads share connections, everything else has one of its own.
 func TestConnections(t *testing.T) {
 	for _, secure := range []bool{false, true} {
-		for op, want := range map[Operation]int64{OpRetrieveApplication: 1, OpCreateApplication: 20,
-			OpDeleteApplication: 20} {
+		for op, want := range map[Operation]int64{
+			OpRetrieveApplication: 1,
+			OpCreateApplication:   20,
+			OpDeleteApplication:   20,
+		} {
 			t.Run(fmt.Sprintf("%s, secure=%v", op, secure), func(t *testing.T) {
 				var connections atomic.Int64
 				server := httptest.NewUnstartedServer(answers(200, someApplication))

@@ -22,9 +22,12 @@ func TestSubscriptionBody(t *testing.T) {
 		"renamed": {func(s *Subscription) {
 			s.FieldNames = map[string]string{"url": "target_url", "application_id": "mandate"}
 		}, `{"target_url":"https://hooks.example.com","events":["completed"],"mandate":4711}`},
-		"payload adds": {func(s *Subscription) { s.Payload = Hide(raw(`{"secret":"x","format":{"kind":"json"}}`)) },
-			`{"url":"https://hooks.example.com","events":["completed"],"application_id":4711,"secret":"x",` +
-				`"format":{"kind":"json"}}`},
+		"payload adds": {
+			func(s *Subscription) { s.Payload = Hide(raw(`{"secret":"x","format":{"kind":"json"}}`)) }, `{
+				"url":"https://hooks.example.com","events":["completed"],"application_id":4711,
+				"secret":"x","format":{"kind":"json"}
+			}`,
+		},
 		"payload replaces": {
 			func(s *Subscription) { s.Payload = Hide(raw(`{"events":["all"]}`)) },
 			`{"url":"https://hooks.example.com","events":["all"],"application_id":4711}`,
@@ -193,10 +196,13 @@ func TestWebhooksByURLHoweverWritten(t *testing.T) {
 			}
 		}
 	}
-	for _, url := range []string{"https://hooks.example.com", "https://hooks.example.com/", "http://[::1]:80",
-		"https://%zz", "a"} {
+	for _, url := range []string{
+		"https://hooks.example.com", "https://hooks.example.com/", "http://[::1]:80", "https://%zz", "a",
+	} {
 		webhooks := &Webhooks{Items: []Webhook{
-			{URL: Hide("https://hooks.example.com")}, {URL: Hide("http://[::1]/")}, {URL: Hide("https://%zz")},
+			{URL: Hide("https://hooks.example.com")},
+			{URL: Hide("http://[::1]/")},
+			{URL: Hide("https://%zz")},
 			{URL: Hide("a")},
 		}}
 		if found := webhooks.WithURL(url); len(found) != 1 {
