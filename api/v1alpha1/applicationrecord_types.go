@@ -106,8 +106,8 @@ type Attempt struct {
 	Nonce string `json:"nonce"`
 
 	// firstStartedTime is when the operator recorded the first attempt with this reference that may have created an
-	// application. Seven weeks later it makes no further attempt: the service forgets a reference with its application, and
-	// would create and e-mail again.
+	// application. Seven weeks later it makes no further attempt: the service forgets a reference with its application,
+	// and would create and e-mail again.
 	// +required
 	FirstStartedTime metav1.MicroTime `json:"firstStartedTime"`
 

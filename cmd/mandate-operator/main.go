@@ -75,7 +75,8 @@ func usage() {
 	fmt.Fprint(
 		os.Stderr,
 		`mandate-operator creates an application at an identity verification service for each Mandate, and shows in its
-status how the verification of each individual is going. It runs in a cluster, or outside with --kubeconfig or KUBECONFIG.
+status how the verification of each individual is going. It runs in a cluster, or outside with --kubeconfig or
+KUBECONFIG.
 
 Flags:
 `,

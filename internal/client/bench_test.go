@@ -69,7 +69,7 @@ func is4711(id int64) error {
 	return nil
 }
 
-// cost of some rounds of calls.
+// cost of some rounds of requests.
 type cost struct {
 	rounds         []time.Duration
 	mallocs, bytes uint64
@@ -127,7 +127,7 @@ func compare(b *testing.B, client, plain func(context.Context) error) {
 	}
 	ratio := median(ratios)
 	if len(ratios) >= enough && ratio < leastRatio {
-		b.Errorf("%.2f calls in the time in which a plain loop makes one; it should be %.2f at least", ratio, leastRatio)
+		b.Errorf("%.2f requests in the time in which a plain loop makes one; it should be %.2f at least", ratio, leastRatio)
 	}
 	b.ReportMetric(float64(ours.perRequestTime()), "ns/op")
 	b.ReportMetric(ours.perRequest(ours.bytes), "B/op")

@@ -9,7 +9,7 @@ import (
 
 const hook = "https://hooks.example.com/" + canary
 
-// webhooks subscribes twice, finds the subscription again, and sees the service make the calls.
+// webhooks subscribes twice, finds the subscription again, and sees the service deliver.
 func (w *world) webhooks(acme control.Application) {
 	subscription := client.Subscription{
 		URL: client.Hide(hook), Events: []string{"application.completed"}, ApplicationID: acme.ID,
@@ -100,10 +100,10 @@ func (w *world) suppressed(mandateType int64) {
 	w.create("reuse of a deleted reference", wanted)
 }
 
-// archived is the life of an application that is archived before it is rejected.
+// archived is the scenario of an application that is archived before it is rejected.
 func (w *world) archived(mandateType int64) {
 	initech := w.create("create", w.newApplication("archived", mandateType))
-	w.settled(initech.ID) // else a 404 to a transition could be about the method or the read lag: nobody could tell
+	w.settled(initech.ID) // else a 404 to a transition could be about the method or the read lag
 	w.play(control.Play{ApplicationID: initech.ID, Result: control.ResultFail})
 	for _, step := range []string{"archive", "archive again"} {
 		var got *client.Application

@@ -45,7 +45,8 @@ func (w *world) login() bool {
 	return w.holds("login", err) && usable
 }
 
-// lockedOut is the story of a user without API permission: told so by everything, and not by hammering.
+// lockedOut is the story of a user without API permission: every request says so, and the client does not repeat its
+// login.
 func (w *world) lockedOut() {
 	wanted := w.newApplication("acme", 17)
 	for op, request := range map[control.Operation]func() error{
@@ -76,9 +77,9 @@ func (w *world) referenceData() int64 {
 	if !w.holds("references", err) {
 		w.t.FailNow()
 	}
-	kyc, ok := references.MandateType(client.Reference{Code: "kyc"})
-	byName, _ := references.MandateType(client.Reference{Name: "know your customer"})
-	byID, _ := references.MandateType(client.Reference{ID: 17})
+	kyc, ok := client.FindReference(references.MandateTypes, client.Reference{Code: "kyc"})
+	byName, _ := client.FindReference(references.MandateTypes, client.Reference{Name: "know your customer"})
+	byID, _ := client.FindReference(references.MandateTypes, client.Reference{ID: 17})
 	if !ok || kyc.ID != 17 || byName != kyc || byID != kyc || len(references.MandateTypes) != 3 {
 		w.t.Errorf("mandate types %+v", references.MandateTypes)
 	}
@@ -97,18 +98,20 @@ func (w *world) newApplication(name string, mandateType int64) client.NewApplica
 	}
 	for _, person := range []string{"jane", "john"} {
 		wanted.Individuals = append(wanted.Individuals, client.NewIndividual{
-			Reference: client.Hide(canary + "-" + name + "-" + person), Email: client.Hide(
-				canary + "." + person + "@example.com",
-			),
-			Title: client.Hide("Ms"), FirstName: client.Hide(canary), MiddleName: client.Hide(canary),
+			Reference:   client.Hide(canary + "-" + name + "-" + person),
+			Email:       client.Hide(canary + "." + person + "@example.com"),
+			Title:       client.Hide("Ms"),
+			FirstName:   client.Hide(canary),
+			MiddleName:  client.Hide(canary),
 			LastName:    client.Hide(canary + person),
-			DateOfBirth: client.Hide(dateOfBirth), Gender: client.Hide("female"),
+			DateOfBirth: client.Hide(dateOfBirth),
+			Gender:      client.Hide("female"),
 		})
 	}
 	return wanted
 }
 
-// create makes an application, and holds that it is there once, with its invites and the id that was told, or not at
+// create makes an application, and holds that it exists once, with its invites and the id that was returned, or not at
 // all.
 func (w *world) create(step string, wanted client.NewApplication) control.Application {
 	w.t.Helper()

@@ -147,7 +147,7 @@ func (w *world) count() {
 // effect is what a request did at the service.
 type effect struct {
 	requests int64 // of the operation
-	turned   int64 // those of them that were turned away at the door, with 401 or 429
+	turned   int64 // those of them that were rejected before any work, with 401 or 429
 	created  []control.Application
 	emails   []control.Email
 	changed  bool

@@ -78,7 +78,7 @@ type Error struct {
 	Kind      Kind
 	// Status of the response, 0 if there was none. With Login, that of the token request's response.
 	Status int
-	// Login tells that the token request failed. The operation itself was not sent, or was answered with 401 before.
+	// Login reports that the token request failed. The operation itself was not sent, or was answered with 401 before.
 	Login bool
 	// Problem is the RFC 7807 body (interface: Errors), nil if the response had none.
 	Problem *Problem

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// departures starts callers at the same time and tells when each one could go, rounded to 10 ms.
+// departures starts callers at the same time and returns when each one could go, rounded to 10 ms.
 func departures(ctx context.Context, l *limits, callers int) []time.Duration {
 	start := time.Now()
 	var mu sync.Mutex
@@ -186,15 +186,15 @@ func TestRetryAfterOfAnAnswer(t *testing.T) {
 		if got := RetryAfterOf(err) == time.Minute; got != holds {
 			t.Errorf("%d: Retry-After %v", status, RetryAfterOf(err))
 		}
-		calls, _ := s.seen()
+		requests, _ := s.seen()
 		err = exampleOf(t, OpDeleteApplication).run(t.Context(), c)
 		if holds {
 			if e := expectFailure(t, err, NotSent, KindRateLimited); e.RetryAfter < 59*time.Second {
 				t.Errorf("%d: the next caller is told to wait %v", status, e.RetryAfter)
 			}
-			s.expect(t, len(calls), 1)
+			s.expect(t, len(requests), 1)
 		} else {
-			s.expect(t, len(calls)+1, 1)
+			s.expect(t, len(requests)+1, 1)
 		}
 	}
 }

@@ -10,7 +10,7 @@ import (
 // joins no words: "in.review" is a state that the interface does not name, so nothing is decided in it.
 func FoldName(name string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf && joinsWords(byte(r)) {
+		if joinsWords(r) {
 			return -1
 		}
 		return r
@@ -40,7 +40,7 @@ func sameName(a []byte, b string) bool {
 	}
 }
 
-func joinsWords(c byte) bool { return c == '_' || c == '-' || c == ' ' }
+func joinsWords[C byte | rune](c C) bool { return c == '_' || c == '-' || c == ' ' }
 
 func lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {

@@ -74,17 +74,17 @@ func TestRequestsAreAsDocumented(t *testing.T) {
 			if err := example.run(t.Context(), s.client(t)); err != nil {
 				t.Fatal(err)
 			}
-			calls, logins := s.seen()
+			requests, logins := s.seen()
 			contentType := "application/json"
 			if example.op == OpToken {
-				calls, contentType = logins, "application/x-www-form-urlencoded"
-			} else if got := calls[0].header.Get("Authorization"); got != "Bearer token" {
+				requests, contentType = logins, "application/x-www-form-urlencoded"
+			} else if got := requests[0].header.Get("Authorization"); got != "Bearer token" {
 				t.Errorf("Authorization is %q", got)
 			}
-			if len(calls) != 1 {
-				t.Fatalf("%d requests, want one", len(calls))
+			if len(requests) != 1 {
+				t.Fatalf("%d requests, want one", len(requests))
 			}
-			got := calls[0]
+			got := requests[0]
 			if got.method != example.method || got.path != apiPrefix+example.path {
 				t.Errorf("sent %s %s, want %s %s", got.method, got.path, example.method, apiPrefix+example.path)
 			}
@@ -92,8 +92,8 @@ func TestRequestsAreAsDocumented(t *testing.T) {
 				example.op != OpToken && !sameJSON(t, got.body, example.body) {
 				t.Errorf("body is %s, want %s", got.body, example.body)
 			}
-			if accept, sent := got.header.Get("Accept"), got.header.Get("Content-Type"); accept != "application/json" ||
-				sent != contentType {
+			accept, sent := got.header.Get("Accept"), got.header.Get("Content-Type")
+			if accept != "application/json" || sent != contentType {
 				t.Errorf("Accept %q, Content-Type %q; want application/json and %q", accept, sent, contentType)
 			}
 			if got.header.Get("Idempotency-Key") != "" {
@@ -127,11 +127,17 @@ func TestEmptyFieldsAreLeftOut(t *testing.T) {
 			NewApplication{Name: Hide("Acme")}.encode(),
 			`{"name":"Acme","suppress_email_notification":false,"individuals":[]}`,
 		},
-		"individual": {NewApplication{Name: Hide("Acme"), SuppressEmailNotification: true,
-			Individuals: []NewIndividual{{Title: Hide("Ms"), FirstName: Hide("Jane"),
-				LastName: Hide("Doe"), DateOfBirth: Hide("1980-02-29"), Gender: Hide("female")}}}.encode(),
-			`{"name":"Acme","suppress_email_notification":true,"individuals":[{"title":"Ms","first_name":"Jane",` +
-				`"last_name":"Doe","date_of_birth":"1980-02-29","gender":"female"}]}`},
+		"individual": {
+			NewApplication{
+				Name: Hide("Acme"), SuppressEmailNotification: true,
+				Individuals: []NewIndividual{{
+					Title: Hide("Ms"), FirstName: Hide("Jane"), LastName: Hide("Doe"),
+					DateOfBirth: Hide("1980-02-29"), Gender: Hide("female"),
+				}},
+			}.encode(),
+			`{"name":"Acme","suppress_email_notification":true,"individuals":[{` +
+				`"title":"Ms","first_name":"Jane","last_name":"Doe","date_of_birth":"1980-02-29","gender":"female"}]}`,
+		},
 		"review": {CheckReview{}.encode(), `{}`},
 	} {
 		if diff := cmp.Diff(test.want, string(test.body)); diff != "" {
@@ -141,13 +147,15 @@ func TestEmptyFieldsAreLeftOut(t *testing.T) {
 }
 
 func TestAnyTwoHundredIsSuccess(t *testing.T) {
-	openAnswers := []Operation{OpDeleteApplication, OpArchiveApplication, OpCompleteApplication, OpRejectApplication,
-		OpAcceptCheck,
-		OpRejectCheck, OpResendInvites, OpResetIndividual, OpSubscribeWebhook}
+	openAnswers := []Operation{
+		OpDeleteApplication, OpArchiveApplication, OpCompleteApplication, OpRejectApplication,
+		OpAcceptCheck, OpRejectCheck, OpResendInvites, OpResetIndividual, OpSubscribeWebhook,
+	}
 	for _, op := range openAnswers {
 		for _, status := range []int{200, 201, 202, 204, 206, 299} {
-			for _, body := range []string{"", "{}", "null", `"done"`, `{"message":"done"}`, "<html>done</html>", `[1]`,
-				someApplication} {
+			for _, body := range []string{
+				"", "{}", "null", `"done"`, `{"message":"done"}`, "<html>done</html>", `[1]`, someApplication,
+			} {
 				if status == http.StatusNoContent && body != "" {
 					continue
 				}

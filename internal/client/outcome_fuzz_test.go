@@ -89,10 +89,14 @@ func FuzzOutcome(f *testing.F) {
 			}
 		}
 	}
-	for _, body := range []string{`{"title":"x","data":{"id":1},"result":{"id":2}}`,
-		`{"title":"x","status":"502 Bad Gateway"}`, `{"title":"x","status":"400","Status":"200"}`,
-		`{"title":"Ms","status":{"id":1,"status":"created"}}`, `{"title":"x","data":{"mandate":{"ID":"4711"}}}`,
-		`{"exception":{"reference":[null,{}]}}`} {
+	for _, body := range []string{
+		`{"title":"x","data":{"id":1},"result":{"id":2}}`,
+		`{"title":"x","status":"502 Bad Gateway"}`,
+		`{"title":"x","status":"400","Status":"200"}`,
+		`{"title":"Ms","status":{"id":1,"status":"created"}}`,
+		`{"title":"x","data":{"mandate":{"ID":"4711"}}}`,
+		`{"exception":{"reference":[null,{}]}}`,
+	} {
 		f.Add(uint8(1), 400, []byte(body), "-1")
 	}
 	ops := make([]Operation, 0, len(operations))

@@ -152,10 +152,10 @@ func TestOtherLoginFailuresCauseNoHoldOff(t *testing.T) {
 func TestTokenRefusedByTheService(t *testing.T) {
 	ok, refused := answers(200, someApplication), answers(401, "")
 	for name, test := range map[string]struct {
-		answers       []http.HandlerFunc
-		times         int
-		fails         bool
-		calls, logins int
+		answers          []http.HandlerFunc
+		times            int
+		fails            bool
+		requests, logins int
 	}{
 		"revoked before its first use": {[]http.HandlerFunc{refused, ok}, 1, false, 2, 2},
 		"revoked later":                {[]http.HandlerFunc{ok, refused, ok}, 2, false, 3, 2},
@@ -177,7 +177,7 @@ func TestTokenRefusedByTheService(t *testing.T) {
 				} else if err != nil {
 					t.Error(err)
 				}
-				s.expect(t, test.calls, test.logins)
+				s.expect(t, test.requests, test.logins)
 			})
 		}
 	}

@@ -34,9 +34,9 @@ func notAllowed(allow ...string) http.HandlerFunc {
 }
 
 func (s *service) methods() string {
-	calls, _ := s.seen()
+	requests, _ := s.seen()
 	var methods []string
-	for _, r := range calls {
+	for _, r := range requests {
 		methods = append(methods, r.method)
 	}
 	return strings.Join(methods, " ")
@@ -45,7 +45,7 @@ func (s *service) methods() string {
 func TestTransitionMethodIsFoundOut(t *testing.T) {
 	for name, test := range map[string]struct {
 		handler http.HandlerFunc
-		want    string // the methods of two calls
+		want    string // the methods of two operations
 	}{
 		"PATCH":                      {transitions("PATCH", notAllowed()), "PATCH PATCH"},
 		"POST, no Allow":             {transitions("POST", notAllowed()), "PATCH POST POST"},

@@ -57,9 +57,9 @@ func brokenAnswers() map[string]func(net.Conn) {
 		"said to be gzip": say(
 			"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n" + someApplication,
 		),
-		"gzip bomb": say(
-			fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", bomb.Len(), bomb.String()),
-		),
+		"gzip bomb": say(fmt.Sprintf(
+			"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", bomb.Len(), bomb.String(),
+		)),
 		"brotli, which was not asked for": say(
 			"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nConnection: close\r\n\r\n\x8b\x00\x80",
 		),
@@ -168,7 +168,7 @@ func TestNotSent(t *testing.T) {
 	secure.expect(t, 0, 0)
 }
 
-// TestNotSentIsNeverReportedForWhatArrived ends calls at all moments of their life, over both versions of HTTP.
+// TestNotSentIsNeverReportedForWhatArrived ends requests at all moments, over both versions of HTTP.
 func TestNotSentIsNeverReportedForWhatArrived(t *testing.T) {
 	t.Parallel()
 	for _, secure := range []bool{false, true} {
@@ -220,9 +220,9 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 				t.Errorf("%q does not say what is wrong", e)
 			}
 		}
-		calls, _ := s.seen()
-		if want := len(operationExamples()) - 1; len(calls) != want {
-			t.Errorf("%d requests for %d calls", len(calls), want)
+		requests, _ := s.seen()
+		if want := len(operationExamples()) - 1; len(requests) != want {
+			t.Errorf("%d requests for %d operations", len(requests), want)
 		}
 	}
 	target.expect(t, 0, 0)
@@ -231,8 +231,11 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 // TestConnections counts what the kernel sees: reads share connections, everything else has one of its own.
 func TestConnections(t *testing.T) {
 	for _, secure := range []bool{false, true} {
-		for op, want := range map[Operation]int64{OpRetrieveApplication: 1, OpCreateApplication: 20,
-			OpDeleteApplication: 20} {
+		for op, want := range map[Operation]int64{
+			OpRetrieveApplication: 1,
+			OpCreateApplication:   20,
+			OpDeleteApplication:   20,
+		} {
 			t.Run(fmt.Sprintf("%s, secure=%v", op, secure), func(t *testing.T) {
 				var connections atomic.Int64
 				server := httptest.NewUnstartedServer(answers(200, someApplication))

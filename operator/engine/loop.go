@@ -66,7 +66,7 @@ func Run[S ~string](ctx context.Context, r Reconciliation[S], maxSteps int) (rec
 	return reconcile.Result{}, errors.New("the reconciliation took too many steps, which is a defect of the operator")
 }
 
-// performStep performs one step. It finishes the reconciliation if there is none to perform, or if the step has to wait.
+// performStep performs one step. It finishes the reconciliation if there is none, or if the step has to wait.
 func performStep[S ~string](
 	ctx context.Context, r Reconciliation[S],
 ) (result reconcile.Result, finished bool, err error) {
