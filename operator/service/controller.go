@@ -199,7 +199,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key connection.Key) (reconci
 
 // probe asks the service for its reference data if it is time to, and gives the reason for Ready.
 func (r *Reconciler) probe(ctx context.Context, e *entry) string {
-	if now := time.Now(); r.due(e, now) {
+	if now := time.Now(); r.takeDue(e, now) {
 		references, err := e.client.RetrieveReferences(ctx)
 		if ctx.Err() != nil {
 			return reasonFor(e.err) // the operator is being stopped: that says nothing about the service
@@ -209,9 +209,6 @@ func (r *Reconciler) probe(ctx context.Context, e *entry) string {
 			log.FromContext(ctx).Info("The identity service is not usable",
 				"error", err.Error(), "nextProbe", e.nextProbe.Sub(now).Round(time.Second).String())
 		}
-		r.mu.Lock()
-		e.probeRequested = false
-		r.mu.Unlock()
 	}
 	return reasonFor(e.err)
 }
@@ -233,11 +230,17 @@ func (e *entry) recordProbe(now time.Time, references *idv.References, err error
 	e.nextProbe = now.Add(max(probeBackoff.After(e.failures), idv.RetryAfterOf(err)))
 }
 
-func (r *Reconciler) due(e *entry, now time.Time) bool {
+// takeDue reports whether it is time for a probe, and takes the request for one. A request that comes while the probe
+// is in flight leads to another probe: the failure behind it may be newer than what the probe finds.
+func (r *Reconciler) takeDue(e *entry, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return !now.Before(e.nextProbe) ||
+	due := !now.Before(e.nextProbe) ||
 		e.probeRequested && e.err == nil && now.Sub(e.probeStarted) >= requestedProbeInterval
+	if due {
+		e.probeRequested = false
+	}
+	return due
 }
 
 // requeueAfter is when to reconcile next: for the next probe, or for a changed Secret, whichever is first.
