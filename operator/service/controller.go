@@ -4,6 +4,7 @@ package service
 
 import (
 	"context"
+	"crypto/rand"
 	"sync"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/lru"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -77,7 +79,8 @@ type Config struct {
 
 // Reconciler reconciles IdentityServices and ClusterIdentityServices.
 type Reconciler struct {
-	config Config
+	config    Config
+	digestKey []byte
 
 	mu      sync.Mutex
 	entries map[connection.Key]*entry
@@ -89,6 +92,7 @@ type Reconciler struct {
 type entry struct {
 	made           inputs // that client was made from
 	client         *idv.Client
+	limits         *lru.Cache // *idv.Limits by user
 	references     *idv.References
 	err            error // of the last probe
 	failures       int
@@ -101,10 +105,12 @@ type entry struct {
 // NewReconciler makes a Reconciler.
 func NewReconciler(config Config) *Reconciler {
 	r := &Reconciler{
-		config:  config,
-		entries: map[connection.Key]*entry{},
-		probes:  make(chan event.TypedGenericEvent[connection.Key], 100),
+		config:    config,
+		digestKey: make([]byte, 32),
+		entries:   map[connection.Key]*entry{},
+		probes:    make(chan event.TypedGenericEvent[connection.Key], 100),
 	}
+	_, _ = rand.Read(r.digestKey) // it never fails
 	config.Connections.OnOpen(r.RequestProbe)
 	return r
 }
@@ -261,7 +267,7 @@ func (r *Reconciler) entry(key connection.Key) *entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.entries[key] == nil {
-		r.entries[key] = &entry{}
+		r.entries[key] = &entry{limits: lru.New(rememberedUsers)}
 	}
 	return r.entries[key]
 }
