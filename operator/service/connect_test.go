@@ -168,7 +168,7 @@ func TestRetryAfterOutlivesTheClient(t *testing.T) {
 		f.wants(v1alpha1.ReasonConnected, 1)
 	}
 	if delay := f.e.client.RateLimitDelay(); f.e.client == used || delay < 50*time.Second {
-		t.Errorf("the next request is %s ahead", delay)
+		t.Errorf("the next request waits %s", delay)
 	}
 	if got := f.requests.Load() - requests; got != 0 {
 		t.Errorf("%d requests during the Retry-After", got)
