@@ -116,7 +116,7 @@ var messages = map[string]string{
 	v1alpha1.ReasonInProgress: "The verification has no outcome yet.",
 	v1alpha1.ReasonDecisionRefused: "The service refused spec.decision. Look at the checks in status.individuals; the " +
 		"operator tries again when they or the state change.",
-	v1alpha1.ReasonAdopted: "The application existed and was bound as spec.adopt says.",
+	v1alpha1.ReasonAdopted: "The application existed, and spec.adopt bound it. Now spec.adopt has no effect.",
 	v1alpha1.ReasonReviewRefused: "The service refused one of spec.checkReviews, or several checks have its name; use " +
 		"the check's id then. The operator tries again when the checks or the state change.",
 	"Completed": "The application was completed.",
