@@ -25,7 +25,7 @@ type Limits struct {
 	logins    map[TokenAuthorization]*loginHoldOff
 }
 
-// limits gives those that the Config names, or new ones, with the settings of the Config. What was spent stays spent.
+// limits gives those that the Config names, or new ones, with the settings of the Config. What was used stays used.
 func (c Config) limits() *Limits {
 	l := orDefault(c.Limits, new(Limits))
 	limit, burst := rate.Limit(c.RequestsPerSecond), max(1, int(c.RequestsPerSecond))

@@ -267,7 +267,7 @@ func TestRateLimitDelay(t *testing.T) {
 	})
 }
 
-// A client that replaces another continues with what the other has spent.
+// A client that replaces another continues with what the other has used.
 func TestLimitsOutliveTheClient(t *testing.T) {
 	replaced := func(l *Limits, perSecond float64) *Limits {
 		return Config{Limits: l, RequestsPerSecond: perSecond, MaxRateLimitWait: time.Minute}.limits()

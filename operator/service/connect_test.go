@@ -134,6 +134,11 @@ func TestHoldOffOutlivesTheClient(t *testing.T) {
 			f.password("wrong")
 		}
 	}
+	nobodyListens, cancel := context.WithCancel(t.Context())
+	cancel()
+	f.remove(nobodyListens, testKey)
+	f.e = f.entry(testKey) // the service is deleted and applied again
+	f.wants(v1alpha1.ReasonCredentialsInvalid, 1)
 	f.password("also wrong")
 	f.wants(v1alpha1.ReasonCredentialsInvalid, 2)
 	for _, password := range []string{"wrong", "also wrong", "wrong"} {
@@ -168,7 +173,7 @@ func TestRetryAfterOutlivesTheClient(t *testing.T) {
 		f.wants(v1alpha1.ReasonConnected, 1)
 	}
 	if delay := f.e.client.RateLimitDelay(); f.e.client == used || delay < 50*time.Second {
-		t.Errorf("the next request is %s ahead", delay)
+		t.Errorf("the next request has a delay of %s", delay)
 	}
 	if got := f.requests.Load() - requests; got != 0 {
 		t.Errorf("%d requests during the Retry-After", got)
