@@ -181,6 +181,7 @@ func TestStages(t *testing.T) {
 		"in review":         {StageInReview, StageRejected}, // what is configured goes first
 		"IN_REVIEW":         {StageInReview, StageRejected},
 		"inReview":          {StageInReview, StageRejected},
+		"in.review":         {StageOpen, StageOpen},
 		"completed":         {StageCompleted, StageCompleted},
 		"Completed":         {StageCompleted, StageCompleted},
 		"rejected":          {StageRejected, StageRejected},

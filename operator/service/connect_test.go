@@ -173,7 +173,7 @@ func TestRetryAfterOutlivesTheClient(t *testing.T) {
 		f.wants(v1alpha1.ReasonConnected, 1)
 	}
 	if delay := f.e.client.RateLimitDelay(); f.e.client == used || delay < 50*time.Second {
-		t.Errorf("the next request has a delay of %s", delay)
+		t.Errorf("the next request waits %s", delay)
 	}
 	if got := f.requests.Load() - requests; got != 0 {
 		t.Errorf("%d requests during the Retry-After", got)
