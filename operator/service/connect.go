@@ -31,16 +31,17 @@ type inputs struct {
 	transitions        v1alpha1.Transitions
 }
 
-// user is whom the service sees. The limits of a connection are those of its user. They outlive the client: a service
-// that asks to wait, or refuses a login, means the user and not one of the user's clients.
+// user is whom the service sees by way of a connection. Limits belong to a user and outlive the client, and also the
+// object that somebody deletes and applies again: a service that asks to wait, or refuses a login, means the user.
 type user struct {
+	connection  connection.Key
 	url         string // in its normal form
 	credentials digest
 }
 
-// rememberedUsers is how many users of a connection have limits. It is more than one, so that a Secret that alternates
-// between two wrong passwords does not end the hold-off.
-const rememberedUsers = 10
+// rememberedUsers is how many users have limits that outlive their clients. A connection may have several: a Secret that
+// alternates between two wrong passwords does not end the hold-off.
+const rememberedUsers = 10000
 
 // digest of credentials. It is keyed with a random key of the process, so that it is of no use outside of it.
 type digest [sha256.Size]byte
@@ -61,8 +62,12 @@ func (r *Reconciler) digest(secret *corev1.Secret) (sum digest) {
 func (r *Reconciler) newInputs(service connection.Service, secret *corev1.Secret) inputs {
 	settings := service.Settings()
 	return inputs{
-		service:            service.GetUID(),
-		user:               user{url: ledger.NormalURL(settings.BaseURL), credentials: r.digest(secret)},
+		service: service.GetUID(),
+		user: user{
+			connection:  connection.KeyOfService(service),
+			url:         ledger.NormalURL(settings.BaseURL),
+			credentials: r.digest(secret),
+		},
 		tokenAuthorization: settings.TokenAuthorization,
 		caBundle:           settings.CABundle,
 		requestsPerSecond:  settings.RequestsPerSecond,
@@ -103,7 +108,7 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 		return v1alpha1.ReasonCABundleInvalid, nil
 	}
 	config := r.clientConfig(service.Settings(), &secret)
-	config.Limits = e.limitsOf(wanted.user)
+	config.Limits = r.limitsOf(wanted.user)
 	e.client, err = idv.New(config)
 	if err != nil {
 		return v1alpha1.ReasonSecretInvalid, nil //nolint:nilerr // it is shown as a condition; a retry needs another Secret
@@ -113,12 +118,12 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 }
 
 // limitsOf gives the limits of a user, which all clients of the user share.
-func (e *entry) limitsOf(u user) *idv.Limits {
-	if limits, ok := e.limits.Get(u); ok {
+func (r *Reconciler) limitsOf(u user) *idv.Limits {
+	if limits, ok := r.limits.Get(u); ok {
 		return limits.(*idv.Limits) //nolint:forcetypeassert // it holds no other type
 	}
 	limits := new(idv.Limits)
-	e.limits.Add(u, limits)
+	r.limits.Add(u, limits)
 	return limits
 }
 

@@ -134,6 +134,11 @@ func TestHoldOffOutlivesTheClient(t *testing.T) {
 			f.password("wrong")
 		}
 	}
+	nobodyListens, cancel := context.WithCancel(t.Context())
+	cancel()
+	f.remove(nobodyListens, testKey)
+	f.e = f.entry(testKey) // the service is deleted and applied again
+	f.wants(v1alpha1.ReasonCredentialsInvalid, 1)
 	f.password("also wrong")
 	f.wants(v1alpha1.ReasonCredentialsInvalid, 2)
 	for _, password := range []string{"wrong", "also wrong", "wrong"} {

@@ -81,6 +81,7 @@ type Config struct {
 type Reconciler struct {
 	config    Config
 	digestKey []byte
+	limits    *lru.Cache // *idv.Limits by user
 
 	mu      sync.Mutex
 	entries map[connection.Key]*entry
@@ -92,7 +93,6 @@ type Reconciler struct {
 type entry struct {
 	made           inputs // that client was made from
 	client         *idv.Client
-	limits         *lru.Cache // *idv.Limits by user
 	references     *idv.References
 	err            error // of the last probe
 	failures       int
@@ -107,6 +107,7 @@ func NewReconciler(config Config) *Reconciler {
 	r := &Reconciler{
 		config:    config,
 		digestKey: make([]byte, 32),
+		limits:    lru.New(rememberedUsers),
 		entries:   map[connection.Key]*entry{},
 		probes:    make(chan event.TypedGenericEvent[connection.Key], 100),
 	}
@@ -267,7 +268,7 @@ func (r *Reconciler) entry(key connection.Key) *entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.entries[key] == nil {
-		r.entries[key] = &entry{limits: lru.New(rememberedUsers)}
+		r.entries[key] = &entry{}
 	}
 	return r.entries[key]
 }
