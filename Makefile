@@ -2,8 +2,9 @@
 
 GO ?= go
 MODULE := github.com/mandate-io/idv
-# Stamping needs git and a clone that it trusts; a go.work above this tree would override the pins in tools/.
-export GOFLAGS := $(strip $(shell $(GO) env GOFLAGS) -buildvcs=false)
+# Stamping needs git and a clone that it trusts; a go.work above this tree would override the pins in tools/; a -short
+# of the environment would make tests pass that did not run.
+export GOFLAGS := $(strip $(filter-out -short% --short%,$(shell $(GO) env GOFLAGS)) -buildvcs=false)
 export GOWORK := off
 
 .DEFAULT_GOAL := help
@@ -38,10 +39,11 @@ generate: $(call tools_of,generate) ## Write deepcopy, CRDs, RBAC and the provid
 	@tools/generate.sh
 
 .PHONY: lint
-lint: $(call tools_of,lint) ## gofmt and golangci-lint, which runs go vet
+lint: $(call tools_of,lint) ## gofmt, golangci-lint, and go vet of the browser test's module
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); \
 		[ -z "$$unformatted" ] || { echo "gofmt -w these files:" $$unformatted; exit 1; }
 	bin/golangci-lint run
+	$(GO) -C internal/sandbox/browsertest vet ./...
 
 .PHONY: tools
 tools: $(call tools_of,tools) ## Build every tool, at its pinned version, into bin/
@@ -148,7 +150,7 @@ fuzz: ## Run every fuzz target for FUZZTIME, 30s
 # The browser test of the sandbox's page is a Go module of its own, so that no other module depends on chromedp.
 .PHONY: test-page
 test-page: $(call tools_of,lint) ## Lint and run the browser test of the sandbox's page
-	@GO="$(GO)" tools/test-page.sh
+	@env $(UNSET) GO="$(GO)" tools/test-page.sh
 
 ##@ A cluster, the one that kubectl talks to
 

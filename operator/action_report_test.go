@@ -27,7 +27,7 @@ import (
 func (w *world) verified() {
 	w.Helper()
 	w.mandate("acme", "{decision: Complete}")
-	w.play(w.ready("acme"), control.Pass)
+	w.play(w.ready("acme"), control.ResultPass)
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 }
 
@@ -78,7 +78,7 @@ func TestReportWaits(t *testing.T) {
 				t.Errorf("the report was requested %d times although nothing changed", got-asked)
 			}
 			w.checkNoSecret("jane-report")
-			w.play(m, control.Pass)
+			w.play(m, control.ResultPass)
 			w.checkReport(w.actionCompletes("report"), "application/pdf", "%PDF-")
 		})
 	}
@@ -208,7 +208,7 @@ func TestReportCrashes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w, first, second := newActionReconcilers(t)
-			w.play(w.get("acme"), control.Pass)
+			w.play(w.get("acme"), control.ResultPass)
 			w.action("report", report)
 			c.crash(first, second)
 			first.reconcile("report")
@@ -222,7 +222,7 @@ func TestReportCrashes(t *testing.T) {
 	t.Run("the Secret is forbidden", func(t *testing.T) {
 		t.Parallel()
 		w, r, _ := newActionReconcilers(t)
-		w.play(w.get("acme"), control.Pass)
+		w.play(w.get("acme"), control.ResultPass)
 		r.intercept(secretCreate, 1, func(func() error) error {
 			return apierrors.NewForbidden(corev1.Resource("secrets"), "jane-report", errors.New("exceeded quota"))
 		})

@@ -64,7 +64,7 @@ func TestAdopt(t *testing.T) {
 			}
 
 			// It is managed as if the operator had created it, and a new Mandate of the same name finds it again.
-			w.play(m, control.Pass)
+			w.play(m, control.ResultPass)
 			w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 			w.kubectl("delete", "mandate", "acme")
 			w.mandate("acme", "{reference: acme-1}")

@@ -100,6 +100,7 @@ func TestDeletionWaits(t *testing.T) {
 		"for the credentials": {
 			reason: "an operator that has restarted since does not know them",
 			disrupt: func(w *world) {
+				w.untilService(w.defaultService(), "protected", protected) // which may be after the Mandate is Ready
 				w.kill()
 				w.deleteNoWait("secret", "idv")
 				w.deleteNoWait("identityservice", "default")

@@ -68,7 +68,7 @@ func TestServiceOutage(t *testing.T) {
 	}
 	w.check(w.sandbox.ClearFaults(t.Context()))
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
-	w.play(before, control.Pass)
+	w.play(before, control.ResultPass)
 	w.until("acme", "in review", func(m *v1alpha1.Mandate) bool { return m.Status.State == "in review" })
 }
 
@@ -125,7 +125,7 @@ func TestNoPersonalData(t *testing.T) {
 		{name: john, email: canary8@example.com, firstName: canary9, middleName: canary10, lastName: canary11,
 			dateOfBirth: "1908-02-10", gender: canary12, title: canary13, reference: canary14}]}`)
 	m := w.ready("acme")
-	w.play(m, control.Pass)
+	w.play(m, control.ResultPass)
 	m = w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 	w.mandate("refused", `{individuals: [{name: john, email: canary15@example.com, reference: canary14}]}`)
 	refused := w.stalled("refused", v1alpha1.ReasonRefused)

@@ -38,7 +38,7 @@ func TestCompleted(t *testing.T) {
 	w.kubectl("wait", "--for=condition=Ready", "--timeout=30s", "mandate/acme")
 	w.checkKstatus("acme", status.CurrentStatus)
 
-	w.play(m, control.Pass)
+	w.play(m, control.ResultPass)
 	m = w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 	if m.Status.Outcome != v1alpha1.OutcomeCompleted || m.Status.Progress != "6/6" {
 		t.Errorf("the status of a completed application: %+v", m.Status)
@@ -57,7 +57,7 @@ func TestRejected(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{decision: Reject}")
-	w.play(w.ready("acme"), control.Fail)
+	w.play(w.ready("acme"), control.ResultFail)
 	m := w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeRejected))
 	if ready := w.ready("acme"); ready.Status.Outcome != v1alpha1.OutcomeRejected {
 		t.Errorf("the outcome of a rejected Mandate is not Rejected: %+v", m.Status)
@@ -89,7 +89,7 @@ func TestDecisionRefused(t *testing.T) {
 	w.fault(alwaysAnswers(control.CompleteApplication, 400))
 	w.mandate("acme", "{decision: Complete}")
 	m := w.ready("acme")
-	w.play(m, control.Review)
+	w.play(m, control.ResultReview)
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionFalse, "DecisionRefused")
 	w.ready("acme")
 	before, reads := w.requests(control.CompleteApplication), w.requests(control.RetrieveApplication)
@@ -101,7 +101,7 @@ func TestDecisionRefused(t *testing.T) {
 		t.Errorf("complete was sent %d times, %d of them without a change, want 2 and 0", got, got-before)
 	}
 	w.check(w.sandbox.ClearFaults(t.Context()))
-	w.play(m, control.Pass)
+	w.play(m, control.ResultPass)
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 }
 

@@ -68,7 +68,7 @@ func (w *world) occupy(id int64) {
 	if created.ID != id {
 		w.Fatalf("the unrelated application has the id %d, want %d", created.ID, id)
 	}
-	_, err = w.sandbox.Play(w.Context(), control.Play{ApplicationID: id, Result: control.Review})
+	_, err = w.sandbox.Play(w.Context(), control.Play{ApplicationID: id, Result: control.ResultReview})
 	w.check(err)
 }
 
@@ -136,7 +136,7 @@ func TestManyReviewsRefused(t *testing.T) {
 	}
 	spec := "{individuals: [" + strings.Join(individuals, ", ") + "]"
 	w.mandate("acme", spec+"}")
-	w.play(w.ready("acme"), control.Review)
+	w.play(w.ready("acme"), control.ResultReview)
 	w.fault(alwaysAnswers(control.AcceptCheck, 422))
 	w.mandate("acme", spec+", checkReviews: ["+strings.Join(reviews, ", ")+"]}")
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionFalse, v1alpha1.ReasonReviewRefused)

@@ -69,7 +69,7 @@ func TestServiceInUse(t *testing.T) {
 	w.condition("initech", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonServiceNotReady)
 	w.kubectl("delete", "mandate", "globex")
 	w.untilService(s, "in use by one", inUse(1))
-	w.play(acme, control.Pass)
+	w.play(acme, control.ResultPass)
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionFalse, v1alpha1.ReasonInProgress)
 	w.mandate("acme", "{decision: Complete}")
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))

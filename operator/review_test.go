@@ -26,7 +26,7 @@ func TestCheckReviews(t *testing.T) {
 	w := running(t)
 	w.mandate("acme", "{decision: Complete}")
 	m := w.ready("acme")
-	w.play(m, control.Review)
+	w.play(m, control.ResultReview)
 	w.mandate("acme", `{decision: Complete, checkReviews: [
 		{individual: jane, check: document, decision: Accept, comment: canary of a comment, commentFor: IndividualCheck},
 		{individual: jane, check: liveness, decision: Accept},
@@ -53,7 +53,7 @@ func TestCheckReviewedOnce(t *testing.T) {
 	w := running(t)
 	w.mandate("acme", "{}")
 	m := w.ready("acme")
-	w.play(m, control.Review)
+	w.play(m, control.ResultReview)
 	w.mandate("acme", "{checkReviews: [{individual: jane, check: document, decision: Accept}]}")
 	w.until("acme", "the check is accepted", func(m *v1alpha1.Mandate) bool {
 		state, reviewed := checkState(m, "document")
@@ -91,7 +91,7 @@ func TestReviewRefused(t *testing.T) {
 	if got := w.requests(control.RejectCheck); got != 1 {
 		t.Errorf("the refused review was sent %d times, want once", got)
 	}
-	w.play(m, control.Review)
+	w.play(m, control.ResultReview)
 	w.until("acme", "the check is rejected", func(m *v1alpha1.Mandate) bool {
 		state, _ := checkState(m, "document")
 		return state == "manually_rejected"

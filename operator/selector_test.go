@@ -24,7 +24,7 @@ func TestFieldSelectors(t *testing.T) {
 	w.ready("waits")
 	w.condition("suspended", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended)
 	w.until("filed", "archived", func(m *v1alpha1.Mandate) bool { return m.Status.Archived })
-	w.play(w.ready("acme"), control.Pass)
+	w.play(w.ready("acme"), control.ResultPass)
 	m := w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
 	w.action("resend", resend)
 	w.action("report", report)

@@ -65,7 +65,7 @@ func (c cli) version(t *testing.T) string {
 	return output.Version
 }
 
-// hasIdentity reports whether the CLI supports resource identity, since version 1.12 of both.
+// hasIdentity reports whether the CLI supports resource identity, as OpenTofu and Terraform do since version 1.12.
 func (c cli) hasIdentity(t *testing.T) bool {
 	t.Helper()
 	var minor int

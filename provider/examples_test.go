@@ -94,7 +94,7 @@ func exampleDirs(t *testing.T) []string {
 func sandboxValues(t *testing.T, s *service) *strings.Replacer {
 	t.Helper()
 	application := s.createJane(t)
-	s.play(t, control.Play{ApplicationID: application.ID, Result: control.Review})
+	s.play(t, control.Play{ApplicationID: application.ID, Result: control.ResultReview})
 	fields := map[string]string{}
 	if exampleSettings["other-field-names"].dialects["subscribeFields"] == s.dialect(t, "subscribeFields") {
 		fields = map[string]string{"url": "target_url", "application_id": "mandate_id"}

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// canaries fills a JSON template: every %s becomes a word that stands for personal data.
+// canaries fills a JSON template: every %s becomes a word that takes the place of personal data.
 func canaries(template string) string {
 	n := strings.Count(template, "%s")
 	words := make([]any, n)

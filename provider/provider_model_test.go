@@ -7,7 +7,8 @@ import (
 )
 
 func TestWithEnvironment(t *testing.T) {
-	unknown, null, empty := types.StringUnknown(), types.StringNull(), types.StringValue("")
+	unknown, null := types.StringUnknown(), types.StringNull()
+	empty := types.StringValue("")
 	cases := map[string]struct {
 		configured  types.String
 		environment string

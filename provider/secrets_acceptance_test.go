@@ -38,7 +38,7 @@ func TestSecretsStayWhereTheyAre(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// This token stands for those of the run.
+	// This token represents those of the run.
 	secrets := []string{
 		sandbox.DefaultPassword,
 		sandbox.DefaultClientSecret,

@@ -66,7 +66,7 @@ func TestSubscriptionWithLostResponseIsAdoptedLater(t *testing.T) {
 	cases := map[string]struct {
 		application bool
 		faults      []control.Fault
-		sent        int64 // POSTs of both applies
+		sent        int64 // POSTs of the two applies
 	}{
 		"reading back fails": {application: true, sent: 1, faults: []control.Fault{
 			lostResponses["connection closed"],

@@ -47,7 +47,7 @@ func (m subscriptionModel) expandFieldNames() map[string]string {
 	return names
 }
 
-// mergePayloads returns one payload that has the effect of both, the second after the first.
+// mergePayloads returns one payload that has the effect of the first, then of the second.
 func mergePayloads(payload, writeOnly types.String) json.RawMessage {
 	first, second := json.RawMessage(payload.ValueString()), json.RawMessage(writeOnly.ValueString())
 	if len(first) == 0 || len(second) == 0 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator"
+	"github.com/mandate-io/idv/operator/logging"
 )
 
 // version is set by the linker.
@@ -21,9 +22,9 @@ var version = "dev"
 func main() {
 	client.RedactStandardLog()
 	options := operator.NewOptions(version)
-	logging := zap.Options{}
+	logOptions := zap.Options{}
 	options.BindFlags(flag.CommandLine)
-	logging.BindFlags(flag.CommandLine)
+	logOptions.BindFlags(flag.CommandLine)
 	showVersion := flag.Bool("version", false, "Print the version and exit.")
 	flag.Usage = usage
 	flag.Parse()
@@ -39,7 +40,7 @@ func main() {
 		fmt.Fprintf(os.Stderr, "mandate-operator: %v\n", err)
 		os.Exit(2)
 	}
-	logger := operator.WithoutBodies(zap.New(zap.UseFlagOptions(&logging)))
+	logger := logging.WithoutBodies(zap.New(zap.UseFlagOptions(&logOptions)))
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger) // client-go and leader election
 	for _, warning := range options.Warnings() {
@@ -74,7 +75,8 @@ func usage() {
 	fmt.Fprint(
 		os.Stderr,
 		`mandate-operator creates an application at an identity verification service for each Mandate, and shows in its
-status how the verification of each individual is going. It runs in a cluster, or outside with --kubeconfig or KUBECONFIG.
+status how the verification of each individual is going. It runs in a cluster, or outside with --kubeconfig or
+KUBECONFIG.
 
 Flags:
 `,

@@ -40,7 +40,7 @@ func main() {
 	}
 }
 
-// disableUnusedLogs turns off the framework's log unless the environment asks for one. The framework writes traces that
+// disableUnusedLogs disables the framework's log unless the environment asks for one. The framework writes traces that
 // the CLI then drops, and both programs spend a third of a large plan on that.
 func disableUnusedLogs() {
 	for _, variable := range os.Environ() {

@@ -69,7 +69,7 @@ func is4711(id int64) error {
 	return nil
 }
 
-// cost of some rounds of calls.
+// cost of some rounds of requests.
 type cost struct {
 	rounds         []time.Duration
 	mallocs, bytes uint64
@@ -81,13 +81,13 @@ func (c *cost) add(b *testing.B, send func(context.Context) error) time.Duration
 	b.Helper()
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	begin := time.Now()
+	start := time.Now()
 	for range requestsPerRound {
 		if err := send(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}
-	took := time.Since(begin)
+	took := time.Since(start)
 	runtime.ReadMemStats(&after)
 	c.rounds = append(c.rounds, took)
 	c.mallocs, c.bytes = c.mallocs+after.Mallocs-before.Mallocs, c.bytes+after.TotalAlloc-before.TotalAlloc
@@ -127,7 +127,7 @@ func compare(b *testing.B, client, plain func(context.Context) error) {
 	}
 	ratio := median(ratios)
 	if len(ratios) >= enough && ratio < leastRatio {
-		b.Errorf("%.2f calls in the time in which a plain loop makes one; it should be %.2f at least", ratio, leastRatio)
+		b.Errorf("%.2f requests in the time in which a plain loop makes one; it should be %.2f at least", ratio, leastRatio)
 	}
 	b.ReportMetric(float64(ours.perRequestTime()), "ns/op")
 	b.ReportMetric(ours.perRequest(ours.bytes), "B/op")
@@ -212,13 +212,13 @@ func (l *plainLoop) send(ctx context.Context, method, path string, body []byte) 
 	return is4711(application.ID)
 }
 
-func (s benchServer) plain(b *testing.B, fresh bool) *plainLoop {
+func (s benchServer) plain(b *testing.B, reconnect bool) *plainLoop {
 	b.Helper()
 	config := &tls.Config{
 		MinVersion: tls.VersionTLS12, RootCAs: x509.NewCertPool(), ClientSessionCache: tls.NewLRUClientSessionCache(8),
 	}
 	config.RootCAs.AppendCertsFromPEM(s.ca)
-	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true, DisableKeepAlives: fresh}
+	transport := &http.Transport{TLSClientConfig: config, ForceAttemptHTTP2: true, DisableKeepAlives: reconnect}
 	b.Cleanup(transport.CloseIdleConnections)
 	return &plainLoop{&http.Client{Transport: transport}, s.url}
 }

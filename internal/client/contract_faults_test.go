@@ -42,12 +42,14 @@ func faults() map[string]faultCase {
 			case control.Answer:
 				continue
 			}
-			replaced := !slices.Contains(
-				[]control.FaultKind{control.Slow, control.Close, control.ResetConnection, control.Informational}, kind,
-			)
+			replaced := !slices.Contains([]control.FaultKind{
+				control.Slow, control.Close, control.ResetConnection, control.Informational,
+			}, kind)
+			passes := slices.Contains([]control.FaultKind{
+				control.Close, control.ResetConnection, control.Truncate, control.LengthOver, control.Informational,
+			}, kind)
 			name := fmt.Sprintf("%s, after work=%v", kind, after)
-			add(name, faultCase{Fault: fault, lies: replaced && !after, passes: slices.Contains([]control.FaultKind{
-				control.Close, control.ResetConnection, control.Truncate, control.LengthOver, control.Informational}, kind)})
+			add(name, faultCase{Fault: fault, lies: replaced && !after, passes: passes})
 			if replaced && !after {
 				fault.Status = http.StatusInternalServerError
 				add(name+", status 500", faultCase{Fault: fault, passes: kind != control.SlowBody})
@@ -64,15 +66,13 @@ func faults() map[string]faultCase {
 		fault := control.Fault{Kind: control.Answer, Status: status}
 		add(fmt.Sprintf("answer %d", status), faultCase{Fault: fault, refuses: true, passes: status == 429})
 	}
-	add(
-		"answer 429, a long wait",
-		faultCase{Fault: control.Fault{Kind: control.Answer, Status: 429, RetryAfter: "3600"}, refuses: true},
-	)
+	longWait := control.Fault{Kind: control.Answer, Status: 429, RetryAfter: "3600"}
+	add("answer 429, a long wait", faultCase{Fault: longWait, refuses: true})
 	add("answer 409", faultCase{Fault: control.Fault{Kind: control.Answer, Status: 409}})
 	return all
 }
 
-// operationCase is a call, and how the sandbox's own books tell whether it was carried out.
+// operationCase is a request, and how the sandbox's own records show whether it was carried out.
 type operationCase struct {
 	op   control.Operation
 	do   func(context.Context, *client.Client, control.Application) error
@@ -100,81 +100,69 @@ func operationCases() []operationCase {
 	type app = control.Application
 	exists := func(_, is app, _ []control.Email) bool { return is.ID != 0 }
 	create := func(ctx ctx, c *client.Client, a app) error {
-		_, err := c.CreateApplication(ctx, newApplication(a.Reference))
-		return err
+		return errorOf(c.CreateApplication(ctx, newApplication(a.Reference)))
 	}
 	return []operationCase{
 		{control.Token, create, exists}, // a create that has to log in first
 		{control.CreateApplication, create, exists},
-		{control.DeleteApplication, func(ctx ctx, c *client.Client, a app) error { return c.DeleteApplication(ctx, a.ID) },
-			func(was, is app, _ []control.Email) bool { return was.ID != 0 && is.ID == 0 }},
+		{control.DeleteApplication, func(ctx ctx, c *client.Client, a app) error {
+			return c.DeleteApplication(ctx, a.ID)
+		}, func(was, is app, _ []control.Email) bool { return was.ID != 0 && is.ID == 0 }},
 		{control.ArchiveApplication, func(ctx ctx, c *client.Client, a app) error {
-			_, err := c.ArchiveApplication(ctx, a.ID)
-			return err
-		},
-			func(_, is app, _ []control.Email) bool { return is.Archived }},
+			return errorOf(c.ArchiveApplication(ctx, a.ID))
+		}, func(_, is app, _ []control.Email) bool { return is.Archived }},
 		{control.CompleteApplication, func(ctx ctx, c *client.Client, a app) error {
-			_, err := c.CompleteApplication(ctx, a.ID)
-			return err
+			return errorOf(c.CompleteApplication(ctx, a.ID))
 		}, inState("completed")},
 		{control.RejectApplication, func(ctx ctx, c *client.Client, a app) error {
-			_, err := c.RejectApplication(ctx, a.ID)
-			return err
+			return errorOf(c.RejectApplication(ctx, a.ID))
 		}, inState("rejected")},
 		{control.AcceptCheck, func(ctx ctx, c *client.Client, a app) error {
-			_, err := c.AcceptCheck(ctx, a.Individuals[0].Checks[0].ID, client.CheckReview{})
-			return err
+			return errorOf(c.AcceptCheck(ctx, a.Individuals[0].Checks[0].ID, client.CheckReview{}))
 		}, checked("manually_accepted")},
 		{control.RejectCheck, func(ctx ctx, c *client.Client, a app) error {
-			_, err := c.RejectCheck(ctx, a.Individuals[0].Checks[0].ID, client.CheckReview{})
-			return err
+			return errorOf(c.RejectCheck(ctx, a.Individuals[0].Checks[0].ID, client.CheckReview{}))
 		}, checked("manually_rejected")},
-		{
-			control.ResendInvites,
-			func(ctx ctx, c *client.Client, a app) error { return c.ResendInvites(ctx, a.Individuals[0].ID) },
-			mailed(control.Resend),
-		},
-		{
-			control.ResetIndividual,
-			func(ctx ctx, c *client.Client, a app) error { return c.ResetIndividual(ctx, a.Individuals[0].ID) },
-			mailed(control.Reset),
-		},
+		{control.ResendInvites, func(ctx ctx, c *client.Client, a app) error {
+			return c.ResendInvites(ctx, a.Individuals[0].ID)
+		}, mailed(control.Resend)},
+		{control.ResetIndividual, func(ctx ctx, c *client.Client, a app) error {
+			return c.ResetIndividual(ctx, a.Individuals[0].ID)
+		}, mailed(control.Reset)},
 		{control.SubscribeWebhook, func(ctx ctx, c *client.Client, a app) error {
-			_, err := c.SubscribeWebhook(ctx, client.Subscription{URL: client.Hide(hook), ApplicationID: a.ID})
-			return err
-		}, nil}, // the books tell by a delivery: see subscribed
+			return errorOf(c.SubscribeWebhook(ctx, client.Subscription{URL: client.Hide(hook), ApplicationID: a.ID}))
+		}, nil}, // a delivery shows it: see subscribed
 		{control.RetrieveApplication, func(ctx ctx, c *client.Client, a app) error {
-			_, err := c.RetrieveApplication(ctx, a.ID)
-			return err
+			return errorOf(c.RetrieveApplication(ctx, a.ID))
 		}, nil},
 		{control.RetrieveIndividual, func(ctx ctx, c *client.Client, a app) error {
-			_, err := c.RetrieveIndividual(ctx, a.Individuals[0].ID)
-			return err
+			return errorOf(c.RetrieveIndividual(ctx, a.Individuals[0].ID))
 		}, nil},
 		{control.IndividualReport, func(ctx ctx, c *client.Client, a app) error {
-			_, err := c.IndividualReport(ctx, a.Individuals[0].ID, io.Discard, 1<<20)
-			return err
+			return errorOf(c.IndividualReport(ctx, a.Individuals[0].ID, io.Discard, 1<<20))
 		}, nil},
 		{control.References, func(ctx ctx, c *client.Client, _ app) error {
-			_, err := c.RetrieveReferences(ctx)
-			return err
+			return errorOf(c.RetrieveReferences(ctx))
 		}, nil},
 		{control.RetrieveWebhook, func(ctx ctx, c *client.Client, a app) error {
-			_, err := c.RetrieveWebhook(ctx, a.ID)
-			return err
+			return errorOf(c.RetrieveWebhook(ctx, a.ID))
 		}, nil},
 	}
 }
 
 func newApplication(reference string) client.NewApplication {
-	return client.NewApplication{Name: client.Hide(canary), Reference: reference, MandateTypeID: 17,
-		Individuals: []client.NewIndividual{
-			{Email: client.Hide(canary + "@example.com"), Reference: client.Hide(reference + ".jane"),
-				DateOfBirth: client.Hide(dateOfBirth)}}}
+	return client.NewApplication{
+		Name: client.Hide(canary), Reference: reference, MandateTypeID: 17,
+		Individuals: []client.NewIndividual{{
+			Email:       client.Hide(canary + "@example.com"),
+			Reference:   client.Hide(reference + ".jane"),
+			DateOfBirth: client.Hide(dateOfBirth),
+		}},
+	}
 }
 
-// TestContractUnderFaults meets every fault with every operation, over HTTP/1.1 and HTTP/2. What must be said of a call
-// is not written here: it follows from what the service did.
+// TestContractUnderFaults meets every fault with every operation, over HTTP/1.1 and HTTP/2. What must be said of
+// a request is not written here: it follows from what the service did.
 func TestContractUnderFaults(t *testing.T) {
 	if len(operationCases()) != len(control.Operations()) {
 		t.Fatalf("%d operationCases of %d operations", len(operationCases()), len(control.Operations()))
@@ -194,14 +182,14 @@ func TestContractUnderFaults(t *testing.T) {
 					all.Go(func() { w.injectFault(t, v, fault) })
 				}
 				all.Wait()
-				w.injectFault(t, targets[0], fault) // a create as another is: at the same time they could not be told apart
+				w.injectFault(t, targets[0], fault) // not with the others: another create could not be distinguished from it
 				shows(t, "the log", w.logged.all())
 			})
 		}
 	}
 }
 
-// target is a operationCase that is about to meet a fault. Those of a world meet theirs at the same time: each has an
+// target is an operationCase that is about to meet a fault. Those of a world meet theirs at the same time: each has an
 // application, and each fault an operation, of its own.
 type target struct {
 	operationCase
@@ -251,13 +239,12 @@ func (w *world) injectFault(t *testing.T, v target, fault faultCase) {
 	err := v.do(w.ctx, v.client, v.was)
 	requests += w.settledRequests(t, counted)
 	mails := w.mailsOf(t, v.was.Reference)[v.mails:]
-	done := v.done != nil && v.done(
-		v.was, w.application(t, v.was.Reference), mails,
-	) || v.op == control.SubscribeWebhook && w.subscribed(t, v.was)
+	done := v.done != nil && v.done(v.was, w.application(t, v.was.Reference), mails) ||
+		v.op == control.SubscribeWebhook && w.subscribed(t, v.was)
 	w.judge(t, v.operationCase, fault, err, observed{done, len(mails), requests})
 }
 
-// observed is what the sandbox's books say of a operationCase.
+// observed is what the sandbox's records say of an operationCase.
 type observed struct {
 	done     bool
 	mails    int
@@ -297,7 +284,7 @@ func (w *world) judge(t *testing.T, operationCase operationCase, fault faultCase
 // subscription, one to whom something can still happen.
 func (w *world) createInReview(t *testing.T, op control.Operation, reference string) control.Application {
 	t.Helper()
-	play := control.Play{Reference: reference, Result: control.Fail}
+	play := control.Play{Reference: reference, Result: control.ResultFail}
 	if op == control.SubscribeWebhook {
 		play.Step = control.AcceptTerms
 	}
@@ -314,7 +301,7 @@ func (w *world) createInReview(t *testing.T, op control.Operation, reference str
 	return application
 }
 
-// settledRequests waits until the service has answered all that it was asked for, and tells how often that was.
+// settledRequests waits until the service has answered all that it was asked for, and returns how often that was.
 func (w *world) settledRequests(t *testing.T, op control.Operation) int64 {
 	t.Helper()
 	for ; ; <-time.After(10 * time.Millisecond) {
@@ -356,7 +343,7 @@ func (w *world) mailsOf(t *testing.T, reference string) []control.Email {
 	return slices.DeleteFunc(all, func(m control.Email) bool { return m.Reference != reference })
 }
 
-// subscribed makes something happen, and looks whether the service wants to tell of it.
+// subscribed makes something happen, and reports whether the service delivers it.
 func (w *world) subscribed(t *testing.T, application control.Application) bool {
 	t.Helper()
 	if _, err := w.control.Play(w.ctx, control.Play{ApplicationID: application.ID}); err != nil {

@@ -106,9 +106,9 @@ func (w *world) mails(acme control.Application) {
 	}
 }
 
-func (w *world) mail(step string, op control.Operation, to int64, mails int, call func() error) {
+func (w *world) mail(step string, op control.Operation, to int64, mails int, request func() error) {
 	w.t.Helper()
-	did, err := w.do(step, op, call)
+	did, err := w.do(step, op, request)
 	if !w.holds(step, err) {
 		mails = 0
 	}
@@ -121,8 +121,8 @@ func (w *world) mail(step string, op control.Operation, to int64, mails int, cal
 // review is the part of the story from the people's last step to the end of the application.
 func (w *world) review(acme control.Application) {
 	jane, john := acme.Individuals[0], acme.Individuals[1]
-	w.play(control.Play{ApplicationID: acme.ID, Individual: fmt.Sprint(john.ID), Result: control.Pass})
-	w.play(control.Play{ApplicationID: acme.ID, Individual: fmt.Sprint(jane.ID), Result: control.Review})
+	w.play(control.Play{ApplicationID: acme.ID, Individual: fmt.Sprint(john.ID), Result: control.ResultPass})
+	w.play(control.Play{ApplicationID: acme.ID, Individual: fmt.Sprint(jane.ID), Result: control.ResultReview})
 	if got := w.settled(acme.ID); len(got.Individuals) != 2 || w.stateNames().Stage(got.State) != client.StageInReview {
 		w.t.Errorf("in review: %+v", got)
 	}
@@ -216,11 +216,11 @@ func (w *world) report(individual int64) {
 		contentType, err = w.client.IndividualReport(w.ctx, individual, &report, 1<<20)
 		return err
 	})
-	want, begin := "application/json", "{"
+	want, prefix := "application/json", "{"
 	if w.chosen["reportFormat"] == "pdf" {
-		want, begin = "application/pdf", "%PDF"
+		want, prefix = "application/pdf", "%PDF"
 	}
-	if w.holds("report", err) && (contentType != want || !strings.HasPrefix(report.String(), begin)) {
+	if w.holds("report", err) && (contentType != want || !strings.HasPrefix(report.String(), prefix)) {
 		w.t.Errorf("a report of type %q that begins with %.10q", contentType, report.String())
 	}
 }

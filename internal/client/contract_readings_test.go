@@ -210,7 +210,7 @@ func addRefusedCreate(
 	for _, body := range []string{"html", "text", "empty"} {
 		add(
 			step, when+"errorBody="+body, client.Unknown, server,
-			"a bare 400 could be anybody's, and proves nothing about a call that e-mails people",
+			"a bare 400 could be anybody's, and proves nothing about a request that e-mails people",
 		)
 	}
 	add(step, when, client.Refused, kinds, "interface: Errors; our reading where it is silent")
@@ -226,7 +226,7 @@ func (r reading) refusalOf(step string) *refusal {
 	return nil
 }
 
-// holds compares what became of a step with the table, and tells whether it succeeded.
+// holds compares the result of a step with the table, and reports whether the step succeeded.
 func (w *world) holds(step string, err error) bool {
 	w.t.Helper()
 	refusal := w.chosen.refusalOf(step)

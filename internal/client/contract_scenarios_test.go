@@ -9,7 +9,7 @@ import (
 
 const hook = "https://hooks.example.com/" + canary
 
-// webhooks subscribes twice, finds the subscription again, and sees the service make the calls.
+// webhooks subscribes twice, finds the subscription again, and sees the service deliver.
 func (w *world) webhooks(acme control.Application) {
 	subscription := client.Subscription{
 		URL: client.Hide(hook), Events: []string{"application.completed"}, ApplicationID: acme.ID,
@@ -78,7 +78,7 @@ func (w *world) suppressed(mandateType int64) {
 	jane := globex.Individuals[0].ID
 	w.mail("resend", control.ResendInvites, jane, mails, func() error { return w.client.ResendInvites(w.ctx, jane) })
 	w.settled(globex.ID)
-	w.play(control.Play{ApplicationID: globex.ID, Result: control.Review})
+	w.play(control.Play{ApplicationID: globex.ID, Result: control.ResultReview})
 	w.transition("complete undecided", control.CompleteApplication, globex.ID)
 	if w.known(globex.ID).State != "completed" {
 		w.transition("reject", control.RejectApplication, globex.ID)
@@ -88,23 +88,23 @@ func (w *world) suppressed(mandateType int64) {
 		_, err := w.do(step, control.DeleteApplication, func() error { return w.client.DeleteApplication(w.ctx, globex.ID) })
 		w.holds(step, err)
 	}
-	for op, call := range map[control.Operation]func() error{
-		control.RetrieveApplication: func() error { _, err := w.client.RetrieveApplication(w.ctx, globex.ID); return err },
-		control.RetrieveIndividual:  func() error { _, err := w.client.RetrieveIndividual(w.ctx, jane); return err },
-		control.CompleteApplication: func() error { _, err := w.client.CompleteApplication(w.ctx, globex.ID); return err },
+	for op, request := range map[control.Operation]func() error{
+		control.RetrieveApplication: func() error { return errorOf(w.client.RetrieveApplication(w.ctx, globex.ID)) },
+		control.RetrieveIndividual:  func() error { return errorOf(w.client.RetrieveIndividual(w.ctx, jane)) },
+		control.CompleteApplication: func() error { return errorOf(w.client.CompleteApplication(w.ctx, globex.ID)) },
 	} {
-		_, err := w.do("what is gone", op, call)
+		_, err := w.do("what is gone", op, request)
 		w.holds("what is gone", err)
 	}
 	w.mail("resend when gone", control.ResendInvites, jane, 0, func() error { return w.client.ResendInvites(w.ctx, jane) })
 	w.create("reuse of a deleted reference", wanted)
 }
 
-// archived is the life of an application that is archived before it is rejected.
+// archived is the scenario of an application that is archived before it is rejected.
 func (w *world) archived(mandateType int64) {
 	initech := w.create("create", w.newApplication("archived", mandateType))
-	w.settled(initech.ID) // else a 404 to a transition could be about the method or the read lag: nobody could tell
-	w.play(control.Play{ApplicationID: initech.ID, Result: control.Fail})
+	w.settled(initech.ID) // else a 404 to a transition could be about the method or the read lag
+	w.play(control.Play{ApplicationID: initech.ID, Result: control.ResultFail})
 	for _, step := range []string{"archive", "archive again"} {
 		var got *client.Application
 		_, err := w.do(step, control.ArchiveApplication, func() (err error) {

@@ -45,17 +45,18 @@ func (w *world) login() bool {
 	return w.holds("login", err) && usable
 }
 
-// lockedOut is the story of a user without API permission: told so by everything, and not by hammering.
+// lockedOut is the story of a user without API permission: every request says so, and the client does not repeat its
+// login.
 func (w *world) lockedOut() {
 	wanted := w.newApplication("acme", 17)
-	for op, call := range map[control.Operation]func() error{
-		control.CreateApplication:   func() error { _, err := w.client.CreateApplication(w.ctx, wanted); return err },
-		control.RetrieveApplication: func() error { _, err := w.client.RetrieveApplication(w.ctx, 4711); return err },
-		control.CompleteApplication: func() error { _, err := w.client.CompleteApplication(w.ctx, 4711); return err },
+	for op, request := range map[control.Operation]func() error{
+		control.CreateApplication:   func() error { return errorOf(w.client.CreateApplication(w.ctx, wanted)) },
+		control.RetrieveApplication: func() error { return errorOf(w.client.RetrieveApplication(w.ctx, 4711)) },
+		control.CompleteApplication: func() error { return errorOf(w.client.CompleteApplication(w.ctx, 4711)) },
 		control.ResendInvites:       func() error { return w.client.ResendInvites(w.ctx, 4711) },
-		control.References:          func() error { _, err := w.client.RetrieveReferences(w.ctx); return err },
+		control.References:          func() error { return errorOf(w.client.RetrieveReferences(w.ctx)) },
 	} {
-		did, err := w.do("use", op, call)
+		did, err := w.do("use", op, request)
 		w.holds("use", err)
 		if did.changed {
 			w.t.Errorf("%s changed something", op)
@@ -76,9 +77,9 @@ func (w *world) referenceData() int64 {
 	if !w.holds("references", err) {
 		w.t.FailNow()
 	}
-	kyc, ok := references.MandateType(client.Reference{Code: "kyc"})
-	byName, _ := references.MandateType(client.Reference{Name: "know your customer"})
-	byID, _ := references.MandateType(client.Reference{ID: 17})
+	kyc, ok := client.FindReference(references.MandateTypes, client.Reference{Code: "kyc"})
+	byName, _ := client.FindReference(references.MandateTypes, client.Reference{Name: "know your customer"})
+	byID, _ := client.FindReference(references.MandateTypes, client.Reference{ID: 17})
 	if !ok || kyc.ID != 17 || byName != kyc || byID != kyc || len(references.MandateTypes) != 3 {
 		w.t.Errorf("mandate types %+v", references.MandateTypes)
 	}
@@ -97,18 +98,20 @@ func (w *world) newApplication(name string, mandateType int64) client.NewApplica
 	}
 	for _, person := range []string{"jane", "john"} {
 		wanted.Individuals = append(wanted.Individuals, client.NewIndividual{
-			Reference: client.Hide(canary + "-" + name + "-" + person), Email: client.Hide(
-				canary + "." + person + "@example.com",
-			),
-			Title: client.Hide("Ms"), FirstName: client.Hide(canary), MiddleName: client.Hide(canary),
+			Reference:   client.Hide(canary + "-" + name + "-" + person),
+			Email:       client.Hide(canary + "." + person + "@example.com"),
+			Title:       client.Hide("Ms"),
+			FirstName:   client.Hide(canary),
+			MiddleName:  client.Hide(canary),
 			LastName:    client.Hide(canary + person),
-			DateOfBirth: client.Hide(dateOfBirth), Gender: client.Hide("female"),
+			DateOfBirth: client.Hide(dateOfBirth),
+			Gender:      client.Hide("female"),
 		})
 	}
 	return wanted
 }
 
-// create makes an application, and holds that it is there once, with its invites and the id that was told, or not at
+// create makes an application, and holds that it exists once, with its invites and the id that was returned, or not at
 // all.
 func (w *world) create(step string, wanted client.NewApplication) control.Application {
 	w.t.Helper()

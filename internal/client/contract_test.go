@@ -13,36 +13,36 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
-// TestContract tells the whole story once with each value of each switch, and with each combination that the table of
+// TestContract runs the whole story once with each value of each switch, and with each combination that the table of
 // refusals names.
 func TestContract(t *testing.T) {
-	told := map[string]bool{}
-	tell := func(name string, spoken reading) {
-		if !told[name] {
-			told[name] = true
+	ran := map[string]bool{}
+	run := func(name string, chosen reading) {
+		if !ran[name] {
+			ran[name] = true
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				story(t, spoken, false)
+				story(t, chosen, false)
 			})
 		}
 	}
-	tell("documented", documented())
+	run("documented", documented())
 	for _, s := range (dialect.Dialect{}).Switches() {
 		for _, value := range values(t, s)[1:] {
-			tell(s.Name+"="+value, documented().with(s.Name+"="+value))
+			run(s.Name+"="+value, documented().with(s.Name+"="+value))
 		}
 	}
-	for _, row := range refusals() {
-		if len(row.when) > 1 {
-			tell(strings.Join(row.when, ","), documented().with(row.when...))
+	for _, refusal := range refusals() {
+		if len(refusal.when) > 1 {
+			run(strings.Join(refusal.when, ","), documented().with(refusal.when...))
 		}
 	}
 }
 
-// TestContractCombined tells it with all switches set by chance, over HTTP/1.1 and HTTP/2. It prints the seed when it
+// TestContractCombined runs it with all switches set by chance, over HTTP/1.1 and HTTP/2. It prints the seed when it
 // fails, and -rapid.seed takes it again; -rapid.checks says how many combinations.
 func TestContractCombined(t *testing.T) {
-	spoken := combinations(t)
+	readings := combinations(t)
 	if checks := flag.Lookup("rapid.checks"); checks.Value.String() == checks.DefValue {
 		_ = checks.Value.Set("25") // rapid's own number takes more than its share of a minute
 	}
@@ -50,7 +50,7 @@ func TestContractCombined(t *testing.T) {
 		t.Run(fmt.Sprintf("secure=%v", secure), func(t *testing.T) {
 			t.Parallel()
 			rapid.Check(t, func(t *rapid.T) {
-				drawn := spoken.Draw(t, "reading")
+				drawn := readings.Draw(t, "reading")
 				t.Logf("%s", drawn)
 				story(t, drawn, secure)
 			})

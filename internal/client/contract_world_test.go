@@ -35,7 +35,7 @@ type world struct {
 	chosen  reading
 	close   func()
 
-	seen   known // after the last call
+	seen   known // after the last request
 	logged logbook
 }
 
@@ -144,10 +144,10 @@ func (w *world) count() {
 	w.seen.Statistics = statistics
 }
 
-// effect is what a call did at the service.
+// effect is what a request did at the service.
 type effect struct {
 	requests int64 // of the operation
-	turned   int64 // those of them that were turned away at the door, with 401 or 429
+	turned   int64 // those of them that were rejected before any work, with 401 or 429
 	created  []control.Application
 	emails   []control.Email
 	changed  bool
@@ -169,11 +169,11 @@ func effectOf(op control.Operation, before, after known) effect {
 		}
 	}
 	e.emails = after.emails[len(before.emails):]
-	e.changed = len(e.emails) > 0 || fingerprint(before) != fingerprint(after)
+	e.changed = len(e.emails) > 0 || digest(before) != digest(after)
 	return e
 }
 
-func fingerprint(seen known) string {
+func digest(seen known) string {
 	text, err := json.Marshal(seen.applications)
 	if err != nil {
 		return err.Error()
@@ -181,13 +181,13 @@ func fingerprint(seen known) string {
 	return string(text)
 }
 
-// do makes a call, and holds what is promised whatever the service is like. Where the service limits requests, it is
+// do makes a request, and holds what is promised whatever the service is like. Where the service limits requests, it is
 // made again until the service has time for it, as a user would.
-func (w *world) do(step string, op control.Operation, call func() error) (effect, error) {
+func (w *world) do(step string, op control.Operation, request func() error) (effect, error) {
 	w.t.Helper()
 	for {
 		before := w.seen
-		err := call()
+		err := request()
 		if reads[op] {
 			w.count()
 		} else {
@@ -203,6 +203,9 @@ func (w *world) do(step string, op control.Operation, call func() error) (effect
 		}
 	}
 }
+
+// errorOf drops the result of an operation.
+func errorOf[T any](_ T, err error) error { return err }
 
 var reads = map[control.Operation]bool{
 	control.RetrieveApplication: true, control.RetrieveIndividual: true, control.IndividualReport: true,

@@ -27,10 +27,13 @@ func addBodies(f *testing.F) {
 // one that the answer does not hold.
 func FuzzApplication(f *testing.F) {
 	addBodies(f)
-	for _, seed := range []string{`{"id":4711,"ID":4712,"data":{"id":5}}`, `{"id":"x","Id":4711,"data":{"id":5}}`,
+	for _, seed := range []string{
+		`{"id":4711,"ID":4712,"data":{"id":5}}`,
+		`{"id":"x","Id":4711,"data":{"id":5}}`,
 		`{"data":{"id":1,"id":2,"data":{"id":3}}}`,
-		`{"İD":1,"id":2}`, `{"id":1,"individuals":[{"id":2,"i d":3,"checks":[{"id":4,"status":{"id":5}}]}],` +
-			`"mandate_type":"6","status":7}`} {
+		`{"İD":1,"id":2}`,
+		`{"id":1,"individuals":[{"id":2,"i d":3,"checks":[{"id":4,"status":{"id":5}}]}],"mandate_type":"6","status":7}`,
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -82,15 +85,19 @@ func idsIn(a *Application) []int64 {
 // FuzzHostileMember: whatever member somebody slips into an application, before, behind or around its own, its id stays
 // or there is none. The one exception is the documented member itself, which only counts where there is no other.
 func FuzzHostileMember(f *testing.F) {
-	for _, name := range []string{"id", "ID", "Id", "i_d", "\\u0069d", "data", "application", "mandate", "Result", "item",
-		"reference", "individuals"} {
+	for _, name := range []string{
+		"id", "ID", "Id", "i_d", "\\u0069d", "data", "application", "mandate", "Result", "item", "reference", "individuals",
+	} {
 		for _, value := range []string{`4712`, `"4711"`, `null`, `{"id":4712}`, `[{"id":4712}]`, `""`} {
 			f.Add(name, value, "data", `{"id":4713}`)
 		}
 	}
 	f.Fuzz(func(t *testing.T, name, value, name2, value2 string) {
-		for _, format := range []string{`{"id":4711,"%[1]s":%[2]s,"%[3]s":%[4]s}`, `{"%[1]s":%[2]s,"%[3]s":%[4]s,"id":4711}`,
-			`{"%[1]s":%[2]s,"id":4711,"%[3]s":%[4]s}`} {
+		for _, format := range []string{
+			`{"id":4711,"%[1]s":%[2]s,"%[3]s":%[4]s}`,
+			`{"%[1]s":%[2]s,"%[3]s":%[4]s,"id":4711}`,
+			`{"%[1]s":%[2]s,"id":4711,"%[3]s":%[4]s}`,
+		} {
 			body := fmt.Sprintf(format, name, value, name2, value2)
 			if kind, entries := entriesOf([]byte(body)); kind != '{' || len(entries) != 3 {
 				continue // it broke out of its place, and is another document
@@ -123,10 +130,16 @@ func FuzzIndividual(f *testing.F) {
 // FuzzTokenAnswer: a token is a text of the answer that fits into a header, and is renewed between four fifths of a
 // second and of a day from now.
 func FuzzTokenAnswer(f *testing.F) {
-	for _, seed := range []string{`{"access_token":"t","expires_in":3600}`, `{"access_token":"t","expires_in":1e400}`,
+	for _, seed := range []string{
+		`{"access_token":"t","expires_in":3600}`,
+		`{"access_token":"t","expires_in":1e400}`,
+		`{"access_token":"t","expires_in":"NaN"}`,
 		`{"data":{"accessToken":"t","expires_in":"-0"}}`,
-		`{"access_token":"\u0000"}`, `{"access_token":"é\u0085","expires_in":"0x1p9"}`,
-		`{"access_token":"a","ACCESS_TOKEN":"b"}`, `{"access_token":"t","expires_in":"NaN"}`, `null`} {
+		`{"access_token":"\u0000"}`,
+		`{"access_token":"é\u0085","expires_in":"0x1p9"}`,
+		`{"access_token":"a","ACCESS_TOKEN":"b"}`,
+		`null`,
+	} {
 		f.Add([]byte(seed))
 	}
 	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
@@ -152,10 +165,15 @@ func FuzzTokenAnswer(f *testing.F) {
 // FuzzReferences: every id and text is one that the answer holds, and what is listed once can be found by its id.
 func FuzzReferences(f *testing.F) {
 	const types = `[{"id":1,"name":"KYC","code":"kyc"},{"id":"2","name":"KYB","Code":"kyb"}]`
-	for _, seed := range []string{`{"mandate_types":` + types + `}`, `[{"type":"country","code":"BE"}]`,
-		`{"countries":{"BE":"Belgium"}}`, `{"document_types":{"9":{"id":10}}}`,
-		`{"mandate_types":{"total":2,"data":` + types + `}}`, `{"mandate_types":{"kyc":1},"Mandates":["x",null,7]}`,
-		`{"data":[{"applications":` + types + `}]}`} {
+	for _, seed := range []string{
+		`{"mandate_types":` + types + `}`,
+		`[{"type":"country","code":"BE"}]`,
+		`{"countries":{"BE":"Belgium"}}`,
+		`{"document_types":{"9":{"id":10}}}`,
+		`{"mandate_types":{"total":2,"data":` + types + `}}`,
+		`{"mandate_types":{"kyc":1},"Mandates":["x",null,7]}`,
+		`{"data":[{"applications":` + types + `}]}`,
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

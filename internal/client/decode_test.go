@@ -1,6 +1,7 @@
 package client
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -9,25 +10,33 @@ import (
 )
 
 func TestDecodeApplication(t *testing.T) {
-	full := Application{ID: 4711, Name: Hide("Acme"), Reference: "A-1", State: State{1, "in review"}, Archived: true,
-		MandateType: MandateType{
-			3, "KYC", "kyc", "Know your customer",
-		}, Actions: []Action{{9, "upload", "Upload a document"}},
-		Individuals: []Individual{{ID: 12, Reference: Hide("A-1.jane"), State: State{2, "invited"}, TermsAccepted: true,
-			ChecksInReview: 1, ChecksPending: 2, ChecksPassed: 3, CompletedActions: []Action{{5, "selfie", "Take a selfie"}},
-			Checks: []Check{{77, "liveness", "Liveness", State{4, "manually_accepted"}}}}}}
-	const individual = `{"id":12,"email":"jane@example.com","reference":"A-1.jane","status":{"id":2,"status":"invited"},
-	"terms_accepted":true,
-		"address":{"id":1,"individual":12,"flat_appartment_subbuilding":"","town_city":"Ghent"},
-		"completed_actions":[{"id":5,"name":"selfie","title":"Take a selfie"}],
-		"checks_in_review":1,"checks_in_pending":2,"checks_passed":3,"checks":[{"id":77,"status":{"id":4,
-		"status":"manually_accepted"},
-		"name":"liveness","title":"Liveness","individual_checkfield_result":[{"id":1,"individual":12,"check_field":3,
-		"result":"ok","status":1}],"instance":{"a":"b"}}]}`
-	const documented = `{"id":4711,"name":"Acme","reference":"A-1","mandate_type":{"id":3,"name":"KYC","code":"kyc",
-	"description":"Know your customer"},
-		"status":{"id":1,"status":"in review"},"archived":true,"available_actions":[{"id":9,"name":"upload",
-		"title":"Upload a document"}],"individuals":[` + individual + `]}`
+	full := Application{
+		ID: 4711, Name: Hide("Acme"), Reference: "A-1", State: State{1, "in review"}, Archived: true,
+		MandateType: MandateType{3, "KYC", "kyc", "Know your customer"},
+		Actions:     []Action{{9, "upload", "Upload a document"}},
+		Individuals: []Individual{{
+			ID: 12, Reference: Hide("A-1.jane"), State: State{2, "invited"}, TermsAccepted: true,
+			ChecksInReview: 1, ChecksPending: 2, ChecksPassed: 3,
+			CompletedActions: []Action{{5, "selfie", "Take a selfie"}},
+			Checks:           []Check{{77, "liveness", "Liveness", State{4, "manually_accepted"}}},
+		}},
+	}
+	const documented = `{
+		"id":4711,"name":"Acme","reference":"A-1","status":{"id":1,"status":"in review"},"archived":true,
+		"mandate_type":{"id":3,"name":"KYC","code":"kyc","description":"Know your customer"},
+		"available_actions":[{"id":9,"name":"upload","title":"Upload a document"}],
+		"individuals":[{
+			"id":12,"email":"jane@example.com","reference":"A-1.jane","status":{"id":2,"status":"invited"},
+			"terms_accepted":true,"checks_in_review":1,"checks_in_pending":2,"checks_passed":3,
+			"address":{"id":1,"individual":12,"flat_appartment_subbuilding":"","town_city":"Ghent"},
+			"completed_actions":[{"id":5,"name":"selfie","title":"Take a selfie"}],
+			"checks":[{
+				"id":77,"name":"liveness","title":"Liveness","status":{"id":4,"status":"manually_accepted"},
+				"individual_checkfield_result":[{"id":1,"individual":12,"check_field":3,"result":"ok","status":1}],
+				"instance":{"a":"b"}
+			}]
+		}]
+	}`
 	created := Application{ID: 4711, Name: Hide("Acme"), Reference: "A-1", State: State{1, "in review"}}
 
 	for name, test := range map[string]struct {
@@ -36,12 +45,16 @@ func TestDecodeApplication(t *testing.T) {
 	}{
 		"as documented": {documented, full},
 		"other letter case": {strings.NewReplacer(
-			`"mandate_type"`, `"mandateType"`, `"available_actions"`, `"AvailableActions"`, `"terms_accepted"`,
-			`"termsAccepted"`, `"checks_in_pending"`, `"checks-in-pending"`,
+			`"mandate_type"`, `"mandateType"`,
+			`"available_actions"`, `"AvailableActions"`,
+			`"terms_accepted"`, `"termsAccepted"`,
+			`"checks_in_pending"`, `"checks-in-pending"`,
 		).Replace(documented), full},
 		"numbers as strings": {strings.NewReplacer(
-			`4711`, `"4711"`, `"id":3`, `"id":"3"`, `:1,"checks_in_p`, `:"1","checks_in_p`, `"archived":true`,
-			`"archived":"true"`,
+			`4711`, `"4711"`,
+			`"id":3`, `"id":"3"`,
+			`"checks_in_review":1`, `"checks_in_review":"1"`,
+			`"archived":true`, `"archived":"true"`,
 		).Replace(documented), full},
 		"wrapped in data":         {`{"data":` + documented + `,"meta":{"id":1}}`, full},
 		"wrapped in mandate":      {`{"success":true,"mandate":` + documented + `}`, full},
@@ -49,10 +62,14 @@ func TestDecodeApplication(t *testing.T) {
 		"answer of create":        {someApplication, created},
 		"unknown members":         {strings.Replace(someApplication, "{", `{"x":{"id":9},"y":[1],"z":null,`, 1), created},
 		"own member named result": {strings.Replace(someApplication, "{", `{"result":{"id":9},`, 1), created},
-		"nulls": {`{"id":4711,"name":null,"reference":null,"mandate_type":null,"status":null,` +
-			`"archived":null,"available_actions":null,"individuals":null}`, Application{ID: 4711}},
-		"empty": {`{"id":4711,"name":"","reference":"","mandate_type":{},"status":{},"archived":false,` +
-			`"available_actions":[],"individuals":[]}`, Application{ID: 4711}},
+		"nulls": {`{
+			"id":4711,"name":null,"reference":null,"status":null,"archived":null,
+			"mandate_type":null,"available_actions":null,"individuals":null
+		}`, Application{ID: 4711}},
+		"empty": {`{
+			"id":4711,"name":"","reference":"","status":{},"archived":false,
+			"mandate_type":{},"available_actions":[],"individuals":[]
+		}`, Application{ID: 4711}},
 		"missing": {`{"id":4711}`, Application{ID: 4711}},
 		"other types": {
 			`{"id":4711,"name":7,"mandate_type":[],"status":[],"archived":"yes","available_actions":{},"individuals":"none"}`,
@@ -184,5 +201,40 @@ func TestStages(t *testing.T) {
 	}
 	if (State{}).Is("") {
 		t.Error("no name is not an empty name")
+	}
+}
+
+func TestPerson(t *testing.T) {
+	jane := Person{
+		Email: "jane@example.com", Title: "Ms", FirstName: "Jane", LastName: "Doe",
+		DateOfBirth: "1990-02-03", Gender: "female",
+		Address: Address{Flat: "2b", RoadStreet: "High Street", PostZipCode: "1000", DateFrom: "2020-01-01"},
+	}
+	const documented = `{
+		"id":7,"email":"jane@example.com","title":"Ms","first_name":"Jane","middle_name":"","last_name":"Doe",
+		"date_of_birth":"1990-02-03","gender":"female",
+		"address":{
+			"id":1,"individual":7,"flat_appartment_subbuilding":"2b","road_street":"High Street","district":null,
+			"post_zip_code":1000,"date_from":"2020-01-01"
+		}
+	}`
+	for situation, test := range map[string]struct {
+		raw  string
+		want Person
+	}{
+		"as documented":         {documented, jane},
+		"wrapped in data":       {`{"data":` + documented + `}`, jane},
+		"wrapped in individual": {`{"individual":` + documented + `}`, jane},
+		"other letter case": {
+			`{"Id":7,"Email":"jane@example.com","lastName":"Doe"}`, Person{Email: "jane@example.com", LastName: "Doe"},
+		},
+		"address as text":  {`{"id":7,"address":"High Street 1"}`, Person{}},
+		"nothing":          {`{}`, Person{}},
+		"an Application's": {``, Person{}},
+	} {
+		individual := Individual{Raw: Hide(json.RawMessage(test.raw))}
+		if diff := cmp.Diff(test.want, individual.Person().Reveal()); diff != "" {
+			t.Errorf("%s (-want +got):\n%s", situation, diff)
+		}
 	}
 }

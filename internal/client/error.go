@@ -13,7 +13,7 @@ type Outcome int
 
 const (
 	// Unknown: the request may have been carried out. It is the zero value, because it holds for everything that is not
-	// proven to be one of the others.
+	// confirmed to be one of the others.
 	Unknown Outcome = iota
 	// NotSent: no request reached the service.
 	NotSent
@@ -78,7 +78,7 @@ type Error struct {
 	Kind      Kind
 	// Status of the response, 0 if there was none. With Login, that of the token request's response.
 	Status int
-	// Login tells that the token request failed. The operation itself was not sent, or was answered with 401 before.
+	// Login reports that the token request failed. The operation itself was not sent, or was answered with 401 before.
 	Login bool
 	// Problem is the RFC 7807 body (interface: Errors), nil if the response had none.
 	Problem *Problem
@@ -164,7 +164,7 @@ func RetryAfterOf(err error) time.Duration {
 	return 0
 }
 
-// asLoginFailure turns the failure of a login into that of the operation that needed it.
+// asLoginFailure converts the failure of a login into that of the operation that needed it.
 func (e *Error) asLoginFailure(op Operation) *Error {
 	outer := *e
 	outer.Operation = op

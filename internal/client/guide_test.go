@@ -10,8 +10,8 @@ import (
 // guarantees writes the rows of the guide's table from the table that the client goes by.
 func guarantees() string {
 	var b strings.Builder
-	for _, call := range operationExamples() {
-		operation := operations[call.op]
+	for _, example := range operationExamples() {
+		operation := operations[example.op]
 		yes := map[bool]string{true: "yes", false: "no"}
 		retry := map[retryClass]string{
 			retryNever:         "never",
@@ -27,10 +27,10 @@ func guarantees() string {
 		if operation.deadline > 0 {
 			deadline = operation.deadline.String()
 		}
-		if call.op == OpIndividualReport {
+		if example.op == OpIndividualReport {
 			limit = "the caller's"
 		}
-		fmt.Fprintf(&b, "| %s | %s `%s` | %s | %s | %s | %s | %s |\n", call.op, method, operation.path,
+		fmt.Fprintf(&b, "| %s | %s `%s` | %s | %s | %s | %s | %s |\n", example.op, method, operation.path,
 			yes[operation.mutates], yes[operation.emailsPeople], retry[operation.retry], limit, deadline)
 	}
 	return b.String()

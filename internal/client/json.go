@@ -99,7 +99,8 @@ func valueEnd(valid json.RawMessage) int {
 			if depth == 0 { // the end of what a number or a literal is in
 				return i
 			}
-			if depth--; depth == 0 {
+			depth--
+			if depth == 0 {
 				return i + 1
 			}
 		case depth == 0 && separates(c):

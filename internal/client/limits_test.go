@@ -14,9 +14,9 @@ import (
 	"time"
 )
 
-// departures starts callers at the same time and tells when each one could go, rounded to 10 ms.
+// departures starts callers at the same time and returns when each one could go, rounded to 10 ms.
 func departures(ctx context.Context, l *limits, callers int) []time.Duration {
-	begin := time.Now()
+	start := time.Now()
 	var mu sync.Mutex
 	var at []time.Duration
 	var group sync.WaitGroup
@@ -27,7 +27,7 @@ func departures(ctx context.Context, l *limits, callers int) []time.Duration {
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			at = append(at, time.Since(begin).Round(10*time.Millisecond))
+			at = append(at, time.Since(start).Round(10*time.Millisecond))
 		})
 	}
 	group.Wait()
@@ -78,9 +78,9 @@ func TestRateLimitBeyondTheDeadlineFailsAtOnce(t *testing.T) {
 		departures(t.Context(), l, 1)
 		ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
 		defer cancel()
-		begin := time.Now()
-		if tooFar := l.wait(ctx); tooFar != time.Second || time.Since(begin) != 0 {
-			t.Errorf("said %v after %v", tooFar, time.Since(begin))
+		start := time.Now()
+		if tooFar := l.wait(ctx); tooFar != time.Second || time.Since(start) != 0 {
+			t.Errorf("said %v after %v", tooFar, time.Since(start))
 		}
 	})
 }
@@ -91,7 +91,10 @@ func TestReservationOfACanceledRequestIsReturned(t *testing.T) {
 		departures(t.Context(), l, 1)
 		ctx, cancel := context.WithCancel(t.Context())
 		left := make(chan bool)
-		go func() { l.wait(ctx); close(left) }()
+		go func() {
+			defer close(left)
+			l.wait(ctx)
+		}()
 		synctest.Wait()
 		cancel()
 		<-left
@@ -183,15 +186,15 @@ func TestRetryAfterOfAnAnswer(t *testing.T) {
 		if got := RetryAfterOf(err) == time.Minute; got != holds {
 			t.Errorf("%d: Retry-After %v", status, RetryAfterOf(err))
 		}
-		calls, _ := s.seen()
+		requests, _ := s.seen()
 		err = exampleOf(t, OpDeleteApplication).run(t.Context(), c)
 		if holds {
 			if e := expectFailure(t, err, NotSent, KindRateLimited); e.RetryAfter < 59*time.Second {
 				t.Errorf("%d: the next caller is told to wait %v", status, e.RetryAfter)
 			}
-			s.expect(t, len(calls), 1)
+			s.expect(t, len(requests), 1)
 		} else {
-			s.expect(t, len(calls)+1, 1)
+			s.expect(t, len(requests)+1, 1)
 		}
 	}
 }
@@ -238,7 +241,7 @@ func FuzzRetryAfter(f *testing.F) {
 	})
 }
 
-// Asking how far away a turn is takes none.
+// Reading the delay reserves nothing.
 func TestRateLimitDelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newLimits(2, time.Minute)
@@ -246,7 +249,7 @@ func TestRateLimitDelay(t *testing.T) {
 			t.Helper()
 			for range 3 {
 				if got := l.delay().Round(time.Millisecond); got != want {
-					t.Errorf("the next turn is %s ahead, want %s", got, want)
+					t.Errorf("the delay is %s, want %s", got, want)
 				}
 			}
 		}

@@ -63,7 +63,7 @@ func TestTokenAnswers(t *testing.T) {
 		`{"access_token":"t","token_type":"Bearer","expires_in":"3600"}`:   hour,
 		`{"access_token":"t","token_type":"Bearer","expires_in":3600.0}`:   hour,
 		`{"access_token":"t","token_type":"Bearer","expires_in":1}`:        time.Second,
-		`{"access_token":"t","token_type":"Bearer","expires_in":0.001}`:    time.Second, // not a login per call
+		`{"access_token":"t","token_type":"Bearer","expires_in":0.001}`:    time.Second, // not a login per request
 		`{"access_token":"t","token_type":"Bearer","expires_in":3600000}`:  day,         // milliseconds
 		`{"access_token":"t","token_type":"Bearer","expires_in":1e300}`:    day,
 		`{"access_token":"t","token_type":"Bearer","expires_in":"Inf"}`:    day,

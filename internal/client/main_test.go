@@ -23,13 +23,13 @@ func TestMain(m *testing.M) {
 		serveBenchmark(scheme)
 		return
 	}
-	log.SetOutput(io.Discard) // net/http tells of what servers do wrong here on purpose
+	log.SetOutput(io.Discard) // net/http logs what servers do wrong here on purpose
 	goleak.VerifyTestMain(m)
 }
 
 const tokenPath = apiPrefix + "/ext/authentications/token"
 
-// service stands in for the service: it gives tokens by itself and leaves the rest to a handler.
+// service is a fake of the service: it issues tokens itself and leaves the rest to a handler.
 type service struct {
 	*httptest.Server
 	login http.HandlerFunc
@@ -136,8 +136,8 @@ func answers(status int, body string) http.HandlerFunc {
 	}
 }
 
-// inTurn answers one request after the other, and the last for ever.
-func inTurn(handlers ...http.HandlerFunc) http.HandlerFunc {
+// inSequence answers each request with the next handler, and repeats the last one.
+func inSequence(handlers ...http.HandlerFunc) http.HandlerFunc {
 	var mu sync.Mutex
 	next := 0
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -155,7 +155,7 @@ var revealing = cmp.Options{
 	cmp.Transformer("RevealJSON", func(s Sensitive[json.RawMessage]) string { return string(s.Reveal()) }),
 }
 
-// asError is the *Error of a failed call.
+// asError is the *Error of a failed request.
 func asError(t *testing.T, err error) *Error {
 	t.Helper()
 	e, ok := err.(*Error) //nolint:errorlint // it must be one itself
@@ -176,7 +176,7 @@ func expectFailure(t *testing.T, err error, outcome Outcome, kind Kind) *Error {
 
 func raw(text string) json.RawMessage { return json.RawMessage(text) }
 
-// answersWith answers with a body of some type, whose length is told before or not.
+// answersWith answers with a body of some type, whose length is sent first or not.
 func answersWith(contentType, body string, sized bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)

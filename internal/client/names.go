@@ -9,7 +9,7 @@ import (
 // ('_', '-', '.' and space). Two names are the same if their folded forms are equal. Not documented: our reading.
 func FoldName(name string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf && joinsWords(byte(r)) {
+		if joinsWords(r) {
 			return -1
 		}
 		return r
@@ -39,7 +39,7 @@ func sameName(a []byte, b string) bool {
 	}
 }
 
-func joinsWords(c byte) bool { return c == '_' || c == '-' || c == '.' || c == ' ' }
+func joinsWords[C byte | rune](c C) bool { return c == '_' || c == '-' || c == '.' || c == ' ' }
 
 func lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {

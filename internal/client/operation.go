@@ -44,7 +44,7 @@ const (
 // data; no method has rules of its own.
 type operationSpec struct {
 	method       string // the documented method; empty where the interface shows none
-	path         string // below /api/v1; {id} stands for the one path parameter
+	path         string // below /api/v1; {id} is the one path parameter
 	mutates      bool
 	emailsPeople bool // sent once, never canceled, never replayed
 	bodyOptional bool // any 2xx is success, with whatever body

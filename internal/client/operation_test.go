@@ -42,57 +42,58 @@ func TestEveryOperationIsSpecified(t *testing.T) {
 	const documented = 16 // interface: Endpoints, Summary
 	declared := declaredOperations(t)
 	if len(declared) != documented || len(operations) != documented || len(operationExamples()) != documented {
-		t.Errorf("%d operations are declared, %d have a operation, %d a call in the tests; the interface documents %d",
+		t.Errorf("%d operations are declared, %d are in the table, %d have an example; the interface documents %d",
 			len(declared), len(operations), len(operationExamples()), documented)
 	}
-	for _, call := range operationExamples() {
-		operation, ok := operations[call.op]
+	for _, example := range operationExamples() {
+		operation, ok := operations[example.op]
 		if !ok {
-			t.Errorf("%s is not in the table", call.op)
+			t.Errorf("%s is not in the table", example.op)
 			continue
 		}
 		if operation.maxBody <= 0 || operation.maxBody > 1<<20 {
-			t.Errorf("%s reads %d bytes; the limit is 1 MiB", call.op, operation.maxBody)
+			t.Errorf("%s reads %d bytes; the limit is 1 MiB", example.op, operation.maxBody)
 		}
-		if operation.emailsPeople != emailing[call.op] {
-			t.Errorf("%s: the operation says emails=%v", call.op, operation.emailsPeople)
+		if operation.emailsPeople != emailing[example.op] {
+			t.Errorf("%s: the operation says emails=%v", example.op, operation.emailsPeople)
 		}
 		if operation.emailsPeople && (operation.retry != retryNever || !operation.mutates || operation.deadline == 0) {
-			t.Errorf("%s e-mails people: it is sent once, with its own deadline", call.op)
+			t.Errorf("%s e-mails people: it is sent once, with its own deadline", example.op)
 		}
-		if safe := call.method == http.MethodGet; (operation.retry == retrySafe) != safe || operation.mutates == safe &&
-			call.op != OpToken {
-			t.Errorf("%s: only what changes nothing is retried after any fault", call.op)
+		if safe := example.method == http.MethodGet; (operation.retry == retrySafe) != safe || operation.mutates == safe &&
+			example.op != OpToken {
+			t.Errorf("%s: only what changes nothing is retried after any fault", example.op)
 		}
 	}
 }
 
 func TestRequestsAreAsDocumented(t *testing.T) {
-	for _, call := range operationExamples() {
-		t.Run(string(call.op), func(t *testing.T) {
-			s := newService(t, answers(http.StatusOK, call.answer), false)
-			if err := call.run(t.Context(), s.client(t)); err != nil {
+	for _, example := range operationExamples() {
+		t.Run(string(example.op), func(t *testing.T) {
+			s := newService(t, answers(http.StatusOK, example.answer), false)
+			if err := example.run(t.Context(), s.client(t)); err != nil {
 				t.Fatal(err)
 			}
-			calls, logins := s.seen()
+			requests, logins := s.seen()
 			contentType := "application/json"
-			if call.op == OpToken {
-				calls, contentType = logins, "application/x-www-form-urlencoded"
-			} else if got := calls[0].header.Get("Authorization"); got != "Bearer token" {
+			if example.op == OpToken {
+				requests, contentType = logins, "application/x-www-form-urlencoded"
+			} else if got := requests[0].header.Get("Authorization"); got != "Bearer token" {
 				t.Errorf("Authorization is %q", got)
 			}
-			if len(calls) != 1 {
-				t.Fatalf("%d requests, want one", len(calls))
+			if len(requests) != 1 {
+				t.Fatalf("%d requests, want one", len(requests))
 			}
-			got := calls[0]
-			if got.method != call.method || got.path != apiPrefix+call.path {
-				t.Errorf("sent %s %s, want %s %s", got.method, got.path, call.method, apiPrefix+call.path)
+			got := requests[0]
+			if got.method != example.method || got.path != apiPrefix+example.path {
+				t.Errorf("sent %s %s, want %s %s", got.method, got.path, example.method, apiPrefix+example.path)
 			}
-			if call.op == OpToken && got.body != call.body || call.op != OpToken && !sameJSON(t, got.body, call.body) {
-				t.Errorf("body is %s, want %s", got.body, call.body)
+			if example.op == OpToken && got.body != example.body ||
+				example.op != OpToken && !sameJSON(t, got.body, example.body) {
+				t.Errorf("body is %s, want %s", got.body, example.body)
 			}
-			if accept, sent := got.header.Get("Accept"), got.header.Get("Content-Type"); accept != "application/json" ||
-				sent != contentType {
+			accept, sent := got.header.Get("Accept"), got.header.Get("Content-Type")
+			if accept != "application/json" || sent != contentType {
 				t.Errorf("Accept %q, Content-Type %q; want application/json and %q", accept, sent, contentType)
 			}
 			if got.header.Get("Idempotency-Key") != "" {
@@ -126,11 +127,17 @@ func TestEmptyFieldsAreLeftOut(t *testing.T) {
 			NewApplication{Name: Hide("Acme")}.encode(),
 			`{"name":"Acme","suppress_email_notification":false,"individuals":[]}`,
 		},
-		"individual": {NewApplication{Name: Hide("Acme"), SuppressEmailNotification: true,
-			Individuals: []NewIndividual{{Title: Hide("Ms"), FirstName: Hide("Jane"),
-				LastName: Hide("Doe"), DateOfBirth: Hide("1980-02-29"), Gender: Hide("female")}}}.encode(),
-			`{"name":"Acme","suppress_email_notification":true,"individuals":[{"title":"Ms","first_name":"Jane",` +
-				`"last_name":"Doe","date_of_birth":"1980-02-29","gender":"female"}]}`},
+		"individual": {
+			NewApplication{
+				Name: Hide("Acme"), SuppressEmailNotification: true,
+				Individuals: []NewIndividual{{
+					Title: Hide("Ms"), FirstName: Hide("Jane"), LastName: Hide("Doe"),
+					DateOfBirth: Hide("1980-02-29"), Gender: Hide("female"),
+				}},
+			}.encode(),
+			`{"name":"Acme","suppress_email_notification":true,"individuals":[{` +
+				`"title":"Ms","first_name":"Jane","last_name":"Doe","date_of_birth":"1980-02-29","gender":"female"}]}`,
+		},
 		"review": {CheckReview{}.encode(), `{}`},
 	} {
 		if diff := cmp.Diff(test.want, string(test.body)); diff != "" {
@@ -140,13 +147,15 @@ func TestEmptyFieldsAreLeftOut(t *testing.T) {
 }
 
 func TestAnyTwoHundredIsSuccess(t *testing.T) {
-	openAnswers := []Operation{OpDeleteApplication, OpArchiveApplication, OpCompleteApplication, OpRejectApplication,
-		OpAcceptCheck,
-		OpRejectCheck, OpResendInvites, OpResetIndividual, OpSubscribeWebhook}
+	openAnswers := []Operation{
+		OpDeleteApplication, OpArchiveApplication, OpCompleteApplication, OpRejectApplication,
+		OpAcceptCheck, OpRejectCheck, OpResendInvites, OpResetIndividual, OpSubscribeWebhook,
+	}
 	for _, op := range openAnswers {
 		for _, status := range []int{200, 201, 202, 204, 206, 299} {
-			for _, body := range []string{"", "{}", "null", `"done"`, `{"message":"done"}`, "<html>done</html>", `[1]`,
-				someApplication} {
+			for _, body := range []string{
+				"", "{}", "null", `"done"`, `{"message":"done"}`, "<html>done</html>", `[1]`, someApplication,
+			} {
 				if status == http.StatusNoContent && body != "" {
 					continue
 				}
@@ -164,14 +173,14 @@ func TestIdsAreChecked(t *testing.T) {
 	s := newService(t, answers(http.StatusOK, "{}"), false)
 	c := s.client(t)
 	for _, id := range []int64{0, -1} {
-		for name, call := range map[string]func(context.Context) error{
-			"retrieve": func(ctx context.Context) error { _, err := c.RetrieveApplication(ctx, id); return err },
+		for name, request := range map[string]func(context.Context) error{
+			"retrieve": func(ctx context.Context) error { return errorOf(c.RetrieveApplication(ctx, id)) },
 			"delete":   func(ctx context.Context) error { return c.DeleteApplication(ctx, id) },
-			"complete": func(ctx context.Context) error { _, err := c.CompleteApplication(ctx, id); return err },
+			"complete": func(ctx context.Context) error { return errorOf(c.CompleteApplication(ctx, id)) },
 			"resend":   func(ctx context.Context) error { return c.ResendInvites(ctx, id) },
-			"report":   func(ctx context.Context) error { _, err := c.IndividualReport(ctx, id, io.Discard, 1); return err },
+			"report":   func(ctx context.Context) error { return errorOf(c.IndividualReport(ctx, id, io.Discard, 1)) },
 		} {
-			t.Run(name, func(t *testing.T) { expectFailure(t, call(t.Context()), NotSent, KindInvalid) })
+			t.Run(name, func(t *testing.T) { expectFailure(t, request(t.Context()), NotSent, KindInvalid) })
 		}
 	}
 	s.expect(t, 0, 0)

@@ -89,15 +89,19 @@ func FuzzOutcome(f *testing.F) {
 			}
 		}
 	}
-	for _, body := range []string{`{"title":"x","data":{"id":1},"result":{"id":2}}`,
-		`{"title":"x","status":"502 Bad Gateway"}`, `{"title":"x","status":"400","Status":"200"}`,
-		`{"title":"Ms","status":{"id":1,"status":"created"}}`, `{"title":"x","data":{"mandate":{"ID":"4711"}}}`,
-		`{"exception":{"reference":[null,{}]}}`} {
+	for _, body := range []string{
+		`{"title":"x","data":{"id":1},"result":{"id":2}}`,
+		`{"title":"x","status":"502 Bad Gateway"}`,
+		`{"title":"x","status":"400","Status":"200"}`,
+		`{"title":"Ms","status":{"id":1,"status":"created"}}`,
+		`{"title":"x","data":{"mandate":{"ID":"4711"}}}`,
+		`{"exception":{"reference":[null,{}]}}`,
+	} {
 		f.Add(uint8(1), 400, []byte(body), "-1")
 	}
 	ops := make([]Operation, 0, len(operations))
-	for _, call := range operationExamples() {
-		ops = append(ops, call.op)
+	for _, example := range operationExamples() {
+		ops = append(ops, example.op)
 	}
 	f.Fuzz(func(t *testing.T, which uint8, status int, data []byte, header string) {
 		op := ops[int(which)%len(ops)]
@@ -118,8 +122,8 @@ func FuzzOutcome(f *testing.F) {
 		case e.RetryAfter < 0, e.RetryAfter > 15*time.Minute, e.RetryAfter > 0 && status != 429 && status != 503:
 			t.Errorf("%d asks to wait %v", status, e.RetryAfter)
 		}
-		bare := withoutOutcome(statusError(op, response, nil))
-		if added, ok := strings.CutPrefix(withoutOutcome(e), bare); !ok || !seeFields.MatchString(added) ||
+		redacted := withoutOutcome(statusError(op, response, nil))
+		if added, ok := strings.CutPrefix(withoutOutcome(e), redacted); !ok || !seeFields.MatchString(added) ||
 			!onlyKnown(added) {
 			t.Errorf("the body gave %q to the error's text", e)
 		}

@@ -45,9 +45,9 @@ func untyped(then http.HandlerFunc) http.HandlerFunc {
 }
 
 func (s *service) bodies() string {
-	calls, _ := s.seen()
+	requests, _ := s.seen()
 	var bodies []string
-	for _, r := range calls {
+	for _, r := range requests {
 		bodies = append(bodies, "<"+r.body+">")
 	}
 	return strings.Join(bodies, " ")
@@ -57,14 +57,14 @@ func TestPayloadIsFoundOut(t *testing.T) {
 	ok := answers(200, "")
 	for name, test := range map[string]struct {
 		responses []http.HandlerFunc
-		want      string // the bodies of two calls
+		want      string // the bodies of two operations
 		outcome   Outcome
 		kind      Kind // of the second
 	}{
 		"an object":           {[]http.HandlerFunc{taking("{}", ok)}, "<{}> <{}>", 0, ""},
 		"none":                {[]http.HandlerFunc{taking("", ok)}, "<{}> <> <>", 0, ""},
 		"none, and no type":   {[]http.HandlerFunc{untyped(ok)}, "<{}> <> <>", 0, ""},
-		"none, told by 415":   {[]http.HandlerFunc{answers(415, ""), ok}, "<{}> <> <>", 0, ""},
+		"none, said by 415":   {[]http.HandlerFunc{answers(415, ""), ok}, "<{}> <> <>", 0, ""},
 		"none, and not found": {[]http.HandlerFunc{taking("", answers(404, ""))}, "<{}> <> <{}> <>", Refused, KindNotFound},
 		"none, and lost": {
 			[]http.HandlerFunc{answers(400, aboutNothing), abort, answers(404, "")}, "<{}> <> <{}>", Refused, KindNotFound,
@@ -74,12 +74,12 @@ func TestPayloadIsFoundOut(t *testing.T) {
 		"a field is wrong": {
 			[]http.HandlerFunc{answers(400, `{"exception":{"email":["x"]}}`)}, "<{}> <{}>", Refused, KindInvalid,
 		},
-		"not proven": {[]http.HandlerFunc{answers(400, "<html>")}, "<{}> <{}>", Unknown, KindServer},
-		"conflict":   {[]http.HandlerFunc{answers(409, aboutNothing)}, "<{}> <{}>", Unknown, KindConflict},
+		"not confirmed": {[]http.HandlerFunc{answers(400, "<html>")}, "<{}> <{}>", Unknown, KindServer},
+		"conflict":      {[]http.HandlerFunc{answers(409, aboutNothing)}, "<{}> <{}>", Unknown, KindConflict},
 	} {
 		for _, op := range []Operation{OpResendInvites, OpResetIndividual} {
 			t.Run(string(op)+", "+name, func(t *testing.T) {
-				s := newService(t, inTurn(test.responses...), false)
+				s := newService(t, inSequence(test.responses...), false)
 				c := s.client(t)
 				_ = exampleOf(t, op).run(t.Context(), c)
 				err := exampleOf(t, op).run(t.Context(), c)
@@ -98,7 +98,7 @@ func TestPayloadIsFoundOut(t *testing.T) {
 func TestDeleteWithoutContentType(t *testing.T) {
 	for name, test := range map[string]struct {
 		responses []http.HandlerFunc
-		want      int // requests of two calls
+		want      int // requests of two operations
 		outcome   Outcome
 		kind      Kind // of the second
 	}{
@@ -108,7 +108,7 @@ func TestDeleteWithoutContentType(t *testing.T) {
 		"gone the second time": {[]http.HandlerFunc{answers(204, ""), answers(404, "")}, 2, Refused, KindNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, inTurn(test.responses...), false)
+			s := newService(t, inSequence(test.responses...), false)
 			c := s.client(t)
 			_ = c.DeleteApplication(t.Context(), 1)
 			err := c.DeleteApplication(t.Context(), 1)
@@ -121,7 +121,7 @@ func TestDeleteWithoutContentType(t *testing.T) {
 }
 
 func TestASecondBodyThatIsLostIsUnknown(t *testing.T) {
-	s := newService(t, inTurn(answers(400, aboutNothing), abort), false)
+	s := newService(t, inSequence(answers(400, aboutNothing), abort), false)
 	expectFailure(t, exampleOf(t, OpResendInvites).run(t.Context(), s.client(t)), Unknown, KindConnection)
 }
 
@@ -140,8 +140,10 @@ func TestASecondBodyThatIsNotSent(t *testing.T) {
 
 // TestRefusedThenUnreachableWasSent: the service answers one request, and is gone.
 func TestRefusedThenUnreachableWasSent(t *testing.T) {
-	for op, status := range map[Operation]string{OpDeleteApplication: "429 Too Many Requests",
-		OpCompleteApplication: "405 Method Not Allowed"} {
+	for op, status := range map[Operation]string{
+		OpDeleteApplication:   "429 Too Many Requests",
+		OpCompleteApplication: "405 Method Not Allowed",
+	} {
 		t.Run(string(op), func(t *testing.T) {
 			t.Parallel()
 			listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -160,10 +162,10 @@ func TestRefusedThenUnreachableWasSent(t *testing.T) {
 				_, _ = connection.Read(make([]byte, 4096))
 				_, _ = io.WriteString(connection, "HTTP/1.1 "+status+"\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
 			}()
-			c := newClient(
-				t,
-				Config{BaseURL: "http://" + listener.Addr().String(), Credentials: Credentials{Username: "u", Password: Hide("p")}},
-			)
+			c := newClient(t, Config{
+				BaseURL:     "http://" + listener.Addr().String(),
+				Credentials: Credentials{Username: "u", Password: Hide("p")},
+			})
 			signIn(c)
 			expectFailure(t, exampleOf(t, op).run(t.Context(), c), Refused, KindUnreachable)
 			<-gone

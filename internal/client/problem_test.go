@@ -69,9 +69,8 @@ func TestHugeProblem(t *testing.T) {
 	individuals := strings.Repeat(
 		`{"email":["a"],"first_name":["b"],"last_name":["c"],"date_of_birth":["d"],"gender":["e"],"title":["f"]},`, 50,
 	)
-	p := parseProblem(
-		400, []byte(`{"exception":{"individuals":[`+strings.TrimRight(individuals, ",")+`],"reference":["taken"]}}`),
-	)
+	individuals = strings.TrimRight(individuals, ",")
+	p := parseProblem(400, []byte(`{"exception":{"individuals":[`+individuals+`],"reference":["taken"]}}`))
 	if len(p.Errors) != 301 || !p.Has("reference") {
 		t.Errorf("%d errors", len(p.Errors))
 	}

@@ -45,7 +45,7 @@ func isObject(value []byte) bool {
 
 var joints = strings.NewReplacer("_", "", "-", "", ".", "", " ", "")
 
-// named reports whether a member has a name, however it is spelt.
+// named reports whether a member has a name, in any notation.
 func (e entry) named(names ...string) bool {
 	return slices.ContainsFunc(names, func(name string) bool {
 		return joints.Replace(strings.ToLower(e.name)) == joints.Replace(name)
@@ -116,7 +116,7 @@ func wrapped(value []byte, names ...string) []entry {
 	return nil
 }
 
-// scalars gives all strings of a document, names included, and all ids that stand in it.
+// scalars gives all strings of a document, names included, and all ids in it.
 func scalars(value []byte) (texts map[string]bool, ids map[int64]bool) {
 	texts, ids = map[string]bool{"": true}, map[int64]bool{0: true}
 	stream := json.NewDecoder(bytes.NewReader(value))

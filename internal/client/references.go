@@ -144,11 +144,6 @@ func parseReference(o object) Reference {
 	}
 }
 
-// MandateType is FindReference among the mandate types.
-func (r *References) MandateType(want Reference) (Reference, bool) {
-	return FindReference(r.MandateTypes, want)
-}
-
 // FindReference returns the one entry that matches (MatchReferences). It returns false if none matches, or several do:
 // a guess could create the wrong application.
 func FindReference(references []Reference, want Reference) (Reference, bool) {

@@ -9,12 +9,12 @@ import (
 )
 
 func TestDecodeReferences(t *testing.T) {
-	kyc, kyb := Reference{
-		ID: 1, Name: "KYC", Code: "kyc", Description: "People",
-	}, Reference{ID: 2, Name: "KYB", Code: "kyb"}
+	kyc := Reference{ID: 1, Name: "KYC", Code: "kyc", Description: "People"}
+	kyb := Reference{ID: 2, Name: "KYB", Code: "kyb"}
 	const types = `[{"id":1,"name":"KYC","code":"kyc","description":"People"},{"id":"2","name":"KYB","code":"kyb"}]`
 	all := References{
-		MandateTypes: []Reference{kyc, kyb}, Countries: []Reference{{Code: "BE", Name: "Belgium"}},
+		MandateTypes:  []Reference{kyc, kyb},
+		Countries:     []Reference{{Code: "BE", Name: "Belgium"}},
 		DocumentTypes: []Reference{{ID: 9, Name: "Passport"}},
 	}
 	onlyTypes := References{MandateTypes: all.MandateTypes}
@@ -22,15 +22,28 @@ func TestDecodeReferences(t *testing.T) {
 		body string
 		want References
 	}{
-		"object of lists": {`{"mandate_types":` + types +
-			`,"countries":[{"code":"BE","name":"Belgium"}],"document_types":[{"id":9,"name":"Passport"}]}`, all},
-		"other names": {`{"applicationTypes":` + types +
-			`,"country_codes":[{"code":"BE","name":"Belgium"}],"documents":[{"value":9,"label":"Passport"}]}`, all},
-		"wrapped in data": {`{"data":{"mandates":` + types +
-			`,"country":[{"iso_code":"BE","title":"Belgium"}],"Document Types":[{"id":9,"text":"Passport"}]}}`, all},
-		"flat list with type": {`[{"type":"mandate_type","id":1,"name":"KYC","code":"kyc",` +
-			`"description":"People"},{"type":"MANDATE","id":2,"name":"KYB","code":"kyb"},{"type":"country","code":"BE",` +
-			`"name":"Belgium"},{"type":"document","id":9,"name":"Passport"},{"type":"gender","id":3}]`, all},
+		"object of lists": {`{
+			"mandate_types":` + types + `,
+			"countries":[{"code":"BE","name":"Belgium"}],
+			"document_types":[{"id":9,"name":"Passport"}]
+		}`, all},
+		"other names": {`{
+			"applicationTypes":` + types + `,
+			"country_codes":[{"code":"BE","name":"Belgium"}],
+			"documents":[{"value":9,"label":"Passport"}]
+		}`, all},
+		"wrapped in data": {`{"data":{
+			"mandates":` + types + `,
+			"country":[{"iso_code":"BE","title":"Belgium"}],
+			"Document Types":[{"id":9,"text":"Passport"}]
+		}}`, all},
+		"flat list with type": {`[
+			{"type":"mandate_type","id":1,"name":"KYC","code":"kyc","description":"People"},
+			{"type":"MANDATE","id":2,"name":"KYB","code":"kyb"},
+			{"type":"country","code":"BE","name":"Belgium"},
+			{"type":"document","id":9,"name":"Passport"},
+			{"type":"gender","id":3}
+		]`, all},
 		"flat list in results": {
 			`{"count":1,"results":[{"kind":"country","code":"BE","name":"Belgium"}]}`, References{Countries: all.Countries},
 		},
@@ -53,8 +66,11 @@ func TestDecodeReferences(t *testing.T) {
 		"list of codes": {
 			`{"countries":["BE",null,7]}`, References{Countries: []Reference{{Code: "BE", Name: "BE"}}},
 		},
-		"states are no types": {`{"mandate_types":` + types +
-			`,"mandate_statuses":[{"id":1,"name":"completed"}],"application_states":[{"id":2,"name":"rejected"}]}`, onlyTypes},
+		"states are no types": {`{
+			"mandate_types":` + types + `,
+			"mandate_statuses":[{"id":1,"name":"completed"}],
+			"application_states":[{"id":2,"name":"rejected"}]
+		}`, onlyTypes},
 		"documents of mandates": {
 			`{"mandate_document_types":[{"id":9,"name":"Passport"}]}`, References{DocumentTypes: all.DocumentTypes},
 		},
@@ -89,9 +105,12 @@ func TestDecodeReferences(t *testing.T) {
 }
 
 func TestFindReference(t *testing.T) {
-	references := References{MandateTypes: []Reference{{ID: 1, Code: "kyc", Name: "Customers"},
+	mandateTypes := []Reference{
+		{ID: 1, Code: "kyc", Name: "Customers"},
 		{ID: 2, Code: "kyb", Name: "Customers"},
-		{ID: 1, Code: "kyc", Name: "Customers"}, {ID: 3, Code: "aml", Name: "Money"}}}
+		{ID: 1, Code: "kyc", Name: "Customers"},
+		{ID: 3, Code: "aml", Name: "Money"},
+	}
 	for name, test := range map[string]struct {
 		want  Reference
 		found int64
@@ -105,7 +124,7 @@ func TestFindReference(t *testing.T) {
 		"two of that name: not a guess":  {Reference{Name: "Customers"}, 0},
 		"a name is not looked up as one": {Reference{Code: "Money"}, 0},
 	} {
-		got, ok := references.MandateType(test.want)
+		got, ok := FindReference(mandateTypes, test.want)
 		if got.ID != test.found || ok != (test.found != 0) {
 			t.Errorf("%s: got %v, %v", name, got, ok)
 		}
@@ -115,7 +134,9 @@ func TestFindReference(t *testing.T) {
 // Countries have no ids, which must not make two of them one.
 func TestFindReferenceWithoutID(t *testing.T) {
 	countries := []Reference{
-		{Code: "CG", Name: "Congo"}, {Code: "CD", Name: "Congo"}, {Code: "BE", Name: "Belgium"},
+		{Code: "CG", Name: "Congo"},
+		{Code: "CD", Name: "Congo"},
+		{Code: "BE", Name: "Belgium"},
 		{Code: "BE", Name: "Belgium"},
 	}
 	for name, test := range map[string]struct {

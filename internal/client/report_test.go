@@ -14,15 +14,15 @@ func TestReport(t *testing.T) {
 		limit                   int64
 		kind                    Kind
 	}{
-		"PDF":                     {"%PDF-1.7", "application/pdf", "application/pdf", 8, ""},
-		"name of the file":        {"%PDF", `application/pdf; name="` + personal + `"`, "application/pdf", 8, ""},
-		"JSON":                    {`{"report":"JVBERi0="}`, "application/json; charset=utf-8", "application/json", 100, ""},
-		"type that is none":       {"%PDF", "pdf;;", "", 8, ""},
-		"a byte too large":        {"123456789", "text/plain", "", 8, KindTooLarge},
-		"nothing":                 {"", "application/pdf", "", 8, KindUnreadable},
-		"nothing wanted":          {"x", "application/pdf", "", 0, KindTooLarge},
-		"white space is kept":     {" \n\ufeff ", "text/plain", "text/plain", 8, ""},
-		"larger than other calls": {strings.Repeat("x", 2<<20), "text/plain", "text/plain", 4 << 20, ""},
+		"PDF":                  {"%PDF-1.7", "application/pdf", "application/pdf", 8, ""},
+		"name of the file":     {"%PDF", `application/pdf; name="` + personal + `"`, "application/pdf", 8, ""},
+		"JSON":                 {`{"report":"JVBERi0="}`, "application/json; charset=utf-8", "application/json", 100, ""},
+		"type that is none":    {"%PDF", "pdf;;", "", 8, ""},
+		"a byte too large":     {"123456789", "text/plain", "", 8, KindTooLarge},
+		"nothing":              {"", "application/pdf", "", 8, KindUnreadable},
+		"nothing wanted":       {"x", "application/pdf", "", 0, KindTooLarge},
+		"white space is kept":  {" \n\ufeff ", "text/plain", "text/plain", 8, ""},
+		"larger than any JSON": {strings.Repeat("x", 2<<20), "text/plain", "text/plain", 4 << 20, ""},
 	} {
 		for _, sized := range []bool{false, true} {
 			t.Run(name, func(t *testing.T) {
@@ -61,14 +61,14 @@ func TestReportThatIsNotThere(t *testing.T) {
 
 func TestReportIsNotStartedTwice(t *testing.T) {
 	t.Run("broken before anything was written", func(t *testing.T) {
-		s := newService(t, inTurn(abort, answers(503, ""), answersWith("text/plain", "report", true)), false)
+		s := newService(t, inSequence(abort, answers(503, ""), answersWith("text/plain", "report", true)), false)
 		var got strings.Builder
 		if _, err := s.client(t).IndividualReport(t.Context(), 1, &got, 100); err != nil || got.String() != "report" {
 			t.Errorf("got %q, %v", got.String(), err)
 		}
 	})
 	t.Run("broken inside", func(t *testing.T) {
-		s := newService(t, inTurn(abortInside, answersWith("text/plain", "report", true)), false)
+		s := newService(t, inSequence(abortInside, answersWith("text/plain", "report", true)), false)
 		var got strings.Builder
 		_, err := s.client(t).IndividualReport(t.Context(), 1, &got, 100)
 		expectFailure(t, err, Unknown, KindConnection)

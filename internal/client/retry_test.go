@@ -14,9 +14,9 @@ import (
 func TestReadsAreRetried(t *testing.T) {
 	ok := answers(200, someApplication)
 	for name, test := range map[string]struct {
-		answers []http.HandlerFunc
-		fails   Kind
-		calls   int
+		answers  []http.HandlerFunc
+		fails    Kind
+		requests int
 	}{
 		"500, 503, then good":     {[]http.HandlerFunc{answers(500, ""), answers(503, "<html>"), ok}, "", 3},
 		"408, then good":          {[]http.HandlerFunc{answers(408, ""), ok}, "", 2},
@@ -34,12 +34,12 @@ func TestReadsAreRetried(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := newService(t, inTurn(test.answers...), false)
+			s := newService(t, inSequence(test.answers...), false)
 			_, err := s.client(t).RetrieveApplication(t.Context(), 4711)
 			if KindOf(err) != test.fails {
 				t.Errorf("got %v, want kind %q", err, test.fails)
 			}
-			s.expect(t, test.calls, 1)
+			s.expect(t, test.requests, 1)
 		})
 	}
 }
@@ -56,7 +56,7 @@ func abortInside(w http.ResponseWriter, _ *http.Request) {
 func TestASilentServerLeavesTimeForAnotherAttempt(t *testing.T) {
 	t.Parallel()
 	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
-	s := newService(t, inTurn(silent, answers(200, someApplication)), false)
+	s := newService(t, inSequence(silent, answers(200, someApplication)), false)
 	c := s.client(t, func(config *Config) { config.RequestTimeout = 3 * time.Second })
 	if _, err := c.RetrieveApplication(t.Context(), 4711); err != nil {
 		t.Error(err)
@@ -123,25 +123,27 @@ func TestWhatEmailsIsNotCutShort(t *testing.T) {
 func TestMutationsAreRepeatedOnlyIfNothingWasDone(t *testing.T) {
 	// aboutField is not about the form of the request, which has several readings.
 	const aboutField = `{"title":"x","exception":{"name":["x"]}}`
-	for status, calls := range map[int]int{429: 2, 500: 1, 503: 1, 408: 1, 400: 1, 404: 1, 409: 1} {
+	for status, requests := range map[int]int{429: 2, 500: 1, 503: 1, 408: 1, 400: 1, 404: 1, 409: 1} {
 		for _, op := range []Operation{OpDeleteApplication, OpArchiveApplication, OpAcceptCheck, OpSubscribeWebhook} {
 			t.Run(fmt.Sprintf("%s, %d", op, status), func(t *testing.T) {
 				t.Parallel()
-				s := newService(t, inTurn(answers(status, aboutField), answers(200, "")), false)
+				s := newService(t, inSequence(answers(status, aboutField), answers(200, "")), false)
 				err := exampleOf(t, op).run(t.Context(), s.client(t))
-				if (err == nil) != (calls == 2) {
+				if (err == nil) != (requests == 2) {
 					t.Errorf("got %v", err)
 				}
-				s.expect(t, calls, 1)
+				s.expect(t, requests, 1)
 			})
 		}
 	}
 }
 
 func TestNothingUnknownIsRepeatedUnlessItIsSafe(t *testing.T) {
-	for _, kind := range []Kind{KindCanceled, KindTimeout, KindUnreachable, KindConnection, KindCredentials, KindInvalid,
-		KindDuplicateReference, KindNotFound,
-		KindMethodNotAllowed, KindConflict, KindRateLimited, KindRejected, KindServer, KindUnreadable, KindTooLarge} {
+	for _, kind := range []Kind{
+		KindCanceled, KindTimeout, KindUnreachable, KindConnection, KindCredentials, KindInvalid, KindDuplicateReference,
+		KindNotFound, KindMethodNotAllowed, KindConflict, KindRateLimited, KindRejected, KindServer, KindUnreadable,
+		KindTooLarge,
+	} {
 		for _, outcome := range []Outcome{Unknown, NotSent, Refused} {
 			e := &Error{Outcome: outcome, Kind: kind}
 			if retryable(retryNever, e) || outcome == Unknown && retryable(retryIfNotExecuted, e) {
@@ -162,8 +164,11 @@ func TestARefusedConnectionIsTriedAgain(t *testing.T) {
 	listener.Close()
 	for _, op := range []Operation{OpRetrieveReferences, OpSubscribeWebhook} {
 		observed := make(chan RequestResult, 10)
-		c := newClient(t, Config{BaseURL: "http://" + address, Credentials: Credentials{Username: "u", Password: Hide("p")},
-			Observe: func(r RequestResult) { observed <- r }})
+		c := newClient(t, Config{
+			BaseURL:     "http://" + address,
+			Credentials: Credentials{Username: "u", Password: Hide("p")},
+			Observe:     func(r RequestResult) { observed <- r },
+		})
 		expectFailure(t, exampleOf(t, op).run(t.Context(), c), NotSent, KindUnreachable)
 		if len(observed) != maxAttempts {
 			t.Errorf("%s: %d attempts", op, len(observed))
@@ -175,13 +180,13 @@ func TestRetriesHaveABudget(t *testing.T) {
 	t.Parallel()
 	s := newService(t, answers(500, ""), false)
 	c := s.client(t)
-	begin := time.Now()
+	start := time.Now()
 	for range 30 {
 		expectFailure(t, exampleOf(t, OpRetrieveReferences).run(t.Context(), c), Unknown, KindServer)
 	}
-	calls, _ := s.seen()
-	if most := 30 + 10 + 1 + int(time.Since(begin)/time.Second); len(calls) > most {
-		t.Errorf("%d requests for 30 calls in an outage of %v", len(calls), time.Since(begin))
+	requests, _ := s.seen()
+	if most := 30 + 10 + 1 + int(time.Since(start)/time.Second); len(requests) > most {
+		t.Errorf("%d requests for 30 operations in an outage of %v", len(requests), time.Since(start))
 	}
 }
 
@@ -204,9 +209,9 @@ func TestPauses(t *testing.T) {
 				c := &Client{limits: newLimits(1, defaultMaxWait)}
 				ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
 				defer cancel()
-				begin := time.Now()
+				start := time.Now()
 				goesOn := c.backoff(ctx, test.attempt, &Error{RetryAfter: test.retryAfter})
-				if took := time.Since(begin); goesOn != test.goesOn || took < test.least || took > test.most {
+				if took := time.Since(start); goesOn != test.goesOn || took < test.least || took > test.most {
 					t.Errorf("went on: %v, after %v", goesOn, took)
 				}
 			})
@@ -216,7 +221,7 @@ func TestPauses(t *testing.T) {
 
 func TestEveryRequestIsObserved(t *testing.T) {
 	observed := make(chan RequestResult, 10)
-	s := newService(t, inTurn(answers(500, ""), answers(200, someApplication)), false)
+	s := newService(t, inSequence(answers(500, ""), answers(200, someApplication)), false)
 	c := s.client(t, func(config *Config) { config.Observe = func(r RequestResult) { observed <- r } })
 	if _, err := c.RetrieveApplication(t.Context(), 4711); err != nil {
 		t.Fatal(err)
@@ -241,18 +246,20 @@ func TestEveryRequestIsObserved(t *testing.T) {
 // TestAfterARefusalNothingIsNotSent: what arrived once, and was turned away, was sent, whatever came of the next
 // request.
 func TestAfterARefusalNothingIsNotSent(t *testing.T) {
-	for name, login := range map[string]http.HandlerFunc{"login fails": answers(500, ""),
-		"login is refused": answers(401, "")} {
+	for name, login := range map[string]http.HandlerFunc{
+		"login fails":      answers(500, ""),
+		"login is refused": answers(401, ""),
+	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, answers(401, ""), false)
-			s.login = inTurn(s.login, login)
+			s.login = inSequence(s.login, login)
 			e := asError(t, exampleOf(t, OpCreateApplication).run(t.Context(), s.client(t)))
 			if e.Outcome != Refused || !e.Login {
 				t.Errorf("%v, login %v: %v", e.Outcome, e.Login, e)
 			}
 		})
 	}
-	t.Run("no time for another turn", func(t *testing.T) {
+	t.Run("no time for another attempt", func(t *testing.T) {
 		s := newService(t, answers(401, ""), false)
 		c := s.client(t, func(config *Config) { config.RequestsPerSecond, config.MaxRateLimitWait = 0.001, time.Millisecond })
 		e := expectFailure(t, exampleOf(t, OpCreateApplication).run(t.Context(), c), Refused, KindRateLimited)

@@ -25,9 +25,11 @@ const canary = "canary7301"
 func canariesIn(text string) []string {
 	var found []string
 	for name, form := range map[string]string{
-		"plain": canary, "hexadecimal": fmt.Sprintf("%x", canary), "HEXADECIMAL": fmt.Sprintf("%X", canary),
-		"bytes":  "99 97 110 97 114 121 55 51 48 49",
-		"base64": "Y2FuYXJ5NzMwM", // of the canary at the beginning of a text
+		"plain":       canary,
+		"hexadecimal": fmt.Sprintf("%x", canary),
+		"HEXADECIMAL": fmt.Sprintf("%X", canary),
+		"bytes":       "99 97 110 97 114 121 55 51 48 49",
+		"base64":      "Y2FuYXJ5NzMwM", // of the canary at the beginning of a text
 	} {
 		if strings.Contains(text, form) {
 			found = append(found, name)
@@ -36,15 +38,22 @@ func canariesIn(text string) []string {
 	return found
 }
 
+// withCanary replaces every $ of a template.
+func withCanary(template string) string { return strings.ReplaceAll(template, "$", canary) }
+
 // canaries are values as users of this package hold them: what goes in, what comes out, and what comes wrong.
 func canaries(t *testing.T) map[string]any {
 	t.Helper()
-	s := newService(t, inTurn(
-		answers(200, `{"id":1,"name":"`+canary+`","reference":"R","status":"open",
-			"individuals":[{"id":2,"first_name":"`+canary+`","reference":"`+canary+`"}]}`),
-		answers(400, `{"type":"`+canary+`","title":"`+canary+`","detail":"`+canary+`","instance":"`+canary+`",
-			"exception":{"reference":["`+canary+`"],"`+canary+`":["`+canary+`"],"individuals":[{"email":["`+canary+`"]}]}}`)),
-		false)
+	s := newService(t, inSequence(
+		answers(200, withCanary(`{
+			"id":1,"name":"$","reference":"R","status":"open",
+			"individuals":[{"id":2,"first_name":"$","reference":"$"}]
+		}`)),
+		answers(400, withCanary(`{
+			"type":"$","title":"$","detail":"$","instance":"$",
+			"exception":{"reference":["$"],"$":["$"],"individuals":[{"email":["$"]}]}
+		}`)),
+	), false)
 	s.login = answers(200, `{"access_token":"`+canary+`"}`)
 	config := s.config()
 	config.Credentials = Credentials{Username: "user", Password: Hide(canary), ClientID: "id", ClientSecret: Hide(canary)}
@@ -53,10 +62,13 @@ func canaries(t *testing.T) map[string]any {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := NewApplication{Name: Hide(canary), Reference: "R",
-		Individuals: []NewIndividual{{Reference: Hide(canary), Email: Hide(canary), Title: Hide(canary),
+	request := NewApplication{
+		Name: Hide(canary), Reference: "R",
+		Individuals: []NewIndividual{{
+			Reference: Hide(canary), Email: Hide(canary), Title: Hide(canary), Gender: Hide(canary),
 			FirstName: Hide(canary), MiddleName: Hide(canary), LastName: Hide(canary), DateOfBirth: Hide(canary),
-			Gender: Hide(canary)}}}
+		}},
+	}
 	application, err := c.CreateApplication(t.Context(), request)
 	if err != nil {
 		t.Fatal(err)
@@ -64,19 +76,27 @@ func canaries(t *testing.T) map[string]any {
 	_, err = c.CreateApplication(t.Context(), request)
 	refused := expectFailure(t, err, Refused, KindDuplicateReference)
 	return map[string]any{
-		"secret": Hide(canary), "bytes": Hide([]byte(canary)), "pointer": new(Hide(canary)),
-		"in a map":   map[string]Secret{"x": Hide(canary)},
-		"unexported": struct{ s Secret }{Hide(canary)}, "config": config, "client": c, "client's token": c.tokens,
-		"token":   token,
-		"request": request, "subscription": Subscription{
-			URL: Hide(canary), Payload: Hide(raw(`{"x":"` + canary + `"}`)),
-		}, "review": CheckReview{Comment: Hide(canary)},
-		"application": application, "individual": application.Individuals[0], "webhook": Webhook{
-			URL: Hide(canary), Raw: Hide(raw(`"` + canary + `"`)),
-		},
-		"error": refused, "error's inside": *refused, "wrapped error": errors.Join(refused), "problem": refused.Problem,
-		"field error":  refused.Problem.Errors[0],
-		"failed login": refused.asLoginFailure(OpCreateApplication),
+		"secret":         Hide(canary),
+		"bytes":          Hide([]byte(canary)),
+		"pointer":        new(Hide(canary)),
+		"in a map":       map[string]Secret{"x": Hide(canary)},
+		"unexported":     struct{ s Secret }{Hide(canary)},
+		"config":         config,
+		"client":         c,
+		"client's token": c.tokens,
+		"token":          token,
+		"request":        request,
+		"subscription":   Subscription{URL: Hide(canary), Payload: Hide(raw(withCanary(`{"x":"$"}`)))},
+		"review":         CheckReview{Comment: Hide(canary)},
+		"application":    application,
+		"individual":     application.Individuals[0],
+		"webhook":        Webhook{URL: Hide(canary), Raw: Hide(raw(withCanary(`"$"`)))},
+		"error":          refused,
+		"error's inside": *refused,
+		"wrapped error":  errors.Join(refused),
+		"problem":        refused.Problem,
+		"field error":    refused.Problem.Errors[0],
+		"failed login":   refused.asLoginFailure(OpCreateApplication),
 	}
 }
 
@@ -144,8 +164,9 @@ func TestSensitiveSaysThatItHidesSomething(t *testing.T) {
 		}
 	}
 	inYAML, _ := Hide("x").MarshalYAML()
-	for _, got := range []any{inYAML, Hide("x").String(), Hide("x").GoString(), Hide("x").LogValue().String(),
-		Hide("x").MarshalLog()} {
+	for _, got := range []any{
+		inYAML, Hide("x").String(), Hide("x").GoString(), Hide("x").LogValue().String(), Hide("x").MarshalLog(),
+	} {
 		if got != redacted {
 			t.Errorf("%v", got)
 		}
@@ -183,8 +204,10 @@ var manyDigits = regexp.MustCompile(`(\d{3})\d+`)
 
 // FuzzSensitive: no format at all shows a value, alone or inside what users of this package print.
 func FuzzSensitive(f *testing.F) {
-	for _, format := range []string{"%v", "%+v", "%#v", "%s|%x|% X|%q", "%[1]*d", "%!", "%40.3s", "%T %p", "%w",
-		"%#+08.2f", "%é", "%[2]v", "%", "%6666666\\"} {
+	for _, format := range []string{
+		"%v", "%+v", "%#v", "%s|%x|% X|%q", "%[1]*d", "%!", "%40.3s", "%T %p", "%w", "%#+08.2f", "%é", "%[2]v", "%",
+		"%6666666\\",
+	} {
 		f.Add(format)
 	}
 	c, err := New(Config{
@@ -195,13 +218,14 @@ func FuzzSensitive(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Cleanup(c.Close)
-	body := `{"title":"` + canary + `","exception":{"` + canary + `":["` + canary + `"],"reference":["` + canary +
-		`"]},"status":"400"}`
+	body := withCanary(`{"title":"$","exception":{"$":["$"],"reference":["$"]},"status":"400"}`)
 	refused := statusError(OpCreateApplication, &http.Response{StatusCode: http.StatusBadRequest}, []byte(body))
-	values := []any{Hide(canary), Hide([]byte(canary)), new(Hide(canary)), []Secret{Hide(canary)},
+	values := []any{
+		Hide(canary), Hide([]byte(canary)), new(Hide(canary)), []Secret{Hide(canary)},
 		map[string]Secret{"x": Hide(canary)}, struct{ s Secret }{Hide(canary)},
-		NewApplication{Name: Hide(canary), Individuals: []NewIndividual{{Email: Hide(canary)}}}, c, refused, *refused,
-		refused.Problem}
+		NewApplication{Name: Hide(canary), Individuals: []NewIndividual{{Email: Hide(canary)}}},
+		c, refused, *refused, refused.Problem,
+	}
 	f.Fuzz(func(t *testing.T, format string) {
 		format = manyDigits.ReplaceAllString(format, "$1")
 		if canariesIn(format) != nil {

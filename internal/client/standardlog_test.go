@@ -4,10 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"go/ast"
-	"go/parser"
-	gotoken "go/token"
-	"go/types"
 	"io"
 	"log"
 	"net/http"
@@ -91,24 +87,5 @@ func TestRedactStandardLogTwice(t *testing.T) {
 	reader.CloseWithError(errors.ErrUnsupported)
 	if n, err := (redactingWriter{writer}).Write([]byte("x")); n != 0 || !errors.Is(err, errors.ErrUnsupported) {
 		t.Errorf("%d, %v", n, err)
-	}
-}
-
-// TestCommandsRedactTheStandardLog: every command that makes a Client filters the standard log before anything else
-// writes to it.
-func TestCommandsRedactTheStandardLog(t *testing.T) {
-	for _, command := range []string{"mandate-operator", "terraform-provider-idv"} {
-		file, err := parser.ParseFile(gotoken.NewFileSet(), "../../cmd/"+command+"/main.go", nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		main, ok := file.Scope.Lookup("main").Decl.(*ast.FuncDecl) //nolint:staticcheck // names of one file are enough
-		if !ok {
-			t.Fatalf("%s has no main", command)
-		}
-		first, ok := main.Body.List[0].(*ast.ExprStmt)
-		if !ok || types.ExprString(first.X) != "client.RedactStandardLog()" {
-			t.Errorf("main of %s does not begin with client.RedactStandardLog()", command)
-		}
 	}
 }

@@ -80,16 +80,16 @@ func TestAHangingLoginHangsNobodyForLong(t *testing.T) {
 		source := newTokenSource(l.login)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		begin := time.Now()
+		start := time.Now()
 		_, err := source.get(ctx, nil)
 		expectFailure(t, err, NotSent, KindTimeout)
-		if took := time.Since(begin); took != time.Second {
+		if took := time.Since(start); took != time.Second {
 			t.Errorf("gave up after %v", took)
 		}
 		if _, err := source.get(t.Context(), nil); err != nil {
 			t.Error(err)
 		}
-		if took := time.Since(begin); took != l.takes {
+		if took := time.Since(start); took != l.takes {
 			t.Errorf("the second caller waited until %v; the first one's login was under way", took)
 		}
 		l.expect(t, 1, "for both")
@@ -101,16 +101,16 @@ func TestRefusedCredentialsAreHeldOff(t *testing.T) {
 		l := &logins{lifetime: time.Minute}
 		l.err.Store(errRefusedLogin)
 		source := newTokenSource(l.login)
-		begin := time.Now()
+		start := time.Now()
 		var at []time.Duration // of logins
-		for time.Since(begin) < time.Hour {
+		for time.Since(start) < time.Hour {
 			before := l.count.Load()
 			_, err := source.get(t.Context(), nil)
 			if e := expectFailure(t, err, Refused, KindCredentials); e.RetryAfter <= 0 || e.RetryAfter > maxHoldOff {
 				t.Fatalf("hold-off of %v", e.RetryAfter)
 			}
 			if l.count.Load() > before {
-				at = append(at, time.Since(begin).Truncate(time.Second))
+				at = append(at, time.Since(start).Truncate(time.Second))
 			}
 			<-time.After(100 * time.Millisecond)
 		}
@@ -152,10 +152,10 @@ func TestOtherLoginFailuresCauseNoHoldOff(t *testing.T) {
 func TestTokenRefusedByTheService(t *testing.T) {
 	ok, refused := answers(200, someApplication), answers(401, "")
 	for name, test := range map[string]struct {
-		answers       []http.HandlerFunc
-		times         int
-		fails         bool
-		calls, logins int
+		answers          []http.HandlerFunc
+		times            int
+		fails            bool
+		requests, logins int
 	}{
 		"revoked before its first use": {[]http.HandlerFunc{refused, ok}, 1, false, 2, 2},
 		"revoked later":                {[]http.HandlerFunc{ok, refused, ok}, 2, false, 3, 2},
@@ -164,7 +164,7 @@ func TestTokenRefusedByTheService(t *testing.T) {
 	} {
 		for _, op := range []Operation{OpRetrieveApplication, OpCreateApplication} {
 			t.Run(fmt.Sprintf("%s, %s", op, name), func(t *testing.T) {
-				s := newService(t, inTurn(test.answers...), false)
+				s := newService(t, inSequence(test.answers...), false)
 				c := s.client(t)
 				var err error
 				for range test.times {
@@ -177,7 +177,7 @@ func TestTokenRefusedByTheService(t *testing.T) {
 				} else if err != nil {
 					t.Error(err)
 				}
-				s.expect(t, test.calls, test.logins)
+				s.expect(t, test.requests, test.logins)
 			})
 		}
 	}
@@ -229,11 +229,11 @@ func TestShortLivedTokens(t *testing.T) {
 				answers(200, `{"access_token":"`+name+`","expires_in":`+expiresIn+`,"token_type":"bearer"}`)(w, r)
 			}
 			c := s.client(t)
-			begin := time.Now()
+			start := time.Now()
 			var callers sync.WaitGroup
 			for range 200 {
 				callers.Go(func() {
-					for time.Since(begin) < 2500*time.Millisecond {
+					for time.Since(start) < 2500*time.Millisecond {
 						if _, err := c.RetrieveApplication(t.Context(), 4711); err != nil {
 							t.Error(err)
 							return
@@ -243,8 +243,8 @@ func TestShortLivedTokens(t *testing.T) {
 				})
 			}
 			callers.Wait()
-			if _, logins := s.seen(); len(logins) > 4+int(time.Since(begin)/(800*time.Millisecond)) {
-				t.Errorf("%d logins in %v", len(logins), time.Since(begin))
+			if _, logins := s.seen(); len(logins) > 4+int(time.Since(start)/(800*time.Millisecond)) {
+				t.Errorf("%d logins in %v", len(logins), time.Since(start))
 			}
 		})
 	}

@@ -34,9 +34,9 @@ func notAllowed(allow ...string) http.HandlerFunc {
 }
 
 func (s *service) methods() string {
-	calls, _ := s.seen()
+	requests, _ := s.seen()
 	var methods []string
-	for _, r := range calls {
+	for _, r := range requests {
 		methods = append(methods, r.method)
 	}
 	return strings.Join(methods, " ")
@@ -45,7 +45,7 @@ func (s *service) methods() string {
 func TestTransitionMethodIsFoundOut(t *testing.T) {
 	for name, test := range map[string]struct {
 		handler http.HandlerFunc
-		want    string // the methods of two calls
+		want    string // the methods of two operations
 	}{
 		"PATCH":                      {transitions("PATCH", notAllowed()), "PATCH PATCH"},
 		"POST, no Allow":             {transitions("POST", notAllowed()), "PATCH POST POST"},
@@ -173,10 +173,10 @@ func TestAnswersOfTransitions(t *testing.T) {
 	} {
 		s := newService(t, answers(200, body), false)
 		c := s.client(t)
-		for name, call := range map[string]func(context.Context, int64) (*Application, error){
+		for name, transition := range map[string]func(context.Context, int64) (*Application, error){
 			"complete": c.CompleteApplication, "reject": c.RejectApplication, "archive": c.ArchiveApplication,
 		} {
-			application, err := call(t.Context(), 4711)
+			application, err := transition(t.Context(), 4711)
 			if err != nil {
 				t.Errorf("%s, %s: %v", name, body, err)
 			}

@@ -57,9 +57,9 @@ func brokenAnswers() map[string]func(net.Conn) {
 		"said to be gzip": say(
 			"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\n\r\n" + someApplication,
 		),
-		"gzip bomb": say(
-			fmt.Sprintf("HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", bomb.Len(), bomb.String()),
-		),
+		"gzip bomb": say(fmt.Sprintf(
+			"HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nContent-Length: %d\r\n\r\n%s", bomb.Len(), bomb.String(),
+		)),
 		"brotli, which was not asked for": say(
 			"HTTP/1.1 200 OK\r\nContent-Encoding: br\r\nConnection: close\r\n\r\n\x8b\x00\x80",
 		),
@@ -110,11 +110,11 @@ func TestAnswerThatIsNotNeededMayBeBroken(t *testing.T) {
 
 func TestSwitchingProtocolsDoesNotHang(t *testing.T) {
 	s := newRawServer(t)
-	held := make(chan struct{})
-	defer close(held)
+	done := make(chan struct{})
+	defer close(done)
 	s.set(func(connection net.Conn) {
 		brokenAnswers()["another protocol"](connection)
-		<-held
+		<-done
 	})
 	_, err := s.client(t).CreateApplication(t.Context(), someNewApplication())
 	expectFailure(t, err, Unknown, KindUnreadable)
@@ -151,8 +151,8 @@ func TestNotSent(t *testing.T) {
 			config.Credentials, config.RequestsPerSecond = plain.config().Credentials, -1
 			c := newClient(t, config)
 			c.limits.retries = rate.NewLimiter(0, 0)
-			for _, call := range operationExamples() {
-				e := expectFailure(t, call.run(t.Context(), c), NotSent, test.kind)
+			for _, example := range operationExamples() {
+				e := expectFailure(t, example.run(t.Context(), c), NotSent, test.kind)
 				if !strings.Contains(e.Error(), test.text) {
 					t.Errorf("%q does not say %q", e, test.text)
 				}
@@ -168,7 +168,7 @@ func TestNotSent(t *testing.T) {
 	secure.expect(t, 0, 0)
 }
 
-// TestNotSentIsNeverReportedForWhatArrived ends calls at all moments of their life, over both versions of HTTP.
+// TestNotSentIsNeverReportedForWhatArrived ends requests at all moments, over both versions of HTTP.
 func TestNotSentIsNeverReportedForWhatArrived(t *testing.T) {
 	t.Parallel()
 	for _, secure := range []bool{false, true} {
@@ -210,29 +210,32 @@ func TestNotSentIsNeverReportedForWhatArrived(t *testing.T) {
 }
 
 func TestRedirectsAreNotFollowed(t *testing.T) {
-	elsewhere := newService(t, answers(200, someApplication), false)
+	target := newService(t, answers(200, someApplication), false)
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		s := newService(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, status) }, false)
+		s := newService(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, target.URL, status) }, false)
 		c := s.client(t)
-		for _, call := range operationExamples()[1:] {
-			e := expectFailure(t, call.run(t.Context(), c), Unknown, KindUnreadable)
+		for _, example := range operationExamples()[1:] {
+			e := expectFailure(t, example.run(t.Context(), c), Unknown, KindUnreadable)
 			if !strings.Contains(e.Error(), "redirect") {
 				t.Errorf("%q does not say what is wrong", e)
 			}
 		}
-		calls, _ := s.seen()
-		if want := len(operationExamples()) - 1; len(calls) != want {
-			t.Errorf("%d requests for %d calls", len(calls), want)
+		requests, _ := s.seen()
+		if want := len(operationExamples()) - 1; len(requests) != want {
+			t.Errorf("%d requests for %d operations", len(requests), want)
 		}
 	}
-	elsewhere.expect(t, 0, 0)
+	target.expect(t, 0, 0)
 }
 
 // TestConnections counts what the kernel sees: reads share connections, everything else has one of its own.
 func TestConnections(t *testing.T) {
 	for _, secure := range []bool{false, true} {
-		for op, want := range map[Operation]int64{OpRetrieveApplication: 1, OpCreateApplication: 20,
-			OpDeleteApplication: 20} {
+		for op, want := range map[Operation]int64{
+			OpRetrieveApplication: 1,
+			OpCreateApplication:   20,
+			OpDeleteApplication:   20,
+		} {
 			t.Run(fmt.Sprintf("%s, secure=%v", op, secure), func(t *testing.T) {
 				var connections atomic.Int64
 				server := httptest.NewUnstartedServer(answers(200, someApplication))
@@ -251,11 +254,11 @@ func TestConnections(t *testing.T) {
 				defer server.Close()
 				c := s.client(t)
 				signIn(c)
-				call := exampleOf(t, op)
+				example := exampleOf(t, op)
 				var callers sync.WaitGroup
 				for i := range 20 {
 					callers.Go(func() {
-						if err := call.run(t.Context(), c); err != nil {
+						if err := example.run(t.Context(), c); err != nil {
 							t.Error(err)
 						}
 					})

@@ -42,14 +42,21 @@ func namesURL(value []byte) bool {
 }
 
 // FuzzWebhooks: every URL and id is one that the answer holds, and webhooks are never said to be all that exist unless
-// a strict reader says so too. Whoever believes that subscribes again, and the service has no way to unsubscribe.
+// a strict reader says so too. A caller that believes that subscribes again, and the service has no way to unsubscribe.
 func FuzzWebhooks(f *testing.F) {
 	const one, other = `{"id":9,"url":"https://a.example.com"}`, `{"ID":"8","target_url":"https://b.example.com"}`
-	for _, seed := range []string{``, `null`, `[]`, `{}`, one, `[` + one + `,` + other + `]`, `{"data":{"items":[` + one +
-		`]}}`, `{"webhooks":[],"Webhooks":[7]}`,
-		`[[` + one + `,` + other + `],7]`, `{"webhooks":[7],"x":` + one + `}`, `{"url":"u","webhooks":[` + one + `]}`,
+	for _, seed := range []string{
+		``, `null`, `[]`, `{}`, `[null]`, `[{"url":""}]`,
+		one,
+		`[` + one + `,` + other + `]`,
+		`[[` + one + `,` + other + `],7]`,
+		`{"data":{"items":[` + one + `]}}`,
+		`{"webhooks":[],"Webhooks":[7]}`,
+		`{"webhooks":[7],"x":` + one + `}`,
+		`{"url":"u","webhooks":[` + one + `]}`,
 		`{"webhooks":[` + one + `],"data":[7]}`,
-		`{"webhooks":[` + one + `],"other":` + other + `}`, `[{"url":""}]`, `[null]`} {
+		`{"webhooks":[` + one + `],"other":` + other + `}`,
+	} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -75,8 +82,14 @@ func FuzzWebhooks(f *testing.F) {
 
 // FuzzSubscription: whatever a user merges in, what is sent is one JSON object, or nothing is sent.
 func FuzzSubscription(f *testing.F) {
-	for _, payload := range []string{``, `{}`, `null`, `[]`, `{"events":null,"a":{"b":null}}`, `{"url":{"x":1}}`,
-		`{"a":1,"a":2}`, "{\"\xff\":1}", `{"a":1e400}`} {
+	for _, payload := range []string{
+		``, `{}`, `null`, `[]`,
+		`{"events":null,"a":{"b":null}}`,
+		`{"url":{"x":1}}`,
+		`{"a":1,"a":2}`,
+		"{\"\xff\":1}",
+		`{"a":1e400}`,
+	} {
 		f.Add("https://hooks.example.com", "target_url", []byte(payload))
 	}
 	f.Fuzz(func(t *testing.T, url, name string, payload []byte) {

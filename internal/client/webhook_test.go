@@ -22,9 +22,12 @@ func TestSubscriptionBody(t *testing.T) {
 		"renamed": {func(s *Subscription) {
 			s.FieldNames = map[string]string{"url": "target_url", "application_id": "mandate"}
 		}, `{"target_url":"https://hooks.example.com","events":["completed"],"mandate":4711}`},
-		"payload adds": {func(s *Subscription) { s.Payload = Hide(raw(`{"secret":"x","format":{"kind":"json"}}`)) },
-			`{"url":"https://hooks.example.com","events":["completed"],"application_id":4711,"secret":"x",` +
-				`"format":{"kind":"json"}}`},
+		"payload adds": {
+			func(s *Subscription) { s.Payload = Hide(raw(`{"secret":"x","format":{"kind":"json"}}`)) }, `{
+				"url":"https://hooks.example.com","events":["completed"],"application_id":4711,
+				"secret":"x","format":{"kind":"json"}
+			}`,
+		},
 		"payload replaces": {
 			func(s *Subscription) { s.Payload = Hide(raw(`{"events":["all"]}`)) },
 			`{"url":"https://hooks.example.com","events":["all"],"application_id":4711}`,
@@ -46,7 +49,7 @@ func TestSubscriptionBody(t *testing.T) {
 			subscription := whole
 			test.change(&subscription)
 			_, err := s.client(t).SubscribeWebhook(t.Context(), subscription)
-			calls, _ := s.seen()
+			requests, _ := s.seen()
 			if test.want == "" {
 				expectFailure(t, err, NotSent, KindInvalid)
 				s.expect(t, 0, 0)
@@ -55,8 +58,8 @@ func TestSubscriptionBody(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !sameJSON(t, calls[0].body, test.want) {
-				t.Errorf("sent %s, want %s", calls[0].body, test.want)
+			if !sameJSON(t, requests[0].body, test.want) {
+				t.Errorf("sent %s, want %s", requests[0].body, test.want)
 			}
 		})
 	}
@@ -111,8 +114,8 @@ func TestDecodeWebhooks(t *testing.T) {
 		"entry not known":     {`[` + one + `,{"somewhere":"https://b.example.com"}]`, []Webhook{a}, false},
 		"two lists":           {`{"webhooks":[` + one + `],"data":[7]}`, []Webhook{a}, false},
 		"list beside a URL":   {`{"url":"https://b.example.com","webhooks":[` + one + `]}`, []Webhook{b}, false},
-		"as many, elsewhere":  {`{"webhooks":[7],"other":` + one + `}`, []Webhook{a}, false},
-		"one more elsewhere":  {`{"webhooks":[` + one + `],"other":{"url":"https://b.example.com"}}`, []Webhook{a, b}, false},
+		"as many, outside":    {`{"webhooks":[7],"other":` + one + `}`, []Webhook{a}, false},
+		"one more, outside":   {`{"webhooks":[` + one + `],"other":{"url":"https://b.example.com"}}`, []Webhook{a, b}, false},
 		"as many, nested":     {`[[` + one + `,{"url":"https://b.example.com"}],7]`, []Webhook{a, b}, false},
 		"empty list":          {`[]`, nil, true},
 		"empty list, wrapped": {`{"data":[]}`, nil, true},
@@ -172,7 +175,7 @@ func TestWebhooksWithANextPageInTheHeader(t *testing.T) {
 	}
 }
 
-// Who takes a URL for another one because the service writes it otherwise subscribes again.
+// The service may write a URL in another form. A caller that takes it for another URL subscribes again.
 func TestWebhooksByURLHoweverWritten(t *testing.T) {
 	const own = "https://hooks.example.com/Idv?Token=a"
 	for shown, want := range map[string]bool{
@@ -193,10 +196,13 @@ func TestWebhooksByURLHoweverWritten(t *testing.T) {
 			}
 		}
 	}
-	for _, url := range []string{"https://hooks.example.com", "https://hooks.example.com/", "http://[::1]:80",
-		"https://%zz", "a"} {
+	for _, url := range []string{
+		"https://hooks.example.com", "https://hooks.example.com/", "http://[::1]:80", "https://%zz", "a",
+	} {
 		webhooks := &Webhooks{Items: []Webhook{
-			{URL: Hide("https://hooks.example.com")}, {URL: Hide("http://[::1]/")}, {URL: Hide("https://%zz")},
+			{URL: Hide("https://hooks.example.com")},
+			{URL: Hide("http://[::1]/")},
+			{URL: Hide("https://%zz")},
 			{URL: Hide("a")},
 		}}
 		if found := webhooks.WithURL(url); len(found) != 1 {

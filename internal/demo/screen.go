@@ -68,8 +68,8 @@ func (s *screen) show(t table) {
 	if len(changed) > 0 && header == "" {
 		changed = append([]string{t.header}, changed...)
 	}
-	for i, row := range changed {
-		changed[i] = tableIndent + row
+	for i, line := range changed {
+		changed[i] = tableIndent + line
 	}
 	s.redraw(changed)
 }
@@ -101,8 +101,8 @@ func (s *screen) live() []string {
 	lines := []string{fmt.Sprintf("%c %s %s", frame, seconds(s.running.started), s.running.label)}
 	if rows := s.table.lines(); len(rows) > 0 {
 		lines = append(lines, "")
-		for _, row := range rows {
-			lines = append(lines, tableIndent+row)
+		for _, line := range rows {
+			lines = append(lines, tableIndent+line)
 		}
 	}
 	return lines

@@ -26,20 +26,20 @@ func (t table) lines() []string {
 // changed returns the rows that are new or differ from an earlier table.
 func (t table) changed(earlier table) []string {
 	before := map[string]bool{}
-	for _, row := range earlier.rows {
-		before[comparableRow(row)] = true
+	for _, line := range earlier.rows {
+		before[comparableRow(line)] = true
 	}
 	var changed []string
-	for _, row := range t.rows {
-		if !before[comparableRow(row)] {
-			changed = append(changed, row)
+	for _, line := range t.rows {
+		if !before[comparableRow(line)] {
+			changed = append(changed, line)
 		}
 	}
 	return changed
 }
 
 // comparableRow is a row without its age, which is the last column, and the padding of the columns.
-func comparableRow(row string) string {
-	words := strings.Fields(row)
+func comparableRow(line string) string {
+	words := strings.Fields(line)
 	return strings.Join(words[:max(0, len(words)-1)], " ")
 }

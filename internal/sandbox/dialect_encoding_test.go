@@ -10,8 +10,8 @@ import (
 )
 
 var encodingCases = cases{
-	"ids=number": wantIDs(func(id any) bool { _, ok := id.(number); return ok }),
-	"ids=string": wantIDs(func(id any) bool { _, ok := id.(string); return ok }),
+	"ids=number": wantIDs(isA[number]),
+	"ids=string": wantIDs(isA[string]),
 
 	"statusShape=object":  wantStatus(object{"id": number("21"), "status": "in review"}, "manually_accepted"),
 	"statusShape=string":  wantStatus("in review", "manually_accepted"),
@@ -37,6 +37,11 @@ var encodingCases = cases{
 	"memberCase=camel":  wantMembers("mandateType", "firstName", "individualCheckfieldResult"),
 	"memberCase=pascal": wantMembers("MandateType", "FirstName", "IndividualCheckfieldResult"),
 	"memberCase=upper":  wantMembers("MANDATE_TYPE", "FIRST_NAME", "INDIVIDUAL_CHECKFIELD_RESULT"),
+}
+
+func isA[T any](value any) bool {
+	_, ok := value.(T)
+	return ok
 }
 
 func wantIDs(valid func(any) bool) func(*testing.T, *testService) {

@@ -151,7 +151,9 @@ func wantCheckIDs(same bool) func(*testing.T, *testService) {
 func wantDecisions(first string, pending, passed, inReview int) func(*testing.T, *testService) {
 	return func(t *testing.T, s *testService) {
 		t.Helper()
-		for result, want := range map[control.Result]int{"": pending, control.Pass: passed, control.Review: inReview} {
+		for result, want := range map[control.Result]int{
+			"": pending, control.ResultPass: passed, control.ResultReview: inReview,
+		} {
 			reference := "mandate " + string(result)
 			path := s.create(mandate(reference, "jane"))
 			if result != "" {
@@ -185,7 +187,7 @@ func wantCounters(counters string) func(*testing.T, *testService) {
 	return func(t *testing.T, s *testService) {
 		t.Helper()
 		path := s.create(mandate("acme", "jane"))
-		checks := s.play(control.Play{Reference: "acme", Result: control.Review}).Individuals[0].Checks
+		checks := s.play(control.Play{Reference: "acme", Result: control.ResultReview}).Individuals[0].Checks
 		for i, decision := range []string{"accept", "reject", "accept"} {
 			s.must(http.MethodPatch, fmt.Sprintf("/check/%d/%s", checks[i].ID, decision), object{})
 		}

@@ -107,7 +107,7 @@ func wantUndecided(status, missing int) func(*testing.T, *testService) {
 		t.Helper()
 		path := s.create(mandate("acme", "jane"))
 		wantEqual(t, "not in review", 400, s.request(http.MethodPatch, path+"/complete", object{}).status)
-		s.play(control.Play{Reference: "acme", Result: control.Review})
+		s.play(control.Play{Reference: "acme", Result: control.ResultReview})
 		actions, _ := s.must("GET", path, nil).at("available_actions").([]any)
 		wantEqual(t, "available actions", 3-missing, len(actions))
 		wantEqual(t, "status code", status, s.request(http.MethodPatch, path+"/complete", object{}).status)
@@ -149,13 +149,13 @@ func wantCompletion(state string) func(*testing.T, *testService) {
 	return func(t *testing.T, s *testService) {
 		t.Helper()
 		for result, want := range map[control.Result]string{
-			control.Pass: state, control.Fail: "in review", control.Review: "in review",
+			control.ResultPass: state, control.ResultFail: "in review", control.ResultReview: "in review",
 		} {
 			s.create(mandate(string(result), "jane"))
 			wantEqual(t, string(result), want, s.play(control.Play{Reference: string(result), Result: result}).State)
 		}
 		decided := s.create(mandate("manual", "jane"))
-		checks := s.play(control.Play{Reference: "manual", Result: control.Review}).Individuals[0].Checks
+		checks := s.play(control.Play{Reference: "manual", Result: control.ResultReview}).Individuals[0].Checks
 		for _, check := range checks {
 			s.must(http.MethodPatch, fmt.Sprintf("/check/%d/accept", check.ID), object{})
 		}

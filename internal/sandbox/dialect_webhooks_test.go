@@ -114,7 +114,7 @@ func wantSubscriptionNeeds(urlOnly, withApplication int) func(*testing.T, *testS
 			subscribe(object{"url": hook, "events": events}),
 			subscribe(object{"url": hook, "events": events, "application_id": 4711}),
 		)
-		wantEqual(t, "with events, in one of both ways", 200, least)
+		wantEqual(t, "with events, in either way", 200, least)
 	}
 }
 

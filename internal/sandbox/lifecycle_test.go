@@ -32,7 +32,7 @@ func TestFromInviteToReview(t *testing.T) {
 		{control.Play{Step: control.CompleteActions, Individual: "acme.jane"}, "in progress", "in progress", "0"},
 		{control.Play{Check: "liveness", Individual: "acme.jane"}, "in progress", "in progress", "1"},
 		{control.Play{Individual: "acme.jane"}, "in progress", "completed", "3"},
-		{control.Play{Individual: "acme.joe", Result: control.Fail}, "in review", "completed", "3"},
+		{control.Play{Individual: "acme.joe", Result: control.ResultFail}, "in review", "completed", "3"},
 	}
 	wantEqual(t, "application at first", any("created"), statusName(s.must("GET", path, nil)))
 	wantEqual(t, "jane at first", any("invited"), statusName(jane()))
@@ -115,11 +115,11 @@ func TestConclusion(t *testing.T) {
 		status    int
 		state     string
 	}{
-		"completing what passed":             {control.Pass, "complete", 200, "completed"},
-		"completing what failed":             {control.Fail, "complete", 200, "completed"},
-		"completing what waits for review":   {control.Review, "complete", 400, "in review"},
-		"rejecting what waits for review":    {control.Review, "reject", 200, "rejected"},
-		"rejecting what failed":              {control.Fail, "reject", 200, "rejected"},
+		"completing what passed":             {control.ResultPass, "complete", 200, "completed"},
+		"completing what failed":             {control.ResultFail, "complete", 200, "completed"},
+		"completing what waits for review":   {control.ResultReview, "complete", 400, "in review"},
+		"rejecting what waits for review":    {control.ResultReview, "reject", 200, "rejected"},
+		"rejecting what failed":              {control.ResultFail, "reject", 200, "rejected"},
 		"completing what nobody has started": {"", "complete", 400, "created"},
 		"rejecting what nobody has started":  {"", "reject", 400, "created"},
 	}
@@ -166,7 +166,7 @@ func TestAfterTheConclusionNothingMoves(t *testing.T) {
 func TestManualDecisions(t *testing.T) {
 	s := startSandbox(t, sandbox.Options{})
 	path := s.create(mandate("acme", "jane"))
-	checks := s.play(control.Play{Reference: "acme", Result: control.Review}).Individuals[0].Checks
+	checks := s.play(control.Play{Reference: "acme", Result: control.ResultReview}).Individuals[0].Checks
 	got := s.must("GET", path, nil)
 	wantEqual(t, "in review before", any(number("3")), got.at("individuals", 0, "checks_in_review"))
 
@@ -258,7 +258,7 @@ func TestPlayingLeavesManualDecisions(t *testing.T) {
 	s.create(mandate("acme", "jane"))
 	checks := s.play(control.Play{Reference: "acme", Step: control.CompleteActions}).Individuals[0].Checks
 	s.must(http.MethodPatch, fmt.Sprintf("/check/%d/reject", checks[0].ID), object{})
-	s.play(control.Play{Reference: "acme", Check: "liveness", Result: control.Review})
+	s.play(control.Play{Reference: "acme", Check: "liveness", Result: control.ResultReview})
 	var states []string
 	for _, check := range s.play(control.Play{Reference: "acme"}).Individuals[0].Checks {
 		states = append(states, check.State)

@@ -17,7 +17,7 @@ import (
 )
 
 // The page may load nothing and run nothing but what is in it.
-func TestPageStandsAlone(t *testing.T) {
+func TestPageIsSelfContained(t *testing.T) {
 	s := startSandbox(t, sandbox.Options{})
 	got := s.get("/", "text/html")
 	html := string(got.body)

@@ -54,7 +54,7 @@ func TestDeliveries(t *testing.T) {
 	s := startSandbox(t, sandbox.Options{})
 	s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": target})
 	path := s.create(mandate("acme", "jane"))
-	s.play(control.Play{Reference: "acme", Result: control.Review})
+	s.play(control.Play{Reference: "acme", Result: control.ResultReview})
 	id := fmt.Sprint(s.must("GET", path, nil).at("id"))
 	check := s.must("GET", path, nil).at("individuals", 0, "checks", 0, "id")
 	s.must(http.MethodPatch, fmt.Sprintf("/check/%v/accept", check), object{})

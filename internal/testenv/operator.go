@@ -41,7 +41,8 @@ func (e *Environment) GrantLeaderElection(ctx context.Context, namespace string)
 // FreeAddress returns an unused loopback address.
 func FreeAddress(tb testing.TB) string {
 	tb.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	var config net.ListenConfig
+	listener, err := config.Listen(tb.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -77,10 +77,12 @@ func NewReconciler(config Config) *Reconciler {
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager, workers int) error {
-	mandateName := func(o client.Object) []string {
-		return []string{
-			o.(*v1alpha1.MandateAction).Spec.MandateRef.Name,
-		} //nolint:forcetypeassert // it is registered for them
+	mandateName := func(object client.Object) []string {
+		action, ok := object.(*v1alpha1.MandateAction)
+		if !ok {
+			return nil
+		}
+		return []string{action.Spec.MandateRef.Name}
 	}
 	err := manager.GetFieldIndexer().IndexField(ctx, &v1alpha1.MandateAction{}, mandateField, mandateName)
 	if err != nil {

@@ -59,7 +59,8 @@ func (r *Reconciler) newReconciliation(ctx context.Context, action *v1alpha1.Man
 		c.facts.expires = status.CompletedTime.Add(time.Duration(*ttl) * time.Second)
 	}
 	c.facts.mandate.seen = sawMandate(status)
-	return c, c.observeMandate(ctx, r.cache)
+	err := c.observeMandate(ctx, r.cache)
+	return c, err
 }
 
 // Decide gives the next step.

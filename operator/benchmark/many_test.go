@@ -19,7 +19,7 @@ func BenchmarkManyMandates(b *testing.B) {
 	f.connect(namespace, unlimited, hourly)
 	operator := f.startOperator(namespace, workers)
 	operator.connected(namespace)
-	heap, rss := operator.memory("empty")
+	heap, rss := operator.memoryUse("empty")
 	figures.addFigure("memory with none: live heap, RSS", mib(heap)+", "+mib(rss))
 
 	wait, started := f.awaitReady(namespace, n), time.Now()
@@ -49,7 +49,7 @@ const heapTarget = 45
 
 func (o worker) addMemory(what, name string, n int) {
 	o.Helper()
-	heap, rss := o.memory(name)
+	heap, rss := o.memoryUse(name)
 	limit := heapTarget * float64(n) / 10_000
 	figures.add(what+": live heap", fmt.Sprintf("%.1f MiB", heap), "", atMost(heap, limit, "%.1f MiB"))
 	figures.addFigure(what+": RSS", mib(rss))

@@ -118,8 +118,8 @@ func (o worker) cpu() float64 {
 
 const mebibyte = 1 << 20
 
-// memory is the live heap, right after a collection, and the resident set, in MiB.
-func (o worker) memory(name string) (heap, rss float64) {
+// memoryUse is the live heap, right after a collection, and the resident set, in MiB.
+func (o worker) memoryUse(name string) (heap, rss float64) {
 	o.Helper()
 	o.keepProfile(name+"-heap.pprof", o.get("http://"+o.pprof+"/debug/pprof/heap?gc=1"))
 	return o.metric("go_memstats_heap_alloc_bytes") / mebibyte, o.metric("process_resident_memory_bytes") / mebibyte

@@ -41,8 +41,8 @@ func (t *table) print(w io.Writer) {
 		return
 	}
 	widths := make([]int, len(heads))
-	for _, row := range append([][]string{heads}, t.rows...) {
-		for i, cell := range row {
+	for _, cells := range append([][]string{heads}, t.rows...) {
+		for i, cell := range cells {
 			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
 		}
 	}
@@ -55,8 +55,8 @@ func (t *table) print(w io.Writer) {
 	fmt.Fprintln(w)
 	printRow(heads, " ")
 	printRow(make([]string, len(heads)), "-")
-	for _, row := range t.rows {
-		printRow(row, " ")
+	for _, cells := range t.rows {
+		printRow(cells, " ")
 	}
 }
 

@@ -242,7 +242,7 @@ func (f *fleet) scrape() ([]byte, error) {
 	return io.ReadAll(response.Body)
 }
 
-// ports hands out addresses below the system's ephemeral ports. An outgoing connection could occupy one of those
+// ports returns addresses below the system's ephemeral ports. An outgoing connection could occupy one of those
 // between two starts of an operator.
 type ports struct{ last atomic.Int32 }
 

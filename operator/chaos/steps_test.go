@@ -212,7 +212,7 @@ func (s *scenario) review(ctx context.Context) error {
 	if err != nil || !known {
 		return err
 	}
-	_, err = s.sandbox.Play(ctx, control.Play{Reference: s.reference(decided), Result: control.Review})
+	_, err = s.sandbox.Play(ctx, control.Play{Reference: s.reference(decided), Result: control.ResultReview})
 	patch := client.RawPatch(types.MergePatchType, []byte(reviewPatch))
 	return errors.Join(err, cluster.Patch(ctx, s.mandate(decided), patch))
 }

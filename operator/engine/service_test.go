@@ -39,11 +39,26 @@ func TestResolve(t *testing.T) {
 		kind       v1alpha1.ServiceKind
 		want       engine.ServiceFacts
 	}{
-		"ready":                       {connection: connection.Connection{UID: "1", Generation: 3, Ready: true}, want: ready},
-		"not ready":                   {connection: connection.Connection{UID: "1", Generation: 3}, want: engine.ServiceFacts{Exists: true, Known: true}},
-		"made before an edit":         {connection: connection.Connection{UID: "1", Generation: 2, Ready: true}, want: engine.ServiceFacts{Exists: true}},
-		"made from another service":   {connection: connection.Connection{UID: "2", Generation: 3, Ready: true}, want: engine.ServiceFacts{Exists: true}},
-		"without ClusterRoleBindings": {kind: v1alpha1.ServiceKindClusterIdentityService, want: engine.ServiceFacts{Exists: true, Denied: true}},
+		"ready": {
+			connection: connection.Connection{UID: "1", Generation: 3, Ready: true},
+			want:       ready,
+		},
+		"not ready": {
+			connection: connection.Connection{UID: "1", Generation: 3},
+			want:       engine.ServiceFacts{Exists: true, Known: true},
+		},
+		"made before an edit": {
+			connection: connection.Connection{UID: "1", Generation: 2, Ready: true},
+			want:       engine.ServiceFacts{Exists: true},
+		},
+		"made from another service": {
+			connection: connection.Connection{UID: "2", Generation: 3, Ready: true},
+			want:       engine.ServiceFacts{Exists: true},
+		},
+		"without ClusterRoleBindings": {
+			kind: v1alpha1.ServiceKindClusterIdentityService,
+			want: engine.ServiceFacts{Exists: true, Denied: true},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

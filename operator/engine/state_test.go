@@ -102,8 +102,8 @@ func TestDrain(t *testing.T) {
 func TestBackoff(t *testing.T) {
 	t.Parallel()
 	backoff := engine.Backoff{Min: time.Second, Max: 10 * time.Second}
-	for failures, want := range []time.Duration{1, 1, 2, 4, 8, 10, 10} {
-		want *= time.Second
+	for failures, seconds := range []int{1, 1, 2, 4, 8, 10, 10} {
+		want := time.Duration(seconds) * time.Second
 		if got := backoff.After(failures); got < want || got > want+want/5 {
 			t.Errorf("after %d failures it is %s, want %s and up to a fifth more", failures, got, want)
 		}

@@ -78,7 +78,7 @@ func anyFacts(t *rapid.T) facts {
 	}
 	decisions := []v1alpha1.Decision{"", v1alpha1.DecisionComplete, v1alpha1.DecisionReject}
 	outcomes := []v1alpha1.Outcome{"", "", v1alpha1.OutcomeCompleted, v1alpha1.OutcomeDeleted}
-	verdicts := []v1alpha1.Verdict{"", v1alpha1.VerdictNotSent, v1alpha1.VerdictRefused, v1alpha1.VerdictTaken}
+	attemptVerdicts := []v1alpha1.Verdict{"", v1alpha1.VerdictNotSent, v1alpha1.VerdictRefused, v1alpha1.VerdictTaken}
 	stages := []client.Stage{client.StageOpen, client.StageInReview, client.StageCompleted, client.StageRejected}
 	f := facts{
 		now: now, settleDelay: 90 * time.Second, confirmDelay: 5 * time.Minute,
@@ -103,7 +103,7 @@ func anyFacts(t *rapid.T) facts {
 			read: truth("read"), listed: truth("listed"), exists: truth("recorded"), mine: truth("mine"),
 			sent: truth("sent"), ordinal: rapid.Int32Range(1, 5).Draw(t, "ordinal"),
 			inputs:       rapid.SampledFrom([]string{"now", "then"}).Draw(t, "inputs"),
-			verdict:      rapid.SampledFrom(verdicts).Draw(t, "verdict"),
+			verdict:      rapid.SampledFrom(attemptVerdicts).Draw(t, "verdict"),
 			firstStarted: ago("firstStarted"), observed: ago("observed"), abandoned: truth("abandoned"),
 			recordedAtOtherURL: truth("recordedAtOtherURL"), id: id("recordedID"),
 		},

@@ -17,24 +17,24 @@ func guards() map[string]guard {
 		"claim": {
 			why:      "creating the record is the lock",
 			file:     ledgerFile,
-			old:      "		return nil, ErrLost\n	case lacksNamespace",
-			off:      "		return pick(ON, nil, record), pick(ON, ErrLost, nil)\n	case lacksNamespace",
+			old:      "		return nil, ErrLost\n	case isNamespaceGone",
+			off:      "		return pick(ON, nil, record), pick(ON, ErrLost, nil)\n	case isNamespaceGone",
 			caughtBy: "TestExplore/crashes and lost answers",
 		},
 		"retake": {
 			why:  "of two operators that find the same lost attempt, one takes it over",
 			file: ledgerFile,
-			old:  "		test(\"/metadata/resourceVersion\", record.ResourceVersion),\n",
-			off: "		test(\"/metadata/\"+pick(ON, \"resourceVersion\", \"name\"), pick(ON, record.ResourceVersion, " +
-				"record.Name)),\n",
+			old:  "(\"/metadata/resourceVersion\", record.ResourceVersion),\n		patchOperation{\"add\", \"/spec/attempt\"",
+			off: "(\"/metadata/\"+pick(ON, \"resourceVersion\", \"name\"), pick(ON, record.ResourceVersion, " +
+				"record.Name)),\n		patchOperation{\"add\", \"/spec/attempt\"",
 			caughtBy: "TestExplore/crashes and lost answers",
 		},
 		"conclude": {
 			why:  "an attempt that was given up must not overwrite the next one",
 			file: ledgerFile,
-			old:  "test(\"/spec/attempt/nonce\", attempt.Nonce), test(\"/metadata/uid\", string(record.UID)),",
-			off: "test(\"/metadata/\"+pick(ON, \"uid\", \"name\"), pick(ON, string(record.UID), record.Name)), " +
-				"test(pick(ON, \"/spec/attempt/nonce\", \"/metadata/name\"), pick(ON, attempt.Nonce, record.Name)),",
+			old:  "(\"/spec/attempt/nonce\", attempt.Nonce),\n		testOperation(\"/metadata/uid\", string(record.UID)),",
+			off: "(pick(ON, \"/spec/attempt/nonce\", \"/metadata/name\"), pick(ON, attempt.Nonce, record.Name)),\n" +
+				"		testOperation(\"/metadata/\"+pick(ON, \"uid\", \"name\"), pick(ON, string(record.UID), record.Name)),",
 			caughtBy: "TestExplore/crashes and lost answers",
 		},
 		"settle delay": {

@@ -35,7 +35,7 @@ func (s *state) then(what string) state {
 	return next
 }
 
-// explorer visits all states of a scenario breadth first, so that the first violation has the shortest trace.
+// explorer walks all states of a scenario breadth first, so that the first violation has the shortest trace.
 type explorer struct {
 	scenario scenario
 	visited  [64]struct {

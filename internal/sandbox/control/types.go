@@ -111,11 +111,11 @@ const (
 // Result is the result of checks.
 type Result string
 
-// The results of checks. Review leaves the decision to the client.
+// The results of checks. ResultReview leaves the decision to the client.
 const (
-	Pass   Result = "pass"
-	Fail   Result = "fail"
-	Review Result = "review"
+	ResultPass   Result = "pass"
+	ResultFail   Result = "fail"
+	ResultReview Result = "review"
 )
 
 // Play makes individuals act.
@@ -129,7 +129,7 @@ type Play struct {
 	Step Step `json:"step,omitempty"`
 	// Check limits FinishChecks to the check of this name; empty means every check.
 	Check string `json:"check,omitempty"`
-	// Result is the result of the checks; empty means Pass.
+	// Result is the result of the checks; empty means ResultPass.
 	Result Result `json:"result,omitempty"`
 }
 

@@ -41,7 +41,7 @@ func TestEveryReadingHasASwitchOrAReason(t *testing.T) {
 	topics := map[string]bool{}
 	for _, r := range Readings() {
 		topics[r.Topic] = true
-		if r.Topic == "" || r.Open == "" || len(r.Switches) == 0 && r.Note == "" {
+		if r.Topic == "" || r.Open == "" || len(r.Switches) == 0 && r.Remark == "" {
 			t.Errorf("%q has neither a switch nor a reason", r.Open)
 		}
 		for _, name := range r.Switches {

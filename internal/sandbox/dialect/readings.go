@@ -8,8 +8,8 @@ type Reading struct {
 	Open  string
 	// Switches name the switches that select the other readings.
 	Switches []string
-	// Note says what else applies, or why there is no switch.
-	Note string
+	// Remark says what else applies, or why there is no switch.
+	Remark string
 }
 
 // Readings lists every point that the interface leaves open, with its switches.

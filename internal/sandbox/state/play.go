@@ -13,7 +13,7 @@ import (
 // Play makes individuals act as they would in the mobile app.
 func (a *Account) Play(play control.Play) (control.Application, error) {
 	play.Step = cmp.Or(play.Step, control.FinishChecks)
-	play.Result = cmp.Or(play.Result, control.Pass)
+	play.Result = cmp.Or(play.Result, control.ResultPass)
 	if err := checkPlay(play); err != nil {
 		return control.Application{}, err
 	}
@@ -47,7 +47,7 @@ func (a *Account) Play(play control.Play) (control.Application, error) {
 
 func checkPlay(play control.Play) error {
 	steps := []control.Step{control.AcceptTerms, control.CompleteActions, control.FinishChecks}
-	results := []control.Result{control.Pass, control.Fail, control.Review}
+	results := []control.Result{control.ResultPass, control.ResultFail, control.ResultReview}
 	switch {
 	case play.ApplicationID == 0 && play.Reference == "":
 		return InvalidField("application_id", "set application_id or reference")
@@ -128,13 +128,13 @@ func autoplayRule(email string) (result control.Result, active bool) {
 	local, _, _ := strings.Cut(email, "@")
 	switch local[max(0, strings.LastIndex(local, "+")):] {
 	case "+fail":
-		return control.Fail, true
+		return control.ResultFail, true
 	case "+review":
-		return control.Review, true
+		return control.ResultReview, true
 	case "+idle":
 		return "", false
 	default:
-		return control.Pass, true
+		return control.ResultPass, true
 	}
 }
 
@@ -161,9 +161,9 @@ func (a *Account) finishCheck(c *check, result control.Result) {
 		status Status
 		text   string
 	}{
-		control.Pass:   {checkPassed, "match"},
-		control.Fail:   {checkFailed, "no match"},
-		control.Review: {checkInReview, "unclear"},
+		control.ResultPass:   {checkPassed, "match"},
+		control.ResultFail:   {checkFailed, "no match"},
+		control.ResultReview: {checkInReview, "unclear"},
 	}[result]
 	c.Status, c.automaticStatus = outcome.status, outcome.status
 	c.Instance, c.Results = maps.Clone(c.kind.instance), nil

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// operationExample is a call of every operation, with the values of someRequest.
+// operationExample is a request of an operation, with the values of someRequest.
 type operationExample struct {
 	op           Operation
 	method, path string
@@ -25,59 +25,53 @@ func operationExamples() []operationExample {
 	return []operationExample{
 		{OpToken, "POST", "/ext/authentications/token", "grant_type=password&password=password&username=user",
 			`{"access_token":"token","token_type":"bearer"}`,
-			func(ctx context.Context, c *Client) error { _, err := c.AccessToken(ctx); return err }},
+			func(ctx context.Context, c *Client) error { return errorOf(c.AccessToken(ctx)) }},
 		{OpCreateApplication, "POST", "/ext/applications",
 			`{"name":"Acme","reference":"A-1","mandate_type":3,"suppress_email_notification":false,` +
 				`"individuals":[{"email":"jane@example.com","reference":"A-1.jane"}]}`, someApplication,
 			func(ctx context.Context, c *Client) error {
-				_, err := c.CreateApplication(ctx, someNewApplication())
-				return err
+				return errorOf(c.CreateApplication(ctx, someNewApplication()))
 			}},
 		{OpRetrieveApplication, "GET", "/ext/applications/4711", "", someApplication,
-			func(ctx context.Context, c *Client) error { _, err := c.RetrieveApplication(ctx, 4711); return err }},
+			func(ctx context.Context, c *Client) error { return errorOf(c.RetrieveApplication(ctx, 4711)) }},
 		{OpDeleteApplication, "DELETE", "/ext/applications/4711", "", "",
 			func(ctx context.Context, c *Client) error { return c.DeleteApplication(ctx, 4711) }},
 		{OpArchiveApplication, "PATCH", "/ext/applications/4711/archive", "{}", someApplication,
-			func(ctx context.Context, c *Client) error { _, err := c.ArchiveApplication(ctx, 4711); return err }},
+			func(ctx context.Context, c *Client) error { return errorOf(c.ArchiveApplication(ctx, 4711)) }},
 		{OpCompleteApplication, "PATCH", "/ext/applications/4711/complete", "{}", "",
-			func(ctx context.Context, c *Client) error { _, err := c.CompleteApplication(ctx, 4711); return err }},
+			func(ctx context.Context, c *Client) error { return errorOf(c.CompleteApplication(ctx, 4711)) }},
 		{OpRejectApplication, "PATCH", "/ext/applications/4711/reject", "{}", "",
-			func(ctx context.Context, c *Client) error { _, err := c.RejectApplication(ctx, 4711); return err }},
+			func(ctx context.Context, c *Client) error { return errorOf(c.RejectApplication(ctx, 4711)) }},
 		{OpAcceptCheck, "PATCH", "/check/4711/accept", `{"comment":"fine","comment_for":"IndividualCheck","reference":12}`,
 			`{"message":"accepted"}`,
-			func(ctx context.Context, c *Client) error {
-				_, err := c.AcceptCheck(ctx, 4711, someReview())
-				return err
-			}},
+			func(ctx context.Context, c *Client) error { return errorOf(c.AcceptCheck(ctx, 4711, someReview())) }},
 		{OpRejectCheck, "PATCH", "/check/4711/reject", `{"comment":"fine","comment_for":"IndividualCheck","reference":12}`,
 			`{"message":"rejected"}`,
-			func(ctx context.Context, c *Client) error {
-				_, err := c.RejectCheck(ctx, 4711, someReview())
-				return err
-			}},
+			func(ctx context.Context, c *Client) error { return errorOf(c.RejectCheck(ctx, 4711, someReview())) }},
 		{OpRetrieveIndividual, "GET", "/ext/individuals/4711", "", someIndividual,
-			func(ctx context.Context, c *Client) error { _, err := c.RetrieveIndividual(ctx, 4711); return err }},
+			func(ctx context.Context, c *Client) error { return errorOf(c.RetrieveIndividual(ctx, 4711)) }},
 		{OpResendInvites, "POST", "/ext/individuals/4711/invites/resend", "{}", "",
 			func(ctx context.Context, c *Client) error { return c.ResendInvites(ctx, 4711) }},
 		{OpResetIndividual, "POST", "/ext/individuals/4711/reset", "{}", "",
 			func(ctx context.Context, c *Client) error { return c.ResetIndividual(ctx, 4711) }},
 		{OpIndividualReport, "GET", "/ext/individuals/4711/report", "", "%PDF",
 			func(ctx context.Context, c *Client) error {
-				_, err := c.IndividualReport(ctx, 4711, io.Discard, 1<<10)
-				return err
+				return errorOf(c.IndividualReport(ctx, 4711, io.Discard, 1<<10))
 			}},
 		{OpRetrieveReferences, "GET", "/ext/references", "", `{}`,
-			func(ctx context.Context, c *Client) error { _, err := c.RetrieveReferences(ctx); return err }},
+			func(ctx context.Context, c *Client) error { return errorOf(c.RetrieveReferences(ctx)) }},
 		{OpSubscribeWebhook, "POST", "/ext/webhooks/subscribe",
 			`{"application_id":4711,"events":["completed"],"url":"https://hooks.example.com"}`, "",
 			func(ctx context.Context, c *Client) error {
-				_, err := c.SubscribeWebhook(ctx, someSubscription())
-				return err
+				return errorOf(c.SubscribeWebhook(ctx, someSubscription()))
 			}},
 		{OpRetrieveWebhook, "GET", "/ext/webhooks/retrieve/4711", "", "[]",
-			func(ctx context.Context, c *Client) error { _, err := c.RetrieveWebhook(ctx, 4711); return err }},
+			func(ctx context.Context, c *Client) error { return errorOf(c.RetrieveWebhook(ctx, 4711)) }},
 	}
 }
+
+// errorOf drops the result of an operation.
+func errorOf[T any](_ T, err error) error { return err }
 
 func someNewApplication() NewApplication {
 	return NewApplication{Name: Hide("Acme"), Reference: "A-1", MandateTypeID: 3,
@@ -92,15 +86,15 @@ func someSubscription() Subscription {
 	return Subscription{URL: Hide("https://hooks.example.com"), Events: []string{"completed"}, ApplicationID: 4711}
 }
 
-// exampleOf gives the call of one operation.
+// exampleOf gives the example of one operation.
 func exampleOf(t *testing.T, op Operation) operationExample {
 	t.Helper()
-	for _, call := range operationExamples() {
-		if call.op == op {
-			return call
+	for _, example := range operationExamples() {
+		if example.op == op {
+			return example
 		}
 	}
-	t.Fatalf("no call of %q; add it to operationExamples", op)
+	t.Fatalf("no example of %q; add it to operationExamples", op)
 	return operationExample{}
 }
 

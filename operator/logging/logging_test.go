@@ -1,4 +1,4 @@
-package operator_test
+package logging_test
 
 import (
 	"bytes"
@@ -14,11 +14,14 @@ import (
 	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
-	"github.com/mandate-io/idv/operator"
+	"github.com/mandate-io/idv/operator/logging"
 )
 
 // client-go logs bodies from level 8. They are never logged, whichever way a library logs, even at --zap-log-level=10
 // and klog's highest level. Messages of lower levels are.
+//
+// klog's logger is global and has no lock. This test replaces it, so no other test of this package may start anything
+// that logs through klog, such as a client of the API server.
 func TestLogLevels(t *testing.T) {
 	var out bytes.Buffer
 	options := zap.Options{DestWriter: &out}
@@ -28,7 +31,7 @@ func TestLogLevels(t *testing.T) {
 	if err := errors.Join(flags.Parse([]string{"--zap-log-level=10"}), verbosity.Set("10")); err != nil {
 		t.Fatal(err)
 	}
-	logger := operator.WithoutBodies(zap.New(zap.UseFlagOptions(&options)))
+	logger := logging.WithoutBodies(zap.New(zap.UseFlagOptions(&options)))
 	klog.SetLogger(logger)
 	t.Cleanup(func() {
 		klog.ClearLogger()
@@ -69,7 +72,7 @@ func TestLogLevels(t *testing.T) {
 // The caller in the log is the code that logs, not the wrapper.
 func TestLogCaller(t *testing.T) {
 	var out string
-	logger := operator.WithoutBodies(funcr.NewJSON(func(line string) { out = line }, funcr.Options{LogCaller: funcr.All}))
+	logger := logging.WithoutBodies(funcr.NewJSON(func(line string) { out = line }, funcr.Options{LogCaller: funcr.All}))
 	helper := func(logger logr.Logger) { logger.WithCallDepth(1).Info("text") }
 	for way, log := range map[string]func(){
 		"info":       func() { logger.Info("text") },

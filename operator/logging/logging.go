@@ -1,4 +1,5 @@
-package operator
+// Package logging keeps personal data and secrets out of the operator's log.
+package logging
 
 import "github.com/go-logr/logr"
 
