@@ -107,7 +107,7 @@ func TestReviewsDoNotOutliveReset(t *testing.T) {
 	w.check(w.sandbox.SetDialect(t.Context(), "resetCheckIDs", "new"))
 	w.mandate("acme", "{}")
 	m := w.ready("acme")
-	w.play(m, control.Review)
+	w.play(m, control.ResultReview)
 	const reviews = "{checkReviews: [{individual: jane, check: document, decision: Accept}]}"
 	w.mandate("acme", reviews)
 	w.until("acme", "the check is accepted", func(m *v1alpha1.Mandate) bool {
@@ -120,7 +120,7 @@ func TestReviewsDoNotOutliveReset(t *testing.T) {
 		return checkNamed(m, "document").ID != before && checkNamed(m, "document").State.Name == "pending"
 	}
 	w.until("acme", "reset", reset)
-	w.play(m, control.Review)
+	w.play(m, control.ResultReview)
 	w.kill()
 	w.start()
 	w.waitPolls(2)

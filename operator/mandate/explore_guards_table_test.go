@@ -177,7 +177,7 @@ func guards() map[string]guard {
 		"review recorded": {
 			why: "a crash or a stale cache must not make a review look new", file: "decide_application.go",
 			old: "!final && !refused && !a.reviewRecorded:", off: "!final && !refused && !a.reviewRecorded && ON:",
-			caughtBy: "TestExplore/reviews and resets",
+			caughtBy: "TestExplore/alone: reviews and resets that keep the ids of checks",
 		},
 		"review carried out": {
 			why: "the checks after a reset are others", file: "review.go",
@@ -208,7 +208,7 @@ func guards() map[string]guard {
 		"review by the last to record it": {
 			why: "another operator may have sent it since, and the individual may have been reset", file: "review.go",
 			old:      "live.ResourceVersion != r.mandate.ResourceVersion",
-			off:      "ON && live.ResourceVersion != r.mandate.ResourceVersion",
+			off:      "live.Generation != r.mandate.Generation || ON && live.ResourceVersion != r.mandate.ResourceVersion",
 			caughtBy: "TestExplore/reviews and resets that keep the ids of checks",
 		},
 		"deleted reference": {

@@ -15,31 +15,31 @@ import (
 type move int
 
 const (
-	crash     move = iota // a process dies, and another one starts
-	lose                  // an answer is lost, or comes too late
-	fail                  // a request fails
-	refuse                // the service refuses a create
-	half                  // half of the settle delay passes
-	confirm               // the confirmation delay passes
-	weeks                 // seven weeks go by
-	days                  // six days go by
-	reword                // a user edits the reference
-	touch                 // a user edits something else that is sent
-	replace               // a user deletes the Mandate and applies it again
-	succeed               // a user deletes the Mandate and applies another one of its name
-	remove                // a user deletes the Mandate
-	adopt                 // a user sets spec.adopt
-	point                 // a user points the IdentityService at another account
-	prefix                // a user edits the IdentityService's referencePrefix
-	expire                // the service deletes what is eight weeks old
-	purge                 // a person deletes an application at the service that the ledger knows
-	backup                // the API server is backed up
-	restore               // the Mandate comes back without status, and with another uid, under records that are still there
-	rewind                // the same, with the records of the backup
-	wipe                  // the same, without any record
-	reset                 // the individual is reset: the checks begin again
-	addReview             // a user adds a review of the check to the spec, or changes its decision
-	withdraw              // a user removes the review
+	crash   move = iota // a process dies, and another one starts
+	lose                // an answer is lost, or comes too late
+	fail                // a request fails
+	refuse              // the service refuses a create
+	half                // half of the settle delay passes
+	confirm             // the confirmation delay passes
+	weeks               // seven weeks go by
+	days                // six days go by
+	reword              // a user edits the reference
+	touch               // a user edits something else that is sent
+	replace             // a user deletes the Mandate and applies it again
+	succeed             // a user deletes the Mandate and applies another one of its name
+	remove              // a user deletes the Mandate
+	adopt               // a user sets spec.adopt
+	point               // a user points the IdentityService at another account
+	prefix              // a user edits the IdentityService's referencePrefix
+	expire              // the service deletes what is eight weeks old
+	purge               // a person deletes an application at the service that the ledger knows
+	backup              // the API server is backed up
+	restore             // the Mandate comes back without status, and with another uid, under records that are still there
+	rewind              // the same, with the records of the backup
+	wipe                // the same, without any record
+	reset               // the individual is reset: the checks begin again
+	assess              // a user adds a review of the check to the spec, or changes its decision
+	retract             // a user removes the review
 	moves
 )
 
@@ -342,7 +342,7 @@ func userMoves(s *state, name string, spend spender) {
 func reviewMoves(s *state, name string, spend spender) {
 	reviews := s.world.mandates[name].Spec.CheckReviews
 	put := func(what string, decision v1alpha1.CheckDecision) {
-		spend(addReview, "a user "+what, changed(func(w *world) {
+		spend(assess, "a user "+what, changed(func(w *world) {
 			w.edit(name, func(spec *v1alpha1.MandateSpec) { spec.CheckReviews = reviewOf(decision) })
 			w.reviews = append(w.reviews, userReview{since: w.mandates[name].Generation, seen: w.shownRound(name)})
 		}))
@@ -356,7 +356,7 @@ func reviewMoves(s *state, name string, spend spender) {
 	default:
 		put("accepts the check instead", v1alpha1.CheckDecisionAccept)
 	}
-	spend(withdraw, "a user removes the review", changed(func(w *world) {
+	spend(retract, "a user removes the review", changed(func(w *world) {
 		w.edit(name, func(spec *v1alpha1.MandateSpec) { spec.CheckReviews = nil })
 	}))
 }

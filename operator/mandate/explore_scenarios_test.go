@@ -118,14 +118,14 @@ func scenarios() map[string]scenario {
 		},
 		"reviews and resets": {
 			mandates: one, checks: true,
-			allow: map[move]uint8{addReview: 2, withdraw: 1, reset: 2, lose: 1, crash: 1, fail: 1, refuse: 1},
+			allow: map[move]uint8{assess: 2, retract: 1, reset: 2, lose: 1, crash: 1, fail: 1, refuse: 1},
 		},
 		"reviews and resets that keep the ids of checks": {
 			mandates: one, checks: true, keepsChecks: true,
-			allow: map[move]uint8{addReview: 2, withdraw: 1, reset: 2, lose: 1, crash: 1, fail: 1},
+			allow: map[move]uint8{assess: 2, retract: 1, reset: 2, lose: 1, crash: 1, fail: 1},
 		},
 		"reviews and a restore": {
-			mandates: one, checks: true, allow: map[move]uint8{addReview: 1, reset: 2, restore: 1, lose: 1, crash: 1},
+			mandates: one, checks: true, allow: map[move]uint8{assess: 1, reset: 2, restore: 1, lose: 1, crash: 1},
 		},
 		"deletionPolicy Delete": {
 			mandates: one, manifest: func(m *v1alpha1.Mandate) { m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete },
