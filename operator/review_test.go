@@ -10,16 +10,14 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// checkState is the state of a check as the status of a Mandate has it.
+// checkState is the state of a check as the status of a Mandate has it, and the review of it that was carried out.
 func checkState(m *v1alpha1.Mandate, check string) (state string, reviewed v1alpha1.CheckDecision) {
-	for _, individual := range m.Status.Individuals {
-		for _, c := range individual.Checks {
-			if c.Name == check && c.State != nil {
-				return c.State.Name, c.Reviewed
-			}
+	for _, r := range m.Status.Reviews {
+		if r.Check == check {
+			reviewed = r.Decision
 		}
 	}
-	return "", ""
+	return checkNamed(m, check).State.Name, reviewed
 }
 
 // The spec decides each check in review once.
@@ -99,4 +97,55 @@ func TestReviewRefused(t *testing.T) {
 		return state == "manually_rejected"
 	})
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionFalse, v1alpha1.ReasonInProgress)
+}
+
+// A reset makes checks with new ids. A review that was carried out does not decide them, until it is
+// removed from the spec and added again.
+func TestReviewsDoNotOutliveReset(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.check(w.sandbox.SetDialect(t.Context(), "resetCheckIDs", "new"))
+	w.mandate("acme", "{}")
+	m := w.ready("acme")
+	w.play(m, control.ResultReview)
+	const reviews = "{checkReviews: [{individual: jane, check: document, decision: Accept}]}"
+	w.mandate("acme", reviews)
+	w.until("acme", "the check is accepted", func(m *v1alpha1.Mandate) bool {
+		return checkNamed(m, "document").State.Name == "manually_accepted"
+	})
+	before := checkNamed(m, "document").ID
+	w.apply("{kind: MandateAction, metadata: {name: reset}, " +
+		"spec: {mandateRef: {name: acme}, type: ResetIndividual, individual: jane}}")
+	reset := func(m *v1alpha1.Mandate) bool {
+		return checkNamed(m, "document").ID != before && checkNamed(m, "document").State.Name == "pending"
+	}
+	w.until("acme", "reset", reset)
+	w.play(m, control.ResultReview)
+	w.kill()
+	w.start()
+	w.waitPolls(2)
+	if got := w.requests(control.AcceptCheck); got != 1 {
+		t.Fatalf("the check was accepted %d times, want once", got)
+	}
+	w.mandate("acme", "{}")
+	w.until("acme", "without a review", func(m *v1alpha1.Mandate) bool { return len(m.Status.Reviews) == 0 })
+	w.mandate("acme", reviews)
+	w.until("acme", "reviewed again", func(m *v1alpha1.Mandate) bool {
+		state, reviewed := checkState(m, "document")
+		return state == "manually_accepted" && reviewed == v1alpha1.CheckDecisionAccept
+	})
+	if got := w.requests(control.AcceptCheck); got != 2 {
+		t.Errorf("the new review was sent %d times, want once", got-1)
+	}
+}
+
+func checkNamed(m *v1alpha1.Mandate, name string) v1alpha1.CheckStatus {
+	for _, individual := range m.Status.Individuals {
+		for _, c := range individual.Checks {
+			if c.Name == name && c.State != nil {
+				return c
+			}
+		}
+	}
+	return v1alpha1.CheckStatus{State: &v1alpha1.ServiceState{}}
 }

@@ -57,6 +57,8 @@ const (
 	ReasonDecisionRefused = "DecisionRefused"
 	// ReasonReviewRefused: the service refused one of spec.checkReviews, or it selects several checks. Completed is False.
 	ReasonReviewRefused = "ReviewRefused"
+	// ReasonReviewOutdated: the check that one of spec.checkReviews is for is gone, as after a reset. Completed is False.
+	ReasonReviewOutdated = "ReviewOutdated"
 	// ReasonDeletionWaiting: the Mandate is being deleted, and the service cannot be asked to archive or delete.
 	ReasonDeletionWaiting = "DeletionWaiting"
 	// ReasonDeletionRefused: the Mandate is being deleted, and the service refuses to archive or delete.

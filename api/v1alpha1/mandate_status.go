@@ -71,6 +71,25 @@ type MandateStatus struct {
 	// +kubebuilder:validation:MaxItems=50
 	Individuals []IndividualStatus `json:"individuals,omitempty"`
 
+	// reviews are those of spec.checkReviews that were carried out. None of them is carried out again, also if the
+	// individual is reset. To review the new checks, remove the review from the spec, wait until it is gone here, and add
+	// it again; or change its decision.
+	// +optional
+	// +listType=map
+	// +listMapKey=individual
+	// +listMapKey=check
+	// +kubebuilder:validation:MaxItems=200
+	Reviews []ReviewStatus `json:"reviews,omitempty"`
+
+	// pendingReviews are those of spec.checkReviews that are not known to be carried out, each with the check that it is
+	// for. They decide no other check.
+	// +optional
+	// +listType=map
+	// +listMapKey=individual
+	// +listMapKey=check
+	// +kubebuilder:validation:MaxItems=200
+	PendingReviews []PendingReview `json:"pendingReviews,omitempty"`
+
 	// createdTime is when the application was created.
 	// +optional
 	CreatedTime *metav1.Time `json:"createdTime,omitempty"`
@@ -163,10 +182,39 @@ type CheckStatus struct {
 	// state of the check.
 	// +optional
 	State *ServiceState `json:"state,omitempty"`
-	// reviewed is the decision of spec.checkReviews that the operator carried out on this check. It is not carried out
-	// again, even if the individual is reset.
+}
+
+// ReviewStatus is one of spec.checkReviews.
+type ReviewStatus struct {
+	// individual of the review.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Individual string `json:"individual"`
+	// check of the review: the name or the id, as in the spec.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=256
+	Check string `json:"check"`
+	// decision of the review: Accept or Reject.
+	// +required
+	Decision CheckDecision `json:"decision"`
+}
+
+// PendingReview is one of spec.checkReviews, and the check that it is for.
+type PendingReview struct {
+	ReviewStatus `json:",inline"`
+	// checkID is the id of the check that the review is for. If it is absent, nobody knows which one that was.
 	// +optional
-	Reviewed CheckDecision `json:"reviewed,omitempty"`
+	CheckID int64 `json:"checkID,omitempty"`
+	// sentState is the state that the check had when the review was sent. It is absent if the service did not carry the
+	// review out. If it is present, nobody knows, and the review is sent again only while the check has this state.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	SentState string `json:"sentState,omitempty"`
+	// attempts is how often the review was sent.
+	// +optional
+	Attempts int32 `json:"attempts,omitempty"`
 }
 
 // ServiceState is a state in the service's own words.

@@ -129,7 +129,8 @@ type MandateSpec struct {
 	Archived bool `json:"archived,omitempty"`
 
 	// checkReviews are manual decisions on checks, 200 at most. The operator carries out each of them once, when the
-	// check exists.
+	// check exists, and shows it in status.reviews. After a reset of the individual, remove a review and add it again to
+	// decide the new check.
 	// +optional
 	// +listType=map
 	// +listMapKey=individual

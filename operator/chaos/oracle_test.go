@@ -143,9 +143,10 @@ func (s *scenario) statusWords(m *v1alpha1.Mandate) []string {
 		individual := &status.Individuals[i]
 		words = append(words, individual.Name)
 		for _, c := range individual.Checks {
-			words = append(words, fmt.Sprintf("%s=%s %s", c.Name, c.State.Name, c.Reviewed))
+			words = append(words, fmt.Sprintf("%s=%s", c.Name, c.State.Name))
 		}
 	}
+	words = append(words, fmt.Sprint(status.Reviews, len(status.PendingReviews)))
 	return words
 }
 

@@ -43,7 +43,7 @@ func (r *reconciliation) read(ctx context.Context) {
 	r.reviews = r.pendingReviews(application)
 	a.reviews = len(r.reviews)
 	projected := r.mandate.Status.DeepCopy()
-	project(projected, r.mandate, r.request.Individuals, application, r.reviewed)
+	project(projected, r.mandate, r.request.Individuals, application)
 	a.digest = statusDigest(projected)
 	if a.digest != statusDigest(&r.mandate.Status) {
 		r.localState.Update(r.mandate, func(s *localState) { s.changed = r.facts.now })

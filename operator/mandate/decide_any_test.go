@@ -56,8 +56,8 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 				t.Fatalf("deletes what may be another one's, or is to be kept: %+v", f)
 			}
 		case stepReview:
-			if f.application.reviews == 0 || f.deletion.requested || f.suspended {
-				t.Fatalf("sends a review that the spec does not have: %+v", f)
+			if f.application.reviews == 0 || !f.application.reviewRecorded || f.deletion.requested || f.suspended {
+				t.Fatalf("sends a review that the spec does not have, or that is not recorded: %+v", f)
 			}
 		case stepComplete, stepReject:
 			if f.application.stage != client.StageInReview || f.decision == "" {
@@ -117,6 +117,7 @@ func anyFacts(t *rapid.T) facts {
 			referenceMatched: truth("referenceMatched"), archived: truth("archived"),
 			stage:   rapid.SampledFrom(stages).Draw(t, "stage"),
 			decided: truth("decided"), archiveSent: truth("archiveSent"), reviews: rapid.IntRange(0, 2).Draw(t, "reviews"),
+			reviewRecorded: truth("reviewRecorded"),
 		},
 	}
 	if truth("deadline") {

@@ -33,6 +33,14 @@ func applications() map[string]decideCase {
 			facts: bound(func(f *facts) { f.application.stage = client.StageInReview }),
 			want:  wait(v1alpha1.ReasonAccepted),
 		},
+		"a review is recorded before it is sent": {
+			facts: bound(func(f *facts) { f.application.reviews = 2 }),
+			want:  decision{Step: stepRecordReview},
+		},
+		"a recorded review is sent": {
+			facts: bound(func(f *facts) { f.application.reviews, f.application.reviewRecorded = 2, true }),
+			want:  decision{Step: stepReview},
+		},
 		"a decision waits for review": {
 			facts: bound(func(f *facts) { f.decision = v1alpha1.DecisionComplete }),
 			want:  wait(v1alpha1.ReasonAccepted),

@@ -233,6 +233,7 @@ func (s statusWriter) Patch(
 		patched := live.DeepCopy()
 		patched.Status = merged.Status
 		s.api.world.store(patched)
+		object.SetResourceVersion(patched.ResourceVersion)
 		return nil
 	})
 }

@@ -174,6 +174,43 @@ func guards() map[string]guard {
 			off:      "	case ON && r.sent && r.verdict == \"\" && f.now.Before",
 			caughtBy: "TestDecide",
 		},
+		"review recorded": {
+			why: "a crash or a stale cache must not make a review look new", file: "decide_application.go",
+			old: "!final && !refused && !a.reviewRecorded:", off: "!final && !refused && !a.reviewRecorded && ON:",
+			caughtBy: "TestExplore/alone: reviews and resets that keep the ids of checks",
+		},
+		"review carried out": {
+			why: "the checks after a reset are others", file: "review.go",
+			old:      "individuals[i] == nil || slices.Contains(r.reviewed.done, key)",
+			off:      "individuals[i] == nil || ON && slices.Contains(r.reviewed.done, key)",
+			caughtBy: "TestExplore/alone: reviews and resets",
+		},
+		"review of a check that is gone": {
+			why: "its answer may have been lost, and the individual reset", file: "review.go",
+			old: "		case bound && !isFor(&pending, check):", off: "		case ON && bound && !isFor(&pending, check):",
+			caughtBy: "TestExplore/alone: reviews and resets",
+		},
+		"review of a check that changed": {
+			why: "the individual may have been reset, and the check has kept its id", file: "review.go",
+			old: "(pending.SentState == \"\" || pending", off: "(!ON || pending.SentState == \"\" || pending",
+			caughtBy: "TestExplore/alone: reviews and resets that keep the ids of checks",
+		},
+		"review of what the status showed": {
+			why: "its author has seen no other check", file: "review.go",
+			old: "	return pending, pending.CheckID != 0\n", off: "	return pending, ON && pending.CheckID != 0\n",
+			caughtBy: "TestExplore/alone: reviews and resets",
+		},
+		"review in a restored Mandate": {
+			why: "nobody knows what it was for", file: "review.go",
+			old: "	if r.record != nil && r.record.Spec", off: "	if ON && r.record != nil && r.record.Spec",
+			caughtBy: "TestExplore/alone: reviews and a restore",
+		},
+		"review by the last to record it": {
+			why: "another operator may have sent it since, and the individual may have been reset", file: "review.go",
+			old:      "live.ResourceVersion != r.mandate.ResourceVersion",
+			off:      "live.Generation != r.mandate.Generation || ON && live.ResourceVersion != r.mandate.ResourceVersion",
+			caughtBy: "TestExplore/reviews and resets that keep the ids of checks",
+		},
 		"deleted reference": {
 			why: "the id may belong to an unrelated application", file: "decide_application.go",
 			old: "	case !a.sameReference, r.recordedAtOtherURL", off: "	case ON && !a.sameReference, r.recordedAtOtherURL",

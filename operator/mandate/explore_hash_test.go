@@ -168,6 +168,7 @@ func (w *world) part() part {
 	}
 	e.truth(w.backup == nil)
 	e.truth(w.forgotten)
+	e.any(reflect.ValueOf(w.reviews))
 	e.number(w.service.Generation)
 	e.moment(w.service.CreationTimestamp.Time)
 	e.any(reflect.ValueOf(&w.service.Spec))
@@ -236,9 +237,13 @@ func (e *encoder) reconciliation(p *reconciliation) {
 		e.number(a.ID)
 		e.text(a.Reference)
 		e.truth(a.Archived)
+		for _, individual := range a.Individuals {
+			e.number(individual.Checks[0].ID)
+			e.text(individual.Checks[0].State.Name)
+		}
 	}
 	e.any(reflect.ValueOf(p.reviews))
-	e.any(reflect.ValueOf(p.reviewed))
+	e.any(reflect.ValueOf(&p.reviewed))
 	e.truth(p.stale)
 	e.truth(p.attempting)
 }

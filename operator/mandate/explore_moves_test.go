@@ -37,6 +37,9 @@ const (
 	restore             // the Mandate comes back without status, and with another uid, under records that are still there
 	rewind              // the same, with the records of the backup
 	wipe                // the same, without any record
+	reset               // the individual is reset: the checks begin again
+	assess              // a user adds a review of the check to the spec, or changes its decision
+	retract             // a user removes the review
 	moves
 )
 
@@ -73,6 +76,9 @@ func (x *explorer) moves(s *state, found func(after state, wrong string)) {
 	}, x.scenario.racy)
 	for _, name := range sorted(s.world.mandates) {
 		userMoves(s, name, spend)
+		if s.world.sites[s.world.url()].checks {
+			reviewMoves(s, name, spend)
+		}
 	}
 	restoreMoves(s, spend)
 }
@@ -208,6 +214,15 @@ func serviceMoves(s *state, spend spender, free func(string, func(*state)), racy
 					changeOf(url, func(s *site) { s.applications[i].gone = true }),
 				)
 			}
+			if a.check != 0 {
+				spend(reset, "the individual is reset", changeOf(url, func(s *site) {
+					check := a.check + 1
+					if s.keepsChecks {
+						check = a.check
+					}
+					s.applications[i].begin(check)
+				}))
+			}
 			if s.world.recorded(url, a.id) {
 				spend(
 					purge,
@@ -326,6 +341,48 @@ func userMoves(s *state, name string, spend spender) {
 	}))
 }
 
+// reviewMoves are the edits of spec.checkReviews.
+func reviewMoves(s *state, name string, spend spender) {
+	reviews := s.world.mandates[name].Spec.CheckReviews
+	put := func(what string, decision v1alpha1.CheckDecision) {
+		spend(assess, "a user "+what, changed(func(w *world) {
+			w.edit(name, func(spec *v1alpha1.MandateSpec) { spec.CheckReviews = reviewOf(decision) })
+			w.reviews = append(w.reviews, userReview{since: w.mandates[name].Generation, seen: w.shownRound(name)})
+		}))
+	}
+	switch {
+	case len(reviews) == 0:
+		put("accepts the check", v1alpha1.CheckDecisionAccept)
+		return
+	case reviews[0].Decision == v1alpha1.CheckDecisionAccept:
+		put("rejects the check instead", v1alpha1.CheckDecisionReject)
+	default:
+		put("accepts the check instead", v1alpha1.CheckDecisionAccept)
+	}
+	spend(retract, "a user removes the review", changed(func(w *world) {
+		w.edit(name, func(spec *v1alpha1.MandateSpec) { spec.CheckReviews = nil })
+	}))
+}
+
+// reviewedCheck is the name of the check of an application.
+const reviewedCheck = "liveness"
+
+func reviewOf(decision v1alpha1.CheckDecision) []v1alpha1.CheckReview {
+	return []v1alpha1.CheckReview{{Individual: "jane", Check: reviewedCheck, Decision: decision}}
+}
+
+// shownRound is the round of the check that the status shows; 0 if it shows none, or if the id does not tell.
+func (w *world) shownRound(name string) int {
+	for _, individual := range w.mandates[name].Status.Individuals {
+		for _, c := range individual.Checks {
+			if !w.sites[w.url()].keepsChecks {
+				return int(c.ID%100) + 1
+			}
+		}
+	}
+	return 0
+}
+
 // remove deletes a Mandate. One with a finalizer is deleted when that is removed.
 func (w *world) remove(name string) {
 	m := w.mandates[name]
@@ -361,6 +418,10 @@ func restoreMoves(s *state, spend spender) {
 			was := w.mandates[name]
 			delete(w.mandates, name)
 			w.reapply(name, was, nil)
+			if n := len(w.reviews); n > 0 { // the review in the manifest is the one that it was
+				w.reviews = w.reviews[n-1:]
+				w.reviews[0].since = 1
+			}
 		}
 	}
 	spend(restore, "the Mandates are restored from their manifests", changed(anew))

@@ -19,18 +19,38 @@ type scenario struct {
 	racy bool
 	// lone: there is one operator.
 	lone bool
+	// checks: the application exists and was read, and its individual has a check. keepsChecks: with the same id after a
+	// reset.
+	checks, keepsChecks bool
 }
 
 func (s scenario) start() state {
 	w := newWorld()
+	w.changeSite(firstURL, func(here *site) { here.checks, here.keepsChecks = s.checks, s.keepsChecks })
 	for _, name := range s.mandates {
 		w.apply(name, s.manifest)
+	}
+	if s.checks {
+		w = s.settled(w)
 	}
 	first := state{world: w, ops: [2]*operator{started(w), started(w)}, via: &trace{what: "the Mandate is applied"}}
 	for m, n := range s.allow {
 		first.budget[m] = n
 	}
 	return first
+}
+
+// settled is the world after the first reconciliation.
+func (s scenario) settled(w *world) *world {
+	o := started(w)
+	for range maxSteps {
+		made := take(w, o, s.mandates[0], faultNone)
+		w, o = made.world, made.operator
+		if made.ended {
+			return w
+		}
+	}
+	panic("the first reconciliation does not come to an end")
 }
 
 var one = []string{"acme"}
@@ -95,6 +115,17 @@ func scenarios() map[string]scenario {
 		},
 		"missing applications": {
 			mandates: one, allow: map[move]uint8{purge: 1, confirm: 2, lose: 2, fail: 1},
+		},
+		"reviews and resets": {
+			mandates: one, checks: true,
+			allow: map[move]uint8{assess: 2, retract: 1, reset: 2, lose: 1, crash: 1, fail: 1, refuse: 1},
+		},
+		"reviews and resets that keep the ids of checks": {
+			mandates: one, checks: true, keepsChecks: true,
+			allow: map[move]uint8{assess: 2, retract: 1, reset: 2, lose: 1, crash: 1, fail: 1},
+		},
+		"reviews and a restore": {
+			mandates: one, checks: true, allow: map[move]uint8{assess: 1, reset: 2, restore: 1, lose: 1, crash: 1},
 		},
 		"deletionPolicy Delete": {
 			mandates: one, manifest: func(m *v1alpha1.Mandate) { m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete },

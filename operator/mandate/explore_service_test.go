@@ -2,6 +2,7 @@ package mandate
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	idv "github.com/mandate-io/idv/internal/client"
@@ -96,12 +97,68 @@ func (s fakeService) RetrieveApplication(_ context.Context, id int64) (*idv.Appl
 		return nil, failure(op, idv.Refused, idv.KindNotFound)
 	}
 	found := here.applications[i]
-	return &idv.Application{
+	shown := &idv.Application{
 		ID:        id,
 		Reference: found.reference,
 		State:     idv.State{Name: "created"},
 		Archived:  found.archived,
-	}, nil
+	}
+	if found.check != 0 {
+		check := idv.Check{ID: found.check, Name: reviewedCheck, State: idv.State{Name: found.state}}
+		shown.Individuals = []idv.Individual{{ID: 10 * id, Checks: []idv.Check{check}}}
+	}
+	return shown, nil
+}
+
+// AcceptCheck accepts the check of an application.
+func (s fakeService) AcceptCheck(_ context.Context, id int64, _ idv.CheckReview) (*idv.CheckReviewResponse, error) {
+	return nil, s.decide(idv.OpAcceptCheck, id, "manually_accepted")
+}
+
+// RejectCheck rejects the check of an application.
+func (s fakeService) RejectCheck(_ context.Context, id int64, _ idv.CheckReview) (*idv.CheckReviewResponse, error) {
+	return nil, s.decide(idv.OpRejectCheck, id, "manually_rejected")
+}
+
+// decide decides a check, which must be of the round that the review was made for.
+func (s fakeService) decide(op idv.Operation, id int64, state string) error {
+	here := s.world.sites[s.url()]
+	i := slices.IndexFunc(here.applications, func(a application) bool { return a.check == id && !a.gone })
+	if i < 0 {
+		return failure(op, idv.Refused, idv.KindNotFound)
+	}
+	if s.fault == faultRefused {
+		s.hit = true
+		return failure(op, idv.Refused, idv.KindInvalid)
+	}
+	err := s.write(func() error {
+		s.violation = s.world.reviewed(s.current.mandate.Generation, here.applications[i].round)
+		s.world.changeSite(s.url(), func(here *site) { here.applications[i].state = state })
+		return nil
+	})
+	if err != nil {
+		return failure(op, idv.Unknown, idv.KindServer)
+	}
+	return nil
+}
+
+// reviewed notes that the review of a generation of the Mandate decides a round of checks (I7: none that its author has
+// not seen, and none after another one).
+func (w *world) reviewed(generation int64, round int) (violation string) {
+	for i := len(w.reviews) - 1; i >= 0; i-- {
+		review := &w.reviews[i]
+		switch {
+		case review.since > generation:
+			continue
+		case review.sent != 0 && review.sent != round:
+			return fmt.Sprintf("I7: a review that decided round %d of the checks decides round %d", review.sent, round)
+		case review.seen != 0 && review.seen != round:
+			return fmt.Sprintf("I7: a review of round %d of the checks decides round %d", review.seen, round)
+		}
+		review.sent = round
+		return ""
+	}
+	return "I7: a review is sent that the spec does not have"
 }
 
 // RetrieveReferences shows that the service is there.

@@ -2,7 +2,6 @@ package mandate
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"time"
 
@@ -207,7 +206,7 @@ func resume(
 		p, what = started, "starts with "+name+": "
 	} else {
 		*p = *o.current
-		p.reviewed, p.reviews = maps.Clone(p.reviewed), slices.Clone(p.reviews)
+		p.reviewed, p.reviews = p.reviewed.clone(), slices.Clone(p.reviews)
 	}
 	s.current = p
 	p.Reconciler, p.client = r, fakeService{environment: s}

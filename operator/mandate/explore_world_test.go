@@ -34,6 +34,15 @@ type world struct {
 	sites map[string]site
 	// forgotten means that a restore lost records: violations that they would prevent are none.
 	forgotten bool
+	// reviews of a scenario with checks: those that a user put into the spec, one after the other.
+	reviews []userReview
+}
+
+// userReview is a review that a user put into spec.checkReviews.
+type userReview struct {
+	since int64 // the generation that has it
+	seen  int   // the round of checks that the status showed then; 0: none
+	sent  int   // the round that it decided; 0: none
 }
 
 // site is an account at the service.
@@ -41,6 +50,8 @@ type site struct {
 	applications []application
 	underWay     []request
 	nextID       int64
+	checks       bool // applications have a check
+	keepsChecks  bool // which has the same id after a reset
 }
 
 // application is at the service, or was: what was e-mailed stays so when the application is gone.
@@ -50,6 +61,9 @@ type application struct {
 	created   time.Time
 	archived  bool
 	gone      bool
+	check     int64  // the id of the individual's check; 0: there is none
+	state     string // of the check
+	round     int    // how often the check began, once and with each reset
 	// What the service does not know, but the invariants need.
 	mandate types.UID // of the Mandate that it was created for, "" if a person made it
 	learned bool      // an operator got the answer
@@ -112,6 +126,7 @@ func (w *world) clone() *world {
 	c.mandates = maps.Clone(w.mandates)
 	c.records = maps.Clone(w.records)
 	c.sites = maps.Clone(w.sites)
+	c.reviews = slices.Clone(w.reviews)
 	return &c
 }
 
@@ -188,8 +203,26 @@ func (s *site) create(reference string, mandate types.UID) *application {
 		application{id: s.nextID, reference: reference, created: now, mandate: mandate},
 	)
 	s.nextID++
+	if s.checks {
+		s.applications[len(s.applications)-1].begin(100 * s.nextID)
+	}
 	return &s.applications[len(s.applications)-1]
 }
+
+// begin makes a check that nobody has decided. Its state is another one in each round: while the answer to a review is
+// lost, nobody can tell a reset from none that leaves the id and the state as they were (docs/operator.md says so).
+func (a *application) begin(check int64) {
+	a.check, a.state = check, checkInReview
+	a.round++
+	if a.round > 1 {
+		a.state = checkReset + strconv.Itoa(a.round)
+	}
+}
+
+const (
+	checkInReview = "in_review"
+	checkReset    = "pending"
+)
 
 // operator is one process: what its caches show, what it remembers, and the reconciliation that it is in.
 type operator struct {

@@ -126,7 +126,9 @@ type applicationFacts struct {
 	digest           string // of what a decision depends on
 	archiveSent      bool   // the archive request was sent in this reconciliation
 	reviews          int    // how many of spec.checkReviews are to be sent
+	reviewRecorded   bool   // the status says that the next of them is sent
 	reviewRefused    bool   // one of them was refused in this reconciliation, or selects several checks
+	reviewOutdated   bool   // one of them is for a check that is gone, or may have been reset
 	decided          bool   // the decision was sent in this reconciliation
 	refused          bool   // and refused
 }

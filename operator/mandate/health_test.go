@@ -61,6 +61,11 @@ func situations() map[string]situation {
 			func(f *facts) { f.application.reviewRefused = true },
 			"Healthy",
 		),
+		"2 a review is outdated": shown(
+			v1alpha1.ReasonAccepted,
+			func(f *facts) { f.application.reviewOutdated = true },
+			"Healthy",
+		),
 		"3 expired at the service": shown(
 			reasonVanished,
 			func(f *facts) { f.createdTime = now.Add(-retention) },

@@ -21,7 +21,7 @@ const (
 // project writes what the service says of the application into the status: states, counters and ids, no personal data.
 func project(
 	status *v1alpha1.MandateStatus, mandate *v1alpha1.Mandate, sent []idv.NewIndividual,
-	application *idv.Application, reviewed map[int64]v1alpha1.CheckDecision,
+	application *idv.Application,
 ) {
 	status.State = stateName(application.State)
 	status.Archived = application.Archived
@@ -44,7 +44,7 @@ func project(
 	for i, individual := range matchIndividuals(mandate, sent, application.Individuals) {
 		shown := v1alpha1.IndividualStatus{Name: mandate.Spec.Individuals[i].Name}
 		if individual != nil {
-			projectIndividual(&shown, individual, reviewed)
+			projectIndividual(&shown, individual)
 			passed += int(individual.ChecksPassed)
 			counted := int(individual.ChecksPassed) + int(individual.ChecksInReview) + int(individual.ChecksPending)
 			total += max(len(individual.Checks), counted)
@@ -54,9 +54,7 @@ func project(
 	status.Progress = fmt.Sprintf("%d/%d", min(passed, total), total)
 }
 
-func projectIndividual(
-	shown *v1alpha1.IndividualStatus, individual *idv.Individual, reviewed map[int64]v1alpha1.CheckDecision,
-) {
+func projectIndividual(shown *v1alpha1.IndividualStatus, individual *idv.Individual) {
 	shown.ID, shown.State = individual.ID, serviceState(individual.State)
 	shown.TermsAccepted = &individual.TermsAccepted
 	shown.ChecksInReview = count(individual.ChecksInReview)
@@ -68,7 +66,7 @@ func projectIndividual(
 	for _, c := range firstOf(individual.Checks, maxChecks) {
 		shown.Checks = append(shown.Checks, v1alpha1.CheckStatus{
 			ID: c.ID, Name: engine.TruncateText(c.Name), Title: engine.TruncateText(c.Title),
-			State: serviceState(c.State), Reviewed: reviewed[c.ID],
+			State: serviceState(c.State),
 		})
 	}
 }

@@ -119,6 +119,8 @@ var messages = map[string]string{
 	v1alpha1.ReasonAdopted: "The application existed, and spec.adopt bound it. Now spec.adopt has no effect.",
 	v1alpha1.ReasonReviewRefused: "The service refused one of spec.checkReviews, or several checks have its name; use " +
 		"the check's id then. The operator tries again when the checks or the state change.",
+	v1alpha1.ReasonReviewOutdated: "The check that one of spec.checkReviews is for was reset, or is gone. Look at the " +
+		"new checks. To decide them, remove the review, and then add it again.",
 	"Completed": "The application was completed.",
 	"Rejected":  "The application was rejected. A rejection is an outcome, not a failure.",
 	"Expired":   "The service deleted the application, as it does eight weeks after creation.",

@@ -42,17 +42,17 @@ type reconciliation struct {
 	attempting bool          // it may create an application, and a shutdown waits for it
 
 	facts       facts
-	record      *v1alpha1.ApplicationRecord      // as it was last read or written
-	request     idv.NewApplication               // set by Resolve or Verify; personal data
-	application *idv.Application                 // set by Read
-	reviews     []review                         // of spec.checkReviews, those that are to be sent; set by Read
-	reviewed    map[int64]v1alpha1.CheckDecision // by check id, those that were carried out
-	stale       bool                             // a check was decided since the application was read
+	record      *v1alpha1.ApplicationRecord // as it was last read or written
+	request     idv.NewApplication          // set by Resolve or Verify; personal data
+	application *idv.Application            // set by Read
+	reviews     []review                    // of spec.checkReviews, those that are to be sent; set by Read
+	reviewed    reviewRecord                // what is known of spec.checkReviews
+	stale       bool                        // a check was decided since the application was read
 }
 
 // newReconciliation collects what can be known without a request to the API server or the service.
 func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Mandate) (*reconciliation, error) {
-	c := &reconciliation{Reconciler: r, mandate: mandate, reviewed: reviewedChecks(&mandate.Status)}
+	c := &reconciliation{Reconciler: r, mandate: mandate, reviewed: newReviewRecord(mandate)}
 	service, err := c.session.Resolve(ctx, r.services, mandate)
 	if err != nil {
 		return nil, err
@@ -202,6 +202,8 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 		r.archive(ctx)
 	case stepDelete:
 		r.delete(ctx)
+	case stepRecordReview:
+		return r.recordReview(ctx)
 	case stepReview:
 		return r.review(ctx)
 	case stepComplete:

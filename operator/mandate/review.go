@@ -5,17 +5,26 @@ import (
 	"slices"
 	"strconv"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/engine"
 )
+
+// A review is sent for the checks that its author has seen, and is carried out once. What identifies it is individual,
+// check and decision, as in the spec: the ids of checks change with a reset. The status knows of a review before it is
+// sent, so that no crash and no stale cache makes it look like a new one. One that was removed from the spec is
+// forgotten: added again, it is a new review.
 
 // review is one of spec.checkReviews that is to be carried out now.
 type review struct {
 	index   int // in spec.checkReviews
 	checkID int64
+	state   string // of the check
+	unclear bool   // whether an earlier attempt was carried out
 }
 
 // decidedStates are the states that a check has after a decision (interface: Check; the short ones are our reading).
@@ -24,43 +33,146 @@ var decidedStates = map[v1alpha1.CheckDecision][]string{
 	v1alpha1.CheckDecisionReject: {"manuallyrejected", "rejected"},
 }
 
-// reviewedChecks is what the status knows of reviews that were carried out, by check id.
-func reviewedChecks(status *v1alpha1.MandateStatus) map[int64]v1alpha1.CheckDecision {
-	reviewed := map[int64]v1alpha1.CheckDecision{}
-	for i := range status.Individuals {
-		for _, c := range status.Individuals[i].Checks {
-			if c.Reviewed != "" {
-				reviewed[c.ID] = c.Reviewed
-			}
-		}
-	}
-	return reviewed
+// reviewRecord is what is known of the reviews that the spec has.
+type reviewRecord struct {
+	done    []v1alpha1.ReviewStatus
+	pending []v1alpha1.PendingReview
 }
 
-// pendingReviews finds those of spec.checkReviews whose check exists and was not decided that way. One whose check does
-// not exist waits for it.
+func keyOf(wanted *v1alpha1.CheckReview) v1alpha1.ReviewStatus {
+	return v1alpha1.ReviewStatus{Individual: wanted.Individual, Check: wanted.Check, Decision: wanted.Decision}
+}
+
+// newReviewRecord is what the status knows of those reviews that the spec still has.
+func newReviewRecord(m *v1alpha1.Mandate) reviewRecord {
+	var record reviewRecord
+	for i := range m.Spec.CheckReviews {
+		key := keyOf(&m.Spec.CheckReviews[i])
+		if slices.Contains(m.Status.Reviews, key) {
+			record.done = append(record.done, key)
+		} else if p := slices.IndexFunc(m.Status.PendingReviews, ofReview(key)); p >= 0 {
+			record.pending = append(record.pending, m.Status.PendingReviews[p])
+		}
+	}
+	return record
+}
+
+func ofReview(key v1alpha1.ReviewStatus) func(v1alpha1.PendingReview) bool {
+	return func(p v1alpha1.PendingReview) bool { return p.ReviewStatus == key }
+}
+
+func (r reviewRecord) clone() reviewRecord {
+	return reviewRecord{slices.Clone(r.done), slices.Clone(r.pending)}
+}
+
+func (r *reviewRecord) find(key v1alpha1.ReviewStatus) (pending v1alpha1.PendingReview, found bool) {
+	if i := slices.IndexFunc(r.pending, ofReview(key)); i >= 0 {
+		return r.pending[i], true
+	}
+	return v1alpha1.PendingReview{ReviewStatus: key}, false
+}
+
+func (r *reviewRecord) setPending(pending v1alpha1.PendingReview) {
+	r.drop(pending.ReviewStatus)
+	r.pending = append(r.pending, pending)
+}
+
+func (r *reviewRecord) setDone(key v1alpha1.ReviewStatus) {
+	r.drop(key)
+	r.done = append(r.done, key)
+}
+
+func (r *reviewRecord) drop(key v1alpha1.ReviewStatus) {
+	r.pending = slices.DeleteFunc(r.pending, ofReview(key))
+}
+
+// show writes the record into a status.
+func (r *reviewRecord) show(status *v1alpha1.MandateStatus) {
+	recorded := r.clone()
+	status.Reviews, status.PendingReviews = recorded.done, recorded.pending
+}
+
+// pendingReviews finds those of spec.checkReviews that are to be sent: the check exists, is the one that the review is
+// for, and was not decided that way. A review whose check does not exist yet waits for it.
 func (r *reconciliation) pendingReviews(application *idv.Application) []review {
 	var open []review
+	a := &r.facts.application
 	individuals := matchIndividuals(r.mandate, r.request.Individuals, application.Individuals)
 	for index := range r.mandate.Spec.CheckReviews {
-		wanted := &r.mandate.Spec.CheckReviews[index]
-		named := func(i v1alpha1.Individual) bool { return i.Name == wanted.Individual }
+		key := keyOf(&r.mandate.Spec.CheckReviews[index])
+		named := func(i v1alpha1.Individual) bool { return i.Name == key.Individual }
 		i := slices.IndexFunc(r.mandate.Spec.Individuals, named)
-		if i < 0 || individuals[i] == nil {
+		if i < 0 || individuals[i] == nil || slices.Contains(r.reviewed.done, key) {
 			continue
 		}
-		check, ambiguous := selected(wanted.Check, individuals[i].Checks)
+		pending, bound := r.reviewed.find(key)
+		if !bound {
+			pending, bound = r.seenCheck(key, individuals[i].Checks)
+		}
+		check, ambiguous := selected(key.Check, individuals[i].Checks)
+		if c := checkByID(individuals[i].Checks, pending.CheckID); c != nil {
+			check, ambiguous = c, false
+		}
 		switch {
+		case check != nil && !ambiguous && isDecided(check, key.Decision):
+			r.reviewed.setDone(key)
+		case bound && !isFor(&pending, check):
+			r.reviewed.setPending(pending)
+			a.reviewOutdated = true
 		case ambiguous: // a guess could accept the wrong one
-			r.facts.application.reviewRefused = true
-		case check == nil, r.reviewed[check.ID] == wanted.Decision:
-		case slices.Contains(decidedStates[wanted.Decision], idv.FoldName(check.State.Name)):
-			r.reviewed[check.ID] = wanted.Decision
-		default:
-			open = append(open, review{index, check.ID})
+			a.reviewRefused = true
+		case check != nil:
+			open = append(open, review{index, check.ID, stateName(check.State), pending.SentState != ""})
 		}
 	}
 	return open
+}
+
+// seenCheck is the check that the author of a new review has seen: the status showed it. If the Mandate was applied
+// again under an application that it had before, nobody knows what was reviewed since. It reports false if the review
+// is for whichever check there is.
+func (r *reconciliation) seenCheck(
+	key v1alpha1.ReviewStatus, checks []idv.Check,
+) (pending v1alpha1.PendingReview, bound bool) {
+	pending.ReviewStatus = key
+	if r.record != nil && r.record.Spec.MandateRef.UID != r.mandate.UID && r.mandate.Status.ApplicationID == nil {
+		return pending, true
+	}
+	for i := range r.mandate.Status.Individuals {
+		shown := &r.mandate.Status.Individuals[i]
+		if shown.Name != key.Individual {
+			continue
+		}
+		for _, c := range shown.Checks {
+			if c.Name != engine.TruncateText(key.Check) || c.ID == 0 {
+				continue
+			}
+			if checkByID(checks, c.ID) != nil {
+				return pending, false
+			}
+			pending.CheckID = c.ID
+		}
+	}
+	return pending, pending.CheckID != 0
+}
+
+// isFor reports whether a review may be sent for a check: for the one that it was bound to. If nobody knows whether it
+// was carried out, that must not have changed: it could have been reset since.
+func isFor(pending *v1alpha1.PendingReview, check *idv.Check) bool {
+	return check != nil && check.ID == pending.CheckID &&
+		(pending.SentState == "" || pending.SentState == stateName(check.State))
+}
+
+func isDecided(check *idv.Check, decision v1alpha1.CheckDecision) bool {
+	return slices.Contains(decidedStates[decision], idv.FoldName(check.State.Name))
+}
+
+func checkByID(checks []idv.Check, id int64) *idv.Check {
+	i := slices.IndexFunc(checks, func(c idv.Check) bool { return id != 0 && c.ID == id })
+	if i < 0 {
+		return nil
+	}
+	return &checks[i]
 }
 
 // selected finds a check by its id or its name. A check without an id cannot be decided.
@@ -79,17 +191,44 @@ func selected(wanted string, checks []idv.Check) (found *idv.Check, ambiguous bo
 	return found, ambiguous
 }
 
+// recordReview writes into the status that the next review is sent now, and for which check. Only the process that
+// wrote it sends it: the status changes with every attempt.
+func (r *reconciliation) recordReview(ctx context.Context) error {
+	next := r.reviews[0]
+	pending, _ := r.reviewed.find(keyOf(&r.mandate.Spec.CheckReviews[next.index]))
+	pending.CheckID, pending.SentState = next.checkID, next.state
+	pending.Attempts++
+	before := r.reviewed.clone()
+	r.reviewed.setPending(pending)
+	updated := r.mandate.Status.DeepCopy()
+	r.reviewed.show(updated)
+	version, err := r.patchStatus(ctx, updated)
+	switch {
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+		r.reviewed = before
+		r.facts.failureReason = reasonStaleCache
+		return nil
+	case err != nil:
+		return err
+	}
+	r.mandate = r.mandate.DeepCopy()
+	r.mandate.Status = *updated
+	r.mandate.ResourceVersion = version
+	r.facts.application.reviewRecorded = true
+	return nil
+}
+
 // review accepts or rejects one check. The comment is read live, because it is personal data. When the last one is
 // sent, the application is read again.
 func (r *reconciliation) review(ctx context.Context) error {
 	a, next := &r.facts.application, r.reviews[0]
 	r.reviews = r.reviews[1:]
-	a.reviews = len(r.reviews)
+	a.reviews, a.reviewRecorded = len(r.reviews), false
 	live := &v1alpha1.Mandate{}
 	if err := r.live.Get(ctx, client.ObjectKeyFromObject(r.mandate), live); err != nil {
 		return err
 	}
-	if live.UID != r.mandate.UID || live.Generation != r.mandate.Generation {
+	if live.UID != r.mandate.UID || live.ResourceVersion != r.mandate.ResourceVersion {
 		r.facts.failureReason = reasonStaleCache
 		return nil
 	}
@@ -103,9 +242,14 @@ func (r *reconciliation) review(ctx context.Context) error {
 		request.Reference = *wanted.Reference
 	}
 	_, err := send(ctx, next.checkID, request)
+	if err != nil && idv.OutcomeOf(err) != idv.Unknown && !next.unclear {
+		pending, _ := r.reviewed.find(keyOf(wanted))
+		pending.SentState = "" // it was not carried out, so it may be sent again whatever the check shows
+		r.reviewed.setPending(pending)
+	}
 	switch {
 	case err == nil:
-		r.reviewed[next.checkID] = wanted.Decision
+		r.reviewed.setDone(keyOf(wanted))
 		r.stale = true
 		log.FromContext(ctx).Info("Reviewed a check",
 			"decision", wanted.Decision, "checkID", next.checkID, "applicationID", r.facts.id)

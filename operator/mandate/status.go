@@ -14,31 +14,38 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 )
 
-// writeStatus is the only place that writes the status of Mandates: one patch, and none if nothing changed. It is made
+// writeStatus writes what a reconciliation came to: one patch, and none if nothing changed. It is made
 // for what the cache had when the reconciliation began: the Mandate may have been edited since, or be another one of
 // that name.
 func (r *reconciliation) writeStatus(ctx context.Context, reason string, failures int) error {
-	if r.keepsStatus(reason, failures) {
-		return nil
-	}
 	updated := r.mandate.Status.DeepCopy()
-	r.statusFor(updated, reason)
+	r.reviewed.show(updated)
+	if !r.keepsStatus(reason, failures) {
+		r.statusFor(updated, reason)
+	}
 	if equality.Semantic.DeepEqual(*updated, r.mandate.Status) {
 		return nil
 	}
+	_, err := r.patchStatus(ctx, updated)
+	if err == nil {
+		r.recordEvent(&r.mandate.Status, updated)
+	}
+	return err
+}
+
+// patchStatus writes a status, and gives the resourceVersion that the Mandate has then.
+func (r *reconciliation) patchStatus(ctx context.Context, updated *v1alpha1.MandateStatus) (string, error) {
 	version := metav1.ObjectMeta{ResourceVersion: r.mandate.ResourceVersion}
 	before := &v1alpha1.Mandate{ObjectMeta: version, Status: r.mandate.Status}
 	after := &v1alpha1.Mandate{ObjectMeta: version, Status: *updated}
 	patch, err := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}).Data(after)
 	if err != nil {
-		return err
+		return "", err
 	}
 	// Only the metadata is returned: nobody reads the rest, and the spec is personal data.
-	err = r.statusWriter.Patch(ctx, partial(r.mandate), client.RawPatch(types.MergePatchType, patch))
-	if err == nil {
-		r.recordEvent(&r.mandate.Status, updated)
-	}
-	return err
+	written := partial(r.mandate)
+	err = r.statusWriter.Patch(ctx, written, client.RawPatch(types.MergePatchType, patch))
+	return written.ResourceVersion, err
 }
 
 // partial is the metadata by which a Mandate is known to the API server.
@@ -83,7 +90,7 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string
 		status.CreatedTime, status.ExpiryTime = lifetime(status, f.createdTime)
 	}
 	if r.application != nil && bound {
-		project(status, r.mandate, r.request.Individuals, r.application, r.reviewed)
+		project(status, r.mandate, r.request.Individuals, r.application)
 	}
 	switch {
 	case status.Outcome != "": // once final, it never changes
@@ -205,6 +212,8 @@ func (r *reconciliation) setCompleted(status *v1alpha1.MandateStatus) {
 		reason = v1alpha1.ReasonReviewRefused
 	case r.facts.refusedDigest != "" && r.facts.refusedDigest == statusDigest(status):
 		reason = meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionCompleted).Reason
+	case r.facts.application.reviewOutdated:
+		reason = v1alpha1.ReasonReviewOutdated
 	}
 	r.setCondition(status, v1alpha1.ConditionCompleted, is, reason, messages[reason])
 }
