@@ -39,8 +39,8 @@ type user struct {
 	credentials digest
 }
 
-// rememberedUsers is how many users have limits that outlive their clients. A connection may have several: a Secret that
-// alternates between two wrong passwords does not end the hold-off.
+// rememberedUsers is how many users have limits that outlive their clients. A connection may have several: a Secret
+// that alternates between two wrong passwords does not end the hold-off.
 const rememberedUsers = 10000
 
 // digest of credentials. It is keyed with a random key of the process, so that it is of no use outside of it.
