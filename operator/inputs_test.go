@@ -3,6 +3,7 @@ package operator_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -40,6 +41,28 @@ func TestWrongCredentials(t *testing.T) {
 	}
 	w.ready("acme")
 	w.emails(1)
+}
+
+// A wrong password is not tried again because a tool stamps the Secret, or because somebody edits the service.
+func TestWrongCredentialsInAStampedSecret(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sandbox.Options{})
+	w.connect()
+	w.secret("idv", map[string]string{"username": sandbox.DefaultUsername, "password": "wrong"})
+	w.start()
+	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonCredentialsInvalid)
+	const edits, most = 12, 5
+	for i := range edits {
+		w.kubectl("annotate", "secret", "idv", "--overwrite", fmt.Sprintf("replicated-at=%d", i))
+		w.newService("default", fmt.Sprintf("baseURL: %q, requestsPerSecond: %d", w.url, 50+i)) // it is reconciled at once
+		w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonCredentialsInvalid)
+		w.sleep(time.Second)
+	}
+	if logins := w.requests(control.Token); logins > most {
+		t.Errorf("%d logins with a wrong password, want at most %d", logins, most)
+	}
+	w.credentials()
+	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
 }
 
 // A connection that only a person can correct is Stalled, so that a GitOps tool fails at once instead of waiting, also

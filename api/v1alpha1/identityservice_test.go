@@ -168,7 +168,7 @@ func misplacedNames() map[string]attempt {
 			"completed", "Completed", "COM-PLETED", " completed", "rejected", "rejected by reviewer", "Declined",
 		}, notUndecided},
 		"completed": {[]string{
-			"in review", "In Review", "IN_REVIEW", "in-review", "inReview", "in.review", "rejected", "Rejection", "declined",
+			"in review", "In Review", "IN_REVIEW", "in-review", "inReview", "rejected", "Rejection", "declined",
 		}, notCompleted},
 		"rejected": {[]string{"in review", "In_Review", "in-review", "completed", "Completed"}, notRejected},
 	} {

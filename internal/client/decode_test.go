@@ -189,6 +189,7 @@ func TestStages(t *testing.T) {
 		"in review":          {StageInReview, StageInReview, StageInReview},
 		"IN_REVIEW":          {StageInReview, StageInReview, StageInReview},
 		"inReview":           {StageInReview, StageInReview, StageInReview},
+		"in.review":          {StageOpen, StageOpen, StageOpen},
 		"completed":          {StageCompleted, StageCompleted, StageCompleted},
 		"Completed":          {StageCompleted, StageCompleted, StageCompleted},
 		"rejected":           {StageRejected, StageRejected, StageRejected},

@@ -84,7 +84,8 @@ var conditionSpecs = map[string]conditionSpec{
 		"The application may exist, but its id is lost. Look for status.reference at the service and set " +
 			"spec.adopt.applicationID. Nothing more is sent, so nobody is e-mailed twice."},
 	v1alpha1.ReasonRetrying: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isTrue,
-		"The last attempt had no effect at the service. The operator tries again; no action is needed."},
+		"The last attempt had no effect at the service. The operator tries again. If this lasts, see the operator's log " +
+			"and the IdentityService."},
 	v1alpha1.ReasonReadFailed: {isUnknown, reconciling, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The operator cannot read the application or carry out the spec. It tries again; see its log and the " +
 			"IdentityService."},
