@@ -146,7 +146,8 @@ spec:
 			want: []violation{{"spec.states.completed", alsoInReview}, {"spec.states.rejected", alsoEarlier}},
 		},
 		"the interface's names, where they belong": {
-			edit: `spec: {states: {inReview: [In_Review, "rejection proposed"], completed: [COMPLETED], rejected: [Rejected, declined]}}`,
+			edit: `spec: {states: {inReview: [In_Review, "rejection proposed"], completed: [COMPLETED],
+			rejected: [Rejected, declined]}}`,
 		},
 		"names that contain the interface's": {
 			edit: `spec: {states: {inReview: ["not completed"], completed: ["was in review"], rejected: ["completed badly"]}}`,
