@@ -220,7 +220,7 @@ func serviceMoves(s *state, spend spender, free func(string, func(*state)), racy
 					if s.keepsChecks {
 						check = a.check
 					}
-					s.applications[i].begin(check)
+					s.applications[i].startRound(check)
 				}))
 			}
 			if s.world.recorded(url, a.id) {

@@ -205,14 +205,14 @@ func (s *site) create(reference string, mandate types.UID) *application {
 	)
 	s.nextID++
 	if s.checks {
-		s.applications[len(s.applications)-1].begin(100 * s.nextID)
+		s.applications[len(s.applications)-1].startRound(100 * s.nextID)
 	}
 	return &s.applications[len(s.applications)-1]
 }
 
-// begin makes a check that nobody has decided. Its state is another one in each round: while the answer to a review is
+// startRound makes a check that nobody has decided. Its state is another one in each round: while the answer to a review is
 // lost, nobody can tell a reset from none that leaves the id and the state as they were (docs/operator.md says so).
-func (a *application) begin(check int64) {
+func (a *application) startRound(check int64) {
 	a.check, a.state = check, checkInReview
 	a.round++
 	if a.round > 1 {
