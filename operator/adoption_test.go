@@ -2,9 +2,13 @@ package operator_test
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
@@ -74,6 +78,81 @@ func TestAdopt(t *testing.T) {
 			w.checkCreates(sent)
 		})
 	}
+}
+
+// Once an application is bound, spec.adopt can be removed, changed and added: a GitOps tool removes what a person has
+// set. Nothing comes of it.
+func TestAdoptHasNoEffectOnceBound(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	adopted, other := w.foreign("adopted"), w.foreign("other")
+	removed, wrong := "", fmt.Sprintf("adopt: {applicationID: %d}", other)
+	right := fmt.Sprintf("adopt: {applicationID: %d}", adopted)
+	for _, c := range []struct {
+		name, spec, reason string
+		edits              []string
+	}{
+		{"adopted", right, v1alpha1.ReasonAdopted, []string{removed, wrong, right, removed}},
+		{"created", removed, v1alpha1.ReasonCreated, []string{wrong, right, removed}},
+	} {
+		w.kubectlApply(c.name, c.spec)
+		w.ready(c.name)
+		before := w.condition(c.name, v1alpha1.ConditionCreated, metav1.ConditionTrue, c.reason)
+		sent := w.effects()
+		for _, spec := range c.edits {
+			w.kubectlApply(c.name, spec)
+			now := w.condition(c.name, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted)
+			if now.Generation == before.Generation {
+				t.Fatalf("%s: the edit to {%s} changed nothing", c.name, spec)
+			}
+			if diff := cmp.Diff(withoutGenerations(before.Status), withoutGenerations(now.Status)); diff != "" {
+				t.Errorf("%s: the status after the edit to {%s} (-before +now):\n%s", c.name, spec, diff)
+			}
+			before.Generation = now.Generation
+		}
+		if got := w.effects(); got != sent {
+			t.Errorf("%s: %d requests were sent that change something", c.name, got-sent)
+		}
+	}
+	w.emails(3)
+}
+
+// kubectlApply applies a Mandate as a person does at a terminal: fields that were applied before and are gone are
+// removed.
+func (w *world) kubectlApply(name, spec string) {
+	w.Helper()
+	object := w.parse(mandateManifest(name, "{reference: "+name+", "+spec+"}"))
+	content, err := yaml.Marshal(object.Object)
+	w.check(err)
+	file := filepath.Join(w.TempDir(), "mandate.yaml")
+	w.check(os.WriteFile(file, content, 0o600))
+	w.kubectl("apply", "-f", file)
+}
+
+// effects is the number of requests that the service got and that change something there.
+func (w *world) effects() int64 {
+	w.Helper()
+	stats, err := w.sandbox.Stats(w.Context())
+	w.check(err)
+	var n int64
+	for operation := range stats.Operations {
+		switch operation {
+		case control.Token, control.RetrieveApplication, control.References:
+		default:
+			n += stats.Requests(operation)
+		}
+	}
+	return n
+}
+
+// withoutGenerations is a status without the generations that it describes.
+func withoutGenerations(status v1alpha1.MandateStatus) *v1alpha1.MandateStatus {
+	s := status.DeepCopy()
+	s.ObservedGeneration = 0
+	for i := range s.Conditions {
+		s.Conditions[i].ObservedGeneration = 0
+	}
+	return s
 }
 
 // A Mandate cannot adopt the application of another one, and nothing is created instead.

@@ -178,6 +178,10 @@ func TestClusterServiceSelectors(t *testing.T) {
 			ready := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
 			return ready != nil && ready.Reason == c.service && ready.ObservedGeneration == s.Generation
 		})
+		stalled := meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionStalled)
+		if wrong := c.service == v1alpha1.ReasonNamespaceSelectorInvalid; stalled != wrong {
+			t.Errorf("%s: Stalled is %t: %+v", c.name, stalled, s.Status.Conditions)
+		}
 		w.mandate(c.name, "{"+sharedServiceRef+"}")
 		status := metav1.ConditionFalse
 		if c.mandate == v1alpha1.ReasonAccepted {

@@ -3,13 +3,18 @@ package operator_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -36,6 +41,116 @@ func TestWrongCredentials(t *testing.T) {
 	}
 	w.ready("acme")
 	w.emails(1)
+}
+
+// A wrong password is not tried again because a tool stamps the Secret, or because somebody edits the service.
+func TestWrongCredentialsInAStampedSecret(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sandbox.Options{})
+	w.connect()
+	w.secret("idv", map[string]string{"username": sandbox.DefaultUsername, "password": "wrong"})
+	w.start()
+	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonCredentialsInvalid)
+	const edits, most = 12, 5
+	for i := range edits {
+		w.kubectl("annotate", "secret", "idv", "--overwrite", fmt.Sprintf("replicated-at=%d", i))
+		w.newService("default", fmt.Sprintf("baseURL: %q, requestsPerSecond: %d", w.url, 50+i)) // it is reconciled at once
+		w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonCredentialsInvalid)
+		w.sleep(time.Second)
+	}
+	if logins := w.requests(control.Token); logins > most {
+		t.Errorf("%d logins with a wrong password, want at most %d", logins, most)
+	}
+	w.credentials()
+	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
+}
+
+// A connection that only a person can correct is Stalled, so that a GitOps tool fails at once instead of waiting, also
+// when it worked before. What may heal by itself is not.
+func TestServiceStalled(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.serviceProgress(status.CurrentStatus)
+	w.mandate("acme", "{}")
+	w.ready("acme")
+	spoilSpec := `{caBundle: "-----BEGIN CERTIFICATE-----\nnot one\n-----END CERTIFICATE-----"}`
+	for _, c := range []struct {
+		reason        string
+		spoil, repair func()
+		kstatus       status.Status
+	}{
+		{
+			reason:  v1alpha1.ReasonCredentialsInvalid,
+			spoil:   func() { w.secret("idv", map[string]string{"username": sandbox.DefaultUsername, "password": "wrong"}) },
+			repair:  w.credentials,
+			kstatus: status.FailedStatus,
+		},
+		{
+			reason:  v1alpha1.ReasonSecretInvalid,
+			spoil:   func() { w.secret("idv", map[string]string{"username": "alone"}) },
+			repair:  w.credentials,
+			kstatus: status.FailedStatus,
+		},
+		{
+			reason:  v1alpha1.ReasonCABundleInvalid,
+			spoil:   func() { w.patchService(spoilSpec) },
+			repair:  func() { w.patchService(`{caBundle: null}`) },
+			kstatus: status.FailedStatus,
+		},
+		{
+			reason: v1alpha1.ReasonCredentialsInvalid, // the Secret is as it was, and the service refuses what is in it
+			spoil: func() {
+				w.fault(alwaysAnswers(control.Token, 401))
+				_, err := w.sandbox.RevokeTokens(t.Context())
+				w.check(err)
+			},
+			repair: func() {
+				w.check(w.sandbox.ClearFaults(t.Context()))
+				w.credentials()
+			},
+			kstatus: status.FailedStatus,
+		},
+		{
+			reason:  v1alpha1.ReasonServiceError,
+			spoil:   func() { w.fault(serviceDown) },
+			repair:  func() { w.check(w.sandbox.ClearFaults(t.Context())) },
+			kstatus: status.InProgressStatus,
+		},
+	} {
+		c.spoil()
+		w.serviceReady(metav1.ConditionFalse, c.reason)
+		w.serviceProgress(c.kstatus)
+		c.repair()
+		w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
+		w.serviceProgress(status.CurrentStatus)
+	}
+	w.emails(1)
+}
+
+// serviceProgress checks what GitOps tools make of the IdentityService, and its condition Stalled.
+func (w *world) serviceProgress(want status.Status) {
+	w.Helper()
+	s := &v1alpha1.IdentityService{}
+	w.check(w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: "default"}, s))
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(s)
+	w.check(err)
+	computed, err := status.Compute(&unstructured.Unstructured{Object: object})
+	w.check(err)
+	if computed.Status != want {
+		w.Errorf("kstatus says %s, want %s: %+v", computed.Status, want, s.Status.Conditions)
+	}
+	ready := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
+	stalled := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionStalled)
+	if want != status.FailedStatus {
+		if stalled != nil {
+			w.Errorf("Ready is %s, and Stalled is there: %+v", ready.Reason, stalled)
+		}
+		return
+	}
+	if stalled == nil || stalled.Status != metav1.ConditionTrue || stalled.Reason != ready.Reason ||
+		stalled.ObservedGeneration != s.Generation {
+		w.Errorf("Stalled is %+v, want True with reason %s", stalled, ready.Reason)
+	}
 }
 
 func TestUnreachable(t *testing.T) {

@@ -7,7 +7,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// maxInterned bounds how many values of a type are kept for ever, in case a service gives every check a name of its
+// maxInterned bounds how many values are kept for ever, in case a service gives every check a name of its
 // own.
 const maxInterned = 10_000
 
@@ -18,7 +18,8 @@ const maxInterned = 10_000
 // it. Mandates that are decoded between two garbage collections would share their texts, and no others.
 type interner struct {
 	mu           sync.Mutex
-	texts        pool[string]
+	count        int // of all values
+	texts        map[string]string
 	states       pool[v1alpha1.ServiceState]
 	mandateTypes pool[v1alpha1.MandateType]
 	counts       pool[int64]
@@ -27,13 +28,13 @@ type interner struct {
 
 func newInterner() *interner {
 	return &interner{
-		texts: pool[string]{}, states: pool[v1alpha1.ServiceState]{}, mandateTypes: pool[v1alpha1.MandateType]{},
+		texts: map[string]string{}, states: pool[v1alpha1.ServiceState]{}, mandateTypes: pool[v1alpha1.MandateType]{},
 		counts: pool[int64]{}, flags: pool[bool]{},
 	}
 }
 
-// intern makes a Mandate smaller that was just decoded. The cache gives deep copies, so nobody changes an interned
-// value.
+// intern makes a Mandate smaller that was just decoded. Readers of the cache get deep copies. A list with
+// UnsafeDisableDeepCopy has the interned values themselves, which its readers must not change.
 func (i *interner) intern(m *v1alpha1.Mandate) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -41,17 +42,17 @@ func (i *interner) intern(m *v1alpha1.Mandate) {
 	// A decoder leaves up to half of the capacity of a list unused.
 	spec.Individuals = slices.Clone(spec.Individuals)
 	status.Individuals = slices.Clone(status.Individuals)
-	internText(i.texts, &m.Namespace, &m.Kind, &m.APIVersion, &spec.ServiceRef.Name)
-	internText(i.texts, &spec.MandateType.Code, &spec.MandateType.Name, &status.State, &status.Progress)
-	internText(i.texts, &spec.DeletionPolicy)
-	i.mandateTypes.intern(&status.MandateType)
+	internText(i, &m.Namespace, &m.Kind, &m.APIVersion, &spec.ServiceRef.Name)
+	internText(i, &spec.MandateType.Code, &spec.MandateType.Name, &status.State, &status.Progress)
+	internText(i, &spec.DeletionPolicy)
+	internPointer(i, i.mandateTypes, &status.MandateType)
 	for n := range status.Conditions {
 		c := &status.Conditions[n]
-		internText(i.texts, &c.Type, &c.Reason, &c.Message)
-		internText(i.texts, &c.Status)
+		internText(i, &c.Type, &c.Reason, &c.Message)
+		internText(i, &c.Status)
 	}
 	for n := range status.AvailableActions {
-		internText(i.texts, &status.AvailableActions[n].Name, &status.AvailableActions[n].Title)
+		internText(i, &status.AvailableActions[n].Name, &status.AvailableActions[n].Title)
 	}
 	for n := range status.Individuals {
 		i.internIndividual(&status.Individuals[n])
@@ -59,45 +60,47 @@ func (i *interner) intern(m *v1alpha1.Mandate) {
 }
 
 func (i *interner) internIndividual(individual *v1alpha1.IndividualStatus) {
-	i.states.intern(&individual.State)
-	i.flags.intern(&individual.TermsAccepted)
-	i.counts.intern(&individual.ChecksInReview, &individual.ChecksPending, &individual.ChecksPassed)
+	internPointer(i, i.states, &individual.State)
+	internPointer(i, i.flags, &individual.TermsAccepted)
+	internPointer(i, i.counts, &individual.ChecksInReview, &individual.ChecksPending, &individual.ChecksPassed)
 	for n := range individual.CompletedActions {
-		internText(i.texts, &individual.CompletedActions[n])
+		internText(i, &individual.CompletedActions[n])
 	}
 	individual.Checks = slices.Clone(individual.Checks)
 	for n := range individual.Checks {
 		check := &individual.Checks[n]
-		internText(i.texts, &check.Name, &check.Title)
-		i.states.intern(&check.State)
+		internText(i, &check.Name, &check.Title)
+		internPointer(i, i.states, &check.State)
 	}
 }
 
 // pool has a pointer to each value.
 type pool[T comparable] map[T]*T
 
-// intern replaces pointers by the one that the pool has to an equal value.
-func (p pool[T]) intern(fields ...**T) {
+// internPointer replaces pointers by the one that the pool has to an equal value.
+func internPointer[T comparable](i *interner, p pool[T], fields ...**T) {
 	for _, field := range fields {
 		if *field == nil {
 			continue
 		}
 		if known, ok := p[**field]; ok {
 			*field = known
-		} else if len(p) < maxInterned {
+		} else if i.count < maxInterned {
+			i.count++
 			p[**field] = *field
 		}
 	}
 }
 
-// internText replaces texts by the copy that the pool has.
-func internText[T ~string](p pool[string], fields ...*T) {
+// internText replaces texts by the copy that the interner has.
+func internText[T ~string](i *interner, fields ...*T) {
 	for _, field := range fields {
 		text := string(*field)
-		if known, ok := p[text]; ok {
-			*field = T(*known)
-		} else if len(p) < maxInterned {
-			p[text] = &text
+		if known, ok := i.texts[text]; ok {
+			*field = T(known)
+		} else if i.count < maxInterned {
+			i.count++
+			i.texts[text] = text
 		}
 	}
 }

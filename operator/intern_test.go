@@ -83,13 +83,16 @@ func TestIntern(t *testing.T) {
 func TestInternIsBounded(t *testing.T) {
 	interner := newInterner()
 	for i := range 2 * maxInterned {
-		m := &v1alpha1.Mandate{Status: v1alpha1.MandateStatus{Conditions: []metav1.Condition{{Message: fmt.Sprint(i)}}}}
+		m := &v1alpha1.Mandate{Status: v1alpha1.MandateStatus{
+			Conditions:  []metav1.Condition{{Message: fmt.Sprint(i)}},
+			MandateType: &v1alpha1.MandateType{ID: int64(i)},
+		}}
 		interner.intern(m)
 		if m.Status.Conditions[0].Message != fmt.Sprint(i) {
 			t.Fatalf("%q became %q", fmt.Sprint(i), m.Status.Conditions[0].Message)
 		}
 	}
-	if len(interner.texts) > maxInterned {
-		t.Errorf("%d texts are kept, more than %d", len(interner.texts), maxInterned)
+	if kept := len(interner.texts) + len(interner.mandateTypes); kept > maxInterned {
+		t.Errorf("%d values are kept, more than %d", kept, maxInterned)
 	}
 }

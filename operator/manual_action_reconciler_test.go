@@ -76,7 +76,7 @@ func (r *manualReconciler) newActionReconciler() *manualActionReconciler {
 			ServiceReader: connection.ServiceReader{Reader: cache}, Connections: r.Services.Connections,
 			RequestProbe: func(connection.Key) {},
 		},
-		Live: watched, Writer: strict, Status: strict.Status(),
+		Cache: cache, Live: watched, Writer: strict, Status: strict.Status(),
 	}
 	a.setSettleDelay(time.Hour)
 	return a

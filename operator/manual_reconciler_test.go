@@ -41,12 +41,13 @@ func (w *world) newManualReconciler() *manualReconciler {
 	w.check(err)
 	watched := interceptor.NewClient(direct, r.requests())
 	strict := client.WithFieldValidation(watched, metav1.FieldValidationStrict)
+	cache := r.cache(direct)
 	r.Config = mandate.Config{
 		Services: engine.Services{
-			ServiceReader: connection.ServiceReader{Reader: r.cache(direct)}, Connections: connection.NewRegistry(0),
+			ServiceReader: connection.ServiceReader{Reader: cache}, Connections: connection.NewRegistry(0),
 			RequestProbe: func(connection.Key) { r.probeRequests++ },
 		},
-		Live: watched, Status: strict.Status(), Metadata: strict,
+		Cache: cache, Live: watched, Status: strict.Status(), Metadata: strict,
 		Ledger: ledger.Ledger{Reader: watched, Writer: strict}, Events: events.NewFakeRecorder(100),
 		DeletionGiveUpAfter: time.Hour,
 	}

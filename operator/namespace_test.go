@@ -117,7 +117,7 @@ func TestNamespaceDeletedWithoutService(t *testing.T) {
 				t.Errorf("the service has %q, want %q", got, want)
 			}
 			w.emails(4)
-			w.waitLogged("Deleted the Mandate, but not its application")
+			w.waitLogged("Releasing the Mandate, but its application may remain")
 		})
 	}
 }

@@ -108,31 +108,32 @@ func addControllers(ctx context.Context, manager ctrl.Manager, options *Options)
 		return nil, err
 	}
 	connections := connection.NewRegistry(options.maxConcurrentReconciles)
-	services := service.NewReconciler(service.Config{
+	identityServices := service.NewReconciler(service.Config{
 		Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Events: manager.GetEventRecorder(fieldOwner),
 		Connections: connections, ClusterServices: clusterServices, AllNamespaces: len(options.namespaces()) == 0,
 		DeletionGiveUpAfter: options.deletionGiveUpAfter,
 		UserAgent:           "mandate-operator/" + options.version, Observe: observeRequest,
 	})
-	access := engine.Services{
+	services := engine.Services{
 		ServiceReader: connection.ServiceReader{Reader: cache, ClusterServices: clusterServices},
-		Connections:   connections, RequestProbe: services.RequestProbe,
+		Connections:   connections, RequestProbe: identityServices.RequestProbe,
 	}
 	records := ledger.Ledger{Reader: live, Writer: writer}
 	mandates := mandate.NewReconciler(mandate.Config{
-		Services: access, Live: live, Status: writer.Status(), Metadata: writer, Ledger: records,
+		Services: services, Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Ledger: records,
 		Events:      manager.GetEventRecorder(fieldOwner),
 		SettleDelay: options.settleDelay, DeletionGiveUpAfter: options.deletionGiveUpAfter,
 	})
 	actions := action.NewReconciler(action.Config{
-		Services: access, Live: live, Writer: writer, Status: writer.Status(), SettleDelay: options.settleDelay,
+		Services: services, Cache: cache, Live: live, Writer: writer, Status: writer.Status(),
+		SettleDelay: options.settleDelay,
 	})
 	retention := &ledger.Retention{
 		Ledger: records, Mandates: cache, Namespaces: options.namespaces(), Keep: options.recordRetention,
 	}
 	workers := maxStuckConnections * options.maxConcurrentReconciles
 	return []drainer{mandates, actions}, errors.Join(
-		services.SetupWithManager(manager),
+		identityServices.SetupWithManager(manager),
 		mandates.SetupWithManager(ctx, manager, workers),
 		actions.SetupWithManager(ctx, manager, workers),
 		manager.Add(retention),

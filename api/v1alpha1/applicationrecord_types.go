@@ -105,9 +105,9 @@ type Attempt struct {
 	// +kubebuilder:validation:MaxLength=64
 	Nonce string `json:"nonce"`
 
-	// firstStartedTime is when the operator recorded the first attempt with this reference that may have reached the
-	// service. Seven weeks later it makes no further attempt: the service forgets a reference with its application, and
-	// would create and e-mail again.
+	// firstStartedTime is when the operator recorded the first attempt with this reference that may have created an
+	// application. Seven weeks later it makes no further attempt: the service forgets a reference with its application,
+	// and would create and e-mail again.
 	// +required
 	FirstStartedTime metav1.MicroTime `json:"firstStartedTime"`
 
@@ -116,11 +116,12 @@ type Attempt struct {
 	// +required
 	StartedTime metav1.MicroTime `json:"startedTime"`
 
-	// sent is false only if nothing of this attempt can have reached the service.
+	// sent is false only if certainly no attempt with this reference created an application: nothing reached the service,
+	// or the service turned it away or refused it.
 	// +required
 	Sent bool `json:"sent"`
 
-	// ordinal is the number of requests with this reference that may have reached the service, this attempt included.
+	// ordinal is the number of attempts with this reference that may have created an application, this one included.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	Ordinal int32 `json:"ordinal"`
@@ -131,8 +132,9 @@ type Attempt struct {
 	// +kubebuilder:validation:MaxLength=128
 	Inputs string `json:"inputs,omitempty"`
 
-	// verdict is the result of an attempt that created nothing: NotSent (nothing reached the service), Refused, or Taken
-	// (the reference exists at the service). It is empty while the attempt is open and while its outcome is unknown.
+	// verdict is the result of an attempt that created nothing: NotSent (nothing reached the service, or it turned the
+	// request away, as for its credentials), Refused, or Taken (the reference exists at the service). It is empty while
+	// the attempt is open and while its outcome is unknown.
 	// +optional
 	Verdict Verdict `json:"verdict,omitempty"`
 }
@@ -143,7 +145,8 @@ type Attempt struct {
 type Verdict string
 
 const (
-	// VerdictNotSent means that nothing reached the service.
+	// VerdictNotSent means that nothing reached the service, or that it turned the request away for another reason than
+	// the application: credentials, path, method or rate limit. The attempt can be made again.
 	VerdictNotSent Verdict = "NotSent"
 	// VerdictRefused means that the service refused the application for another reason than its reference.
 	VerdictRefused Verdict = "Refused"

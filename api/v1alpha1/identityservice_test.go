@@ -1,5 +1,10 @@
 package v1alpha1_test
 
+import (
+	"fmt"
+	"strings"
+)
+
 const (
 	notURL     = "must be a URL such as https://idv.example.com"
 	notHTTPS   = "must start with https://; http:// is only for localhost, 127.0.0.0/8 and [::1]"
@@ -10,6 +15,10 @@ const (
 	belowMinimum = "must not be below minIntervalSeconds"
 	alsoInReview = "must not have a name that is also in inReview"
 	alsoEarlier  = "must not have a name that is also in inReview or completed"
+
+	notUndecided = "must not have completed, or a name that starts with rejected or declined: these always mean an outcome"
+	notCompleted = "must not have in review, or a name that starts with reject or declin: these never mean completed"
+	notRejected  = "must not have in review or completed: these never mean rejected"
 )
 
 var identityServiceSuite = suite{
@@ -21,7 +30,7 @@ spec:
   baseURL: https://idv.example.com
   credentialsSecretRef: {name: idv}
 `,
-	create: map[string]attempt{
+	create: both(misplacedNames(), map[string]attempt{
 		"as little as possible":    {},
 		"a port and a path":        {edit: `spec: {baseURL: "https://gateway.example.com:8443/idv/"}`},
 		"an IPv6 address":          {edit: `spec: {baseURL: "https://[2001:db8::1]:8443"}`},
@@ -132,5 +141,56 @@ spec:
 		},
 		"rejected while in review": {edit: `spec: {states: {inReview: [b], rejected: [a, b]}}`,
 			want: []violation{{"spec.states.rejected", alsoEarlier}}},
-	},
+		"done while in review, written otherwise": {
+			edit: `spec: {states: {inReview: ["final check"], completed: ["Final-Check"], rejected: [FINAL_CHECK]}}`,
+			want: []violation{{"spec.states.completed", alsoInReview}, {"spec.states.rejected", alsoEarlier}},
+		},
+		"the interface's names, where they belong": {
+			edit: `spec: {states: {inReview: [In_Review, "rejection proposed"], completed: [COMPLETED], rejected: [Rejected, declined]}}`,
+		},
+		"names that contain the interface's": {
+			edit: `spec: {states: {inReview: ["not completed"], completed: ["was in review"], rejected: ["completed badly"]}}`,
+		},
+		"20 long names in each list": {edit: `spec: {states: ` + longNames() + `}`},
+	}),
+}
+
+// misplacedNames are the interface's names of states, in every form that the operator does not tell apart, each in a
+// list where it would make an outcome out of an application that nobody decided, or hide one.
+func misplacedNames() map[string]attempt {
+	attempts := map[string]attempt{}
+	for list, misplaced := range map[string]struct {
+		names   []string
+		message string
+	}{
+		"inReview": {[]string{
+			"completed", "Completed", "COM-PLETED", " completed", "rejected", "rejected by reviewer", "Declined",
+		}, notUndecided},
+		"completed": {[]string{
+			"in review", "In Review", "IN_REVIEW", "in-review", "inReview", "rejected", "Rejection", "declined",
+		}, notCompleted},
+		"rejected": {[]string{"in review", "In_Review", "in-review", "completed", "Completed"}, notRejected},
+	} {
+		for _, name := range misplaced.names {
+			attempts[fmt.Sprintf("%q is never %s", name, list)] = attempt{
+				reason: "who may edit the service, and not decide, could make outcomes",
+				edit:   fmt.Sprintf("spec: {states: {%s: [another, %q]}}", list, name),
+				want:   []violation{{"spec.states." + list, misplaced.message}},
+			}
+		}
+	}
+	return attempts
+}
+
+// longNames are as many and as long state names as there may be, no two of them the same.
+func longNames() string {
+	var lists []string
+	for _, list := range []string{"inReview", "completed", "rejected"} {
+		var names []string
+		for i := range 20 {
+			names = append(names, fmt.Sprintf("%s-%02d-%s", list[:4], i, strings.Repeat("_- .X", 28)))
+		}
+		lists = append(lists, list+`: ["`+strings.Join(names, `", "`)+`"]`)
+	}
+	return "{" + strings.Join(lists, ", ") + "}"
 }

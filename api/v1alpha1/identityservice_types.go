@@ -66,8 +66,9 @@ type IdentityServiceStatus struct {
 	// +kubebuilder:default=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Ready (the connection works) and, only while it is true, InUse (somebody deleted the service, and
-	// Mandates still need it). While Ready is False, Mandates wait and keep what they know.
+	// conditions are Ready (the connection works) and, only while they are true, Stalled (a person must correct the spec
+	// or the Secret) and InUse (somebody deleted the service, and Mandates still need it). While Ready is False, Mandates
+	// wait and keep what they know.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

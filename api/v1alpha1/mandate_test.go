@@ -76,8 +76,8 @@ spec:
 					want: []violation{{"spec.serviceRef", frozen}},
 				},
 				"service":  {edit: `spec: {serviceRef: {name: other}}`, want: []violation{{"spec.serviceRef", frozen}}},
-				"adopt":    {edit: `spec: {adopt: {applicationID: 8}}`, want: []violation{{"spec.adopt", frozen}}},
-				"no adopt": {edit: `spec: {adopt: null}`, want: []violation{{"spec.adopt", frozen}}},
+				"adopt":    {edit: `spec: {adopt: {applicationID: 8}}`, reason: "it has no effect any more"},
+				"no adopt": {edit: `spec: {adopt: null}`, reason: "a GitOps tool removes what a person has set"},
 				"an individual's field": {
 					edit: `spec: {individuals: [` + strings.Replace(jane, "jane@", "jan@", 1) + `, ` + joe + `]}`,
 					want: []violation{{"spec.individuals", frozenPeople}},
@@ -113,7 +113,7 @@ spec:
 				},
 				"a name":      {edit: `spec: {name: acme}`, want: []violation{{"spec.name", frozen}}},
 				"a reference": {edit: `spec: {reference: ACME-1}`, want: []violation{{"spec.reference", frozen}}},
-				"adopt":       {edit: `spec: {adopt: {applicationID: 4711}}`, want: []violation{{"spec.adopt", frozen}}},
+				"adopt":       {edit: `spec: {adopt: {applicationID: 4712}}`, reason: "it has no effect any more"},
 			},
 		},
 		"archived": {

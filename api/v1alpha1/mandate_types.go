@@ -42,7 +42,6 @@ const ApplicationFinalizer = "idv.mandate.io/application"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.suppressEmailNotification == oldSelf.spec.suppressEmailNotification",message="cannot change once the application exists: restore the old value, or create another Mandate, which e-mails again",fieldPath=".spec.suppressEmailNotification"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.individuals == oldSelf.spec.individuals",message="cannot change once the application exists: restore the old values, or create another Mandate, which e-mails again",fieldPath=".spec.individuals"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || self.spec.serviceRef == oldSelf.spec.serviceRef",message="cannot change once the application exists: restore the old value, or create another Mandate, which e-mails again",fieldPath=".spec.serviceRef"
-// +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.spec.adopt) ? has(oldSelf.spec.adopt) && self.spec.adopt == oldSelf.spec.adopt : !has(oldSelf.spec.adopt))",message="cannot change once the application exists: restore the old value, or create another Mandate, which e-mails again",fieldPath=".spec.adopt"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.status.applicationID) && self.status.applicationID == oldSelf.status.applicationID)",message="cannot change or go away once it is set: a Mandate has one application, ever",fieldPath=".status.applicationID"
 type Mandate struct {
 	metav1.TypeMeta `json:",inline"`
@@ -147,8 +146,9 @@ type MandateSpec struct {
 	// +kubebuilder:default=Retain
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 
-	// adopt binds this Mandate to an application that exists, instead of creating one. It can change until
-	// status.applicationID is set. If you remove it before that, the operator may create an application.
+	// adopt binds this Mandate to an application that exists, instead of creating one. If you remove it before
+	// status.applicationID is set, the operator may create an application. After that it has no effect, and can change or
+	// go away. Default: none.
 	// +optional
 	Adopt *Adoption `json:"adopt,omitempty"`
 

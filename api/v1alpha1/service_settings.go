@@ -131,11 +131,14 @@ const (
 
 // StateNames are further names of the states of an application. Letter case, spaces, - and _ make no difference.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.inReview) || !has(self.completed) || !self.inReview.exists(s, s in self.completed)",message="must not have a name that is also in inReview",fieldPath=".completed"
-// +kubebuilder:validation:XValidation:rule="!has(self.rejected) || !((has(self.inReview) && self.inReview.exists(s, s in self.rejected)) || (has(self.completed) && self.completed.exists(s, s in self.rejected)))",message="must not have a name that is also in inReview or completed",fieldPath=".rejected"
+// +kubebuilder:validation:XValidation:rule=`!has(self.completed) || !(has(self.inReview) && [self.inReview.map(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', ""))].exists(names, self.completed.exists(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', "") in names)))`,message="must not have a name that is also in inReview",fieldPath=".completed"
+// +kubebuilder:validation:XValidation:rule=`!has(self.rejected) || !((has(self.inReview) && [self.inReview.map(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', ""))].exists(names, self.rejected.exists(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', "") in names))) || (has(self.completed) && [self.completed.map(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', ""))].exists(names, self.rejected.exists(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', "") in names))))`,message="must not have a name that is also in inReview or completed",fieldPath=".rejected"
+// +kubebuilder:validation:XValidation:rule=`!has(self.inReview) || !self.inReview.exists(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', "").matches('^(completed$|rejected|declined)'))`,message="must not have completed, or a name that starts with rejected or declined: these always mean an outcome",fieldPath=".inReview"
+// +kubebuilder:validation:XValidation:rule=`!has(self.completed) || !self.completed.exists(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', "").matches('^(inreview$|reject|declin)'))`,message="must not have in review, or a name that starts with reject or declin: these never mean completed",fieldPath=".completed"
+// +kubebuilder:validation:XValidation:rule=`!has(self.rejected) || !self.rejected.exists(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', "").matches('^(inreview|completed)$'))`,message="must not have in review or completed: these never mean rejected",fieldPath=".rejected"
 type StateNames struct {
 	// inReview are further names of the state in which an application can be completed or rejected. The name in review is
-	// known without being listed.
+	// known without being listed. The name completed, and names that start with rejected or declined, are not allowed.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=20
@@ -143,7 +146,7 @@ type StateNames struct {
 	// +kubebuilder:validation:items:MaxLength=150
 	InReview []string `json:"inReview,omitempty"`
 	// completed are further names of the state of a completed application. The name completed is known without being
-	// listed.
+	// listed. The name in review, and names that start with reject or declin, are not allowed.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=20
@@ -151,7 +154,7 @@ type StateNames struct {
 	// +kubebuilder:validation:items:MaxLength=150
 	Completed []string `json:"completed,omitempty"`
 	// rejected are further names of the state of a rejected application. Names that start with reject or declin are known
-	// without being listed.
+	// without being listed. The names in review and completed are not allowed.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=20

@@ -74,6 +74,7 @@ var layers = []layer{
 	{dir: "internal/testenv", may: []string{"api", "internal/client", "internal/sandbox", "operator"}, never: terraform},
 	{dir: "internal/demo", may: []string{"api", "internal/sandbox", "internal/testenv"}, never: terraform},
 	{dir: "internal/providerschema", may: []string{"provider"}, never: kubernetes},
+	{dir: "internal/gitops", never: terraform},
 	{dir: "internal/architecture"},
 }
 
@@ -82,7 +83,7 @@ func controller(name string, further ...string) layer {
 	return layer{
 		dir:   "operator/" + name,
 		may:   append(further, "api", "internal/client", "operator/apierror", "operator/connection", "operator/engine"),
-		tests: []string{"internal/sandbox"}, never: terraform,
+		tests: []string{"internal/sandbox", "internal/gitops"}, never: terraform,
 	}
 }
 

@@ -26,7 +26,7 @@ type Client struct {
 	tls    *tls.Config
 	proxy  func(*http.Request) (*url.URL, error)
 	shared *http.Transport
-	limits *limits
+	limits *Limits
 	tokens *tokenSource
 	close  context.CancelFunc
 
@@ -62,7 +62,7 @@ func New(config Config) (*Client, error) {
 		tls:       tlsConfig,
 		proxy:     proxy,
 		shared:    newTransport(tlsConfig, proxy),
-		limits:    newLimits(config.RequestsPerSecond, orDefault(config.MaxRateLimitWait, defaultMaxWait)),
+		limits:    config.limits(),
 		close:     cancel,
 		complete:  transitionMethod{configured: config.CompleteMethod, payload: payload{readings: undocumentedPayload}},
 		reject:    transitionMethod{configured: config.RejectMethod, payload: payload{readings: undocumentedPayload}},
@@ -72,7 +72,10 @@ func New(config Config) (*Client, error) {
 	}
 	// A server that does not respond must leave time for the other attempts.
 	c.shared.ResponseHeaderTimeout = c.timeout / maxAttempts
-	c.tokens = newTokenSource(c.tokenRequest(lifetime, config.Credentials, config.TokenAuthorization))
+	c.tokens = newTokenSource(
+		c.tokenRequest(lifetime, config.Credentials, config.TokenAuthorization),
+		c.limits.loginHoldOff(config.TokenAuthorization),
+	)
 	return c, nil
 }
 

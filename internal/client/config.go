@@ -69,6 +69,10 @@ type Config struct {
 	// MaxRateLimitWait is how long an operation waits for the rate limit and for a Retry-After. One that would wait longer
 	// fails at once with NotSent and KindRateLimited. 0 is 15 s.
 	MaxRateLimitWait time.Duration
+	// Limits, if set, are those of an earlier client with the same BaseURL and Credentials: what that client has used of
+	// the rate limit, a Retry-After and the hold-off after refused logins continue. RequestsPerSecond and MaxRateLimitWait
+	// apply to both clients from then on.
+	Limits *Limits
 	// CompleteMethod and RejectMethod are the HTTP methods of CompleteApplication and RejectApplication; "" is Auto.
 	CompleteMethod, RejectMethod TransitionMethod
 	// Observe, if set, is called after every HTTP request, logins included, possibly from several goroutines at once.

@@ -175,22 +175,33 @@ func TestDecodeCheckReviewResponse(t *testing.T) {
 
 func TestStages(t *testing.T) {
 	more := StateNames{
-		InReview: []string{"Under Examination"}, Completed: []string{"approved"}, Rejected: []string{"in review"},
+		InReview:  []string{"Under Examination", "rejection proposed"},
+		Completed: []string{"approved"},
+		Rejected:  []string{"refused"},
 	}
-	for name, want := range map[string]struct{ known, more Stage }{
-		"in review":         {StageInReview, StageRejected}, // what is configured goes first
-		"IN_REVIEW":         {StageInReview, StageRejected},
-		"inReview":          {StageInReview, StageRejected},
-		"completed":         {StageCompleted, StageCompleted},
-		"Completed":         {StageCompleted, StageCompleted},
-		"rejected":          {StageRejected, StageRejected},
-		"Rejected by staff": {StageRejected, StageRejected},
-		"DECLINED":          {StageRejected, StageRejected},
-		"approved":          {StageOpen, StageCompleted},
-		"under-examination": {StageOpen, StageInReview},
-		"not completed":     {StageOpen, StageOpen},
-		"created":           {StageOpen, StageOpen},
-		"":                  {StageOpen, StageOpen},
+	// Each list has the interface's names for the other stages: stored before they were refused, or by another means.
+	others := StateNames{
+		InReview:  []string{"COMPLETED", "Rejected", "rejected by staff", "declined"},
+		Completed: []string{"in review", "rejected", "Rejected by staff", "declined", "rejection proposed"},
+		Rejected:  []string{"In_Review", "completed"},
+	}
+	for name, want := range map[string]struct{ known, more, others Stage }{
+		"in review":          {StageInReview, StageInReview, StageInReview},
+		"IN_REVIEW":          {StageInReview, StageInReview, StageInReview},
+		"inReview":           {StageInReview, StageInReview, StageInReview},
+		"in.review":          {StageOpen, StageOpen, StageOpen},
+		"completed":          {StageCompleted, StageCompleted, StageCompleted},
+		"Completed":          {StageCompleted, StageCompleted, StageCompleted},
+		"rejected":           {StageRejected, StageRejected, StageRejected},
+		"Rejected by staff":  {StageRejected, StageRejected, StageRejected},
+		"DECLINED":           {StageRejected, StageRejected, StageRejected},
+		"rejection proposed": {StageRejected, StageInReview, StageRejected},
+		"refused":            {StageOpen, StageRejected, StageOpen},
+		"approved":           {StageOpen, StageCompleted, StageOpen},
+		"under-examination":  {StageOpen, StageInReview, StageOpen},
+		"not completed":      {StageOpen, StageOpen, StageOpen},
+		"created":            {StageOpen, StageOpen, StageOpen},
+		"":                   {StageOpen, StageOpen, StageOpen},
 	} {
 		if got := (StateNames{}).Stage(State{Name: name}); got != want.known {
 			t.Errorf("%q: %v, want %v", name, got, want.known)
@@ -198,6 +209,13 @@ func TestStages(t *testing.T) {
 		if got := more.Stage(State{Name: name}); got != want.more {
 			t.Errorf("%q with more names: %v, want %v", name, got, want.more)
 		}
+		if got := others.Stage(State{Name: name}); got != want.others {
+			t.Errorf("%q with names of other stages: %v, want %v", name, got, want.others)
+		}
+	}
+	twice := StateNames{InReview: []string{"done"}, Completed: []string{"Done"}, Rejected: []string{"DONE"}}
+	if got := twice.Stage(State{Name: "done"}); got != StageInReview {
+		t.Errorf("a name of all stages: %v, want that nobody has decided", got)
 	}
 	if (State{}).Is("") {
 		t.Error("no name is not an empty name")

@@ -14,8 +14,12 @@ import (
 	"time"
 )
 
+func newLimits(perSecond float64, maxWait time.Duration) *Limits {
+	return Config{RequestsPerSecond: perSecond, MaxRateLimitWait: maxWait}.limits()
+}
+
 // departures starts callers at the same time and returns when each one could go, rounded to 10 ms.
-func departures(ctx context.Context, l *limits, callers int) []time.Duration {
+func departures(ctx context.Context, l *Limits, callers int) []time.Duration {
 	start := time.Now()
 	var mu sync.Mutex
 	var at []time.Duration
@@ -260,5 +264,52 @@ func TestRateLimitDelay(t *testing.T) {
 		wants(0)
 		l.holdOff(time.Minute)
 		wants(time.Minute)
+	})
+}
+
+// A client that replaces another continues with what the other has used.
+func TestLimitsOutliveTheClient(t *testing.T) {
+	replaced := func(l *Limits, perSecond float64) *Limits {
+		return Config{Limits: l, RequestsPerSecond: perSecond, MaxRateLimitWait: time.Minute}.limits()
+	}
+	t.Run("the rate limit", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLimits(2, time.Minute)
+			departures(t.Context(), l, 2)
+			if at := departures(t.Context(), replaced(l, 10), 10); at[0] != 100*time.Millisecond || at[9] != time.Second {
+				t.Errorf("went at %v", at)
+			}
+		})
+	})
+	t.Run("a Retry-After", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			l := newLimits(10, time.Minute)
+			l.holdOff(5 * time.Second)
+			var callers sync.WaitGroup
+			callers.Go(func() { departures(t.Context(), l, 20) }) // from 5 s to 6 s
+			synctest.Wait()
+			<-time.After(time.Second)
+			if at := departures(t.Context(), replaced(l, 10), 10); at[0] < 5*time.Second || at[9] != 6*time.Second {
+				t.Errorf("went at %v, counted from a second after the Retry-After began", at)
+			}
+			callers.Wait()
+		})
+	})
+	t.Run("the hold-off after a refused login", func(t *testing.T) {
+		s := newService(t, answers(http.StatusOK, someApplication), false)
+		s.login = answers(http.StatusUnauthorized, "")
+		limits := new(Limits)
+		for i, authorization := range []TokenAuthorization{"", TokenAuthorizationAuto, TokenAuthorizationNone, ""} {
+			c := s.client(t, func(config *Config) {
+				config.Limits, config.TokenAuthorization = limits, authorization
+				config.RequestsPerSecond = float64(i + 1)
+			})
+			_, err := c.AccessToken(t.Context())
+			if e := expectFailure(t, err, Refused, KindCredentials); e.RetryAfter < firstHoldOff-time.Second {
+				t.Errorf("hold-off of %v", e.RetryAfter)
+			}
+			c.Close()
+		}
+		s.expect(t, 0, 2) // None is another request
 	})
 }

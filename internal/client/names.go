@@ -6,7 +6,8 @@ import (
 )
 
 // FoldName removes from a name what the interface leaves open: letter case, and the characters that join words
-// ('_', '-', '.' and space). Two names are the same if their folded forms are equal. Not documented: our reading.
+// ('_', '-' and space). Two names are the same if their folded forms are equal. Not documented: our reading. A '.'
+// joins no words: "in.review" is a state that the interface does not name, so nothing is decided in it.
 func FoldName(name string) string {
 	return strings.ToLower(strings.Map(func(r rune) rune {
 		if joinsWords(r) {
@@ -39,7 +40,7 @@ func sameName(a []byte, b string) bool {
 	}
 }
 
-func joinsWords[C byte | rune](c C) bool { return c == '_' || c == '-' || c == '.' || c == ' ' }
+func joinsWords[C byte | rune](c C) bool { return c == '_' || c == '-' || c == ' ' }
 
 func lower(c byte) byte {
 	if 'A' <= c && c <= 'Z' {

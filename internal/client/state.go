@@ -51,21 +51,25 @@ type StateNames struct{ InReview, Completed, Rejected []string }
 
 // Stage returns the stage of a state. The client knows "in review", "completed", and every name that begins with
 // "reject" or "declin" (not documented beyond "rejected": our reading).
+//
+// A known name keeps its meaning, whatever is configured: who may configure names must not make outcomes. Only a
+// rejection that is not said to be over, such as "rejection proposed", can be configured as a name of the review. A
+// name of several stages is the one in which nobody has decided.
 func (n StateNames) Stage(s State) Stage {
 	folded := FoldName(s.Name)
 	switch {
-	case s.Is(n.Completed...):
+	case folded == "inreview":
+		return StageInReview
+	case folded == "completed":
 		return StageCompleted
-	case s.Is(n.Rejected...):
+	case strings.HasPrefix(folded, "rejected"), strings.HasPrefix(folded, "declined"):
 		return StageRejected
 	case s.Is(n.InReview...):
 		return StageInReview
-	case s.Is("completed"):
-		return StageCompleted
-	case strings.HasPrefix(folded, "reject"), strings.HasPrefix(folded, "declin"):
+	case s.Is(n.Rejected...), strings.HasPrefix(folded, "reject"), strings.HasPrefix(folded, "declin"):
 		return StageRejected
-	case s.Is("in review"):
-		return StageInReview
+	case s.Is(n.Completed...):
+		return StageCompleted
 	default:
 		return StageOpen
 	}

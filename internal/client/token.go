@@ -21,15 +21,11 @@ type token struct {
 // there is at most one login at a time, and none for a while after the service refused one.
 type tokenSource struct {
 	requestToken func() (*token, *Error)
+	holdOff      *loginHoldOff
 
 	mu      sync.Mutex
 	current *token
 	pending *pendingLogin // nil if there is none
-
-	refusal      *Error        // why there is a hold-off
-	holdOffUntil time.Time     // no login before it
-	holdOff      time.Duration // length of the last one, 0 after a login that succeeded
-	backoffUntil time.Time     // until then, a 401 causes no login
 }
 
 // pendingLogin is one login. done is closed when token or err is set.
@@ -44,8 +40,8 @@ const (
 	maxHoldOff   = 15 * time.Minute
 )
 
-func newTokenSource(requestToken func() (*token, *Error)) *tokenSource {
-	return &tokenSource{requestToken: requestToken}
+func newTokenSource(requestToken func() (*token, *Error), holdOff *loginHoldOff) *tokenSource {
+	return &tokenSource{requestToken: requestToken, holdOff: holdOff}
 }
 
 // get returns a token other than rejected, which is the one that the service just answered with 401, or nil. Callers
@@ -68,11 +64,11 @@ func (s *tokenSource) get(ctx context.Context, rejected *token) (*token, *Error)
 func (s *tokenSource) lookup(rejected *token) (*token, *pendingLogin, *Error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch wait := time.Until(s.holdOffUntil); {
+	switch refusal := s.holdOff.refusal(); {
 	case s.current != nil && s.current != rejected && time.Now().Before(s.current.renew):
 		return s.current, nil, nil
-	case wait > 0:
-		return nil, nil, s.refusal.withRetryAfter(wait)
+	case refusal != nil:
+		return nil, nil, refusal
 	case s.pending == nil:
 		s.pending = &pendingLogin{done: make(chan struct{})}
 		go s.login(s.pending)
@@ -88,12 +84,9 @@ func (s *tokenSource) login(p *pendingLogin) {
 	switch {
 	case p.err == nil:
 		s.current = p.token
-		s.holdOff = 0
+		s.holdOff.succeeded()
 	case p.err.Kind == KindCredentials:
-		s.refusal = p.err
-		s.holdOff = min(max(2*s.holdOff, firstHoldOff), maxHoldOff)
-		s.holdOffUntil = time.Now().Add(s.holdOff)
-		p.err = p.err.withRetryAfter(s.holdOff)
+		p.err = s.holdOff.refused(p.err)
 	}
 	close(p.done)
 }
@@ -105,10 +98,50 @@ func (s *tokenSource) shouldLogin(t *token, afterLogin bool) bool {
 	if t.accepted.Load() {
 		return true
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if afterLogin {
-		s.backoffUntil = time.Now().Add(firstHoldOff)
+	return s.holdOff.allows(afterLogin)
+}
+
+// loginHoldOff keeps a user from logins after one that was refused. It outlives the client.
+type loginHoldOff struct {
+	mu           sync.Mutex
+	cause        *Error        // the last refusal
+	until        time.Time     // no login before it
+	length       time.Duration // of the last one, 0 after a login that succeeded
+	backoffUntil time.Time     // until then, a 401 causes no login
+}
+
+// refusal is the error of a login that may not be sent now, or nil.
+func (h *loginHoldOff) refusal() *Error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if wait := time.Until(h.until); wait > 0 {
+		return h.cause.withRetryAfter(wait)
 	}
-	return time.Now().After(s.backoffUntil)
+	return nil
+}
+
+// refused begins a hold-off, and adds it to the error.
+func (h *loginHoldOff) refused(err *Error) *Error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.cause = err
+	h.length = min(max(2*h.length, firstHoldOff), maxHoldOff)
+	h.until = time.Now().Add(h.length)
+	return err.withRetryAfter(h.length)
+}
+
+func (h *loginHoldOff) succeeded() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.length = 0
+}
+
+// allows is shouldLogin of a token that the service has not accepted yet.
+func (h *loginHoldOff) allows(afterLogin bool) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if afterLogin {
+		h.backoffUntil = time.Now().Add(firstHoldOff)
+	}
+	return time.Now().After(h.backoffUntil)
 }

@@ -42,7 +42,7 @@ var errRefusedLogin = &Error{
 func TestCallersShareALogin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &logins{takes: time.Second, lifetime: time.Minute}
-		source := newTokenSource(l.login)
+		source := newTokenSource(l.login, &loginHoldOff{})
 		all := func(rejected *token) (got *token) {
 			var callers sync.WaitGroup
 			var mu sync.Mutex
@@ -77,7 +77,7 @@ func TestCallersShareALogin(t *testing.T) {
 func TestAHangingLoginHangsNobodyForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &logins{takes: 10 * time.Second, lifetime: time.Minute}
-		source := newTokenSource(l.login)
+		source := newTokenSource(l.login, &loginHoldOff{})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
@@ -100,7 +100,7 @@ func TestRefusedCredentialsAreHeldOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &logins{lifetime: time.Minute}
 		l.err.Store(errRefusedLogin)
-		source := newTokenSource(l.login)
+		source := newTokenSource(l.login, &loginHoldOff{})
 		start := time.Now()
 		var at []time.Duration // of logins
 		for time.Since(start) < time.Hour {
@@ -135,7 +135,7 @@ func TestRefusedCredentialsAreHeldOff(t *testing.T) {
 func TestOtherLoginFailuresCauseNoHoldOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &logins{lifetime: time.Minute}
-		source := newTokenSource(l.login)
+		source := newTokenSource(l.login, &loginHoldOff{})
 		for i, kind := range []Kind{KindServer, KindUnreachable, KindTimeout, KindNotFound, KindUnreadable, KindRateLimited} {
 			l.err.Store(&Error{Operation: OpToken, Kind: kind})
 			_, err := source.get(t.Context(), nil)

@@ -29,9 +29,10 @@ import (
 
 // Config is what a Reconciler works with.
 type Config struct {
-	// Services gives Mandates their connections. Its Reader is the cache, which has MandateActions, Mandates without their
-	// personal data, and services. It may be stale.
+	// Services gives Mandates their connections.
 	Services engine.Services
+	// Cache has MandateActions, and Mandates without their personal data. It may be stale.
+	Cache client.Reader
 	// Live reads from the API server.
 	Live client.Reader
 	// Writer creates Secrets and deletes MandateActions.
@@ -67,7 +68,7 @@ const maxSteps = 20
 func NewReconciler(config Config) *Reconciler {
 	return &Reconciler{
 		services:     &config.Services,
-		cache:        config.Services.Reader,
+		cache:        config.Cache,
 		live:         config.Live,
 		writer:       config.Writer,
 		statusWriter: config.Status,
@@ -77,14 +78,7 @@ func NewReconciler(config Config) *Reconciler {
 
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager, workers int) error {
-	mandateName := func(object client.Object) []string {
-		action, ok := object.(*v1alpha1.MandateAction)
-		if !ok {
-			return nil
-		}
-		return []string{action.Spec.MandateRef.Name}
-	}
-	err := manager.GetFieldIndexer().IndexField(ctx, &v1alpha1.MandateAction{}, mandateField, mandateName)
+	err := manager.GetFieldIndexer().IndexField(ctx, &v1alpha1.MandateAction{}, mandateField, indexAction)
 	if err != nil {
 		return err
 	}

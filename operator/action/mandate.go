@@ -19,6 +19,12 @@ import (
 // mandateField is the index of actions by the name of their Mandate.
 const mandateField = "spec.mandateRef.name"
 
+// indexAction gives the index value of an action.
+func indexAction(object client.Object) []string {
+	action := object.(*v1alpha1.MandateAction) //nolint:forcetypeassert // it is registered for MandateActions
+	return []string{action.Spec.MandateRef.Name}
+}
+
 // mandateChanged gives the actions that may have waited for a change of a Mandate.
 func (r *Reconciler) mandateChanged(ctx context.Context, mandate client.Object) []reconcile.Request {
 	var actions v1alpha1.MandateActionList

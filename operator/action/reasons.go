@@ -50,7 +50,8 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonStarted: {open,
 		"The request to the service is under way."},
 	v1alpha1.ReasonRetrying: {open,
-		"The last attempt changed nothing and e-mailed nobody. The operator tries again; no action is needed."},
+		"The last attempt changed nothing and e-mailed nobody. The operator tries again. If this lasts, see the " +
+			"operator's log and the IdentityService."},
 	v1alpha1.ReasonReportNotReady: {open,
 		"The service has no report on the individual yet. The operator asks again when the Mandate's status changes."},
 	v1alpha1.ReasonSecretRefused: {open,
@@ -72,8 +73,8 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonApplicationGone: {failed,
 		"The service no longer has the application. Nothing was sent."},
 	v1alpha1.ReasonIndividualNotFound: {failed,
-		"The Mandate or the service has no individual with the name in spec.individual. Nobody was e-mailed. Correct the " +
-			"name in another action."},
+		"The Mandate has no individual of that name, or the service no longer has it. Nobody was e-mailed. Check " +
+			"spec.individual in a new action."},
 	v1alpha1.ReasonReferenceConflict: {failed,
 		"The application under the Mandate's id has another reference. Nothing was sent. Check spec.baseURL and the " +
 			"credentials of the IdentityService, then create another action."},

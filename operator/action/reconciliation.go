@@ -79,6 +79,9 @@ func (r *reconciliation) TryAcquire(s step) bool {
 	return r.session.Slot.TryAcquire(r.session.Connection.Actions, name, r.facts.emails)
 }
 
+// Priority is kept: there are few MandateActions, and people wait for them.
+func (r *reconciliation) Priority() *int { return nil }
+
 // sendsRequest are the steps that send a request to the service, and show whether the connection works.
 var sendsRequest = []step{stepReadApplication, stepSend, stepDownload}
 
@@ -144,7 +147,7 @@ func (r *reconciliation) requeueAfter(decided decision) time.Duration {
 	case reasonStaleCache:
 		return engine.Jitter(time.Second)
 	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotAllowed, v1alpha1.ReasonServiceNotReady:
-		return min(r.backoff(), engine.Jitter(maxServiceRequeue))
+		return min(r.backoff(), engine.JitterWithin(maxServiceRequeue))
 	case v1alpha1.ReasonRetrying, v1alpha1.ReasonSecretRefused:
 		return max(r.backoff(), engine.Jitter(decided.RequeueAfter))
 	}

@@ -36,8 +36,8 @@ type CircuitBreaker struct {
 	failures int
 }
 
-// Record counts a result, and reports whether the circuit has to open.
-func (b *CircuitBreaker) Record(result Result) (open bool) {
+// record counts a result, and reports whether the circuit has to open.
+func (b *CircuitBreaker) record(result Result) (open bool) {
 	switch result {
 	case Succeeded:
 		b.failures = 0
@@ -48,5 +48,6 @@ func (b *CircuitBreaker) Record(result Result) (open bool) {
 	return false
 }
 
-// HalfOpen reports whether one reconciliation at a time may use the connection, to find out whether it works.
-func (b *CircuitBreaker) HalfOpen() bool { return b.failures > 0 }
+// degraded reports whether there was a failure and no success since. Until then one reconciliation at a time may use
+// the connection, whether the circuit is open or not.
+func (b *CircuitBreaker) degraded() bool { return b.failures > 0 }

@@ -63,7 +63,7 @@ func (l *ConcurrencyLimiter) TryAcquire(object types.NamespacedName, urgent bool
 func (l *ConcurrencyLimiter) Release(result Result) {
 	l.mu.Lock()
 	l.inFlight--
-	open := l.breaker.Record(result)
+	open := l.breaker.record(result)
 	next := l.dequeue()
 	l.mu.Unlock()
 	if open {
@@ -75,7 +75,7 @@ func (l *ConcurrencyLimiter) Release(result Result) {
 // limit is how many may be in flight now.
 func (l *ConcurrencyLimiter) limit() int {
 	switch {
-	case l.breaker.HalfOpen():
+	case l.breaker.degraded():
 		return 1
 	case l.capacity == 0:
 		return math.MaxInt
@@ -152,6 +152,7 @@ func (s *Slot) RequestFailed(err error) bool {
 func (s *Slot) Release() {
 	if s.limiter != nil {
 		s.limiter.Release(s.result)
+		s.limiter = nil
 	}
 }
 
@@ -179,7 +180,7 @@ func (l *Limiters) of(key Key, onOpen func(), rateLimitDelay func() time.Duratio
 	limiter := l.limiters[key]
 	if limiter == nil {
 		limiter = &ConcurrencyLimiter{
-			capacity: l.capacity, notify: l.Notify, onOpen: onOpen, waiting: map[types.NamespacedName]bool{},
+			capacity: l.capacity, notify: l.notify, onOpen: onOpen, waiting: map[types.NamespacedName]bool{},
 		}
 		l.limiters[key] = limiter
 	}
@@ -195,8 +196,8 @@ func (l *Limiters) remove(key Key) {
 	delete(l.limiters, key)
 }
 
-// Notify wakes an object up. It never blocks.
-func (l *Limiters) Notify(name types.NamespacedName) {
+// notify wakes an object up. It never blocks.
+func (l *Limiters) notify(name types.NamespacedName) {
 	object := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
 	select {
 	case l.Wakeups <- event.GenericEvent{Object: object}:

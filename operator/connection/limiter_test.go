@@ -119,6 +119,19 @@ func TestLimiterOpensTheCircuit(t *testing.T) {
 	}
 }
 
+func TestSlotIsReleasedOnce(t *testing.T) {
+	t.Parallel()
+	o := newObserved(1)
+	var slot, other Slot
+	slot.TryAcquire(o.ConcurrencyLimiter, types.NamespacedName{Name: "a"}, false)
+	slot.Release()
+	slot.Release()
+	slot.TryAcquire(o.ConcurrencyLimiter, types.NamespacedName{Name: "a"}, false)
+	if other.TryAcquire(o.ConcurrencyLimiter, types.NamespacedName{Name: "b"}, false) {
+		t.Error("a slot that was released twice makes two")
+	}
+}
+
 // A worker does not wait long for the rate limit: the object is woken up when a request would go out soon.
 func TestLimiterRespectsTheRateLimit(t *testing.T) {
 	t.Parallel()
@@ -148,7 +161,7 @@ func TestNotify(t *testing.T) {
 	t.Parallel()
 	limiters := newLimiters(1)
 	for range wakeupBuffer + 1 {
-		limiters.Notify(types.NamespacedName{Namespace: "team", Name: "acme"})
+		limiters.notify(types.NamespacedName{Namespace: "team", Name: "acme"})
 	}
 	if got := (<-limiters.Wakeups).Object; got.GetNamespace() != "team" || got.GetName() != "acme" {
 		t.Errorf("%s/%s was woken up", got.GetNamespace(), got.GetName())

@@ -21,11 +21,14 @@ var (
 	WriteBackoff = Backoff{200 * time.Millisecond, 3 * time.Second}
 )
 
-// After says how long to wait after so many failures in a row.
+// After says how long to wait after so many failures in a row. It is never more than Max.
 func (b Backoff) After(failures int) time.Duration {
 	doublings := min(max(failures-1, 0), 20) // more would overflow
-	return Jitter(min(b.Min<<doublings, b.Max))
+	return min(Jitter(b.Min<<doublings), JitterWithin(b.Max))
 }
 
 // Jitter adds up to a fifth, so that what happened at the same time does not happen at the same time again and again.
 func Jitter(d time.Duration) time.Duration { return wait.Jitter(d, 0.2) }
+
+// JitterWithin gives between five sixths of longest and longest.
+func JitterWithin(longest time.Duration) time.Duration { return Jitter(longest * 5 / 6) }

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"maps"
 	"sync"
 	"time"
 
@@ -13,13 +12,13 @@ import (
 // few requests and nothing else: what must not be forgotten is stored at the API server. The zero value is empty.
 type LocalState[T any] struct {
 	mu      sync.Mutex
-	entries map[types.NamespacedName]Entry[T]
+	entries map[types.NamespacedName]entry[T]
 }
 
-// Entry is what is remembered of one object.
-type Entry[T any] struct {
-	UID   types.UID // of the object that had the name then
-	Value T
+// entry is what is remembered of one object.
+type entry[T any] struct {
+	uid   types.UID // of the object that had the name then
+	value T
 }
 
 // Update changes what is remembered of an object, and returns it. An object of the same name with another UID starts
@@ -28,27 +27,27 @@ func (s *LocalState[T]) Update(object client.Object, change func(*T)) T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	name := client.ObjectKeyFromObject(object)
-	entry := s.entries[name]
-	if entry.UID != object.GetUID() {
-		entry = Entry[T]{UID: object.GetUID()}
+	e := s.entries[name]
+	if e.uid != object.GetUID() {
+		e = entry[T]{uid: object.GetUID()}
 	}
-	change(&entry.Value)
+	change(&e.value)
 	if s.entries == nil {
-		s.entries = map[types.NamespacedName]Entry[T]{}
+		s.entries = map[types.NamespacedName]entry[T]{}
 	}
-	s.entries[name] = entry
-	return entry.Value
+	s.entries[name] = e
+	return e.value
 }
 
 // Get returns what is remembered of an object.
 func (s *LocalState[T]) Get(object client.Object) T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	entry := s.entries[client.ObjectKeyFromObject(object)]
-	if entry.UID != object.GetUID() {
-		return Entry[T]{}.Value
+	e := s.entries[client.ObjectKeyFromObject(object)]
+	if e.uid != object.GetUID() {
+		return entry[T]{}.value
 	}
-	return entry.Value
+	return e.value
 }
 
 // Forget drops what is remembered of an object that is gone.
@@ -56,20 +55,6 @@ func (s *LocalState[T]) Forget(name types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.entries, name)
-}
-
-// Snapshot copies everything. With Restore it lets a test run one step at a time, of many processes.
-func (s *LocalState[T]) Snapshot() map[types.NamespacedName]Entry[T] {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.entries)
-}
-
-// Restore replaces everything by a copy of a snapshot.
-func (s *LocalState[T]) Restore(snapshot map[types.NamespacedName]Entry[T]) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.entries = maps.Clone(snapshot)
 }
 
 // FirstSeen is when this process first saw an attempt of another one. No two clocks are compared: with a clock that is

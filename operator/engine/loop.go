@@ -1,5 +1,6 @@
-// Package engine is what the controllers of Mandates and MandateActions have in common: the loop of steps, what a
-// process remembers between reconciliations, the use of a connection, backoff, and the drain on shutdown.
+// Package engine is what the controllers have in common: backoff, and the limit of texts that come from a service.
+// Those of Mandates and MandateActions share more: the loop of steps, what a process remembers between
+// reconciliations, the use of a connection, and the drain on shutdown.
 //
 // A reconciliation is a loop: decide, make one step with at most one effect outside the process, decide again. A crash
 // is therefore always a crash between two steps. What to decide, and what a step does, is up to the controllers.
@@ -10,7 +11,6 @@ import (
 	"errors"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -29,6 +29,14 @@ type Decision[S ~string] struct {
 	RequeueAfter time.Duration
 }
 
+// NoStep decides that there is nothing to do now.
+func NoStep[S ~string](reason string) Decision[S] { return WaitFor[S](reason, 0) }
+
+// WaitFor decides that there is nothing to do now, and when to reconcile again.
+func WaitFor[S ~string](reason string, d time.Duration) Decision[S] {
+	return Decision[S]{Step: Wait, Reason: reason, RequeueAfter: d}
+}
+
 // Reconciliation is one Reconcile of one object.
 type Reconciliation[S ~string] interface {
 	// Decide gives the next step. It has no effect outside the process.
@@ -36,6 +44,8 @@ type Reconciliation[S ~string] interface {
 	// TryAcquire takes what a step needs to begin, such as a slot of the connection. If it reports false, the object is
 	// woken up later.
 	TryAcquire(S) bool
+	// Priority in the workqueue while a step waits for what TryAcquire takes; nil keeps the one that the object has.
+	Priority() *int
 	// Perform performs a step. An error is one of the API server, and the workqueue backs off.
 	Perform(context.Context, S) error
 	// Finish writes the status, and says when to reconcile again.
@@ -48,7 +58,7 @@ type Reconciliation[S ~string] interface {
 func Run[S ~string](ctx context.Context, r Reconciliation[S], maxSteps int) (reconcile.Result, error) {
 	defer r.Release()
 	for range maxSteps {
-		result, finished, err := Step(ctx, r)
+		result, finished, err := performStep(ctx, r)
 		if finished || err != nil {
 			return result, apierror.Redact(err)
 		}
@@ -56,15 +66,17 @@ func Run[S ~string](ctx context.Context, r Reconciliation[S], maxSteps int) (rec
 	return reconcile.Result{}, errors.New("the reconciliation took too many steps, which is a defect of the operator")
 }
 
-// Step performs one step. It finishes the reconciliation if there is none to perform, or if its step has to wait.
-func Step[S ~string](ctx context.Context, r Reconciliation[S]) (result reconcile.Result, finished bool, err error) {
+// performStep performs one step. It finishes the reconciliation if there is none, or if the step has to wait.
+func performStep[S ~string](
+	ctx context.Context, r Reconciliation[S],
+) (result reconcile.Result, finished bool, err error) {
 	decision := r.Decide()
 	if decision.Step == Wait {
 		result, err = r.Finish(ctx, decision)
 		return result, true, err
 	}
 	if !r.TryAcquire(decision.Step) {
-		requeue := reconcile.Result{RequeueAfter: Jitter(connection.FallbackRequeue), Priority: new(handler.LowPriority)}
+		requeue := reconcile.Result{RequeueAfter: Jitter(connection.FallbackRequeue), Priority: r.Priority()}
 		return requeue, true, nil
 	}
 	log.FromContext(ctx).V(1).Info("Performing a step", "step", decision.Step)

@@ -35,6 +35,8 @@ func (f *fake) Decide() engine.Decision[step] {
 
 func (f *fake) TryAcquire(s step) bool { return s != f.noSlot }
 
+func (f *fake) Priority() *int { return new(-7) }
+
 func (f *fake) Perform(_ context.Context, s step) error {
 	f.log = append(f.log, string(s))
 	if s == f.failing {
@@ -90,6 +92,9 @@ func TestRun(t *testing.T) {
 			}
 			if requeued := result.RequeueAfter >= connection.FallbackRequeue; requeued != test.requeued {
 				t.Errorf("the result is %+v", result)
+			}
+			if requeued := result.Priority != nil && *result.Priority == -7; requeued != test.requeued {
+				t.Errorf("the priority is %v", result.Priority)
 			}
 			switch {
 			case test.err == "" && err != nil, test.err != "" && (err == nil || !strings.Contains(err.Error(), test.err)):

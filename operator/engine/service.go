@@ -60,6 +60,7 @@ type Session struct {
 // is not the one: its URL or prefix may be another's. The session keeps its slot.
 func (s *Session) Resolve(ctx context.Context, services *Services, mandate *v1alpha1.Mandate) (ServiceFacts, error) {
 	s.Key = connection.KeyOf(mandate)
+	s.Connection = connection.Connection{}
 	service, access, err := services.Find(ctx, s.Key, mandate.Namespace)
 	switch {
 	case err != nil || access == connection.Absent:

@@ -78,6 +78,11 @@ func TestResolve(t *testing.T) {
 			if set := session.Connection.UID != ""; set != test.want.Known {
 				t.Errorf("the connection is %+v", session.Connection)
 			}
+			services.Connections.Remove(nobodyListens, key)
+			got, err = session.Resolve(t.Context(), services, m)
+			if err != nil || got.Known || session.Connection.UID != "" {
+				t.Errorf("after its end the connection is %+v: %+v, %v", session.Connection, got, err)
+			}
 		})
 	}
 }

@@ -35,9 +35,10 @@ import (
 
 // Config is what a Reconciler works with.
 type Config struct {
-	// Services gives Mandates their connections. Its Reader is the cache, which has Mandates without their personal data,
-	// and may be stale.
+	// Services gives Mandates their connections.
 	Services engine.Services
+	// Cache has Mandates without their personal data. It may be stale.
+	Cache client.Reader
 	// Live reads from the API server.
 	Live client.Reader
 	// Status patches the status of Mandates, with strict field validation.
@@ -78,7 +79,7 @@ func NewReconciler(config Config) *Reconciler {
 	live := connection.ServiceReader{Reader: config.Live, ClusterServices: config.Services.ClusterServices}
 	return &Reconciler{
 		services:     &config.Services,
-		cache:        config.Services.Reader,
+		cache:        config.Cache,
 		live:         config.Live,
 		liveServices: connection.NewLiveReader(live),
 		statusWriter: config.Status,

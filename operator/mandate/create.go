@@ -20,7 +20,8 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// claim creates the record. Once it exists, this process and no other may send the attempt.
+// claim creates the record. Only after the API server has confirmed that may this process send the attempt, and no
+// other process may.
 func (r *reconciliation) claim(ctx context.Context) error {
 	if !r.beginAttempt() {
 		return nil

@@ -52,23 +52,25 @@ func (r *reconciliation) setFinalizer(ctx context.Context) error {
 	return nil
 }
 
-// reportDeletion says what becomes of the application when the Mandate goes: nobody will see it afterwards.
+// reportDeletion says what becomes of the application when the Mandate goes. It comes before the patch: afterwards the
+// Mandate is gone, and a process that ends in between would have said nothing.
 func (r *reconciliation) reportDeletion(ctx context.Context) {
 	d, a := r.facts.deletion, r.facts.application
 	logger := log.FromContext(ctx).WithValues("deletionPolicy", d.policy, "applicationID", r.facts.id)
 	switch {
 	case !d.requested || !d.wantsFinalizer():
 	case r.facts.id == 0 && (r.facts.records.sent || r.facts.unknown):
-		r.givenUp("The Mandate is deleted, but its application may exist: its id was never known. Look for it at the " +
-			"service by the reference in the operator's log.")
-		logger.Error(nil, "Deleted the Mandate, but its application may exist: its id was never known",
+		r.givenUp("The operator releases the Mandate, but its application may exist: its id was never known. Look for it " +
+			"at the service by the reference in the operator's log.")
+		logger.Error(nil, "Releasing the Mandate, but its application may exist: its id was never known",
 			"reference", r.mandate.Status.Reference)
 	case r.facts.id != 0 && r.facts.outcome == "" && !d.done && !a.missing && !a.archived:
-		r.givenUp("The Mandate is deleted, but its application is unchanged: the service did not answer in time, or " +
-			"refused. Archive or delete the application at the service.")
-		logger.Error(nil, "Deleted the Mandate, but not its application: the service did not answer in time, or refused")
+		r.givenUp("The operator releases the Mandate, but its application may remain: the service did not answer in time, " +
+			"or refused. Check it at the service, and archive or delete it there.")
+		logger.Error(nil,
+			"Releasing the Mandate, but its application may remain: the service did not answer in time, or refused")
 	default:
-		logger.Info("Deleted the Mandate and carried out its deletionPolicy")
+		logger.Info("Releasing the Mandate, its deletionPolicy is carried out")
 	}
 }
 

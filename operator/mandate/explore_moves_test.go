@@ -292,8 +292,8 @@ func (w *world) recorded(url string, id int64) bool {
 func userMoves(s *state, name string, spend spender) {
 	m := s.world.mandates[name]
 	edit := func(kind move, what string, change func(*v1alpha1.MandateSpec)) {
-		// What was sent cannot change once the application exists: the API server sees to it.
-		if m.Status.ApplicationID == nil && m.DeletionTimestamp == nil {
+		// What was sent cannot change once the application exists: the API server sees to it. adopt can.
+		if (m.Status.ApplicationID == nil || kind == adopt) && m.DeletionTimestamp == nil {
 			spend(kind, "a user "+what+" of "+name, changed(func(w *world) { w.edit(name, change) }))
 		}
 	}
@@ -304,6 +304,9 @@ func userMoves(s *state, name string, spend spender) {
 		"names the wrong application in adopt",
 		func(s *v1alpha1.MandateSpec) { s.Adopt = &v1alpha1.Adoption{ApplicationID: foreignID} },
 	)
+	if m.Spec.Adopt != nil {
+		edit(adopt, "removes adopt", func(s *v1alpha1.MandateSpec) { s.Adopt = nil })
+	}
 	for _, a := range s.world.sites[s.world.url()].applications {
 		if a.mandate != "" {
 			edit(

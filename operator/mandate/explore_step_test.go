@@ -7,11 +7,14 @@ import (
 
 	"github.com/go-logr/logr"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
@@ -142,9 +145,37 @@ func performStep(ctx context.Context, p *reconciliation) (after time.Duration, e
 			panic(cut)
 		}
 	}()
-	result, ended, err := engine.Step(ctx, p)
-	return result.RequeueAfter, ended, err
+	one := &oneStep{reconciliation: p}
+	result, err := engine.Run(ctx, one, 2)
+	return result.RequeueAfter, !one.performed, err
 }
+
+// oneStep is a reconciliation that ends after one step, and can go on in another process of the explorer.
+type oneStep struct {
+	*reconciliation
+	performed bool
+}
+
+func (s *oneStep) Decide() decision {
+	if s.performed {
+		return wait("")
+	}
+	return s.reconciliation.Decide()
+}
+
+func (s *oneStep) Perform(ctx context.Context, next step) error {
+	s.performed = true
+	return s.reconciliation.Perform(ctx, next)
+}
+
+func (s *oneStep) Finish(ctx context.Context, decided decision) (reconcile.Result, error) {
+	if s.performed {
+		return reconcile.Result{}, nil
+	}
+	return s.reconciliation.Finish(ctx, decided)
+}
+
+func (s *oneStep) Release() {}
 
 func posted(a attemptFacts) string {
 	if a.id != 0 {
@@ -185,13 +216,36 @@ func resume(
 // with is the operator after a step that has left it in a reconciliation, or in none.
 func (o *operator) with(p *reconciliation, r *Reconciler) *operator {
 	c := *o
-	c.localState = r.localState.Snapshot()
+	c.localState = o.remember(r)
 	c.current = p
 	if p != nil {
 		p.Reconciler, p.client = nil, nil
 		p.session.Slot = connection.Slot{} // the limiter bounds workers, of which there is one here
 	}
 	return &c
+}
+
+// remember asks for the local state of every Mandate that the operator may have remembered or seen.
+func (o *operator) remember(r *Reconciler) remembered {
+	all := remembered{}
+	look := func(name types.NamespacedName, uid types.UID) {
+		m := &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name, UID: uid}}
+		if state := r.localState.Get(m); state != (localState{}) {
+			entry := all[name]
+			entry.UID, entry.Value = uid, state
+			all[name] = entry
+		}
+	}
+	for name, entry := range o.localState {
+		look(name, entry.UID)
+	}
+	for _, m := range o.mandates {
+		look(client.ObjectKeyFromObject(m), m.UID)
+	}
+	if o.current != nil {
+		look(client.ObjectKeyFromObject(o.current.mandate), o.current.mandate.UID)
+	}
+	return all
 }
 
 // reconciler is the operator's, set up for one step.
@@ -203,11 +257,14 @@ func reconciler(s *environment, o *operator) *Reconciler {
 		RequestProbe:  func(connection.Key) {},
 	}
 	r := NewReconciler(Config{
-		Services: services, Live: api, Status: statusWriter{api: api}, Metadata: api, Events: silent{},
+		Services: services, Cache: cacheReader{o}, Live: api, Status: statusWriter{api: api}, Metadata: api, Events: silent{},
 		Ledger: ledger.Ledger{Reader: api, Writer: api}, SettleDelay: settle, DeletionGiveUpAfter: 24 * time.Hour,
 	})
 	r.clock = stopped{patient: s.fault == faultErrors}
-	r.localState.Restore(o.localState)
+	for name, entry := range o.localState {
+		m := &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name, UID: entry.UID}}
+		r.localState.Update(m, func(s *localState) { *s = entry.Value })
+	}
 	nobodyListens, cancel := context.WithCancel(context.Background())
 	cancel()
 	key := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: namespace, Name: "default"}

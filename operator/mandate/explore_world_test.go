@@ -11,7 +11,6 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
-	"github.com/mandate-io/idv/operator/engine"
 )
 
 // The explorer runs the real decide, the real steps of a reconciliation and the real ledger against a world in memory,
@@ -234,8 +233,11 @@ type operator struct {
 	current    *reconciliation // nil: between two reconciliations
 }
 
-// remembered is the local state of a process.
-type remembered = map[types.NamespacedName]engine.Entry[localState]
+// remembered is the local state of a process, by the name and UID of the Mandate.
+type remembered = map[types.NamespacedName]struct {
+	UID   types.UID
+	Value localState
+}
 
 // started is an operator that has just started, with filled caches.
 func started(w *world) *operator {

@@ -14,7 +14,6 @@ import (
 
 	"cel.dev/cel-go/cel"
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
-	lua "github.com/yuin/gopher-lua"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/gitops"
 )
 
 var update = flag.Bool("update", false, "write docs/status.md and examples/gitops/argocd/argocd-cm.yaml")
@@ -164,7 +164,9 @@ func TestHealth(t *testing.T) {
 		writeRow(&table, name[2:], s, string(computed.Status), wantFlux)
 	}
 	page := strings.Replace(statusPage, "TABLE", table.String(), 1)
-	golden(t, "docs/status.md", page+"\n## Messages\n\n"+messagesPage+meanings())
+	// A test of the controller of services writes the rest.
+	_, services, _ := strings.Cut(read(t, "docs/status.md"), servicesHeading)
+	golden(t, "docs/status.md", page+"\n## Messages\n\n"+messagesPage+meanings()+servicesHeading+services)
 }
 
 const statusPage = `# The status of a Mandate
@@ -199,6 +201,8 @@ TABLE`
 const messagesPage = `Every reason has one message. [conditions.md](conditions.md) has the details and what to do.
 
 `
+
+const servicesHeading = "\n## IdentityService and ClusterIdentityService\n"
 
 func writeRow(table *strings.Builder, name string, s situation, kstatus, flux string) {
 	cell := map[string]string{}
@@ -275,17 +279,11 @@ func argoHealth(t *testing.T) func(map[string]any) string {
 	script := read(t, "examples/gitops/argocd/health.lua")
 	golden(t, "examples/gitops/argocd/argocd-cm.yaml", argoConfig(t, script))
 	return func(object map[string]any) string {
-		state := lua.NewState()
-		defer state.Close()
-		state.SetGlobal("obj", luaValue(state, object))
-		if err := state.DoString(script); err != nil {
+		health, err := gitops.ArgoCDHealth(script, object)
+		if err != nil {
 			t.Fatal(err)
 		}
-		table, ok := state.Get(-1).(*lua.LTable)
-		if !ok {
-			t.Fatal("the script gives no table")
-		}
-		return table.RawGetString("status").String()
+		return health
 	}
 }
 
@@ -309,30 +307,6 @@ func argoConfig(t *testing.T, script string) string {
 		t.Fatal(err)
 	}
 	return "# Made from health.lua by a test. Merge it into the ConfigMap of your Argo CD.\n" + string(content)
-}
-
-func luaValue(state *lua.LState, value any) lua.LValue {
-	switch v := value.(type) {
-	case map[string]any:
-		table := state.NewTable()
-		for key, member := range v {
-			table.RawSetString(key, luaValue(state, member))
-		}
-		return table
-	case []any:
-		table := state.NewTable()
-		for _, element := range v {
-			table.Append(luaValue(state, element))
-		}
-		return table
-	case string:
-		return lua.LString(v)
-	case bool:
-		return lua.LBool(v)
-	case int64:
-		return lua.LNumber(v)
-	}
-	return lua.LNil
 }
 
 // fluxHealth evaluates the expressions in the order in which Flux does.

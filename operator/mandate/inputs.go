@@ -10,6 +10,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -161,8 +162,9 @@ var detailKeys = []string{
 // misnamedKey finds a key like firstName: what is in it would not be sent, and an application cannot be changed.
 func misnamedKey(secret *corev1.Secret) string {
 	for _, key := range slices.Sorted(maps.Keys(secret.Data)) {
+		folded := idv.FoldName(strings.ReplaceAll(key, ".", "")) // a Secret's key can have a '.' between words
 		for _, meant := range detailKeys {
-			if key != meant && idv.FoldName(key) == idv.FoldName(meant) {
+			if key != meant && folded == idv.FoldName(meant) {
 				return key + " must be called " + meant
 			}
 		}

@@ -45,6 +45,10 @@ func TestDetails(t *testing.T) {
 			secret:  map[string]string{"email": email, "dateOfBirth": "1990-02-28"},
 			problem: "dateOfBirth must be called date_of_birth",
 		},
+		"a key with a dot": {
+			secret:  map[string]string{"email": email, "first.name": "Jane"},
+			problem: "first.name must be called first_name",
+		},
 		"a key in capitals": {
 			secret: map[string]string{"EMAIL": email}, problem: "EMAIL must be called email",
 		},

@@ -84,7 +84,8 @@ var conditionSpecs = map[string]conditionSpec{
 		"The application may exist, but its id is lost. Look for status.reference at the service and set " +
 			"spec.adopt.applicationID. Nothing more is sent, so nobody is e-mailed twice."},
 	v1alpha1.ReasonRetrying: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isTrue,
-		"The last attempt had no effect at the service. The operator tries again; no action is needed."},
+		"The last attempt had no effect at the service. The operator tries again. If this lasts, see the operator's log " +
+			"and the IdentityService."},
 	v1alpha1.ReasonReadFailed: {isUnknown, reconciling, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The operator cannot read the application or carry out the spec. It tries again; see its log and the " +
 			"IdentityService."},
@@ -115,7 +116,7 @@ var messages = map[string]string{
 	v1alpha1.ReasonInProgress: "The verification has no outcome yet.",
 	v1alpha1.ReasonDecisionRefused: "The service refused spec.decision. Look at the checks in status.individuals; the " +
 		"operator tries again when they or the state change.",
-	v1alpha1.ReasonAdopted: "The application existed and was bound as spec.adopt says.",
+	v1alpha1.ReasonAdopted: "The application existed, and spec.adopt bound it. Now spec.adopt has no effect.",
 	v1alpha1.ReasonReviewRefused: "The service refused one of spec.checkReviews, or several checks have its name; use " +
 		"the check's id then. The operator tries again when the checks or the state change.",
 	v1alpha1.ReasonReviewOutdated: "The check that one of spec.checkReviews is for was reset, or is gone. Look at the " +

@@ -155,6 +155,9 @@ func (r *reconciliation) TryAcquire(s step) bool {
 	return r.session.Slot.TryAcquire(r.session.Connection.Mandates, name, urgent)
 }
 
+// Priority is low: a wake-up comes first, and this is in case it gets lost.
+func (r *reconciliation) Priority() *int { return new(handler.LowPriority) }
+
 // sendsRequest are the steps that send a request to the service, and show whether the connection works.
 var sendsRequest = []step{
 	stepPost, stepRead, stepProbe, stepArchive, stepDelete, stepReview, stepComplete, stepReject,

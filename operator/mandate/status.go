@@ -173,10 +173,9 @@ func (r *reconciliation) setCreated(status *v1alpha1.MandateStatus, spec *condit
 	}
 	open := r.openAttempt()
 	switch {
-	case status.ApplicationID != nil && r.mandate.Spec.Adopt != nil: // adopt cannot change any more
-		set(isTrue, v1alpha1.ReasonAdopted, messages[v1alpha1.ReasonAdopted])
 	case status.ApplicationID != nil:
-		set(isTrue, v1alpha1.ReasonCreated, messages[v1alpha1.ReasonCreated])
+		bound := r.boundReason()
+		set(isTrue, bound, messages[bound])
 	case spec.created == isTrue: // known, but nothing could be read so far
 		set(isUnknown, shown, spec.message)
 	case spec.created == isFalse && open != "":
@@ -185,6 +184,20 @@ func (r *reconciliation) setCreated(status *v1alpha1.MandateStatus, spec *condit
 		set(spec.created, spec.createdReason, messages[v1alpha1.ReasonCreating])
 	default:
 		set(spec.created, spec.createdReason, spec.message)
+	}
+}
+
+// boundReason says how the application was bound. Once the status says it, spec.adopt has no effect: it may be edited.
+func (r *reconciliation) boundReason() string {
+	created := meta.FindStatusCondition(r.mandate.Status.Conditions, v1alpha1.ConditionCreated)
+	adopt := r.mandate.Spec.Adopt
+	switch {
+	case created != nil && created.Status == isTrue:
+		return created.Reason
+	case adopt != nil && adopt.ApplicationID == r.facts.id:
+		return v1alpha1.ReasonAdopted
+	default:
+		return v1alpha1.ReasonCreated
 	}
 }
 

@@ -1,10 +1,6 @@
 package mandate
 
-import (
-	"time"
-
-	"github.com/mandate-io/idv/operator/engine"
-)
+import "github.com/mandate-io/idv/operator/engine"
 
 // step is one thing to do. It has at most one effect outside this process, so that every crash is a crash between
 // steps.
@@ -38,9 +34,7 @@ const (
 // reason).
 type decision = engine.Decision[step]
 
-// wait decides that there is nothing to do now; waitFor, for how long.
-func wait(reason string) decision { return decision{Step: stepWait, Reason: reason} }
-
-func waitFor(reason string, d time.Duration) decision {
-	return decision{Step: stepWait, Reason: reason, RequeueAfter: d}
-}
+var (
+	wait    = engine.NoStep[step]
+	waitFor = engine.WaitFor[step]
+)

@@ -2,12 +2,13 @@ package service
 
 import (
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/x509"
-	"fmt"
+	"encoding/binary"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -20,29 +21,70 @@ import (
 // maxWait is how long a request waits for the rate limit before its object is put back into the queue.
 const maxWait = 10 * time.Second
 
-// inputs are what a client is made from.
+// inputs are what a client is made from. Settings that are not here, such as polling, need no new client.
 type inputs struct {
-	service  types.UID
-	settings v1alpha1.ServiceSettings
-	secret   string // its UID and version
+	service            types.UID
+	user               user
+	tokenAuthorization v1alpha1.TokenAuthorization
+	caBundle           string
+	requestsPerSecond  int32
+	transitions        v1alpha1.Transitions
 }
 
-func (i *inputs) same(other *inputs) bool {
-	return i.service == other.service && i.secret == other.secret &&
-		equality.Semantic.DeepEqual(i.settings, other.settings)
+// user is whom the service sees by way of a connection. Limits belong to a user and outlive the client, and also the
+// object that somebody deletes and applies again: a service that asks to wait, or refuses a login, means the user.
+type user struct {
+	connection  connection.Key
+	url         string // in its normal form
+	credentials digest
 }
 
-// connect makes a new client if the settings or the Secret changed. A reason says why there can be none.
+// rememberedUsers is how many users have limits that outlive their clients. A connection may have several: a Secret that
+// alternates between two wrong passwords does not end the hold-off.
+const rememberedUsers = 10000
+
+// digest of credentials. It is keyed with a random key of the process, so that it is of no use outside of it.
+type digest [sha256.Size]byte
+
+// credentialKeys are the keys of a Secret that are used. Nothing else in it, nor its metadata, changes the digest.
+var credentialKeys = []string{"username", "password", "client_id", "client_secret"}
+
+func (r *Reconciler) digest(secret *corev1.Secret) (sum digest) {
+	h := hmac.New(sha256.New, r.digestKey)
+	for _, key := range credentialKeys {
+		h.Write(binary.BigEndian.AppendUint64(nil, uint64(len(secret.Data[key]))))
+		h.Write(secret.Data[key])
+	}
+	h.Sum(sum[:0])
+	return sum
+}
+
+func (r *Reconciler) newInputs(service connection.Service, secret *corev1.Secret) inputs {
+	settings := service.Settings()
+	return inputs{
+		service: service.GetUID(),
+		user: user{
+			connection:  connection.KeyOfService(service),
+			url:         ledger.NormalURL(settings.BaseURL),
+			credentials: r.digest(secret),
+		},
+		tokenAuthorization: settings.TokenAuthorization,
+		caBundle:           settings.CABundle,
+		requestsPerSecond:  settings.RequestsPerSecond,
+		transitions:        settings.Transitions,
+	}
+}
+
+// connect makes a new client if what it is made from changed. A reason says why there can be none.
 func (r *Reconciler) connect(ctx context.Context, service connection.Service, e *entry) (reason string, err error) {
 	var secret corev1.Secret
 	ref := service.CredentialsSecret()
-	wanted := inputs{service: service.GetUID(), settings: *service.Settings().DeepCopy()}
 	err = r.config.Live.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &secret)
-	wanted.secret = fmt.Sprintf("%s/%s", secret.UID, secret.ResourceVersion)
+	wanted := r.newInputs(service, &secret)
 	if apierrors.IsNotFound(err) && e.client != nil && !service.GetDeletionTimestamp().IsZero() {
 		// When everything is deleted at once, the Secret goes first. What Mandates still have to do is done with what it
 		// held.
-		wanted.secret, err = e.made.secret, nil
+		wanted.user.credentials, err = e.made.user.credentials, nil
 	}
 	if apierrors.IsNotFound(err) {
 		e.forget()
@@ -55,14 +97,19 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 	if err != nil {
 		return "", err
 	}
-	if e.client != nil && e.made.same(&wanted) {
+	if e.client != nil && e.made == wanted {
 		return "", nil
 	}
-	e.forget()
-	if bundle := wanted.settings.CABundle; bundle != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(bundle)) {
+	if e.made.service != wanted.service || e.made.user != wanted.user {
+		e.forget()
+	}
+	e.closeClient()
+	if bundle := wanted.caBundle; bundle != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(bundle)) {
 		return v1alpha1.ReasonCABundleInvalid, nil
 	}
-	e.client, err = idv.New(r.clientConfig(&wanted.settings, &secret))
+	config := r.clientConfig(service.Settings(), &secret)
+	config.Limits = r.limitsOf(wanted.user)
+	e.client, err = idv.New(config)
 	if err != nil {
 		return v1alpha1.ReasonSecretInvalid, nil //nolint:nilerr // it is shown as a condition; a retry needs another Secret
 	}
@@ -70,15 +117,31 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 	return "", nil
 }
 
-// forget drops the client and all that was found with it.
+// limitsOf gives the limits of a user, which all clients of the user share.
+func (r *Reconciler) limitsOf(u user) *idv.Limits {
+	if limits, ok := r.limits.Get(u); ok {
+		return limits.(*idv.Limits) //nolint:forcetypeassert // it holds no other type
+	}
+	limits := new(idv.Limits)
+	r.limits.Add(u, limits)
+	return limits
+}
+
+// forget drops the client and all that was found with it. What the limits of its user are stays known.
 func (e *entry) forget() {
+	e.closeClient()
+	e.err = nil
+	e.probeStarted = time.Time{}
+}
+
+// closeClient drops the client. The next one is probed at once.
+func (e *entry) closeClient() {
 	if e.client != nil {
 		e.client.Close()
 	}
 	e.client, e.made = nil, inputs{}
-	e.err = nil
 	e.failures = 0
-	e.probeStarted, e.nextProbe = time.Time{}, time.Time{}
+	e.nextProbe = time.Time{}
 }
 
 func (r *Reconciler) clientConfig(spec *v1alpha1.ServiceSettings, secret *corev1.Secret) idv.Config {

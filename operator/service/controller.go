@@ -4,6 +4,7 @@ package service
 
 import (
 	"context"
+	"crypto/rand"
 	"sync"
 	"time"
 
@@ -11,6 +12,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/lru"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -77,7 +79,9 @@ type Config struct {
 
 // Reconciler reconciles IdentityServices and ClusterIdentityServices.
 type Reconciler struct {
-	config Config
+	config    Config
+	digestKey []byte
+	limits    *lru.Cache // *idv.Limits by user
 
 	mu      sync.Mutex
 	entries map[connection.Key]*entry
@@ -101,10 +105,13 @@ type entry struct {
 // NewReconciler makes a Reconciler.
 func NewReconciler(config Config) *Reconciler {
 	r := &Reconciler{
-		config:  config,
-		entries: map[connection.Key]*entry{},
-		probes:  make(chan event.TypedGenericEvent[connection.Key], 100),
+		config:    config,
+		digestKey: make([]byte, 32),
+		limits:    lru.New(rememberedUsers),
+		entries:   map[connection.Key]*entry{},
+		probes:    make(chan event.TypedGenericEvent[connection.Key], 100),
 	}
+	_, _ = rand.Read(r.digestKey) // it never fails
 	config.Connections.OnOpen(r.RequestProbe)
 	return r
 }
@@ -199,7 +206,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key connection.Key) (reconci
 
 // probe asks the service for its reference data if it is time to, and gives the reason for Ready.
 func (r *Reconciler) probe(ctx context.Context, e *entry) string {
-	if now := time.Now(); r.due(e, now) {
+	if now := time.Now(); r.takeDue(e, now) {
 		references, err := e.client.RetrieveReferences(ctx)
 		if ctx.Err() != nil {
 			return reasonFor(e.err) // the operator is being stopped: that says nothing about the service
@@ -209,9 +216,6 @@ func (r *Reconciler) probe(ctx context.Context, e *entry) string {
 			log.FromContext(ctx).Info("The identity service is not usable",
 				"error", err.Error(), "nextProbe", e.nextProbe.Sub(now).Round(time.Second).String())
 		}
-		r.mu.Lock()
-		e.probeRequested = false
-		r.mu.Unlock()
 	}
 	return reasonFor(e.err)
 }
@@ -233,11 +237,17 @@ func (e *entry) recordProbe(now time.Time, references *idv.References, err error
 	e.nextProbe = now.Add(max(probeBackoff.After(e.failures), idv.RetryAfterOf(err)))
 }
 
-func (r *Reconciler) due(e *entry, now time.Time) bool {
+// takeDue reports whether it is time for a probe, and takes the request for one. A request that comes while the probe
+// is in flight leads to another probe: the failure behind it may be newer than what the probe finds.
+func (r *Reconciler) takeDue(e *entry, now time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return !now.Before(e.nextProbe) ||
+	due := !now.Before(e.nextProbe) ||
 		e.probeRequested && e.err == nil && now.Sub(e.probeStarted) >= requestedProbeInterval
+	if due {
+		e.probeRequested = false
+	}
+	return due
 }
 
 // requeueAfter is when to reconcile next: for the next probe, or for a changed Secret, whichever is first.

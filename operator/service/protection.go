@@ -56,13 +56,14 @@ func (r *Reconciler) protect(
 	switch wanted = wanted && !givenUp; {
 	case wanted == has, wanted && !deleted.IsZero(): // the API server takes no finalizer then
 		return needed, nil
-	case givenUp:
+	case givenUp: // reported before the patch: after it, the service is gone, and a process that ends would say nothing
 		message := fmt.Sprintf(
-			"The service is deleted, but Mandates still need it: %d. They wait until somebody creates a service of that name.",
+			"The operator releases the service, but Mandates still need it: %d. They wait until somebody creates a service "+
+				"of that name.",
 			needed,
 		)
 		r.config.Events.Eventf(service, nil, corev1.EventTypeWarning, eventDeletionGivenUp, actionDelete, "%s", message)
-		log.FromContext(ctx).Error(nil, "Deleted the service although Mandates still need it", "mandates", needed)
+		log.FromContext(ctx).Error(nil, "Releasing the service although Mandates still need it", "mandates", needed)
 	}
 	return needed, r.setFinalizer(ctx, key, service, !has)
 }
@@ -138,7 +139,7 @@ func holdsUp(service connection.Service, needed int) bool {
 // remain says how many Mandates hold up a deletion, and names none.
 func remain(needed int) string {
 	return fmt.Sprintf(
-		"Deletion waits for the Mandates that need this service: %d. Complete or delete them; the operator gives up "+
+		"Deletion waits for Mandates that still need this service: %d. It goes when they have an outcome or are gone, or "+
 			"after a day by default. Nothing new is created.",
 		needed,
 	)

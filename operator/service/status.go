@@ -2,6 +2,7 @@ package service
 
 import (
 	"context"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -34,6 +35,13 @@ var messages = map[string]string{
 		"untrusted certificate. Check spec.baseURL, spec.caBundle and the network.",
 	v1alpha1.ReasonServiceError: "The service answered with an error, or without its reference data. Check " +
 		"spec.baseURL; the operator tries again.",
+}
+
+// stalledReasons are those that only a person can correct: what the spec or the Secret says is wrong. GitOps tools fail
+// on them at once. What is missing may still be applied, and what fails may work again.
+var stalledReasons = []string{
+	v1alpha1.ReasonSecretInvalid, v1alpha1.ReasonCABundleInvalid, v1alpha1.ReasonNamespaceSelectorInvalid,
+	v1alpha1.ReasonCredentialsInvalid,
 }
 
 // maxMandateTypes is what the CRD allows.
@@ -77,14 +85,7 @@ func (r *Reconciler) writeStatus(
 	if references != nil {
 		status.MandateTypes = mandateTypes(references)
 	}
-	ready := metav1.ConditionFalse
-	if reason == v1alpha1.ReasonConnected {
-		ready = metav1.ConditionTrue
-	}
-	meta.SetStatusCondition(&status.Conditions, metav1.Condition{
-		Type: v1alpha1.ConditionReady, Status: ready, Reason: reason, Message: messages[reason],
-		ObservedGeneration: generation,
-	})
+	setProgress(status, generation, reason)
 	before := meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionInUse)
 	if holdsUp(service, needed) {
 		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
@@ -103,6 +104,25 @@ func (r *Reconciler) writeStatus(
 			service, nil, corev1.EventTypeWarning, v1alpha1.ReasonMandatesRemain, actionDelete, "%s", remain(needed))
 	}
 	return err
+}
+
+// setProgress sets Ready, and Stalled while a person must act.
+func setProgress(status *v1alpha1.IdentityServiceStatus, generation int64, reason string) {
+	ready := metav1.Condition{
+		Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: reason, Message: messages[reason],
+		ObservedGeneration: generation,
+	}
+	if reason == v1alpha1.ReasonConnected {
+		ready.Status = metav1.ConditionTrue
+	}
+	meta.SetStatusCondition(&status.Conditions, ready)
+	if !slices.Contains(stalledReasons, reason) {
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionStalled)
+		return
+	}
+	stalled := ready
+	stalled.Type, stalled.Status = v1alpha1.ConditionStalled, metav1.ConditionTrue
+	meta.SetStatusCondition(&status.Conditions, stalled)
 }
 
 func mandateTypes(references *idv.References) []v1alpha1.MandateType {

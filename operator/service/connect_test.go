@@ -1,0 +1,225 @@
+package service
+
+import (
+	"context"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+// secretReader is an API server that has one Secret, and stamps it before each read, as a replicator does.
+type secretReader struct {
+	client.Reader
+	secret corev1.Secret
+	reads  int
+}
+
+func (r *secretReader) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	r.reads++
+	r.secret.ResourceVersion = fmt.Sprint(r.reads)
+	r.secret.Annotations = map[string]string{"replicated-at": fmt.Sprint(r.reads)}
+	r.secret.DeepCopyInto(into.(*corev1.Secret))
+	return nil
+}
+
+// fixture is a Reconciler with one IdentityService, and the service that it leads to.
+type fixture struct {
+	*testing.T
+	*Reconciler
+	*secretReader
+	service *v1alpha1.IdentityService
+	e       *entry
+	// logins and reads count the requests; busy answers reads with a Retry-After.
+	logins, requests atomic.Int64
+	busy             atomic.Bool
+}
+
+// newFixture starts a service at which the password is "right".
+func newFixture(t *testing.T) *fixture {
+	t.Helper()
+	f := &fixture{T: t, secretReader: &secretReader{}}
+	server := httptest.NewTLSServer(f)
+	t.Cleanup(server.Close)
+	f.Reconciler = NewReconciler(Config{Live: f.secretReader, Connections: connection.NewRegistry(0)})
+	f.e = f.entry(testKey)
+	t.Cleanup(func() { f.e.forget() })
+	bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
+	f.service = &v1alpha1.IdentityService{
+		ObjectMeta: metav1.ObjectMeta{Namespace: testKey.Namespace, Name: testKey.Name, UID: "1"},
+		Spec: v1alpha1.IdentityServiceSpec{ServiceSettings: v1alpha1.ServiceSettings{
+			BaseURL: server.URL, CABundle: string(bundle), RequestsPerSecond: 5,
+		}},
+	}
+	return f
+}
+
+func (f *fixture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	if strings.HasSuffix(r.URL.Path, "/token") {
+		f.logins.Add(1)
+		if r.FormValue("password") != "right" {
+			w.WriteHeader(http.StatusUnauthorized)
+			return
+		}
+		_, _ = io.WriteString(w, `{"access_token": "t", "expires_in": 3600}`)
+		return
+	}
+	f.requests.Add(1)
+	if f.busy.Load() {
+		w.Header().Set("Retry-After", "60")
+		w.WriteHeader(http.StatusTooManyRequests)
+		return
+	}
+	_, _ = io.WriteString(w, `{"mandate_types": [{"id": 1, "name": "KYC", "code": "kyc"}]}`)
+}
+
+func (f *fixture) password(password string) {
+	f.secret.Data = map[string][]byte{"username": []byte("u"), "password": []byte(password)}
+}
+
+// reconcile connects and probes.
+func (f *fixture) reconcile() (reason string) {
+	f.Helper()
+	reason, err := f.connect(f.Context(), f.service, f.e)
+	if err != nil {
+		f.Fatal(err)
+	}
+	if reason == "" {
+		reason = f.probe(f.Context(), f.e)
+	}
+	return reason
+}
+
+func (f *fixture) wants(reason string, logins int64) {
+	f.Helper()
+	if got, n := f.reconcile(), f.logins.Load(); got != reason || n != logins {
+		f.Errorf("%s after %d logins, want %s after %d", got, n, reason, logins)
+	}
+}
+
+// A Secret that changes all the time, but not in its values, is one login with a wrong password. So is an edit of the
+// service.
+func TestHoldOffOutlivesTheClient(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.password("wrong")
+	settings := &f.service.Spec.ServiceSettings
+	for i := range 20 {
+		f.wants(v1alpha1.ReasonCredentialsInvalid, 1)
+		f.secret.Data["other"] = []byte(fmt.Sprint(i)) // a key that is not used
+	}
+	for i := range 20 {
+		settings.RequestsPerSecond++
+		settings.Polling.MinIntervalSeconds++
+		settings.CABundle += "\n"
+		f.service.UID += "1" // a service that is replaced by force
+		f.wants(v1alpha1.ReasonCredentialsInvalid, 1)
+		if i == 10 {
+			f.secret.Data["username"] = nil
+			f.wants(v1alpha1.ReasonSecretInvalid, 1)
+			f.password("wrong")
+		}
+	}
+	nobodyListens, cancel := context.WithCancel(t.Context())
+	cancel()
+	f.remove(nobodyListens, testKey)
+	f.e = f.entry(testKey) // the service is deleted and applied again
+	f.wants(v1alpha1.ReasonCredentialsInvalid, 1)
+	f.password("also wrong")
+	f.wants(v1alpha1.ReasonCredentialsInvalid, 2)
+	for _, password := range []string{"wrong", "also wrong", "wrong"} {
+		f.password(password)
+		f.wants(v1alpha1.ReasonCredentialsInvalid, 2)
+	}
+	f.password("right")
+	f.wants(v1alpha1.ReasonConnected, 3)
+	used := f.e.client
+	f.secret.Data["other"] = nil
+	settings.Polling.MaxIntervalSeconds++
+	settings.ReferencePrefix = "eu."
+	f.wants(v1alpha1.ReasonConnected, 3)
+	if f.e.client != used {
+		t.Error("another client, although nothing changed that a client is made from")
+	}
+}
+
+// A Retry-After outlives an edit of the service, and the service is as usable as before.
+func TestRetryAfterOutlivesTheClient(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.password("right")
+	f.wants(v1alpha1.ReasonConnected, 1)
+	f.busy.Store(true)
+	if _, err := f.e.client.RetrieveReferences(t.Context()); idv.RetryAfterOf(err) == 0 {
+		t.Fatal(err)
+	}
+	used, requests := f.e.client, f.requests.Load()
+	for range 10 {
+		f.service.Spec.RequestsPerSecond++
+		f.wants(v1alpha1.ReasonConnected, 1)
+	}
+	if delay := f.e.client.RateLimitDelay(); f.e.client == used || delay < 50*time.Second {
+		t.Errorf("the next request waits %s", delay)
+	}
+	if got := f.requests.Load() - requests; got != 0 {
+		t.Errorf("%d requests during the Retry-After", got)
+	}
+}
+
+// What an edit does not give back: tokens of the rate limit.
+func TestRateLimitOutlivesTheClient(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.password("right")
+	f.service.Spec.RequestsPerSecond = 1
+	f.wants(v1alpha1.ReasonConnected, 1)
+	f.service.Spec.Transitions.CompleteMethod = v1alpha1.TransitionMethod("PUT")
+	if _, err := f.connect(t.Context(), f.service, f.e); err != nil {
+		t.Fatal(err)
+	}
+	if delay := f.e.client.RateLimitDelay(); delay <= 0 {
+		t.Error("a new client has a full burst")
+	}
+}
+
+// The digest tells keys and values apart, and another process has others.
+func TestDigest(t *testing.T) {
+	t.Parallel()
+	r := NewReconciler(Config{Connections: connection.NewRegistry(0)})
+	of := func(pairs ...string) digest {
+		secret := corev1.Secret{Data: map[string][]byte{}}
+		for i := 0; i < len(pairs); i += 2 {
+			secret.Data[pairs[i]] = []byte(pairs[i+1])
+		}
+		return r.digest(&secret)
+	}
+	base := of("username", "ab", "password", "c")
+	for name, other := range map[string]digest{
+		"shifted": of("username", "a", "password", "bc"),
+		"swapped": of("username", "c", "password", "ab"),
+		"moved":   of("client_id", "ab", "client_secret", "c"),
+	} {
+		if other == base {
+			t.Errorf("%s: the same digest", name)
+		}
+	}
+	first := base
+	r = NewReconciler(Config{Connections: connection.NewRegistry(0)})
+	if of("username", "ab", "password", "c") == first {
+		t.Error("two processes have the same digest")
+	}
+}

@@ -1,0 +1,139 @@
+package service
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/gitops"
+)
+
+var update = flag.Bool("update", false, "write the section about services in docs/status.md")
+
+const (
+	script = "../../examples/gitops/argocd/health.lua"
+	page   = "../../docs/status.md"
+
+	// heading is where the section begins that this test writes. The test of the controller of Mandates writes the rest.
+	heading = "\n## IdentityService and ClusterIdentityService\n"
+	section = `
+What the tools report for each reason of Ready. Flux uses kstatus for these kinds.
+[conditions.md](conditions.md#identityservice-and-clusteridentityservice) says what to do.
+
+| situation | Ready | Stalled | kstatus, Flux | Argo CD |
+|---|---|---|---|---|
+`
+)
+
+// wantHealth is what Argo CD has to show for every reason, and kstatus accordingly.
+var wantHealth = map[string]string{
+	v1alpha1.ReasonConnected:                "Healthy",
+	v1alpha1.ReasonSecretNotFound:           "Progressing", // it may be applied later than the service
+	v1alpha1.ReasonSecretForbidden:          "Progressing", // so may the operator's permission
+	v1alpha1.ReasonSecretInvalid:            "Degraded",
+	v1alpha1.ReasonCABundleInvalid:          "Degraded",
+	v1alpha1.ReasonNamespaceSelectorInvalid: "Degraded",
+	v1alpha1.ReasonCredentialsInvalid:       "Degraded",
+	v1alpha1.ReasonUnreachable:              "Progressing",
+	v1alpha1.ReasonServiceError:             "Progressing",
+}
+
+// TestHealth checks what kstatus, Argo CD and Flux report for every reason, and writes the table for people.
+func TestHealth(t *testing.T) {
+	var table strings.Builder
+	check := func(name, health string, service *v1alpha1.IdentityService) {
+		computed, got := reported(t, service)
+		want := map[string]status.Status{
+			"Healthy": status.CurrentStatus, "Degraded": status.FailedStatus, "Progressing": status.InProgressStatus,
+		}[health]
+		if got != health || computed != want {
+			t.Errorf("%s: Argo CD says %s and kstatus %s, want %s and %s", name, got, computed, health, want)
+		}
+		cell := map[string]string{}
+		for _, c := range service.Status.Conditions {
+			cell[c.Type] = string(c.Status)
+		}
+		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s |\n",
+			name, cell[v1alpha1.ConditionReady], cell[v1alpha1.ConditionStalled], computed, got)
+	}
+	check("not seen yet", "Progressing", &v1alpha1.IdentityService{
+		ObjectMeta: metav1.ObjectMeta{Generation: 1}, Status: v1alpha1.IdentityServiceStatus{ObservedGeneration: -1},
+	})
+	for _, reason := range slices.Sorted(maps.Keys(messages)) {
+		check(reason, wantHealth[reason], withReason(reason))
+	}
+	content, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, _, _ := strings.Cut(string(content), heading)
+	want := before + heading + section + table.String()
+	if *update {
+		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	} else if string(content) != want {
+		t.Errorf("%s is not what the code makes: run `go test ./operator/service -update`", page)
+	}
+}
+
+// Stalled is there only while it is true, and its transition is when it became so.
+func TestStalledGoes(t *testing.T) {
+	service := withReason(v1alpha1.ReasonConnected)
+	conditions := &service.Status.Conditions
+	setProgress(&service.Status, 3, v1alpha1.ReasonSecretInvalid)
+	stalled := meta.FindStatusCondition(*conditions, v1alpha1.ConditionStalled)
+	if stalled == nil || stalled.Reason != v1alpha1.ReasonSecretInvalid || stalled.ObservedGeneration != 3 {
+		t.Fatalf("Stalled is %+v", stalled)
+	}
+	since := stalled.LastTransitionTime
+	setProgress(&service.Status, 3, v1alpha1.ReasonCredentialsInvalid)
+	stalled = meta.FindStatusCondition(*conditions, v1alpha1.ConditionStalled)
+	if stalled.Reason != v1alpha1.ReasonCredentialsInvalid || stalled.LastTransitionTime != since {
+		t.Errorf("Stalled is %+v, want another reason since %s", stalled, since)
+	}
+	setProgress(&service.Status, 3, v1alpha1.ReasonUnreachable)
+	if meta.FindStatusCondition(*conditions, v1alpha1.ConditionStalled) != nil {
+		t.Errorf("Stalled is still there: %+v", *conditions)
+	}
+}
+
+func withReason(reason string) *v1alpha1.IdentityService {
+	service := &v1alpha1.IdentityService{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
+	service.Status.ObservedGeneration = 2
+	setProgress(&service.Status, 2, reason)
+	return service
+}
+
+// reported is what kstatus and Argo CD report.
+func reported(t *testing.T, service *v1alpha1.IdentityService) (kstatus status.Status, argo string) {
+	t.Helper()
+	object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(service)
+	if err != nil {
+		t.Fatal(err)
+	}
+	computed, err := status.Compute(&unstructured.Unstructured{Object: object})
+	if err != nil {
+		t.Fatal(err)
+	}
+	lua, err := os.ReadFile(script)
+	if err != nil {
+		t.Fatal(err)
+	}
+	argo, err = gitops.ArgoCDHealth(string(lua), object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return computed.Status, argo
+}
