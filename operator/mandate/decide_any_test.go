@@ -56,7 +56,7 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 				t.Fatalf("deletes what may be another one's, or is to be kept: %+v", f)
 			}
 		case stepReview:
-			if f.application.reviews == 0 || !f.application.reviewRecorded || f.deletion.requested || f.suspended {
+			if a := f.application; a.reviews == 0 || !a.reviewRecorded || f.deletion.requested || f.suspended {
 				t.Fatalf("sends a review that the spec does not have, or that is not recorded: %+v", f)
 			}
 		case stepComplete, stepReject:

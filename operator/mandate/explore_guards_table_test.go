@@ -209,7 +209,7 @@ func guards() map[string]guard {
 			why: "another operator may have sent it since, and the individual may have been reset", file: "review.go",
 			old:      "live.ResourceVersion != r.mandate.ResourceVersion",
 			off:      "live.Generation != r.mandate.Generation || ON && live.ResourceVersion != r.mandate.ResourceVersion",
-			caughtBy: "TestExplore/reviews and resets that keep the ids of checks",
+			caughtBy: "TestExplore/two operators send a review",
 		},
 		"deleted reference": {
 			why: "the id may belong to an unrelated application", file: "decide_application.go",

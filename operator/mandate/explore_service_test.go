@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -123,6 +124,10 @@ func (s fakeService) RejectCheck(_ context.Context, id int64, _ idv.CheckReview)
 // decide decides a check, which must be of the round that the review was made for.
 func (s fakeService) decide(op idv.Operation, id int64, state string) error {
 	here := s.world.sites[s.url()]
+	live, recorded := s.world.mandates[s.current.mandate.Name], s.current.reviewed.pending
+	if len(recorded) == 0 || live == nil || !slices.Equal(live.Status.PendingReviews, recorded) {
+		s.violation = "I8: a review is sent that its sender was not the last to record"
+	}
 	i := slices.IndexFunc(here.applications, func(a application) bool { return a.check == id && !a.gone })
 	if i < 0 {
 		return failure(op, idv.Refused, idv.KindNotFound)
@@ -132,7 +137,7 @@ func (s fakeService) decide(op idv.Operation, id int64, state string) error {
 		return failure(op, idv.Refused, idv.KindInvalid)
 	}
 	err := s.write(func() error {
-		s.violation = s.world.reviewed(s.current.mandate.Generation, here.applications[i].round)
+		s.violation = cmp.Or(s.violation, s.world.reviewed(s.current.mandate.Generation, here.applications[i].round))
 		s.world.changeSite(s.url(), func(here *site) { here.applications[i].state = state })
 		return nil
 	})
