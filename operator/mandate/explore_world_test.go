@@ -210,8 +210,7 @@ func (s *site) create(reference string, mandate types.UID) *application {
 }
 
 // startRound makes a check that nobody has decided. Its state is another one in each round: while the answer to a
-// review is lost, nobody can tell a reset from none that leaves the id and the state as they were. docs/operator.md says
-// so.
+// review is lost, nobody can tell a reset from none that leaves the id and the state as they were.
 func (a *application) startRound(check int64) {
 	a.check, a.state = check, checkInReview
 	a.round++
