@@ -139,6 +139,37 @@ func TestReviewsDoNotOutliveReset(t *testing.T) {
 	}
 }
 
+// A Mandate that is applied again without its status may have had its checks reset meanwhile. Its reviews wait until
+// they are removed from the spec and added again.
+func TestReviewsOfARecreatedMandate(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	w.play(w.ready("acme"), control.ResultReview)
+	w.kubectl("delete", "mandate", "acme")
+	const reviews = "{checkReviews: [{individual: jane, check: document, decision: Accept}]}"
+	w.mandate("acme", reviews)
+	m := w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionFalse, v1alpha1.ReasonReviewOutdated)
+	if !meta.IsStatusConditionTrue(m.Status.Conditions, v1alpha1.ConditionReady) || len(m.Status.PendingReviews) != 1 {
+		t.Errorf("want Ready, and the review pending: %+v", m.Status)
+	}
+	w.waitPolls(2)
+	if got := w.requests(control.AcceptCheck); got != 0 {
+		t.Fatalf("the check was accepted %d times, want never", got)
+	}
+	w.mandate("acme", "{}")
+	w.until("acme", "without a review", func(m *v1alpha1.Mandate) bool { return len(m.Status.PendingReviews) == 0 })
+	w.mandate("acme", reviews)
+	w.until("acme", "the check is accepted", func(m *v1alpha1.Mandate) bool {
+		state, reviewed := checkState(m, "document")
+		return state == "manually_accepted" && reviewed == v1alpha1.CheckDecisionAccept
+	})
+	if got := w.requests(control.AcceptCheck); got != 1 {
+		t.Errorf("the new review was sent %d times, want once", got)
+	}
+	w.emails(1)
+}
+
 func checkNamed(m *v1alpha1.Mandate, name string) v1alpha1.CheckStatus {
 	for _, individual := range m.Status.Individuals {
 		for _, c := range individual.Checks {
