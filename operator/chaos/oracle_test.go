@@ -146,7 +146,12 @@ func (s *scenario) statusWords(m *v1alpha1.Mandate) []string {
 			words = append(words, fmt.Sprintf("%s=%s", c.Name, c.State.Name))
 		}
 	}
-	words = append(words, fmt.Sprint(status.Reviews, len(status.PendingReviews)))
+	for _, review := range status.Reviews {
+		words = append(words, fmt.Sprintf("%s of %s of %s", review.Decision, review.Check, review.Individual))
+	}
+	for _, review := range status.PendingReviews {
+		words = append(words, fmt.Sprintf("pending %s of %s of %s", review.Decision, review.Check, review.Individual))
+	}
 	return words
 }
 
