@@ -4,7 +4,7 @@
 pinned = $(shell sed -n 's|^[[:space:]]$(2) \(v[^ ]*\).*|\1|p' tools/$(1)/go.mod)
 on_path = $(shell command -v $(1) 2>/dev/null)
 
-# $(call tool,NAME,FAMILY,MODULE,MAIN PACKAGE BELOW THE MODULE,LDFLAGS)
+# $(call tool,NAME,FAMILY,MODULE,MAIN PACKAGE BELOW THE MODULE,LDFLAGS), on one line: a continued line adds a space.
 define tool
 $(1).version := $$(or $$(call pinned,$(2),$(3)),$$(error tools/$(2)/go.mod pins no $(3)))
 $(1).file := bin/$(1)-$$($(1).version)
@@ -30,8 +30,7 @@ kubernetes.ldflags := $(addprefix -X k8s.io/component-base/version.,\
 opentofu.ldflags := -X github.com/opentofu/opentofu/version.dev=no
 
 $(eval $(call tool,kube-apiserver,kubernetes,k8s.io/kubernetes,/cmd/kube-apiserver,$(kubernetes.ldflags)))
-$(eval $(call tool,kube-controller-manager,kubernetes,k8s.io/kubernetes,\
-	/cmd/kube-controller-manager,$(kubernetes.ldflags)))
+$(eval $(call tool,kube-controller-manager,kubernetes,k8s.io/kubernetes,/cmd/kube-controller-manager,$(kubernetes.ldflags)))
 $(eval $(call tool,kubectl,kubernetes,k8s.io/kubernetes,/cmd/kubectl,$(kubernetes.ldflags)))
 $(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3,,))
 $(eval $(call tool,tofu,opentofu,github.com/opentofu/opentofu,/cmd/tofu,$(opentofu.ldflags)))
