@@ -28,6 +28,8 @@ type manualReconciler struct {
 	// before runs before each request to the API server, such as "patch ApplicationRecord". It may act as another operator
 	// or as a user.
 	before func(request string)
+	// failing is the kind of request to the API server that fails, such as "get Mandate".
+	failing string
 	// cached, if set, is the stale Mandate that the cache returns.
 	cached        *v1alpha1.Mandate
 	probeRequests int
@@ -63,43 +65,59 @@ func (r *manualReconciler) setSettleDelay(d time.Duration) {
 }
 
 func (r *manualReconciler) requests() interceptor.Funcs {
-	before := func(verb string, object any) {
+	before := func(verb string, object any) error {
 		kind := reflect.TypeOf(object).Elem().Name()
 		if metadata, ok := object.(*metav1.PartialObjectMetadata); ok {
 			kind = metadata.Kind
 		}
 		r.before(verb + " " + kind)
+		if r.failing == verb+" "+kind {
+			return errUnavailable
+		}
+		return nil
 	}
 	return interceptor.Funcs{
 		Get: func(
 			ctx context.Context, c client.WithWatch, key client.ObjectKey, object client.Object, o ...client.GetOption,
 		) error {
-			before("get", object)
+			if err := before("get", object); err != nil {
+				return err
+			}
 			return c.Get(ctx, key, object, o...)
 		},
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, o ...client.ListOption) error {
-			before("list", list)
+			if err := before("list", list); err != nil {
+				return err
+			}
 			return c.List(ctx, list, o...)
 		},
 		Create: func(ctx context.Context, c client.WithWatch, object client.Object, o ...client.CreateOption) error {
-			before("create", object)
+			if err := before("create", object); err != nil {
+				return err
+			}
 			return c.Create(ctx, object, o...)
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, o ...client.DeleteOption) error {
-			before("delete", object)
+			if err := before("delete", object); err != nil {
+				return err
+			}
 			return c.Delete(ctx, object, o...)
 		},
 		Patch: func(
 			ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, o ...client.PatchOption,
 		) error {
-			before("patch", object)
+			if err := before("patch", object); err != nil {
+				return err
+			}
 			return c.Patch(ctx, object, patch, o...)
 		},
 		SubResourcePatch: func(
 			ctx context.Context, c client.Client, resource string, object client.Object, patch client.Patch,
 			o ...client.SubResourcePatchOption,
 		) error {
-			before("patch "+resource+" of", object)
+			if err := before("patch "+resource+" of", object); err != nil {
+				return err
+			}
 			return c.SubResource(resource).Patch(ctx, object, patch, o...)
 		},
 	}

@@ -51,6 +51,12 @@ const (
 	// ReasonServiceMismatch: the IdentityService leads to another service or account than the one that has the
 	// application.
 	ReasonServiceMismatch = "ServiceMismatch"
+	// ReasonIndividualsUnmatched: the individuals that the service shows cannot be told apart, or are not those of the
+	// spec. Nothing is sent for any of them.
+	ReasonIndividualsUnmatched = "IndividualsUnmatched"
+	// ReasonSpecDiffers: the Mandate was applied again, and its spec is not what its application was created from. The
+	// application is not bound, and nothing is sent.
+	ReasonSpecDiffers = "SpecDiffers"
 	// ReasonNotArchived: the service refused to archive the application, or has not done so yet.
 	ReasonNotArchived = "NotArchived"
 	// ReasonDecisionRefused: the service refused spec.decision. Completed is False.

@@ -60,8 +60,11 @@ var layers = []layer{
 		dir: "operator/engine", may: []string{"api", "internal/client", "operator/apierror", "operator/connection"},
 		tests: []string{"internal/sandbox"}, never: terraform,
 	},
-	controller("mandate", "internal/reference", "operator/ledger"),
-	controller("action"),
+	{
+		dir: "operator/individuals", may: []string{"api", "internal/client", "internal/reference"}, never: terraform,
+	},
+	controller("mandate", "internal/reference", "operator/individuals", "operator/ledger"),
+	controller("action", "operator/individuals"),
 	controller("service", "operator/ledger"),
 	{
 		dir: "operator", may: []string{"api", "internal/client", "internal/reference"},

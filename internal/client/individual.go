@@ -8,9 +8,10 @@ import (
 // Individual as the service returns it (interface: Individual), without the person's details: Person reads those from
 // Raw.
 type Individual struct {
-	ID        int64 // 0 if the service gave none, or several
-	Reference Secret
-	State     State
+	ID int64 // 0 if the service gave none, or several
+	// Reference and Email are "" if the service gave none, or several.
+	Reference, Email Secret
+	State            State
 	// Counters as the service counts, which can differ from Checks.
 	ChecksInReview, ChecksPending, ChecksPassed int32
 	TermsAccepted                               bool
@@ -89,14 +90,21 @@ func parseIndividual(o object) Individual {
 		ChecksPassed:     o.count("checks_passed"),
 		CompletedActions: parseActions(o.objects("completed_actions")),
 	}
-	if reference, err := o.unambiguous("reference"); err == nil {
-		text, _ := parseString(reference)
-		individual.Reference = Hide(text)
-	}
+	individual.Reference, individual.Email = o.identifier("reference"), o.identifier("email")
 	for _, check := range o.objects("checks") {
 		individual.Checks = append(individual.Checks, parseCheck(check))
 	}
 	return individual
+}
+
+// identifier reads a member that tells individuals apart.
+func (o object) identifier(name string) Secret {
+	member, err := o.unambiguous(name)
+	if err != nil {
+		return Secret{}
+	}
+	text, _ := parseString(member)
+	return Hide(text)
 }
 
 // Person reads who the individual is from Raw. For an individual of an Application, where Raw is empty, it is zero.

@@ -1,32 +1,20 @@
 package mandate
 
 import (
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"hash"
-	"maps"
-	"regexp"
 	"slices"
-	"strings"
-	"time"
-	"unicode/utf8"
 
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/internal/reference"
+	"github.com/mandate-io/idv/operator/individuals"
 )
-
-// maxDetail bounds what a Secret may give for one field, in characters; the CRD bounds what is in the spec.
-const maxDetail = 320
 
 // resolve finds out what the application is to be made from, before there is an attempt. Where that is all in the spec,
 // its generation is enough, and verify reads the spec itself. Secrets may be missing or of no use, which must
@@ -91,85 +79,34 @@ func (r *reconciliation) readInputs(ctx context.Context, live *v1alpha1.Mandate)
 	if live.Spec.Name == "" {
 		r.request.Name = idv.Hide(live.Name)
 	}
-	versions, logger := versionsOf(live, mandateType), log.FromContext(ctx)
+	versions := versionsOf(live, mandateType)
 	for i := range live.Spec.Individuals {
-		individual := &live.Spec.Individuals[i]
-		var secret corev1.Secret
-		if ref := individual.DetailsSecretRef; ref != nil {
-			err := r.live.Get(ctx, types.NamespacedName{Namespace: live.Namespace, Name: ref.Name}, &secret)
-			if apierrors.IsNotFound(err) {
-				logger.Info("Secret of an individual not found", "individual", individual.Name, "secret", ref.Name)
-				return inputsFacts{problem: v1alpha1.ReasonSecretNotFound}, nil
-			}
-			if err != nil {
-				return inputsFacts{}, err
-			}
+		details, err := r.readDetails(ctx, live, &live.Spec.Individuals[i])
+		if err != nil || details.Reason != "" {
+			return inputsFacts{problem: details.Reason}, err
+		}
+		if secret := details.Secret; secret != nil {
 			_, _ = fmt.Fprintln(versions, secret.UID, secret.ResourceVersion)
 		}
-		details, problem := detailsOf(individual, &secret, r.reference)
-		if problem != "" {
-			logger.Info("Details of an individual are invalid",
-				"individual", individual.Name, "secret", secret.Name, "problem", problem)
-			return inputsFacts{problem: v1alpha1.ReasonSecretInvalid}, nil
-		}
-		r.request.Individuals = append(r.request.Individuals, details)
+		r.request.Individuals = append(r.request.Individuals, details.NewIndividual)
 	}
 	return inputsFacts{digest: inputsDigest(versions)}, nil
 }
 
-// detailsOf puts an individual together: a field of the spec wins over the Secret's. problem says which key of the
-// Secret is of no use, and why; it holds no value.
-func detailsOf(
-	individual *v1alpha1.Individual, secret *corev1.Secret, mandateReference string,
-) (details idv.NewIndividual, problem string) {
-	pick := func(inline, key string) idv.Secret {
-		if inline != "" {
-			return idv.Hide(inline)
+// readDetails reads the details of an individual, and logs what is wrong with its Secret.
+func (r *reconciliation) readDetails(
+	ctx context.Context, live *v1alpha1.Mandate, individual *v1alpha1.Individual,
+) (individuals.Details, error) {
+	details, err := individuals.Read(ctx, r.live, live.Namespace, individual, r.reference)
+	if details.Reason != "" {
+		secret := ""
+		if individual.DetailsSecretRef != nil {
+			secret = individual.DetailsSecretRef.Name
 		}
-		value := string(secret.Data[key])
-		if !utf8.ValidString(value) || utf8.RuneCountInString(value) > maxDetail {
-			problem = key + " is not text, or too long"
-		}
-		return idv.Hide(value)
+		log.FromContext(ctx).Info("Details of an individual are not found or invalid",
+			"reason", details.Reason, "individual", individual.Name, "secret", secret, "problem", details.Problem)
 	}
-	details = idv.NewIndividual{
-		Email: pick(individual.Email, "email"), Title: pick(individual.Title, "title"),
-		FirstName: pick(individual.FirstName, "first_name"), MiddleName: pick(individual.MiddleName, "middle_name"),
-		LastName: pick(individual.LastName, "last_name"), DateOfBirth: pick(individual.DateOfBirth, "date_of_birth"),
-		Gender: pick(individual.Gender, "gender"), Reference: pick(individual.Reference, "reference"),
-	}
-	if details.Reference.Reveal() == "" {
-		details.Reference = idv.Hide(reference.Individual(mandateReference, individual.Name))
-	}
-	if date := details.DateOfBirth.Reveal(); date != "" {
-		if _, err := time.Parse(time.DateOnly, date); err != nil {
-			problem = "date_of_birth is not a date such as 1990-02-28"
-		}
-	}
-	if !emailRule.MatchString(details.Email.Reveal()) {
-		problem = "email is missing, or not an e-mail address"
-	}
-	return details, cmp.Or(misnamedKey(secret), problem)
-}
-
-// emailRule is that of the CRD for inline addresses.
-var emailRule = regexp.MustCompile(`^[^@[:space:]]+@[^@[:space:]]+$`)
-
-var detailKeys = []string{
-	"email", "title", "first_name", "middle_name", "last_name", "date_of_birth", "gender", "reference",
-}
-
-// misnamedKey finds a key like firstName: what is in it would not be sent, and an application cannot be changed.
-func misnamedKey(secret *corev1.Secret) string {
-	for _, key := range slices.Sorted(maps.Keys(secret.Data)) {
-		folded := idv.FoldName(strings.ReplaceAll(key, ".", "")) // a Secret's key can have a '.' between words
-		for _, meant := range detailKeys {
-			if key != meant && folded == idv.FoldName(meant) {
-				return key + " must be called " + meant
-			}
-		}
-	}
-	return ""
+	return details, err
 }
 
 // mandateTypeID finds the id to send. An id is sent as it is: the shape of the reference data is not documented, so

@@ -1,4 +1,4 @@
-package mandate
+package individuals
 
 import (
 	"strings"
@@ -57,7 +57,7 @@ func TestDetails(t *testing.T) {
 		for key, value := range test.secret {
 			secret.Data[key] = []byte(value)
 		}
-		_, problem := detailsOf(&test.inline, secret, "team.acme")
+		problem := detailsOf(&test.inline, secret, "team.acme").Problem
 		if !strings.HasPrefix(problem, test.problem) || test.problem == "" && problem != "" {
 			t.Errorf("%s: the problem is %q, want %q", name, problem, test.problem)
 		}

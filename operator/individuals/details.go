@@ -1,0 +1,122 @@
+package individuals
+
+import (
+	"cmp"
+	"context"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/reference"
+)
+
+// maxDetail bounds what a Secret may give for one field, in characters; the CRD bounds what is in the spec.
+const maxDetail = 320
+
+// Details are those of one individual, put together from the spec and its Secret.
+type Details struct {
+	// NewIndividual is what is sent. With a Reason, it has what does not depend on the Secret, and no more.
+	idv.NewIndividual
+	// Reason is SecretNotFound or SecretInvalid; "" if nothing is wrong. Problem names the key of the Secret that is
+	// invalid, and says why; it holds no value.
+	Reason, Problem string
+	// Secret is nil if the spec names none, or if there is none.
+	Secret *corev1.Secret
+}
+
+// Read reads the details of an individual of a live Mandate, whose application has the reference. An error is one of
+// the API server.
+func Read(
+	ctx context.Context, reader client.Reader, namespace string, individual *v1alpha1.Individual, applicationReference string,
+) (Details, error) {
+	ref := individual.DetailsSecretRef
+	if ref == nil {
+		return detailsOf(individual, &corev1.Secret{}, applicationReference), nil
+	}
+	secret := &corev1.Secret{}
+	err := reader.Get(ctx, types.NamespacedName{Namespace: namespace, Name: ref.Name}, secret)
+	if apierrors.IsNotFound(err) {
+		return Details{NewIndividual: inline(individual), Reason: v1alpha1.ReasonSecretNotFound}, nil
+	}
+	if err != nil {
+		return Details{}, err
+	}
+	details := detailsOf(individual, secret, applicationReference)
+	details.Secret = secret
+	return details, nil
+}
+
+// inline are the details that are in the spec.
+func inline(i *v1alpha1.Individual) idv.NewIndividual {
+	return idv.NewIndividual{
+		Email: idv.Hide(i.Email), Title: idv.Hide(i.Title), FirstName: idv.Hide(i.FirstName),
+		MiddleName: idv.Hide(i.MiddleName), LastName: idv.Hide(i.LastName), DateOfBirth: idv.Hide(i.DateOfBirth),
+		Gender: idv.Hide(i.Gender), Reference: idv.Hide(i.Reference),
+	}
+}
+
+// detailsOf puts an individual together: a field of the spec wins over the Secret's.
+func detailsOf(individual *v1alpha1.Individual, secret *corev1.Secret, applicationReference string) Details {
+	problem := ""
+	pick := func(inline, key string) idv.Secret {
+		if inline != "" {
+			return idv.Hide(inline)
+		}
+		value := string(secret.Data[key])
+		if !utf8.ValidString(value) || utf8.RuneCountInString(value) > maxDetail {
+			problem = key + " is not text, or too long"
+		}
+		return idv.Hide(value)
+	}
+	details := idv.NewIndividual{
+		Email: pick(individual.Email, "email"), Title: pick(individual.Title, "title"),
+		FirstName: pick(individual.FirstName, "first_name"), MiddleName: pick(individual.MiddleName, "middle_name"),
+		LastName: pick(individual.LastName, "last_name"), DateOfBirth: pick(individual.DateOfBirth, "date_of_birth"),
+		Gender: pick(individual.Gender, "gender"), Reference: pick(individual.Reference, "reference"),
+	}
+	if details.Reference.Reveal() == "" {
+		details.Reference = idv.Hide(reference.Individual(applicationReference, individual.Name))
+	}
+	if date := details.DateOfBirth.Reveal(); date != "" {
+		if _, err := time.Parse(time.DateOnly, date); err != nil {
+			problem = "date_of_birth is not a date such as 1990-02-28"
+		}
+	}
+	if !emailRule.MatchString(details.Email.Reveal()) {
+		problem = "email is missing, or not an e-mail address"
+	}
+	if problem = cmp.Or(misnamedKey(secret), problem); problem != "" {
+		return Details{NewIndividual: inline(individual), Reason: v1alpha1.ReasonSecretInvalid, Problem: problem}
+	}
+	return Details{NewIndividual: details}
+}
+
+// emailRule is that of the CRD for inline addresses.
+var emailRule = regexp.MustCompile(`^[^@[:space:]]+@[^@[:space:]]+$`)
+
+var detailKeys = []string{
+	"email", "title", "first_name", "middle_name", "last_name", "date_of_birth", "gender", "reference",
+}
+
+// misnamedKey finds a key like firstName: what is in it would not be sent, and an application cannot be changed.
+func misnamedKey(secret *corev1.Secret) string {
+	for _, key := range slices.Sorted(maps.Keys(secret.Data)) {
+		folded := idv.FoldName(strings.ReplaceAll(key, ".", "")) // a Secret's key can have a '.' between words
+		for _, meant := range detailKeys {
+			if key != meant && folded == idv.FoldName(meant) {
+				return key + " must be called " + meant
+			}
+		}
+	}
+	return ""
+}

@@ -1,0 +1,82 @@
+package operator_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// A Mandate is deleted and applied again with another spec, as GitOps tools do with force. Its application is that of
+// the first spec: it is not bound, and nothing is sent. The spec that was sent binds it again.
+func TestSpecDiffers(t *testing.T) {
+	t.Parallel()
+	const sent = `{name: Acme Ltd, individuals: [
+		{name: jane, email: jane@example.com}, {name: john, detailsSecretRef: {name: john}}]}`
+	details := map[string]string{"email": "john@example.com"}
+	cases := map[string]struct {
+		spec    string
+		details map[string]string // of john
+		fields  string            // that the log names
+	}{
+		"with another person": {
+			spec:   strings.Replace(sent, "jane@", "canary@", 1),
+			fields: `"spec.individuals[jane].email"`,
+		},
+		"with another handle": {
+			spec:   strings.Replace(sent, "name: jane", "name: canary", 1),
+			fields: `"spec.individuals[canary].reference"`,
+		},
+		"with one person less": {
+			spec:   `{name: Acme Ltd, individuals: [{name: jane, email: jane@example.com}]}`,
+			fields: `"spec.individuals"`,
+		},
+		"with another Secret": {
+			spec:    sent,
+			details: map[string]string{"email": "canary@example.com"},
+			fields:  `"spec.individuals[john].email"`,
+		},
+		"with another mandate type": {
+			spec:   strings.Replace(sent, "{name: Acme", "{mandateType: {code: address}, name: Acme", 1),
+			fields: `"spec.mandateType"`,
+		},
+		"with another name": {
+			spec:   strings.Replace(sent, "Acme Ltd", "Canary Ltd", 1),
+			fields: `"spec.name"`,
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := running(t)
+			w.secret("john", details)
+			w.mandate("acme", sent)
+			before := w.ready("acme")
+			w.play(before, control.ResultReview)
+			effects := w.effects()
+			w.kubectl("delete", "mandate", "acme")
+			if c.details != nil {
+				w.secret("john", c.details)
+			}
+			w.mandate("acme", c.spec[:len(c.spec)-1]+", decision: Complete}")
+			m := w.stalled("acme", v1alpha1.ReasonSpecDiffers)
+			if m.Status.ApplicationID != nil || m.Status.State != "" {
+				t.Errorf("the application is shown: %+v", m.Status)
+			}
+			w.waitLogged(c.fields)
+			w.action("resend", resend)
+			w.actionWaits("resend", v1alpha1.ReasonMandateStalled)
+			if got := w.effects(); got != effects {
+				t.Errorf("%d requests were sent that change something", got-effects)
+			}
+			w.kubectl("delete", "mandateaction", "resend")
+			w.secret("john", details)
+			w.mandate("acme", sent)
+			if m := w.ready("acme"); *m.Status.ApplicationID != *before.Status.ApplicationID {
+				t.Errorf("the Mandate has application %d, want %d", *m.Status.ApplicationID, *before.Status.ApplicationID)
+			}
+			w.emails(2)
+		})
+	}
+}
