@@ -2,10 +2,8 @@ package mandate
 
 import (
 	"context"
-	"slices"
 	"strings"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -28,22 +26,28 @@ func (r *reconciliation) read(ctx context.Context) {
 		r.requestFailed(ctx, err, reason)
 		return
 	}
-	a.read = true
 	a.missing = false
 	a.referenceMatched = strings.EqualFold(application.Reference, r.reference)
 	a.sameReference = r.matches(application.Reference)
 	if !a.sameReference {
+		a.read = true
 		return // it is another Mandate's or person's: nothing of it is used
 	}
+	if !r.compareSpec(ctx, application) || !r.identify(ctx, application) {
+		return // what to compare with cannot be read
+	}
+	a.read = true
+	if a.differs {
+		return // it was created for another spec: nothing of it is used
+	}
 	r.application = application
-	r.loadReferences(ctx)
 	r.facts.bound = r.facts.bound || r.facts.id != 0 && (r.facts.adopt == 0 || r.facts.adopt == r.facts.id)
 	a.stage = r.session.Connection.States.Stage(application.State)
 	a.archived = application.Archived
-	r.reviews = r.pendingReviews(application)
+	r.reviews = r.pendingReviews()
 	a.reviews = len(r.reviews)
 	projected := r.mandate.Status.DeepCopy()
-	project(projected, r.mandate, r.request.Individuals, application)
+	project(projected, r.mandate, r.matching.Individuals, application)
 	a.digest = statusDigest(projected)
 	if a.digest != statusDigest(&r.mandate.Status) {
 		r.localState.Update(r.mandate, func(s *localState) { s.changed = r.facts.now })
@@ -58,24 +62,6 @@ func (r *reconciliation) matches(shown string) bool {
 		return shown == r.reference
 	}
 	return shown == "" || strings.EqualFold(shown, r.reference)
-}
-
-// loadReferences reads the references that the individuals were sent with, if they are needed to match the individuals
-// of the answer: the cache does not have them, and the status does not have the ids yet. Without them the position
-// decides.
-func (r *reconciliation) loadReferences(ctx context.Context) {
-	shown := r.mandate.Status.Individuals
-	unknown := slices.ContainsFunc(shown, func(i v1alpha1.IndividualStatus) bool { return i.ID == 0 })
-	if len(r.request.Individuals) > 0 || len(shown) > 0 && !unknown {
-		return
-	}
-	live := &v1alpha1.Mandate{}
-	if err := r.live.Get(ctx, client.ObjectKeyFromObject(r.mandate), live); err != nil || live.UID != r.mandate.UID {
-		return
-	}
-	if inputs, err := r.readInputs(ctx, live); err != nil || inputs.problem != "" {
-		r.request = idv.NewApplication{}
-	}
 }
 
 // probe reads something that has nothing to do with the application. If the service answers that, with the same

@@ -12,7 +12,7 @@ func decideApplication(f facts) decision {
 	a := f.application
 	final := f.outcome != "" || a.read && (a.stage == client.StageCompleted || a.stage == client.StageRejected)
 	switch {
-	case f.outcome != "" && !f.archive:
+	case f.outcome != "" && !f.archive && (!f.unmatched || a.missing):
 		return wait(acceptedReason(f))
 	case f.service.UnusableReason() != "":
 		return wait(f.service.UnusableReason())
@@ -24,6 +24,8 @@ func decideApplication(f facts) decision {
 		return wait(v1alpha1.ReasonServiceMismatch)
 	case !a.sameReference:
 		return wait(v1alpha1.ReasonReferenceConflict)
+	case a.differs:
+		return wait(v1alpha1.ReasonSpecDiffers)
 	case !f.bound && f.adopt != 0 && f.adopt != f.id:
 		return wait(v1alpha1.ReasonAdoptionRefused) // the ledger knows better which one is this Mandate's
 	}
@@ -62,10 +64,15 @@ func requestedStep(f facts, final bool) step {
 }
 
 func acceptedReason(f facts) string {
-	if f.archive && f.application.read && !f.application.archived {
+	a := f.application
+	switch {
+	case a.read && a.unmatched && !(a.fewer && f.now.Sub(f.createdTime) < lagAllowance):
+		return v1alpha1.ReasonIndividualsUnmatched
+	case f.archive && a.read && !a.archived:
 		return v1alpha1.ReasonNotArchived
+	default:
+		return v1alpha1.ReasonAccepted
 	}
-	return v1alpha1.ReasonAccepted
 }
 
 // decideMissing is for a 404 on a known id: it is believed after a second one, and only while the service is healthy
@@ -163,7 +170,7 @@ func decideDeletion(f facts) decision {
 		return wait(v1alpha1.ReasonDeletionRefused)
 	case !a.read:
 		return decision{Step: stepRead}
-	case !a.sameReference, r.recordedAtOtherURL && !a.referenceMatched, d.refused:
+	case !a.sameReference, a.differs, r.recordedAtOtherURL && !a.referenceMatched, d.refused:
 		return wait(v1alpha1.ReasonDeletionRefused)
 	case d.policy == v1alpha1.DeletionPolicyArchive && a.archived:
 		return decision{Step: stepFinalizer}

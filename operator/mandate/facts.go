@@ -33,6 +33,7 @@ type facts struct {
 	unknown      bool  // an attempt may have created an application, whatever the ledger says now
 	outcome      v1alpha1.Outcome
 	vanished     bool      // for this generation: the service does not have the application any more
+	unmatched    bool      // the status says that the individuals are
 	seen         bool      // the application was read before
 	missingSince time.Time // zero: it was there when last read
 	// refusedDigest is of what the service showed when it refused the decision; "" if it did not.
@@ -121,6 +122,10 @@ type applicationFacts struct {
 	sameReference bool // it shows no other reference than the Mandate's
 	// referenceMatched: it shows the Mandate's reference, so it is the Mandate's, wherever the service is now.
 	referenceMatched bool
+	// differs: it was created for another Mandate of the name, and shows something else than the spec of this one.
+	differs bool
+	// unmatched: it is not known which individual of the spec each of its individuals is. fewer: because it has fewer.
+	unmatched, fewer bool
 	stage            client.Stage
 	archived         bool
 	digest           string // of what a decision depends on

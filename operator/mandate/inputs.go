@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -73,11 +74,8 @@ func (r *reconciliation) readInputs(ctx context.Context, live *v1alpha1.Mandate)
 		return inputsFacts{problem: v1alpha1.ReasonMandateTypeNotFound}, nil
 	}
 	r.request = idv.NewApplication{
-		Name: idv.Hide(live.Spec.Name), Reference: r.reference, MandateTypeID: mandateType,
+		Name: nameOf(live), Reference: r.reference, MandateTypeID: mandateType,
 		SuppressEmailNotification: live.Spec.SuppressEmailNotification,
-	}
-	if live.Spec.Name == "" {
-		r.request.Name = idv.Hide(live.Name)
 	}
 	versions := versionsOf(live, mandateType)
 	for i := range live.Spec.Individuals {
@@ -91,6 +89,11 @@ func (r *reconciliation) readInputs(ctx context.Context, live *v1alpha1.Mandate)
 		r.request.Individuals = append(r.request.Individuals, details.NewIndividual)
 	}
 	return inputsFacts{digest: inputsDigest(versions)}, nil
+}
+
+// nameOf is the name of the application.
+func nameOf(live *v1alpha1.Mandate) idv.Secret {
+	return idv.Hide(cmp.Or(live.Spec.Name, live.Name))
 }
 
 // readDetails reads the details of an individual, and logs what is wrong with its Secret.

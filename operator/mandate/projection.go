@@ -19,9 +19,9 @@ const (
 )
 
 // project writes what the service says of the application into the status: states, counters and ids, no personal data.
+// Of an individual that is not found, it writes the name alone.
 func project(
-	status *v1alpha1.MandateStatus, mandate *v1alpha1.Mandate, sent []idv.NewIndividual,
-	application *idv.Application,
+	status *v1alpha1.MandateStatus, mandate *v1alpha1.Mandate, found []*idv.Individual, application *idv.Application,
 ) {
 	status.State = stateName(application.State)
 	status.Archived = application.Archived
@@ -41,7 +41,7 @@ func project(
 	}
 	status.Individuals = nil
 	passed, total := 0, 0
-	for i, individual := range matchIndividuals(mandate, sent, application.Individuals) {
+	for i, individual := range found {
 		shown := v1alpha1.IndividualStatus{Name: mandate.Spec.Individuals[i].Name}
 		if individual != nil {
 			projectIndividual(&shown, individual)
@@ -69,43 +69,6 @@ func projectIndividual(shown *v1alpha1.IndividualStatus, individual *idv.Individ
 			State: serviceState(c.State),
 		})
 	}
-}
-
-// matchIndividuals finds, for each individual of the spec in its order, what the service says of it, nil if nothing. By
-// the id that the status has already, by the reference that was sent (sent is empty if the ids are known), and else by
-// position: that the service keeps the order is not documented, but it does so in its error bodies.
-func matchIndividuals(
-	mandate *v1alpha1.Mandate, sent []idv.NewIndividual, answered []idv.Individual,
-) []*idv.Individual {
-	matched := make([]*idv.Individual, len(mandate.Spec.Individuals))
-	used := make([]bool, len(answered))
-	match := func(i int, same func(*idv.Individual) bool) {
-		for j := range answered {
-			if matched[i] == nil && !used[j] && same(&answered[j]) {
-				matched[i], used[j] = &answered[j], true
-			}
-		}
-	}
-	for i := range matched {
-		known := knownID(mandate, mandate.Spec.Individuals[i].Name)
-		match(i, func(a *idv.Individual) bool { return known != 0 && a.ID == known })
-	}
-	for i := range min(len(matched), len(sent)) {
-		match(i, func(a *idv.Individual) bool { return a.Reference.Reveal() == sent[i].Reference.Reveal() })
-	}
-	for i := range matched {
-		match(i, func(*idv.Individual) bool { return len(answered) == len(matched) })
-	}
-	return matched
-}
-
-func knownID(mandate *v1alpha1.Mandate, name string) int64 {
-	for i := range mandate.Status.Individuals {
-		if mandate.Status.Individuals[i].Name == name {
-			return mandate.Status.Individuals[i].ID
-		}
-	}
-	return 0
 }
 
 // statusDigest is of what a decision may depend on: the state and the checks. It is compared and never stored.

@@ -97,6 +97,12 @@ var conditionSpecs = map[string]conditionSpec{
 	reasonVanished: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The service no longer has the application. Check the credentials of the IdentityService first. Another Mandate, " +
 			"with another reference, creates another application and e-mails the individuals again."},
+	v1alpha1.ReasonIndividualsUnmatched: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
+		"The service shows other individuals than spec.individuals; nothing is sent for them. Restore the details Secrets " +
+			"as they were sent, or ask the operator of the service."},
+	v1alpha1.ReasonSpecDiffers: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
+		"The application was created from another spec; nothing is sent. Restore the spec and Secrets; the operator's log " +
+			"names the fields. For another verification, which e-mails, use another name."},
 	v1alpha1.ReasonNotArchived: {isFalse, reconciling, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The application is not archived yet, or the service refused. The operator tries again when it reads the " +
 			"application next."},

@@ -17,6 +17,7 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/reference"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/individuals"
 )
 
 // serviceClient is what a Mandate needs of the client of the service. The errors are those of the client.
@@ -45,6 +46,7 @@ type reconciliation struct {
 	record      *v1alpha1.ApplicationRecord // as it was last read or written
 	request     idv.NewApplication          // set by Resolve or Verify; personal data
 	application *idv.Application            // set by Read
+	matching    individuals.Matching        // of the individuals of the spec and the application; set by Read
 	reviews     []review                    // of spec.checkReviews, those that are to be sent; set by Read
 	reviewed    reviewRecord                // what is known of spec.checkReviews
 	stale       bool                        // a check was decided since the application was read
@@ -106,6 +108,7 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 		f.unknown = created.Status == metav1.ConditionUnknown
 	}
 	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
+	f.unmatched = ready != nil && ready.Reason == v1alpha1.ReasonIndividualsUnmatched
 	if ready != nil && ready.ObservedGeneration == r.mandate.Generation {
 		f.vanished = f.vanished || vanished(v1alpha1.Outcome(ready.Reason))
 	}

@@ -15,6 +15,8 @@ type localState struct {
 	changed  time.Time        // when the application was last seen to change
 	failures int              // reconciliations in a row
 	attempt  engine.FirstSeen // the attempt that is waited for
+	// identities is a digest of who the individuals are, as last compared with what was sent.
+	identities uint64
 }
 
 // recheckInputs is how soon a corrected Secret is noticed. Secrets are not watched.
@@ -57,6 +59,14 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 		v1alpha1.ReasonServiceNotReady, v1alpha1.ReasonMandateTypeNotFound, v1alpha1.ReasonReferenceConflict,
 		v1alpha1.ReasonOutcomeUnknown:
 		return engine.JitterWithin(engine.MaxRequeue)
+	case v1alpha1.ReasonSpecDiffers:
+		if usesSecrets(r.mandate) {
+			return engine.Jitter(recheckInputs)
+		}
+		return engine.JitterWithin(engine.MaxRequeue)
+	case v1alpha1.ReasonIndividualsUnmatched:
+		poll := pollInterval(r.facts.now.Sub(r.lastChange()), &r.session.Connection)
+		return min(poll, engine.JitterWithin(engine.MaxRequeue))
 	case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotArchived:
 		if r.facts.id == 0 || r.final() && decided.Reason != v1alpha1.ReasonNotArchived {
 			return 0

@@ -93,11 +93,14 @@ func (r *reviewRecord) show(status *v1alpha1.MandateStatus) {
 }
 
 // pendingReviews finds those of spec.checkReviews that are to be sent: the check exists, is the one that the review is
-// for, and was not decided that way. A review whose check does not exist yet waits for it.
-func (r *reconciliation) pendingReviews(application *idv.Application) []review {
+// for, and was not decided that way. A review whose check does not exist yet waits for it, and all wait while the
+// individuals are unmatched.
+func (r *reconciliation) pendingReviews() []review {
 	var open []review
-	a := &r.facts.application
-	individuals := matchIndividuals(r.mandate, r.request.Individuals, application.Individuals)
+	a, individuals := &r.facts.application, r.matching.Individuals
+	if a.unmatched {
+		return nil
+	}
 	for index := range r.mandate.Spec.CheckReviews {
 		key := keyOf(&r.mandate.Spec.CheckReviews[index])
 		named := func(i v1alpha1.Individual) bool { return i.Name == key.Individual }

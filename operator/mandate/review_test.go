@@ -79,8 +79,8 @@ func TestPendingReviews(t *testing.T) {
 			if c.restored {
 				r.record.Spec.MandateRef.UID = "another"
 			}
-			individual := idv.Individual{ID: 70, Checks: c.checks}
-			open := r.pendingReviews(&idv.Application{Individuals: []idv.Individual{individual}})
+			r.matching.Individuals = []*idv.Individual{{ID: 70, Checks: c.checks}}
+			open := r.pendingReviews()
 			var sent int64
 			if len(open) > 0 {
 				sent = open[0].checkID
@@ -116,8 +116,8 @@ func TestReviewsOfOneCheck(t *testing.T) {
 	r := &reconciliation{mandate: m, reviewed: newReviewRecord(m)}
 	for _, state := range []string{"manually_accepted", "manually_rejected", "in_review"} {
 		check := idv.Check{ID: id, Name: reviewedCheck, State: idv.State{Name: state}}
-		application := &idv.Application{Individuals: []idv.Individual{{ID: 70, Checks: []idv.Check{check}}}}
-		if open := r.pendingReviews(application); len(open) > 0 {
+		r.matching.Individuals = []*idv.Individual{{ID: 70, Checks: []idv.Check{check}}}
+		if open := r.pendingReviews(); len(open) > 0 {
 			t.Errorf("the check is %s, and is decided again: %+v", state, open)
 		}
 	}

@@ -90,7 +90,7 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string
 		status.CreatedTime, status.ExpiryTime = lifetime(status, f.createdTime)
 	}
 	if r.application != nil && bound {
-		project(status, r.mandate, r.request.Individuals, r.application)
+		project(status, r.mandate, r.matching.Individuals, r.application)
 	}
 	switch {
 	case status.Outcome != "": // once final, it never changes
