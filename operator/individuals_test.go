@@ -149,7 +149,7 @@ func who(m *v1alpha1.Mandate, jane, john int64) string {
 	return ""
 }
 
-// The service shows the individuals in another order. What says who is who cannot be read when an operator reads the
+// The service shows the individuals in another order. What tells them apart cannot be read when an operator reads the
 // application for the first time. No individual is taken for another one.
 func TestIndividualsOfTheFirstRead(t *testing.T) {
 	t.Parallel()
@@ -334,8 +334,8 @@ func TestIndividualsUnmatched(t *testing.T) {
 			w.action("reset", reset)
 			w.actionWaits("reset", v1alpha1.ReasonIndividualsUnmatched)
 			w.mandate("acme", janeAndJohn[:len(janeAndJohn)-1]+`,
-				decision: Complete, checkReviews: [{individual: jane, check: document, decision: Reject}]}`)
-			w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeCompleted))
+				decision: Reject, checkReviews: [{individual: jane, check: document, decision: Reject}]}`)
+			w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionTrue, string(v1alpha1.OutcomeRejected))
 			w.waitPolls(2)
 			w.stalled("acme", v1alpha1.ReasonIndividualsUnmatched)
 			if got := w.requests(control.RejectCheck); got != 0 {

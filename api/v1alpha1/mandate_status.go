@@ -64,7 +64,8 @@ type MandateStatus struct {
 	// +kubebuilder:validation:MaxItems=100
 	AvailableActions []AvailableAction `json:"availableActions,omitempty"`
 
-	// individuals and their checks, in the order of spec.individuals.
+	// individuals and their checks, in the order of spec.individuals. One that is not known at the service has its name
+	// alone.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

@@ -255,7 +255,9 @@ const (
 // Adoption names an application that exists.
 type Adoption struct {
 	// applicationID is the id of the application at the service. The operator binds it only if its reference equals
-	// status.reference of this Mandate and no other Mandate has it. Meanwhile the operator creates nothing.
+	// status.reference of this Mandate and no other Mandate has it. It compares nothing else: you say that the
+	// application is this Mandate's. Set the reference of each individual, so that they can be told apart. Meanwhile the
+	// operator creates nothing.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	ApplicationID int64 `json:"applicationID"`

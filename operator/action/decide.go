@@ -87,6 +87,8 @@ func decideMandate(f facts) decision {
 		return wait(v1alpha1.ReasonMandateNotReady)
 	case !m.named: // with an application, no individual can be added
 		return wait(v1alpha1.ReasonIndividualNotFound)
+	case m.unmatched:
+		return wait(v1alpha1.ReasonIndividualsUnmatched)
 	case m.individual == 0:
 		return wait(v1alpha1.ReasonMandateNotReady)
 	case !f.service.Exists:
@@ -115,8 +117,12 @@ func decideSubject(f facts) decision {
 		return wait(v1alpha1.ReasonRetrying)
 	case !s.sameReference:
 		return wait(v1alpha1.ReasonReferenceConflict)
+	case s.unmatched:
+		return wait(v1alpha1.ReasonIndividualsUnmatched)
 	case !s.member:
 		return wait(v1alpha1.ReasonIndividualNotFound)
+	case s.other:
+		return wait(v1alpha1.ReasonIndividualsUnmatched)
 	default:
 		return decision{}
 	}

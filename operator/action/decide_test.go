@@ -205,6 +205,19 @@ func TestDecide(t *testing.T) {
 			facts: emailing(func(f *facts) { f.subject.member = false }),
 			want:  wait(v1alpha1.ReasonIndividualNotFound),
 		},
+		"a Mandate whose individuals are unmatched": {
+			facts: emailing(func(f *facts) { f.mandate.unmatched, f.mandate.individual = true, 0 }),
+			want:  wait(v1alpha1.ReasonIndividualsUnmatched),
+		},
+		"an answer whose individuals are unmatched": {
+			facts: emailing(func(f *facts) { f.subject.unmatched, f.subject.member = true, false }),
+			want:  wait(v1alpha1.ReasonIndividualsUnmatched),
+		},
+		"another individual of the application": {
+			why:   "the Mandate has the wrong id",
+			facts: emailing(func(f *facts) { f.subject.other = true }),
+			want:  wait(v1alpha1.ReasonIndividualsUnmatched),
+		},
 		"no application at the service": {
 			why:   "the Mandate finds out whether that is to be believed",
 			facts: emailing(func(f *facts) { f.subject = subjectFacts{missing: true} }),
@@ -303,6 +316,7 @@ func TestDecidePromises(t *testing.T) {
 				final:      truth("final"),
 				gone:       truth("gone"),
 				named:      truth("named"),
+				unmatched:  truth("mandateUnmatched"),
 				individual: rapid.Int64Range(0, 1).Draw(t, "individual"),
 			},
 			service: serviceFacts{
@@ -316,6 +330,8 @@ func TestDecidePromises(t *testing.T) {
 				missing:       truth("missing"),
 				sameReference: truth("same"),
 				member:        truth("member"),
+				unmatched:     truth("unmatched"),
+				other:         truth("other"),
 			},
 			secret: secretFacts{checked: truth("checked"), exists: truth("secret"), mine: truth("mySecret")},
 			report: reportFacts{
@@ -341,7 +357,7 @@ func TestDecidePromises(t *testing.T) {
 			}
 		case stepStart:
 			if own || f.ended || f.attempt.open || f.deleting || f.mandate.suspended || !f.mandate.live ||
-				f.mandate.individual == 0 ||
+				f.mandate.individual == 0 || f.mandate.unmatched || f.subject.unmatched || f.subject.other ||
 				!f.service.Ready ||
 				f.service.Denied ||
 				!f.subject.member {

@@ -55,6 +55,7 @@ type mandateFacts struct {
 	suspended    bool
 	stalled      bool
 	applied      bool // its application is known
+	unmatched    bool // its individuals cannot be told apart
 	final        bool // completed or rejected: nothing will change any more
 	gone         bool // the service no longer has the application
 	named        bool // its spec has an individual of the name
@@ -67,7 +68,9 @@ type serviceFacts = engine.ServiceFacts
 type subjectFacts struct {
 	read, missing bool
 	sameReference bool // it is the application of the Mandate
-	member        bool // and the individual is in it
+	unmatched     bool // it is not known which individual of the spec each of its individuals is
+	member        bool // the individual that the Mandate knows is in it
+	other         bool // but is not the one that the action names
 }
 
 type secretFacts struct {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/individuals"
 )
 
 // mandateField is the index of actions by the name of their Mandate.
@@ -65,6 +66,7 @@ func (r *reconciliation) observeMandate(ctx context.Context, reader client.Reade
 		r.facts.mandate = mandateFacts{seen: r.facts.mandate.seen}
 		return client.IgnoreNotFound(err)
 	}
+	r.observed = mandate
 	status := &mandate.Status
 	r.facts.mandate = mandateFacts{
 		exists:    true,
@@ -83,6 +85,8 @@ func (r *reconciliation) observeMandate(ctx context.Context, reader client.Reade
 	if status.ApplicationID != nil {
 		r.applicationID, r.reference = *status.ApplicationID, status.Reference
 	}
+	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
+	r.facts.mandate.unmatched = ready != nil && ready.Reason == v1alpha1.ReasonIndividualsUnmatched
 	r.observeIndividual(status)
 	r.facts.service, err = r.session.Resolve(ctx, r.services, mandate)
 	return err
@@ -116,22 +120,37 @@ func (r *reconciliation) readMandate(ctx context.Context) error {
 }
 
 // readApplication sees whether the service knows the application and the individual as the Mandate does.
-func (r *reconciliation) readApplication(ctx context.Context) {
+func (r *reconciliation) readApplication(ctx context.Context) error {
 	application, err := r.session.Connection.Client.RetrieveApplication(ctx, r.applicationID)
 	s := &r.facts.subject
 	switch {
 	case idv.IsNotFound(err):
 		s.missing = true
-		return
+		return nil
 	case err != nil:
 		r.requestFailed(ctx, err)
-		return
+		return nil
 	}
 	s.read = true
 	// An answer without a reference, or in other letters, is not one with another reference.
 	s.sameReference = application.Reference == "" || strings.EqualFold(application.Reference, r.reference)
-	s.member = slices.ContainsFunc(
-		application.Individuals,
-		func(i idv.Individual) bool { return i.ID == r.facts.mandate.individual },
-	)
+	return r.identify(ctx, application)
+}
+
+// identify finds which individual of the answer the action names, by what the live Mandate and its Secrets say was
+// sent: the id in the status may be a guess of an earlier version, or the service may have changed it.
+func (r *reconciliation) identify(ctx context.Context, application *idv.Application) error {
+	s, known := &r.facts.subject, individuals.Known(r.observed)
+	expected, err := individuals.Sent(ctx, r.live, known, r.observed, r.reference)
+	if err != nil {
+		return err
+	}
+	matching := individuals.Match(expected, application.Individuals)
+	s.unmatched = !matching.Complete
+	id := r.facts.mandate.individual
+	s.member = slices.ContainsFunc(application.Individuals, func(i idv.Individual) bool { return i.ID == id })
+	for i, found := range matching.Individuals {
+		s.other = s.other || expected[i].Name == r.action.Spec.Individual && (found == nil || found.ID != id)
+	}
+	return nil
 }

@@ -37,6 +37,9 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonMandateStalled: {open,
 		"The Mandate has no application and a person must act on it; see its Stalled condition. Delete the action to " +
 			"cancel it."},
+	v1alpha1.ReasonIndividualsUnmatched: {open,
+		"The individuals at the service do not match those of the Mandate, so nothing is sent for any of them. See the " +
+			"Ready condition of the Mandate; the action waits."},
 	v1alpha1.ReasonSuspended: {open,
 		"spec.suspend of the Mandate is true. The action waits until it is false."},
 	v1alpha1.ReasonServiceNotFound: {open,

@@ -33,9 +33,10 @@ type reconciliation struct {
 
 	facts         facts
 	applicationID int64
-	reference     string // of the application
-	statusDigest  string // of what a report depends on
-	report        file   // personal data
+	reference     string            // of the application
+	observed      *v1alpha1.Mandate // personal data, if it was read live
+	statusDigest  string            // of what a report depends on
+	report        file              // personal data
 }
 
 // newReconciliation collects what the MandateAction and the cached Mandate say.
@@ -95,7 +96,7 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 	case stepReadMandate:
 		return r.readMandate(ctx)
 	case stepReadApplication:
-		r.readApplication(ctx)
+		return r.readApplication(ctx)
 	case stepStart:
 		return r.start(ctx)
 	case stepSend:
@@ -148,7 +149,7 @@ func (r *reconciliation) requeueAfter(decided decision) time.Duration {
 		return engine.Jitter(time.Second)
 	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotAllowed, v1alpha1.ReasonServiceNotReady:
 		return min(r.backoff(), engine.JitterWithin(maxServiceRequeue))
-	case v1alpha1.ReasonRetrying, v1alpha1.ReasonSecretRefused:
+	case v1alpha1.ReasonRetrying, v1alpha1.ReasonSecretRefused, v1alpha1.ReasonIndividualsUnmatched:
 		return max(r.backoff(), engine.Jitter(decided.RequeueAfter))
 	}
 	r.localState.Update(r.action, func(s *localState) { s.failures = 0 })

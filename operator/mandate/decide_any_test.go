@@ -15,10 +15,14 @@ import (
 func TestDecideNeverCreatesTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f := anyFacts(t)
+		acts := []step{stepReview, stepComplete, stepReject, stepArchive, stepDelete}
 		step := decide(f).Step
 		if f.service.Denied && !f.attempt.active &&
 			(slices.Contains(sendsRequest, step) || step == stepClaim || step == stepRetake) {
 			t.Fatalf("%s with a service that is not for this namespace: %+v", step, f)
+		}
+		if f.application.differs && slices.Contains(acts, step) {
+			t.Fatalf("%s of an application that was created from another spec: %+v", step, f)
 		}
 		switch step {
 		case stepPost:
@@ -56,7 +60,7 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 				t.Fatalf("deletes what may be another one's, or is to be kept: %+v", f)
 			}
 		case stepReview:
-			if a := f.application; a.reviews == 0 || !a.reviewRecorded || f.deletion.requested || f.suspended {
+			if a := f.application; a.reviews == 0 || !a.reviewRecorded || a.unmatched || f.deletion.requested || f.suspended {
 				t.Fatalf("sends a review that the spec does not have, or that is not recorded: %+v", f)
 			}
 		case stepComplete, stepReject:
@@ -91,7 +95,7 @@ func anyFacts(t *rapid.T) facts {
 			done: truth("deletionDone"),
 		},
 		decision: rapid.SampledFrom(decisions).Draw(t, "decision"),
-		archive:  truth("archive"), id: id("id"), bound: truth("bound"), seen: truth("seen"),
+		archive:  truth("archive"), id: id("id"), bound: truth("bound"), seen: truth("seen"), unmatched: truth("unmatched"),
 		outcome: rapid.SampledFrom(outcomes).Draw(t, "outcome"),
 		service: serviceFacts{
 			Exists: truth("exists"), Denied: truth("denied"), Deleting: truth("deleting"), Known: truth("known"),
@@ -117,7 +121,8 @@ func anyFacts(t *rapid.T) facts {
 			referenceMatched: truth("referenceMatched"), archived: truth("archived"),
 			stage:   rapid.SampledFrom(stages).Draw(t, "stage"),
 			decided: truth("decided"), archiveSent: truth("archiveSent"), reviews: rapid.IntRange(0, 2).Draw(t, "reviews"),
-			reviewRecorded: truth("reviewRecorded"),
+			reviewRecorded: truth("reviewRecorded"), differs: truth("differs"), unmatched: truth("unmatchedNow"),
+			fewer: truth("fewer"),
 		},
 	}
 	if truth("deadline") {

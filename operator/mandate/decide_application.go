@@ -48,9 +48,9 @@ func requestedStep(f facts, final bool) step {
 	switch {
 	case f.archive && !a.archived && !a.archiveSent:
 		return stepArchive
-	case a.reviews > 0 && !final && !refused && !a.reviewRecorded:
+	case a.reviews > 0 && !a.unmatched && !final && !refused && !a.reviewRecorded:
 		return stepRecordReview
-	case a.reviews > 0 && !final && !refused:
+	case a.reviews > 0 && !a.unmatched && !final && !refused:
 		return stepReview
 	case final || a.stage != client.StageInReview || a.decided || refused:
 		return ""

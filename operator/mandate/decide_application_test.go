@@ -88,6 +88,62 @@ func applications() map[string]decideCase {
 			}),
 			want: waitFor(v1alpha1.ReasonConfirming, 5*time.Minute),
 		},
+		"individuals that are unmatched": {
+			facts: bound(func(f *facts) { f.application.unmatched = true }),
+			want:  wait(v1alpha1.ReasonIndividualsUnmatched),
+		},
+		"a new application that does not show all individuals yet": {
+			facts: bound(func(f *facts) {
+				f.createdTime = now
+				f.application.unmatched, f.application.fewer = true, true
+			}),
+			want: wait(v1alpha1.ReasonAccepted),
+		},
+		"an application that does not show all individuals any more": {
+			facts: bound(func(f *facts) {
+				f.createdTime = now.Add(-lagAllowance)
+				f.application.unmatched, f.application.fewer = true, true
+			}),
+			want: wait(v1alpha1.ReasonIndividualsUnmatched),
+		},
+		"a recorded review, and individuals that are unmatched": {
+			facts: bound(func(f *facts) {
+				f.application.reviews, f.application.reviewRecorded = 2, true
+				f.application.unmatched = true
+			}),
+			want: wait(v1alpha1.ReasonIndividualsUnmatched),
+		},
+		"a decision, and individuals that are unmatched": {
+			why: "it is about the application",
+			facts: bound(func(f *facts) {
+				f.decision, f.application.stage = v1alpha1.DecisionReject, client.StageInReview
+				f.application.unmatched = true
+			}),
+			want: decision{Step: stepReject},
+		},
+		"an outcome, and individuals that were unmatched": {
+			why: "a report needs them",
+			facts: bound(func(f *facts) {
+				f.outcome, f.unmatched = v1alpha1.OutcomeCompleted, true
+				f.application = applicationFacts{}
+			}),
+			want: decision{Step: stepRead},
+		},
+		"an outcome, and an application that is gone": {
+			facts: bound(func(f *facts) {
+				f.outcome, f.unmatched = v1alpha1.OutcomeCompleted, true
+				f.application = applicationFacts{missing: true}
+			}),
+			want: wait(v1alpha1.ReasonAccepted),
+		},
+		"an application that was created from another spec": {
+			facts: bound(func(f *facts) {
+				f.bound, f.application.differs = false, true
+				f.decision, f.archive = v1alpha1.DecisionComplete, true
+				f.application.stage, f.application.reviews = client.StageInReview, 1
+			}),
+			want: wait(v1alpha1.ReasonSpecDiffers),
+		},
 		"another reference under the id": {
 			why: "the spec does not apply to an unrelated application",
 			facts: bound(func(f *facts) {
@@ -278,6 +334,18 @@ func deletions() map[string]decideCase {
 					giveUpTime: now.Add(time.Hour),
 				}
 				f.records.recordedAtOtherURL = true
+			}),
+			want: wait(v1alpha1.ReasonDeletionRefused),
+		},
+		"a Mandate that is deleted, and whose application was created from another spec": {
+			facts: bound(func(f *facts) {
+				f.deletion = deletionFacts{
+					policy:     v1alpha1.DeletionPolicyDelete,
+					finalizer:  true,
+					requested:  true,
+					giveUpTime: now.Add(time.Hour),
+				}
+				f.bound, f.application.differs = false, true
 			}),
 			want: wait(v1alpha1.ReasonDeletionRefused),
 		},

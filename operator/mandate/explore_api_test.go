@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -34,7 +35,17 @@ func (a apiServer) Get(_ context.Context, key client.ObjectKey, into client.Obje
 	if err := a.read(); err != nil {
 		return err
 	}
+	if a.fault == faultUnread {
+		a.hit = true
+		return apierrors.NewServiceUnavailable("it is away")
+	}
 	switch into := into.(type) {
+	case *corev1.Secret:
+		if a.world.secretGone {
+			return apierrors.NewNotFound(resource("secrets"), key.Name)
+		}
+		into.Data = map[string][]byte{"email": []byte("john@example.com"), "reference": []byte("person-2")}
+		return nil
 	case *v1alpha1.Mandate:
 		return copied(a.world.mandates[key.Name], into, "mandates", key.Name)
 	case *v1alpha1.ApplicationRecord:

@@ -169,17 +169,23 @@ var endings = []string{
 	v1alpha1.ReasonCreateDeadlinePassed,
 	v1alpha1.ReasonRefused,
 	v1alpha1.ReasonAdoptionRefused,
+	v1alpha1.ReasonSpecDiffers,
 	"Expired",
 	"Deleted",
 }
 
 func untrueOf(w *world, m *v1alpha1.Mandate) string {
+	if w.secretGone && m.Status.ApplicationID == nil {
+		return "" // nothing is created or bound without it
+	}
 	ready, created := is(m, v1alpha1.ConditionReady), is(m, v1alpha1.ConditionCreated)
 	stalled := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionStalled)
 	here := w.shows(w.url(), m)
 	switch id := m.Status.ApplicationID; {
 	case m.Status.ObservedGeneration != m.Generation:
 		return "was not reconciled"
+	case here && w.unmatched() && stalled != nil && stalled.Reason == v1alpha1.ReasonIndividualsUnmatched:
+		return ""
 	case here && ready != metav1.ConditionTrue && m.Status.Outcome == "":
 		return "is not Ready, but its application exists"
 	case (w.shows(firstURL, m) || w.shows(otherURL, m)) && vanished(m.Status.Outcome):
@@ -194,6 +200,9 @@ func untrueOf(w *world, m *v1alpha1.Mandate) string {
 		return ""
 	}
 }
+
+// unmatched reports whether the service or a Secret may keep individuals from being told apart.
+func (w *world) unmatched() bool { return w.sites[w.url()].shown == showsLast || w.secretGone }
 
 // shows reports whether an account has the application of a Mandate's status.
 func (w *world) shows(url string, m *v1alpha1.Mandate) bool {

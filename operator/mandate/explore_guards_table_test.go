@@ -181,8 +181,8 @@ func guards() map[string]guard {
 		},
 		"review carried out": {
 			why: "the checks after a reset are others", file: "review.go",
-			old:      "individuals[i] == nil || slices.Contains(r.reviewed.done, key)",
-			off:      "individuals[i] == nil || ON && slices.Contains(r.reviewed.done, key)",
+			old:      "i < 0 || slices.Contains(r.reviewed.done, key)",
+			off:      "i < 0 || ON && slices.Contains(r.reviewed.done, key)",
 			caughtBy: "TestExplore/alone: reviews and resets",
 		},
 		"review of a check that is gone": {
@@ -211,9 +211,40 @@ func guards() map[string]guard {
 			off:      "live.Generation != r.mandate.Generation || ON && live.ResourceVersion != r.mandate.ResourceVersion",
 			caughtBy: "TestExplore/two operators send a review",
 		},
+		"individuals are compared": {
+			why: "nothing else tells them apart", file: "individuals.go",
+			old: "&& !r.compared() &&", off: "&& !r.compared() && ON &&",
+			caughtBy: "TestExplore/alone: individuals",
+		},
+		"review of what the status showed before": {
+			why: "the status does not show the checks while individuals are unmatched", file: "review.go",
+			old: "			r.keepSeenCheck(key)\n", off: "			if ON {\n				r.keepSeenCheck(key)\n			}\n",
+			caughtBy: "TestExplore/alone: reviews and individuals",
+		},
+		"review while individuals are unmatched": {
+			why: "it may reach another one", file: "decide_application.go",
+			old: "	case a.reviews > 0 && !a.unmatched && !final && !refused:", off: "	case a.reviews > 0 && " +
+				"!(ON && a.unmatched) && !final && !refused:",
+			caughtBy: "TestDecide",
+		},
+		"spec of a new object": {
+			why: "the application was created for other people", file: "spec_differs.go",
+			old: "	if !r.newObject() {", off: "	if !ON || !r.newObject() {",
+			caughtBy: "TestExplore/alone: another Mandate of the name for another person",
+		},
+		"application of another spec": {
+			why: "to bind it is final", file: "application.go",
+			old: "	if a.differs {", off: "	if ON && a.differs {",
+			caughtBy: "TestExplore/alone: another Mandate of the name for another person",
+		},
+		"deletion of another spec's application": {
+			why: "it was created for other people", file: "decide_application.go",
+			old: " a.differs, r.recordedAtOtherURL", off: " ON && a.differs, r.recordedAtOtherURL",
+			caughtBy: "TestDecide",
+		},
 		"deleted reference": {
 			why: "the id may belong to an unrelated application", file: "decide_application.go",
-			old: "	case !a.sameReference, r.recordedAtOtherURL", off: "	case ON && !a.sameReference, r.recordedAtOtherURL",
+			old: "	case !a.sameReference, a.differs,", off: "	case ON && !a.sameReference, a.differs,",
 			caughtBy: "TestDecide",
 		},
 	}

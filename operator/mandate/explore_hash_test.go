@@ -168,6 +168,7 @@ func (w *world) part() part {
 	}
 	e.truth(w.backup == nil)
 	e.truth(w.forgotten)
+	e.truth(w.secretGone)
 	e.any(reflect.ValueOf(w.reviews))
 	e.number(w.service.Generation)
 	e.moment(w.service.CreationTimestamp.Time)
@@ -192,6 +193,7 @@ func (o *operator) part() part {
 		e.text(name.Name)
 		e.text(string(entry.UID))
 		e.moment(entry.Value.changed)
+		e.number(int64(entry.Value.identities))
 		e.moment(entry.Value.attempt.Time)
 		e.number(int64(min(entry.Value.failures, failureThreshold)))
 		e.nonces = append(e.nonces, entry.Value.attempt.Attempt)
@@ -238,8 +240,19 @@ func (e *encoder) reconciliation(p *reconciliation) {
 		e.text(a.Reference)
 		e.truth(a.Archived)
 		for _, individual := range a.Individuals {
-			e.number(individual.Checks[0].ID)
-			e.text(individual.Checks[0].State.Name)
+			e.number(individual.ID)
+			e.text(individual.Reference.Reveal())
+			e.text(individual.Email.Reveal())
+			for _, check := range individual.Checks {
+				e.number(check.ID)
+				e.text(check.State.Name)
+			}
+		}
+	}
+	for _, found := range p.matching.Individuals {
+		e.truth(found != nil)
+		if found != nil {
+			e.number(found.ID)
 		}
 	}
 	e.any(reflect.ValueOf(p.reviews))

@@ -15,31 +15,35 @@ import (
 type move int
 
 const (
-	crash   move = iota // a process dies, and another one starts
-	lose                // an answer is lost, or comes too late
-	fail                // a request fails
-	refuse              // the service refuses a create
-	half                // half of the settle delay passes
-	confirm             // the confirmation delay passes
-	weeks               // seven weeks go by
-	days                // six days go by
-	reword              // a user edits the reference
-	touch               // a user edits something else that is sent
-	replace             // a user deletes the Mandate and applies it again
-	succeed             // a user deletes the Mandate and applies another one of its name
-	remove              // a user deletes the Mandate
-	adopt               // a user sets spec.adopt
-	point               // a user points the IdentityService at another account
-	prefix              // a user edits the IdentityService's referencePrefix
-	expire              // the service deletes what is eight weeks old
-	purge               // a person deletes an application at the service that the ledger knows
-	backup              // the API server is backed up
-	restore             // the Mandate comes back without status, and with another uid, under records that are still there
-	rewind              // the same, with the records of the backup
-	wipe                // the same, without any record
-	reset               // the individual is reset: the checks begin again
-	assess              // a user adds a review of the check to the spec, or changes its decision
-	retract             // a user removes the review
+	crash    move = iota // a process dies, and another one starts
+	lose                 // an answer is lost, or comes too late
+	fail                 // a request fails
+	refuse               // the service refuses a create
+	half                 // half of the settle delay passes
+	confirm              // the confirmation delay passes
+	weeks                // seven weeks go by
+	days                 // six days go by
+	reword               // a user edits the reference
+	touch                // a user edits something else that is sent
+	replace              // a user deletes the Mandate and applies it again
+	succeed              // a user deletes the Mandate and applies another one of its name
+	remove               // a user deletes the Mandate
+	adopt                // a user sets spec.adopt
+	point                // a user points the IdentityService at another account
+	prefix               // a user edits the IdentityService's referencePrefix
+	expire               // the service deletes what is eight weeks old
+	purge                // a person deletes an application at the service that the ledger knows
+	backup               // the API server is backed up
+	restore              // the Mandate comes back without status, and with another uid, under records that are still there
+	rewind               // the same, with the records of the backup
+	wipe                 // the same, without any record
+	reset                // the individual is reset: the checks begin again
+	assess               // a user adds a review of the check to the spec, or changes its decision
+	retract              // a user removes the review
+	exchange             // a user deletes the Mandate and applies it again, for another person
+	present              // the service shows individuals in another way
+	hide                 // a user deletes a Secret with details, or restores it
+	unread               // the API server does not answer
 	moves
 )
 
@@ -81,6 +85,19 @@ func (x *explorer) moves(s *state, found func(after state, wrong string)) {
 		}
 	}
 	restoreMoves(s, spend)
+	individualMoves(s, spend)
+}
+
+// individualMoves change what shows which individual is which.
+func individualMoves(s *state, spend spender) {
+	url := s.world.url()
+	for as := range presentations {
+		if as != s.world.sites[url].shown {
+			spend(present, "the service shows individuals as "+strconv.Itoa(int(as)),
+				changeOf(url, func(s *site) { s.shown = as }))
+		}
+	}
+	spend(hide, "a user deletes a Secret, or restores it", changed(func(w *world) { w.secretGone = !w.secretGone }))
 }
 
 // spender makes a move that there is still a budget for.
@@ -117,6 +134,7 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		try(name, faultLate, lose)
 		try(name, faultRefused, refuse)
 		try(name, faultMissing, lose)
+		try(name, faultUnread, unread)
 		if o.current != nil && decide(o.current.facts).Step == stepConclude {
 			try(name, faultErrors, fail)
 		}
@@ -198,7 +216,7 @@ func serviceMoves(s *state, spend spender, free func(string, func(*state)), racy
 				)
 			case r.checked || !racy && !here.has(r.reference):
 				free("the service carries out a late create", changeOf(url, func(s *site) {
-					s.create(r.reference, r.mandate)
+					s.create(r)
 					s.underWay = slices.Delete(s.underWay, i, i+1)
 				}))
 			}
@@ -324,6 +342,10 @@ func userMoves(s *state, name string, spend spender) {
 			w.reapply(name, m, nil)
 		}),
 	)
+	spend(exchange, "a user deletes "+name+" and applies it for another person", changed(func(w *world) {
+		w.remove(name)
+		w.reapply(name, m, func(s *v1alpha1.MandateSpec) { s.Individuals[0].Email = "other@example.com" })
+	}))
 	spend(succeed, "a user deletes "+name+" and applies another one of its name", changed(func(w *world) {
 		w.remove(name)
 		w.reapply(name, m, func(s *v1alpha1.MandateSpec) { s.Reference = "another-reference" })
@@ -375,8 +397,8 @@ func reviewOf(decision v1alpha1.CheckDecision) []v1alpha1.CheckReview {
 func (w *world) shownRound(name string) int {
 	for _, individual := range w.mandates[name].Status.Individuals {
 		for _, c := range individual.Checks {
-			if !w.sites[w.url()].keepsChecks {
-				return int(c.ID%100) + 1
+			if individual.Name == "jane" && !w.sites[w.url()].keepsChecks {
+				return int(c.ID%checksApart) + 1
 			}
 		}
 	}

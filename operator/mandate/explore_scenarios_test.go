@@ -55,6 +55,13 @@ func (s scenario) settled(w *world) *world {
 
 var one = []string{"acme"}
 
+// withJohn adds an individual with details in a Secret.
+func withJohn(m *v1alpha1.Mandate) {
+	m.Spec.Individuals[0].Reference = "person-1"
+	john := v1alpha1.Individual{Name: "john", DetailsSecretRef: &v1alpha1.SecretReference{Name: "john"}}
+	m.Spec.Individuals = append(m.Spec.Individuals, john)
+}
+
 // scenarios together allow everything that is known to happen; each allows what makes the others harder to bear.
 func scenarios() map[string]scenario {
 	all := map[string]scenario{
@@ -130,6 +137,17 @@ func scenarios() map[string]scenario {
 		},
 		"reviews and a restore": {
 			mandates: one, checks: true, allow: map[move]uint8{assess: 1, reset: 2, restore: 1, lose: 1, crash: 1},
+		},
+		"individuals": {
+			mandates: one, manifest: withJohn,
+			allow: map[move]uint8{present: 2, hide: 2, unread: 1, crash: 1, lose: 1, half: 1},
+		},
+		"reviews and individuals": {
+			mandates: one, manifest: withJohn, checks: true,
+			allow: map[move]uint8{present: 2, hide: 1, unread: 1, crash: 1, assess: 1, reset: 1},
+		},
+		"another Mandate of the name for another person": {
+			mandates: one, allow: map[move]uint8{exchange: 2, touch: 1, lose: 1, half: 2, crash: 1, unread: 1},
 		},
 		"deletionPolicy Delete": {
 			mandates: one, manifest: func(m *v1alpha1.Mandate) { m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete },

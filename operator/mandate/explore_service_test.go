@@ -35,11 +35,11 @@ func (s fakeService) CreateApplication(_ context.Context, asked idv.NewApplicati
 	case faultLate:
 		s.hit, s.dirty = true, true
 		s.world.changeSite(s.url(), func(here *site) {
-			here.underWay = append(here.underWay, request{reference: asked.Reference, mandate: s.current.mandate.UID, sent: now})
+			here.underWay = append(here.underWay, s.request(asked))
 		})
 		return nil, failure(op, idv.Unknown, idv.KindTimeout)
 	}
-	id := s.carryOut(asked.Reference)
+	id := s.carryOut(asked)
 	switch {
 	case s.fault == faultLost:
 		s.hit = true
@@ -52,15 +52,23 @@ func (s fakeService) CreateApplication(_ context.Context, asked idv.NewApplicati
 	return &idv.Application{ID: id, Reference: asked.Reference}, nil
 }
 
+func (s fakeService) request(asked idv.NewApplication) request {
+	r := request{reference: asked.Reference, mandate: s.current.mandate.UID, sent: now}
+	for _, one := range asked.Individuals {
+		r.people = append(r.people, person{one.Reference.Reveal(), one.Email.Reveal()})
+	}
+	return r
+}
+
 // carryOut creates; 0 if the reference is taken.
-func (s fakeService) carryOut(reference string) (id int64) {
+func (s fakeService) carryOut(asked idv.NewApplication) (id int64) {
 	here := s.world.sites[s.url()]
-	if here.has(reference) {
+	if here.has(asked.Reference) {
 		return 0
 	}
 	s.dirty = true
 	s.world.changeSite(s.url(), func(here *site) {
-		made := here.create(reference, s.current.mandate.UID)
+		made := here.create(s.request(asked))
 		made.learned = s.fault != faultLost
 		id = made.id
 	})
@@ -104,11 +112,34 @@ func (s fakeService) RetrieveApplication(_ context.Context, id int64) (*idv.Appl
 		State:     idv.State{Name: "created"},
 		Archived:  found.archived,
 	}
-	if found.check != 0 {
-		check := idv.Check{ID: found.check, Name: reviewedCheck, State: idv.State{Name: found.state}}
-		shown.Individuals = []idv.Individual{{ID: 10 * id, Checks: []idv.Check{check}}}
-	}
+	shown.Individuals = found.individuals(here.shown)
 	return shown, nil
+}
+
+// individualID is the id of an individual, by its place in the spec.
+func (a *application) individualID(place int) int64 { return 10*a.id + int64(place) }
+
+// individuals are those of an application, as a service shows them.
+func (a *application) individuals(as presentation) []idv.Individual {
+	var all []idv.Individual
+	for place, p := range a.people {
+		one := idv.Individual{ID: a.individualID(place)}
+		if as != showsWithoutReferences {
+			one.Reference, one.Email = idv.Hide(p.reference), idv.Hide(p.email)
+		}
+		if a.check != 0 {
+			check := idv.Check{ID: a.check + checksApart*int64(place), Name: reviewedCheck, State: idv.State{Name: a.state}}
+			one.Checks = []idv.Check{check}
+		}
+		all = append(all, one)
+	}
+	switch as {
+	case showsReversed:
+		slices.Reverse(all)
+	case showsLast:
+		all = all[max(len(all)-1, 0):]
+	}
+	return all
 }
 
 // AcceptCheck accepts the check of an application.
@@ -127,6 +158,10 @@ func (s fakeService) decide(op idv.Operation, id int64, state string) error {
 	live, recorded := s.world.mandates[s.current.mandate.Name], s.current.reviewed.pending
 	if len(recorded) == 0 || live == nil || !slices.Equal(live.Status.PendingReviews, recorded) {
 		s.violation = "I8: a review is sent that its sender was not the last to record"
+	}
+	ofAnother := func(a application) bool { return a.check != 0 && a.check+checksApart == id && !a.gone }
+	if slices.ContainsFunc(here.applications, ofAnother) {
+		s.violation = "I9: a review reaches another individual than the spec names"
 	}
 	i := slices.IndexFunc(here.applications, func(a application) bool { return a.check == id && !a.gone })
 	if i < 0 {

@@ -33,6 +33,7 @@ const (
 	faultLate    fault = "given up, may still be carried out"
 	faultRefused fault = "refused"
 	faultMissing fault = "the new application does not show yet"
+	faultUnread  fault = "the API server does not answer"
 )
 
 // environment is what one step of one operator sees.

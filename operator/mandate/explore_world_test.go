@@ -36,6 +36,8 @@ type world struct {
 	forgotten bool
 	// reviews of a scenario with checks: those that a user put into the spec, one after the other.
 	reviews []userReview
+	// secretGone: the Secret with john's details was deleted.
+	secretGone bool
 }
 
 // userReview is a review that a user put into spec.checkReviews.
@@ -50,6 +52,7 @@ type site struct {
 	applications []application
 	underWay     []request
 	nextID       int64
+	shown        presentation
 	checks       bool // applications have a check
 	keepsChecks  bool // which has the same id after a reset
 }
@@ -61,7 +64,8 @@ type application struct {
 	created   time.Time
 	archived  bool
 	gone      bool
-	check     int64  // the id of the individual's check; 0: there is none
+	people    []person
+	check     int64  // the id of the first individual's check, and checksApart more is the next one's; 0: there is none
 	state     string // of the check
 	round     int    // how often the check began, once and with each reset
 	// What the service does not know, but the invariants need.
@@ -70,9 +74,27 @@ type application struct {
 	excused bool      // it has died since, or a restore removed its evidence
 }
 
+// person is an individual of an application: those of the spec, in its sequence.
+type person struct{ reference, email string }
+
+// checksApart is between the ids of the checks of two individuals, and of their rounds.
+const checksApart = 50
+
+// presentation is how a service shows individuals.
+type presentation int
+
+const (
+	showsAll presentation = iota
+	showsReversed
+	showsWithoutReferences // nor e-mail addresses, in the sequence of the spec
+	showsLast
+	presentations
+)
+
 // request is a create that the service will carry out or not, and whose caller has given up or died.
 type request struct {
 	reference string
+	people    []person
 	mandate   types.UID
 	sent      time.Time
 	checked   bool // the reference was free when it was looked up; only with scenario.racy
@@ -197,11 +219,10 @@ func (s *site) has(reference string) bool {
 }
 
 // create makes an application, and e-mails.
-func (s *site) create(reference string, mandate types.UID) *application {
-	s.applications = append(
-		s.applications,
-		application{id: s.nextID, reference: reference, created: now, mandate: mandate},
-	)
+func (s *site) create(asked request) *application {
+	s.applications = append(s.applications, application{
+		id: s.nextID, reference: asked.reference, people: asked.people, created: now, mandate: asked.mandate,
+	})
 	s.nextID++
 	if s.checks {
 		s.applications[len(s.applications)-1].startRound(100 * s.nextID)
@@ -254,7 +275,8 @@ func (o *operator) seeMandates(w *world) {
 	for name, m := range w.mandates {
 		stripped := m.DeepCopy()
 		for i := range stripped.Spec.Individuals {
-			stripped.Spec.Individuals[i] = v1alpha1.Individual{Name: stripped.Spec.Individuals[i].Name}
+			individual := &stripped.Spec.Individuals[i]
+			*individual = v1alpha1.Individual{Name: individual.Name, DetailsSecretRef: individual.DetailsSecretRef}
 		}
 		o.mandates[name] = stripped
 	}

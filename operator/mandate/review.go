@@ -98,14 +98,15 @@ func (r *reviewRecord) show(status *v1alpha1.MandateStatus) {
 func (r *reconciliation) pendingReviews() []review {
 	var open []review
 	a, individuals := &r.facts.application, r.matching.Individuals
-	if a.unmatched {
-		return nil
-	}
 	for index := range r.mandate.Spec.CheckReviews {
 		key := keyOf(&r.mandate.Spec.CheckReviews[index])
 		named := func(i v1alpha1.Individual) bool { return i.Name == key.Individual }
 		i := slices.IndexFunc(r.mandate.Spec.Individuals, named)
-		if i < 0 || individuals[i] == nil || slices.Contains(r.reviewed.done, key) {
+		if i < 0 || slices.Contains(r.reviewed.done, key) {
+			continue
+		}
+		if a.unmatched {
+			r.keepSeenCheck(key)
 			continue
 		}
 		pending, bound := r.reviewed.find(key)
@@ -157,6 +158,17 @@ func (r *reconciliation) seenCheck(
 		}
 	}
 	return pending, pending.CheckID != 0
+}
+
+// keepSeenCheck keeps which check the author of a review has seen: the status will not show it while the individuals are
+// unmatched.
+func (r *reconciliation) keepSeenCheck(key v1alpha1.ReviewStatus) {
+	if _, bound := r.reviewed.find(key); bound {
+		return
+	}
+	if pending, bound := r.seenCheck(key, nil); bound {
+		r.reviewed.setPending(pending)
+	}
 }
 
 // isFor reports whether a review may be sent for a check: for the one that it was bound to. If nobody knows whether it
