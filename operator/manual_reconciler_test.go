@@ -123,7 +123,10 @@ func (r *manualReconciler) cache(direct client.WithWatch) client.Reader {
 }
 
 // connect registers a connection to the current IdentityService, as the controller of IdentityServices would.
-func (r *manualReconciler) connect() { r.world.Helper(); r.connectAs(nil) }
+func (r *manualReconciler) connect() {
+	r.world.Helper()
+	r.connectAs(nil)
+}
 
 // connectAs registers the connection that change makes of it.
 func (r *manualReconciler) connectAs(change func(*connection.Connection)) {
