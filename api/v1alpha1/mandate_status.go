@@ -98,8 +98,8 @@ type MandateStatus struct {
 	// +optional
 	ExpiryTime *metav1.Time `json:"expiryTime,omitempty"`
 
-	// lastReadTime is a time at which the operator read the application. It is written together with other changes, and when
-	// the operator could not read the application for long. While Ready is True, the last read can be later.
+	// lastReadTime is a time at which the operator read the application. It is written together with other changes, and
+	// when the operator could not read the application for long. While Ready is True, the last read can be later.
 	// +optional
 	LastReadTime *metav1.Time `json:"lastReadTime,omitempty"`
 
