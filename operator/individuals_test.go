@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -240,11 +241,18 @@ func TestIndividualsSwapped(t *testing.T) {
 	w.checkEmailed(control.Reset, 0)
 	w.actionWaits("reset", v1alpha1.ReasonIndividualsUnmatched)
 
+	w.requestRead("acme")
 	r.reconcile("acme")
 	w.checkWho(jane, john)
 	actions.reconcile("reset")
 	w.actionCompletes("reset")
 	w.checkReached(control.Reset, "jane@example.com")
+}
+
+// requestRead makes the next reconciliation of a Mandate read its application.
+func (w *world) requestRead(name string) {
+	w.Helper()
+	w.kubectl("annotate", "mandate", name, "--overwrite", v1alpha1.ReconcileRequestAnnotation+"="+time.Now().String())
 }
 
 // swap exchanges the ids of the two individuals in the status.
@@ -277,6 +285,7 @@ func TestReviewOfTheIndividual(t *testing.T) {
 	w.mandate("acme", janeAndJohn)
 	w.newManualReconciler().reconcile("acme")
 	w.play(w.get("acme"), control.ResultReview)
+	w.requestRead("acme")
 	r := w.newManualReconciler()
 	r.reconcile("acme")
 	w.swap("acme")
@@ -376,6 +385,7 @@ func TestIndividualsMatched(t *testing.T) {
 			w.checkWho(jane, john)
 			w.checkReady("acme", v1alpha1.ReasonAccepted)
 			p.set(func(all []individual) []individual { return reversed(withoutReferences(all)) })
+			w.requestRead("acme")
 			w.newManualReconciler().reconcile("acme") // by the ids
 			w.checkWho(jane, john)
 			w.checkReady("acme", v1alpha1.ReasonAccepted)
