@@ -37,7 +37,8 @@ type Details struct {
 // Read reads the details of an individual of a live Mandate, whose application has the reference. An error is one of
 // the API server.
 func Read(
-	ctx context.Context, reader client.Reader, namespace string, individual *v1alpha1.Individual, applicationReference string,
+	ctx context.Context, reader client.Reader, namespace string, individual *v1alpha1.Individual,
+	applicationReference string,
 ) (Details, error) {
 	ref := individual.DetailsSecretRef
 	if ref == nil {

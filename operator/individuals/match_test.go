@@ -31,10 +31,12 @@ func TestMatch(t *testing.T) {
 		want     []int
 		complete bool
 	}{
-		"by reference":            {"", two, answered{answer(2, "j2", ""), answer(1, "J1", "")}, []int{1, 0}, true},
-		"in other letters":        {"", two, answered{answer(2, " J2", ""), answer(1, "j1 ", "")}, []int{1, 0}, true},
-		"one is missing":          {"", two, answered{answer(2, "j2", "")}, []int{none, 0}, false},
-		"one more":                {"", two, answered{answer(1, "J1", ""), answer(2, "j2", ""), answer(3, "", "")}, []int{0, 1}, false},
+		"by reference":     {"", two, answered{answer(2, "j2", ""), answer(1, "J1", "")}, []int{1, 0}, true},
+		"in other letters": {"", two, answered{answer(2, " J2", ""), answer(1, "j1 ", "")}, []int{1, 0}, true},
+		"one is missing":   {"", two, answered{answer(2, "j2", "")}, []int{none, 0}, false},
+		"one more": {
+			"", two, answered{answer(1, "J1", ""), answer(2, "j2", ""), answer(3, "", "")}, []int{0, 1}, false,
+		},
 		"one reference twice":     {"", two, answered{answer(1, "J1", ""), answer(2, "J1", "")}, []int{none, none}, false},
 		"one id twice":            {"", two, answered{answer(1, "J1", ""), answer(1, "j2", "")}, []int{none, none}, false},
 		"a reference of nobody":   {"", two, answered{answer(1, "J1", ""), answer(2, "j3", "")}, []int{0, none}, false},
@@ -62,8 +64,12 @@ func TestMatch(t *testing.T) {
 			"", withEmails, answered{answer(1, "J1", "jane@x"), answer(2, "j3", "john@x")}, []int{0, none}, false,
 		},
 
-		"a Secret that is lost":           {"", lostSecret, answered{answer(2, "j2", ""), answer(1, "J1", "")}, []int{1, none}, false},
-		"a Secret that is lost, with ids": {"", withIDs(lostSecret), answered{answer(2, "j2", ""), answer(1, "J1", "")}, []int{1, 0}, true},
+		"a Secret that is lost": {
+			"", lostSecret, answered{answer(2, "j2", ""), answer(1, "J1", "")}, []int{1, none}, false,
+		},
+		"a Secret that is lost, with ids": {
+			"", withIDs(lostSecret), answered{answer(2, "j2", ""), answer(1, "J1", "")}, []int{1, 0}, true,
+		},
 
 		"by id":                  {"", ofIDs, answered{answer(2, "j2", ""), answer(1, "J1", "")}, []int{1, 0}, true},
 		"references against ids": {"", withIDs(two), answered{answer(1, "j2", ""), answer(2, "J1", "")}, []int{1, 0}, true},

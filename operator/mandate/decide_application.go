@@ -67,8 +67,9 @@ func requestedStep(f facts, final bool) step {
 
 func acceptedReason(f facts) string {
 	a := f.application
+	mayLag := a.fewer && f.now.Sub(f.createdTime) < lagAllowance // they may not be visible yet
 	switch {
-	case a.read && a.unmatched && !(a.fewer && f.now.Sub(f.createdTime) < lagAllowance):
+	case a.read && a.unmatched && !mayLag:
 		return v1alpha1.ReasonIndividualsUnmatched
 	case f.archive && a.read && !a.archived:
 		return v1alpha1.ReasonNotArchived

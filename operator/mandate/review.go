@@ -160,8 +160,8 @@ func (r *reconciliation) seenCheck(
 	return pending, pending.CheckID != 0
 }
 
-// keepSeenCheck keeps which check the author of a review has seen: the status will not show it while the individuals are
-// unmatched.
+// keepSeenCheck keeps which check the author of a review has seen: the status does not show it while the individuals
+// are unmatched.
 func (r *reconciliation) keepSeenCheck(key v1alpha1.ReviewStatus) {
 	if _, bound := r.reviewed.find(key); bound {
 		return
