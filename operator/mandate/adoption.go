@@ -43,9 +43,9 @@ func (r *reconciliation) adopt(ctx context.Context) error {
 	defer r.adopting.Unlock()
 	name, spec := client.ObjectKeyFromObject(r.mandate), r.recordOf(nil)
 	spec.ApplicationID = &r.facts.adopt
-	held, err := r.ledger.HeldByOther(ctx, name, spec)
-	if err != nil || held {
-		r.facts.adoptedByOther = held
+	other, err := r.ledger.HeldByOther(ctx, name, spec)
+	if err != nil || other {
+		r.facts.adoptedByOther = other
 		return err
 	}
 	adopted, err := r.ledger.Adopt(ctx, name, r.record, spec)

@@ -62,9 +62,14 @@ func guards() map[string]guard {
 		"taken is final": {
 			why:      "the service may forget a reference that it rejected as taken",
 			file:     decideFile,
-			old:      "r.inputs == f.inputs.digest && r.verdict == v1alpha1.VerdictTaken:",
-			off:      "ON && r.inputs == f.inputs.digest && r.verdict == v1alpha1.VerdictTaken:",
+			old:      "refused && r.verdict == v1alpha1.VerdictTaken:",
+			off:      "ON && refused && r.verdict == v1alpha1.VerdictTaken:",
 			caughtBy: "TestExplore/alone: restore into an empty cluster",
+		},
+		"edited after a refusal": {
+			why: "what was refused under another reference says nothing about this one", file: decideFile,
+			old: "&& !r.otherReference && !r.otherURL\n", off: "&& (!ON || !r.otherReference && !r.otherURL)\n",
+			caughtBy: "TestDecide",
 		},
 		"another reference": {
 			why: "a name has one application, and this one is wanted under another reference now", file: decideFile,
@@ -78,7 +83,7 @@ func guards() map[string]guard {
 		},
 		"application of another reference": {
 			why: "the Mandate does not ask for it", file: "records.go",
-			old: "!found.otherURL && !found.otherReference {", off: "!found.otherURL && !(ON && found.otherReference) {",
+			old: " && !found.otherReference {", off: " && !(ON && found.otherReference) {",
 			caughtBy: "TestExplore/alone: applied again with an edit",
 		},
 		"application of another URL": {
@@ -94,7 +99,7 @@ func guards() map[string]guard {
 		},
 		"adopted by another": {
 			why: "no two Mandates have one application", file: "adoption.go",
-			old: "	if err != nil || held {", off: "	if err != nil || ON && held {",
+			old: "	if err != nil || other {", off: "	if err != nil || ON && other {",
 			caughtBy: "TestExplore/alone: two Mandates adopt one application",
 		},
 		"verify": {
