@@ -426,6 +426,7 @@ func (w *world) reapply(name string, was *v1alpha1.Mandate, change func(*v1alpha
 		return
 	}
 	w.apply(name, func(m *v1alpha1.Mandate) {
+		m.Namespace = was.Namespace
 		m.Spec = *was.Spec.DeepCopy()
 		if change != nil {
 			change(&m.Spec)

@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	idv "github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // fakeService is the service behind the connection of a reconciliation. Its errors are what the real client makes of
@@ -52,8 +51,10 @@ func (s fakeService) CreateApplication(_ context.Context, asked idv.NewApplicati
 	return &idv.Application{ID: id, Reference: asked.Reference}, nil
 }
 
+// request is a create for the Mandate that is reconciled.
 func (s fakeService) request(asked idv.NewApplication) request {
-	r := request{reference: asked.Reference, mandate: s.current.mandate.UID, sent: now}
+	of := s.current.mandate
+	r := request{reference: asked.Reference, mandate: of.UID, name: of.Name, sent: now}
 	for _, one := range asked.Individuals {
 		r.people = append(r.people, person{one.Reference.Reveal(), one.Email.Reveal()})
 	}
@@ -77,7 +78,7 @@ func (s fakeService) carryOut(asked idv.NewApplication) (id int64) {
 
 // checkPost checks that every create is recorded before it is sent.
 func (s fakeService) checkPost(reference string) {
-	record := s.world.records[ledger.Name(s.url(), reference)]
+	record := s.world.records[s.current.mandate.Name]
 	mine := s.current.record
 	switch {
 	case s.world.forgotten: // a restore has removed the record of an attempt in progress
@@ -85,6 +86,8 @@ func (s fakeService) checkPost(reference string) {
 		s.violation = "a create is sent that is not recorded"
 	case mine == nil || mine.Spec.Attempt == nil || record.Spec.Attempt.Nonce != mine.Spec.Attempt.Nonce:
 		s.violation = "a create is sent for an attempt other than the recorded one"
+	case record.Spec.Reference != reference || record.Spec.ServiceURL != s.url():
+		s.violation = "a create is sent for another reference or service than the recorded one"
 	case !record.Spec.Attempt.Sent || record.Spec.Attempt.Verdict != "":
 		s.violation = "a create is sent for an attempt that has finished"
 	}
@@ -240,10 +243,8 @@ func (s fakeService) change(op idv.Operation, id int64, change func(*application
 
 // mayTouch: a Mandate may end what was created for its name and reference, or was adopted.
 func (s fakeService) mayTouch(a application) bool {
-	known := slices.ContainsFunc(sorted(s.world.records), func(name string) bool {
-		spec := s.world.records[name].Spec
-		return spec.MandateRef.Name == s.current.mandate.Name && spec.Reference == a.reference && spec.ServiceURL == s.url()
-	})
+	record := s.world.records[s.current.mandate.Name]
+	known := record != nil && record.Spec.Reference == a.reference && record.Spec.ServiceURL == s.url()
 	return known || s.world.forgotten && a.reference == s.current.reference
 }
 

@@ -19,7 +19,7 @@ import (
 // was adopted by the other Mandate was never created from a spec.
 func (r *reconciliation) newObject() bool {
 	return r.mandate.Status.ApplicationID == nil && r.record != nil && r.facts.id != 0 &&
-		r.record.Spec.MandateRef.UID != r.mandate.UID && r.facts.records.sent && r.facts.adopt != r.facts.id
+		r.record.Spec.MandateRef.UID != r.mandate.UID && r.facts.record.sent && r.facts.adopt != r.facts.id
 }
 
 // compareSpec compares what the service shows with the spec of a new object. The status is written for the Mandate that
