@@ -188,9 +188,9 @@ func TestIndividualsOfTheFirstRead(t *testing.T) {
 			w, p := newPresented(t)
 			w.john()
 			w.mandate("acme", janeAndJohn)
-			first := w.newManualReconciler()
-			first.beforeFirst("patch status of Mandate", crash)
-			first.reconcile("acme")
+			w.fault(readsFail)
+			w.newManualReconciler().reconcile("acme")
+			w.check(w.sandbox.ClearFaults(t.Context()))
 			jane, john := w.people()
 			p.set(func(all []individual) []individual { return withoutEmails(reversed(all)) })
 
@@ -200,6 +200,8 @@ func TestIndividualsOfTheFirstRead(t *testing.T) {
 			w.checkReady("acme", c.reason)
 			if c.reason == v1alpha1.ReasonIndividualsUnmatched {
 				w.checkWho(jane, 0)
+			} else if shown := w.get("acme").Status.Individuals; len(shown) > 0 {
+				t.Errorf("the status shows individuals: %+v", shown)
 			}
 			c.heal(w, r)
 			r.reconcile("acme")
