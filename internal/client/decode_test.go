@@ -15,8 +15,8 @@ func TestDecodeApplication(t *testing.T) {
 		MandateType: MandateType{3, "KYC", "kyc", "Know your customer"},
 		Actions:     []Action{{9, "upload", "Upload a document"}},
 		Individuals: []Individual{{
-			ID: 12, Reference: Hide("A-1.jane"), State: State{2, "invited"}, TermsAccepted: true,
-			ChecksInReview: 1, ChecksPending: 2, ChecksPassed: 3,
+			ID: 12, Reference: Hide("A-1.jane"), Email: Hide("jane@example.com"),
+			State: State{2, "invited"}, TermsAccepted: true, ChecksInReview: 1, ChecksPending: 2, ChecksPassed: 3,
 			CompletedActions: []Action{{5, "selfie", "Take a selfie"}},
 			Checks:           []Check{{77, "liveness", "Liveness", State{4, "manually_accepted"}}},
 		}},
