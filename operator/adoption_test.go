@@ -145,7 +145,8 @@ func (w *world) effects() int64 {
 	return n
 }
 
-// withoutGenerations is a status without the generations that it describes, and when they were read.
+// withoutGenerations is a status without the generations that it describes, and without the time of the last read,
+// which is written when something else is.
 func withoutGenerations(status v1alpha1.MandateStatus) *v1alpha1.MandateStatus {
 	s := status.DeepCopy()
 	s.ObservedGeneration, s.LastReadTime = 0, nil

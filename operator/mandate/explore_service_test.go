@@ -88,6 +88,8 @@ func (s fakeService) checkPost(reference string) {
 		s.violation = "a create is sent for an attempt other than the recorded one"
 	case record.Spec.Reference != reference || record.Spec.ServiceURL != s.url():
 		s.violation = "a create is sent for another reference or service than the recorded one"
+	case s.world.outdated[record.Name]:
+		s.violation = "a create is sent for a spec or service that was replaced before the claim"
 	case !record.Spec.Attempt.Sent || record.Spec.Attempt.Verdict != "":
 		s.violation = "a create is sent for an attempt that has finished"
 	}
@@ -115,7 +117,11 @@ func (s fakeService) RetrieveApplication(_ context.Context, id int64) (*idv.Appl
 		State:     idv.State{Name: "created"},
 		Archived:  found.archived,
 	}
-	shown.Individuals = found.individuals(here.shown)
+	as := here.shown
+	if here.silent {
+		shown.Reference, as = "", showsWithoutReferences
+	}
+	shown.Individuals = found.individuals(as)
 	return shown, nil
 }
 
