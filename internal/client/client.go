@@ -22,6 +22,9 @@ type Client struct {
 	userAgent string
 	timeout   time.Duration
 	observer  func(RequestResult)
+	// operationObserver and retryAllowed may be nil.
+	operationObserver func(OperationResult)
+	retryAllowed      func() bool
 
 	tls    *tls.Config
 	proxy  func(*http.Request) (*url.URL, error)
@@ -59,16 +62,20 @@ func New(config Config) (*Client, error) {
 		userAgent: orDefault(config.UserAgent, "idv-client"),
 		timeout:   orDefault(config.RequestTimeout, defaultRequestTimeout),
 		observer:  config.Observe,
-		tls:       tlsConfig,
-		proxy:     proxy,
-		shared:    newTransport(tlsConfig, proxy),
-		limits:    config.limits(),
-		close:     cancel,
-		complete:  transitionMethod{configured: config.CompleteMethod, payload: payload{readings: undocumentedPayload}},
-		reject:    transitionMethod{configured: config.RejectMethod, payload: payload{readings: undocumentedPayload}},
-		resend:    payload{readings: undocumentedPayload},
-		reset:     payload{readings: undocumentedPayload},
-		deletion:  payload{readings: emptyPayload},
+
+		operationObserver: config.ObserveOperation,
+		retryAllowed:      config.MayRetry,
+
+		tls:      tlsConfig,
+		proxy:    proxy,
+		shared:   newTransport(tlsConfig, proxy),
+		limits:   config.limits(),
+		close:    cancel,
+		complete: transitionMethod{configured: config.CompleteMethod, payload: payload{readings: undocumentedPayload}},
+		reject:   transitionMethod{configured: config.RejectMethod, payload: payload{readings: undocumentedPayload}},
+		resend:   payload{readings: undocumentedPayload},
+		reset:    payload{readings: undocumentedPayload},
+		deletion: payload{readings: emptyPayload},
 	}
 	// A server that does not respond must leave time for the other attempts.
 	c.shared.ResponseHeaderTimeout = c.timeout / maxAttempts
