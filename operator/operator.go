@@ -116,7 +116,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, options *Options)
 	})
 	services := engine.Services{
 		ServiceReader: connection.ServiceReader{Reader: cache, ClusterServices: clusterServices},
-		Connections:   connections, RequestProbe: identityServices.RequestProbe,
+		Connections:   connections,
 	}
 	records := ledger.Ledger{Reader: live, Writer: writer}
 	mandates := mandate.NewReconciler(mandate.Config{

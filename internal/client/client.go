@@ -22,8 +22,8 @@ type Client struct {
 	userAgent string
 	timeout   time.Duration
 	observer  func(RequestResult)
-	// operationObserver and retryAllowed may be nil.
-	operationObserver func(OperationResult)
+
+	operationObserver func(OperationResult) // may be nil
 	retryAllowed      func() bool
 
 	tls    *tls.Config
@@ -76,6 +76,9 @@ func New(config Config) (*Client, error) {
 		resend:   payload{readings: undocumentedPayload},
 		reset:    payload{readings: undocumentedPayload},
 		deletion: payload{readings: emptyPayload},
+	}
+	if c.retryAllowed == nil {
+		c.retryAllowed = func() bool { return true }
 	}
 	// A server that does not respond must leave time for the other attempts.
 	c.shared.ResponseHeaderTimeout = c.timeout / maxAttempts

@@ -82,15 +82,15 @@ func (c *Client) doWithRetries(ctx context.Context, req request) (*response, err
 		if attempt == maxAttempts || req.report.started() {
 			return nil, err
 		}
-		if !retryable(operation.retry, err) || !c.mayRetry() || !c.backoff(ctx, attempt, err) {
+		if !retryable(operation.retry, err) || !c.mayRetry(ctx, attempt, err) {
 			return nil, err
 		}
 	}
 }
 
-// mayRetry asks Config.MayRetry and takes one of the budget of retries.
-func (c *Client) mayRetry() bool {
-	return (c.retryAllowed == nil || c.retryAllowed()) && c.limits.retries.Allow()
+// mayRetry takes one of the budget of retries and waits, if Config.MayRetry allows it before and after.
+func (c *Client) mayRetry(ctx context.Context, attempt int, err *Error) bool {
+	return c.retryAllowed() && c.limits.retries.Allow() && c.backoff(ctx, attempt, err) && c.retryAllowed()
 }
 
 // retryable reports whether the client may send an operation again after a failure.
