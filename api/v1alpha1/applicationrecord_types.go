@@ -79,6 +79,37 @@ type ApplicationRecordSpec struct {
 	// createdTime is when the application was created.
 	// +optional
 	CreatedTime *metav1.Time `json:"createdTime,omitempty"`
+
+	// actions are the last 100 MandateActions that the operator started on the application. An action of one of these
+	// names is not started again, whatever became of its object.
+	// +optional
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=100
+	Actions []RecordedAction `json:"actions,omitempty"`
+}
+
+// RecordedAction is a MandateAction that the operator started.
+type RecordedAction struct {
+	// name of the MandateAction, in the same namespace.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// type of the action.
+	// +required
+	Type MandateActionType `json:"type"`
+
+	// individual is the name of the individual in the Mandate's spec.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Individual string `json:"individual"`
+
+	// startedTime is when the operator recorded the action, before it sent the request.
+	// +required
+	StartedTime metav1.Time `json:"startedTime"`
 }
 
 // RecordedMandate names the Mandate that a record belongs to.

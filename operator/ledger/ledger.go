@@ -74,8 +74,18 @@ func NormalURL(baseURL string) string {
 	return u.String()
 }
 
-// Get reads the record of a reference. It returns nil if there is none.
-func (l *Ledger) Get(
+// Get reads the record that has the name of a Mandate. It returns nil if there is none.
+func (l *Ledger) Get(ctx context.Context, mandate types.NamespacedName) (*v1alpha1.ApplicationRecord, error) {
+	record := &v1alpha1.ApplicationRecord{}
+	err := l.Reader.Get(ctx, mandate, record)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	return record, err
+}
+
+// ByReference reads the record of a reference. It returns nil if there is none.
+func (l *Ledger) ByReference(
 	ctx context.Context, namespace, serviceURL, reference string,
 ) (*v1alpha1.ApplicationRecord, error) {
 	record := &v1alpha1.ApplicationRecord{}

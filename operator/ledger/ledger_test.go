@@ -215,11 +215,11 @@ func TestClaimInATerminatingNamespace(t *testing.T) {
 func TestGet(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	if record, err := f.Get(t.Context(), f.namespace, serviceURL, reference); record != nil || err != nil {
+	if record, err := f.ByReference(t.Context(), f.namespace, serviceURL, reference); record != nil || err != nil {
 		t.Errorf("without a record: got %v, %v", record, err)
 	}
 	claimed := f.claimed()
-	record, err := f.Get(t.Context(), f.namespace, serviceURL, reference)
+	record, err := f.ByReference(t.Context(), f.namespace, serviceURL, reference)
 	f.check(err)
 	got, want := record.Spec.Attempt, claimed.Spec.Attempt
 	if got.Nonce != want.Nonce || !got.StartedTime.Equal(&want.StartedTime) {
@@ -230,7 +230,7 @@ func TestGet(t *testing.T) {
 		Spec:       claimed.Spec,
 	}
 	f.check(f.client.Create(t.Context(), forged))
-	if record, err := f.Get(t.Context(), f.namespace, serviceURL, "ACME-2"); err == nil {
+	if record, err := f.ByReference(t.Context(), f.namespace, serviceURL, "ACME-2"); err == nil {
 		t.Errorf("a record that does not match its name was read: %+v", record)
 	}
 }
@@ -300,7 +300,7 @@ func TestOlderCRD(t *testing.T) {
 	if _, err := f.claim("acme"); !errors.Is(err, ledger.ErrIncomplete) {
 		t.Errorf("got %v, want ErrIncomplete", err)
 	}
-	if record, err := f.Get(t.Context(), f.namespace, serviceURL, reference); record != nil || err != nil {
+	if record, err := f.ByReference(t.Context(), f.namespace, serviceURL, reference); record != nil || err != nil {
 		t.Errorf("the record of an attempt that was not sent still exists: %+v, %v", record, err)
 	}
 }

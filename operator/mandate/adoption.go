@@ -41,7 +41,7 @@ func (r *reconciliation) adopt(ctx context.Context) error {
 	record := r.record
 	if r.facts.records.recordedAtOtherURL {
 		var err error // what was sent to another service stays on record as it is
-		record, err = r.ledger.Get(ctx, r.mandate.Namespace, r.session.Connection.URL, r.reference)
+		record, err = r.ledger.ByReference(ctx, r.mandate.Namespace, r.session.Connection.URL, r.reference)
 		if err != nil {
 			return err
 		}

@@ -268,7 +268,7 @@ func (r *reconciliation) tryDeposit(ctx context.Context, created metav1.Time) er
 func (r *reconciliation) depositInCurrentRecord(
 	ctx context.Context, id int64, created metav1.Time,
 ) (*v1alpha1.ApplicationRecord, error) {
-	record, err := r.ledger.Get(ctx, r.mandate.Namespace, r.session.Connection.URL, r.reference)
+	record, err := r.ledger.ByReference(ctx, r.mandate.Namespace, r.session.Connection.URL, r.reference)
 	switch {
 	case err != nil:
 		return nil, err

@@ -14,6 +14,7 @@ import (
 
 	"cel.dev/cel-go/cel"
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -54,17 +55,17 @@ func situations() map[string]situation {
 		"2 the decision was refused": shown(
 			v1alpha1.ReasonAccepted,
 			func(f *facts) { f.application.refused = true },
-			"Healthy",
+			"Degraded",
 		),
 		"2 a review was refused": shown(
 			v1alpha1.ReasonAccepted,
 			func(f *facts) { f.application.reviewRefused = true },
-			"Healthy",
+			"Degraded",
 		),
 		"2 a review is outdated": shown(
 			v1alpha1.ReasonAccepted,
 			func(f *facts) { f.application.reviewOutdated = true },
-			"Healthy",
+			"Degraded",
 		),
 		"3 expired at the service": shown(
 			reasonVanished,
@@ -148,16 +149,20 @@ func TestHealth(t *testing.T) {
 		if got := argo(object); got != s.health {
 			t.Errorf("%s: Argo CD says %s, want %s", name, got, s.health)
 		}
+		followed := s.health
+		if meta.IsStatusConditionTrue(s.mandate.Status.Conditions, v1alpha1.ConditionReady) && followed == "Degraded" {
+			followed = "Healthy" // kstatus and Flux see Ready only, and a refused decision leaves it True
+		}
 		wantFlux := map[string]string{
 			"Healthy": "Current", "Suspended": "Current", "Degraded": "Failed", "Progressing": "InProgress",
-		}[s.health]
+		}[followed]
 		if got := flux(object); got != wantFlux {
 			t.Errorf("%s: Flux says %s, want %s", name, got, wantFlux)
 		}
 		wantKstatus := map[string]status.Status{
 			"Healthy": status.CurrentStatus, "Degraded": status.FailedStatus,
 			"Progressing": status.InProgressStatus, "Suspended": status.InProgressStatus,
-		}[s.health]
+		}[followed]
 		if computed.Status != wantKstatus {
 			t.Errorf("%s: kstatus says %s, want %s", name, computed.Status, wantKstatus)
 		}
@@ -193,6 +198,9 @@ For Argo CD, install [health.lua](../examples/gitops/argocd/health.lua). For Flu
 [kustomization.yaml](../examples/gitops/flux/kustomization.yaml). Without them, with ` + "`wait: true`" +
 	` alone, Flux uses
 kstatus. kstatus reports a suspended Mandate as InProgress, so Flux waits for it.
+
+A decision or a review that the service refused, or that is outdated, needs a person: Argo CD reports Degraded. Ready
+stays True, so kstatus and Flux report Current. With Flux, look at the reason of Completed.
 
 | situation | Ready | Created | Completed | Reconciling / Stalled | kstatus | Argo CD | Flux |
 |---|---|---|---|---|---|---|---|

@@ -15,7 +15,7 @@ import (
 )
 
 func (r *reconciliation) readRecord(ctx context.Context) error {
-	record, err := r.ledger.Get(ctx, r.mandate.Namespace, r.session.Connection.URL, r.reference)
+	record, err := r.ledger.ByReference(ctx, r.mandate.Namespace, r.session.Connection.URL, r.reference)
 	if err != nil {
 		return err
 	}

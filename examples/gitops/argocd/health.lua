@@ -22,8 +22,12 @@ local stalled, failed = condition("Stalled"), condition("Failed")
 if stalled and stalled.status == "True" then return is("Degraded", stalled) end
 if failed and failed.status == "True" then return is("Degraded", failed) end
 
-local ready, complete = condition("Ready"), condition("Complete")
--- Waiting for people is Healthy. A rejection is Healthy too, because it is an outcome. To wait for an outcome, use Completed.
-if ready and ready.status == "True" then return is("Healthy", condition("Completed") or ready) end
+local ready, complete, completed = condition("Ready"), condition("Complete"), condition("Completed")
+if ready and ready.status == "True" then
+  -- DecisionRefused, ReviewRefused and ReviewOutdated need a person, although Ready stays True.
+  if completed and completed.status == "False" and completed.reason ~= "InProgress" then return is("Degraded", completed) end
+  -- Waiting for people is Healthy. A rejection is Healthy too, because it is an outcome. To wait for an outcome, use Completed.
+  return is("Healthy", completed or ready)
+end
 if complete and complete.status == "True" then return is("Healthy", complete) end
 return is("Progressing", condition("Reconciling") or ready)
