@@ -137,6 +137,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, options *Options)
 		mandates.SetupWithManager(ctx, manager, workers),
 		actions.SetupWithManager(ctx, manager, workers),
 		manager.Add(retention),
-		manager.Add(mandateCounter{cache}),
+		manager.Add(leaderMetrics(mandateCounter{cache})),
+		manager.Add(leaderMetrics(breakerCounter{connections})),
 	)
 }

@@ -113,7 +113,7 @@ func (b *CircuitBreaker) succeed(class Class) (changed bool) {
 	case b.state != HalfOpen:
 		return false
 	case class == b.class, b.class == Login, b.class >= Read && b.waiting[b.class] == 0:
-		b.enter(Closed, None, "")
+		b.setState(Closed, None, "")
 	case class == References && b.class == Write && !b.tested:
 		b.tested = true
 	default:
@@ -134,7 +134,7 @@ func (b *CircuitBreaker) fail(class Class, result client.OperationResult) (chang
 	default:
 		b.pause = minPause
 	}
-	b.enter(Open, class, client.KindOf(result.Err))
+	b.setState(Open, class, client.KindOf(result.Err))
 	b.timer = time.AfterFunc(b.pause, b.TestNow)
 	return true
 }
@@ -149,11 +149,12 @@ func threshold(class Class, result client.OperationResult) int {
 	return failureThreshold
 }
 
-func (b *CircuitBreaker) enter(state State, class Class, kind client.Kind) {
+func (b *CircuitBreaker) setState(state State, class Class, kind client.Kind) {
 	if b.timer != nil {
 		b.timer.Stop()
 	}
-	b.state, b.class, b.kind = state, class, kind
+	b.state = state
+	b.class, b.kind = class, kind
 	b.since = time.Now()
 	b.tested = false
 }
@@ -163,7 +164,7 @@ func (b *CircuitBreaker) TestNow() {
 	b.mu.Lock()
 	opened := b.state == Open
 	if opened {
-		b.enter(HalfOpen, b.class, b.kind)
+		b.setState(HalfOpen, b.class, b.kind)
 	}
 	b.mu.Unlock()
 	if opened {
@@ -171,11 +172,11 @@ func (b *CircuitBreaker) TestNow() {
 	}
 }
 
-// Reset closes the circuit and forgets all failures: the connection leads elsewhere, or to another user.
+// Reset closes the circuit and forgets all failures: the connection has another address or user.
 func (b *CircuitBreaker) Reset() {
 	b.mu.Lock()
 	changed := b.state != Closed || b.failures != [classes]int{}
-	b.enter(Closed, None, "")
+	b.setState(Closed, None, "")
 	b.failures = [classes]int{}
 	b.pause = 0
 	b.mu.Unlock()

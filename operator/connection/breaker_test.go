@@ -46,8 +46,8 @@ func (c *circuit) want(state State, class Class) {
 	}
 }
 
-// pass lets time pass.
-func pass(d time.Duration) {
+// elapse lets time pass.
+func elapse(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
@@ -82,9 +82,9 @@ func TestReadsFailWhileEverythingElseWorks(t *testing.T) {
 		}
 		c.want(Open, Read)
 		for _, pause := range []time.Duration{5, 10, 20, 40, 80, 120, 120, 120} {
-			pass(pause*time.Second - 1)
+			elapse(pause*time.Second - 1)
 			c.want(Open, Read)
-			pass(1)
+			elapse(1)
 			c.want(HalfOpen, Read)
 			if c.AwaitsProbe() || c.MayRetry() || !c.ready() || c.tryAcquire(Write) || !c.tryAcquire(Read) ||
 				c.tryAcquire(Read) {
@@ -96,7 +96,7 @@ func TestReadsFailWhileEverythingElseWorks(t *testing.T) {
 			c.calls(read, serverError)
 			c.release(Read)
 		}
-		pass(maxPause)
+		elapse(maxPause)
 		c.calls(read, notFound) // an answer
 		c.want(Closed, None)
 		if want := 2*9 + 1; len(c.states) != want {
@@ -113,13 +113,13 @@ func TestWritesAreTestedAfterTheReferenceData(t *testing.T) {
 		c.count(Write, 1, 0)
 		c.calls(create, lost, lost, lost)
 		c.want(Open, Write)
-		pass(minPause)
+		elapse(minPause)
 		if c.ready() || c.tryAcquire(Write) || c.tryAcquire(Read) || !c.AwaitsProbe() {
 			t.Fatal("a reconciliation tests the service before the reference data was read")
 		}
 		c.calls(probe, serverError)
 		c.want(Open, References)
-		pass(2 * minPause)
+		elapse(2 * minPause)
 		c.calls(probe, nil)
 		c.want(Closed, None)
 		if !c.tryAcquire(Write) || c.tryAcquire(Write) || !c.tryAcquire(Read) {
@@ -129,7 +129,7 @@ func TestWritesAreTestedAfterTheReferenceData(t *testing.T) {
 		c.want(Open, Write)
 		c.release(Write)
 		c.release(Read)
-		pass(4 * minPause)
+		elapse(4 * minPause)
 		c.calls(probe, nil)
 		c.want(HalfOpen, Write)
 		if !c.ready() || c.tryAcquire(Read) || !c.tryAcquire(Write) || c.tryAcquire(Write) || c.AwaitsProbe() {
@@ -149,21 +149,21 @@ func TestNobodyWaitsToTest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCircuit(t)
 		c.calls(create, lost, lost, lost)
-		pass(minPause)
+		elapse(minPause)
 		c.calls(probe, nil)
 		c.want(Closed, None)
 		c.calls(read, nil)
 		c.calls(create, lost)
 		c.want(Open, Write)
-		pass(2*minPause - 1)
+		elapse(2*minPause - 1)
 		c.want(Open, Write)
-		pass(1)
+		elapse(1)
 		c.calls(probe, nil)
 		c.calls(create, nil)
-		pass(steadyAfter)
+		elapse(steadyAfter)
 		c.calls(read, serverError, serverError, serverError)
 		c.want(Open, Read)
-		pass(minPause) // it worked for long
+		elapse(minPause) // it worked for long
 		if !c.tryAcquire(Write) {
 			t.Error("half-open without a reader, nobody is admitted")
 		}
@@ -181,13 +181,13 @@ func TestLoginFails(t *testing.T) {
 			c.count(Read, 1, 0)
 			c.calls(read, errs...)
 			c.want(Open, Login)
-			pass(minPause)
+			elapse(minPause)
 			if !c.AwaitsProbe() || c.ready() {
 				t.Error("it is not the controller of services that tests a login")
 			}
 			c.calls(probe, noLogin)
 			c.want(Open, Login)
-			pass(2 * minPause)
+			elapse(2 * minPause)
 			c.calls(probe, nil)
 			c.want(Closed, None)
 		}
@@ -240,9 +240,9 @@ func TestLateResultsDoNotCount(t *testing.T) {
 		c := newCircuit(t)
 		c.count(Read, 1, 0)
 		late := client.OperationResult{Operation: read, Started: time.Now(), Err: serverError}
-		pass(time.Second)
+		elapse(time.Second)
 		c.calls(read, serverError, serverError, serverError)
-		pass(minPause)
+		elapse(minPause)
 		c.Observe(late)
 		c.want(HalfOpen, Read)
 		late.Err, late.Slowest = nil, 1
@@ -273,17 +273,17 @@ func TestTestNowAndReset(t *testing.T) {
 		c.calls(probe, serverError)
 		c.Reset()
 		c.want(Closed, None)
-		pass(maxPause) // the timer does not open it
+		elapse(maxPause) // the timer does not open it
 		c.want(Closed, None)
 		if want := []State{Open, HalfOpen, Open, Closed}; !slices.Equal(c.states, want) {
 			t.Errorf("the states were %v, want %v", c.states, want)
 		}
 		c.calls(probe, serverError)
-		pass(minPause)
+		elapse(minPause)
 		c.want(HalfOpen, References)
 		c.calls(probe, serverError)
 		c.stop()
-		pass(maxPause)
+		elapse(maxPause)
 		c.want(Open, References)
 	})
 }

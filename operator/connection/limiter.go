@@ -60,7 +60,7 @@ func (l *ConcurrencyLimiter) Release(class Class) {
 	l.inFlight--
 	l.breaker.release(class)
 	l.mu.Unlock()
-	l.breaker.freed() // it may be another limiter's turn
+	l.breaker.freed() // another limiter may wait for it
 }
 
 // done ends the reconciliation of an object that was woken up. If it did not use its slot, another one may.
@@ -82,7 +82,7 @@ func (l *ConcurrencyLimiter) breakerChanged() {
 	var uninformed []waiter
 	if !l.breaker.ready() {
 		l.mu.Lock()
-		uninformed = l.waiters.takeUninformed(l.breaker)
+		uninformed = l.waiters.removeUninformed(l.breaker)
 		l.mu.Unlock()
 	}
 	for _, w := range uninformed {

@@ -166,7 +166,7 @@ func TestLimiterFollowsTheCircuit(t *testing.T) {
 		o.Release(Write)
 		o.wantWokenUp(t)
 		for pause := minPause; pause < time.Minute; pause *= 2 {
-			pass(pause)
+			elapse(pause)
 			o.mu.Lock()
 			woken := o.wokenUp
 			o.mu.Unlock()
@@ -180,7 +180,7 @@ func TestLimiterFollowsTheCircuit(t *testing.T) {
 			o.tryAcquire(woken...)
 			o.wantWokenUp(t)
 		}
-		pass(maxPause)
+		elapse(maxPause)
 		o.mu.Lock()
 		woken := slices.Clone(o.wokenUp)
 		o.wokenUp = nil

@@ -83,7 +83,7 @@ func TestManyWaitForAServiceThatFailsReads(t *testing.T) {
 		most := int64(0)
 		for range 60 {
 			before := f.reads.Load()
-			pass(time.Minute)
+			elapse(time.Minute)
 			most = max(most, f.reads.Load()-before)
 			f.Breaker(f.key).Observe(client.OperationResult{Operation: probe, Started: time.Now(), Slowest: 1})
 		}
@@ -98,7 +98,7 @@ func TestManyWaitForAServiceThatFailsReads(t *testing.T) {
 			t.Errorf("the circuit changed %d times for %d reads", got, reads)
 		}
 		f.broken.Store(false)
-		pass(maxPause)
+		elapse(maxPause)
 		if got := f.served.Load(); got != mandates {
 			t.Errorf("%s after the service works, %d of %d are served", maxPause, got, mandates)
 		}
@@ -137,7 +137,7 @@ func TestReadyFollowsTheCircuit(t *testing.T) {
 		if counts := r.CountBreakers(); counts[Open][References] != 1 || len(counts) != 1 || changed != 2 {
 			t.Errorf("the circuit breakers are %v, after %d changes", counts, changed)
 		}
-		pass(minPause)
+		elapse(minPause)
 		ready(false)
 		r.Breaker(key).Observe(client.OperationResult{Operation: probe, Started: time.Now(), Slowest: 1})
 		ready(true)

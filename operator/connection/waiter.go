@@ -12,7 +12,7 @@ type waiter struct {
 	// informed: its status says that it waits.
 	informed bool
 	offered  bool // it was woken up
-	removed  bool // it is in a queue only until its turn
+	removed  bool // a queue has it still, and skips it
 }
 
 // waiters are the objects that wait for a slot, in the order in which they came. The circuit breaker counts them.
@@ -89,13 +89,13 @@ func (q *waiters) offer(breaker *CircuitBreaker) *waiter {
 	return nil
 }
 
-// takeUninformed takes out the urgent objects whose status does not say that they wait.
-func (q *waiters) takeUninformed(breaker *CircuitBreaker) (taken []waiter) {
+// removeUninformed removes the urgent objects whose status does not say that they wait.
+func (q *waiters) removeUninformed(breaker *CircuitBreaker) (uninformed []waiter) {
 	for _, w := range q.urgent {
 		if !w.removed && !w.offered && !w.informed {
 			q.remove(w.object, breaker)
-			taken = append(taken, *w)
+			uninformed = append(uninformed, *w)
 		}
 	}
-	return taken
+	return uninformed
 }
