@@ -6,6 +6,7 @@ package mandate
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/tools/events"
@@ -14,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -72,6 +72,7 @@ type Reconciler struct {
 
 	localState engine.LocalState[localState]
 	attempts   engine.Drainer
+	adopting   sync.Mutex // held while the ledger is searched for another holder, and written
 }
 
 // NewReconciler makes a Reconciler.
@@ -109,7 +110,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	}
 	connectionChanged := handler.TypedFuncs[connection.Key, reconcile.Request]{GenericFunc: r.connectionChanged}
 	return controlled.
-		For(&v1alpha1.Mandate{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&v1alpha1.Mandate{}, builder.WithPredicates(engine.SpecOrRequestChanged)).
 		WatchesRawSource(source.TypedChannel(r.services.Connections.Changes, connectionChanged)).
 		WatchesRawSource(engine.Wakeups(r.services.Connections.Mandates)).
 		WithOptions(engine.ControllerOptions(workers)).

@@ -96,13 +96,14 @@ func (o *operator) aged(by time.Duration) *operator {
 	c := *o
 	c.mandates, c.service = agedMandates(o.mandates, by), o.service.DeepCopy()
 	agedObject(reflect.ValueOf(c.service), by)
-	c.connection.Created.Time = older(c.connection.Created.Time, by)
 	c.localState = nil
 	for name, entry := range o.localState {
 		if c.localState == nil {
 			c.localState = remembered{}
 		}
 		entry.Value.changed = older(entry.Value.changed, by)
+		entry.Value.read = older(entry.Value.read, by)
+		entry.Value.firstSeen = older(entry.Value.firstSeen, by)
 		entry.Value.attempt.Time = older(entry.Value.attempt.Time, by)
 		c.localState[name] = entry
 	}
@@ -111,7 +112,6 @@ func (o *operator) aged(by time.Duration) *operator {
 	}
 	p := *o.current
 	p.mandate = agedMandate(p.mandate, by)
-	p.session.Connection.Created = c.connection.Created
 	if p.record != nil {
 		p.record = agedRecord(p.record, by)
 	}
@@ -129,9 +129,10 @@ func (f *facts) times() []*time.Time {
 		&f.createBefore,
 		&f.missingSince,
 		&f.createdTime,
+		&f.readAt,
 		&f.deletion.giveUpTime,
-		&f.records.firstStarted,
-		&f.records.observed,
+		&f.record.firstStarted,
+		&f.record.observed,
 		&f.attempt.started,
 	}
 }

@@ -60,6 +60,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 		c.client = c.session.Connection.Client
 	}
 	c.facts = c.newFacts(service)
+	c.facts.readAt = c.nextRead()
 	spec, status := &mandate.Spec, &mandate.Status
 	switch {
 	case c.facts.bound && status.Reference != "":
@@ -81,10 +82,9 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 	spec := &r.mandate.Spec
 	status := &r.mandate.Status
 	used := &r.session.Connection
-	older := used.Created.Before(&r.mandate.CreationTimestamp)
 	f := facts{
+		now:             r.clock.Now(),
 		suspended:       spec.Suspend,
-		edited:          r.mandate.Generation > 1 || used.Generation > 1 || !older,
 		neverReconciled: status.ObservedGeneration < r.mandate.Generation && len(status.Conditions) == 0,
 		deletion:        r.newDeletionFacts(r.mandate),
 		decision:        spec.Decision,
@@ -164,7 +164,7 @@ func (r *reconciliation) class() connection.Class {
 // urgent is what people wait for. Polls must not delay it.
 func (r *reconciliation) urgent() bool {
 	edited := r.mandate.Status.ObservedGeneration != r.mandate.Generation
-	return r.facts.id == 0 || r.facts.deletion.requested || edited
+	return r.facts.id == 0 || r.facts.deletion.requested || edited || r.pendingRequest() != ""
 }
 
 // Priority is that of the wake-up for which the Mandate waits.
@@ -176,10 +176,6 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 	switch s {
 	case stepReadRecord:
 		return r.readRecord(ctx)
-	case stepListRecords:
-		return r.listRecords(ctx)
-	case stepRelease:
-		return r.releaseRecord(ctx)
 	case stepResolve:
 		return r.resolve(ctx)
 	case stepClaim:
@@ -226,6 +222,8 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 		return reconcile.Result{}, nil
 	case reasonStaleCache:
 		return staleCache, nil
+	case reasonNotDue:
+		return reconcile.Result{RequeueAfter: decided.RequeueAfter, Priority: engine.Priority(false)}, nil
 	}
 	failures := r.countFailure(decided.Reason)
 	err := r.writeStatus(ctx, decided.Reason, failures)
@@ -241,7 +239,9 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	}
 	// Polls must not delay a Mandate that has no application yet, whether it is new or tried again.
 	priority := engine.Priority(r.facts.id == 0)
-	return reconcile.Result{RequeueAfter: r.requeueAfter(decided, failures), Priority: priority}, nil
+	after := r.requeueAfter(decided, failures)
+	r.scheduleRead(decided.Reason, after)
+	return reconcile.Result{RequeueAfter: after, Priority: priority}, nil
 }
 
 // awaitsService reports whether the Mandate waits for a connection that cannot be used now. It wakes the Mandate up.

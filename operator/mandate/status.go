@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // writeStatus writes what a reconciliation came to: one patch, and none if nothing changed. It is made
@@ -20,17 +22,38 @@ import (
 func (r *reconciliation) writeStatus(ctx context.Context, reason string, failures int) error {
 	updated := r.mandate.Status.DeepCopy()
 	r.reviewed.show(updated)
-	if !r.keepsStatus(reason, failures) {
+	kept := r.keepsStatus(reason, failures)
+	switch {
+	case !kept:
 		r.statusFor(updated, reason)
+	case r.unreadable():
+		r.statusFor(updated, v1alpha1.ReasonReadFailed)
 	}
-	if equality.Semantic.DeepEqual(*updated, r.mandate.Status) {
-		return nil
+	request := ""
+	if !kept && reason != v1alpha1.ReasonSuspended && reason != v1alpha1.ReasonServiceNotReady {
+		request = r.pendingRequest()
 	}
-	_, err := r.patchStatus(ctx, updated)
-	if err == nil {
+	if request != "" && !engine.IsNotification(request) {
+		updated.LastHandledReconcileAt = request
+	}
+	if !equality.Semantic.DeepEqual(*updated, r.mandate.Status) {
+		updated.LastHandledReconcileAt = cmp.Or(request, updated.LastHandledReconcileAt)
+		r.showRead(updated)
+		if _, err := r.patchStatus(ctx, updated); err != nil {
+			return err
+		}
 		r.recordEvent(&r.mandate.Status, updated)
 	}
-	return err
+	r.localState.Update(r.mandate, func(s *localState) { s.handledRequest = cmp.Or(request, s.handledRequest) })
+	return nil
+}
+
+// showRead writes when the application was last read. It is no reason for a write: polls that find nothing new cost
+// none.
+func (r *reconciliation) showRead(status *v1alpha1.MandateStatus) {
+	if read := r.localState.Get(r.mandate).read; !read.IsZero() {
+		status.LastReadTime = &metav1.Time{Time: read.Truncate(time.Second)}
+	}
 }
 
 // patchStatus writes a status, and gives the resourceVersion that the Mandate has then.
@@ -81,8 +104,8 @@ func (r *reconciliation) keepsStatus(reason string, failures int) bool {
 func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string) {
 	f := &r.facts
 	status.ObservedGeneration = r.mandate.Generation
-	if r.reference != "" && status.ApplicationID == nil {
-		status.Reference = r.reference
+	if status.ApplicationID == nil {
+		status.Reference = cmp.Or(r.existingReference(), r.reference, status.Reference)
 	}
 	bound := f.bound || reason == reasonVanished && f.id != 0
 	if bound {
@@ -104,6 +127,15 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string
 	r.conditionsFor(status, reason)
 }
 
+// existingReference is that of an application which exists, or may exist, under another one than the manifest says; ""
+// if there is none.
+func (r *reconciliation) existingReference() string {
+	if mismatch(r.facts.record) == "" {
+		return ""
+	}
+	return r.record.Spec.Reference
+}
+
 // gone says what became of an application that the service no longer has. What the status says once, it says for ever.
 func (r *reconciliation) gone(outcome v1alpha1.Outcome) v1alpha1.Outcome {
 	if vanished(outcome) {
@@ -115,7 +147,7 @@ func (r *reconciliation) gone(outcome v1alpha1.Outcome) v1alpha1.Outcome {
 // creationTime is that of the application: as the status says, or else the record.
 func (r *reconciliation) creationTime() time.Time {
 	if r.facts.createdTime.IsZero() {
-		return r.facts.records.firstStarted
+		return r.facts.record.firstStarted
 	}
 	return r.facts.createdTime
 }
@@ -221,12 +253,12 @@ func (r *reconciliation) setCompleted(status *v1alpha1.MandateStatus) {
 // openAttempt is the message of Created if nobody can say that no application exists, whatever else keeps it from being
 // created: an attempt may have created it. "" if that is not so.
 func (r *reconciliation) openAttempt() string {
-	if records := r.facts.records; records.read && records.mine && records.sent {
+	if r.facts.record.sent {
 		return conditionSpecs[v1alpha1.ReasonSettling].message
 	}
 	before := meta.FindStatusCondition(r.mandate.Status.Conditions, v1alpha1.ConditionCreated)
-	switch records := r.facts.records; {
-	case !r.facts.unknown || records.read && records.mine:
+	switch {
+	case !r.facts.unknown || r.facts.record.exists:
 		return ""
 	case before.Reason == v1alpha1.ReasonOutcomeUnknown: // the ledger was not read now, or has lost it
 		return before.Message

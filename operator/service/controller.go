@@ -20,13 +20,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices;clusteridentityservices,verbs=get;list;watch;patch
@@ -85,14 +85,15 @@ type Reconciler struct {
 
 // entry is what is known of one service beside its status. It belongs to the one worker that reconciles the service.
 type entry struct {
-	made       inputs // that client was made from
-	client     *idv.Client
-	breaker    *connection.CircuitBreaker
-	references *idv.References
-	connected  bool      // a probe has succeeded with these credentials
-	err        error     // of the last probe, until one succeeds
-	nextProbe  time.Time // while the circuit is closed
-	notBefore  time.Time // no probe at all: a Retry-After, or the hold-off of logins
+	made           inputs // that client was made from
+	client         *idv.Client
+	breaker        *connection.CircuitBreaker
+	references     *idv.References
+	connected      bool      // a probe has succeeded with these credentials
+	err            error     // of the last probe, until one succeeds
+	nextProbe      time.Time // while the circuit is closed
+	notBefore      time.Time // no probe at all: a Retry-After, or the hold-off of logins
+	handledRequest string    // the last request to reconcile that was handled
 }
 
 // NewReconciler makes a Reconciler.
@@ -119,14 +120,14 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		},
 	)
 	controlled := builder.TypedControllerManagedBy[connection.Key](manager).Named("identityservice").
-		Watches(&v1alpha1.IdentityService{}, enqueue, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.IdentityService{}, enqueue, builder.WithPredicates(engine.SpecOrRequestChanged)).
 		Watches(&v1alpha1.Mandate{}, handler.TypedEnqueueRequestsFromMapFunc(r.mandateChanged)).
 		WatchesRawSource(breakerChanged)
 	if r.config.ClusterServices {
 		controlled.Watches(
 			&v1alpha1.ClusterIdentityService{},
 			enqueue,
-			builder.WithPredicates(predicate.GenerationChangedPredicate{}),
+			builder.WithPredicates(engine.SpecOrRequestChanged),
 		)
 	}
 	return controlled.
@@ -165,6 +166,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key connection.Key) (reconci
 		return reconcile.Result{}, nil // it is gone
 	}
 	e := r.entry(key)
+	e.takeRequest(service)
 	problem, err := r.connect(ctx, service, e)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -185,6 +187,16 @@ func (r *Reconciler) Reconcile(ctx context.Context, key connection.Key) (reconci
 		next = min(next, deletionInterval)
 	}
 	return reconcile.Result{RequeueAfter: next}, nil
+}
+
+// takeRequest has the service probed now if somebody asks for it. The hold-off after refused credentials stays.
+func (e *entry) takeRequest(service connection.Service) {
+	request := engine.ReconcileRequest(service)
+	if request != "" && request != e.handledRequest && request != service.ServiceStatus().LastHandledReconcileAt {
+		e.nextProbe = time.Time{}
+		e.breaker.TestNow()
+	}
+	e.handledRequest = request
 }
 
 // probe asks the service for its reference data if it is time to. The circuit breaker learns of the result by itself.
