@@ -1,6 +1,7 @@
 package client
 
 import (
+	"errors"
 	"net/http"
 	"testing"
 	"time"
@@ -33,7 +34,7 @@ func TestEveryOperationIsReported(t *testing.T) {
 			before := time.Now()
 			_, err := c.RetrieveApplication(t.Context(), 4711)
 			took := time.Since(before)
-			if len(results) != 1 || results[0].Err != err || results[0].Operation != OpRetrieveApplication {
+			if len(results) != 1 || !errors.Is(results[0].Err, err) || results[0].Operation != OpRetrieveApplication {
 				t.Fatalf("reported %+v, want one result with %v", results, err)
 			}
 			if kind := KindOf(results[0].Err); kind != test.kind {

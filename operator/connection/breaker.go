@@ -13,9 +13,9 @@ const (
 	// minPause and maxPause bound how long the circuit is open. The pause doubles with each test that fails.
 	minPause = 5 * time.Second
 	maxPause = 2 * time.Minute
-	// steadyAfter is how long the circuit has to be closed until the next pause is a short one again: a service that works
-	// now and then opens it less and less often.
-	steadyAfter = 10 * time.Minute
+	// steadyPauses is how many times the last pause the circuit has to be closed until the next pause is a short one
+	// again. A service that works now and then is used now and then.
+	steadyPauses = 10
 )
 
 // State is that of a CircuitBreaker.
@@ -129,7 +129,7 @@ func (b *CircuitBreaker) fail(class Class, result client.OperationResult) (chang
 		return false
 	}
 	switch {
-	case b.state == HalfOpen, time.Since(b.since) < steadyAfter && b.pause > 0:
+	case b.state == HalfOpen, time.Since(b.since) < steadyPauses*b.pause:
 		b.pause = min(2*b.pause, maxPause)
 	default:
 		b.pause = minPause

@@ -59,13 +59,13 @@ const (
 )
 
 var (
-	serverError error = &client.Error{Kind: client.KindServer, Status: 500}
-	lost        error = &client.Error{Kind: client.KindTimeout, Operation: create}
-	noLogin     error = &client.Error{Kind: client.KindServer, Login: true, Outcome: client.NotSent}
-	refusedUser error = &client.Error{Kind: client.KindCredentials, Login: true, Outcome: client.NotSent}
-	busy        error = &client.Error{Kind: client.KindRateLimited, Outcome: client.NotSent}
-	refusal     error = &client.Error{Kind: client.KindInvalid, Outcome: client.Refused}
-	notFound    error = &client.Error{Kind: client.KindNotFound, Outcome: client.Refused}
+	errServer   error = &client.Error{Kind: client.KindServer, Status: 500}
+	errLost     error = &client.Error{Kind: client.KindTimeout, Operation: create}
+	errLogin    error = &client.Error{Kind: client.KindServer, Login: true, Outcome: client.NotSent}
+	errUser     error = &client.Error{Kind: client.KindCredentials, Login: true, Outcome: client.NotSent}
+	errBusy     error = &client.Error{Kind: client.KindRateLimited, Outcome: client.NotSent}
+	errRefusal  error = &client.Error{Kind: client.KindInvalid, Outcome: client.Refused}
+	errNotFound error = &client.Error{Kind: client.KindNotFound, Outcome: client.Refused}
 )
 
 // What answers of other classes say does not count: neither while the failures are counted, nor as the test.
@@ -76,13 +76,13 @@ func TestReadsFailWhileEverythingElseWorks(t *testing.T) {
 		c.count(Read, 1, 0)
 		for range failureThreshold {
 			c.want(Closed, None)
-			c.calls(read, serverError)
+			c.calls(read, errServer)
 			c.calls(create, nil)
 			c.calls(probe, nil)
 		}
 		c.want(Open, Read)
-		for _, pause := range []time.Duration{5, 10, 20, 40, 80, 120, 120, 120} {
-			elapse(pause*time.Second - 1)
+		for _, seconds := range []int{5, 10, 20, 40, 80, 120, 120, 120} {
+			elapse(time.Duration(seconds)*time.Second - 1)
 			c.want(Open, Read)
 			elapse(1)
 			c.want(HalfOpen, Read)
@@ -91,13 +91,13 @@ func TestReadsFailWhileEverythingElseWorks(t *testing.T) {
 				t.Fatal("half-open, it does not admit exactly one read")
 			}
 			c.calls(probe, nil)
-			c.calls(read, busy)
+			c.calls(read, errBusy)
 			c.want(HalfOpen, Read)
-			c.calls(read, serverError)
+			c.calls(read, errServer)
 			c.release(Read)
 		}
 		elapse(maxPause)
-		c.calls(read, notFound) // an answer
+		c.calls(read, errNotFound) // an answer
 		c.want(Closed, None)
 		if want := 2*9 + 1; len(c.states) != want {
 			t.Errorf("the circuit changed %d times, want %d: %v", len(c.states), want, c.states)
@@ -105,19 +105,19 @@ func TestReadsFailWhileEverythingElseWorks(t *testing.T) {
 	})
 }
 
-// A create may e-mail, and its answer may get lost: the reference data is read before one tests the service.
+// A create may e-mail, and its answer may get errLost: the reference data is read before one tests the service.
 func TestWritesAreTestedAfterTheReferenceData(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCircuit(t)
 		c.count(Write, 1, 0)
-		c.calls(create, lost, lost, lost)
+		c.calls(create, errLost, errLost, errLost)
 		c.want(Open, Write)
 		elapse(minPause)
 		if c.ready() || c.tryAcquire(Write) || c.tryAcquire(Read) || !c.AwaitsProbe() {
 			t.Fatal("a reconciliation tests the service before the reference data was read")
 		}
-		c.calls(probe, serverError)
+		c.calls(probe, errServer)
 		c.want(Open, References)
 		elapse(2 * minPause)
 		c.calls(probe, nil)
@@ -125,7 +125,7 @@ func TestWritesAreTestedAfterTheReferenceData(t *testing.T) {
 		if !c.tryAcquire(Write) || c.tryAcquire(Write) || !c.tryAcquire(Read) {
 			t.Fatal("after the outage, writes are not tried one at a time")
 		}
-		c.calls(create, lost)
+		c.calls(create, errLost)
 		c.want(Open, Write)
 		c.release(Write)
 		c.release(Read)
@@ -135,7 +135,7 @@ func TestWritesAreTestedAfterTheReferenceData(t *testing.T) {
 		if !c.ready() || c.tryAcquire(Read) || !c.tryAcquire(Write) || c.tryAcquire(Write) || c.AwaitsProbe() {
 			t.Fatal("half-open, it does not admit exactly one write")
 		}
-		c.calls(create, refusal)
+		c.calls(create, errRefusal)
 		c.want(Closed, None)
 		if !c.tryAcquire(Write) {
 			t.Error("writes work again, one at a time")
@@ -148,20 +148,20 @@ func TestNobodyWaitsToTest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		c := newCircuit(t)
-		c.calls(create, lost, lost, lost)
+		c.calls(create, errLost, errLost, errLost)
 		elapse(minPause)
 		c.calls(probe, nil)
 		c.want(Closed, None)
 		c.calls(read, nil)
-		c.calls(create, lost)
+		c.calls(create, errLost)
 		c.want(Open, Write)
 		elapse(2*minPause - 1)
 		c.want(Open, Write)
 		elapse(1)
 		c.calls(probe, nil)
 		c.calls(create, nil)
-		elapse(steadyAfter)
-		c.calls(read, serverError, serverError, serverError)
+		elapse(steadyPauses * 2 * minPause)
+		c.calls(read, errServer, errServer, errServer)
 		c.want(Open, Read)
 		elapse(minPause) // it worked for long
 		if !c.tryAcquire(Write) {
@@ -176,7 +176,7 @@ func TestNobodyWaitsToTest(t *testing.T) {
 func TestLoginFails(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		for _, errs := range [][]error{{noLogin, noLogin, noLogin}, {refusedUser}} {
+		for _, errs := range [][]error{{errLogin, errLogin, errLogin}, {errUser}} {
 			c := newCircuit(t)
 			c.count(Read, 1, 0)
 			c.calls(read, errs...)
@@ -185,7 +185,7 @@ func TestLoginFails(t *testing.T) {
 			if !c.AwaitsProbe() || c.ready() {
 				t.Error("it is not the controller of services that tests a login")
 			}
-			c.calls(probe, noLogin)
+			c.calls(probe, errLogin)
 			c.want(Open, Login)
 			elapse(2 * minPause)
 			c.calls(probe, nil)
@@ -213,15 +213,15 @@ func TestJudge(t *testing.T) {
 		"too long a report":  {client.OpIndividualReport, slowReport + 1, nil, Read, failed},
 		"report not ready":   {client.OpIndividualReport, 1, unreadable, Read, succeeded},
 		"page of a proxy":    {read, 1, unreadable, Read, failed},
-		"lost answer":        {create, 1, lost, Write, failed},
-		"refusal":            {client.OpCompleteApplication, 1, refusal, Write, succeeded},
-		"missing":            {read, 1, notFound, Read, succeeded},
-		"no login":           {read, 0, noLogin, Login, failed},
-		"busy":               {read, 0, busy, Read, unknown},
+		"lost answer":        {create, 1, errLost, Write, failed},
+		"refusal":            {client.OpCompleteApplication, 1, errRefusal, Write, succeeded},
+		"missing":            {read, 1, errNotFound, Read, succeeded},
+		"no login":           {read, 0, errLogin, Login, failed},
+		"busy":               {read, 0, errBusy, Read, unknown},
 		"canceled":           {read, 1, &client.Error{Kind: client.KindCanceled}, Read, unknown},
 		"invalid, not sent":  {read, 0, &client.Error{Kind: client.KindInvalid, Outcome: client.NotSent}, Read, unknown},
-		"e-mails":            {client.OpResendInvites, 1, serverError, Write, failed},
-		"reference data":     {probe, 1, serverError, References, failed},
+		"e-mails":            {client.OpResendInvites, 1, errServer, Write, failed},
+		"reference data":     {probe, 1, errServer, References, failed},
 		"no permission":      {read, 1, &client.Error{Kind: client.KindCredentials, Status: 403}, Read, failed},
 		"truncated deletion": {client.OpDeleteApplication, 1, &client.Error{Kind: client.KindConnection}, Write, failed},
 	} {
@@ -239,9 +239,9 @@ func TestLateResultsDoNotCount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCircuit(t)
 		c.count(Read, 1, 0)
-		late := client.OperationResult{Operation: read, Started: time.Now(), Err: serverError}
+		late := client.OperationResult{Operation: read, Started: time.Now(), Err: errServer}
 		elapse(time.Second)
-		c.calls(read, serverError, serverError, serverError)
+		c.calls(read, errServer, errServer, errServer)
 		elapse(minPause)
 		c.Observe(late)
 		c.want(HalfOpen, Read)
@@ -249,7 +249,7 @@ func TestLateResultsDoNotCount(t *testing.T) {
 		c.Observe(late)
 		c.want(HalfOpen, Read)
 		c.calls(read, nil)
-		late.Err = serverError
+		late.Err = errServer
 		for range failureThreshold {
 			c.Observe(late)
 		}
@@ -267,10 +267,10 @@ func TestTestNowAndReset(t *testing.T) {
 		if c.states != nil {
 			t.Errorf("a closed circuit changed: %v", c.states)
 		}
-		c.calls(probe, serverError)
+		c.calls(probe, errServer)
 		c.TestNow()
 		c.want(HalfOpen, References)
-		c.calls(probe, serverError)
+		c.calls(probe, errServer)
 		c.Reset()
 		c.want(Closed, None)
 		elapse(maxPause) // the timer does not open it
@@ -278,10 +278,10 @@ func TestTestNowAndReset(t *testing.T) {
 		if want := []State{Open, HalfOpen, Open, Closed}; !slices.Equal(c.states, want) {
 			t.Errorf("the states were %v, want %v", c.states, want)
 		}
-		c.calls(probe, serverError)
+		c.calls(probe, errServer)
 		elapse(minPause)
 		c.want(HalfOpen, References)
-		c.calls(probe, serverError)
+		c.calls(probe, errServer)
 		c.stop()
 		elapse(maxPause)
 		c.want(Open, References)

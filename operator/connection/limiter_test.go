@@ -145,7 +145,7 @@ func TestLimiterFollowsTheCircuit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := newObserved(3)
 		o.tryAcquire("a", "b", "c", "d", "e", "f", "G")
-		o.answer(read, serverError)
+		o.answer(read, errServer)
 		o.Release(Read)
 		o.wantWokenUp(t, "G")
 		o.tryAcquire("G")
@@ -157,7 +157,7 @@ func TestLimiterFollowsTheCircuit(t *testing.T) {
 			t.Errorf("%q read at the same time from a service that fails reads", got)
 		}
 		o.tryAcquire("H", "I", "J")
-		o.answer(read, serverError, serverError)
+		o.answer(read, errServer, errServer)
 		o.wantWokenUp(t, "I", "J")
 		o.Await(types.NamespacedName{Name: "I"}, Write, true)
 		o.Await(types.NamespacedName{Name: "J"}, Write, true)
@@ -175,7 +175,7 @@ func TestLimiterFollowsTheCircuit(t *testing.T) {
 			}
 			o.wantWokenUp(t, woken...)
 			o.tryAcquire(woken...)
-			o.answer(read, serverError)
+			o.answer(read, errServer)
 			o.Release(Read)
 			o.tryAcquire(woken...)
 			o.wantWokenUp(t)

@@ -57,7 +57,7 @@ func (f *fleet) reconcile(object types.NamespacedName) {
 		f.reads.Add(1)
 		result := client.OperationResult{Operation: read, Started: time.Now(), Slowest: time.Millisecond}
 		if f.broken.Load() {
-			result.Err = serverError
+			result.Err = errServer
 			defer c.Mandates.Await(object, Read, false) // it would come back after a backoff
 		} else {
 			f.served.Add(1)
@@ -129,7 +129,7 @@ func TestReadyFollowsTheCircuit(t *testing.T) {
 		ready(false)
 		r.Put(nobodyListens, key, Connection{Ready: true})
 		ready(true)
-		failure := client.OperationResult{Operation: probe, Started: time.Now(), Err: serverError}
+		failure := client.OperationResult{Operation: probe, Started: time.Now(), Err: errServer}
 		r.Breaker(key).Observe(failure)
 		ready(false)
 		r.Put(nobodyListens, key, Connection{Ready: true})
