@@ -31,8 +31,7 @@ type manualReconciler struct {
 	// failing is the kind of request to the API server that fails, such as "get Mandate".
 	failing string
 	// cached, if set, is the stale Mandate that the cache returns.
-	cached        *v1alpha1.Mandate
-	probeRequests int
+	cached *v1alpha1.Mandate
 	// minPoll and maxPoll are those of the connection.
 	minPoll, maxPoll time.Duration
 }
@@ -49,7 +48,6 @@ func (w *world) newManualReconciler() *manualReconciler {
 	r.Config = mandate.Config{
 		Services: engine.Services{
 			ServiceReader: connection.ServiceReader{Reader: cache}, Connections: connection.NewRegistry(0),
-			RequestProbe: func(connection.Key) { r.probeRequests++ },
 		},
 		Cache: cache, Live: watched, Status: strict.Status(), Metadata: strict,
 		Ledger: ledger.Ledger{Reader: watched, Writer: strict}, Events: events.NewFakeRecorder(100),
