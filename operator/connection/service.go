@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 
-	"golang.org/x/sync/singleflight"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/utils/keymutex"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -132,35 +130,26 @@ func NewNamespace() *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}
 }
 
-// LiveReader finds services at the API server, for many reconciliations at once. One read answers everybody who asked
-// before it began. Who asks during a read waits for the next one, because the answer to the current one may be older
-// than the question.
+// LiveReader finds services at the API server, for many reconciliations at once.
 type LiveReader struct {
 	services ServiceReader
-	flights  singleflight.Group
-	reading  keymutex.KeyMutex
+	reads    SharedReads[found]
+}
+
+type found struct {
+	service Service
+	access  Access
 }
 
 // NewLiveReader makes a LiveReader. The Reader of services is the API server.
-func NewLiveReader(services ServiceReader) *LiveReader {
-	return &LiveReader{services: services, reading: keymutex.NewHashed(0)}
-}
+func NewLiveReader(services ServiceReader) *LiveReader { return &LiveReader{services: services} }
 
 // Find is that of ServiceReader. What it finds was so at some time after it was called. The service is shared with
 // others, and must not be changed.
 func (r *LiveReader) Find(ctx context.Context, key Key, namespace string) (Service, Access, error) {
-	type answer struct {
-		service Service
-		access  Access
-	}
-	question := key.String() + "/" + namespace
-	found, err, _ := r.flights.Do(question, func() (any, error) {
-		r.reading.LockKey(question)
-		defer func() { _ = r.reading.UnlockKey(question) }()
-		r.flights.Forget(question) // a question from here on starts another read
+	answer, err := r.reads.Do(key.String()+"/"+namespace, func() (found, error) {
 		service, access, err := r.services.Find(ctx, key, namespace)
-		return answer{service, access}, err
+		return found{service, access}, err
 	})
-	a := found.(answer) //nolint:forcetypeassert // the function above returns no other type
-	return a.service, a.access, err
+	return answer.service, answer.access, err
 }

@@ -50,7 +50,8 @@ type site struct {
 	applications []application
 	underWay     []request
 	nextID       int64
-	checks       bool // applications have a check
+	inReview     bool // applications are in review from the start
+	checks       bool // they have a check
 	keepsChecks  bool // which has the same id after a reset
 }
 
@@ -59,6 +60,7 @@ type application struct {
 	id        int64
 	reference string
 	created   time.Time
+	stage     string // its state; "": created
 	archived  bool
 	gone      bool
 	check     int64  // the id of the individual's check; 0: there is none
@@ -203,6 +205,9 @@ func (s *site) create(reference string, mandate types.UID) *application {
 		application{id: s.nextID, reference: reference, created: now, mandate: mandate},
 	)
 	s.nextID++
+	if s.inReview {
+		s.applications[len(s.applications)-1].stage = stageInReview
+	}
 	if s.checks {
 		s.applications[len(s.applications)-1].startRound(100 * s.nextID)
 	}
@@ -219,6 +224,13 @@ func (a *application) startRound(check int64) {
 	}
 }
 
+// The states of an application. All but the first can be decided no more.
+const (
+	stageInReview  = "in review"
+	stageCompleted = "completed"
+	stageRejected  = "rejected"
+)
+
 const (
 	checkInReview = "in_review"
 	checkReset    = "pending"
@@ -231,6 +243,8 @@ type operator struct {
 	connection connection.Connection
 	localState remembered
 	current    *reconciliation // nil: between two reconciliations
+	live       liveRead        // by its last step
+	calls      int             // that act on people, sent by it
 }
 
 // remembered is the local state of a process, by the name and UID of the Mandate.

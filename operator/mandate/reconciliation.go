@@ -47,7 +47,9 @@ type reconciliation struct {
 	application *idv.Application            // set by Read
 	reviews     []review                    // of spec.checkReviews, those that are to be sent; set by Read
 	reviewed    reviewRecord                // what is known of spec.checkReviews
-	stale       bool                        // a check was decided since the application was read
+	nextReview  int                         // those of spec.checkReviews before it were sent
+	checkReview idv.CheckReview             // of the next review, set by Confirm; personal data
+	callsLeft   bool                        // the next reconciliation is to continue; set by Finish
 }
 
 // newReconciliation collects what can be known without a request to the API server or the service.
@@ -61,6 +63,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 		c.client = c.session.Connection.Client
 	}
 	c.facts = c.newFacts(service)
+	c.resumeCalls()
 	spec, status := &mandate.Spec, &mandate.Status
 	switch {
 	case c.facts.bound && status.Reference != "":
@@ -150,7 +153,7 @@ func (r *reconciliation) TryAcquire(s step) bool {
 		return true
 	}
 	edited := r.mandate.Status.ObservedGeneration != r.mandate.Generation
-	urgent := r.facts.id == 0 || r.facts.deletion.requested || edited
+	urgent := r.facts.id == 0 || r.facts.deletion.requested || edited || r.continues()
 	name := client.ObjectKeyFromObject(r.mandate)
 	return r.session.Slot.TryAcquire(r.session.Connection.Mandates, name, urgent)
 }
@@ -169,6 +172,7 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 	if slices.Contains(sendsRequest, s) {
 		r.session.Slot.Sent()
 	}
+	r.facts.acted = r.facts.acted || s == stepPost || slices.Contains(needsConfirm, s)
 	switch s {
 	case stepReadRecord:
 		return r.readRecord(ctx)
@@ -198,6 +202,8 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 		return r.adopt(ctx)
 	case stepFinalizer:
 		return r.setFinalizer(ctx)
+	case stepConfirm:
+		return r.confirm(ctx)
 	case stepArchive:
 		r.archive(ctx)
 	case stepDelete:
@@ -205,7 +211,7 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 	case stepRecordReview:
 		return r.recordReview(ctx)
 	case stepReview:
-		return r.review(ctx)
+		r.review(ctx)
 	case stepComplete:
 		r.sendDecision(ctx, r.client.CompleteApplication)
 	case stepReject:
@@ -223,6 +229,8 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	case reasonStaleCache:
 		return staleCache, nil
 	}
+	r.callsLeft = decided.RequeueAfter == nextCall
+	r.keepCalls()
 	failures := r.countFailure(decided.Reason)
 	err := r.writeStatus(ctx, decided.Reason, failures)
 	switch {
@@ -233,7 +241,7 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	}
 	// Polls must not delay a Mandate that has no application yet, whether it is new or tried again.
 	priority := 0
-	if r.facts.id != 0 {
+	if r.facts.id != 0 && !r.callsLeft {
 		priority = handler.LowPriority
 	}
 	return reconcile.Result{RequeueAfter: r.requeueAfter(decided, failures), Priority: &priority}, nil

@@ -15,6 +15,7 @@ type localState struct {
 	changed  time.Time        // when the application was last seen to change
 	failures int              // reconciliations in a row
 	attempt  engine.FirstSeen // the attempt that is waited for
+	sent     sentCalls        // if the next reconciliation is to continue
 }
 
 // recheckInputs is how soon a corrected Secret is noticed. Secrets are not watched.
@@ -58,7 +59,7 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 		v1alpha1.ReasonOutcomeUnknown:
 		return engine.JitterWithin(engine.MaxRequeue)
 	case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotArchived:
-		if r.facts.id == 0 || r.final() && decided.Reason != v1alpha1.ReasonNotArchived {
+		if r.facts.id == 0 || r.facts.final() && decided.Reason != v1alpha1.ReasonNotArchived {
 			return 0
 		}
 		return pollInterval(r.facts.now.Sub(r.lastChange()), &r.session.Connection)

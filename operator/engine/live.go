@@ -1,0 +1,36 @@
+package engine
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+// LiveMetadata reads the metadata of Mandates and MandateActions at the API server, right before a request that acts on
+// a person. The reads of one object at one time are one read.
+type LiveMetadata struct {
+	reader client.Reader
+	reads  connection.SharedReads[*metav1.PartialObjectMetadata]
+}
+
+// NewLiveMetadata makes a LiveMetadata. The reader is the API server.
+func NewLiveMetadata(reader client.Reader) *LiveMetadata { return &LiveMetadata{reader: reader} }
+
+// Get reads the metadata of an object of a kind of ours. They were so at some time after Get was called. It returns nil
+// if there is no such object. Others share what it returns: do not change it.
+func (l *LiveMetadata) Get(
+	ctx context.Context, kind string, key client.ObjectKey,
+) (*metav1.PartialObjectMetadata, error) {
+	return l.reads.Do(kind+"/"+key.String(), func() (*metav1.PartialObjectMetadata, error) {
+		live := &metav1.PartialObjectMetadata{}
+		live.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind(kind))
+		if err := l.reader.Get(ctx, key, live); err != nil {
+			return nil, client.IgnoreNotFound(err)
+		}
+		return live, nil
+	})
+}
