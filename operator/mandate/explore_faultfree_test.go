@@ -186,7 +186,7 @@ func untrueOf(w *world, m *v1alpha1.Mandate) string {
 		return "is not Ready, but its application exists"
 	case (w.shows(firstURL, m) || w.shows(otherURL, m)) && vanished(m.Status.Outcome):
 		return "says that its application is gone, but it exists"
-	case !here && ready == metav1.ConditionTrue:
+	case !here && ready == metav1.ConditionTrue && m.Status.Outcome == "":
 		return "is Ready, but has no application"
 	case id == nil && (stalled == nil || !slices.Contains(endings, stalled.Reason)):
 		return "has no application, and does not wait"

@@ -88,8 +88,8 @@ func guards() map[string]guard {
 		"verify": {
 			why:  "the Mandate may have been edited since the inputs were read",
 			file: createFile,
-			old:  "same && r.current(mandate) && (usesSecrets(r.mandate) || r.takeSpec(ctx, mandate))",
-			off: "same && (ON && r.current(mandate) && (usesSecrets(r.mandate) || r.takeSpec(ctx, mandate)) || !ON && " +
+			old:  "same && err == nil && r.current(mandate) && (usesSecrets(r.mandate) || r.takeSpec(ctx, mandate))",
+			off: "same && err == nil && (ON && r.current(mandate) && (usesSecrets(r.mandate) || r.takeSpec(ctx, mandate)) || !ON && " +
 				"(r.takeSpec(ctx, mandate) || true))",
 			caughtBy: "TestExplore/edits",
 		},
@@ -244,13 +244,6 @@ func guards() map[string]guard {
 			file:     decideFile,
 			old:      "	case f.acted && slices",
 			off:      "	case ON && f.acted && slices",
-			caughtBy: "TestExplore/alone: decisions, archiving and reviews",
-		},
-		"refused calls are not repeated at once": {
-			why:      "what is left would never be sent",
-			file:     "confirm.go",
-			old:      "	if !r.continues() {",
-			off:      "	if !ON || !r.continues() {",
 			caughtBy: "TestExplore/alone: decisions, archiving and reviews",
 		},
 		"deleted reference": {

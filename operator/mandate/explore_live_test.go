@@ -3,6 +3,7 @@ package mandate
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -19,6 +20,7 @@ type liveRead struct {
 	archived bool
 	decision v1alpha1.Decision
 	review   v1alpha1.CheckDecision // "": there was none
+	recorded bool                   // the status had the pending reviews that the operator knows
 	policy   v1alpha1.DeletionPolicy
 	service  int64 // the generation; 0: it was not read
 }
@@ -35,6 +37,10 @@ func (s *environment) seeLive(name string) {
 	s.live = liveRead{
 		uid: m.UID, deleted: m.DeletionTimestamp != nil, suspend: m.Spec.Suspend, archived: m.Spec.Archived,
 		decision: m.Spec.Decision, policy: m.Spec.DeletionPolicy, service: s.live.service,
+	}
+	if s.current != nil {
+		pending := s.current.reviewed.pending
+		s.live.recorded = len(pending) > 0 && slices.Equal(m.Status.PendingReviews, pending)
 	}
 	if len(m.Spec.CheckReviews) > 0 {
 		s.live.review = m.Spec.CheckReviews[0].Decision
