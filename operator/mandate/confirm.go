@@ -89,10 +89,10 @@ func (r *reconciliation) resumeCalls() {
 	a.reviewRefused, r.nextReview = sent.reviewRefused, sent.reviews
 }
 
-// keepCalls is for the next reconciliation, if it is to continue.
-func (r *reconciliation) keepCalls() {
+// keepCalls is for the next reconciliation, if it continues this one or has to write its status.
+func (r *reconciliation) keepCalls(continued bool) {
 	sent, a := sentCalls{}, r.facts.application
-	if r.callsLeft {
+	if continued {
 		sent = sentCalls{
 			r.mandate.Generation, a.archiveSent, a.decided, a.refused, a.reviewRefused, r.nextReview,
 		}

@@ -64,6 +64,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	}
 	c.facts = c.newFacts(service)
 	c.resumeCalls()
+	c.facts.readAt = c.nextRead()
 	spec, status := &mandate.Spec, &mandate.Status
 	switch {
 	case c.facts.bound && status.Reference != "":
@@ -87,6 +88,7 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 	connection := &r.session.Connection
 	older := connection.Created.Before(&r.mandate.CreationTimestamp)
 	f := facts{
+		now:             r.clock.Now(),
 		suspended:       spec.Suspend,
 		edited:          r.mandate.Generation > 1 || connection.Generation > 1 || !older,
 		neverReconciled: status.ObservedGeneration < r.mandate.Generation && len(status.Conditions) == 0,
@@ -153,7 +155,7 @@ func (r *reconciliation) TryAcquire(s step) bool {
 		return true
 	}
 	edited := r.mandate.Status.ObservedGeneration != r.mandate.Generation
-	urgent := r.facts.id == 0 || r.facts.deletion.requested || edited || r.continues()
+	urgent := r.facts.id == 0 || r.facts.deletion.requested || edited || r.continues() || r.pendingRequest() != ""
 	name := client.ObjectKeyFromObject(r.mandate)
 	return r.session.Slot.TryAcquire(r.session.Connection.Mandates, name, urgent)
 }
@@ -228,11 +230,13 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 		return reconcile.Result{}, nil
 	case reasonStaleCache:
 		return staleCache, nil
+	case reasonNotDue:
+		return reconcile.Result{RequeueAfter: decided.RequeueAfter, Priority: new(handler.LowPriority)}, nil
 	}
 	r.callsLeft = decided.RequeueAfter == nextCall
-	r.keepCalls()
 	failures := r.countFailure(decided.Reason)
 	err := r.writeStatus(ctx, decided.Reason, failures)
+	r.keepCalls(r.callsLeft || apierrors.IsConflict(err))
 	switch {
 	case apierrors.IsConflict(err):
 		return staleCache, nil
@@ -244,7 +248,9 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	if r.facts.id != 0 && !r.callsLeft {
 		priority = handler.LowPriority
 	}
-	return reconcile.Result{RequeueAfter: r.requeueAfter(decided, failures), Priority: &priority}, nil
+	after := r.requeueAfter(decided, failures)
+	r.scheduleRead(decided.Reason, after)
+	return reconcile.Result{RequeueAfter: after, Priority: &priority}, nil
 }
 
 // Release ends the reconciliation.
