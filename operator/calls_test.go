@@ -17,7 +17,7 @@ func (w *world) sentCalls() (n int64) {
 	return n
 }
 
-// A spec that asks for several calls gets one a reconciliation, the next one at once, and none is sent twice because the
+// A spec that asks for several calls gets one a reconciliation, the next one at once. None is sent twice because the
 // service refuses another one.
 func TestOneCallAReconciliation(t *testing.T) {
 	t.Parallel()

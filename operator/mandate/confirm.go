@@ -11,8 +11,8 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 )
 
-// confirm reads the Mandate and its service past the cache, directly before a call that acts on people. A user may have
-// removed the decision, suspended or deleted the Mandate, or pointed the service elsewhere since, and a watch can stall.
+// confirm reads the Mandate and its service past the cache, directly before a call that acts on people. A watch can
+// stall, and a user may have removed the decision, suspended or deleted the Mandate, or pointed the service elsewhere.
 // Only the metadata is read: the generation shows every edit, and what else a Mandate holds is personal data.
 func (r *reconciliation) confirm(ctx context.Context) error {
 	same, err := r.serviceIsCurrent(ctx)
@@ -48,7 +48,7 @@ func (r *reconciliation) mandateIsCurrent(ctx context.Context) (bool, error) {
 		live.DeletionTimestamp.IsZero() == r.mandate.DeletionTimestamp.IsZero(), err
 }
 
-// takeReview reads what is to be sent with the next review: the comment is personal data, which the cache does not have.
+// takeReview reads what is to be sent with the next review. The comment is personal data, which no cache has.
 // Nothing at all may have changed since the review was recorded: another operator could have sent it.
 func (r *reconciliation) takeReview(ctx context.Context) (bool, error) {
 	live := &v1alpha1.Mandate{}

@@ -89,8 +89,8 @@ func guards() map[string]guard {
 			why:  "the Mandate may have been edited since the inputs were read",
 			file: createFile,
 			old:  "same && err == nil && r.current(mandate) && (usesSecrets(r.mandate) || r.takeSpec(ctx, mandate))",
-			off: "same && err == nil && (ON && r.current(mandate) && (usesSecrets(r.mandate) || r.takeSpec(ctx, mandate)) || !ON && " +
-				"(r.takeSpec(ctx, mandate) || true))",
+			off: "same && err == nil && (ON && r.current(mandate) && (usesSecrets(r.mandate) || r.takeSpec(ctx, mandate)) ||" +
+				" !ON && (r.takeSpec(ctx, mandate) || true))",
 			caughtBy: "TestExplore/edits",
 		},
 		"verify the IdentityService": {

@@ -51,7 +51,7 @@ func (s *environment) seeLive(name string) {
 // reconciliation (I10).
 func (s *environment) checkCall(op idv.Operation, wanted func(liveRead) bool) {
 	s.calls++
-	wrong := ""
+	var wrong string
 	switch l := s.before; {
 	case l.uid == "":
 		wrong = "I9: %s is sent, and the step before did not read the live Mandate"

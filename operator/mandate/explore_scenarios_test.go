@@ -28,7 +28,9 @@ type scenario struct {
 
 func (s scenario) start() state {
 	w := newWorld()
-	w.changeSite(firstURL, func(here *site) { here.checks, here.keepsChecks, here.inReview = s.checks, s.keepsChecks, s.inReview })
+	w.changeSite(firstURL, func(here *site) {
+		here.checks, here.keepsChecks, here.inReview = s.checks, s.keepsChecks, s.inReview
+	})
 	for _, name := range s.mandates {
 		w.apply(name, s.manifest)
 	}

@@ -14,7 +14,6 @@ import (
 // fakeService is the service behind the connection of a reconciliation. Its errors are what the real client makes of
 // what the real service may do: internal/client has the tests of that.
 type fakeService struct {
-	serviceClient
 	*environment
 }
 
