@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
 )
 
 // Two states are the same if they differ only in details that have no effect: the names of nonces, and the
@@ -148,11 +149,17 @@ func (e *encoder) mandate(m *v1alpha1.Mandate) {
 
 func (e *encoder) record(r *v1alpha1.ApplicationRecord) {
 	e.any(reflect.ValueOf(&r.Spec))
-	e.text(r.Labels["idv.mandate.io/mandate"])
 	e.truth(r.Spec.Attempt != nil)
 	if r.Spec.Attempt != nil {
 		e.nonces = append(e.nonces, r.Spec.Attempt.Nonce)
 	}
+}
+
+// connection writes what differs between the connections of one IdentityService.
+func (e *encoder) connection(c *connection.Connection) {
+	e.number(c.Generation)
+	e.text(c.URL)
+	e.text(c.ReferencePrefix)
 }
 
 func (w *world) part() part {
@@ -186,7 +193,8 @@ func (o *operator) part() part {
 		e.copy("mandate", name, o.mandates[name].ResourceVersion, "")
 	}
 	e.number(o.service.Generation)
-	e.number(o.connection.Generation)
+	e.any(reflect.ValueOf(&o.service.Spec))
+	e.connection(&o.connection)
 	for _, name := range namesOf(o.localState) {
 		entry := o.localState[name]
 		e.text(name.Name)
@@ -225,7 +233,7 @@ func (e *encoder) copy(kind, name, version string, uid types.UID) {
 func (e *encoder) reconciliation(p *reconciliation) {
 	e.mandate(p.mandate)
 	e.copy("mandate", p.mandate.Name, p.mandate.ResourceVersion, "")
-	e.number(p.session.Connection.Generation)
+	e.connection(&p.session.Connection)
 	e.text(p.reference)
 	e.any(reflect.ValueOf(&p.facts))
 	e.truth(p.record == nil)

@@ -7,22 +7,20 @@ import "github.com/mandate-io/idv/operator/engine"
 type step string
 
 const (
-	stepWait         step = engine.Wait   // nothing to do now
-	stepReadRecord   step = "ReadRecord"  // look into the ledger
-	stepListRecords  step = "ListRecords" // look for attempts under other references
-	stepRelease      step = "Release"     // delete a record of another Mandate that left nothing behind
-	stepResolve      step = "Resolve"     // find what the application is to be made from
-	stepClaim        step = "Claim"       // create the record
-	stepRetake       step = "Retake"      // make another attempt on the record
-	stepVerify       step = "Verify"      // read the live Mandate, after the claim
-	stepPost         step = "Post"        // create the application: the one request that e-mails
-	stepDeposit      step = "Deposit"     // write the id into the record
-	stepConclude     step = "Conclude"    // write into the record that the attempt created nothing, or may have
-	stepRead         step = "Read"        // retrieve the application
-	stepProbe        step = "Probe"       // see whether the service is healthy otherwise
-	stepAdopt        step = "Adopt"       // write the id of spec.adopt into the record
-	stepFinalizer    step = "Finalizer"   // put the finalizer on the Mandate, or take it off
-	stepConfirm      step = "Confirm"     // read the live Mandate and service, before one of the following
+	stepWait         step = engine.Wait  // nothing to do now
+	stepReadRecord   step = "ReadRecord" // look into the ledger
+	stepResolve      step = "Resolve"    // find what the application is to be made from
+	stepClaim        step = "Claim"      // create the record
+	stepRetake       step = "Retake"     // make another attempt on the record
+	stepVerify       step = "Verify"     // read the live Mandate, after the claim
+	stepPost         step = "Post"       // create the application: the one request that e-mails
+	stepDeposit      step = "Deposit"    // write the id into the record
+	stepConclude     step = "Conclude"   // write into the record that the attempt created nothing, or may have
+	stepRead         step = "Read"       // retrieve the application
+	stepProbe        step = "Probe"      // see whether the service is healthy otherwise
+	stepAdopt        step = "Adopt"      // write the id of spec.adopt into the record
+	stepFinalizer    step = "Finalizer"  // put the finalizer on the Mandate, or take it off
+	stepConfirm      step = "Confirm"    // read the live Mandate and service, before one of the following
 	stepArchive      step = "Archive"
 	stepDelete       step = "Delete"
 	stepRecordReview step = "RecordReview" // write into the status that a review is sent
@@ -34,8 +32,8 @@ const (
 // needsConfirm are the steps that send a request which changes an application. stepPost has a live read of its own.
 var needsConfirm = []step{stepReview, stepComplete, stepReject, stepArchive, stepDelete}
 
-// leadsToCall are those, and the steps that begin what leads to one. A reconciliation that has sent a request which acts
-// on people takes none of them.
+// leadsToCall are those, and the steps that begin what leads to one. A reconciliation that has sent a request which
+// acts on people takes none of them.
 var leadsToCall = append([]step{stepClaim, stepRetake, stepRecordReview}, needsConfirm...)
 
 // decision is what decide returns: a step or, for stepWait, why there is none and when to reconcile again (0: by the
