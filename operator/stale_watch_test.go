@@ -107,7 +107,7 @@ func TestStalledWatch(t *testing.T) {
 			prepare: func(w *world) { w.check(w.sandbox.SetDialect(w.Context(), "decidableChecks", "in_review")) },
 			edit:    func(w *world) { w.mandate("acme", "{}") },
 		},
-		"the IdentityService leads elsewhere": {
+		"the IdentityService leads to another service": {
 			before: "{decision: Complete}",
 			edit: func(w *world) {
 				other := newWorld(w.T, sandbox.Options{})

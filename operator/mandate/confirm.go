@@ -12,7 +12,7 @@ import (
 )
 
 // confirm reads the Mandate and its service past the cache, directly before a call that acts on people. A watch can
-// stall, and a user may have removed the decision, suspended or deleted the Mandate, or pointed the service elsewhere.
+// stall, and a user may have removed the decision, suspended or deleted the Mandate, or pointed the service at another one.
 // Only the metadata is read: the generation shows every edit, and what else a Mandate holds is personal data.
 func (r *reconciliation) confirm(ctx context.Context) error {
 	same, err := r.serviceIsCurrent(ctx)
@@ -85,8 +85,9 @@ func (r *reconciliation) resumeCalls() {
 		return
 	}
 	a, sent := &r.facts.application, r.localState.Get(r.mandate).sent
-	a.archiveSent, a.decided, a.refused = sent.archiveSent, sent.decided, sent.refused
-	a.reviewRefused, r.nextReview = sent.reviewRefused, sent.reviews
+	a.archiveSent, a.reviewRefused = sent.archiveSent, sent.reviewRefused
+	a.decided, a.refused = sent.decided, sent.refused
+	r.nextReview = sent.reviews
 }
 
 // keepCalls is for the next reconciliation, if it continues this one or has to write its status.

@@ -42,13 +42,15 @@ func applications() map[string]decideCase {
 		},
 		"the live Mandate is read before a call": {
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage, f.confirmed = v1alpha1.DecisionComplete, client.StageInReview, false
+				f.decision, f.application.stage = v1alpha1.DecisionComplete, client.StageInReview
+				f.confirmed = false
 			}),
 			want: decision{Step: stepConfirm},
 		},
 		"what is left after a call waits for the next reconciliation": {
 			facts: bound(func(f *facts) {
-				f.decision, f.application.stage, f.acted = v1alpha1.DecisionComplete, client.StageInReview, true
+				f.decision, f.application.stage = v1alpha1.DecisionComplete, client.StageInReview
+				f.acted = true
 			}),
 			want: waitFor(v1alpha1.ReasonAccepted, nextCall),
 		},

@@ -29,7 +29,8 @@ type scenario struct {
 func (s scenario) start() state {
 	w := newWorld()
 	w.changeSite(firstURL, func(here *site) {
-		here.checks, here.keepsChecks, here.inReview = s.checks, s.keepsChecks, s.inReview
+		here.checks, here.keepsChecks = s.checks, s.keepsChecks
+		here.inReview = s.inReview
 	})
 	for _, name := range s.mandates {
 		w.apply(name, s.manifest)
