@@ -12,7 +12,7 @@ import (
 )
 
 // confirm reads the Mandate and its service past the cache, directly before a call that acts on people. A watch can
-// stall, and a user may have removed the decision, suspended or deleted the Mandate, or pointed the service at another one.
+// stall, and a user may have removed the decision, suspended or deleted the Mandate, or edited the service meanwhile.
 // Only the metadata is read: the generation shows every edit, and what else a Mandate holds is personal data.
 func (r *reconciliation) confirm(ctx context.Context) error {
 	same, err := r.serviceIsCurrent(ctx)
