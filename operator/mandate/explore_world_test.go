@@ -56,7 +56,8 @@ type site struct {
 	nextID       int64
 	silent       bool // it shows no references
 	shown        presentation
-	checks       bool // applications have a check
+	inReview     bool // applications are in review from the start
+	checks       bool // they have a check
 	keepsChecks  bool // which has the same id after a reset
 }
 
@@ -65,6 +66,7 @@ type application struct {
 	id        int64
 	reference string
 	created   time.Time
+	stage     string // its state; "": created
 	archived  bool
 	gone      bool
 	people    []person
@@ -233,6 +235,9 @@ func (s *site) create(r request) *application {
 		id: s.nextID, reference: r.reference, people: r.people, created: now, mandate: r.mandate, name: r.name,
 	})
 	s.nextID++
+	if s.inReview {
+		s.applications[len(s.applications)-1].stage = stageInReview
+	}
 	if s.checks {
 		s.applications[len(s.applications)-1].startRound(100 * s.nextID)
 	}
@@ -249,6 +254,13 @@ func (a *application) startRound(check int64) {
 	}
 }
 
+// The states of an application. All but the first can be decided no more.
+const (
+	stageInReview  = "in review"
+	stageCompleted = "completed"
+	stageRejected  = "rejected"
+)
+
 const (
 	checkInReview = "in_review"
 	checkReset    = "pending"
@@ -261,6 +273,8 @@ type operator struct {
 	connection connection.Connection
 	localState remembered
 	current    *reconciliation // nil: between two reconciliations
+	live       liveRead        // by its last step
+	calls      int             // that act on people, sent by it
 }
 
 // remembered is the local state of a process, by the name and UID of the Mandate.

@@ -14,6 +14,7 @@ type localState struct {
 	changed  time.Time        // when the application was last seen to change
 	failures int              // reconciliations in a row
 	attempt  engine.FirstSeen // the attempt that is waited for
+	sent     sentCalls        // if the next reconciliation is to continue
 	// identities is a digest of who the individuals are, as last compared with what was sent.
 	identities uint64
 
@@ -81,7 +82,7 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 	case v1alpha1.ReasonIndividualsUnmatched:
 		return min(r.pollInterval(), engine.JitterWithin(engine.MaxRequeue))
 	case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotArchived:
-		if r.facts.id == 0 || r.final() && decided.Reason != v1alpha1.ReasonNotArchived {
+		if r.facts.id == 0 || r.facts.final() && decided.Reason != v1alpha1.ReasonNotArchived {
 			return 0
 		}
 		return r.pollInterval()
