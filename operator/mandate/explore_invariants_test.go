@@ -2,7 +2,6 @@ package mandate
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -152,42 +151,4 @@ func wrongID(s *state) string {
 func asksFor(m *v1alpha1.Mandate, of string) bool {
 	return m.Spec.Reference == of ||
 		m.Spec.Reference == "" && strings.HasSuffix(of, reference.Mandate("", m.Namespace, m.Name))
-}
-
-// wrongPerson (I9): the status shows of no individual what is another's, and the application of a Mandate was created
-// for the people of its spec, unless a person named it in spec.adopt.
-func wrongPerson(s *state) string {
-	for _, name := range sorted(s.world.mandates) {
-		m := s.world.mandates[name]
-		a := s.world.applicationOf(m)
-		if a == nil || a.mandate == "" {
-			continue
-		}
-		for _, shown := range m.Status.Individuals {
-			place := slices.IndexFunc(m.Spec.Individuals, func(i v1alpha1.Individual) bool { return i.Name == shown.Name })
-			if shown.ID != 0 && shown.ID != a.individualID(place) {
-				return fmt.Sprintf("I9: %s shows individual %d as %s", name, shown.ID, shown.Name)
-			}
-		}
-		adopted := m.Spec.Adopt != nil && m.Spec.Adopt.ApplicationID == a.id
-		if a.mandate != m.UID && !adopted && a.people[0].email != m.Spec.Individuals[0].Email {
-			return fmt.Sprintf("I9: %s is bound to an application that was created for another person", name)
-		}
-	}
-	return ""
-}
-
-// applicationOf is the application that a Mandate is bound to, nil if there is none.
-func (w *world) applicationOf(m *v1alpha1.Mandate) *application {
-	if m.Status.ApplicationID == nil {
-		return nil
-	}
-	for _, url := range sorted(w.sites) {
-		for _, a := range w.sites[url].applications {
-			if a.id == *m.Status.ApplicationID && a.reference == m.Status.Reference {
-				return &a
-			}
-		}
-	}
-	return nil
 }

@@ -93,18 +93,6 @@ func (x *explorer) moves(s *state, found func(after state, wrong string)) {
 	individualMoves(s, spend)
 }
 
-// individualMoves change what shows which individual is which.
-func individualMoves(s *state, spend spender) {
-	url := s.world.url()
-	for as := range presentations {
-		if as != s.world.sites[url].shown {
-			spend(present, "the service shows individuals as "+strconv.Itoa(int(as)),
-				changeOf(url, func(s *site) { s.shown = as }))
-		}
-	}
-	spend(hide, "a user deletes a Secret, or restores it", changed(func(w *world) { w.secretGone = !w.secretGone }))
-}
-
 // spender makes a move that there is still a budget for.
 type spender func(m move, what string, change func(*state))
 

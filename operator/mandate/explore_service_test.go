@@ -126,32 +126,6 @@ func (s fakeService) RetrieveApplication(_ context.Context, id int64) (*idv.Appl
 	return shown, nil
 }
 
-// individualID is the id of an individual, by its place in the spec.
-func (a *application) individualID(place int) int64 { return 10*a.id + int64(place) }
-
-// individuals are those of an application, as a service shows them.
-func (a *application) individuals(as presentation) []idv.Individual {
-	var all []idv.Individual
-	for place, p := range a.people {
-		one := idv.Individual{ID: a.individualID(place)}
-		if as != showsWithoutReferences {
-			one.Reference, one.Email = idv.Hide(p.reference), idv.Hide(p.email)
-		}
-		if a.check != 0 {
-			check := idv.Check{ID: a.check + checksApart*int64(place), Name: reviewedCheck, State: idv.State{Name: a.state}}
-			one.Checks = []idv.Check{check}
-		}
-		all = append(all, one)
-	}
-	switch as {
-	case showsReversed:
-		slices.Reverse(all)
-	case showsLast:
-		all = all[max(len(all)-1, 0):]
-	}
-	return all
-}
-
 // AcceptCheck accepts the check of an application.
 func (s fakeService) AcceptCheck(_ context.Context, id int64, _ idv.CheckReview) (*idv.CheckReviewResponse, error) {
 	s.checkCall(idv.OpAcceptCheck, func(l liveRead) bool { return l.open() && l.review == v1alpha1.CheckDecisionAccept })
