@@ -22,6 +22,8 @@ type Connection struct {
 	Client *client.Client
 	// URL is the base URL in its normal form.
 	URL string
+	// Credentials is a digest of those that Client has.
+	Credentials [32]byte
 	// UID, Created and Generation of the object that this was made from.
 	UID        types.UID
 	Created    metav1.Time
@@ -129,6 +131,7 @@ func (r *Registry) open(key Key) {
 // not that it was read.
 func (c *Connection) equivalent(other *Connection) bool {
 	return c.Ready == other.Ready && c.UID == other.UID && c.Generation == other.Generation &&
+		c.Credentials == other.Credentials &&
 		slices.Equal(c.mandateTypes(), other.mandateTypes())
 }
 

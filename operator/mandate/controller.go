@@ -71,6 +71,7 @@ type Reconciler struct {
 
 	localState engine.LocalState[localState]
 	attempts   engine.Drainer
+	missing    missingApplications
 }
 
 // NewReconciler makes a Reconciler.
@@ -123,6 +124,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	mandate := &v1alpha1.Mandate{}
 	if err := r.cache.Get(ctx, request.NamespacedName, mandate); err != nil {
 		r.localState.Forget(request.NamespacedName)
+		r.missing.remove(request.NamespacedName)
 		return reconcile.Result{}, apierror.Redact(client.IgnoreNotFound(err))
 	}
 	reconciliation, err := r.newReconciliation(ctx, mandate)

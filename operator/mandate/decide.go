@@ -18,7 +18,9 @@ const (
 	// lagAllowance is how long a new application that was never read is taken for one that is not visible yet, and
 	// lagRequeue how soon it is looked for again.
 	lagAllowance = 30 * time.Second
-	lagRequeue   = 2 * time.Second
+	// disbelief is how long a 404 is not believed that may come from another account.
+	disbelief  = 24 * time.Hour
+	lagRequeue = 2 * time.Second
 )
 
 // decide is the whole protocol, and the only place that decides. It is pure: the same facts give the same step.

@@ -176,13 +176,13 @@ var endings = []string{
 func untrueOf(w *world, m *v1alpha1.Mandate) string {
 	ready, created := is(m, v1alpha1.ConditionReady), is(m, v1alpha1.ConditionCreated)
 	stalled := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionStalled)
-	here := w.shows(w.url(), m)
+	here := w.shows(w.site(), m)
 	switch id := m.Status.ApplicationID; {
 	case m.Status.ObservedGeneration != m.Generation:
 		return "was not reconciled"
-	case here && ready != metav1.ConditionTrue && m.Status.Outcome == "":
+	case here && ready != metav1.ConditionTrue && (m.Status.Outcome == "" || m.Status.Outcome == v1alpha1.OutcomeDeleted):
 		return "is not Ready, but its application exists"
-	case (w.shows(firstURL, m) || w.shows(otherURL, m)) && vanished(m.Status.Outcome):
+	case (w.shows(firstURL, m) || w.shows(otherURL, m)) && m.Status.Outcome == v1alpha1.OutcomeExpired:
 		return "says that its application is gone, but it exists"
 	case !here && ready == metav1.ConditionTrue:
 		return "is Ready, but has no application"

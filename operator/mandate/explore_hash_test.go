@@ -169,6 +169,8 @@ func (w *world) part() part {
 	e.truth(w.backup == nil)
 	e.truth(w.forgotten)
 	e.any(reflect.ValueOf(w.reviews))
+	e.number(int64(w.credentials[0]))
+	e.moment(w.exchangedTime)
 	e.number(w.service.Generation)
 	e.moment(w.service.CreationTimestamp.Time)
 	e.any(reflect.ValueOf(&w.service.Spec))
@@ -187,12 +189,20 @@ func (o *operator) part() part {
 	}
 	e.number(o.service.Generation)
 	e.number(o.connection.Generation)
+	e.number(int64(o.connection.Credentials[0]))
 	for _, name := range namesOf(o.localState) {
 		entry := o.localState[name]
 		e.text(name.Name)
 		e.text(string(entry.UID))
 		e.moment(entry.Value.changed)
 		e.moment(entry.Value.attempt.Time)
+		e.truth(entry.Value.read.IsZero())
+		e.account(entry.Value.readBy)
+		missing, found := o.missing[name]
+		e.truth(found)
+		e.account(missing.account)
+		e.moment(missing.lastKnown)
+		e.truth(missing.otherRead)
 		e.number(int64(min(entry.Value.failures, failureThreshold)))
 		e.nonces = append(e.nonces, entry.Value.attempt.Attempt)
 	}
@@ -201,6 +211,11 @@ func (o *operator) part() part {
 		e.reconciliation(o.current)
 	}
 	return e.part()
+}
+
+func (e *encoder) account(a account) {
+	e.text(a.url)
+	e.number(int64(a.credentials[0]))
 }
 
 func namesOf(entries remembered) []types.NamespacedName {
@@ -223,6 +238,7 @@ func (e *encoder) reconciliation(p *reconciliation) {
 	e.mandate(p.mandate)
 	e.copy("mandate", p.mandate.Name, p.mandate.ResourceVersion, "")
 	e.number(p.session.Connection.Generation)
+	e.number(int64(p.session.Connection.Credentials[0]))
 	e.text(p.reference)
 	e.any(reflect.ValueOf(&p.facts))
 	e.truth(p.record == nil)

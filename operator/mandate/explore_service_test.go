@@ -34,7 +34,7 @@ func (s fakeService) CreateApplication(_ context.Context, asked idv.NewApplicati
 		return nil, failure(op, idv.Refused, idv.KindInvalid)
 	case faultLate:
 		s.hit, s.dirty = true, true
-		s.world.changeSite(s.url(), func(here *site) {
+		s.world.changeSite(s.site(), func(here *site) {
 			here.underWay = append(here.underWay, request{reference: asked.Reference, mandate: s.current.mandate.UID, sent: now})
 		})
 		return nil, failure(op, idv.Unknown, idv.KindTimeout)
@@ -54,12 +54,12 @@ func (s fakeService) CreateApplication(_ context.Context, asked idv.NewApplicati
 
 // carryOut creates; 0 if the reference is taken.
 func (s fakeService) carryOut(reference string) (id int64) {
-	here := s.world.sites[s.url()]
+	here := s.world.sites[s.site()]
 	if here.has(reference) {
 		return 0
 	}
 	s.dirty = true
-	s.world.changeSite(s.url(), func(here *site) {
+	s.world.changeSite(s.site(), func(here *site) {
 		made := here.create(reference, s.current.mandate.UID)
 		made.learned = s.fault != faultLost
 		id = made.id
@@ -89,7 +89,7 @@ func (s fakeService) RetrieveApplication(_ context.Context, id int64) (*idv.Appl
 	if s.read() != nil {
 		return nil, failure(op, idv.Unknown, idv.KindServer)
 	}
-	here := s.world.sites[s.url()]
+	here := s.world.sites[s.site()]
 	i := here.find(id)
 	if i >= 0 && s.fault == faultMissing && now.Sub(here.applications[i].created) <= settle {
 		s.hit, i = true, -1
@@ -123,7 +123,7 @@ func (s fakeService) RejectCheck(_ context.Context, id int64, _ idv.CheckReview)
 
 // decide decides a check, which must be of the round that the review was made for.
 func (s fakeService) decide(op idv.Operation, id int64, state string) error {
-	here := s.world.sites[s.url()]
+	here := s.world.sites[s.site()]
 	live, recorded := s.world.mandates[s.current.mandate.Name], s.current.reviewed.pending
 	if len(recorded) == 0 || live == nil || !slices.Equal(live.Status.PendingReviews, recorded) {
 		s.violation = "I8: a review is sent that its sender was not the last to record"
@@ -138,7 +138,7 @@ func (s fakeService) decide(op idv.Operation, id int64, state string) error {
 	}
 	err := s.write(func() error {
 		s.violation = cmp.Or(s.violation, s.world.reviewed(s.current.mandate.Generation, here.applications[i].round))
-		s.world.changeSite(s.url(), func(here *site) { here.applications[i].state = state })
+		s.world.changeSite(s.site(), func(here *site) { here.applications[i].state = state })
 		return nil
 	})
 	if err != nil {
@@ -185,7 +185,7 @@ func (s fakeService) ArchiveApplication(_ context.Context, id int64) (*idv.Appli
 }
 
 func (s fakeService) change(op idv.Operation, id int64, change func(*application)) error {
-	here := s.world.sites[s.url()]
+	here := s.world.sites[s.site()]
 	i := here.find(id)
 	if i < 0 {
 		return failure(op, idv.Refused, idv.KindNotFound)
@@ -194,7 +194,7 @@ func (s fakeService) change(op idv.Operation, id int64, change func(*application
 		s.violation = string(op) + " of an application that is not this Mandate's"
 	}
 	err := s.write(func() error {
-		s.world.changeSite(s.url(), func(here *site) { change(&here.applications[i]) })
+		s.world.changeSite(s.site(), func(here *site) { change(&here.applications[i]) })
 		return nil
 	})
 	if err != nil {
@@ -213,3 +213,6 @@ func (s fakeService) mayTouch(a application) bool {
 }
 
 func (s fakeService) url() string { return s.current.session.Connection.URL }
+
+// site is the account that the connection leads to.
+func (s fakeService) site() string { return siteOf(s.url(), s.current.session.Connection.Credentials) }

@@ -17,7 +17,7 @@ import (
 )
 
 // connectionChanged queues the Mandates of an IdentityService whose connection came, went or changed. Those whose
-// application exists have a low priority. Those with an outcome wait for nothing.
+// application exists have a low priority. Those with a final outcome wait for nothing.
 func (r *Reconciler) connectionChanged(
 	ctx context.Context,
 	change event.TypedGenericEvent[connection.Key],
@@ -35,7 +35,7 @@ func (r *Reconciler) connectionChanged(
 		request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(mandate)}
 		byPriority, ok := queue.(priorityqueue.PriorityQueue[reconcile.Request])
 		switch {
-		case mandate.Status.Outcome != "":
+		case mandate.Status.Outcome != "" && mandate.Status.Outcome != v1alpha1.OutcomeDeleted:
 		case ok && mandate.Status.ApplicationID != nil:
 			byPriority.AddWithOpts(priorityqueue.AddOpts{Priority: new(handler.LowPriority)}, request)
 		default:
