@@ -8,6 +8,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/operator/connection"
 )
 
@@ -112,4 +113,23 @@ func (w *world) reasonOf(name string) string {
 		}
 	}
 	return ""
+}
+
+// A proxy answers 404 to everything. No Mandate has an outcome.
+func TestProxyAnswers404(t *testing.T) {
+	t.Parallel()
+	w, r := missingWorld(t)
+	w.fault(alwaysAnswers(control.RetrieveApplication, 404))
+	w.fault(alwaysAnswers(control.References, 404))
+	w.waitUntilConfirming(r)
+	for range 10 {
+		r.reconcile("acme")
+	}
+	if m := w.get("acme"); m.Status.Outcome != "" {
+		t.Errorf("the outcome is %s", m.Status.Outcome)
+	}
+	w.check(w.sandbox.ClearFaults(t.Context()))
+	r.reconcile("acme")
+	w.checkCondition("acme", v1alpha1.ConditionReady, "True", v1alpha1.ReasonAccepted)
+	w.emails(1)
 }

@@ -58,7 +58,7 @@ func (m *missingApplications) remove(name types.NamespacedName) {
 }
 
 // read records that an account reads an application. One that is younger than the last sign of a missing one proves
-// nothing: whoever has exchanged the credentials may have created it since.
+// nothing: it may have been created after an exchange of the credentials.
 func (m *missingApplications) read(service connection.Key, by account, created time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

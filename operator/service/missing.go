@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// missingAfter is longer than a Mandate takes to confirm that its application is gone, if nothing speaks against it.
+	// missingAfter is longer than a Mandate takes to confirm that its application is gone.
 	missingAfter = 2 * time.Minute
 	// manyMissing is how many applications are hardly missing by chance.
 	manyMissing = 2
