@@ -141,7 +141,7 @@ func (r *manualReconciler) connectAs(change func(*connection.Connection)) {
 	cancel()
 	made := connection.Connection{
 		Client: c, URL: ledger.NormalURL(service.Spec.BaseURL), ReferencePrefix: service.Spec.ReferencePrefix,
-		UID: service.UID, Created: service.CreationTimestamp, Generation: service.Generation,
+		UID: service.UID, Generation: service.Generation,
 		MinPoll: r.minPoll, MaxPoll: r.maxPoll, References: references, Ready: true,
 	}
 	if change != nil {

@@ -122,7 +122,7 @@ func TestAnswerLost(t *testing.T) {
 
 	// Neither a new reference, nor a restart, nor a new Mandate of the name sends another request.
 	w.mandate("acme", "{reference: another}")
-	w.stalled("acme", v1alpha1.ReasonOutcomeUnknown)
+	w.stalled("acme", v1alpha1.ReasonApplicationExists)
 	w.kill()
 	w.start()
 	w.kubectl("delete", "mandate", "acme")
@@ -205,7 +205,7 @@ func TestClone(t *testing.T) {
 	w.mandate("clone", "{reference: shared}")
 	w.stalled("clone", v1alpha1.ReasonReferenceConflict)
 	w.emails(1)
-	w.checkCreates(1) // the ledger has the conflict
+	w.checkCreates(2) // the service refused the second one
 	w.mandate("clone", "{reference: own}")
 	w.ready("clone")
 }

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
@@ -24,9 +23,8 @@ type Connection struct {
 	URL string
 	// Credentials is a digest of those that Client has.
 	Credentials [32]byte
-	// UID, Created and Generation of the object that this was made from.
+	// UID and Generation of the object that this was made from.
 	UID        types.UID
-	Created    metav1.Time
 	Generation int64
 	// ReferencePrefix goes before default references.
 	ReferencePrefix string

@@ -98,7 +98,6 @@ func (o *operator) aged(by time.Duration) *operator {
 	c := *o
 	c.mandates, c.service = agedMandates(o.mandates, by), o.service.DeepCopy()
 	agedObject(reflect.ValueOf(c.service), by)
-	c.connection.Created.Time = older(c.connection.Created.Time, by)
 	c.missing = maps.Clone(o.missing)
 	for name, missing := range c.missing {
 		missing.lastKnown = older(missing.lastKnown, by)
@@ -120,7 +119,6 @@ func (o *operator) aged(by time.Duration) *operator {
 	}
 	p := *o.current
 	p.mandate = agedMandate(p.mandate, by)
-	p.session.Connection.Created = c.connection.Created
 	if p.record != nil {
 		p.record = agedRecord(p.record, by)
 	}
@@ -140,8 +138,8 @@ func (f *facts) times() []*time.Time {
 		&f.createdTime,
 		&f.readAt,
 		&f.deletion.giveUpTime,
-		&f.records.firstStarted,
-		&f.records.observed,
+		&f.record.firstStarted,
+		&f.record.observed,
 		&f.attempt.started,
 	}
 }

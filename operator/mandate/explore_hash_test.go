@@ -3,14 +3,17 @@ package mandate
 import (
 	"encoding/binary"
 	"hash/maphash"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
 )
 
 // Two states are the same if they differ only in details that have no effect: the names of nonces, and the
@@ -148,11 +151,18 @@ func (e *encoder) mandate(m *v1alpha1.Mandate) {
 
 func (e *encoder) record(r *v1alpha1.ApplicationRecord) {
 	e.any(reflect.ValueOf(&r.Spec))
-	e.text(r.Labels["idv.mandate.io/mandate"])
 	e.truth(r.Spec.Attempt != nil)
 	if r.Spec.Attempt != nil {
 		e.nonces = append(e.nonces, r.Spec.Attempt.Nonce)
 	}
+}
+
+// connection writes what differs between the connections of one IdentityService.
+func (e *encoder) connection(c *connection.Connection) {
+	e.number(c.Generation)
+	e.text(c.URL)
+	e.text(c.ReferencePrefix)
+	e.number(int64(c.Credentials[0]))
 }
 
 func (w *world) part() part {
@@ -188,16 +198,15 @@ func (o *operator) part() part {
 		e.copy("mandate", name, o.mandates[name].ResourceVersion, "")
 	}
 	e.number(o.service.Generation)
-	e.number(o.connection.Generation)
-	e.number(int64(o.connection.Credentials[0]))
-	for _, name := range namesOf(o.localState) {
+	e.any(reflect.ValueOf(&o.service.Spec))
+	e.connection(&o.connection)
+	for _, name := range sortedNames(o.localState) {
 		entry := o.localState[name]
 		e.text(name.Name)
 		e.text(string(entry.UID))
 		e.moment(entry.Value.changed)
 		e.moment(entry.Value.attempt.Time)
 		e.truth(entry.Value.read.IsZero())
-		e.account(entry.Value.readBy)
 		missing, found := o.missing[name]
 		e.truth(found)
 		e.account(missing.account)
@@ -206,6 +215,7 @@ func (o *operator) part() part {
 		e.number(int64(min(entry.Value.failures, failureThreshold)))
 		e.nonces = append(e.nonces, entry.Value.attempt.Attempt)
 	}
+	e.reads(o.reads)
 	e.truth(o.current == nil)
 	if o.current != nil {
 		e.reconciliation(o.current)
@@ -213,21 +223,22 @@ func (o *operator) part() part {
 	return e.part()
 }
 
+func (e *encoder) reads(reads map[types.NamespacedName]applicationRead) {
+	for _, name := range sortedNames(reads) {
+		e.text(name.Name)
+		e.number(reads[name].id)
+		e.account(reads[name].by.Value())
+	}
+}
+
 func (e *encoder) account(a account) {
 	e.text(a.url)
 	e.number(int64(a.credentials[0]))
 }
 
-func namesOf(entries remembered) []types.NamespacedName {
-	var names []types.NamespacedName
-	for name := range entries {
-		names = append(names, name)
-	}
-	slices.SortFunc(
-		names,
-		func(a, b types.NamespacedName) int { return map[bool]int{true: -1, false: 1}[a.Name < b.Name] },
-	)
-	return names
+func sortedNames[V any](entries map[types.NamespacedName]V) []types.NamespacedName {
+	compare := func(a, b types.NamespacedName) int { return strings.Compare(a.Name, b.Name) }
+	return slices.SortedFunc(maps.Keys(entries), compare)
 }
 
 func (e *encoder) copy(kind, name, version string, uid types.UID) {
@@ -237,8 +248,7 @@ func (e *encoder) copy(kind, name, version string, uid types.UID) {
 func (e *encoder) reconciliation(p *reconciliation) {
 	e.mandate(p.mandate)
 	e.copy("mandate", p.mandate.Name, p.mandate.ResourceVersion, "")
-	e.number(p.session.Connection.Generation)
-	e.number(int64(p.session.Connection.Credentials[0]))
+	e.connection(&p.session.Connection)
 	e.text(p.reference)
 	e.any(reflect.ValueOf(&p.facts))
 	e.truth(p.record == nil)

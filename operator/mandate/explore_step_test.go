@@ -197,7 +197,9 @@ func resume(
 	if o.current == nil {
 		mandate := o.mandates[name]
 		if mandate == nil {
-			r.localState.Forget(types.NamespacedName{Namespace: namespace, Name: name})
+			for _, of := range []string{namespace, otherNamespace} {
+				r.localState.Forget(types.NamespacedName{Namespace: of, Name: name})
+			}
 			return nil, "forgets " + name, nil
 		}
 		started, err := r.newReconciliation(ctx, mandate)
@@ -220,7 +222,7 @@ func resume(
 func (o *operator) with(p *reconciliation, r *Reconciler) *operator {
 	c := *o
 	c.localState = o.remember(r)
-	c.missing = r.missing.entries
+	c.missing, c.reads = r.missing.entries, r.missing.reads
 	c.current = p
 	if p != nil {
 		p.Reconciler, p.client = nil, nil
@@ -264,7 +266,7 @@ func reconciler(s *environment, o *operator) *Reconciler {
 		Services: services, Cache: cacheReader{o}, Live: api, Status: statusWriter{api: api}, Metadata: api, Events: silent{},
 		Ledger: ledger.Ledger{Reader: api, Writer: api}, SettleDelay: settle, DeletionGiveUpAfter: 24 * time.Hour,
 	})
-	r.missing.entries = maps.Clone(o.missing)
+	r.missing.entries, r.missing.reads = maps.Clone(o.missing), maps.Clone(o.reads)
 	r.clock = stopped{patient: s.fault == faultErrors}
 	for name, entry := range o.localState {
 		m := &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name, UID: entry.UID}}
@@ -272,8 +274,10 @@ func reconciler(s *environment, o *operator) *Reconciler {
 	}
 	nobodyListens, cancel := context.WithCancel(context.Background())
 	cancel()
-	key := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: namespace, Name: "default"}
-	services.Connections.Put(nobodyListens, key, o.connection)
+	for _, of := range []string{namespace, otherNamespace} { // which have the same service
+		key := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: of, Name: "default"}
+		services.Connections.Put(nobodyListens, key, o.connection)
+	}
 	return r
 }
 

@@ -16,7 +16,6 @@ type localState struct {
 
 	firstSeen      time.Time // when this process first reconciled the Mandate
 	read           time.Time // when the application was last read
-	readBy         account   // to which it was shown then
 	readAt         time.Time // when it is to be read next; zero: this process does not know yet
 	lookedFor      lookup    // the connection that was asked for it last
 	handledRequest string    // the last request to reconcile that was handled
@@ -60,7 +59,7 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 		return engine.Jitter(recheckInputs)
 	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotAllowed, v1alpha1.ReasonServiceMismatch,
 		v1alpha1.ReasonServiceNotReady, v1alpha1.ReasonMandateTypeNotFound, v1alpha1.ReasonReferenceConflict,
-		v1alpha1.ReasonOutcomeUnknown:
+		v1alpha1.ReasonApplicationExists, v1alpha1.ReasonOutcomeUnknown:
 		return engine.JitterWithin(engine.MaxRequeue)
 	case reasonVanished:
 		if !r.facts.vanished && r.facts.id != 0 && !overdue(r.facts.now, r.creationTime()) {

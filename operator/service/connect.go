@@ -173,7 +173,6 @@ func (r *Reconciler) publish(
 		Credentials:     e.made.user.credentials,
 		ReferencePrefix: spec.ReferencePrefix,
 		UID:             service.GetUID(),
-		Created:         service.GetCreationTimestamp(),
 		Generation:      service.GetGeneration(),
 		MinPoll:         seconds(spec.Polling.MinIntervalSeconds, 30),
 		MaxPoll:         seconds(spec.Polling.MaxIntervalSeconds, 3600),
