@@ -161,6 +161,7 @@ func decideAdoption(f facts) decision {
 // service that has merely moved shows the reference.
 func decideDeletion(f facts) decision {
 	a, r := f.application, f.record
+	// The deletion of a Mandate that says Deleted does not ask for a deletion at the service.
 	d, deleted := f.deletion, f.outcome == v1alpha1.OutcomeDeleted
 	switch {
 	case !d.finalizer:
@@ -171,8 +172,7 @@ func decideDeletion(f facts) decision {
 		return waitFor(v1alpha1.ReasonDeletionWaiting, lagRequeue)
 	case a.missing && r.otherURL && f.now.Before(d.giveUpTime):
 		return wait(v1alpha1.ReasonDeletionRefused)
-	case !d.wantsFinalizer(), f.vanished, deleted && f.service.UnusableReason() != "", d.done, a.missing,
-		!f.now.Before(d.giveUpTime):
+	case !d.wantsFinalizer(), f.vanished, deleted, d.done, a.missing, !f.now.Before(d.giveUpTime):
 		return decision{Step: stepFinalizer}
 	case f.failureReason != "":
 		return waitFor(v1alpha1.ReasonDeletionWaiting, f.retryAfter)

@@ -42,7 +42,7 @@ func (x *explorer) faultFree(s state) (state, string) {
 			}
 		}
 		quiet++
-		if s.world != before {
+		if s.world != before || confirming(s.world) {
 			quiet = 0
 		}
 		if quiet == 3 || !x.pause(&s, runs) {
@@ -51,6 +51,17 @@ func (x *explorer) faultFree(s state) (state, string) {
 		}
 	}
 	return s, "I5: it does not come to rest"
+}
+
+// confirming reports whether a Mandate waits until a 404 is believed.
+func confirming(w *world) bool {
+	for _, m := range w.mandates {
+		c := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReconciling)
+		if c != nil && c.Reason == v1alpha1.ReasonConfirming {
+			return true
+		}
+	}
+	return false
 }
 
 // round finishes the reconciliation that an operator is in, and makes those that are due.
@@ -139,7 +150,7 @@ func (x *explorer) pause(s *state, runs [2]map[string]run) bool {
 	if soonest == 0 {
 		return false
 	}
-	by := 10 * minPoll
+	by := max(10*minPoll, soonest)
 	if soonest < settle {
 		by = settle
 	}
