@@ -181,6 +181,7 @@ func (w *world) part() part {
 	e.any(reflect.ValueOf(w.reviews))
 	e.number(int64(w.credentials[0]))
 	e.moment(w.exchangedTime)
+	e.any(reflect.ValueOf(w.outdated))
 	e.number(w.service.Generation)
 	e.moment(w.service.CreationTimestamp.Time)
 	e.any(reflect.ValueOf(&w.service.Spec))
