@@ -149,12 +149,14 @@ func guards() map[string]guard {
 		},
 		"Deleted is looked for again": {
 			why: "the credentials may have been those of another account for a day", file: "decide_application.go",
-			old: "	case f.outcome != \"\" && !deleted && !f.archive:", off: "	case f.outcome != \"\" && (!ON || !deleted) && !f.archive:",
+			old:      "	case f.outcome != \"\" && !deleted && !f.archive:",
+			off:      "	case f.outcome != \"\" && (!ON || !deleted) && !f.archive:",
 			caughtBy: "TestExplore/alone: exchanged credentials",
 		},
 		"Deleted is taken back": {
 			why: "the application can be read again", file: "status.go",
-			old: "	if status.Outcome == v1alpha1.OutcomeDeleted && f", off: "	if ON && status.Outcome == v1alpha1.OutcomeDeleted && f",
+			old:      "	if status.Outcome == v1alpha1.OutcomeDeleted && f",
+			off:      "	if ON && status.Outcome == v1alpha1.OutcomeDeleted && f",
 			caughtBy: "TestExplore/alone: exchanged credentials",
 		},
 		"application of another": {

@@ -118,8 +118,8 @@ func sharedID(s *state) string {
 	return ""
 }
 
-// deletedTooSoon (I9): no application that exists is Deleted within a day of an exchange of the credentials. Later it may
-// be, until it can be read again: that is checked at rest (I5).
+// deletedTooSoon (I9): no application that exists is Deleted within a day of an exchange of the credentials. Later it
+// may be, until it can be read again: that is checked at rest (I5).
 func deletedTooSoon(s *state) string {
 	for _, name := range sorted(s.world.mandates) {
 		m := s.world.mandates[name]

@@ -36,11 +36,12 @@ type applicationRead struct {
 	by unique.Handle[account]
 }
 
-// maxReads is how many reads a process remembers. It remembers those of Mandates that are gone, too: one that is applied
-// again has the same application. What is forgotten costs a later belief in a 404.
+// maxReads is how many reads a process remembers. It remembers those of Mandates that are gone, too: one that is
+// applied again has the same application. What is forgotten costs a later belief in a 404.
 const maxReads = 200_000
 
-// missingApplications are those of all Mandates of a process, with what is known of the others. The zero value has none.
+// missingApplications are those of all Mandates of a process, with what is known of the others. The zero value has
+// none.
 type missingApplications struct {
 	mu      sync.Mutex
 	entries map[types.NamespacedName]missingApplication
