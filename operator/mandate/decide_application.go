@@ -11,7 +11,6 @@ import (
 // decideApplication looks after an application whose id is known. Nothing here leads back to a create.
 func decideApplication(f facts) decision {
 	a := f.application
-	final := f.outcome != "" || a.read && (a.stage == client.StageCompleted || a.stage == client.StageRejected)
 	deleted := f.outcome == v1alpha1.OutcomeDeleted // which can be taken back
 	switch {
 	case f.outcome != "" && !deleted && !f.archive:
@@ -34,7 +33,7 @@ func decideApplication(f facts) decision {
 	if deleted {
 		return decideFound(f)
 	}
-	switch requested := requestedStep(f, final); {
+	switch requested := requestedStep(f); {
 	case requested == "":
 		return wait(acceptedReason(f))
 	case !a.referenceMatched && !f.record.read:
@@ -60,8 +59,8 @@ func decideFound(f facts) decision {
 }
 
 // requestedStep is what the spec asks to be done to the application now; "" if nothing.
-func requestedStep(f facts, final bool) step {
-	a := f.application
+func requestedStep(f facts) step {
+	a, final := f.application, f.final()
 	refused := f.refusedDigest != "" && f.refusedDigest == a.digest
 	switch {
 	case f.archive && !a.archived && !a.archiveSent:

@@ -53,7 +53,7 @@ func (r *reconciliation) nextRead() time.Time {
 	}
 	changed := state.lookedFor != lookup{} && state.lookedFor != r.lookup()
 	deleted := r.facts.outcome == v1alpha1.OutcomeDeleted
-	if !r.carriedOut() || r.pendingRequest() != "" || deleted && changed {
+	if !r.carriedOut() || r.continues() || r.pendingRequest() != "" || deleted && changed {
 		return time.Time{}
 	}
 	return state.readAt
