@@ -35,19 +35,26 @@ func (a *application) individuals(as presentation) []idv.Individual {
 	return all
 }
 
-// individualMoves change what shows which individual is which.
+// individualMoves change what shows which individual is which, and for whom a Mandate is.
 func individualMoves(s *state, spend spender) {
-	url := s.world.url()
+	url := s.world.site()
 	for as := range presentations {
 		if as != s.world.sites[url].shown {
 			spend(present, "the service shows individuals as "+strconv.Itoa(int(as)),
 				changeOf(url, func(s *site) { s.shown = as }))
 		}
 	}
+	for _, name := range sorted(s.world.mandates) {
+		m := s.world.mandates[name]
+		spend(another, "a user deletes "+name+" and applies it for another person", changed(func(w *world) {
+			w.remove(name)
+			w.reapply(name, m, func(s *v1alpha1.MandateSpec) { s.Individuals[0].Email = "other@example.com" })
+		}))
+	}
 	spend(hide, "a user deletes a Secret, or restores it", changed(func(w *world) { w.secretGone = !w.secretGone }))
 }
 
-// wrongPerson (I9): the status shows of no individual what is another's, and the application of a Mandate was created
+// wrongPerson (I10): the status shows of no individual what is another's, and the application of a Mandate was created
 // for the people of its spec, unless a person named it in spec.adopt.
 func wrongPerson(s *state) string {
 	for _, name := range sorted(s.world.mandates) {
@@ -59,12 +66,12 @@ func wrongPerson(s *state) string {
 		for _, shown := range m.Status.Individuals {
 			place := slices.IndexFunc(m.Spec.Individuals, func(i v1alpha1.Individual) bool { return i.Name == shown.Name })
 			if shown.ID != 0 && shown.ID != a.individualID(place) {
-				return fmt.Sprintf("I9: %s shows individual %d as %s", name, shown.ID, shown.Name)
+				return fmt.Sprintf("I10: %s shows individual %d as %s", name, shown.ID, shown.Name)
 			}
 		}
 		adopted := m.Spec.Adopt != nil && m.Spec.Adopt.ApplicationID == a.id
 		if a.mandate != m.UID && !adopted && a.people[0].email != m.Spec.Individuals[0].Email {
-			return fmt.Sprintf("I9: %s is bound to an application that was created for another person", name)
+			return fmt.Sprintf("I10: %s is bound to an application that was created for another person", name)
 		}
 	}
 	return ""

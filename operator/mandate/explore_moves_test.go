@@ -22,6 +22,7 @@ const (
 	half                 // half of the settle delay passes
 	confirm              // the confirmation delay passes
 	weeks                // seven weeks go by
+	aDay                 // a day passes
 	days                 // six days go by
 	reword               // a user edits the reference
 	touch                // a user edits something else that is sent
@@ -30,6 +31,7 @@ const (
 	remove               // a user deletes the Mandate
 	adopt                // a user sets spec.adopt
 	point                // a user points the IdentityService at another account
+	exchange             // a user puts the credentials of another account into the Secret, or the right ones again
 	prefix               // a user edits the IdentityService's referencePrefix
 	expire               // the service deletes what is eight weeks old
 	purge                // a person deletes an application at the service that the ledger knows
@@ -40,7 +42,7 @@ const (
 	reset                // the individual is reset: the checks begin again
 	assess               // a user adds a review of the check to the spec, or changes its decision
 	retract              // a user removes the review
-	exchange             // a user deletes the Mandate and applies it again, for another person
+	another              // a user deletes the Mandate and applies it again, for another person
 	present              // the service shows individuals in another way
 	hide                 // a user deletes a Secret with details, or restores it
 	unread               // the API server does not answer
@@ -143,7 +145,7 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		after.ops[i] = x.seen(o, s.world, "Mandates", (*operator).seeMandates)
 		found(after, "")
 	}
-	if o.connection.Generation != o.service.Generation {
+	if o.connection.Generation != o.service.Generation || o.connection.Credentials != s.world.credentials {
 		after := s.then(label + " connects to the service that the IdentityService names")
 		after.ops[i] = x.seen(o, s.world, "connection", (*operator).connect)
 		found(after, "")
@@ -188,7 +190,7 @@ func (x *explorer) timeMoves(s *state, spend spender) {
 	for _, pause := range []struct {
 		move move
 		by   time.Duration
-	}{{half, settle / 2}, {confirm, 10 * minPoll}, {weeks, attemptWindow}, {days, 6 * 24 * time.Hour}} {
+	}{{half, settle / 2}, {confirm, 10 * minPoll}, {aDay, disbelief}, {weeks, attemptWindow}, {days, 6 * 24 * time.Hour}} {
 		if pause.move != half && (s.ops[0].current != nil || s.ops[1].current != nil) {
 			continue
 		}
@@ -335,10 +337,6 @@ func userMoves(s *state, name string, spend spender) {
 			w.reapply(name, m, nil)
 		}),
 	)
-	spend(exchange, "a user deletes "+name+" and applies it for another person", changed(func(w *world) {
-		w.remove(name)
-		w.reapply(name, m, func(s *v1alpha1.MandateSpec) { s.Individuals[0].Email = "other@example.com" })
-	}))
 	spend(succeed, "a user deletes "+name+" and applies another one of its name", changed(func(w *world) {
 		w.remove(name)
 		w.reapply(name, m, func(s *v1alpha1.MandateSpec) { s.Reference = "another-reference" })
@@ -349,6 +347,7 @@ func userMoves(s *state, name string, spend spender) {
 		w.service.Generation++
 		w.service.Spec.BaseURL = strings.NewReplacer(firstURL, otherURL, otherURL, firstURL).Replace(w.service.Spec.BaseURL)
 	}))
+	spend(exchange, "a user exchanges the credentials", changed((*world).exchange))
 	spend(prefix, "a user edits the referencePrefix", changed(func(w *world) {
 		w.service = w.service.DeepCopy()
 		w.service.Generation++
