@@ -59,8 +59,8 @@ func (s *scenario) recordLiveRead(r faultproxy.Request) {
 	}
 }
 
-// isAgainstSpec reports whether a request follows no spec that its operator can have read before it: the one at the time
-// of its last live read, or a later one. A read serves one request, not the next one. The caller holds mu.
+// isAgainstSpec reports whether a request follows no spec that its operator can have read before it: the one at the
+// time of its last live read, or a later one. A read serves one request, not the next one. The caller holds mu.
 func (s *scenario) isAgainstSpec(o *occurrence) bool {
 	read := s.lastRead(o)
 	if read < 0 {
