@@ -109,8 +109,11 @@ func TestPolicy(t *testing.T) {
 		"created with Archive":           {edit: "spec: {deletionPolicy: Archive}", field: "spec.deletionPolicy"},
 
 		"nothing else is there, and something else is edited": {before: "{}", edit: "spec: {suspend: true}"},
-		"everything is there, and something else is edited":   {before: decided, edit: "spec: {suspend: true, name: Acme}"},
-		"everything is there, and sent again":                 {before: decided, edit: decided},
+		"everything is there, and something else is edited": {
+			before: decided,
+			edit:   "spec: {suspend: true, createBefore: 2026-12-31T00:00:00Z}",
+		},
+		"everything is there, and sent again": {before: decided, edit: decided},
 
 		"a decision is set":     {before: "{}", edit: "spec: {decision: Complete}", field: "spec.decision"},
 		"a decision is changed": {before: decided, edit: "spec: {decision: Reject}", field: "spec.decision"},
