@@ -111,8 +111,6 @@ func decideSubject(f facts) decision {
 		return decision{Step: stepReadMandate}
 	case !f.record.read:
 		return decision{Step: stepReadRecord}
-	case f.record.application != f.mandate.application: // what was done before cannot be known
-		return wait(v1alpha1.ReasonRecordNotFound)
 	case !s.read && !s.missing:
 		return decision{Step: stepReadApplication}
 	case s.missing && f.mandate.final:
@@ -123,6 +121,8 @@ func decideSubject(f facts) decision {
 		return wait(v1alpha1.ReasonReferenceConflict)
 	case !s.member:
 		return wait(v1alpha1.ReasonIndividualNotFound)
+	case f.record.application != f.mandate.application: // what was done before cannot be known
+		return wait(v1alpha1.ReasonRecordNotFound)
 	default:
 		return decision{}
 	}
