@@ -133,7 +133,7 @@ func (r *manualReconciler) connect() {
 	cancel()
 	r.Services.Connections.Put(ctx, connection.KeyOfService(service), connection.Connection{
 		Client: c, URL: ledger.NormalURL(service.Spec.BaseURL), ReferencePrefix: service.Spec.ReferencePrefix,
-		UID: service.UID, Created: service.CreationTimestamp, Generation: service.Generation,
+		UID: service.UID, Generation: service.Generation,
 		MinPoll: time.Second, MaxPoll: 2 * time.Second, References: references, Ready: true,
 	})
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// The ledger has the old hostname of a service that has moved. When a Mandate is applied again, the service answers
-// that its reference is taken. Adopting the application restores everything, as docs/operator.md describes.
+// The ledger has the old hostname of a service that has moved. When a Mandate is applied again, it may be another
+// service. Adopting the application restores everything, as docs/operator.md describes.
 func TestAppliedAgainAfterAMove(t *testing.T) {
 	t.Parallel()
 	w := running(t)
@@ -22,7 +22,7 @@ func TestAppliedAgainAfterAMove(t *testing.T) {
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
 	w.kubectl("delete", "mandate", "acme")
 	w.mandate("acme", "{}")
-	w.stalled("acme", v1alpha1.ReasonReferenceConflict)
+	w.stalled("acme", v1alpha1.ReasonServiceMismatch)
 	w.mandate("acme", fmt.Sprintf("{deletionPolicy: Delete, adopt: {applicationID: %d}}", id))
 	w.condition("acme", v1alpha1.ConditionCreated, metav1.ConditionTrue, v1alpha1.ReasonAdopted)
 	w.ready("acme")

@@ -68,9 +68,9 @@ func TestExpiredBeforeItWasKnown(t *testing.T) {
 	r := w.newManualReconciler()
 	attempt := ledger.NewAttempt("", time.Now())
 	attempt.FirstStartedTime.Time = attempt.FirstStartedTime.Add(-57 * 24 * time.Hour)
-	_, err := r.Ledger.Claim(t.Context(), w.namespace, v1alpha1.ApplicationRecordSpec{
+	_, err := r.Ledger.Claim(t.Context(), w.key("acme"), v1alpha1.ApplicationRecordSpec{
 		ServiceURL: ledger.NormalURL(w.url), Reference: w.namespace + ".acme", Attempt: &attempt,
-		MandateRef: v1alpha1.RecordedMandate{Name: "acme", UID: w.get("acme").UID},
+		MandateRef: v1alpha1.RecordedMandate{UID: w.get("acme").UID},
 	})
 	w.check(err)
 	r.reconcile("acme")

@@ -29,7 +29,7 @@ func TestRecordRetention(t *testing.T) {
 		t.Helper()
 		w.eventually(func() (bool, string) {
 			for _, record := range w.records() {
-				if record.Spec.MandateRef.Name == "acme" {
+				if record.Name == "acme" {
 					got := record.Annotations[ledger.GoneSinceAnnotation] != ""
 					return got == want, fmt.Sprintf("the record's annotations are %v", record.Annotations)
 				}
@@ -51,7 +51,7 @@ func TestRecordRetention(t *testing.T) {
 		records := w.records()
 		return len(records) == 1, fmt.Sprintf("there are %d records, want that of the existing Mandate", len(records))
 	})
-	if got := w.records()[0].Spec.MandateRef.Name; got != "stays" {
+	if got := w.records()[0].Name; got != "stays" {
 		t.Errorf("the record of %s is left", got)
 	}
 	w.emails(2)

@@ -122,7 +122,7 @@ func TestAnswerLost(t *testing.T) {
 
 	// Neither a new reference, nor a restart, nor a new Mandate of the name sends another request.
 	w.mandate("acme", "{reference: another}")
-	w.stalled("acme", v1alpha1.ReasonOutcomeUnknown)
+	w.stalled("acme", v1alpha1.ReasonApplicationExists)
 	w.kill()
 	w.start()
 	w.kubectl("delete", "mandate", "acme")

@@ -1,6 +1,7 @@
 package operator_test
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
@@ -40,6 +41,7 @@ func TestLostCreateIsNotSentToAnotherService(t *testing.T) {
 	cases := map[string]struct {
 		before func(*world) // the create
 		edit   func(w, other *world)
+		reason string // ApplicationExists unless it is set
 	}{
 		"another reference": {edit: func(w, _ *world) { w.mandate("acme", "{reference: another}") }},
 		"a reference that was refused before": {
@@ -56,10 +58,16 @@ func TestLostCreateIsNotSentToAnotherService(t *testing.T) {
 			w.kubectl("delete", "identityservice", "default")
 			w.newService("default", fmt.Sprintf("baseURL: %q, referencePrefix: another-", w.url))
 		}},
-		"another service": {edit: func(w, other *world) { w.patchService(fmt.Sprintf("{baseURL: %q}", other.url)) }},
-		"another name for the URL": {edit: func(w, _ *world) {
-			w.patchService(fmt.Sprintf("{baseURL: %q}", strings.Replace(w.url, "127.0.0.1", "localhost", 1)))
-		}},
+		"another service": {
+			edit:   func(w, other *world) { w.patchService(fmt.Sprintf("{baseURL: %q}", other.url)) },
+			reason: v1alpha1.ReasonServiceMismatch,
+		},
+		"another name for the URL": {
+			edit: func(w, _ *world) {
+				w.patchService(fmt.Sprintf("{baseURL: %q}", strings.Replace(w.url, "127.0.0.1", "localhost", 1)))
+			},
+			reason: v1alpha1.ReasonServiceMismatch,
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -73,7 +81,7 @@ func TestLostCreateIsNotSentToAnotherService(t *testing.T) {
 			w.newManualReconciler().reconcile("acme")
 			reference := w.get("acme").Status.Reference
 			c.edit(w, other)
-			w.reconcileUntil(v1alpha1.ReasonOutcomeUnknown)
+			w.reconcileUntil(cmp.Or(c.reason, v1alpha1.ReasonApplicationExists))
 			if got := w.get("acme").Status.Reference; got != reference {
 				t.Errorf("the status has the reference %s, want %s, whose application may exist", got, reference)
 			}
@@ -186,8 +194,7 @@ func TestUnknownWithoutLedger(t *testing.T) {
 	}
 }
 
-// Two Mandates have the same reference, and the first one's create was refused. The second must not take over its
-// record: the two would alternate, and send requests forever.
+// Two Mandates have the same reference, and their creates are refused. Each is sent once.
 func TestRefusedWithTheSameReference(t *testing.T) {
 	t.Parallel()
 	w := connected(t)
@@ -198,17 +205,20 @@ func TestRefusedWithTheSameReference(t *testing.T) {
 		r.reconcile("first")
 		r.reconcile("second")
 	}
-	w.checkCreates(1)
+	w.checkCreates(2)
 	w.checkCondition("first", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonRefused)
-	w.checkCondition("second", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReferenceConflict)
+	w.checkCondition("second", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonRefused)
 
 	w.mandate("second", "{reference: shared}")
-	w.mandate("first", "{reference: own}")
-	r.reconcile("first")
-	r.reconcile("second")
+	w.mandate("first", "{reference: shared}")
+	for range 3 {
+		r.reconcile("first")
+		r.reconcile("second")
+	}
+	w.checkCreates(4)
 	w.checkCondition("first", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted)
-	w.checkCondition("second", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted)
-	w.emails(2)
+	w.checkCondition("second", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonReferenceConflict)
+	w.emails(1)
 }
 
 // The reference of a deleted Mandate whose create was refused is free.

@@ -1,8 +1,8 @@
 package v1alpha1_test
 
 const (
-	namedByIt       = "cannot change: the record's name is made from it"
-	oneOwner        = "cannot change: an application belongs to the Mandate of one name, ever"
+	maybeThere      = "cannot change once an application may have been created there"
+	maybeWithIt     = "cannot change once an application may have been created with it"
 	oneRecordedEver = "cannot change or go away once it is set: a record has one application, ever"
 )
 
@@ -10,11 +10,11 @@ var applicationRecordSuite = suite{
 	manifest: `
 apiVersion: idv.mandate.io/v1alpha1
 kind: ApplicationRecord
-metadata: {name: 2f0c}
+metadata: {name: acme}
 spec:
   serviceURL: https://idv.example.com
   reference: ACME-1
-  mandateRef: {name: acme, uid: 0b5b5c3e}
+  mandateRef: {uid: 0b5b5c3e}
   attempt: {nonce: n1, sent: false, ordinal: 1,
     startedTime: "2026-01-01T00:00:01.000001Z", firstStartedTime: "2026-01-01T00:00:00.000001Z"}
 `,
@@ -26,10 +26,6 @@ spec:
 		"no service":       {edit: `spec: {serviceURL: null}`, want: []violation{{"spec.serviceURL", "Required value"}}},
 		"no reference":     {edit: `spec: {reference: null}`, want: []violation{{"spec.reference", "Required value"}}},
 		"no Mandate":       {edit: `spec: {mandateRef: null}`, want: []violation{{"spec.mandateRef", "Required value"}}},
-		"no name of a Mandate": {
-			edit: `spec: {mandateRef: {name: null}}`,
-			want: []violation{{"spec.mandateRef.name", "Required value"}},
-		},
 		"no uid of a Mandate": {
 			edit: `spec: {mandateRef: {uid: null}}`,
 			want: []violation{{"spec.mandateRef.uid", "Required value"}},
@@ -59,18 +55,38 @@ spec:
 		"a claim": {attempts: map[string]attempt{
 			"a take-over": {edit: `spec: {mandateRef: {uid: 9d1f}, attempt: {nonce: n2, sent: true, ordinal: 2}}`},
 			"a deposit":   {edit: `spec: {attempt: {sent: true}, applicationID: 4711, createdTime: "2026-01-01T00:00:00Z"}`},
+			"another service and reference": {
+				edit: `spec: {serviceURL: "https://other.example.com", reference: ACME-2, attempt: {nonce: n2, sent: true}}`,
+			},
+			"an action": {
+				edit: `spec: {actions: [{name: a, type: ResendInvite, individual: jane, startedTime: "2026-01-01T00:00:00Z"}]}`,
+			},
+			"an action of the name of another": {
+				edit: `spec: {actions: [
+					{name: a, type: ResendInvite, individual: jane, startedTime: "2026-01-01T00:00:00Z"},
+					{name: a, type: ResetIndividual, individual: jane, startedTime: "2026-01-01T00:00:00Z"}]}`,
+				want: []violation{{"spec.actions[1]", `Duplicate value: {"name":"a"}`}},
+			},
+		}},
+		"an open attempt": {spec: `spec: {attempt: {sent: true}}`, attempts: map[string]attempt{
+			"a proof that nothing was sent": {edit: `spec: {attempt: {sent: false, verdict: NotSent}}`},
 			"service": {
 				edit: `spec: {serviceURL: "https://other.example.com"}`,
-				want: []violation{{"spec.serviceURL", `"https://other.example.com": ` + namedByIt}},
+				want: []violation{{"spec.serviceURL", maybeThere}},
 			},
-			"reference": {edit: `spec: {reference: ACME-2}`, want: []violation{{"spec.reference", `"ACME-2": ` + namedByIt}}},
-			"Mandate": {
-				edit: `spec: {mandateRef: {name: other}}`,
-				want: []violation{{"spec.mandateRef.name", `"other": ` + oneOwner}},
+			"reference": {edit: `spec: {reference: ACME-2}`, want: []violation{{"spec.reference", maybeWithIt}}},
+			"reference, with a proof that is none yet": {
+				edit: `spec: {reference: ACME-2, attempt: {sent: false}}`,
+				want: []violation{{"spec.reference", maybeWithIt}},
 			},
 		}},
 		"a deposit": {spec: `spec: {applicationID: 4711}`, attempts: map[string]attempt{
 			"a creation time": {edit: `spec: {createdTime: "2026-01-01T00:00:00Z"}`},
+			"service": {
+				edit: `spec: {serviceURL: "https://other.example.com"}`,
+				want: []violation{{"spec.serviceURL", maybeThere}},
+			},
+			"reference": {edit: `spec: {reference: ACME-2}`, want: []violation{{"spec.reference", maybeWithIt}}},
 			"another application": {
 				edit: `spec: {applicationID: 4712}`,
 				want: []violation{{"spec.applicationID", oneRecordedEver}},

@@ -5,20 +5,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ApplicationRecord is the operator's record of an application that it created, or may have created, at a service. It
-// outlives the Mandate. So a Mandate that is replaced, restored or applied again finds its application instead of
-// creating a second one. Only the operator writes records. They hold no personal data.
+// ApplicationRecord is the operator's record of the one application that it created, or may have created, for the
+// Mandates of a name. It outlives the Mandate. So a Mandate that is replaced, restored or applied again, with whatever
+// edit, finds its application instead of creating a second one. Only the operator writes records. They hold no personal
+// data.
 //
 // Do not delete a record while somebody may apply its Mandate again, even if the application is gone: without the
 // record, the operator can create and e-mail again. The operator deletes the record a year, by default, after its
 // Mandate is gone.
 //
-// A hash of service URL and reference is the name of the record, so that creating it is the lock. All of it is spec and
-// nothing is status, because backups drop status.
+// A record has the name of its Mandate, so that creating it is the lock. All of it is spec and nothing is status,
+// because backups drop status.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=apr
-// +kubebuilder:printcolumn:name="MANDATE",type=string,JSONPath=`.spec.mandateRef.name`
 // +kubebuilder:printcolumn:name="REFERENCE",type=string,JSONPath=`.spec.reference`
 // +kubebuilder:printcolumn:name="APPLICATION",type=integer,JSONPath=`.spec.applicationID`
 // +kubebuilder:printcolumn:name="SENT",type=boolean,JSONPath=`.spec.attempt.sent`
@@ -48,22 +48,25 @@ type ApplicationRecordList struct {
 // ApplicationRecordSpec is what the operator recorded about an application.
 //
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.applicationID) || (has(self.applicationID) && self.applicationID == oldSelf.applicationID)",message="cannot change or go away once it is set: a record has one application, ever",fieldPath=".applicationID"
+// +kubebuilder:validation:XValidation:rule="self.serviceURL == oldSelf.serviceURL || (!has(oldSelf.applicationID) && !(has(oldSelf.attempt) && oldSelf.attempt.sent))",message="cannot change once an application may have been created there",fieldPath=".serviceURL"
+// +kubebuilder:validation:XValidation:rule="self.reference == oldSelf.reference || (!has(oldSelf.applicationID) && !(has(oldSelf.attempt) && oldSelf.attempt.sent))",message="cannot change once an application may have been created with it",fieldPath=".reference"
 type ApplicationRecordSpec struct {
-	// serviceURL is the base URL of the service, in the normal form that the record's name is made from.
+	// serviceURL is the base URL of the service that has the application, or of the last attempt, in normal form. It can
+	// change only while nothing can have been created there.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change: the record's name is made from it"
 	ServiceURL string `json:"serviceURL"`
 
-	// reference of the application at the service.
+	// reference of the application at the service, or of the last attempt. It can change only while nothing can have been
+	// created with it.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=150
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change: the record's name is made from it"
 	Reference string `json:"reference"`
 
-	// mandateRef names the Mandate that the application belongs to.
+	// mandateRef identifies the Mandate that the last attempt was made for, or that adopted the application. It has the
+	// record's name.
 	// +required
 	MandateRef RecordedMandate `json:"mandateRef"`
 
@@ -126,14 +129,8 @@ type RecordedAction struct {
 	UID types.UID `json:"uid,omitempty"`
 }
 
-// RecordedMandate names the Mandate that a record belongs to.
+// RecordedMandate identifies the Mandate of a record.
 type RecordedMandate struct {
-	// name of the Mandate, in the same namespace.
-	// +required
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change: an application belongs to the Mandate of one name, ever"
-	Name string `json:"name"`
 	// uid of the Mandate. It changes when another Mandate of the same name takes the record over.
 	// +required
 	// +kubebuilder:validation:Type=string

@@ -36,6 +36,9 @@ const (
 	// before it sends the same reference again. Ready is False, Reconciling is True, and Created is Unknown with reason
 	// OutcomeUnknown.
 	ReasonSettling = "Settling"
+	// ReasonApplicationExists: a Mandate of this name has, or may have, an application under another reference than the
+	// manifest says now.
+	ReasonApplicationExists = "ApplicationExists"
 	// ReasonReferenceConflict: the reference belongs to another Mandate, or to an application that is not known here.
 	// After a restore that is the Mandate's own application, which spec.adopt binds.
 	ReasonReferenceConflict = "ReferenceConflict"
@@ -48,7 +51,7 @@ const (
 	ReasonReadFailed = "ReadFailed"
 	// ReasonConfirming: the service did not find the application. The operator looks again before it believes that.
 	ReasonConfirming = "Confirming"
-	// ReasonServiceMismatch: the IdentityService leads to another service or account than the one that has the
+	// ReasonServiceMismatch: spec.serviceRef leads to another service or account than the one that has, or may have, the
 	// application.
 	ReasonServiceMismatch = "ServiceMismatch"
 	// ReasonNotArchived: the service refused to archive the application, or has not done so yet.

@@ -10,8 +10,8 @@ const ApplicationFinalizer = "idv.mandate.io/application"
 // Every field has a rule of its own, so that the error of the API server names the field.
 
 // Mandate requests an application at an identity verification service. The service calls an application a mandate too.
-// Creating the application e-mails an invite to each individual. The operator creates at most one application for a
-// Mandate, ever. The status shows how the verification is going.
+// Creating the application e-mails an invite to each individual. The operator creates at most one application for the
+// Mandates of a name, ever: another verification takes another name. The status shows how the verification is going.
 //
 // The service cannot update an application. So name, reference, mandateType, suppressEmailNotification, individuals and
 // serviceRef can change until the application exists, and not after.
@@ -85,10 +85,10 @@ type MandateSpec struct {
 	Name string `json:"name,omitempty"`
 
 	// reference of the application, 1 to 150 characters, unique in the account at the service. The status shows it, so it
-	// should hold no personal data. Another reference means another application, which e-mails the individuals again. If
-	// the reference is taken by this Mandate's own application, as after a restore, keep the reference and set adopt. It
-	// cannot change once the application exists. Default: the referencePrefix of the IdentityService followed by
-	// <namespace>.<name>; a hash shortens it if it is too long.
+	// should hold no personal data. If the reference is taken by this Mandate's own application, as after a restore, keep
+	// the reference and set adopt. It cannot change once the application exists. A Mandate that is deleted and applied
+	// again with another reference gets no other application: its reason is ApplicationExists. Default: the
+	// referencePrefix of the IdentityService followed by <namespace>.<name>; a hash shortens it if it is too long.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=150

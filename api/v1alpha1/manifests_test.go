@@ -110,8 +110,8 @@ func TestColumns(t *testing.T) {
 			wide:     2,
 			spec:     `spec: {applicationID: 4711, attempt: {sent: true, verdict: Taken}}`,
 			want: [][]string{
-				{"NAME", "MANDATE", "REFERENCE", "APPLICATION", "SENT", "AGE", "VERDICT", "SERVICE"},
-				{"2f0c", "acme", "ACME-1", "4711", "true", "AGE", "Taken", "https://idv.example.com"},
+				{"NAME", "REFERENCE", "APPLICATION", "SENT", "AGE", "VERDICT", "SERVICE"},
+				{"acme", "ACME-1", "4711", "true", "AGE", "Taken", "https://idv.example.com"},
 			},
 		},
 	}

@@ -44,8 +44,9 @@ type ServiceSettings struct {
 
 	// referencePrefix begins the reference of every Mandate that does not set spec.reference. References are unique in
 	// the account at the service, so two clusters that share an account need two prefixes. Choose it before the first
-	// Mandate. A change gives new references to Mandates without a recorded application. After a restore without the
-	// ApplicationRecords, that creates applications and e-mails their individuals again. Default: none.
+	// Mandate. A change gives new references to Mandates without a recorded application. A Mandate that has one, and is
+	// deleted and applied again after the change, waits with the reason ApplicationExists. After a restore without the
+	// ApplicationRecords, a change creates applications and e-mails their individuals again. Default: none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=50
 	ReferencePrefix string `json:"referencePrefix,omitempty"`

@@ -18,16 +18,6 @@ func Mandate(prefix, namespace, name string) string {
 	return shorten(prefix + namespace + "." + name)
 }
 
-// IsMandate reports whether a reference is the default one of a Mandate, with whatever prefix.
-func IsMandate(reference, namespace, name string) bool {
-	for i := range reference {
-		if Mandate(reference[:i], namespace, name) == reference {
-			return true
-		}
-	}
-	return false
-}
-
 // Individual is the default reference of an individual: the Mandate's reference, a dot and the individual's name.
 func Individual(mandateReference, name string) string {
 	return shorten(mandateReference + "." + name)

@@ -31,25 +31,3 @@ func TestLongReferencesDiffer(t *testing.T) {
 		t.Error("two Mandates would share a reference")
 	}
 }
-
-func TestIsMandate(t *testing.T) {
-	long := strings.Repeat("x", 200)
-	for situation, test := range map[string]struct {
-		reference, namespace, name string
-		want                       bool
-	}{
-		"its own":                   {"team-a.acme", "team-a", "acme", true},
-		"with a prefix":             {"eu-team-a.acme", "team-a", "acme", true},
-		"with a prefix that is odd": {"é/team-a.acme", "team-a", "acme", true},
-		"shortened, with a prefix":  {Mandate("eu-", "team-a", long), "team-a", long, true},
-		"of another name":           {"team-a.acme-2", "team-a", "acme", false},
-		"of another namespace":      {"team-b.acme", "team-a", "acme", false},
-		"of another long name":      {Mandate("eu-", "team-a", long+"y"), "team-a", long, false},
-		"somebody's own":            {"ACME-2026-001", "team-a", "acme", false},
-		"none":                      {"", "team-a", "acme", false},
-	} {
-		if got := IsMandate(test.reference, test.namespace, test.name); got != test.want {
-			t.Errorf("%s: want %t, got %t", situation, test.want, got)
-		}
-	}
-}

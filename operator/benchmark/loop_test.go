@@ -181,11 +181,11 @@ func (l *loop) newRecord(mandate *v1alpha1.Mandate, name string) *v1alpha1.Appli
 	attempt := ledger.NewAttempt("0123456789abcdef0123456789abcdef", time.Now())
 	return &v1alpha1.ApplicationRecord{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: mandate.Namespace, Name: ledger.Name(l.URL, name), Labels: ledger.Labels(mandate.Name),
+			Namespace: mandate.Namespace, Name: mandate.Name,
 		},
 		Spec: v1alpha1.ApplicationRecordSpec{
 			ServiceURL: l.URL, Reference: name, Attempt: &attempt,
-			MandateRef: v1alpha1.RecordedMandate{Name: mandate.Name, UID: mandate.UID},
+			MandateRef: v1alpha1.RecordedMandate{UID: mandate.UID},
 		},
 	}
 }

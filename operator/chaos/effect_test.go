@@ -42,8 +42,7 @@ func (e effect) owner() string {
 
 // names maps requests to effects. It learns the service's ids from its answers.
 type names struct {
-	records map[string]string // from ApplicationRecord to Mandate
-	ids     map[string]string // from the service's kind and id to Mandate
+	ids map[string]string // from the service's kind and id to Mandate
 }
 
 var (
@@ -62,7 +61,7 @@ func (n *names) apiEffect(r faultproxy.Request) (what, about string, ok bool) {
 		name = "" // random, and in any order
 	}
 	if resource == "applicationrecords" {
-		name = n.records[objectName(name, r.Body)]
+		name = objectName(name, r.Body) // that of its Mandate
 	}
 	return r.Method + " " + resource + match[3], name, true
 }

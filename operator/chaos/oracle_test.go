@@ -160,7 +160,7 @@ func (s *scenario) recordWords(ctx context.Context, mandate string) []string {
 	if record == nil {
 		return []string{"| no record"}
 	}
-	words := []string{"| record of " + record.Spec.MandateRef.Name}
+	words := []string{"| record of " + record.Name}
 	if a := record.Spec.Attempt; a != nil {
 		words = append(words, fmt.Sprintf("sent=%t %s", a.Sent, a.Verdict))
 	}
@@ -179,7 +179,7 @@ func (s *scenario) applicationOwner(id int64) string {
 
 func (s *scenario) record(ctx context.Context, mandate string) *v1alpha1.ApplicationRecord {
 	record := &v1alpha1.ApplicationRecord{}
-	key := client.ObjectKey{Namespace: s.namespace, Name: s.recordName(mandate)}
+	key := client.ObjectKey{Namespace: s.namespace, Name: mandate}
 	if cluster.watched.Get(ctx, key, record) != nil {
 		return nil
 	}

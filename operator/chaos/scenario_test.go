@@ -16,7 +16,6 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/testenv/faultproxy"
-	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // scenario is a namespace and a service of its own, the steps of its users, and the faults among them.
@@ -88,18 +87,11 @@ func (f *fleet) newScenario(plans []plan) (*scenario, error) {
 		service.Close()
 		server.Close()
 	}
-	s.names = names{records: map[string]string{}, ids: map[string]string{}}
-	for _, mandate := range mandates {
-		s.names.records[s.recordName(mandate)] = mandate
-	}
+	s.names = names{ids: map[string]string{}}
 	return s, nil
 }
 
 func (s *scenario) reference(mandate string) string { return s.namespace + "." + mandate }
-
-func (s *scenario) recordName(mandate string) string {
-	return ledger.Name(ledger.NormalURL(s.service.URL), s.reference(mandate))
-}
 
 func (s *scenario) injectAPI(r faultproxy.Request) faultproxy.Fault {
 	s.mu.Lock()

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
@@ -21,9 +20,8 @@ type Connection struct {
 	Client *client.Client
 	// URL is the base URL in its normal form.
 	URL string
-	// UID, Created and Generation of the object that this was made from.
+	// UID and Generation of the object that this was made from.
 	UID        types.UID
-	Created    metav1.Time
 	Generation int64
 	// ReferencePrefix goes before default references.
 	ReferencePrefix string

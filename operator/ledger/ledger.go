@@ -4,12 +4,11 @@ package ledger
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -18,15 +17,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/uuid"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
-
-// MandateLabel selects the records of all Mandates of a name, present and past, under any reference. Its value is the
-// name, or the hash of a name that is too long for a label.
-const MandateLabel = "idv.mandate.io/mandate"
 
 var (
 	// ErrLost means that the record was changed or deleted since it was read. Nothing was written.
@@ -54,13 +48,7 @@ func NewAttempt(inputs string, now time.Time) v1alpha1.Attempt {
 	}
 }
 
-// Name is the name of the record of a reference at a service.
-func Name(serviceURL, reference string) string {
-	sum := sha256.Sum256([]byte(serviceURL + "\n" + reference))
-	return "apr-" + hex.EncodeToString(sum[:20])
-}
-
-// NormalURL normalizes a base URL, so that equal URLs have the same records.
+// NormalURL normalizes a base URL, so that records of one service have one URL.
 func NormalURL(baseURL string) string {
 	u, err := url.Parse(baseURL)
 	if err != nil {
@@ -74,7 +62,7 @@ func NormalURL(baseURL string) string {
 	return u.String()
 }
 
-// Get reads the record that has the name of a Mandate. It returns nil if there is none.
+// Get reads the record of a Mandate, which has its name. It returns nil if there is none.
 func (l *Ledger) Get(ctx context.Context, mandate types.NamespacedName) (*v1alpha1.ApplicationRecord, error) {
 	record := &v1alpha1.ApplicationRecord{}
 	err := l.Reader.Get(ctx, mandate, record)
@@ -84,52 +72,14 @@ func (l *Ledger) Get(ctx context.Context, mandate types.NamespacedName) (*v1alph
 	return record, err
 }
 
-// ByReference reads the record of a reference. It returns nil if there is none.
-func (l *Ledger) ByReference(
-	ctx context.Context, namespace, serviceURL, reference string,
-) (*v1alpha1.ApplicationRecord, error) {
-	record := &v1alpha1.ApplicationRecord{}
-	err := l.Reader.Get(ctx, types.NamespacedName{Namespace: namespace, Name: Name(serviceURL, reference)}, record)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	if record.Spec.Reference != reference || record.Spec.ServiceURL != serviceURL {
-		return nil, errors.New("reading an ApplicationRecord: " +
-			"its spec.reference and spec.serviceURL do not match its name; restore them")
-	}
-	return record, nil
-}
-
-// Labels are the labels of the records of a Mandate.
-func Labels(mandate string) map[string]string {
-	if len(mandate) > validation.LabelValueMaxLength {
-		sum := sha256.Sum256([]byte(mandate))
-		mandate = hex.EncodeToString(sum[:20])
-	}
-	return map[string]string{MandateLabel: mandate}
-}
-
-// OfMandate lists the records of all Mandates of a name, under any reference.
-func (l *Ledger) OfMandate(ctx context.Context, namespace, name string) ([]v1alpha1.ApplicationRecord, error) {
-	var records v1alpha1.ApplicationRecordList
-	err := l.Reader.List(ctx, &records, client.InNamespace(namespace), client.MatchingLabels(Labels(name)))
-	return records.Items, err
-}
-
-// Claim creates the record. Only the operator whose Claim succeeds may send the attempt. Claim fails with ErrLost if
-// the record exists, and with ErrNoNamespace if the namespace is being deleted.
+// Claim creates the record of a Mandate. Only the operator whose Claim succeeds may send the attempt. Claim fails with
+// ErrLost if the record exists, and with ErrNoNamespace if the namespace is being deleted.
 func (l *Ledger) Claim(
-	ctx context.Context, namespace string, spec v1alpha1.ApplicationRecordSpec,
+	ctx context.Context, mandate types.NamespacedName, spec v1alpha1.ApplicationRecordSpec,
 ) (*v1alpha1.ApplicationRecord, error) {
 	record := &v1alpha1.ApplicationRecord{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: namespace, Name: Name(spec.ServiceURL, spec.Reference),
-			Labels: Labels(spec.MandateRef.Name),
-		},
-		Spec: *spec.DeepCopy(),
+		ObjectMeta: metav1.ObjectMeta{Namespace: mandate.Namespace, Name: mandate.Name},
+		Spec:       *spec.DeepCopy(),
 	}
 	err := l.Writer.Create(ctx, record)
 	switch {
@@ -145,31 +95,31 @@ func (l *Ledger) Claim(
 	}
 	if err := checkAttempt(record, *spec.Attempt); err != nil {
 		// The request was not sent yet. A record without its fields would say that it may have been.
-		return nil, errors.Join(err, l.Release(ctx, record))
+		return nil, errors.Join(err, l.remove(ctx, record))
 	}
 	return record, nil
 }
 
-// Retake starts another attempt on a record whose last attempt has finished, or was abandoned by its operator. It fails
-// with ErrLost if the record has changed since it was read. It replaces all labels, because a JSON Patch cannot add a
-// label to an object without any.
+// Retake starts another attempt on a record whose last attempt has finished, or was abandoned by its operator. spec has
+// the attempt, and what it is made for: another reference or service, too, if nothing can have been created under the
+// ones in the record. It fails with ErrLost if the record has changed since it was read.
 func (l *Ledger) Retake(
-	ctx context.Context, record *v1alpha1.ApplicationRecord, uid types.UID, attempt v1alpha1.Attempt,
+	ctx context.Context, record *v1alpha1.ApplicationRecord, spec v1alpha1.ApplicationRecordSpec,
 ) (*v1alpha1.ApplicationRecord, error) {
 	retaken, err := l.patch(ctx, record,
 		testOperation("/metadata/resourceVersion", record.ResourceVersion),
-		patchOperation{"add", "/spec/attempt", attempt},
-		patchOperation{"add", "/spec/mandateRef/uid", uid},
-		patchOperation{"add", "/metadata/labels", Labels(record.Spec.MandateRef.Name)})
+		patchOperation{"add", "/spec/attempt", spec.Attempt},
+		patchOperation{"add", "/spec/serviceURL", spec.ServiceURL},
+		patchOperation{"add", "/spec/reference", spec.Reference},
+		patchOperation{"add", "/spec/mandateRef", spec.MandateRef})
 	if err != nil {
 		return nil, err
 	}
-	return retaken, checkAttempt(retaken, attempt)
+	return retaken, checkAttempt(retaken, *spec.Attempt)
 }
 
-// Release deletes the record of another Mandate that provably created nothing at the service, so that its reference is
-// free. It fails with ErrLost if the record has changed since it was read.
-func (l *Ledger) Release(ctx context.Context, record *v1alpha1.ApplicationRecord) error {
+// remove deletes a record. It fails with ErrLost if the record has changed since it was read.
+func (l *Ledger) remove(ctx context.Context, record *v1alpha1.ApplicationRecord) error {
 	err := l.Writer.Delete(ctx, record, client.Preconditions{UID: &record.UID, ResourceVersion: &record.ResourceVersion})
 	if isLost(err) {
 		return ErrLost
@@ -205,20 +155,25 @@ func (l *Ledger) Deposit(
 	return deposited, checkID(deposited, &id)
 }
 
-// Adopt stores that an existing application belongs to a Mandate. record is the current record of the reference, nil if
+// Adopt stores that an existing application belongs to a Mandate. record is the current record of the Mandate, nil if
 // there is none. Adopt fails with ErrLost if the record has changed since. It replaces the nonce, so that an attempt in
-// progress loses the record.
+// progress loses the record. What was sent, or created, at another service stays on record as it is.
 func (l *Ledger) Adopt(
-	ctx context.Context, namespace string, record *v1alpha1.ApplicationRecord, spec v1alpha1.ApplicationRecordSpec,
+	ctx context.Context, mandate types.NamespacedName, record *v1alpha1.ApplicationRecord,
+	spec v1alpha1.ApplicationRecordSpec,
 ) (*v1alpha1.ApplicationRecord, error) {
 	if record == nil {
-		return l.Claim(ctx, namespace, spec)
+		return l.Claim(ctx, mandate, spec)
 	}
 	operations := []patchOperation{
 		testOperation("/metadata/resourceVersion", record.ResourceVersion),
 		{"add", "/spec/applicationID", spec.ApplicationID},
-		{"add", "/spec/mandateRef/uid", spec.MandateRef.UID},
-		{"add", "/metadata/labels", Labels(record.Spec.MandateRef.Name)},
+		{"add", "/spec/mandateRef", spec.MandateRef},
+	}
+	if mayExist := record.Spec.ApplicationID != nil || record.Spec.Attempt != nil && record.Spec.Attempt.Sent; !mayExist {
+		operations = append(operations,
+			patchOperation{"add", "/spec/serviceURL", spec.ServiceURL},
+			patchOperation{"add", "/spec/reference", spec.Reference})
 	}
 	if record.Spec.Attempt != nil {
 		operations = append(operations, patchOperation{"add", "/spec/attempt/nonce", uuid.NewUUID()})
@@ -228,6 +183,22 @@ func (l *Ledger) Adopt(
 		return nil, err
 	}
 	return adopted, checkID(adopted, spec.ApplicationID)
+}
+
+// HeldByOther reports whether the record of another Mandate of the namespace has the application of spec: it has the id,
+// and either the service or the reference.
+func (l *Ledger) HeldByOther(
+	ctx context.Context, mandate types.NamespacedName, spec v1alpha1.ApplicationRecordSpec,
+) (bool, error) {
+	var records v1alpha1.ApplicationRecordList
+	if err := l.Reader.List(ctx, &records, client.InNamespace(mandate.Namespace)); err != nil {
+		return false, err
+	}
+	return slices.ContainsFunc(records.Items, func(other v1alpha1.ApplicationRecord) bool {
+		id := other.Spec.ApplicationID
+		return other.Name != mandate.Name && id != nil && *id == *spec.ApplicationID &&
+			(other.Spec.ServiceURL == spec.ServiceURL || other.Spec.Reference == spec.Reference)
+	}), nil
 }
 
 // checkID checks that the API server kept an id.

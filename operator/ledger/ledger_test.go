@@ -2,7 +2,6 @@ package ledger_test
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -58,11 +57,19 @@ func (f *fixture) check(err error) {
 }
 
 func (f *fixture) claim(mandate string) (*v1alpha1.ApplicationRecord, error) {
-	attempt := ledger.NewAttempt("inputs", time.Now())
-	return f.Claim(f.Context(), f.namespace, v1alpha1.ApplicationRecordSpec{
-		ServiceURL: serviceURL, Reference: reference, Attempt: &attempt,
-		MandateRef: v1alpha1.RecordedMandate{Name: mandate, UID: types.UID("uid-of-" + mandate)},
-	})
+	return f.Claim(f.Context(), f.key(mandate), attemptFor(reference))
+}
+
+func (f *fixture) key(mandate string) types.NamespacedName {
+	return types.NamespacedName{Namespace: f.namespace, Name: mandate}
+}
+
+// attemptFor is what is recorded of an attempt with a reference.
+func attemptFor(reference string) v1alpha1.ApplicationRecordSpec {
+	return v1alpha1.ApplicationRecordSpec{
+		ServiceURL: serviceURL, Reference: reference, Attempt: new(ledger.NewAttempt("inputs", time.Now())),
+		MandateRef: v1alpha1.RecordedMandate{UID: "uid"},
+	}
 }
 
 func (f *fixture) claimed() *v1alpha1.ApplicationRecord {
@@ -81,9 +88,9 @@ func (f *fixture) label(record *v1alpha1.ApplicationRecord) {
 
 func (f *fixture) retake(record *v1alpha1.ApplicationRecord) {
 	f.Helper()
-	attempt := ledger.NewAttempt("inputs", time.Now())
-	attempt.Ordinal = record.Spec.Attempt.Ordinal + 1
-	_, err := f.Retake(f.Context(), record, "another-uid", attempt)
+	spec := attemptFor(reference)
+	spec.Attempt.Ordinal = record.Spec.Attempt.Ordinal + 1
+	_, err := f.Retake(f.Context(), record, spec)
 	f.check(err)
 }
 
@@ -102,7 +109,7 @@ func TestLost(t *testing.T) {
 		retaken   = "retaken"
 		deposited = "deposited"
 		deleted   = "deleted"
-		replaced  = "deleted and claimed by another Mandate"
+		replaced  = "deleted and claimed again"
 	)
 	meanwhile := map[string]func(*fixture, *v1alpha1.ApplicationRecord){
 		unchanged: func(*fixture, *v1alpha1.ApplicationRecord) {},
@@ -112,8 +119,7 @@ func TestLost(t *testing.T) {
 		deleted:   func(f *fixture, record *v1alpha1.ApplicationRecord) { f.check(f.client.Delete(f.Context(), record)) },
 		replaced: func(f *fixture, record *v1alpha1.ApplicationRecord) {
 			f.check(f.client.Delete(f.Context(), record))
-			_, err := f.claim("other")
-			f.check(err)
+			f.claimed()
 		},
 	}
 	cases := map[string]struct {
@@ -124,7 +130,7 @@ func TestLost(t *testing.T) {
 		"claim": {
 			reason: "the record is a lock",
 			write: func(f *fixture, _ *v1alpha1.ApplicationRecord) error {
-				_, err := f.claim("other")
+				_, err := f.claim("acme")
 				return err
 			},
 			lost: map[string]bool{unchanged: true, retaken: true, deleted: false},
@@ -132,7 +138,7 @@ func TestLost(t *testing.T) {
 		"retake": {
 			reason: "the decision depends on the whole record",
 			write: func(f *fixture, record *v1alpha1.ApplicationRecord) error {
-				_, err := f.Retake(f.Context(), record, "uid-of-acme", ledger.NewAttempt("inputs", time.Now()))
+				_, err := f.Retake(f.Context(), record, attemptFor(reference))
 				return err
 			},
 			lost: map[string]bool{
@@ -140,9 +146,14 @@ func TestLost(t *testing.T) {
 				deleted: true, replaced: true,
 			},
 		},
-		"release": {
-			reason: "an attempt may have started",
-			write:  func(f *fixture, record *v1alpha1.ApplicationRecord) error { return f.Release(f.Context(), record) },
+		"adopt": {
+			reason: "the decision depends on the whole record",
+			write: func(f *fixture, record *v1alpha1.ApplicationRecord) error {
+				spec := attemptFor(reference)
+				spec.ApplicationID = new(int64(7))
+				_, err := f.Adopt(f.Context(), f.key("acme"), record, spec)
+				return err
+			},
 			lost: map[string]bool{
 				unchanged: false, labelled: true, retaken: true, deposited: true,
 				deleted: true, replaced: true,
@@ -215,52 +226,69 @@ func TestClaimInATerminatingNamespace(t *testing.T) {
 func TestGet(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	if record, err := f.ByReference(t.Context(), f.namespace, serviceURL, reference); record != nil || err != nil {
-		t.Errorf("without a record: got %v, %v", record, err)
-	}
-	claimed := f.claimed()
-	record, err := f.ByReference(t.Context(), f.namespace, serviceURL, reference)
-	f.check(err)
-	got, want := record.Spec.Attempt, claimed.Spec.Attempt
-	if got.Nonce != want.Nonce || !got.StartedTime.Equal(&want.StartedTime) {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-	forged := &v1alpha1.ApplicationRecord{
-		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: ledger.Name(serviceURL, "ACME-2")},
-		Spec:       claimed.Spec,
-	}
-	f.check(f.client.Create(t.Context(), forged))
-	if record, err := f.ByReference(t.Context(), f.namespace, serviceURL, "ACME-2"); err == nil {
-		t.Errorf("a record that does not match its name was read: %+v", record)
+	long := strings.Repeat("x", 253)
+	for _, mandate := range []string{"acme", long, "10.0.0.1-and.more"} {
+		if record, err := f.Get(t.Context(), f.key(mandate)); record != nil || err != nil {
+			t.Errorf("without a record: got %v, %v", record, err)
+		}
+		claimed, err := f.claim(mandate)
+		f.check(err)
+		record, err := f.Get(t.Context(), f.key(mandate))
+		f.check(err)
+		got, want := record.Spec.Attempt, claimed.Spec.Attempt
+		if got.Nonce != want.Nonce || !got.StartedTime.Equal(&want.StartedTime) {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
 	}
 }
 
-func TestOfMandate(t *testing.T) {
+// Another reference is for a record under which nothing can have been created.
+func TestRetakeWithAnotherReference(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	record := f.claimed()
-	f.checkFound("acme", 1)
-	f.checkFound("other", 0)
-	f.retake(record)
-	f.checkFound("acme", 1)
-	long := strings.Repeat("x", 253)
-	for i, name := range []string{long, long[1:] + "y"} {
-		spec := record.Spec
-		spec.MandateRef.Name, spec.Reference = name, strconv.Itoa(i)
-		_, err := f.Claim(t.Context(), f.namespace, spec)
-		f.check(err)
+	if _, err := f.Retake(t.Context(), record, attemptFor("ACME-2")); !apierrors.IsInvalid(err) {
+		t.Errorf("while an attempt may have created an application: got %v, want Invalid", err)
 	}
-	f.checkFound(long, 1)
-}
-
-func (f *fixture) checkFound(mandate string, want int) {
-	f.Helper()
-	if records, err := f.OfMandate(f.Context(), f.namespace, mandate); err != nil || len(records) != want {
-		f.Errorf("%d records of the Mandate %s, want %d (%v)", len(records), mandate, want, err)
+	conclusion := *record.Spec.Attempt
+	conclusion.Sent = false
+	record, err := f.Conclude(t.Context(), record, conclusion)
+	f.check(err)
+	record, err = f.Retake(t.Context(), record, attemptFor("ACME-2"))
+	f.check(err)
+	if record.Spec.Reference != "ACME-2" || !record.Spec.Attempt.Sent {
+		t.Errorf("the record is %+v, want an open attempt with ACME-2", record.Spec)
 	}
 }
 
-func TestName(t *testing.T) {
+func TestHeldByOther(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.deposit(f.claimed(), 7)
+	for situation, c := range map[string]struct {
+		mandate, url, reference string
+		id                      int64
+		want                    bool
+	}{
+		"its own":                            {"acme", serviceURL, reference, 7, false},
+		"of another Mandate":                 {"beta", serviceURL, "ACME-2", 7, true},
+		"of another Mandate, and moved":      {"beta", "https://moved.example.com", reference, 7, true},
+		"another application":                {"beta", serviceURL, reference, 8, false},
+		"of another service, with its id":    {"beta", "https://other.example.com", "ACME-2", 7, false},
+		"in another namespace, not searched": {"other/beta", serviceURL, reference, 7, false},
+	} {
+		spec := v1alpha1.ApplicationRecordSpec{ServiceURL: c.url, Reference: c.reference, ApplicationID: &c.id}
+		key := f.key(c.mandate)
+		if namespace, name, found := strings.Cut(c.mandate, "/"); found {
+			key = types.NamespacedName{Namespace: namespace, Name: name}
+		}
+		if got, err := f.HeldByOther(t.Context(), key, spec); err != nil || got != c.want {
+			t.Errorf("%s: got %t, %v, want %t", situation, got, err, c.want)
+		}
+	}
+}
+
+func TestNormalURL(t *testing.T) {
 	t.Parallel()
 	same := [][2]string{
 		{"https://idv.example.com", "https://idv.example.com/"},
@@ -270,20 +298,19 @@ func TestName(t *testing.T) {
 	}
 	for _, pair := range same {
 		if first, second := ledger.NormalURL(pair[0]), ledger.NormalURL(pair[1]); first != second {
-			t.Errorf("the URLs %s and %s have different records: %s, %s", pair[0], pair[1], first, second)
+			t.Errorf("the URLs %s and %s are of two services: %s, %s", pair[0], pair[1], first, second)
 		}
 	}
 	different := map[string]string{}
-	for _, key := range [][2]string{
-		{"https://idv.example.com", "a"}, {"https://idv.example.com", "A"},
-		{"https://idv.example.com/a", "a"}, {"http://idv.example.com", "a"},
-		{"https://idv.example.com:8443", "a"}, {"https://idv.example.com/A", "a"},
+	for _, url := range []string{
+		"https://idv.example.com", "http://idv.example.com", "https://idv.example.com:8443",
+		"https://idv.example.com/a", "https://idv.example.com/A",
 	} {
-		name := ledger.Name(ledger.NormalURL(key[0]), key[1])
-		if other, exists := different[name]; exists {
-			t.Errorf("%v and %s have the same record", key, other)
+		normal := ledger.NormalURL(url)
+		if other, exists := different[normal]; exists {
+			t.Errorf("%s and %s are of one service", url, other)
 		}
-		different[name] = key[0] + " " + key[1]
+		different[normal] = url
 	}
 }
 
@@ -300,7 +327,7 @@ func TestOlderCRD(t *testing.T) {
 	if _, err := f.claim("acme"); !errors.Is(err, ledger.ErrIncomplete) {
 		t.Errorf("got %v, want ErrIncomplete", err)
 	}
-	if record, err := f.ByReference(t.Context(), f.namespace, serviceURL, reference); record != nil || err != nil {
+	if record, err := f.Get(t.Context(), f.key("acme")); record != nil || err != nil {
 		t.Errorf("the record of an attempt that was not sent still exists: %+v, %v", record, err)
 	}
 }
@@ -326,13 +353,9 @@ func (f *fixture) dropField(field string) (restore func()) {
 func (f *fixture) waitFor(done func(kept bool) bool) {
 	f.Helper()
 	testenv.Eventually(f.T, time.Minute, func() (bool, string) {
-		attempt := ledger.NewAttempt("inputs", time.Now())
 		probe := &v1alpha1.ApplicationRecord{
 			ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, GenerateName: "probe-"},
-			Spec: v1alpha1.ApplicationRecordSpec{
-				ServiceURL: serviceURL, Reference: reference, Attempt: &attempt,
-				MandateRef: v1alpha1.RecordedMandate{Name: "probe", UID: "probe"},
-			},
+			Spec:       attemptFor(reference),
 		}
 		f.check(f.client.Create(f.Context(), probe, client.FieldValidation(metav1.FieldValidationIgnore)))
 		return done(probe.Spec.Attempt.Inputs != ""), "the API server still uses the previous CRD"

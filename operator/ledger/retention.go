@@ -6,7 +6,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -75,8 +74,7 @@ func (r *Retention) sweep(ctx context.Context) error {
 // sweepRecord annotates a record when its Mandate is first missing, and deletes the record when that is long ago. It
 // leaves a record that changes meanwhile: another reconciliation is using it.
 func (r *Retention) sweepRecord(ctx context.Context, record *v1alpha1.ApplicationRecord) error {
-	key := types.NamespacedName{Namespace: record.Namespace, Name: record.Spec.MandateRef.Name}
-	err := r.Mandates.Get(ctx, key, &v1alpha1.Mandate{})
+	err := r.Mandates.Get(ctx, client.ObjectKeyFromObject(record), &v1alpha1.Mandate{}) // it has the name of the record
 	if client.IgnoreNotFound(err) != nil {
 		return err
 	}
@@ -94,7 +92,7 @@ func (r *Retention) sweepRecord(ctx context.Context, record *v1alpha1.Applicatio
 	}
 	log.FromContext(ctx).Info("Deleting an ApplicationRecord past its retention",
 		"namespace", record.Namespace, "record", record.Name)
-	return ignoreLost(r.Ledger.Release(ctx, record))
+	return ignoreLost(r.Ledger.remove(ctx, record))
 }
 
 func (r *Retention) annotate(ctx context.Context, record *v1alpha1.ApplicationRecord, since string) error {

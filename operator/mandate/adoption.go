@@ -36,36 +36,24 @@ func (r *reconciliation) adoptedByOther(ctx context.Context) (bool, error) {
 	return false, nil
 }
 
-// adopt writes the application that was found to be this Mandate's into the ledger.
+// adopt writes the application that was found to be this Mandate's into the ledger, unless another Mandate has it
+// there. Adoptions come one at a time: of two Mandates that name one application, the second finds the first.
 func (r *reconciliation) adopt(ctx context.Context) error {
-	record := r.record
-	if r.facts.records.recordedAtOtherURL {
-		var err error // what was sent to another service stays on record as it is
-		record, err = r.ledger.ByReference(ctx, r.mandate.Namespace, r.session.Connection.URL, r.reference)
-		if err != nil {
-			return err
-		}
-		if record != nil && !r.mayAdoptWith(&record.Spec) {
-			r.facts.adoptedByOther = true
-			return nil
-		}
+	r.adopting.Lock()
+	defer r.adopting.Unlock()
+	name, spec := client.ObjectKeyFromObject(r.mandate), r.recordOf(nil)
+	spec.ApplicationID = &r.facts.adopt
+	other, err := r.ledger.HeldByOther(ctx, name, spec)
+	if err != nil || other {
+		r.facts.adoptedByOther = other
+		return err
 	}
-	spec := v1alpha1.ApplicationRecordSpec{
-		ServiceURL: r.session.Connection.URL, Reference: r.reference, ApplicationID: &r.facts.adopt,
-		MandateRef: v1alpha1.RecordedMandate{Name: r.mandate.Name, UID: r.mandate.UID},
-	}
-	adopted, err := r.ledger.Adopt(ctx, r.mandate.Namespace, record, spec)
+	adopted, err := r.ledger.Adopt(ctx, name, r.record, spec)
 	if err != nil {
 		return r.reloadIfLost(ctx, err)
 	}
+	r.facts.id, r.facts.bound = r.facts.adopt, true
 	r.setRecord(adopted)
-	r.facts.bound = r.facts.id == r.facts.adopt
 	log.FromContext(ctx).Info("Adopted the application", "applicationID", r.facts.id)
 	return nil
-}
-
-// mayAdoptWith reports whether a record is this Mandate's, and does not name another application.
-func (r *reconciliation) mayAdoptWith(record *v1alpha1.ApplicationRecordSpec) bool {
-	id := record.ApplicationID
-	return record.MandateRef.Name == r.mandate.Name && (id == nil || *id == r.facts.adopt)
 }

@@ -6,6 +6,7 @@ package mandate
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/tools/events"
@@ -72,6 +73,7 @@ type Reconciler struct {
 
 	localState engine.LocalState[localState]
 	attempts   engine.Drainer
+	adopting   sync.Mutex // held while the ledger is searched for another holder, and written
 }
 
 // NewReconciler makes a Reconciler.

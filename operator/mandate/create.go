@@ -29,15 +29,20 @@ func (r *reconciliation) claim(ctx context.Context) error {
 	started := r.clock.Now()
 	attempt := ledger.NewAttempt(r.facts.inputs.digest, started)
 	// Not cut short: a claim whose answer is lost counts as an attempt that may have been sent.
-	record, err := r.ledger.Claim(context.WithoutCancel(ctx), r.mandate.Namespace, v1alpha1.ApplicationRecordSpec{
-		ServiceURL: r.session.Connection.URL, Reference: r.reference, Attempt: &attempt,
-		MandateRef: v1alpha1.RecordedMandate{Name: r.mandate.Name, UID: r.mandate.UID},
-	})
+	record, err := r.ledger.Claim(context.WithoutCancel(ctx), client.ObjectKeyFromObject(r.mandate), r.recordOf(&attempt))
 	if err != nil {
 		return r.reloadIfLost(ctx, err)
 	}
 	r.attemptRecorded(record, started)
 	return nil
+}
+
+// recordOf is what is recorded of an attempt.
+func (r *reconciliation) recordOf(attempt *v1alpha1.Attempt) v1alpha1.ApplicationRecordSpec {
+	return v1alpha1.ApplicationRecordSpec{
+		ServiceURL: r.session.Connection.URL, Reference: r.reference, Attempt: attempt,
+		MandateRef: v1alpha1.RecordedMandate{UID: r.mandate.UID},
+	}
 }
 
 // beginAttempt makes a shutdown wait for the end of this reconciliation. It reports false once a shutdown has begun.
@@ -56,11 +61,11 @@ func (r *reconciliation) retake(ctx context.Context) error {
 	}
 	started := r.clock.Now()
 	attempt := ledger.NewAttempt(r.facts.inputs.digest, started)
-	if r.facts.records.sent {
+	if r.facts.record.sent {
 		attempt.FirstStartedTime = r.record.Spec.Attempt.FirstStartedTime
 		attempt.Ordinal = r.record.Spec.Attempt.Ordinal + 1
 	}
-	record, err := r.ledger.Retake(context.WithoutCancel(ctx), r.record, r.mandate.UID, attempt)
+	record, err := r.ledger.Retake(context.WithoutCancel(ctx), r.record, r.recordOf(&attempt))
 	if err != nil {
 		return r.reloadIfLost(ctx, err)
 	}
@@ -77,8 +82,7 @@ func (r *reconciliation) attemptRecorded(record *v1alpha1.ApplicationRecord, sta
 
 // verify reads the Mandate and its service past the cache and after the claim. An edit or a deletion that came in
 // between must stop the attempt, and so must an id that somebody else has bound, or a namespace that is not selected
-// any more. An operator that knows of an edit looks for attempts under other references before it begins its own, and
-// finds the one that is verified here.
+// any more. An operator that knows of an edit finds the record of the attempt that is verified here.
 func (r *reconciliation) verify(ctx context.Context) {
 	mandate, used := &v1alpha1.Mandate{}, &r.session.Connection
 	service, access, err := r.liveServices.Find(ctx, r.session.Key, r.mandate.Namespace)
@@ -213,13 +217,13 @@ func (r *reconciliation) deposit(ctx context.Context) error {
 			r.pause(ctx, engine.WriteBackoff.After(failures))
 			continue
 		}
-		r.facts.bound = r.facts.records.id == r.facts.attempt.id
+		r.facts.bound = r.facts.record.id == r.facts.attempt.id
 		if !r.facts.bound {
 			logger.Error(
 				nil,
-				"Another application or Mandate took the ApplicationRecord, look for this application at the service",
+				"The ApplicationRecord has another application or reference now, look for this application at the service",
 				"recordedID",
-				r.facts.records.id,
+				r.facts.record.id,
 			)
 		}
 		r.facts.attempt = attemptFacts{}
@@ -269,15 +273,16 @@ func (r *reconciliation) tryDeposit(ctx context.Context, created metav1.Time) er
 func (r *reconciliation) depositInCurrentRecord(
 	ctx context.Context, id int64, created metav1.Time,
 ) (*v1alpha1.ApplicationRecord, error) {
-	record, err := r.ledger.ByReference(ctx, r.mandate.Namespace, r.session.Connection.URL, r.reference)
+	name, spec := client.ObjectKeyFromObject(r.record), r.record.Spec
+	record, err := r.ledger.Get(ctx, name)
 	switch {
 	case err != nil:
 		return nil, err
 	case record == nil:
-		spec := r.record.Spec
 		spec.ApplicationID, spec.CreatedTime = &id, &created
-		return r.ledger.Claim(ctx, r.mandate.Namespace, spec)
-	case record.Spec.ApplicationID == nil && record.Spec.MandateRef.Name == r.mandate.Name:
+		return r.ledger.Claim(ctx, name, spec)
+	case record.Spec.ApplicationID == nil && record.Spec.Attempt != nil &&
+		record.Spec.ServiceURL == spec.ServiceURL && record.Spec.Reference == spec.Reference:
 		return r.ledger.Deposit(ctx, record, id, created)
 	}
 	return record, nil

@@ -50,35 +50,45 @@ func decide(f facts) decision {
 }
 
 func decideCreate(f facts) decision {
-	r := f.records
+	r := f.record
 	switch {
 	case f.service.UnknownReason() != "":
 		return wait(f.service.UnknownReason())
 	case !r.read:
 		return decideUnread(f)
-	case f.edited && !r.listed && (!r.mine || !r.sent):
-		return decision{Step: stepListRecords}
-	case f.unknown && !r.mine:
+	case f.unknown && !r.exists:
 		return wait(v1alpha1.ReasonOutcomeUnknown) // the ledger was lost: somebody deleted it, or its namespace
-	case r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):
-		return wait(v1alpha1.ReasonReferenceConflict)
-	case r.exists && (r.sent || r.id != 0):
+	case mismatch(r) != "":
+		return wait(mismatch(r))
+	case r.mayExist():
 		return decideUnknown(f)
 	}
 	if blocked := blockedPost(f); blocked.Step != "" {
 		return blocked
 	}
+	refused := r.inputs == f.inputs.digest && !r.otherReference && !r.otherURL
 	switch {
-	case r.exists && !r.mine:
-		return decision{Step: stepRelease}
-	case r.exists && r.inputs == f.inputs.digest && r.verdict == v1alpha1.VerdictRefused:
-		return wait(v1alpha1.ReasonRefused)
-	case r.exists && r.inputs == f.inputs.digest && r.verdict == v1alpha1.VerdictTaken:
-		return wait(v1alpha1.ReasonReferenceConflict)
-	case r.exists:
-		return decision{Step: stepRetake}
-	default:
+	case !r.exists:
 		return decision{Step: stepClaim}
+	case refused && r.verdict == v1alpha1.VerdictRefused:
+		return wait(v1alpha1.ReasonRefused)
+	case refused && r.verdict == v1alpha1.VerdictTaken:
+		return wait(v1alpha1.ReasonReferenceConflict)
+	default:
+		return decision{Step: stepRetake}
+	}
+}
+
+// mismatch is the reason of a Mandate whose name has, or may have, an application at another service or under another
+// reference than it has now; "" if that is not so. Nothing is sent then: a name has one application, ever.
+func mismatch(r recordFacts) string {
+	switch {
+	case r.mayExist() && r.otherURL:
+		return v1alpha1.ReasonServiceMismatch
+	case r.mayExist() && r.otherReference:
+		return v1alpha1.ReasonApplicationExists
+	default:
+		return ""
 	}
 }
 
@@ -86,7 +96,7 @@ func decideCreate(f facts) decision {
 // for a Mandate that was never reconciled, to read it first would only cost a request. If something keeps the
 // application from being created, the record is read, because the Mandate may be one that was applied again.
 func decideUnread(f facts) decision {
-	if f.neverReconciled && !f.edited && !f.records.exists {
+	if f.neverReconciled {
 		switch blocked := blockedPost(f); blocked.Step {
 		case "":
 			return decision{Step: stepClaim}
@@ -101,10 +111,8 @@ func decideUnread(f facts) decision {
 // is sent again: the service can only create it, if the first request never arrived, or call it a duplicate. A refusal
 // for another reason leaves that open, until the spec or a Secret changes.
 func decideUnknown(f facts) decision {
-	r := f.records
+	r := f.record
 	switch {
-	case r.recordedAtOtherURL:
-		return wait(v1alpha1.ReasonOutcomeUnknown) // this service knows nothing of it, and would create it once more
 	case f.now.Sub(r.firstStarted) >= retention:
 		return wait(reasonVanished) // whatever there was, the service has deleted it
 	case r.verdict == v1alpha1.VerdictTaken, r.ordinal >= maxAttempts,

@@ -29,24 +29,22 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 				t.Fatalf("posts after createBefore: %+v", f)
 			}
 		case stepClaim:
-			if f.id != 0 || f.adopt != 0 || f.records.exists || f.outcome != "" ||
-				!f.records.read && (!f.neverReconciled || f.edited) ||
-				f.edited && !f.records.listed {
+			if f.id != 0 || f.adopt != 0 || f.record.exists && f.record.read || f.outcome != "" ||
+				!f.record.read && !f.neverReconciled {
 				t.Fatalf("claims although something is known to exist, or nothing is known: %+v", f)
 			}
 		case stepRetake:
-			r := f.records
-			if f.id != 0 || f.adopt != 0 || f.outcome != "" || !r.mine || r.recordedAtOtherURL ||
-				f.edited && !r.listed && !r.sent ||
+			r := f.record
+			if f.id != 0 || f.adopt != 0 || f.outcome != "" || !r.exists || r.id != 0 ||
 				r.sent &&
-					(r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)) ||
+					(r.otherURL || r.otherReference || r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)) ||
 						f.now.Sub(r.firstStarted) >= attemptWindow ||
 						r.ordinal >= maxAttempts || r.verdict == v1alpha1.VerdictTaken) {
 				t.Fatalf("starts another attempt that could send twice: %+v", f)
 			}
 		case stepAdopt:
 			if f.id != 0 || f.adopt == 0 || f.adoptedByOther || !f.application.read || !f.application.sameReference ||
-				f.records.exists && !f.records.mine {
+				f.record.mayExist() && f.record.otherReference || f.record.id != 0 && f.record.id != f.adopt {
 				t.Fatalf("adopts what may be another one's: %+v", f)
 			}
 		case stepDelete:
@@ -82,7 +80,7 @@ func anyFacts(t *rapid.T) facts {
 	stages := []client.Stage{client.StageOpen, client.StageInReview, client.StageCompleted, client.StageRejected}
 	f := facts{
 		now: now, settleDelay: 90 * time.Second, confirmDelay: 5 * time.Minute,
-		suspended: truth("suspended"), unknown: truth("unknown"), vanished: truth("vanished"), edited: truth("edited"),
+		suspended: truth("suspended"), unknown: truth("unknown"), vanished: truth("vanished"),
 		neverReconciled: truth("neverReconciled"), adoptedByOther: truth("adoptedByOther"),
 		adopt: rapid.SampledFrom([]int64{0, 0, 7, 8}).Draw(t, "adopt"),
 		deletion: deletionFacts{
@@ -99,13 +97,12 @@ func anyFacts(t *rapid.T) facts {
 		},
 		probed: truth("probed"),
 		inputs: inputsFacts{resolved: truth("resolved"), digest: "now"},
-		records: recordsFacts{
-			read: truth("read"), listed: truth("listed"), exists: truth("recorded"), mine: truth("mine"),
-			sent: truth("sent"), ordinal: rapid.Int32Range(1, 5).Draw(t, "ordinal"),
+		record: recordFacts{
+			read: truth("read"), exists: truth("recorded"), sent: truth("sent"), ordinal: rapid.Int32Range(1, 5).Draw(t, "ordinal"),
 			inputs:       rapid.SampledFrom([]string{"now", "then"}).Draw(t, "inputs"),
 			verdict:      rapid.SampledFrom(attemptVerdicts).Draw(t, "verdict"),
-			firstStarted: ago("firstStarted"), observed: ago("observed"), abandoned: truth("abandoned"),
-			recordedAtOtherURL: truth("recordedAtOtherURL"), id: id("recordedID"),
+			firstStarted: ago("firstStarted"), observed: ago("observed"),
+			otherURL: truth("otherURL"), otherReference: truth("otherReference"), id: id("recordedID"),
 		},
 		attempt: attemptFacts{
 			active: truth("active"), started: ago("started"), verified: truth("verified"), changed: truth("changed"),

@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -20,19 +21,17 @@ func decideApplication(f facts) decision {
 		return decideMissing(f)
 	case !a.read:
 		return decision{Step: stepRead}
-	case !a.sameReference && f.bound:
-		return wait(v1alpha1.ReasonServiceMismatch)
 	case !a.sameReference:
-		return wait(v1alpha1.ReasonReferenceConflict)
+		return wait(v1alpha1.ReasonServiceMismatch)
 	case !f.bound && f.adopt != 0 && f.adopt != f.id:
 		return wait(v1alpha1.ReasonAdoptionRefused) // the ledger knows better which one is this Mandate's
 	}
 	switch requested := requestedStep(f, final); {
 	case requested == "":
 		return wait(acceptedReason(f))
-	case !a.referenceMatched && !f.records.listed:
-		return decision{Step: stepListRecords}
-	case !a.referenceMatched && f.records.recordedAtOtherURL:
+	case !a.referenceMatched && !f.record.read:
+		return decision{Step: stepReadRecord}
+	case !a.referenceMatched && f.record.otherURL:
 		return wait(v1alpha1.ReasonServiceMismatch) // this service shows no references
 	default:
 		return decision{Step: requested}
@@ -75,9 +74,9 @@ func decideMissing(f facts) decision {
 	switch {
 	case lags(f):
 		return waitFor(v1alpha1.ReasonConfirming, lagRequeue)
-	case !f.records.listed:
-		return decision{Step: stepListRecords}
-	case f.records.recordedAtOtherURL && !overdue(f.now, f.createdTime):
+	case !f.record.read:
+		return decision{Step: stepReadRecord}
+	case f.record.otherURL && !overdue(f.now, f.createdTime):
 		return wait(v1alpha1.ReasonServiceMismatch)
 	case f.missingSince.IsZero():
 		return waitFor(v1alpha1.ReasonConfirming, f.confirmDelay)
@@ -109,26 +108,25 @@ func vanishedOutcome(now, created time.Time) v1alpha1.Outcome {
 // decideAdoption binds an application that a person says is this Mandate's, if it has the reference and nobody else has
 // it. Nothing is created, right or wrong.
 func decideAdoption(f facts) decision {
-	r, a := f.records, f.application
+	r, a := f.record, f.application
 	switch {
 	case f.service.UnusableReason() != "":
 		return wait(f.service.UnusableReason())
 	case !r.read:
 		return decision{Step: stepReadRecord}
-	case f.edited && !r.listed && (!r.mine || !r.sent):
-		return decision{Step: stepListRecords}
-	case f.adoptedByOther, r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):
+	case r.mayExist() && r.otherReference, r.id != 0 && r.id != f.adopt:
+		return wait(cmp.Or(mismatch(r), v1alpha1.ReasonAdoptionRefused))
+	case f.adoptedByOther:
 		return wait(v1alpha1.ReasonAdoptionRefused)
-	case r.sent && r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)):
+	case r.id == 0 && r.sent && r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)):
 		// An attempt may still be under way; its answer, if it comes, is the better proof.
 		return waitFor(v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now))
 	case a.missing, a.read && !a.sameReference:
-		return wait(v1alpha1.ReasonAdoptionRefused)
+		return wait(cmp.Or(mismatch(r), v1alpha1.ReasonAdoptionRefused))
 	case !a.read:
 		return decision{Step: stepRead}
-	case r.exists && !r.mine:
-		return decision{Step: stepRelease}
 	default:
+		// A service that has merely moved shows the reference, whatever URL the record has.
 		return decision{Step: stepAdopt}
 	}
 }
@@ -138,7 +136,7 @@ func decideAdoption(f facts) decision {
 // application: the ledger says which service it was, and the application is read before anything is done to it. A
 // service that has merely moved shows the reference.
 func decideDeletion(f facts) decision {
-	a, r := f.application, f.records
+	a, r := f.application, f.record
 	d := f.deletion
 	switch {
 	case !d.finalizer:
@@ -147,14 +145,14 @@ func decideDeletion(f facts) decision {
 		return wait(reasonStaleCache)
 	case a.missing && lags(f):
 		return waitFor(v1alpha1.ReasonDeletionWaiting, lagRequeue)
-	case a.missing && r.recordedAtOtherURL && f.now.Before(d.giveUpTime):
+	case a.missing && r.otherURL && f.now.Before(d.giveUpTime):
 		return wait(v1alpha1.ReasonDeletionRefused)
 	case !d.wantsFinalizer(), f.vanished, d.done, a.missing, !f.now.Before(d.giveUpTime):
 		return decision{Step: stepFinalizer}
 	case f.failureReason != "":
 		return waitFor(v1alpha1.ReasonDeletionWaiting, f.retryAfter)
-	case !r.listed:
-		return decision{Step: stepListRecords}
+	case !r.read:
+		return decision{Step: stepReadRecord}
 	case f.id == 0 && r.id == 0:
 		return decision{Step: stepFinalizer} // there is no application, or none that can be named
 	case f.service.UnusableReason() != "":
@@ -163,7 +161,7 @@ func decideDeletion(f facts) decision {
 		return wait(v1alpha1.ReasonDeletionRefused)
 	case !a.read:
 		return decision{Step: stepRead}
-	case !a.sameReference, r.recordedAtOtherURL && !a.referenceMatched, d.refused:
+	case !a.sameReference, r.otherURL && !a.referenceMatched, d.refused:
 		return wait(v1alpha1.ReasonDeletionRefused)
 	case d.policy == v1alpha1.DeletionPolicyArchive && a.archived:
 		return decision{Step: stepFinalizer}

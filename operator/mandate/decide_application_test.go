@@ -13,7 +13,6 @@ func bound(change func(*facts)) facts {
 		f.id = 7
 		f.bound = true
 		f.seen = true
-		f.records.listed = true
 		f.application = applicationFacts{read: true, sameReference: true}
 		change(f)
 	})
@@ -27,7 +26,7 @@ func applications() map[string]decideCase {
 		},
 		"a recorded application with another reference binds nothing": {
 			facts: newMandate(func(f *facts) { f.id, f.application = 7, applicationFacts{read: true} }),
-			want:  wait(v1alpha1.ReasonReferenceConflict),
+			want:  wait(v1alpha1.ReasonServiceMismatch),
 		},
 		"in review without a decision": {
 			facts: bound(func(f *facts) { f.application.stage = client.StageInReview }),
@@ -58,15 +57,15 @@ func applications() map[string]decideCase {
 			facts: bound(func(f *facts) {
 				f.decision = v1alpha1.DecisionComplete
 				f.application.stage = client.StageInReview
-				f.records.listed = false
+				f.record.read = false
 			}),
-			want: decision{Step: stepListRecords},
+			want: decision{Step: stepReadRecord},
 		},
 		"a decision about an application of another service": {
 			facts: bound(func(f *facts) {
 				f.decision = v1alpha1.DecisionComplete
 				f.application.stage = client.StageInReview
-				f.records.recordedAtOtherURL = true
+				f.record.otherURL = true
 			}),
 			want: wait(v1alpha1.ReasonServiceMismatch),
 		},
@@ -76,14 +75,14 @@ func applications() map[string]decideCase {
 				f.decision = v1alpha1.DecisionComplete
 				f.application.stage = client.StageInReview
 				f.application.referenceMatched = true
-				f.records.recordedAtOtherURL = true
+				f.record.otherURL = true
 			}),
 			want: decision{Step: stepComplete},
 		},
 		"a 404 after eight weeks, and the service has moved": {
 			facts: bound(func(f *facts) {
 				f.application = applicationFacts{missing: true}
-				f.records.recordedAtOtherURL = true
+				f.record.otherURL = true
 				f.createdTime = now.Add(-56 * day)
 			}),
 			want: waitFor(v1alpha1.ReasonConfirming, 5*time.Minute),
@@ -158,14 +157,14 @@ func applications() map[string]decideCase {
 			want:  waitFor(v1alpha1.ReasonConfirming, 5*time.Minute),
 		},
 		"a 404 asks the ledger where the application is": {
-			facts: bound(func(f *facts) { f.application, f.records.listed = applicationFacts{missing: true}, false }),
-			want:  decision{Step: stepListRecords},
+			facts: bound(func(f *facts) { f.application, f.record.read = applicationFacts{missing: true}, false }),
+			want:  decision{Step: stepReadRecord},
 		},
 		"a 404 from another service says nothing": {
 			why: "once it is believed there is no way back, and the IdentityService may be corrected",
 			facts: bound(func(f *facts) {
 				f.application = applicationFacts{missing: true}
-				f.records.recordedAtOtherURL = true
+				f.record.otherURL = true
 				f.missingSince = now.Add(-time.Hour)
 			}),
 			want: wait(v1alpha1.ReasonServiceMismatch),
@@ -226,7 +225,7 @@ func deletions() map[string]decideCase {
 					requested:  true,
 					giveUpTime: now.Add(time.Hour),
 				}
-				f.records.listed, f.application = true, applicationFacts{read: true}
+				f.application = applicationFacts{read: true}
 			}),
 			want: wait(v1alpha1.ReasonDeletionRefused),
 		},
@@ -253,7 +252,7 @@ func deletions() map[string]decideCase {
 					requested:  true,
 					giveUpTime: now.Add(time.Hour),
 				}
-				f.application, f.records.recordedAtOtherURL = applicationFacts{missing: true}, true
+				f.application, f.record.otherURL = applicationFacts{missing: true}, true
 			}),
 			want: wait(v1alpha1.ReasonDeletionRefused),
 		},
@@ -265,7 +264,7 @@ func deletions() map[string]decideCase {
 					requested:  true,
 					giveUpTime: now.Add(time.Hour),
 				}
-				f.records.recordedAtOtherURL, f.application.referenceMatched = true, true
+				f.record.otherURL, f.application.referenceMatched = true, true
 			}),
 			want: decision{Step: stepDelete},
 		},
@@ -277,7 +276,20 @@ func deletions() map[string]decideCase {
 					requested:  true,
 					giveUpTime: now.Add(time.Hour),
 				}
-				f.records.recordedAtOtherURL = true
+				f.record.otherURL = true
+			}),
+			want: wait(v1alpha1.ReasonDeletionRefused),
+		},
+		"a Mandate that is deleted, and its name has an application under another reference": {
+			why: "the manifest does not name it",
+			facts: newMandate(func(f *facts) {
+				f.deletion = deletionFacts{
+					policy:     v1alpha1.DeletionPolicyDelete,
+					finalizer:  true,
+					requested:  true,
+					giveUpTime: now.Add(time.Hour),
+				}
+				f.record = recordFacts{read: true, exists: true, otherReference: true, id: 7}
 			}),
 			want: wait(v1alpha1.ReasonDeletionRefused),
 		},

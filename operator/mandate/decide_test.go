@@ -16,7 +16,7 @@ func newMandate(change func(*facts)) facts {
 	f := facts{
 		now: now, settleDelay: 90 * time.Second, confirmDelay: 5 * time.Minute,
 		service: serviceFacts{Exists: true, Known: true, Ready: true},
-		records: recordsFacts{read: true},
+		record:  recordFacts{read: true},
 		inputs:  inputsFacts{resolved: true, digest: "now"},
 	}
 	change(&f)
@@ -24,11 +24,10 @@ func newMandate(change func(*facts)) facts {
 }
 
 // sent is a record of ours whose attempt may have reached the service that long ago, and was seen ever since.
-func sent(ago time.Duration, change func(*recordsFacts)) recordsFacts {
-	r := recordsFacts{
+func sent(ago time.Duration, change func(*recordFacts)) recordFacts {
+	r := recordFacts{
 		read:         true,
 		exists:       true,
-		mine:         true,
 		sent:         true,
 		ordinal:      1,
 		inputs:       "then",
@@ -39,6 +38,11 @@ func sent(ago time.Duration, change func(*recordsFacts)) recordsFacts {
 		change(&r)
 	}
 	return r
+}
+
+// refused is a record of an attempt that created nothing.
+func refused(verdict v1alpha1.Verdict) recordFacts {
+	return recordFacts{read: true, exists: true, ordinal: 1, verdict: verdict, inputs: "now"}
 }
 
 const day = 24 * time.Hour
@@ -66,18 +70,18 @@ func creations() map[string]decideCase {
 	return map[string]decideCase{
 		"the ledger comes first": {
 			why:   "a Mandate that was deleted and applied again has an application already",
-			facts: newMandate(func(f *facts) { f.records.read = false }),
+			facts: newMandate(func(f *facts) { f.record.read = false }),
 			want:  decision{Step: stepReadRecord},
 		},
 		"the record of a new Mandate is created without looking": {
 			why:   "whether there is one is what creating it shows",
-			facts: newMandate(func(f *facts) { f.neverReconciled, f.records.read = true, false }),
+			facts: newMandate(func(f *facts) { f.neverReconciled, f.record.read = true, false }),
 			want:  decision{Step: stepClaim},
 		},
 		"inputs before a claim without looking": {
 			facts: newMandate(func(f *facts) {
 				f.neverReconciled = true
-				f.records.read = false
+				f.record.read = false
 				f.inputs = inputsFacts{}
 			}),
 			want: decision{Step: stepResolve},
@@ -86,7 +90,7 @@ func creations() map[string]decideCase {
 			why: "it may have been applied again, and then it has an application that needs no Secret any more",
 			facts: newMandate(func(f *facts) {
 				f.neverReconciled = true
-				f.records.read = false
+				f.record.read = false
 				f.inputs.problem = v1alpha1.ReasonSecretNotFound
 			}),
 			want: decision{Step: stepReadRecord},
@@ -94,17 +98,8 @@ func creations() map[string]decideCase {
 		"a new Mandate after its deadline is looked for": {
 			facts: newMandate(func(f *facts) {
 				f.neverReconciled = true
-				f.records.read = false
+				f.record.read = false
 				f.createBefore = now
-			}),
-			want: decision{Step: stepReadRecord},
-		},
-		"an edited Mandate is never new": {
-			why: "an attempt may be on record under the reference that it had before",
-			facts: newMandate(func(f *facts) {
-				f.neverReconciled = true
-				f.edited = true
-				f.records.read = false
 			}),
 			want: decision{Step: stepReadRecord},
 		},
@@ -118,17 +113,6 @@ func creations() map[string]decideCase {
 			want:  wait(v1alpha1.ReasonSecretNotFound),
 		},
 		"claim": {facts: newMandate(func(*facts) {}), want: decision{Step: stepClaim}},
-		"an edited Mandate looks for what was sent before the edit": {
-			why:   "an attempt under the old reference may have created an application",
-			facts: newMandate(func(f *facts) { f.edited = true }),
-			want:  decision{Step: stepListRecords},
-		},
-		"what was sent before the edit was unknown": {
-			facts: newMandate(func(f *facts) {
-				f.edited, f.records = true, sent(time.Second, func(r *recordsFacts) { r.listed = true })
-			}),
-			want: waitFor(v1alpha1.ReasonSettling, 89*time.Second),
-		},
 		"after the claim the live Mandate is read": {
 			facts: newMandate(func(f *facts) { f.attempt = attemptFacts{active: true, started: now} }),
 			want:  decision{Step: stepVerify},
@@ -188,134 +172,157 @@ func creations() map[string]decideCase {
 		},
 		"a refused application is not sent again": {
 			facts: newMandate(func(f *facts) {
-				f.records = recordsFacts{
-					read:    true,
-					exists:  true,
-					mine:    true,
-					ordinal: 1,
-					verdict: v1alpha1.VerdictRefused,
-					inputs:  "now",
-				}
+				f.record = refused(v1alpha1.VerdictRefused)
 			}),
 			want: wait(v1alpha1.ReasonRefused),
 		},
 		"a refused application is sent again after an edit": {
 			facts: newMandate(func(f *facts) {
-				f.records = recordsFacts{
-					read:    true,
-					exists:  true,
-					mine:    true,
-					ordinal: 1,
-					verdict: v1alpha1.VerdictRefused,
-					inputs:  "then",
-				}
+				f.record = refused(v1alpha1.VerdictRefused)
+				f.record.inputs = "then"
 			}),
 			want: decision{Step: stepRetake},
 		},
 		"a reference that exists at the service": {
 			facts: newMandate(func(f *facts) {
-				f.records = recordsFacts{
-					read:    true,
-					exists:  true,
-					mine:    true,
-					ordinal: 1,
-					verdict: v1alpha1.VerdictTaken,
-					inputs:  "now",
-				}
+				f.record = refused(v1alpha1.VerdictTaken)
 			}),
 			want: wait(v1alpha1.ReasonReferenceConflict),
 		},
-		"a reference of another Mandate": {
-			facts: newMandate(func(f *facts) { f.records = sent(time.Hour, func(r *recordsFacts) { r.mine = false }) }),
-			want:  wait(v1alpha1.ReasonReferenceConflict),
-		},
-		"a reference that another Mandate gave up": {
-			why: "its attempt provably left nothing at the service",
+		"a refused application is sent again under another reference": {
+			why: "the default reference is another one since the referencePrefix was edited",
 			facts: newMandate(func(f *facts) {
-				f.records = recordsFacts{read: true, exists: true, abandoned: true, ordinal: 1, verdict: v1alpha1.VerdictRefused}
+				f.record = refused(v1alpha1.VerdictTaken)
+				f.record.otherReference = true
 			}),
-			want: decision{Step: stepRelease},
+			want: decision{Step: stepRetake},
 		},
-		"a reference that another Mandate still wants": {
-			why: "the two would take it from each other, and send, for ever",
+		"a refused application is sent again to another service": {
 			facts: newMandate(func(f *facts) {
-				f.records = recordsFacts{read: true, exists: true, ordinal: 1, verdict: v1alpha1.VerdictRefused}
+				f.record = refused(v1alpha1.VerdictRefused)
+				f.record.otherURL = true
 			}),
-			want: wait(v1alpha1.ReasonReferenceConflict),
+			want: decision{Step: stepRetake},
 		},
-		"an edited Mandate lists its records even if its reference has a record": {
-			why: "it was edited to and fro: what was sent under the reference between the edits counts",
+		"what may exist under another reference": {
+			why: "a name has one application, ever",
+			facts: newMandate(
+				func(f *facts) { f.record = sent(time.Second, func(r *recordFacts) { r.otherReference = true }) },
+			),
+			want: wait(v1alpha1.ReasonApplicationExists),
+		},
+		"an application under another reference": {
+			facts: newMandate(func(f *facts) { f.record = recordFacts{read: true, exists: true, otherReference: true, id: 7} }),
+			want:  wait(v1alpha1.ReasonApplicationExists),
+		},
+		"an application under another reference, after the deadline": {
 			facts: newMandate(func(f *facts) {
-				f.edited = true
-				f.records = recordsFacts{
-					read:    true,
-					exists:  true,
-					mine:    true,
-					ordinal: 1,
-					verdict: v1alpha1.VerdictRefused,
-					inputs:  "then",
-				}
+				f.record = recordFacts{read: true, exists: true, otherReference: true, id: 7}
+				f.createBefore = now
 			}),
-			want: decision{Step: stepListRecords},
+			want: wait(v1alpha1.ReasonApplicationExists),
 		},
 		"what was sent to another service is not sent to this one": {
 			why: "it would create a second application, and not find out about the first",
 			facts: newMandate(
-				func(f *facts) { f.records = sent(time.Hour, func(r *recordsFacts) { r.recordedAtOtherURL = true }) },
+				func(f *facts) { f.record = sent(time.Hour, func(r *recordFacts) { r.otherURL = true }) },
 			),
-			want: wait(v1alpha1.ReasonOutcomeUnknown),
+			want: wait(v1alpha1.ReasonServiceMismatch),
 		},
-		"an application at another service": {
+		"an application at another service, and under another reference": {
 			facts: newMandate(func(f *facts) {
-				f.records = recordsFacts{read: true, exists: true, mine: true, recordedAtOtherURL: true, id: 7}
+				f.record = recordFacts{read: true, exists: true, otherURL: true, otherReference: true, id: 7}
 			}),
-			want: wait(v1alpha1.ReasonOutcomeUnknown),
+			want: wait(v1alpha1.ReasonServiceMismatch),
+		},
+		"an application under another reference is not adopted": {
+			facts: newMandate(func(f *facts) {
+				f.adopt = 7
+				f.record = recordFacts{read: true, exists: true, otherReference: true, id: 7}
+			}),
+			want: wait(v1alpha1.ReasonApplicationExists),
+		},
+		"what may exist under another reference keeps others from being adopted": {
+			facts: newMandate(func(f *facts) {
+				f.adopt = 8
+				f.record = sent(time.Hour, func(r *recordFacts) { r.otherReference = true })
+			}),
+			want: wait(v1alpha1.ReasonApplicationExists),
+		},
+		"a record that created nothing under another reference is used to adopt": {
+			facts: newMandate(func(f *facts) {
+				f.adopt, f.record = 7, refused(v1alpha1.VerdictTaken)
+				f.record.otherReference = true
+				f.application = applicationFacts{read: true, sameReference: true}
+			}),
+			want: decision{Step: stepAdopt},
+		},
+		"another application than the one at another service is not adopted": {
+			facts: newMandate(func(f *facts) {
+				f.adopt, f.record = 8, recordFacts{read: true, exists: true, otherURL: true, id: 7}
+			}),
+			want: wait(v1alpha1.ReasonServiceMismatch),
+		},
+		"an application that another service does not have is not adopted": {
+			facts: newMandate(func(f *facts) {
+				f.adopt, f.record = 7, recordFacts{read: true, exists: true, otherURL: true, id: 7}
+				f.application = applicationFacts{missing: true}
+			}),
+			want: wait(v1alpha1.ReasonServiceMismatch),
+		},
+		"an application of a service that has moved is adopted": {
+			why: "it is shown with its reference",
+			facts: newMandate(func(f *facts) {
+				f.adopt, f.record = 7, recordFacts{read: true, exists: true, otherURL: true, id: 7}
+				f.application = applicationFacts{read: true, sameReference: true}
+			}),
+			want: decision{Step: stepAdopt},
 		},
 		"an attempt of unknown outcome settles": {
-			facts: newMandate(func(f *facts) { f.records = sent(30*time.Second, nil) }),
+			facts: newMandate(func(f *facts) { f.record = sent(30*time.Second, nil) }),
 			want:  waitFor(v1alpha1.ReasonSettling, time.Minute),
 		},
 		"then its reference is sent again": {
-			facts: newMandate(func(f *facts) { f.records = sent(91*time.Second, nil) }),
+			facts: newMandate(func(f *facts) { f.record = sent(91*time.Second, nil) }),
 			want:  decision{Step: stepRetake},
 		},
 		"an attempt that this process has only just seen settles": {
 			why: "by the clock of the machine that made it, it is long over; that clock may be wrong",
 			facts: newMandate(func(f *facts) {
-				f.records = sent(time.Hour, func(r *recordsFacts) { r.observed = now })
+				f.record = sent(time.Hour, func(r *recordFacts) { r.observed = now })
 			}),
 			want: waitFor(v1alpha1.ReasonSettling, 90*time.Second),
 		},
 		"an attempt that was not sent after an unknown one needs not settle": {
 			why: "it has ended, and the one before had settled",
 			facts: newMandate(func(f *facts) {
-				f.records = sent(time.Second, func(r *recordsFacts) { r.verdict = v1alpha1.VerdictNotSent })
+				f.record = sent(time.Second, func(r *recordFacts) { r.verdict = v1alpha1.VerdictNotSent })
 			}),
 			want: decision{Step: stepRetake},
 		},
 		"a refusal after an unknown attempt waits for an edit": {
 			facts: newMandate(func(f *facts) {
-				f.records = sent(time.Second, func(r *recordsFacts) { r.verdict, r.inputs = v1alpha1.VerdictRefused, "now" })
+				f.record = sent(time.Second, func(r *recordFacts) { r.verdict, r.inputs = v1alpha1.VerdictRefused, "now" })
 			}),
 			want: wait(v1alpha1.ReasonRefused),
 		},
 		"a refusal after an unknown attempt is sent again after an edit": {
 			why: "under the same reference, so that the service refuses it if the unknown attempt created an application",
 			facts: newMandate(func(f *facts) {
-				f.records = sent(time.Second, func(r *recordsFacts) { r.verdict = v1alpha1.VerdictRefused })
+				f.record = sent(time.Second, func(r *recordFacts) { r.verdict = v1alpha1.VerdictRefused })
 			}),
 			want: decision{Step: stepRetake},
 		},
 		"a duplicate after an unknown attempt is final": {
 			why: "the application exists and its id is lost",
 			facts: newMandate(func(f *facts) {
-				f.records = sent(time.Hour, func(r *recordsFacts) { r.verdict, r.ordinal = v1alpha1.VerdictTaken, 2 })
+				f.record = sent(time.Hour, func(r *recordFacts) { r.verdict, r.ordinal = v1alpha1.VerdictTaken, 2 })
 			}),
 			want: wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"after that, another spec changes nothing": {
 			facts: newMandate(func(f *facts) {
-				f.records = sent(time.Hour, func(r *recordsFacts) {
+				f.record = sent(time.Hour, func(r *recordFacts) {
 					r.verdict = v1alpha1.VerdictTaken
 					r.ordinal = 2
 					r.inputs = "then"
@@ -324,26 +331,26 @@ func creations() map[string]decideCase {
 			want: wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"too many unknown attempts": {
-			facts: newMandate(func(f *facts) { f.records = sent(time.Hour, func(r *recordsFacts) { r.ordinal = maxAttempts }) }),
+			facts: newMandate(func(f *facts) { f.record = sent(time.Hour, func(r *recordFacts) { r.ordinal = maxAttempts }) }),
 			want:  wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"an unknown attempt that is nearly eight weeks old": {
 			why:   "the service may forget the reference with the application, and create again",
-			facts: newMandate(func(f *facts) { f.records = sent(50*day, nil) }),
+			facts: newMandate(func(f *facts) { f.record = sent(50*day, nil) }),
 			want:  wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"the first attempt counts, not the last": {
 			facts: newMandate(func(f *facts) {
-				f.records = sent(50*day, func(r *recordsFacts) { r.observed, r.ordinal = now.Add(-day), 2 })
+				f.record = sent(50*day, func(r *recordFacts) { r.observed, r.ordinal = now.Add(-day), 2 })
 			}),
 			want: wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"an unknown attempt beyond eight weeks": {
-			facts: newMandate(func(f *facts) { f.records = sent(57*day, nil) }),
+			facts: newMandate(func(f *facts) { f.record = sent(57*day, nil) }),
 			want:  wait(reasonVanished),
 		},
 		"createBefore forbids the second attempt too": {
-			facts: newMandate(func(f *facts) { f.records, f.createBefore = sent(time.Hour, nil), now.Add(-time.Minute) }),
+			facts: newMandate(func(f *facts) { f.record, f.createBefore = sent(time.Hour, nil), now.Add(-time.Minute) }),
 			want:  wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"createBefore": {
@@ -352,7 +359,7 @@ func creations() map[string]decideCase {
 		},
 		"adoption waits for an attempt that may be under way": {
 			why:   "adopting changes the record, and the attempt would not be the recorded one any more",
-			facts: newMandate(func(f *facts) { f.adopt, f.records = 7, sent(10*time.Second, nil) }),
+			facts: newMandate(func(f *facts) { f.adopt, f.record = 7, sent(10*time.Second, nil) }),
 			want:  waitFor(v1alpha1.ReasonSettling, 80*time.Second),
 		},
 		"an application that another Mandate has is not adopted": {
@@ -390,7 +397,7 @@ func creations() map[string]decideCase {
 			want:  decision{Step: stepRead},
 		},
 		"an IdentityService without a connection yet": {
-			facts: newMandate(func(f *facts) { f.service, f.records.read = serviceFacts{Exists: true}, false }),
+			facts: newMandate(func(f *facts) { f.service, f.record.read = serviceFacts{Exists: true}, false }),
 			want:  wait(v1alpha1.ReasonServiceNotReady),
 		},
 		"an unknown outcome, and the ledger lost": {

@@ -96,7 +96,6 @@ func (o *operator) aged(by time.Duration) *operator {
 	c := *o
 	c.mandates, c.service = agedMandates(o.mandates, by), o.service.DeepCopy()
 	agedObject(reflect.ValueOf(c.service), by)
-	c.connection.Created.Time = older(c.connection.Created.Time, by)
 	c.localState = nil
 	for name, entry := range o.localState {
 		if c.localState == nil {
@@ -111,7 +110,6 @@ func (o *operator) aged(by time.Duration) *operator {
 	}
 	p := *o.current
 	p.mandate = agedMandate(p.mandate, by)
-	p.session.Connection.Created = c.connection.Created
 	if p.record != nil {
 		p.record = agedRecord(p.record, by)
 	}
@@ -130,8 +128,8 @@ func (f *facts) times() []*time.Time {
 		&f.missingSince,
 		&f.createdTime,
 		&f.deletion.giveUpTime,
-		&f.records.firstStarted,
-		&f.records.observed,
+		&f.record.firstStarted,
+		&f.record.observed,
 		&f.attempt.started,
 	}
 }

@@ -10,7 +10,6 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -57,15 +56,15 @@ func copied[T any, P interface {
 	return nil
 }
 
-// List reads the records that have a label.
+// List reads the records of a namespace.
 func (a apiServer) List(_ context.Context, into client.ObjectList, options ...client.ListOption) error {
 	if err := a.read(); err != nil {
 		return err
 	}
 	list := into.(*v1alpha1.ApplicationRecordList)
-	selected := (&client.ListOptions{}).ApplyOptions(options).LabelSelector
+	selected := (&client.ListOptions{}).ApplyOptions(options).Namespace
 	for _, name := range sorted(a.world.records) {
-		if record := a.world.records[name]; selected.Matches(labels.Set(record.Labels)) {
+		if record := a.world.records[name]; record.Namespace == selected {
 			list.Items = append(list.Items, *record.DeepCopy())
 		}
 	}
@@ -142,6 +141,10 @@ func (a apiServer) patchRecord(record *v1alpha1.ApplicationRecord, data []byte) 
 	}
 	if id := live.Spec.ApplicationID; id != nil &&
 		(patched.Spec.ApplicationID == nil || *patched.Spec.ApplicationID != *id) {
+		return forbidden("ApplicationRecord", record.Name)
+	}
+	moved := patched.Spec.ServiceURL != live.Spec.ServiceURL || patched.Spec.Reference != live.Spec.Reference
+	if moved && (live.Spec.ApplicationID != nil || live.Spec.Attempt != nil && live.Spec.Attempt.Sent) {
 		return forbidden("ApplicationRecord", record.Name)
 	}
 	a.world.storeRecord(patched)

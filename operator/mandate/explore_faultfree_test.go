@@ -166,6 +166,8 @@ func untrue(s *state, names []string) string {
 var endings = []string{
 	v1alpha1.ReasonOutcomeUnknown,
 	v1alpha1.ReasonReferenceConflict,
+	v1alpha1.ReasonApplicationExists,
+	v1alpha1.ReasonServiceMismatch,
 	v1alpha1.ReasonCreateDeadlinePassed,
 	v1alpha1.ReasonRefused,
 	v1alpha1.ReasonAdoptionRefused,

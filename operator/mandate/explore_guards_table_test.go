@@ -62,28 +62,45 @@ func guards() map[string]guard {
 		"taken is final": {
 			why:      "the service may forget a reference that it rejected as taken",
 			file:     decideFile,
-			old:      "r.inputs == f.inputs.digest && r.verdict == v1alpha1.VerdictTaken:",
-			off:      "ON && r.inputs == f.inputs.digest && r.verdict == v1alpha1.VerdictTaken:",
+			old:      "refused && r.verdict == v1alpha1.VerdictTaken:",
+			off:      "ON && refused && r.verdict == v1alpha1.VerdictTaken:",
 			caughtBy: "TestExplore/alone: restore into an empty cluster",
 		},
-		"other Mandate's record": {
-			why:  "its application is not ours",
-			file: decideFile,
-			old: "	case r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):\n		return " +
-				"wait(v1alpha1.ReasonReferenceConflict)",
-			off: "	case ON && r.exists && !r.mine && (r.sent || r.id != 0 || !r.abandoned):\n		return " +
-				"wait(v1alpha1.ReasonReferenceConflict)",
-			caughtBy: "TestExplore/two Mandates want one reference",
+		"edited after a refusal": {
+			why: "what was refused under another reference says nothing about this one", file: decideFile,
+			old: "&& !r.otherReference && !r.otherURL\n", off: "&& (!ON || !r.otherReference && !r.otherURL)\n",
+			caughtBy: "TestDecide",
 		},
-		"list after an edit": {
-			why: "an attempt may have gone out under another reference", file: decideFile,
-			old: "	case f.edited && !r.listed", off: "	case ON && f.edited && !r.listed",
-			caughtBy: "TestExplore/edits",
+		"another reference": {
+			why: "a name has one application, and this one is wanted under another reference now", file: decideFile,
+			old: "	case r.mayExist() && r.otherReference:\n", off: "	case ON && r.mayExist() && r.otherReference:\n",
+			caughtBy: "TestExplore/alone: applied again with an edit",
 		},
-		"recorded at another URL": {
+		"another URL": {
 			why: "another account knows nothing of the attempt", file: decideFile,
-			old: "	case r.recordedAtOtherURL:\n", off: "	case ON && r.recordedAtOtherURL:\n",
+			old: "	case r.mayExist() && r.otherURL:\n", off: "	case ON && r.mayExist() && r.otherURL:\n",
 			caughtBy: "TestExplore/alone: another account",
+		},
+		"application of another reference": {
+			why: "the Mandate does not ask for it", file: "records.go",
+			old: " && !found.otherReference {", off: " && !(ON && found.otherReference) {",
+			caughtBy: "TestExplore/alone: applied again with an edit",
+		},
+		"application of another URL": {
+			why: "at this service, the id may belong to an unrelated application", file: "records.go",
+			old: "== 0 && !found.otherURL", off: "== 0 && !(ON && found.otherURL)",
+			caughtBy: "TestExplore/alone: another account",
+		},
+		"adoption under another reference": {
+			why: "a name has one application", file: "decide_application.go",
+			old:      "	case r.mayExist() && r.otherReference, r.id",
+			off:      "	case ON && r.mayExist() && r.otherReference, ON && r.id",
+			caughtBy: "TestDecide",
+		},
+		"adopted by another": {
+			why: "no two Mandates have one application", file: "adoption.go",
+			old: "	if err != nil || other {", off: "	if err != nil || ON && other {",
+			caughtBy: "TestExplore/alone: two Mandates adopt one application",
 		},
 		"verify": {
 			why:  "the Mandate may have been edited since the inputs were read",
@@ -109,7 +126,7 @@ func guards() map[string]guard {
 		},
 		"attempts are counted on": {
 			why: "a duplicate after an unknown outcome is our own", file: createFile,
-			old: "	if r.facts.records.sent {", off: "	if ON && r.facts.records.sent {",
+			old: "	if r.facts.record.sent {", off: "	if ON && r.facts.record.sent {",
 			caughtBy: "TestExplore/alone: crashes and lost answers",
 		},
 		"earlier attempts stay open": {
@@ -121,7 +138,7 @@ func guards() map[string]guard {
 			why:  "a 404 never leads to a create",
 			file: "decide_application.go",
 			old:  "	case a.missing:\n		return decideMissing(f)",
-			off: "	case a.missing && !ON:\n		return decision{Step: pick(f.records.read, pick(f.inputs.resolved, " +
+			off: "	case a.missing && !ON:\n		return decision{Step: pick(f.record.read, pick(f.inputs.resolved, " +
 				"stepRetake, stepResolve), stepReadRecord)}\n	case a.missing:\n		return decideMissing(f)",
 			caughtBy: "TestExplore/alone: missing applications",
 		},
@@ -132,22 +149,15 @@ func guards() map[string]guard {
 		},
 		"404 of another service": {
 			why: "that an application is gone is believed for ever", file: "decide_application.go",
-			old: "	case f.records.recordedAtOtherURL && !overdue", off: "	case ON && f.records.recordedAtOtherURL && !overdue",
+			old: "	case f.record.otherURL && !overdue", off: "	case ON && f.record.otherURL && !overdue",
 			caughtBy: "TestExplore/alone: another account, and something to do there",
 		},
 		"request for another service": {
 			why:      "it may show no references",
 			file:     "decide_application.go",
-			old:      "	case !a.referenceMatched && f.records.recordedAtOtherURL:",
-			off:      "	case ON && !a.referenceMatched && f.records.recordedAtOtherURL:",
+			old:      "	case !a.referenceMatched && f.record.otherURL:",
+			off:      "	case ON && !a.referenceMatched && f.record.otherURL:",
 			caughtBy: "TestDecide",
-		},
-		"records of the name": {
-			why:      "the default reference is another one since, and the application was made for the same manifest",
-			file:     "records.go",
-			old:      "		return wanted == spec.Reference ||\n			wanted",
-			off:      "		return ON && wanted == spec.Reference || ON && wanted",
-			caughtBy: "TestExplore/alone: another referencePrefix",
 		},
 		"status of another": {
 			why:  "the Mandate may be another one of that name since the reconciliation started",
@@ -170,8 +180,8 @@ func guards() map[string]guard {
 		"adoption waits": {
 			why:      "an attempt may still be under way",
 			file:     "decide_application.go",
-			old:      "	case r.sent && r.verdict == \"\" && f.now.Before",
-			off:      "	case ON && r.sent && r.verdict == \"\" && f.now.Before",
+			old:      "	case r.id == 0 && r.sent && r.verdict == \"\" && f.now.Before",
+			off:      "	case ON && r.id == 0 && r.sent && r.verdict == \"\" && f.now.Before",
 			caughtBy: "TestDecide",
 		},
 		"review recorded": {
@@ -213,7 +223,7 @@ func guards() map[string]guard {
 		},
 		"deleted reference": {
 			why: "the id may belong to an unrelated application", file: "decide_application.go",
-			old: "	case !a.sameReference, r.recordedAtOtherURL", off: "	case ON && !a.sameReference, r.recordedAtOtherURL",
+			old: "	case !a.sameReference, r.otherURL", off: "	case ON && !a.sameReference, r.otherURL",
 			caughtBy: "TestDecide",
 		},
 	}

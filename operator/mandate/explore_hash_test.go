@@ -148,7 +148,6 @@ func (e *encoder) mandate(m *v1alpha1.Mandate) {
 
 func (e *encoder) record(r *v1alpha1.ApplicationRecord) {
 	e.any(reflect.ValueOf(&r.Spec))
-	e.text(r.Labels["idv.mandate.io/mandate"])
 	e.truth(r.Spec.Attempt != nil)
 	if r.Spec.Attempt != nil {
 		e.nonces = append(e.nonces, r.Spec.Attempt.Nonce)

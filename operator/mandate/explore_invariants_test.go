@@ -2,8 +2,7 @@ package mandate
 
 import (
 	"fmt"
-
-	"k8s.io/apimachinery/pkg/types"
+	"strings"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/reference"
@@ -21,33 +20,23 @@ func wrongIn(s *state) string {
 	return ""
 }
 
-// emailedTwice (I1): over the whole history one e-mail for a reference at an account, and for a name that asks for the
-// default reference, and one for a Mandate at all accounts.
+// emailedTwice (I1): over the whole history one e-mail for a reference at an account, one for a Mandate at all accounts,
+// and one for the name of a Mandate, whatever reference, prefix or service it has, as long as the ledger remembers.
 func emailedTwice(s *state) string {
-	type key struct{ url, reference string }
-	references := map[key]int{}
-	mandates := map[types.UID]int{}
-	names := map[key]int{}
+	type key struct{ of, what string }
+	counts := map[key]int{}
 	for _, url := range sorted(s.world.sites) {
 		for _, a := range s.world.sites[url].applications {
 			if a.mandate == "" {
 				continue
 			}
-			references[key{url, a.reference}]++
-			mandates[a.mandate]++
-			if references[key{url, a.reference}] > 1 {
-				return fmt.Sprintf("I1: two applications were created with the reference %q", a.reference)
+			keys := []key{{"the reference", url + " " + a.reference}, {"the Mandate", string(a.mandate)}}
+			if !s.world.forgotten {
+				keys = append(keys, key{"the name", a.name})
 			}
-			if mandates[a.mandate] > 1 {
-				return fmt.Sprintf("I1: two applications were created for the Mandate %s", a.mandate)
-			}
-			for _, name := range sorted(s.world.mandates) {
-				if !reference.IsMandate(a.reference, namespace, name) {
-					continue
-				}
-				names[key{url, name}]++
-				if names[key{url, name}] > 1 {
-					return fmt.Sprintf("I1: two applications were created for Mandates %s that asked for the default reference", name)
+			for _, k := range keys {
+				if counts[k]++; counts[k] > 1 {
+					return fmt.Sprintf("I1: two applications were created for %s %q", k.of, k.what)
 				}
 			}
 		}
@@ -156,7 +145,8 @@ func wrongID(s *state) string {
 }
 
 // asksFor reports whether a Mandate that nobody has edited asks for a reference, or for the default one, which it may
-// be.
+// be: the prefix may have been edited since.
 func asksFor(m *v1alpha1.Mandate, of string) bool {
-	return m.Spec.Reference == of || m.Spec.Reference == "" && reference.IsMandate(of, m.Namespace, m.Name)
+	return m.Spec.Reference == of ||
+		m.Spec.Reference == "" && strings.HasSuffix(of, reference.Mandate("", m.Namespace, m.Name))
 }

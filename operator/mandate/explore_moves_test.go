@@ -198,7 +198,7 @@ func serviceMoves(s *state, spend spender, free func(string, func(*state)), racy
 				)
 			case r.checked || !racy && !here.has(r.reference):
 				free("the service carries out a late create", changeOf(url, func(s *site) {
-					s.create(r.reference, r.mandate)
+					s.create(r)
 					s.underWay = slices.Delete(s.underWay, i, i+1)
 				}))
 			}
@@ -404,6 +404,7 @@ func (w *world) reapply(name string, was *v1alpha1.Mandate, change func(*v1alpha
 		return
 	}
 	w.apply(name, func(m *v1alpha1.Mandate) {
+		m.Namespace = was.Namespace
 		m.Spec = *was.Spec.DeepCopy()
 		if change != nil {
 			change(&m.Spec)

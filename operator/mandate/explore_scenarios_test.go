@@ -78,6 +78,24 @@ func scenarios() map[string]scenario {
 			mandates: []string{"acme", "beta"}, manifest: func(m *v1alpha1.Mandate) { m.Spec.Reference = "shared" },
 			allow: map[move]uint8{lose: 1, half: 2, reword: 1, remove: 1},
 		},
+		"applied again with an edit": {
+			why:      "of the reference, the prefix or the service",
+			mandates: one, allow: map[move]uint8{succeed: 1, replace: 1, prefix: 1, point: 1, lose: 1, half: 2},
+		},
+		"two Mandates adopt one application": {
+			mandates: []string{"acme", "beta"}, manifest: func(m *v1alpha1.Mandate) { m.Spec.Reference = "shared" },
+			allow: map[move]uint8{adopt: 2, remove: 1, replace: 1, lose: 1, half: 1},
+		},
+		"another namespace's copy": {
+			mandates: []string{"acme", "copy"},
+			manifest: func(m *v1alpha1.Mandate) {
+				m.Spec.Reference = "shared"
+				if m.Name == "copy" {
+					m.Namespace = otherNamespace
+				}
+			},
+			allow: map[move]uint8{replace: 1, reword: 1, lose: 1, half: 2, crash: 1},
+		},
 		"eight weeks": {
 			mandates: one, allow: map[move]uint8{lose: 1, half: 2, weeks: 1, days: 2, expire: 1, crash: 1},
 		},

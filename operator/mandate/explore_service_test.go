@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	idv "github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // fakeService is the service behind the connection of a reconciliation. Its errors are what the real client makes of
@@ -35,7 +34,7 @@ func (s fakeService) CreateApplication(_ context.Context, asked idv.NewApplicati
 	case faultLate:
 		s.hit, s.dirty = true, true
 		s.world.changeSite(s.url(), func(here *site) {
-			here.underWay = append(here.underWay, request{reference: asked.Reference, mandate: s.current.mandate.UID, sent: now})
+			here.underWay = append(here.underWay, s.request(asked.Reference))
 		})
 		return nil, failure(op, idv.Unknown, idv.KindTimeout)
 	}
@@ -52,6 +51,12 @@ func (s fakeService) CreateApplication(_ context.Context, asked idv.NewApplicati
 	return &idv.Application{ID: id, Reference: asked.Reference}, nil
 }
 
+// request is a create for the Mandate that is reconciled.
+func (s fakeService) request(reference string) request {
+	of := s.current.mandate
+	return request{reference: reference, mandate: of.UID, name: of.Name, sent: now}
+}
+
 // carryOut creates; 0 if the reference is taken.
 func (s fakeService) carryOut(reference string) (id int64) {
 	here := s.world.sites[s.url()]
@@ -60,7 +65,7 @@ func (s fakeService) carryOut(reference string) (id int64) {
 	}
 	s.dirty = true
 	s.world.changeSite(s.url(), func(here *site) {
-		made := here.create(reference, s.current.mandate.UID)
+		made := here.create(s.request(reference))
 		made.learned = s.fault != faultLost
 		id = made.id
 	})
@@ -69,7 +74,7 @@ func (s fakeService) carryOut(reference string) (id int64) {
 
 // checkPost checks that every create is recorded before it is sent.
 func (s fakeService) checkPost(reference string) {
-	record := s.world.records[ledger.Name(s.url(), reference)]
+	record := s.world.records[s.current.mandate.Name]
 	mine := s.current.record
 	switch {
 	case s.world.forgotten: // a restore has removed the record of an attempt in progress
@@ -77,6 +82,8 @@ func (s fakeService) checkPost(reference string) {
 		s.violation = "a create is sent that is not recorded"
 	case mine == nil || mine.Spec.Attempt == nil || record.Spec.Attempt.Nonce != mine.Spec.Attempt.Nonce:
 		s.violation = "a create is sent for an attempt other than the recorded one"
+	case record.Spec.Reference != reference || record.Spec.ServiceURL != s.url():
+		s.violation = "a create is sent for another reference or service than the recorded one"
 	case !record.Spec.Attempt.Sent || record.Spec.Attempt.Verdict != "":
 		s.violation = "a create is sent for an attempt that has finished"
 	}
@@ -205,10 +212,8 @@ func (s fakeService) change(op idv.Operation, id int64, change func(*application
 
 // mayTouch: a Mandate may end what was created for its name and reference, or was adopted.
 func (s fakeService) mayTouch(a application) bool {
-	known := slices.ContainsFunc(sorted(s.world.records), func(name string) bool {
-		spec := s.world.records[name].Spec
-		return spec.MandateRef.Name == s.current.mandate.Name && spec.Reference == a.reference && spec.ServiceURL == s.url()
-	})
+	record := s.world.records[s.current.mandate.Name]
+	known := record != nil && record.Spec.Reference == a.reference && record.Spec.ServiceURL == s.url()
 	return known || s.world.forgotten && a.reference == s.current.reference
 }
 

@@ -196,7 +196,9 @@ func resume(
 	if o.current == nil {
 		mandate := o.mandates[name]
 		if mandate == nil {
-			r.localState.Forget(types.NamespacedName{Namespace: namespace, Name: name})
+			for _, of := range []string{namespace, otherNamespace} {
+				r.localState.Forget(types.NamespacedName{Namespace: of, Name: name})
+			}
 			return nil, "forgets " + name, nil
 		}
 		started, err := r.newReconciliation(ctx, mandate)
@@ -267,8 +269,10 @@ func reconciler(s *environment, o *operator) *Reconciler {
 	}
 	nobodyListens, cancel := context.WithCancel(context.Background())
 	cancel()
-	key := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: namespace, Name: "default"}
-	services.Connections.Put(nobodyListens, key, o.connection)
+	for _, of := range []string{namespace, otherNamespace} { // which have the same service
+		key := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: of, Name: "default"}
+		services.Connections.Put(nobodyListens, key, o.connection)
+	}
 	return r
 }
 

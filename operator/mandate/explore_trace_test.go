@@ -45,10 +45,10 @@ func (w *world) describe(b *strings.Builder) {
 		s := w.records[name].Spec
 		fmt.Fprintf(
 			b,
-			"  record of %q at %s for %s %s: applicationID %s",
+			"  record of %s, %q at %s, for %s: applicationID %s",
+			name,
 			s.Reference,
 			s.ServiceURL,
-			s.MandateRef.Name,
 			s.MandateRef.UID,
 			number(s.ApplicationID),
 		)

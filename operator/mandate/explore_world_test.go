@@ -66,6 +66,7 @@ type application struct {
 	round     int    // how often the check began, once and with each reset
 	// What the service does not know, but the invariants need.
 	mandate types.UID // of the Mandate that it was created for, "" if a person made it
+	name    string    // of that Mandate
 	learned bool      // an operator got the answer
 	excused bool      // it has died since, or a restore removed its evidence
 }
@@ -74,14 +75,17 @@ type application struct {
 type request struct {
 	reference string
 	mandate   types.UID
+	name      string
 	sent      time.Time
 	checked   bool // the reference was free when it was looked up; only with scenario.racy
 }
 
 const (
 	namespace = "team"
-	firstURL  = "https://idv.example.com"
-	otherURL  = "https://other.example.com"
+	// otherNamespace has Mandates of other names, because the world has everything by name.
+	otherNamespace = "other"
+	firstURL       = "https://idv.example.com"
+	otherURL       = "https://other.example.com"
 	// foreignID is an application that a user created, with the reference foreignReference.
 	foreignID        = 1
 	foreignReference = "created-by-user"
@@ -197,10 +201,10 @@ func (s *site) has(reference string) bool {
 }
 
 // create makes an application, and e-mails.
-func (s *site) create(reference string, mandate types.UID) *application {
+func (s *site) create(r request) *application {
 	s.applications = append(
 		s.applications,
-		application{id: s.nextID, reference: reference, created: now, mandate: mandate},
+		application{id: s.nextID, reference: r.reference, created: now, mandate: r.mandate, name: r.name},
 	)
 	s.nextID++
 	if s.checks {
@@ -269,7 +273,6 @@ func (o *operator) connect(*world) {
 		URL:             o.service.Spec.BaseURL,
 		ReferencePrefix: o.service.Spec.ReferencePrefix,
 		UID:             o.service.UID,
-		Created:         o.service.CreationTimestamp,
 		Generation:      o.service.Generation,
 		MinPoll:         minPoll,
 		MaxPoll:         time.Hour,

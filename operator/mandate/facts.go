@@ -19,9 +19,6 @@ type facts struct {
 	adopt     int64 // the application to bind instead of creating one; 0: none
 	// adoptedByOther: another Mandate has the application of adopt.
 	adoptedByOther bool
-	// edited: the Mandate or its IdentityService is not what it was when the Mandate was made, so an earlier attempt may
-	// have gone out under another reference.
-	edited bool
 	// neverReconciled: nothing was ever done for the Mandate, as far as the cache and this reconciliation know.
 	neverReconciled bool
 	createBefore    time.Time
@@ -43,7 +40,7 @@ type facts struct {
 
 	service     serviceFacts
 	probed      bool // the service answered something else in this reconciliation
-	records     recordsFacts
+	record      recordFacts
 	inputs      inputsFacts
 	attempt     attemptFacts
 	application applicationFacts
@@ -55,17 +52,15 @@ type facts struct {
 
 type serviceFacts = engine.ServiceFacts
 
-// recordsFacts is what the ledger says of this Mandate's reference.
-type recordsFacts struct {
+// recordFacts is what the ledger says of the Mandates of this name.
+type recordFacts struct {
 	read   bool
-	listed bool // under other references, too
 	exists bool
-	mine   bool
-	// abandoned: the Mandate that it belongs to is gone, or has another reference now.
-	abandoned bool
-	// recordedAtOtherURL: it is about another service than the one that the spec names now.
-	recordedAtOtherURL bool
-	id                 int64
+	// otherReference: the record has another one than the Mandate, which was edited or applied again since.
+	otherReference bool
+	// otherURL: the record is about another service than the one that the spec names now.
+	otherURL bool
+	id       int64
 	// Of the last attempt.
 	sent         bool
 	ordinal      int32
@@ -76,6 +71,9 @@ type recordsFacts struct {
 	// be compared with the clock here to tell whether the attempt is under way.
 	observed time.Time
 }
+
+// mayExist: there is an application, or an attempt that may have created one. A Mandate of this name gets no other.
+func (r recordFacts) mayExist() bool { return r.sent || r.id != 0 }
 
 // deletionFacts is what the end of the Mandate means for the application.
 type deletionFacts struct {

@@ -68,6 +68,9 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonRefused: {isFalse, stalled, isFalse, v1alpha1.ReasonRefused, isTrue,
 		"The service refused to create the application. Correct the spec or its Secrets; the operator's log names the " +
 			"fields. Until then nothing is sent."},
+	v1alpha1.ReasonApplicationExists: {isFalse, stalled, isUnknown, v1alpha1.ReasonApplicationExists, isTrue,
+		"This Mandate's name has, or may have, an application with status.reference. Nothing is sent. Set spec.reference " +
+			"to it. Only a Mandate of another name gets another application, which e-mails again."},
 	v1alpha1.ReasonReferenceConflict: {isFalse, stalled, isFalse, v1alpha1.ReasonReferenceConflict, isTrue,
 		"The reference is taken. If its application is this Mandate's, set spec.adopt.applicationID. Only if it is not, " +
 			"choose another spec.reference; that can e-mail the individuals again."},
@@ -92,11 +95,11 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonConfirming: {isUnknown, reconciling, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The service did not find the application. The operator looks again before it reports the application as gone."},
 	v1alpha1.ReasonServiceMismatch: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"The IdentityService leads to another service or account than the one that has the application. Nothing is done " +
-			"there. Correct its spec.baseURL or credentials."},
+		"spec.serviceRef leads to another service or account than the one that has, or may have, the application. Nothing " +
+			"is done there. Correct spec.serviceRef, or baseURL or credentials of the IdentityService."},
 	reasonVanished: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"The service no longer has the application. Check the credentials of the IdentityService first. Another Mandate, " +
-			"with another reference, creates another application and e-mails the individuals again."},
+		"The service no longer has the application. Check the credentials of the IdentityService first. A Mandate of " +
+			"another name creates another application and e-mails the individuals again."},
 	v1alpha1.ReasonNotArchived: {isFalse, reconciling, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The application is not archived yet, or the service refused. The operator tries again when it reads the " +
 			"application next."},

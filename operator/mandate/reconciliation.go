@@ -82,10 +82,8 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 	spec := &r.mandate.Spec
 	status := &r.mandate.Status
 	connection := &r.session.Connection
-	older := connection.Created.Before(&r.mandate.CreationTimestamp)
 	f := facts{
 		suspended:       spec.Suspend,
-		edited:          r.mandate.Generation > 1 || connection.Generation > 1 || !older,
 		neverReconciled: status.ObservedGeneration < r.mandate.Generation && len(status.Conditions) == 0,
 		deletion:        r.newDeletionFacts(r.mandate),
 		decision:        spec.Decision,
@@ -172,10 +170,6 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 	switch s {
 	case stepReadRecord:
 		return r.readRecord(ctx)
-	case stepListRecords:
-		return r.listRecords(ctx)
-	case stepRelease:
-		return r.releaseRecord(ctx)
 	case stepResolve:
 		return r.resolve(ctx)
 	case stepClaim:

@@ -55,7 +55,7 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 		return engine.Jitter(recheckInputs)
 	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotAllowed, v1alpha1.ReasonServiceMismatch,
 		v1alpha1.ReasonServiceNotReady, v1alpha1.ReasonMandateTypeNotFound, v1alpha1.ReasonReferenceConflict,
-		v1alpha1.ReasonOutcomeUnknown:
+		v1alpha1.ReasonApplicationExists, v1alpha1.ReasonOutcomeUnknown:
 		return engine.JitterWithin(engine.MaxRequeue)
 	case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotArchived:
 		if r.facts.id == 0 || r.final() && decided.Reason != v1alpha1.ReasonNotArchived {

@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -81,8 +82,8 @@ func (r *reconciliation) keepsStatus(reason string, failures int) bool {
 func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string) {
 	f := &r.facts
 	status.ObservedGeneration = r.mandate.Generation
-	if r.reference != "" && status.ApplicationID == nil {
-		status.Reference = r.reference
+	if status.ApplicationID == nil {
+		status.Reference = cmp.Or(r.existingReference(), r.reference, status.Reference)
 	}
 	bound := f.bound || reason == reasonVanished && f.id != 0
 	if bound {
@@ -104,6 +105,15 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string
 	r.conditionsFor(status, reason)
 }
 
+// existingReference is that of an application which exists, or may exist, under another one than the manifest says; ""
+// if there is none.
+func (r *reconciliation) existingReference() string {
+	if mismatch(r.facts.record) == "" {
+		return ""
+	}
+	return r.record.Spec.Reference
+}
+
 // gone says what became of an application that the service no longer has. What the status says once, it says for ever.
 func (r *reconciliation) gone(outcome v1alpha1.Outcome) v1alpha1.Outcome {
 	if vanished(outcome) {
@@ -115,7 +125,7 @@ func (r *reconciliation) gone(outcome v1alpha1.Outcome) v1alpha1.Outcome {
 // creationTime is that of the application: as the status says, or else the record.
 func (r *reconciliation) creationTime() time.Time {
 	if r.facts.createdTime.IsZero() {
-		return r.facts.records.firstStarted
+		return r.facts.record.firstStarted
 	}
 	return r.facts.createdTime
 }
@@ -221,12 +231,12 @@ func (r *reconciliation) setCompleted(status *v1alpha1.MandateStatus) {
 // openAttempt is the message of Created if nobody can say that no application exists, whatever else keeps it from being
 // created: an attempt may have created it. "" if that is not so.
 func (r *reconciliation) openAttempt() string {
-	if records := r.facts.records; records.read && records.mine && records.sent {
+	if r.facts.record.sent {
 		return conditionSpecs[v1alpha1.ReasonSettling].message
 	}
 	before := meta.FindStatusCondition(r.mandate.Status.Conditions, v1alpha1.ConditionCreated)
-	switch records := r.facts.records; {
-	case !r.facts.unknown || records.read && records.mine:
+	switch {
+	case !r.facts.unknown || r.facts.record.exists:
 		return ""
 	case before.Reason == v1alpha1.ReasonOutcomeUnknown: // the ledger was not read now, or has lost it
 		return before.Message

@@ -7,21 +7,19 @@ import "github.com/mandate-io/idv/operator/engine"
 type step string
 
 const (
-	stepWait         step = engine.Wait   // nothing to do now
-	stepReadRecord   step = "ReadRecord"  // look into the ledger
-	stepListRecords  step = "ListRecords" // look for attempts under other references
-	stepRelease      step = "Release"     // delete a record of another Mandate that left nothing behind
-	stepResolve      step = "Resolve"     // find what the application is to be made from
-	stepClaim        step = "Claim"       // create the record
-	stepRetake       step = "Retake"      // make another attempt on the record
-	stepVerify       step = "Verify"      // read the live Mandate, after the claim
-	stepPost         step = "Post"        // create the application: the one request that e-mails
-	stepDeposit      step = "Deposit"     // write the id into the record
-	stepConclude     step = "Conclude"    // write into the record that the attempt created nothing, or may have
-	stepRead         step = "Read"        // retrieve the application
-	stepProbe        step = "Probe"       // see whether the service is healthy otherwise
-	stepAdopt        step = "Adopt"       // write the id of spec.adopt into the record
-	stepFinalizer    step = "Finalizer"   // put the finalizer on the Mandate, or take it off
+	stepWait         step = engine.Wait  // nothing to do now
+	stepReadRecord   step = "ReadRecord" // look into the ledger
+	stepResolve      step = "Resolve"    // find what the application is to be made from
+	stepClaim        step = "Claim"      // create the record
+	stepRetake       step = "Retake"     // make another attempt on the record
+	stepVerify       step = "Verify"     // read the live Mandate, after the claim
+	stepPost         step = "Post"       // create the application: the one request that e-mails
+	stepDeposit      step = "Deposit"    // write the id into the record
+	stepConclude     step = "Conclude"   // write into the record that the attempt created nothing, or may have
+	stepRead         step = "Read"       // retrieve the application
+	stepProbe        step = "Probe"      // see whether the service is healthy otherwise
+	stepAdopt        step = "Adopt"      // write the id of spec.adopt into the record
+	stepFinalizer    step = "Finalizer"  // put the finalizer on the Mandate, or take it off
 	stepArchive      step = "Archive"
 	stepDelete       step = "Delete"
 	stepRecordReview step = "RecordReview" // write into the status that a review is sent

@@ -172,7 +172,6 @@ func (r *Reconciler) publish(
 		URL:             ledger.NormalURL(spec.BaseURL),
 		ReferencePrefix: spec.ReferencePrefix,
 		UID:             service.GetUID(),
-		Created:         service.GetCreationTimestamp(),
 		Generation:      service.GetGeneration(),
 		MinPoll:         seconds(spec.Polling.MinIntervalSeconds, 30),
 		MaxPoll:         seconds(spec.Polling.MaxIntervalSeconds, 3600),
