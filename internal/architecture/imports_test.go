@@ -61,7 +61,7 @@ var layers = []layer{
 		tests: []string{"internal/sandbox"}, never: terraform,
 	},
 	controller("mandate", "internal/reference", "operator/ledger"),
-	controller("action"),
+	controller("action", "operator/ledger"),
 	controller("service", "operator/ledger"),
 	{
 		dir: "operator", may: []string{"api", "internal/client", "internal/reference"},

@@ -37,7 +37,8 @@ func download(change func(*facts)) facts {
 // recorded is an action that e-mails, and whose attempt is in the status and in the ledger.
 func recorded(change func(*facts)) facts {
 	return emailing(func(f *facts) {
-		f.attempt.mine, f.record.used, f.record.mine = true, true, true
+		f.attempt.mine = true
+		f.record.used, f.record.mine = true, true
 		change(f)
 	})
 }
@@ -114,7 +115,10 @@ func TestDecide(t *testing.T) {
 		},
 		"done under this name": {
 			why:   "whatever became of the Mandate",
-			facts: emailing(func(f *facts) { f.mandate, f.record.used, f.record.alike = mandateFacts{}, true, true }),
+			facts: emailing(func(f *facts) {
+				f.mandate = mandateFacts{}
+				f.record.used, f.record.alike = true, true
+			}),
 			want:  wait(v1alpha1.ReasonAlreadyDone),
 		},
 		"something else was done under this name": {
@@ -306,7 +310,10 @@ func TestDecide(t *testing.T) {
 			want:  decision{Step: stepRecord},
 		},
 		"downloaded and recorded": {
-			facts: download(func(f *facts) { f.report.downloaded, f.record.used, f.record.mine = true, true, true }),
+			facts: download(func(f *facts) {
+				f.report.downloaded = true
+				f.record.used, f.record.mine = true, true
+			}),
 			want:  decision{Step: stepStore},
 		},
 		"downloaded before under this name": {
