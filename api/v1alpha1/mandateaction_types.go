@@ -6,9 +6,9 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // downloads the report. Resending and resetting e-mail the individual. The operator carries an action out at most once,
 // even if it crashes. In the end, exactly one of the conditions Complete and Failed is True.
 //
-// "At most once" holds for each name of an action of a Mandate, ever: the ApplicationRecord remembers it. An action that
-// is deleted and applied again, or restored from a backup, ends as Complete with reason AlreadyDone, and nothing is
-// sent. To do it again, use another name or generateName. To cancel an action that has not started, delete it.
+// "At most once" holds for each name of an action of a Mandate, ever: the ApplicationRecord remembers it. An action
+// that is deleted and applied again, or restored from a backup, ends as Complete with reason AlreadyDone, and nothing
+// is sent. To do it again, use another name or generateName. To cancel an action that has not started, delete it.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status

@@ -114,12 +114,12 @@ func TestDecide(t *testing.T) {
 			want:  decision{Step: stepReadRecord},
 		},
 		"done under this name": {
-			why:   "whatever became of the Mandate",
+			why: "whatever became of the Mandate",
 			facts: emailing(func(f *facts) {
 				f.mandate = mandateFacts{}
 				f.record.used, f.record.alike = true, true
 			}),
-			want:  wait(v1alpha1.ReasonAlreadyDone),
+			want: wait(v1alpha1.ReasonAlreadyDone),
 		},
 		"something else was done under this name": {
 			facts: emailing(func(f *facts) { f.record.used = true }),
@@ -314,7 +314,7 @@ func TestDecide(t *testing.T) {
 				f.report.downloaded = true
 				f.record.used, f.record.mine = true, true
 			}),
-			want:  decision{Step: stepStore},
+			want: decision{Step: stepStore},
 		},
 		"downloaded before under this name": {
 			facts: download(func(f *facts) { f.record.used, f.record.alike = true, true }),
@@ -442,11 +442,9 @@ func TestDecidePromises(t *testing.T) {
 				t.Fatalf("sent without a start of its own, or twice, or without a last look")
 			}
 		case stepStart:
-			if own || !f.record.read || f.record.used && (f.emails || !f.record.mine) || f.ended || f.attempt.open || f.deleting || f.mandate.suspended || !f.mandate.live ||
-				f.mandate.individual == 0 ||
-				!f.service.Ready ||
-				f.service.Denied ||
-				!f.subject.member {
+			m, used := f.mandate, f.record.used && (f.emails || !f.record.mine)
+			if own || f.ended || f.attempt.open || f.deleting || !f.record.read || used || m.suspended || !m.live ||
+				m.individual == 0 || !f.service.Ready || f.service.Denied || !f.subject.member {
 				t.Fatalf("started although something is in the way")
 			}
 		case stepRecord, stepStore:

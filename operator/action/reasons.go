@@ -74,8 +74,8 @@ var conditionSpecs = map[string]conditionSpec{
 		"The service refused the action; nothing was changed and nobody was e-mailed. The operator's log has the HTTP " +
 			"status."},
 	v1alpha1.ReasonNameUsed: {failed,
-		"An action of this name, but with another type or individual, was started before. Nothing was sent now. Use another " +
-			"name."},
+		"An action of this name, but with another type or individual, was started before. Nothing was sent now. Use " +
+			"another name."},
 	v1alpha1.ReasonTooManyActions: {failed,
 		"The Mandate had 1,100 actions, more than its ApplicationRecord can remember. Nothing was sent, so that no action " +
 			"is repeated."},
