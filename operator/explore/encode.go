@@ -59,7 +59,7 @@ func (e *Encoding) Any(v reflect.Value) {
 		if !v.IsNil() {
 			e.Any(v.Elem())
 		}
-	case reflect.Slice:
+	case reflect.Slice, reflect.Array:
 		e.Number(int64(v.Len()))
 		for i := range v.Len() {
 			e.Any(v.Index(i))
