@@ -72,7 +72,7 @@ func (a apiServer) Create(_ context.Context, object client.Object, _ ...client.C
 		if a.world.objects[key] != nil {
 			return apierrors.NewAlreadyExists(schema.GroupResource{Resource: key}, key)
 		}
-		a.world.stored = append(a.world.stored, a.current.action.Name)
+		a.world.stored = append(a.world.stored, request{Action: a.current.action.Name, UID: a.current.action.UID})
 		a.world.add(object.DeepCopyObject().(client.Object))
 		return nil
 	})
