@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -14,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 func cacheOptions(namespaces []string) cache.Options {
@@ -31,8 +31,8 @@ func cacheOptions(namespaces []string) cache.Options {
 }
 
 // stripMandate drops what the cache must not hold: who the individuals are, and the name of the application, which may
-// be a person's. That is read live when it is sent, and never again. It also drops what only costs memory, and
-// kubectl's copy of the whole spec.
+// be a person's. That is read live when it is sent, and never again. It also drops what only costs memory, such as all
+// annotations but the one that is read. One of them is kubectl's copy of the whole spec.
 func stripMandate(interner *interner) toolscache.TransformFunc {
 	return func(object any) (any, error) {
 		mandate, ok := object.(*v1alpha1.Mandate)
@@ -40,7 +40,11 @@ func stripMandate(interner *interner) toolscache.TransformFunc {
 			return object, nil
 		}
 		mandate.ManagedFields, mandate.Spec.Name = nil, ""
-		delete(mandate.Annotations, corev1.LastAppliedConfigAnnotation)
+		request := engine.ReconcileRequest(mandate)
+		mandate.Annotations = nil
+		if request != "" {
+			mandate.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: request}
+		}
 		for i, individual := range mandate.Spec.Individuals {
 			mandate.Spec.Individuals[i] = v1alpha1.Individual{
 				Name:             individual.Name,

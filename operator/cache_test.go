@@ -35,7 +35,10 @@ spec:
 	if err != nil {
 		t.Fatal(err)
 	}
-	m.Annotations = map[string]string{corev1.LastAppliedConfigAnnotation: "canary"}
+	m.Annotations = map[string]string{
+		corev1.LastAppliedConfigAnnotation: "canary", "example.com/note": "canary",
+		v1alpha1.ReconcileRequestAnnotation: "now",
+	}
 	m.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "canary"}}
 	kept, err := stripMandate(newInterner())(m)
 	if err != nil {
@@ -51,7 +54,7 @@ spec:
 		}
 	}
 	if m.Spec.Individuals[0].DetailsSecretRef == nil || m.Spec.Individuals[1].Name != "john" ||
-		m.Spec.CheckReviews[0].Check != "liveness" {
+		m.Spec.CheckReviews[0].Check != "liveness" || m.Annotations[v1alpha1.ReconcileRequestAnnotation] != "now" {
 		t.Errorf("the cache lacks fields: %s", content)
 	}
 }

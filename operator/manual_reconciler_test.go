@@ -31,12 +31,14 @@ type manualReconciler struct {
 	// cached, if set, is the stale Mandate that the cache returns.
 	cached        *v1alpha1.Mandate
 	probeRequests int
+	// minPoll and maxPoll are those of the connection.
+	minPoll, maxPoll time.Duration
 }
 
 // newManualReconciler returns an operator that is connected to the IdentityService "default".
 func (w *world) newManualReconciler() *manualReconciler {
 	w.Helper()
-	r := &manualReconciler{world: w, before: func(string) {}}
+	r := &manualReconciler{world: w, before: func(string) {}, minPoll: time.Second, maxPoll: 2 * time.Second}
 	direct, err := client.NewWithWatch(w.env.Config, client.Options{Scheme: operator.Scheme()})
 	w.check(err)
 	watched := interceptor.NewClient(direct, r.requests())
@@ -122,6 +124,12 @@ func (r *manualReconciler) cache(direct client.WithWatch) client.Reader {
 
 // connect registers a connection to the current IdentityService, as the controller of IdentityServices would.
 func (r *manualReconciler) connect() {
+	r.world.Helper()
+	r.connectAs(nil)
+}
+
+// connectAs registers the connection that change makes of it.
+func (r *manualReconciler) connectAs(change func(*connection.Connection)) {
 	w := r.world
 	w.Helper()
 	service := &v1alpha1.IdentityService{}
@@ -131,11 +139,15 @@ func (r *manualReconciler) connect() {
 	w.check(err)
 	ctx, cancel := context.WithCancel(w.Context()) // no controller receives wakeups
 	cancel()
-	r.Services.Connections.Put(ctx, connection.KeyOfService(service), connection.Connection{
+	made := connection.Connection{
 		Client: c, URL: ledger.NormalURL(service.Spec.BaseURL), ReferencePrefix: service.Spec.ReferencePrefix,
 		UID: service.UID, Generation: service.Generation,
-		MinPoll: time.Second, MaxPoll: 2 * time.Second, References: references, Ready: true,
-	})
+		MinPoll: r.minPoll, MaxPoll: r.maxPoll, References: references, Ready: true,
+	}
+	if change != nil {
+		change(&made)
+	}
+	r.Services.Connections.Put(ctx, connection.KeyOfService(service), made)
 }
 
 // reconcile reconciles a Mandate once, which must finish. It ignores the errors of the API server.

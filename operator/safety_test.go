@@ -205,7 +205,7 @@ func TestClone(t *testing.T) {
 	w.mandate("clone", "{reference: shared}")
 	w.stalled("clone", v1alpha1.ReasonReferenceConflict)
 	w.emails(1)
-	w.checkCreates(1) // the ledger has the conflict
+	w.checkCreates(2) // the service refused the second one
 	w.mandate("clone", "{reference: own}")
 	w.ready("clone")
 }

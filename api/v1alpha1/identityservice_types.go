@@ -80,6 +80,12 @@ type IdentityServiceStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=500
 	MandateTypes []MandateType `json:"mandateTypes,omitempty"`
+
+	// lastHandledReconcileAt is the value of the annotation idv.mandate.io/reconcile-requested-at that the operator has
+	// handled, its first 256 characters. The annotation is a text of your own: put no personal data into it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
 }
 
 // MandateType is a mandate type of the service's reference data.

@@ -97,6 +97,17 @@ type MandateStatus struct {
 	// expiryTime is when the service deletes the application with its data: 56 days after createdTime.
 	// +optional
 	ExpiryTime *metav1.Time `json:"expiryTime,omitempty"`
+
+	// lastReadTime is a time at which the operator read the application. It is written together with other changes, and
+	// when the operator could not read the application for long. While Ready is True, the last read can be later.
+	// +optional
+	LastReadTime *metav1.Time `json:"lastReadTime,omitempty"`
+
+	// lastHandledReconcileAt is the value of the annotation idv.mandate.io/reconcile-requested-at that the operator has
+	// handled, its first 256 characters. The annotation is a text of your own: put no personal data into it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=256
+	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
 }
 
 // Outcome is how a verification ended.

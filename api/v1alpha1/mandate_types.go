@@ -6,6 +6,15 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // deleted.
 const ApplicationFinalizer = "idv.mandate.io/application"
 
+// ReconcileRequestAnnotation on a Mandate asks for a read of its application now. On an IdentityService or
+// ClusterIdentityService it asks for a probe. Each value that differs from the one before is a request. The status
+// acknowledges it in lastHandledReconcileAt.
+const ReconcileRequestAnnotation = "idv.mandate.io/reconcile-requested-at"
+
+// NotificationRequestPrefix begins the value of a request that is not a person's. It costs no write of its own: the
+// status acknowledges it together with the next change.
+const NotificationRequestPrefix = "notification/"
+
 // The rules of Mandate that compare with status are at its root, because only the root sees spec and status together.
 // Every field has a rule of its own, so that the error of the API server names the field.
 

@@ -204,52 +204,6 @@ func TestOneOperationWithoutPermission(t *testing.T) {
 	s.expect(t, 30, 11)
 }
 
-// TestShortLivedTokens: 200 callers at the same time with tokens of one second, whatever unit that is said in.
-func TestShortLivedTokens(t *testing.T) {
-	for unit, expiresIn := range map[string]string{"seconds": "1", "milliseconds": "1000"} {
-		t.Run(unit, func(t *testing.T) {
-			t.Parallel()
-			var mu sync.Mutex
-			alive := map[string]time.Time{}
-			s := newService(t, func(w http.ResponseWriter, r *http.Request) {
-				mu.Lock()
-				until := alive[r.Header.Get("Authorization")]
-				mu.Unlock()
-				if time.Now().After(until) {
-					answers(401, "")(w, r)
-					return
-				}
-				answers(200, someApplication)(w, r)
-			}, false)
-			s.login = func(w http.ResponseWriter, r *http.Request) {
-				mu.Lock()
-				name := fmt.Sprintf("token-%d", len(alive))
-				alive["Bearer "+name] = time.Now().Add(time.Second)
-				mu.Unlock()
-				answers(200, `{"access_token":"`+name+`","expires_in":`+expiresIn+`,"token_type":"bearer"}`)(w, r)
-			}
-			c := s.client(t)
-			start := time.Now()
-			var callers sync.WaitGroup
-			for range 200 {
-				callers.Go(func() {
-					for time.Since(start) < 2500*time.Millisecond {
-						if _, err := c.RetrieveApplication(t.Context(), 4711); err != nil {
-							t.Error(err)
-							return
-						}
-						<-time.After(100 * time.Millisecond) // else it is the processor that is short, and not the tokens
-					}
-				})
-			}
-			callers.Wait()
-			if _, logins := s.seen(); len(logins) > 4+int(time.Since(start)/(800*time.Millisecond)) {
-				t.Errorf("%d logins in %v", len(logins), time.Since(start))
-			}
-		})
-	}
-}
-
 func TestCloseEndsALogin(t *testing.T) {
 	s := newService(t, answers(200, someApplication), false)
 	begun := make(chan struct{})

@@ -62,15 +62,17 @@ type campaign struct {
 
 // counts are the results so far. A run is one Mandate with its actions, unless a comment says otherwise.
 type counts struct {
-	single, multiple int // runs with one injected fault, and with more
-	everyMandate     int // namespaces with a fault that affects all four Mandates
-	faults           int // injected
-	missed           int // plans whose effect did not occur
-	kills            int // of operators
-	interruptions    int // unfinished runs whose operator was killed
-	duplicates       int // e-mails
-	lost             int // applications
-	failed           int // namespaces that violate an invariant
+	single, multiple int            // runs with one injected fault, and with more
+	everyMandate     int            // namespaces with a fault that affects all Mandates
+	faults           int            // injected
+	missed           int            // plans whose effect did not occur
+	kills            int            // of operators
+	interruptions    int            // unfinished runs whose operator was killed
+	duplicates       int            // e-mails
+	lost             int            // applications
+	careless         map[string]int // requests that act on people, by what is wrong with them
+	acting           map[string]int // requests that act on people
+	failed           int            // namespaces that violate an invariant
 }
 
 func (n *counts) runs() int { return n.single + n.multiple + n.everyMandate }
@@ -152,6 +154,7 @@ func (c *campaign) runBatch(b batch) {
 
 // record counts a scenario. The caller holds mu.
 func (c *campaign) record(s *scenario, reproduce string) {
+	s.countActing(c.count.acting)
 	for _, p := range s.plans {
 		injected := s.injected(p)
 		c.count.faults += injected
@@ -173,6 +176,9 @@ func (c *campaign) record(s *scenario, reproduce string) {
 	c.count.failed++
 	c.count.duplicates += strings.Count(text, duplicateEmail)
 	c.count.lost += strings.Count(text, silentlyLost)
+	for _, problem := range carelessProblems {
+		c.count.careless[problem] += strings.Count(text, problem)
+	}
 	c.Errorf("%s\n\nPlans of this namespace, seed %d:\n%v\nNamespaces of its operator: %d\nTo reproduce: %s\nTrace:\n%s",
 		text, c.settings.seed, s.plans, len(s.fleet.scenarios), reproduce, s.trace())
 }
@@ -183,6 +189,7 @@ func TestChaos(t *testing.T) {
 	t.Parallel()
 	requireFaultFree(t)
 	c := &campaign{T: t, settings: readSettings(t)}
+	c.count.acting, c.count.careless = map[string]int{}, map[string]int{}
 	started := time.Now()
 	c.deadline = started.Add(c.settings.time)
 	if c.settings.plan != "" {
@@ -218,11 +225,14 @@ func (c *campaign) summary(took time.Duration) string {
 	n := c.count
 	lines := []string{
 		fmt.Sprintf("%d runs in %s, %.0f a minute", n.runs(), took.Round(time.Second), float64(n.runs())/took.Minutes()),
-		fmt.Sprintf("%d Mandates with one fault, %d with two or three, %d namespaces with faults for all four Mandates",
+		fmt.Sprintf("%d Mandates with one fault, %d with two or three, %d namespaces with faults for all Mandates",
 			n.single, n.multiple, n.everyMandate),
 		fmt.Sprintf("%d faults injected; %d plans whose effect did not occur", n.faults, n.missed),
 		fmt.Sprintf("%d kills of an operator with up to %d Mandates: %d Mandates interrupted",
 			n.kills, len(mandates)*batchSize, n.interruptions),
+		actingWords(n.acting),
+		fmt.Sprintf("%d decisions on unseen evidence, %d for another individual, %d actions repeated",
+			n.careless[unseenEvidence], n.careless[anotherIndividual], n.careless[repeatedAction]),
 		fmt.Sprintf("%d duplicate e-mails, %d silently lost applications, %d failed namespaces",
 			n.duplicates, n.lost, n.failed),
 	}

@@ -4,6 +4,9 @@
 // are, and its final state. The same scenario then runs again and again, with faults at other effects. It must reach
 // the state of the fault-free run, or the documented one where an application's id was truly lost.
 //
+// Each request that acts on people is such an effect: reviews, decisions, archiving, deletion, resends and resets. None
+// decides about evidence that its user has not seen, none is for another individual, and none repeats an action.
+//
 //	make chaos                         all single faults, then random plans of two and three faults for each Mandate
 //	make chaos CHAOSTIME=1h SEED=7     for an hour, with the random plans of seed 7
 //	make chaos PLAN='kill after: POST applicationrecords plain #1; drop: service: POST applications plain #1'

@@ -36,13 +36,16 @@ func (e effect) owner() string {
 		return plain
 	case e.about == report, e.what == "POST secrets":
 		return decided
+	case e.about == reset:
+		return rejected
 	}
 	return everyMandate
 }
 
 // names maps requests to effects. It learns the service's ids from its answers.
 type names struct {
-	ids map[string]string // from the service's kind and id to Mandate
+	ids         map[string]string // from the service's kind and id to Mandate
+	individuals map[string]string // from those of individuals and checks to the reference of the individual
 }
 
 var (
@@ -66,17 +69,17 @@ func (n *names) apiEffect(r faultproxy.Request) (what, about string, ok bool) {
 	return r.Method + " " + resource + match[3], name, true
 }
 
-// serviceEffect names a request to the service.
-func (n *names) serviceEffect(r faultproxy.Request) (what, about string) {
+// serviceEffect names a request to the service, and gives the kind and id that it is for.
+func (n *names) serviceEffect(r faultproxy.Request) (what, about, target string) {
 	match := servicePath.FindStringSubmatch(r.Path)
 	if match == nil {
-		return "service: " + r.Method + " something else", ""
+		return "service: " + r.Method + " something else", "", ""
 	}
 	kind, id := match[1], match[2]
 	if id == "" {
-		return "service: " + r.Method + " " + kind + match[3], reference(r.Body)
+		return "service: " + r.Method + " " + kind + match[3], reference(r.Body), ""
 	}
-	return "service: " + r.Method + " " + kind + "/ID" + match[3], n.ids[kind+id]
+	return "service: " + r.Method + " " + kind + "/ID" + match[3], n.ids[kind+id], kind + id
 }
 
 // learnIDs reads the ids in an application, as a create or a poll returns it.
@@ -84,8 +87,9 @@ func (n *names) learnIDs(about string, answer []byte) {
 	var application struct {
 		ID          int64
 		Individuals []struct {
-			ID     int64
-			Checks []struct{ ID int64 }
+			ID        int64
+			Reference string
+			Checks    []struct{ ID int64 }
 		}
 	}
 	if json.Unmarshal(answer, &application) != nil {
@@ -93,12 +97,17 @@ func (n *names) learnIDs(about string, answer []byte) {
 	}
 	n.ids["applications"+strconv.FormatInt(application.ID, 10)] = about
 	for _, individual := range application.Individuals {
-		n.ids["individuals"+strconv.FormatInt(individual.ID, 10)] = about
+		targets := []string{"individuals" + strconv.FormatInt(individual.ID, 10)}
 		for _, check := range individual.Checks {
-			n.ids["check"+strconv.FormatInt(check.ID, 10)] = about
+			targets = append(targets, checkTarget(check.ID))
+		}
+		for _, target := range targets {
+			n.ids[target], n.individuals[target] = about, individual.Reference
 		}
 	}
 }
+
+func checkTarget(id int64) string { return "check" + strconv.FormatInt(id, 10) }
 
 // objectName is the name in a path or, of a create, in the body.
 func objectName(name string, body []byte) string {

@@ -60,6 +60,24 @@ var effects = []effect{
 	{"service: GET applications/ID", deleted, 2},
 	{"service: DELETE applications/ID", deleted, 1},
 	{"PATCH mandates", deleted, 2},
+
+	{"POST applicationrecords", rejected, 1},
+	{"service: POST applications", rejected, 1},
+	{"PATCH applicationrecords", rejected, 1},
+	{"service: GET applications/ID", rejected, 1},
+	{"PATCH mandates/status", rejected, 1},
+	{"service: GET applications/ID", rejected, 2},
+	{"PATCH mandates/status", rejected, 2},
+	{"service: PATCH check/ID/accept", rejected, 1},
+	{"PATCH mandates/status", rejected, 3},
+	{"PATCH mandateactions/status", reset, 1},
+	{"service: POST individuals/ID/reset", rejected, 1},
+	{"PATCH mandateactions/status", reset, 2},
+	{"PATCH mandates/status", rejected, 4},
+	{"service: PATCH check/ID/reject", rejected, 1},
+	{"PATCH mandates/status", rejected, 5},
+	{"service: PATCH applications/ID/reject", rejected, 1},
+	{"PATCH mandates/status", rejected, 6},
 }
 
 // faultFree is the final state of every Mandate and action without faults.
@@ -140,6 +158,7 @@ func (s *scenario) waitDone(ctx context.Context) error {
 			archived: "archived=true []",
 			decided:  "Completed=True/Completed",
 			deleted:  "gone",
+			rejected: "Completed=True/Rejected",
 		} {
 			if got := s.mandateSummary(ctx, mandate, &seen); !strings.Contains(got, want) {
 				return fmt.Sprintf("%s is not %s: %s", mandate, want, got)
@@ -172,6 +191,11 @@ func TestFaultFree(t *testing.T) {
 		},
 		deleted: {
 			"gone | record of deleted sent=true  has the application of deleted | e-mails: invite to deleted.jane 1",
+		},
+		rejected: {
+			"Completed=True/Rejected", "has the application of rejected", "service: rejected",
+			"address=manually_rejected", "Reject of address of jane",
+			"e-mails: invite to rejected.jane 1 invite to rejected.john 1",
 		},
 	} {
 		for _, part := range parts {

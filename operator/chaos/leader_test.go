@@ -1,6 +1,7 @@
 package chaos_test
 
 import (
+	"fmt"
 	"syscall"
 	"testing"
 
@@ -46,12 +47,7 @@ func TestStoppedLeader(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t, cluster.operator)
-			election, err := env.GrantLeaderElection(t.Context(), f.namespace)
-			f.check(err)
-			leader := f.startOperator(f.fleet.kubeconfig, election...)
-			f.wait("the connection", func() string { return f.notConnected(t.Context()) })
-			first := f.leaseHolder()
-			successor := f.startOperator(f.fleet.kubeconfig, election...)
+			leader, successor, first := f.startLeaderAndSuccessor()
 			paused := f.pauseAt(c.pauseAt, c.after)
 			f.applyPlain("")
 			f.waitPaused(paused)
@@ -70,15 +66,66 @@ func TestStoppedLeader(t *testing.T) {
 	}
 }
 
+// A leader is stopped during an action, and continues after another leader has ended it. People are e-mailed once.
+func TestStoppedLeaderOfAction(t *testing.T) {
+	t.Parallel()
+	const manifest = `{"kind": "MandateAction", "metadata": {"name": "resend"},
+		"spec": {"mandateRef": {"name": "plain"}, "individual": "jane", "type": %q}}`
+	requests := map[v1alpha1.MandateActionType]string{
+		v1alpha1.MandateActionResendInvite: resendInvite, v1alpha1.MandateActionResetIndividual: resetIndividual,
+	}
+	for kind, request := range requests {
+		for name, pauseAt := range map[string]effect{
+			"between the start and the request":      {startAction, resend, 1},
+			"before the request reaches the service": {request, plain, 1},
+		} {
+			t.Run(fmt.Sprintf("%s, %s", kind, name), func(t *testing.T) {
+				t.Parallel()
+				f := newFixture(t, cluster.operator)
+				leader, successor, first := f.startLeaderAndSuccessor()
+				f.applyPlain("")
+				f.ready()
+				paused := f.pauseAt(pauseAt, pauseAt.what == startAction)
+				f.check(f.apply(t.Context(), fmt.Sprintf(manifest, kind)))
+				f.waitPaused(paused)
+				f.signal(leader, syscall.SIGSTOP)
+				f.wait("another leader", func() string { return f.sameLeader(first) })
+				f.check(f.waitEnded(t.Context(), resend))
+				paused.resume()
+				f.signal(leader, syscall.SIGCONT)
+				f.waitExit(leader)
+				if got := f.count(request); got > 1 {
+					t.Errorf("%d requests, want one at most", got)
+				}
+				f.check(successor.Stop())
+			})
+		}
+	}
+}
+
+// startLeaderAndSuccessor starts two operators, and returns them when the first one leads, with its name.
+func (f *fixture) startLeaderAndSuccessor() (leader, successor *testenv.Process, name string) {
+	f.Helper()
+	election, err := env.GrantLeaderElection(f.Context(), f.namespace)
+	f.check(err)
+	leader = f.startOperator(f.fleet.kubeconfig, election...)
+	f.wait("the connection", func() string { return f.notConnected(f.Context()) })
+	name = f.leaseHolder()
+	return leader, f.startOperator(f.fleet.kubeconfig, election...), name
+}
+
+func (f *fixture) sameLeader(first string) string {
+	f.Helper()
+	if now := f.leaseHolder(); now == "" || now == first {
+		return "the lease holder is " + now
+	}
+	return ""
+}
+
 // waitSuccessor waits until another operator than the first leads, and has finished with plain.
 func (f *fixture) waitSuccessor(first string) {
 	f.Helper()
-	f.wait("another leader", func() string {
-		if now := f.leaseHolder(); now == "" || now == first {
-			return "the lease holder is " + now
-		}
-		return ""
-	})
+	f.wait("another leader", func() string { return f.sameLeader(first) })
 	f.wait("the successor to finish", func() string {
 		m := f.get()
 		if m.Status.ApplicationID != nil || isOutcomeUnknown(m.Status.Conditions) {

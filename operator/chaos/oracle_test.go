@@ -20,10 +20,9 @@ import (
 
 // Effects that the oracle knows by name.
 const (
-	create       = "service: POST applications"
-	poll         = "service: GET applications/ID"
-	resendInvite = "service: POST individuals/ID/invites/resend"
-	startAction  = "PATCH mandateactions/status"
+	create      = "service: POST applications"
+	poll        = "service: GET applications/ID"
+	startAction = "PATCH mandateactions/status"
 )
 
 // The worst violations, which a campaign counts.
@@ -80,12 +79,12 @@ func (s *scenario) differences(ctx context.Context) string {
 			lines = append(lines, fmt.Sprintf("%s is\n  %s\nwant\n  %s", mandate, got, want))
 		}
 	}
-	for action, mandate := range map[string]string{resend: plain, report: decided} {
+	for action, mandate := range map[string]string{resend: plain, report: decided, reset: rejected} {
 		want := []string{expected[action]}
 		switch {
 		case s.idUnknown(mandate):
 			want = []string{"Reconciling=True/MandateStalled"}
-		case action == resend && s.resendMayBeLost():
+		case action != report && s.actionMayBeLost(action):
 			want = append(want, "Failed=True/OutcomeUnknown Stalled=True/OutcomeUnknown")
 		}
 		if got := s.actionSummary(ctx, action); !slices.Contains(want, got) {
@@ -120,7 +119,7 @@ func (s *scenario) mandateSummary(ctx context.Context, name string, seen *snapsh
 func emailWords(emails map[string]int) string {
 	words := "| e-mails:"
 	for _, kind := range slices.Sorted(maps.Keys(emails)) {
-		if !strings.HasPrefix(kind, string(control.Resend)) { // an action sent those
+		if strings.HasPrefix(kind, string(control.Invite)) { // an action sent the others
 			words += fmt.Sprintf(" %s %d", kind, emails[kind])
 		}
 	}
@@ -231,13 +230,13 @@ func (s *scenario) unknownSummary(name string, seen *snapshot) string {
 	return words + " | e-mails:" + emails
 }
 
-// resendMayBeLost reports whether the outcome of the resend may be unknown: its request had no conclusive answer, or
-// the operator that started it was killed.
-func (s *scenario) resendMayBeLost() bool {
-	last := s.fleet.current()
+// actionMayBeLost reports whether the outcome of an action may be unknown: its request had no conclusive answer, or the
+// operator that started it was killed.
+func (s *scenario) actionMayBeLost(action string) bool {
+	last, request := s.fleet.current(), requestOf[action]
 	return slices.ContainsFunc(s.occurrences(), func(o occurrence) bool {
-		started := o.effect.what == startAction && o.effect.about == resend || o.effect.what == resendInvite
-		return started && o.epoch < last || o.effect.what == resendInvite && o.fault != ""
+		started := o.effect.what == startAction && o.effect.about == action || o.effect.what == request
+		return started && o.epoch < last || o.effect.what == request && o.fault != ""
 	})
 }
 
@@ -258,12 +257,7 @@ func (s *scenario) violations(ctx context.Context) []string {
 				"and the ledger does not have it")
 		}
 	}
-	for _, o := range s.occurrences() {
-		if destroys := strings.HasPrefix(o.effect.what, "service: DELETE"); destroys && o.effect.about != deleted {
-			found = append(found, "the application of another Mandate was deleted: "+o.String())
-		}
-	}
-	return append(append(found, s.excessRequests()...), s.leaks(ctx)...)
+	return slices.Concat(found, s.careless(), s.excessRequests(), s.leaks(ctx))
 }
 
 func (s *scenario) countEmails(seen *snapshot) (found []string) {
@@ -274,26 +268,10 @@ func (s *scenario) countEmails(seen *snapshot) (found []string) {
 			}
 		}
 	}
-	sent := 0
-	for _, o := range s.occurrences() {
-		if o.effect.what == resendInvite {
-			sent++
-		}
-	}
-	if sent > 1 && !s.resendMayRepeat() {
-		found = append(found, fmt.Sprintf("the invite was resent %d times", sent))
-	}
 	if got := s.actionSummary(context.Background(), resend); got == expected[resend] && len(seen.emails[plain]) != 3 {
 		found = append(found, fmt.Sprintf("the resend is complete, and the e-mails are %v", seen.emails[plain]))
 	}
 	return found
-}
-
-// resendMayRepeat reports whether the service rejected a resend in a way that proves that no e-mail was sent.
-func (s *scenario) resendMayRepeat() bool {
-	return slices.ContainsFunc(s.occurrences(), func(o occurrence) bool {
-		return o.effect.what == resendInvite && o.fault == busy
-	})
 }
 
 // idMayBeUnknown reports whether no running operator received the id, or the last attempt failed without a create.

@@ -35,12 +35,14 @@ type scenario struct {
 	pausePoints map[effect]*pausePoint
 	counted     map[effect]int // by effect without its nth
 	occurred    []*occurrence
+	reviewed    map[reviewOf]bool // what users have asked for
 }
 
 // occurrence is an effect that occurred, and its result.
 type occurrence struct {
 	effect    effect
-	epoch     int // of the operator
+	target    string // the kind and id at the service
+	epoch     int    // of the operator
 	at        time.Duration
 	fault     fault
 	forwarded bool // to the server
@@ -69,11 +71,14 @@ func (f *fleet) newScenario(plans []plan) (*scenario, error) {
 	}
 	s := &scenario{
 		plans: plans, namespace: namespace, fleet: f, password: canary + namespace,
-		counted: map[effect]int{}, pausePoints: map[effect]*pausePoint{},
+		counted: map[effect]int{}, pausePoints: map[effect]*pausePoint{}, reviewed: map[reviewOf]bool{},
 	}
 	service := sandbox.New(sandbox.Options{Password: s.password, Logger: slog.New(slog.DiscardHandler)})
 	server := httptest.NewServer(service)
 	s.sandbox = control.New(server.URL)
+	if err := s.sandbox.SetDialect(f.ctx, "resetCheckIDs", "new"); err != nil {
+		return nil, err
+	}
 	transport := &http.Transport{}
 	s.service, err = faultproxy.New(faultproxy.Options{
 		Target: server.URL, Transport: transport, Inject: s.injectService, Epoch: f.current,
@@ -87,7 +92,7 @@ func (f *fleet) newScenario(plans []plan) (*scenario, error) {
 		service.Close()
 		server.Close()
 	}
-	s.names = names{ids: map[string]string{}}
+	s.names = names{ids: map[string]string{}, individuals: map[string]string{}}
 	return s, nil
 }
 
@@ -100,21 +105,23 @@ func (s *scenario) injectAPI(r faultproxy.Request) faultproxy.Fault {
 	if !ok {
 		return faultproxy.Fault{}
 	}
-	return s.inject(r, what, about)
+	return s.inject(r, what, about, "")
 }
 
 func (s *scenario) injectService(r faultproxy.Request) faultproxy.Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	what, about := s.names.serviceEffect(r)
-	return s.inject(r, what, about)
+	what, about, target := s.names.serviceEffect(r)
+	return s.inject(r, what, about, target)
 }
 
 // inject records an effect, and decides what happens to it. The caller holds mu.
-func (s *scenario) inject(r faultproxy.Request, what, about string) faultproxy.Fault {
+func (s *scenario) inject(r faultproxy.Request, what, about, target string) faultproxy.Fault {
 	kind := effect{what: what, about: about}
 	s.counted[kind]++
-	o := &occurrence{effect: effect{what, about, s.counted[kind]}, epoch: r.Epoch, at: time.Since(s.fleet.started)}
+	o := &occurrence{
+		effect: effect{what, about, s.counted[kind]}, target: target, epoch: r.Epoch, at: time.Since(s.fleet.started),
+	}
 	s.occurred = append(s.occurred, o)
 	o.fault = s.faultAt(o.effect)
 	f := faultproxy.Fault{OnResponse: func(response faultproxy.Response) { s.recordResponse(o, response) }}

@@ -30,14 +30,16 @@ const (
 	archived = "archived" // its application is archived
 	decided  = "decided"  // a check is reviewed, and the application completed
 	deleted  = "deleted"  // the user deletes it, and the application with it
+	rejected = "rejected" // a reset races with a review; then the new check and the application are rejected
 
 	resend = "resend" // resends an invite of plain
 	report = "report" // downloads a report of decided
+	reset  = "reset"  // resets an individual of rejected
 )
 
 var (
-	mandates = []string{plain, archived, decided, deleted}
-	actions  = []string{resend, report}
+	mandates = []string{plain, archived, decided, deleted, rejected}
+	actions  = []string{resend, report, reset}
 )
 
 // The manifests of the steps.
@@ -94,6 +96,14 @@ spec:
   mandateType: {code: address}
   individuals: [{name: jane, email: canary-jane@example.com}]
   deletionPolicy: Delete
+---
+kind: Mandate
+metadata: {name: rejected}
+spec:
+  mandateType: {code: address}
+  individuals:
+  - {name: john, email: canary-john@example.com}
+  - {name: jane, email: canary-jane@example.com}
 `
 	resendManifest = `
 kind: MandateAction
@@ -105,14 +115,18 @@ kind: MandateAction
 metadata: {name: report}
 spec: {mandateRef: {name: decided}, individual: jane, type: DownloadReport, reportSecretRef: {name: report}}
 `
-	reviewPatch = `{"spec": {"checkReviews": [
-		{"individual": "jane", "check": "address", "decision": "Accept", "comment": "canary-comment"}
-	]}}`
+	resetManifest = `
+kind: MandateAction
+metadata: {name: reset}
+spec: {mandateRef: {name: rejected}, individual: jane, type: ResetIndividual}
+`
 )
 
 // steps are the actions of users, in order. Each starts when the one before has finished.
 func (s *scenario) steps() []func(context.Context) error {
-	return []func(context.Context) error{s.connect, s.createMandates, s.resend, s.review, s.delete, s.report}
+	return []func(context.Context) error{
+		s.connect, s.createMandates, s.resend, s.review, s.delete, s.report, s.resetDuringReview, s.reject,
+	}
 }
 
 // run runs the scenario, and returns the violations of its final state.
@@ -213,8 +227,7 @@ func (s *scenario) review(ctx context.Context) error {
 		return err
 	}
 	_, err = s.sandbox.Play(ctx, control.Play{Reference: s.reference(decided), Result: control.ResultReview})
-	patch := client.RawPatch(types.MergePatchType, []byte(reviewPatch))
-	return errors.Join(err, cluster.Patch(ctx, s.mandate(decided), patch))
+	return errors.Join(err, s.reviewCheck(ctx, decided, v1alpha1.CheckDecisionAccept))
 }
 
 func (s *scenario) delete(ctx context.Context) error {
@@ -222,6 +235,10 @@ func (s *scenario) delete(ctx context.Context) error {
 		return err
 	}
 	return cluster.Delete(ctx, s.mandate(deleted))
+}
+
+func (s *scenario) patch(ctx context.Context, mandate, patch string) error {
+	return cluster.Patch(ctx, s.mandate(mandate), client.RawPatch(types.MergePatchType, []byte(patch)))
 }
 
 func (s *scenario) mandate(name string) *v1alpha1.Mandate {

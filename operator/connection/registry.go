@@ -4,6 +4,7 @@
 package connection
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -129,11 +130,23 @@ func (c *Connection) equivalent(other *Connection) bool {
 		slices.Equal(c.mandateTypes(), other.mandateTypes())
 }
 
+// mandateTypes are those that Mandates can select, as a set.
 func (c *Connection) mandateTypes() []client.Reference {
 	if c.References == nil {
 		return nil
 	}
-	return c.References.MandateTypes
+	types := slices.Clone(c.References.MandateTypes)
+	for i := range types {
+		types[i].Description = ""
+	}
+	return SortReferences(types)
+}
+
+// SortReferences orders reference data by id and drops what is repeated: a service may list it in any order.
+func SortReferences(references []client.Reference) []client.Reference {
+	return slices.Compact(slices.SortedFunc(slices.Values(references), func(a, b client.Reference) int {
+		return cmp.Or(cmp.Compare(a.ID, b.ID), cmp.Compare(a.Code, b.Code), cmp.Compare(a.Name, b.Name))
+	}))
 }
 
 // Remove removes a connection, and publishes that unless ctx ends first.

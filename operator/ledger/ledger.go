@@ -185,8 +185,8 @@ func (l *Ledger) Adopt(
 	return adopted, checkID(adopted, spec.ApplicationID)
 }
 
-// HeldByOther reports whether the record of another Mandate of the namespace has the application of spec: it has the id,
-// and either the service or the reference.
+// HeldByOther reports whether the record of another Mandate of the namespace has the application of spec: the id, and
+// either the service or the reference.
 func (l *Ledger) HeldByOther(
 	ctx context.Context, mandate types.NamespacedName, spec v1alpha1.ApplicationRecordSpec,
 ) (bool, error) {

@@ -45,9 +45,12 @@ func (r *reconciliation) read(ctx context.Context) {
 	projected := r.mandate.Status.DeepCopy()
 	project(projected, r.mandate, r.request.Individuals, application)
 	a.digest = statusDigest(projected)
-	if a.digest != statusDigest(&r.mandate.Status) {
-		r.localState.Update(r.mandate, func(s *localState) { s.changed = r.facts.now })
-	}
+	r.localState.Update(r.mandate, func(s *localState) {
+		s.read = r.facts.now
+		if a.digest != statusDigest(&r.mandate.Status) {
+			s.changed = r.facts.now
+		}
+	})
 }
 
 // matches reports whether the reference that the service shows is this Mandate's. Where the ledger or the status

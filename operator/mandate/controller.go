@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -111,7 +110,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 	}
 	connectionChanged := handler.TypedFuncs[connection.Key, reconcile.Request]{GenericFunc: r.connectionChanged}
 	return controlled.
-		For(&v1alpha1.Mandate{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&v1alpha1.Mandate{}, builder.WithPredicates(engine.SpecOrRequestChanged)).
 		WatchesRawSource(source.TypedChannel(r.services.Connections.Changes, connectionChanged)).
 		WatchesRawSource(engine.Wakeups(r.services.Connections.Mandates)).
 		WithOptions(engine.ControllerOptions(workers)).

@@ -98,7 +98,8 @@ func anyFacts(t *rapid.T) facts {
 		probed: truth("probed"),
 		inputs: inputsFacts{resolved: truth("resolved"), digest: "now"},
 		record: recordFacts{
-			read: truth("read"), exists: truth("recorded"), sent: truth("sent"), ordinal: rapid.Int32Range(1, 5).Draw(t, "ordinal"),
+			read: truth("read"), exists: truth("recorded"), sent: truth("sent"),
+			ordinal:      rapid.Int32Range(1, 5).Draw(t, "ordinal"),
 			inputs:       rapid.SampledFrom([]string{"now", "then"}).Draw(t, "inputs"),
 			verdict:      rapid.SampledFrom(attemptVerdicts).Draw(t, "verdict"),
 			firstStarted: ago("firstStarted"), observed: ago("observed"),

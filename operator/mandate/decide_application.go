@@ -19,6 +19,8 @@ func decideApplication(f facts) decision {
 		return wait(f.service.UnusableReason())
 	case a.missing:
 		return decideMissing(f)
+	case !a.read && f.now.Before(f.readAt):
+		return waitFor(reasonNotDue, f.readAt.Sub(f.now))
 	case !a.read:
 		return decision{Step: stepRead}
 	case !a.sameReference:

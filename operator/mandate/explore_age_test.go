@@ -102,6 +102,8 @@ func (o *operator) aged(by time.Duration) *operator {
 			c.localState = remembered{}
 		}
 		entry.Value.changed = older(entry.Value.changed, by)
+		entry.Value.read = older(entry.Value.read, by)
+		entry.Value.firstSeen = older(entry.Value.firstSeen, by)
 		entry.Value.attempt.Time = older(entry.Value.attempt.Time, by)
 		c.localState[name] = entry
 	}
@@ -127,6 +129,7 @@ func (f *facts) times() []*time.Time {
 		&f.createBefore,
 		&f.missingSince,
 		&f.createdTime,
+		&f.readAt,
 		&f.deletion.giveUpTime,
 		&f.record.firstStarted,
 		&f.record.observed,

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/explore"
 )
 
@@ -94,6 +95,13 @@ func (e *encoder) record(r *v1alpha1.ApplicationRecord) {
 	}
 }
 
+// connection writes what differs between the connections of one IdentityService.
+func (e *encoder) connection(c *connection.Connection) {
+	e.number(c.Generation)
+	e.text(c.URL)
+	e.text(c.ReferencePrefix)
+}
+
 func (w *world) part() part {
 	e := &encoder{bytes: make([]byte, 0, 4096)}
 	for _, name := range sorted(w.mandates) {
@@ -125,7 +133,8 @@ func (o *operator) part() part {
 		e.copy("mandate", name, o.mandates[name].ResourceVersion, "")
 	}
 	e.number(o.service.Generation)
-	e.number(o.connection.Generation)
+	e.any(reflect.ValueOf(&o.service.Spec))
+	e.connection(&o.connection)
 	for _, name := range namesOf(o.localState) {
 		entry := o.localState[name]
 		e.text(name.Name)
@@ -161,7 +170,7 @@ func (e *encoder) copy(kind, name, version string, uid types.UID) {
 func (e *encoder) reconciliation(p *reconciliation) {
 	e.mandate(p.mandate)
 	e.copy("mandate", p.mandate.Name, p.mandate.ResourceVersion, "")
-	e.number(p.session.Connection.Generation)
+	e.connection(&p.session.Connection)
 	e.text(p.reference)
 	e.any(reflect.ValueOf(&p.facts))
 	e.truth(p.record == nil)

@@ -20,8 +20,9 @@ func wrongIn(s *state) string {
 	return ""
 }
 
-// emailedTwice (I1): over the whole history one e-mail for a reference at an account, one for a Mandate at all accounts,
-// and one for the name of a Mandate, whatever reference, prefix or service it has, as long as the ledger remembers.
+// emailedTwice (I1): over the whole history one e-mail for a reference at an account, one for a Mandate at all
+// accounts, and one for the name of a Mandate, whatever reference, prefix or service it has, as long as the ledger
+// remembers.
 func emailedTwice(s *state) string {
 	type key struct{ of, what string }
 	counts := map[key]int{}
@@ -35,7 +36,8 @@ func emailedTwice(s *state) string {
 				keys = append(keys, key{"the name", a.name})
 			}
 			for _, k := range keys {
-				if counts[k]++; counts[k] > 1 {
+				counts[k]++
+				if counts[k] > 1 {
 					return fmt.Sprintf("I1: two applications were created for %s %q", k.of, k.what)
 				}
 			}

@@ -168,6 +168,8 @@ func resume(
 			return nil, "starts: " + err.Error(), nil //nolint:nilerr // the reconciliation is over
 		}
 		p, what = started, "starts with "+name+": "
+		// Any time can pass between two reconciliations: one that finds no read due has no effect.
+		p.facts.readAt = time.Time{}
 	} else {
 		*p = *o.current
 		p.reviewed, p.reviews = p.reviewed.clone(), slices.Clone(p.reviews)

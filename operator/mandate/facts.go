@@ -35,8 +35,10 @@ type facts struct {
 	// refusedDigest is of what the service showed when it refused the decision; "" if it did not.
 	refusedDigest string
 	createdTime   time.Time
-	settleDelay   time.Duration
-	confirmDelay  time.Duration // from the first 404 to the one that is believed
+	// readAt is when the application is to be read; zero: at once.
+	readAt       time.Time
+	settleDelay  time.Duration
+	confirmDelay time.Duration // from the first 404 to the one that is believed
 
 	service     serviceFacts
 	probed      bool // the service answered something else in this reconciliation

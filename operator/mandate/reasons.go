@@ -11,6 +11,7 @@ const (
 	reasonDeleting   = "Deleting"
 	reasonVanished   = "Vanished"
 	reasonStaleCache = "StaleCache" // nothing to show; reconcile again
+	reasonNotDue     = "NotDue"     // nothing to show; the application is read later
 )
 
 // progress is what kstatus is told about a Mandate that is not Ready.

@@ -12,7 +12,8 @@ import (
 
 // A user who follows a message must not e-mail people again unless the message says so.
 func TestAdviceThatEmails(t *testing.T) {
-	advice := regexp.MustCompile(`(?i)another spec\.reference|mandate of another name|move spec\.createBefore|without spec\.adopt`)
+	advice := regexp.MustCompile(
+		`(?i)another spec\.reference|mandate of another name|move spec\.createBefore|without spec\.adopt`)
 	given := 0
 	for reason, v := range conditionSpecs {
 		if advice.MatchString(v.message) {

@@ -61,6 +61,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 		c.client = c.session.Connection.Client
 	}
 	c.facts = c.newFacts(service)
+	c.facts.readAt = c.nextRead()
 	spec, status := &mandate.Spec, &mandate.Status
 	switch {
 	case c.facts.bound && status.Reference != "":
@@ -83,6 +84,7 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 	status := &r.mandate.Status
 	connection := &r.session.Connection
 	f := facts{
+		now:             r.clock.Now(),
 		suspended:       spec.Suspend,
 		neverReconciled: status.ObservedGeneration < r.mandate.Generation && len(status.Conditions) == 0,
 		deletion:        r.newDeletionFacts(r.mandate),
@@ -148,7 +150,7 @@ func (r *reconciliation) TryAcquire(s step) bool {
 		return true
 	}
 	edited := r.mandate.Status.ObservedGeneration != r.mandate.Generation
-	urgent := r.facts.id == 0 || r.facts.deletion.requested || edited
+	urgent := r.facts.id == 0 || r.facts.deletion.requested || edited || r.pendingRequest() != ""
 	name := client.ObjectKeyFromObject(r.mandate)
 	return r.session.Slot.TryAcquire(r.session.Connection.Mandates, name, urgent)
 }
@@ -216,6 +218,8 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 		return reconcile.Result{}, nil
 	case reasonStaleCache:
 		return staleCache, nil
+	case reasonNotDue:
+		return reconcile.Result{RequeueAfter: decided.RequeueAfter, Priority: new(handler.LowPriority)}, nil
 	}
 	failures := r.countFailure(decided.Reason)
 	err := r.writeStatus(ctx, decided.Reason, failures)
@@ -230,7 +234,9 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	if r.facts.id != 0 {
 		priority = handler.LowPriority
 	}
-	return reconcile.Result{RequeueAfter: r.requeueAfter(decided, failures), Priority: &priority}, nil
+	after := r.requeueAfter(decided, failures)
+	r.scheduleRead(decided.Reason, after)
+	return reconcile.Result{RequeueAfter: after, Priority: &priority}, nil
 }
 
 // Release ends the reconciliation.

@@ -1,12 +1,10 @@
 package mandate
 
 import (
-	"math/rand/v2"
 	"slices"
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 )
 
@@ -15,6 +13,11 @@ type localState struct {
 	changed  time.Time        // when the application was last seen to change
 	failures int              // reconciliations in a row
 	attempt  engine.FirstSeen // the attempt that is waited for
+
+	firstSeen      time.Time // when this process first reconciled the Mandate
+	read           time.Time // when the application was last read
+	readAt         time.Time // when it is to be read next; zero: this process does not know yet
+	handledRequest string    // the last request to reconcile that was handled
 }
 
 // recheckInputs is how soon a corrected Secret is noticed. Secrets are not watched.
@@ -61,20 +64,21 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 		if r.facts.id == 0 || r.final() && decided.Reason != v1alpha1.ReasonNotArchived {
 			return 0
 		}
-		return pollInterval(r.facts.now.Sub(r.lastChange()), &r.session.Connection)
+		return r.pollInterval()
 	default:
 		return 0
 	}
 }
 
 // pollInterval grows with the time since the application last changed: people who are in the middle of it are watched
-// closely, those who have done nothing for days are not. It is spread, so that applications that were created together
-// are not read together for ever.
-func pollInterval(unchanged time.Duration, c *connection.Connection) time.Duration {
-	d := max(min(unchanged/4, c.MaxPoll), c.MinPoll)
+// closely, those who have done nothing for days are not. It differs between Mandates, so that applications that were
+// created together are not read together for ever.
+func (r *reconciliation) pollInterval() time.Duration {
+	c := &r.session.Connection
+	d := max(min(r.facts.now.Sub(r.lastChange())/4, c.MaxPoll), c.MinPoll)
 	shortest := max(d-d/10, c.MinPoll)
 	longest := max(min(d+d/10, c.MaxPoll), d)
-	return shortest + rand.N(longest-shortest+1) //nolint:gosec // no secret depends on it
+	return shortest + r.phase(longest-shortest)
 }
 
 // lastChange is when the application last changed, as far as this process has seen or the conditions say.

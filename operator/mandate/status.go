@@ -13,6 +13,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // writeStatus writes what a reconciliation came to: one patch, and none if nothing changed. It is made
@@ -21,17 +22,38 @@ import (
 func (r *reconciliation) writeStatus(ctx context.Context, reason string, failures int) error {
 	updated := r.mandate.Status.DeepCopy()
 	r.reviewed.show(updated)
-	if !r.keepsStatus(reason, failures) {
+	kept := r.keepsStatus(reason, failures)
+	switch {
+	case !kept:
 		r.statusFor(updated, reason)
+	case r.unreadable():
+		r.statusFor(updated, v1alpha1.ReasonReadFailed)
 	}
-	if equality.Semantic.DeepEqual(*updated, r.mandate.Status) {
-		return nil
+	request := ""
+	if !kept && reason != v1alpha1.ReasonSuspended && reason != v1alpha1.ReasonServiceNotReady {
+		request = r.pendingRequest()
 	}
-	_, err := r.patchStatus(ctx, updated)
-	if err == nil {
+	if request != "" && !engine.IsNotification(request) {
+		updated.LastHandledReconcileAt = request
+	}
+	if !equality.Semantic.DeepEqual(*updated, r.mandate.Status) {
+		updated.LastHandledReconcileAt = cmp.Or(request, updated.LastHandledReconcileAt)
+		r.showRead(updated)
+		if _, err := r.patchStatus(ctx, updated); err != nil {
+			return err
+		}
 		r.recordEvent(&r.mandate.Status, updated)
 	}
-	return err
+	r.localState.Update(r.mandate, func(s *localState) { s.handledRequest = cmp.Or(request, s.handledRequest) })
+	return nil
+}
+
+// showRead writes when the application was last read. It is no reason for a write: polls that find nothing new cost
+// none.
+func (r *reconciliation) showRead(status *v1alpha1.MandateStatus) {
+	if read := r.localState.Get(r.mandate).read; !read.IsZero() {
+		status.LastReadTime = &metav1.Time{Time: read.Truncate(time.Second)}
+	}
 }
 
 // patchStatus writes a status, and gives the resourceVersion that the Mandate has then.

@@ -20,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -100,6 +99,7 @@ type entry struct {
 	probed         time.Time // and ended
 	nextProbe      time.Time // no probe before it
 	probeRequested bool
+	handledRequest string // the last request to reconcile that was handled
 }
 
 // NewReconciler makes a Reconciler.
@@ -125,14 +125,14 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		return []connection.Key{key}
 	})
 	controlled := builder.TypedControllerManagedBy[connection.Key](manager).Named("identityservice").
-		Watches(&v1alpha1.IdentityService{}, enqueue, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		Watches(&v1alpha1.IdentityService{}, enqueue, builder.WithPredicates(engine.SpecOrRequestChanged)).
 		Watches(&v1alpha1.Mandate{}, handler.TypedEnqueueRequestsFromMapFunc(r.mandateChanged)).
 		WatchesRawSource(source.TypedChannel(r.probes, enqueueKey))
 	if r.config.ClusterServices {
 		controlled.Watches(
 			&v1alpha1.ClusterIdentityService{},
 			enqueue,
-			builder.WithPredicates(predicate.GenerationChangedPredicate{}),
+			builder.WithPredicates(engine.SpecOrRequestChanged),
 		)
 	}
 	return controlled.
@@ -186,6 +186,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, key connection.Key) (reconci
 		return reconcile.Result{}, nil // it is gone
 	}
 	e := r.entry(key)
+	e.takeRequest(service)
 	reason, err := r.connect(ctx, service, e)
 	if err != nil {
 		return reconcile.Result{}, err
@@ -202,6 +203,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, key connection.Key) (reconci
 		next = min(next, deletionInterval)
 	}
 	return reconcile.Result{RequeueAfter: next}, nil
+}
+
+// takeRequest has the service probed now if somebody asks for it. The hold-off after refused credentials stays.
+func (e *entry) takeRequest(service connection.Service) {
+	request := engine.ReconcileRequest(service)
+	if request != "" && request != e.handledRequest && request != service.ServiceStatus().LastHandledReconcileAt {
+		e.nextProbe = time.Time{}
+	}
+	e.handledRequest = request
 }
 
 // probe asks the service for its reference data if it is time to, and gives the reason for Ready.

@@ -82,6 +82,9 @@ func (r *Reconciler) writeStatus(
 	}
 	status, generation := updated.ServiceStatus(), service.GetGeneration()
 	status.ObservedGeneration = generation
+	if request := engine.ReconcileRequest(service); request != "" {
+		status.LastHandledReconcileAt = request
+	}
 	if references != nil {
 		status.MandateTypes = mandateTypes(references)
 	}
@@ -127,7 +130,8 @@ func setProgress(status *v1alpha1.IdentityServiceStatus, generation int64, reaso
 
 func mandateTypes(references *idv.References) []v1alpha1.MandateType {
 	var types []v1alpha1.MandateType
-	for _, t := range references.MandateTypes[:min(len(references.MandateTypes), maxMandateTypes)] {
+	sorted := connection.SortReferences(references.MandateTypes)
+	for _, t := range sorted[:min(len(sorted), maxMandateTypes)] {
 		types = append(types, v1alpha1.MandateType{
 			ID: t.ID, Name: engine.TruncateText(t.Name), Code: engine.TruncateText(t.Code),
 		})

@@ -1,0 +1,146 @@
+package chaos_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// resetDuringReview accepts a check, and resets the individual while the operator sends that. The individual gives
+// other evidence, under another id.
+func (s *scenario) resetDuringReview(ctx context.Context) error {
+	known, err := s.waitSettled(ctx, rejected)
+	if err != nil || !known {
+		return errors.Join(err, s.apply(ctx, resetManifest))
+	}
+	return inOrder(
+		func() error { return s.giveEvidence(ctx) },
+		func() error { return s.waitSeen(ctx) },
+		func() error { return s.reviewCheck(ctx, rejected, v1alpha1.CheckDecisionAccept) },
+		func() error { return s.until(ctx, func() string { return s.notSent(acceptCheck) }) },
+		func() error { return s.apply(ctx, resetManifest) },
+		func() error { return s.waitEnded(ctx, reset) },
+		func() error { return s.giveEvidence(ctx) },
+	)
+}
+
+// reject takes the review back, looks at the evidence, and rejects the check and the application.
+func (s *scenario) reject(ctx context.Context) error {
+	if known, err := s.waitSettled(ctx, rejected); err != nil || !known {
+		return err
+	}
+	return inOrder(
+		func() error { return s.patch(ctx, rejected, `{"spec": {"checkReviews": null}}`) },
+		func() error { return s.waitSeen(ctx) },
+		func() error { return s.reviewCheck(ctx, rejected, v1alpha1.CheckDecisionReject) },
+		func() error { return s.waitReviewed(ctx) },
+		func() error { return s.patch(ctx, rejected, `{"spec": {"decision": "Reject"}}`) },
+	)
+}
+
+// inOrder does one thing after another, up to the first that fails.
+func inOrder(things ...func() error) error {
+	for _, do := range things {
+		if err := do(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *scenario) giveEvidence(ctx context.Context) error {
+	_, err := s.sandbox.Play(ctx, control.Play{Reference: s.reference(rejected), Result: control.ResultReview})
+	return err
+}
+
+// reviewCheck decides jane's check as it is at the service now.
+func (s *scenario) reviewCheck(ctx context.Context, mandate string, decision v1alpha1.CheckDecision) error {
+	check, err := s.janesCheck(ctx, mandate)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	s.reviewed[reviewOf{reviewRequest[decision], checkTarget(check.ID)}] = true
+	s.mu.Unlock()
+	return s.patch(ctx, mandate, fmt.Sprintf(`{"spec": {"checkReviews": [
+		{"individual": "jane", "check": "address", "decision": %q, "comment": "canary-comment"}]}}`, decision))
+}
+
+func (s *scenario) janesCheck(ctx context.Context, mandate string) (control.Check, error) {
+	applications, err := s.sandbox.Applications(ctx)
+	for i := range applications {
+		for _, individual := range applications[i].Individuals {
+			if individual.Reference == s.reference(mandate)+".jane" {
+				return individual.Checks[0], nil
+			}
+		}
+	}
+	return control.Check{}, errors.Join(err, fmt.Errorf("%s has no jane at the service", mandate))
+}
+
+// waitSeen waits until the status shows jane's check as it is at the service, and no review of it.
+func (s *scenario) waitSeen(ctx context.Context) error {
+	return s.untilShown(ctx, "the check as it is", func(m *v1alpha1.Mandate, check control.Check) bool {
+		reviews := len(m.Status.Reviews) + len(m.Status.PendingReviews)
+		return reviews == 0 && slices.ContainsFunc(m.Status.Individuals, func(i v1alpha1.IndividualStatus) bool {
+			return slices.ContainsFunc(i.Checks, func(c v1alpha1.CheckStatus) bool {
+				return c.ID == check.ID && c.State != nil && c.State.Name == check.State
+			})
+		})
+	})
+}
+
+// waitReviewed waits until the status shows the rejection of jane's check.
+func (s *scenario) waitReviewed(ctx context.Context) error {
+	want := v1alpha1.ReviewStatus{Individual: "jane", Check: "address", Decision: v1alpha1.CheckDecisionReject}
+	return s.untilShown(ctx, "the review", func(m *v1alpha1.Mandate, _ control.Check) bool {
+		return slices.Contains(m.Status.Reviews, want)
+	})
+}
+
+func (s *scenario) untilShown(
+	ctx context.Context, what string, shown func(*v1alpha1.Mandate, control.Check) bool,
+) error {
+	return s.until(ctx, func() string {
+		check, err := s.janesCheck(ctx, rejected)
+		m := s.mandate(rejected)
+		if err := errors.Join(err, cluster.watched.Get(ctx, client.ObjectKeyFromObject(m), m)); err != nil {
+			return err.Error()
+		}
+		if shown(m, check) {
+			return ""
+		}
+		return fmt.Sprintf("%s does not show %s: %s", rejected, what, s.statusWords(m))
+	})
+}
+
+// notSent reports that a request about the Mandate was not sent.
+func (s *scenario) notSent(what string) string {
+	sent := slices.ContainsFunc(s.occurrences(), func(o occurrence) bool {
+		return o.effect.what == what && o.effect.about == rejected
+	})
+	if sent {
+		return ""
+	}
+	return "there is no " + what
+}
+
+// waitEnded waits until an action is Complete or Failed.
+func (s *scenario) waitEnded(ctx context.Context, name string) error {
+	return s.until(ctx, func() string {
+		action := &v1alpha1.MandateAction{}
+		if err := cluster.watched.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: name}, action); err != nil {
+			return err.Error()
+		}
+		if action.Status.CompletedTime != nil {
+			return ""
+		}
+		return name + " has not ended: " + conditionsText(action.Status.Conditions)
+	})
+}

@@ -1,0 +1,130 @@
+package mandate
+
+import (
+	"hash/fnv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/engine"
+)
+
+// When an application is read is a fact, not a consequence of a reconciliation. What reconciles ten thousand Mandates
+// at once, such as a start, an edit of their service or its recovery, then costs no read.
+
+const (
+	// unreadableAfter is the shortest time without a read of an application after which its status is not trusted.
+	unreadableAfter = 10 * time.Minute
+	// recentRequest is how old a notification may be at the start of a process that has not seen whether it was handled.
+	recentRequest = 10 * time.Minute
+)
+
+// nextRead is when the application is to be read; the zero time means at once.
+func (r *reconciliation) nextRead() time.Time {
+	state := r.localState.Get(r.mandate)
+	started := state.firstSeen.IsZero()
+	if started {
+		state.firstSeen = r.facts.now
+		state.handledRequest = r.handledBefore()
+	}
+	scheduled := !state.readAt.IsZero() || !r.facts.service.Known
+	if !scheduled {
+		state.readAt = r.firstRead()
+	}
+	if started || !scheduled {
+		r.localState.Update(r.mandate, func(s *localState) { *s = state })
+	}
+	if !r.carriedOut() || r.pendingRequest() != "" {
+		return time.Time{}
+	}
+	return state.readAt
+}
+
+// carriedOut reports whether the status says that everything is as the spec of this generation asks for. If not, each
+// reconciliation reads the application.
+func (r *reconciliation) carriedOut() bool {
+	ready := meta.FindStatusCondition(r.mandate.Status.Conditions, v1alpha1.ConditionReady)
+	return r.facts.bound && !r.facts.deletion.requested && !r.facts.archive &&
+		r.mandate.Status.ObservedGeneration == r.mandate.Generation &&
+		ready != nil && ready.Status == metav1.ConditionTrue
+}
+
+// interrupted reports whether the process before this one may have left a decision or a review undone that could be
+// carried out.
+func (r *reconciliation) interrupted() bool {
+	state := idv.State{Name: r.mandate.Status.State}
+	inReview := r.session.Connection.States.Stage(state) == idv.StageInReview
+	return r.facts.refusedDigest == "" &&
+		(r.facts.decision != "" && inReview || len(r.reviewed.done) < len(r.mandate.Spec.CheckReviews))
+}
+
+// firstRead is when a process that has just started reads the application. If the last read is not known, each Mandate
+// has a time of its own within the interval. It depends on the clock and not on the start, so that a process that is
+// restarted again and again reaches every Mandate.
+func (r *reconciliation) firstRead() time.Time {
+	now, interval := r.facts.now, r.pollInterval()
+	if r.interrupted() {
+		return now
+	}
+	if last := r.mandate.Status.LastReadTime; last != nil && last.Add(interval).After(now) {
+		return last.Add(interval)
+	}
+	passed := (now.UnixNano() - r.phase(interval).Nanoseconds()) % interval.Nanoseconds()
+	return now.Add(interval - time.Duration(passed))
+}
+
+// phase is a time up to longest that only depends on the Mandate, and spreads Mandates evenly.
+func (r *reconciliation) phase(longest time.Duration) time.Duration {
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(r.mandate.UID))
+	return time.Duration(float64(longest) * float64(hash.Sum64()>>11) / (1 << 53))
+}
+
+// scheduleRead records what a reconciliation means for the next read, once its status is written. After one that failed
+// or found something amiss, each reconciliation reads.
+func (r *reconciliation) scheduleRead(reason string, after time.Duration) {
+	a := &r.facts.application
+	if !a.read && !a.missing && r.facts.failureReason == "" {
+		return
+	}
+	r.localState.Update(r.mandate, func(s *localState) {
+		s.readAt = r.facts.now
+		if reason == v1alpha1.ReasonAccepted || reason == v1alpha1.ReasonNotArchived {
+			s.readAt = r.facts.now.Add(after)
+		}
+	})
+}
+
+// unreadable reports whether the application could not be read for three intervals.
+func (r *reconciliation) unreadable() bool {
+	state := r.localState.Get(r.mandate)
+	last := state.firstSeen
+	if state.read.After(last) {
+		last = state.read
+	}
+	return r.facts.service.Known && r.facts.now.Sub(last) >= max(3*r.pollInterval(), unreadableAfter)
+}
+
+// pendingRequest is the request to reconcile that was not handled yet; "" if there is none.
+func (r *reconciliation) pendingRequest() string {
+	request := engine.ReconcileRequest(r.mandate)
+	if request == r.mandate.Status.LastHandledReconcileAt || request == r.localState.Get(r.mandate).handledRequest {
+		return ""
+	}
+	return request
+}
+
+// handledBefore is a request that the process before this one has probably handled: the status does not acknowledge
+// each notification. "" if there is none.
+func (r *reconciliation) handledBefore() string {
+	request := engine.ReconcileRequest(r.mandate)
+	sent, err := time.Parse(time.RFC3339, strings.TrimPrefix(request, v1alpha1.NotificationRequestPrefix))
+	if engine.IsNotification(request) && err == nil && r.facts.now.Sub(sent) > recentRequest {
+		return request
+	}
+	return ""
+}

@@ -1,0 +1,177 @@
+package mandate
+
+import (
+	"strconv"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+// quiet is a reconciliation of a Mandate at which nobody has moved for a month, by a process that has just started.
+func quiet(uid string, at time.Time, change func(*v1alpha1.Mandate)) *reconciliation {
+	m := shown(v1alpha1.ReasonAccepted, func(*facts) {}, "").mandate
+	m.UID = types.UID(uid)
+	m.Status.State = "created"
+	for i := range m.Status.Conditions {
+		m.Status.Conditions[i].LastTransitionTime = metav1.NewTime(now.Add(-30 * day))
+	}
+	if change != nil {
+		change(m)
+	}
+	r := &reconciliation{Reconciler: &Reconciler{}, mandate: m, reviewed: newReviewRecord(m)}
+	r.session.Connection = connection.Connection{MinPoll: 30 * time.Second, MaxPoll: time.Hour}
+	r.facts = facts{
+		now: at, bound: true, service: serviceFacts{Known: true},
+		decision: m.Spec.Decision, archive: m.Spec.Archived && !m.Status.Archived,
+		deletion: deletionFacts{requested: m.DeletionTimestamp != nil},
+	}
+	return r
+}
+
+func TestNextRead(t *testing.T) {
+	t.Parallel()
+	request := func(value string) func(*v1alpha1.Mandate) {
+		return func(m *v1alpha1.Mandate) {
+			m.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: value}
+		}
+	}
+	notification := func(ago time.Duration) func(*v1alpha1.Mandate) {
+		return request(v1alpha1.NotificationRequestPrefix + now.Add(-ago).Format(time.RFC3339))
+	}
+	for name, c := range map[string]struct {
+		change func(*v1alpha1.Mandate)
+		atOnce bool
+	}{
+		"as it was": {},
+		"edited":    {func(m *v1alpha1.Mandate) { m.Generation++ }, true},
+		"deleted":   {func(m *v1alpha1.Mandate) { m.DeletionTimestamp = new(metav1.NewTime(now)) }, true},
+		"to be archived": {
+			func(m *v1alpha1.Mandate) { m.Spec.Archived = true }, true,
+		},
+		"not Ready": {
+			func(m *v1alpha1.Mandate) {
+				meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReady).Status = isUnknown
+			},
+			true,
+		},
+		"a decision that waits for people": {
+			change: func(m *v1alpha1.Mandate) { m.Spec.Decision = v1alpha1.DecisionComplete },
+		},
+		"a decision that may not have been sent": {
+			func(m *v1alpha1.Mandate) { m.Spec.Decision, m.Status.State = v1alpha1.DecisionComplete, "in review" }, true,
+		},
+		"a review that may not have been sent": {
+			func(m *v1alpha1.Mandate) { m.Spec.CheckReviews = reviewOf(v1alpha1.CheckDecisionAccept) }, true,
+		},
+		"a person's request": {request("now"), true},
+		"a request that was handled": {
+			change: func(m *v1alpha1.Mandate) {
+				request("now")(m)
+				m.Status.LastHandledReconcileAt = "now"
+			},
+		},
+		"a new notification": {notification(time.Minute), true},
+		"an old notification, which the process before has handled": {change: notification(time.Hour)},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := quiet("uid", now, c.change)
+			for range 2 { // the second time, the process knows the Mandate
+				due := r.nextRead()
+				if atOnce := !due.After(now); atOnce != c.atOnce || due.After(now.Add(time.Hour)) {
+					t.Errorf("the read is due at %s", due)
+				}
+			}
+		})
+	}
+}
+
+// A process that has just started reads an application when the process before it would have.
+func TestNextReadFollowsTheLastOne(t *testing.T) {
+	t.Parallel()
+	r := quiet("uid", now, func(m *v1alpha1.Mandate) {
+		m.Status.LastReadTime = new(metav1.NewTime(now.Add(-20 * time.Minute)))
+	})
+	if due := r.nextRead(); due.Before(now.Add(34*time.Minute)) || due.After(now.Add(40*time.Minute)) {
+		t.Errorf("the read is due at %s", due)
+	}
+}
+
+// After a start, reads are spread evenly over the interval.
+func TestReadsAreSpreadAfterAStart(t *testing.T) {
+	t.Parallel()
+	const mandates = 6000
+	perMinute := map[int]int{}
+	for i := range mandates {
+		due := quiet("uid-"+strconv.Itoa(i), now, nil).nextRead()
+		perMinute[int(due.Sub(now)/time.Minute)]++
+	}
+	for minute, n := range perMinute {
+		if minute < 0 || minute >= 60 || n > 2*mandates/60 {
+			t.Errorf("%d of %d reads are due in minute %d", n, mandates, minute)
+		}
+	}
+}
+
+// An operator that is restarted every ten minutes reads every application within the interval.
+func TestRestartsPutNoReadOff(t *testing.T) {
+	t.Parallel()
+	const lifetime = 10 * time.Minute
+	for i := range 100 {
+		reads := 0
+		for at := now; at.Before(now.Add(time.Hour)); at = at.Add(lifetime) {
+			if due := quiet("uid-"+strconv.Itoa(i), at, nil).nextRead(); due.Before(at.Add(lifetime)) {
+				reads++
+			}
+		}
+		if reads == 0 {
+			t.Errorf("the Mandate %d is never read", i)
+		}
+	}
+}
+
+// A status is not trusted for ever while the service cannot be used.
+func TestUnreadableApplication(t *testing.T) {
+	t.Parallel()
+	w := newWorld("acme")
+	o := started(w)
+	reconcile := func() *v1alpha1.Mandate {
+		for {
+			made := take(w, o, "acme", faultNone)
+			w, o = made.world, made.operator
+			if made.ended {
+				o.seeMandates(w)
+				return w.mandates["acme"]
+			}
+		}
+	}
+	aged := func(by time.Duration) { w, o = w.aged(by), o.aged(by) }
+	if m := reconcile(); is(m, v1alpha1.ConditionReady) != isTrue || m.Status.LastReadTime == nil {
+		t.Fatalf("after its creation, the status is %+v", m.Status)
+	}
+	o.connection.Ready = false
+	aged(9 * time.Minute)
+	if m := reconcile(); is(m, v1alpha1.ConditionReady) != isTrue {
+		t.Errorf("after nine minutes, the status is %+v", m.Status)
+	}
+	aged(2 * time.Minute)
+	m := reconcile()
+	ready := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReady)
+	if ready.Status != isUnknown || ready.Reason != v1alpha1.ReasonReadFailed ||
+		!m.Status.LastReadTime.Time.Equal(now.Add(-11*time.Minute)) {
+		t.Errorf("after eleven minutes, the status is %+v", m.Status)
+	}
+	if again := reconcile(); again.ResourceVersion != m.ResourceVersion {
+		t.Error("the status is written again and again")
+	}
+	o.connection.Ready = true
+	if m := reconcile(); is(m, v1alpha1.ConditionReady) != isTrue {
+		t.Errorf("after the end of the outage, the status is %+v", m.Status)
+	}
+}
