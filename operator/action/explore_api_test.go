@@ -161,7 +161,7 @@ func (s statusWriter) Patch(
 		if err := json.Unmarshal(data, &wanted); err != nil {
 			return err
 		}
-		if wanted.ResourceVersion != live.ResourceVersion {
+		if wanted.ResourceVersion != "" && wanted.ResourceVersion != live.ResourceVersion {
 			return conflict(key)
 		}
 		merged, patched := &v1alpha1.MandateAction{}, live.DeepCopy()

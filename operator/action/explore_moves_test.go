@@ -13,21 +13,21 @@ import (
 type move int
 
 const (
-	crash   move = iota // a process dies, and another one starts
-	lose                // an answer is lost
-	fail                // a request fails, and did nothing
-	refuse              // the service refuses a request
-	turn                // the service turns a request away, as with 429
-	pause               // a minute passes
-	again               // an action is deleted, if it is there, and applied again
-	other               // an action is deleted, if it is there, and another one of its name is applied
-	label               // a user labels the action
-	suspend             // a user suspends the Mandate, or resumes it
-	replace             // a user deletes the Mandate and applies it again
-	remove              // a user deletes the Mandate
-	poll                // the status of the Mandate changes
-	purge               // the record is deleted
-	restore             // it is restored, as it was at the beginning
+	crash    move = iota // a process dies, and another one starts
+	lose                 // an answer is lost
+	fail                 // a request fails, and did nothing
+	refuse               // the service refuses a request
+	throttle             // the service rejects a request before it looks at it, as with 429
+	pause                // a minute passes
+	again                // an action is deleted, if it is there, and applied again
+	other                // an action is deleted, if it is there, and another one of its name is applied
+	label                // a user labels the action
+	suspend              // a user suspends the Mandate, or resumes it
+	replace              // a user deletes the Mandate and applies it again
+	remove               // a user deletes the Mandate
+	poll                 // the status of the Mandate changes
+	purge                // the record is deleted
+	restore              // it is restored, as it was at the beginning
 	moves
 )
 
@@ -119,13 +119,14 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		found(after, made.violation)
 	}
 	for _, name := range x.scenario.actions {
-		if o.current == nil || o.current.action.Name == name {
-			try(name, faultNone, 0)
-			try(name, faultError, fail)
-			try(name, faultLost, lose)
-			try(name, faultRefused, refuse)
-			try(name, faultTurned, turn)
+		if o.current != nil && o.current.action.Name != name {
+			continue
 		}
+		try(name, faultNone, 0)
+		try(name, faultError, fail)
+		try(name, faultLost, lose)
+		try(name, faultRefused, refuse)
+		try(name, faultThrottled, throttle)
 	}
 	if s.budget[crash] > 0 {
 		after := s.then(label + " dies, and starts anew")
@@ -154,7 +155,8 @@ func (s *scenario) apply(w *world, name string, change func(*v1alpha1.MandateAct
 	a := &v1alpha1.MandateAction{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec: v1alpha1.MandateActionSpec{
-			MandateRef: v1alpha1.MandateReference{Name: mandateName}, Type: v1alpha1.MandateActionResendInvite, Individual: "jane",
+			MandateRef: v1alpha1.MandateReference{Name: mandateName},
+			Type:       v1alpha1.MandateActionResendInvite, Individual: "jane",
 		},
 		Status: v1alpha1.MandateActionStatus{ObservedGeneration: -1},
 	}

@@ -25,11 +25,11 @@ import (
 type fault string
 
 const (
-	faultNone    fault = ""
-	faultError   fault = "not done, error"
-	faultLost    fault = "done, answer lost"
-	faultRefused fault = "refused"
-	faultTurned  fault = "turned away"
+	faultNone      fault = ""
+	faultError     fault = "not done, error"
+	faultLost      fault = "done, answer lost"
+	faultRefused   fault = "refused"
+	faultThrottled fault = "too many requests"
 )
 
 // environment is what one step of one operator sees.
@@ -185,7 +185,7 @@ func (s fakeService) ResendInvites(_ context.Context, individual int64) error {
 	case faultError:
 		s.hit = true
 		return failure(idv.NotSent, idv.KindUnreachable)
-	case faultTurned:
+	case faultThrottled:
 		s.hit = true
 		return failure(idv.Refused, idv.KindRateLimited)
 	case faultRefused:

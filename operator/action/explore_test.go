@@ -39,22 +39,22 @@ func scenarios() map[string]scenario {
 			actions: one, manifest: expires, allow: map[move]uint8{again: 3, crash: 1, lose: 1, pause: 2},
 		},
 		"another order under the name": {
-			actions: one, allow: map[move]uint8{other: 1, again: 1, lose: 1, turn: 1, pause: 1},
+			actions: one, allow: map[move]uint8{other: 1, again: 1, lose: 1, throttle: 1, pause: 1},
 		},
 		"requests that do nothing": {
-			actions: one, allow: map[move]uint8{turn: 2, fail: 1, again: 1, crash: 1, pause: 1},
+			actions: one, allow: map[move]uint8{throttle: 2, fail: 1, again: 1, crash: 1, pause: 1},
 		},
 		"refusals":                    {actions: one, allow: map[move]uint8{refuse: 1, again: 1, lose: 1, pause: 1}},
 		"edits of the Mandate":        {actions: one, allow: map[move]uint8{suspend: 2, poll: 1, lose: 1, pause: 1}},
 		"another Mandate of the name": {actions: one, allow: map[move]uint8{replace: 1, again: 1, remove: 1, pause: 1}},
 		"labels":                      {actions: one, allow: map[move]uint8{label: 2, lose: 1, crash: 1, pause: 1}},
-		"two actions":                 {actions: two, allow: map[move]uint8{lose: 1, turn: 1}},
+		"two actions":                 {actions: two, allow: map[move]uint8{lose: 1, throttle: 1}},
 		"a record that is gone":       {actions: one, allow: map[move]uint8{purge: 1, restore: 1, again: 1, lose: 1}},
 		"a report":                    {actions: one, manifest: report, allow: map[move]uint8{crash: 1, lose: 1, again: 1}},
 		"a report that is not there":  {actions: one, manifest: report, allow: map[move]uint8{refuse: 1, again: 1, poll: 1}},
 		"alone: one thing after another": {
 			actions: one, lone: true,
-			allow: map[move]uint8{again: 2, other: 1, crash: 1, lose: 1, fail: 1, turn: 1, suspend: 1, pause: 1},
+			allow: map[move]uint8{again: 2, other: 1, crash: 1, lose: 1, fail: 1, throttle: 1, suspend: 1, pause: 1},
 		},
 	}
 }
@@ -91,7 +91,10 @@ var seed = maphash.MakeSeed()
 func hash(s *state) uint64 {
 	inOrder := func(a, b *operator) uint64 {
 		e := &explore.Encoding{
-			Now: s.world.now, Skip: []string{"TypeMeta", "ManagedFields", "now", "revision", "uids", "Reconciler", "client", "session"},
+			Now: s.world.now,
+			Skip: []string{
+				"TypeMeta", "ManagedFields", "now", "revision", "uids", "Reconciler", "client", "session",
+			},
 			Renamed: []string{"ResourceVersion", "UID", "Attempt", "attempt"},
 		}
 		for _, part := range []any{s.budget, s.world, a, b} {
@@ -129,11 +132,12 @@ func (x *explorer) rest(s state) (state, string) {
 
 // reconcile takes steps to the end of a reconciliation: of the one that the operator is in, without a name.
 func (x *explorer) reconcile(s *state, i int, name string) string {
-	if name != "" {
+	switch {
+	case name != "":
 		s.ops[i] = s.ops[i].sees(s.world, "Mandate").sees(s.world, "MandateAction")
-	} else if s.ops[i].current == nil {
+	case s.ops[i].current == nil:
 		return ""
-	} else {
+	default:
 		name = s.ops[i].current.action.Name
 	}
 	for range maxSteps {

@@ -21,21 +21,21 @@ import (
 // most, by one process, and nobody else sends while it is there.
 //
 // The status goes with its object, and a GitOps tool applies the object again. So the name goes into the ledger, too,
-// after the attempt is in the status: one object of a name starts, ever. If the operator ends in between, the attempt in
-// the status is what the next one finds, and it ends the action as OutcomeUnknown. The other way round, it would take
-// the action for one that was done.
+// after the attempt is in the status: one object of a name starts, ever. If the operator ends in between, the attempt
+// in the status is what the next one finds, and it ends the action as OutcomeUnknown. The other way round, it would
+// take the action for one that was done.
 //
 // The attempt leaves the status in two ways. Either the action ends, which is final. Or it is certain that nothing was
 // done: the client proves it (NotSent, 429, 401), or nothing was sent, because something had changed since it was read.
 // Then the name leaves the ledger, and after that the attempt leaves the status. The action is open again, and an
-// operator makes the next attempt on condition of that very write. An operator that ends cannot lose the proof in such a
-// way that another one sends: the proof counts once it is written, and until then the attempt is still there, and
+// operator makes the next attempt on condition of that very write. An operator that ends cannot lose the proof in such
+// a way that another one sends: the proof counts once it is written, and until then the attempt is still there, and
 // another operator ends the action as OutcomeUnknown. A shutdown before the request is such a proof, and is written.
 // After it, the client is not cut short, and Drain waits for the answer and its writing.
 //
 // If an operator is held up for longer than the handover between its start and its last look at the action, it finds
-// that another one has ended the action as OutcomeUnknown, and sends nothing. If it is held up after that look, it sends
-// one request, and the status is right.
+// that another one has ended the action as OutcomeUnknown, and sends nothing. If it is held up after that look, it
+// sends one request, and the status is right.
 
 // errIncomplete means that the API server dropped a field.
 var errIncomplete = errors.New("the MandateAction CRD is older than this operator: apply the CRDs of this version")

@@ -23,7 +23,9 @@ type Encoding struct {
 }
 
 // Number writes a number.
-func (e *Encoding) Number(n int64) { e.Bytes = binary.LittleEndian.AppendUint64(e.Bytes, uint64(n)) }
+func (e *Encoding) Number(n int64) {
+	e.Bytes = binary.LittleEndian.AppendUint64(e.Bytes, uint64(n)) //nolint:gosec // the bits are what counts
+}
 
 // Text writes a text.
 func (e *Encoding) Text(s string) {
@@ -51,7 +53,7 @@ func (e *Encoding) Any(v reflect.Value) {
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		e.Number(v.Int())
 	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
-		e.Number(int64(v.Uint()))
+		e.Number(int64(v.Uint())) //nolint:gosec // the bits are what counts
 	case reflect.String:
 		e.Text(v.String())
 	case reflect.Pointer, reflect.Interface:
@@ -119,7 +121,7 @@ func compareKeys(a, b reflect.Value) int {
 // momentOf reads a time out of an unexported field, where it cannot be asked. Times here have no monotonic part.
 func momentOf(v reflect.Value) time.Time {
 	if v.CanInterface() {
-		return v.Interface().(time.Time)
+		return v.Interface().(time.Time) //nolint:forcetypeassert // the caller has looked
 	}
 	nanoseconds, seconds := v.Field(0).Uint(), v.Field(1).Int()
 	if nanoseconds == 0 && seconds == 0 {

@@ -45,6 +45,7 @@ func CheckGuards(t *testing.T, all map[string]Guard, run bool) {
 		return
 	}
 	binary := filepath.Join(t.TempDir(), "switched.test")
+	//nolint:gosec // the paths are this test's own
 	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", overlay, "-o", binary, ".")
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building with switches: %v\n%s", err, output)
@@ -52,9 +53,8 @@ func CheckGuards(t *testing.T, all map[string]Guard, run bool) {
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		t.Run(name, func(t *testing.T) {
 			g := all[name]
-			run := exec.CommandContext(
-				t.Context(), binary, "-test.run", pattern(g.CaughtBy), "-test.v", "-states=400000",
-			) // none needs a fifth of them
+			//nolint:gosec // the binary is this test's own; no guard needs a fifth of the states
+			run := exec.CommandContext(t.Context(), binary, "-test.run", pattern(g.CaughtBy), "-test.v", "-states=400000")
 			run.Env = append(os.Environ(), "GUARD_OFF="+name)
 			output, err := run.CombinedOutput()
 			if err == nil {
