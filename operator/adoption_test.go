@@ -145,10 +145,11 @@ func (w *world) effects() int64 {
 	return n
 }
 
-// withoutGenerations is a status without the generations that it describes.
+// withoutGenerations is a status without the generations that it describes, and without the time of the last read,
+// which is written when something else is.
 func withoutGenerations(status v1alpha1.MandateStatus) *v1alpha1.MandateStatus {
 	s := status.DeepCopy()
-	s.ObservedGeneration = 0
+	s.ObservedGeneration, s.LastReadTime = 0, nil
 	for i := range s.Conditions {
 		s.Conditions[i].ObservedGeneration = 0
 	}

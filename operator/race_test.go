@@ -119,6 +119,20 @@ func TestDeposit(t *testing.T) {
 				w.checkCondition("other", v1alpha1.ConditionCreated, metav1.ConditionFalse, v1alpha1.ReasonReferenceConflict)
 			},
 		},
+		"deleted, and refused under another reference": {
+			reason: "the name has an application, whatever its Mandate asks for now",
+			meanwhile: func(w *world) {
+				w.check(w.Delete(w.Context(), w.onlyRecord()))
+				w.mandate("acme", "{reference: another, mandateType: {id: 999999}}")
+				w.newManualReconciler().reconcile("acme")
+			},
+			then: func(w *world) {
+				w.checkRecorded()
+				w.mandate("acme", "{reference: another}")
+				w.newManualReconciler().reconcile("acme")
+				w.checkCondition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonApplicationExists)
+			},
+		},
 		"given another id": {
 			reason: "a service that checks for duplicates too late has created two; the first known id stays",
 			meanwhile: func(w *world) {

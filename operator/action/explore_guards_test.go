@@ -6,7 +6,11 @@ import (
 	"github.com/mandate-io/idv/operator/explore"
 )
 
-const decideFile, attemptFile, ledgerFile = "decide.go", "decide_attempt.go", "../ledger/actions.go"
+const (
+	decideFile  = "decide.go"
+	attemptFile = "decide_attempt.go"
+	ledgerFile  = "../ledger/actions.go"
+)
 
 // TestGuardsAreNeeded without -guards only looks whether the table follows the code.
 func TestGuardsAreNeeded(t *testing.T) { explore.CheckGuards(t, guards(), *withGuards) }

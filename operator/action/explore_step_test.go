@@ -93,7 +93,8 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	} else {
 		*p = *o.current
 	}
-	s.current, p.Reconciler, p.client = p, r, fakeService{environment: s}
+	s.current = p
+	p.Reconciler, p.client = r, fakeService{environment: s}
 	decided := p.Decide()
 	what += string(decided.Step) + " " + decided.Reason
 	_, ended, cut, err := explore.Step(ctx, p)
@@ -140,7 +141,8 @@ func named(name string, uid types.UID) *v1alpha1.MandateAction {
 // with is the operator after a step that has left it in a reconciliation, or in none.
 func (o *operator) with(p *reconciliation, r *Reconciler, s *environment) *operator {
 	c := *o
-	c.current, c.looked, c.localState = p, s.looked, map[string]remembered{}
+	c.current, c.looked = p, s.looked
+	c.localState = map[string]remembered{}
 	for _, name := range names {
 		uids := []types.UID{o.localState[name].UID}
 		if cached := o.cache["MandateAction/"+name]; cached != nil {

@@ -156,7 +156,8 @@ func (x *explorer) reconcile(s *state, i int, name string) string {
 
 // mayWait reports whether something is in the way of an action, and its status says so.
 func (x *explorer) mayWait(w *world, a *v1alpha1.MandateAction) bool {
-	waits, m, r := meta.FindStatusCondition(a.Status.Conditions, v1alpha1.ConditionReconciling), w.mandate(), w.record()
+	waits := meta.FindStatusCondition(a.Status.Conditions, v1alpha1.ConditionReconciling)
+	m, r := w.mandate(), w.record()
 	if waits == nil || m == nil {
 		return false
 	}

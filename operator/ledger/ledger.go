@@ -170,10 +170,13 @@ func (l *Ledger) Adopt(
 		{"add", "/spec/applicationID", spec.ApplicationID},
 		{"add", "/spec/mandateRef", spec.MandateRef},
 	}
-	if mayExist := record.Spec.ApplicationID != nil || record.Spec.Attempt != nil && record.Spec.Attempt.Sent; !mayExist {
+	if !MayExist(record) {
 		operations = append(operations,
 			patchOperation{"add", "/spec/serviceURL", spec.ServiceURL},
 			patchOperation{"add", "/spec/reference", spec.Reference})
+	}
+	if spec.CreatedTime != nil {
+		operations = append(operations, patchOperation{"add", "/spec/createdTime", spec.CreatedTime})
 	}
 	if record.Spec.Attempt != nil {
 		operations = append(operations, patchOperation{"add", "/spec/attempt/nonce", uuid.NewUUID()})
@@ -183,6 +186,11 @@ func (l *Ledger) Adopt(
 		return nil, err
 	}
 	return adopted, checkID(adopted, spec.ApplicationID)
+}
+
+// MayExist reports whether a record has an application, or an attempt that may have created one.
+func MayExist(record *v1alpha1.ApplicationRecord) bool {
+	return record.Spec.ApplicationID != nil || record.Spec.Attempt != nil && record.Spec.Attempt.Sent
 }
 
 // HeldByOther reports whether the record of another Mandate of the namespace has the application of spec: the id, and

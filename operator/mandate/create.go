@@ -284,6 +284,9 @@ func (r *reconciliation) depositInCurrentRecord(
 	case record.Spec.ApplicationID == nil && record.Spec.Attempt != nil &&
 		record.Spec.ServiceURL == spec.ServiceURL && record.Spec.Reference == spec.Reference:
 		return r.ledger.Deposit(ctx, record, id, created)
+	case !ledger.MayExist(record): // it was deleted, and claimed again under another reference or for another service
+		spec.ApplicationID, spec.CreatedTime = &id, &created
+		return r.ledger.Adopt(ctx, name, record, spec)
 	}
 	return record, nil
 }

@@ -82,9 +82,17 @@ func (a apiServer) Create(_ context.Context, object client.Object, _ ...client.C
 		record.UID = types.UID("record-" + strconv.Itoa(a.world.uids))
 		record.Generation = 1
 		record.CreationTimestamp = metav1.NewTime(now)
+		a.claimed(record.Name)
 		a.world.storeRecord(record)
 		return nil
 	})
+}
+
+// claimed notes whether the record of a Mandate is claimed for the Mandate and the IdentityService as they are.
+func (a apiServer) claimed(name string) {
+	live, of := a.world.mandates[name], a.current.mandate
+	a.world.outdated[name] = live == nil || live.UID != of.UID || live.Generation != of.Generation ||
+		live.DeletionTimestamp != nil || a.world.service.Generation != a.current.session.Connection.Generation
 }
 
 func (w *world) storeRecord(record *v1alpha1.ApplicationRecord) {
@@ -146,6 +154,9 @@ func (a apiServer) patchRecord(record *v1alpha1.ApplicationRecord, data []byte) 
 	moved := patched.Spec.ServiceURL != live.Spec.ServiceURL || patched.Spec.Reference != live.Spec.Reference
 	if moved && (live.Spec.ApplicationID != nil || live.Spec.Attempt != nil && live.Spec.Attempt.Sent) {
 		return forbidden("ApplicationRecord", record.Name)
+	}
+	if before, after := live.Spec.Attempt, patched.Spec.Attempt; before == nil || before.Nonce != after.Nonce {
+		a.claimed(record.Name)
 	}
 	a.world.storeRecord(patched)
 	patched.DeepCopyInto(record)

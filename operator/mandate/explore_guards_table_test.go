@@ -84,12 +84,12 @@ func guards() map[string]guard {
 		"application of another reference": {
 			why: "the Mandate does not ask for it", file: "records.go",
 			old: " && !found.otherReference {", off: " && !(ON && found.otherReference) {",
-			caughtBy: "TestExplore/alone: applied again with an edit",
+			caughtBy: "TestExplore/alone: applied again with an edit, and no references are shown",
 		},
 		"application of another URL": {
 			why: "at this service, the id may belong to an unrelated application", file: "records.go",
 			old: "== 0 && !found.otherURL", off: "== 0 && !(ON && found.otherURL)",
-			caughtBy: "TestExplore/alone: another account",
+			caughtBy: "TestRecordOfAnotherServiceOrReference",
 		},
 		"adoption under another reference": {
 			why: "a name has one application", file: "decide_application.go",

@@ -116,6 +116,7 @@ func (w *world) part() part {
 	e.truth(w.backup == nil)
 	e.truth(w.forgotten)
 	e.any(reflect.ValueOf(w.reviews))
+	e.any(reflect.ValueOf(w.outdated))
 	e.number(w.service.Generation)
 	e.moment(w.service.CreationTimestamp.Time)
 	e.any(reflect.ValueOf(&w.service.Spec))

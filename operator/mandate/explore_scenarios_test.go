@@ -23,11 +23,16 @@ type scenario struct {
 	// checks: the application exists and was read, and its individual has a check. keepsChecks: with the same id after a
 	// reset.
 	checks, keepsChecks bool
+	// silent: the service shows no references.
+	silent bool
 }
 
 func (s scenario) start() state {
 	w := newWorld()
 	w.changeSite(firstURL, func(here *site) { here.checks, here.keepsChecks = s.checks, s.keepsChecks })
+	for _, url := range sorted(w.sites) {
+		w.changeSite(url, func(here *site) { here.silent = s.silent })
+	}
 	for _, name := range s.mandates {
 		w.apply(name, s.manifest)
 	}
@@ -82,6 +87,9 @@ func scenarios() map[string]scenario {
 		"applied again with an edit": {
 			why:      "of the reference, the prefix or the service",
 			mandates: one, allow: map[move]uint8{succeed: 1, replace: 1, prefix: 1, point: 1, lose: 1, half: 2},
+		},
+		"applied again with an edit, and no references are shown": {
+			mandates: one, silent: true, allow: map[move]uint8{succeed: 1, replace: 1, prefix: 1, lose: 1, half: 2},
 		},
 		"two Mandates adopt one application": {
 			mandates: []string{"acme", "beta"}, manifest: func(m *v1alpha1.Mandate) { m.Spec.Reference = "shared" },

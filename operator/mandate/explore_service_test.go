@@ -84,6 +84,8 @@ func (s fakeService) checkPost(reference string) {
 		s.violation = "a create is sent for an attempt other than the recorded one"
 	case record.Spec.Reference != reference || record.Spec.ServiceURL != s.url():
 		s.violation = "a create is sent for another reference or service than the recorded one"
+	case s.world.outdated[record.Name]:
+		s.violation = "a create is sent for a spec or service that was replaced before the claim"
 	case !record.Spec.Attempt.Sent || record.Spec.Attempt.Verdict != "":
 		s.violation = "a create is sent for an attempt that has finished"
 	}
@@ -110,6 +112,9 @@ func (s fakeService) RetrieveApplication(_ context.Context, id int64) (*idv.Appl
 		Reference: found.reference,
 		State:     idv.State{Name: "created"},
 		Archived:  found.archived,
+	}
+	if here.silent {
+		shown.Reference = ""
 	}
 	if found.check != 0 {
 		check := idv.Check{ID: found.check, Name: reviewedCheck, State: idv.State{Name: found.state}}

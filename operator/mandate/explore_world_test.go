@@ -34,6 +34,8 @@ type world struct {
 	sites map[string]site
 	// forgotten means that a restore lost records: violations that they would prevent are none.
 	forgotten bool
+	// outdated has the Mandates whose record was claimed, last, for a spec or a service that had been replaced.
+	outdated map[string]bool
 	// reviews of a scenario with checks: those that a user put into the spec, one after the other.
 	reviews []userReview
 }
@@ -50,6 +52,7 @@ type site struct {
 	applications []application
 	underWay     []request
 	nextID       int64
+	silent       bool // it shows no references
 	checks       bool // applications have a check
 	keepsChecks  bool // which has the same id after a reset
 }
@@ -102,6 +105,7 @@ func newWorld(names ...string) *world {
 		mandates: map[string]*v1alpha1.Mandate{},
 		records:  map[string]*v1alpha1.ApplicationRecord{},
 		sites:    map[string]site{},
+		outdated: map[string]bool{},
 	}
 	w.service = &v1alpha1.IdentityService{
 		ObjectMeta: metav1.ObjectMeta{
@@ -131,6 +135,7 @@ func (w *world) clone() *world {
 	c.records = maps.Clone(w.records)
 	c.sites = maps.Clone(w.sites)
 	c.reviews = slices.Clone(w.reviews)
+	c.outdated = maps.Clone(w.outdated)
 	return &c
 }
 
