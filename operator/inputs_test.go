@@ -173,7 +173,7 @@ func TestServiceOutage(t *testing.T) {
 	w.mandate("acme", "{}")
 	before := w.ready("acme")
 	w.fault(serviceDown)
-	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonServiceError)
+	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonReadsFailing) // the first that failed
 	during := w.ready("acme")
 	if before.ResourceVersion != during.ResourceVersion {
 		t.Errorf(

@@ -76,7 +76,6 @@ func (r *manualReconciler) newActionReconciler() *manualActionReconciler {
 	a.Config = action.Config{
 		Services: engine.Services{
 			ServiceReader: connection.ServiceReader{Reader: cache}, Connections: r.Services.Connections,
-			RequestProbe: func(connection.Key) {},
 		},
 		Cache: cache, Live: watched, Writer: strict, Status: strict.Status(),
 		Ledger: ledger.Ledger{Reader: watched, Writer: strict},

@@ -29,8 +29,7 @@ type manualReconciler struct {
 	// or as a user.
 	before func(request string)
 	// cached, if set, is the stale Mandate that the cache returns.
-	cached        *v1alpha1.Mandate
-	probeRequests int
+	cached *v1alpha1.Mandate
 	// minPoll and maxPoll are those of the connection.
 	minPoll, maxPoll time.Duration
 }
@@ -47,7 +46,6 @@ func (w *world) newManualReconciler() *manualReconciler {
 	r.Config = mandate.Config{
 		Services: engine.Services{
 			ServiceReader: connection.ServiceReader{Reader: cache}, Connections: connection.NewRegistry(0),
-			RequestProbe: func(connection.Key) { r.probeRequests++ },
 		},
 		Cache: cache, Live: watched, Status: strict.Status(), Metadata: strict,
 		Ledger: ledger.Ledger{Reader: watched, Writer: strict}, Events: events.NewFakeRecorder(100),

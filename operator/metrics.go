@@ -10,10 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/connection"
 )
 
 // No label names an object: their number would grow with the number of people verified, and so would what can be learnt
@@ -39,6 +41,13 @@ var (
 		[]string{"ready", "reason", "outcome"},
 		nil,
 	)
+)
+
+var circuitBreakers = prometheus.NewDesc(
+	"idv_circuit_breakers",
+	"Circuit breakers of connections by state (closed, open, half-open) and by what fails (empty: nothing).",
+	[]string{"state", "failing"},
+	nil,
 )
 
 func init() {
@@ -78,19 +87,37 @@ func createOutcome(r idv.RequestResult) string {
 	}
 }
 
+// leaderMetrics has something counted until ctx ends. The manager starts it with the controllers, where this replica
+// leads: all replicas have the cache, and a sum over them would count each Mandate as often as there are replicas.
+func leaderMetrics(counter prometheus.Collector) manager.RunnableFunc {
+	return func(ctx context.Context) error {
+		if err := metrics.Registry.Register(counter); err != nil {
+			return err
+		}
+		<-ctx.Done()
+		metrics.Registry.Unregister(counter)
+		return nil
+	}
+}
+
+// breakerCounter counts the circuit breakers whenever it is asked.
+type breakerCounter struct{ connections *connection.Registry }
+
+// Describe describes the one metric there is.
+func (breakerCounter) Describe(descriptions chan<- *prometheus.Desc) { descriptions <- circuitBreakers }
+
+// Collect counts.
+func (c breakerCounter) Collect(metrics chan<- prometheus.Metric) {
+	for state, classes := range c.connections.CountBreakers() {
+		for class, n := range classes {
+			metrics <- prometheus.MustNewConstMetric(
+				circuitBreakers, prometheus.GaugeValue, float64(n), string(state), class.String())
+		}
+	}
+}
+
 // mandateCounter counts the Mandates of the cache whenever it is asked.
 type mandateCounter struct{ cache client.Reader }
-
-// Start has the Mandates counted until ctx ends. The manager starts it with the controllers, where this replica leads:
-// all replicas have the cache, and a sum over them would count each Mandate as often as there are replicas.
-func (m mandateCounter) Start(ctx context.Context) error {
-	if err := metrics.Registry.Register(m); err != nil {
-		return err
-	}
-	<-ctx.Done()
-	metrics.Registry.Unregister(m)
-	return nil
-}
 
 // Describe describes the one metric there is.
 func (mandateCounter) Describe(descriptions chan<- *prometheus.Desc) { descriptions <- mandates }

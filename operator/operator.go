@@ -116,7 +116,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, options *Options)
 	})
 	services := engine.Services{
 		ServiceReader: connection.ServiceReader{Reader: cache, ClusterServices: clusterServices},
-		Connections:   connections, RequestProbe: identityServices.RequestProbe,
+		Connections:   connections,
 	}
 	records := ledger.Ledger{Reader: live, Writer: writer}
 	mandates := mandate.NewReconciler(mandate.Config{
@@ -137,6 +137,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, options *Options)
 		mandates.SetupWithManager(ctx, manager, workers),
 		actions.SetupWithManager(ctx, manager, workers),
 		manager.Add(retention),
-		manager.Add(mandateCounter{cache}),
+		manager.Add(leaderMetrics(mandateCounter{cache})),
+		manager.Add(leaderMetrics(breakerCounter{connections})),
 	)
 }

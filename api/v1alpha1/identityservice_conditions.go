@@ -24,6 +24,13 @@ const (
 	ReasonNamespaceSelectorInvalid = "NamespaceSelectorInvalid"
 	// ReasonUnreachable: no connection, no answer in time, or a TLS error.
 	ReasonUnreachable = "Unreachable"
-	// ReasonServiceError: the service answered with an error, or with something that is not reference data.
+	// ReasonServiceError: the service answered the request for reference data with an error, with something else, or too
+	// slowly.
 	ReasonServiceError = "ServiceError"
+	// ReasonLoginFailing: the service answered the login with an error that is no refusal.
+	ReasonLoginFailing = "LoginFailing"
+	// ReasonReadsFailing: requests for applications fail, or take too long.
+	ReasonReadsFailing = "ReadsFailing"
+	// ReasonWritesFailing: requests that create or change something fail, or take too long.
+	ReasonWritesFailing = "WritesFailing"
 )

@@ -57,11 +57,13 @@ type NewIndividual struct {
 // nothing was created. Unknown: the application may exist; a response without a readable id is one of these. Do not
 // create it again with another reference.
 func (c *Client) CreateApplication(ctx context.Context, application NewApplication) (*Application, error) {
-	response, err := c.do(ctx, request{op: OpCreateApplication, body: application.encode()})
-	if err != nil {
-		return nil, err
+	var created *Application
+	parse := func(r *response) (err error) {
+		created, err = parseApplication(r)
+		return err
 	}
-	return parseApplication(response)
+	_, err := c.do(ctx, request{op: OpCreateApplication, body: application.encode(), parse: parse})
+	return created, err
 }
 
 // RetrieveApplication reads an application with its individuals and checks: GET /ext/applications/{id}. Transient
@@ -69,14 +71,16 @@ func (c *Client) CreateApplication(ctx context.Context, application NewApplicati
 // Errors: IsNotFound if the service does not know the id: it never existed, is deleted, expired after eight weeks, or
 // belongs to another account. The interface does not tell them apart, and a read may lag behind a create.
 func (c *Client) RetrieveApplication(ctx context.Context, id int64) (*Application, error) {
-	response, err := c.do(ctx, request{op: OpRetrieveApplication, id: id})
-	if err != nil {
-		return nil, err
+	var application *Application
+	parse := func(r *response) error {
+		parsed, err := parseApplication(r)
+		if err == nil && parsed.ID != id {
+			return unreadable(r, "the response describes another application")
+		}
+		application = parsed
+		return err
 	}
-	application, err := parseApplication(response)
-	if err == nil && application.ID != id {
-		return nil, unreadable(response, "the response describes another application")
-	}
+	_, err := c.do(ctx, request{op: OpRetrieveApplication, id: id, parse: parse})
 	return application, err
 }
 

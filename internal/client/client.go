@@ -23,6 +23,9 @@ type Client struct {
 	timeout   time.Duration
 	observer  func(RequestResult)
 
+	operationObserver func(OperationResult) // may be nil
+	retryAllowed      func() bool
+
 	tls    *tls.Config
 	proxy  func(*http.Request) (*url.URL, error)
 	shared *http.Transport
@@ -59,16 +62,23 @@ func New(config Config) (*Client, error) {
 		userAgent: orDefault(config.UserAgent, "idv-client"),
 		timeout:   orDefault(config.RequestTimeout, defaultRequestTimeout),
 		observer:  config.Observe,
-		tls:       tlsConfig,
-		proxy:     proxy,
-		shared:    newTransport(tlsConfig, proxy),
-		limits:    config.limits(),
-		close:     cancel,
-		complete:  transitionMethod{configured: config.CompleteMethod, payload: payload{readings: undocumentedPayload}},
-		reject:    transitionMethod{configured: config.RejectMethod, payload: payload{readings: undocumentedPayload}},
-		resend:    payload{readings: undocumentedPayload},
-		reset:     payload{readings: undocumentedPayload},
-		deletion:  payload{readings: emptyPayload},
+
+		operationObserver: config.ObserveOperation,
+		retryAllowed:      config.MayRetry,
+
+		tls:      tlsConfig,
+		proxy:    proxy,
+		shared:   newTransport(tlsConfig, proxy),
+		limits:   config.limits(),
+		close:    cancel,
+		complete: transitionMethod{configured: config.CompleteMethod, payload: payload{readings: undocumentedPayload}},
+		reject:   transitionMethod{configured: config.RejectMethod, payload: payload{readings: undocumentedPayload}},
+		resend:   payload{readings: undocumentedPayload},
+		reset:    payload{readings: undocumentedPayload},
+		deletion: payload{readings: emptyPayload},
+	}
+	if c.retryAllowed == nil {
+		c.retryAllowed = func() bool { return true }
 	}
 	// A server that does not respond must leave time for the other attempts.
 	c.shared.ResponseHeaderTimeout = c.timeout / maxAttempts

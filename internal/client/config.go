@@ -77,6 +77,12 @@ type Config struct {
 	CompleteMethod, RejectMethod TransitionMethod
 	// Observe, if set, is called after every HTTP request, logins included, possibly from several goroutines at once.
 	Observe func(RequestResult)
+	// ObserveOperation, if set, is called at the end of every operation, before it returns, possibly from several
+	// goroutines at once. AccessToken is not reported.
+	ObserveOperation func(OperationResult)
+	// MayRetry, if set, is asked before an operation sends its request again after a fault. If it reports false, the
+	// operation fails at once.
+	MayRetry func() bool
 }
 
 // RequestResult describes one HTTP request for logs and metrics. It holds no secrets and no personal data.
@@ -88,6 +94,16 @@ type RequestResult struct {
 	Kind      Kind    // "" unless Failed
 	Failed    bool
 	Duration  time.Duration // until the response was read
+}
+
+// OperationResult describes one operation, with its retries, for a circuit breaker.
+type OperationResult struct {
+	Operation Operation
+	Started   time.Time
+	// Slowest is how long the longest HTTP request of the operation took until its response was read, apart from logins.
+	// It contains no wait for the rate limit.
+	Slowest time.Duration
+	Err     error // nil, or an *Error
 }
 
 const (

@@ -44,20 +44,22 @@ type Address struct {
 // Errors: IsNotFound if the service does not know the id; KindUnreadable if the response is no JSON object, or
 // describes another individual.
 func (c *Client) RetrieveIndividual(ctx context.Context, id int64) (*Individual, error) {
-	response, err := c.do(ctx, request{op: OpRetrieveIndividual, id: id})
-	if err != nil {
-		return nil, err
+	var individual *Individual
+	parse := func(r *response) error {
+		o, err := parseObject(r.body)
+		if err != nil {
+			return unreadable(r, "the response is not a JSON object")
+		}
+		parsed := parseIndividual(o.unwrap("individual"))
+		if parsed.ID != 0 && parsed.ID != id {
+			return unreadable(r, "the response describes another individual")
+		}
+		parsed.Raw = Hide(json.RawMessage(r.body))
+		individual = &parsed
+		return nil
 	}
-	o, err := parseObject(response.body)
-	if err != nil {
-		return nil, unreadable(response, "the response is not a JSON object")
-	}
-	individual := parseIndividual(o.unwrap("individual"))
-	if individual.ID != 0 && individual.ID != id {
-		return nil, unreadable(response, "the response describes another individual")
-	}
-	individual.Raw = Hide(json.RawMessage(response.body))
-	return &individual, nil
+	_, err := c.do(ctx, request{op: OpRetrieveIndividual, id: id, parse: parse})
+	return individual, err
 }
 
 // ResendInvites e-mails an individual a new invitation with a new code: POST /ext/individuals/{id}/invites/resend with

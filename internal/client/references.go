@@ -24,11 +24,13 @@ type Reference struct {
 // retried.
 // Errors: KindUnreadable if the response is no JSON object or list.
 func (c *Client) RetrieveReferences(ctx context.Context) (*References, error) {
-	response, err := c.do(ctx, request{op: OpRetrieveReferences})
-	if err != nil {
-		return nil, err
+	var references *References
+	parse := func(r *response) (err error) {
+		references, err = parseReferences(r)
+		return err
 	}
-	return parseReferences(response)
+	_, err := c.do(ctx, request{op: OpRetrieveReferences, parse: parse})
+	return references, err
 }
 
 // Parts of the names of the three lists, and parts of names that are none of them, such as the states of mandates.

@@ -19,6 +19,10 @@ type request struct {
 	// omitContentType sends it without a Content-Type.
 	omitContentType bool
 	report          *report
+	// parse, if set, reads the response. Its error is that of the operation.
+	parse func(*response) error
+	// slowest is how long the longest HTTP request of the operation took, without waits. do sets it.
+	slowest *time.Duration
 }
 
 // response is a complete response with a 2xx status.
@@ -44,8 +48,23 @@ const (
 	maxLogins = 3
 )
 
-// do carries out an operation: rate limit, token, and retries as the operation allows. Every error is an *Error.
+// do carries out an operation and reports it to Config.ObserveOperation. Every error is an *Error.
 func (c *Client) do(ctx context.Context, req request) (*response, error) {
+	result := OperationResult{Operation: req.op, Started: time.Now()}
+	req.slowest = &result.Slowest
+	response, err := c.doWithRetries(ctx, req)
+	if err == nil && req.parse != nil {
+		err = req.parse(response)
+	}
+	if c.operationObserver != nil {
+		result.Err = err
+		c.operationObserver(result)
+	}
+	return response, err
+}
+
+// doWithRetries sends the requests of an operation: rate limit, token, and retries as the operation allows.
+func (c *Client) doWithRetries(ctx context.Context, req request) (*response, error) {
 	operation := operations[req.op]
 	if strings.Contains(operation.path, "{id}") && req.id <= 0 {
 		return nil, &Error{Operation: req.op, Outcome: NotSent, Kind: KindInvalid, detail: "the id must be greater than 0"}
@@ -63,10 +82,15 @@ func (c *Client) do(ctx context.Context, req request) (*response, error) {
 		if attempt == maxAttempts || req.report.started() {
 			return nil, err
 		}
-		if !retryable(operation.retry, err) || !c.limits.retries.Allow() || !c.backoff(ctx, attempt, err) {
+		if !retryable(operation.retry, err) || !c.mayRetry(ctx, attempt, err) {
 			return nil, err
 		}
 	}
+}
+
+// mayRetry takes one of the budget of retries and waits, if Config.MayRetry allows it before and after.
+func (c *Client) mayRetry(ctx context.Context, attempt int, err *Error) bool {
+	return c.retryAllowed() && c.limits.retries.Allow() && c.backoff(ctx, attempt, err) && c.retryAllowed()
 }
 
 // retryable reports whether the client may send an operation again after a failure.
@@ -132,7 +156,9 @@ func (c *Client) doWithToken(ctx context.Context, req request, rejected *token) 
 	if err != nil {
 		return nil, nil, err.asLoginFailure(req.op)
 	}
+	started := time.Now()
 	response, err := c.roundTrip(ctx, c.httpRequest(req, token))
+	*req.slowest = max(*req.slowest, time.Since(started))
 	if err == nil {
 		token.accepted.Store(true)
 	}

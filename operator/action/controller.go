@@ -106,6 +106,7 @@ func (r *Reconciler) Drain(ctx context.Context) { r.attempts.Drain(ctx) }
 
 // Reconcile performs steps until there is nothing left to do for a MandateAction now.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	defer r.services.Connections.Actions.Done(request.NamespacedName)
 	action := &v1alpha1.MandateAction{}
 	if err := r.cache.Get(ctx, request.NamespacedName, action); err != nil {
 		r.localState.Forget(request.NamespacedName)

@@ -3,7 +3,6 @@ package action
 import (
 	"context"
 	"io"
-	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 )
 
@@ -90,21 +90,23 @@ func (r *reconciliation) TryAcquire(s step) bool {
 		return true
 	}
 	name := client.ObjectKeyFromObject(r.action)
-	return r.session.Slot.TryAcquire(r.session.Connection.Actions, name, r.facts.emails)
+	return r.session.Slot.TryAcquire(r.session.Connection.Actions, name, r.class(), r.facts.emails)
+}
+
+// class is what the reconciliation is for, and what it can test at a service of which that failed.
+func (r *reconciliation) class() connection.Class {
+	if r.facts.emails {
+		return connection.Write
+	}
+	return connection.Read
 }
 
 // Priority is kept: there are few MandateActions, and people wait for them.
 func (r *reconciliation) Priority() *int { return nil }
 
-// sendsRequest are the steps that send a request to the service, and show whether the connection works.
-var sendsRequest = []step{stepReadApplication, stepSend, stepDownload}
-
 // Perform performs one step and changes the facts accordingly. What the service answers is never an error here, but a
 // fact.
 func (r *reconciliation) Perform(ctx context.Context, s step) error {
-	if slices.Contains(sendsRequest, s) {
-		r.session.Slot.Sent()
-	}
 	if r.facts.attempt.mine && s != stepSend {
 		r.performForAttempt(ctx, s)
 		return nil
@@ -157,8 +159,14 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 		// At least a second: the cache has to learn of the end first.
 		decided.RequeueAfter = max(time.Duration(*ttl)*time.Second, time.Second)
 	}
+	if decided.Reason == v1alpha1.ReasonServiceNotReady && r.awaitsService() {
+		r.session.Connection.Actions.Await(client.ObjectKeyFromObject(r.action), r.class(), r.facts.emails)
+	}
 	return reconcile.Result{RequeueAfter: r.requeueAfter(decided)}, nil
 }
+
+// awaitsService reports whether the connection exists and cannot be used now. It wakes up those that wait for it.
+func (r *reconciliation) awaitsService() bool { return r.facts.service.Known && !r.facts.service.Ready }
 
 // Release ends the reconciliation.
 func (r *reconciliation) Release() {
@@ -177,6 +185,9 @@ func (r *reconciliation) requeueAfter(decided decision) time.Duration {
 	case reasonStaleCache:
 		return engine.Jitter(time.Second)
 	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotAllowed, v1alpha1.ReasonServiceNotReady:
+		if r.awaitsService() {
+			return engine.JitterWithin(connection.FallbackRequeue)
+		}
 		return min(r.backoff(), engine.JitterWithin(maxServiceRequeue))
 	case v1alpha1.ReasonRetrying, v1alpha1.ReasonSecretRefused, v1alpha1.ReasonRecordNotFound:
 		return max(r.backoff(), engine.Jitter(decided.RequeueAfter))
@@ -210,6 +221,5 @@ func (r *reconciliation) expire(ctx context.Context) error {
 func (r *reconciliation) requestFailed(ctx context.Context, err error) {
 	r.facts.failureReason = v1alpha1.ReasonRetrying
 	r.facts.retryAfter = idv.RetryAfterOf(err)
-	r.session.RequestFailed(r.services, err)
 	log.FromContext(ctx).Info("Request to the service failed", "error", err.Error())
 }

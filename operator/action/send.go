@@ -118,7 +118,6 @@ func (r *reconciliation) send(ctx context.Context) {
 	a.refusal = idv.IsRefusal(err)
 	r.facts.retryAfter = idv.RetryAfterOf(err)
 	logger.Info("Action failed or its outcome is unknown", "outcome", a.outcome.String(), "error", err.Error())
-	r.session.RequestFailed(r.services, err)
 }
 
 // conclude records what became of the attempt, however long it takes: it is known nowhere else.

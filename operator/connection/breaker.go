@@ -1,53 +1,273 @@
 package connection
 
 import (
+	"sync"
+	"time"
+
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// failureThreshold is how many reconciliations in a row may fail on a connection until its circuit opens. Without the
-// circuit breaker every object would try a connection that is broken, one after the other.
-const failureThreshold = 3
-
-// Result is what a reconciliation has learned about the connection.
-type Result int
-
-// The results, in the order of their weight. A reconciliation that sent no request to the service has learned nothing.
 const (
-	Unused Result = iota
-	Succeeded
-	Failed
+	// failureThreshold is how many calls of one class may fail in a row until the circuit opens.
+	failureThreshold = 3
+	// minPause and maxPause bound how long the circuit is open. The pause doubles with each test that fails.
+	minPause = 5 * time.Second
+	maxPause = 2 * time.Minute
+	// steadyPauses is how many times the last pause the circuit has to be closed until the next pause is a short one
+	// again. A service that works now and then is used now and then.
+	steadyPauses = 10
 )
 
-// resultOf says what a request has shown about the connection. A failure that is about this one request alone, such as
-// a refusal, counts as a success.
-func resultOf(err error) Result {
-	switch client.KindOf(err) {
-	case client.KindCredentials, client.KindUnreachable, client.KindConnection, client.KindTimeout, client.KindServer,
-		client.KindUnreadable:
-		return Failed
-	default:
-		return Succeeded
-	}
-}
+// State is that of a CircuitBreaker.
+type State string
 
-// CircuitBreaker counts the reconciliations in a row that failed on a connection. An open circuit keeps everybody from
-// the connection: the Registry takes its Ready away, until the controller of services has probed it.
+// The states.
+const (
+	Closed   State = "closed"
+	Open     State = "open"
+	HalfOpen State = "half-open"
+)
+
+// CircuitBreaker keeps reconciliations from a service that fails or is slow. It counts failures in a row by class: a
+// service may return its reference data and fail to read applications. When one class has failed too often, the circuit
+// opens for everybody. After a pause, it is half-open, and one call of that class tests the service: a success closes
+// the circuit, a failure opens it again, for twice as long.
+//
+// Login and reference data are tested by the controller of services. A read or a write is not invented: the next
+// reconciliation that has one to make is the test. A write may e-mail people and its answer may get lost, so the
+// reference data is read first: during an outage no create is risked. If nobody waits to make a call of the class that
+// failed, a success of another class closes the circuit, but the next failure of the former opens it at once.
+//
+// It is our own, because the libraries do not fit: with gobreaker the pause is fixed, and with both gobreaker and
+// failsafe-go any call is the test, and nothing tells those who wait that the pause is over.
 type CircuitBreaker struct {
-	failures int
+	// Called without mu: changed when the circuit changes, freed when it stays closed and admits more.
+	changed, freed func()
+
+	mu       sync.Mutex
+	usable   bool // there is a client, and its first probe succeeded
+	state    State
+	class    Class       // that failed; None while closed
+	kind     client.Kind // of the failure
+	since    time.Time   // of the last change of state
+	pause    time.Duration
+	timer    *time.Timer
+	tested   bool // half-open for Write: the reference data was read
+	failures [classes]int
+	// Reconciliations by the class that they are for: those that use the connection, those that wait for it, and of these,
+	// those that were woken up to use it now.
+	using, waiting, offered [classes]int
 }
 
-// record counts a result, and reports whether the circuit has to open.
-func (b *CircuitBreaker) record(result Result) (open bool) {
-	switch result {
-	case Succeeded:
-		b.failures = 0
-	case Failed:
-		b.failures++
-		return b.failures >= failureThreshold
+func newCircuitBreaker(changed, freed func()) *CircuitBreaker {
+	return &CircuitBreaker{changed: changed, freed: freed, state: Closed}
+}
+
+// Status is the state, and unless that is Closed, what fails and how.
+func (b *CircuitBreaker) Status() (State, Class, client.Kind) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.state, b.class, b.kind
+}
+
+// MayRetry reports whether a client may retry. While the circuit is not closed, one call is one request.
+func (b *CircuitBreaker) MayRetry() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.state == Closed
+}
+
+// AwaitsProbe reports whether the controller of services has to test the service now.
+func (b *CircuitBreaker) AwaitsProbe() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.state == HalfOpen && !b.byReconciliation()
+}
+
+// Observe counts the result of a call. One that began before the last change of state says nothing about now.
+func (b *CircuitBreaker) Observe(result client.OperationResult) {
+	class, outcome := judge(result)
+	b.mu.Lock()
+	changed, freed := false, false
+	switch {
+	case result.Started.Before(b.since):
+	case outcome == succeeded:
+		freed = b.failures[class]+b.failures[Login] > 0
+		changed = b.succeed(class)
+	case outcome == failed:
+		changed = b.fail(class, result)
 	}
-	return false
+	b.mu.Unlock()
+	switch {
+	case changed:
+		b.changed()
+	case freed:
+		b.freed()
+	}
 }
 
-// degraded reports whether there was a failure and no success since. Until then one reconciliation at a time may use
-// the connection, whether the circuit is open or not.
-func (b *CircuitBreaker) degraded() bool { return b.failures > 0 }
+// succeed reports whether the circuit changed.
+func (b *CircuitBreaker) succeed(class Class) (changed bool) {
+	b.failures[class], b.failures[Login] = 0, 0 // a call that was answered needed a login that worked
+	switch {
+	case b.state != HalfOpen:
+		return false
+	case class == b.class, b.class == Login, b.class >= Read && b.waiting[b.class] == 0:
+		b.setState(Closed, None, "")
+	case class == References && b.class == Write && !b.tested:
+		b.tested = true
+	default:
+		return false
+	}
+	return true
+}
+
+// fail reports whether the circuit changed.
+func (b *CircuitBreaker) fail(class Class, result client.OperationResult) (changed bool) {
+	b.failures[class]++
+	if b.state == Open || b.state == Closed && b.failures[class] < threshold(class, result) {
+		return false
+	}
+	switch {
+	case b.state == HalfOpen, time.Since(b.since) < steadyPauses*b.pause:
+		b.pause = min(2*b.pause, maxPause)
+	default:
+		b.pause = minPause
+	}
+	b.setState(Open, class, client.KindOf(result.Err))
+	b.timer = time.AfterFunc(b.pause, b.TestNow)
+	return true
+}
+
+// threshold is 1 for what the controller of services tests, and for refused credentials, which do not become right by
+// themselves.
+func threshold(class Class, result client.OperationResult) int {
+	refused := class == Login && client.KindOf(result.Err) == client.KindCredentials
+	if refused || result.Operation == client.OpRetrieveReferences {
+		return 1
+	}
+	return failureThreshold
+}
+
+func (b *CircuitBreaker) setState(state State, class Class, kind client.Kind) {
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+	b.state = state
+	b.class, b.kind = class, kind
+	b.since = time.Now()
+	b.tested = false
+}
+
+// TestNow ends the pause of an open circuit.
+func (b *CircuitBreaker) TestNow() {
+	b.mu.Lock()
+	opened := b.state == Open
+	if opened {
+		b.setState(HalfOpen, b.class, b.kind)
+	}
+	b.mu.Unlock()
+	if opened {
+		b.changed()
+	}
+}
+
+// Reset closes the circuit and forgets all failures: the connection has another address or user.
+func (b *CircuitBreaker) Reset() {
+	b.mu.Lock()
+	changed := b.state != Closed || b.failures != [classes]int{}
+	b.setState(Closed, None, "")
+	b.failures = [classes]int{}
+	b.pause = 0
+	b.mu.Unlock()
+	if changed {
+		b.changed()
+	}
+}
+
+// stop ends the timer of a connection that is gone.
+func (b *CircuitBreaker) stop() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.timer != nil {
+		b.timer.Stop()
+	}
+}
+
+// setUsable sets whether the connection can be used at all.
+func (b *CircuitBreaker) setUsable(usable bool) {
+	b.mu.Lock()
+	changed := b.usable != usable
+	b.usable = usable
+	b.mu.Unlock()
+	if changed {
+		b.changed()
+	}
+}
+
+// ready reports whether a reconciliation may try to use the connection.
+func (b *CircuitBreaker) ready() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.usable && (b.state == Closed || b.state == HalfOpen && b.byReconciliation())
+}
+
+// byReconciliation reports whether a half-open circuit is tested by a reconciliation.
+func (b *CircuitBreaker) byReconciliation() bool {
+	return b.class == Read || b.class == Write && b.tested
+}
+
+// tryAcquire admits a reconciliation, which has to release.
+func (b *CircuitBreaker) tryAcquire(class Class) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.admits(class, &b.using) {
+		return false
+	}
+	b.using[class]++
+	return true
+}
+
+func (b *CircuitBreaker) release(class Class) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.using[class]--
+}
+
+// admits reports whether one more reconciliation may use the connection, beside those that are counted.
+func (b *CircuitBreaker) admits(class Class, counted *[classes]int) bool {
+	switch {
+	case !b.usable || b.state == Open:
+		return false
+	case b.state == Closed:
+		return b.failures[class]+b.failures[Login] == 0 || counted[class] == 0
+	default:
+		return b.byReconciliation() && sum(counted) == 0 && (class == b.class || b.waiting[b.class] == 0)
+	}
+}
+
+// mayOffer is admits with those that were woken up.
+func (b *CircuitBreaker) mayOffer(class Class) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	counted := b.using
+	for c := range counted {
+		counted[c] += b.offered[c]
+	}
+	return b.admits(class, &counted)
+}
+
+// count changes how many wait for the connection, and how many of these were woken up.
+func (b *CircuitBreaker) count(class Class, waiting, offered int) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.waiting[class] += waiting
+	b.offered[class] += offered
+}
+
+func sum(counts *[classes]int) (n int) {
+	for _, count := range counts {
+		n += count
+	}
+	return n
+}

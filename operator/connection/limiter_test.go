@@ -9,41 +9,50 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
-// observed is a ConcurrencyLimiter, with whom it woke up and how often its circuit opened.
+// observed is a ConcurrencyLimiter, with whom it woke up.
 type observed struct {
 	*ConcurrencyLimiter
 	rateLimitDelay atomic.Int64
 	mu             sync.Mutex
 	wokenUp        []string
-	opened         int
 }
 
 func newObserved(capacity int) *observed {
 	o := &observed{}
+	breaker := newCircuitBreaker(func() { o.breakerChanged() }, func() { o.next() })
+	breaker.usable = true
 	o.ConcurrencyLimiter = &ConcurrencyLimiter{
-		capacity: capacity, waiting: map[types.NamespacedName]bool{},
+		capacity: capacity, breaker: breaker, wakeUp: o.wakesUp,
 		rateLimitDelay: func() time.Duration { return time.Duration(o.rateLimitDelay.Load()) },
-		notify:         o.wakesUp, onOpen: func() { o.opened++ },
 	}
 	return o
 }
 
-func (o *observed) wakesUp(object types.NamespacedName) {
+func (o *observed) wakesUp(w waiter) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.wokenUp = append(o.wokenUp, object.Name)
+	o.wokenUp = append(o.wokenUp, w.object.Name)
 }
 
-// tryAcquire gives those of several objects that got a slot. A name in capitals is urgent.
+// tryAcquire gives those of several objects that got a slot. A name in capitals is urgent, and for a write.
 func (o *observed) tryAcquire(names ...string) (acquired []string) {
 	for _, name := range names {
-		if o.TryAcquire(types.NamespacedName{Name: name}, name < "a") {
+		if o.TryAcquire(types.NamespacedName{Name: name}, classOfName(name), name < "a") {
 			acquired = append(acquired, name)
 		}
 	}
 	return acquired
+}
+
+func classOfName(name string) Class {
+	if name < "a" {
+		return Write
+	}
+	return Read
 }
 
 func (o *observed) wantWokenUp(t *testing.T, want ...string) {
@@ -56,6 +65,13 @@ func (o *observed) wantWokenUp(t *testing.T, want ...string) {
 	o.wokenUp = nil
 }
 
+// answer is the result of calls that were made now.
+func (o *observed) answer(operation client.Operation, errs ...error) {
+	for _, err := range errs {
+		o.breaker.Observe(client.OperationResult{Operation: operation, Started: time.Now(), Slowest: 1, Err: err})
+	}
+}
+
 func TestLimiterWakesUpUrgentObjectsFirst(t *testing.T) {
 	t.Parallel()
 	o := newObserved(2)
@@ -63,15 +79,54 @@ func TestLimiterWakesUpUrgentObjectsFirst(t *testing.T) {
 		t.Fatalf("%q acquired one of two slots", got)
 	}
 	o.wantWokenUp(t)
-	o.Release(Succeeded)
+	o.Release(Read)
 	o.wantWokenUp(t, "E")
 	o.tryAcquire("E")
-	o.Release(Unused)
+	o.Release(Write)
 	o.wantWokenUp(t, "c")
 	o.tryAcquire("d") // without a wake-up, before c came
 	o.tryAcquire("c")
-	o.Release(Succeeded)
+	o.Release(Read)
 	o.wantWokenUp(t, "c")
+}
+
+// An object that becomes urgent goes to the front. One that was woken up and is turned away waits again.
+func TestLimiterKeepsPriorities(t *testing.T) {
+	t.Parallel()
+	o := newObserved(1)
+	o.tryAcquire("a", "b", "c")
+	o.TryAcquire(types.NamespacedName{Name: "c"}, Read, true)
+	o.Release(Read)
+	o.wantWokenUp(t, "c")
+	o.tryAcquire("d")
+	o.TryAcquire(types.NamespacedName{Name: "c"}, Read, true)
+	o.done(types.NamespacedName{Name: "c"})
+	o.wantWokenUp(t)
+	o.Release(Read)
+	o.wantWokenUp(t, "c")
+}
+
+// Only as many are woken up as can get a slot. One that does not use its slot, or is gone, passes it on.
+func TestLimiterPassesSlotsOn(t *testing.T) {
+	t.Parallel()
+	o := newObserved(2)
+	o.tryAcquire("a", "b", "c", "d", "e")
+	o.Release(Read)
+	o.wantWokenUp(t, "c")
+	o.Release(Read)
+	o.wantWokenUp(t, "d")
+	o.done(types.NamespacedName{Name: "x"})
+	o.wantWokenUp(t)
+	o.done(types.NamespacedName{Name: "c"})
+	o.done(types.NamespacedName{Name: "c"})
+	o.wantWokenUp(t, "e")
+	if got := o.tryAcquire("d", "e"); len(got) != 2 {
+		t.Errorf("only %q acquired the slots that they were woken up for", got)
+	}
+	o.done(types.NamespacedName{Name: "d"})
+	o.Release(Read)
+	o.Release(Read)
+	o.wantWokenUp(t)
 }
 
 func TestLimiterWithoutCapacityIsUnlimited(t *testing.T) {
@@ -82,52 +137,74 @@ func TestLimiterWithoutCapacityIsUnlimited(t *testing.T) {
 	}
 }
 
-// A connection that fails is used by one reconciliation at a time, and after failureThreshold failures by none. When it
-// works again, all may use it.
-func TestLimiterOpensTheCircuit(t *testing.T) {
+// A connection that fails is used by one reconciliation of a class at a time, and after failureThreshold failures by
+// none. Then those that are urgent are woken up once, to show it. The test is one of the class that failed, and when it
+// succeeds all may use it.
+func TestLimiterFollowsTheCircuit(t *testing.T) {
 	t.Parallel()
-	o := newObserved(3)
-	o.tryAcquire("a", "b", "c", "d", "e", "f", "g")
-	for i, want := range []int{0, 0, 1} {
-		o.Release(Failed)
-		if o.opened != want {
-			t.Errorf("the circuit opened %d times after %d failures, want %d", o.opened, i+1, want)
+	synctest.Test(t, func(t *testing.T) {
+		o := newObserved(3)
+		o.tryAcquire("a", "b", "c", "d", "e", "f", "G")
+		o.answer(read, errServer)
+		o.Release(Read)
+		o.wantWokenUp(t, "G")
+		o.tryAcquire("G")
+		o.Release(Read)
+		o.wantWokenUp(t)
+		o.Release(Read)
+		o.wantWokenUp(t, "d")
+		if got := o.tryAcquire("d", "e"); !slices.Equal(got, []string{"d"}) {
+			t.Errorf("%q read at the same time from a service that fails reads", got)
 		}
-	}
-	o.wantWokenUp(t, "d")
-	if got := o.tryAcquire("d", "e"); !slices.Equal(got, []string{"d"}) {
-		t.Errorf("%q use a connection that fails at the same time", got)
-	}
-	o.Release(Unused)
-	if o.opened != 1 {
-		t.Error("a reconciliation without a request opened the circuit")
-	}
-	o.wantWokenUp(t, "e")
-	o.tryAcquire("d")
-	o.Release(Failed)
-	if o.opened != 2 {
-		t.Error("the next failure did not open the circuit again")
-	}
-	o.wokenUp = nil
-	o.tryAcquire("d")
-	o.Release(Succeeded)
-	if len(o.wokenUp) == 0 {
-		t.Error("nobody is woken up when the connection works again")
-	}
-	if got := o.tryAcquire("x", "y", "z"); len(got) != 3 {
-		t.Errorf("%q acquired a slot, want three again", got)
-	}
+		o.tryAcquire("H", "I", "J")
+		o.answer(read, errServer, errServer)
+		o.wantWokenUp(t, "I", "J")
+		o.Await(types.NamespacedName{Name: "I"}, Write, true)
+		o.Await(types.NamespacedName{Name: "J"}, Write, true)
+		o.Release(Read)
+		o.Release(Write)
+		o.Release(Write)
+		o.wantWokenUp(t)
+		for pause := minPause; pause < time.Minute; pause *= 2 {
+			elapse(pause)
+			o.mu.Lock()
+			woken := o.wokenUp
+			o.mu.Unlock()
+			if len(woken) != 1 || woken[0] > "f" {
+				t.Fatalf("%q were woken up for the test", woken)
+			}
+			o.wantWokenUp(t, woken...)
+			o.tryAcquire(woken...)
+			o.answer(read, errServer)
+			o.Release(Read)
+			o.tryAcquire(woken...)
+			o.wantWokenUp(t)
+		}
+		elapse(maxPause)
+		o.mu.Lock()
+		woken := slices.Clone(o.wokenUp)
+		o.wokenUp = nil
+		o.mu.Unlock()
+		o.tryAcquire(woken...)
+		o.answer(read, nil)
+		o.Release(Read)
+		o.mu.Lock()
+		defer o.mu.Unlock()
+		if len(o.wokenUp) != 3 || o.wokenUp[0] != "I" || o.wokenUp[1] != "J" {
+			t.Errorf("%q were woken up, want I, J and another", o.wokenUp)
+		}
+	})
 }
 
 func TestSlotIsReleasedOnce(t *testing.T) {
 	t.Parallel()
 	o := newObserved(1)
 	var slot, other Slot
-	slot.TryAcquire(o.ConcurrencyLimiter, types.NamespacedName{Name: "a"}, false)
+	slot.TryAcquire(o.ConcurrencyLimiter, types.NamespacedName{Name: "a"}, Read, false)
 	slot.Release()
 	slot.Release()
-	slot.TryAcquire(o.ConcurrencyLimiter, types.NamespacedName{Name: "a"}, false)
-	if other.TryAcquire(o.ConcurrencyLimiter, types.NamespacedName{Name: "b"}, false) {
+	slot.TryAcquire(o.ConcurrencyLimiter, types.NamespacedName{Name: "a"}, Read, false)
+	if other.TryAcquire(o.ConcurrencyLimiter, types.NamespacedName{Name: "b"}, Read, false) {
 		t.Error("a slot that was released twice makes two")
 	}
 }
@@ -151,19 +228,12 @@ func TestLimiterRespectsTheRateLimit(t *testing.T) {
 			t.Errorf("%q acquired a slot after %s", got, time.Since(start))
 		}
 		o.rateLimitDelay.Store(int64(900 * time.Millisecond))
-		o.Release(Succeeded)
+		o.Release(Read)
 		o.wantWokenUp(t, "c") // less than a second is waited for
+		o.done(types.NamespacedName{Name: "c"})
+		o.rateLimitDelay.Store(int64(time.Hour))
+		o.tryAcquire("d")
+		o.follow(func() time.Duration { return 0 }) // other credentials
+		o.wantWokenUp(t, "d")
 	})
-}
-
-// A wake-up names the object, and never blocks.
-func TestNotify(t *testing.T) {
-	t.Parallel()
-	limiters := newLimiters(1)
-	for range wakeupBuffer + 1 {
-		limiters.notify(types.NamespacedName{Namespace: "team", Name: "acme"})
-	}
-	if got := (<-limiters.Wakeups).Object; got.GetNamespace() != "team" || got.GetName() != "acme" {
-		t.Errorf("%s/%s was woken up", got.GetNamespace(), got.GetName())
-	}
 }

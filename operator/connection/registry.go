@@ -6,6 +6,7 @@ package connection
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -30,10 +31,8 @@ type Connection struct {
 	MinPoll, MaxPoll time.Duration
 	States           client.StateNames
 	References       *client.References
-	// Ready: the last probe of the service succeeded, and its circuit has not opened since.
+	// Ready: there is a client whose first probe succeeded. From Get, also: its circuit breaker admits calls.
 	Ready bool
-	// Probed is when the last probe of the service ended.
-	Probed time.Time
 	// Mandates and Actions bound how many reconciliations use it at a time. The Registry sets them.
 	Mandates, Actions *ConcurrencyLimiter
 }
@@ -47,8 +46,8 @@ type Registry struct {
 
 	mu          sync.RWMutex
 	connections map[Key]Connection
-	opened      map[Key]time.Time // when a circuit opened
-	onOpen      func(Key)
+	breakers    map[Key]*CircuitBreaker
+	onChange    func(Key)
 }
 
 // NewRegistry makes an empty Registry. Of each kind of object, so many may use one connection at a time; 0 is
@@ -57,19 +56,64 @@ func NewRegistry(concurrency int) *Registry {
 	return &Registry{
 		Changes:  make(chan event.TypedGenericEvent[Key]),
 		Mandates: newLimiters(concurrency), Actions: newLimiters(concurrency),
-		connections: map[Key]Connection{}, opened: map[Key]time.Time{}, onOpen: func(Key) {},
+		connections: map[Key]Connection{}, breakers: map[Key]*CircuitBreaker{}, onChange: func(Key) {},
 	}
 }
 
-// OnOpen sets what is called when the circuit of a connection opens. Call it before use. The connection is not Ready
-// until it is Put with a later probe.
-func (r *Registry) OnOpen(hook func(Key)) { r.onOpen = hook }
+// OnBreakerChange sets what is called when the circuit breaker of a connection changes. It must not block. Call it
+// before use.
+func (r *Registry) OnBreakerChange(hook func(Key)) { r.onChange = hook }
+
+// Breaker gives the circuit breaker of a connection, which lasts until Remove.
+func (r *Registry) Breaker(key Key) *CircuitBreaker {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.breakers[key] == nil {
+		r.breakers[key] = r.newBreaker(key)
+	}
+	return r.breakers[key]
+}
+
+// newBreaker makes a circuit breaker with its limiters.
+func (r *Registry) newBreaker(key Key) *CircuitBreaker {
+	var mandates, actions *ConcurrencyLimiter
+	changed := func() {
+		mandates.breakerChanged()
+		actions.breakerChanged()
+		r.onChange(key)
+	}
+	freed := func() {
+		mandates.next()
+		actions.next()
+	}
+	breaker := newCircuitBreaker(changed, freed)
+	mandates, actions = r.Mandates.of(key, breaker), r.Actions.of(key, breaker)
+	return breaker
+}
+
+// CountBreakers counts the circuit breakers by their state and by what fails.
+func (r *Registry) CountBreakers() map[State]map[Class]int {
+	r.mu.RLock()
+	breakers := slices.Collect(maps.Values(r.breakers))
+	r.mu.RUnlock()
+	counts := map[State]map[Class]int{}
+	for _, breaker := range breakers {
+		state, class, _ := breaker.Status()
+		if counts[state] == nil {
+			counts[state] = map[Class]int{}
+		}
+		counts[state][class]++
+	}
+	return counts
+}
 
 // Get gives a connection; false if there is none (yet).
 func (r *Registry) Get(key Key) (Connection, bool) {
 	r.mu.RLock()
-	defer r.mu.RUnlock()
 	connection, ok := r.connections[key]
+	breaker := r.breakers[key]
+	r.mu.RUnlock()
+	connection.Ready = ok && breaker.ready()
 	return connection, ok
 }
 
@@ -93,34 +137,17 @@ func (r *Registry) replace(key Key, connection *Connection) (changed bool) {
 	if connection.Client != nil {
 		rateLimitDelay = connection.Client.RateLimitDelay
 	}
-	onOpen := func() { r.open(key) }
-	connection.Mandates = r.Mandates.of(key, onOpen, rateLimitDelay)
-	connection.Actions = r.Actions.of(key, onOpen, rateLimitDelay)
+	breaker := r.Breaker(key)
+	connection.Mandates = r.Mandates.of(key, breaker)
+	connection.Actions = r.Actions.of(key, breaker)
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if at, open := r.opened[key]; open && connection.Probed.After(at) {
-		delete(r.opened, key)
-	} else if open {
-		connection.Ready = false
-	}
 	before, known := r.connections[key]
 	r.connections[key] = *connection
-	return !known || !before.equivalent(connection)
-}
-
-// open keeps everybody from using a connection until it has been probed.
-func (r *Registry) open(key Key) {
-	r.mu.Lock()
-	connection, known := r.connections[key]
-	if known {
-		connection.Ready = false
-		r.connections[key] = connection
-		r.opened[key] = time.Now()
-	}
 	r.mu.Unlock()
-	if known {
-		r.onOpen(key)
-	}
+	breaker.setUsable(connection.Ready)
+	connection.Mandates.follow(rateLimitDelay)
+	connection.Actions.follow(rateLimitDelay)
+	return !known || !before.equivalent(connection)
 }
 
 // equivalent reports that nobody waits for the difference. Reference data is read again and again: what it says counts,
@@ -154,8 +181,11 @@ func (r *Registry) Remove(ctx context.Context, key Key) {
 	r.Mandates.remove(key)
 	r.Actions.remove(key)
 	r.mu.Lock()
+	if breaker := r.breakers[key]; breaker != nil {
+		breaker.stop()
+	}
 	delete(r.connections, key)
-	delete(r.opened, key)
+	delete(r.breakers, key)
 	r.mu.Unlock()
 	r.publish(ctx, key)
 }

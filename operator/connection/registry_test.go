@@ -2,48 +2,151 @@ package connection
 
 import (
 	"context"
-	"slices"
+	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
-// A connection whose circuit has opened is not Ready until a later probe.
-func TestOpenCircuitStaysOpenUntilTheNextProbe(t *testing.T) {
+// fleet are Mandates of one connection, whose service fails all reads while it is broken. A Mandate that is woken up
+// reads once.
+type fleet struct {
+	*Registry
+	key             Key
+	broken          atomic.Bool
+	reconciliations atomic.Int64
+	reads, served   atomic.Int64
+	transitions     atomic.Int64
+}
+
+func newFleet(t *testing.T) *fleet {
+	t.Helper()
+	f := &fleet{Registry: NewRegistry(10), key: Key{Kind: "IdentityService", Namespace: "a", Name: "b"}}
+	f.broken.Store(true)
+	f.OnBreakerChange(func(Key) { f.transitions.Add(1) })
+	queue := make(chan types.NamespacedName, 100_000)
+	f.Mandates.OnWakeUp(func(object types.NamespacedName, _ bool) { queue <- object })
+	go func() {
+		for object := range queue {
+			f.reconcile(object)
+		}
+	}()
+	t.Cleanup(func() { close(queue) })
+	nobodyListens, cancel := context.WithCancel(t.Context())
+	cancel()
+	f.Put(nobodyListens, f.key, Connection{Ready: true})
+	f.transitions.Store(0)
+	return f
+}
+
+func (f *fleet) reconcile(object types.NamespacedName) {
+	defer f.Mandates.Done(object)
+	f.reconciliations.Add(1)
+	c, _ := f.Get(f.key)
+	var slot Slot
+	defer slot.Release()
+	switch {
+	case !c.Ready:
+		c.Mandates.Await(object, Read, false)
+	case slot.TryAcquire(c.Mandates, object, Read, false):
+		f.reads.Add(1)
+		result := client.OperationResult{Operation: read, Started: time.Now(), Slowest: time.Millisecond}
+		if f.broken.Load() {
+			result.Err = errServer
+			defer c.Mandates.Await(object, Read, false) // it would come back after a backoff
+		} else {
+			f.served.Add(1)
+		}
+		f.Breaker(f.key).Observe(result)
+	}
+}
+
+// Ten thousand Mandates wait for a service that fails reads only. In an hour, one read tests it every two minutes, and
+// nobody is reconciled for nothing. When it works, all are served soon.
+func TestManyWaitForAServiceThatFailsReads(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const mandates = 10_000
+		f := newFleet(t)
+		for i := range mandates {
+			f.reconcile(types.NamespacedName{Name: fmt.Sprint(i)})
+		}
+		synctest.Wait()
+		f.reconciliations.Store(0)
+		f.reads.Store(0)
+		f.transitions.Store(0)
+		most := int64(0)
+		for range 60 {
+			before := f.reads.Load()
+			elapse(time.Minute)
+			most = max(most, f.reads.Load()-before)
+			f.Breaker(f.key).Observe(client.OperationResult{Operation: probe, Started: time.Now(), Slowest: 1})
+		}
+		reads := f.reads.Load()
+		if most > 3 || reads < 25 || reads > 40 {
+			t.Errorf("%d reads in an hour, at most %d a minute, want 3 a minute and one every two minutes", reads, most)
+		}
+		if got := f.reconciliations.Load(); got > 2*reads {
+			t.Errorf("%d reconciliations for %d reads", got, reads)
+		}
+		if got := f.transitions.Load(); got < 2*reads-1 || got > 2*reads+1 {
+			t.Errorf("the circuit changed %d times for %d reads", got, reads)
+		}
+		f.broken.Store(false)
+		elapse(maxPause)
+		if got := f.served.Load(); got != mandates {
+			t.Errorf("%s after the service works, %d of %d are served", maxPause, got, mandates)
+		}
+		if c, _ := f.Get(f.key); !c.Ready {
+			t.Error("the connection is not Ready")
+		}
+	})
+}
+
+// A connection is not Ready while its circuit is open, nor before it is usable.
+func TestReadyFollowsTheCircuit(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		r := NewRegistry(0)
 		key := Key{Kind: "IdentityService", Namespace: "a", Name: "b"}
-		var opened []Key
-		r.OnOpen(func(k Key) { opened = append(opened, k) })
+		var changed int
+		r.OnBreakerChange(func(Key) { changed++ })
 		nobodyListens, cancel := context.WithCancel(t.Context())
 		cancel()
-		put := func(probed time.Time) bool {
-			r.Put(nobodyListens, key, Connection{Ready: true, Probed: probed})
-			c, _ := r.Get(key)
-			return c.Ready
+		ready := func(want bool) {
+			t.Helper()
+			if c, _ := r.Get(key); c.Ready != want {
+				t.Errorf("Ready is %t", c.Ready)
+			}
 		}
-		probed := time.Now()
-		if !put(probed) {
-			t.Fatal("not Ready at first")
+		ready(false)
+		r.Put(nobodyListens, key, Connection{})
+		ready(false)
+		r.Put(nobodyListens, key, Connection{Ready: true})
+		ready(true)
+		failure := client.OperationResult{Operation: probe, Started: time.Now(), Err: errServer}
+		r.Breaker(key).Observe(failure)
+		ready(false)
+		r.Put(nobodyListens, key, Connection{Ready: true})
+		ready(false)
+		if counts := r.CountBreakers(); counts[Open][References] != 1 || len(counts) != 1 || changed != 2 {
+			t.Errorf("the circuit breakers are %v, after %d changes", counts, changed)
 		}
-		<-time.After(time.Second)
-		c, _ := r.Get(key)
-		for range failureThreshold {
-			c.Mandates.TryAcquire(types.NamespacedName{Name: "m"}, true)
-			c.Mandates.Release(Failed)
-		}
-		if c, _ := r.Get(key); c.Ready || !slices.Equal(opened, []Key{key}) {
-			t.Errorf("after failures: Ready is %t, and OnOpen was called with %v", c.Ready, opened)
-		}
-		if put(probed) {
-			t.Error("Ready by a probe from before the failures")
-		}
-		<-time.After(time.Second)
-		if !put(time.Now()) {
-			t.Error("not Ready by a later probe")
+		elapse(minPause)
+		ready(false)
+		r.Breaker(key).Observe(client.OperationResult{Operation: probe, Started: time.Now(), Slowest: 1})
+		ready(true)
+		r.Put(nobodyListens, key, Connection{})
+		ready(false)
+		r.Remove(nobodyListens, key)
+		ready(false)
+		if counts := r.CountBreakers(); len(counts) != 0 {
+			t.Errorf("after the end of the connection, the circuit breakers are %v", counts)
 		}
 	})
 }

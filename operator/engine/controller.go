@@ -1,10 +1,13 @@
 package engine
 
 import (
+	"context"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -23,5 +26,29 @@ func ControllerOptions(workers int) controller.Options {
 
 // Wakeups reconciles the objects that can get a slot of a concurrency limiter.
 func Wakeups(limiters *connection.Limiters) source.Source {
-	return source.Channel(limiters.Wakeups, &handler.EnqueueRequestForObject{})
+	return source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		limiters.OnWakeUp(func(object types.NamespacedName, urgent bool) {
+			Enqueue(queue, reconcile.Request{NamespacedName: object}, urgent)
+		})
+		return nil
+	})
+}
+
+// Enqueue queues an object now. Those that are not urgent must not delay others, such as polls.
+func Enqueue(
+	queue workqueue.TypedRateLimitingInterface[reconcile.Request], request reconcile.Request, urgent bool,
+) {
+	if byPriority, ok := queue.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
+		byPriority.AddWithOpts(priorityqueue.AddOpts{Priority: Priority(urgent)}, request)
+		return
+	}
+	queue.Add(request)
+}
+
+// Priority in the workqueue.
+func Priority(urgent bool) *int {
+	if urgent {
+		return new(0)
+	}
+	return new(handler.LowPriority)
 }

@@ -76,7 +76,7 @@ func performStep[S ~string](
 		return result, true, err
 	}
 	if !r.TryAcquire(decision.Step) {
-		requeue := reconcile.Result{RequeueAfter: Jitter(connection.FallbackRequeue), Priority: r.Priority()}
+		requeue := reconcile.Result{RequeueAfter: JitterWithin(connection.FallbackRequeue), Priority: r.Priority()}
 		return requeue, true, nil
 	}
 	log.FromContext(ctx).V(1).Info("Performing a step", "step", decision.Step)

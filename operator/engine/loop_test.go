@@ -90,7 +90,7 @@ func TestRun(t *testing.T) {
 			if finished := result.RequeueAfter == 7; finished != test.finished {
 				t.Errorf("the result is %+v", result)
 			}
-			if requeued := result.RequeueAfter >= connection.FallbackRequeue; requeued != test.requeued {
+			if requeued := result.RequeueAfter >= connection.FallbackRequeue*5/6; requeued != test.requeued {
 				t.Errorf("the result is %+v", result)
 			}
 			if requeued := result.Priority != nil && *result.Priority == -7; requeued != test.requeued {

@@ -43,8 +43,6 @@ type Services struct {
 	// ServiceReader reads from the cache.
 	connection.ServiceReader
 	Connections *connection.Registry
-	// RequestProbe asks for a probe of a connection on which a request failed.
-	RequestProbe func(connection.Key)
 }
 
 // Session is how one reconciliation uses a service.
@@ -76,14 +74,6 @@ func (s *Session) Resolve(ctx context.Context, services *Services, mandate *v1al
 		facts.Ready = found.Ready
 	}
 	return facts, nil
-}
-
-// RequestFailed records why a request to the service failed, and asks for a probe if that may be the connection's
-// fault.
-func (s *Session) RequestFailed(services *Services, err error) {
-	if s.Slot.RequestFailed(err) {
-		services.RequestProbe(s.Key)
-	}
 }
 
 // maxText is what the CRDs allow for a text that comes from a service.

@@ -10,7 +10,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 )
@@ -117,22 +116,6 @@ func TestUnusableReason(t *testing.T) {
 		if got := test.facts.UnusableReason(); got != test.unusable {
 			t.Errorf("%+v: not usable because %q, want %q", test.facts, got, test.unusable)
 		}
-	}
-}
-
-// Only a failure that may be the connection's is a reason to probe it.
-func TestRequestFailedAsksForAProbe(t *testing.T) {
-	t.Parallel()
-	var probed []connection.Key
-	services := &engine.Services{RequestProbe: func(key connection.Key) { probed = append(probed, key) }}
-	session := engine.Session{Key: connection.Key{Name: "default"}}
-	session.RequestFailed(services, &idv.Error{Kind: idv.KindInvalid, Outcome: idv.Refused})
-	if len(probed) != 0 {
-		t.Errorf("a refusal had %v probed", probed)
-	}
-	session.RequestFailed(services, &idv.Error{Kind: idv.KindTimeout})
-	if len(probed) != 1 || probed[0] != session.Key {
-		t.Errorf("a timeout had %v probed, want %v", probed, session.Key)
 	}
 }
 

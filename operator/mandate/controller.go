@@ -122,6 +122,7 @@ func (r *Reconciler) Drain(ctx context.Context) { r.attempts.Drain(ctx) }
 
 // Reconcile performs steps until there is nothing left to do for a Mandate now.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	defer r.services.Connections.Mandates.Done(request.NamespacedName)
 	mandate := &v1alpha1.Mandate{}
 	if err := r.cache.Get(ctx, request.NamespacedName, mandate); err != nil {
 		r.localState.Forget(request.NamespacedName)

@@ -133,7 +133,6 @@ func (r *reconciliation) post(ctx context.Context) {
 		message = "The application may or may not have been created"
 	}
 	logger.Info(message, "outcome", attempt.outcome.String(), "error", err.Error())
-	r.session.RequestFailed(r.services, err)
 }
 
 // isDuplicate reports whether a refusal is about a reference, the application's or an individual's.

@@ -11,6 +11,11 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
+// sendsRequest are the steps that send a request to the service.
+var sendsRequest = []step{
+	stepPost, stepRead, stepProbe, stepArchive, stepDelete, stepReview, stepComplete, stepReject,
+}
+
 // TestDecideNeverCreatesTwice holds what decide promises against all kinds of facts, possible and impossible.
 func TestDecideNeverCreatesTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

@@ -101,12 +101,17 @@ func (r *reconciliation) scheduleRead(reason string, after time.Duration) {
 
 // unreadable reports whether the application could not be read for three intervals.
 func (r *reconciliation) unreadable() bool {
+	return r.facts.service.Known && !r.facts.now.Before(r.unreadableAt())
+}
+
+// unreadableAt is when that is so, if the application is not read before.
+func (r *reconciliation) unreadableAt() time.Time {
 	state := r.localState.Get(r.mandate)
 	last := state.firstSeen
 	if state.read.After(last) {
 		last = state.read
 	}
-	return r.facts.service.Known && r.facts.now.Sub(last) >= max(3*r.pollInterval(), unreadableAfter)
+	return last.Add(max(3*r.pollInterval(), unreadableAfter))
 }
 
 // pendingRequest is the request to reconcile that was not handled yet; "" if there is none.

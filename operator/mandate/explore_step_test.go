@@ -220,7 +220,6 @@ func reconciler(s *environment, o *operator) *Reconciler {
 	services := engine.Services{
 		ServiceReader: connection.ServiceReader{Reader: cacheReader{o}},
 		Connections:   connection.NewRegistry(0),
-		RequestProbe:  func(connection.Key) {},
 	}
 	r := NewReconciler(Config{
 		Services: services, Cache: cacheReader{o}, Live: api, Status: statusWriter{api: api}, Metadata: api, Events: silent{},

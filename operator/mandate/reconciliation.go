@@ -2,20 +2,19 @@ package mandate
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/reference"
+	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 )
 
@@ -82,7 +81,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 	spec := &r.mandate.Spec
 	status := &r.mandate.Status
-	connection := &r.session.Connection
+	used := &r.session.Connection
 	f := facts{
 		now:             r.clock.Now(),
 		suspended:       spec.Suspend,
@@ -94,7 +93,7 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 		seen:            status.Progress != "",
 		refusedDigest:   refusedDigest(r.mandate),
 		settleDelay:     r.settleDelay,
-		confirmDelay:    min(10*connection.MinPoll, 10*time.Minute),
+		confirmDelay:    min(10*used.MinPoll, 10*time.Minute),
 		service:         service,
 		vanished:        vanished(status.Outcome),
 	}
@@ -149,26 +148,31 @@ func (r *reconciliation) TryAcquire(s step) bool {
 	if !r.facts.service.Ready || s == stepFinalizer {
 		return true
 	}
-	edited := r.mandate.Status.ObservedGeneration != r.mandate.Generation
-	urgent := r.facts.id == 0 || r.facts.deletion.requested || edited || r.pendingRequest() != ""
 	name := client.ObjectKeyFromObject(r.mandate)
-	return r.session.Slot.TryAcquire(r.session.Connection.Mandates, name, urgent)
+	return r.session.Slot.TryAcquire(r.session.Connection.Mandates, name, r.class(), r.urgent())
 }
 
-// Priority is low: a wake-up comes first, and this is in case it gets lost.
-func (r *reconciliation) Priority() *int { return new(handler.LowPriority) }
-
-// sendsRequest are the steps that send a request to the service, and show whether the connection works.
-var sendsRequest = []step{
-	stepPost, stepRead, stepProbe, stepArchive, stepDelete, stepReview, stepComplete, stepReject,
+// class is what the reconciliation is for, and what it can test at a service of which that failed.
+func (r *reconciliation) class() connection.Class {
+	create := r.facts.id == 0 && r.facts.adopt == 0
+	if create || r.facts.archive || r.facts.deletion.requested {
+		return connection.Write
+	}
+	return connection.Read
 }
+
+// urgent is what people wait for. Polls must not delay it.
+func (r *reconciliation) urgent() bool {
+	edited := r.mandate.Status.ObservedGeneration != r.mandate.Generation
+	return r.facts.id == 0 || r.facts.deletion.requested || edited || r.pendingRequest() != ""
+}
+
+// Priority is that of the wake-up for which the Mandate waits.
+func (r *reconciliation) Priority() *int { return engine.Priority(r.urgent()) }
 
 // Perform performs one step and changes the facts accordingly. What the service answers is never an error here, but a
 // fact.
 func (r *reconciliation) Perform(ctx context.Context, s step) error {
-	if slices.Contains(sendsRequest, s) {
-		r.session.Slot.Sent()
-	}
 	switch s {
 	case stepReadRecord:
 		return r.readRecord(ctx)
@@ -219,7 +223,7 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	case reasonStaleCache:
 		return staleCache, nil
 	case reasonNotDue:
-		return reconcile.Result{RequeueAfter: decided.RequeueAfter, Priority: new(handler.LowPriority)}, nil
+		return reconcile.Result{RequeueAfter: decided.RequeueAfter, Priority: engine.Priority(false)}, nil
 	}
 	failures := r.countFailure(decided.Reason)
 	err := r.writeStatus(ctx, decided.Reason, failures)
@@ -229,14 +233,21 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	case err != nil:
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	// Polls must not delay a Mandate that has no application yet, whether it is new or tried again.
-	priority := 0
-	if r.facts.id != 0 {
-		priority = handler.LowPriority
+	if r.awaitsService(decided.Reason) {
+		name := client.ObjectKeyFromObject(r.mandate)
+		r.session.Connection.Mandates.Await(name, r.class(), r.urgent())
 	}
+	// Polls must not delay a Mandate that has no application yet, whether it is new or tried again.
+	priority := engine.Priority(r.facts.id == 0)
 	after := r.requeueAfter(decided, failures)
 	r.scheduleRead(decided.Reason, after)
-	return reconcile.Result{RequeueAfter: after, Priority: &priority}, nil
+	return reconcile.Result{RequeueAfter: after, Priority: priority}, nil
+}
+
+// awaitsService reports whether the Mandate waits for a connection that cannot be used now. It wakes the Mandate up.
+func (r *reconciliation) awaitsService(reason string) bool {
+	waits := reason == v1alpha1.ReasonServiceNotReady || reason == v1alpha1.ReasonDeletionWaiting
+	return waits && r.facts.service.Known && !r.facts.service.Ready
 }
 
 // Release ends the reconciliation.
@@ -251,6 +262,5 @@ func (r *reconciliation) Release() {
 func (r *reconciliation) requestFailed(ctx context.Context, err error, reason string) {
 	r.facts.failureReason = reason
 	r.facts.retryAfter = idv.RetryAfterOf(err)
-	r.session.RequestFailed(r.services, err)
 	log.FromContext(ctx).Info("Request to the service failed", "error", err.Error())
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 )
 
@@ -51,13 +52,23 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 	case v1alpha1.ReasonRetrying, v1alpha1.ReasonReadFailed, v1alpha1.ReasonAdoptionRefused:
 		return engine.RequeueBackoff.After(failures)
 	case v1alpha1.ReasonDeletionWaiting, v1alpha1.ReasonDeletionRefused:
+		if r.awaitsService(decided.Reason) {
+			return min(engine.JitterWithin(connection.FallbackRequeue), r.facts.deletion.giveUpTime.Sub(r.facts.now))
+		}
 		return min(engine.RequeueBackoff.After(failures), r.facts.deletion.giveUpTime.Sub(r.facts.now))
 	case v1alpha1.ReasonConfirming:
 		return engine.Jitter(r.facts.confirmDelay)
 	case v1alpha1.ReasonSecretNotFound, v1alpha1.ReasonSecretInvalid, v1alpha1.ReasonRefused:
 		return engine.Jitter(recheckInputs)
-	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotAllowed, v1alpha1.ReasonServiceMismatch,
-		v1alpha1.ReasonServiceNotReady, v1alpha1.ReasonMandateTypeNotFound, v1alpha1.ReasonReferenceConflict,
+	case v1alpha1.ReasonServiceNotReady:
+		fallback := engine.JitterWithin(connection.FallbackRequeue)
+		if shown := r.unreadableAt().Sub(r.facts.now); shown > 0 && r.facts.id != 0 {
+			return min(shown, fallback)
+		}
+		return fallback
+	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotAllowed:
+		return engine.JitterWithin(connection.FallbackRequeue) // all that ends it wakes the Mandate up
+	case v1alpha1.ReasonServiceMismatch, v1alpha1.ReasonMandateTypeNotFound, v1alpha1.ReasonReferenceConflict,
 		v1alpha1.ReasonApplicationExists, v1alpha1.ReasonOutcomeUnknown:
 		return engine.JitterWithin(engine.MaxRequeue)
 	case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotArchived:

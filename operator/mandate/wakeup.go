@@ -5,15 +5,14 @@ import (
 
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // connectionChanged queues the Mandates of an IdentityService whose connection came, went or changed. Those whose
@@ -33,13 +32,8 @@ func (r *Reconciler) connectionChanged(
 	for i := range mandates.Items {
 		mandate := &mandates.Items[i]
 		request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(mandate)}
-		byPriority, ok := queue.(priorityqueue.PriorityQueue[reconcile.Request])
-		switch {
-		case mandate.Status.Outcome != "":
-		case ok && mandate.Status.ApplicationID != nil:
-			byPriority.AddWithOpts(priorityqueue.AddOpts{Priority: new(handler.LowPriority)}, request)
-		default:
-			queue.Add(request)
+		if mandate.Status.Outcome == "" {
+			engine.Enqueue(queue, request, mandate.Status.ApplicationID == nil)
 		}
 	}
 }

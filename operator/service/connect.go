@@ -108,6 +108,7 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 		return v1alpha1.ReasonCABundleInvalid, nil
 	}
 	config := r.clientConfig(service.Settings(), &secret)
+	config.ObserveOperation, config.MayRetry = e.breaker.Observe, e.breaker.MayRetry
 	config.Limits = r.limitsOf(wanted.user)
 	e.client, err = idv.New(config)
 	if err != nil {
@@ -130,18 +131,18 @@ func (r *Reconciler) limitsOf(u user) *idv.Limits {
 // forget drops the client and all that was found with it. What the limits of its user are stays known.
 func (e *entry) forget() {
 	e.closeClient()
-	e.err = nil
-	e.probeStarted = time.Time{}
+	e.connected, e.err = false, nil
+	e.breaker.Reset()
 }
 
-// closeClient drops the client. The next one is probed at once.
+// closeClient drops the client. The next one is probed at once: a person has changed something.
 func (e *entry) closeClient() {
 	if e.client != nil {
 		e.client.Close()
 	}
 	e.client, e.made = nil, inputs{}
-	e.failures = 0
-	e.nextProbe = time.Time{}
+	e.nextProbe, e.notBefore = time.Time{}, time.Time{}
+	e.breaker.TestNow()
 }
 
 func (r *Reconciler) clientConfig(spec *v1alpha1.ServiceSettings, secret *corev1.Secret) idv.Config {
@@ -164,7 +165,7 @@ func (r *Reconciler) clientConfig(spec *v1alpha1.ServiceSettings, secret *corev1
 
 // publish puts the connection into the registry.
 func (r *Reconciler) publish(
-	ctx context.Context, key connection.Key, service connection.Service, e *entry, reason string,
+	ctx context.Context, key connection.Key, service connection.Service, e *entry,
 ) {
 	spec := service.Settings()
 	r.config.Connections.Put(ctx, key, connection.Connection{
@@ -181,8 +182,7 @@ func (r *Reconciler) publish(
 			Rejected:  spec.States.Rejected,
 		},
 		References: e.references,
-		Ready:      reason == v1alpha1.ReasonConnected,
-		Probed:     e.probed,
+		Ready:      e.client != nil && e.connected,
 	})
 }
 

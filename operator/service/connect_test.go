@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"encoding/pem"
 	"fmt"
@@ -43,9 +44,9 @@ type fixture struct {
 	*secretReader
 	service *v1alpha1.IdentityService
 	e       *entry
-	// logins and reads count the requests; busy answers reads with a Retry-After.
+	// logins and requests count what arrives; busy answers requests with a Retry-After, broken with an error.
 	logins, requests atomic.Int64
-	busy             atomic.Bool
+	busy, broken     atomic.Bool
 }
 
 // newFixture starts a service at which the password is "right".
@@ -79,6 +80,10 @@ func (f *fixture) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	f.requests.Add(1)
+	if f.broken.Load() {
+		w.WriteHeader(http.StatusInternalServerError)
+		return
+	}
 	if f.busy.Load() {
 		w.Header().Set("Retry-After", "60")
 		w.WriteHeader(http.StatusTooManyRequests)
@@ -94,14 +99,14 @@ func (f *fixture) password(password string) {
 // reconcile connects and probes.
 func (f *fixture) reconcile() (reason string) {
 	f.Helper()
-	reason, err := f.connect(f.Context(), f.service, f.e)
+	problem, err := f.connect(f.Context(), f.service, f.e)
 	if err != nil {
 		f.Fatal(err)
 	}
-	if reason == "" {
-		reason = f.probe(f.Context(), f.e)
+	if problem == "" {
+		f.probe(f.Context(), f.e)
 	}
-	return reason
+	return cmp.Or(problem, f.e.reason())
 }
 
 func (f *fixture) wants(reason string, logins int64) {

@@ -3,6 +3,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"sync"
@@ -17,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -39,16 +39,13 @@ const (
 	secretInterval = 20 * time.Second
 	// probeInterval is how often a connection that works is probed, and its reference data read again.
 	probeInterval = 10 * time.Minute
-	// requestedProbeInterval is how soon a connection is probed again on which requests have failed.
-	requestedProbeInterval = 5 * time.Second
+	// busyInterval is how soon a service is probed again that asks to wait, unless it says how long.
+	busyInterval = 5 * time.Second
 	// deletionInterval is how soon a service that is being deleted is reconciled again: Mandates are not watched here.
 	deletionInterval = 2 * time.Second
 	// workers is more than one, because a service that does not answer holds its worker up for a while.
 	workers = 10
 )
-
-// probeBackoff is between two probes of a connection that fail.
-var probeBackoff = engine.Backoff{Min: requestedProbeInterval, Max: 2 * time.Minute}
 
 // Config is what a Reconciler works with.
 type Config struct {
@@ -62,7 +59,7 @@ type Config struct {
 	Metadata client.Writer
 	// Events takes what people should hear of.
 	Events events.EventRecorder
-	// Connections is where the Reconciler puts them. It probes those whose circuit opens.
+	// Connections is where the Reconciler puts them. It shows when a circuit opens, and tests logins and reference data.
 	Connections *connection.Registry
 	// ClusterServices: the operator may read ClusterIdentityServices.
 	ClusterServices bool
@@ -84,22 +81,19 @@ type Reconciler struct {
 
 	mu      sync.Mutex
 	entries map[connection.Key]*entry
-	probes  chan event.TypedGenericEvent[connection.Key] // those that are requested
 }
 
-// entry is what is known of one service beside its status. It belongs to the one worker that reconciles the service,
-// but for probeRequested, which is guarded by mu of the Reconciler.
+// entry is what is known of one service beside its status. It belongs to the one worker that reconciles the service.
 type entry struct {
 	made           inputs // that client was made from
 	client         *idv.Client
+	breaker        *connection.CircuitBreaker
 	references     *idv.References
-	err            error // of the last probe
-	failures       int
-	probeStarted   time.Time // when the last probe started
-	probed         time.Time // and ended
-	nextProbe      time.Time // no probe before it
-	probeRequested bool
-	handledRequest string // the last request to reconcile that was handled
+	connected      bool      // a probe has succeeded with these credentials
+	err            error     // of the last probe, until one succeeds
+	nextProbe      time.Time // while the circuit is closed
+	notBefore      time.Time // no probe at all: a Retry-After, or the hold-off of logins
+	handledRequest string    // the last request to reconcile that was handled
 }
 
 // NewReconciler makes a Reconciler.
@@ -109,10 +103,8 @@ func NewReconciler(config Config) *Reconciler {
 		digestKey: make([]byte, 32),
 		limits:    lru.New(rememberedUsers),
 		entries:   map[connection.Key]*entry{},
-		probes:    make(chan event.TypedGenericEvent[connection.Key], 100),
 	}
 	_, _ = rand.Read(r.digestKey) // it never fails
-	config.Connections.OnOpen(r.RequestProbe)
 	return r
 }
 
@@ -121,13 +113,16 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	enqueue := handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, service client.Object) []connection.Key {
 		return []connection.Key{connection.KeyOfService(service)}
 	})
-	enqueueKey := handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, key connection.Key) []connection.Key {
-		return []connection.Key{key}
-	})
+	breakerChanged := source.TypedFunc[connection.Key](
+		func(_ context.Context, queue workqueue.TypedRateLimitingInterface[connection.Key]) error {
+			r.config.Connections.OnBreakerChange(queue.Add)
+			return nil
+		},
+	)
 	controlled := builder.TypedControllerManagedBy[connection.Key](manager).Named("identityservice").
 		Watches(&v1alpha1.IdentityService{}, enqueue, builder.WithPredicates(engine.SpecOrRequestChanged)).
 		Watches(&v1alpha1.Mandate{}, handler.TypedEnqueueRequestsFromMapFunc(r.mandateChanged)).
-		WatchesRawSource(source.TypedChannel(r.probes, enqueueKey))
+		WatchesRawSource(breakerChanged)
 	if r.config.ClusterServices {
 		controlled.Watches(
 			&v1alpha1.ClusterIdentityService{},
@@ -152,21 +147,6 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		Complete(r)
 }
 
-// RequestProbe has a connection probed soon: a request on it failed. It never blocks.
-func (r *Reconciler) RequestProbe(key connection.Key) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	e := r.entries[key]
-	if e == nil || e.probeRequested {
-		return
-	}
-	e.probeRequested = true
-	select {
-	case r.probes <- event.TypedGenericEvent[connection.Key]{Object: key}:
-	default: // it is probed anyway, only later
-	}
-}
-
 // Reconcile makes one connection, and probes it if it is time to.
 func (r *Reconciler) Reconcile(ctx context.Context, key connection.Key) (reconcile.Result, error) {
 	service := key.NewService()
@@ -187,18 +167,22 @@ func (r *Reconciler) Reconcile(ctx context.Context, key connection.Key) (reconci
 	}
 	e := r.entry(key)
 	e.takeRequest(service)
-	reason, err := r.connect(ctx, service, e)
+	problem, err := r.connect(ctx, service, e)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if reason == "" {
-		reason = r.probe(ctx, e)
+	if problem == "" {
+		r.probe(ctx, e)
 	}
-	r.publish(ctx, key, service, e, reason)
-	if err := r.writeStatus(ctx, service, e.references, shownReason(service, reason), needed); err != nil {
+	if ctx.Err() != nil {
+		return reconcile.Result{}, ctx.Err() // the operator is being stopped: that says nothing about the service
+	}
+	r.publish(ctx, key, service, e)
+	reason := shownReason(service, cmp.Or(problem, e.reason()))
+	if err := r.writeStatus(ctx, service, e.references, reason, needed); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	next := r.requeueAfter(e, time.Now())
+	next := e.requeueAfter(time.Now())
 	if !service.GetDeletionTimestamp().IsZero() {
 		next = min(next, deletionInterval)
 	}
@@ -210,66 +194,73 @@ func (e *entry) takeRequest(service connection.Service) {
 	request := engine.ReconcileRequest(service)
 	if request != "" && request != e.handledRequest && request != service.ServiceStatus().LastHandledReconcileAt {
 		e.nextProbe = time.Time{}
+		e.breaker.TestNow()
 	}
 	e.handledRequest = request
 }
 
-// probe asks the service for its reference data if it is time to, and gives the reason for Ready.
-func (r *Reconciler) probe(ctx context.Context, e *entry) string {
-	if now := time.Now(); r.takeDue(e, now) {
-		references, err := e.client.RetrieveReferences(ctx)
-		if ctx.Err() != nil {
-			return reasonFor(e.err) // the operator is being stopped: that says nothing about the service
-		}
-		e.recordProbe(now, references, err)
-		if err != nil {
-			log.FromContext(ctx).Info("The identity service is not usable",
-				"error", err.Error(), "nextProbe", e.nextProbe.Sub(now).Round(time.Second).String())
-		}
-	}
-	return reasonFor(e.err)
-}
-
-// recordProbe takes over what a probe found. A service that asks to wait is as usable as it was before.
-func (e *entry) recordProbe(now time.Time, references *idv.References, err error) {
-	busy := idv.KindOf(err) == idv.KindRateLimited && !e.probeStarted.IsZero()
-	e.probeStarted, e.probed = now, time.Now()
-	if err == nil {
-		e.references, e.err = references, nil
-		e.failures = 0
-		e.nextProbe = now.Add(probeInterval)
+// probe asks the service for its reference data if it is time to. The circuit breaker learns of the result by itself.
+func (r *Reconciler) probe(ctx context.Context, e *entry) {
+	now := time.Now()
+	if !e.probeDue(now) {
 		return
 	}
-	if !busy {
-		e.err = err
+	references, err := e.client.RetrieveReferences(ctx)
+	if ctx.Err() != nil {
+		return
 	}
-	e.failures++
-	e.nextProbe = now.Add(max(probeBackoff.After(e.failures), idv.RetryAfterOf(err)))
+	e.recordProbe(now, references, err)
+	if err != nil {
+		log.FromContext(ctx).Info("Failed to read the reference data of the identity service", "error", err.Error())
+	}
 }
 
-// takeDue reports whether it is time for a probe, and takes the request for one. A request that comes while the probe
-// is in flight leads to another probe: the failure behind it may be newer than what the probe finds.
-func (r *Reconciler) takeDue(e *entry, now time.Time) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	due := !now.Before(e.nextProbe) ||
-		e.probeRequested && e.err == nil && now.Sub(e.probeStarted) >= requestedProbeInterval
-	if due {
-		e.probeRequested = false
-	}
-	return due
+// probeDue reports whether it is time for a probe: now and then while the circuit is closed, and when it is half-open
+// and a login or the reference data is the test.
+func (e *entry) probeDue(now time.Time) bool {
+	state, _, _ := e.breaker.Status()
+	scheduled := state == connection.Closed && !now.Before(e.nextProbe)
+	return !now.Before(e.notBefore) && (scheduled || e.breaker.AwaitsProbe())
 }
 
-// requeueAfter is when to reconcile next: for the next probe, or for a changed Secret, whichever is first.
-func (r *Reconciler) requeueAfter(e *entry, now time.Time) time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+// recordProbe takes over what a probe found.
+func (e *entry) recordProbe(now time.Time, references *idv.References, err error) {
+	e.err = err
+	if err == nil {
+		e.references, e.connected = references, true
+		e.nextProbe, e.notBefore = now.Add(probeInterval), time.Time{}
+		return
+	}
+	e.nextProbe = now.Add(busyInterval)
+	e.notBefore = now.Add(idv.RetryAfterOf(err))
+	if idv.KindOf(err) == idv.KindRateLimited {
+		e.notBefore = now.Add(max(busyInterval, idv.RetryAfterOf(err)))
+	}
+}
+
+// reason is that of Ready. A service that asks to wait is as usable as it was before.
+func (e *entry) reason() string {
+	state, class, kind := e.breaker.Status()
+	switch {
+	case state != connection.Closed:
+		return reasonFor(class, kind)
+	case e.connected:
+		return v1alpha1.ReasonConnected
+	default:
+		return reasonFor(connection.References, idv.KindOf(e.err))
+	}
+}
+
+// requeueAfter is when to reconcile next: for the next probe, or for a changed Secret, whichever is first. The circuit
+// breaker says when it changes.
+func (e *entry) requeueAfter(now time.Time) time.Duration {
 	next := secretInterval
-	if e.client != nil && e.nextProbe.Sub(now) < next {
-		next = e.nextProbe.Sub(now)
-	}
-	if e.probeRequested {
-		next = min(next, requestedProbeInterval)
+	switch state, _, _ := e.breaker.Status(); {
+	case e.client == nil:
+	case state == connection.Closed:
+		next = min(next, max(e.nextProbe.Sub(now), e.notBefore.Sub(now)))
+	case e.breaker.AwaitsProbe():
+		next = min(next, e.notBefore.Sub(now))
 	}
 	return max(next, time.Second)
 }
@@ -278,7 +269,7 @@ func (r *Reconciler) entry(key connection.Key) *entry {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.entries[key] == nil {
-		r.entries[key] = &entry{}
+		r.entries[key] = &entry{breaker: r.config.Connections.Breaker(key)}
 	}
 	return r.entries[key]
 }

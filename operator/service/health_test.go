@@ -47,6 +47,9 @@ var wantHealth = map[string]string{
 	v1alpha1.ReasonCredentialsInvalid:       "Degraded",
 	v1alpha1.ReasonUnreachable:              "Progressing",
 	v1alpha1.ReasonServiceError:             "Progressing",
+	v1alpha1.ReasonLoginFailing:             "Progressing",
+	v1alpha1.ReasonReadsFailing:             "Progressing",
+	v1alpha1.ReasonWritesFailing:            "Progressing",
 }
 
 // TestHealth checks what kstatus, Argo CD and Flux report for every reason, and writes the table for people.

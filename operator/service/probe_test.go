@@ -1,67 +1,90 @@
 package service
 
 import (
-	"io"
-	"net/http"
-	"net/http/httptest"
-	"strings"
 	"testing"
 	"time"
 
+	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
 )
 
 var testKey = connection.Key{Kind: "IdentityService", Namespace: "a", Name: "b"}
 
-// newService starts a service that accepts every login. onReferences is called while it answers the request of a probe.
-func newService(t *testing.T, onReferences func()) (url string) {
-	t.Helper()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Type", "application/json")
-		if strings.HasSuffix(r.URL.Path, "/token") {
-			_, _ = io.WriteString(w, `{"access_token": "t", "expires_in": 3600}`)
-			return
-		}
-		onReferences()
-		_, _ = io.WriteString(w, `{"mandate_types": [{"id": 1, "name": "KYC", "code": "kyc"}]}`)
-	}))
-	t.Cleanup(server.Close)
-	return server.URL
+// calls are results of calls that Mandates make.
+func (f *fixture) calls(operation idv.Operation, errs ...error) {
+	for _, err := range errs {
+		f.e.breaker.Observe(idv.OperationResult{Operation: operation, Started: time.Now(), Slowest: 1, Err: err})
+	}
 }
 
-// A failure that is reported while a probe is in flight leads to another probe soon: the probe may have been answered
-// before the failure.
-func TestFailureDuringProbeLeadsToAnotherProbe(t *testing.T) {
-	t.Parallel()
-	r := NewReconciler(Config{Connections: connection.NewRegistry(0)})
-	url := newService(t, func() { r.RequestProbe(testKey) })
-	e := r.entry(testKey)
-	client, err := idv.New(idv.Config{BaseURL: url, Credentials: idv.Credentials{
-		Username: "u", Password: idv.Hide("p"),
-	}})
-	if err != nil {
-		t.Fatal(err)
+// wantsRequests reconciles several times, and checks the reason and the number of requests for reference data.
+func (f *fixture) wantsRequests(reason string, want int64) {
+	f.Helper()
+	before := f.requests.Load()
+	for range 5 {
+		if got := f.reconcile(); got != reason {
+			f.Errorf("the reason is %s, want %s", got, reason)
+		}
 	}
-	t.Cleanup(client.Close)
-	e.client = client
-	r.RequestProbe(testKey) // the failure that leads to the first probe
-	<-r.probes
+	if got := f.requests.Load() - before; got != want {
+		f.Errorf("%d requests for reference data, want %d", got, want)
+	}
+}
 
-	r.probe(t.Context(), e)
-	if e.probed.IsZero() || e.err != nil {
-		t.Fatalf("the probe did not succeed: %v", e.err)
+// While reads fail, the status says so, and the reference data, which proves nothing about them, is not read.
+func TestReasonWhileReadsFail(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.password("right")
+	f.wantsRequests(v1alpha1.ReasonConnected, 1)
+	failure := &idv.Error{Kind: idv.KindServer}
+	f.calls(idv.OpRetrieveApplication, failure, failure, failure)
+	f.wantsRequests(v1alpha1.ReasonReadsFailing, 0)
+	f.e.breaker.TestNow()
+	f.e.nextProbe = time.Time{}
+	f.wantsRequests(v1alpha1.ReasonReadsFailing, 0)
+	f.calls(idv.OpRetrieveApplication, nil)
+	f.wantsRequests(v1alpha1.ReasonConnected, 1)
+	f.calls(idv.OpRetrieveApplication, &idv.Error{Kind: idv.KindCredentials, Status: 401, Login: true})
+	f.wantsRequests(v1alpha1.ReasonCredentialsInvalid, 0)
+}
+
+// Before a write tests the service, the reference data is read.
+func TestReasonWhileWritesFail(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.password("right")
+	f.wantsRequests(v1alpha1.ReasonConnected, 1)
+	lost := &idv.Error{Kind: idv.KindTimeout}
+	f.calls(idv.OpCreateApplication, lost, lost, lost)
+	f.wantsRequests(v1alpha1.ReasonWritesFailing, 0)
+	f.broken.Store(true)
+	f.e.breaker.TestNow()
+	f.wantsRequests(v1alpha1.ReasonServiceError, 1)
+	f.broken.Store(false)
+	f.e.breaker.TestNow()
+	f.wantsRequests(v1alpha1.ReasonConnected, 1)
+}
+
+// A service that fails is probed by one request at a time, without retries, and at once after an edit.
+func TestProbeOfABrokenService(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.broken.Store(true)
+	f.password("right")
+	f.reconcile() // retries, because nothing is known yet
+	f.wantsRequests(v1alpha1.ReasonServiceError, 0)
+	if next := f.e.requeueAfter(time.Now()); next != secretInterval {
+		t.Errorf("reconciled again after %s, although the circuit breaker says when it changes", next)
 	}
-	select {
-	case <-r.probes:
-	default:
-		t.Error("the failure did not queue the connection")
-	}
-	now := time.Now()
-	if next := r.requeueAfter(e, now); next > requestedProbeInterval {
-		t.Errorf("reconciled again after %s", next)
-	}
-	if !r.takeDue(e, now.Add(requestedProbeInterval)) {
-		t.Error("the next reconciliation does not probe")
+	f.service.Spec.RequestsPerSecond++
+	f.wantsRequests(v1alpha1.ReasonServiceError, 1)
+	f.broken.Store(false)
+	f.busy.Store(true)
+	f.e.breaker.TestNow()
+	f.wantsRequests(v1alpha1.ReasonServiceError, 1)
+	if next := f.e.requeueAfter(time.Now()); next != secretInterval {
+		t.Errorf("reconciled again after %s, during a Retry-After", next)
 	}
 }

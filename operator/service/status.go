@@ -33,8 +33,14 @@ var messages = map[string]string{
 		"Correct the Secret; the operator notices the change.",
 	v1alpha1.ReasonUnreachable: "The operator cannot reach the service: no connection, no answer in time, or an " +
 		"untrusted certificate. Check spec.baseURL, spec.caBundle and the network.",
-	v1alpha1.ReasonServiceError: "The service answered with an error, or without its reference data. Check " +
+	v1alpha1.ReasonServiceError: "The service did not return its reference data, or took too long. Check " +
 		"spec.baseURL; the operator tries again.",
+	v1alpha1.ReasonLoginFailing: "The service answered the login with an error. Check spec.baseURL; the operator tries " +
+		"again, at least every two minutes.",
+	v1alpha1.ReasonReadsFailing: "The service fails to return applications, or takes too long. All Mandates wait; the " +
+		"operator tests one read, at least every two minutes.",
+	v1alpha1.ReasonWritesFailing: "The service fails to create or change applications, or takes too long. All Mandates " +
+		"wait; the operator tests one change, at least every two minutes.",
 }
 
 // stalledReasons are those that only a person can correct: what the spec or the Secret says is wrong. GitOps tools fail
@@ -47,16 +53,21 @@ var stalledReasons = []string{
 // maxMandateTypes is what the CRD allows.
 const maxMandateTypes = 500
 
-// reasonFor names the result of a check.
-func reasonFor(err error) string {
-	if err == nil {
-		return v1alpha1.ReasonConnected
-	}
-	switch idv.KindOf(err) {
-	case idv.KindCredentials:
+// reasonFor says what fails, and how.
+func reasonFor(class connection.Class, kind idv.Kind) string {
+	switch {
+	case kind == idv.KindCredentials:
 		return v1alpha1.ReasonCredentialsInvalid
-	case idv.KindUnreachable, idv.KindConnection, idv.KindTimeout, idv.KindCanceled:
+	case kind == idv.KindUnreachable:
 		return v1alpha1.ReasonUnreachable
+	case class == connection.Read:
+		return v1alpha1.ReasonReadsFailing
+	case class == connection.Write:
+		return v1alpha1.ReasonWritesFailing
+	case kind == idv.KindConnection, kind == idv.KindTimeout:
+		return v1alpha1.ReasonUnreachable
+	case class == connection.Login:
+		return v1alpha1.ReasonLoginFailing
 	default:
 		return v1alpha1.ReasonServiceError
 	}

@@ -1,0 +1,289 @@
+package connection
+
+import (
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/mandate-io/idv/internal/client"
+)
+
+// circuit is a CircuitBreaker of a connection that is usable, with the states that it had.
+type circuit struct {
+	*CircuitBreaker
+	*testing.T
+	mu     sync.Mutex
+	states []State
+}
+
+func newCircuit(t *testing.T) *circuit {
+	c := &circuit{T: t}
+	c.CircuitBreaker = newCircuitBreaker(func() {
+		state, _, _ := c.Status()
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.states = append(c.states, state)
+	}, func() {})
+	c.usable = true
+	return c
+}
+
+// calls are results of calls that begin now and take no time.
+func (c *circuit) calls(operation client.Operation, errs ...error) {
+	for _, err := range errs {
+		c.Observe(client.OperationResult{
+			Operation: operation, Started: time.Now(), Slowest: time.Millisecond, Err: err,
+		})
+	}
+}
+
+func (c *circuit) want(state State, class Class) {
+	c.Helper()
+	if got, of, _ := c.Status(); got != state || of != class {
+		c.Errorf("%s because of %q, want %s because of %q", got, of, state, class)
+	}
+}
+
+// elapse lets time pass.
+func elapse(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+const (
+	read   = client.OpRetrieveApplication
+	create = client.OpCreateApplication
+	probe  = client.OpRetrieveReferences
+)
+
+var (
+	errServer   error = &client.Error{Kind: client.KindServer, Status: 500}
+	errLost     error = &client.Error{Kind: client.KindTimeout, Operation: create}
+	errLogin    error = &client.Error{Kind: client.KindServer, Login: true, Outcome: client.NotSent}
+	errUser     error = &client.Error{Kind: client.KindCredentials, Login: true, Outcome: client.NotSent}
+	errBusy     error = &client.Error{Kind: client.KindRateLimited, Outcome: client.NotSent}
+	errRefusal  error = &client.Error{Kind: client.KindInvalid, Outcome: client.Refused}
+	errNotFound error = &client.Error{Kind: client.KindNotFound, Outcome: client.Refused}
+)
+
+// What answers of other classes say does not count: neither while the failures are counted, nor as the test.
+func TestReadsFailWhileEverythingElseWorks(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCircuit(t)
+		c.count(Read, 1, 0)
+		for range failureThreshold {
+			c.want(Closed, None)
+			c.calls(read, errServer)
+			c.calls(create, nil)
+			c.calls(probe, nil)
+		}
+		c.want(Open, Read)
+		for _, seconds := range []int{5, 10, 20, 40, 80, 120, 120, 120} {
+			elapse(time.Duration(seconds)*time.Second - 1)
+			c.want(Open, Read)
+			elapse(1)
+			c.want(HalfOpen, Read)
+			if c.AwaitsProbe() || c.MayRetry() || !c.ready() || c.tryAcquire(Write) || !c.tryAcquire(Read) ||
+				c.tryAcquire(Read) {
+				t.Fatal("half-open, it does not admit exactly one read")
+			}
+			c.calls(probe, nil)
+			c.calls(read, errBusy)
+			c.want(HalfOpen, Read)
+			c.calls(read, errServer)
+			c.release(Read)
+		}
+		elapse(maxPause)
+		c.calls(read, errNotFound) // an answer
+		c.want(Closed, None)
+		if want := 2*9 + 1; len(c.states) != want {
+			t.Errorf("the circuit changed %d times, want %d: %v", len(c.states), want, c.states)
+		}
+	})
+}
+
+// A create may e-mail, and its answer may get errLost: the reference data is read before one tests the service.
+func TestWritesAreTestedAfterTheReferenceData(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCircuit(t)
+		c.count(Write, 1, 0)
+		c.calls(create, errLost, errLost, errLost)
+		c.want(Open, Write)
+		elapse(minPause)
+		if c.ready() || c.tryAcquire(Write) || c.tryAcquire(Read) || !c.AwaitsProbe() {
+			t.Fatal("a reconciliation tests the service before the reference data was read")
+		}
+		c.calls(probe, errServer)
+		c.want(Open, References)
+		elapse(2 * minPause)
+		c.calls(probe, nil)
+		c.want(Closed, None)
+		if !c.tryAcquire(Write) || c.tryAcquire(Write) || !c.tryAcquire(Read) {
+			t.Fatal("after the outage, writes are not tried one at a time")
+		}
+		c.calls(create, errLost)
+		c.want(Open, Write)
+		c.release(Write)
+		c.release(Read)
+		elapse(4 * minPause)
+		c.calls(probe, nil)
+		c.want(HalfOpen, Write)
+		if !c.ready() || c.tryAcquire(Read) || !c.tryAcquire(Write) || c.tryAcquire(Write) || c.AwaitsProbe() {
+			t.Fatal("half-open, it does not admit exactly one write")
+		}
+		c.calls(create, errRefusal)
+		c.want(Closed, None)
+		if !c.tryAcquire(Write) {
+			t.Error("writes work again, one at a time")
+		}
+	})
+}
+
+// Nobody waits to make a call of the class that failed: what works closes the circuit, and the next failure opens it.
+func TestNobodyWaitsToTest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCircuit(t)
+		c.calls(create, errLost, errLost, errLost)
+		elapse(minPause)
+		c.calls(probe, nil)
+		c.want(Closed, None)
+		c.calls(read, nil)
+		c.calls(create, errLost)
+		c.want(Open, Write)
+		elapse(2*minPause - 1)
+		c.want(Open, Write)
+		elapse(1)
+		c.calls(probe, nil)
+		c.calls(create, nil)
+		elapse(steadyPauses * 2 * minPause)
+		c.calls(read, errServer, errServer, errServer)
+		c.want(Open, Read)
+		elapse(minPause) // it worked for long
+		if !c.tryAcquire(Write) {
+			t.Error("half-open without a reader, nobody is admitted")
+		}
+		c.calls(create, nil)
+		c.want(Closed, None)
+	})
+}
+
+// A login is tested by the controller of services, and refused credentials open the circuit at once.
+func TestLoginFails(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		for _, errs := range [][]error{{errLogin, errLogin, errLogin}, {errUser}} {
+			c := newCircuit(t)
+			c.count(Read, 1, 0)
+			c.calls(read, errs...)
+			c.want(Open, Login)
+			elapse(minPause)
+			if !c.AwaitsProbe() || c.ready() {
+				t.Error("it is not the controller of services that tests a login")
+			}
+			c.calls(probe, errLogin)
+			c.want(Open, Login)
+			elapse(2 * minPause)
+			c.calls(probe, nil)
+			c.want(Closed, None)
+		}
+	})
+}
+
+// A slow success counts as a failure, and so does an answer that cannot be read. A refusal and a report that is not
+// ready count as a success, and what was not sent counts as nothing.
+func TestJudge(t *testing.T) {
+	t.Parallel()
+	unreadable := &client.Error{Kind: client.KindUnreadable, Status: 202}
+	for name, test := range map[string]struct {
+		operation client.Operation
+		slowest   time.Duration
+		err       error
+		class     Class
+		want      outcome
+	}{
+		"fast":               {read, slowRequest, nil, Read, succeeded},
+		"slow":               {read, slowRequest + 1, nil, Read, failed},
+		"slow create":        {create, slowRequest + 1, nil, Write, failed},
+		"long report":        {client.OpIndividualReport, slowRequest + 1, nil, Read, succeeded},
+		"too long a report":  {client.OpIndividualReport, slowReport + 1, nil, Read, failed},
+		"report not ready":   {client.OpIndividualReport, 1, unreadable, Read, succeeded},
+		"page of a proxy":    {read, 1, unreadable, Read, failed},
+		"lost answer":        {create, 1, errLost, Write, failed},
+		"refusal":            {client.OpCompleteApplication, 1, errRefusal, Write, succeeded},
+		"missing":            {read, 1, errNotFound, Read, succeeded},
+		"no login":           {read, 0, errLogin, Login, failed},
+		"busy":               {read, 0, errBusy, Read, unknown},
+		"canceled":           {read, 1, &client.Error{Kind: client.KindCanceled}, Read, unknown},
+		"invalid, not sent":  {read, 0, &client.Error{Kind: client.KindInvalid, Outcome: client.NotSent}, Read, unknown},
+		"e-mails":            {client.OpResendInvites, 1, errServer, Write, failed},
+		"reference data":     {probe, 1, errServer, References, failed},
+		"no permission":      {read, 1, &client.Error{Kind: client.KindCredentials, Status: 403}, Read, failed},
+		"truncated deletion": {client.OpDeleteApplication, 1, &client.Error{Kind: client.KindConnection}, Write, failed},
+	} {
+		class, got := judge(client.OperationResult{Operation: test.operation, Slowest: test.slowest, Err: test.err})
+		if class != test.class || got != test.want {
+			t.Errorf("%s: %q %d, want %q %d", name, class, got, test.class, test.want)
+		}
+	}
+}
+
+// A call that began before the circuit changed says nothing about now: ten reads that hang when it opens are not ten
+// tests.
+func TestLateResultsDoNotCount(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCircuit(t)
+		c.count(Read, 1, 0)
+		late := client.OperationResult{Operation: read, Started: time.Now(), Err: errServer}
+		elapse(time.Second)
+		c.calls(read, errServer, errServer, errServer)
+		elapse(minPause)
+		c.Observe(late)
+		c.want(HalfOpen, Read)
+		late.Err, late.Slowest = nil, 1
+		c.Observe(late)
+		c.want(HalfOpen, Read)
+		c.calls(read, nil)
+		late.Err = errServer
+		for range failureThreshold {
+			c.Observe(late)
+		}
+		c.want(Closed, None)
+	})
+}
+
+// An edit of the service ends the pause; another user or address begins anew.
+func TestTestNowAndReset(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCircuit(t)
+		c.TestNow()
+		c.Reset()
+		if c.states != nil {
+			t.Errorf("a closed circuit changed: %v", c.states)
+		}
+		c.calls(probe, errServer)
+		c.TestNow()
+		c.want(HalfOpen, References)
+		c.calls(probe, errServer)
+		c.Reset()
+		c.want(Closed, None)
+		elapse(maxPause) // the timer does not open it
+		c.want(Closed, None)
+		if want := []State{Open, HalfOpen, Open, Closed}; !slices.Equal(c.states, want) {
+			t.Errorf("the states were %v, want %v", c.states, want)
+		}
+		c.calls(probe, errServer)
+		elapse(minPause)
+		c.want(HalfOpen, References)
+		c.calls(probe, errServer)
+		c.stop()
+		elapse(maxPause)
+		c.want(Open, References)
+	})
+}

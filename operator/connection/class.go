@@ -1,0 +1,86 @@
+package connection
+
+import (
+	"errors"
+	"time"
+
+	"github.com/mandate-io/idv/internal/client"
+)
+
+// Class is the kind of a call, by what it needs of the service.
+type Class int
+
+// The classes. A reconciliation is for Read or Write.
+const (
+	None Class = iota
+	Login
+	References
+	Read
+	Write
+
+	classes = iota
+)
+
+// String is for metrics and logs.
+func (c Class) String() string {
+	return [classes]string{"", "login", "reference data", "reads", "writes"}[c]
+}
+
+const (
+	// slowRequest is how long a request may take. A slower one counts as a failure, even if it succeeds.
+	slowRequest = 10 * time.Second
+	// slowReport is that of the download of a report.
+	slowReport = time.Minute
+)
+
+// outcome is what a call shows about the service.
+type outcome int
+
+const (
+	unknown outcome = iota // nothing
+	succeeded
+	failed
+)
+
+// judge says what class a call was of, and what it has shown. A failure that is about this one call alone, such as a
+// refusal, counts as a success.
+func judge(result client.OperationResult) (Class, outcome) {
+	class := classOf(result)
+	slow := slowRequest
+	if result.Operation == client.OpIndividualReport {
+		slow = slowReport
+	}
+	switch client.KindOf(result.Err) {
+	case client.KindCredentials, client.KindUnreachable, client.KindConnection, client.KindTimeout, client.KindServer:
+		return class, failed
+	case client.KindUnreadable:
+		if result.Operation == client.OpIndividualReport { // a report that is not ready yet
+			return class, succeeded
+		}
+		return class, failed
+	case client.KindCanceled, client.KindRateLimited:
+		return class, unknown
+	}
+	switch {
+	case result.Slowest > slow:
+		return class, failed
+	case result.Slowest == 0: // no request was sent
+		return class, unknown
+	default:
+		return class, succeeded
+	}
+}
+
+func classOf(result client.OperationResult) Class {
+	if e, ok := errors.AsType[*client.Error](result.Err); ok && e.Login {
+		return Login
+	}
+	switch result.Operation {
+	case client.OpRetrieveReferences:
+		return References
+	case client.OpRetrieveApplication, client.OpRetrieveIndividual, client.OpIndividualReport, client.OpRetrieveWebhook:
+		return Read
+	default:
+		return Write
+	}
+}

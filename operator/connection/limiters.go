@@ -1,0 +1,78 @@
+package connection
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Limiters are the ConcurrencyLimiters of all connections, for one kind of object.
+type Limiters struct {
+	capacity int // of each
+
+	mu       sync.Mutex
+	wakeUp   func(object types.NamespacedName, urgent bool)
+	limiters map[Key]*ConcurrencyLimiter
+	offers   map[types.NamespacedName]*ConcurrencyLimiter // of those that were woken up, by whom
+}
+
+func newLimiters(capacity int) *Limiters {
+	return &Limiters{
+		capacity: capacity,
+		wakeUp:   func(types.NamespacedName, bool) {},
+		limiters: map[Key]*ConcurrencyLimiter{}, offers: map[types.NamespacedName]*ConcurrencyLimiter{},
+	}
+}
+
+// OnWakeUp sets what is called with each object that can get a slot now. It must not block.
+func (l *Limiters) OnWakeUp(wakeUp func(object types.NamespacedName, urgent bool)) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.wakeUp = wakeUp
+}
+
+// Done has to be called at the end of every reconciliation. If the object was woken up and did not use its slot,
+// another one may.
+func (l *Limiters) Done(object types.NamespacedName) {
+	l.mu.Lock()
+	limiter := l.offers[object]
+	delete(l.offers, object)
+	l.mu.Unlock()
+	if limiter != nil {
+		limiter.done(object)
+	}
+}
+
+// of gives the limiter of a connection.
+func (l *Limiters) of(key Key, breaker *CircuitBreaker) *ConcurrencyLimiter {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	limiter := l.limiters[key]
+	if limiter == nil {
+		limiter = &ConcurrencyLimiter{
+			capacity: l.capacity, breaker: breaker, rateLimitDelay: func() time.Duration { return 0 },
+		}
+		limiter.wakeUp = func(w waiter) { l.notify(w, limiter) }
+		l.limiters[key] = limiter
+	}
+	return limiter
+}
+
+func (l *Limiters) remove(key Key) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.limiters, key)
+}
+
+// notify wakes an object up.
+func (l *Limiters) notify(w waiter, limiter *ConcurrencyLimiter) {
+	l.mu.Lock()
+	before, wakeUp := l.offers[w.object], l.wakeUp
+	l.offers[w.object] = limiter
+	l.mu.Unlock()
+	if before != nil && before != limiter {
+		before.done(w.object)
+	}
+	wakeUp(w.object, w.urgent)
+}

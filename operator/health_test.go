@@ -1,0 +1,62 @@
+package operator_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// A service that fails reads, and answers everything else: its IdentityService says so all the time, and one read at a
+// time tests it, less and less often.
+func TestServiceThatFailsReads(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	const mandates = 10
+	for i := range mandates {
+		w.mandate(fmt.Sprintf("acme-%d", i), "{}")
+	}
+	for i := range mandates {
+		w.ready(fmt.Sprintf("acme-%d", i))
+	}
+	w.fault(alwaysAnswers(control.RetrieveApplication, 500))
+	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonReadsFailing)
+	since := w.serviceCondition().LastTransitionTime
+	before := w.allRequests()
+	const watched = 25 * time.Second
+	w.sleep(watched)
+	// Pauses of 5, 10 and 20 seconds.
+	if got := w.allRequests() - before; got > 3 {
+		t.Errorf("the service had %d requests in %s, want at most 3", got, watched)
+	}
+	if ready := w.serviceCondition(); ready.Reason != v1alpha1.ReasonReadsFailing || ready.LastTransitionTime != since {
+		t.Errorf("Ready changed since %s: %+v", since, ready)
+	}
+	w.mandate("globex", "{}")
+	w.condition("globex", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonServiceNotReady)
+	w.emails(mandates)
+
+	w.check(w.sandbox.ClearFaults(t.Context()))
+	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
+	w.ready("globex")
+	w.waitPolls(2 * mandates)
+	w.emails(mandates + 1)
+}
+
+// serviceCondition is Ready of the IdentityService "default".
+func (w *world) serviceCondition() metav1.Condition {
+	w.Helper()
+	s := &v1alpha1.IdentityService{}
+	w.check(w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: "default"}, s))
+	ready := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
+	if ready == nil {
+		w.Fatalf("no condition Ready: %+v", s.Status)
+	}
+	return *ready
+}
