@@ -137,7 +137,7 @@ CHAOSTIME ?= 10m
 .PHONY: chaos
 chaos: $(call tools_of,chaos) ## Inject faults into the operator for CHAOSTIME, 10m (SEED=n; PLAN=... or BATCH=n runs only that)
 	CHAOS_TIME="$(CHAOSTIME)" CHAOS_SEED="$(SEED)" CHAOS_PLAN="$(PLAN)" CHAOS_BATCH="$(BATCH)" GOGC=400 \
-		$(GO_TEST) -count=1 -v -timeout=0 ./operator/chaos
+		$(GO_TEST) -race -count=1 -v -timeout=0 ./operator/chaos
 
 # $(call with,Fuzz): the packages that have such functions.
 with = $(call containing,^func $(1)[A-Z])

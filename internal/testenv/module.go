@@ -52,7 +52,7 @@ func (e *Environment) Build(pkg string) (string, error) {
 
 func (e *Environment) build(pkg string) (string, error) {
 	binary := filepath.Join(e.Dir, "bin", path.Base(pkg))
-	race := "-race=" + strconv.FormatBool(raceDetector())
+	race := "-race=" + strconv.FormatBool(RaceDetector())
 	cmd := exec.CommandContext(context.Background(), //nolint:gosec // the package is in this module
 		"go", "build", "-buildvcs=false", race, "-o", binary, pkg)
 	cmd.Dir = e.Root
@@ -62,8 +62,8 @@ func (e *Environment) build(pkg string) (string, error) {
 	return binary, nil
 }
 
-// raceDetector is true if this process has the race detector.
-func raceDetector() bool {
+// RaceDetector is true if this process has the race detector.
+func RaceDetector() bool {
 	info, _ := debug.ReadBuildInfo()
 	return info != nil && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
 }

@@ -12,6 +12,6 @@
 //	make chaos PLAN='kill after: POST applicationrecords plain #1; drop: service: POST applications plain #1'
 //	make chaos SEED=7 BATCH=12         one batch: the random plans of one operator
 //
-// A failed plan or batch is printed as such a command, with a trace. Further tests hold back watches, let an API server
-// lag, and stop leaders and continue them.
+// `make chaos` has the race detector, in the operators too. A failed plan or batch is printed as such a command, with a
+// trace. Further tests hold back watches, let an API server lag, and stop leaders and continue them.
 package chaos

@@ -126,7 +126,8 @@ func startOperator(
 		"--health-probe-bind-address=0",
 		"--zap-log-level=10",
 	}, flags...)...)
-	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
+	// With the race detector, an operator with a race exits, which fails its scenarios.
+	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "GORACE=halt_on_error=1")
 	return env.Start(strings.TrimSuffix(filepath.Base(kubeconfig), ".kubeconfig"), command)
 }
 

@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mandate-io/idv/internal/testenv"
 )
 
 // A fault makes the operator retry, but not without end (I8), and leaks nothing in its process (I12). The limits are
@@ -15,6 +17,7 @@ const (
 	pollsPerSecond    = 10 // one for each of five Mandates, and more after a kill
 	maxGoroutines     = 1500
 	maxResidentMiB    = 200
+	raceMemory        = 3 // how many times as much the race detector takes
 )
 
 // excessRequests reports more requests than the faults explain.
@@ -44,6 +47,9 @@ func (s *scenario) excessRequests() []string {
 // checkResources reports an operator that has grown beyond its limits.
 func checkResources(metrics []byte) error {
 	limits := map[string]float64{"go_goroutines": maxGoroutines, "process_resident_memory_bytes": maxResidentMiB << 20}
+	if testenv.RaceDetector() {
+		limits["process_resident_memory_bytes"] *= raceMemory
+	}
 	for line := range strings.Lines(string(metrics)) {
 		name, text, _ := strings.Cut(strings.TrimSpace(line), " ")
 		limit, ok := limits[name]

@@ -62,6 +62,7 @@ type Reconciler struct {
 	cache        client.Reader
 	live         client.Reader
 	liveServices *connection.LiveReader
+	liveMetadata *engine.LiveMetadata
 	statusWriter client.SubResourceWriter
 	metadata     client.Writer
 	ledger       ledger.Ledger
@@ -83,6 +84,7 @@ func NewReconciler(config Config) *Reconciler {
 		cache:        config.Cache,
 		live:         config.Live,
 		liveServices: connection.NewLiveReader(live),
+		liveMetadata: engine.NewLiveMetadata(config.Live),
 		statusWriter: config.Status,
 		metadata:     config.Metadata,
 		ledger:       config.Ledger,
@@ -93,7 +95,7 @@ func NewReconciler(config Config) *Reconciler {
 	}
 }
 
-// maxSteps is far more than any reconciliation takes that reviews no checks.
+// maxSteps is far more than any reconciliation takes.
 const maxSteps = 50
 
 // SetupWithManager registers the controller.
@@ -132,5 +134,5 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err != nil {
 		return reconcile.Result{}, apierror.Redact(err)
 	}
-	return engine.Run(ctx, reconciliation, maxSteps+2*len(mandate.Spec.CheckReviews))
+	return engine.Run(ctx, reconciliation, maxSteps)
 }

@@ -15,7 +15,6 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/apierror"
-	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 )
@@ -84,12 +83,10 @@ func (r *reconciliation) attemptRecorded(record *v1alpha1.ApplicationRecord, sta
 // between must stop the attempt, and so must an id that somebody else has bound, or a namespace that is not selected
 // any more. An operator that knows of an edit finds the record of the attempt that is verified here.
 func (r *reconciliation) verify(ctx context.Context) {
-	mandate, used := &v1alpha1.Mandate{}, &r.session.Connection
-	service, access, err := r.liveServices.Find(ctx, r.session.Key, r.mandate.Namespace)
+	mandate := &v1alpha1.Mandate{}
+	same, err := r.serviceIsCurrent(ctx)
 	err = errors.Join(err, r.live.Get(ctx, client.ObjectKeyFromObject(r.mandate), mandate))
-	same := err == nil && access == connection.Granted &&
-		service.GetUID() == used.UID && service.GetGeneration() == used.Generation
-	same = same && r.current(mandate) && (usesSecrets(r.mandate) || r.takeSpec(ctx, mandate))
+	same = same && err == nil && r.current(mandate) && (usesSecrets(r.mandate) || r.takeSpec(ctx, mandate))
 	r.facts.attempt.verified, r.facts.attempt.changed = same, !same
 	if err != nil {
 		r.facts.attempt.why = v1alpha1.ReasonRetrying

@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"slices"
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -19,14 +20,42 @@ const (
 	// lagRequeue how soon it is looked for again.
 	lagAllowance = 30 * time.Second
 	lagRequeue   = 2 * time.Second
+	// nextCall is how soon a reconciliation follows one that left something to do, because it had acted on people: when
+	// the cache has what that one wrote.
+	nextCall = 100 * time.Millisecond
 )
 
 // decide is the whole protocol, and the only place that decides. It is pure: the same facts give the same step.
 //
 // What it promises, whatever the facts: stepPost only for an attempt that this process has just claimed or retaken and
 // verified; no attempt while another one may be under way; none after one whose outcome cannot be known any more; a
-// missing application never leads to any of them.
+// missing application never leads to any of them. What acts on people comes directly after a live read of the Mandate,
+// and is all of that kind that a reconciliation does.
 func decide(f facts) decision {
+	next := decideNext(f)
+	switch {
+	case f.acted && slices.Contains(leadsToCall, next.Step):
+		return waitFor(reasonBetweenCalls(f), nextCall)
+	case !f.confirmed && slices.Contains(needsConfirm, next.Step):
+		return decision{Step: stepConfirm}
+	default:
+		return next
+	}
+}
+
+// reasonBetweenCalls is what the status says while something is left to do.
+func reasonBetweenCalls(f facts) string {
+	switch {
+	case f.deletion.requested:
+		return v1alpha1.ReasonDeletionWaiting
+	case f.id != 0:
+		return acceptedReason(f)
+	default:
+		return v1alpha1.ReasonRetrying
+	}
+}
+
+func decideNext(f facts) decision {
 	switch {
 	case f.attempt.active:
 		return decideAttempt(f) // an attempt is concluded even if the Mandate is being deleted

@@ -25,6 +25,12 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 			(slices.Contains(sendsRequest, step) || step == stepClaim || step == stepRetake) {
 			t.Fatalf("%s with a service that is not for this namespace: %+v", step, f)
 		}
+		if f.acted && (slices.Contains(needsConfirm, step) || step == stepClaim || step == stepRetake) {
+			t.Fatalf("%s after another call in this reconciliation: %+v", step, f)
+		}
+		if !f.confirmed && slices.Contains(needsConfirm, step) {
+			t.Fatalf("%s without a live read of the Mandate: %+v", step, f)
+		}
 		switch step {
 		case stepPost:
 			if a := f.attempt; !a.active || !a.verified || a.changed || a.posted {
@@ -100,7 +106,7 @@ func anyFacts(t *rapid.T) facts {
 			Exists: truth("exists"), Denied: truth("denied"), Deleting: truth("deleting"), Known: truth("known"),
 			Ready: truth("ready"),
 		},
-		probed: truth("probed"),
+		probed: truth("probed"), confirmed: truth("confirmed"), acted: truth("acted"),
 		inputs: inputsFacts{resolved: truth("resolved"), digest: "now"},
 		record: recordFacts{
 			read: truth("read"), exists: truth("recorded"), sent: truth("sent"),

@@ -11,7 +11,6 @@ import (
 // decideApplication looks after an application whose id is known. Nothing here leads back to a create.
 func decideApplication(f facts) decision {
 	a := f.application
-	final := f.outcome != "" || a.read && (a.stage == client.StageCompleted || a.stage == client.StageRejected)
 	switch {
 	case f.outcome != "" && !f.archive:
 		return wait(acceptedReason(f))
@@ -28,7 +27,7 @@ func decideApplication(f facts) decision {
 	case !f.bound && f.adopt != 0 && f.adopt != f.id:
 		return wait(v1alpha1.ReasonAdoptionRefused) // the ledger knows better which one is this Mandate's
 	}
-	switch requested := requestedStep(f, final); {
+	switch requested := requestedStep(f); {
 	case requested == "":
 		return wait(acceptedReason(f))
 	case !a.referenceMatched && !f.record.read:
@@ -41,8 +40,8 @@ func decideApplication(f facts) decision {
 }
 
 // requestedStep is what the spec asks to be done to the application now; "" if nothing.
-func requestedStep(f facts, final bool) step {
-	a := f.application
+func requestedStep(f facts) step {
+	a, final := f.application, f.final()
 	refused := f.refusedDigest != "" && f.refusedDigest == a.digest
 	switch {
 	case f.archive && !a.archived && !a.archiveSent:

@@ -40,6 +40,24 @@ func applications() map[string]decideCase {
 			facts: bound(func(f *facts) { f.application.reviews, f.application.reviewRecorded = 2, true }),
 			want:  decision{Step: stepReview},
 		},
+		"the live Mandate is read before a call": {
+			facts: bound(func(f *facts) {
+				f.decision, f.application.stage = v1alpha1.DecisionComplete, client.StageInReview
+				f.confirmed = false
+			}),
+			want: decision{Step: stepConfirm},
+		},
+		"what is left after a call waits for the next reconciliation": {
+			facts: bound(func(f *facts) {
+				f.decision, f.application.stage = v1alpha1.DecisionComplete, client.StageInReview
+				f.acted = true
+			}),
+			want: waitFor(v1alpha1.ReasonAccepted, nextCall),
+		},
+		"an archiving that is left after a call": {
+			facts: bound(func(f *facts) { f.archive, f.acted = true, true }),
+			want:  waitFor(v1alpha1.ReasonNotArchived, nextCall),
+		},
 		"a decision waits for review": {
 			facts: bound(func(f *facts) { f.decision = v1alpha1.DecisionComplete }),
 			want:  wait(v1alpha1.ReasonAccepted),

@@ -15,9 +15,10 @@ var now = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 func newMandate(change func(*facts)) facts {
 	f := facts{
 		now: now, settleDelay: 90 * time.Second, confirmDelay: 5 * time.Minute,
-		service: serviceFacts{Exists: true, Known: true, Ready: true},
-		record:  recordFacts{read: true},
-		inputs:  inputsFacts{resolved: true, digest: "now"},
+		service:   serviceFacts{Exists: true, Known: true, Ready: true},
+		record:    recordFacts{read: true},
+		inputs:    inputsFacts{resolved: true, digest: "now"},
+		confirmed: true,
 	}
 	change(&f)
 	return f

@@ -38,7 +38,7 @@ func (r *reconciliation) nextRead() time.Time {
 	if started || !scheduled {
 		r.localState.Update(r.mandate, func(s *localState) { *s = state })
 	}
-	if !r.carriedOut() || r.pendingRequest() != "" {
+	if !r.carriedOut() || r.continues() || r.pendingRequest() != "" {
 		return time.Time{}
 	}
 	return state.readAt

@@ -35,10 +35,18 @@ func (a apiServer) Get(_ context.Context, key client.ObjectKey, into client.Obje
 	}
 	switch into := into.(type) {
 	case *v1alpha1.Mandate:
+		a.seeLive(key.Name)
 		return copied(a.world.mandates[key.Name], into, "mandates", key.Name)
 	case *v1alpha1.ApplicationRecord:
 		return copied(a.world.records[key.Name], into, "applicationrecords", key.Name)
+	case *metav1.PartialObjectMetadata:
+		a.seeLive(key.Name)
+		live := &v1alpha1.Mandate{}
+		err := copied(a.world.mandates[key.Name], live, "mandates", key.Name)
+		into.ObjectMeta = live.ObjectMeta
+		return err
 	case *v1alpha1.IdentityService:
+		a.live.service = a.world.service.Generation
 		return copied(a.world.service, into, "identityservices", key.Name)
 	default:
 		return apierrors.NewNotFound(resource("others"), key.Name)

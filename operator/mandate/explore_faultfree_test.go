@@ -113,7 +113,7 @@ func noisy(s *state, runs [2]map[string]run) string {
 			if m == nil || is(m, v1alpha1.ConditionReady) != metav1.ConditionTrue {
 				continue
 			}
-			if v.gets > 1 || v.after > 0 && v.after < minPoll {
+			if v.after > 0 && (v.gets > 1 || v.after < minPoll) {
 				return fmt.Sprintf(
 					"I6: at rest, the application of %s is read %d times in a reconciliation, and the next one is %s away",
 					name,
@@ -182,16 +182,34 @@ func untrueOf(w *world, m *v1alpha1.Mandate) string {
 	switch id := m.Status.ApplicationID; {
 	case m.Status.ObservedGeneration != m.Generation:
 		return "was not reconciled"
+	case m.Spec.Suspend:
+		return ""
 	case here && ready != metav1.ConditionTrue && m.Status.Outcome == "":
 		return "is not Ready, but its application exists"
 	case (w.shows(firstURL, m) || w.shows(otherURL, m)) && vanished(m.Status.Outcome):
 		return "says that its application is gone, but it exists"
-	case !here && ready == metav1.ConditionTrue:
+	case !here && ready == metav1.ConditionTrue && m.Status.Outcome == "":
 		return "is Ready, but has no application"
 	case id == nil && (stalled == nil || !slices.Contains(endings, stalled.Reason)):
 		return "has no application, and does not wait"
 	case id == nil && created == metav1.ConditionFalse && w.madeFor(m):
 		return "says that it has no application, but one was created for it"
+	case here && ready == metav1.ConditionTrue:
+		return w.leftUndone(m)
+	default:
+		return ""
+	}
+}
+
+// leftUndone says what the spec of a Mandate asks for, and nobody has done or refused.
+func (w *world) leftUndone(m *v1alpha1.Mandate) string {
+	here := w.sites[w.url()]
+	completed := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionCompleted)
+	switch a := here.applications[here.find(*m.Status.ApplicationID)]; {
+	case m.Spec.Archived && !a.archived:
+		return "is not archived"
+	case m.Spec.Decision != "" && a.stage == stageInReview && completed.Reason != v1alpha1.ReasonDecisionRefused:
+		return "is not decided"
 	default:
 		return ""
 	}

@@ -105,14 +105,14 @@ func guards() map[string]guard {
 		"verify": {
 			why:  "the Mandate may have been edited since the inputs were read",
 			file: createFile,
-			old:  "same && r.current(mandate) && (usesSecrets(r.mandate) || r.takeSpec(ctx, mandate))",
-			off: "same && (ON && r.current(mandate) && (usesSecrets(r.mandate) || r.takeSpec(ctx, mandate)) || !ON && " +
-				"(r.takeSpec(ctx, mandate) || true))",
+			old:  "same && err == nil && r.current(mandate) && (usesSecrets(r.mandate) || r.takeSpec(ctx, mandate))",
+			off: "same && err == nil && (ON && r.current(mandate) && (usesSecrets(r.mandate) || r.takeSpec(ctx, mandate)) ||" +
+				" !ON && (r.takeSpec(ctx, mandate) || true))",
 			caughtBy: "TestExplore/edits",
 		},
 		"verify the IdentityService": {
 			why:      "it may lead to another account since",
-			file:     createFile,
+			file:     "confirm.go",
 			old:      "service.GetUID() == used.UID && service.GetGeneration() == used.Generation",
 			off:      "(!ON || service.GetUID() == used.UID && service.GetGeneration() == used.Generation)",
 			caughtBy: "TestExplore/another account",
@@ -216,10 +216,45 @@ func guards() map[string]guard {
 			caughtBy: "TestExplore/alone: reviews and a restore",
 		},
 		"review by the last to record it": {
-			why: "another operator may have sent it since, and the individual may have been reset", file: "review.go",
+			why: "another operator may have sent it since, and the individual may have been reset", file: "confirm.go",
 			old:      "live.ResourceVersion != r.mandate.ResourceVersion",
 			off:      "live.Generation != r.mandate.Generation || ON && live.ResourceVersion != r.mandate.ResourceVersion",
 			caughtBy: "TestExplore/two operators send a review",
+		},
+		"live read before a call": {
+			why:      "a user may have withdrawn what the cache asks for",
+			file:     decideFile,
+			old:      "	case !f.confirmed && slices",
+			off:      "	case ON && !f.confirmed && slices",
+			caughtBy: "TestExplore/alone: decisions",
+		},
+		"edit before a call": {
+			why:      "a user may have withdrawn what the cache asks for",
+			file:     "confirm.go",
+			old:      "live.Generation == r.mandate.Generation &&\n",
+			off:      "(!ON || live.Generation == r.mandate.Generation) &&\n",
+			caughtBy: "TestExplore/alone: decisions",
+		},
+		"another Mandate before a call": {
+			why:      "nobody has decided for it",
+			file:     "confirm.go",
+			old:      "return live != nil && live.UID == r.mandate.UID &&",
+			off:      "return live != nil && (!ON || live.UID == r.mandate.UID) &&",
+			caughtBy: "TestExplore/alone: decisions and another Mandate of the name",
+		},
+		"the IdentityService before a call": {
+			why:      "a user may have pointed it at another account",
+			file:     "confirm.go",
+			old:      "	if same && err == nil {",
+			off:      "	if !ON || same && err == nil {",
+			caughtBy: "TestExplore/alone: decisions and another account",
+		},
+		"one call a reconciliation": {
+			why:      "the first may have changed what the second was decided on",
+			file:     decideFile,
+			old:      "	case f.acted && slices",
+			off:      "	case ON && f.acted && slices",
+			caughtBy: "TestExplore/alone: decisions, archiving and reviews",
 		},
 		"deleted reference": {
 			why: "the id may belong to an unrelated application", file: "decide_application.go",

@@ -143,8 +143,11 @@ func (o *operator) part() part {
 		e.moment(entry.Value.changed)
 		e.moment(entry.Value.attempt.Time)
 		e.number(int64(min(entry.Value.failures, failureThreshold)))
+		e.any(reflect.ValueOf(entry.Value.sent))
 		e.nonces = append(e.nonces, entry.Value.attempt.Attempt)
 	}
+	e.any(reflect.ValueOf(o.live))
+	e.number(int64(o.calls))
 	e.truth(o.current == nil)
 	if o.current != nil {
 		e.reconciliation(o.current)
@@ -193,7 +196,8 @@ func (e *encoder) reconciliation(p *reconciliation) {
 	}
 	e.any(reflect.ValueOf(p.reviews))
 	e.any(reflect.ValueOf(&p.reviewed))
-	e.truth(p.stale)
+	e.number(int64(p.nextReview))
+	e.truth(p.callsLeft)
 	e.truth(p.attempting)
 }
 

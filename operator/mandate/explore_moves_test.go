@@ -15,31 +15,35 @@ import (
 type move int
 
 const (
-	crash   move = iota // a process dies, and another one starts
-	lose                // an answer is lost, or comes too late
-	fail                // a request fails
-	refuse              // the service refuses a create
-	half                // half of the settle delay passes
-	confirm             // the confirmation delay passes
-	weeks               // seven weeks go by
-	days                // six days go by
-	reword              // a user edits the reference
-	touch               // a user edits something else that is sent
-	replace             // a user deletes the Mandate and applies it again
-	succeed             // a user deletes the Mandate and applies another one of its name
-	remove              // a user deletes the Mandate
-	adopt               // a user sets spec.adopt
-	point               // a user points the IdentityService at another account
-	prefix              // a user edits the IdentityService's referencePrefix
-	expire              // the service deletes what is eight weeks old
-	purge               // a person deletes an application at the service that the ledger knows
-	backup              // the API server is backed up
-	restore             // the Mandate comes back without status, and with another uid, under records that are still there
-	rewind              // the same, with the records of the backup
-	wipe                // the same, without any record
-	reset               // the individual is reset: the checks begin again
-	assess              // a user adds a review of the check to the spec, or changes its decision
-	retract             // a user removes the review
+	crash    move = iota // a process dies, and another one starts
+	lose                 // an answer is lost, or comes too late
+	fail                 // a request fails
+	refuse               // the service refuses a create
+	half                 // half of the settle delay passes
+	confirm              // the confirmation delay passes
+	weeks                // seven weeks go by
+	days                 // six days go by
+	reword               // a user edits the reference
+	touch                // a user edits something else that is sent
+	replace              // a user deletes the Mandate and applies it again
+	succeed              // a user deletes the Mandate and applies another one of its name
+	remove               // a user deletes the Mandate
+	adopt                // a user sets spec.adopt
+	point                // a user points the IdentityService at another account
+	prefix               // a user edits the IdentityService's referencePrefix
+	expire               // the service deletes what is eight weeks old
+	purge                // a person deletes an application at the service that the ledger knows
+	backup               // the API server is backed up
+	restore              // the Mandate comes back without status, and with another uid, under records that are still there
+	rewind               // the same, with the records of the backup
+	wipe                 // the same, without any record
+	reset                // the individual is reset: the checks begin again
+	assess               // a user adds a review of the check to the spec, or changes its decision
+	retract              // a user removes the review
+	choose               // a user sets the decision to Complete or Reject, or removes it
+	shelve               // a user sets archived
+	halt                 // a user suspends the Mandate, or ends that
+	repolicy             // a user edits deletionPolicy
 	moves
 )
 
@@ -76,6 +80,7 @@ func (x *explorer) moves(s *state, found func(after state, wrong string)) {
 	}, x.scenario.racy)
 	for _, name := range sorted(s.world.mandates) {
 		userMoves(s, name, spend)
+		specMoves(s, name, spend)
 		if s.world.sites[s.world.url()].checks {
 			reviewMoves(s, name, spend)
 		}
@@ -339,6 +344,35 @@ func userMoves(s *state, name string, spend spender) {
 		w.service.Generation++
 		w.service.Spec.ReferencePrefix += "eu-"
 	}))
+}
+
+// specMoves are the edits of what the spec asks to be done to an application. They are allowed at any time.
+func specMoves(s *state, name string, spend spender) {
+	m := s.world.mandates[name]
+	edit := func(kind move, what string, change func(*v1alpha1.MandateSpec)) {
+		spend(kind, "a user "+what, changed(func(w *world) { w.edit(name, change) }))
+	}
+	for _, policy := range []v1alpha1.DeletionPolicy{
+		v1alpha1.DeletionPolicyRetain, v1alpha1.DeletionPolicyArchive, v1alpha1.DeletionPolicyDelete,
+	} {
+		if m.Spec.DeletionPolicy != policy {
+			edit(repolicy, "sets deletionPolicy to "+string(policy), func(s *v1alpha1.MandateSpec) { s.DeletionPolicy = policy })
+		}
+	}
+	if m.DeletionTimestamp != nil {
+		return // nothing else matters any more
+	}
+	for _, decision := range []v1alpha1.Decision{"", v1alpha1.DecisionComplete, v1alpha1.DecisionReject} {
+		if m.Spec.Decision != decision {
+			edit(choose, "sets the decision to "+strconv.Quote(string(decision)),
+				func(s *v1alpha1.MandateSpec) { s.Decision = decision })
+		}
+	}
+	if !m.Spec.Archived {
+		edit(shelve, "archives it", func(s *v1alpha1.MandateSpec) { s.Archived = true })
+	}
+	edit(halt, "sets suspend to "+strconv.FormatBool(!m.Spec.Suspend),
+		func(s *v1alpha1.MandateSpec) { s.Suspend = !s.Suspend })
 }
 
 // reviewMoves are the edits of spec.checkReviews.

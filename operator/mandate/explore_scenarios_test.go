@@ -23,20 +23,25 @@ type scenario struct {
 	// checks: the application exists and was read, and its individual has a check. keepsChecks: with the same id after a
 	// reset.
 	checks, keepsChecks bool
+	// inReview: the application exists and was read, and is in review.
+	inReview bool
 	// silent: the service shows no references.
 	silent bool
 }
 
 func (s scenario) start() state {
 	w := newWorld()
-	w.changeSite(firstURL, func(here *site) { here.checks, here.keepsChecks = s.checks, s.keepsChecks })
+	w.changeSite(firstURL, func(here *site) {
+		here.checks, here.keepsChecks = s.checks, s.keepsChecks
+		here.inReview = s.inReview
+	})
 	for _, url := range sorted(w.sites) {
 		w.changeSite(url, func(here *site) { here.silent = s.silent })
 	}
 	for _, name := range s.mandates {
 		w.apply(name, s.manifest)
 	}
-	if s.checks {
+	if s.checks || s.inReview {
 		w = s.settled(w)
 	}
 	first := state{world: w, ops: [2]*operator{started(w), started(w)}, via: explore.NewTrace("the Mandate is applied")}
@@ -157,6 +162,26 @@ func scenarios() map[string]scenario {
 		},
 		"reviews and a restore": {
 			mandates: one, checks: true, allow: map[move]uint8{assess: 1, reset: 2, restore: 1, lose: 1, crash: 1},
+		},
+		"decisions": {
+			mandates: one, inReview: true,
+			allow: map[move]uint8{choose: 2, halt: 1, lose: 1, crash: 1, refuse: 1},
+		},
+		"decisions, archiving and reviews": {
+			why:      "the spec asks for several calls, of which a reconciliation makes one",
+			mandates: one, inReview: true, checks: true,
+			allow: map[move]uint8{choose: 1, shelve: 1, assess: 1, retract: 1, halt: 1, refuse: 1, lose: 1},
+		},
+		"decisions and another account": {
+			mandates: one, inReview: true, allow: map[move]uint8{choose: 2, shelve: 1, point: 1, fail: 1},
+		},
+		"decisions and another Mandate of the name": {
+			mandates: one, inReview: true, allow: map[move]uint8{choose: 1, shelve: 1, replace: 1, remove: 1, lose: 1},
+		},
+		"edits of deletionPolicy": {
+			mandates: one, inReview: true,
+			manifest: func(m *v1alpha1.Mandate) { m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete },
+			allow:    map[move]uint8{repolicy: 2, remove: 1, halt: 1, lose: 1, crash: 1, refuse: 1},
 		},
 		"deletionPolicy Delete": {
 			mandates: one, manifest: func(m *v1alpha1.Mandate) { m.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete },

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 )
 
 // fakeService is the service behind the connection of a reconciliation. Its errors are what the real client makes of
 // what the real service may do: internal/client has the tests of that.
 type fakeService struct {
-	serviceClient
 	*environment
 }
 
@@ -24,6 +24,7 @@ func failure(op idv.Operation, outcome idv.Outcome, kind idv.Kind) error {
 func (s fakeService) CreateApplication(_ context.Context, asked idv.NewApplication) (*idv.Application, error) {
 	const op = idv.OpCreateApplication
 	s.checkPost(asked.Reference)
+	s.checkCall(op, liveRead.open)
 	switch s.fault {
 	case faultError:
 		s.hit = true
@@ -110,7 +111,7 @@ func (s fakeService) RetrieveApplication(_ context.Context, id int64) (*idv.Appl
 	shown := &idv.Application{
 		ID:        id,
 		Reference: found.reference,
-		State:     idv.State{Name: "created"},
+		State:     idv.State{Name: cmp.Or(found.stage, "created")},
 		Archived:  found.archived,
 	}
 	if here.silent {
@@ -125,19 +126,20 @@ func (s fakeService) RetrieveApplication(_ context.Context, id int64) (*idv.Appl
 
 // AcceptCheck accepts the check of an application.
 func (s fakeService) AcceptCheck(_ context.Context, id int64, _ idv.CheckReview) (*idv.CheckReviewResponse, error) {
+	s.checkCall(idv.OpAcceptCheck, func(l liveRead) bool { return l.open() && l.review == v1alpha1.CheckDecisionAccept })
 	return nil, s.decide(idv.OpAcceptCheck, id, "manually_accepted")
 }
 
 // RejectCheck rejects the check of an application.
 func (s fakeService) RejectCheck(_ context.Context, id int64, _ idv.CheckReview) (*idv.CheckReviewResponse, error) {
+	s.checkCall(idv.OpRejectCheck, func(l liveRead) bool { return l.open() && l.review == v1alpha1.CheckDecisionReject })
 	return nil, s.decide(idv.OpRejectCheck, id, "manually_rejected")
 }
 
 // decide decides a check, which must be of the round that the review was made for.
 func (s fakeService) decide(op idv.Operation, id int64, state string) error {
 	here := s.world.sites[s.url()]
-	live, recorded := s.world.mandates[s.current.mandate.Name], s.current.reviewed.pending
-	if len(recorded) == 0 || live == nil || !slices.Equal(live.Status.PendingReviews, recorded) {
+	if !s.before.recorded {
 		s.violation = "I8: a review is sent that its sender was not the last to record"
 	}
 	i := slices.IndexFunc(here.applications, func(a application) bool { return a.check == id && !a.gone })
@@ -188,12 +190,37 @@ func (s fakeService) RetrieveReferences(context.Context) (*idv.References, error
 
 // DeleteApplication deletes an application.
 func (s fakeService) DeleteApplication(_ context.Context, id int64) error {
+	s.checkCall(idv.OpDeleteApplication, func(l liveRead) bool {
+		return l.deleted && l.policy == v1alpha1.DeletionPolicyDelete
+	})
 	return s.change(idv.OpDeleteApplication, id, func(a *application) { a.gone = true })
 }
 
 // ArchiveApplication archives an application.
 func (s fakeService) ArchiveApplication(_ context.Context, id int64) (*idv.Application, error) {
+	s.checkCall(idv.OpArchiveApplication, func(l liveRead) bool {
+		return l.open() && l.archived || l.deleted && l.policy == v1alpha1.DeletionPolicyArchive
+	})
 	return nil, s.change(idv.OpArchiveApplication, id, func(a *application) { a.archived = true })
+}
+
+// CompleteApplication completes an application that is in review.
+func (s fakeService) CompleteApplication(_ context.Context, id int64) (*idv.Application, error) {
+	return nil, s.conclude(idv.OpCompleteApplication, id, v1alpha1.DecisionComplete, stageCompleted)
+}
+
+// RejectApplication rejects an application that is in review.
+func (s fakeService) RejectApplication(_ context.Context, id int64) (*idv.Application, error) {
+	return nil, s.conclude(idv.OpRejectApplication, id, v1alpha1.DecisionReject, stageRejected)
+}
+
+func (s fakeService) conclude(op idv.Operation, id int64, decision v1alpha1.Decision, stage string) error {
+	s.checkCall(op, func(l liveRead) bool { return l.open() && l.decision == decision })
+	here := s.world.sites[s.url()]
+	if i := here.find(id); i >= 0 && here.applications[i].stage != stageInReview {
+		return failure(op, idv.Refused, idv.KindRejected)
+	}
+	return s.change(op, id, func(a *application) { a.stage = stage })
 }
 
 func (s fakeService) change(op idv.Operation, id int64, change func(*application)) error {
@@ -204,6 +231,10 @@ func (s fakeService) change(op idv.Operation, id int64, change func(*application
 	}
 	if !s.mayTouch(here.applications[i]) {
 		s.violation = string(op) + " of an application that is not this Mandate's"
+	}
+	if s.fault == faultRefused {
+		s.hit = true
+		return failure(op, idv.Refused, idv.KindRejected)
 	}
 	err := s.write(func() error {
 		s.world.changeSite(s.url(), func(here *site) { change(&here.applications[i]) })

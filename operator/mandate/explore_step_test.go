@@ -43,6 +43,9 @@ type environment struct {
 	dirty     bool // the world was changed
 	gets      int  // of applications
 	violation string
+	live      liveRead // by this step
+	before    liveRead // by the step before
+	calls     int      // that act on people, in this reconciliation
 }
 
 func (s *environment) read() error {
@@ -83,7 +86,7 @@ type outcome struct {
 // take has an operator take its next step, beginning to reconcile the named Mandate if it is in none. It is the real
 // code but for what surrounds it.
 func take(w *world, o *operator, name string, f fault) outcome {
-	s := &environment{world: w.clone(), fault: f}
+	s := &environment{world: w.clone(), fault: f, before: o.live, calls: o.calls}
 	r := reconciler(s, o)
 	ctx := log.IntoContext(context.Background(), logr.Discard())
 	p, what, err := resume(ctx, r, s, o, name)
@@ -117,6 +120,9 @@ func take(w *world, o *operator, name string, f fault) outcome {
 		gets:      s.gets,
 		after:     after,
 		ended:     p == nil,
+	}
+	if p != nil {
+		made.operator.live, made.operator.calls = s.live, s.calls
 	}
 	if err != nil {
 		made.after = time.Second // the workqueue's back-off
@@ -184,6 +190,7 @@ func (o *operator) with(p *reconciliation, r *Reconciler) *operator {
 	c := *o
 	c.localState = o.remember(r)
 	c.current = p
+	c.live, c.calls = liveRead{}, 0
 	if p != nil {
 		p.Reconciler, p.client = nil, nil
 		p.session.Slot = connection.Slot{} // the limiter bounds workers, of which there is one here

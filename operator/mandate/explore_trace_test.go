@@ -56,11 +56,12 @@ func (w *world) describe(b *strings.Builder) {
 			if a.mandate != "" {
 				fmt.Fprintf(
 					b,
-					"  application %d at %s, %q, e-mailed for %s, gone %t, archived %t\n",
+					"  application %d at %s, %q, e-mailed for %s, state %q, gone %t, archived %t\n",
 					a.id,
 					url,
 					a.reference,
 					a.mandate,
+					a.stage,
 					a.gone,
 					a.archived,
 				)

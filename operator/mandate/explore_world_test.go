@@ -53,7 +53,8 @@ type site struct {
 	underWay     []request
 	nextID       int64
 	silent       bool // it shows no references
-	checks       bool // applications have a check
+	inReview     bool // applications are in review from the start
+	checks       bool // they have a check
 	keepsChecks  bool // which has the same id after a reset
 }
 
@@ -62,6 +63,7 @@ type application struct {
 	id        int64
 	reference string
 	created   time.Time
+	stage     string // its state; "": created
 	archived  bool
 	gone      bool
 	check     int64  // the id of the individual's check; 0: there is none
@@ -212,6 +214,9 @@ func (s *site) create(r request) *application {
 		application{id: s.nextID, reference: r.reference, created: now, mandate: r.mandate, name: r.name},
 	)
 	s.nextID++
+	if s.inReview {
+		s.applications[len(s.applications)-1].stage = stageInReview
+	}
 	if s.checks {
 		s.applications[len(s.applications)-1].startRound(100 * s.nextID)
 	}
@@ -228,6 +233,13 @@ func (a *application) startRound(check int64) {
 	}
 }
 
+// The states of an application. All but the first can be decided no more.
+const (
+	stageInReview  = "in review"
+	stageCompleted = "completed"
+	stageRejected  = "rejected"
+)
+
 const (
 	checkInReview = "in_review"
 	checkReset    = "pending"
@@ -240,6 +252,8 @@ type operator struct {
 	connection connection.Connection
 	localState remembered
 	current    *reconciliation // nil: between two reconciliations
+	live       liveRead        // by its last step
+	calls      int             // that act on people, sent by it
 }
 
 // remembered is the local state of a process, by the name and UID of the Mandate.

@@ -42,6 +42,8 @@ type facts struct {
 
 	service     serviceFacts
 	probed      bool // the service answered something else in this reconciliation
+	confirmed   bool // the live Mandate and service are still what this reconciliation began with
+	acted       bool // this reconciliation sent a request that acts on people
 	record      recordFacts
 	inputs      inputsFacts
 	attempt     attemptFacts
@@ -124,11 +126,17 @@ type applicationFacts struct {
 	stage            client.Stage
 	archived         bool
 	digest           string // of what a decision depends on
-	archiveSent      bool   // the archive request was sent in this reconciliation
+	archiveSent      bool   // the archive request was sent, in this reconciliation or one that it continues
 	reviews          int    // how many of spec.checkReviews are to be sent
 	reviewRecorded   bool   // the status says that the next of them is sent
-	reviewRefused    bool   // one of them was refused in this reconciliation, or selects several checks
+	reviewRefused    bool   // one of them was refused, likewise, or selects several checks
 	reviewOutdated   bool   // one of them is for a check that is gone, or may have been reset
-	decided          bool   // the decision was sent in this reconciliation
+	decided          bool   // the decision was sent, likewise
 	refused          bool   // and refused
+}
+
+// final reports that nothing will change any more at the service.
+func (f *facts) final() bool {
+	a := &f.application
+	return f.outcome != "" || a.read && (a.stage == client.StageCompleted || a.stage == client.StageRejected)
 }

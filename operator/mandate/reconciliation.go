@@ -2,6 +2,7 @@ package mandate
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -46,7 +47,9 @@ type reconciliation struct {
 	application *idv.Application            // set by Read
 	reviews     []review                    // of spec.checkReviews, those that are to be sent; set by Read
 	reviewed    reviewRecord                // what is known of spec.checkReviews
-	stale       bool                        // a check was decided since the application was read
+	nextReview  int                         // those of spec.checkReviews before it were sent
+	checkReview idv.CheckReview             // of the next review, set by Confirm; personal data
+	callsLeft   bool                        // the next reconciliation is to continue; set by Finish
 }
 
 // newReconciliation collects what can be known without a request to the API server or the service.
@@ -60,6 +63,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 		c.client = c.session.Connection.Client
 	}
 	c.facts = c.newFacts(service)
+	c.resumeCalls()
 	c.facts.readAt = c.nextRead()
 	spec, status := &mandate.Spec, &mandate.Status
 	switch {
@@ -164,7 +168,7 @@ func (r *reconciliation) class() connection.Class {
 // urgent is what people wait for. Polls must not delay it.
 func (r *reconciliation) urgent() bool {
 	edited := r.mandate.Status.ObservedGeneration != r.mandate.Generation
-	return r.facts.id == 0 || r.facts.deletion.requested || edited || r.pendingRequest() != ""
+	return r.facts.id == 0 || r.facts.deletion.requested || edited || r.continues() || r.pendingRequest() != ""
 }
 
 // Priority is that of the wake-up for which the Mandate waits.
@@ -173,6 +177,7 @@ func (r *reconciliation) Priority() *int { return engine.Priority(r.urgent()) }
 // Perform performs one step and changes the facts accordingly. What the service answers is never an error here, but a
 // fact.
 func (r *reconciliation) Perform(ctx context.Context, s step) error {
+	r.facts.acted = r.facts.acted || s == stepPost || slices.Contains(needsConfirm, s)
 	switch s {
 	case stepReadRecord:
 		return r.readRecord(ctx)
@@ -198,6 +203,8 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 		return r.adopt(ctx)
 	case stepFinalizer:
 		return r.setFinalizer(ctx)
+	case stepConfirm:
+		return r.confirm(ctx)
 	case stepArchive:
 		r.archive(ctx)
 	case stepDelete:
@@ -205,7 +212,7 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 	case stepRecordReview:
 		return r.recordReview(ctx)
 	case stepReview:
-		return r.review(ctx)
+		r.review(ctx)
 	case stepComplete:
 		r.sendDecision(ctx, r.client.CompleteApplication)
 	case stepReject:
@@ -225,8 +232,10 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	case reasonNotDue:
 		return reconcile.Result{RequeueAfter: decided.RequeueAfter, Priority: engine.Priority(false)}, nil
 	}
+	r.callsLeft = decided.RequeueAfter == nextCall
 	failures := r.countFailure(decided.Reason)
 	err := r.writeStatus(ctx, decided.Reason, failures)
+	r.keepCalls(r.callsLeft || apierrors.IsConflict(err))
 	switch {
 	case apierrors.IsConflict(err):
 		return staleCache, nil
@@ -238,7 +247,7 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 		r.session.Connection.Mandates.Await(name, r.class(), r.urgent())
 	}
 	// Polls must not delay a Mandate that has no application yet, whether it is new or tried again.
-	priority := engine.Priority(r.facts.id == 0)
+	priority := engine.Priority(r.facts.id == 0 || r.callsLeft)
 	after := r.requeueAfter(decided, failures)
 	r.scheduleRead(decided.Reason, after)
 	return reconcile.Result{RequeueAfter: after, Priority: priority}, nil

@@ -14,6 +14,7 @@ type localState struct {
 	changed  time.Time        // when the application was last seen to change
 	failures int              // reconciliations in a row
 	attempt  engine.FirstSeen // the attempt that is waited for
+	sent     sentCalls        // if the next reconciliation is to continue
 
 	firstSeen      time.Time // when this process first reconciled the Mandate
 	read           time.Time // when the application was last read
@@ -72,7 +73,7 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 		v1alpha1.ReasonApplicationExists, v1alpha1.ReasonOutcomeUnknown:
 		return engine.JitterWithin(engine.MaxRequeue)
 	case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotArchived:
-		if r.facts.id == 0 || r.final() && decided.Reason != v1alpha1.ReasonNotArchived {
+		if r.facts.id == 0 || r.facts.final() && decided.Reason != v1alpha1.ReasonNotArchived {
 			return 0
 		}
 		return r.pollInterval()

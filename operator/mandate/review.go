@@ -6,7 +6,6 @@ import (
 	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -121,7 +120,7 @@ func (r *reconciliation) pendingReviews(application *idv.Application) []review {
 			a.reviewOutdated = true
 		case ambiguous: // a guess could accept the wrong one
 			a.reviewRefused = true
-		case check != nil:
+		case check != nil && index >= r.nextReview:
 			open = append(open, review{index, check.ID, stateName(check.State), pending.SentState != ""})
 		}
 	}
@@ -218,30 +217,17 @@ func (r *reconciliation) recordReview(ctx context.Context) error {
 	return nil
 }
 
-// review accepts or rejects one check. The comment is read live, because it is personal data. When the last one is
-// sent, the application is read again.
-func (r *reconciliation) review(ctx context.Context) error {
+// review accepts or rejects one check. When the last one is sent, the application is read again.
+func (r *reconciliation) review(ctx context.Context) {
 	a, next := &r.facts.application, r.reviews[0]
-	r.reviews = r.reviews[1:]
+	r.reviews, r.nextReview = r.reviews[1:], next.index+1
 	a.reviews, a.reviewRecorded = len(r.reviews), false
-	live := &v1alpha1.Mandate{}
-	if err := r.live.Get(ctx, client.ObjectKeyFromObject(r.mandate), live); err != nil {
-		return err
-	}
-	if live.UID != r.mandate.UID || live.ResourceVersion != r.mandate.ResourceVersion {
-		r.facts.failureReason = reasonStaleCache
-		return nil
-	}
-	wanted := &live.Spec.CheckReviews[next.index]
+	wanted := &r.mandate.Spec.CheckReviews[next.index]
 	send := r.client.AcceptCheck
 	if wanted.Decision == v1alpha1.CheckDecisionReject {
 		send = r.client.RejectCheck
 	}
-	request := idv.CheckReview{Comment: idv.Hide(wanted.Comment), CommentFor: wanted.CommentFor}
-	if wanted.Reference != nil {
-		request.Reference = *wanted.Reference
-	}
-	_, err := send(ctx, next.checkID, request)
+	_, err := send(ctx, next.checkID, r.checkReview)
 	if err != nil && idv.OutcomeOf(err) != idv.Unknown && !next.unclear {
 		pending, _ := r.reviewed.find(keyOf(wanted))
 		pending.SentState = "" // it was not carried out, so it may be sent again whatever the check shows
@@ -250,7 +236,7 @@ func (r *reconciliation) review(ctx context.Context) error {
 	switch {
 	case err == nil:
 		r.reviewed.setDone(keyOf(wanted))
-		r.stale = true
+		a.read = a.reviews > 0
 		log.FromContext(ctx).Info("Reviewed a check",
 			"decision", wanted.Decision, "checkID", next.checkID, "applicationID", r.facts.id)
 	case idv.IsRefusal(err):
@@ -259,8 +245,4 @@ func (r *reconciliation) review(ctx context.Context) error {
 	default:
 		r.requestFailed(ctx, err, v1alpha1.ReasonReadFailed)
 	}
-	if a.reviews == 0 && r.stale {
-		r.stale, a.read = false, false
-	}
-	return nil
 }

@@ -103,7 +103,9 @@ func (r *reconciliation) keepsStatus(reason string, failures int) bool {
 // statusFor is the status that the facts and the reason of a reconciliation make.
 func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string) {
 	f := &r.facts
-	status.ObservedGeneration = r.mandate.Generation
+	if !r.callsLeft {
+		status.ObservedGeneration = r.mandate.Generation
+	}
 	if status.ApplicationID == nil {
 		status.Reference = cmp.Or(r.existingReference(), r.reference, status.Reference)
 	}
@@ -238,6 +240,7 @@ func (r *reconciliation) setCompleted(status *v1alpha1.MandateStatus) {
 	switch {
 	case status.Outcome != "":
 		is, reason = isTrue, string(status.Outcome)
+	case r.callsLeft: // that one was refused must not keep the others from being sent
 	case r.facts.application.refused:
 		reason = v1alpha1.ReasonDecisionRefused
 	case r.facts.application.reviewRefused:
@@ -275,10 +278,4 @@ func (r *reconciliation) keepTransition(status *v1alpha1.MandateStatus, conditio
 	if before != nil && before.Reason == reason {
 		meta.FindStatusCondition(status.Conditions, conditionType).LastTransitionTime = before.LastTransitionTime
 	}
-}
-
-// final reports that nothing will change any more at the service.
-func (r *reconciliation) final() bool {
-	stage := r.facts.application.stage
-	return r.facts.outcome != "" || r.facts.application.read && (stage == idv.StageCompleted || stage == idv.StageRejected)
 }

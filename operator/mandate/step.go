@@ -20,6 +20,7 @@ const (
 	stepProbe        step = "Probe"      // see whether the service is healthy otherwise
 	stepAdopt        step = "Adopt"      // write the id of spec.adopt into the record
 	stepFinalizer    step = "Finalizer"  // put the finalizer on the Mandate, or take it off
+	stepConfirm      step = "Confirm"    // read the live Mandate and service, before one of the following
 	stepArchive      step = "Archive"
 	stepDelete       step = "Delete"
 	stepRecordReview step = "RecordReview" // write into the status that a review is sent
@@ -27,6 +28,13 @@ const (
 	stepComplete     step = "Complete"
 	stepReject       step = "Reject"
 )
+
+// needsConfirm are the steps that send a request which changes an application. stepPost has a live read of its own.
+var needsConfirm = []step{stepReview, stepComplete, stepReject, stepArchive, stepDelete}
+
+// leadsToCall are those, and the steps that begin what leads to one. A reconciliation that has sent a request which
+// acts on people takes none of them.
+var leadsToCall = append([]step{stepClaim, stepRetake, stepRecordReview}, needsConfirm...)
 
 // decision is what decide returns: a step or, for stepWait, why there is none and when to reconcile again (0: by the
 // reason).

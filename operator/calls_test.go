@@ -1,0 +1,63 @@
+package operator_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// sentCalls counts the requests that create or change an application.
+func (w *world) sentCalls() (n int64) {
+	w.Helper()
+	for _, operation := range append(acting, control.CreateApplication) {
+		n += w.requests(operation)
+	}
+	return n
+}
+
+// A spec that asks for several calls gets one a reconciliation, the next one at once. None is sent twice because the
+// service refuses another one.
+func TestOneCallAReconciliation(t *testing.T) {
+	t.Parallel()
+	w := connected(t)
+	r := w.newManualReconciler()
+	w.fault(alwaysAnswers(control.ArchiveApplication, 409))
+	w.mandate("acme", "{archived: true}")
+	reconcile := func(left bool) {
+		t.Helper()
+		before := w.sentCalls()
+		result := r.reconcile("acme")
+		if sent := w.sentCalls() - before; sent > 1 {
+			t.Errorf("%d calls in one reconciliation: %s", sent, w.acts())
+		}
+		if soon := result.RequeueAfter < time.Second; soon != left {
+			t.Errorf("the next reconciliation follows in %s; calls left: %t", result.RequeueAfter, left)
+		}
+	}
+	reconcile(true) // the create
+	reconcile(false)
+	m := w.get("acme")
+	w.play(m, control.ResultReview)
+	w.fault(control.Fault{Operation: control.AcceptCheck, Kind: control.Answer, Status: 409, Times: 1})
+	w.mandate("acme", `{archived: true, decision: Reject, checkReviews: [
+		{individual: jane, check: document, decision: Accept},
+		{individual: jane, check: liveness, decision: Accept},
+		{individual: jane, check: address, decision: Reject}]}`)
+	for range 4 { // the archiving and the reviews
+		reconcile(true)
+		if m := w.get("acme"); m.Status.ObservedGeneration == m.Generation {
+			t.Error("the status says that the spec was observed, and calls are left")
+		}
+	}
+	reconcile(false)
+	if got, want := w.acts(),
+		"[reject_application: 1 archive_application: 2 accept_check: 2 reject_check: 1]"; got != want {
+		t.Errorf("the operator sent %s, want %s", got, want)
+	}
+	m = w.get("acme")
+	if m.Status.Outcome != v1alpha1.OutcomeRejected || m.Status.ObservedGeneration != m.Generation {
+		t.Errorf("the status is %+v", m.Status)
+	}
+}
