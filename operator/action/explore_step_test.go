@@ -117,7 +117,6 @@ func (o *operator) reconciler(w *world, api *apiServer) *Reconciler {
 	services := engine.Services{
 		ServiceReader: connection.ServiceReader{Reader: cacheReader{o}},
 		Connections:   connection.NewRegistry(0),
-		RequestProbe:  func(connection.Key) {},
 	}
 	r := NewReconciler(Config{
 		Services: services, Cache: cacheReader{o}, Live: api, Writer: api, Status: statusWriter{api: *api},
