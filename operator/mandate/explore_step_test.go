@@ -134,8 +134,8 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	return made
 }
 
-// performStep performs the step. A step that waits is as it was before, but for what it did outside: the steps that wait
-// do the same again after it.
+// performStep performs the step. A step that waits is as it was before, but for what it did outside: it does the same
+// again after the pause.
 func performStep(ctx context.Context, p *reconciliation) (after time.Duration, ended bool, err error) {
 	before := *p
 	result, ended, cut, err := explore.Step(ctx, p)
