@@ -10,6 +10,13 @@ const ConditionInUse = "InUse"
 // ReasonMandatesRemain is the reason of ConditionInUse.
 const ReasonMandatesRemain = "MandatesRemain"
 
+// ConditionApplicationsMissing is present, and True, only while the service does not find the applications of at least
+// two Mandates, and the operator does not believe that they are gone. Its reason is ReasonApplicationsMissing.
+const ConditionApplicationsMissing = "ApplicationsMissing"
+
+// ReasonApplicationsMissing is the reason of ConditionApplicationsMissing.
+const ReasonApplicationsMissing = "ApplicationsMissing"
+
 // Reasons of the condition Ready of an IdentityService or ClusterIdentityService.
 const (
 	// ReasonConnected: the service accepted the credentials and gave its reference data. Ready is True.

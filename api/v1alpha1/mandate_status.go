@@ -40,7 +40,8 @@ type MandateStatus struct {
 	State string `json:"state,omitempty"`
 
 	// outcome of the verification: Completed, Rejected, Expired (the service deleted the application after eight weeks)
-	// or Deleted (somebody deleted it before). Once set, it never changes, and the operator creates nothing again.
+	// or Deleted (the service no longer had it before). The operator takes Deleted back if it finds the application again.
+	// Every other outcome never changes. After none of them, the operator creates anything.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Outcome Outcome `json:"outcome,omitempty"`

@@ -22,6 +22,8 @@ type Connection struct {
 	Client *client.Client
 	// URL is the base URL in its normal form.
 	URL string
+	// Credentials is a digest of those that Client has.
+	Credentials [32]byte
 	// UID and Generation of the object that this was made from.
 	UID        types.UID
 	Generation int64
@@ -154,6 +156,7 @@ func (r *Registry) replace(key Key, connection *Connection) (changed bool) {
 // not that it was read.
 func (c *Connection) equivalent(other *Connection) bool {
 	return c.Ready == other.Ready && c.UID == other.UID && c.Generation == other.Generation &&
+		c.Credentials == other.Credentials &&
 		slices.Equal(c.mandateTypes(), other.mandateTypes())
 }
 

@@ -22,7 +22,7 @@ func (r *reconciliation) read(ctx context.Context) {
 	a := &r.facts.application
 	switch {
 	case idv.IsNotFound(err):
-		a.missing = true
+		a.missing, a.believable = true, r.facts.id != 0 && r.believable()
 		return
 	case err != nil:
 		r.requestFailed(ctx, err, reason)
@@ -45,12 +45,10 @@ func (r *reconciliation) read(ctx context.Context) {
 	projected := r.mandate.Status.DeepCopy()
 	project(projected, r.mandate, r.request.Individuals, application)
 	a.digest = statusDigest(projected)
-	r.localState.Update(r.mandate, func(s *localState) {
-		s.read = r.facts.now
-		if a.digest != statusDigest(&r.mandate.Status) {
-			s.changed = r.facts.now
-		}
-	})
+	if a.digest != statusDigest(&r.mandate.Status) {
+		r.localState.Update(r.mandate, func(s *localState) { s.changed = r.facts.now })
+	}
+	r.applicationRead()
 }
 
 // matches reports whether the reference that the service shows is this Mandate's. Where the ledger or the status

@@ -73,6 +73,7 @@ type Reconciler struct {
 
 	localState engine.LocalState[localState]
 	attempts   engine.Drainer
+	missing    missingApplications
 	adopting   sync.Mutex // held while the ledger is searched for another holder, and written
 }
 
@@ -128,6 +129,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	mandate := &v1alpha1.Mandate{}
 	if err := r.cache.Get(ctx, request.NamespacedName, mandate); err != nil {
 		r.localState.Forget(request.NamespacedName)
+		r.missing.remove(request.NamespacedName)
 		return reconcile.Result{}, apierror.Redact(client.IgnoreNotFound(err))
 	}
 	reconciliation, err := r.newReconciliation(ctx, mandate)

@@ -23,6 +23,8 @@ const (
 	// nextCall is how soon a reconciliation follows one that left something to do, because it had acted on people: when
 	// the cache has what that one wrote.
 	nextCall = 100 * time.Millisecond
+	// disbelief is how long a 404 is not believed that may come from another account.
+	disbelief = 24 * time.Hour
 )
 
 // decide is the whole protocol, and the only place that decides. It is pure: the same facts give the same step.

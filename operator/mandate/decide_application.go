@@ -11,9 +11,12 @@ import (
 // decideApplication looks after an application whose id is known. Nothing here leads back to a create.
 func decideApplication(f facts) decision {
 	a := f.application
+	deleted := f.outcome == v1alpha1.OutcomeDeleted // which can be taken back
 	switch {
-	case f.outcome != "" && !f.archive:
+	case f.outcome != "" && !deleted && !f.archive:
 		return wait(acceptedReason(f))
+	case deleted && (f.service.UnusableReason() != "" || a.missing || a.read && !a.sameReference):
+		return wait(reasonVanished)
 	case f.service.UnusableReason() != "":
 		return wait(f.service.UnusableReason())
 	case a.missing:
@@ -27,6 +30,9 @@ func decideApplication(f facts) decision {
 	case !f.bound && f.adopt != 0 && f.adopt != f.id:
 		return wait(v1alpha1.ReasonAdoptionRefused) // the ledger knows better which one is this Mandate's
 	}
+	if deleted {
+		return decideFound(f)
+	}
 	switch requested := requestedStep(f); {
 	case requested == "":
 		return wait(acceptedReason(f))
@@ -36,6 +42,19 @@ func decideApplication(f facts) decision {
 		return wait(v1alpha1.ReasonServiceMismatch) // this service shows no references
 	default:
 		return decision{Step: requested}
+	}
+}
+
+// decideFound is for an application that the status calls Deleted, and that the service shows again. It takes the
+// outcome back before anything else is done. An application without a reference may be another service's.
+func decideFound(f facts) decision {
+	switch {
+	case !f.application.referenceMatched && !f.record.read:
+		return decision{Step: stepReadRecord}
+	case !f.application.referenceMatched && f.record.otherURL:
+		return wait(reasonVanished)
+	default:
+		return waitFor(v1alpha1.ReasonAccepted, time.Second)
 	}
 }
 
@@ -69,7 +88,8 @@ func acceptedReason(f facts) string {
 }
 
 // decideMissing is for a 404 on a known id: it is believed after a second one, and only while the service is healthy
-// otherwise. It may also be a read that lags behind the create, another service or account, or a proxy.
+// otherwise. It may also be a read that lags behind the create, another service or account, or a proxy. For a day, it
+// is not believed if the connection has shown neither this application before nor another one since.
 func decideMissing(f facts) decision {
 	missing := f.now.Sub(f.missingSince)
 	switch {
@@ -83,6 +103,8 @@ func decideMissing(f facts) decision {
 		return waitFor(v1alpha1.ReasonConfirming, f.confirmDelay)
 	case missing < f.confirmDelay:
 		return waitFor(v1alpha1.ReasonConfirming, f.confirmDelay-missing)
+	case !f.application.believable && missing < disbelief && !overdue(f.now, f.createdTime):
+		return waitFor(v1alpha1.ReasonConfirming, min(max(f.confirmDelay, missing/4), time.Hour, disbelief-missing))
 	case !f.probed:
 		return decision{Step: stepProbe}
 	default:
@@ -138,7 +160,8 @@ func decideAdoption(f facts) decision {
 // service that has merely moved shows the reference.
 func decideDeletion(f facts) decision {
 	a, r := f.application, f.record
-	d := f.deletion
+	// The deletion of a Mandate that says Deleted does not ask for a deletion at the service.
+	d, deleted := f.deletion, f.outcome == v1alpha1.OutcomeDeleted
 	switch {
 	case !d.finalizer:
 		return wait(reasonDeleting)
@@ -148,7 +171,7 @@ func decideDeletion(f facts) decision {
 		return waitFor(v1alpha1.ReasonDeletionWaiting, lagRequeue)
 	case a.missing && r.otherURL && f.now.Before(d.giveUpTime):
 		return wait(v1alpha1.ReasonDeletionRefused)
-	case !d.wantsFinalizer(), f.vanished, d.done, a.missing, !f.now.Before(d.giveUpTime):
+	case !d.wantsFinalizer(), f.vanished, deleted, d.done, a.missing, !f.now.Before(d.giveUpTime):
 		return decision{Step: stepFinalizer}
 	case f.failureReason != "":
 		return waitFor(v1alpha1.ReasonDeletionWaiting, f.retryAfter)

@@ -195,13 +195,64 @@ func applications() map[string]decideCase {
 		},
 		"the second 404 is believed only from a healthy service": {
 			facts: bound(func(f *facts) {
-				f.application, f.missingSince = applicationFacts{missing: true}, now.Add(-5*time.Minute)
+				f.application, f.missingSince = believable(), now.Add(-5*time.Minute)
 			}),
 			want: decision{Step: stepProbe},
 		},
+		"a 404 to credentials that have read nothing yet is not believed": {
+			facts: bound(func(f *facts) {
+				f.application, f.missingSince = applicationFacts{missing: true}, now.Add(-2*time.Hour)
+			}),
+			want: waitFor(v1alpha1.ReasonConfirming, 30*time.Minute),
+		},
+		"for a day": {
+			facts: bound(func(f *facts) {
+				f.application, f.missingSince = applicationFacts{missing: true}, now.Add(-day)
+			}),
+			want: decision{Step: stepProbe},
+		},
+		"what is Deleted is looked for again": {
+			facts: bound(func(f *facts) {
+				f.outcome, f.application = v1alpha1.OutcomeDeleted, applicationFacts{}
+			}),
+			want: decision{Step: stepRead},
+		},
+		"not before it is time": {
+			facts: bound(func(f *facts) {
+				f.outcome, f.application = v1alpha1.OutcomeDeleted, applicationFacts{}
+				f.readAt = now.Add(time.Hour)
+			}),
+			want: waitFor(reasonNotDue, time.Hour),
+		},
+		"it is still missing": {
+			facts: bound(func(f *facts) {
+				f.outcome, f.application = v1alpha1.OutcomeDeleted, applicationFacts{missing: true}
+			}),
+			want: wait(reasonVanished),
+		},
+		"another application has the id": {
+			facts: bound(func(f *facts) {
+				f.outcome, f.application = v1alpha1.OutcomeDeleted, applicationFacts{read: true}
+			}),
+			want: wait(reasonVanished),
+		},
+		"it is found, and nothing is done before the status says so": {
+			facts: bound(func(f *facts) {
+				f.outcome, f.decision = v1alpha1.OutcomeDeleted, v1alpha1.DecisionComplete
+				f.application.stage = client.StageInReview
+			}),
+			want: waitFor(v1alpha1.ReasonAccepted, time.Second),
+		},
+		"it may be another service's, which shows no references": {
+			facts: bound(func(f *facts) {
+				f.outcome = v1alpha1.OutcomeDeleted
+				f.record.otherURL = true
+			}),
+			want: wait(reasonVanished),
+		},
 		"then it is": {
 			facts: bound(func(f *facts) {
-				f.application = applicationFacts{missing: true}
+				f.application = believable()
 				f.missingSince = now.Add(-5 * time.Minute)
 				f.probed = true
 			}),
@@ -325,3 +376,6 @@ func deletions() map[string]decideCase {
 		},
 	}
 }
+
+// believable is the 404 of an account that has read the application before.
+func believable() applicationFacts { return applicationFacts{missing: true, believable: true} }

@@ -21,7 +21,20 @@ const (
 	unreadableAfter = 10 * time.Minute
 	// recentRequest is how old a notification may be at the start of a process that has not seen whether it was handled.
 	recentRequest = 10 * time.Minute
+	// leastDeleted and mostDeleted bound the time between two looks for an application that is Deleted.
+	leastDeleted, mostDeleted = 10 * time.Minute, 24 * time.Hour
 )
+
+// lookup is a connection as it was when an application was looked for. The zero value is none.
+type lookup struct {
+	account    account
+	generation int64 // of the IdentityService
+}
+
+func (r *reconciliation) lookup() lookup {
+	c := &r.session.Connection
+	return lookup{accountOf(c), c.Generation}
+}
 
 // nextRead is when the application is to be read; the zero time means at once.
 func (r *reconciliation) nextRead() time.Time {
@@ -38,7 +51,9 @@ func (r *reconciliation) nextRead() time.Time {
 	if started || !scheduled {
 		r.localState.Update(r.mandate, func(s *localState) { *s = state })
 	}
-	if !r.carriedOut() || r.continues() || r.pendingRequest() != "" {
+	changed := state.lookedFor != lookup{} && state.lookedFor != r.lookup()
+	deleted := r.facts.outcome == v1alpha1.OutcomeDeleted
+	if !r.carriedOut() || r.continues() || r.pendingRequest() != "" || deleted && changed {
 		return time.Time{}
 	}
 	return state.readAt
@@ -50,7 +65,7 @@ func (r *reconciliation) carriedOut() bool {
 	ready := meta.FindStatusCondition(r.mandate.Status.Conditions, v1alpha1.ConditionReady)
 	return r.facts.bound && !r.facts.deletion.requested && !r.facts.archive &&
 		r.mandate.Status.ObservedGeneration == r.mandate.Generation &&
-		ready != nil && ready.Status == metav1.ConditionTrue
+		ready != nil && (ready.Status == metav1.ConditionTrue || ready.Reason == string(v1alpha1.OutcomeDeleted))
 }
 
 // interrupted reports whether the process before this one may have left a decision or a review undone that could be
@@ -92,8 +107,9 @@ func (r *reconciliation) scheduleRead(reason string, after time.Duration) {
 		return
 	}
 	r.localState.Update(r.mandate, func(s *localState) {
-		s.readAt = r.facts.now
-		if reason == v1alpha1.ReasonAccepted || reason == v1alpha1.ReasonNotArchived {
+		s.readAt, s.lookedFor = r.facts.now, r.lookup()
+		switch reason {
+		case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotArchived, reasonVanished:
 			s.readAt = r.facts.now.Add(after)
 		}
 	})

@@ -9,7 +9,8 @@ import (
 
 // Reasons and actions of events; those of conditions are reasons of events, too.
 const (
-	eventDeletionGivenUp = "DeletionGivenUp"
+	eventDeletionGivenUp  = "DeletionGivenUp"
+	eventApplicationFound = "ApplicationFound"
 
 	actionObserve   = "Observe"
 	actionReconcile = "Reconcile"
@@ -20,7 +21,11 @@ const (
 // outcome, or somebody must act. What goes as it should makes no event: a normal verification has one, at its
 // outcome, and none costs a write between the manifest and Ready. Their texts are the fixed messages of the conditions.
 func (r *reconciliation) recordEvent(before, after *v1alpha1.MandateStatus) {
-	if after.Outcome != before.Outcome {
+	if before.Outcome == v1alpha1.OutcomeDeleted && after.Outcome != before.Outcome {
+		r.events.Eventf(r.mandate, nil, corev1.EventTypeNormal, eventApplicationFound, actionObserve,
+			"The service has the application again, so the outcome Deleted is taken back.")
+	}
+	if after.Outcome != before.Outcome && after.Outcome != "" {
 		eventType := corev1.EventTypeNormal
 		if after.Outcome == v1alpha1.OutcomeExpired || after.Outcome == v1alpha1.OutcomeDeleted {
 			eventType = corev1.EventTypeWarning

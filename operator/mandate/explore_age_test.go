@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"testing"
@@ -77,6 +78,7 @@ func (w *world) aged(by time.Duration) *world {
 	c.records = agedRecords(w.records, by)
 	c.backup = agedRecords(w.backup, by)
 	c.service = w.service.DeepCopy()
+	c.exchangedTime = older(w.exchangedTime, by)
 	agedObject(reflect.ValueOf(c.service), by)
 	for _, url := range sorted(c.sites) {
 		c.changeSite(url, func(s *site) {
@@ -96,6 +98,11 @@ func (o *operator) aged(by time.Duration) *operator {
 	c := *o
 	c.mandates, c.service = agedMandates(o.mandates, by), o.service.DeepCopy()
 	agedObject(reflect.ValueOf(c.service), by)
+	c.missing = maps.Clone(o.missing)
+	for name, missing := range c.missing {
+		missing.lastKnown = older(missing.lastKnown, by)
+		c.missing[name] = missing
+	}
 	c.localState = nil
 	for name, entry := range o.localState {
 		if c.localState == nil {

@@ -42,7 +42,7 @@ func (x *explorer) faultFree(s state) (state, string) {
 			}
 		}
 		quiet++
-		if s.world != before {
+		if s.world != before || confirming(s.world) {
 			quiet = 0
 		}
 		if quiet == 3 || !x.pause(&s, runs) {
@@ -51,6 +51,17 @@ func (x *explorer) faultFree(s state) (state, string) {
 		}
 	}
 	return s, "I5: it does not come to rest"
+}
+
+// confirming reports whether a Mandate waits until a 404 is believed.
+func confirming(w *world) bool {
+	for _, m := range w.mandates {
+		c := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReconciling)
+		if c != nil && c.Reason == v1alpha1.ReasonConfirming {
+			return true
+		}
+	}
+	return false
 }
 
 // round finishes the reconciliation that an operator is in, and makes those that are due.
@@ -139,7 +150,7 @@ func (x *explorer) pause(s *state, runs [2]map[string]run) bool {
 	if soonest == 0 {
 		return false
 	}
-	by := 10 * minPoll
+	by := max(10*minPoll, soonest)
 	if soonest < settle {
 		by = settle
 	}
@@ -178,15 +189,15 @@ var endings = []string{
 func untrueOf(w *world, m *v1alpha1.Mandate) string {
 	ready, created := is(m, v1alpha1.ConditionReady), is(m, v1alpha1.ConditionCreated)
 	stalled := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionStalled)
-	here := w.shows(w.url(), m)
+	here := w.shows(w.site(), m)
 	switch id := m.Status.ApplicationID; {
 	case m.Status.ObservedGeneration != m.Generation:
 		return "was not reconciled"
 	case m.Spec.Suspend:
 		return ""
-	case here && ready != metav1.ConditionTrue && m.Status.Outcome == "":
+	case here && ready != metav1.ConditionTrue && (m.Status.Outcome == "" || m.Status.Outcome == v1alpha1.OutcomeDeleted):
 		return "is not Ready, but its application exists"
-	case (w.shows(firstURL, m) || w.shows(otherURL, m)) && vanished(m.Status.Outcome):
+	case (w.shows(firstURL, m) || w.shows(otherURL, m)) && m.Status.Outcome == v1alpha1.OutcomeExpired:
 		return "says that its application is gone, but it exists"
 	case !here && ready == metav1.ConditionTrue && m.Status.Outcome == "":
 		return "is Ready, but has no application"

@@ -142,6 +142,23 @@ func guards() map[string]guard {
 				"stepRetake, stepResolve), stepReadRecord)}\n	case a.missing:\n		return decideMissing(f)",
 			caughtBy: "TestExplore/alone: missing applications",
 		},
+		"404 to other credentials": {
+			why: "another account has other applications", file: "decide_application.go",
+			old: "	case !f.application.believable && missing", off: "	case ON && !f.application.believable && missing",
+			caughtBy: "TestExplore/alone: exchanged credentials",
+		},
+		"Deleted is looked for again": {
+			why: "the credentials may have been those of another account for a day", file: "decide_application.go",
+			old:      "	case f.outcome != \"\" && !deleted && !f.archive:",
+			off:      "	case f.outcome != \"\" && (!ON || !deleted) && !f.archive:",
+			caughtBy: "TestExplore/alone: exchanged credentials",
+		},
+		"Deleted is taken back": {
+			why: "the application can be read again", file: "status.go",
+			old:      "	if status.Outcome == v1alpha1.OutcomeDeleted && f",
+			off:      "	if ON && status.Outcome == v1alpha1.OutcomeDeleted && f",
+			caughtBy: "TestExplore/alone: exchanged credentials",
+		},
 		"application of another": {
 			why: "at another service, the id may belong to an unrelated application", file: "application.go",
 			old: "	return shown == \"\" || strings", off: "	return !ON || shown == \"\" || strings",

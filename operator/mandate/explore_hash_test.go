@@ -3,9 +3,11 @@ package mandate
 import (
 	"encoding/binary"
 	"hash/maphash"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -100,6 +102,7 @@ func (e *encoder) connection(c *connection.Connection) {
 	e.number(c.Generation)
 	e.text(c.URL)
 	e.text(c.ReferencePrefix)
+	e.number(int64(c.Credentials[0]))
 }
 
 func (w *world) part() part {
@@ -116,6 +119,8 @@ func (w *world) part() part {
 	e.truth(w.backup == nil)
 	e.truth(w.forgotten)
 	e.any(reflect.ValueOf(w.reviews))
+	e.number(int64(w.credentials[0]))
+	e.moment(w.exchangedTime)
 	e.any(reflect.ValueOf(w.outdated))
 	e.number(w.service.Generation)
 	e.moment(w.service.CreationTimestamp.Time)
@@ -136,16 +141,23 @@ func (o *operator) part() part {
 	e.number(o.service.Generation)
 	e.any(reflect.ValueOf(&o.service.Spec))
 	e.connection(&o.connection)
-	for _, name := range namesOf(o.localState) {
+	for _, name := range sortedNames(o.localState) {
 		entry := o.localState[name]
 		e.text(name.Name)
 		e.text(string(entry.UID))
 		e.moment(entry.Value.changed)
 		e.moment(entry.Value.attempt.Time)
+		e.truth(entry.Value.read.IsZero())
+		missing, found := o.missing[name]
+		e.truth(found)
+		e.account(missing.account)
+		e.moment(missing.lastKnown)
+		e.truth(missing.otherRead)
 		e.number(int64(min(entry.Value.failures, failureThreshold)))
 		e.any(reflect.ValueOf(entry.Value.sent))
 		e.nonces = append(e.nonces, entry.Value.attempt.Attempt)
 	}
+	e.reads(o.reads)
 	e.any(reflect.ValueOf(o.live))
 	e.number(int64(o.calls))
 	e.truth(o.current == nil)
@@ -155,16 +167,22 @@ func (o *operator) part() part {
 	return e.part()
 }
 
-func namesOf(entries remembered) []types.NamespacedName {
-	var names []types.NamespacedName
-	for name := range entries {
-		names = append(names, name)
+func (e *encoder) reads(reads map[types.NamespacedName]applicationRead) {
+	for _, name := range sortedNames(reads) {
+		e.text(name.Name)
+		e.number(reads[name].id)
+		e.account(reads[name].by.Value())
 	}
-	slices.SortFunc(
-		names,
-		func(a, b types.NamespacedName) int { return map[bool]int{true: -1, false: 1}[a.Name < b.Name] },
-	)
-	return names
+}
+
+func (e *encoder) account(a account) {
+	e.text(a.url)
+	e.number(int64(a.credentials[0]))
+}
+
+func sortedNames[V any](entries map[types.NamespacedName]V) []types.NamespacedName {
+	compare := func(a, b types.NamespacedName) int { return strings.Compare(a.Name, b.Name) }
+	return slices.SortedFunc(maps.Keys(entries), compare)
 }
 
 func (e *encoder) copy(kind, name, version string, uid types.UID) {

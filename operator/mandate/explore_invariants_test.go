@@ -12,7 +12,7 @@ import (
 // that is not on record, and that nothing is done to an application of somebody else, is checked where it would happen:
 // in fakeService. That an id never changes, the API server sees to.
 func wrongIn(s *state) string {
-	for _, check := range []func(*state) string{emailedTwice, lostSilently, lostID, sharedID, wrongID} {
+	for _, check := range []func(*state) string{emailedTwice, lostSilently, lostID, sharedID, wrongID, deletedTooSoon} {
 		if wrong := check(s); wrong != "" {
 			return wrong
 		}
@@ -114,6 +114,20 @@ func sharedID(s *state) string {
 			return fmt.Sprintf("I3: %s and %s are both bound to application %d", other, name, *m.Status.ApplicationID)
 		}
 		seen[*m.Status.ApplicationID] = name
+	}
+	return ""
+}
+
+// deletedTooSoon (I9): no application that exists is Deleted within a day of an exchange of the credentials. Later it
+// may be, until it can be read again: that is checked at rest (I5).
+func deletedTooSoon(s *state) string {
+	for _, name := range sorted(s.world.mandates) {
+		m := s.world.mandates[name]
+		exists := s.world.shows(firstURL, m) || s.world.shows(otherURL, m)
+		recent := s.world.exchangedTime.IsZero() || now.Sub(s.world.exchangedTime) < disbelief
+		if m.Status.Outcome == v1alpha1.OutcomeDeleted && exists && recent && s.world.credentials != [32]byte{} {
+			return "I9: " + name + " is Deleted, but its application exists, and the credentials have just been exchanged"
+		}
 	}
 	return ""
 }

@@ -22,6 +22,7 @@ const (
 	half                 // half of the settle delay passes
 	confirm              // the confirmation delay passes
 	weeks                // seven weeks go by
+	aDay                 // a day passes
 	days                 // six days go by
 	reword               // a user edits the reference
 	touch                // a user edits something else that is sent
@@ -30,6 +31,7 @@ const (
 	remove               // a user deletes the Mandate
 	adopt                // a user sets spec.adopt
 	point                // a user points the IdentityService at another account
+	exchange             // a user puts the credentials of another account into the Secret, or the right ones again
 	prefix               // a user edits the IdentityService's referencePrefix
 	expire               // the service deletes what is eight weeks old
 	purge                // a person deletes an application at the service that the ledger knows
@@ -137,7 +139,7 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		after.ops[i] = x.seen(o, s.world, "Mandates", (*operator).seeMandates)
 		found(after, "")
 	}
-	if o.connection.Generation != o.service.Generation {
+	if o.connection.Generation != o.service.Generation || o.connection.Credentials != s.world.credentials {
 		after := s.then(label + " connects to the service that the IdentityService names")
 		after.ops[i] = x.seen(o, s.world, "connection", (*operator).connect)
 		found(after, "")
@@ -182,7 +184,7 @@ func (x *explorer) timeMoves(s *state, spend spender) {
 	for _, pause := range []struct {
 		move move
 		by   time.Duration
-	}{{half, settle / 2}, {confirm, 10 * minPoll}, {weeks, attemptWindow}, {days, 6 * 24 * time.Hour}} {
+	}{{half, settle / 2}, {confirm, 10 * minPoll}, {aDay, disbelief}, {weeks, attemptWindow}, {days, 6 * 24 * time.Hour}} {
 		if pause.move != half && (s.ops[0].current != nil || s.ops[1].current != nil) {
 			continue
 		}
@@ -339,6 +341,7 @@ func userMoves(s *state, name string, spend spender) {
 		w.service.Generation++
 		w.service.Spec.BaseURL = strings.NewReplacer(firstURL, otherURL, otherURL, firstURL).Replace(w.service.Spec.BaseURL)
 	}))
+	spend(exchange, "a user exchanges the credentials", changed((*world).exchange))
 	spend(prefix, "a user edits the referencePrefix", changed(func(w *world) {
 		w.service = w.service.DeepCopy()
 		w.service.Generation++

@@ -23,6 +23,8 @@ type scenario struct {
 	// checks: the application exists and was read, and its individual has a check. keepsChecks: with the same id after a
 	// reset.
 	checks, keepsChecks bool
+	// exists: the application exists and was read.
+	exists bool
 	// inReview: the application exists and was read, and is in review.
 	inReview bool
 	// silent: the service shows no references.
@@ -41,7 +43,7 @@ func (s scenario) start() state {
 	for _, name := range s.mandates {
 		w.apply(name, s.manifest)
 	}
-	if s.checks || s.inReview {
+	if s.checks || s.exists || s.inReview {
 		w = s.settled(w)
 	}
 	first := state{world: w, ops: [2]*operator{started(w), started(w)}, via: explore.NewTrace("the Mandate is applied")}
@@ -123,6 +125,10 @@ func scenarios() map[string]scenario {
 			why:      "which has an unrelated application with the same id",
 			mandates: one, manifest: func(m *v1alpha1.Mandate) { m.Spec.Archived = true },
 			allow: map[move]uint8{point: 2, lose: 1, confirm: 1},
+		},
+		"exchanged credentials": {
+			why:      "the other account answers 404 to everything that it is asked for",
+			mandates: one, exists: true, allow: map[move]uint8{exchange: 2, confirm: 2, aDay: 1, purge: 1, crash: 1},
 		},
 		"another referencePrefix": {
 			mandates: one, allow: map[move]uint8{prefix: 1, replace: 2, lose: 1, half: 2},

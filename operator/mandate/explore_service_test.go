@@ -34,7 +34,7 @@ func (s fakeService) CreateApplication(_ context.Context, asked idv.NewApplicati
 		return nil, failure(op, idv.Refused, idv.KindInvalid)
 	case faultLate:
 		s.hit, s.dirty = true, true
-		s.world.changeSite(s.url(), func(here *site) {
+		s.world.changeSite(s.site(), func(here *site) {
 			here.underWay = append(here.underWay, s.request(asked.Reference))
 		})
 		return nil, failure(op, idv.Unknown, idv.KindTimeout)
@@ -60,12 +60,12 @@ func (s fakeService) request(reference string) request {
 
 // carryOut creates; 0 if the reference is taken.
 func (s fakeService) carryOut(reference string) (id int64) {
-	here := s.world.sites[s.url()]
+	here := s.world.sites[s.site()]
 	if here.has(reference) {
 		return 0
 	}
 	s.dirty = true
-	s.world.changeSite(s.url(), func(here *site) {
+	s.world.changeSite(s.site(), func(here *site) {
 		made := here.create(s.request(reference))
 		made.learned = s.fault != faultLost
 		id = made.id
@@ -99,7 +99,7 @@ func (s fakeService) RetrieveApplication(_ context.Context, id int64) (*idv.Appl
 	if s.read() != nil {
 		return nil, failure(op, idv.Unknown, idv.KindServer)
 	}
-	here := s.world.sites[s.url()]
+	here := s.world.sites[s.site()]
 	i := here.find(id)
 	if i >= 0 && s.fault == faultMissing && now.Sub(here.applications[i].created) <= settle {
 		s.hit, i = true, -1
@@ -138,7 +138,7 @@ func (s fakeService) RejectCheck(_ context.Context, id int64, _ idv.CheckReview)
 
 // decide decides a check, which must be of the round that the review was made for.
 func (s fakeService) decide(op idv.Operation, id int64, state string) error {
-	here := s.world.sites[s.url()]
+	here := s.world.sites[s.site()]
 	if !s.before.recorded {
 		s.violation = "I8: a review is sent that its sender was not the last to record"
 	}
@@ -152,7 +152,7 @@ func (s fakeService) decide(op idv.Operation, id int64, state string) error {
 	}
 	err := s.write(func() error {
 		s.violation = cmp.Or(s.violation, s.world.reviewed(s.current.mandate.Generation, here.applications[i].round))
-		s.world.changeSite(s.url(), func(here *site) { here.applications[i].state = state })
+		s.world.changeSite(s.site(), func(here *site) { here.applications[i].state = state })
 		return nil
 	})
 	if err != nil {
@@ -216,7 +216,7 @@ func (s fakeService) RejectApplication(_ context.Context, id int64) (*idv.Applic
 
 func (s fakeService) conclude(op idv.Operation, id int64, decision v1alpha1.Decision, stage string) error {
 	s.checkCall(op, func(l liveRead) bool { return l.open() && l.decision == decision })
-	here := s.world.sites[s.url()]
+	here := s.world.sites[s.site()]
 	if i := here.find(id); i >= 0 && here.applications[i].stage != stageInReview {
 		return failure(op, idv.Refused, idv.KindRejected)
 	}
@@ -224,7 +224,7 @@ func (s fakeService) conclude(op idv.Operation, id int64, decision v1alpha1.Deci
 }
 
 func (s fakeService) change(op idv.Operation, id int64, change func(*application)) error {
-	here := s.world.sites[s.url()]
+	here := s.world.sites[s.site()]
 	i := here.find(id)
 	if i < 0 {
 		return failure(op, idv.Refused, idv.KindNotFound)
@@ -237,7 +237,7 @@ func (s fakeService) change(op idv.Operation, id int64, change func(*application
 		return failure(op, idv.Refused, idv.KindRejected)
 	}
 	err := s.write(func() error {
-		s.world.changeSite(s.url(), func(here *site) { change(&here.applications[i]) })
+		s.world.changeSite(s.site(), func(here *site) { change(&here.applications[i]) })
 		return nil
 	})
 	if err != nil {
@@ -254,3 +254,6 @@ func (s fakeService) mayTouch(a application) bool {
 }
 
 func (s fakeService) url() string { return s.current.session.Connection.URL }
+
+// site is the account that the connection leads to.
+func (s fakeService) site() string { return siteOf(s.url(), s.current.session.Connection.Credentials) }

@@ -2,6 +2,7 @@ package mandate
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -189,6 +190,7 @@ func resume(
 func (o *operator) with(p *reconciliation, r *Reconciler) *operator {
 	c := *o
 	c.localState = o.remember(r)
+	c.missing, c.reads = r.missing.entries, r.missing.reads
 	c.current = p
 	c.live, c.calls = liveRead{}, 0
 	if p != nil {
@@ -232,6 +234,7 @@ func reconciler(s *environment, o *operator) *Reconciler {
 		Services: services, Cache: cacheReader{o}, Live: api, Status: statusWriter{api: api}, Metadata: api, Events: silent{},
 		Ledger: ledger.Ledger{Reader: api, Writer: api}, SettleDelay: settle, DeletionGiveUpAfter: 24 * time.Hour,
 	})
+	r.missing.entries, r.missing.reads = maps.Clone(o.missing), maps.Clone(o.reads)
 	r.clock = explore.Clock{Time: now, Patient: s.fault == faultErrors}
 	for name, entry := range o.localState {
 		m := &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name, UID: entry.UID}}

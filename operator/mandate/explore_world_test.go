@@ -32,6 +32,9 @@ type world struct {
 	nonces   int
 	// sites are the accounts that the IdentityService can lead to, by its base URL.
 	sites map[string]site
+	// credentials are those that the Secret has: the zero value, or exchanged ones since exchangedTime.
+	credentials   [32]byte
+	exchangedTime time.Time
 	// forgotten means that a restore lost records: violations that they would prevent are none.
 	forgotten bool
 	// outdated has the Mandates whose record was claimed, last, for a spec or a service that had been replaced.
@@ -128,6 +131,7 @@ func newWorld(names ...string) *world {
 	for _, name := range names {
 		w.apply(name, nil)
 	}
+	w.sites[exchangedSite] = site{nextID: 7, applications: []application{foreign}}
 	return w
 }
 
@@ -190,6 +194,25 @@ func (w *world) edit(name string, change func(*v1alpha1.MandateSpec)) {
 
 func (w *world) url() string { return w.service.Spec.BaseURL }
 
+// site is the account that the IdentityService and its Secret lead to.
+func (w *world) site() string { return siteOf(w.url(), w.credentials) }
+
+// exchangedSite is the account of other credentials at the first URL.
+const exchangedSite = "the account of other credentials"
+
+func siteOf(url string, credentials [32]byte) string {
+	if url == firstURL && credentials != [32]byte{} {
+		return exchangedSite
+	}
+	return url
+}
+
+// exchange puts the credentials of another account into the Secret, or the right ones again.
+func (w *world) exchange() {
+	w.credentials[0] = 1 - w.credentials[0]
+	w.exchangedTime = now
+}
+
 // changeSite replaces the account behind a URL by a changed copy.
 func (w *world) changeSite(url string, change func(*site)) {
 	s := w.sites[url]
@@ -251,6 +274,8 @@ type operator struct {
 	service    *v1alpha1.IdentityService
 	connection connection.Connection
 	localState remembered
+	missing    map[types.NamespacedName]missingApplication
+	reads      map[types.NamespacedName]applicationRead
 	current    *reconciliation // nil: between two reconciliations
 	live       liveRead        // by its last step
 	calls      int             // that act on people, sent by it
@@ -287,9 +312,10 @@ func (o *operator) seeMandates(w *world) {
 func (o *operator) seeService(w *world) { o.service = w.service }
 
 // connect makes the connection from what the cache has, as the controller of IdentityServices does.
-func (o *operator) connect(*world) {
+func (o *operator) connect(w *world) {
 	o.connection = connection.Connection{
 		URL:             o.service.Spec.BaseURL,
+		Credentials:     w.credentials,
 		ReferencePrefix: o.service.Spec.ReferencePrefix,
 		UID:             o.service.UID,
 		Generation:      o.service.Generation,

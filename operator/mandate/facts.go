@@ -120,6 +120,8 @@ type attemptFacts struct {
 // applicationFacts is what the service said of the application in this reconciliation.
 type applicationFacts struct {
 	read, missing bool
+	// believable: missing can mean that it is gone, and not only that the credentials belong to another account.
+	believable    bool
 	sameReference bool // it shows no other reference than the Mandate's
 	// referenceMatched: it shows the Mandate's reference, so it is the Mandate's, wherever the service is now.
 	referenceMatched bool

@@ -128,5 +128,6 @@ var messages = map[string]string{
 	"Completed": "The application was completed.",
 	"Rejected":  "The application was rejected. A rejection is an outcome, not a failure.",
 	"Expired":   "The service deleted the application, as it does eight weeks after creation.",
-	"Deleted":   "The application was deleted at the service.",
+	"Deleted": "The service no longer has the application. The operator looks for it again, daily at least, until it " +
+		"would have expired.",
 }

@@ -8,6 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -97,9 +98,8 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 		seen:            status.Progress != "",
 		refusedDigest:   refusedDigest(r.mandate),
 		settleDelay:     r.settleDelay,
-		confirmDelay:    min(10*used.MinPoll, 10*time.Minute),
+		confirmDelay:    min(10*used.MinPoll, 30*time.Second),
 		service:         service,
-		vanished:        vanished(status.Outcome),
 	}
 	if status.ApplicationID != nil {
 		f.id = *status.ApplicationID
@@ -109,15 +109,16 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 		f.unknown = created.Status == metav1.ConditionUnknown
 	}
 	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
-	if ready != nil && ready.ObservedGeneration == r.mandate.Generation {
-		f.vanished = f.vanished || vanished(v1alpha1.Outcome(ready.Reason))
-	}
 	if spec.CreateBefore != nil {
 		f.createBefore = spec.CreateBefore.Time
 	}
 	if status.CreatedTime != nil {
 		f.createdTime = status.CreatedTime.Time
 	}
+	reasonExpired := string(v1alpha1.OutcomeExpired)
+	f.vanished = f.outcome == v1alpha1.OutcomeExpired ||
+		f.outcome == v1alpha1.OutcomeDeleted && overdue(f.now, f.createdTime) ||
+		ready != nil && ready.ObservedGeneration == r.mandate.Generation && ready.Reason == reasonExpired
 	confirming := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReconciling)
 	if confirming != nil && confirming.Reason == v1alpha1.ReasonConfirming {
 		f.missingSince = confirming.LastTransitionTime.Time
@@ -140,6 +141,8 @@ func refusedDigest(m *v1alpha1.Mandate) string {
 	return statusDigest(&m.Status)
 }
 
+func (r *reconciliation) name() types.NamespacedName { return client.ObjectKeyFromObject(r.mandate) }
+
 // Decide gives the next step.
 func (r *reconciliation) Decide() decision {
 	r.facts.now = r.clock.Now()
@@ -152,8 +155,7 @@ func (r *reconciliation) TryAcquire(s step) bool {
 	if !r.facts.service.Ready || s == stepFinalizer {
 		return true
 	}
-	name := client.ObjectKeyFromObject(r.mandate)
-	return r.session.Slot.TryAcquire(r.session.Connection.Mandates, name, r.class(), r.urgent())
+	return r.session.Slot.TryAcquire(r.session.Connection.Mandates, r.name(), r.class(), r.urgent())
 }
 
 // class is what the reconciliation is for, and what it can test at a service of which that failed.

@@ -19,6 +19,7 @@ type localState struct {
 	firstSeen      time.Time // when this process first reconciled the Mandate
 	read           time.Time // when the application was last read
 	readAt         time.Time // when it is to be read next; zero: this process does not know yet
+	lookedFor      lookup    // the connection that was asked for it last
 	handledRequest string    // the last request to reconcile that was handled
 }
 
@@ -72,6 +73,11 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 	case v1alpha1.ReasonServiceMismatch, v1alpha1.ReasonMandateTypeNotFound, v1alpha1.ReasonReferenceConflict,
 		v1alpha1.ReasonApplicationExists, v1alpha1.ReasonOutcomeUnknown:
 		return engine.JitterWithin(engine.MaxRequeue)
+	case reasonVanished:
+		if !r.facts.vanished && r.facts.id != 0 && !overdue(r.facts.now, r.creationTime()) {
+			return r.pollInterval() // Deleted can be taken back
+		}
+		return 0
 	case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotArchived:
 		if r.facts.id == 0 || r.facts.final() && decided.Reason != v1alpha1.ReasonNotArchived {
 			return 0
@@ -83,13 +89,17 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 }
 
 // pollInterval grows with the time since the application last changed: people who are in the middle of it are watched
-// closely, those who have done nothing for days are not. It differs between Mandates, so that applications that were
+// closely, those who have done nothing for days are not. What is Deleted is looked for again less and less often, too.
+// The interval differs between Mandates, so that applications that were
 // created together are not read together for ever.
 func (r *reconciliation) pollInterval() time.Duration {
-	c := &r.session.Connection
-	d := max(min(r.facts.now.Sub(r.lastChange())/4, c.MaxPoll), c.MinPoll)
-	shortest := max(d-d/10, c.MinPoll)
-	longest := max(min(d+d/10, c.MaxPoll), d)
+	least, most := r.session.Connection.MinPoll, r.session.Connection.MaxPoll
+	if r.facts.outcome == v1alpha1.OutcomeDeleted {
+		least, most = leastDeleted, mostDeleted
+	}
+	d := max(min(r.facts.now.Sub(r.lastChange())/4, most), least)
+	shortest := max(d-d/10, least)
+	longest := max(min(d+d/10, most), d)
 	return shortest + r.phase(longest-shortest)
 }
 

@@ -117,8 +117,11 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string
 	if r.application != nil && bound {
 		project(status, r.mandate, r.request.Individuals, r.application)
 	}
+	if status.Outcome == v1alpha1.OutcomeDeleted && f.application.read && reason == v1alpha1.ReasonAccepted {
+		status.Outcome = "" // it was found again
+	}
 	switch {
-	case status.Outcome != "": // once final, it never changes
+	case status.Outcome != "": // every other outcome is final
 	case reason == reasonVanished:
 		status.Outcome = r.gone(status.Outcome)
 	case f.application.read && f.application.stage == idv.StageCompleted:

@@ -16,7 +16,7 @@ import (
 )
 
 // connectionChanged queues the Mandates of an IdentityService whose connection came, went or changed. Those whose
-// application exists have a low priority. Those with an outcome wait for nothing.
+// application exists have a low priority. Those with a final outcome wait for nothing.
 func (r *Reconciler) connectionChanged(
 	ctx context.Context,
 	change event.TypedGenericEvent[connection.Key],
@@ -32,7 +32,7 @@ func (r *Reconciler) connectionChanged(
 	for i := range mandates.Items {
 		mandate := &mandates.Items[i]
 		request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(mandate)}
-		if mandate.Status.Outcome == "" {
+		if outcome := mandate.Status.Outcome; outcome == "" || outcome == v1alpha1.OutcomeDeleted {
 			engine.Enqueue(queue, request, mandate.Status.ApplicationID == nil)
 		}
 	}

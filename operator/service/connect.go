@@ -171,6 +171,7 @@ func (r *Reconciler) publish(
 	r.config.Connections.Put(ctx, key, connection.Connection{
 		Client:          e.client,
 		URL:             ledger.NormalURL(spec.BaseURL),
+		Credentials:     e.made.user.credentials,
 		ReferencePrefix: spec.ReferencePrefix,
 		UID:             service.GetUID(),
 		Generation:      service.GetGeneration(),

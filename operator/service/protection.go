@@ -21,7 +21,8 @@ import (
 const (
 	eventDeletionGivenUp = "DeletionGivenUp"
 
-	actionDelete = "Delete"
+	actionDelete  = "Delete"
+	actionObserve = "Observe"
 )
 
 // protect keeps a service while Mandates need it, and counts them. The finalizer is there only as long: a service

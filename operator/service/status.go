@@ -109,10 +109,19 @@ func (r *Reconciler) writeStatus(
 	} else {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionInUse)
 	}
+	missing, err := r.applicationsMissing(ctx, connection.KeyOfService(service))
+	if err != nil {
+		return err
+	}
+	missingNews := setMissing(status, generation, missing)
 	if equality.Semantic.DeepEqual(status, service.ServiceStatus()) {
 		return nil
 	}
-	err := r.config.Status.Patch(ctx, updated, client.MergeFrom(service))
+	err = r.config.Status.Patch(ctx, updated, client.MergeFrom(service))
+	if err == nil && missingNews {
+		r.config.Events.Eventf(
+			service, nil, corev1.EventTypeWarning, v1alpha1.ReasonApplicationsMissing, actionObserve, "%s", missingMessage)
+	}
 	if err == nil && !before && holdsUp(service, needed) {
 		r.config.Events.Eventf(
 			service, nil, corev1.EventTypeWarning, v1alpha1.ReasonMandatesRemain, actionDelete, "%s", remain(needed))

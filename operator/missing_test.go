@@ -1,0 +1,135 @@
+package operator_test
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/client-go/tools/events"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+// The credentials are exchanged for those of another account, and exchanged back. No Mandate has an outcome.
+func TestExchangedCredentials(t *testing.T) {
+	t.Parallel()
+	w, r := missingWorld(t)
+	other := newWorld(t, sandbox.Options{})
+	exchanged := func(c *connection.Connection) { c.Client, c.Credentials[0] = w.client(other.url), 1 }
+	r.connectAs(exchanged)
+	w.waitUntilConfirming(r)
+	for range 10 {
+		r.reconcile("acme")
+	}
+	if m := w.get("acme"); m.Status.Outcome != "" {
+		t.Errorf("the outcome is %s", m.Status.Outcome)
+	}
+	r.connect()
+	r.reconcile("acme")
+	w.checkCondition("acme", v1alpha1.ConditionReady, "True", v1alpha1.ReasonAccepted)
+	w.emails(1)
+}
+
+// A real deletion is believed soon.
+func TestDeletedApplication(t *testing.T) {
+	t.Parallel()
+	w, r := missingWorld(t)
+	w.check(w.client(w.url).DeleteApplication(t.Context(), *w.get("acme").Status.ApplicationID))
+	w.waitUntilDeleted(r)
+	w.emails(1)
+}
+
+// An application that was Deleted by mistake is found when the connection changes.
+func TestDeletedIsTakenBack(t *testing.T) {
+	t.Parallel()
+	w, r := missingWorld(t)
+	other := newWorld(t, sandbox.Options{})
+	r.connectAs(func(c *connection.Connection) { c.Client = w.client(other.url) }) // a proxy that goes wrong
+	w.waitUntilDeleted(r)
+	r.connect()
+	r.reconcile("acme") // it is too early
+	if m := w.get("acme"); m.Status.Outcome != v1alpha1.OutcomeDeleted {
+		t.Errorf("the outcome is %q", m.Status.Outcome)
+	}
+	w.request("mandate/acme", "now")
+	r.reconcile("acme")
+	r.reconcile("acme")
+	w.checkCondition("acme", v1alpha1.ConditionReady, "True", v1alpha1.ReasonAccepted)
+	w.checkCondition("acme", v1alpha1.ConditionCompleted, "False", v1alpha1.ReasonInProgress)
+	if m := w.get("acme"); m.Status.Outcome != "" || m.Status.LastHandledReconcileAt != "now" {
+		t.Errorf("the status is %+v", m.Status)
+	}
+	recorder := r.Events.(*events.FakeRecorder)
+	for _, want := range []string{"Warning Deleted", "Normal ApplicationFound"} {
+		select {
+		case event := <-recorder.Events:
+			if len(event) < len(want) || event[:len(want)] != want {
+				t.Errorf("the event is %q, want %s", event, want)
+			}
+		default:
+			t.Errorf("there is no event %s", want)
+		}
+	}
+	w.emails(1)
+}
+
+// missingWorld has a Mandate whose application was read, and an operator that confirms a 404 at once.
+func missingWorld(t *testing.T) (*world, *manualReconciler) {
+	t.Helper()
+	w := connected(t)
+	w.mandate("acme", "{}")
+	r := w.newManualReconciler()
+	r.minPoll = time.Millisecond
+	r.connect()
+	r.reconcile("acme")
+	w.ready("acme")
+	return w, r
+}
+
+func (w *world) waitUntilConfirming(r *manualReconciler) {
+	w.Helper()
+	w.eventually(func() (bool, string) {
+		r.reconcile("acme")
+		return w.reasonOf("acme") == v1alpha1.ReasonConfirming, "the 404 does not show: " + w.reasonOf("acme")
+	})
+}
+
+func (w *world) waitUntilDeleted(r *manualReconciler) {
+	w.Helper()
+	w.eventually(func() (bool, string) {
+		r.reconcile("acme")
+		return w.get("acme").Status.Outcome == v1alpha1.OutcomeDeleted, "the deletion does not show: " + w.reasonOf("acme")
+	})
+}
+
+// reasonOf is the reason of Ready.
+func (w *world) reasonOf(name string) string {
+	w.Helper()
+	for _, c := range w.get(name).Status.Conditions {
+		if c.Type == v1alpha1.ConditionReady {
+			return c.Reason
+		}
+	}
+	return ""
+}
+
+// A proxy answers 404 to everything. No Mandate has an outcome.
+func TestProxyAnswers404(t *testing.T) {
+	t.Parallel()
+	w, r := missingWorld(t)
+	w.fault(alwaysAnswers(control.RetrieveApplication, 404))
+	w.fault(alwaysAnswers(control.References, 404))
+	w.waitUntilConfirming(r)
+	for range 10 {
+		r.reconcile("acme")
+	}
+	if m := w.get("acme"); m.Status.Outcome != "" {
+		t.Errorf("the outcome is %s", m.Status.Outcome)
+	}
+	w.check(w.sandbox.ClearFaults(t.Context()))
+	r.reconcile("acme")
+	w.checkCondition("acme", v1alpha1.ConditionReady, "True", v1alpha1.ReasonAccepted)
+	w.emails(1)
+}
