@@ -60,8 +60,9 @@ var layers = []layer{
 		dir: "operator/engine", may: []string{"api", "internal/client", "operator/apierror", "operator/connection"},
 		tests: []string{"internal/sandbox"}, never: terraform,
 	},
+	{dir: "operator/explore", may: []string{"operator/engine"}, never: terraform},
 	controller("mandate", "internal/reference", "operator/ledger"),
-	controller("action"),
+	controller("action", "operator/ledger"),
 	controller("service", "operator/ledger"),
 	{
 		dir: "operator", may: []string{"api", "internal/client", "internal/reference"},
@@ -83,7 +84,7 @@ func controller(name string, further ...string) layer {
 	return layer{
 		dir:   "operator/" + name,
 		may:   append(further, "api", "internal/client", "operator/apierror", "operator/connection", "operator/engine"),
-		tests: []string{"internal/sandbox", "internal/gitops"}, never: terraform,
+		tests: []string{"internal/sandbox", "internal/gitops", "operator/explore"}, never: terraform,
 	}
 }
 
