@@ -109,10 +109,11 @@ test-race:
 .PHONY: explore
 explore: ## Every order of what two operators, faults and people can do, in memory (STATES=n of each scenario)
 	@$(GO_TEST) -count=1 -timeout=40m -v -run='^TestExplore$$' ./operator/mandate -states=$(STATES)
+	@$(GO_TEST) -count=1 -timeout=40m -v -run='^TestExplore$$' ./operator/action -states=$$(($(STATES) / 3))
 
 .PHONY: guards
-guards: ## The same without each guard of the create protocol, which some test must notice
-	@$(GO_TEST) -count=1 -timeout=40m -v -run='^TestGuardsAreNeeded$$' ./operator/mandate -guards
+guards: ## The same without each guard of what is done once, which some test must notice
+	@$(GO_TEST) -count=1 -timeout=40m -v -run='^TestGuardsAreNeeded$$' ./operator/mandate ./operator/action -guards
 
 # Every effect of the operator meets every fault, as far as two and a half minutes go.
 .PHONY: single-faults

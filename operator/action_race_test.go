@@ -47,8 +47,14 @@ func TestActionCrashes(t *testing.T) {
 			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 1, crashBefore) },
 			requests: 1,
 		},
-		"between the start and the request": {
+		"between the start and the ledger": {
 			crash:    func(r *manualActionReconciler) { r.intercept(statusPatch, 1, crashAfter) },
+			unknown:  true,
+			requests: 0,
+			why:      "nothing proves that the request was not sent",
+		},
+		"between the ledger and the request": {
+			crash:    func(r *manualActionReconciler) { r.intercept(recordPatch, 1, crashAfter) },
 			unknown:  true,
 			requests: 0,
 			why:      "nothing proves that the request was not sent",
@@ -68,6 +74,12 @@ func TestActionCrashes(t *testing.T) {
 			unknown:  true,
 			requests: 1,
 			why:      "the proof that nothing was done is lost, and so nothing is sent again",
+		},
+		"before the rejection is in the ledger": {
+			fault:    control.Fault{Operation: control.ResendInvites, Kind: control.Answer, Status: 429},
+			crash:    func(r *manualActionReconciler) { r.intercept(recordPatch, 2, crashBefore) },
+			unknown:  true,
+			requests: 1,
 		},
 		"after the rejection is recorded": {
 			fault:    control.Fault{Operation: control.ResendInvites, Kind: control.Answer, Status: 429},
@@ -170,6 +182,15 @@ func TestActionWrites(t *testing.T) {
 		"the start is not recorded": func(_ *world, r *manualActionReconciler) {
 			r.intercept(statusPatch, 1, func(func() error) error { return unavailable })
 		},
+		"the answer to the ledger is lost": func(_ *world, r *manualActionReconciler) {
+			r.intercept(recordPatch, 1, func(do func() error) error { return errors.Join(do(), unavailable) })
+		},
+		"the name is not recorded": func(_ *world, r *manualActionReconciler) {
+			r.intercept(recordPatch, 1, func(func() error) error { return unavailable })
+		},
+		"the last look fails": func(_ *world, r *manualActionReconciler) {
+			r.intercept("get PartialObjectMetadata", 2, func(func() error) error { return unavailable })
+		},
 		"the answer to the result is lost": func(_ *world, r *manualActionReconciler) {
 			r.intercept(statusPatch, 2, func(do func() error) error { return errors.Join(do(), unavailable) })
 		},
@@ -190,6 +211,7 @@ func TestActionWrites(t *testing.T) {
 			w.action("resend", resend)
 			disrupt(w, r)
 			r.reconcile("resend")
+			r.reconcile("resend") // if nothing could be sent
 			w.actionCompletes("resend")
 			w.checkEmailed(control.Resend, 1)
 			w.checkResends(1)
@@ -277,8 +299,9 @@ func TestActionDrain(t *testing.T) {
 	w.checkResends(1)
 }
 
-// An action costs two writes, for the start and the result, one read of the live Mandate, and one read of the
-// application before the request. Reconciling a finished action costs nothing.
+// An action costs three writes, for the start, the ledger and the result, reads of the record and the live Mandate, one
+// last look at the Mandate and the action, and one read of the application before the request. Reconciling a finished
+// action costs nothing.
 func TestActionCost(t *testing.T) {
 	t.Parallel()
 	w, r, _ := newActionReconcilers(t)
@@ -293,7 +316,10 @@ func TestActionCost(t *testing.T) {
 		r.reconcile("resend")
 	}
 	w.actionCompletes("resend")
-	if diff := cmp.Diff(map[string]int{statusPatch: 2, "get Mandate": 1}, made); diff != "" {
+	want := map[string]int{
+		statusPatch: 2, recordPatch: 1, "get ApplicationRecord": 1, "get Mandate": 1, "get PartialObjectMetadata": 2,
+	}
+	if diff := cmp.Diff(want, made); diff != "" {
 		t.Errorf("requests to the API server (-want +got):\n%s", diff)
 	}
 	if got := w.requests(control.RetrieveApplication) - reads; got != 1 {

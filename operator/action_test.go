@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -452,23 +451,16 @@ func TestActionTimeToLive(t *testing.T) {
 	t.Parallel()
 	w := running(t)
 	w.mandate("acme", "{}")
-	gone := func(name string) {
-		t.Helper()
-		w.eventually(func() (bool, string) {
-			err := w.Get(t.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, &v1alpha1.MandateAction{})
-			return apierrors.IsNotFound(err), fmt.Sprintf("the action %s still exists: %v", name, err)
-		})
-	}
 	w.action("at-once", "{type: ResendInvite, ttlSecondsAfterFinished: 0}")
-	gone("at-once")
+	w.actionGone("at-once")
 	w.action("failed", "{type: ResendInvite, individual: missing, ttlSecondsAfterFinished: 1}")
-	gone("failed")
+	w.actionGone("failed")
 	w.action("later", "{type: ResendInvite, ttlSecondsAfterFinished: 86400}")
 	w.actionCompletes("later")
 	w.action("never", resend)
 	w.actionCompletes("never")
 	w.action("never", "{type: ResendInvite, ttlSecondsAfterFinished: 0}") // an edit after the result
-	gone("never")
+	w.actionGone("never")
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"ttlSecondsAfterFinished":86401}}`))
 	w.check(w.Patch(t.Context(), w.getAction("later"), patch))
 	w.untilAction("later", "observed again", func(a *v1alpha1.MandateAction) bool {

@@ -16,6 +16,7 @@ import (
 	"github.com/mandate-io/idv/operator/action"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // manualActionReconciler is an operator that reconciles MandateActions when the test says so.
@@ -32,6 +33,7 @@ type manualActionReconciler struct {
 
 const (
 	statusPatch  = "patch status of MandateAction"
+	recordPatch  = "patch ApplicationRecord"
 	secretCreate = "create Secret"
 )
 
@@ -76,6 +78,7 @@ func (r *manualReconciler) newActionReconciler() *manualActionReconciler {
 			ServiceReader: connection.ServiceReader{Reader: cache}, Connections: r.Services.Connections,
 		},
 		Cache: cache, Live: watched, Writer: strict, Status: strict.Status(),
+		Ledger: ledger.Ledger{Reader: watched, Writer: strict},
 	}
 	a.setSettleDelay(time.Hour)
 	return a
@@ -102,6 +105,11 @@ func (r *manualActionReconciler) requests() interceptor.Funcs {
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
 			return intercept("delete", object, func() error { return c.Delete(ctx, object, options...) })
+		},
+		Patch: func(
+			ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption,
+		) error {
+			return intercept("patch", object, func() error { return c.Patch(ctx, object, patch, options...) })
 		},
 		SubResourcePatch: func(
 			ctx context.Context, c client.Client, resource string, object client.Object, patch client.Patch,

@@ -126,7 +126,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, options *Options)
 	})
 	actions := action.NewReconciler(action.Config{
 		Services: services, Cache: cache, Live: live, Writer: writer, Status: writer.Status(),
-		SettleDelay: options.settleDelay,
+		Ledger: records, SettleDelay: options.settleDelay,
 	})
 	retention := &ledger.Retention{
 		Ledger: records, Mandates: cache, Namespaces: options.namespaces(), Keep: options.recordRetention,

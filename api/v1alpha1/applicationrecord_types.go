@@ -84,12 +84,20 @@ type ApplicationRecordSpec struct {
 	CreatedTime *metav1.Time `json:"createdTime,omitempty"`
 
 	// actions are the last 100 MandateActions that the operator started on the application. An action of one of these
-	// names is not started again, whatever became of its object.
+	// names is not started again, whatever became of its object. An entry goes only if the request certainly did nothing.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=100
 	Actions []RecordedAction `json:"actions,omitempty"`
+
+	// earlierActions are digests of the MandateActions before those in actions, so that they are not started again
+	// either. When both lists are full, the operator starts no further action of this Mandate.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=1000
+	// +kubebuilder:validation:items:MaxLength=64
+	EarlierActions []string `json:"earlierActions,omitempty"`
 }
 
 // RecordedAction is a MandateAction that the operator started.
@@ -113,6 +121,12 @@ type RecordedAction struct {
 	// startedTime is when the operator recorded the action, before it sent the request.
 	// +required
 	StartedTime metav1.Time `json:"startedTime"`
+
+	// uid of the MandateAction. Another object of the same name is not started.
+	// +optional
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=64
+	UID types.UID `json:"uid,omitempty"`
 }
 
 // RecordedMandate identifies the Mandate of a record.

@@ -10,8 +10,13 @@ const (
 	ConditionFailed = "Failed"
 )
 
-// ReasonCarriedOut: the service did what the action asks for. Complete is True.
-const ReasonCarriedOut = "CarriedOut"
+// Reasons of Complete.
+const (
+	// ReasonCarriedOut: the service did what the action asks for.
+	ReasonCarriedOut = "CarriedOut"
+	// ReasonAlreadyDone: a MandateAction of this name, type and individual was started before. Nothing was sent.
+	ReasonAlreadyDone = "AlreadyDone"
+)
 
 // Reasons for which a MandateAction waits, beside ReasonSuspended, ReasonServiceNotFound and ReasonServiceNotReady:
 // Reconciling is True.
@@ -22,6 +27,8 @@ const (
 	ReasonMandateNotReady = "MandateNotReady"
 	// ReasonMandateStalled: the Mandate has no application, and a person must act on it.
 	ReasonMandateStalled = "MandateStalled"
+	// ReasonRecordNotFound: the Mandate has an application and no ApplicationRecord of it.
+	ReasonRecordNotFound = "RecordNotFound"
 	// ReasonStarted: the request to the service is under way.
 	ReasonStarted = "Started"
 	// ReasonReportNotReady: the service has no report yet. The operator asks again when the Mandate's status changes.
@@ -32,6 +39,10 @@ const (
 
 // Reasons of Failed, beside ReasonOutcomeUnknown, ReasonRefused and ReasonReferenceConflict.
 const (
+	// ReasonNameUsed: a MandateAction of this name did something else before.
+	ReasonNameUsed = "NameUsed"
+	// ReasonTooManyActions: the ApplicationRecord of the Mandate cannot remember another action.
+	ReasonTooManyActions = "TooManyActions"
 	// ReasonMandateGone: the Mandate was deleted before the action started, or never appeared.
 	ReasonMandateGone = "MandateGone"
 	// ReasonApplicationGone: the service no longer has the application.

@@ -6,8 +6,9 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // downloads the report. Resending and resetting e-mail the individual. The operator carries an action out at most once,
 // even if it crashes. In the end, exactly one of the conditions Complete and Failed is True.
 //
-// "At most once" holds for each object. An action that is deleted and applied again, or restored from a backup, which
-// keeps no status, is another action and e-mails again. To cancel an action that has not started, delete it.
+// "At most once" holds for each name of an action of a Mandate, ever: the ApplicationRecord remembers it. An action
+// that is deleted and applied again, or restored from a backup, ends as Complete with reason AlreadyDone, and nothing
+// is sent. To do it again, use another name or generateName. To cancel an action that has not started, delete it.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -86,8 +87,8 @@ type MandateActionSpec struct {
 	ReportSecretRef *SecretReference `json:"reportSecretRef,omitempty"`
 
 	// ttlSecondsAfterFinished is the number of seconds after its end at which the MandateAction is deleted; 0 means at
-	// once. It can change at any time, as for a Job. Do not set it where a GitOps tool applies deleted objects again:
-	// each new object is another action. Default: the MandateAction is kept.
+	// once. It can change at any time, as for a Job. A GitOps tool applies a deleted MandateAction again, which then ends
+	// as AlreadyDone. Default: the MandateAction is kept.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`

@@ -63,8 +63,9 @@ var layers = []layer{
 	{
 		dir: "operator/individuals", may: []string{"api", "internal/client", "internal/reference"}, never: terraform,
 	},
+	{dir: "operator/explore", may: []string{"operator/engine"}, never: terraform},
 	controller("mandate", "internal/reference", "operator/individuals", "operator/ledger"),
-	controller("action", "operator/individuals"),
+	controller("action", "operator/individuals", "operator/ledger"),
 	controller("service", "operator/ledger"),
 	{
 		dir: "operator", may: []string{"api", "internal/client", "internal/reference"},
@@ -86,7 +87,7 @@ func controller(name string, further ...string) layer {
 	return layer{
 		dir:   "operator/" + name,
 		may:   append(further, "api", "internal/client", "operator/apierror", "operator/connection", "operator/engine"),
-		tests: []string{"internal/sandbox", "internal/gitops"}, never: terraform,
+		tests: []string{"internal/sandbox", "internal/gitops", "operator/explore"}, never: terraform,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,6 +19,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // Secrets are looked for one by one, by their metadata, and created; the operator can neither list nor change them.
@@ -25,6 +27,7 @@ import (
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=mandateactions,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=mandateactions/status,verbs=patch
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=mandates;identityservices;clusteridentityservices,verbs=get;list;watch
+// +kubebuilder:rbac:groups=idv.mandate.io,resources=applicationrecords,verbs=get;patch
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create
 
 // Config is what a Reconciler works with.
@@ -37,6 +40,8 @@ type Config struct {
 	Live client.Reader
 	// Writer creates Secrets and deletes MandateActions.
 	Writer client.Writer
+	// Ledger has the ApplicationRecords.
+	Ledger ledger.Ledger
 	// Status patches the status of MandateActions, with strict field validation.
 	Status client.SubResourceWriter
 	// SettleDelay is more than twice what the service takes for any request.
@@ -48,9 +53,12 @@ type Reconciler struct {
 	services     *engine.Services
 	cache        client.Reader
 	live         client.Reader
+	liveMetadata *engine.LiveMetadata
 	writer       client.Writer
+	ledger       ledger.Ledger
 	statusWriter client.SubResourceWriter
 	handover     time.Duration
+	clock        clock.Clock
 
 	localState engine.LocalState[localState]
 	attempts   engine.Drainer
@@ -61,8 +69,8 @@ type Reconciler struct {
 // to ask a second time, without a body, that may take longer; see send.go for what that costs.
 const maxHandover = 30 * time.Second
 
-// maxSteps is far more than any reconciliation takes.
-const maxSteps = 20
+// maxSteps is far more than any reconciliation takes, unless the API server fails in the middle of an attempt.
+const maxSteps = 50
 
 // NewReconciler makes a Reconciler.
 func NewReconciler(config Config) *Reconciler {
@@ -70,9 +78,12 @@ func NewReconciler(config Config) *Reconciler {
 		services:     &config.Services,
 		cache:        config.Cache,
 		live:         config.Live,
+		liveMetadata: engine.NewLiveMetadata(config.Live),
 		writer:       config.Writer,
+		ledger:       config.Ledger,
 		statusWriter: config.Status,
 		handover:     min(config.SettleDelay, maxHandover),
+		clock:        clock.RealClock{},
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/client"
 )
 
 // missingAllowance is how long an action waits for a Mandate that does not exist: things are applied in any order. An
@@ -13,14 +12,13 @@ const missingAllowance = 10 * time.Minute
 
 // decide is the only place that decides, and pure: the same facts give the same step.
 //
-// What it promises, whatever the facts: stepSend only for an attempt that this reconciliation has recorded and not made
-// yet; none while the status has another one, and none after the end; and an end stays.
+// What it promises, whatever the facts: stepSend only for an attempt that this reconciliation has recorded, in the
+// status and in the ledger, and not made yet; none while the status has another one, none after the end, and none under
+// a name that was used before; and an end stays.
 func decide(f facts) decision {
 	switch {
-	case f.attempt.sent:
-		return decideAnswer(f) // before anything else: what became of it is known nowhere but here
-	case f.attempt.mine:
-		return decision{Step: stepSend}
+	case f.attempt.mine: // before anything else: what became of it is known nowhere but here
+		return decideAttempt(f)
 	case f.failureReason != "":
 		return waitFor(f.failureReason, f.retryAfter)
 	case f.deleting:
@@ -35,10 +33,31 @@ func decide(f facts) decision {
 		return waitFor(reasonAwaiting, f.attempt.observed.Add(f.handover).Sub(f.now))
 	case f.attempt.open:
 		return wait(v1alpha1.ReasonOutcomeUnknown)
-	case f.emails:
+	case !f.record.read && !f.record.free:
+		return decision{Step: stepReadRecord}
+	case f.record.mine && f.emails: // without an attempt in the status, nobody knows what became of it
+		return wait(v1alpha1.ReasonOutcomeUnknown)
+	}
+	if used := decideName(f); used.Step != "" {
+		return used
+	}
+	if f.emails {
 		return decideEmail(f)
+	}
+	return decideDownload(f)
+}
+
+// decideName is for a name that cannot be used, whatever becomes of the Mandate; no step if it can.
+func decideName(f facts) decision {
+	switch r := f.record; {
+	case r.used && !r.mine && r.alike:
+		return wait(v1alpha1.ReasonAlreadyDone)
+	case r.used && !r.mine:
+		return wait(v1alpha1.ReasonNameUsed)
+	case !r.used && r.full:
+		return wait(v1alpha1.ReasonTooManyActions)
 	default:
-		return decideDownload(f)
+		return decision{}
 	}
 }
 
@@ -50,23 +69,6 @@ func decideEmail(f facts) decision {
 		return open
 	}
 	return decision{Step: stepStart}
-}
-
-// decideAnswer says what the answer to the request means for the action.
-func decideAnswer(f facts) decision {
-	a := f.attempt
-	switch {
-	case a.success:
-		return wait(v1alpha1.ReasonCarriedOut)
-	case a.outcome == client.Unknown:
-		return wait(v1alpha1.ReasonOutcomeUnknown)
-	case !a.refusal: // nothing was done, and nothing said about the action
-		return waitFor(v1alpha1.ReasonRetrying, f.retryAfter)
-	case a.kind == client.KindNotFound:
-		return wait(v1alpha1.ReasonIndividualNotFound)
-	default:
-		return wait(v1alpha1.ReasonRefused)
-	}
 }
 
 // decideMandate is for what has to be there before the service can be asked; no step if all of it is.
@@ -81,9 +83,9 @@ func decideMandate(f facts) decision {
 		return wait(v1alpha1.ReasonApplicationGone)
 	case m.suspended:
 		return wait(v1alpha1.ReasonSuspended)
-	case !m.applied && m.stalled:
+	case m.application == 0 && m.stalled:
 		return wait(v1alpha1.ReasonMandateStalled)
-	case !m.applied:
+	case m.application == 0:
 		return wait(v1alpha1.ReasonMandateNotReady)
 	case !m.named: // with an application, no individual can be added
 		return wait(v1alpha1.ReasonIndividualNotFound)
@@ -109,6 +111,8 @@ func decideSubject(f facts) decision {
 	switch {
 	case !f.mandate.live:
 		return decision{Step: stepReadMandate}
+	case !f.record.read:
+		return decision{Step: stepReadRecord}
 	case !s.read && !s.missing:
 		return decision{Step: stepReadApplication}
 	case s.missing && f.mandate.final:
@@ -123,6 +127,8 @@ func decideSubject(f facts) decision {
 		return wait(v1alpha1.ReasonIndividualNotFound)
 	case s.other:
 		return wait(v1alpha1.ReasonIndividualsUnmatched)
+	case f.record.application != f.mandate.application: // what was done before cannot be known
+		return wait(v1alpha1.ReasonRecordNotFound)
 	default:
 		return decision{}
 	}
@@ -141,6 +147,12 @@ func decideDownload(f facts) decision {
 		return wait(v1alpha1.ReasonReportTooLarge)
 	case f.report.isURL:
 		return wait(v1alpha1.ReasonReportIsURL)
+	case f.report.downloaded && !f.record.read:
+		return decision{Step: stepReadRecord}
+	case f.report.downloaded && f.record.application != f.mandate.application:
+		return wait(v1alpha1.ReasonRecordNotFound)
+	case f.report.downloaded && !f.record.mine:
+		return decision{Step: stepRecord}
 	case f.report.downloaded:
 		return decision{Step: stepStore}
 	}

@@ -16,7 +16,8 @@ var now = time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)
 func emailing(change func(*facts)) facts {
 	f := facts{
 		now: now, created: now.Add(-time.Minute), emails: true, handover: 30 * time.Second,
-		mandate: mandateFacts{exists: true, seen: true, live: true, applied: true, named: true, individual: 7},
+		record:  recordFacts{read: true, application: 4711},
+		mandate: mandateFacts{exists: true, seen: true, live: true, named: true, application: 4711, individual: 7},
 		service: serviceFacts{Exists: true, Known: true, Ready: true},
 		subject: subjectFacts{read: true, sameReference: true, member: true},
 	}
@@ -29,6 +30,15 @@ func download(change func(*facts)) facts {
 		f.emails = false
 		f.started = true
 		f.secret.checked = true
+		change(f)
+	})
+}
+
+// recorded is an action that e-mails, and whose attempt is in the status and in the ledger.
+func recorded(change func(*facts)) facts {
+	return emailing(func(f *facts) {
+		f.attempt.mine = true
+		f.record.used, f.record.mine = true, true
 		change(f)
 	})
 }
@@ -53,20 +63,91 @@ func TestDecide(t *testing.T) {
 		want  decision
 	}{
 		"the start is recorded first": {facts: emailing(func(*facts) {}), want: decision{Step: stepStart}},
-		"and then it is sent": {
-			why: "whatever has changed: a start without a result would look like a lost answer",
-			facts: emailing(func(f *facts) {
-				f.attempt.mine = true
-				f.deleting = true
-				f.mandate.suspended = true
-			}),
-			want: decision{Step: stepSend},
+		"then the ledger is asked": {
+			facts: emailing(func(f *facts) { f.attempt.mine, f.record = true, recordFacts{} }),
+			want:  decision{Step: stepReadRecord},
 		},
+		"then the name is recorded": {
+			facts: emailing(func(f *facts) { f.attempt.mine = true }),
+			want:  decision{Step: stepRecord},
+		},
+		"then everything is looked at once more": {
+			facts: recorded(func(*facts) {}),
+			want:  decision{Step: stepVerify},
+		},
+		"and then it is sent": {
+			facts: recorded(func(f *facts) { f.attempt.verified = true }),
+			want:  decision{Step: stepSend},
+		},
+		"something has changed": {
+			facts: recorded(func(f *facts) { f.attempt.canceled = true }),
+			want:  decision{Step: stepCancel},
+		},
+		"something has changed, and the name is free again": {
+			facts: emailing(func(f *facts) { f.attempt.mine, f.attempt.canceled = true, true }),
+			want:  wait(v1alpha1.ReasonRetrying),
+		},
+		"the name may be in the ledger": {
+			facts: recorded(func(f *facts) { f.attempt.canceled, f.record = true, recordFacts{} }),
+			want:  decision{Step: stepReadRecord},
+		},
+		"another action of the name came first": {
+			facts: recorded(func(f *facts) { f.record.mine, f.record.alike = false, true }),
+			want:  wait(v1alpha1.ReasonAlreadyDone),
+		},
+		"the record is gone": {
+			facts: emailing(func(f *facts) { f.attempt.mine, f.record.application = true, 0 }),
+			want:  wait(v1alpha1.ReasonRecordNotFound),
+		},
+
+		"is the name free": {
+			facts: emailing(func(f *facts) { f.record = recordFacts{} }),
+			want:  decision{Step: stepReadRecord},
+		},
+		"the name was free": {
+			why:   "the ledger is asked again before the start",
+			facts: emailing(func(f *facts) { f.record, f.mandate.suspended = recordFacts{free: true}, true }),
+			want:  wait(v1alpha1.ReasonSuspended),
+		},
+		"the name was free, and is about to be used": {
+			facts: emailing(func(f *facts) { f.record = recordFacts{free: true} }),
+			want:  decision{Step: stepReadRecord},
+		},
+		"done under this name": {
+			why: "whatever became of the Mandate",
+			facts: emailing(func(f *facts) {
+				f.mandate = mandateFacts{}
+				f.record.used, f.record.alike = true, true
+			}),
+			want: wait(v1alpha1.ReasonAlreadyDone),
+		},
+		"something else was done under this name": {
+			facts: emailing(func(f *facts) { f.record.used = true }),
+			want:  wait(v1alpha1.ReasonNameUsed),
+		},
+		"too many names": {
+			facts: emailing(func(f *facts) { f.record.full = true }),
+			want:  wait(v1alpha1.ReasonTooManyActions),
+		},
+		"started, and no attempt in the status": {
+			why:   "somebody has edited the status",
+			facts: emailing(func(f *facts) { f.record.used, f.record.mine = true, true }),
+			want:  wait(v1alpha1.ReasonOutcomeUnknown),
+		},
+		"no record": {
+			facts: emailing(func(f *facts) { f.record.application = 0 }),
+			want:  wait(v1alpha1.ReasonRecordNotFound),
+		},
+
 		"done": {
-			facts: emailing(func(f *facts) { f.attempt = attemptFacts{mine: true, sent: true, success: true} }),
+			facts: recorded(func(f *facts) { f.attempt = attemptFacts{mine: true, sent: true, success: true} }),
 			want:  wait(v1alpha1.ReasonCarriedOut),
 		},
 		"answer lost": {facts: answered(client.Unknown, client.KindTimeout), want: wait(v1alpha1.ReasonOutcomeUnknown)},
+		"not sent, and still in the ledger": {
+			facts: recorded(func(f *facts) { f.attempt.sent, f.attempt.outcome = true, client.NotSent }),
+			want:  decision{Step: stepCancel},
+		},
 		"not sent": {
 			facts: answered(client.NotSent, client.KindUnreachable),
 			want:  waitFor(v1alpha1.ReasonRetrying, 7*time.Second),
@@ -152,11 +233,11 @@ func TestDecide(t *testing.T) {
 			want:  wait(v1alpha1.ReasonSuspended),
 		},
 		"no application yet": {
-			facts: emailing(func(f *facts) { f.mandate.applied, f.mandate.named = false, false }),
+			facts: emailing(func(f *facts) { f.mandate.application, f.mandate.named = 0, false }),
 			want:  wait(v1alpha1.ReasonMandateNotReady),
 		},
 		"none without a person": {
-			facts: emailing(func(f *facts) { f.mandate.applied, f.mandate.stalled = false, true }),
+			facts: emailing(func(f *facts) { f.mandate.application, f.mandate.stalled = 0, true }),
 			want:  wait(v1alpha1.ReasonMandateStalled),
 		},
 		"a Mandate that is stalled, with an application": {
@@ -239,7 +320,18 @@ func TestDecide(t *testing.T) {
 		"a download": {facts: download(func(*facts) {}), want: decision{Step: stepDownload}},
 		"downloaded": {
 			facts: download(func(f *facts) { f.report.downloaded = true }),
-			want:  decision{Step: stepStore},
+			want:  decision{Step: stepRecord},
+		},
+		"downloaded and recorded": {
+			facts: download(func(f *facts) {
+				f.report.downloaded = true
+				f.record.used, f.record.mine = true, true
+			}),
+			want: decision{Step: stepStore},
+		},
+		"downloaded before under this name": {
+			facts: download(func(f *facts) { f.record.used, f.record.alike = true, true }),
+			want:  wait(v1alpha1.ReasonAlreadyDone),
 		},
 		"stored": {facts: download(func(f *facts) {
 			f.secret.exists = true
@@ -305,19 +397,28 @@ func TestDecidePromises(t *testing.T) {
 			deleting: truth("deleting"),
 			started:  truth("started"),
 			ended:    truth("ended"),
+			record: recordFacts{
+				read:        truth("recordRead"),
+				free:        truth("free"),
+				application: rapid.Int64Range(0, 1).Draw(t, "recordedApplication"),
+				used:        truth("used"),
+				mine:        truth("recordedByThis"),
+				alike:       truth("alike"),
+				full:        truth("full"),
+			},
 			mandate: mandateFacts{
-				exists:     truth("exists"),
-				seen:       truth("seen"),
-				live:       truth("live"),
-				deleting:   truth("mandateDeleting"),
-				suspended:  truth("suspended"),
-				stalled:    truth("stalled"),
-				applied:    truth("applied"),
-				final:      truth("final"),
-				gone:       truth("gone"),
-				named:      truth("named"),
-				unmatched:  truth("mandateUnmatched"),
-				individual: rapid.Int64Range(0, 1).Draw(t, "individual"),
+				exists:      truth("exists"),
+				seen:        truth("seen"),
+				live:        truth("live"),
+				deleting:    truth("mandateDeleting"),
+				suspended:   truth("suspended"),
+				stalled:     truth("stalled"),
+				application: rapid.Int64Range(0, 1).Draw(t, "application"),
+				final:       truth("final"),
+				gone:        truth("gone"),
+				named:       truth("named"),
+				unmatched:   truth("mandateUnmatched"),
+				individual:  rapid.Int64Range(0, 1).Draw(t, "individual"),
 			},
 			service: serviceFacts{
 				Exists: truth("service"),
@@ -343,25 +444,29 @@ func TestDecidePromises(t *testing.T) {
 			},
 			attempt: attemptFacts{
 				open: truth("open"), mine: truth("mine"), sent: truth("sent"), success: truth("success"),
+				verified: truth("verified"), canceled: truth("canceled"),
 				observed: now.Add(-time.Duration(rapid.IntRange(0, 60).Draw(t, "observed")) * time.Second),
 				outcome:  rapid.SampledFrom([]client.Outcome{client.Unknown, client.NotSent, client.Refused}).Draw(t, "outcome"),
 			},
 			failureReason: rapid.SampledFrom([]string{"", reasonStaleCache}).Draw(t, "failureReason"),
 		}
 		got := decide(f)
-		own := f.attempt.mine || f.attempt.sent
+		own := f.attempt.mine
 		switch got.Step {
 		case stepSend:
-			if !f.attempt.mine || f.attempt.sent {
-				t.Fatalf("sent without a start of its own, or twice")
+			if !own || f.attempt.sent || f.attempt.canceled || !f.attempt.verified || !f.record.read || !f.record.mine {
+				t.Fatalf("sent without a start of its own, or twice, or without a last look")
 			}
 		case stepStart:
-			if own || f.ended || f.attempt.open || f.deleting || f.mandate.suspended || !f.mandate.live ||
-				f.mandate.individual == 0 || f.mandate.unmatched || f.subject.unmatched || f.subject.other ||
-				!f.service.Ready ||
-				f.service.Denied ||
-				!f.subject.member {
+			m, used := f.mandate, f.record.used && (f.emails || !f.record.mine)
+			if own || f.ended || f.attempt.open || f.deleting || !f.record.read || used || m.suspended || !m.live ||
+				m.individual == 0 || !f.service.Ready || f.service.Denied || !f.subject.member ||
+				m.unmatched || f.subject.unmatched || f.subject.other {
 				t.Fatalf("started although something is in the way")
+			}
+		case stepRecord, stepStore:
+			if !f.record.read || f.record.mine != (got.Step == stepStore) || f.record.used != f.record.mine {
+				t.Fatalf("%s although the ledger says otherwise", got.Step)
 			}
 		case stepDelete:
 			if !f.ended {

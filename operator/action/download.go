@@ -28,7 +28,7 @@ const maxAnswer = corev1.MaxSecretSize*4/3 + 64<<10
 // download gets the report. It changes nothing at the service and is repeated as often as it takes.
 func (r *reconciliation) download(ctx context.Context) {
 	var answer bytes.Buffer
-	contentType, err := r.session.Connection.Client.IndividualReport(ctx, r.facts.mandate.individual, &answer, maxAnswer)
+	contentType, err := r.client.IndividualReport(ctx, r.facts.mandate.individual, &answer, maxAnswer)
 	report := &r.facts.report
 	switch {
 	case err == nil:
@@ -81,7 +81,7 @@ func (r *reconciliation) store(ctx context.Context) error {
 	err := r.writer.Create(ctx, secret)
 	switch {
 	case err == nil:
-		log.FromContext(ctx).Info("Stored the report", "applicationID", r.applicationID)
+		log.FromContext(ctx).Info("Stored the report", "applicationID", r.facts.mandate.application)
 		r.facts.secret = secretFacts{checked: true, exists: true, mine: true}
 	case apierrors.IsAlreadyExists(err):
 		r.facts.secret = secretFacts{} // by whom?

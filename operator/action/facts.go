@@ -21,6 +21,7 @@ type facts struct {
 
 	attempt  attemptFacts
 	handover time.Duration // that another operator has to write down what became of an open attempt
+	record   recordFacts
 	mandate  mandateFacts
 	service  serviceFacts
 	subject  subjectFacts
@@ -40,11 +41,24 @@ type attemptFacts struct {
 	// observed is when this process first saw the open attempt. No two clocks are compared.
 	observed time.Time
 	mine     bool // this reconciliation has recorded its own
-	sent     bool // and has sent the request, with this result
+	verified bool // and then the action and its Mandate were still as they had been read
+	canceled bool // or not, or that cannot be known: nothing is sent
+	sent     bool // the request was sent, with this result
 	success  bool
 	outcome  client.Outcome
 	kind     client.Kind
 	refusal  bool // of the action: not of who asked, or how often
+}
+
+// recordFacts is what the ledger knows of the action's name.
+type recordFacts struct {
+	read        bool  // past any cache, in this reconciliation
+	free        bool  // this process has read before that the name is free
+	application int64 // of the record
+	used        bool  // an action of this name was started
+	mine        bool  // it was this one
+	alike       bool  // or one with the same type and individual
+	full        bool  // no further action can be remembered
 }
 
 // mandateFacts is what the Mandate says.
@@ -54,11 +68,11 @@ type mandateFacts struct {
 	deleting     bool
 	suspended    bool
 	stalled      bool
-	applied      bool // its application is known
 	unmatched    bool // its individuals cannot be told apart
 	final        bool // completed or rejected: nothing will change any more
 	gone         bool // the service no longer has the application
 	named        bool // its spec has an individual of the name
+	application  int64
 	individual   int64
 }
 

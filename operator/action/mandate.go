@@ -8,6 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -74,7 +75,6 @@ func (r *reconciliation) observeMandate(ctx context.Context, reader client.Reade
 		deleting:  !mandate.DeletionTimestamp.IsZero(),
 		suspended: mandate.Spec.Suspend,
 		stalled:   meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionStalled),
-		applied:   status.ApplicationID != nil,
 		final:     status.Outcome == v1alpha1.OutcomeCompleted || status.Outcome == v1alpha1.OutcomeRejected,
 		gone:      status.Outcome == v1alpha1.OutcomeExpired || status.Outcome == v1alpha1.OutcomeDeleted,
 		named: slices.ContainsFunc(
@@ -82,13 +82,15 @@ func (r *reconciliation) observeMandate(ctx context.Context, reader client.Reade
 			func(i v1alpha1.Individual) bool { return i.Name == r.action.Spec.Individual },
 		),
 	}
-	if status.ApplicationID != nil {
-		r.applicationID, r.reference = *status.ApplicationID, status.Reference
-	}
+	r.mandate, r.reference = mandate.ObjectMeta, status.Reference
+	r.facts.mandate.application = ptr.Deref(status.ApplicationID, 0)
 	ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady)
 	r.facts.mandate.unmatched = ready != nil && ready.Reason == v1alpha1.ReasonIndividualsUnmatched
 	r.observeIndividual(status)
 	r.facts.service, err = r.session.Resolve(ctx, r.services, mandate)
+	if r.facts.service.Known {
+		r.client = r.session.Connection.Client
+	}
 	return err
 }
 
@@ -121,7 +123,7 @@ func (r *reconciliation) readMandate(ctx context.Context) error {
 
 // readApplication sees whether the service knows the application and the individual as the Mandate does.
 func (r *reconciliation) readApplication(ctx context.Context) error {
-	application, err := r.session.Connection.Client.RetrieveApplication(ctx, r.applicationID)
+	application, err := r.client.RetrieveApplication(ctx, r.facts.mandate.application)
 	s := &r.facts.subject
 	switch {
 	case idv.IsNotFound(err):

@@ -50,6 +50,9 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonServiceNotReady: {open,
 		"The IdentityService or ClusterIdentityService that the Mandate names is not Ready. Its Ready condition says why; " +
 			"the action waits."},
+	v1alpha1.ReasonRecordNotFound: {open,
+		"The ApplicationRecord of the Mandate is missing or has another application, so earlier actions are unknown. " +
+			"Restore it from a backup; the action waits."},
 	v1alpha1.ReasonStarted: {open,
 		"The request to the service is under way."},
 	v1alpha1.ReasonRetrying: {open,
@@ -63,6 +66,9 @@ var conditionSpecs = map[string]conditionSpec{
 
 	v1alpha1.ReasonCarriedOut: {complete,
 		"The service did what the action asks for."},
+	v1alpha1.ReasonAlreadyDone: {complete,
+		"An action of this name was started before, and is not repeated. Nothing was sent now. To do it again, use another " +
+			"name."},
 
 	v1alpha1.ReasonOutcomeUnknown: {failed,
 		"The action may have been carried out; it is not sent again, so nobody is e-mailed twice. Ask the individual, " +
@@ -70,6 +76,12 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonRefused: {failed,
 		"The service refused the action; nothing was changed and nobody was e-mailed. The operator's log has the HTTP " +
 			"status."},
+	v1alpha1.ReasonNameUsed: {failed,
+		"An action of this name, but with another type or individual, was started before. Nothing was sent now. Use " +
+			"another name."},
+	v1alpha1.ReasonTooManyActions: {failed,
+		"The Mandate had 1,100 actions, more than its ApplicationRecord can remember. Nothing was sent, so that no action " +
+			"is repeated."},
 	v1alpha1.ReasonMandateGone: {failed,
 		"The Mandate was deleted before the action was carried out, or did not appear within ten minutes. Nothing was " +
 			"sent."},

@@ -2,9 +2,11 @@ package action
 
 import (
 	"context"
+	"io"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -16,9 +18,18 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 )
 
+// serviceClient is what an action needs of the client of the service. The errors are those of the client.
+type serviceClient interface {
+	RetrieveApplication(ctx context.Context, id int64) (*idv.Application, error)
+	ResendInvites(ctx context.Context, individualID int64) error
+	ResetIndividual(ctx context.Context, individualID int64) error
+	IndividualReport(ctx context.Context, individualID int64, to io.Writer, limit int64) (string, error)
+}
+
 // localState is what this process remembers of a MandateAction.
 type localState struct {
 	failures      int              // reconciliations in a row
+	nameFree      bool             // when the ledger was read last
 	attempt       engine.FirstSeen // the attempt that is waited for
 	refusedDigest string           // of the Mandate's status when the service had no report
 }
@@ -28,15 +39,17 @@ type reconciliation struct {
 	*Reconciler
 	action     *v1alpha1.MandateAction // as it was last read or written
 	session    engine.Session
-	attempt    string // names the attempt of this reconciliation, if it makes one
-	attempting bool   // it may e-mail somebody, and a shutdown waits for it
+	client     serviceClient // of the session's connection
+	attempt    string        // names the attempt of this reconciliation, if it makes one
+	attempting bool          // it may e-mail somebody, and a shutdown waits for it
 
-	facts         facts
-	applicationID int64
-	reference     string            // of the application
-	observed      *v1alpha1.Mandate // personal data, if it was read live
-	statusDigest  string            // of what a report depends on
-	report        file              // personal data
+	facts        facts
+	record       *v1alpha1.ApplicationRecord // as it was last read or written
+	mandate      metav1.ObjectMeta           // as it was last read
+	observed     *v1alpha1.Mandate           // as it was last read, with personal data if that was live
+	reference    string                      // of the application
+	statusDigest string                      // of what a report depends on
+	report       file                        // personal data
 }
 
 // newReconciliation collects what the MandateAction and the cached Mandate say.
@@ -53,9 +66,10 @@ func (r *Reconciler) newReconciliation(ctx context.Context, action *v1alpha1.Man
 		handover: r.handover,
 	}
 	if c.facts.attempt.open {
-		see := func(s *localState) { s.attempt.See(status.Attempt, time.Now()) }
+		see := func(s *localState) { s.attempt.See(status.Attempt, r.clock.Now()) }
 		c.facts.attempt.observed = r.localState.Update(action, see).attempt.Time
 	}
+	c.facts.record.free = r.localState.Get(action).nameFree
 	if ttl := action.Spec.TTLSecondsAfterFinished; c.facts.ended && ttl != nil {
 		c.facts.expires = status.CompletedTime.Add(time.Duration(*ttl) * time.Second)
 	}
@@ -66,7 +80,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, action *v1alpha1.Man
 
 // Decide gives the next step.
 func (r *reconciliation) Decide() decision {
-	r.facts.now = time.Now()
+	r.facts.now = r.clock.Now()
 	return decide(r.facts)
 }
 
@@ -94,7 +108,23 @@ func (r *reconciliation) Priority() *int { return nil }
 // Perform performs one step and changes the facts accordingly. What the service answers is never an error here, but a
 // fact.
 func (r *reconciliation) Perform(ctx context.Context, s step) error {
+	if r.facts.attempt.mine && s != stepSend {
+		r.performForAttempt(ctx, s)
+		return nil
+	}
+	return r.perform(ctx, s)
+}
+
+func (r *reconciliation) perform(ctx context.Context, s step) error {
 	switch s {
+	case stepReadRecord:
+		return r.readRecord(ctx)
+	case stepRecord:
+		return r.recordStart(ctx)
+	case stepVerify:
+		return r.verify(ctx)
+	case stepCancel:
+		return r.cancel(ctx)
 	case stepReadMandate:
 		return r.readMandate(ctx)
 	case stepReadApplication:
@@ -160,7 +190,8 @@ func (r *reconciliation) requeueAfter(decided decision) time.Duration {
 			return engine.JitterWithin(connection.FallbackRequeue)
 		}
 		return min(r.backoff(), engine.JitterWithin(maxServiceRequeue))
-	case v1alpha1.ReasonRetrying, v1alpha1.ReasonSecretRefused, v1alpha1.ReasonIndividualsUnmatched:
+	case v1alpha1.ReasonRetrying, v1alpha1.ReasonSecretRefused, v1alpha1.ReasonIndividualsUnmatched,
+		v1alpha1.ReasonRecordNotFound:
 		return max(r.backoff(), engine.Jitter(decided.RequeueAfter))
 	}
 	r.localState.Update(r.action, func(s *localState) { s.failures = 0 })

@@ -3,7 +3,6 @@ package action
 import (
 	"context"
 	"errors"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,15 +20,22 @@ import (
 // action was read, and only from the reconciliation that wrote it. So an attempt in the status means: one request at
 // most, by one process, and nobody else sends while it is there.
 //
-// The attempt leaves the status in two ways. Either the action ends, which is final. Or the client proves that nothing
-// was done (NotSent, 429, 401). Then the action is open again, and an operator makes the next attempt on condition of
-// that very write. An operator that ends cannot lose the proof in such a way that another one sends: the proof counts
-// once it is written, and until then the attempt is still there, and another operator ends the action as
-// OutcomeUnknown. A shutdown before the request is such a proof, and is written. After it, the client is not cut short,
-// and Drain waits for the answer and its writing.
+// The status goes with its object, and a GitOps tool applies the object again. So the name goes into the ledger, too,
+// after the attempt is in the status: one object of a name starts, ever. If the operator ends in between, the attempt
+// in the status is what the next one finds, and it ends the action as OutcomeUnknown. The other way round, it would
+// take the action for one that was done.
 //
-// If an operator is held up for longer than the handover between its start and its request, another one may have ended
-// the action as OutcomeUnknown when it sends. That is one request, and what the status says.
+// The attempt leaves the status in two ways. Either the action ends, which is final. Or it is certain that nothing was
+// done: the client proves it (NotSent, 429, 401), or nothing was sent, because something had changed since it was read.
+// Then the name leaves the ledger, and after that the attempt leaves the status. The action is open again, and an
+// operator makes the next attempt on condition of that very write. An operator that ends cannot lose the proof in such
+// a way that another one sends: the proof counts once it is written, and until then the attempt is still there, and
+// another operator ends the action as OutcomeUnknown. A shutdown before the request is such a proof, and is written.
+// After it, the client is not cut short, and Drain waits for the answer and its writing.
+//
+// If an operator is held up for longer than the handover between its start and its last look at the action, it finds
+// that another one has ended the action as OutcomeUnknown, and sends nothing. If it is held up after that look, it
+// sends one request, and the status is right.
 
 // errIncomplete means that the API server dropped a field.
 var errIncomplete = errors.New("the MandateAction CRD is older than this operator: apply the CRDs of this version")
@@ -57,7 +63,7 @@ func (r *reconciliation) start(ctx context.Context) error {
 		case failures == startTries || !retriable(err):
 			return err
 		}
-		<-time.After(engine.WriteBackoff.After(failures))
+		r.pause(engine.WriteBackoff.After(failures))
 	}
 }
 
@@ -93,16 +99,16 @@ func (r *reconciliation) beginAttempt(ctx context.Context) bool {
 
 // send sends the request that e-mails the individual, once.
 func (r *reconciliation) send(ctx context.Context) {
-	request := r.session.Connection.Client.ResendInvites
+	request := r.client.ResendInvites
 	if r.action.Spec.Type == v1alpha1.MandateActionResetIndividual {
-		request = r.session.Connection.Client.ResetIndividual
+		request = r.client.ResetIndividual
 	}
 	err := request(ctx, r.facts.mandate.individual)
 	a := &r.facts.attempt
 	a.sent = true
 	a.success = err == nil
 	logger := log.FromContext(ctx).
-		WithValues("type", r.action.Spec.Type, "applicationID", r.applicationID, "attempt", r.attempt)
+		WithValues("type", r.action.Spec.Type, "applicationID", r.facts.mandate.application, "attempt", r.attempt)
 	if err == nil {
 		logger.Info("Carried out the action")
 		return
@@ -138,7 +144,7 @@ func (r *reconciliation) conclude(ctx context.Context, reason string) error {
 			return err
 		}
 		logger.Info("Failed to record the result of the action, will retry", "error", apierror.Redact(err).Error())
-		<-time.After(engine.WriteBackoff.After(failures))
+		r.pause(engine.WriteBackoff.After(failures))
 	}
 }
 

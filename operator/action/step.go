@@ -8,10 +8,14 @@ type step string
 
 const (
 	stepWait            step = engine.Wait       // nothing to do now
+	stepReadRecord      step = "ReadRecord"      // was an action of this name started before?
 	stepReadMandate     step = "ReadMandate"     // past the cache
 	stepReadApplication step = "ReadApplication" // on which individual is it?
-	stepStart           step = "Start"           // record the start
+	stepStart           step = "Start"           // record the start in the status
+	stepRecord          step = "Record"          // and the name in the ledger
+	stepVerify          step = "Verify"          // is everything still as it was read?
 	stepSend            step = "Send"            // resend or reset: the one request that e-mails
+	stepCancel          step = "Cancel"          // the name is free again: nothing was done
 	stepLookForSecret   step = "LookForSecret"   // was the report stored, by us or by somebody else?
 	stepDownload        step = "Download"
 	stepStore           step = "Store" // create the Secret

@@ -231,8 +231,9 @@ func (c *campaign) summary(took time.Duration) string {
 		fmt.Sprintf("%d kills of an operator with up to %d Mandates: %d Mandates interrupted",
 			n.kills, len(mandates)*batchSize, n.interruptions),
 		actingWords(n.acting),
-		fmt.Sprintf("%d decisions on unseen evidence, %d for another individual, %d actions repeated",
-			n.careless[unseenEvidence], n.careless[anotherIndividual], n.careless[repeatedAction]),
+		fmt.Sprintf("%d decisions on unseen evidence, %d for another individual, %d against the live spec, "+
+			"%d actions repeated",
+			n.careless[unseenEvidence], n.careless[anotherIndividual], n.careless[againstSpec], n.careless[repeatedAction]),
 		fmt.Sprintf("%d duplicate e-mails, %d silently lost applications, %d failed namespaces",
 			n.duplicates, n.lost, n.failed),
 	}

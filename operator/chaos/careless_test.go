@@ -11,6 +11,10 @@ import (
 
 // The requests that act on people, beside the create. Each of them meets every fault.
 const (
+	complete        = "service: PATCH applications/ID/complete"
+	reject          = "service: PATCH applications/ID/reject"
+	archive         = "service: PATCH applications/ID/archive"
+	deletion        = "service: DELETE applications/ID"
 	acceptCheck     = "service: PATCH check/ID/accept"
 	rejectCheck     = "service: PATCH check/ID/reject"
 	resendInvite    = "service: POST individuals/ID/invites/resend"
@@ -19,14 +23,8 @@ const (
 
 // actingRequests are all of them, with what the summary calls them.
 var actingRequests = map[string]string{
-	acceptCheck: "reviews",
-	rejectCheck: "reviews",
-	"service: PATCH applications/ID/complete": "completions",
-	"service: PATCH applications/ID/reject":   "rejections",
-	"service: PATCH applications/ID/archive":  "archivings",
-	"service: DELETE applications/ID":         "deletions",
-	resendInvite:                              "resends",
-	resetIndividual:                           "resets",
+	acceptCheck: "reviews", rejectCheck: "reviews", complete: "completions", reject: "rejections", archive: "archivings",
+	deletion: "deletions", resendInvite: "resends", resetIndividual: "resets",
 }
 
 var (
@@ -34,7 +32,8 @@ var (
 		v1alpha1.CheckDecisionAccept: acceptCheck, v1alpha1.CheckDecisionReject: rejectCheck,
 	}
 	// requestOf is what an action sends.
-	requestOf = map[string]string{resend: resendInvite, reset: resetIndividual}
+	requestOf         = map[string]string{resend: resendInvite, reset: resetIndividual}
+	requestsOfActions = map[string]string{resendInvite: resend, resetIndividual: reset}
 )
 
 // reviewOf is a decision on a check that a user has looked at.
@@ -47,7 +46,7 @@ const (
 	repeatedAction    = "REPEATED ACTION"
 )
 
-var carelessProblems = []string{unseenEvidence, anotherIndividual, repeatedAction}
+var carelessProblems = []string{unseenEvidence, anotherIndividual, againstSpec, repeatedAction}
 
 // careless are the requests that act on people and were not asked for. What the service did with them does not matter.
 func (s *scenario) careless() (found []string) {
@@ -62,7 +61,7 @@ func (s *scenario) careless() (found []string) {
 				problem = s.carelessReview(o)
 			}
 		case resendInvite, resetIndividual:
-			action := map[string]string{resendInvite: resend, resetIndividual: reset}[what]
+			action := requestsOfActions[what]
 			if s.names.individuals[o.target] != s.reference(o.effect.about)+".jane" || o.effect.owner() != owners[action] {
 				problem = anotherIndividual
 			}
@@ -72,10 +71,10 @@ func (s *scenario) careless() (found []string) {
 			if sent[action] > 1 {
 				problem = repeatedAction
 			}
-		default:
-			if owner, isDecision := decisionsOn[what]; isDecision && o.effect.about != owner {
-				problem = "a decision for another Mandate"
-			}
+		}
+		if problem == "" && actingRequests[o.effect.what] != "" && requestsOfActions[o.effect.what] == "" &&
+			s.isAgainstSpec(o) {
+			problem = againstSpec
 		}
 		if problem != "" {
 			found = append(found, fmt.Sprintf("%s: %s", problem, o))
@@ -84,16 +83,8 @@ func (s *scenario) careless() (found []string) {
 	return found
 }
 
-// owners are the Mandates of the actions, and decisionsOn those of the decisions.
-var (
-	owners      = map[string]string{resend: plain, report: decided, reset: rejected}
-	decisionsOn = map[string]string{
-		"service: PATCH applications/ID/complete": decided,
-		"service: PATCH applications/ID/reject":   rejected,
-		"service: PATCH applications/ID/archive":  archived,
-		"service: DELETE applications/ID":         deleted,
-	}
-)
+// owners are the Mandates of the actions.
+var owners = map[string]string{resend: plain, report: decided, reset: rejected}
 
 // carelessReview says what is wrong with a review that nobody asked for. The caller holds mu.
 func (s *scenario) carelessReview(o *occurrence) string {

@@ -5,7 +5,8 @@
 // the state of the fault-free run, or the documented one where an application's id was truly lost.
 //
 // Each request that acts on people is such an effect: reviews, decisions, archiving, deletion, resends and resets. None
-// decides about evidence that its user has not seen, none is for another individual, and none repeats an action.
+// decides about evidence that its user has not seen, none is for another individual, none is against the live spec, and
+// none repeats an action.
 //
 //	make chaos                         all single faults, then random plans of two and three faults for each Mandate
 //	make chaos CHAOSTIME=1h SEED=7     for an hour, with the random plans of seed 7

@@ -36,11 +36,11 @@ func (s *scenario) reject(ctx context.Context) error {
 		return err
 	}
 	return inOrder(
-		func() error { return s.patch(ctx, rejected, `{"spec": {"checkReviews": null}}`) },
+		func() error { return s.editSpec(ctx, rejected, `{"checkReviews": null}`) },
 		func() error { return s.waitSeen(ctx) },
 		func() error { return s.reviewCheck(ctx, rejected, v1alpha1.CheckDecisionReject) },
 		func() error { return s.waitReviewed(ctx) },
-		func() error { return s.patch(ctx, rejected, `{"spec": {"decision": "Reject"}}`) },
+		func() error { return s.editSpec(ctx, rejected, `{"decision": "Reject"}`, rejectCheck, reject) },
 	)
 }
 
@@ -68,8 +68,12 @@ func (s *scenario) reviewCheck(ctx context.Context, mandate string, decision v1a
 	s.mu.Lock()
 	s.reviewed[reviewOf{reviewRequest[decision], checkTarget(check.ID)}] = true
 	s.mu.Unlock()
-	return s.patch(ctx, mandate, fmt.Sprintf(`{"spec": {"checkReviews": [
-		{"individual": "jane", "check": "address", "decision": %q, "comment": "canary-comment"}]}}`, decision))
+	requests := []string{reviewRequest[decision]}
+	if mandate == decided {
+		requests = append(requests, complete)
+	}
+	return s.editSpec(ctx, mandate, fmt.Sprintf(`{"checkReviews": [
+		{"individual": "jane", "check": "address", "decision": %q, "comment": "canary-comment"}]}`, decision), requests...)
 }
 
 func (s *scenario) janesCheck(ctx context.Context, mandate string) (control.Check, error) {

@@ -36,6 +36,8 @@ type scenario struct {
 	counted     map[effect]int // by effect without its nth
 	occurred    []*occurrence
 	reviewed    map[reviewOf]bool // what users have asked for
+	permissions []permission
+	liveReads   []liveRead
 }
 
 // occurrence is an effect that occurred, and its result.
@@ -101,6 +103,7 @@ func (s *scenario) reference(mandate string) string { return s.namespace + "." +
 func (s *scenario) injectAPI(r faultproxy.Request) faultproxy.Fault {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.recordLiveRead(r)
 	what, about, ok := s.names.apiEffect(r)
 	if !ok {
 		return faultproxy.Fault{}

@@ -175,7 +175,11 @@ func (s *scenario) serviceNotKept(ctx context.Context) string {
 	return "the IdentityService has no finalizer although Mandates need it"
 }
 
-func (s *scenario) createMandates(ctx context.Context) error { return s.apply(ctx, mandateManifests) }
+func (s *scenario) createMandates(ctx context.Context) error {
+	s.permit(archived, []string{archive})
+	s.permit(decided, []string{complete})
+	return s.apply(ctx, mandateManifests)
+}
 
 func (s *scenario) apply(ctx context.Context, manifests string) error {
 	text := strings.NewReplacer("$PASSWORD", s.password, "$URL", s.service.URL).Replace(manifests)
@@ -234,11 +238,13 @@ func (s *scenario) delete(ctx context.Context) error {
 	if _, err := s.waitSettled(ctx, deleted); err != nil {
 		return err
 	}
-	return cluster.Delete(ctx, s.mandate(deleted))
+	return s.edit(deleted, []string{deletion}, func() error { return cluster.Delete(ctx, s.mandate(deleted)) })
 }
 
-func (s *scenario) patch(ctx context.Context, mandate, patch string) error {
-	return cluster.Patch(ctx, s.mandate(mandate), client.RawPatch(types.MergePatchType, []byte(patch)))
+// editSpec merges fields into a spec, which then asks for these requests.
+func (s *scenario) editSpec(ctx context.Context, mandate, fields string, requests ...string) error {
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec": `+fields+`}`))
+	return s.edit(mandate, requests, func() error { return cluster.Patch(ctx, s.mandate(mandate), patch) })
 }
 
 func (s *scenario) mandate(name string) *v1alpha1.Mandate {

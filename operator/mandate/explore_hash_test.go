@@ -14,6 +14,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/explore"
 )
 
 // Two states are the same if they differ only in details that have no effect: the names of nonces, and the
@@ -69,70 +70,9 @@ var notEncoded = []string{"ResourceVersion", "ManagedFields", "Nonce", "now", "T
 
 // any writes a value with everything in it, unexported fields as well.
 func (e *encoder) any(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Bool:
-		e.truth(v.Bool())
-	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		e.number(v.Int())
-	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
-		e.number(int64(v.Uint()))
-	case reflect.String:
-		e.text(v.String())
-	case reflect.Pointer:
-		e.truth(v.IsNil())
-		if !v.IsNil() {
-			e.any(v.Elem())
-		}
-	case reflect.Slice:
-		e.number(int64(v.Len()))
-		for i := range v.Len() {
-			e.any(v.Index(i))
-		}
-	case reflect.Map:
-		e.number(int64(v.Len()))
-		keys := v.MapKeys()
-		slices.SortFunc(keys, compareKeys)
-		for _, key := range keys {
-			e.any(key)
-			e.any(v.MapIndex(key))
-		}
-	case reflect.Struct:
-		e.fields(v)
-	default:
-		panic("there is no encoding for a " + v.Type().String())
-	}
-}
-
-func (e *encoder) fields(v reflect.Value) {
-	if v.Type() == reflect.TypeFor[time.Time]() {
-		e.moment(momentOf(v))
-		return
-	}
-	for i := range v.NumField() {
-		if !slices.Contains(notEncoded, v.Type().Field(i).Name) {
-			e.any(v.Field(i))
-		}
-	}
-}
-
-func compareKeys(a, b reflect.Value) int {
-	if a.Kind() == reflect.String {
-		return map[bool]int{true: -1, false: 1}[a.String() < b.String()]
-	}
-	return map[bool]int{true: -1, false: 1}[a.Int() < b.Int()]
-}
-
-// momentOf reads a time out of an unexported field, where it cannot be asked. Times here have no monotonic part.
-func momentOf(v reflect.Value) time.Time {
-	if v.CanInterface() {
-		return v.Interface().(time.Time)
-	}
-	nanoseconds, seconds := v.Field(0).Uint(), v.Field(1).Int()
-	if nanoseconds == 0 && seconds == 0 {
-		return time.Time{}
-	}
-	const year1 = -62135596800 // in seconds since 1970
-	return time.Unix(year1+seconds, 0)
+	encoding := explore.Encoding{Now: now, Skip: notEncoded, Bytes: e.bytes}
+	encoding.Any(v)
+	e.bytes = encoding.Bytes
 }
 
 func (e *encoder) mandate(m *v1alpha1.Mandate) {

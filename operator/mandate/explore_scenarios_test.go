@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/explore"
 )
 
 // scenario is the first state of an exploration, and what may happen in it.
@@ -45,7 +46,7 @@ func (s scenario) start() state {
 	if s.checks || s.exists || s.inReview {
 		w = s.settled(w)
 	}
-	first := state{world: w, ops: [2]*operator{started(w), started(w)}, via: &trace{what: "the Mandate is applied"}}
+	first := state{world: w, ops: [2]*operator{started(w), started(w)}, via: explore.NewTrace("the Mandate is applied")}
 	for m, n := range s.allow {
 		first.budget[m] = n
 	}

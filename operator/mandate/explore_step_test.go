@@ -12,14 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/explore"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -137,53 +136,16 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	return made
 }
 
-// waiting is what the clock says to a step that wants to wait: the step is cut there, and goes on from its beginning
-// with the operator's next step. The steps that wait do the same again after it.
-type waiting struct{}
-
-// performStep performs the step. A step that waits is as it was before, but for what it did outside.
+// performStep performs the step. A step that waits is as it was before, but for what it did outside: it does the same
+// again after the pause.
 func performStep(ctx context.Context, p *reconciliation) (after time.Duration, ended bool, err error) {
 	before := *p
-	defer func() {
-		switch cut := recover(); cut.(type) {
-		case nil:
-		case waiting:
-			*p = before
-		default:
-			panic(cut)
-		}
-	}()
-	one := &oneStep{reconciliation: p}
-	result, err := engine.Run(ctx, one, 2)
-	return result.RequeueAfter, !one.performed, err
-}
-
-// oneStep is a reconciliation that ends after one step, and can go on in another process of the explorer.
-type oneStep struct {
-	*reconciliation
-	performed bool
-}
-
-func (s *oneStep) Decide() decision {
-	if s.performed {
-		return wait("")
+	result, ended, cut, err := explore.Step(ctx, p)
+	if cut {
+		*p = before
 	}
-	return s.reconciliation.Decide()
+	return result.RequeueAfter, ended, err
 }
-
-func (s *oneStep) Perform(ctx context.Context, next step) error {
-	s.performed = true
-	return s.reconciliation.Perform(ctx, next)
-}
-
-func (s *oneStep) Finish(ctx context.Context, decided decision) (reconcile.Result, error) {
-	if s.performed {
-		return reconcile.Result{}, nil
-	}
-	return s.reconciliation.Finish(ctx, decided)
-}
-
-func (s *oneStep) Release() {}
 
 func posted(a attemptFacts) string {
 	if a.id != 0 {
@@ -274,7 +236,7 @@ func reconciler(s *environment, o *operator) *Reconciler {
 		Ledger: ledger.Ledger{Reader: api, Writer: api}, SettleDelay: settle, DeletionGiveUpAfter: 24 * time.Hour,
 	})
 	r.missing.entries, r.missing.reads = maps.Clone(o.missing), maps.Clone(o.reads)
-	r.clock = stopped{patient: s.fault == faultErrors}
+	r.clock = explore.Clock{Time: now, Patient: s.fault == faultErrors}
 	for name, entry := range o.localState {
 		m := &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name, UID: entry.UID}}
 		r.localState.Update(m, func(s *localState) { *s = entry.Value })
@@ -291,28 +253,3 @@ func reconciler(s *environment, o *operator) *Reconciler {
 type silent struct{ events.EventRecorder }
 
 func (silent) Eventf(runtime.Object, runtime.Object, string, string, string, string, ...any) {}
-
-// stopped is a clock whose time does not change. A step that waits for it is cut there, unless the clock is patient.
-type stopped struct {
-	clock.Clock
-	patient bool
-}
-
-func (stopped) Now() time.Time { return now }
-
-func (c stopped) NewTimer(time.Duration) clock.Timer {
-	if !c.patient {
-		panic(waiting{})
-	}
-	return rung{}
-}
-
-type rung struct{ clock.Timer }
-
-func (rung) C() <-chan time.Time {
-	c := make(chan time.Time)
-	close(c)
-	return c
-}
-
-func (rung) Stop() bool { return false }

@@ -4,57 +4,42 @@ import (
 	"flag"
 	"fmt"
 	"hash/maphash"
-	"runtime"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
-)
 
-// faultFreeEvery is how many states there are to one that is brought to rest.
-const faultFreeEvery = 200
+	"github.com/mandate-io/idv/operator/explore"
+)
 
 // state is one point of an exploration: three parts, and what may still be done to them.
 type state struct {
 	world  *world
 	ops    [2]*operator
 	budget budget
-	via    *trace
-}
-
-// trace leads back to the beginning.
-type trace struct {
-	before *trace
-	what   string
-	depth  int
+	via    *explore.Trace
 }
 
 func (s *state) then(what string) state {
 	next := *s
-	next.via = &trace{s.via, what, s.via.depth + 1}
+	next.via = s.via.Then(what)
 	return next
 }
 
-// explorer walks all states of a scenario breadth first, so that the first violation has the shortest trace.
+// explorer walks all states of a scenario.
 type explorer struct {
-	scenario scenario
-	visited  [64]struct {
-		sync.Mutex
-		states map[uint64]struct{}
-	}
-	parts sync.Map // *world or *operator -> part
-	known sync.Map // what was worked out once, by a key that says all that it depends on
-	same  sync.Map // encoding of a *world or *operator -> the one that is used
+	explore.Search[state]
 
-	states, transitions, faultFreeRuns atomic.Int64
-	depth                              int
-	found                              atomic.Pointer[violation]
+	scenario scenario
+	parts    sync.Map // *world or *operator -> part
+	known    sync.Map // what was worked out once, by a key that says all that it depends on
+	same     sync.Map // encoding of a *world or *operator -> the one that is used
 }
 
-// violation is a state that must not be.
-type violation struct {
-	state state
-	what  string
+func newExplorer(of scenario) *explorer {
+	x := &explorer{scenario: of}
+	x.Moves, x.Hash = x.moves, x.hash
+	x.Wrong, x.Rest = wrongIn, x.faultFree
+	return x
 }
 
 // once works something out that depends on nothing but the key. Most of what happens changes one or two of the three
@@ -155,87 +140,15 @@ func (x *explorer) hash(s *state) uint64 {
 	return min(join(s.world, s.budget.part(), w, a, b), join(s.world, s.budget.part(), w, b, a))
 }
 
-// isNew reports whether a state has not been seen.
-func (x *explorer) isNew(s *state) bool {
-	h := x.hash(s)
-	shard := &x.visited[h%uint64(len(x.visited))]
-	shard.Lock()
-	defer shard.Unlock()
-	if _, seen := shard.states[h]; seen {
-		return false
-	}
-	if shard.states == nil {
-		shard.states = map[uint64]struct{}{}
-	}
-	shard.states[h] = struct{}{}
-	return true
-}
+var withGuards = flag.Bool("guards", false, "switch the guards off, one at a time")
 
-// explore continues until there is no new state, a violation is found, or there are enough states.
-// It reports whether that was all.
-func (x *explorer) explore(limit int64) (complete bool) {
-	frontier := x.expandAll([]state{x.scenario.start()}, limit)
-	for len(frontier) > 0 && x.found.Load() == nil && x.states.Load() < limit {
-		x.depth++
-		frontier = x.expandAll(frontier, limit)
+// TestGuardsAreNeeded without -guards only looks whether the table follows the code.
+func TestGuardsAreNeeded(t *testing.T) {
+	all := map[string]explore.Guard{}
+	for name, g := range guards() {
+		all[name] = explore.Guard{Why: g.why, File: g.file, Old: g.old, Off: g.off, CaughtBy: g.caughtBy}
 	}
-	return len(frontier) == 0
-}
-
-// expandAll gives the states that follow those of the frontier and are new.
-func (x *explorer) expandAll(frontier []state, limit int64) []state {
-	workers := runtime.GOMAXPROCS(0)
-	next := make([][]state, workers)
-	var started atomic.Int64
-	var group sync.WaitGroup
-	for worker := range workers {
-		group.Go(func() {
-			for x.found.Load() == nil && x.states.Load() < limit {
-				i := started.Add(1) - 1
-				if i >= int64(len(frontier)) {
-					return
-				}
-				x.expand(&frontier[i], func(s state) { next[worker] = append(next[worker], s) })
-			}
-		})
-	}
-	group.Wait()
-	var all []state
-	for _, part := range next {
-		all = append(all, part...)
-	}
-	return all
-}
-
-func (x *explorer) expand(s *state, add func(state)) {
-	x.moves(s, func(after state, wrong string) {
-		x.transitions.Add(1)
-		if wrong != "" {
-			x.found.CompareAndSwap(nil, &violation{after, wrong})
-			return
-		}
-		if !x.isNew(&after) {
-			return
-		}
-		n := x.states.Add(1)
-		if wrong := wrongIn(&after); wrong != "" {
-			x.found.CompareAndSwap(nil, &violation{after, wrong})
-			return
-		}
-		if n%faultFreeEvery == 0 {
-			x.faultFreeRuns.Add(1)
-			if last, wrong := x.faultFree(after); wrong != "" {
-				x.found.CompareAndSwap(nil, &violation{last, wrong})
-				return
-			}
-		}
-		add(after)
-	})
-}
-
-func (x *explorer) summary(start time.Time) string {
-	return fmt.Sprintf("%d states, %d transitions, %d brought to rest, depth %d, %.1f s",
-		x.states.Load(), x.transitions.Load(), x.faultFreeRuns.Load(), x.depth, time.Since(start).Seconds())
+	explore.CheckGuards(t, all, *withGuards)
 }
 
 var exploreStates = flag.Int64("states", 300, "how many states of each scenario to explore")
@@ -244,12 +157,12 @@ func TestExplore(t *testing.T) {
 	start, total := time.Now(), int64(0)
 	for _, name := range sorted(scenarios()) {
 		t.Run(name, func(t *testing.T) {
-			start, x := time.Now(), &explorer{scenario: scenarios()[name]}
-			complete := x.explore(*exploreStates)
-			total += x.states.Load()
-			t.Logf("%s%s", x.summary(start), map[bool]string{true: ", all there are"}[complete])
-			if v := x.found.Load(); v != nil {
-				t.Fatal(v.report())
+			start, x := time.Now(), newExplorer(scenarios()[name])
+			complete := x.Run(x.scenario.start(), *exploreStates)
+			total += x.States()
+			t.Logf("%s%s", x.Summary(start), map[bool]string{true: ", all there are"}[complete])
+			if v := x.Found(); v != nil {
+				t.Fatal(report(v))
 			}
 		})
 	}

@@ -5,22 +5,16 @@ import (
 	"strings"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/explore"
 )
 
 // report describes a violation as a story: what happened, one line each, and how things stand at the end.
-func (v *violation) report() string {
+func report(v *explore.Violation[state]) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\n", v.what)
-	lines := make([]string, v.state.via.depth+1)
-	for at := v.state.via; at != nil; at = at.before {
-		lines[at.depth] = at.what
-	}
-	for i, line := range lines {
-		fmt.Fprintf(&b, "%3d. %s\n", i, line)
-	}
+	fmt.Fprintf(&b, "%s\n%s", v.What, v.State.via)
 	b.WriteString("At the end:\n")
-	v.state.world.describe(&b)
-	for i, o := range v.state.ops {
+	v.State.world.describe(&b)
+	for i, o := range v.State.ops {
 		if o.current != nil {
 			fmt.Fprintf(
 				&b,

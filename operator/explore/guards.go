@@ -1,24 +1,29 @@
-package mandate
+package explore
 
 import (
 	"encoding/json"
-	"flag"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 )
 
-// Every guard of the protocol is switched off here, one at a time, and something must notice. The product has no
-// switches: a copy of its sources with a switch at each guard takes their place when the tests are built once more, and
-// the environment of a run says which one is off.
+// Guard is a line of the product that keeps a promise.
+type Guard struct {
+	Why      string
+	File     string
+	Old, Off string // in Off, ON is true unless the guard is off
+	CaughtBy string // a test of the package that runs
+}
 
-const switchedOff = "GUARD_OFF"
-
-// switches is added to both packages.
+// switches is added to each package with guards.
 const switches = `
+
+import "os"
 
 func on(guard string) bool { return os.Getenv("GUARD_OFF") != guard }
 
@@ -30,32 +35,32 @@ func pick[T any](on bool, yes, no T) T {
 }
 `
 
-var withGuards = flag.Bool("guards", false, "switch the guards off, one at a time")
-
-// TestGuardsAreNeeded without -guards only looks whether the table follows the code.
-func TestGuardsAreNeeded(t *testing.T) {
-	overlay := switched(t)
-	if !*withGuards {
+// CheckGuards switches every guard off, one at a time, and something must notice. The product has no switches: a copy
+// of its sources with a switch at each guard takes their place when the tests are built once more, and the environment
+// of a run says which one is off. If run is false, it only looks whether the guards are in the code.
+func CheckGuards(t *testing.T, all map[string]Guard, run bool) {
+	t.Helper()
+	overlay := switched(t, all)
+	if !run {
 		return
 	}
 	binary := filepath.Join(t.TempDir(), "switched.test")
+	//nolint:gosec // the paths are this test's own
 	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", overlay, "-o", binary, ".")
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building with switches: %v\n%s", err, output)
 	}
-	all := guards()
-	for _, name := range sorted(all) {
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		t.Run(name, func(t *testing.T) {
 			g := all[name]
-			run := exec.CommandContext(
-				t.Context(), binary, "-test.run", pattern(g.caughtBy), "-test.v", "-states=400000",
-			) // none needs a fifth of them
-			run.Env = append(os.Environ(), switchedOff+"="+name)
+			//nolint:gosec // the binary is this test's own; no guard needs a fifth of the states
+			run := exec.CommandContext(t.Context(), binary, "-test.run", pattern(g.CaughtBy), "-test.v", "-states=400000")
+			run.Env = append(os.Environ(), "GUARD_OFF="+name)
 			output, err := run.CombinedOutput()
 			if err == nil {
-				t.Fatalf("%s; nothing notices that this guard is off, not even %s:\n%s", g.why, g.caughtBy, output)
+				t.Fatalf("%s; nothing notices that this guard is off, not even %s:\n%s", g.Why, g.CaughtBy, output)
 			}
-			t.Logf("%s; without it, %s fails%s: %s", g.why, g.caughtBy, statesIn(output), failureIn(output))
+			t.Logf("%s; without it, %s fails%s: %s", g.Why, g.CaughtBy, statesIn(output), failureIn(output))
 		})
 	}
 }
@@ -88,26 +93,23 @@ func pattern(test string) string {
 
 // switched writes the sources with a switch at every guard, and gives the file that puts them in place of the real
 // ones.
-func switched(t *testing.T) (overlay string) {
+func switched(t *testing.T, all map[string]Guard) (overlay string) {
 	t.Helper()
-	sources := map[string]string{
-		"switches.go":           "package mandate\n\nimport \"os\"" + switches,
-		"../ledger/switches.go": "package ledger\n\nimport \"os\"" + switches,
-	}
-	all := guards()
-	for _, name := range sorted(all) {
+	sources := map[string]string{}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		g := all[name]
-		if sources[g.file] == "" {
-			content, err := os.ReadFile(g.file)
+		if sources[g.File] == "" {
+			content, err := os.ReadFile(g.File)
 			if err != nil {
 				t.Fatal(err)
 			}
-			sources[g.file] = string(content)
+			sources[g.File] = string(content)
+			sources[filepath.Join(filepath.Dir(g.File), "switches.go")] = packageClause(string(content)) + switches
 		}
-		if n := strings.Count(sources[g.file], g.old); n != 1 {
-			t.Fatalf("the guard %q is %d times in %s, and not once:\n%s", name, n, g.file, g.old)
+		if n := strings.Count(sources[g.File], g.Old); n != 1 {
+			t.Fatalf("the guard %q is %d times in %s, and not once:\n%s", name, n, g.File, g.Old)
 		}
-		sources[g.file] = strings.Replace(sources[g.file], g.old, strings.ReplaceAll(g.off, "ON", `on("`+name+`")`), 1)
+		sources[g.File] = strings.Replace(sources[g.File], g.Old, strings.ReplaceAll(g.Off, "ON", `on("`+name+`")`), 1)
 	}
 	directory, replaced := t.TempDir(), map[string]string{}
 	for file, source := range sources {
@@ -125,6 +127,15 @@ func switched(t *testing.T) (overlay string) {
 	overlay = filepath.Join(directory, "overlay.json")
 	write(t, overlay, data)
 	return overlay
+}
+
+func packageClause(source string) string {
+	for line := range strings.Lines(source) {
+		if strings.HasPrefix(line, "package ") {
+			return line
+		}
+	}
+	return ""
 }
 
 func write(t *testing.T, file string, data []byte) {

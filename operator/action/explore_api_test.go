@@ -1,0 +1,227 @@
+package action
+
+import (
+	"context"
+	"encoding/json"
+	"reflect"
+	"strconv"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// apiServer answers as the real one does, as far as the operator asks. Objects in it are replaced, never changed.
+type apiServer struct {
+	client.Writer
+	*environment
+}
+
+// objectKey is the kind and the name of an object: there is one namespace.
+func objectKey(object client.Object, name string) string {
+	if metadata, ok := object.(*metav1.PartialObjectMetadata); ok {
+		return metadata.Kind + "/" + name
+	}
+	return reflect.TypeOf(object).Elem().Name() + "/" + name
+}
+
+func notFound(key string) error {
+	return apierrors.NewNotFound(schema.GroupResource{Resource: key}, key)
+}
+func conflict(key string) error {
+	return apierrors.NewConflict(schema.GroupResource{Resource: key}, key, nil)
+}
+
+// Get reads one object, or its metadata.
+func (a apiServer) Get(_ context.Context, name client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	if err := a.read(); err != nil {
+		return err
+	}
+	key := objectKey(into, name.Name)
+	found := a.world.objects[key]
+	metadata, ok := into.(*metav1.PartialObjectMetadata)
+	if ok && metadata.Kind != "Secret" {
+		a.looked[metadata.Kind] = found
+	}
+	if found == nil {
+		return notFound(key)
+	}
+	if !ok {
+		copyInto(found, into)
+		return nil
+	}
+	metadata.Name, metadata.UID = found.GetName(), found.GetUID()
+	metadata.ResourceVersion, metadata.Generation = found.GetResourceVersion(), found.GetGeneration()
+	metadata.DeletionTimestamp, metadata.OwnerReferences = found.GetDeletionTimestamp(), found.GetOwnerReferences()
+	return nil
+}
+
+func copyInto(from, into client.Object) {
+	reflect.ValueOf(into).Elem().Set(reflect.ValueOf(from.DeepCopyObject()).Elem())
+}
+
+// Create creates a Secret.
+func (a apiServer) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
+	return a.write(func() error {
+		key := objectKey(object, object.GetName())
+		if a.world.objects[key] != nil {
+			return apierrors.NewAlreadyExists(schema.GroupResource{Resource: key}, key)
+		}
+		a.world.stored = append(a.world.stored, request{Action: a.current.action.Name, UID: a.current.action.UID})
+		a.world.add(object.DeepCopyObject().(client.Object))
+		return nil
+	})
+}
+
+// Delete deletes an action, under preconditions.
+func (a apiServer) Delete(_ context.Context, object client.Object, options ...client.DeleteOption) error {
+	wanted := (&client.DeleteOptions{}).ApplyOptions(options).Preconditions
+	key := objectKey(object, object.GetName())
+	return a.write(func() error {
+		live := a.world.objects[key]
+		switch {
+		case live == nil:
+			return notFound(key)
+		case *wanted.UID != live.GetUID() || *wanted.ResourceVersion != live.GetResourceVersion():
+			return conflict(key)
+		}
+		a.world.remove(key)
+		return nil
+	})
+}
+
+// Patch patches a record.
+func (a apiServer) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.PatchOption) error {
+	data, err := patch.Data(object)
+	if err != nil {
+		return err
+	}
+	key := objectKey(object, object.GetName())
+	return a.write(func() error {
+		a.looked = map[string]client.Object{} // what was looked at before the name is recorded does not count
+		live, ok := a.world.objects[key].(*v1alpha1.ApplicationRecord)
+		if !ok {
+			return notFound(key)
+		}
+		patched := &v1alpha1.ApplicationRecord{}
+		if err := patchInto(live, patched, data, applyJSONPatch); err != nil { // a test that does not hold
+			return apierrors.NewInvalid(schema.GroupKind{Kind: "ApplicationRecord"}, key, nil)
+		}
+		a.world.put(patched)
+		copyInto(patched, object)
+		return nil
+	})
+}
+
+func applyJSONPatch(document, data []byte) ([]byte, error) {
+	operations, err := jsonpatch.DecodePatch(data)
+	if err != nil {
+		return nil, err
+	}
+	return operations.Apply(document)
+}
+
+func patchInto(live, into any, data []byte, apply func(document, data []byte) ([]byte, error)) error {
+	document, err := json.Marshal(live)
+	if err != nil {
+		return err
+	}
+	if document, err = apply(document, data); err != nil {
+		return err
+	}
+	return json.Unmarshal(document, into)
+}
+
+// statusWriter is the status subresource of MandateActions.
+type statusWriter struct {
+	client.SubResourceWriter
+	api apiServer
+}
+
+// Patch patches the status of an action. An action that has ended, or started, stays so.
+func (s statusWriter) Patch(
+	_ context.Context, object client.Object, patch client.Patch, _ ...client.SubResourcePatchOption,
+) error {
+	data, err := patch.Data(object)
+	if err != nil {
+		return err
+	}
+	key := objectKey(object, object.GetName())
+	return s.api.write(func() error {
+		live, ok := s.api.world.objects[key].(*v1alpha1.MandateAction)
+		if !ok {
+			return notFound(key)
+		}
+		var wanted metav1.PartialObjectMetadata
+		if err := json.Unmarshal(data, &wanted); err != nil {
+			return err
+		}
+		if wanted.ResourceVersion != "" && wanted.ResourceVersion != live.ResourceVersion {
+			return conflict(key)
+		}
+		merged, patched := &v1alpha1.MandateAction{}, live.DeepCopy()
+		if err := patchInto(live, merged, data, jsonpatch.MergePatch); err != nil {
+			return err
+		}
+		if live.Status.CompletedTime != nil && !live.Status.CompletedTime.Equal(merged.Status.CompletedTime) {
+			s.api.violation = "A3: the end of an action changes"
+		}
+		patched.Status = merged.Status
+		s.api.world.put(patched)
+		copyInto(patched, object)
+		return nil
+	})
+}
+
+// cacheReader reads what the caches of an operator have.
+type cacheReader struct{ *operator }
+
+// Get reads from the cache.
+func (c cacheReader) Get(_ context.Context, name client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	key := objectKey(into, name.Name)
+	if c.cache[key] == nil {
+		return notFound(key)
+	}
+	copyInto(c.cache[key], into)
+	return nil
+}
+
+// List is not asked for.
+func (cacheReader) List(context.Context, client.ObjectList, ...client.ListOption) error { return nil }
+
+// List is not asked for.
+func (apiServer) List(context.Context, client.ObjectList, ...client.ListOption) error { return nil }
+
+// add stores a new object.
+func (w *world) add(object client.Object) {
+	w.uids++
+	object.SetUID(types.UID("uid-" + strconv.Itoa(w.uids)))
+	object.SetGeneration(1)
+	object.SetCreationTimestamp(metav1.NewTime(w.now))
+	w.put(object)
+}
+
+// put stores an object in place of the one that it was.
+func (w *world) put(object client.Object) {
+	w.revision++
+	object.SetResourceVersion(strconv.Itoa(w.revision))
+	w.objects[objectKey(object, object.GetName())] = object
+}
+
+// remove removes an object, and the Secret that it owns.
+func (w *world) remove(key string) {
+	owner := w.objects[key].GetUID()
+	delete(w.objects, key)
+	for other, object := range w.objects {
+		for _, reference := range object.GetOwnerReferences() {
+			if reference.UID == owner {
+				delete(w.objects, other)
+			}
+		}
+	}
+}

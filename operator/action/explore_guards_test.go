@@ -1,0 +1,90 @@
+package action
+
+import (
+	"testing"
+
+	"github.com/mandate-io/idv/operator/explore"
+)
+
+const (
+	decideFile  = "decide.go"
+	attemptFile = "decide_attempt.go"
+	ledgerFile  = "../ledger/actions.go"
+)
+
+// TestGuardsAreNeeded without -guards only looks whether the table follows the code.
+func TestGuardsAreNeeded(t *testing.T) { explore.CheckGuards(t, guards(), *withGuards) }
+
+// guards of what is done once per name.
+func guards() map[string]explore.Guard {
+	return map[string]explore.Guard{
+		"name used": {
+			Why: "an action that is applied again e-mails again", File: decideFile,
+			Old:      "	switch r := f.record; {\n	case r.used && !r.mine && r.alike:",
+			Off:      "	switch r := f.record; {\n	case !ON:\n		return decision{}\n	case r.used && !r.mine && r.alike:",
+			CaughtBy: "TestDecide",
+		},
+		"name recorded once": {
+			Why: "two operators may have read that the name is free", File: ledgerFile,
+			Old: "	started, err := l.patch(ctx, record,\n		testOperation(\"/metadata/resourceVersion\", " +
+				"record.ResourceVersion),",
+			Off: "	started, err := l.patch(ctx, record,\n		testOperation(\"/metadata/\"+pick(ON, \"resourceVersion\", " +
+				"\"name\"), pick(ON, record.ResourceVersion, record.Name)),",
+			CaughtBy: "TestExplore/two actions",
+		},
+		"name recorded": {
+			Why: "the object of an action may go, and come back", File: attemptFile,
+			Old:      "	case !f.record.mine:\n		return decision{Step: stepRecord}",
+			Off:      "	case ON && !f.record.mine:\n		return decision{Step: stepRecord}",
+			CaughtBy: "TestExplore/applied again",
+		},
+		"last look": {
+			Why: "something may have changed since it was read", File: attemptFile,
+			Old: "	case !f.attempt.verified:", Off: "	case ON && !f.attempt.verified:",
+			CaughtBy: "TestExplore/edits of the Mandate",
+		},
+		"last look compares": {
+			Why: "a user may have suspended the Mandate, or another operator ended the action", File: "once.go",
+			Old:      "live.ResourceVersion != read.as.ResourceVersion",
+			Off:      "ON && live.ResourceVersion != read.as.ResourceVersion",
+			CaughtBy: "TestExplore/edits of the Mandate",
+		},
+		"open attempt": {
+			Why: "its request may be under way", File: decideFile,
+			Old: "	case f.attempt.open:\n		return wait", Off: "	case ON && f.attempt.open:\n		return wait",
+			CaughtBy: "TestDecide",
+		},
+		"handover": {
+			Why: "the operator of an attempt may be about to record its result", File: decideFile,
+			Old: "	case f.attempt.open && f.now.Before", Off: "	case ON && f.attempt.open && f.now.Before",
+			CaughtBy: "TestDecide",
+		},
+		"unknown outcome": {
+			Why: "the individual may have been e-mailed", File: attemptFile,
+			Old: "a.outcome != client.Unknown && !a.refusal:", Off: "(a.outcome != client.Unknown || !ON) && !a.refusal:",
+			CaughtBy: "TestExplore/crashes and lost answers",
+		},
+		"canceled start": {
+			Why: "the name must be free again, or the action looks like one that was done", File: attemptFile,
+			Old:      "	case f.record.mine:\n		return decision{Step: stepCancel}",
+			Off:      "	case ON && f.record.mine:\n		return decision{Step: stepCancel}",
+			CaughtBy: "TestDecide",
+		},
+		"the start is conditional": {
+			Why: "of two operators, one starts the action", File: "status.go",
+			Old: "		client.MergeFromWithOptions(r.action, client.MergeFromWithOptimisticLock{}),",
+			Off: "		pick(ON, client.MergeFromWithOptions(r.action, client.MergeFromWithOptimisticLock{}), " +
+				"client.MergeFrom(r.action)),",
+			CaughtBy: "TestExplore/crashes and lost answers",
+		},
+		"suspended": {
+			Why: "nobody is e-mailed for a suspended Mandate", File: decideFile,
+			Old: "	case m.suspended:", Off: "	case ON && m.suspended:", CaughtBy: "TestExplore/edits of the Mandate",
+		},
+		"the ledger of the application": {
+			Why: "without it, nobody knows what was done", File: attemptFile,
+			Old: "	case f.record.application != f.mandate.application:",
+			Off: "	case ON && f.record.application != f.mandate.application:", CaughtBy: "TestDecide",
+		},
+	}
+}

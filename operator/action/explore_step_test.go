@@ -1,0 +1,240 @@
+package action
+
+import (
+	"context"
+	"io"
+	"maps"
+	"time"
+
+	"github.com/go-logr/logr"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/explore"
+	"github.com/mandate-io/idv/operator/ledger"
+)
+
+// fault is what goes wrong in a step, once.
+type fault string
+
+const (
+	faultNone      fault = ""
+	faultError     fault = "not done, error"
+	faultLost      fault = "done, answer lost"
+	faultRefused   fault = "refused"
+	faultThrottled fault = "too many requests"
+)
+
+// environment is what one step of one operator sees.
+type environment struct {
+	world     *world
+	fault     fault
+	current   *reconciliation
+	looked    map[string]client.Object // the live objects that a last look saw
+	hit       bool
+	violation string
+}
+
+func (s *environment) read() error {
+	if s.fault == faultError && !s.hit {
+		s.hit = true
+		return apierrors.NewServiceUnavailable("it is away")
+	}
+	return nil
+}
+
+func (s *environment) write(do func() error) error {
+	if err := s.read(); err != nil {
+		return err
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	if s.fault == faultLost && !s.hit {
+		s.hit = true
+		return apierrors.NewTimeoutError("the answer is lost", 1)
+	}
+	return nil
+}
+
+// outcome is what a step made of the world and an operator.
+type outcome struct {
+	world     *world
+	operator  *operator
+	what      string
+	hit       bool
+	violation string
+	ended     bool
+}
+
+// take has an operator take its next step, beginning to reconcile the named action if it is in none. It is the real
+// code but for what surrounds it.
+func take(w *world, o *operator, name string, f fault) outcome {
+	s := &environment{world: w.clone(), fault: f, looked: maps.Clone(o.looked)}
+	api := &apiServer{environment: s}
+	r := o.reconciler(w, api)
+	ctx := log.IntoContext(context.Background(), logr.Discard())
+	p, what := &reconciliation{}, ""
+	if o.current == nil {
+		action, ok := o.cache["MandateAction/"+name].(*v1alpha1.MandateAction)
+		if !ok {
+			return outcome{world: w, operator: o, what: "has no " + name, ended: true}
+		}
+		p, _ = r.newReconciliation(ctx, action.DeepCopy())
+		what = "starts with " + name + ": "
+		s.looked = map[string]client.Object{}
+	} else {
+		*p = *o.current
+	}
+	s.current = p
+	p.Reconciler, p.client = r, fakeService{environment: s}
+	decided := p.Decide()
+	what += string(decided.Step) + " " + decided.Reason
+	_, ended, cut, err := explore.Step(ctx, p)
+	if err != nil {
+		what += " -> " + err.Error()
+	}
+	if s.hit {
+		what += " [" + string(f) + "]"
+	}
+	made := outcome{world: s.world, what: what, hit: s.hit, violation: s.violation, ended: !cut && (ended || err != nil)}
+	if made.ended {
+		p = nil
+	}
+	made.operator = o.with(p, r, s)
+	return made
+}
+
+// reconciler is the operator's, set up for one step.
+func (o *operator) reconciler(w *world, api *apiServer) *Reconciler {
+	services := engine.Services{
+		ServiceReader: connection.ServiceReader{Reader: cacheReader{o}},
+		Connections:   connection.NewRegistry(0),
+	}
+	r := NewReconciler(Config{
+		Services: services, Cache: cacheReader{o}, Live: api, Writer: api, Status: statusWriter{api: *api},
+		Ledger: ledger.Ledger{Reader: api, Writer: api}, SettleDelay: time.Hour,
+	})
+	r.clock = explore.Clock{Time: w.now}
+	for name, entry := range o.localState {
+		r.localState.Update(named(name, entry.UID), func(s *localState) { *s = entry.Value })
+	}
+	nobodyListens, cancel := context.WithCancel(context.Background())
+	cancel()
+	key := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: namespace, Name: "default"}
+	services.Connections.Put(nobodyListens, key, service(w))
+	return r
+}
+
+func named(name string, uid types.UID) *v1alpha1.MandateAction {
+	return &v1alpha1.MandateAction{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, UID: uid}}
+}
+
+// with is the operator after a step that has left it in a reconciliation, or in none.
+func (o *operator) with(p *reconciliation, r *Reconciler, s *environment) *operator {
+	c := *o
+	c.current, c.looked = p, s.looked
+	c.localState = map[string]remembered{}
+	for _, name := range names {
+		uids := []types.UID{o.localState[name].UID}
+		if cached := o.cache["MandateAction/"+name]; cached != nil {
+			uids = append(uids, cached.GetUID())
+		}
+		for _, uid := range append(uids, s.current.action.UID) {
+			if value := r.localState.Get(named(name, uid)); value != (localState{}) {
+				value.failures = 0 // it is about time only
+				c.localState[name] = remembered{uid, value}
+			}
+		}
+	}
+	if p != nil {
+		p.Reconciler, p.client = nil, nil
+		p.session.Slot = connection.Slot{} // the limiter bounds workers, of which there is one here
+	}
+	return &c
+}
+
+// fakeService is the service behind the connection of a reconciliation. Its errors are what the real client makes of
+// what the real service may do: internal/client has the tests of that.
+type fakeService struct{ *environment }
+
+func failure(outcome idv.Outcome, kind idv.Kind) error {
+	return &idv.Error{Outcome: outcome, Kind: kind}
+}
+
+// RetrieveApplication shows the application.
+func (s fakeService) RetrieveApplication(context.Context, int64) (*idv.Application, error) {
+	if s.read() != nil {
+		return nil, failure(idv.Unknown, idv.KindServer)
+	}
+	return &idv.Application{ID: applicationID, Reference: mandateName, Individuals: []idv.Individual{
+		{ID: janeID, Reference: idv.Hide("acme.jane")}, {ID: johnID, Reference: idv.Hide("acme.john")},
+	}}, nil
+}
+
+// ResendInvites e-mails an individual.
+func (s fakeService) ResendInvites(_ context.Context, individual int64) error {
+	s.violation = s.wrongRequest(individual)
+	switch s.fault {
+	case faultError:
+		s.hit = true
+		return failure(idv.NotSent, idv.KindUnreachable)
+	case faultThrottled:
+		s.hit = true
+		return failure(idv.Refused, idv.KindRateLimited)
+	case faultRefused:
+		s.hit = true
+		return failure(idv.Refused, idv.KindInvalid)
+	}
+	s.world.requests = append(s.world.requests, request{s.current.action.Name, s.current.action.UID, individual})
+	if s.fault == faultLost {
+		s.hit = true
+		return failure(idv.Unknown, idv.KindTimeout)
+	}
+	return nil
+}
+
+// ResetIndividual e-mails an individual, too.
+func (s fakeService) ResetIndividual(ctx context.Context, individual int64) error {
+	return s.ResendInvites(ctx, individual)
+}
+
+// IndividualReport is a report.
+func (s fakeService) IndividualReport(_ context.Context, _ int64, to io.Writer, _ int64) (string, error) {
+	switch {
+	case s.read() != nil:
+		return "", failure(idv.Unknown, idv.KindServer)
+	case s.fault == faultRefused:
+		s.hit = true
+		return "", failure(idv.Refused, idv.KindInvalid)
+	}
+	_, err := to.Write([]byte("%PDF-"))
+	return "application/pdf", err
+}
+
+// wrongRequest says what is wrong with a request that is about to be carried out (A2), by what a last look saw.
+func (s fakeService) wrongRequest(individual int64) string {
+	mandate, _ := s.looked["Mandate"].(*v1alpha1.Mandate)
+	action, _ := s.looked["MandateAction"].(*v1alpha1.MandateAction)
+	sent := s.current.action
+	switch {
+	case mandate == nil || action == nil:
+		return "A2: a request is sent without a last look at the Mandate and the action"
+	case mandate.Spec.Suspend:
+		return "A2: a request is sent for a suspended Mandate"
+	case action.UID != sent.UID || action.Status.CompletedTime != nil:
+		return "A2: a request is sent for an action that was replaced or has ended"
+	case action.Status.Attempt != s.current.attempt:
+		return "A2: a request is sent for an attempt that is not the recorded one"
+	case !isNamed(mandate, action.Spec.Individual, individual):
+		return "A2: a request is sent for another individual than the named one"
+	}
+	return ""
+}

@@ -1,0 +1,196 @@
+package action
+
+import (
+	"flag"
+	"fmt"
+	"hash/maphash"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/explore"
+)
+
+// scenario is the first state of an exploration, and what may happen in it.
+type scenario struct {
+	actions  []string
+	manifest func(*v1alpha1.MandateActionSpec)
+	allow    map[move]uint8
+	lone     bool // there is one operator
+}
+
+func report(spec *v1alpha1.MandateActionSpec) {
+	spec.Type, spec.ReportSecretRef = v1alpha1.MandateActionDownloadReport, &v1alpha1.SecretReference{Name: "report"}
+}
+
+// scenarios together allow everything that is known to happen; each allows what makes the others harder to bear.
+func scenarios() map[string]scenario {
+	one, two := names[:1], names
+	expires := func(spec *v1alpha1.MandateActionSpec) { spec.TTLSecondsAfterFinished = new(int32(0)) }
+	return map[string]scenario{
+		"crashes and lost answers": {actions: one, allow: map[move]uint8{crash: 1, lose: 2, fail: 1, pause: 1}},
+		"applied again":            {actions: one, allow: map[move]uint8{again: 2, crash: 1, lose: 1, pause: 1}},
+		"a time to live": {
+			actions: one, manifest: expires, allow: map[move]uint8{again: 3, crash: 1, lose: 1, pause: 2},
+		},
+		"another order under the name": {
+			actions: one, allow: map[move]uint8{other: 1, again: 1, lose: 1, throttle: 1, pause: 1},
+		},
+		"requests that do nothing": {
+			actions: one, allow: map[move]uint8{throttle: 2, fail: 1, again: 1, crash: 1, pause: 1},
+		},
+		"refusals":                    {actions: one, allow: map[move]uint8{refuse: 1, again: 1, lose: 1, pause: 1}},
+		"edits of the Mandate":        {actions: one, allow: map[move]uint8{suspend: 2, poll: 1, lose: 1, pause: 1}},
+		"another Mandate of the name": {actions: one, allow: map[move]uint8{replace: 1, again: 1, remove: 1, pause: 1}},
+		"labels":                      {actions: one, allow: map[move]uint8{label: 2, lose: 1, crash: 1, pause: 1}},
+		"two actions":                 {actions: two, allow: map[move]uint8{lose: 1, throttle: 1}},
+		"a record that is gone":       {actions: one, allow: map[move]uint8{purge: 1, restore: 1, again: 1, lose: 1}},
+		"a report":                    {actions: one, manifest: report, allow: map[move]uint8{crash: 1, lose: 1, again: 1}},
+		"a report that is not there":  {actions: one, manifest: report, allow: map[move]uint8{refuse: 1, again: 1, poll: 1}},
+		"alone: one thing after another": {
+			actions: one, lone: true,
+			allow: map[move]uint8{again: 2, other: 1, crash: 1, lose: 1, fail: 1, throttle: 1, suspend: 1, pause: 1},
+		},
+	}
+}
+
+// explorer walks all states of a scenario.
+type explorer struct {
+	explore.Search[state]
+
+	scenario scenario
+}
+
+func newExplorer(of scenario) *explorer {
+	x := &explorer{scenario: of}
+	x.Moves, x.Hash = x.moves, hash
+	x.Wrong, x.Rest = wrongIn, x.rest
+	return x
+}
+
+func (s *scenario) start() state {
+	w := newWorld()
+	for _, name := range s.actions {
+		s.apply(w, name, nil)
+	}
+	first := state{world: w, ops: [2]*operator{started(w), started(w)}, via: explore.NewTrace("the action is applied")}
+	for m, n := range s.allow {
+		first.budget[m] = n
+	}
+	return first
+}
+
+var seed = maphash.MakeSeed()
+
+// hash of a state. The operators are alike, so their order does not count.
+func hash(s *state) uint64 {
+	inOrder := func(a, b *operator) uint64 {
+		e := &explore.Encoding{
+			Now: s.world.now,
+			Skip: []string{
+				"TypeMeta", "ManagedFields", "now", "revision", "uids", "Reconciler", "client", "session",
+			},
+			Renamed: []string{"ResourceVersion", "UID", "Attempt", "attempt"},
+		}
+		for _, part := range []any{s.budget, s.world, a, b} {
+			value := reflect.ValueOf(&part).Elem()
+			e.Any(value)
+		}
+		return maphash.Bytes(seed, e.Bytes)
+	}
+	return min(inOrder(s.ops[0], s.ops[1]), inOrder(s.ops[1], s.ops[0]))
+}
+
+// rest lets the operators work on without any more faults, until nothing changes any more. Then every action has ended,
+// or waits for what is in its way.
+func (x *explorer) rest(s state) (state, string) {
+	s = s.then("no more faults")
+	for range 12 {
+		for i := range s.ops {
+			for _, name := range append([]string{""}, x.scenario.actions...) {
+				if wrong := x.reconcile(&s, i, name); wrong != "" {
+					return s, wrong
+				}
+			}
+		}
+		s = s.then("a minute passes")
+		s.world = s.world.clone()
+		s.world.now = s.world.now.Add(time.Minute)
+	}
+	for _, name := range x.scenario.actions {
+		if a := s.world.action(name); a != nil && a.Status.CompletedTime == nil && !x.mayWait(s.world, a) {
+			return s, fmt.Sprintf("A4: at rest, the action %s waits: %+v", name, a.Status.Conditions)
+		}
+	}
+	return s, ""
+}
+
+// reconcile takes steps to the end of a reconciliation: of the one that the operator is in, without a name.
+func (x *explorer) reconcile(s *state, i int, name string) string {
+	switch {
+	case name != "":
+		s.ops[i] = s.ops[i].sees(s.world, "Mandate").sees(s.world, "MandateAction")
+	case s.ops[i].current == nil:
+		return ""
+	default:
+		name = s.ops[i].current.action.Name
+	}
+	for range maxSteps {
+		made := take(s.world, s.ops[i], name, faultNone)
+		*s = s.then(fmt.Sprintf("operator %c %s", 'A'+i, made.what))
+		s.world, s.ops[i] = made.world, made.operator
+		if made.violation != "" {
+			return made.violation
+		}
+		if wrong := wrongIn(s); wrong != "" || made.ended {
+			return wrong
+		}
+	}
+	return "A4: a reconciliation does not come to an end"
+}
+
+// mayWait reports whether something is in the way of an action, and its status says so.
+func (x *explorer) mayWait(w *world, a *v1alpha1.MandateAction) bool {
+	waits := meta.FindStatusCondition(a.Status.Conditions, v1alpha1.ConditionReconciling)
+	m, r := w.mandate(), w.record()
+	if waits == nil || m == nil {
+		return false
+	}
+	switch waits.Reason {
+	case v1alpha1.ReasonSuspended:
+		return m.Spec.Suspend
+	case v1alpha1.ReasonMandateNotReady:
+		return m.Status.ApplicationID == nil
+	case v1alpha1.ReasonRecordNotFound:
+		return r == nil
+	case v1alpha1.ReasonReportNotReady:
+		return a.Spec.Type == v1alpha1.MandateActionDownloadReport
+	}
+	return false
+}
+
+var (
+	exploreStates = flag.Int64("states", 300, "how many states of each scenario to explore")
+	withGuards    = flag.Bool("guards", false, "switch the guards off, one at a time")
+)
+
+func TestExplore(t *testing.T) {
+	start, total := time.Now(), int64(0)
+	for _, name := range slices.Sorted(maps.Keys(scenarios())) {
+		t.Run(name, func(t *testing.T) {
+			start, x := time.Now(), newExplorer(scenarios()[name])
+			complete := x.Run(x.scenario.start(), *exploreStates)
+			total += x.States()
+			t.Logf("%s%s", x.Summary(start), map[bool]string{true: ", all there are"}[complete])
+			if v := x.Found(); v != nil {
+				t.Fatalf("%s\n%s", v.What, v.State.via)
+			}
+		})
+	}
+	t.Logf("%d states in %.0f s", total, time.Since(start).Seconds())
+}

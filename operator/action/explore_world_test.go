@@ -1,0 +1,233 @@
+package action
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/explore"
+)
+
+// The explorer runs the real decide, the real steps of a reconciliation and the real ledger against a world in memory,
+// and tries everything that two operators, their environment and their users can do, in every sequence.
+
+// world is what the operators share: the API server's objects, by kind and name, and what the service did.
+type world struct {
+	now      time.Time
+	objects  map[string]client.Object
+	revision int
+	uids     int
+	requests []request
+	// stored has the actions that stored a report, in their order.
+	stored []request
+	// forgotten: the ledger was lost, and violations that it would prevent are none.
+	forgotten bool
+}
+
+// request is one that the service carried out: an individual was e-mailed.
+type request struct {
+	Action     string
+	UID        types.UID
+	individual int64
+}
+
+const (
+	namespace     = "team"
+	mandateName   = "acme"
+	mandateKey    = "Mandate/" + mandateName
+	recordKey     = "ApplicationRecord/" + mandateName
+	applicationID = 4711
+	janeID        = 71
+	johnID        = 72
+)
+
+func newWorld() *world {
+	w := &world{now: now, objects: map[string]client.Object{}}
+	w.add(&v1alpha1.IdentityService{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "default"},
+		Spec: v1alpha1.IdentityServiceSpec{
+			ServiceSettings: v1alpha1.ServiceSettings{BaseURL: "https://idv.example.com"},
+		},
+	})
+	w.addRecord()
+	w.addMandate()
+	w.bind()
+	return w
+}
+
+func (w *world) addRecord() {
+	w.add(&v1alpha1.ApplicationRecord{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: mandateName},
+		Spec:       v1alpha1.ApplicationRecordSpec{Reference: mandateName, ApplicationID: new(int64(applicationID))},
+	})
+}
+
+func (w *world) addMandate() {
+	w.add(&v1alpha1.Mandate{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: mandateName},
+		Spec: v1alpha1.MandateSpec{
+			ServiceRef:  v1alpha1.IdentityServiceReference{Name: "default"},
+			Individuals: []v1alpha1.Individual{{Name: "jane"}, {Name: "john"}},
+		},
+	})
+}
+
+// bind writes the status of the Mandate, as its controller does.
+func (w *world) bind() {
+	w.editMandate(func(m *v1alpha1.Mandate) {
+		m.Status.ApplicationID, m.Status.Reference = new(int64(applicationID)), mandateName
+		m.Status.Individuals = []v1alpha1.IndividualStatus{{Name: "jane", ID: janeID}, {Name: "john", ID: johnID}}
+	})
+}
+
+func (w *world) mandate() *v1alpha1.Mandate {
+	m, _ := w.objects[mandateKey].(*v1alpha1.Mandate)
+	return m
+}
+
+func (w *world) record() *v1alpha1.ApplicationRecord {
+	r, _ := w.objects[recordKey].(*v1alpha1.ApplicationRecord)
+	return r
+}
+
+func (w *world) action(name string) *v1alpha1.MandateAction {
+	a, _ := w.objects["MandateAction/"+name].(*v1alpha1.MandateAction)
+	return a
+}
+
+func (w *world) editMandate(change func(*v1alpha1.Mandate)) {
+	m := w.mandate().DeepCopy()
+	spec := m.Spec.DeepCopy()
+	change(m)
+	if spec.Suspend != m.Spec.Suspend {
+		m.Generation++
+	}
+	w.put(m)
+}
+
+func (w *world) clone() *world {
+	c := *w
+	c.objects = maps.Clone(w.objects)
+	c.requests, c.stored = slices.Clone(w.requests), slices.Clone(w.stored)
+	return &c
+}
+
+// operator is one process: what its caches show, what it remembers, and the reconciliation that it is in.
+type operator struct {
+	cache      map[string]client.Object
+	localState map[string]remembered // by the name of the action
+	current    *reconciliation       // nil: between two reconciliations
+	looked     map[string]client.Object
+}
+
+type remembered struct {
+	UID   types.UID
+	Value localState
+}
+
+func started(w *world) *operator {
+	return &operator{cache: w.objects, localState: map[string]remembered{}, looked: map[string]client.Object{}}
+}
+
+// sees is an operator whose cache of one kind has caught up.
+func (o *operator) sees(w *world, kind string) *operator {
+	c := *o
+	c.cache = maps.Clone(o.cache)
+	ofKind := func(key string, _ client.Object) bool { return strings.HasPrefix(key, kind+"/") }
+	maps.DeleteFunc(c.cache, ofKind)
+	for key, object := range w.objects {
+		if ofKind(key, object) {
+			c.cache[key] = object
+		}
+	}
+	return &c
+}
+
+// isBehind reports whether the cache of a kind is stale.
+func (o *operator) isBehind(w *world, kind string) bool {
+	return !maps.Equal(o.sees(w, kind).cache, o.cache)
+}
+
+func service(w *world) connection.Connection {
+	s := w.objects["IdentityService/default"]
+	return connection.Connection{
+		URL: "https://idv.example.com", UID: s.GetUID(), Generation: s.GetGeneration(), Ready: true,
+	}
+}
+
+// state is one point of an exploration.
+type state struct {
+	world  *world
+	ops    [2]*operator
+	budget budget
+	via    *explore.Trace
+}
+
+func (s *state) then(what string) state {
+	next := *s
+	next.via = s.via.Then(what)
+	return next
+}
+
+// wrongIn holds a state to what must be so in every state; "" if it is. What a request must find is checked where it
+// would happen: in fakeService.
+func wrongIn(s *state) string {
+	sent, sentBy := map[string]int{}, map[types.UID]bool{}
+	for _, r := range s.world.requests {
+		sent[r.Action]++
+		sentBy[r.UID] = true
+		if sent[r.Action] > 1 && !s.world.forgotten {
+			return "A1: an individual was e-mailed twice for the action " + r.Action
+		}
+		if s.world.record() != nil && !s.world.forgotten && !s.world.remembers(r.Action) {
+			return "A1: the ledger has forgotten the action " + r.Action
+		}
+	}
+	for i, last := range s.world.stored { // two operators may do so for one object: what has no owner any more goes
+		if s.world.stored[0].UID != last.UID && i > 0 && !s.world.forgotten {
+			return "A1: a report was stored for two actions of the name " + last.Action
+		}
+	}
+	for _, name := range names {
+		if a := s.world.action(name); a != nil {
+			if wrong := untrueOf(s.world, a, sentBy[a.UID]); wrong != "" {
+				return "A3: the action " + name + " " + wrong
+			}
+		}
+	}
+	return ""
+}
+
+func (w *world) remembers(name string) bool {
+	return slices.ContainsFunc(w.record().Spec.Actions, func(a v1alpha1.RecordedAction) bool { return a.Name == name })
+}
+
+// untrueOf says what a status says that is not so.
+func untrueOf(w *world, a *v1alpha1.MandateAction, sent bool) string {
+	complete := meta.FindStatusCondition(a.Status.Conditions, v1alpha1.ConditionComplete)
+	failed := meta.FindStatusCondition(a.Status.Conditions, v1alpha1.ConditionFailed)
+	waits := meta.FindStatusCondition(a.Status.Conditions, v1alpha1.ConditionReconciling)
+	email := a.Spec.Type != v1alpha1.MandateActionDownloadReport
+	switch ended := a.Status.CompletedTime != nil; {
+	case complete != nil && failed != nil, ended != (complete != nil || failed != nil), ended && waits != nil:
+		return fmt.Sprintf("has not exactly one end: %+v", a.Status.Conditions)
+	case failed != nil && failed.Reason != v1alpha1.ReasonOutcomeUnknown && sent:
+		return "says " + failed.Reason + ", but the individual was e-mailed"
+	case complete != nil && complete.Reason == v1alpha1.ReasonCarriedOut && email && !sent:
+		return "says that it was carried out, but nobody was e-mailed"
+	case complete != nil && complete.Reason == v1alpha1.ReasonAlreadyDone && sent:
+		return "says that another one was carried out, but it was itself"
+	case waits != nil && waits.Reason != v1alpha1.ReasonStarted && sent && a.Status.Attempt == "":
+		return "waits, and the individual was e-mailed"
+	}
+	return ""
+}

@@ -1,0 +1,113 @@
+package action
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/operator/engine"
+	"github.com/mandate-io/idv/operator/ledger"
+)
+
+// entry is how the ledger remembers the action.
+func (r *reconciliation) entry() v1alpha1.RecordedAction {
+	spec := &r.action.Spec
+	return v1alpha1.RecordedAction{
+		Name: r.action.Name, UID: r.action.UID, Type: spec.Type, Individual: spec.Individual,
+		StartedTime: metav1.NewTime(r.facts.now),
+	}
+}
+
+// readRecord sees in the ledger, past any cache, whether the name was used.
+func (r *reconciliation) readRecord(ctx context.Context) error {
+	mandate := types.NamespacedName{Namespace: r.action.Namespace, Name: r.action.Spec.MandateRef.Name}
+	record, err := r.ledger.Get(ctx, mandate)
+	if err != nil {
+		return err
+	}
+	r.setRecord(record)
+	return nil
+}
+
+// setRecord takes over what the ledger says; nil is no record.
+func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
+	r.record, r.facts.record = record, recordFacts{read: true}
+	if record != nil {
+		entry := r.entry()
+		use := ledger.UseOf(record, &entry)
+		r.facts.record = recordFacts{
+			read: true, application: ptr.Deref(record.Spec.ApplicationID, 0), full: ledger.IsFull(record),
+			used: use != ledger.Unused, mine: use == ledger.UsedByThis, alike: use == ledger.UsedAlike,
+		}
+	}
+	r.localState.Update(r.action, func(s *localState) { s.nameFree = !r.facts.record.used && !r.facts.record.full })
+}
+
+// recordStart records the name in the ledger, if nobody has written there since it was read.
+func (r *reconciliation) recordStart(ctx context.Context) error {
+	record, err := r.ledger.StartAction(ctx, r.record, r.entry())
+	return r.recorded(record, err)
+}
+
+// cancel takes the name out of the ledger again.
+func (r *reconciliation) cancel(ctx context.Context) error {
+	record, err := r.ledger.CancelAction(ctx, r.record, r.entry())
+	return r.recorded(record, err)
+}
+
+// recorded takes over what a write to the ledger gave. A record that has changed meanwhile is read again.
+func (r *reconciliation) recorded(record *v1alpha1.ApplicationRecord, err error) error {
+	switch {
+	case err == nil:
+		r.setRecord(record)
+	case errors.Is(err, ledger.ErrLost):
+		r.facts.record = recordFacts{}
+	default:
+		return err
+	}
+	return nil
+}
+
+// verify sees, right before the request, whether the action and its Mandate are still as they were read: nobody has
+// deleted, replaced or suspended them, and no other operator has ended the action.
+func (r *reconciliation) verify(ctx context.Context) error {
+	for _, read := range []struct {
+		kind string
+		as   *metav1.ObjectMeta
+	}{{"Mandate", &r.mandate}, {"MandateAction", &r.action.ObjectMeta}} {
+		name := types.NamespacedName{Namespace: read.as.Namespace, Name: read.as.Name}
+		live, err := r.liveMetadata.Get(ctx, read.kind, name)
+		if err != nil {
+			return err
+		}
+		if live == nil || live.UID != read.as.UID || live.ResourceVersion != read.as.ResourceVersion {
+			r.facts.attempt.canceled = true
+			return nil
+		}
+	}
+	r.facts.attempt.verified = true
+	return nil
+}
+
+// performForAttempt performs a step of an attempt that is recorded and has to be brought to an end. It does not stop at
+// an error of the API server: without its end, the action would look like one whose answer was lost.
+func (r *reconciliation) performForAttempt(ctx context.Context, s step) {
+	ctx = context.WithoutCancel(ctx)
+	err := r.perform(ctx, s)
+	if err == nil {
+		return
+	}
+	log.FromContext(ctx).Info("Request to the API server failed, nothing is sent", "error", apierror.Redact(err).Error())
+	r.facts.record = recordFacts{} // it may have been written
+	r.facts.attempt.canceled = true
+	r.pause(engine.WriteBackoff.Max)
+}
+
+func (r *reconciliation) pause(d time.Duration) { <-r.clock.After(d) }
