@@ -197,6 +197,8 @@ func untrueOf(w *world, m *v1alpha1.Mandate) string {
 		return ""
 	case here && ready != metav1.ConditionTrue && (m.Status.Outcome == "" || m.Status.Outcome == v1alpha1.OutcomeDeleted):
 		return "is not Ready, but its application exists"
+	case here && m.Status.Outcome == v1alpha1.OutcomeDeleted:
+		return "is Deleted, but its application can be read"
 	case (w.shows(firstURL, m) || w.shows(otherURL, m)) && m.Status.Outcome == v1alpha1.OutcomeExpired:
 		return "says that its application is gone, but it exists"
 	case !here && ready == metav1.ConditionTrue && m.Status.Outcome == "":

@@ -75,7 +75,7 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 		return engine.JitterWithin(engine.MaxRequeue)
 	case reasonVanished:
 		if !r.facts.vanished && r.facts.id != 0 && !overdue(r.facts.now, r.creationTime()) {
-			return r.pollInterval() // Deleted can be taken back
+			return r.interval(leastDeleted, mostDeleted) // Deleted can be taken back
 		}
 		return 0
 	case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotArchived:
@@ -93,10 +93,14 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 // The interval differs between Mandates, so that applications that were
 // created together are not read together for ever.
 func (r *reconciliation) pollInterval() time.Duration {
-	least, most := r.session.Connection.MinPoll, r.session.Connection.MaxPoll
 	if r.facts.outcome == v1alpha1.OutcomeDeleted {
-		least, most = leastDeleted, mostDeleted
+		return r.interval(leastDeleted, mostDeleted)
 	}
+	return r.interval(r.session.Connection.MinPoll, r.session.Connection.MaxPoll)
+}
+
+// interval grows from least to most.
+func (r *reconciliation) interval(least, most time.Duration) time.Duration {
 	d := max(min(r.facts.now.Sub(r.lastChange())/4, most), least)
 	shortest := max(d-d/10, least)
 	longest := max(min(d+d/10, most), d)
