@@ -327,7 +327,7 @@ func TestActionWaits(t *testing.T) {
 				w.mandate("acme", "{}")
 				w.ready("acme")
 				w.fault(serviceDown)
-				w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonServiceError)
+				w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonReadsFailing) // the first that failed
 			},
 			repair: func(w *world) { w.check(w.sandbox.ClearFaults(w.Context())) }, emailsAfter: 1,
 		},
