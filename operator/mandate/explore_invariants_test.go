@@ -121,7 +121,7 @@ func sharedID(s *state) string {
 	return ""
 }
 
-// deletedTooSoon (I9): no application that exists is Deleted within a day of an exchange of the credentials. Later it
+// deletedTooSoon (I11): no application that exists is Deleted within a day of an exchange of the credentials. Later it
 // may be, until it can be read again: that is checked at rest (I5).
 func deletedTooSoon(s *state) string {
 	for _, name := range sorted(s.world.mandates) {
@@ -129,7 +129,7 @@ func deletedTooSoon(s *state) string {
 		exists := s.world.shows(firstURL, m) || s.world.shows(otherURL, m)
 		recent := s.world.exchangedTime.IsZero() || now.Sub(s.world.exchangedTime) < disbelief
 		if m.Status.Outcome == v1alpha1.OutcomeDeleted && exists && recent && s.world.credentials != [32]byte{} {
-			return "I9: " + name + " is Deleted, but its application exists, and the credentials have just been exchanged"
+			return "I11: " + name + " is Deleted, but its application exists, and the credentials have just been exchanged"
 		}
 	}
 	return ""
