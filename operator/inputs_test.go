@@ -111,7 +111,7 @@ func TestServiceStalled(t *testing.T) {
 			kstatus: status.FailedStatus,
 		},
 		{
-			reason:  v1alpha1.ReasonServiceError,
+			reason:  v1alpha1.ReasonReadsFailing,
 			spoil:   func() { w.fault(serviceDown) },
 			repair:  func() { w.check(w.sandbox.ClearFaults(t.Context())) },
 			kstatus: status.InProgressStatus,

@@ -114,8 +114,8 @@ func TestReadyFollowsTheCircuit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := NewRegistry(0)
 		key := Key{Kind: "IdentityService", Namespace: "a", Name: "b"}
-		var changed int
-		r.OnBreakerChange(func(Key) { changed++ })
+		var changed atomic.Int64
+		r.OnBreakerChange(func(Key) { changed.Add(1) })
 		nobodyListens, cancel := context.WithCancel(t.Context())
 		cancel()
 		ready := func(want bool) {
@@ -134,8 +134,8 @@ func TestReadyFollowsTheCircuit(t *testing.T) {
 		ready(false)
 		r.Put(nobodyListens, key, Connection{Ready: true})
 		ready(false)
-		if counts := r.CountBreakers(); counts[Open][References] != 1 || len(counts) != 1 || changed != 2 {
-			t.Errorf("the circuit breakers are %v, after %d changes", counts, changed)
+		if counts := r.CountBreakers(); counts[Open][References] != 1 || len(counts) != 1 || changed.Load() != 2 {
+			t.Errorf("the circuit breakers are %v, after %d changes", counts, changed.Load())
 		}
 		elapse(minPause)
 		ready(false)

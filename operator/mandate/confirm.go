@@ -34,6 +34,9 @@ func (r *reconciliation) confirm(ctx context.Context) error {
 func (r *reconciliation) serviceIsCurrent(ctx context.Context) (bool, error) {
 	service, access, err := r.liveServices.Find(ctx, r.session.Key, r.mandate.Namespace)
 	used := &r.session.Connection
+	if access == connection.Absent && r.facts.deletion.requested {
+		return err == nil, err // it went with the namespace, and leads nowhere else
+	}
 	return err == nil && access == connection.Granted &&
 		service.GetUID() == used.UID && service.GetGeneration() == used.Generation, err
 }

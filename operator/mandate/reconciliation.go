@@ -229,6 +229,9 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 // Finish writes the status and says when to reconcile again.
 func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcile.Result, error) {
 	staleCache := reconcile.Result{RequeueAfter: time.Second}
+	if r.continues() { // the cache lacks only what this process has just written
+		staleCache.RequeueAfter = 3 * nextCall
+	}
 	switch decided.Reason {
 	case reasonDeleting:
 		return reconcile.Result{}, nil
