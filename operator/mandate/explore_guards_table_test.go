@@ -162,12 +162,12 @@ func guards() map[string]guard {
 		"application of another": {
 			why: "at another service, the id may belong to an unrelated application", file: "application.go",
 			old: "	return shown == \"\" || strings", off: "	return !ON || shown == \"\" || strings",
-			caughtBy: "TestExplore/alone: another account",
+			caughtBy: "TestMatches",
 		},
 		"404 of another service": {
 			why: "that an application is gone is believed for ever", file: "decide_application.go",
 			old: "	case f.record.otherURL && !overdue", off: "	case ON && f.record.otherURL && !overdue",
-			caughtBy: "TestExplore/alone: another account, and something to do there",
+			caughtBy: "TestDecide",
 		},
 		"request for another service": {
 			why:      "it may show no references",
