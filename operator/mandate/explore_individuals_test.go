@@ -54,7 +54,7 @@ func individualMoves(s *state, spend spender) {
 	spend(hide, "a user deletes a Secret, or restores it", changed(func(w *world) { w.secretGone = !w.secretGone }))
 }
 
-// wrongPerson (I10): the status shows of no individual what is another's, and the application of a Mandate was created
+// wrongPerson (I12): the status shows of no individual what is another's, and the application of a Mandate was created
 // for the people of its spec, unless a person named it in spec.adopt.
 func wrongPerson(s *state) string {
 	for _, name := range sorted(s.world.mandates) {
@@ -66,12 +66,12 @@ func wrongPerson(s *state) string {
 		for _, shown := range m.Status.Individuals {
 			place := slices.IndexFunc(m.Spec.Individuals, func(i v1alpha1.Individual) bool { return i.Name == shown.Name })
 			if shown.ID != 0 && shown.ID != a.individualID(place) {
-				return fmt.Sprintf("I10: %s shows individual %d as %s", name, shown.ID, shown.Name)
+				return fmt.Sprintf("I12: %s shows individual %d as %s", name, shown.ID, shown.Name)
 			}
 		}
 		adopted := m.Spec.Adopt != nil && m.Spec.Adopt.ApplicationID == a.id
 		if a.mandate != m.UID && !adopted && a.people[0].email != m.Spec.Individuals[0].Email {
-			return fmt.Sprintf("I10: %s is bound to an application that was created for another person", name)
+			return fmt.Sprintf("I12: %s is bound to an application that was created for another person", name)
 		}
 	}
 	return ""

@@ -146,7 +146,7 @@ func (s fakeService) decide(op idv.Operation, id int64, state string) error {
 	}
 	ofAnother := func(a application) bool { return a.check != 0 && a.check+checksApart == id && !a.gone }
 	if slices.ContainsFunc(here.applications, ofAnother) {
-		s.violation = "I10: a review reaches another individual than the spec names"
+		s.violation = "I12: a review reaches another individual than the spec names"
 	}
 	i := slices.IndexFunc(here.applications, func(a application) bool { return a.check == id && !a.gone })
 	if i < 0 {
