@@ -138,6 +138,10 @@ func TestManyReviewsRefused(t *testing.T) {
 	w.play(w.ready("acme"), control.ResultReview)
 	w.fault(alwaysAnswers(control.AcceptCheck, 422))
 	w.mandate("acme", spec+", checkReviews: ["+strings.Join(reviews, ", ")+"]}")
+	w.eventually(func() (bool, string) {
+		n := w.requests(control.AcceptCheck)
+		return n >= 2*people, fmt.Sprintf("%d reviews were sent", n)
+	})
 	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionFalse, v1alpha1.ReasonReviewRefused)
 	w.waitPolls(2)
 	if n := w.requests(control.AcceptCheck); n != 2*people {
