@@ -131,6 +131,19 @@ func (f *fixture) readyWith(id int64) {
 	}
 }
 
+// waitApplicationExists waits until plain says that its name has an application under another reference.
+func (f *fixture) waitApplicationExists() {
+	f.Helper()
+	f.wait("plain to say ApplicationExists", func() string {
+		conditions := f.get().Status.Conditions
+		reason := v1alpha1.ReasonApplicationExists
+		if hasCondition(conditions, v1alpha1.ConditionStalled, metav1.ConditionTrue, reason) {
+			return ""
+		}
+		return "its conditions are " + conditionsText(conditions)
+	})
+}
+
 func (f *fixture) liveRecord(reference string) *v1alpha1.ApplicationRecord {
 	f.Helper()
 	var records v1alpha1.ApplicationRecordList
