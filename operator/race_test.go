@@ -103,6 +103,19 @@ func TestDeposit(t *testing.T) {
 				w.checkCondition("acme", v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted)
 			},
 		},
+		"taken over by a Mandate that was applied again for another person": {
+			reason: "the application was created for the person before",
+			meanwhile: func(w *world) {
+				w.deleteMandate("acme")
+				w.mandate("acme", "{individuals: [{name: jane, email: canary@example.com}]}")
+				w.takeOver("acme")
+			},
+			then: func(w *world) {
+				w.checkRecorded()
+				w.newManualReconciler().reconcile("acme")
+				w.checkCondition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSpecDiffers)
+			},
+		},
 		"deleted": {
 			meanwhile: func(w *world) { w.check(w.Delete(w.Context(), w.onlyRecord())) },
 			then:      func(w *world) { w.checkRecorded() },

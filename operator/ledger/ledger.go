@@ -138,15 +138,17 @@ func (l *Ledger) Conclude(
 		patchOperation{"add", "/spec/attempt", attempt})
 }
 
-// Deposit stores the id of the application that the attempt created. It fails with ErrLost if another attempt has
-// started since.
+// Deposit stores the id of the application that the attempt created, and the UID of the Mandate that it was created
+// for: another one of the name may have taken the record over. It fails with ErrLost if another attempt has started
+// since.
 func (l *Ledger) Deposit(
-	ctx context.Context, record *v1alpha1.ApplicationRecord, id int64, created metav1.Time,
+	ctx context.Context, record *v1alpha1.ApplicationRecord, mandate types.UID, id int64, created metav1.Time,
 ) (*v1alpha1.ApplicationRecord, error) {
 	// It does not test the resourceVersion: whatever else has changed, the id belongs to the attempt that received it.
 	deposited, err := l.patch(ctx, record,
 		testOperation("/spec/attempt/nonce", record.Spec.Attempt.Nonce),
 		testOperation("/metadata/uid", string(record.UID)),
+		patchOperation{"add", "/spec/mandateRef/uid", mandate},
 		patchOperation{"add", "/spec/applicationID", id},
 		patchOperation{"add", "/spec/createdTime", created})
 	if err != nil {

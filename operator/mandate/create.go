@@ -268,7 +268,7 @@ func (r *reconciliation) depositInMandate(ctx context.Context) error {
 // tryDeposit stores the id and takes the record over that it is then in.
 func (r *reconciliation) tryDeposit(ctx context.Context, created metav1.Time) error {
 	id := r.facts.attempt.id
-	record, err := r.ledger.Deposit(ctx, r.record, id, created)
+	record, err := r.ledger.Deposit(ctx, r.record, r.mandate.UID, id, created)
 	if errors.Is(err, ledger.ErrLost) || apierrors.IsInvalid(err) {
 		record, err = r.depositInCurrentRecord(ctx, id, created)
 	}
@@ -293,7 +293,7 @@ func (r *reconciliation) depositInCurrentRecord(
 		return r.ledger.Claim(ctx, name, spec)
 	case record.Spec.ApplicationID == nil && record.Spec.Attempt != nil &&
 		record.Spec.ServiceURL == spec.ServiceURL && record.Spec.Reference == spec.Reference:
-		return r.ledger.Deposit(ctx, record, id, created)
+		return r.ledger.Deposit(ctx, record, r.mandate.UID, id, created)
 	case !ledger.MayExist(record): // it was deleted, and claimed again under another reference or for another service
 		spec.ApplicationID, spec.CreatedTime = &id, &created
 		return r.ledger.Adopt(ctx, name, record, spec)
