@@ -1,10 +1,14 @@
 package operator_test
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/tools/events"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
@@ -30,6 +34,73 @@ func TestExchangedCredentials(t *testing.T) {
 	r.reconcile("acme")
 	w.checkCondition("acme", v1alpha1.ConditionReady, "True", v1alpha1.ReasonAccepted)
 	w.emails(1)
+}
+
+// After an exchange of the credentials, the service finds no application. The IdentityService says so from two Mandates
+// on that last for minutes, no Mandate has an outcome, and correct credentials bring all back.
+func TestApplicationsMissing(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	names := []string{"acme", "globex"}
+	for _, name := range names {
+		w.mandate(name, "{}")
+		w.ready(name)
+	}
+	w.kill() // so that the operator reads nothing with the new credentials before the service hides the applications
+	w.secret("idv", map[string]string{
+		"client_id": sandbox.DefaultClientID, "client_secret": sandbox.DefaultClientSecret,
+	})
+	w.fault(alwaysAnswers(control.RetrieveApplication, 404))
+	w.start()
+	for _, name := range names {
+		w.condition(name, v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonConfirming)
+	}
+	for _, name := range names {
+		w.confirmingFor(name, 3*time.Minute)
+	}
+	w.request("identityservice/default", "first")
+	w.applicationsMissing(true)
+	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
+	for _, name := range names {
+		if m := w.get(name); m.Status.Outcome != "" {
+			t.Errorf("the outcome of %s is %s", name, m.Status.Outcome)
+		}
+	}
+	w.credentials()
+	w.check(w.sandbox.ClearFaults(t.Context()))
+	for _, name := range names {
+		w.request("mandate/"+name, "now")
+		w.ready(name)
+	}
+	w.request("identityservice/default", "second")
+	w.applicationsMissing(false)
+	w.emails(2)
+}
+
+// confirmingFor makes it look as if a Mandate had been Confirming for some time.
+func (w *world) confirmingFor(name string, d time.Duration) {
+	w.Helper()
+	w.eventually(func() (bool, string) {
+		m := w.get(name)
+		c := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReconciling)
+		if c == nil {
+			return false, "it is not Reconciling"
+		}
+		c.LastTransitionTime = metav1.NewTime(c.LastTransitionTime.Add(-d))
+		err := w.Status().Update(w.Context(), m)
+		return err == nil, fmt.Sprint(err)
+	})
+}
+
+// applicationsMissing waits until the IdentityService says that applications are missing, or does not.
+func (w *world) applicationsMissing(want bool) {
+	w.Helper()
+	w.eventually(func() (bool, string) {
+		s := &v1alpha1.IdentityService{}
+		w.check(w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: "default"}, s))
+		missing := meta.IsStatusConditionTrue(s.Status.Conditions, v1alpha1.ConditionApplicationsMissing)
+		return missing == want, fmt.Sprintf("ApplicationsMissing is %t: %+v", missing, s.Status)
+	})
 }
 
 // A real deletion is believed soon.
