@@ -1,12 +1,9 @@
 package action
 
 import (
-	"flag"
 	"fmt"
 	"hash/maphash"
-	"maps"
 	"reflect"
-	"slices"
 	"testing"
 	"time"
 
@@ -174,23 +171,8 @@ func (x *explorer) mayWait(w *world, a *v1alpha1.MandateAction) bool {
 	return false
 }
 
-var (
-	exploreStates = flag.Int64("states", 300, "how many states of each scenario to explore")
-	withGuards    = flag.Bool("guards", false, "switch the guards off, one at a time")
-)
-
 func TestExplore(t *testing.T) {
-	start, total := time.Now(), int64(0)
-	for _, name := range slices.Sorted(maps.Keys(scenarios())) {
-		t.Run(name, func(t *testing.T) {
-			start, x := time.Now(), newExplorer(scenarios()[name])
-			complete := x.Run(x.scenario.start(), *exploreStates)
-			total += x.States()
-			t.Logf("%s%s", x.Summary(start), map[bool]string{true: ", all there are"}[complete])
-			if v := x.Found(); v != nil {
-				t.Fatalf("%s\n%s", v.What, v.State.via)
-			}
-		})
-	}
-	t.Logf("%d states in %.0f s", total, time.Since(start).Seconds())
+	explore.Scenarios(t, scenarios(), func(of scenario) (*explore.Search[state], state) {
+		return &newExplorer(of).Search, of.start()
+	}, func(v *explore.Violation[state]) string { return v.What + "\n" + v.State.via.String() })
 }

@@ -37,11 +37,11 @@ func pick[T any](on bool, yes, no T) T {
 
 // CheckGuards switches every guard off, one at a time, and something must notice. The product has no switches: a copy
 // of its sources with a switch at each guard takes their place when the tests are built once more, and the environment
-// of a run says which one is off. If run is false, it only looks whether the guards are in the code.
-func CheckGuards(t *testing.T, all map[string]Guard, run bool) {
+// of a run says which one is off. Without -guards, it only looks whether the guards are in the code.
+func CheckGuards(t *testing.T, all map[string]Guard) {
 	t.Helper()
 	overlay := switched(t, all)
-	if !run {
+	if !*withGuards {
 		return
 	}
 	binary := filepath.Join(t.TempDir(), "switched.test")

@@ -41,7 +41,7 @@ func (r *reconciliation) adoptedByOther(ctx context.Context) (bool, error) {
 func (r *reconciliation) adopt(ctx context.Context) error {
 	r.adopting.Lock()
 	defer r.adopting.Unlock()
-	name, spec := client.ObjectKeyFromObject(r.mandate), r.recordOf(nil)
+	name, spec := r.name(), r.recordOf(nil)
 	spec.ApplicationID = &r.facts.adopt
 	other, err := r.ledger.HeldByOther(ctx, name, spec)
 	if err != nil || other {

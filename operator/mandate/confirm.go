@@ -46,7 +46,7 @@ func (r *reconciliation) mandateIsCurrent(ctx context.Context) (bool, error) {
 	if r.facts.application.reviewRecorded {
 		return r.takeReview(ctx)
 	}
-	live, err := r.liveMetadata.Get(ctx, "Mandate", client.ObjectKeyFromObject(r.mandate))
+	live, err := r.liveMetadata.Get(ctx, "Mandate", r.name())
 	return live != nil && live.UID == r.mandate.UID && live.Generation == r.mandate.Generation &&
 		live.DeletionTimestamp.IsZero() == r.mandate.DeletionTimestamp.IsZero(), err
 }
@@ -55,7 +55,7 @@ func (r *reconciliation) mandateIsCurrent(ctx context.Context) (bool, error) {
 // Nothing at all may have changed since the review was recorded: another operator could have sent it.
 func (r *reconciliation) takeReview(ctx context.Context) (bool, error) {
 	live := &v1alpha1.Mandate{}
-	if err := r.live.Get(ctx, client.ObjectKeyFromObject(r.mandate), live); err != nil {
+	if err := r.live.Get(ctx, r.name(), live); err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
 	if live.UID != r.mandate.UID || live.ResourceVersion != r.mandate.ResourceVersion {

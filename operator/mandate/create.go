@@ -28,7 +28,7 @@ func (r *reconciliation) claim(ctx context.Context) error {
 	started := r.clock.Now()
 	attempt := ledger.NewAttempt(r.facts.inputs.digest, started)
 	// Not cut short: a claim whose answer is lost counts as an attempt that may have been sent.
-	record, err := r.ledger.Claim(context.WithoutCancel(ctx), client.ObjectKeyFromObject(r.mandate), r.recordOf(&attempt))
+	record, err := r.ledger.Claim(context.WithoutCancel(ctx), r.name(), r.recordOf(&attempt))
 	if err != nil {
 		return r.reloadIfLost(ctx, err)
 	}
@@ -85,7 +85,7 @@ func (r *reconciliation) attemptRecorded(record *v1alpha1.ApplicationRecord, sta
 func (r *reconciliation) verify(ctx context.Context) {
 	mandate := &v1alpha1.Mandate{}
 	same, err := r.serviceIsCurrent(ctx)
-	err = errors.Join(err, r.live.Get(ctx, client.ObjectKeyFromObject(r.mandate), mandate))
+	err = errors.Join(err, r.live.Get(ctx, r.name(), mandate))
 	same = same && err == nil && r.current(mandate) && (usesSecrets(r.mandate) || r.takeSpec(ctx, mandate))
 	r.facts.attempt.verified, r.facts.attempt.changed = same, !same
 	if err != nil {
@@ -232,7 +232,7 @@ func (r *reconciliation) deposit(ctx context.Context) error {
 // the id.
 func (r *reconciliation) depositInMandate(ctx context.Context) error {
 	id, live := r.facts.attempt.id, &v1alpha1.Mandate{}
-	if err := client.IgnoreNotFound(r.live.Get(ctx, client.ObjectKeyFromObject(r.mandate), live)); err != nil {
+	if err := client.IgnoreNotFound(r.live.Get(ctx, r.name(), live)); err != nil {
 		return err
 	}
 	if live.UID != r.mandate.UID { // another one, or none

@@ -36,7 +36,7 @@ const (
 func decide(f facts) decision {
 	next := decideNext(f)
 	switch {
-	case f.acted && slices.Contains(leadsToCall, next.Step):
+	case leavesCall(f):
 		return waitFor(reasonBetweenCalls(f), nextCall)
 	case !f.confirmed && slices.Contains(needsConfirm, next.Step):
 		return decision{Step: stepConfirm}
@@ -44,6 +44,9 @@ func decide(f facts) decision {
 		return next
 	}
 }
+
+// leavesCall reports whether the next reconciliation has a call on people to make, because this one has made one.
+func leavesCall(f facts) bool { return f.acted && slices.Contains(leadsToCall, decideNext(f).Step) }
 
 // reasonBetweenCalls is what the status says while something is left to do.
 func reasonBetweenCalls(f facts) string {

@@ -228,7 +228,6 @@ func (e *encoder) reconciliation(p *reconciliation) {
 	e.any(reflect.ValueOf(p.reviews))
 	e.any(reflect.ValueOf(&p.reviewed))
 	e.number(int64(p.nextReview))
-	e.truth(p.callsLeft)
 	e.truth(p.attempting)
 }
 

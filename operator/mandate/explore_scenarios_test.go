@@ -29,6 +29,8 @@ type scenario struct {
 	inReview bool
 	// silent: the service shows no references.
 	silent bool
+	// otherEmpty: the other service answers 404 to everything that it is asked for.
+	otherEmpty bool
 }
 
 func (s scenario) start() state {
@@ -39,6 +41,9 @@ func (s scenario) start() state {
 	})
 	for _, url := range sorted(w.sites) {
 		w.changeSite(url, func(here *site) { here.silent = s.silent })
+	}
+	if s.otherEmpty {
+		w.changeSite(otherURL, func(here *site) { here.applications = nil })
 	}
 	for _, name := range s.mandates {
 		w.apply(name, s.manifest)
@@ -132,6 +137,9 @@ func scenarios() map[string]scenario {
 			why:      "which has an unrelated application with the same id",
 			mandates: one, manifest: func(m *v1alpha1.Mandate) { m.Spec.Archived = true },
 			allow: map[move]uint8{point: 2, lose: 1, confirm: 1},
+		},
+		"another service, which has no application": {
+			mandates: one, exists: true, otherEmpty: true, allow: map[move]uint8{point: 2, confirm: 2, aDay: 1, crash: 1},
 		},
 		"exchanged credentials": {
 			why:      "the other account answers 404 to everything that it is asked for",

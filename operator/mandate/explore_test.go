@@ -1,7 +1,6 @@
 package mandate
 
 import (
-	"flag"
 	"fmt"
 	"hash/maphash"
 	"sync"
@@ -140,31 +139,8 @@ func (x *explorer) hash(s *state) uint64 {
 	return min(join(s.world, s.budget.part(), w, a, b), join(s.world, s.budget.part(), w, b, a))
 }
 
-var withGuards = flag.Bool("guards", false, "switch the guards off, one at a time")
-
-// TestGuardsAreNeeded without -guards only looks whether the table follows the code.
-func TestGuardsAreNeeded(t *testing.T) {
-	all := map[string]explore.Guard{}
-	for name, g := range guards() {
-		all[name] = explore.Guard{Why: g.why, File: g.file, Old: g.old, Off: g.off, CaughtBy: g.caughtBy}
-	}
-	explore.CheckGuards(t, all, *withGuards)
-}
-
-var exploreStates = flag.Int64("states", 300, "how many states of each scenario to explore")
-
 func TestExplore(t *testing.T) {
-	start, total := time.Now(), int64(0)
-	for _, name := range sorted(scenarios()) {
-		t.Run(name, func(t *testing.T) {
-			start, x := time.Now(), newExplorer(scenarios()[name])
-			complete := x.Run(x.scenario.start(), *exploreStates)
-			total += x.States()
-			t.Logf("%s%s", x.Summary(start), map[bool]string{true: ", all there are"}[complete])
-			if v := x.Found(); v != nil {
-				t.Fatal(report(v))
-			}
-		})
-	}
-	t.Logf("%d states in %.0f s", total, time.Since(start).Seconds())
+	explore.Scenarios(t, scenarios(), func(of scenario) (*explore.Search[state], state) {
+		return &newExplorer(of).Search, of.start()
+	}, report)
 }

@@ -90,7 +90,7 @@ func (r *reconciliation) sent(ctx context.Context, known []individuals.Expected)
 		return known, nil
 	}
 	live := &v1alpha1.Mandate{}
-	err := r.live.Get(ctx, client.ObjectKeyFromObject(r.mandate), live)
+	err := r.live.Get(ctx, r.name(), live)
 	if client.IgnoreNotFound(err) != nil {
 		return nil, err
 	}

@@ -9,7 +9,6 @@ import (
 	"hash"
 	"slices"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -28,7 +27,7 @@ func (r *reconciliation) resolve(ctx context.Context) error {
 		return nil
 	}
 	live := &v1alpha1.Mandate{}
-	if err := r.live.Get(ctx, client.ObjectKeyFromObject(r.mandate), live); err != nil {
+	if err := r.live.Get(ctx, r.name(), live); err != nil {
 		return err
 	}
 	if !r.current(live) {

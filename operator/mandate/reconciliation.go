@@ -52,7 +52,6 @@ type reconciliation struct {
 	reviewed    reviewRecord                // what is known of spec.checkReviews
 	nextReview  int                         // those of spec.checkReviews before it were sent
 	checkReview idv.CheckReview             // of the next review, set by Confirm; personal data
-	callsLeft   bool                        // the next reconciliation is to continue; set by Finish
 }
 
 // newReconciliation collects what can be known without a request to the API server or the service.
@@ -127,11 +126,6 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 		f.missingSince = confirming.LastTransitionTime.Time
 	}
 	return f
-}
-
-// vanished are the outcomes, and reasons of Ready, which say that the service does not have the application any more.
-func vanished(outcome v1alpha1.Outcome) bool {
-	return outcome == v1alpha1.OutcomeExpired || outcome == v1alpha1.OutcomeDeleted
 }
 
 // refusedDigest is that of the application when the service refused the decision, or a review, of this very spec.
@@ -240,10 +234,10 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	case reasonNotDue:
 		return reconcile.Result{RequeueAfter: decided.RequeueAfter, Priority: engine.Priority(false)}, nil
 	}
-	r.callsLeft = decided.RequeueAfter == nextCall
 	failures := r.countFailure(decided.Reason)
 	err := r.writeStatus(ctx, decided.Reason, failures)
-	r.keepCalls(r.callsLeft || apierrors.IsConflict(err))
+	callsLeft := leavesCall(r.facts)
+	r.keepCalls(callsLeft || apierrors.IsConflict(err))
 	switch {
 	case apierrors.IsConflict(err):
 		return staleCache, nil
@@ -251,11 +245,10 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if r.awaitsService(decided.Reason) {
-		name := client.ObjectKeyFromObject(r.mandate)
-		r.session.Connection.Mandates.Await(name, r.class(), r.urgent())
+		r.session.Connection.Mandates.Await(r.name(), r.class(), r.urgent())
 	}
 	// Polls must not delay a Mandate that has no application yet, whether it is new or tried again.
-	priority := engine.Priority(r.facts.id == 0 || r.callsLeft)
+	priority := engine.Priority(r.facts.id == 0 || callsLeft)
 	after := r.requeueAfter(decided, failures)
 	r.scheduleRead(decided.Reason, after)
 	return reconcile.Result{RequeueAfter: after, Priority: priority}, nil

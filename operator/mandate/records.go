@@ -5,7 +5,6 @@ import (
 	"errors"
 	"time"
 
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -13,7 +12,7 @@ import (
 )
 
 func (r *reconciliation) readRecord(ctx context.Context) error {
-	record, err := r.ledger.Get(ctx, client.ObjectKeyFromObject(r.mandate))
+	record, err := r.ledger.Get(ctx, r.name())
 	if err != nil {
 		return err
 	}

@@ -99,8 +99,8 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 
 // pollInterval grows with the time since the application last changed: people who are in the middle of it are watched
 // closely, those who have done nothing for days are not. What is Deleted is looked for again less and less often, too.
-// The interval differs between Mandates, so that applications that were
-// created together are not read together for ever.
+// The interval differs between Mandates, so that applications that were created together are not read together for
+// ever.
 func (r *reconciliation) pollInterval() time.Duration {
 	if r.facts.outcome == v1alpha1.OutcomeDeleted {
 		return r.interval(leastDeleted, mostDeleted)

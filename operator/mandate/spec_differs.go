@@ -29,7 +29,7 @@ func (r *reconciliation) compareSpec(ctx context.Context, application *idv.Appli
 		return true
 	}
 	live := &v1alpha1.Mandate{}
-	err := r.live.Get(ctx, client.ObjectKeyFromObject(r.mandate), live)
+	err := r.live.Get(ctx, r.name(), live)
 	if client.IgnoreNotFound(err) == nil && (live.UID != r.mandate.UID || live.Generation != r.mandate.Generation) {
 		r.facts.failureReason = reasonStaleCache
 		return false

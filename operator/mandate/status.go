@@ -103,7 +103,7 @@ func (r *reconciliation) keepsStatus(reason string, failures int) bool {
 // statusFor is the status that the facts and the reason of a reconciliation make.
 func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string) {
 	f := &r.facts
-	if !r.callsLeft {
+	if !leavesCall(r.facts) {
 		status.ObservedGeneration = r.mandate.Generation
 	}
 	if status.ApplicationID == nil {
@@ -143,7 +143,7 @@ func (r *reconciliation) existingReference() string {
 
 // gone says what became of an application that the service no longer has. What the status says once, it says for ever.
 func (r *reconciliation) gone(outcome v1alpha1.Outcome) v1alpha1.Outcome {
-	if vanished(outcome) {
+	if outcome == v1alpha1.OutcomeExpired || outcome == v1alpha1.OutcomeDeleted {
 		return outcome
 	}
 	return vanishedOutcome(r.facts.now, r.creationTime())
@@ -243,7 +243,7 @@ func (r *reconciliation) setCompleted(status *v1alpha1.MandateStatus) {
 	switch {
 	case status.Outcome != "":
 		is, reason = isTrue, string(status.Outcome)
-	case r.callsLeft: // that one was refused must not keep the others from being sent
+	case leavesCall(r.facts): // that one was refused must not keep the others from being sent
 	case r.facts.application.refused:
 		reason = v1alpha1.ReasonDecisionRefused
 	case r.facts.application.reviewRefused:
