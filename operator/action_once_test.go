@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -235,4 +236,26 @@ func TestReportReapplied(t *testing.T) {
 	if got := w.requests(control.IndividualReport); got != requests {
 		t.Errorf("the report was downloaded %d times more", got-requests)
 	}
+}
+
+// A Mandate has had as many actions as its record can remember.
+func TestTooManyActions(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	w.ready("acme")
+	record := w.onlyRecord()
+	for i := range 100 {
+		record.Spec.Actions = append(record.Spec.Actions, v1alpha1.RecordedAction{
+			Name: fmt.Sprint("action-", i), Type: v1alpha1.MandateActionResendInvite, Individual: "jane",
+			UID: "earlier", StartedTime: metav1.Now(),
+		})
+	}
+	for i := range 1000 {
+		record.Spec.EarlierActions = append(record.Spec.EarlierActions, fmt.Sprintf("%032x", i))
+	}
+	w.check(w.Update(t.Context(), record))
+	w.action("resend", resend)
+	w.actionFails("resend", v1alpha1.ReasonTooManyActions)
+	w.checkEmailed(control.Resend, 0)
 }

@@ -49,6 +49,29 @@ func TestServiceThatFailsReads(t *testing.T) {
 	w.emails(mandates + 1)
 }
 
+// Logins fail, for another reason than the credentials.
+func TestServiceThatFailsLogins(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("acme", "{}")
+	w.ready("acme")
+	w.fault(alwaysAnswers(control.Token, 500))
+	_, err := w.sandbox.RevokeTokens(t.Context())
+	w.check(err)
+	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonLoginFailing)
+}
+
+// A service fails writes only. What it answers may have had an effect, so each Mandate is sent once.
+func TestServiceThatFailsWrites(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.fault(alwaysAnswers(control.CreateApplication, 500))
+	for i := range 5 {
+		w.mandate(fmt.Sprintf("acme-%d", i), "{}")
+	}
+	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonWritesFailing)
+}
+
 // serviceCondition is Ready of the IdentityService "default".
 func (w *world) serviceCondition() metav1.Condition {
 	w.Helper()

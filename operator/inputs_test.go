@@ -111,16 +111,18 @@ func TestServiceStalled(t *testing.T) {
 			kstatus: status.FailedStatus,
 		},
 		{
-			reason:  v1alpha1.ReasonReadsFailing,
-			spoil:   func() { w.fault(serviceDown) },
+			reason:  v1alpha1.ReasonServiceError,
+			spoil:   func() { w.fault(alwaysAnswers(control.References, 500)) },
 			repair:  func() { w.check(w.sandbox.ClearFaults(t.Context())) },
 			kstatus: status.InProgressStatus,
 		},
 	} {
 		c.spoil()
+		w.request("identityservice/default", c.reason+" is expected")
 		w.serviceReady(metav1.ConditionFalse, c.reason)
 		w.serviceProgress(c.kstatus)
 		c.repair()
+		w.request("identityservice/default", c.reason+" is over")
 		w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
 		w.serviceProgress(status.CurrentStatus)
 	}

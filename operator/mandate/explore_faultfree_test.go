@@ -194,7 +194,7 @@ func untrueOf(w *world, m *v1alpha1.Mandate) string {
 	ready, created := is(m, v1alpha1.ConditionReady), is(m, v1alpha1.ConditionCreated)
 	stalled := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionStalled)
 	here := w.shows(w.site(), m)
-	elsewhere := w.url() == otherURL && w.shows(firstURL, m) && w.records[m.Name] != nil // where the ledger says
+	recordedAtOtherURL := w.url() == otherURL && w.shows(firstURL, m) && w.records[m.Name] != nil // where the ledger says
 	switch id := m.Status.ApplicationID; {
 	case m.Status.ObservedGeneration != m.Generation:
 		return "was not reconciled"
@@ -206,7 +206,7 @@ func untrueOf(w *world, m *v1alpha1.Mandate) string {
 		return "is not Ready, but its application exists"
 	case here && m.Status.Outcome == v1alpha1.OutcomeDeleted:
 		return "is Deleted, but its application can be read"
-	case elsewhere && m.Status.Outcome == v1alpha1.OutcomeDeleted:
+	case recordedAtOtherURL && m.Status.Outcome == v1alpha1.OutcomeDeleted:
 		return "is Deleted, but its application is at another service"
 	case !here && stalled != nil && stalled.Reason == v1alpha1.ReasonIndividualsUnmatched:
 		return "tells of the individuals of an application that is not its own"
