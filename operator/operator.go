@@ -111,8 +111,8 @@ func addControllers(ctx context.Context, manager ctrl.Manager, options *Options)
 	identityServices := service.NewReconciler(service.Config{
 		Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Events: manager.GetEventRecorder(fieldOwner),
 		Connections: connections, ClusterServices: clusterServices, AllNamespaces: len(options.namespaces()) == 0,
-		DeletionGiveUpAfter: options.deletionGiveUpAfter,
-		UserAgent:           "mandate-operator/" + options.version, Observe: observeRequest,
+		URLs: options.urls(), DeletionGiveUpAfter: options.deletionGiveUpAfter,
+		UserAgent: "mandate-operator/" + options.version, Observe: observeRequest,
 	})
 	services := engine.Services{
 		ServiceReader: connection.ServiceReader{Reader: cache, ClusterServices: clusterServices},
