@@ -37,7 +37,7 @@ func TestEveryDirectoryIsAccepted(t *testing.T) {
 			}
 		})
 	}
-	if diff := cmp.Diff([]string{"crd", "default", "manager", "policy", "rbac", "samples"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"crd", "default", "manager", "policy", "rbac", "reports", "samples"}, names); diff != "" {
 		t.Errorf("directories (-want +got):\n%s", diff)
 	}
 }
