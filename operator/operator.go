@@ -37,8 +37,8 @@ const (
 // last: their circuits open.
 const maxStuckConnections = 4
 
-// responseBudget is the memory for large responses of all services at one time. The Pod's memory limit in config/manager
-// leaves room for it, and for a response of a megabyte to every create that can be under way.
+// responseBudget is the memory for large responses of all services at one time. The Pod's memory limit in
+// config/manager leaves room for it, and for a response of a megabyte to every create that can be under way.
 const responseBudget = 32 << 20
 
 // fieldOwner of everything that the operator writes.

@@ -174,7 +174,7 @@ func parseCreated(response *response) (*Application, error) {
 	}
 	var d decoder
 	d.application(application, o)
-	if d.err() != nil {
+	if d.exceeded() {
 		return &Application{ID: application.ID, Reference: application.Reference, Raw: application.Raw}, nil
 	}
 	return application, nil

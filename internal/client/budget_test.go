@@ -55,7 +55,7 @@ func TestBudgetIsFair(t *testing.T) {
 		for range 20 {
 			waiting.Go(func() {
 				if release, ok := greedy.acquire(t.Context(), 1); ok {
-					time.Sleep(time.Second) // what the service takes to send the rest
+					<-time.After(time.Second) // what the service takes to send the rest
 					release()
 				}
 			})

@@ -108,6 +108,8 @@ func (d *decoder) state(raw json.RawMessage) State {
 	return state
 }
 
+func (d *decoder) exceeded() bool { return d.err() != nil }
+
 // err says which limit was exceeded, or nil.
 func (d *decoder) err() error {
 	switch {

@@ -23,7 +23,7 @@ type pod struct {
 // manager reads the Deployment of the operator.
 func manager(tb testing.TB, root string) pod {
 	tb.Helper()
-	text, err := os.ReadFile(filepath.Join(root, "config/manager/deployment.yaml"))
+	text, err := os.ReadFile(filepath.Join(root, "config", "manager", "deployment.yaml"))
 	if err != nil {
 		tb.Fatal(err)
 	}
