@@ -23,6 +23,7 @@ type fake struct {
 	log     []string
 	noSlot  step // the step that finds no slot
 	failing step // the step that fails
+	panics  bool // it fails with a panic
 	// unrecorded is how often the first step cannot be recorded.
 	unrecorded       int
 	parked, released int
@@ -44,6 +45,9 @@ func (f *fake) Perform(_ context.Context, s step) error {
 	if f.unrecorded > 0 {
 		f.unrecorded--
 		return &engine.UnrecordedError{Err: errors.New("denied")}
+	}
+	if s == f.failing && f.panics {
+		panic("a defect")
 	}
 	if s == f.failing {
 		return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "jane", errors.New("canary"))

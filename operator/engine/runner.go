@@ -65,14 +65,20 @@ func (r *Runner[S]) Run(
 		}
 		current = &parked[S]{Reconciliation: reconciliation}
 	}
+	recorded := true
+	defer func() { // also after a panic, which controller-runtime recovers from
+		if recorded {
+			current.Release()
+			r.remove(object)
+		}
+	}()
 	result, err := Run(ctx, current.Reconciliation, MaxSteps)
 	if unrecorded, ok := errors.AsType[*UnrecordedError](err); ok {
 		log.FromContext(ctx).Info("Failed to record how an attempt ended, will retry",
 			"error", apierror.Redact(unrecorded.Err).Error())
+		recorded = false
 		return r.park(object, current), nil
 	}
-	current.Release()
-	r.remove(object)
 	return result, apierror.Redact(err)
 }
 

@@ -63,6 +63,16 @@ func TestRunnerRedacts(t *testing.T) {
 	if failing.released != 1 {
 		t.Errorf("it was released %d times", failing.released)
 	}
+	func() {
+		defer func() { _ = recover() }()
+		panicking := &fake{plan: []step{"a"}, failing: "a", panics: true}
+		defer func() {
+			if panicking.released != 1 {
+				t.Errorf("after a panic, it was released %d times", panicking.released)
+			}
+		}()
+		_, _ = runner.Run(t.Context(), acme, starting(panicking))
+	}()
 	failed := func() (engine.Reconciliation[step], error) { return nil, errors.New("no cache") }
 	if _, err := runner.Run(t.Context(), acme, failed); err == nil {
 		t.Error("no error")
