@@ -11,10 +11,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/internal/testenv"
 )
 
 // The API server accepts every directory that kubectl apply -k can be given, without a warning.
@@ -36,47 +37,8 @@ func TestEveryDirectoryIsAccepted(t *testing.T) {
 			}
 		})
 	}
-	if diff := cmp.Diff([]string{"crd", "default", "manager", "policy", "rbac", "samples"}, names); diff != "" {
+	if diff := cmp.Diff([]string{"crd", "default", "manager", "policy", "rbac", "reports", "samples"}, names); diff != "" {
 		t.Errorf("directories (-want +got):\n%s", diff)
-	}
-}
-
-// The namespace enforces the restricted Pod Security standard, and the operator's Pod keeps to it.
-func TestPodIsRestricted(t *testing.T) {
-	c := in(t, env)
-	c.apply("--kustomize", "config/manager")
-	cases := map[string]struct {
-		loosen func(*corev1.PodSpec)
-		// want is what the refusal names; none means that the Pod is accepted.
-		want string
-	}{
-		"as it is": {loosen: func(*corev1.PodSpec) {}},
-		"privileges to escalate": {
-			func(p *corev1.PodSpec) { p.Containers[0].SecurityContext.AllowPrivilegeEscalation = nil },
-			"allowPrivilegeEscalation",
-		},
-		"capabilities": {
-			func(p *corev1.PodSpec) { p.Containers[0].SecurityContext.Capabilities = nil },
-			"capabilities",
-		},
-		"root":               {func(p *corev1.PodSpec) { p.SecurityContext.RunAsNonRoot = nil }, "runAsNonRoot"},
-		"system calls":       {func(p *corev1.PodSpec) { p.SecurityContext.SeccompProfile = nil }, "seccompProfile"},
-		"the node's network": {func(p *corev1.PodSpec) { p.HostNetwork = true }, "hostNetwork"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			template := in(t, env).deployment().Spec.Template
-			pod := &corev1.Pod{
-				ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: "operator", Labels: template.Labels},
-				Spec:       template.Spec,
-			}
-			tc.loosen(&pod.Spec)
-			err := c.as("").Create(t.Context(), pod, client.DryRunAll)
-			if tc.want == "" && err != nil ||
-				tc.want != "" && (!apierrors.IsForbidden(err) || !strings.Contains(err.Error(), tc.want)) {
-				t.Errorf("error = %v, want one that names %q", err, tc.want)
-			}
-		})
 	}
 }
 
@@ -121,6 +83,28 @@ func TestManagerFitsTogether(t *testing.T) {
 	requests, limits := container.Resources.Requests, container.Resources.Limits
 	if requests.Cpu().IsZero() || requests.Memory().IsZero() || limits.Memory().IsZero() {
 		t.Errorf("the resources are %+v", container.Resources)
+	}
+}
+
+// The Go runtime keeps below the memory limit of the container, whatever it is set to.
+func TestMemoryLimitOfTheRuntime(t *testing.T) {
+	c := in(t, env)
+	installed(c)
+	c.apply("--kustomize", "config/manager")
+	deployment := c.deployment()
+	container := &deployment.Spec.Template.Spec.Containers[0]
+	for _, limit := range []string{container.Resources.Limits.Memory().String(), "300M", "512Mi", "1Gi", "1536Mi"} {
+		container.Resources.Limits[corev1.ResourceMemory] = resource.MustParse(limit)
+		environment := testenv.ContainerEnvironment(container)
+		i := slices.IndexFunc(environment, func(v string) bool { return strings.HasPrefix(v, "GOMEMLIMIT=") })
+		if i < 0 {
+			t.Fatalf("the environment is %q", environment)
+		}
+		runtimeLimit, err := strconv.ParseFloat(strings.TrimPrefix(environment[i], "GOMEMLIMIT="), 64)
+		c.check(err)
+		if ratio := runtimeLimit / container.Resources.Limits.Memory().AsApproximateFloat64(); ratio < 0.9 || ratio > 0.97 {
+			t.Errorf("%s: %s, which is %.0f %%", limit, environment[i], 100*ratio)
+		}
 	}
 }
 

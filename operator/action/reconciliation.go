@@ -23,13 +23,14 @@ type serviceClient interface {
 	RetrieveApplication(ctx context.Context, id int64) (*idv.Application, error)
 	ResendInvites(ctx context.Context, individualID int64) error
 	ResetIndividual(ctx context.Context, individualID int64) error
-	IndividualReport(ctx context.Context, individualID int64, to io.Writer, limit int64) (string, error)
+	IndividualReport(ctx context.Context, individualID int64, to io.Writer, limit int64) (*idv.Report, error)
 }
 
 // localState is what this process remembers of a MandateAction.
 type localState struct {
 	failures      int              // reconciliations in a row
 	nameFree      bool             // when the ledger was read last
+	mayStore      bool             // when the API server was asked last
 	attempt       engine.FirstSeen // the attempt that is waited for
 	refusedDigest string           // of the Mandate's status when the service had no report
 }
@@ -50,6 +51,7 @@ type reconciliation struct {
 	reference    string                      // of the application
 	statusDigest string                      // of what a report depends on
 	report       file                        // personal data
+	downloaded   *idv.Report                 // what the report takes of the budget of all; closed by Release
 }
 
 // newReconciliation collects what the MandateAction and the cached Mandate say.
@@ -69,7 +71,8 @@ func (r *Reconciler) newReconciliation(ctx context.Context, action *v1alpha1.Man
 		see := func(s *localState) { s.attempt.See(status.Attempt, r.clock.Now()) }
 		c.facts.attempt.observed = r.localState.Update(action, see).attempt.Time
 	}
-	c.facts.record.free = r.localState.Get(action).nameFree
+	known := r.localState.Get(action)
+	c.facts.record.free, c.facts.storing.checked = known.nameFree, known.mayStore
 	if ttl := action.Spec.TTLSecondsAfterFinished; c.facts.ended && ttl != nil {
 		c.facts.expires = status.CompletedTime.Add(time.Duration(*ttl) * time.Second)
 	}
@@ -134,6 +137,8 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 		r.send(ctx)
 	case stepLookForSecret:
 		return r.lookForSecret(ctx)
+	case stepCheckAccess:
+		return r.checkAccess(ctx)
 	case stepDownload:
 		r.download(ctx)
 	case stepStore:
@@ -178,6 +183,9 @@ func (r *reconciliation) Park() connection.Key {
 func (r *reconciliation) Release() {
 	if r.attempting {
 		r.runner.Done()
+	}
+	if r.downloaded != nil {
+		r.downloaded.Close()
 	}
 	r.session.Slot.Release()
 }
