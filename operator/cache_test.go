@@ -2,6 +2,7 @@ package operator
 
 import (
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
 
@@ -40,11 +41,14 @@ spec:
 		v1alpha1.ReconcileRequestAnnotation: "now",
 	}
 	m.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "canary"}}
+	quiet := m.DeepCopy() // nobody asks to reconcile it
+	delete(quiet.Annotations, v1alpha1.ReconcileRequestAnnotation)
 	kept, err := stripMandate(newInterner())(m)
-	if err != nil {
+	quietKept, quietErr := stripMandate(newInterner())(quiet)
+	if err = errors.Join(err, quietErr); err != nil {
 		t.Fatal(err)
 	}
-	content, err := json.Marshal(kept)
+	content, err := json.Marshal([]any{kept, quietKept})
 	if err != nil {
 		t.Fatal(err)
 	}

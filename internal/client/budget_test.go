@@ -27,7 +27,7 @@ func TestBudgetIsShared(t *testing.T) {
 		started = time.Now()
 		releaseOther, ok := other.acquire(t.Context(), 2)
 		if !ok || time.Since(started) > 0 {
-			t.Errorf("the other one got something: %v, after %s", ok, time.Since(started))
+			t.Fatalf("the other one got something: %v, after %s", ok, time.Since(started))
 		}
 		releaseOther()
 		release()

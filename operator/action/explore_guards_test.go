@@ -88,6 +88,11 @@ func guards() map[string]explore.Guard {
 			Why: "without an answer, nothing is denied", File: decideFile,
 			Old: "	case !f.storing.checked:", Off: "	case ON && !f.storing.checked:", CaughtBy: "TestDecideStoring",
 		},
+		"log of an action": {
+			Why: "nobody could tell what was done", File: "send.go",
+			Old: "		logger.Info(\"Carried out the action\")", Off: "		logger.V(pick(ON, 0, 1)).Info(\"Carried out the action\")",
+			CaughtBy: "TestExplore/crashes and lost answers",
+		},
 		"the ledger of the application": {
 			Why: "without it, nobody knows what was done", File: attemptFile,
 			Old: "	case f.record.application != f.mandate.application:",

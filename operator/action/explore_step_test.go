@@ -38,6 +38,7 @@ type environment struct {
 	fault     fault
 	current   *reconciliation
 	looked    map[string]client.Object // the live objects that a last look saw
+	called    bool                     // a request that e-mails somebody was made
 	hit       bool
 	violation string
 }
@@ -80,7 +81,8 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	s := &environment{world: w.clone(), fault: f, looked: maps.Clone(o.looked)}
 	api := &apiServer{environment: s}
 	r := o.reconciler(w, api)
-	ctx := log.IntoContext(context.Background(), logr.Discard())
+	var messages explore.LogCounter
+	ctx := log.IntoContext(context.Background(), logr.New(&messages))
 	p, what := &reconciliation{}, ""
 	if o.current == nil {
 		action, ok := o.cache["MandateAction/"+name].(*v1alpha1.MandateAction)
@@ -98,6 +100,9 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	decided := p.Decide()
 	what += string(decided.Step) + " " + decided.Reason
 	_, ended, parked, err := explore.Step(ctx, p)
+	if s.called && messages.Messages == 0 && s.violation == "" {
+		s.violation = "A4: a request that e-mails somebody is not in the log"
+	}
 	if err != nil {
 		what += " -> " + err.Error()
 	}
@@ -182,7 +187,7 @@ func (s fakeService) RetrieveApplication(context.Context, int64) (*idv.Applicati
 
 // ResendInvites e-mails an individual.
 func (s fakeService) ResendInvites(_ context.Context, individual int64) error {
-	s.violation = s.wrongRequest(individual)
+	s.violation, s.called = s.wrongRequest(individual), true
 	switch s.fault {
 	case faultError:
 		s.hit = true

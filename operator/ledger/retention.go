@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/apierror"
 )
 
 // GoneSinceAnnotation is the time at which the Mandate of a record was first missing, in RFC 3339.
@@ -36,7 +37,7 @@ func (r *Retention) Start(ctx context.Context) error {
 	defer ticker.Stop()
 	for {
 		if err := r.sweep(ctx); err != nil && ctx.Err() == nil {
-			log.FromContext(ctx).Error(err, "Failed to delete old ApplicationRecords, will retry")
+			log.FromContext(ctx).Error(apierror.Redact(err), "Failed to delete old ApplicationRecords, will retry")
 		}
 		select {
 		case <-ctx.Done():

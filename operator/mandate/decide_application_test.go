@@ -328,6 +328,21 @@ func applications() map[string]decideCase {
 
 func deletions() map[string]decideCase {
 	return map[string]decideCase{
+		"the finalizer comes before a create": {
+			why:   "a Mandate that is deleted right after the create would be gone before its policy is carried out",
+			facts: newMandate(func(f *facts) { f.deletion.policy = v1alpha1.DeletionPolicyArchive }),
+			want:  decision{Step: stepFinalizer},
+		},
+		"a deletion that waits for the service ends": {
+			why: "it would keep the namespace from being deleted",
+			facts: bound(func(f *facts) {
+				f.deletion = deletionFacts{
+					policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now,
+				}
+				f.service = serviceFacts{}
+			}),
+			want: decision{Step: stepFinalizer},
+		},
 		"a finalizer is not removed from a Mandate that has changed": {
 			why: "it would be refused again and again: the cache has to catch up first",
 			facts: bound(func(f *facts) {

@@ -305,6 +305,12 @@ func guards() map[string]explore.Guard {
 			Off:      "{ return ON && f.acted && slices",
 			CaughtBy: "TestExplore/alone: decisions, archiving and reviews",
 		},
+		"log of a call": {
+			Why: "nobody could tell what was done", File: "application.go",
+			Old:      "		log.FromContext(ctx).Info(\"Carried out the decision\",",
+			Off:      "		log.FromContext(ctx).V(pick(ON, 0, 1)).Info(\"Carried out the decision\",",
+			CaughtBy: "TestExplore/alone: decisions",
+		},
 		"deleted reference": {
 			Why: "the id may belong to an unrelated application", File: "decide_application.go",
 			Old: "	case !a.sameReference, a.differs,", Off: "	case ON && !a.sameReference, a.differs,",

@@ -89,7 +89,8 @@ type outcome struct {
 func take(w *world, o *operator, name string, f fault) outcome {
 	s := &environment{world: w.clone(), fault: f, before: o.live, calls: o.calls}
 	r := reconciler(s, o)
-	ctx := log.IntoContext(context.Background(), logr.Discard())
+	var messages explore.LogCounter
+	ctx := log.IntoContext(context.Background(), logr.New(&messages))
 	p, what, err := resume(ctx, r, s, o, name)
 	if p == nil || err != nil {
 		return outcome{world: w, operator: o.with(nil, r), what: what, ended: true}
@@ -100,6 +101,9 @@ func take(w *world, o *operator, name string, f fault) outcome {
 		what += " (" + decided.Reason + ")"
 	}
 	result, ended, _, err := explore.Step(ctx, p)
+	if s.calls > o.calls && messages.Messages == 0 && s.violation == "" {
+		s.violation = "I13: a call that acts on people is not in the log"
+	}
 	if !ended && err == nil && p.facts.attempt.posted && decided.Step == stepPost {
 		what += " -> " + posted(p.facts.attempt)
 	}

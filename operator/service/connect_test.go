@@ -97,7 +97,7 @@ func (f *fixture) password(password string) {
 }
 
 // reconcile connects and probes.
-func (f *fixture) reconcile() (reason string) {
+func (f *fixture) reconcileOnce() (reason string) {
 	f.Helper()
 	problem, err := f.connect(f.Context(), f.service, f.e)
 	if err != nil {
@@ -111,7 +111,7 @@ func (f *fixture) reconcile() (reason string) {
 
 func (f *fixture) wants(reason string, logins int64) {
 	f.Helper()
-	if got, n := f.reconcile(), f.logins.Load(); got != reason || n != logins {
+	if got, n := f.reconcileOnce(), f.logins.Load(); got != reason || n != logins {
 		f.Errorf("%s after %d logins, want %s after %d", got, n, reason, logins)
 	}
 }

@@ -26,6 +26,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 )
@@ -152,8 +153,13 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		Complete(r)
 }
 
-// Reconcile makes one connection, and probes it if it is time to.
+// Reconcile makes one connection, and probes it if it is time to. Errors do not repeat what the API server said.
 func (r *Reconciler) Reconcile(ctx context.Context, key connection.Key) (reconcile.Result, error) {
+	result, err := r.reconcile(ctx, key)
+	return result, apierror.Redact(err)
+}
+
+func (r *Reconciler) reconcile(ctx context.Context, key connection.Key) (reconcile.Result, error) {
 	service := key.NewService()
 	if err := r.config.Cache.Get(ctx, key.ObjectKey(), service); err != nil {
 		if apierrors.IsNotFound(err) {

@@ -1,0 +1,29 @@
+package threats
+
+import "maps"
+
+// controls that keep each threat of the model away.
+var controls = tables(invitation, personalData, credentials, decisions, theOperator)
+
+func tables(all ...map[string][]control) map[string][]control {
+	joined := map[string][]control{}
+	for _, table := range all {
+		maps.Copy(joined, table)
+	}
+	return joined
+}
+
+const (
+	inClient     = "internal/client"
+	inProvider   = "provider"
+	inConfig     = "config"
+	inAPI        = "api/v1alpha1"
+	inOperator   = "operator"
+	inConnection = "operator/connection"
+	inEngine     = "operator/engine"
+	inIndividual = "operator/individuals"
+	inLedger     = "operator/ledger"
+	inMandate    = "operator/mandate"
+	inAction     = "operator/action"
+	inService    = "operator/service"
+)

@@ -1,0 +1,83 @@
+package threats
+
+var credentials = map[string][]control{
+	"a redirect or an answer sends a token to another host": {
+		{
+			off: "redirects are followed", file: "internal/client/roundtrip.go",
+			old: "	httpResponse, err := c.transport(operation).RoundTrip(httpReq)\n",
+			new: "	following := &http.Client{Transport: c.transport(operation)}\n" +
+				"	httpResponse, err := pick(ON, c.transport(operation).RoundTrip, following.Do)(httpReq)\n",
+			in: inClient, test: "TestRedirectsAreNotFollowed",
+		},
+		{
+			off: "http goes to other hosts", file: "internal/client/config.go",
+			old: `(u.Scheme != "http" || !IsLoopback(u.Hostname())):`,
+			new: `(u.Scheme != "http" || ON && !IsLoopback(u.Hostname())):`,
+			in:  inClient, test: "TestConfigurationErrors",
+		},
+		{
+			off: "TLS 1.0 is spoken", file: "internal/client/config.go",
+			old: "MinVersion: tls.VersionTLS12,", new: "MinVersion: pick[uint16](ON, tls.VersionTLS12, tls.VersionTLS10),",
+			in: inClient, test: "TestOldTLSIsRefused",
+		},
+	},
+	"an editor of an IdentityService sends the credentials of a Secret to another host, or probes hosts inside the " +
+		"cluster": {
+		{
+			off: "a pattern allows every host", file: "operator/service/hosts.go",
+			old: "	if p.host == anyHost || p.host == host {", new: "	if !ON || p.host == anyHost || p.host == host {",
+			in: inService, test: "TestURLPolicy",
+		},
+		{
+			off: "hosts are not looked at", file: "operator/service/connect.go",
+			old: "	if !r.config.URLs.Allows(", new: "	if ON && !r.config.URLs.Allows(",
+			in: inService, test: "TestBaseURLNotAllowed",
+		},
+	},
+	"a namespace uses a shared connection that does not select it": {
+		{
+			off: "a selector selects every namespace", file: "operator/connection/service.go",
+			old: "	if !selector.Matches(", new: "	if ON && !selector.Matches(",
+			in: inConnection, test: "TestNamespaceSelectors",
+		},
+		{
+			off: "an invalid selector selects every namespace", file: "operator/connection/service.go",
+			old: "		return service, Denied, nil //", new: "		return service, pick(ON, Denied, Granted), nil //",
+			in: inConnection, test: "TestNamespaceSelectors",
+		},
+		{
+			off: "labels are not read past the cache", file: "operator/mandate/confirm.go",
+			old: "access == connection.Granted &&\n", new: "(!ON || access == connection.Granted) &&\n",
+			in: inMandate, test: "TestNamespaceWithdrawn",
+		},
+		{
+			off: "the service is not read past the cache before a create", file: "operator/mandate/create.go",
+			old: "	same = same && err == nil && r.current(mandate)", new: "	same = (same || !ON) && err == nil && r.current(mandate)",
+			in: inMandate, test: "TestNamespaceWithdrawn",
+		},
+	},
+	"the operator retries a refused password until the account is locked": {
+		{
+			off: "callers do not share a login", file: "internal/client/token.go",
+			old: "	case s.pending == nil:", new: "	case !ON || s.pending == nil:",
+			in: inClient, test: "TestCallersShareALogin",
+		},
+		{
+			off: "a refused login is repeated at once", file: "internal/client/token.go",
+			old: "	if wait := time.Until(h.until); wait > 0 {", new: "	if wait := time.Until(h.until); ON && wait > 0 {",
+			in: inClient, test: "TestRefusedCredentialsAreHeldOff",
+		},
+		{
+			off: "an edit makes the operator forget a refusal", file: "operator/service/connect.go",
+			old: "	config.Limits = r.limitsOf(wanted.user)", new: "	config.Limits = pick(ON, r.limitsOf(wanted.user), nil)",
+			in: inService, test: "TestHoldOffOutlivesTheClient",
+		},
+	},
+	"they appear in logs or errors": {
+		{
+			off: "a secret marshals itself", file: asSensitive,
+			old: "return json.Marshal(redacted) }", new: "return json.Marshal(pick[any](ON, redacted, s.Reveal())) }",
+			in: inClient, test: "TestNothingSensitiveIsPrinted",
+		},
+	},
+}

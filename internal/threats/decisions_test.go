@@ -1,0 +1,32 @@
+package threats
+
+var decisions = map[string][]control{
+	`an editor of an IdentityService gives "in review" the meaning of completed, and so makes outcomes`: {
+		{
+			off: "configured names come first", file: "internal/client/state.go",
+			old: "	folded := FoldName(s.Name)\n	switch {\n",
+			new: "	folded := FoldName(s.Name)\n	switch {\n	case !ON && s.Is(n.Completed...):\n		return StageCompleted\n",
+			in:  inClient, test: "TestStages",
+		},
+	},
+	"after a change of the connection, a decision reaches another application than intended": {
+		explored(inMandate, "application of another"), explored(inMandate, "application of another URL"),
+		explored(inMandate, "request for another service"), explored(inAction, "the ledger of the application"),
+	},
+	"a deletion is never carried out, or blocks the namespace": {
+		{
+			off: "a deletion waits for ever", file: "operator/mandate/decide_application.go",
+			old: "d.done, a.missing, !f.now.Before(d.giveUpTime):", new: "d.done, a.missing, ON && !f.now.Before(d.giveUpTime):",
+			in: inMandate, test: "TestDecide",
+		},
+		{
+			off: "a Mandate goes although its application stays", file: "operator/mandate/decide.go",
+			old: "	case f.deletion.wantsFinalizer() != f.deletion.finalizer:",
+			new: "	case ON && f.deletion.wantsFinalizer() != f.deletion.finalizer:",
+			in:  inMandate, test: "TestDecide",
+		},
+	},
+	"nobody can tell what was done": {
+		explored(inMandate, "log of a call"), explored(inAction, "log of an action"),
+	},
+}

@@ -1,0 +1,77 @@
+package threats
+
+var invitation = map[string][]control{
+	"the operator or its machine stops during a create": {
+		explored(inMandate, "claim"), explored(inMandate, "settle delay"), explored(inMandate, "attempts are counted on"),
+	},
+	"an answer is lost or unreadable": {
+		explored(inMandate, "another reference"), explored(inMandate, "another URL"),
+		{
+			off: "what a server may have seen counts as not sent", file: "internal/client/transport.go",
+			old: "	return p.wroteHeaders.Load() ||", new: "	return ON && p.wroteHeaders.Load() ||",
+			in: inClient, test: "TestABrokenAnswerIsUnknown",
+		},
+		{
+			off: "a create is retried", file: "internal/client/operation.go",
+			old: "		retry: retryNever, deadline: emailDeadline,",
+			new: "		retry: pick(ON, retryNever, retrySafe), deadline: emailDeadline,",
+			in:  inClient, test: "TestWhatEmailsIsSentOnce",
+		},
+	},
+	"two operators run at once, one of them paused for a while": {
+		explored(inMandate, "claim"), explored(inMandate, "retake"), explored(inMandate, "conclude"),
+		explored(inAction, "the start is conditional"),
+	},
+	"a Mandate is deleted and applied again, replaced by force, or copied": {
+		explored(inMandate, "another reference"), explored(inMandate, "edited after a refusal"),
+	},
+	"a cluster is restored from a backup, or rebuilt from manifests": {
+		explored(inMandate, "createBefore"), explored(inMandate, "taken is final"),
+	},
+	"a namespace is deleted during creates": {
+		{
+			off: "an id that the ledger cannot take is dropped", file: "operator/mandate/create.go",
+			old: "		if err = r.depositInMandate(ctx); err == nil {", new: "		if !ON {\n			return nil\n		}\n" +
+				"		if err = r.depositInMandate(ctx); err == nil {",
+			in: inMandate, test: "TestIDInATerminatingNamespace",
+		},
+	},
+	"records are deleted, by hand or with their namespace": {
+		{
+			off: "a Mandate without a record is new, whatever its status says", file: "operator/mandate/decide.go",
+			old: "	case f.unknown && !r.exists:", new: "	case ON && f.unknown && !r.exists:",
+			in: inMandate, test: "TestDecide",
+		},
+	},
+	"a Mandate is replaced by one for other people": {
+		explored(inMandate, "spec of a new object"), explored(inMandate, "application of another spec"),
+	},
+	"an action or a review reaches another individual than the spec names": {
+		explored(inMandate, "individuals are compared"), explored(inMandate, "review while individuals are unmatched"),
+		{
+			off: "an individual with another reference is matched", file: "operator/individuals/match.go",
+			old: `(sent == "" || shown == "" || sent == shown)`, new: `(!ON || sent == "" || shown == "" || sent == shown)`,
+			in: inIndividual, test: "TestMatch",
+		},
+	},
+	"somebody binds a Mandate to another Mandate's application": {
+		explored(inMandate, "adopted reference"), explored(inMandate, "adopted by another"),
+	},
+	"a stalled watch hides that a user withdrew a decision, a review, an archiving or a deletion": {
+		explored(inMandate, "live read before a call"), explored(inMandate, "edit before a call"),
+		explored(inMandate, "the IdentityService before a call"), explored(inMandate, "one call a reconciliation"),
+	},
+	"an application vanishes, or a proxy says 404": {
+		explored(inMandate, "404"), explored(inMandate, "404 to other credentials"),
+		explored(inMandate, "404 of another service"),
+	},
+	"an action is repeated after a crash": {
+		explored(inAction, "open attempt"), explored(inAction, "unknown outcome"),
+	},
+	"an action is deleted, cleaned up or restored, and applied again": {
+		explored(inAction, "name used"), explored(inAction, "name recorded"), explored(inAction, "name recorded once"),
+	},
+	"an action acts on a Mandate that was suspended or replaced meanwhile": {
+		explored(inAction, "last look"), explored(inAction, "last look compares"), explored(inAction, "suspended"),
+	},
+}

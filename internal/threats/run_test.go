@@ -1,0 +1,169 @@
+package threats
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mandate-io/idv/internal/guards"
+)
+
+// timeout of one test that runs without a control.
+const timeout = "-test.timeout=3m"
+
+// runner runs tests in a process for each control that is off.
+type runner struct {
+	overlay  string
+	dir      string            // of the binaries
+	binaries map[string]string // by package
+	tree     string            // a copy of the sources, for changed manifests
+}
+
+// newRunner writes the sources with a switch at every control that is in one.
+func newRunner(t *testing.T) *runner {
+	t.Helper()
+	all := map[string]guards.Guard{}
+	for _, of := range controls {
+		for i := range of {
+			c := &of[i]
+			if c.guard != "" || c.inManifest() {
+				continue
+			}
+			g := guards.Guard{Why: c.off, File: c.file, Old: c.old, Off: c.new, CaughtBy: c.test}
+			if before, ok := all[c.name()]; ok && before != g {
+				t.Fatalf("two controls are called %q", c.name())
+			}
+			if !strings.Contains(c.new, "ON") {
+				t.Fatalf("%q has no switch", c.name())
+			}
+			all[c.name()] = g
+		}
+	}
+	return &runner{overlay: guards.Overlay(t, root, all), dir: t.TempDir(), binaries: map[string]string{}}
+}
+
+// without runs the test of a control without it, and prints what it says.
+func (r *runner) without(t *testing.T, threat string, c *control) {
+	t.Helper()
+	if c.guard != "" {
+		t.Logf("%s: without %q, %s of %s fails, as its own test of guards shows", threat, c.guard, testOfGuard(t, c), c.in)
+		return
+	}
+	t.Run(c.name(), func(t *testing.T) {
+		var output []byte
+		var err error
+		if c.inManifest() {
+			output, err = r.inChangedTree(t, c)
+		} else {
+			output, err = r.test(t, c, filepath.Join(root, c.in), "GUARD_OFF="+c.name(), "GOFLAGS="+r.flags())
+		}
+		switch {
+		case err == nil:
+			t.Fatalf("nothing notices that %s, not even %s", c.off, c.test)
+		case !failed(c.test).Match(output) || strings.Contains(string(output), "panic: test timed out"):
+			t.Fatalf("%s: %s does not fail, but its process does:\n%s", c.off, c.test, output)
+		}
+		t.Logf("%s: if %s, %s fails: %.200s", threat, c.off, c.test, guards.Complaint(output))
+	})
+}
+
+// flags has the programs that a test builds built with the switches, too.
+func (r *runner) flags() string { return os.Getenv("GOFLAGS") + " -overlay=" + r.overlay }
+
+// test runs the test of a control.
+func (r *runner) test(t *testing.T, c *control, directory string, env ...string) ([]byte, error) {
+	t.Helper()
+	if r.binaries[c.in] == "" {
+		r.binaries[c.in] = r.build(t, c.in)
+	}
+	//nolint:gosec // the binary is this test's own
+	run := exec.CommandContext(t.Context(), r.binaries[c.in], "-test.run", guards.Pattern(c.test), "-test.v", timeout,
+		"-test.failfast")
+	run.Dir = directory
+	run.Env = append(os.Environ(), env...)
+	return run.CombinedOutput()
+}
+
+// build builds the tests of a package. With all controls on, the named ones must pass.
+func (r *runner) build(t *testing.T, in string) (binary string) {
+	t.Helper()
+	binary = filepath.Join(r.dir, strings.ReplaceAll(in, "/", "_")+".test")
+	guards.Build(t, r.overlay, filepath.Join(root, in), binary)
+	var tests []string
+	for _, of := range controls {
+		for i := range of {
+			if of[i].in == in && of[i].guard == "" {
+				test, _, _ := strings.Cut(of[i].test, "/")
+				tests = append(tests, test)
+			}
+		}
+	}
+	slices.Sort(tests)
+	pattern := "^(" + strings.Join(slices.Compact(tests), "|") + ")$"
+	//nolint:gosec // the binary is this test's own
+	run := exec.CommandContext(t.Context(), binary, "-test.run", pattern, timeout)
+	run.Dir = filepath.Join(root, in)
+	run.Env = append(os.Environ(), "GOFLAGS="+r.flags())
+	if output, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%s fails with all controls on: %v\n%s", in, err, output)
+	}
+	return binary
+}
+
+// inChangedTree runs the test of a control in a copy of the sources that lacks the control.
+func (r *runner) inChangedTree(t *testing.T, c *control) ([]byte, error) {
+	t.Helper()
+	if r.tree == "" {
+		r.tree = filepath.Join(r.dir, "tree")
+		copyTree(t, r.tree)
+	}
+	file, before := filepath.Join(r.tree, c.file), read(t, c.file)
+	write := func(content string) {
+		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(strings.Replace(before, c.old, c.new, 1))
+	defer write(before)
+	return r.test(t, c, filepath.Join(r.tree, c.in))
+}
+
+// copyTree copies the sources, and not what was built of them.
+func copyTree(t *testing.T, tree string) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		relative, relErr := filepath.Rel(root, name)
+		if err = errors.Join(err, relErr); err != nil {
+			return err
+		}
+		target := filepath.Join(tree, relative)
+		switch {
+		case relative == "bin" || relative == ".git":
+			return skip(entry)
+		case entry.IsDir():
+			return os.MkdirAll(target, 0o700)
+		case !entry.Type().IsRegular():
+			return nil
+		}
+		content, err := os.ReadFile(name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(target, content, 0o600)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func skip(entry fs.DirEntry) error {
+	if entry.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
