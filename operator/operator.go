@@ -32,10 +32,6 @@ const (
 	drainTimeout    = 18 * time.Second
 )
 
-// maxStuckConnections is how many connections without an answer it takes until all workers wait for one. That does not
-// last: their circuits open.
-const maxStuckConnections = 4
-
 // fieldOwner of everything that the operator writes.
 const fieldOwner = "mandate-operator"
 
@@ -131,11 +127,10 @@ func addControllers(ctx context.Context, manager ctrl.Manager, options *Options)
 	retention := &ledger.Retention{
 		Ledger: records, Mandates: cache, Namespaces: options.namespaces(), Keep: options.recordRetention,
 	}
-	workers := maxStuckConnections * options.maxConcurrentReconciles
 	return []drainer{mandates, actions}, errors.Join(
 		identityServices.SetupWithManager(manager),
-		mandates.SetupWithManager(ctx, manager, workers),
-		actions.SetupWithManager(ctx, manager, workers),
+		mandates.SetupWithManager(ctx, manager, connections.Mandates.Workers()),
+		actions.SetupWithManager(ctx, manager, connections.Actions.Workers()),
 		manager.Add(retention),
 		manager.Add(leaderMetrics(mandateCounter{cache})),
 		manager.Add(leaderMetrics(breakerCounter{connections})),
