@@ -81,7 +81,8 @@ func (o *observed) answer(operation client.Operation, errs ...error) {
 	}
 }
 
-// Urgent objects are before others, but do not keep them waiting for ever. Nobody takes a slot that is kept for another.
+// Urgent objects are before others, but do not keep them waiting for ever. Nobody takes a slot that is kept for
+// somebody else.
 func TestLimiterWakesUpUrgentObjectsFirst(t *testing.T) {
 	t.Parallel()
 	o := newObserved(2)
@@ -122,7 +123,8 @@ func TestLimiterKeepsPriorities(t *testing.T) {
 	o.wantWokenUp(t)
 	o.release("c")
 	o.wantWokenUp(t, "b")
-	if urgent("e"); urgent("b") {
+	urgent("e")
+	if urgent("b") {
 		t.Error("b, which is another waiter now, came before e")
 	}
 	o.wantWokenUp(t, "e")
