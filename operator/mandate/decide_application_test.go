@@ -60,7 +60,7 @@ func applications() map[string]decideCase {
 			want:  waitFor(v1alpha1.ReasonNotArchived, nextCall),
 		},
 		"the read that follows a call waits for a slot": {
-			facts: bound(func(f *facts) { f.acted, f.noSlot, f.application = true, true, applicationFacts{} }),
+			facts: bound(func(f *facts) { f.noSlot, f.application = true, applicationFacts{} }),
 			want:  waitFor(v1alpha1.ReasonAccepted, engine.MaxRequeue),
 		},
 		"a decision waits for review": {
