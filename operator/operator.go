@@ -18,6 +18,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/action"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
@@ -31,6 +32,10 @@ const (
 	shutdownTimeout = 16 * time.Second
 	drainTimeout    = 18 * time.Second
 )
+
+// responseBudget is the memory for large responses of all services at one time. The Pod's memory limit in
+// config/manager leaves room for it, and for a response of a megabyte to every create that can be under way.
+const responseBudget = 32 << 20
 
 // fieldOwner of everything that the operator writes.
 const fieldOwner = "mandate-operator"
@@ -60,12 +65,14 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	if err != nil {
 		return err
 	}
+	stopped := make(chan time.Time, 1)
+	defer context.AfterFunc(ctx, func() { stopped <- time.Now() })()
 	err = manager.Start(ctx)
-	timeout := drainTimeout - shutdownTimeout
-	if ctx.Err() == nil { // nobody stopped it: the lease was lost, and the manager did not wait for its controllers
-		timeout = drainTimeout
+	began := time.Now() // of the shutdown: the lease was lost, and the manager did not wait for its controllers
+	if ctx.Err() != nil {
+		began = <-stopped
 	}
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+	drain, cancel := context.WithDeadline(context.WithoutCancel(ctx), began.Add(drainTimeout))
 	defer cancel()
 	var draining sync.WaitGroup
 	for _, drainer := range drainers {
@@ -107,8 +114,8 @@ func addControllers(ctx context.Context, manager ctrl.Manager, options *Options)
 	identityServices := service.NewReconciler(service.Config{
 		Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Events: manager.GetEventRecorder(fieldOwner),
 		Connections: connections, ClusterServices: clusterServices, AllNamespaces: len(options.namespaces()) == 0,
-		DeletionGiveUpAfter: options.deletionGiveUpAfter,
-		UserAgent:           "mandate-operator/" + options.version, Observe: observeRequest,
+		URLs: options.urls(), DeletionGiveUpAfter: options.deletionGiveUpAfter,
+		UserAgent: "mandate-operator/" + options.version, Observe: observeRequest, Budget: idv.NewBudget(responseBudget),
 	})
 	services := engine.Services{
 		ServiceReader: connection.ServiceReader{Reader: cache, ClusterServices: clusterServices},
@@ -134,5 +141,6 @@ func addControllers(ctx context.Context, manager ctrl.Manager, options *Options)
 		manager.Add(retention),
 		manager.Add(leaderMetrics(mandateCounter{cache})),
 		manager.Add(leaderMetrics(breakerCounter{connections})),
+		manager.Add(leaderMetrics(attemptCounter{"Mandate": mandates, "MandateAction": actions})),
 	)
 }

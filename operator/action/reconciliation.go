@@ -23,7 +23,7 @@ type serviceClient interface {
 	RetrieveApplication(ctx context.Context, id int64) (*idv.Application, error)
 	ResendInvites(ctx context.Context, individualID int64) error
 	ResetIndividual(ctx context.Context, individualID int64) error
-	IndividualReport(ctx context.Context, individualID int64, to io.Writer, limit int64) (string, error)
+	IndividualReport(ctx context.Context, individualID int64, to io.Writer, limit int64) (*idv.Report, error)
 }
 
 // localState is what this process remembers of a MandateAction.
@@ -52,6 +52,7 @@ type reconciliation struct {
 	reference    string                      // of the application
 	statusDigest string                      // of what a report depends on
 	report       file                        // personal data
+	downloaded   *idv.Report                 // what the report takes of the budget of all; closed by Release
 }
 
 // newReconciliation collects what the MandateAction and the cached Mandate say.
@@ -92,7 +93,7 @@ func (r *reconciliation) Decide() decision {
 // TryAcquire takes a slot of the connection, so that the MandateActions of one connection do not take all workers.
 // Without a connection that works, no request is sent.
 func (r *reconciliation) TryAcquire(s step) bool {
-	if !r.facts.service.Ready || s == stepDelete {
+	if !r.facts.service.Ready || s == stepDelete || r.facts.attempt.canceled {
 		return true
 	}
 	name := client.ObjectKeyFromObject(r.action)
@@ -119,8 +120,7 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 		ctx = bounded
 	}
 	if r.facts.attempt.mine && s != stepSend {
-		r.performForAttempt(ctx, s)
-		return nil
+		return r.performForAttempt(ctx, s)
 	}
 	return r.perform(ctx, s)
 }
@@ -181,10 +181,19 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 // awaitsService reports whether the connection exists and cannot be used now. It wakes up those that wait for it.
 func (r *reconciliation) awaitsService() bool { return r.facts.service.Known && !r.facts.service.Ready }
 
+// Park gives the slot back while the end of the attempt cannot be recorded.
+func (r *reconciliation) Park() connection.Key {
+	r.session.Slot.Release()
+	return r.session.Key
+}
+
 // Release ends the reconciliation.
 func (r *reconciliation) Release() {
 	if r.attempting {
-		r.attempts.Done()
+		r.runner.Done()
+	}
+	if r.downloaded != nil {
+		r.downloaded.Close()
 	}
 	r.session.Slot.Release()
 }

@@ -7,7 +7,7 @@ import (
 
 const (
 	// stuckConnections is how many connections, all slots of which are in use, have room in a pool at the same time.
-	stuckConnections = 20
+	stuckConnections = 10
 	// poolWeight lets the reads, or the writes, of a namespace use about a sixth of a pool.
 	poolWeight = 4
 )

@@ -77,6 +77,10 @@ func (r *Reconciler) newInputs(service connection.Service, secret *corev1.Secret
 
 // connect makes a new client if what it is made from changed. A reason says why there can be none.
 func (r *Reconciler) connect(ctx context.Context, service connection.Service, e *entry) (reason string, err error) {
+	if !r.config.URLs.Allows(service.Settings().BaseURL) {
+		e.forget()
+		return v1alpha1.ReasonBaseURLNotAllowed, nil
+	}
 	var secret corev1.Secret
 	ref := service.CredentialsSecret()
 	err = r.config.Live.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &secret)
@@ -131,7 +135,7 @@ func (r *Reconciler) limitsOf(u user) *idv.Limits {
 // forget drops the client and all that was found with it. What the limits of its user are stays known.
 func (e *entry) forget() {
 	e.closeClient()
-	e.connected, e.err = false, nil
+	e.connected, e.failure = false, ""
 	e.breaker.Reset()
 }
 
@@ -161,6 +165,8 @@ func (r *Reconciler) clientConfig(spec *v1alpha1.ServiceSettings, secret *corev1
 		CompleteMethod:     idv.TransitionMethod(spec.Transitions.CompleteMethod),
 		RejectMethod:       idv.TransitionMethod(spec.Transitions.RejectMethod),
 		Observe:            r.config.Observe,
+		Budget:             r.config.Budget,
+		DiscardRaw:         true,
 	}
 }
 

@@ -29,7 +29,7 @@ func (r *Reconciler) probe(ctx context.Context, key connection.Key, e *entry) (u
 	if now := time.Now(); e.probe == nil && e.probeDue(now) {
 		e.probe = r.startProbe(ctx, key, e.client)
 	}
-	return e.probe != nil && !e.connected && e.err == nil
+	return e.probe != nil && !e.connected && e.failure == ""
 }
 
 // startProbe begins a probe. It ends with the client, not with this reconciliation.
@@ -73,9 +73,9 @@ func (e *entry) probeDue(now time.Time) bool {
 
 // recordProbe takes over what a probe found.
 func (e *entry) recordProbe(now time.Time, references *idv.References, err error) {
-	e.err = err
+	e.failure = idv.KindOf(err)
 	if err == nil {
-		e.references, e.connected = references, true
+		e.references, e.connected = whatIsUsed(references), true
 		e.nextProbe, e.notBefore = now.Add(probeInterval), time.Time{}
 		return
 	}
