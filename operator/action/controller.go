@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -94,7 +93,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		return err
 	}
 	return ctrl.NewControllerManagedBy(manager).Named("mandateaction").
-		For(&v1alpha1.MandateAction{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&v1alpha1.MandateAction{}, builder.WithPredicates(engine.SpecChanged)).
 		Watches(&v1alpha1.Mandate{}, handler.EnqueueRequestsFromMapFunc(r.mandateChanged)).
 		WatchesRawSource(engine.Wakeups(r.services.Connections.Actions)).
 		WithOptions(engine.ControllerOptions(workers)).
@@ -108,7 +107,9 @@ func (r *Reconciler) Drain(ctx context.Context) { r.attempts.Drain(ctx) }
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	defer r.services.Connections.Actions.Done(request.NamespacedName)
 	action := &v1alpha1.MandateAction{}
-	if err := r.cache.Get(ctx, request.NamespacedName, action); err != nil {
+	if err := r.cache.Get(ctx, request.NamespacedName, action); apierror.IsUnreadable(err) {
+		return reconcile.Result{}, nil // until it is corrected
+	} else if err != nil {
 		r.localState.Forget(request.NamespacedName)
 		return reconcile.Result{}, apierror.Redact(client.IgnoreNotFound(err))
 	}

@@ -41,7 +41,7 @@ type Ledger struct {
 // NewAttempt returns a new attempt. It counts as sent, because it is recorded before the request. Only proof that the
 // request was not sent may change that.
 func NewAttempt(inputs string, now time.Time) v1alpha1.Attempt {
-	started := metav1.MicroTime{Time: now.Truncate(time.Microsecond)} // the API server's precision
+	started := v1alpha1.NewMicroTime(now)
 	return v1alpha1.Attempt{
 		Nonce: string(uuid.NewUUID()), FirstStartedTime: started, StartedTime: started, Sent: true, Ordinal: 1,
 		Inputs: inputs,
@@ -269,8 +269,8 @@ func detailsOf(err error) metav1.StatusDetails {
 func checkAttempt(record *v1alpha1.ApplicationRecord, attempt v1alpha1.Attempt) error {
 	got := record.Spec.Attempt
 	if got == nil || got.Nonce != attempt.Nonce || got.Sent != attempt.Sent || got.Ordinal != attempt.Ordinal ||
-		got.Inputs != attempt.Inputs || !got.StartedTime.Equal(&attempt.StartedTime) ||
-		!got.FirstStartedTime.Equal(&attempt.FirstStartedTime) {
+		got.Inputs != attempt.Inputs || !got.StartedTime.Equal(&attempt.StartedTime.MicroTime) ||
+		!got.FirstStartedTime.Equal(&attempt.FirstStartedTime.MicroTime) {
 		return ErrIncomplete
 	}
 	return nil

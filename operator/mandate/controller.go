@@ -127,7 +127,9 @@ func (r *Reconciler) Drain(ctx context.Context) { r.attempts.Drain(ctx) }
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	defer r.services.Connections.Mandates.Done(request.NamespacedName)
 	mandate := &v1alpha1.Mandate{}
-	if err := r.cache.Get(ctx, request.NamespacedName, mandate); err != nil {
+	if err := r.cache.Get(ctx, request.NamespacedName, mandate); apierror.IsUnreadable(err) {
+		return reconcile.Result{}, nil // until it is corrected
+	} else if err != nil {
 		r.localState.Forget(request.NamespacedName)
 		r.missing.remove(request.NamespacedName)
 		return reconcile.Result{}, apierror.Redact(client.IgnoreNotFound(err))
