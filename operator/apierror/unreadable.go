@@ -8,7 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// UnreadableError is the error of reading an object with fields that cannot be decoded. It names the fields, and no values.
+// UnreadableError is the error of reading an object with fields that cannot be decoded. It names the fields, and no
+// values.
 type UnreadableError struct {
 	Object string // type and name
 	Fields []string
@@ -32,8 +33,8 @@ func UnreadableFields(object any) []string {
 	return nil
 }
 
-// CompleteReader fails with an UnreadableError rather than return an object without some of its fields. What it lists has
-// such objects too: each of them must not keep the others from being seen.
+// CompleteReader fails with an UnreadableError rather than return an object without some of its fields. What it lists
+// has such objects too: each of them must not keep the others from being seen.
 type CompleteReader struct{ client.Reader }
 
 // Get reads an object.
