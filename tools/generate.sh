@@ -19,11 +19,15 @@ mkdir -p "$out"
 owned='config/crd/bases config/rbac/role.yaml docs/index.md docs/actions docs/data-sources
 docs/ephemeral-resources docs/functions docs/guides docs/list-resources docs/resources docs/state-stores'
 
-# Adds a pattern to every time, those in conditions included. The format date-time allows what Go cannot read, such as
-# 2026-12-31t00:00:00z, and one such object would be in the way of all others.
+# Limits every time, those in conditions included. The format date-time allows what Go cannot read, and one such object
+# would be in the way of all others: texts such as 2026-12-31t00:00:00z, and lists, which only limits of items keep out.
 limit_times() {
-	awk '{ print } sub(/format: date-time$/, "pattern: ^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}" \
-		"([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$") { print }'
+	awk '{ print } sub(/format: date-time$/, "") {
+		print $0 "maxItems: 0"
+		print $0 "minItems: 1"
+		print $0 "pattern: ^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}" \
+			"([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$"
+	}'
 }
 
 manifests() {

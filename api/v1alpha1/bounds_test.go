@@ -88,10 +88,10 @@ func bounds(root *apiextensionsv1.JSONSchemaProps) []bound {
 		if s.Maximum != nil {
 			add("should be less than or equal to", int64(*s.Maximum), int64(*s.Maximum)+1)
 		}
-		if s.MaxItems != nil {
+		if s.MaxItems != nil && s.Type == "array" {
 			add("must have at most", items(s, *s.MaxItems), items(s, *s.MaxItems+1))
 		}
-		if s.MinItems != nil {
+		if s.MinItems != nil && s.Type == "array" {
 			add("should have at least", items(s, *s.MinItems), items(s, *s.MinItems-1))
 		}
 		for _, value := range s.Enum {

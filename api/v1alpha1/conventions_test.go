@@ -24,8 +24,8 @@ func TestConventions(t *testing.T) {
 				if s.MaxLength == nil && len(s.Enum) == 0 && s.Format != "date-time" && !ofKubernetes {
 					t.Errorf("%s is a string without maxLength", path)
 				}
-				if s.Format == "date-time" && s.Pattern == "" {
-					t.Errorf("%s is a time without a pattern, so it can be one that Go cannot read", path)
+				if s.Format == "date-time" && (s.Pattern == "" || s.MaxItems == nil || s.MinItems == nil) {
+					t.Errorf("%s is a time without a pattern and limits of items, so it can be one that Go cannot read", path)
 				}
 			case "array":
 				if s.MaxItems == nil || s.XListType == nil {

@@ -48,6 +48,11 @@ func TestTimes(t *testing.T) {
 				return
 			}
 			path = strings.ReplaceAll(strings.TrimPrefix(path, "."), "[]", "[0]")
+			for _, list := range [][]any{{}, {"2026-12-31T00:00:00Z"}, {"a", nil}} { // the format allows them
+				if err := attemptValue(t, c, existing, schemaOf(crd), path, list); len(violations(err)) == 0 {
+					t.Errorf("%s: %s: %v was taken", kind, path, list)
+				}
+			}
 			for value, want := range times {
 				err := attemptValue(t, c, existing, schemaOf(crd), path, value)
 				refused := slices.ContainsFunc(violations(err), func(v violation) bool { return v.field == path })

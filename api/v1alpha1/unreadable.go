@@ -41,9 +41,8 @@ func decode[T any](data []byte, object *T) (unreadable []string, err error) {
 		}
 		for _, field := range slices.Sorted(maps.Keys(fields)) {
 			alone := map[string]any{section: map[string]any{field: fields[field]}}
-			// Nobody needs this bookkeeping, and the API server takes times in it that it writes as Go cannot read them.
-			if name := section + "." + field; !decodeAlone(&whole, alone) && name != "metadata.managedFields" {
-				unreadable = append(unreadable, name)
+			if !decodeAlone(&whole, alone) {
+				unreadable = append(unreadable, section+"."+field)
 			}
 		}
 	}
