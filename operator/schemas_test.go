@@ -72,9 +72,9 @@ func TestSchemas(t *testing.T) {
 	}
 	s.checkStored()
 	for _, kind := range s.kinds {
-		t.Logf("%s: the API server took %d objects and refused %d", kind.name, kind.taken, kind.refused)
-		if all := kind.taken + kind.refused; kind.taken < all/5 || kind.refused < all/20 {
-			t.Errorf("%s: of %d drawn objects, %d were taken: too few or too many to prove anything", kind.name, all, kind.taken)
+		t.Logf("%s: the API server took %d objects and refused %d", kind.name, kind.accepted, kind.refused)
+		if all := kind.accepted + kind.refused; kind.accepted < all/5 || kind.refused < all/20 {
+			t.Errorf("%s: of %d drawn objects, %d were accepted: too few or too many to prove anything", kind.name, all, kind.accepted)
 		}
 	}
 	t.Logf("%d objects in %s, %d of them stored", drawn, time.Since(began).Round(time.Second), s.stored)
@@ -92,10 +92,10 @@ type schemas struct {
 }
 
 type drawnKind struct {
-	name, path     string
-	schema         *apiextensionsv1.JSONSchemaProps
-	spec           map[string]any // of the object that exists
-	taken, refused int
+	name, path        string
+	schema            *apiextensionsv1.JSONSchemaProps
+	spec              map[string]any // of the object that exists
+	accepted, refused int
 }
 
 func newSchemas(t *testing.T) *schemas {
@@ -196,7 +196,7 @@ func (s *schemas) mayStore(kind *drawnKind, number int) bool {
 }
 
 // decode sends a request, and decodes what the API server answers as the operator does.
-func (s *schemas) decode(kind *drawnKind, number int, method, path string, body any) (taken bool) {
+func (s *schemas) decode(kind *drawnKind, number int, method, path string, body any) (accepted bool) {
 	s.Helper()
 	status, answer := s.send(method, path, body)
 	switch {
@@ -208,7 +208,7 @@ func (s *schemas) decode(kind *drawnKind, number int, method, path string, body 
 		kind.refused++
 		return false
 	}
-	kind.taken++
+	kind.accepted++
 	object, _, err := s.decoder.Decode(answer, nil, nil)
 	fields := apierror.UnreadableFields(object)
 	if err == nil {
@@ -217,7 +217,7 @@ func (s *schemas) decode(kind *drawnKind, number int, method, path string, body 
 	if err != nil || len(fields) > 0 {
 		s.failures++
 		sent, _ := json.Marshal(body)
-		s.Errorf("object %d: %s %s is taken and not decoded: %q, %v\nsent: %.2000s\nanswer: %.2000s",
+		s.Errorf("object %d: %s %s is accepted and not decoded: %q, %v\nsent: %.2000s\nanswer: %.2000s",
 			number, method, path, fields, err, sent, answer)
 	}
 	return true

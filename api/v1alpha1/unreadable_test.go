@@ -22,9 +22,9 @@ func TestUnreadable(t *testing.T) {
 			`{"metadata": {"name": "acme", "labels": "canary", "creationTimestamp": "canary"}}`: {
 				"metadata.creationTimestamp", "metadata.labels",
 			},
-			`{"metadata": {"name": "acme"}, "spec": "canary"}`:                                         {"spec"},
-			`{"metadata": {"name": "acme"}, "spec": ["canary"], "unknown": "canary"}`:                  {"spec"},
-			`{"metadata": {"name": "acme", "managedFields": "canary"}, "spec": {"unknown": "canary"}}`: {"metadata.managedFields"},
+			`{"metadata": {"name": "acme"}, "spec": "canary"}`:                                   {"spec"},
+			`{"metadata": {"name": "acme"}, "spec": ["canary"], "unknown": "canary"}`:            {"spec"},
+			`{"metadata": {"name": "acme", "managedFields": "canary"}, "spec": {"a": "canary"}}`: {"metadata.managedFields"},
 		} {
 			object := newObject(t, kind)
 			if err := json.Unmarshal([]byte(text), object); err != nil {
