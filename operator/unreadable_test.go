@@ -3,12 +3,13 @@ package operator_test
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
@@ -18,15 +19,19 @@ import (
 // unreadableValue is a time that the format date-time allows and Go cannot read.
 const unreadableValue = "2026-12-31t00:00:00z"
 
-// edit changes a field of a stored object, past the rules of its CRD.
-func (w *world) edit(plural, name string, value any, fields ...string) {
+// store changes the spec or status of a stored object, past the rules of its CRD.
+func (w *world) store(plural, name, fields string) {
 	w.Helper()
+	var changed map[string]any
+	w.check(yaml.Unmarshal([]byte(fields), &changed))
 	resource, namespace := v1alpha1.SchemeGroupVersion.Group+"/"+plural, w.namespace
 	if plural == "clusteridentityservices" {
 		namespace = ""
 	}
 	w.check(w.env.EditStored(w.Context(), resource, namespace, name, func(object map[string]any) {
-		w.check(unstructured.SetNestedField(object, value, fields...))
+		for section, values := range changed {
+			maps.Copy(object[section].(map[string]any), values.(map[string]any))
+		}
 	}))
 }
 
@@ -53,13 +58,18 @@ func TestUnreadableObjects(t *testing.T) {
 	w.ready("recorded")
 	resend := "{kind: MandateAction, metadata: {name: %s}, spec: {mandateRef: {name: %s}, type: ResendInvite, " +
 		"individual: jane}}"
-	w.apply(fmt.Sprintf(resend, "odd", "none"))
+	w.apply(fmt.Sprintf(resend, "odd", "later"))
 
-	w.edit("mandates", "odd", unreadableValue, "spec", "createBefore")
-	w.edit("mandateactions", "odd", unreadableValue, "status", "startedTime")
-	w.edit("identityservices", "odd", "canary", "spec", "requestsPerSecond")
-	w.edit("clusteridentityservices", cluster, 1e100, "status", "observedGeneration")
-	w.edit("applicationrecords", "recorded", "canary", "spec", "attempt", "startedTime")
+	// Without what cannot be decoded, each of them would be ready to be carried out.
+	w.store("mandates", "odd", fmt.Sprintf("spec: {suspend: false, createBefore: %q}", unreadableValue))
+	w.store("mandateactions", "odd", fmt.Sprintf("status: {startedTime: %q}", unreadableValue))
+	w.store("identityservices", "odd", "spec: {requestsPerSecond: canary}")
+	w.store("clusteridentityservices", cluster, "status: {observedGeneration: 1e100}")
+	w.store("applicationrecords", "recorded", "spec: {attempt: {startedTime: canary}}")
+	w.mandate("later", "{}")
+	w.ready("later")
+	w.mandate("waits", "{serviceRef: {name: odd}}")
+	w.condition("waits", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonServiceNotReady)
 
 	check := func(name string) {
 		t.Helper()
@@ -84,6 +94,9 @@ func TestUnreadableObjects(t *testing.T) {
 	w.start(flags...)
 	check("after")
 
+	w.emails(6) // of four Mandates and two actions
+	w.checkApplications(4)
+
 	log, err := os.ReadFile(w.operator.Log)
 	w.check(err)
 	for _, object := range []string{
@@ -103,11 +116,15 @@ func TestUnreadableObjects(t *testing.T) {
 		}
 	}
 
-	w.edit("mandates", "odd", false, "spec", "suspend")
-	w.edit("mandates", "odd", "2099-12-31T00:00:00Z", "spec", "createBefore")
+	w.store("mandates", "odd", `spec: {createBefore: "2099-12-31T00:00:00Z"}`)
+	w.store("mandateactions", "odd", "status: {startedTime: null}")
+	w.store("identityservices", "odd", "spec: {requestsPerSecond: 10}")
 	w.ready("odd")
+	w.ready("waits")
+	w.kubectl("wait", "--for=condition=Complete", "--timeout=30s", "mandateaction/odd")
+	w.emails(9)
+	w.checkApplications(6)
 	w.eventually(func() (bool, string) {
 		return strings.Contains(w.scrape(address), `idv_unreadable_objects{kind="Mandate"} 0`), "it is still counted"
 	})
-	w.checkApplications(4)
 }

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/apierror"
 )
 
 var (
@@ -62,14 +63,15 @@ func NormalURL(baseURL string) string {
 	return u.String()
 }
 
-// Get reads the record of a Mandate, which has its name. It returns nil if there is none.
+// Get reads the record of a Mandate, which has its name. It returns nil if there is none, and an error if a part of it
+// cannot be decoded: without that part, it could say that nothing was sent.
 func (l *Ledger) Get(ctx context.Context, mandate types.NamespacedName) (*v1alpha1.ApplicationRecord, error) {
 	record := &v1alpha1.ApplicationRecord{}
-	err := l.Reader.Get(ctx, mandate, record)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
+	err := apierror.CompleteReader{Reader: l.Reader}.Get(ctx, mandate, record)
+	if err != nil {
+		return nil, client.IgnoreNotFound(err)
 	}
-	return record, err
+	return record, nil
 }
 
 // Claim creates the record of a Mandate. Only the operator whose Claim succeeds may send the attempt. Claim fails with
