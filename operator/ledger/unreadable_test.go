@@ -31,8 +31,8 @@ func TestUnreadableRecord(t *testing.T) {
 	if record, err := f.Get(t.Context(), f.key("acme")); !apierror.IsUnreadable(err) || record != nil {
 		t.Errorf("reading the record: %+v, %v, want only an error that says that it cannot be decoded", record, err)
 	}
-	if held, err := f.HeldByOther(t.Context(), f.key("globex"), spec); err != nil || !held {
-		t.Errorf("another Mandate may have its application: %t, %v", !held, err)
+	if other, err := f.HeldByOther(t.Context(), f.key("globex"), spec); err != nil || !other {
+		t.Errorf("another Mandate may have its application: %t, %v", !other, err)
 	}
 	var sweeping sync.WaitGroup
 	defer sweeping.Wait()
