@@ -96,15 +96,24 @@ func (f *fixture) password(password string) {
 	f.secret.Data = map[string][]byte{"username": []byte("u"), "password": []byte(password)}
 }
 
+<<<<<<< HEAD
 // reconcile connects and probes.
 func (f *fixture) reconcileOnce() (reason string) {
+=======
+// reconcile connects, and probes until the end.
+func (f *fixture) reconcile() (reason string) {
+>>>>>>> main
 	f.Helper()
 	problem, err := f.connect(f.Context(), f.service, f.e)
 	if err != nil {
 		f.Fatal(err)
 	}
 	if problem == "" {
-		f.probe(f.Context(), f.e)
+		f.probe(f.Context(), testKey, f.e)
+		if f.e.probe != nil {
+			<-f.e.probe.done
+			f.e.takeProbe(f.Context())
+		}
 	}
 	return cmp.Or(problem, f.e.reason())
 }
