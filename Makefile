@@ -112,8 +112,9 @@ explore: ## Every order of what two operators, faults and people can do, in memo
 	@$(GO_TEST) -count=1 -timeout=40m -v -run='^TestExplore$$' ./operator/action -states=$$(($(STATES) / 3))
 
 .PHONY: guards
-guards: ## The same without each guard of what is done once, which some test must notice
+guards: ## The same without each guard of what is done once, and the tests without each control of the threat model
 	@$(GO_TEST) -count=1 -timeout=40m -v -run='^TestGuardsAreNeeded$$' ./operator/mandate ./operator/action -guards
+	@$(GO_TEST) -count=1 -timeout=40m -v -run='^TestControlsAreNeeded$$' ./internal/threats -guards
 
 # Every effect of the operator meets every fault, as far as two and a half minutes go.
 .PHONY: single-faults

@@ -63,7 +63,7 @@ var layers = []layer{
 	{
 		dir: "operator/individuals", may: []string{"api", "internal/client", "internal/reference"}, never: terraform,
 	},
-	{dir: "operator/explore", may: []string{"operator/engine"}, never: terraform},
+	{dir: "operator/explore", may: []string{"operator/engine", "internal/guards"}, never: terraform},
 	controller("mandate", "internal/reference", "operator/individuals", "operator/ledger"),
 	controller("action", "operator/individuals", "operator/ledger"),
 	controller("service", "operator/ledger"),
@@ -79,6 +79,8 @@ var layers = []layer{
 	{dir: "internal/demo", may: []string{"api", "internal/sandbox", "internal/testenv"}, never: terraform},
 	{dir: "internal/providerschema", may: []string{"provider"}, never: kubernetes},
 	{dir: "internal/gitops", never: terraform},
+	{dir: "internal/guards", never: both},
+	{dir: "internal/threats", tests: []string{"internal/guards"}, never: both},
 	{dir: "internal/architecture"},
 }
 

@@ -1,5 +1,7 @@
 package threats
 
+const operatorRole = "config/rbac/role.yaml"
+
 var credentials = map[string][]control{
 	"a redirect or an answer sends a token to another host": {
 		{
@@ -32,6 +34,23 @@ var credentials = map[string][]control{
 			off: "hosts are not looked at", file: "operator/service/connect.go",
 			old: "	if !r.config.URLs.Allows(", new: "	if ON && !r.config.URLs.Allows(",
 			in: inService, test: "TestBaseURLNotAllowed",
+		},
+	},
+	"the operator is used to read other Secrets": {
+		{
+			off: "the operator watches Secrets", file: operatorRole,
+			old: "  - secrets\n  verbs:\n  - get\n", new: "  - secrets\n  verbs:\n  - get\n  - watch\n",
+			in: inConfig, test: "TestStolenToken",
+		},
+	},
+	"services that never answer keep the operator from noticing that credentials were changed": {
+		{
+			off: "a probe holds its worker", file: "operator/service/probe.go",
+			old: "	go func() {\n		defer cancel()\n		p.references, p.err = client.RetrieveReferences(ctx)\n" +
+				"		close(p.done)\n		r.enqueue(key)\n	}()\n",
+			new: "	begin := pick(ON, func(f func()) { go f() }, func(f func()) { f() })\n	begin(func() {\n		defer cancel()\n" +
+				"		p.references, p.err = client.RetrieveReferences(ctx)\n		close(p.done)\n		r.enqueue(key)\n	})\n",
+			in: inService, test: "TestProbeHoldsNoWorker",
 		},
 	},
 	"a namespace uses a shared connection that does not select it": {

@@ -1,6 +1,22 @@
 package threats
 
+const policy = "config/policy/decide.yaml"
+
 var decisions = map[string][]control{
+	"anybody who may edit a Mandate decides about people": {
+		{
+			off: "a decision needs no verb", file: policy,
+			old: "object.spec.?decision == variables.before.?decision || variables.mayDecide", new: "'true' == 'true'",
+			in: inConfig, test: "TestPolicy",
+		},
+	},
+	"an editor puts other people, another type or another service under a decision, before the application exists": {
+		{
+			off: "people change under a decision", file: policy,
+			old: "      || variables.mayDecide || size(variables.redescribed) == 0", new: "      || true",
+			in: inConfig, test: "TestPolicyKeepsWhatIsDecidedAbout",
+		},
+	},
 	`an editor of an IdentityService gives "in review" the meaning of completed, and so makes outcomes`: {
 		{
 			off: "configured names come first", file: "internal/client/state.go",

@@ -1,13 +1,18 @@
 package threats
 
 const (
-	limitsFile  = "internal/client/response_limits.go"
-	budgetFile  = "internal/client/budget.go"
-	limiterFile = "operator/connection/limiter.go"
+	limitsFile = "internal/client/response_limits.go"
+	budgetFile = "internal/client/budget.go"
+	deployment = "config/manager/deployment.yaml"
 )
 
 var theOperator = map[string][]control{
 	"services send answers that are small and cost much to read": {
+		{
+			off: "the Go runtime does not know the memory limit", file: deployment,
+			old: "        - name: GOMEMLIMIT\n", new: "        - name: NO_LIMIT\n",
+			in: inConfig, test: "TestMemoryLimitOfTheRuntime",
+		},
 		{
 			off: "a response may hold any number of individuals", file: limitsFile,
 			old: "	case d.items > maxItems ||", new: "	case ON && d.items > maxItems ||",
@@ -53,7 +58,7 @@ var theOperator = map[string][]control{
 			in: inClient, test: "TestHeadersHaveALimit",
 		},
 	},
-	"the service is unavailable or slow": {
+	"the service is unavailable": {
 		{
 			off: "every operation retries", file: "internal/client/request.go",
 			old: "c.limits.retries.Allow()", new: "(!ON || c.limits.retries.Allow())",
@@ -70,14 +75,80 @@ var theOperator = map[string][]control{
 			in: inClient, test: "TestRateLimit",
 		},
 		{
-			off: "one connection may take all workers", file: limiterFile,
-			old: "	if l.inFlight < l.limit() &&", new: "	if (!ON || l.inFlight < l.limit()) &&",
-			in: inConnection, test: "TestLimiterWakesUpUrgentObjectsFirst",
-		},
-		{
 			off: "a service that fails is used as before", file: "operator/connection/breaker.go",
 			old: "	case !b.usable || b.state == Open:", new: "	case !b.usable || ON && b.state == Open:",
 			in: inConnection, test: "TestLimiterFollowsTheCircuit",
+		},
+	},
+	"a service that its owner controls answers as slowly as it may, or never": {
+		{
+			off: "a slow answer counts as a success", file: "operator/connection/class.go",
+			old: "	case result.Slowest > slow:", new: "	case ON && result.Slowest > slow:",
+			in: inConnection, test: "TestJudge",
+		},
+		{
+			off: "a namespace may take all workers", file: "operator/connection/pool.go",
+			old: "	if p.shares.admits(w) {", new: "	if !ON || p.shares.admits(w) {",
+			in: inConnection, test: "TestNamespaceHasItsShareOfThePool",
+		},
+		{
+			off: "a reconciliation has no deadline", file: "operator/engine/deadline.go",
+			old: "	return context.WithTimeout(ctx, max(", new: "	return context.WithTimeout(ctx, max(pick[time.Duration](ON, 0, 1<<50), ",
+			in: inEngine, test: "TestDeadline",
+		},
+	},
+	"a namespace uses up a connection that several share": {
+		{
+			off: "a namespace is served until nothing is left", file: "operator/connection/fairqueue.go",
+			old: "			q.flows = append(slices.Delete(q.flows, i, i+1), of)\n",
+			new: "			if ON {\n				q.flows = append(slices.Delete(q.flows, i, i+1), of)\n			}\n",
+			in:  inConnection, test: "TestNamespacesAreServedRoundRobin",
+		},
+		{
+			off: "a namespace may use every slot", file: "operator/connection/shares.go",
+			old: "		return used == 0 || s.weight*used < free", new: "		return used == 0 || !ON || s.weight*used < free",
+			in: inConnection, test: "TestSharesLeaveSome",
+		},
+	},
+	"the cache does not follow the cluster any more, and nobody sees that": {
+		{
+			off: "a watch is always readable", file: "operator/watches.go",
+			old: "		if !state.open && ", new: "		if ON && !state.open && ",
+			in: inOperator, test: "TestWatches",
+		},
+	},
+	"a tenant stores an object that Go cannot decode, and so stops the lists and watches of its kind in all namespaces": {
+		{
+			off: "what was decoded in part counts as complete", file: "operator/apierror/unreadable.go",
+			old: "	if fields := UnreadableFields(object); len(fields) > 0 {",
+			new: "	if fields := UnreadableFields(object); ON && len(fields) > 0 {",
+			in:  inLedger, test: "TestUnreadableRecord",
+		},
+	},
+	"somebody steals the ServiceAccount token": {
+		{
+			off: "the operator lists Secrets", file: operatorRole,
+			old: "  - secrets\n  verbs:\n  - get\n", new: "  - secrets\n  verbs:\n  - get\n  - list\n",
+			in: inConfig, test: "TestStolenToken",
+		},
+	},
+	"somebody steals the ServiceAccount token, and `config/reports` is applied": {
+		{
+			off: "the account may create Secrets that are no reports", file: "config/reports/policy.yaml",
+			old: "validationActions: [Deny]", new: "validationActions: [Audit]",
+			in: inConfig, test: "TestReports",
+		},
+	},
+	"an attacker breaks out of the Pod": {
+		{
+			off: "the root file system is not read-only", file: deployment,
+			old: "          readOnlyRootFilesystem: true\n", new: "",
+			in: inConfig, test: "TestPodIsRestricted",
+		},
+		{
+			off: "the group is that of the container runtime", file: deployment,
+			old: "        runAsGroup: 65532 #", new: "        #",
+			in: inConfig, test: "TestPodIsRestricted",
 		},
 	},
 	"the API server or etcd is unavailable for a while": {explored(inMandate, "deposit retried")},

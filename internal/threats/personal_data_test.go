@@ -8,6 +8,42 @@ const (
 )
 
 var personalData = map[string][]control{
+	"the role `view` of a namespace shows specs": {
+		{
+			off: "the role view includes Mandates", file: viewerRole,
+			old: "    rbac.idv.mandate.io/aggregate-to-view:", new: "    rbac.authorization.k8s.io/aggregate-to-view:",
+			in: inConfig, test: "TestBuiltInRolesDoNotReachMandates/view",
+		},
+	},
+	"it gets into Terraform's state or plan": {
+		{
+			off: "answers are stored with personal data and secrets", file: "provider/state_json.go",
+			old: "	removeFields(value, isPersonalOrSecret)", new: "	removeFields(pick(ON, value, nil), isPersonalOrSecret)",
+			in: inProvider, test: "TestAnswersInTheState",
+		},
+		{
+			off: "the name of an individual is not sensitive", file: "provider/individual_model.go",
+			old: "Computed: true, Sensitive: true, MarkdownDescription: description}",
+			new: "Computed: true, Sensitive: ON, MarkdownDescription: description}",
+			in:  inProvider, test: "TestPersonalDataIsEphemeral",
+		},
+	},
+	"metrics name people": {
+		{
+			off: "requests are counted by connection", file: "operator/metrics.go",
+			old: "	requests.WithLabelValues(operation, strconv.Itoa(r.Status)).Inc()",
+			new: "	requests.WithLabelValues(operation, strconv.Itoa(r.Status)+pick(ON, \"\", \"acme\")).Inc()",
+			in:  inOperator, test: "TestMetrics",
+		},
+	},
+	"a report stays when nobody needs it": {
+		{
+			off: "the Secret of a report has no owner", file: "operator/action/download.go",
+			old: "OwnerReferences: []metav1.OwnerReference{*owner},",
+			new: "OwnerReferences: pick(ON, []metav1.OwnerReference{*owner}, nil),",
+			in:  inAction, test: "TestReportHasAnOwner",
+		},
+	},
 	"it appears in a status, event, log or ApplicationRecord": {
 		{
 			off: "a sensitive value prints itself", file: asSensitive,
@@ -42,6 +78,11 @@ var personalData = map[string][]control{
 			off: "a reconciliation of a service returns it", file: "operator/service/controller.go",
 			old: "	return result, apierror.Redact(err)\n", new: "	return result, pick(ON, apierror.Redact(err), err)\n",
 			in: inService, test: "TestReconcileRedacts",
+		},
+		{
+			off: "the API server repeats an e-mail address", file: mandateCRD,
+			old: "                    email:\n", new: "                    email:\n                      pattern: .+@.+\n",
+			in: inAPI, test: "TestPersonalFieldsAreNotRepeated",
 		},
 	},
 	"the operator's memory holds the personal data of the cluster": {

@@ -96,13 +96,8 @@ func (f *fixture) password(password string) {
 	f.secret.Data = map[string][]byte{"username": []byte("u"), "password": []byte(password)}
 }
 
-<<<<<<< HEAD
-// reconcile connects and probes.
-func (f *fixture) reconcileOnce() (reason string) {
-=======
 // reconcile connects, and probes until the end.
 func (f *fixture) reconcile() (reason string) {
->>>>>>> main
 	f.Helper()
 	problem, err := f.connect(f.Context(), f.service, f.e)
 	if err != nil {
@@ -120,7 +115,7 @@ func (f *fixture) reconcile() (reason string) {
 
 func (f *fixture) wants(reason string, logins int64) {
 	f.Helper()
-	if got, n := f.reconcileOnce(), f.logins.Load(); got != reason || n != logins {
+	if got, n := f.reconcile(), f.logins.Load(); got != reason || n != logins {
 		f.Errorf("%s after %d logins, want %s after %d", got, n, reason, logins)
 	}
 }

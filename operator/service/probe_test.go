@@ -23,7 +23,7 @@ func (f *fixture) wantsRequests(reason string, want int64) {
 	f.Helper()
 	before := f.requests.Load()
 	for range 5 {
-		if got := f.reconcileOnce(); got != reason {
+		if got := f.reconcile(); got != reason {
 			f.Errorf("the reason is %s, want %s", got, reason)
 		}
 	}
@@ -73,7 +73,7 @@ func TestProbeOfABrokenService(t *testing.T) {
 	f := newFixture(t)
 	f.broken.Store(true)
 	f.password("right")
-	f.reconcileOnce() // retries, because nothing is known yet
+	f.reconcile() // retries, because nothing is known yet
 	f.wantsRequests(v1alpha1.ReasonServiceError, 0)
 	if next := f.e.requeueAfter(time.Now()); next != secretInterval {
 		t.Errorf("reconciled again after %s, although the circuit breaker says when it changes", next)
