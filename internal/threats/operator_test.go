@@ -34,7 +34,7 @@ var theOperator = map[string][]control{
 			in: inClient, test: "TestBudgetIsShared",
 		},
 		{
-			off: "whoever asks for much has many places in the queue", file: budgetFile,
+			off: "a client that asks for much has many places in the queue", file: budgetFile,
 			old: "own: semaphore.NewWeighted(b.share)", new: "own: semaphore.NewWeighted(pick(ON, b.share, 1<<40))",
 			in: inClient, test: "TestBudgetIsFair",
 		},
@@ -56,6 +56,23 @@ var theOperator = map[string][]control{
 			off: "headers have a high limit", file: "internal/client/transport.go",
 			old: "MaxResponseHeaderBytes: 64 << 10,", new: "MaxResponseHeaderBytes: pick[int64](ON, 64<<10, 1<<30),",
 			in: inClient, test: "TestHeadersHaveALimit",
+		},
+		{
+			off: "a response may begin as late as the operation ends", file: "internal/client/client.go",
+			old: "	c.shared.ResponseHeaderTimeout = c.timeout / maxAttempts",
+			new: "	c.shared.ResponseHeaderTimeout = pick(ON, c.timeout/maxAttempts, 0)",
+			in:  inClient, test: "TestASilentServerLeavesTimeForAnotherAttempt",
+		},
+		{
+			off: "a large response may take as long as the operation", file: "internal/client/body.go",
+			old: "	b.timer = time.AfterFunc(largeBodyTime, func() { b.cancel(errSlowBody) })",
+			new: "	b.timer = time.AfterFunc(pick(ON, largeBodyTime, time.Hour), func() { b.cancel(errSlowBody) })",
+			in:  inClient, test: "TestASlowLargeBodyIsLeft",
+		},
+		{
+			off: "a body above the limit is used", file: "internal/client/body.go",
+			old: "	case int64(body.Len()) > b.limit:", new: "	case ON && int64(body.Len()) > b.limit:",
+			in: inClient, test: "TestAnEndlessAnswerIsLeft",
 		},
 	},
 	"the service is unavailable": {
@@ -93,7 +110,8 @@ var theOperator = map[string][]control{
 		},
 		{
 			off: "a reconciliation has no deadline", file: "operator/engine/deadline.go",
-			old: "	return context.WithTimeout(ctx, max(", new: "	return context.WithTimeout(ctx, max(pick[time.Duration](ON, 0, 1<<50), ",
+			old: "	return context.WithTimeout(ctx, max(",
+			new: "	return context.WithTimeout(ctx, max(pick[time.Duration](ON, 0, 1<<50), ",
 			in: inEngine, test: "TestDeadline",
 		},
 	},
@@ -102,7 +120,7 @@ var theOperator = map[string][]control{
 			off: "a namespace is served until nothing is left", file: "operator/connection/fairqueue.go",
 			old: "			q.flows = append(slices.Delete(q.flows, i, i+1), of)\n",
 			new: "			if ON {\n				q.flows = append(slices.Delete(q.flows, i, i+1), of)\n			}\n",
-			in:  inConnection, test: "TestNamespacesAreServedRoundRobin",
+			in:  inConnection, test: "TestQueueServesNamespacesInTurn",
 		},
 		{
 			off: "a namespace may use every slot", file: "operator/connection/shares.go",

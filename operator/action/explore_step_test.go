@@ -38,7 +38,7 @@ type environment struct {
 	fault     fault
 	current   *reconciliation
 	looked    map[string]client.Object // the live objects that a last look saw
-	called    bool                     // a request that e-mails somebody was made
+	emailed   bool                     // a request that e-mails somebody was made
 	hit       bool
 	violation string
 }
@@ -100,7 +100,7 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	decided := p.Decide()
 	what += string(decided.Step) + " " + decided.Reason
 	_, ended, parked, err := explore.Step(ctx, p)
-	if s.called && messages.Messages == 0 && s.violation == "" {
+	if s.emailed && messages.Messages == 0 && s.violation == "" {
 		s.violation = "A4: a request that e-mails somebody is not in the log"
 	}
 	if err != nil {
@@ -187,7 +187,7 @@ func (s fakeService) RetrieveApplication(context.Context, int64) (*idv.Applicati
 
 // ResendInvites e-mails an individual.
 func (s fakeService) ResendInvites(_ context.Context, individual int64) error {
-	s.violation, s.called = s.wrongRequest(individual), true
+	s.violation, s.emailed = s.wrongRequest(individual), true
 	switch s.fault {
 	case faultError:
 		s.hit = true

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/go-logr/logr"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -59,3 +60,24 @@ type Clock struct {
 
 // Now is always the same.
 func (c Clock) Now() time.Time { return c.Time }
+
+// LogCounter is a log that counts messages, but not those for debugging.
+type LogCounter struct{ Messages int }
+
+// Init implements logr.LogSink.
+func (*LogCounter) Init(logr.RuntimeInfo) {}
+
+// Enabled implements logr.LogSink.
+func (*LogCounter) Enabled(level int) bool { return level == 0 }
+
+// Info implements logr.LogSink.
+func (c *LogCounter) Info(int, string, ...any) { c.Messages++ }
+
+// Error implements logr.LogSink.
+func (c *LogCounter) Error(error, string, ...any) { c.Messages++ }
+
+// WithValues implements logr.LogSink.
+func (c *LogCounter) WithValues(...any) logr.LogSink { return c }
+
+// WithName implements logr.LogSink.
+func (c *LogCounter) WithName(string) logr.LogSink { return c }

@@ -12,10 +12,10 @@ func TestProbeHoldsNoWorker(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.password("right")
-	end := make(chan struct{})
-	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-end }))
+	stop := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-stop }))
 	t.Cleanup(silent.Close)
-	defer close(end)
+	defer close(stop)
 	f.service.Spec.BaseURL = silent.URL
 	if problem, err := f.connect(t.Context(), f.service, f.e); problem != "" || err != nil {
 		t.Fatal(problem, err)
