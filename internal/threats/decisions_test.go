@@ -6,7 +6,7 @@ var decisions = map[string][]control{
 	"anybody who may edit a Mandate decides about people": {
 		{
 			off: "a decision needs no verb", file: policy,
-			old: "object.spec.?decision == variables.before.?decision || variables.mayDecide", new: "'true' == 'true'",
+			old: "object.spec.?decision == variables.before.?decision || variables.mayDecide", new: "1 == 1",
 			in: inConfig, test: "TestPolicy",
 		},
 	},
