@@ -28,7 +28,7 @@ func emailing(change func(*facts)) facts {
 func download(change func(*facts)) facts {
 	return emailing(func(f *facts) {
 		f.emails = false
-		f.started = true
+		f.started, f.attempt.verified = true, true
 		f.secret.checked = true
 		change(f)
 	})
@@ -318,6 +318,14 @@ func TestDecide(t *testing.T) {
 			want:  decision{Step: stepStart},
 		},
 		"a download": {facts: download(func(*facts) {}), want: decision{Step: stepDownload}},
+		"everything is looked at once more before a download": {
+			facts: download(func(f *facts) { f.attempt.verified = false }),
+			want:  decision{Step: stepVerify},
+		},
+		"something has changed before a download": {
+			facts: download(func(f *facts) { f.attempt = attemptFacts{canceled: true} }),
+			want:  wait(reasonStaleCache),
+		},
 		"downloaded": {
 			facts: download(func(f *facts) { f.report.downloaded = true }),
 			want:  decision{Step: stepRecord},
@@ -483,6 +491,9 @@ func TestDecidePromises(t *testing.T) {
 		default:
 			if f.emails && (got.Step == stepDownload || got.Step == stepStore) {
 				t.Fatalf("%s for an action that e-mails", got.Step)
+			}
+			if got.Step == stepDownload && (f.attempt.canceled || !f.attempt.verified) {
+				t.Fatalf("downloaded without a last look")
 			}
 		}
 	})

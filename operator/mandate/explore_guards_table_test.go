@@ -112,7 +112,7 @@ func guards() map[string]explore.Guard {
 		},
 		"verify the IdentityService": {
 			Why:      "it may lead to another account since",
-			File:     "confirm.go",
+			File:     "../engine/service.go",
 			Old:      "service.GetUID() == used.UID && service.GetGeneration() == used.Generation",
 			Off:      "(!ON || service.GetUID() == used.UID && service.GetGeneration() == used.Generation)",
 			CaughtBy: "TestExplore/another account",
