@@ -14,16 +14,12 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/tools/clientcmd"
-	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/internal/testenv"
 )
 
-const (
-	operatorNamespace = "mandate-operator-system"
-	operatorAccount   = "system:serviceaccount:mandate-operator-system:mandate-operator"
-)
+const operatorNamespace = "mandate-operator-system"
 
 // runsAsDeployed runs the operator as the kubelet would: with the arguments of the Deployment, as its ServiceAccount.
 // It becomes leader, answers the probes and the scraper, and works.
@@ -125,15 +121,8 @@ func (c *cluster) onLoopback(arguments []string) (replaced []string, urls map[st
 // serviceAccount writes a kubeconfig of the operator's ServiceAccount.
 func (c *cluster) serviceAccount() (path string) {
 	c.Helper()
-	config := clientcmdapi.NewConfig()
-	config.Clusters["test"] = &clientcmdapi.Cluster{Server: c.Config.Host, CertificateAuthorityData: c.Config.CAData}
-	config.AuthInfos["operator"] = &clientcmdapi.AuthInfo{
-		Token: strings.TrimSpace(c.kubectl("create", "token", "mandate-operator", "--namespace", operatorNamespace)),
-	}
-	config.Contexts["test"] = &clientcmdapi.Context{Cluster: "test", AuthInfo: "operator"}
-	config.CurrentContext = "test"
 	path = filepath.Join(c.TempDir(), "kubeconfig")
-	c.check(clientcmd.WriteToFile(*config, path))
+	c.check(c.WriteOperatorKubeconfig(c.Context(), path))
 	return path
 }
 
@@ -144,7 +133,7 @@ func (c *cluster) usesLeaderElectionRole() {
 	role := &rbacv1.Role{}
 	roleKey := client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator-leader-election"}
 	c.check(c.Get(c.Context(), roleKey, role))
-	allowed, refused, err := c.UsedPermissions(operatorAccount)
+	allowed, refused, err := c.UsedPermissions(testenv.OperatorUser)
 	c.check(err)
 	used := slices.DeleteFunc(allowed, func(p testenv.Permission) bool {
 		return strings.Contains(string(p), ".idv.mandate.io") || strings.HasSuffix(string(p), " namespaces") ||

@@ -4,10 +4,10 @@ import (
 	"context"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	ctrl "sigs.k8s.io/controller-runtime"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // canReadClusterServices reports whether the operator may read what it takes to work with ClusterIdentityServices. One
@@ -17,13 +17,13 @@ func canReadClusterServices(ctx context.Context, manager ctrl.Manager) (bool, er
 	needed := map[string]string{"clusteridentityservices": v1alpha1.SchemeGroupVersion.Group, "namespaces": ""}
 	for resource, group := range needed {
 		for _, verb := range []string{"get", "list", "watch"} {
-			review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-				ResourceAttributes: &authorizationv1.ResourceAttributes{Group: group, Resource: resource, Verb: verb},
-			}}
-			if err := manager.GetClient().Create(ctx, review); err != nil && !apierrors.IsForbidden(err) {
+			allowed, err := engine.IsAllowed(ctx, manager.GetClient(), authorizationv1.ResourceAttributes{
+				Group: group, Resource: resource, Verb: verb,
+			})
+			if err != nil {
 				return false, err
 			}
-			if !review.Status.Allowed {
+			if !allowed {
 				manager.GetLogger().
 					Info("Ignoring ClusterIdentityServices, a cluster-wide permission is missing", "verb", verb, "resource", resource)
 				return false, nil

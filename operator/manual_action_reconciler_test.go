@@ -35,6 +35,7 @@ const (
 	statusPatch  = "patch status of MandateAction"
 	recordPatch  = "patch ApplicationRecord"
 	secretCreate = "create Secret"
+	accessReview = "create SelfSubjectAccessReview"
 )
 
 // crash stops the reconciliation that calls it, as the end of its process would. Deferred functions run, and write

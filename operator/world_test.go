@@ -59,7 +59,7 @@ type world struct {
 	url        string // of the sandbox
 	sandbox    *control.Client
 	kubeconfig string
-	// operatorConfig is the operator's kubeconfig, with the permissions of config/rbac only.
+	// operatorConfig is the operator's kubeconfig, with the permissions of config/rbac and config/reports only.
 	operatorConfig string
 	operator       *testenv.Process
 }
@@ -104,7 +104,7 @@ func newWorldIn(t *testing.T, env *testenv.Environment, options sandbox.Options)
 	w := &world{T: t, env: env, namespace: env.Namespace(t), url: server.URL, sandbox: control.New(server.URL)}
 	w.kubeconfig, w.operatorConfig = filepath.Join(t.TempDir(), "kubeconfig"), filepath.Join(t.TempDir(), "kubeconfig")
 	w.check(env.WriteKubeconfig(w.kubeconfig))
-	w.check(env.WriteOperatorKubeconfig(w.operatorConfig))
+	w.check(env.WriteOperatorKubeconfig(t.Context(), w.operatorConfig))
 	var err error
 	w.Client, err = client.New(env.Config, client.Options{Scheme: scheme()})
 	w.check(err)

@@ -33,7 +33,7 @@ const (
 	ReasonStarted = "Started"
 	// ReasonReportNotReady: the service has no report yet. The operator asks again when the Mandate's status changes.
 	ReasonReportNotReady = "ReportNotReady"
-	// ReasonSecretRefused: the API server does not let the operator create the Secret for the report.
+	// ReasonSecretRefused: the API server refuses the Secret for the report, for a reason other than RBAC.
 	ReasonSecretRefused = "SecretRefused"
 )
 
@@ -49,6 +49,8 @@ const (
 	ReasonApplicationGone = "ApplicationGone"
 	// ReasonIndividualNotFound: the Mandate, or the service, has no such individual.
 	ReasonIndividualNotFound = "IndividualNotFound"
+	// ReasonReportForbidden: RBAC does not let the operator create Secrets in the namespace. Nothing was downloaded.
+	ReasonReportForbidden = "ReportForbidden"
 	// ReasonSecretExists: the Secret for the report exists and is not this action's.
 	ReasonSecretExists = "SecretExists"
 	// ReasonReportTooLarge: the report does not fit into a Secret.

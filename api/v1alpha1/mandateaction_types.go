@@ -79,8 +79,9 @@ type MandateActionSpec struct {
 	// reportSecretRef names the Secret, in the same namespace, that receives the report. Required for DownloadReport, and
 	// not allowed for other types. The key report holds the file, and content_type its type at the service, such as
 	// application/pdf; both together at most 1 MiB. The operator creates the Secret. If it exists already, the operator
-	// leaves it alone and the action fails. The Secret belongs to the MandateAction and is deleted with it. The report is
-	// personal data. It cannot change.
+	// leaves it alone and the action fails. So it does if the operator has no permission to create Secrets, which
+	// config/reports grants. The Secret belongs to the MandateAction and is deleted with it. The report is personal data.
+	// It cannot change.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self.name).hasValue()",message="must be a valid Secret name: lower-case letters, digits, - and .",fieldPath=".name"
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change, because an action is carried out once: create another MandateAction"

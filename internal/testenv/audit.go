@@ -13,7 +13,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// auditPolicy logs the requests of OperatorUser and of ServiceAccounts, without bodies, which contain personal data.
+// auditPolicy logs the requests of ServiceAccounts, without bodies, which contain personal data. OperatorUser is one.
+// StartAPIServer gives it a certificate instead of a token, and so none of the groups of ServiceAccounts.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -56,13 +57,13 @@ func Permissions(rules []rbacv1.PolicyRule) []Permission {
 }
 
 // UsedPermissions returns the permissions that RBAC allowed and refused a user so far, sorted. They are from the audit
-// log, which has only OperatorUser and ServiceAccounts.
+// log, which has only ServiceAccounts.
 func (e *Environment) UsedPermissions(user string) (allowed, refused []Permission, err error) {
 	requests, err := e.requests(user)
 	return slices.Sorted(maps.Keys(requests["allow"])), slices.Sorted(maps.Keys(requests["forbid"])), err
 }
 
-// Requests counts the requests that RBAC allowed a user so far. It reads the audit log, which has only OperatorUser and
+// Requests counts the requests that RBAC allowed a user so far. It reads the audit log, which has only
 // ServiceAccounts.
 func (e *Environment) Requests(user string) (map[Permission]int, error) {
 	requests, err := e.requests(user)

@@ -36,7 +36,7 @@ func TestUsedPermissions(t *testing.T) {
 		t.Fatal(err)
 	}
 	kubeconfig := t.TempDir() + "/kubeconfig"
-	if err := e.WriteOperatorKubeconfig(kubeconfig); err != nil {
+	if err := e.WriteOperatorKubeconfig(t.Context(), kubeconfig); err != nil {
 		t.Fatal(err)
 	}
 	content, err := os.ReadFile(kubeconfig)

@@ -2,54 +2,68 @@ package testenv
 
 import (
 	"context"
-	"os"
+	"fmt"
+	"os/exec"
 	"path/filepath"
+	"time"
 
-	rbacv1 "k8s.io/api/rbac/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
-	"sigs.k8s.io/yaml"
 )
 
-// OperatorUser is the user with the permissions of the operator in config/rbac.
-const OperatorUser = "mandate-operator"
+// OperatorUser is the operator's ServiceAccount in config/rbac, as a user.
+const OperatorUser = "system:serviceaccount:" + operatorNamespace + ":" + operatorAccount
 
-// GrantOperatorRole installs the ClusterRole of config/rbac and binds OperatorUser to it.
+const (
+	operatorNamespace = "mandate-operator-system"
+	operatorAccount   = "mandate-operator"
+)
+
+// tokenLifetime is longer than any test or benchmark runs.
+const tokenLifetime = 24 * time.Hour
+
+// GrantOperatorRole applies config/rbac and config/reports: OperatorUser gets the permissions of the operator, and the
+// API server the policy that limits them.
 func (e *Environment) GrantOperatorRole(ctx context.Context) error {
-	manifest, err := os.ReadFile(filepath.Join(e.Root, "config", "rbac", "role.yaml"))
-	if err != nil {
+	kubeconfig := filepath.Join(e.Dir, "kubeconfig-rbac")
+	if err := e.WriteKubeconfig(kubeconfig); err != nil {
 		return err
 	}
-	role := &rbacv1.ClusterRole{}
-	if err := yaml.UnmarshalStrict(manifest, role); err != nil {
-		return err
+	for _, source := range []string{
+		"--filename=config/manager/namespace.yaml", "--kustomize=config/rbac", "--kustomize=config/reports",
+	} {
+		command := exec.CommandContext(ctx, e.Kubectl, //nolint:gosec // our kubectl
+			"--kubeconfig="+kubeconfig, "--cache-dir="+filepath.Join(e.Dir, "kubectl-cache"), "apply", "--server-side", source)
+		command.Dir = e.Root
+		if output, err := command.CombinedOutput(); err != nil {
+			return fmt.Errorf("kubectl apply %s: %w\n%s", source, err, output)
+		}
 	}
+	return nil
+}
+
+// WriteOperatorKubeconfig writes a kubeconfig with a token of OperatorUser to a file that only its owner can read. The
+// ServiceAccount must exist, as after GrantOperatorRole.
+func (e *Environment) WriteOperatorKubeconfig(ctx context.Context, path string) error {
 	c, err := client.New(e.Config, client.Options{})
 	if err != nil {
 		return err
 	}
-	if err := c.Create(ctx, role); err != nil {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: operatorNamespace, Name: operatorAccount}}
+	request := &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(tokenLifetime.Seconds()))},
+	}
+	if err := c.SubResource("token").Create(ctx, account, request); err != nil {
 		return err
 	}
-	return c.Create(ctx, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: role.Name},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: OperatorUser}},
-	})
-}
-
-// WriteOperatorKubeconfig writes a kubeconfig of OperatorUser to a file that only its owner can read.
-func (e *Environment) WriteOperatorKubeconfig(path string) error {
-	e.mu.Lock() // envtest numbers certificates without a lock
-	user, err := e.controlPlane.AddUser(envtest.User{Name: OperatorUser}, nil)
-	e.mu.Unlock()
-	if err != nil {
-		return err
-	}
-	kubeconfig, err := user.KubeConfig()
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, kubeconfig, 0o600)
+	config := clientcmdapi.NewConfig()
+	config.Clusters["test"] = &clientcmdapi.Cluster{Server: e.Config.Host, CertificateAuthorityData: e.Config.CAData}
+	config.AuthInfos["operator"] = &clientcmdapi.AuthInfo{Token: request.Status.Token}
+	config.Contexts["test"] = &clientcmdapi.Context{Cluster: "test", AuthInfo: "operator"}
+	config.CurrentContext = "test"
+	return clientcmd.WriteToFile(*config, path)
 }

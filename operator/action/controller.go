@@ -23,13 +23,14 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// Secrets are looked for one by one, by their metadata, and created; the operator can neither list nor change them.
+// Secrets are looked for one by one, by their metadata; the operator can neither list nor change them. What lets it
+// create reports is in config/reports, and not in the role that the markers make.
 //
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=mandateactions,verbs=get;list;watch;delete
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=mandateactions/status,verbs=patch
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=mandates;identityservices;clusteridentityservices,verbs=get;list;watch
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=applicationrecords,verbs=get;patch
-// +kubebuilder:rbac:groups="",resources=secrets,verbs=get;create
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get
 
 // Config is what a Reconciler works with.
 type Config struct {
@@ -39,7 +40,7 @@ type Config struct {
 	Cache client.Reader
 	// Live reads from the API server.
 	Live client.Reader
-	// Writer creates Secrets and deletes MandateActions.
+	// Writer creates Secrets and SelfSubjectAccessReviews, and deletes MandateActions.
 	Writer client.Writer
 	// Ledger has the ApplicationRecords.
 	Ledger ledger.Ledger

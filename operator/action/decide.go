@@ -143,6 +143,14 @@ func decideDownload(f facts) decision {
 		return wait(v1alpha1.ReasonCarriedOut)
 	case f.secret.exists:
 		return wait(v1alpha1.ReasonSecretExists)
+	case !f.storing.checked:
+		return decision{Step: stepCheckAccess}
+	case f.storing.denied && f.record.mine:
+		return decision{Step: stepCancel}
+	case f.storing.denied: // at once: a report that nobody expects any more is personal data without a use
+		return wait(v1alpha1.ReasonReportForbidden)
+	case f.storing.refused:
+		return wait(v1alpha1.ReasonSecretRefused)
 	case f.report.tooLarge:
 		return wait(v1alpha1.ReasonReportTooLarge)
 	case f.report.isURL:

@@ -29,7 +29,7 @@ func download(change func(*facts)) facts {
 	return emailing(func(f *facts) {
 		f.emails = false
 		f.started, f.attempt.verified = true, true
-		f.secret.checked = true
+		f.secret.checked, f.storing.checked = true, true
 		change(f)
 	})
 }
@@ -442,7 +442,8 @@ func TestDecidePromises(t *testing.T) {
 				unmatched:     truth("unmatched"),
 				other:         truth("other"),
 			},
-			secret: secretFacts{checked: truth("checked"), exists: truth("secret"), mine: truth("mySecret")},
+			secret:  secretFacts{checked: truth("checked"), exists: truth("secret"), mine: truth("mySecret")},
+			storing: storingFacts{checked: truth("asked"), denied: truth("mayNotStore"), refused: truth("secretRefused")},
 			report: reportFacts{
 				alreadyRefused: truth("alreadyRefused"),
 				downloaded:     truth("downloaded"),
@@ -472,6 +473,12 @@ func TestDecidePromises(t *testing.T) {
 				m.unmatched || f.subject.unmatched || f.subject.other {
 				t.Fatalf("started although something is in the way")
 			}
+		case stepDownload, stepStore:
+			if !f.storing.checked || f.storing.denied {
+				t.Fatalf("%s although the operator may not store it", got.Step)
+			}
+		}
+		switch got.Step {
 		case stepRecord, stepStore:
 			if !f.record.read || f.record.mine != (got.Step == stepStore) || f.record.used != f.record.mine {
 				t.Fatalf("%s although the ledger says otherwise", got.Step)

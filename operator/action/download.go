@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +15,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // Keys of the Secret that holds a report.
@@ -66,6 +68,19 @@ func (r *reconciliation) lookForSecret(ctx context.Context) error {
 	return nil
 }
 
+// checkAccess asks whether the operator may create Secrets in the namespace. Without config/reports, it may not.
+func (r *reconciliation) checkAccess(ctx context.Context) error {
+	allowed, err := engine.IsAllowed(ctx, r.writer, authorizationv1.ResourceAttributes{
+		Namespace: r.action.Namespace, Verb: "create", Resource: "secrets",
+	})
+	if err != nil {
+		return err
+	}
+	r.facts.storing.checked, r.facts.storing.denied = true, !allowed
+	r.localState.Update(r.action, func(s *localState) { s.mayStore = allowed })
+	return nil
+}
+
 // store creates the Secret. To create is all that the operator may do to Secrets: what is there is never written over.
 func (r *reconciliation) store(ctx context.Context) error {
 	owner := metav1.NewControllerRef(r.action, v1alpha1.SchemeGroupVersion.WithKind("MandateAction"))
@@ -89,7 +104,7 @@ func (r *reconciliation) store(ctx context.Context) error {
 		apierrors.IsInvalid(err),
 		apierrors.IsBadRequest(err),
 		apierrors.IsRequestEntityTooLargeError(err):
-		r.facts.failureReason = v1alpha1.ReasonSecretRefused
+		r.facts.storing = storingFacts{refused: true} // by RBAC?
 		log.FromContext(ctx).Info("Failed to create the Secret for the report", "error", apierror.Redact(err).Error())
 	default:
 		return err

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -66,8 +67,12 @@ func copyInto(from, into client.Object) {
 	reflect.ValueOf(into).Elem().Set(reflect.ValueOf(from.DeepCopyObject()).Elem())
 }
 
-// Create creates a Secret.
+// Create creates a Secret, or says that the operator may create one.
 func (a apiServer) Create(_ context.Context, object client.Object, _ ...client.CreateOption) error {
+	if review, ok := object.(*authorizationv1.SelfSubjectAccessReview); ok {
+		review.Status.Allowed = true
+		return a.read()
+	}
 	return a.write(func() error {
 		key := objectKey(object, object.GetName())
 		if a.world.objects[key] != nil {

@@ -92,6 +92,14 @@ func guards() map[string]explore.Guard {
 			Why: "nobody is e-mailed for a suspended Mandate", File: decideFile,
 			Old: "	case m.suspended:", Off: "	case ON && m.suspended:", CaughtBy: "TestExplore/edits of the Mandate",
 		},
+		"permission to store": {
+			Why: "a report is personal data, and nobody could have it", File: decideFile,
+			Old: "	case f.storing.denied: //", Off: "	case ON && f.storing.denied: //", CaughtBy: "TestDecideStoring",
+		},
+		"permission asked for": {
+			Why: "without an answer, nothing is denied", File: decideFile,
+			Old: "	case !f.storing.checked:", Off: "	case ON && !f.storing.checked:", CaughtBy: "TestDecideStoring",
+		},
 		"the ledger of the application": {
 			Why: "without it, nobody knows what was done", File: attemptFile,
 			Old: "	case f.record.application != f.mandate.application:",

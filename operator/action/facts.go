@@ -26,6 +26,7 @@ type facts struct {
 	service  serviceFacts
 	subject  subjectFacts
 	secret   secretFacts
+	storing  storingFacts
 	report   reportFacts
 
 	// failureReason ends this reconciliation: a reason, and how long to wait if somebody said.
@@ -89,6 +90,13 @@ type subjectFacts struct {
 
 type secretFacts struct {
 	checked, exists, mine bool
+}
+
+// storingFacts is whether the operator may create the Secret.
+type storingFacts struct {
+	checked bool // this process asked the API server, maybe in an earlier reconciliation
+	denied  bool // RBAC does not allow it
+	refused bool // the API server refused it in this reconciliation
 }
 
 type reportFacts struct {

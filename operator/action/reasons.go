@@ -93,6 +93,9 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonReferenceConflict: {failed,
 		"The application under the Mandate's id has another reference. Nothing was sent. Check spec.baseURL and the " +
 			"credentials of the IdentityService, then create another action."},
+	v1alpha1.ReasonReportForbidden: {failed,
+		"The operator may not create Secrets in this namespace, so it downloaded nothing. An administrator grants it with " +
+			"config/reports. Then delete this action and create it again."},
 	v1alpha1.ReasonSecretExists: {failed,
 		"The Secret that spec.reportSecretRef names exists and is not this action's. Delete it or choose another name, " +
 			"then create another action."},

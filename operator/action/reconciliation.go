@@ -30,6 +30,7 @@ type serviceClient interface {
 type localState struct {
 	failures      int              // reconciliations in a row
 	nameFree      bool             // when the ledger was read last
+	mayStore      bool             // when the API server was asked last
 	attempt       engine.FirstSeen // the attempt that is waited for
 	refusedDigest string           // of the Mandate's status when the service had no report
 }
@@ -69,7 +70,8 @@ func (r *Reconciler) newReconciliation(ctx context.Context, action *v1alpha1.Man
 		see := func(s *localState) { s.attempt.See(status.Attempt, r.clock.Now()) }
 		c.facts.attempt.observed = r.localState.Update(action, see).attempt.Time
 	}
-	c.facts.record.free = r.localState.Get(action).nameFree
+	known := r.localState.Get(action)
+	c.facts.record.free, c.facts.storing.checked = known.nameFree, known.mayStore
 	if ttl := action.Spec.TTLSecondsAfterFinished; c.facts.ended && ttl != nil {
 		c.facts.expires = status.CompletedTime.Add(time.Duration(*ttl) * time.Second)
 	}
@@ -135,6 +137,8 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 		r.send(ctx)
 	case stepLookForSecret:
 		return r.lookForSecret(ctx)
+	case stepCheckAccess:
+		return r.checkAccess(ctx)
 	case stepDownload:
 		r.download(ctx)
 	case stepStore:

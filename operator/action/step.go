@@ -17,6 +17,7 @@ const (
 	stepSend            step = "Send"            // resend or reset: the one request that e-mails
 	stepCancel          step = "Cancel"          // the name is free again: nothing was done
 	stepLookForSecret   step = "LookForSecret"   // was the report stored, by us or by somebody else?
+	stepCheckAccess     step = "CheckAccess"     // may the operator create Secrets?
 	stepDownload        step = "Download"
 	stepStore           step = "Store" // create the Secret
 	stepDelete          step = "Delete"

@@ -58,7 +58,7 @@ func newFixture(b *testing.B, latency time.Duration) *fixture {
 	f.check(f.InstallCRDs())
 	f.check(f.GrantOperatorRole(b.Context()))
 	f.kubeconfig = filepath.Join(f.Dir, "kubeconfig")
-	f.check(f.WriteOperatorKubeconfig(f.kubeconfig))
+	f.check(f.WriteOperatorKubeconfig(b.Context(), f.kubeconfig))
 	config := rest.CopyConfig(f.Config)
 	config.QPS = -1
 	f.kube, err = client.NewWithWatch(config, client.Options{Scheme: operator.Scheme()})

@@ -104,7 +104,7 @@ func newClusterAccess(ctx context.Context) (*clusterAccess, error) {
 }
 
 func asOperator(ctx context.Context, kubeconfig string) (*rest.Config, error) {
-	if err := errors.Join(env.GrantOperatorRole(ctx), env.WriteOperatorKubeconfig(kubeconfig)); err != nil {
+	if err := errors.Join(env.GrantOperatorRole(ctx), env.WriteOperatorKubeconfig(ctx, kubeconfig)); err != nil {
 		return nil, err
 	}
 	return clientcmd.BuildConfigFromFlags("", kubeconfig)
