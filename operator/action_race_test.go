@@ -300,8 +300,8 @@ func TestActionDrain(t *testing.T) {
 }
 
 // An action costs three writes, for the start, the ledger and the result, reads of the record and the live Mandate, one
-// last look at the Mandate, the action and the service, and one read of the application before the request. Reconciling a finished
-// action costs nothing.
+// last look at the Mandate, the action and the service, and one read of the application before the request. Reconciling
+// a finished action costs nothing.
 func TestActionCost(t *testing.T) {
 	t.Parallel()
 	w, r, _ := newActionReconcilers(t)
