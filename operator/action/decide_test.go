@@ -318,14 +318,6 @@ func TestDecide(t *testing.T) {
 			want:  decision{Step: stepStart},
 		},
 		"a download": {facts: download(func(*facts) {}), want: decision{Step: stepDownload}},
-		"everything is looked at once more before a download": {
-			facts: download(func(f *facts) { f.attempt.verified = false }),
-			want:  decision{Step: stepVerify},
-		},
-		"something has changed before a download": {
-			facts: download(func(f *facts) { f.attempt = attemptFacts{canceled: true} }),
-			want:  wait(reasonStaleCache),
-		},
 		"downloaded": {
 			facts: download(func(f *facts) { f.report.downloaded = true }),
 			want:  decision{Step: stepRecord},
@@ -496,11 +488,9 @@ func TestDecidePromises(t *testing.T) {
 				t.Fatalf("an action that has ended was given the reason %s", got.Reason)
 			}
 		default:
-			if f.emails && (got.Step == stepDownload || got.Step == stepStore) {
-				t.Fatalf("%s for an action that e-mails", got.Step)
-			}
-			if got.Step == stepDownload && (f.attempt.canceled || !f.attempt.verified) {
-				t.Fatalf("downloaded without a last look")
+			looked := f.attempt.verified && !f.attempt.canceled
+			if f.emails && got.Step == stepStore || got.Step == stepDownload && (f.emails || !looked) {
+				t.Fatalf("%s for an action that e-mails, or without a last look", got.Step)
 			}
 		}
 	})

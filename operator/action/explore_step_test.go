@@ -140,7 +140,8 @@ func named(name string, uid types.UID) *v1alpha1.MandateAction {
 // with is the operator after a step that has left it in a reconciliation, or in none.
 func (o *operator) with(p *reconciliation, r *Reconciler, s *environment) *operator {
 	c := *o
-	c.current, c.looked, c.connected = p, s.looked, 0
+	c.current, c.looked = p, s.looked
+	c.connected = 0
 	c.localState = map[string]remembered{}
 	for _, name := range names {
 		uids := []types.UID{o.localState[name].UID}
@@ -248,7 +249,7 @@ func (s fakeService) wrongService() string {
 	case service == nil:
 		return "A2: a request is sent without a last look at the service"
 	case service.Generation != s.current.session.Connection.Generation:
-		return "A2: a request is sent to a service that leads elsewhere"
+		return "A2: a request is sent to a service that leads to another place"
 	}
 	return ""
 }

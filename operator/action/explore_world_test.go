@@ -115,7 +115,7 @@ func (w *world) editMandate(change func(*v1alpha1.Mandate)) {
 	w.put(m)
 }
 
-// redirect edits the service: it leads elsewhere since.
+// redirect edits the service: it leads to another place since.
 func (w *world) redirect() {
 	s := w.objects[serviceKey].DeepCopyObject().(*v1alpha1.IdentityService)
 	s.Generation++
