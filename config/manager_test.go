@@ -11,8 +11,11 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/internal/testenv"
 )
 
 // The API server accepts every directory that kubectl apply -k can be given, without a warning.
@@ -80,6 +83,28 @@ func TestManagerFitsTogether(t *testing.T) {
 	requests, limits := container.Resources.Requests, container.Resources.Limits
 	if requests.Cpu().IsZero() || requests.Memory().IsZero() || limits.Memory().IsZero() {
 		t.Errorf("the resources are %+v", container.Resources)
+	}
+}
+
+// The Go runtime keeps below the memory limit of the container, whatever it is set to.
+func TestMemoryLimitOfTheRuntime(t *testing.T) {
+	c := in(t, env)
+	installed(c)
+	c.apply("--kustomize", "config/manager")
+	deployment := c.deployment()
+	container := &deployment.Spec.Template.Spec.Containers[0]
+	for _, limit := range []string{container.Resources.Limits.Memory().String(), "300M", "512Mi", "1Gi", "1536Mi"} {
+		container.Resources.Limits[corev1.ResourceMemory] = resource.MustParse(limit)
+		environment := testenv.ContainerEnvironment(container)
+		i := slices.IndexFunc(environment, func(v string) bool { return strings.HasPrefix(v, "GOMEMLIMIT=") })
+		if i < 0 {
+			t.Fatalf("the environment is %q", environment)
+		}
+		runtimeLimit, err := strconv.ParseFloat(strings.TrimPrefix(environment[i], "GOMEMLIMIT="), 64)
+		c.check(err)
+		if ratio := runtimeLimit / container.Resources.Limits.Memory().AsApproximateFloat64(); ratio < 0.9 || ratio > 0.97 {
+			t.Errorf("%s: %s, which is %.0f %%", limit, environment[i], 100*ratio)
+		}
 	}
 }
 

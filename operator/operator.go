@@ -18,6 +18,7 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/action"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
@@ -35,6 +36,10 @@ const (
 // maxStuckConnections is how many connections without an answer it takes until all workers wait for one. That does not
 // last: their circuits open.
 const maxStuckConnections = 4
+
+// responseBudget is the memory for large responses of all services at one time. The Pod's memory limit in
+// config/manager leaves room for it, and for a response of a megabyte to every create that can be under way.
+const responseBudget = 32 << 20
 
 // fieldOwner of everything that the operator writes.
 const fieldOwner = "mandate-operator"
@@ -113,6 +118,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, options *Options)
 		Connections: connections, ClusterServices: clusterServices, AllNamespaces: len(options.namespaces()) == 0,
 		DeletionGiveUpAfter: options.deletionGiveUpAfter,
 		UserAgent:           "mandate-operator/" + options.version, Observe: observeRequest,
+		Budget: idv.NewBudget(responseBudget),
 	})
 	services := engine.Services{
 		ServiceReader: connection.ServiceReader{Reader: cache, ClusterServices: clusterServices},

@@ -78,12 +78,13 @@ func (e *individualReportEphemeral) Open(
 	}
 	if service := e.connection.serviceClient(&resp.Diagnostics); service != nil {
 		var report bytes.Buffer
-		contentType, err := service.IndividualReport(ctx, model.IndividualID.ValueInt64(), &report, maxReportMiB<<20)
+		downloaded, err := service.IndividualReport(ctx, model.IndividualID.ValueInt64(), &report, maxReportMiB<<20)
 		if err != nil {
 			resp.Diagnostics.AddError("Cannot download the report", reportErrorDetail(err))
 			return
 		}
-		model.ContentType = stringOrNull(contentType)
+		defer downloaded.Close()
+		model.ContentType = stringOrNull(downloaded.ContentType)
 		model.ContentBase64 = types.StringValue(base64.StdEncoding.EncodeToString(report.Bytes()))
 	}
 	resp.Diagnostics.Append(resp.Result.Set(ctx, model)...)

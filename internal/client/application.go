@@ -59,7 +59,7 @@ type NewIndividual struct {
 func (c *Client) CreateApplication(ctx context.Context, application NewApplication) (*Application, error) {
 	var created *Application
 	parse := func(r *response) (err error) {
-		created, err = parseApplication(r)
+		created, err = parseCreated(r)
 		return err
 	}
 	_, err := c.do(ctx, request{op: OpCreateApplication, body: application.encode(), parse: parse})
@@ -153,49 +153,88 @@ func (a NewApplication) encode() []byte {
 // parseApplication reads an application, alone or wrapped. id and reference identify it, so they must be unambiguous;
 // everything else is read as far as possible.
 func parseApplication(response *response) (*Application, error) {
-	o, err := parseObject(response.body)
+	application, o, err := parseIdentity(response)
 	if err != nil {
-		return nil, unreadable(response, "the response is not a JSON object")
+		return nil, err
 	}
-	o = o.unwrap("application", "mandate")
-	id := o.id("id")
-	if id == 0 {
-		return nil, unreadable(response, "the response holds no id, or several")
-	}
-	reference, err := o.unambiguous("reference")
-	if err != nil {
-		return nil, unreadable(response, "the response holds several references")
-	}
-	application := &Application{
-		ID:          id,
-		Name:        Hide(o.text("name")),
-		State:       parseState(o.get("status", "state")),
-		MandateType: parseMandateType(o.get("mandate_type", "application_type")),
-		Archived:    o.boolean("archived"),
-		Actions:     parseActions(o.objects("available_actions")),
-		Raw:         Hide(json.RawMessage(response.body)),
-	}
-	application.Reference, _ = parseString(reference)
-	for _, individual := range o.objects("individuals") {
-		application.Individuals = append(application.Individuals, parseIndividual(individual))
+	var d decoder
+	d.application(application, o)
+	if err := d.err(); err != nil {
+		return nil, unusable(response, err, "")
 	}
 	return application, nil
 }
 
-func parseMandateType(raw json.RawMessage) MandateType {
+// parseCreated reads the answer to a create. If it holds too much of an application, that is left out: the id must not
+// be lost.
+func parseCreated(response *response) (*Application, error) {
+	application, o, err := parseIdentity(response)
+	if err != nil {
+		return nil, err
+	}
+	var d decoder
+	d.application(application, o)
+	if d.exceeded() {
+		return &Application{ID: application.ID, Reference: application.Reference, Raw: application.Raw}, nil
+	}
+	return application, nil
+}
+
+// parseIdentity reads what tells which application it is.
+func parseIdentity(response *response) (*Application, object, error) {
+	o, err := response.object()
+	if err != nil {
+		return nil, nil, unusable(response, err, "the response is not a JSON object")
+	}
+	o = o.unwrap("application", "mandate")
+	id := o.id("id")
+	if id == 0 {
+		return nil, nil, unreadable(response, "the response holds no id, or several")
+	}
+	raw, err := o.unambiguous("reference")
+	if err != nil {
+		return nil, nil, unreadable(response, "the response holds several references")
+	}
+	reference, _ := parseString(raw)
+	return &Application{ID: id, Reference: reference, Raw: response.raw()}, o, nil
+}
+
+// application reads the rest of an application.
+func (d *decoder) application(a *Application, o object) {
+	d.texts += len(a.Reference)
+	a.Name = Hide(d.text(o, "name"))
+	a.State = d.state(o.get("status", "state"))
+	a.MandateType = d.mandateType(o.get("mandate_type", "application_type"))
+	a.Archived = o.boolean("archived")
+	a.Actions = d.actions(o, "available_actions")
+	for individual := range o.objects("individuals") {
+		d.individuals++
+		if d.individuals > maxIndividuals || !d.take() {
+			break
+		}
+		a.Individuals = append(a.Individuals, d.individual(individual))
+	}
+}
+
+func (d *decoder) mandateType(raw json.RawMessage) MandateType {
 	if o, ok := asObject(raw); ok {
 		return MandateType{
-			ID: o.id("id"), Name: o.text("name"), Code: o.text("code"), Description: o.text("description"),
+			ID: o.id("id"), Name: d.text(o, "name"), Code: d.text(o, "code"), Description: d.text(o, "description"),
 		}
 	}
 	id, _ := parseID(raw)
 	return MandateType{ID: id}
 }
 
-func parseActions(objects []object) []Action {
+func (d *decoder) actions(o object, name string) []Action {
 	var actions []Action
-	for _, o := range objects {
-		actions = append(actions, Action{ID: o.id("id"), Name: o.text("name"), Title: o.text("title")})
+	for action := range o.objects(name) {
+		if !d.take() {
+			break
+		}
+		actions = append(actions, Action{
+			ID: action.id("id"), Name: d.text(action, "name"), Title: d.text(action, "title"),
+		})
 	}
 	return actions
 }

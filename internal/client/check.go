@@ -49,7 +49,7 @@ func (c *Client) reviewCheck(
 		return nil, err
 	}
 	result := &CheckReviewResponse{Raw: response.raw()}
-	if o, err := parseObject(response.body); err == nil {
+	if o, err := response.object(); err == nil {
 		result.Message = Hide(o.text("message"))
 	}
 	return result, nil
@@ -63,8 +63,8 @@ func (r CheckReview) encode() []byte {
 	}{r.Comment.Reveal(), r.CommentFor, r.Reference})
 }
 
-func parseCheck(o object) Check {
+func (d *decoder) check(o object) Check {
 	return Check{
-		ID: o.id("id"), Name: o.text("name"), Title: o.text("title"), State: parseState(o.get("status", "state")),
+		ID: o.id("id"), Name: d.text(o, "name"), Title: d.text(o, "title"), State: d.state(o.get("status", "state")),
 	}
 }

@@ -25,11 +25,13 @@ type Client struct {
 
 	operationObserver func(OperationResult) // may be nil
 	retryAllowed      func() bool
+	discardRaw        bool
 
 	tls    *tls.Config
 	proxy  func(*http.Request) (*url.URL, error)
 	shared *http.Transport
 	limits *Limits
+	budget *budgetShare // nil: no limit
 	tokens *tokenSource
 	close  context.CancelFunc
 
@@ -65,11 +67,13 @@ func New(config Config) (*Client, error) {
 
 		operationObserver: config.ObserveOperation,
 		retryAllowed:      config.MayRetry,
+		discardRaw:        config.DiscardRaw,
 
 		tls:      tlsConfig,
 		proxy:    proxy,
 		shared:   newTransport(tlsConfig, proxy),
 		limits:   config.limits(),
+		budget:   config.Budget.newShare(),
 		close:    cancel,
 		complete: transitionMethod{configured: config.CompleteMethod, payload: payload{readings: undocumentedPayload}},
 		reject:   transitionMethod{configured: config.RejectMethod, payload: payload{readings: undocumentedPayload}},

@@ -73,6 +73,11 @@ type Config struct {
 	// the rate limit, a Retry-After and the hold-off after refused logins continue. RequestsPerSecond and MaxRateLimitWait
 	// apply to both clients from then on.
 	Limits *Limits
+	// Budget, if set, bounds what the clients that share it use for large responses. nil is no limit.
+	Budget *Budget
+	// DiscardRaw leaves Raw of applications, individuals, reviews and reference data empty, so that no response stays in
+	// memory for its sake.
+	DiscardRaw bool
 	// CompleteMethod and RejectMethod are the HTTP methods of CompleteApplication and RejectApplication; "" is Auto.
 	CompleteMethod, RejectMethod TransitionMethod
 	// Observe, if set, is called after every HTTP request, logins included, possibly from several goroutines at once.

@@ -210,17 +210,17 @@ func (w *world) transition(step string, op control.Operation, id int64) {
 
 func (w *world) report(individual int64) {
 	var report bytes.Buffer
-	var contentType string
+	var downloaded *client.Report
 	_, err := w.do("report", control.IndividualReport, func() (err error) {
 		report.Reset()
-		contentType, err = w.client.IndividualReport(w.ctx, individual, &report, 1<<20)
+		downloaded, err = w.client.IndividualReport(w.ctx, individual, &report, 1<<20)
 		return err
 	})
 	want, prefix := "application/json", "{"
 	if w.chosen["reportFormat"] == "pdf" {
 		want, prefix = "application/pdf", "%PDF"
 	}
-	if w.holds("report", err) && (contentType != want || !strings.HasPrefix(report.String(), prefix)) {
-		w.t.Errorf("a report of type %q that begins with %.10q", contentType, report.String())
+	if w.holds("report", err) && (downloaded.ContentType != want || !strings.HasPrefix(report.String(), prefix)) {
+		w.t.Errorf("a report of type %q that begins with %.10q", downloaded.ContentType, report.String())
 	}
 }

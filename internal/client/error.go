@@ -2,6 +2,7 @@ package client
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -58,7 +59,7 @@ const (
 	KindMethodNotAllowed Kind = "MethodNotAllowed"
 	// KindConflict: 409.
 	KindConflict Kind = "Conflict"
-	// KindRateLimited: 429, or the client's own rate limit.
+	// KindRateLimited: 429, or the client's own limits: of its rate, or of large responses at one time (Config.Budget).
 	KindRateLimited Kind = "RateLimited"
 	// KindRejected: another 4xx that proves that nothing was done.
 	KindRejected Kind = "Rejected"
@@ -107,7 +108,10 @@ func (e *Error) Error() string {
 		b.WriteString(": " + e.detail)
 	}
 	if fields := e.Problem.Fields(); len(fields) > 0 {
-		b.WriteString("; invalid fields: " + strings.Join(fields, ", "))
+		b.WriteString("; invalid fields: " + strings.Join(fields[:min(len(fields), maxShownFields)], ", "))
+		if more := len(fields) - maxShownFields; more > 0 {
+			fmt.Fprintf(&b, " and %d more", more)
+		}
 	}
 	switch e.Outcome {
 	case NotSent:

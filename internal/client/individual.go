@@ -47,15 +47,19 @@ type Address struct {
 func (c *Client) RetrieveIndividual(ctx context.Context, id int64) (*Individual, error) {
 	var individual *Individual
 	parse := func(r *response) error {
-		o, err := parseObject(r.body)
+		o, err := r.object()
 		if err != nil {
-			return unreadable(r, "the response is not a JSON object")
+			return unusable(r, err, "the response is not a JSON object")
 		}
-		parsed := parseIndividual(o.unwrap("individual"))
+		var d decoder
+		parsed := d.individual(o.unwrap("individual"))
+		if err := d.err(); err != nil {
+			return unusable(r, err, "")
+		}
 		if parsed.ID != 0 && parsed.ID != id {
 			return unreadable(r, "the response describes another individual")
 		}
-		parsed.Raw = Hide(json.RawMessage(r.body))
+		parsed.Raw = r.raw()
 		individual = &parsed
 		return nil
 	}
@@ -82,30 +86,34 @@ func (c *Client) ResetIndividual(ctx context.Context, individualID int64) error 
 	return err
 }
 
-func parseIndividual(o object) Individual {
+func (d *decoder) individual(o object) Individual {
 	individual := Individual{
 		ID:               o.id("id"),
-		State:            parseState(o.get("status", "state")),
+		State:            d.state(o.get("status", "state")),
 		TermsAccepted:    o.boolean("terms_accepted"),
 		ChecksInReview:   o.count("checks_in_review"),
 		ChecksPending:    o.count("checks_in_pending"),
 		ChecksPassed:     o.count("checks_passed"),
-		CompletedActions: parseActions(o.objects("completed_actions")),
+		CompletedActions: d.actions(o, "completed_actions"),
 	}
-	individual.Reference, individual.Email = o.identifier("reference"), o.identifier("email")
-	for _, check := range o.objects("checks") {
-		individual.Checks = append(individual.Checks, parseCheck(check))
+	individual.Reference, individual.Email = d.identifier(o, "reference"), d.identifier(o, "email")
+	for check := range o.objects("checks") {
+		if !d.take() {
+			break
+		}
+		individual.Checks = append(individual.Checks, d.check(check))
 	}
 	return individual
 }
 
 // identifier reads a member that tells individuals apart.
-func (o object) identifier(name string) Secret {
+func (d *decoder) identifier(o object, name string) Secret {
 	member, err := o.unambiguous(name)
 	if err != nil {
 		return Secret{}
 	}
 	text, _ := parseString(member)
+	d.texts += len(text)
 	return Hide(text)
 }
 

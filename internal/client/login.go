@@ -79,7 +79,7 @@ func (c *Client) tokenRequest(
 // parseToken reads the token response (interface: Token response). It ignores token_type: whatever its letter case, the
 // interface asks for the word Bearer in the header.
 func parseToken(r *response, now time.Time) (*token, *Error) {
-	o, err := parseObject(r.body)
+	o, err := r.object()
 	if err == nil && o.get("access_token") == nil {
 		o = o.unwrap("token")
 	}

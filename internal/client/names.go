@@ -17,8 +17,12 @@ func FoldName(name string) string {
 	}, name))
 }
 
-// sameName reports whether two names have the same folded form. It does not allocate for ASCII.
+// sameName reports whether two names have the same folded form. It does not allocate for ASCII. A long name is
+// none that is asked for.
 func sameName(a []byte, b string) bool {
+	if len(a) > maxName {
+		return false
+	}
 	i, j := 0, 0
 	for {
 		for i < len(a) && joinsWords(a[i]) {

@@ -61,6 +61,10 @@ const (
 	reportDeadline = 2 * time.Minute
 	maxJSON        = 1 << 20
 	maxToken       = 64 << 10
+	// maxChanged is more than an application of fifty individuals. Responses to changes take nothing of a Budget.
+	maxChanged = 256 << 10
+	// maxInvited is that of an operation that e-mails somebody and responds with nothing that matters.
+	maxInvited = 64 << 10
 )
 
 var operations = map[Operation]operationSpec{
@@ -68,7 +72,7 @@ var operations = map[Operation]operationSpec{
 		method: http.MethodPost, path: "/ext/authentications/token", retry: retryNever, deadline: loginDeadline,
 		maxBody: maxToken,
 	},
-	OpCreateApplication:   emailOperation("/ext/applications", false),
+	OpCreateApplication:   emailOperation("/ext/applications", false, maxJSON),
 	OpRetrieveApplication: readOperation("/ext/applications/{id}"),
 	OpDeleteApplication:   mutatingOperation(http.MethodDelete, "/ext/applications/{id}"),
 	OpArchiveApplication:  mutatingOperation(http.MethodPatch, "/ext/applications/{id}/archive"),
@@ -77,8 +81,8 @@ var operations = map[Operation]operationSpec{
 	OpAcceptCheck:         mutatingOperation(http.MethodPatch, "/check/{id}/accept"),
 	OpRejectCheck:         mutatingOperation(http.MethodPatch, "/check/{id}/reject"),
 	OpRetrieveIndividual:  readOperation("/ext/individuals/{id}"),
-	OpResendInvites:       emailOperation("/ext/individuals/{id}/invites/resend", true),
-	OpResetIndividual:     emailOperation("/ext/individuals/{id}/reset", true),
+	OpResendInvites:       emailOperation("/ext/individuals/{id}/invites/resend", true, maxInvited),
+	OpResetIndividual:     emailOperation("/ext/individuals/{id}/reset", true, maxInvited),
 	OpIndividualReport: {
 		method: http.MethodGet, path: "/ext/individuals/{id}/report", retry: retrySafe, deadline: reportDeadline,
 		maxBody: maxJSON,
@@ -86,6 +90,14 @@ var operations = map[Operation]operationSpec{
 	OpRetrieveReferences: readOperation("/ext/references"),
 	OpSubscribeWebhook:   mutatingOperation(http.MethodPost, "/ext/webhooks/subscribe"),
 	OpRetrieveWebhook:    readOperation("/ext/webhooks/retrieve/{id}"),
+}
+
+// maxProblem is the limit of a body with another status than 2xx. Nothing depends on what a read's says.
+func (o operationSpec) maxProblem() int64 {
+	if o.mutates {
+		return o.maxBody
+	}
+	return smallBody
 }
 
 // readOperation is an operation that changes nothing.
@@ -97,14 +109,14 @@ func readOperation(path string) operationSpec {
 // documented.
 func mutatingOperation(method, path string) operationSpec {
 	return operationSpec{
-		method: method, path: path, mutates: true, bodyOptional: true, retry: retryIfNotExecuted, maxBody: maxJSON,
+		method: method, path: path, mutates: true, bodyOptional: true, retry: retryIfNotExecuted, maxBody: maxChanged,
 	}
 }
 
 // emailOperation is an operation that e-mails people.
-func emailOperation(path string, bodyOptional bool) operationSpec {
+func emailOperation(path string, bodyOptional bool, maxBody int64) operationSpec {
 	return operationSpec{
 		method: http.MethodPost, path: path, mutates: true, emailsPeople: true, bodyOptional: bodyOptional,
-		retry: retryNever, deadline: emailDeadline, maxBody: maxJSON,
+		retry: retryNever, deadline: emailDeadline, maxBody: maxBody,
 	}
 }

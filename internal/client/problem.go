@@ -41,6 +41,10 @@ const (
 	maxExceptionDepth  = 6
 	maxExceptionLeaves = 2000
 	maxListIndex       = 1000
+	// maxMessages of one field. A service says a few things about a field.
+	maxMessages = 20
+	// maxShownFields of an error's text.
+	maxShownFields = 20
 )
 
 // requestFields are the field names of the interface's request bodies, which are safe to print.
@@ -54,8 +58,12 @@ var requestFields = []string{
 // parseProblem reads the body of a response as a problem, whatever its content type, and returns nil if it is none. For
 // an operation that e-mails people, a problem proves that nothing was done. So a doubtful body is no problem: one with
 // an id, which could be the id of what the request created, and one whose status is no HTTP status or is of another
-// class than the response's, such as a gateway's 400 about a 502 behind it.
+// class than the response's, such as a gateway's 400 about a 502 behind it. One that would cost too much to read is
+// none, either.
 func parseProblem(status int, body []byte) *Problem {
+	if checkSize(body) != nil {
+		return nil
+	}
 	o, err := parseObject(body)
 	if err != nil || o.identifiesResource(0) {
 		return nil
@@ -135,7 +143,7 @@ func (p *Problem) addLeaf(path Path, raw []byte) {
 			continue
 		}
 		empty = empty && isNull(item)
-		if message, ok := parseString(item); ok {
+		if message, ok := parseString(item); ok && len(fieldError.Messages) < maxMessages {
 			fieldError.Messages = append(fieldError.Messages, Hide(message))
 		}
 	}

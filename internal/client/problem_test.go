@@ -74,17 +74,39 @@ func TestHugeProblem(t *testing.T) {
 	if len(p.Errors) != 301 || !p.Has("reference") {
 		t.Errorf("%d errors", len(p.Errors))
 	}
-	for name, exception := range map[string]string{
-		"many fields": `{` + strings.TrimRight(strings.Repeat(`"x":["y"],`, 50_000), ",") + `}`,
-		"many items":  `{"individuals":[` + strings.TrimRight(strings.Repeat(`{"email":"x"},`, 50_000), ",") + `]}`,
-		"depth":       strings.Repeat(`{"x":`, 9000) + `"y"` + strings.Repeat(`}`, 9000),
+	for name, test := range map[string]struct {
+		exception string
+		read      bool
+	}{
+		"many fields":     {`{` + listed(`"x":["y"]`, maxEntries) + `}`, true},
+		"too many fields": {`{` + listed(`"x":["y"]`, maxEntries+1) + `}`, false},
+		"many items":      {`{"individuals":[` + listed(`{"email":"x"}`, maxEntries) + `]}`, true},
+		"too many items":  {`{"individuals":[` + listed(`{"email":"x"}`, maxEntries+1) + `]}`, false},
+		"many messages":   {`{"email":[` + listed(`"x"`, maxEntries) + `]}`, true},
+		"depth":           {strings.Repeat(`{"x":`, maxDepth-1) + `"y"` + strings.Repeat(`}`, maxDepth-1), true},
+		"too deep":        {strings.Repeat(`{"x":`, maxDepth) + `"y"` + strings.Repeat(`}`, maxDepth), false},
 	} {
-		p := parseProblem(400, []byte(`{"title":"x","exception":`+exception+`}`))
-		if p == nil || len(p.Errors) > maxExceptionLeaves {
+		p := parseProblem(400, []byte(`{"title":"x","exception":`+test.exception+`}`))
+		if (p != nil) != test.read {
 			t.Errorf("%s: %v", name, p)
+		}
+		if p == nil {
+			continue
+		}
+		e := &Error{Operation: OpCreateApplication, Problem: p}
+		if len(p.Errors) > maxExceptionLeaves || len(e.Error()) > 1000 {
+			t.Errorf("%s: %d errors, a text of %d bytes", name, len(p.Errors), len(e.Error()))
+		}
+		for _, fieldError := range p.Errors {
+			if len(fieldError.Messages) > maxMessages {
+				t.Errorf("%s: %d messages", name, len(fieldError.Messages))
+			}
 		}
 	}
 }
+
+// listed repeats the text of an item.
+func listed(item string, n int) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
 
 func TestErrorTexts(t *testing.T) {
 	for want, e := range map[string]*Error{

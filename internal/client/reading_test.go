@@ -47,7 +47,7 @@ var joints = strings.NewReplacer("_", "", "-", "", ".", "", " ", "")
 
 // named reports whether a member has a name, in any notation.
 func (e entry) named(names ...string) bool {
-	return slices.ContainsFunc(names, func(name string) bool {
+	return len(e.name) <= maxName && slices.ContainsFunc(names, func(name string) bool {
 		return joints.Replace(strings.ToLower(e.name)) == joints.Replace(name)
 	})
 }
@@ -82,7 +82,7 @@ func scalarOf(value []byte) (text string, isString bool) {
 func idOf(value []byte) int64 {
 	text, _ := scalarOf(value)
 	n, ok := new(big.Int).SetString(text, 10)
-	if !ok || strings.ContainsAny(text, "+-_") || !n.IsInt64() || n.Sign() <= 0 {
+	if !ok || len(value) > maxID || strings.ContainsAny(text, "+-_") || !n.IsInt64() || n.Sign() <= 0 {
 		return 0
 	}
 	return n.Int64()

@@ -43,12 +43,28 @@ var (
 
 func parseReferences(response *response) (*References, error) {
 	body := response.body
+	if err := checkSize(body); err != nil {
+		return nil, unusable(response, err, "")
+	}
 	if !json.Valid(body) || body[0] != '{' && body[0] != '[' {
 		return nil, unreadable(response, "the response is neither a JSON object nor a list")
 	}
-	references := &References{Raw: json.RawMessage(response.body)}
-	references.add(references.Raw, 0)
+	references := &References{Raw: response.raw().Reveal()}
+	references.add(body, 0)
+	if references.size() > maxTexts || len(references.MandateTypes) > maxMandateTypes {
+		return nil, unusable(response, limitError("the response holds too much reference data"), "")
+	}
 	return references, nil
+}
+
+// size is the length of all texts.
+func (r *References) size() (bytes int) {
+	for _, list := range [][]Reference{r.MandateTypes, r.Countries, r.DocumentTypes} {
+		for i := range list {
+			bytes += len(list[i].Name) + len(list[i].Code) + len(list[i].Description)
+		}
+	}
+	return bytes
 }
 
 // add finds the lists among the members of an object, or sorts the entries of one list by the member that names their
@@ -79,6 +95,9 @@ func (r *References) add(raw json.RawMessage, depth int) {
 }
 
 func (r *References) list(name string) *[]Reference {
+	if len(name) > maxName {
+		return nil
+	}
 	name = FoldName(name)
 	contains := func(words []string) bool {
 		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(name, word) })

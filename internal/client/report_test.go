@@ -28,7 +28,7 @@ func TestReport(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				s := newService(t, answersWith(test.contentType, test.body, sized), false)
 				var got strings.Builder
-				contentType, err := s.client(t).IndividualReport(t.Context(), 1, &got, test.limit)
+				report, err := s.client(t).IndividualReport(t.Context(), 1, &got, test.limit)
 				if int64(got.Len()) > test.limit {
 					t.Errorf("wrote %d bytes", got.Len())
 				}
@@ -39,8 +39,8 @@ func TestReport(t *testing.T) {
 					}
 					return
 				}
-				if err != nil || contentType != test.want || got.String() != test.body {
-					t.Errorf("got %q, %d bytes, %v", contentType, got.Len(), err)
+				if err != nil || report.ContentType != test.want || got.String() != test.body {
+					t.Errorf("got %+v, %d bytes, %v", report, got.Len(), err)
 				}
 			})
 		}

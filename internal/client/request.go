@@ -32,11 +32,13 @@ type response struct {
 	contentType string
 	nextPage    bool   // its header names a next page
 	body        []byte // without byte order mark and surrounding white space; empty if it went into a report
+	release     func() // gives back what it took of the Budget
+	discardRaw  bool   // see Config.DiscardRaw
 }
 
-// raw is the body if it is JSON, and empty otherwise.
+// raw is the body if it is JSON and to be kept, and empty otherwise.
 func (r *response) raw() Sensitive[json.RawMessage] {
-	if !json.Valid(r.body) {
+	if r.discardRaw || !json.Valid(r.body) {
 		return Sensitive[json.RawMessage]{}
 	}
 	return Hide(json.RawMessage(r.body))
@@ -53,6 +55,9 @@ func (c *Client) do(ctx context.Context, req request) (*response, error) {
 	result := OperationResult{Operation: req.op, Started: time.Now()}
 	req.slowest = &result.Slowest
 	response, err := c.doWithRetries(ctx, req)
+	if err == nil {
+		defer response.release()
+	}
 	if err == nil && req.parse != nil {
 		err = req.parse(response)
 	}
@@ -101,8 +106,10 @@ func retryable(class retryClass, err *Error) bool {
 	switch class {
 	case retrySafe:
 		switch err.Kind {
-		case KindUnreachable, KindConnection, KindTimeout, KindServer, KindRateLimited:
+		case KindUnreachable, KindConnection, KindTimeout, KindServer:
 			return true
+		case KindRateLimited:
+			return err.Status/100 != 2 // else it is the Budget, and the service did the work
 		default:
 			return err.Status == http.StatusTooEarly
 		}

@@ -35,6 +35,8 @@ func (c *Client) roundTrip(ctx context.Context, req httpRequest) (*response, *Er
 }
 
 func (c *Client) exchange(ctx context.Context, req httpRequest) (*response, *Error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
 	var progress requestProgress
 	httpReq, err := c.newHTTPRequest(progress.trace(ctx), req)
 	if err != nil {
@@ -50,41 +52,28 @@ func (c *Client) exchange(ctx context.Context, req httpRequest) (*response, *Err
 	case status < 200: // 101: its body is the connection itself, and no context ends a read from it
 		return nil, statusError(req.op, httpResponse, nil)
 	case status >= 300: // a body that cannot be read does not matter
-		body, _ := readBody(ctx, httpResponse, req.op)
+		body, _ := (&bodyReader{ctx: ctx, response: httpResponse, op: req.op, limit: operation.maxProblem()}).read()
 		return nil, statusError(req.op, httpResponse, body)
+	}
+	reader := &bodyReader{ctx: ctx, cancel: cancel, response: httpResponse, op: req.op, limit: operation.maxBody}
+	if operation.retry == retrySafe {
+		reader.budget = c.budget
 	}
 	response := &response{
 		operation: req.op, status: httpResponse.StatusCode, contentType: httpResponse.Header.Get("Content-Type"),
-		nextPage: hasNextLink(httpResponse.Header),
+		nextPage: hasNextLink(httpResponse.Header), release: reader.release, discardRaw: c.discardRaw,
 	}
 	if req.report != nil {
-		return response, req.report.receive(ctx, httpResponse)
+		response.release = func() {} // the report keeps what it takes
+		return response, req.report.receive(reader)
 	}
-	body, failure := readBody(ctx, httpResponse, req.op)
+	body, failure := reader.read()
 	if failure != nil && !operation.bodyOptional {
+		reader.release()
 		return nil, failure
 	}
 	response.body = body
 	return response, nil
-}
-
-const (
-	usualLength = 4 << 10
-	// trustedLength is how much memory is allocated for an announced length before the body arrives.
-	trustedLength = 64 << 10
-)
-
-func readBody(ctx context.Context, r *http.Response, op Operation) ([]byte, *Error) {
-	limit := operations[op].maxBody
-	var body bytes.Buffer
-	body.Grow(int(min(max(r.ContentLength, usualLength), trustedLength)) + bytes.MinRead)
-	if _, err := body.ReadFrom(io.LimitReader(r.Body, limit+1)); err != nil {
-		return nil, truncated(ctx, op, r.StatusCode, err)
-	}
-	if int64(body.Len()) > limit {
-		return nil, tooLarge(op, r.StatusCode)
-	}
-	return bytes.TrimSpace(bytes.TrimPrefix(body.Bytes(), []byte("\ufeff"))), nil
 }
 
 func (c *Client) newHTTPRequest(ctx context.Context, req httpRequest) (*http.Request, error) {

@@ -69,7 +69,7 @@ func canaries(t *testing.T) map[string]any {
 			FirstName: Hide(canary), MiddleName: Hide(canary), LastName: Hide(canary), DateOfBirth: Hide(canary),
 		}},
 	}
-	application, err := c.CreateApplication(t.Context(), request)
+	application, err := c.RetrieveApplication(t.Context(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -104,7 +104,7 @@ func (s *tokenSource) shouldLogin(t *token, afterLogin bool) bool {
 // loginHoldOff keeps a user from logins after one that was refused. It outlives the client.
 type loginHoldOff struct {
 	mu           sync.Mutex
-	cause        *Error        // the last refusal
+	cause        *Error        // the last refusal, without what the service says about it
 	until        time.Time     // no login before it
 	length       time.Duration // of the last one, 0 after a login that succeeded
 	backoffUntil time.Time     // until then, a 401 causes no login
@@ -124,7 +124,9 @@ func (h *loginHoldOff) refusal() *Error {
 func (h *loginHoldOff) refused(err *Error) *Error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.cause = err
+	cause := *err
+	cause.Problem = nil // a hold-off is kept for long, and for many
+	h.cause = &cause
 	h.length = min(max(2*h.length, firstHoldOff), maxHoldOff)
 	h.until = time.Now().Add(h.length)
 	return err.withRetryAfter(h.length)

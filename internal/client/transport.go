@@ -24,8 +24,12 @@ func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error
 		MaxIdleConnsPerHost:    16,
 		IdleConnTimeout:        30 * time.Second,
 		MaxResponseHeaderBytes: 64 << 10,
-		// Without pings, a dead connection would get every request until the kernel closes it.
-		HTTP2: &http.HTTP2Config{SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second},
+		HTTP2: &http.HTTP2Config{
+			// Without pings, a dead connection would get every request until the kernel closes it.
+			SendPingTimeout: 15 * time.Second, PingTimeout: 5 * time.Second,
+			// net/http itself takes four megabytes of each response before anybody reads them.
+			MaxReceiveBufferPerStream: 128 << 10,
+		},
 	}
 }
 

@@ -3,6 +3,7 @@ package client
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -11,11 +12,17 @@ import (
 // parseID reads an id: a JSON integer or a string of digits, 1 to 2^63-1. The interface shows integers; strings are not
 // documented: our reading.
 func parseID(raw json.RawMessage) (int64, bool) {
+	if len(raw) > maxID {
+		return 0, false
+	}
 	if text, ok := parseString(raw); ok {
 		return parseDigits(text)
 	}
 	return parseDigits(string(raw))
 }
+
+// maxID is the length of an id with quotes, and with as many zeros before it as anybody writes.
+const maxID = 64
 
 func parseDigits(text string) (int64, bool) {
 	if strings.Trim(text, "0123456789") != "" {
@@ -90,16 +97,17 @@ func (o object) count(name string) int32 {
 	return int32(n)
 }
 
-// objects returns a member that is a list of objects, without items that are no objects.
-func (o object) objects(names ...string) []object {
+// objects returns a member that is a list of objects, without items that are no objects. There is one at a time in
+// memory.
+func (o object) objects(names ...string) iter.Seq[object] {
 	items, _ := asList(o.get(names...))
-	objects := make([]object, 0, len(items))
-	for _, item := range items {
-		if inner, ok := asObject(item); ok {
-			objects = append(objects, inner)
+	return func(yield func(object) bool) {
+		for _, item := range items {
+			if inner, ok := asObject(item); ok && !yield(inner) {
+				return
+			}
 		}
 	}
-	return objects
 }
 
 // texts returns a member that is a list of strings, without items that are no strings.

@@ -62,7 +62,7 @@ func (c *Client) SubscribeWebhook(ctx context.Context, subscription Subscription
 		return nil, err
 	}
 	result := &SubscriptionResponse{Raw: response.raw()}
-	if o, err := parseObject(response.body); err == nil {
+	if o, err := response.object(); err == nil {
 		result.ID = o.unwrap("webhook", "subscription").id("id", "webhook_id", "subscription_id")
 	}
 	return result, nil
@@ -106,6 +106,9 @@ var webhookURLNames = []string{
 }
 
 func parseWebhooks(response *response, urlNames ...string) (*Webhooks, error) {
+	if err := checkSize(response.body); err != nil {
+		return nil, unusable(response, err, "")
+	}
 	if len(response.body) > 0 && !json.Valid(response.body) {
 		return nil, unreadable(response, "the response is not JSON")
 	}

@@ -30,11 +30,12 @@ const maxAnswer = corev1.MaxSecretSize*4/3 + 64<<10
 // download gets the report. It changes nothing at the service and is repeated as often as it takes.
 func (r *reconciliation) download(ctx context.Context) {
 	var answer bytes.Buffer
-	contentType, err := r.client.IndividualReport(ctx, r.facts.mandate.individual, &answer, maxAnswer)
+	downloaded, err := r.client.IndividualReport(ctx, r.facts.mandate.individual, &answer, maxAnswer)
 	report := &r.facts.report
 	switch {
 	case err == nil:
-		r.report, report.isURL = readReport(contentType, answer.Bytes())
+		r.downloaded = downloaded
+		r.report, report.isURL = readReport(downloaded.ContentType, answer.Bytes())
 		report.tooLarge = len(r.report.content)+len(r.report.contentType) > corev1.MaxSecretSize
 		report.downloaded = true
 	case idv.KindOf(err) == idv.KindTooLarge:

@@ -209,17 +209,17 @@ func (s fakeService) ResetIndividual(ctx context.Context, individual int64) erro
 }
 
 // IndividualReport is a report.
-func (s fakeService) IndividualReport(_ context.Context, _ int64, to io.Writer, _ int64) (string, error) {
+func (s fakeService) IndividualReport(_ context.Context, _ int64, to io.Writer, _ int64) (*idv.Report, error) {
 	s.violation = s.wrongService()
 	switch {
 	case s.read() != nil:
-		return "", failure(idv.Unknown, idv.KindServer)
+		return nil, failure(idv.Unknown, idv.KindServer)
 	case s.fault == faultRefused:
 		s.hit = true
-		return "", failure(idv.Refused, idv.KindInvalid)
+		return nil, failure(idv.Refused, idv.KindInvalid)
 	}
 	_, err := to.Write([]byte("%PDF-"))
-	return "application/pdf", err
+	return &idv.Report{ContentType: "application/pdf"}, err
 }
 
 // wrongRequest says what is wrong with a request that is about to be carried out (A2), by what a last look saw.

@@ -93,6 +93,7 @@ func hash(s *state) uint64 {
 			Now: s.world.now,
 			Skip: []string{
 				"TypeMeta", "ManagedFields", "now", "revision", "uids", "Reconciler", "client", "session",
+				"downloaded",
 			},
 			Renamed: []string{"ResourceVersion", "UID", "Attempt", "attempt"},
 		}

@@ -23,7 +23,7 @@ type serviceClient interface {
 	RetrieveApplication(ctx context.Context, id int64) (*idv.Application, error)
 	ResendInvites(ctx context.Context, individualID int64) error
 	ResetIndividual(ctx context.Context, individualID int64) error
-	IndividualReport(ctx context.Context, individualID int64, to io.Writer, limit int64) (string, error)
+	IndividualReport(ctx context.Context, individualID int64, to io.Writer, limit int64) (*idv.Report, error)
 }
 
 // localState is what this process remembers of a MandateAction.
@@ -51,6 +51,7 @@ type reconciliation struct {
 	reference    string                      // of the application
 	statusDigest string                      // of what a report depends on
 	report       file                        // personal data
+	downloaded   *idv.Report                 // what the report takes of the budget of all; closed by Release
 }
 
 // newReconciliation collects what the MandateAction and the cached Mandate say.
@@ -177,6 +178,9 @@ func (r *reconciliation) awaitsService() bool { return r.facts.service.Known && 
 func (r *reconciliation) Release() {
 	if r.attempting {
 		r.attempts.Done()
+	}
+	if r.downloaded != nil {
+		r.downloaded.Close()
 	}
 	r.session.Slot.Release()
 }

@@ -1,6 +1,7 @@
 package action
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"mime"
@@ -25,12 +26,11 @@ type file struct {
 //   - other JSON is the report itself, and stays as it is.
 func readReport(contentType string, body []byte) (report file, isURL bool) {
 	report = file{contentType: contentType, content: body}
-	var answer any
-	if !mayBeJSON(contentType) || json.Unmarshal(body, &answer) != nil {
+	if !mayBeJSON(contentType) || !json.Valid(body) {
 		return report, false
 	}
 	var found texts
-	found.collect(answer)
+	found.collect(body)
 	switch {
 	case len(found.files) == 1:
 		return found.files[0], false
@@ -53,18 +53,42 @@ type texts struct {
 	list  bool
 }
 
-func (t *texts) collect(value any) {
-	switch v := value.(type) {
-	case string:
-		t.read(v)
-	case []any:
-		t.list = t.list || len(v) > 0
-		for _, element := range v {
-			t.collect(element)
+// place is where the next token of JSON is.
+type place int
+
+const (
+	inList place = iota
+	atName
+	atValue
+)
+
+// collect reads valid JSON token by token: decoded as a whole, it could take a hundred times its size.
+func (t *texts) collect(body []byte) {
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	open := []place{atValue}
+	for {
+		token, err := decoder.Token()
+		if err != nil {
+			return
 		}
-	case map[string]any:
-		for _, member := range v {
-			t.collect(member)
+		last := &open[len(open)-1]
+		switch {
+		case token == json.Delim('}') || token == json.Delim(']'):
+			open = open[:len(open)-1]
+			continue
+		case *last == atName:
+			*last = atValue
+			continue
+		case *last == atValue:
+			*last = atName
+		default:
+			t.list = true
+		}
+		switch v := token.(type) {
+		case string:
+			t.read(v)
+		case json.Delim:
+			open = append(open, map[json.Delim]place{'{': atName, '[': inList}[v])
 		}
 	}
 }

@@ -32,7 +32,7 @@ import (
 
 // fixture is an empty control plane and an empty sandbox, each in processes of their own.
 type fixture struct {
-	*testing.B
+	testing.TB
 	*testenv.Environment
 	kube       client.WithWatch // as an administrator
 	kubeconfig string           // of the operator's user
@@ -42,13 +42,13 @@ type fixture struct {
 
 var sandboxListens = regexp.MustCompile(`listening on (http://\S+)`)
 
-func newFixture(b *testing.B, latency time.Duration) *fixture {
+func newFixture(b testing.TB, latency time.Duration) *fixture {
 	b.Helper()
 	environment, err := testenv.New()
 	if err != nil {
 		b.Fatal(err)
 	}
-	f := &fixture{B: b, Environment: environment}
+	f := &fixture{TB: b, Environment: environment}
 	b.Cleanup(func() {
 		if err := environment.Close(); err != nil {
 			b.Error(err)
@@ -80,6 +80,13 @@ func newFixture(b *testing.B, latency time.Duration) *fixture {
 		}))
 	}
 	return f
+}
+
+// ReportMetric is that of a benchmark. A test has none.
+func (f *fixture) ReportMetric(n float64, unit string) {
+	if b, ok := f.TB.(*testing.B); ok {
+		b.ReportMetric(n, unit)
+	}
 }
 
 func (f *fixture) check(err error) {
@@ -189,7 +196,7 @@ func (f *fixture) awaitReady(namespace string, n int) (wait func()) {
 // eventually waits until done.
 func (f *fixture) eventually(what string, done func() bool) {
 	f.Helper()
-	testenv.Eventually(f.B, timeout, func() (bool, string) { return done(), "not " + what })
+	testenv.Eventually(f.TB, timeout, func() (bool, string) { return done(), "not " + what })
 }
 
 func (f *fixture) requests(operation control.Operation) int64 {

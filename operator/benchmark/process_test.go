@@ -27,17 +27,17 @@ type worker struct {
 	name, metrics, pprof string
 }
 
-// startOperator starts the operator with its defaults, in one namespace.
-func (f *fixture) startOperator(namespace string, workers int) worker {
+// startOperator starts the operator with its defaults, in one namespace, with further environment variables.
+func (f *fixture) startOperator(namespace string, workers int, environment ...string) worker {
 	f.Helper()
-	binary, err := f.Build("./cmd/mandate-operator")
+	binary, err := f.BuildPlain("./cmd/mandate-operator")
 	f.check(err)
 	o := worker{fixture: f, name: "operator", metrics: testenv.FreeAddress(f), pprof: testenv.FreeAddress(f)}
 	command := exec.CommandContext(context.WithoutCancel(f.Context()), binary,
 		"--kubeconfig="+f.kubeconfig, "--watch-namespaces="+namespace, "--health-probe-bind-address=0",
 		"--metrics-bind-address="+o.metrics, "--pprof-bind-address="+o.pprof,
 		"--max-concurrent-reconciles="+strconv.Itoa(workers))
-	command.Env = os.Environ()
+	command.Env = append(os.Environ(), environment...)
 	o.Process, err = f.Start("operator", command)
 	f.check(err)
 	return o

@@ -76,7 +76,7 @@ func compareCreates(f *fixture, mandates, individuals, workers int, loopFirst bo
 // count.
 func (f *fixture) runOperator(mandates, individuals, workers int) run {
 	f.Helper()
-	namespace := f.Namespace(f.B)
+	namespace := f.Namespace(f.TB)
 	f.connect(namespace, unlimited, hourly)
 	operator := f.startOperator(namespace, workers)
 	operator.connected(namespace)
@@ -88,7 +88,7 @@ func (f *fixture) runOperator(mandates, individuals, workers int) run {
 
 func (f *fixture) runLoop(mandates, individuals, workers int) run {
 	f.Helper()
-	namespace := f.Namespace(f.B)
+	namespace := f.Namespace(f.TB)
 	f.create(namespace, "bench", mandates, individuals)
 	loop := f.startLoop(namespace, workers)
 	wait := f.awaitReady(namespace, mandates)

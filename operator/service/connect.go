@@ -131,7 +131,7 @@ func (r *Reconciler) limitsOf(u user) *idv.Limits {
 // forget drops the client and all that was found with it. What the limits of its user are stays known.
 func (e *entry) forget() {
 	e.closeClient()
-	e.connected, e.err = false, nil
+	e.connected, e.failure = false, ""
 	e.breaker.Reset()
 }
 
@@ -160,6 +160,8 @@ func (r *Reconciler) clientConfig(spec *v1alpha1.ServiceSettings, secret *corev1
 		CompleteMethod:     idv.TransitionMethod(spec.Transitions.CompleteMethod),
 		RejectMethod:       idv.TransitionMethod(spec.Transitions.RejectMethod),
 		Observe:            r.config.Observe,
+		Budget:             r.config.Budget,
+		DiscardRaw:         true,
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"slices"
 	"sync"
 	"time"
 
@@ -69,6 +70,8 @@ type Config struct {
 	DeletionGiveUpAfter time.Duration
 	// UserAgent of the requests to the service.
 	UserAgent string
+	// Budget bounds the memory of all connections for large responses.
+	Budget *idv.Budget
 	// Observe is called after every request to the service.
 	Observe func(idv.RequestResult)
 }
@@ -90,7 +93,7 @@ type entry struct {
 	breaker        *connection.CircuitBreaker
 	references     *idv.References
 	connected      bool      // a probe has succeeded with these credentials
-	err            error     // of the last probe, until one succeeds
+	failure        idv.Kind  // of the last probe, until one succeeds
 	nextProbe      time.Time // while the circuit is closed
 	notBefore      time.Time // no probe at all: a Retry-After, or the hold-off of logins
 	handledRequest string    // the last request to reconcile that was handled
@@ -225,9 +228,9 @@ func (e *entry) probeDue(now time.Time) bool {
 
 // recordProbe takes over what a probe found.
 func (e *entry) recordProbe(now time.Time, references *idv.References, err error) {
-	e.err = err
+	e.failure = idv.KindOf(err)
 	if err == nil {
-		e.references, e.connected = references, true
+		e.references, e.connected = whatIsUsed(references), true
 		e.nextProbe, e.notBefore = now.Add(probeInterval), time.Time{}
 		return
 	}
@@ -247,8 +250,17 @@ func (e *entry) reason() string {
 	case e.connected:
 		return v1alpha1.ReasonConnected
 	default:
-		return reasonFor(connection.References, idv.KindOf(e.err))
+		return reasonFor(connection.References, e.failure)
 	}
+}
+
+// whatIsUsed is the part of the reference data that Mandates can select: the rest does not have to stay in memory.
+func whatIsUsed(references *idv.References) *idv.References {
+	types := slices.Clone(references.MandateTypes)
+	for i := range types {
+		types[i].Description = ""
+	}
+	return &idv.References{MandateTypes: types}
 }
 
 // requeueAfter is when to reconcile next: for the next probe, or for a changed Secret, whichever is first. The circuit
