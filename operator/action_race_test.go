@@ -211,6 +211,7 @@ func TestActionWrites(t *testing.T) {
 			w.action("resend", resend)
 			disrupt(w, r)
 			r.reconcile("resend")
+			r.reconcile("resend") // if the result could not be recorded
 			r.reconcile("resend") // if nothing could be sent
 			w.actionCompletes("resend")
 			w.checkEmailed(control.Resend, 1)

@@ -50,6 +50,14 @@ var circuitBreakers = prometheus.NewDesc(
 	nil,
 )
 
+var unrecordedAttempts = prometheus.NewDesc(
+	"idv_unrecorded_attempts",
+	"Requests that e-mail people, whose results the API server refuses to record, by kind. They are lost if the "+
+		"operator ends.",
+	[]string{"kind"},
+	nil,
+)
+
 func init() {
 	metrics.Registry.MustRegister(requests, requestSeconds, creates)
 	for _, outcome := range []string{outcomeCreated, outcomeRefused, outcomeNotSent, outcomeUnknown} {
@@ -113,6 +121,22 @@ func (c breakerCounter) Collect(metrics chan<- prometheus.Metric) {
 			metrics <- prometheus.MustNewConstMetric(
 				circuitBreakers, prometheus.GaugeValue, float64(n), string(state), class.String())
 		}
+	}
+}
+
+// attemptCounter counts the attempts of each kind that are not recorded, whenever it is asked.
+type attemptCounter map[string]interface{ Unrecorded() int }
+
+// Describe describes the one metric there is.
+func (attemptCounter) Describe(descriptions chan<- *prometheus.Desc) {
+	descriptions <- unrecordedAttempts
+}
+
+// Collect counts.
+func (c attemptCounter) Collect(metrics chan<- prometheus.Metric) {
+	for kind, attempts := range c {
+		metrics <- prometheus.MustNewConstMetric(
+			unrecordedAttempts, prometheus.GaugeValue, float64(attempts.Unrecorded()), kind)
 	}
 }
 

@@ -69,12 +69,14 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	if err != nil {
 		return err
 	}
+	stopped := make(chan time.Time, 1)
+	defer context.AfterFunc(ctx, func() { stopped <- time.Now() })()
 	err = manager.Start(ctx)
-	timeout := drainTimeout - shutdownTimeout
-	if ctx.Err() == nil { // nobody stopped it: the lease was lost, and the manager did not wait for its controllers
-		timeout = drainTimeout
+	began := time.Now() // of the shutdown: the lease was lost, and the manager did not wait for its controllers
+	if ctx.Err() != nil {
+		began = <-stopped
 	}
-	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), timeout)
+	drain, cancel := context.WithDeadline(context.WithoutCancel(ctx), began.Add(drainTimeout))
 	defer cancel()
 	var draining sync.WaitGroup
 	for _, drainer := range drainers {
@@ -116,9 +118,8 @@ func addControllers(ctx context.Context, manager ctrl.Manager, options *Options)
 	identityServices := service.NewReconciler(service.Config{
 		Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Events: manager.GetEventRecorder(fieldOwner),
 		Connections: connections, ClusterServices: clusterServices, AllNamespaces: len(options.namespaces()) == 0,
-		DeletionGiveUpAfter: options.deletionGiveUpAfter,
-		UserAgent:           "mandate-operator/" + options.version, Observe: observeRequest,
-		Budget: idv.NewBudget(responseBudget),
+		URLs: options.urls(), DeletionGiveUpAfter: options.deletionGiveUpAfter,
+		UserAgent: "mandate-operator/" + options.version, Observe: observeRequest, Budget: idv.NewBudget(responseBudget),
 	})
 	services := engine.Services{
 		ServiceReader: connection.ServiceReader{Reader: cache, ClusterServices: clusterServices},
@@ -145,5 +146,6 @@ func addControllers(ctx context.Context, manager ctrl.Manager, options *Options)
 		manager.Add(retention),
 		manager.Add(leaderMetrics(mandateCounter{cache})),
 		manager.Add(leaderMetrics(breakerCounter{connections})),
+		manager.Add(leaderMetrics(attemptCounter{"Mandate": mandates, "MandateAction": actions})),
 	)
 }

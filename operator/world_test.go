@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -77,6 +78,7 @@ func scheme() *runtime.Scheme {
 	s := operator.Scheme()
 	utilruntime.Must(eventsv1.AddToScheme(s))
 	utilruntime.Must(rbacv1.AddToScheme(s))
+	utilruntime.Must(admissionv1.AddToScheme(s))
 	return s
 }
 

@@ -36,6 +36,13 @@ const (
 	// before it sends the same reference again. Ready is False, Reconciling is True, and Created is Unknown with reason
 	// OutcomeUnknown.
 	ReasonSettling = "Settling"
+	// ReasonRecordPending: the service has answered the create, and the API server refuses to record the answer in the
+	// ApplicationRecord. The operator tries again while it runs. Ready is False, Reconciling is True, and Created is
+	// Unknown with reason OutcomeUnknown.
+	ReasonRecordPending = "RecordPending"
+	// ReasonLedgerUnavailable: nothing is created, because the API server refuses to record the answers to ten creates of
+	// the same IdentityService. Ready is False, and Reconciling is True.
+	ReasonLedgerUnavailable = "LedgerUnavailable"
 	// ReasonApplicationExists: a Mandate of this name has, or may have, an application under another reference than the
 	// manifest says now.
 	ReasonApplicationExists = "ApplicationExists"

@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
@@ -64,16 +63,13 @@ type Reconciler struct {
 	clock        clock.Clock
 
 	localState engine.LocalState[localState]
-	attempts   engine.Drainer
+	runner     engine.Runner[step]
 }
 
 // maxHandover bounds how long an operator has, from when another one first sees its attempt, to record what became of
 // it. The client gives up an e-mailing request after 24 s: twelve to get it out, and twelve for the answer. If it has
 // to ask a second time, without a body, that may take longer; see send.go for what that costs.
 const maxHandover = 30 * time.Second
-
-// maxSteps is far more than any reconciliation takes, unless the API server fails in the middle of an attempt.
-const maxSteps = 50
 
 // NewReconciler makes a Reconciler.
 func NewReconciler(config Config) *Reconciler {
@@ -107,19 +103,21 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 }
 
 // Drain admits no more attempts to e-mail anybody, and waits for those under way, or until ctx ends.
-func (r *Reconciler) Drain(ctx context.Context) { r.attempts.Drain(ctx) }
+func (r *Reconciler) Drain(ctx context.Context) { r.runner.Drain(ctx) }
+
+// Unrecorded counts the attempts whose end the status does not have yet.
+func (r *Reconciler) Unrecorded() int { return r.runner.Unrecorded() }
 
 // Reconcile performs steps until there is nothing left to do for a MandateAction now.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	defer r.services.Connections.Actions.Done(request.NamespacedName)
-	action := &v1alpha1.MandateAction{}
-	if err := r.cache.Get(ctx, request.NamespacedName, action); err != nil {
-		r.localState.Forget(request.NamespacedName)
-		return reconcile.Result{}, apierror.Redact(client.IgnoreNotFound(err))
-	}
-	reconciliation, err := r.newReconciliation(ctx, action)
-	if err != nil {
-		return reconcile.Result{}, apierror.Redact(err)
-	}
-	return engine.Run(ctx, reconciliation, maxSteps)
+	name := request.NamespacedName
+	defer r.services.Connections.Actions.Done(name)
+	return r.runner.Run(ctx, name, func() (engine.Reconciliation[step], error) {
+		action := &v1alpha1.MandateAction{}
+		if err := r.cache.Get(ctx, name, action); err != nil {
+			r.localState.Forget(name)
+			return nil, client.IgnoreNotFound(err)
+		}
+		return r.newReconciliation(ctx, action)
+	})
 }

@@ -97,14 +97,15 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	p.Reconciler, p.client = r, fakeService{environment: s}
 	decided := p.Decide()
 	what += string(decided.Step) + " " + decided.Reason
-	_, ended, cut, err := explore.Step(ctx, p)
+	_, ended, parked, err := explore.Step(ctx, p)
 	if err != nil {
 		what += " -> " + err.Error()
 	}
 	if s.hit {
 		what += " [" + string(f) + "]"
 	}
-	made := outcome{world: s.world, what: what, hit: s.hit, violation: s.violation, ended: !cut && (ended || err != nil)}
+	made := outcome{world: s.world, what: what, hit: s.hit, violation: s.violation}
+	made.ended = !parked && (ended || err != nil)
 	if made.ended {
 		p = nil
 	}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/explore"
 )
 
@@ -140,7 +141,7 @@ func (x *explorer) reconcile(s *state, i int, name string) string {
 	default:
 		name = s.ops[i].current.action.Name
 	}
-	for range maxSteps {
+	for range engine.MaxSteps {
 		made := take(s.world, s.ops[i], name, faultNone)
 		*s = s.then(fmt.Sprintf("operator %c %s", 'A'+i, made.what))
 		s.world, s.ops[i] = made.world, made.operator

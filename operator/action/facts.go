@@ -44,11 +44,13 @@ type attemptFacts struct {
 	mine     bool // this reconciliation has recorded its own
 	verified bool // and then the action, its Mandate and the service were still as they had been read
 	canceled bool // or not, or that cannot be known: nothing is sent
-	sent     bool // the request was sent, with this result
-	success  bool
-	outcome  client.Outcome
-	kind     client.Kind
-	refusal  bool // of the action: not of who asked, or how often
+	// startUnknown: the answer to the write that records it was lost, so the status may have it.
+	startUnknown bool
+	sent         bool // the request was sent, with this result
+	success      bool
+	outcome      client.Outcome
+	kind         client.Kind
+	refusal      bool // of the action: not of who asked, or how often
 }
 
 // recordFacts is what the ledger knows of the action's name.

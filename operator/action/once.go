@@ -3,15 +3,12 @@ package action
 import (
 	"context"
 	"errors"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 )
@@ -105,18 +102,18 @@ func (r *reconciliation) objectsAreCurrent(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// performForAttempt performs a step of an attempt that is recorded and has to be brought to an end. It does not stop at
-// an error of the API server: without its end, the action would look like one whose answer was lost.
-func (r *reconciliation) performForAttempt(ctx context.Context, s step) {
-	ctx = context.WithoutCancel(ctx)
-	err := r.perform(ctx, s)
-	if err == nil {
-		return
+// performForAttempt performs a step of an attempt that is recorded and has to be brought to an end. If the API server
+// fails, nothing is sent.
+func (r *reconciliation) performForAttempt(ctx context.Context, s step) error {
+	if err := r.perform(context.WithoutCancel(ctx), s); err != nil {
+		return r.cancelAttempt(err)
 	}
-	log.FromContext(ctx).Info("Request to the API server failed, nothing is sent", "error", apierror.Redact(err).Error())
-	r.facts.record = recordFacts{} // it may have been written
-	r.facts.attempt.canceled = true
-	r.pause(engine.WriteBackoff.Max)
+	return nil
 }
 
-func (r *reconciliation) pause(d time.Duration) { <-r.clock.After(d) }
+// cancelAttempt brings an attempt to its end that was not sent, as soon as the API server records that.
+func (r *reconciliation) cancelAttempt(err error) error {
+	r.facts.record = recordFacts{} // it may have been written
+	r.facts.attempt.canceled = true
+	return &engine.UnrecordedError{Err: err}
+}

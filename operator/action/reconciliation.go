@@ -90,7 +90,7 @@ func (r *reconciliation) Decide() decision {
 // TryAcquire takes a slot of the connection, so that the MandateActions of one connection do not take all workers.
 // Without a connection that works, no request is sent.
 func (r *reconciliation) TryAcquire(s step) bool {
-	if !r.facts.service.Ready || s == stepDelete {
+	if !r.facts.service.Ready || s == stepDelete || r.facts.attempt.canceled {
 		return true
 	}
 	name := client.ObjectKeyFromObject(r.action)
@@ -112,8 +112,7 @@ func (r *reconciliation) Priority() *int { return nil }
 // fact.
 func (r *reconciliation) Perform(ctx context.Context, s step) error {
 	if r.facts.attempt.mine && s != stepSend {
-		r.performForAttempt(ctx, s)
-		return nil
+		return r.performForAttempt(ctx, s)
 	}
 	return r.perform(ctx, s)
 }
@@ -174,10 +173,16 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 // awaitsService reports whether the connection exists and cannot be used now. It wakes up those that wait for it.
 func (r *reconciliation) awaitsService() bool { return r.facts.service.Known && !r.facts.service.Ready }
 
+// Park gives the slot back while the end of the attempt cannot be recorded.
+func (r *reconciliation) Park() connection.Key {
+	r.session.Slot.Release()
+	return r.session.Key
+}
+
 // Release ends the reconciliation.
 func (r *reconciliation) Release() {
 	if r.attempting {
-		r.attempts.Done()
+		r.runner.Done()
 	}
 	if r.downloaded != nil {
 		r.downloaded.Close()

@@ -10,7 +10,6 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/engine"
 )
 
@@ -40,31 +39,27 @@ import (
 // errIncomplete means that the API server dropped a field.
 var errIncomplete = errors.New("the MandateAction CRD is older than this operator: apply the CRDs of this version")
 
-// startTries bounds the writing of a start. Given up, it counts as written, which is safe.
-const startTries = 4
-
-// start records that this reconciliation carries the action out.
+// start records that this reconciliation carries the action out. It is not known
+// whether one that failed is written, so it is canceled.
 func (r *reconciliation) start(ctx context.Context) error {
 	if r.facts.emails && !r.beginAttempt(ctx) {
 		r.facts.failureReason = reasonStaleCache
 		return nil
 	}
-	ctx = context.WithoutCancel(ctx)
-	for failures := 1; ; failures++ {
-		err := r.writeStatus(ctx, v1alpha1.ReasonStarted)
-		switch {
-		case err == nil:
-			return r.started()
-		case apierrors.IsConflict(err):
-			return r.startConflict(ctx)
-		case apierrors.IsNotFound(err):
-			r.facts.failureReason = reasonDeleting
-			return client.IgnoreNotFound(err)
-		case failures == startTries || !retriable(err):
-			return err
-		}
-		r.pause(engine.WriteBackoff.After(failures))
+	err := r.writeStatus(context.WithoutCancel(ctx), v1alpha1.ReasonStarted)
+	switch {
+	case err == nil:
+		return r.started()
+	case apierrors.IsConflict(err):
+		return r.startConflict(ctx)
+	case apierrors.IsNotFound(err):
+		r.facts.failureReason = reasonDeleting
+		return nil
+	case r.facts.emails:
+		r.facts.attempt.mine, r.facts.attempt.startUnknown = true, true
+		return r.cancelAttempt(err)
 	}
+	return err
 }
 
 // startConflict is for a start that somebody's write came before. That may have been an earlier try of this very start,
@@ -93,7 +88,7 @@ func (r *reconciliation) started() error {
 
 // beginAttempt makes a shutdown wait for the end of this reconciliation. It reports false once a shutdown has begun.
 func (r *reconciliation) beginAttempt(ctx context.Context) bool {
-	r.attempting = r.attempting || ctx.Err() == nil && r.attempts.TryBegin()
+	r.attempting = r.attempting || ctx.Err() == nil && r.runner.TryBegin()
 	return r.attempting
 }
 
@@ -120,32 +115,34 @@ func (r *reconciliation) send(ctx context.Context) {
 	logger.Info("Action failed or its outcome is unknown", "outcome", a.outcome.String(), "error", err.Error())
 }
 
-// conclude records what became of the attempt, however long it takes: it is known nowhere else.
+// conclude records what became of the attempt: it is known nowhere else.
 func (r *reconciliation) conclude(ctx context.Context, reason string) error {
-	ctx = context.WithoutCancel(ctx)
-	logger := log.FromContext(ctx)
-	for failures := 1; ; failures++ {
-		err := r.writeStatus(ctx, reason)
-		if apierrors.IsConflict(err) {
-			err = r.refresh(ctx)
-			if err == nil && r.action.Status.Attempt == r.attempt {
-				continue // somebody edited the action meanwhile
-			}
-			if err == nil {
-				// By an earlier try, or by another operator that took this attempt for a lost one.
-				logger.Info("Action already ended or deleted, dropping its result", "reason", reason)
-				return nil
-			}
-		}
-		switch {
-		case err == nil || apierrors.IsNotFound(err):
-			return nil
-		case !retriable(err):
+	err := r.writeEnd(context.WithoutCancel(ctx), reason)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case err != nil:
+		return &engine.UnrecordedError{Err: err}
+	}
+	return nil
+}
+
+// writeEnd ends the attempt in the status, if it is there. Somebody may have edited the action meanwhile.
+func (r *reconciliation) writeEnd(ctx context.Context, reason string) error {
+	if !r.facts.attempt.startUnknown {
+		if err := r.writeStatus(ctx, reason); !apierrors.IsConflict(err) {
 			return err
 		}
-		logger.Info("Failed to record the result of the action, will retry", "error", apierror.Redact(err).Error())
-		r.pause(engine.WriteBackoff.After(failures))
 	}
+	if err := r.refresh(ctx); err != nil {
+		return err
+	}
+	if r.action.Status.Attempt != r.attempt {
+		// Ended by an earlier try, or by another operator that took this attempt for a lost one; or never started.
+		log.FromContext(ctx).Info("Action already ended or deleted, dropping its result", "reason", reason)
+		return nil
+	}
+	return r.writeStatus(ctx, reason)
 }
 
 // refresh reads the action past the cache. If it was deleted and applied again, that shows in the attempt: no other
@@ -157,9 +154,4 @@ func (r *reconciliation) refresh(ctx context.Context) error {
 	}
 	r.action = live
 	return nil
-}
-
-// retriable reports whether a write that failed may succeed when it is repeated as it is.
-func retriable(err error) bool {
-	return !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err)
 }

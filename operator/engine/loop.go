@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
 )
 
@@ -46,21 +45,23 @@ type Reconciliation[S ~string] interface {
 	TryAcquire(S) bool
 	// Priority in the workqueue while a step waits for what TryAcquire takes; nil keeps the one that the object has.
 	Priority() *int
-	// Perform performs a step. An error is one of the API server, and the workqueue backs off.
+	// Perform performs a step. An error is one of the API server, and the workqueue backs off. An UnrecordedError has the
+	// reconciliation parked, and the step performed again.
 	Perform(context.Context, S) error
-	// Finish writes the status, and says when to reconcile again.
+	// Finish writes the status, and says when to reconcile again. An UnrecordedError is that of Perform.
 	Finish(context.Context, Decision[S]) (reconcile.Result, error)
+	// Park gives back what others need while the reconciliation waits, and says which connection it used.
+	Park() connection.Key
 	// Release gives back what TryAcquire and Perform took.
 	Release()
 }
 
-// Run performs steps until there is none left to do now, but at most maxSteps. Errors hold no personal data.
+// Run performs steps until there is none left to do now, but at most maxSteps. It does not release what they took.
 func Run[S ~string](ctx context.Context, r Reconciliation[S], maxSteps int) (reconcile.Result, error) {
-	defer r.Release()
 	for range maxSteps {
 		result, finished, err := performStep(ctx, r)
 		if finished || err != nil {
-			return result, apierror.Redact(err)
+			return result, err
 		}
 	}
 	return reconcile.Result{}, errors.New("the reconciliation took too many steps, which is a defect of the operator")

@@ -1,8 +1,6 @@
 package engine_test
 
 import (
-	"context"
-	"runtime"
 	"testing"
 	"time"
 
@@ -58,37 +56,6 @@ func TestFirstSeen(t *testing.T) {
 	if !seen.Time.Equal(start.Add(time.Hour)) {
 		t.Errorf("the next attempt was first seen at %s", seen.Time)
 	}
-}
-
-// A shutdown admits no attempts, waits for those under way, and does not wait for ever.
-func TestDrain(t *testing.T) {
-	t.Parallel()
-	var drainer engine.Drainer
-	for range 2 {
-		if !drainer.TryBegin() {
-			t.Fatal("an attempt was not admitted")
-		}
-	}
-	drainer.Done()
-	drained := make(chan struct{})
-	go func() {
-		drainer.Drain(t.Context())
-		close(drained)
-	}()
-	for drainer.TryBegin() { // until the shutdown has begun
-		drainer.Done()
-		runtime.Gosched()
-	}
-	expired, cancel := context.WithCancel(t.Context())
-	cancel()
-	drainer.Drain(expired) // returns although an attempt is under way
-	select {
-	case <-drained:
-		t.Error("the shutdown did not wait for an attempt")
-	default:
-	}
-	drainer.Done()
-	<-drained
 }
 
 func TestBackoff(t *testing.T) {

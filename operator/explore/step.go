@@ -2,6 +2,7 @@ package explore
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"k8s.io/utils/clock"
@@ -10,22 +11,16 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 )
 
-// Step performs the next step of a reconciliation. ended says that there was none to perform, and cut that the step was
-// cut where it waited: it goes on from its beginning with the next Step.
+// Step performs the next step of a reconciliation. ended says that there was none to perform, and parked that the
+// reconciliation goes on with the next Step, though nothing was recorded in this one.
 func Step[S ~string](
 	ctx context.Context, r engine.Reconciliation[S],
-) (result reconcile.Result, ended, cut bool, err error) {
-	defer func() {
-		switch panicked := recover(); panicked.(type) {
-		case nil:
-		case waiting:
-			cut = true
-		default:
-			panic(panicked)
-		}
-	}()
+) (result reconcile.Result, ended, parked bool, err error) {
 	one := &oneStep[S]{Reconciliation: r}
 	result, err = engine.Run(ctx, one, 2)
+	if _, parked = errors.AsType[*engine.UnrecordedError](err); parked {
+		return reconcile.Result{}, false, true, nil
+	}
 	return result, !one.performed, false, err
 }
 
@@ -56,36 +51,11 @@ func (s *oneStep[S]) Finish(ctx context.Context, decided engine.Decision[S]) (re
 
 func (s *oneStep[S]) Release() {}
 
-// waiting is what the Clock says to a step that wants to wait.
-type waiting struct{}
-
-// Clock is a clock whose time does not change. A step that waits for it is cut there, unless the clock is Patient.
+// Clock is a clock whose time does not change.
 type Clock struct {
 	clock.Clock
-	Time    time.Time
-	Patient bool
+	Time time.Time
 }
 
 // Now is always the same.
 func (c Clock) Now() time.Time { return c.Time }
-
-// After cuts the step, or is over at once.
-func (c Clock) After(time.Duration) <-chan time.Time { return c.NewTimer(0).C() }
-
-// NewTimer cuts the step, or makes a timer that has expired.
-func (c Clock) NewTimer(time.Duration) clock.Timer {
-	if !c.Patient {
-		panic(waiting{})
-	}
-	return expired{}
-}
-
-type expired struct{ clock.Timer }
-
-func (expired) C() <-chan time.Time {
-	c := make(chan time.Time)
-	close(c)
-	return c
-}
-
-func (expired) Stop() bool { return false }

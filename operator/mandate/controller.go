@@ -19,7 +19,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
@@ -72,7 +71,7 @@ type Reconciler struct {
 	clock        clock.Clock // a real one, whose times have a monotonic part, too
 
 	localState engine.LocalState[localState]
-	attempts   engine.Drainer
+	runner     engine.Runner[step]
 	missing    missingApplications
 	adopting   sync.Mutex // held while the ledger is searched for another holder, and written
 }
@@ -96,9 +95,6 @@ func NewReconciler(config Config) *Reconciler {
 	}
 }
 
-// maxSteps is far more than any reconciliation takes.
-const maxSteps = 50
-
 // SetupWithManager registers the controller.
 func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager, workers int) error {
 	err := manager.GetFieldIndexer().
@@ -121,20 +117,22 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 }
 
 // Drain admits no more attempts to create an application, and waits for those under way, or until ctx ends.
-func (r *Reconciler) Drain(ctx context.Context) { r.attempts.Drain(ctx) }
+func (r *Reconciler) Drain(ctx context.Context) { r.runner.Drain(ctx) }
+
+// Unrecorded counts the attempts whose end the ledger does not have yet.
+func (r *Reconciler) Unrecorded() int { return r.runner.Unrecorded() }
 
 // Reconcile performs steps until there is nothing left to do for a Mandate now.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	defer r.services.Connections.Mandates.Done(request.NamespacedName)
-	mandate := &v1alpha1.Mandate{}
-	if err := r.cache.Get(ctx, request.NamespacedName, mandate); err != nil {
-		r.localState.Forget(request.NamespacedName)
-		r.missing.remove(request.NamespacedName)
-		return reconcile.Result{}, apierror.Redact(client.IgnoreNotFound(err))
-	}
-	reconciliation, err := r.newReconciliation(ctx, mandate)
-	if err != nil {
-		return reconcile.Result{}, apierror.Redact(err)
-	}
-	return engine.Run(ctx, reconciliation, maxSteps)
+	name := request.NamespacedName
+	defer r.services.Connections.Mandates.Done(name)
+	return r.runner.Run(ctx, name, func() (engine.Reconciliation[step], error) {
+		mandate := &v1alpha1.Mandate{}
+		if err := r.cache.Get(ctx, name, mandate); err != nil {
+			r.localState.Forget(name)
+			r.missing.remove(name)
+			return nil, client.IgnoreNotFound(err)
+		}
+		return r.newReconciliation(ctx, mandate)
+	})
 }

@@ -1,7 +1,6 @@
 package mandate
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -15,7 +14,6 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/apierror"
-	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
@@ -46,7 +44,7 @@ func (r *reconciliation) recordOf(attempt *v1alpha1.Attempt) v1alpha1.Applicatio
 
 // beginAttempt makes a shutdown wait for the end of this reconciliation. It reports false once a shutdown has begun.
 func (r *reconciliation) beginAttempt() bool {
-	r.attempting = r.attempting || r.attempts.TryBegin()
+	r.attempting = r.attempting || r.runner.TryBegin()
 	if !r.attempting {
 		r.facts.failureReason = reasonStaleCache
 	}
@@ -114,6 +112,7 @@ func (r *reconciliation) post(ctx context.Context) {
 	attempt := &r.facts.attempt
 	attempt.posted = true
 	application, err := r.client.CreateApplication(ctx, r.request)
+	attempt.answered = r.clock.Now()
 	logger := log.FromContext(ctx).WithValues("reference", r.reference)
 	if err == nil {
 		attempt.id = application.ID
@@ -140,134 +139,37 @@ func isDuplicate(err error) bool {
 	})
 }
 
-// concludeTries bounds the writing of a conclusion: without it the attempt counts as unknown, which is safe.
-const concludeTries = 8
-
-// conclude records that an attempt created nothing, or that it proved what an earlier one did.
-func (r *reconciliation) conclude(ctx context.Context) error {
-	attempt, conclusion := r.facts.attempt, *r.record.Spec.Attempt
-	switch verdict := verdictOf(attempt); {
-	case conclusion.Ordinal == 1:
-		conclusion.Sent = false
-		conclusion.Verdict = verdict
-	case attempt.duplicate:
-		// The application of an earlier attempt whose answer was lost, or its individuals: there is no way to learn the id.
-		conclusion.Verdict = v1alpha1.VerdictTaken
-	default:
-		conclusion.Ordinal-- // what became of the earlier attempts is still open
-		conclusion.Verdict = verdict
-	}
-	r.facts.attempt = attemptFacts{}
-	switch {
-	case attempt.changed:
-		r.facts.failureReason = cmp.Or(attempt.why, reasonStaleCache)
-	case conclusion.Verdict == v1alpha1.VerdictNotSent:
-		r.facts.failureReason = v1alpha1.ReasonRetrying
-	}
-	ctx = context.WithoutCancel(ctx)
-	for failures := 1; ; failures++ {
-		record, err := r.ledger.Conclude(ctx, r.record, conclusion)
-		switch {
-		case err == nil:
-			r.setRecord(record)
-			return nil
-		case errors.Is(err, ledger.ErrLost):
-			return r.reloadIfLost(ctx, err)
-		case failures == concludeTries:
-			return err
-		}
-		r.pause(ctx, engine.WriteBackoff.After(failures))
-	}
-}
-
-// verdictOf says what an attempt that created nothing means for the next one: only what the service said about the
-// application itself keeps it from being sent again.
-func verdictOf(a attemptFacts) v1alpha1.Verdict {
-	if !a.posted || !a.refusal {
-		return v1alpha1.VerdictNotSent
-	}
-	switch a.kind {
-	case idv.KindDuplicateReference:
-		return v1alpha1.VerdictTaken
-	case idv.KindInvalid, idv.KindRejected:
-		return v1alpha1.VerdictRefused
-	default:
-		return v1alpha1.VerdictNotSent
-	}
-}
-
-// deposit writes the id into the record, however long it takes: it is known nowhere else.
+// deposit writes the id into the record. It is known nowhere else, so that is tried until it succeeds.
 func (r *reconciliation) deposit(ctx context.Context) error {
-	ctx, created := context.WithoutCancel(ctx), metav1.NewTime(r.clock.Now())
+	ctx = context.WithoutCancel(ctx)
 	logger := log.FromContext(ctx).WithValues("applicationID", r.facts.attempt.id, "reference", r.reference)
-	for failures := 1; ; failures++ {
-		err := r.tryDeposit(ctx, created)
-		if errors.Is(err, ledger.ErrNoNamespace) {
-			logger.Error(nil, "Cannot record the id of a created application, its namespace is being deleted")
-			if err = r.depositInMandate(ctx); err == nil {
-				return nil
-			}
+	err := r.tryDeposit(ctx)
+	if errors.Is(err, ledger.ErrNoNamespace) {
+		logger.Error(nil, "Cannot record the id of a created application, its namespace is being deleted")
+		if err = r.depositInMandate(ctx); err == nil {
+			return nil
 		}
-		if err != nil {
-			logger.Info("Failed to record the id of the application, will retry", "error", apierror.Redact(err).Error())
-			r.pause(ctx, engine.WriteBackoff.After(failures))
-			continue
-		}
-		r.facts.bound = r.facts.record.id == r.facts.attempt.id
-		if !r.facts.bound {
-			logger.Error(
-				nil,
-				"The ApplicationRecord has another application or reference now, look for this application at the service",
-				"recordedID",
-				r.facts.record.id,
-			)
-		}
-		r.facts.attempt = attemptFacts{}
-		return nil
 	}
-}
-
-// depositInMandate is for an id that the ledger cannot take because its namespace is being deleted. If the Mandate
-// still exists, the reconciliation goes on with it as it is now: its deletionPolicy is carried out, or the status shows
-// the id.
-func (r *reconciliation) depositInMandate(ctx context.Context) error {
-	id, live := r.facts.attempt.id, &v1alpha1.Mandate{}
-	if err := client.IgnoreNotFound(r.live.Get(ctx, r.name(), live)); err != nil {
-		return err
-	}
-	if live.UID != r.mandate.UID { // another one, or none
-		r.facts.attempt = attemptFacts{}
-		r.facts.failureReason = reasonStaleCache
-		return nil
-	}
-	r.mandate = r.mandate.DeepCopy() // which, unlike the live one, holds no personal data
-	r.mandate.ResourceVersion = live.ResourceVersion
-	r.mandate.Status = live.Status
-	updated := live.Status.DeepCopy()
-	updated.ApplicationID, updated.Reference = &id, r.reference
-	version, err := r.patchStatus(ctx, updated)
 	if err != nil {
-		return err
+		logger.Info("The id of a created application is not recorded yet")
+		return r.unrecorded(err)
 	}
-	r.mandate.ResourceVersion = version
-	r.mandate.Status = *updated
-	if live.DeletionTimestamp != nil { // the deletion made another generation, whose policy is carried out
-		r.mandate.Generation = live.Generation
-		r.mandate.DeletionTimestamp = live.DeletionTimestamp
-		r.mandate.Spec.DeletionPolicy = live.Spec.DeletionPolicy
+	r.facts.bound = r.facts.record.id == r.facts.attempt.id
+	if !r.facts.bound {
+		logger.Error(
+			nil,
+			"The ApplicationRecord has another application or reference now, look for this application at the service",
+			"recordedID",
+			r.facts.record.id,
+		)
 	}
-	r.mandate.Finalizers = live.Finalizers
 	r.facts.attempt = attemptFacts{}
-	r.facts.id = id
-	r.facts.bound = true
-	r.facts.deletion = r.newDeletionFacts(r.mandate)
-	r.facts.acted = false // the service goes with the namespace, so what deletionPolicy says cannot wait
 	return nil
 }
 
 // tryDeposit stores the id and takes the record over that it is then in.
-func (r *reconciliation) tryDeposit(ctx context.Context, created metav1.Time) error {
-	id := r.facts.attempt.id
+func (r *reconciliation) tryDeposit(ctx context.Context) error {
+	id, created := r.facts.attempt.id, metav1.NewTime(r.facts.attempt.answered)
 	record, err := r.ledger.Deposit(ctx, r.record, r.mandate.UID, id, created)
 	if errors.Is(err, ledger.ErrLost) || apierrors.IsInvalid(err) {
 		record, err = r.depositInCurrentRecord(ctx, id, created)
@@ -299,13 +201,4 @@ func (r *reconciliation) depositInCurrentRecord(
 		return r.ledger.Adopt(ctx, name, record, spec)
 	}
 	return record, nil
-}
-
-func (r *reconciliation) pause(ctx context.Context, d time.Duration) {
-	timer := r.clock.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C():
-	}
 }

@@ -171,6 +171,8 @@ func blockedPost(f facts) decision {
 		return wait(v1alpha1.ReasonCreateDeadlinePassed)
 	case !f.service.Ready, f.service.Deleting: // nothing new is sent by way of a service that is being deleted
 		return wait(v1alpha1.ReasonServiceNotReady)
+	case f.heldBack:
+		return wait(v1alpha1.ReasonLedgerUnavailable)
 	case !f.inputs.resolved:
 		return decision{Step: stepResolve}
 	case f.inputs.problem != "":
@@ -188,6 +190,8 @@ func deadlinePassed(f facts) bool {
 func decideAttempt(f facts) decision {
 	a := f.attempt
 	switch {
+	case a.unrecorded && !a.shown:
+		return decision{Step: stepShowPending}
 	case a.posted && a.id != 0:
 		return decision{Step: stepDeposit}
 	case a.posted && a.outcome != client.Unknown:

@@ -141,6 +141,7 @@ func (f *facts) times() []*time.Time {
 		&f.record.firstStarted,
 		&f.record.observed,
 		&f.attempt.started,
+		&f.attempt.answered,
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // maxRounds are more than any state needs to come to rest.
@@ -100,7 +101,7 @@ func (x *explorer) round(s *state, i int, runs map[string]run) string {
 
 // reconcile takes steps to the end of a reconciliation.
 func (x *explorer) reconcile(s *state, i int, name string) (v run, wrong string) {
-	for range maxSteps {
+	for range engine.MaxSteps {
 		made := x.take(s.world, s.ops[i], name, faultNone)
 		*s = s.then(fmt.Sprintf("operator %c %s", 'A'+i, made.what))
 		s.world, s.ops[i] = made.world, made.operator

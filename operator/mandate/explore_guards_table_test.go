@@ -118,11 +118,12 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/another account",
 		},
 		"deposit retried": {
-			Why:      "the id is known nowhere else",
-			File:     createFile,
-			Old:      "			r.pause(ctx, engine.WriteBackoff.After(failures))\n			continue",
-			Off:      "			if ON {\n				r.pause(ctx, engine.WriteBackoff.After(failures))\n				continue\n			}",
-			CaughtBy: "TestExplore/alone: missing applications",
+			Why:  "the id is known nowhere else",
+			File: "conclude.go",
+			Old:  "	return &engine.UnrecordedError{Err: err}",
+			Off: "	if !ON {\n		r.facts.attempt = attemptFacts{}\n		return nil\n	}\n" +
+				"	return &engine.UnrecordedError{Err: err}",
+			CaughtBy: "TestExplore/alone: an API server that refuses records",
 		},
 		"attempts are counted on": {
 			Why: "a duplicate after an unknown outcome is our own", File: createFile,
@@ -130,7 +131,7 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/alone: crashes and lost answers",
 		},
 		"earlier attempts stay open": {
-			Why: "that the second attempt created nothing says nothing of the first", File: createFile,
+			Why: "that the second attempt created nothing says nothing of the first", File: "conclude.go",
 			Old: "	case conclusion.Ordinal == 1:", Off: "	case conclusion.Ordinal == 1 || !ON:",
 			CaughtBy: "TestExplore/alone: crashes and lost answers",
 		},

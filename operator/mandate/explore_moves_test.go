@@ -130,9 +130,6 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		try(name, faultRefused, refuse)
 		try(name, faultMissing, lose)
 		try(name, faultUnread, unread)
-		if o.current != nil && decide(o.current.facts).Step == stepConclude {
-			try(name, faultErrors, fail)
-		}
 	}
 	if s.budget[crash] > 0 {
 		after := s.then(label + " dies, and starts anew")

@@ -6,6 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/explore"
 )
 
@@ -61,7 +62,7 @@ func (s scenario) start() state {
 // settled is the world after the first reconciliation.
 func (s scenario) settled(w *world) *world {
 	o := started(w)
-	for range maxSteps {
+	for range engine.MaxSteps {
 		made := take(w, o, s.mandates[0], faultNone)
 		w, o = made.world, made.operator
 		if made.ended {
@@ -168,6 +169,9 @@ func scenarios() map[string]scenario {
 		},
 		"missing applications": {
 			mandates: one, allow: map[move]uint8{purge: 1, confirm: 2, lose: 2, fail: 1},
+		},
+		"an API server that refuses records": {
+			mandates: one, allow: map[move]uint8{fail: 3, refuse: 1, replace: 1, crash: 1, half: 1},
 		},
 		"reviews and resets": {
 			mandates: one, checks: true,

@@ -22,14 +22,13 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// fault is what goes wrong in a step. It occurs once, except faultErrors.
+// fault is what goes wrong in a step. It occurs once.
 type fault string
 
 const (
 	faultNone    fault = ""
 	faultError   fault = "not done, error"
 	faultLost    fault = "done, answer lost"
-	faultErrors  fault = "every request fails"
 	faultLate    fault = "given up, may still be carried out"
 	faultRefused fault = "refused"
 	faultMissing fault = "the new application does not show yet"
@@ -51,7 +50,7 @@ type environment struct {
 }
 
 func (s *environment) read() error {
-	if s.fault == faultErrors || s.fault == faultError && !s.hit {
+	if s.fault == faultError && !s.hit {
 		s.hit = true
 		return apierrors.NewServiceUnavailable("it is away")
 	}
@@ -100,7 +99,7 @@ func take(w *world, o *operator, name string, f fault) outcome {
 	if decided.Step == stepWait {
 		what += " (" + decided.Reason + ")"
 	}
-	after, ended, err := performStep(ctx, p)
+	result, ended, _, err := explore.Step(ctx, p)
 	if !ended && err == nil && p.facts.attempt.posted && decided.Step == stepPost {
 		what += " -> " + posted(p.facts.attempt)
 	}
@@ -120,7 +119,7 @@ func take(w *world, o *operator, name string, f fault) outcome {
 		hit:       s.hit,
 		violation: s.violation,
 		gets:      s.gets,
-		after:     after,
+		after:     result.RequeueAfter,
 		ended:     p == nil,
 	}
 	if p != nil {
@@ -134,17 +133,6 @@ func take(w *world, o *operator, name string, f fault) outcome {
 		rename(made.world, made.operator)
 	}
 	return made
-}
-
-// performStep performs the step. A step that waits is as it was before, but for what it did outside: it does the same
-// again after the pause.
-func performStep(ctx context.Context, p *reconciliation) (after time.Duration, ended bool, err error) {
-	before := *p
-	result, ended, cut, err := explore.Step(ctx, p)
-	if cut {
-		*p = before
-	}
-	return result.RequeueAfter, ended, err
 }
 
 func posted(a attemptFacts) string {
@@ -236,7 +224,7 @@ func reconciler(s *environment, o *operator) *Reconciler {
 		Ledger: ledger.Ledger{Reader: api, Writer: api}, SettleDelay: settle, DeletionGiveUpAfter: 24 * time.Hour,
 	})
 	r.missing.entries, r.missing.reads = maps.Clone(o.missing), maps.Clone(o.reads)
-	r.clock = explore.Clock{Time: now, Patient: s.fault == faultErrors}
+	r.clock = explore.Clock{Time: now}
 	for name, entry := range o.localState {
 		m := &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name, UID: entry.UID}}
 		r.localState.Update(m, func(s *localState) { *s = entry.Value })

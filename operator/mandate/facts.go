@@ -41,6 +41,9 @@ type facts struct {
 	settleDelay  time.Duration
 	confirmDelay time.Duration // from the first 404 to the one that is believed
 
+	// heldBack: the results of too many attempts by way of this connection are not recorded yet.
+	heldBack bool
+
 	service     serviceFacts
 	probed      bool // the service answered something else in this reconciliation
 	confirmed   bool // the live Mandate and service are still what this reconciliation began with
@@ -116,6 +119,9 @@ type attemptFacts struct {
 	refusal  bool // of the application: not of who asked, or how often
 	// duplicate: the refusal is about a reference, the application's or an individual's.
 	duplicate bool
+	answered  time.Time // when the answer came
+	// unrecorded: the API server did not take its end. shown: the status says so.
+	unrecorded, shown bool
 }
 
 // applicationFacts is what the service said of the application in this reconciliation.

@@ -84,6 +84,12 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonSettling: {isFalse, reconciling, isUnknown, v1alpha1.ReasonOutcomeUnknown, isTrue,
 		"An attempt to create the application got no clear answer. Wait: after the settle delay, the operator finds the " +
 			"outcome with the same reference."},
+	v1alpha1.ReasonRecordPending: {isFalse, reconciling, isUnknown, v1alpha1.ReasonOutcomeUnknown, isTrue,
+		"The service answered, but the API server refuses to record the answer in the ApplicationRecord. Keep the operator " +
+			"running: it tries again, and its log says why."},
+	v1alpha1.ReasonLedgerUnavailable: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isTrue,
+		"Nothing is created, because the API server refuses to record earlier answers of this service in " +
+			"ApplicationRecords. The operator's log says why."},
 	v1alpha1.ReasonOutcomeUnknown: {isFalse, stalled, isUnknown, v1alpha1.ReasonOutcomeUnknown, isTrue,
 		"The application may exist, but its id is lost. Look for status.reference at the service and set " +
 			"spec.adopt.applicationID. Nothing more is sent, so nobody is e-mailed twice."},

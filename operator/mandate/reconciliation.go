@@ -100,6 +100,7 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 		refusedDigest:   refusedDigest(r.mandate),
 		settleDelay:     r.settleDelay,
 		confirmDelay:    min(10*used.MinPoll, 30*time.Second),
+		heldBack:        r.runner.UnrecordedOf(r.session.Key) >= engine.MaxUnrecorded,
 		service:         service,
 	}
 	if status.ApplicationID != nil {
@@ -149,7 +150,7 @@ func (r *reconciliation) Decide() decision {
 // TryAcquire takes a slot of the connection, so that the Mandates of one connection do not take all workers. What leads
 // up to a request is in the slot, too: it is not done twice. Without a connection that works, no request is sent.
 func (r *reconciliation) TryAcquire(s step) bool {
-	if !r.facts.service.Ready || s == stepFinalizer {
+	if !r.facts.service.Ready || slices.Contains(needsNoSlot, s) {
 		return true
 	}
 	return r.session.Slot.TryAcquire(r.session.Connection.Mandates, r.name(), r.class(), r.urgent())
@@ -194,6 +195,8 @@ func (r *reconciliation) Perform(ctx context.Context, s step) error {
 		return r.conclude(ctx)
 	case stepDeposit:
 		return r.deposit(ctx)
+	case stepShowPending:
+		r.showPending(ctx)
 	case stepRead:
 		r.read(ctx)
 	case stepProbe:
@@ -260,10 +263,16 @@ func (r *reconciliation) awaitsService(reason string) bool {
 	return waits && r.facts.service.Known && !r.facts.service.Ready
 }
 
+// Park gives the slot back while the end of the attempt cannot be recorded.
+func (r *reconciliation) Park() connection.Key {
+	r.session.Slot.Release()
+	return r.session.Key
+}
+
 // Release ends the reconciliation.
 func (r *reconciliation) Release() {
 	if r.attempting {
-		r.attempts.Done()
+		r.runner.Done()
 	}
 	r.session.Slot.Release()
 }

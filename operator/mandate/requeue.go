@@ -31,7 +31,7 @@ const recheckInputs = 30 * time.Second
 // retriedReasons are tried again soon, and less and less often while they last.
 var retriedReasons = []string{
 	v1alpha1.ReasonRetrying, v1alpha1.ReasonReadFailed, v1alpha1.ReasonAdoptionRefused,
-	v1alpha1.ReasonDeletionWaiting, v1alpha1.ReasonDeletionRefused,
+	v1alpha1.ReasonDeletionWaiting, v1alpha1.ReasonDeletionRefused, v1alpha1.ReasonLedgerUnavailable,
 }
 
 // countFailure gives the number of reconciliations in a row that failed, this one included. One that the service kept
@@ -53,7 +53,8 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 		return engine.Jitter(decided.RequeueAfter)
 	}
 	switch decided.Reason {
-	case v1alpha1.ReasonRetrying, v1alpha1.ReasonReadFailed, v1alpha1.ReasonAdoptionRefused:
+	case v1alpha1.ReasonRetrying, v1alpha1.ReasonReadFailed, v1alpha1.ReasonAdoptionRefused,
+		v1alpha1.ReasonLedgerUnavailable:
 		return engine.RequeueBackoff.After(failures)
 	case v1alpha1.ReasonDeletionWaiting, v1alpha1.ReasonDeletionRefused:
 		if r.awaitsService(decided.Reason) {

@@ -7,20 +7,21 @@ import "github.com/mandate-io/idv/operator/engine"
 type step string
 
 const (
-	stepWait         step = engine.Wait  // nothing to do now
-	stepReadRecord   step = "ReadRecord" // look into the ledger
-	stepResolve      step = "Resolve"    // find what the application is to be made from
-	stepClaim        step = "Claim"      // create the record
-	stepRetake       step = "Retake"     // make another attempt on the record
-	stepVerify       step = "Verify"     // read the live Mandate, after the claim
-	stepPost         step = "Post"       // create the application: the one request that e-mails
-	stepDeposit      step = "Deposit"    // write the id into the record
-	stepConclude     step = "Conclude"   // write into the record that the attempt created nothing, or may have
-	stepRead         step = "Read"       // retrieve the application
-	stepProbe        step = "Probe"      // see whether the service is healthy otherwise
-	stepAdopt        step = "Adopt"      // write the id of spec.adopt into the record
-	stepFinalizer    step = "Finalizer"  // put the finalizer on the Mandate, or take it off
-	stepConfirm      step = "Confirm"    // read the live Mandate and service, before one of the following
+	stepWait         step = engine.Wait   // nothing to do now
+	stepReadRecord   step = "ReadRecord"  // look into the ledger
+	stepResolve      step = "Resolve"     // find what the application is to be made from
+	stepClaim        step = "Claim"       // create the record
+	stepRetake       step = "Retake"      // make another attempt on the record
+	stepVerify       step = "Verify"      // read the live Mandate, after the claim
+	stepPost         step = "Post"        // create the application: the one request that e-mails
+	stepDeposit      step = "Deposit"     // write the id into the record
+	stepConclude     step = "Conclude"    // write into the record that the attempt created nothing, or may have
+	stepShowPending  step = "ShowPending" // write into the status that the record is refused
+	stepRead         step = "Read"        // retrieve the application
+	stepProbe        step = "Probe"       // see whether the service is healthy otherwise
+	stepAdopt        step = "Adopt"       // write the id of spec.adopt into the record
+	stepFinalizer    step = "Finalizer"   // put the finalizer on the Mandate, or take it off
+	stepConfirm      step = "Confirm"     // read the live Mandate and service, before one of the following
 	stepArchive      step = "Archive"
 	stepDelete       step = "Delete"
 	stepRecordReview step = "RecordReview" // write into the status that a review is sent
@@ -31,6 +32,9 @@ const (
 
 // needsConfirm are the steps that send a request which changes an application. stepPost has a live read of its own.
 var needsConfirm = []step{stepReview, stepComplete, stepReject, stepArchive, stepDelete}
+
+// needsNoSlot are the steps that send nothing to the service, and that a reconciliation may begin with.
+var needsNoSlot = []step{stepFinalizer, stepDeposit, stepConclude, stepShowPending}
 
 // leadsToCall are those, and the steps that begin what leads to one. A reconciliation that has sent a request which
 // acts on people takes none of them.

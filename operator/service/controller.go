@@ -66,6 +66,8 @@ type Config struct {
 	ClusterServices bool
 	// AllNamespaces: Cache has the Mandates of all namespaces.
 	AllNamespaces bool
+	// URLs says to which services the operator connects.
+	URLs URLPolicy
 	// DeletionGiveUpAfter is how long a deletion waits for Mandates.
 	DeletionGiveUpAfter time.Duration
 	// UserAgent of the requests to the service.

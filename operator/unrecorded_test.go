@@ -1,0 +1,179 @@
+package operator_test
+
+import (
+	"fmt"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/testenv"
+)
+
+// An admission policy denies every update of the ledger. After some creates whose ids cannot be recorded, no other
+// application is created; Mandates that have one are served; and all is well once the policy is gone.
+func TestLedgerRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sandbox.Options{})
+	address := testenv.FreeAddress(t)
+	w.connect()
+	w.start("--metrics-bind-address=" + address)
+	w.mandate("existing", "{}")
+	existing := w.ready("existing")
+	allow := w.deny("applicationrecords", "false")
+	const mandates = 30
+	name := func(i int) string { return fmt.Sprintf("acme-%d", i) }
+	for i := range mandates {
+		w.mandate(name(i), "{}")
+	}
+	reasons := map[string]int{}
+	for i := range mandates {
+		m := w.until(name(i), "RecordPending or LedgerUnavailable", func(m *v1alpha1.Mandate) bool {
+			reason := reasonOf(m)
+			return reason == v1alpha1.ReasonRecordPending || reason == v1alpha1.ReasonLedgerUnavailable
+		})
+		reasons[reasonOf(m)]++
+	}
+	// The ten that are created at the same time may all see that nine are not recorded.
+	if sent := reasons[v1alpha1.ReasonRecordPending]; sent < 10 || sent > 19 {
+		t.Errorf("%d applications were created that cannot be recorded, want 10 to 19", sent)
+	}
+	w.emails(1 + reasons[v1alpha1.ReasonRecordPending])
+	metric := fmt.Sprintf(`idv_unrecorded_attempts{kind="Mandate"} %d`, reasons[v1alpha1.ReasonRecordPending])
+	if text := w.scrape(address); !strings.Contains(text, metric+"\n") {
+		t.Errorf("the metrics lack %s", metric)
+	}
+
+	w.play(existing, control.ResultPass)
+	w.request("mandate/existing", "a slot is free")
+	w.until("existing", "read again", func(m *v1alpha1.Mandate) bool {
+		return m.Status.Progress != existing.Status.Progress
+	})
+
+	allow()
+	for i := range mandates {
+		w.ready(name(i))
+	}
+	w.emails(1 + mandates)
+	w.checkApplications(1 + mandates)
+}
+
+// An id that cannot be recorded is recorded during a shutdown, if that is possible by then.
+func TestUnrecordedAtShutdown(t *testing.T) {
+	t.Parallel()
+	w := running(t)
+	w.mandate("existing", "{}")
+	w.ready("existing")
+	allow := w.deny("applicationrecords", "false")
+	w.mandate("acme", "{}")
+	w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonRecordPending)
+	stopped := make(chan error, 1)
+	go func() { stopped <- w.operator.Stop() }()
+	_, err := w.operator.WaitForLog(t.Context(), regexp.MustCompile("Stopping and waiting for leader election runnables"))
+	w.check(err)
+	allow()
+	w.check(<-stopped)
+	record := &v1alpha1.ApplicationRecord{}
+	w.check(w.Get(t.Context(), w.key("acme"), record))
+	if record.Spec.ApplicationID == nil {
+		t.Error("the id is not recorded")
+	}
+	w.start()
+	w.ready("acme")
+	w.emails(2)
+}
+
+// What became of an action cannot be recorded. Another one is carried out meanwhile, though there is one worker and one
+// slot, and the first ends as soon as the API server admits it.
+func TestActionResultRefused(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sandbox.Options{})
+	w.connect()
+	w.start("--max-concurrent-reconciles=1")
+	w.mandate("acme", "{}")
+	w.ready("acme")
+	w.fault(slowed(control.ResendInvites, 2*time.Second))
+	w.action("first", resend)
+	w.untilAction("first", "started", func(a *v1alpha1.MandateAction) bool { return a.Status.StartedTime != nil })
+	allow := w.deny("mandateactions/status", `object.metadata.name != "first"`)
+	w.action("second", resend)
+	w.actionCompletes("second")
+	if a := w.getAction("first"); a.Status.CompletedTime != nil {
+		t.Error("the policy was not in force")
+	}
+	allow()
+	w.actionCompletes("first")
+	w.checkEmailed(control.Resend, 2)
+}
+
+func reasonOf(m *v1alpha1.Mandate) string {
+	for _, c := range m.Status.Conditions {
+		if c.Type == v1alpha1.ConditionReady {
+			return c.Reason
+		}
+	}
+	return ""
+}
+
+// deny has the API server deny updates of a resource of ours in the namespace, unless a CEL expression holds, until
+// what it returns is called. It needs an object that is denied.
+func (w *world) deny(resource, unless string) (allow func()) {
+	w.Helper()
+	name := w.namespace + "-" + strings.ReplaceAll(resource, "/", "-")
+	policy := &admissionv1.ValidatingAdmissionPolicy{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: admissionv1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{
+				RuleWithOperations: admissionv1.RuleWithOperations{
+					Operations: []admissionv1.OperationType{admissionv1.Update},
+					Rule: admissionv1.Rule{
+						APIGroups: []string{v1alpha1.SchemeGroupVersion.Group}, APIVersions: []string{"*"}, Resources: []string{resource},
+					},
+				},
+			}}},
+			Validations: []admissionv1.Validation{{Expression: unless, Message: "canary"}},
+		},
+	}
+	binding := &admissionv1.ValidatingAdmissionPolicyBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName: name, ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+			MatchResources: &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{
+				MatchLabels: map[string]string{"kubernetes.io/metadata.name": w.namespace},
+			}},
+		},
+	}
+	w.check(w.Create(w.Context(), policy))
+	w.check(w.Create(w.Context(), binding))
+	kind, subresource, _ := strings.Cut(resource, "/")
+	w.eventually(func() (bool, string) {
+		return w.denied(kind, subresource), "the policy is not in force"
+	})
+	return func() {
+		w.check(w.Delete(w.Context(), binding))
+		w.check(w.Delete(w.Context(), policy))
+	}
+}
+
+// denied reports whether the API server denies an update of some object of a resource.
+func (w *world) denied(resource, subresource string) bool {
+	w.Helper()
+	command := exec.CommandContext(w.Context(), w.env.Kubectl, "--kubeconfig", w.kubeconfig, "--namespace", w.namespace,
+		"patch", resource, w.first(resource), "--subresource="+subresource, "--dry-run=server", "--type=merge",
+		"--patch", `{"metadata": {"labels": {"denied": "true"}}}`)
+	output, err := command.CombinedOutput()
+	return err != nil && strings.Contains(string(output), "canary")
+}
+
+// first is the name of an object of a resource.
+func (w *world) first(resource string) string {
+	w.Helper()
+	return w.kubectl("get", resource, "--output=jsonpath={.items[0].metadata.name}")
+}
