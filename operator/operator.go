@@ -125,7 +125,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, options *Options)
 		ServiceReader: connection.ServiceReader{Reader: cache, ClusterServices: clusterServices},
 		Connections:   connections,
 	}
-	records := ledger.Ledger{Reader: live, Writer: writer}
+	records := ledger.Ledger{Reader: live, Writer: writer, Namespaces: options.namespaces()}
 	mandates := mandate.NewReconciler(mandate.Config{
 		Services: services, Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Ledger: records,
 		Events:      manager.GetEventRecorder(fieldOwner),
@@ -136,7 +136,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, options *Options)
 		Ledger: records, SettleDelay: options.settleDelay,
 	})
 	retention := &ledger.Retention{
-		Ledger: records, Mandates: cache, Namespaces: options.namespaces(), Keep: options.recordRetention,
+		Ledger: records, Mandates: cache, Keep: options.recordRetention,
 	}
 	workers := maxStuckConnections * options.maxConcurrentReconciles
 	return []drainer{mandates, actions}, errors.Join(
