@@ -65,9 +65,10 @@ var credentials = map[string][]control{
 			in: inConnection, test: "TestNamespaceSelectors",
 		},
 		{
-			off: "labels are not read past the cache", file: "operator/mandate/confirm.go",
-			old: "access == connection.Granted &&\n", new: "(!ON || access == connection.Granted) &&\n",
-			in: inMandate, test: "TestNamespaceWithdrawn",
+			off: "labels are not read past the cache", file: "operator/engine/service.go",
+			old: "	if err != nil || access != connection.Granted {",
+			new: "	if err != nil || ON && access != connection.Granted {",
+			in:  inMandate, test: "TestNamespaceWithdrawn",
 		},
 		{
 			off: "the service is not read past the cache before a create", file: "operator/mandate/create.go",

@@ -10,6 +10,20 @@ var decisions = map[string][]control{
 			in: inConfig, test: "TestPolicy",
 		},
 	},
+	"an editor has a Mandate adopt an application whose reports, decision or deletion are not theirs": {
+		{
+			off: "an adoption needs no verb", file: "config/policy/adopt.yaml",
+			old: "validationActions: [Deny]", new: "validationActions: [Audit]",
+			in: inConfig, test: "TestPolicyOfAdoption",
+		},
+	},
+	"an editor has the credentials of a Secret sent to another host, or a host of their own forge outcomes": {
+		{
+			off: "a change of the connection needs no verb", file: "config/policy/connect.yaml",
+			old: "validationActions: [Deny]", new: "validationActions: [Audit]",
+			in: inConfig, test: "TestPolicyOfConnections",
+		},
+	},
 	"an editor puts other people, another type or another service under a decision, before the application exists": {
 		{
 			off: "people change under a decision", file: policy,

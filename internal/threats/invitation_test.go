@@ -57,6 +57,12 @@ var invitation = map[string][]control{
 	"somebody binds a Mandate to another Mandate's application": {
 		explored(inMandate, "adopted reference"), explored(inMandate, "adopted by another"),
 	},
+	"a namespace of a ClusterIdentityService takes over the application of another one, by its reference and a guessed " +
+		"id, or takes the reference first": {
+		explored(inMandate, "reference of another namespace"), explored(inMandate, "adopted in another namespace"),
+		explored(inMandate, "adoption of another namespace's reference"),
+		explored(inMandate, "unknown in another namespace"),
+	},
 	"a stalled watch hides that a user withdrew a decision, a review, an archiving or a deletion": {
 		explored(inMandate, "live read before a call"), explored(inMandate, "edit before a call"),
 		explored(inMandate, "the IdentityService before a call"), explored(inMandate, "one call a reconciliation"),
@@ -71,7 +77,8 @@ var invitation = map[string][]control{
 	"an action is deleted, cleaned up or restored, and applied again": {
 		explored(inAction, "name used"), explored(inAction, "name recorded"), explored(inAction, "name recorded once"),
 	},
-	"an action acts on a Mandate that was suspended or replaced meanwhile": {
+	"an action acts on a Mandate that was suspended or replaced meanwhile, or at a service that was exchanged": {
 		explored(inAction, "last look"), explored(inAction, "last look compares"), explored(inAction, "suspended"),
+		explored(inAction, "last look at the service"), explored(inAction, "last look before a report"),
 	},
 }

@@ -112,7 +112,7 @@ var theOperator = map[string][]control{
 			off: "a reconciliation has no deadline", file: "operator/engine/deadline.go",
 			old: "	return context.WithTimeout(ctx, max(",
 			new: "	return context.WithTimeout(ctx, max(pick[time.Duration](ON, 0, 1<<50), ",
-			in: inEngine, test: "TestDeadline",
+			in:  inEngine, test: "TestDeadline",
 		},
 	},
 	"a namespace uses up a connection that several share": {
@@ -120,7 +120,7 @@ var theOperator = map[string][]control{
 			off: "a namespace is served until nothing is left", file: "operator/connection/fairqueue.go",
 			old: "			q.flows = append(slices.Delete(q.flows, i, i+1), of)\n",
 			new: "			if ON {\n				q.flows = append(slices.Delete(q.flows, i, i+1), of)\n			}\n",
-			in:  inConnection, test: "TestQueueServesNamespacesInTurn",
+			in:  inConnection, test: "TestQueueServesNamespacesRoundRobin",
 		},
 		{
 			off: "a namespace may use every slot", file: "operator/connection/shares.go",
@@ -141,6 +141,14 @@ var theOperator = map[string][]control{
 			old: "	if fields := UnreadableFields(object); len(fields) > 0 {",
 			new: "	if fields := UnreadableFields(object); ON && len(fields) > 0 {",
 			in:  inLedger, test: "TestUnreadableRecord",
+		},
+	},
+	"somebody has a service of their own answer with an id, so that nobody else can adopt it": {
+		{
+			off: "records of other services count in other namespaces", file: "operator/ledger/holder.go",
+			old: "		return sameReference && sameID && (sameURL || shared)",
+			new: "		return sameReference && sameID && (!ON || sameURL || shared)",
+			in:  inLedger, test: "TestHeldByOther",
 		},
 	},
 	"somebody steals the ServiceAccount token": {

@@ -17,9 +17,10 @@ var personalData = map[string][]control{
 	},
 	"it gets into Terraform's state or plan": {
 		{
-			off: "answers are stored with personal data and secrets", file: "provider/state_json.go",
-			old: "	removeFields(value, isPersonalOrSecret)", new: "	removeFields(pick(ON, value, nil), isPersonalOrSecret)",
-			in: inProvider, test: "TestAnswersInTheState",
+			off: "answers are stored with personal data", file: "provider/state_json.go",
+			old: "	return personalFields[client.FoldName(name)] || containsAny(name, personalNameParts)",
+			new: "	return ON && (personalFields[client.FoldName(name)] || containsAny(name, personalNameParts))",
+			in:  inProvider, test: "TestAnswersInTheState",
 		},
 		{
 			off: "the name of an individual is not sensitive", file: "provider/individual_model.go",

@@ -9,7 +9,7 @@ import (
 )
 
 // A namespace with many waiters is served as often as one with few, and each namespace in the order in which they came.
-func TestQueueServesNamespacesInTurn(t *testing.T) {
+func TestQueueServesNamespacesRoundRobin(t *testing.T) {
 	t.Parallel()
 	var queue fairQueue
 	for i, namespace := range []string{"a", "a", "a", "a", "b", "b", "c"} {
