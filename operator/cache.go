@@ -77,9 +77,9 @@ func stripMandate(interner *interner) toolscache.TransformFunc {
 	}
 }
 
-// stripMetadata drops what only costs memory: up to 256 KiB of annotations of each object, of which one is kubectl's copy
-// of the whole spec, its labels and its owners. What is kept is the annotation that is read, cut as it is when it is
-// read, and the labels of namespaces, by which services select them.
+// stripMetadata drops what only costs memory: up to 256 KiB of annotations of each object, of which one is kubectl's
+// copy of the whole spec, its labels and its owners. What is kept is the annotation that is read, cut as it is when it
+// is read, and the labels of namespaces, by which services select them.
 func stripMetadata(object any) (any, error) {
 	metadata, err := meta.Accessor(object)
 	if err != nil {

@@ -33,7 +33,8 @@ type interner struct {
 
 func newInterner() *interner {
 	return &interner{
-		texts: map[string]string{}, serviceTexts: map[string]string{}, states: pool[v1alpha1.ServiceState]{}, mandateTypes: pool[v1alpha1.MandateType]{},
+		texts: map[string]string{}, serviceTexts: map[string]string{},
+		states: pool[v1alpha1.ServiceState]{}, mandateTypes: pool[v1alpha1.MandateType]{},
 		counts: pool[int64]{}, flags: pool[bool]{},
 	}
 }

@@ -116,7 +116,8 @@ func TestInternedTextsOfServices(t *testing.T) {
 		interner.intern(m)
 		return m.Status.Conditions[0].Message
 	}
-	if unsafe.StringData(message()) != unsafe.StringData(message()) {
+	one, other := message(), message()
+	if unsafe.StringData(one) != unsafe.StringData(other) {
 		t.Error("two Mandates have a copy each of a message")
 	}
 	if _, kept := interner.serviceTexts[long]; kept {
