@@ -32,6 +32,9 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 		if f.acted && (slices.Contains(needsConfirm, step) || step == stepClaim || step == stepRetake) {
 			t.Fatalf("%s after another call in this reconciliation: %+v", step, f)
 		}
+		if f.noSlot && step == stepRead {
+			t.Fatalf("reads in the slot of others: %+v", f)
+		}
 		if !f.confirmed && slices.Contains(needsConfirm, step) {
 			t.Fatalf("%s without a live read of the Mandate: %+v", step, f)
 		}
@@ -111,6 +114,7 @@ func anyFacts(t *rapid.T) facts {
 			Ready: truth("ready"),
 		},
 		probed: truth("probed"), confirmed: truth("confirmed"), acted: truth("acted"),
+		noSlot: truth("noSlot"),
 		inputs: inputsFacts{resolved: truth("resolved"), digest: "now"},
 		record: recordFacts{
 			read: truth("read"), exists: truth("recorded"), sent: truth("sent"),

@@ -48,6 +48,7 @@ type facts struct {
 	probed      bool // the service answered something else in this reconciliation
 	confirmed   bool // the live Mandate and service are still what this reconciliation began with
 	acted       bool // this reconciliation sent a request that acts on people
+	noSlot      bool // and the read that follows waits for others: the service is slow
 	record      recordFacts
 	inputs      inputsFacts
 	attempt     attemptFacts

@@ -141,6 +141,7 @@ func (e *entry) forget() {
 
 // closeClient drops the client. The next one is probed at once: a person has changed something.
 func (e *entry) closeClient() {
+	e.stopProbe()
 	if e.client != nil {
 		e.client.Close()
 	}
