@@ -15,6 +15,7 @@ import (
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -90,7 +91,7 @@ func newManager(config *rest.Config, options *Options) (ctrl.Manager, error) {
 	return ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        Scheme(),
 		Cache:                         cacheOptions(options.namespaces()),
-		Metrics:                       metricsserver.Options{BindAddress: options.metricsBindAddress},
+		Metrics:                       metricsOptions(options),
 		HealthProbeBindAddress:        options.healthProbeBindAddress,
 		PprofBindAddress:              options.pprofBindAddress,
 		LeaderElection:                options.leaderElect,
@@ -99,6 +100,18 @@ func newManager(config *rest.Config, options *Options) (ctrl.Manager, error) {
 		LeaderElectionReleaseOnCancel: true,
 		GracefulShutdownTimeout:       new(shutdownTimeout),
 	})
+}
+
+// metricsOptions of the metrics server. It asks the API server who the caller is, and whether they may get /metrics.
+func metricsOptions(options *Options) metricsserver.Options {
+	server := metricsserver.Options{
+		BindAddress: options.metricsBindAddress, SecureServing: options.metricsSecure,
+		CertDir: options.metricsCertPath, CertName: options.metricsCertName, KeyName: options.metricsCertKey,
+	}
+	if options.metricsSecure {
+		server.FilterProvider = filters.WithAuthenticationAndAuthorization
+	}
+	return server
 }
 
 // drainer makes a shutdown wait for what a controller has begun.
