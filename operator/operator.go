@@ -12,7 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
@@ -21,6 +23,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/action"
+	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
@@ -33,10 +36,6 @@ const (
 	shutdownTimeout = 16 * time.Second
 	drainTimeout    = 18 * time.Second
 )
-
-// maxStuckConnections is how many connections without an answer it takes until all workers wait for one. That does not
-// last: their circuits open.
-const maxStuckConnections = 4
 
 // responseBudget is the memory for large responses of all services at one time. The Pod's memory limit in
 // config/manager leaves room for it, and for a response of a megabyte to every create that can be under way.
@@ -56,18 +55,16 @@ func Scheme() *runtime.Scheme {
 
 // Run runs the operator until ctx ends.
 func Run(ctx context.Context, config *rest.Config, options *Options) error {
-	manager, err := newManager(config, options)
+	watched, unreadable := newWatches(clock.RealClock{}), newUnreadableObjects(ctrl.Log)
+	manager, err := newManager(config, options, cacheOptions(options.namespaces(), watched, unreadable))
 	if err != nil {
 		return err
 	}
-	drainers, err := addControllers(ctx, manager, options)
+	drainers, err := addControllers(ctx, manager, options, unreadable)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(
-		manager.AddHealthzCheck("ping", healthz.Ping), manager.AddReadyzCheck("caches", cachesSynced(manager)),
-	)
-	if err != nil {
+	if err := addChecks(manager, watched); err != nil {
 		return err
 	}
 	stopped := make(chan time.Time, 1)
@@ -87,10 +84,23 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	return err
 }
 
-func newManager(config *rest.Config, options *Options) (ctrl.Manager, error) {
+// addChecks adds what the probes and the metrics say of the cache.
+func addChecks(manager ctrl.Manager, watched *watches) error {
+	errs := []error{
+		manager.AddHealthzCheck("ping", healthz.Ping),
+		manager.AddReadyzCheck("caches", cachesSynced(manager)),
+		manager.Add(leaderMetrics(watched)),
+	}
+	for _, kind := range watchedKinds { // /readyz shows only the names of the checks that fail
+		errs = append(errs, manager.AddReadyzCheck("watch-"+kind, watched.check(kind)))
+	}
+	return errors.Join(errs...)
+}
+
+func newManager(config *rest.Config, options *Options, cached cache.Options) (ctrl.Manager, error) {
 	return ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        Scheme(),
-		Cache:                         cacheOptions(options.namespaces()),
+		Cache:                         cached,
 		Metrics:                       metricsOptions(options),
 		HealthProbeBindAddress:        options.healthProbeBindAddress,
 		PprofBindAddress:              options.pprofBindAddress,
@@ -118,8 +128,11 @@ func metricsOptions(options *Options) metricsserver.Options {
 type drainer interface{ Drain(context.Context) }
 
 // addControllers adds the controllers to the manager.
-func addControllers(ctx context.Context, manager ctrl.Manager, options *Options) ([]drainer, error) {
-	cache, live := manager.GetClient(), manager.GetAPIReader()
+func addControllers(
+	ctx context.Context, manager ctrl.Manager, options *Options, unreadable *unreadableObjects,
+) ([]drainer, error) {
+	cache := apierror.CompleteReader{Reader: manager.GetClient()}
+	live := apierror.CompleteReader{Reader: manager.GetAPIReader()}
 	// Strict: an API server with an older CRD must refuse what it would otherwise drop silently.
 	strict := client.WithFieldValidation(manager.GetClient(), metav1.FieldValidationStrict)
 	writer := client.WithFieldOwner(strict, fieldOwner)
@@ -138,7 +151,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, options *Options)
 		ServiceReader: connection.ServiceReader{Reader: cache, ClusterServices: clusterServices},
 		Connections:   connections,
 	}
-	records := ledger.Ledger{Reader: live, Writer: writer}
+	records := ledger.Ledger{Reader: live, Writer: writer, Namespaces: options.namespaces()}
 	mandates := mandate.NewReconciler(mandate.Config{
 		Services: services, Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Ledger: records,
 		Events:      manager.GetEventRecorder(fieldOwner),
@@ -149,13 +162,13 @@ func addControllers(ctx context.Context, manager ctrl.Manager, options *Options)
 		Ledger: records, SettleDelay: options.settleDelay,
 	})
 	retention := &ledger.Retention{
-		Ledger: records, Mandates: cache, Namespaces: options.namespaces(), Keep: options.recordRetention,
+		Ledger: records, Mandates: cache, Keep: options.recordRetention,
+		Unreadable: unreadable.replaceRecords,
 	}
-	workers := maxStuckConnections * options.maxConcurrentReconciles
 	return []drainer{mandates, actions}, errors.Join(
 		identityServices.SetupWithManager(manager),
-		mandates.SetupWithManager(ctx, manager, workers),
-		actions.SetupWithManager(ctx, manager, workers),
+		mandates.SetupWithManager(ctx, manager, connections.Mandates.Workers()),
+		actions.SetupWithManager(ctx, manager, connections.Actions.Workers()),
 		manager.Add(retention),
 		manager.Add(leaderMetrics(mandateCounter{cache})),
 		manager.Add(leaderMetrics(breakerCounter{connections})),

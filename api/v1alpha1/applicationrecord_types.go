@@ -19,6 +19,11 @@ import (
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=apr
+// +kubebuilder:selectablefield:JSONPath=`.spec.applicationID`
+// +kubebuilder:selectablefield:JSONPath=`.spec.reference`
+// +kubebuilder:selectablefield:JSONPath=`.spec.serviceRef.kind`
+// +kubebuilder:selectablefield:JSONPath=`.spec.serviceRef.name`
+// +kubebuilder:selectablefield:JSONPath=`.spec.serviceURL`
 // +kubebuilder:printcolumn:name="REFERENCE",type=string,JSONPath=`.spec.reference`
 // +kubebuilder:printcolumn:name="APPLICATION",type=integer,JSONPath=`.spec.applicationID`
 // +kubebuilder:printcolumn:name="SENT",type=boolean,JSONPath=`.spec.attempt.sent`
@@ -27,6 +32,7 @@ import (
 // +kubebuilder:printcolumn:name="SERVICE",type=string,priority=1,JSONPath=`.spec.serviceURL`
 type ApplicationRecord struct {
 	metav1.TypeMeta `json:",inline"`
+	Decoded         `json:"-"`
 	// metadata is the object's standard metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
@@ -64,6 +70,10 @@ type ApplicationRecordSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=150
 	Reference string `json:"reference"`
+
+	// serviceRef names the IdentityService or ClusterIdentityService of the application, or of the last attempt.
+	// +optional
+	ServiceRef IdentityServiceReference `json:"serviceRef,omitzero"`
 
 	// mandateRef identifies the Mandate that the last attempt was made for, or that adopted the application. It has the
 	// record's name.
@@ -151,12 +161,12 @@ type Attempt struct {
 	// application. Seven weeks later it makes no further attempt: the service forgets a reference with its application,
 	// and would create and e-mail again.
 	// +required
-	FirstStartedTime metav1.MicroTime `json:"firstStartedTime"`
+	FirstStartedTime MicroTime `json:"firstStartedTime"`
 
 	// startedTime is when the operator recorded this attempt, to the microsecond. With whole seconds, another operator
 	// could take the attempt over too early.
 	// +required
-	StartedTime metav1.MicroTime `json:"startedTime"`
+	StartedTime MicroTime `json:"startedTime"`
 
 	// sent is false only if certainly no attempt with this reference created an application: nothing reached the service,
 	// or the service turned it away or refused it.

@@ -14,6 +14,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="AGE",type=date,JSONPath=`.metadata.creationTimestamp`
 type ClusterIdentityService struct {
 	metav1.TypeMeta `json:",inline"`
+	Decoded         `json:"-"`
 	// metadata is the object's standard metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
@@ -33,6 +34,11 @@ func (s *ClusterIdentityService) Settings() *ServiceSettings { return &s.Spec.Se
 // CredentialsSecret is where its credentials are.
 func (s *ClusterIdentityService) CredentialsSecret() NamespacedSecretReference {
 	return s.Spec.CredentialsSecretRef
+}
+
+// NamespacedReferences reports whether the references of Mandates begin with the prefix, the namespace and a dot.
+func (s *ClusterIdentityService) NamespacedReferences() bool {
+	return s.Spec.ReferencePolicy != ReferencePolicyAny
 }
 
 // ServiceStatus is its status.
@@ -61,4 +67,25 @@ type ClusterIdentityServiceSpec struct {
 	// nothing. Mandates there show ServiceNotAllowed, and their applications stay as they are. Default: no namespace.
 	// +optional
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
+
+	// referencePolicy is which references the Mandates of a namespace may have. With Namespaced, they begin with
+	// referencePrefix, the namespace and a dot, as default references do. So no namespace can take a reference that
+	// another one will need, or adopt the application of another one. A Mandate with another spec.reference shows
+	// ReferenceNotAllowed, and the operator neither creates nor adopts for it. Mandates that have an application keep it.
+	// Any allows every reference; use it only if the namespaces trust each other. Default: Namespaced.
+	// +optional
+	// +kubebuilder:default=Namespaced
+	ReferencePolicy ReferencePolicy `json:"referencePolicy,omitempty"`
 }
+
+// ReferencePolicy is which references the Mandates of a namespace may have.
+//
+// +kubebuilder:validation:Enum=Namespaced;Any
+type ReferencePolicy string
+
+const (
+	// ReferencePolicyNamespaced allows references that begin with referencePrefix, the namespace and a dot.
+	ReferencePolicyNamespaced ReferencePolicy = "Namespaced"
+	// ReferencePolicyAny allows every reference.
+	ReferencePolicyAny ReferencePolicy = "Any"
+)

@@ -15,6 +15,7 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 // +kubebuilder:printcolumn:name="AGE",type=date,JSONPath=`.metadata.creationTimestamp`
 type IdentityService struct {
 	metav1.TypeMeta `json:",inline"`
+	Decoded         `json:"-"`
 	// metadata is the object's standard metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
@@ -35,6 +36,9 @@ func (s *IdentityService) Settings() *ServiceSettings { return &s.Spec.ServiceSe
 func (s *IdentityService) CredentialsSecret() NamespacedSecretReference {
 	return NamespacedSecretReference{Namespace: s.Namespace, Name: s.Spec.CredentialsSecretRef.Name}
 }
+
+// NamespacedReferences is false: no other namespace uses it.
+func (s *IdentityService) NamespacedReferences() bool { return false }
 
 // ServiceStatus is its status.
 func (s *IdentityService) ServiceStatus() *IdentityServiceStatus { return &s.Status }

@@ -13,10 +13,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 )
@@ -53,6 +54,7 @@ type Reconciler struct {
 	services     *engine.Services
 	cache        client.Reader
 	live         client.Reader
+	liveServices *connection.LiveReader
 	liveMetadata *engine.LiveMetadata
 	writer       client.Writer
 	ledger       ledger.Ledger
@@ -71,10 +73,12 @@ const maxHandover = 30 * time.Second
 
 // NewReconciler makes a Reconciler.
 func NewReconciler(config Config) *Reconciler {
+	live := connection.ServiceReader{Reader: config.Live, ClusterServices: config.Services.ClusterServices}
 	return &Reconciler{
 		services:     &config.Services,
 		cache:        config.Cache,
 		live:         config.Live,
+		liveServices: connection.NewLiveReader(live),
 		liveMetadata: engine.NewLiveMetadata(config.Live),
 		writer:       config.Writer,
 		ledger:       config.Ledger,
@@ -91,7 +95,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		return err
 	}
 	return ctrl.NewControllerManagedBy(manager).Named("mandateaction").
-		For(&v1alpha1.MandateAction{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&v1alpha1.MandateAction{}, builder.WithPredicates(engine.SpecChanged)).
 		Watches(&v1alpha1.Mandate{}, handler.EnqueueRequestsFromMapFunc(r.mandateChanged)).
 		WatchesRawSource(engine.Wakeups(r.services.Connections.Actions)).
 		WithOptions(engine.ControllerOptions(workers)).
@@ -110,7 +114,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	defer r.services.Connections.Actions.Done(name)
 	return r.runner.Run(ctx, name, func() (engine.Reconciliation[step], error) {
 		action := &v1alpha1.MandateAction{}
-		if err := r.cache.Get(ctx, name, action); err != nil {
+		if err := r.cache.Get(ctx, name, action); apierror.IsUnreadable(err) {
+			return nil, nil // until it is corrected
+		} else if err != nil {
 			r.localState.Forget(name)
 			return nil, client.IgnoreNotFound(err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
 )
 
@@ -61,6 +62,8 @@ func (s *Session) Resolve(ctx context.Context, services *Services, mandate *v1al
 	s.Connection = connection.Connection{}
 	service, access, err := services.Find(ctx, s.Key, mandate.Namespace)
 	switch {
+	case apierror.IsUnreadable(err):
+		return ServiceFacts{Exists: true}, nil
 	case err != nil || access == connection.Absent:
 		return ServiceFacts{}, err
 	case access == connection.Denied:
@@ -74,6 +77,19 @@ func (s *Session) Resolve(ctx context.Context, services *Services, mandate *v1al
 		facts.Ready = found.Ready
 	}
 	return facts, nil
+}
+
+// IsCurrent reports whether the connection is that of the service as it is now, read past the cache, and the namespace
+// may use it. gone reports that there is no such service.
+func (s *Session) IsCurrent(
+	ctx context.Context, live *connection.LiveReader, namespace string,
+) (current, gone bool, err error) {
+	service, access, err := live.Find(ctx, s.Key, namespace)
+	if err != nil || access != connection.Granted {
+		return false, err == nil && access == connection.Absent, err
+	}
+	used := &s.Connection
+	return service.GetUID() == used.UID && service.GetGeneration() == used.Generation, false, nil
 }
 
 // maxText is what the CRDs allow for a text that comes from a service.

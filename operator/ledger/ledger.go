@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -20,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/apierror"
 )
 
 var (
@@ -36,12 +36,22 @@ var (
 type Ledger struct {
 	Reader client.Reader
 	Writer client.Writer
+	// Namespaces limits what is listed. Empty means all namespaces.
+	Namespaces []string
+}
+
+// namespaces to list; "" is all.
+func (l *Ledger) namespaces() []string {
+	if len(l.Namespaces) == 0 {
+		return []string{""}
+	}
+	return l.Namespaces
 }
 
 // NewAttempt returns a new attempt. It counts as sent, because it is recorded before the request. Only proof that the
 // request was not sent may change that.
 func NewAttempt(inputs string, now time.Time) v1alpha1.Attempt {
-	started := metav1.MicroTime{Time: now.Truncate(time.Microsecond)} // the API server's precision
+	started := v1alpha1.NewMicroTime(now)
 	return v1alpha1.Attempt{
 		Nonce: string(uuid.NewUUID()), FirstStartedTime: started, StartedTime: started, Sent: true, Ordinal: 1,
 		Inputs: inputs,
@@ -62,14 +72,15 @@ func NormalURL(baseURL string) string {
 	return u.String()
 }
 
-// Get reads the record of a Mandate, which has its name. It returns nil if there is none.
+// Get reads the record of a Mandate, which has its name. It returns nil if there is none, and an error if a part of it
+// cannot be decoded: without that part, it could say that nothing was sent.
 func (l *Ledger) Get(ctx context.Context, mandate types.NamespacedName) (*v1alpha1.ApplicationRecord, error) {
 	record := &v1alpha1.ApplicationRecord{}
-	err := l.Reader.Get(ctx, mandate, record)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
+	err := apierror.CompleteReader{Reader: l.Reader}.Get(ctx, mandate, record)
+	if err != nil {
+		return nil, client.IgnoreNotFound(err)
 	}
-	return record, err
+	return record, nil
 }
 
 // Claim creates the record of a Mandate. Only the operator whose Claim succeeds may send the attempt. Claim fails with
@@ -111,6 +122,7 @@ func (l *Ledger) Retake(
 		patchOperation{"add", "/spec/attempt", spec.Attempt},
 		patchOperation{"add", "/spec/serviceURL", spec.ServiceURL},
 		patchOperation{"add", "/spec/reference", spec.Reference},
+		patchOperation{"add", "/spec/serviceRef", spec.ServiceRef},
 		patchOperation{"add", "/spec/mandateRef", spec.MandateRef})
 	if err != nil {
 		return nil, err
@@ -175,6 +187,7 @@ func (l *Ledger) Adopt(
 	if !MayExist(record) {
 		operations = append(operations,
 			patchOperation{"add", "/spec/serviceURL", spec.ServiceURL},
+			patchOperation{"add", "/spec/serviceRef", spec.ServiceRef},
 			patchOperation{"add", "/spec/reference", spec.Reference})
 	}
 	if spec.CreatedTime != nil {
@@ -193,22 +206,6 @@ func (l *Ledger) Adopt(
 // MayExist reports whether a record has an application, or an attempt that may have created one.
 func MayExist(record *v1alpha1.ApplicationRecord) bool {
 	return record.Spec.ApplicationID != nil || record.Spec.Attempt != nil && record.Spec.Attempt.Sent
-}
-
-// HeldByOther reports whether the record of another Mandate of the namespace has the application of spec: the id, and
-// either the service or the reference.
-func (l *Ledger) HeldByOther(
-	ctx context.Context, mandate types.NamespacedName, spec v1alpha1.ApplicationRecordSpec,
-) (bool, error) {
-	var records v1alpha1.ApplicationRecordList
-	if err := l.Reader.List(ctx, &records, client.InNamespace(mandate.Namespace)); err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(records.Items, func(other v1alpha1.ApplicationRecord) bool {
-		id := other.Spec.ApplicationID
-		return other.Name != mandate.Name && id != nil && *id == *spec.ApplicationID &&
-			(other.Spec.ServiceURL == spec.ServiceURL || other.Spec.Reference == spec.Reference)
-	}), nil
 }
 
 // checkID checks that the API server kept an id.
@@ -269,8 +266,8 @@ func detailsOf(err error) metav1.StatusDetails {
 func checkAttempt(record *v1alpha1.ApplicationRecord, attempt v1alpha1.Attempt) error {
 	got := record.Spec.Attempt
 	if got == nil || got.Nonce != attempt.Nonce || got.Sent != attempt.Sent || got.Ordinal != attempt.Ordinal ||
-		got.Inputs != attempt.Inputs || !got.StartedTime.Equal(&attempt.StartedTime) ||
-		!got.FirstStartedTime.Equal(&attempt.FirstStartedTime) {
+		got.Inputs != attempt.Inputs || !got.StartedTime.Equal(&attempt.StartedTime.MicroTime) ||
+		!got.FirstStartedTime.Equal(&attempt.FirstStartedTime.MicroTime) {
 		return ErrIncomplete
 	}
 	return nil
