@@ -35,8 +35,7 @@ func (s *slowService) keep(ctx context.Context) {
 	}
 }
 
-// A call to the service ends with the deadline of the reconciliation, but for the download of a report, which the client
-// bounds.
+// A call to the service ends with the deadline of the reconciliation. The client bounds the download of a report.
 func TestCallsHaveADeadline(t *testing.T) {
 	t.Parallel()
 	for s, bounded := range map[step]bool{stepReadApplication: true, stepDownload: false} {
