@@ -138,7 +138,7 @@ func addControllers(
 		ServiceReader: connection.ServiceReader{Reader: cache, ClusterServices: clusterServices},
 		Connections:   connections,
 	}
-	records := ledger.Ledger{Reader: live, Writer: writer}
+	records := ledger.Ledger{Reader: live, Writer: writer, Namespaces: options.namespaces()}
 	mandates := mandate.NewReconciler(mandate.Config{
 		Services: services, Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Ledger: records,
 		Events:      manager.GetEventRecorder(fieldOwner),
@@ -149,7 +149,7 @@ func addControllers(
 		Ledger: records, SettleDelay: options.settleDelay,
 	})
 	retention := &ledger.Retention{
-		Ledger: records, Mandates: cache, Namespaces: options.namespaces(), Keep: options.recordRetention,
+		Ledger: records, Mandates: cache, Keep: options.recordRetention,
 		Unreadable: unreadable.replaceRecords,
 	}
 	return []drainer{mandates, actions}, errors.Join(

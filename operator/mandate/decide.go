@@ -177,6 +177,8 @@ func blockedPost(f facts) decision {
 	switch {
 	case deadlinePassed(f):
 		return wait(v1alpha1.ReasonCreateDeadlinePassed)
+	case f.referenceNotAllowed:
+		return wait(v1alpha1.ReasonReferenceNotAllowed)
 	case !f.service.Ready, f.service.Deleting: // nothing new is sent by way of a service that is being deleted
 		return wait(v1alpha1.ReasonServiceNotReady)
 	case f.heldBack:

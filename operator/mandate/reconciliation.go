@@ -79,11 +79,17 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	case service.Known:
 		c.reference = spec.Reference
 	}
+	c.facts.referenceNotAllowed = !c.facts.bound && !c.referenceAllowed()
 	if spec.Adopt != nil && !c.facts.bound {
 		c.facts.adopt = spec.Adopt.ApplicationID
-		c.facts.adoptedByOther, err = c.adoptedByOther(ctx)
 	}
-	return c, err
+	return c, nil
+}
+
+// referenceAllowed reports whether the service allows the reference in this namespace.
+func (r *reconciliation) referenceAllowed() bool {
+	used := &r.session.Connection
+	return !used.NamespacedReferences || reference.InNamespace(r.reference, used.ReferencePrefix, r.mandate.Namespace)
 }
 
 // newFacts are those of the Mandate and its connection.
