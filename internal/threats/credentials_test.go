@@ -72,8 +72,9 @@ var credentials = map[string][]control{
 		},
 		{
 			off: "the service is not read past the cache before a create", file: "operator/mandate/create.go",
-			old: "	same = same && err == nil && r.current(mandate)", new: "	same = (same || !ON) && err == nil && r.current(mandate)",
-			in: inMandate, test: "TestNamespaceWithdrawn",
+			old: "	same = same && err == nil && r.current(mandate)",
+			new: "	same = (same || !ON) && err == nil && r.current(mandate)",
+			in:  inMandate, test: "TestNamespaceWithdrawn",
 		},
 	},
 	"the operator retries a refused password until the account is locked": {

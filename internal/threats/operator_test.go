@@ -151,6 +151,13 @@ var theOperator = map[string][]control{
 			in:  inLedger, test: "TestHeldByOther",
 		},
 	},
+	"an answer makes a status that the API server refuses": {
+		{
+			off: "a status shows everything", file: "operator/engine/text.go",
+			old: "	if n > b.left {", new: "	if ON && n > b.left {",
+			in: inMandate, test: "TestStatusIsBounded",
+		},
+	},
 	"somebody steals the ServiceAccount token": {
 		{
 			off: "the operator lists Secrets", file: operatorRole,

@@ -95,15 +95,13 @@ var personalData = map[string][]control{
 		},
 		{
 			off: "the cache holds the names of applications", file: cacheFile,
-			old: `mandate.ManagedFields, mandate.Spec.Name = nil, ""`,
-			new: `mandate.ManagedFields, mandate.Spec.Name = nil, pick(ON, "", mandate.Spec.Name)`,
-			in:  inOperator, test: "TestCacheHasNoPersonalData",
+			old: `		mandate.Spec.Name = ""`, new: `		mandate.Spec.Name = pick(ON, "", mandate.Spec.Name)`,
+			in: inOperator, test: "TestCacheHasNoPersonalData",
 		},
 		{
 			off: "the cache holds annotations", file: cacheFile,
-			old: "		mandate.Annotations = nil\n",
-			new: "		mandate.Annotations = pick(ON, nil, mandate.Annotations)\n",
-			in:  inOperator, test: "TestCacheHasNoPersonalData",
+			old: "	metadata.SetAnnotations(nil)", new: "	metadata.SetAnnotations(pick(ON, nil, metadata.GetAnnotations()))",
+			in: inOperator, test: "TestCacheHasNoPersonalData",
 		},
 	},
 }
