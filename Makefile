@@ -139,6 +139,12 @@ chaos: $(call tools_of,chaos) ## Inject faults into the operator for CHAOSTIME, 
 	CHAOS_TIME="$(CHAOSTIME)" CHAOS_SEED="$(SEED)" CHAOS_PLAN="$(PLAN)" CHAOS_BATCH="$(BATCH)" GOGC=400 \
 		$(GO_TEST) -race -count=1 -v -timeout=0 ./operator/chaos
 
+SCHEMATIME ?= 10m
+
+.PHONY: schemas
+schemas: $(call tools_of,schemas) ## Draw objects from the CRDs for SCHEMATIME, 10m, and decode those that the API server takes (SEED=n)
+	$(GO_TEST) -count=1 -v -timeout=0 -run='^TestSchemas$$' ./operator -draw-time=$(SCHEMATIME) -draw-seed=$(or $(SEED),0)
+
 # $(call with,Fuzz): the packages that have such functions.
 with = $(call containing,^func $(1)[A-Z])
 FUZZTIME ?= 30s

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"reflect"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime"
 	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -16,8 +18,16 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 )
 
-func cacheOptions(namespaces []string) cache.Options {
+func cacheOptions(namespaces []string, watched *watches, unreadable *unreadableObjects) cache.Options {
 	options := cache.Options{
+		NewInformer: func(
+			server toolscache.ListerWatcher, object runtime.Object, resync time.Duration, indexers toolscache.Indexers,
+		) toolscache.SharedIndexInformer {
+			kind := kindOf(object)
+			informer := toolscache.NewSharedIndexInformer(watched.observe(kind, server), object, resync, indexers)
+			unreadable.observe(kind, informer)
+			return informer
+		},
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject:         map[client.Object]cache.ByObject{&v1alpha1.Mandate{}: {Transform: stripMandate(newInterner())}},
 	}
@@ -28,6 +38,14 @@ func cacheOptions(namespaces []string) cache.Options {
 		options.DefaultNamespaces[namespace] = cache.Config{}
 	}
 	return options
+}
+
+// kindOf an object that is watched: its type, or the one that it has the metadata of.
+func kindOf(object runtime.Object) string {
+	if kind := object.GetObjectKind().GroupVersionKind().Kind; kind != "" {
+		return kind
+	}
+	return reflect.TypeOf(object).Elem().Name()
 }
 
 // stripMandate drops what the cache must not hold: who the individuals are, and the name of the application, which may

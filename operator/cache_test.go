@@ -2,15 +2,40 @@ package operator
 
 import (
 	"encoding/json"
+	"reflect"
 	"strings"
 	"testing"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
+
+// CacheOptions are those of an operator that watches a namespace, for the tests of package operator_test.
+func CacheOptions(namespace string) cache.Options {
+	options := cacheOptions([]string{namespace}, newWatches(clock.RealClock{}), newUnreadableObjects(logr.Discard()))
+	options.Scheme = Scheme()
+	return options
+}
+
+// Transform does with an object what the cache does.
+func Transform() toolscache.TransformFunc {
+	options := CacheOptions("default")
+	return func(object any) (any, error) {
+		for kind, by := range options.ByObject {
+			if reflect.TypeOf(kind) == reflect.TypeOf(object) {
+				return by.Transform(object)
+			}
+		}
+		return options.DefaultTransform(object)
+	}
+}
 
 // The cache has no personal data of a Mandate, and everything that reconciling it needs.
 func TestCacheHasNoPersonalData(t *testing.T) {

@@ -59,9 +59,12 @@ var unrecordedAttempts = prometheus.NewDesc(
 )
 
 func init() {
-	metrics.Registry.MustRegister(requests, requestSeconds, creates)
+	metrics.Registry.MustRegister(requests, requestSeconds, creates, unreadableCount)
 	for _, outcome := range []string{outcomeCreated, outcomeRefused, outcomeNotSent, outcomeUnknown} {
 		creates.WithLabelValues(outcome) // a counter that begins with its first event shows no increase by it
+	}
+	for _, kind := range []string{"Mandate", "MandateAction", "IdentityService", "ClusterIdentityService", kindRecord} {
+		unreadableCount.WithLabelValues(kind)
 	}
 }
 

@@ -12,7 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -20,6 +22,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/action"
+	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
@@ -55,18 +58,16 @@ func Scheme() *runtime.Scheme {
 
 // Run runs the operator until ctx ends.
 func Run(ctx context.Context, config *rest.Config, options *Options) error {
-	manager, err := newManager(config, options)
+	watched, unreadable := newWatches(clock.RealClock{}), newUnreadableObjects(ctrl.Log)
+	manager, err := newManager(config, options, cacheOptions(options.namespaces(), watched, unreadable))
 	if err != nil {
 		return err
 	}
-	drainers, err := addControllers(ctx, manager, options)
+	drainers, err := addControllers(ctx, manager, options, unreadable)
 	if err != nil {
 		return err
 	}
-	err = errors.Join(
-		manager.AddHealthzCheck("ping", healthz.Ping), manager.AddReadyzCheck("caches", cachesSynced(manager)),
-	)
-	if err != nil {
+	if err := addChecks(manager, watched); err != nil {
 		return err
 	}
 	stopped := make(chan time.Time, 1)
@@ -86,10 +87,23 @@ func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	return err
 }
 
-func newManager(config *rest.Config, options *Options) (ctrl.Manager, error) {
+// addChecks adds what the probes and the metrics say of the cache.
+func addChecks(manager ctrl.Manager, watched *watches) error {
+	errs := []error{
+		manager.AddHealthzCheck("ping", healthz.Ping),
+		manager.AddReadyzCheck("caches", cachesSynced(manager)),
+		manager.Add(leaderMetrics(watched)),
+	}
+	for _, kind := range watchedKinds { // /readyz shows only the names of the checks that fail
+		errs = append(errs, manager.AddReadyzCheck("watch-"+kind, watched.check(kind)))
+	}
+	return errors.Join(errs...)
+}
+
+func newManager(config *rest.Config, options *Options, cached cache.Options) (ctrl.Manager, error) {
 	return ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        Scheme(),
-		Cache:                         cacheOptions(options.namespaces()),
+		Cache:                         cached,
 		Metrics:                       metricsserver.Options{BindAddress: options.metricsBindAddress},
 		HealthProbeBindAddress:        options.healthProbeBindAddress,
 		PprofBindAddress:              options.pprofBindAddress,
@@ -105,8 +119,11 @@ func newManager(config *rest.Config, options *Options) (ctrl.Manager, error) {
 type drainer interface{ Drain(context.Context) }
 
 // addControllers adds the controllers to the manager.
-func addControllers(ctx context.Context, manager ctrl.Manager, options *Options) ([]drainer, error) {
-	cache, live := manager.GetClient(), manager.GetAPIReader()
+func addControllers(
+	ctx context.Context, manager ctrl.Manager, options *Options, unreadable *unreadableObjects,
+) ([]drainer, error) {
+	cache := apierror.CompleteReader{Reader: manager.GetClient()}
+	live := apierror.CompleteReader{Reader: manager.GetAPIReader()}
 	// Strict: an API server with an older CRD must refuse what it would otherwise drop silently.
 	strict := client.WithFieldValidation(manager.GetClient(), metav1.FieldValidationStrict)
 	writer := client.WithFieldOwner(strict, fieldOwner)
@@ -118,9 +135,8 @@ func addControllers(ctx context.Context, manager ctrl.Manager, options *Options)
 	identityServices := service.NewReconciler(service.Config{
 		Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Events: manager.GetEventRecorder(fieldOwner),
 		Connections: connections, ClusterServices: clusterServices, AllNamespaces: len(options.namespaces()) == 0,
-		DeletionGiveUpAfter: options.deletionGiveUpAfter,
-		UserAgent:           "mandate-operator/" + options.version, Observe: observeRequest,
-		Budget: idv.NewBudget(responseBudget),
+		URLs: options.urls(), DeletionGiveUpAfter: options.deletionGiveUpAfter,
+		UserAgent: "mandate-operator/" + options.version, Observe: observeRequest, Budget: idv.NewBudget(responseBudget),
 	})
 	services := engine.Services{
 		ServiceReader: connection.ServiceReader{Reader: cache, ClusterServices: clusterServices},
@@ -138,6 +154,7 @@ func addControllers(ctx context.Context, manager ctrl.Manager, options *Options)
 	})
 	retention := &ledger.Retention{
 		Ledger: records, Mandates: cache, Namespaces: options.namespaces(), Keep: options.recordRetention,
+		Unreadable: unreadable.replaceRecords,
 	}
 	workers := maxStuckConnections * options.maxConcurrentReconciles
 	return []drainer{mandates, actions}, errors.Join(

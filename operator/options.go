@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/mandate-io/idv/operator/service"
 )
 
 // Options of the operator. BindFlags lets flags set them; Validate says what is wrong with them.
@@ -20,6 +22,8 @@ type Options struct {
 	leaderElectionNamespace string
 	leaderElectionID        string
 	watchNamespaces         string
+	allowedHosts            string
+	allowLoopbackHTTP       bool
 	maxConcurrentReconciles int
 	settleDelay             time.Duration
 	recordRetention         time.Duration
@@ -34,6 +38,8 @@ func NewOptions(version string) *Options {
 		healthProbeBindAddress:  ":8081",
 		pprofBindAddress:        "0",
 		leaderElectionID:        "mandate-operator.idv.mandate.io",
+		allowedHosts:            "*",
+		allowLoopbackHTTP:       true,
 		maxConcurrentReconciles: 10,
 		settleDelay:             90 * time.Second,
 		recordRetention:         365 * 24 * time.Hour,
@@ -58,6 +64,10 @@ func (o *Options) BindFlags(flags *flag.FlagSet) {
 		"Name of the leader's Lease, which the replicas of one operator share.")
 	flags.StringVar(&o.watchNamespaces, "watch-namespaces", o.watchNamespaces,
 		"Namespaces to watch, separated by commas. Default: all namespaces.")
+	flags.StringVar(&o.allowedHosts, "allowed-hosts", o.allowedHosts,
+		"Hosts that spec.baseURL may name, separated by commas, as in *.example.com or idv.example.com:8443.")
+	flags.BoolVar(&o.allowLoopbackHTTP, "allow-loopback-http", o.allowLoopbackHTTP,
+		"Allow http:// in spec.baseURL, on loopback hosts.")
 	flags.IntVar(&o.maxConcurrentReconciles, "max-concurrent-reconciles", o.maxConcurrentReconciles,
 		"Mandates, and MandateActions, of one connection to reconcile at the same time.")
 	flags.DurationVar(&o.settleDelay, "settle-delay", o.settleDelay,
@@ -107,6 +117,9 @@ func (o *Options) Validate() error {
 				"lower-case letters, digits and -, and separate names by commas, as in team-a,team-b", namespace))
 		}
 	}
+	if _, err := service.ParseHostPatterns(o.allowedHosts); err != nil {
+		errs = append(errs, fmt.Errorf("--allowed-hosts: %w", err))
+	}
 	if o.leaderElect && len(validation.IsDNS1123Subdomain(o.leaderElectionID)) > 0 {
 		errs = append(errs, fmt.Errorf("--leader-election-id is %q, which is not a valid Lease name. Use lower-case "+
 			"letters, digits, - and dots, or remove the flag to use mandate-operator.idv.mandate.io", o.leaderElectionID))
@@ -126,6 +139,12 @@ func (o *Options) Warnings() []string {
 			"a Mandate that is applied again may e-mail again. Use this in tests only")
 	}
 	return warnings
+}
+
+// urls gives allowedHosts and allowLoopbackHTTP as a policy. Validate says what is wrong with them.
+func (o *Options) urls() service.URLPolicy {
+	hosts, _ := service.ParseHostPatterns(o.allowedHosts)
+	return service.URLPolicy{Hosts: hosts, HTTPSOnly: !o.allowLoopbackHTTP}
 }
 
 // namespaces gives watchNamespaces as a list.

@@ -49,6 +49,11 @@ func TestFlags(t *testing.T) {
 			reason: "it would mean all namespaces",
 		},
 		"not a namespace":         {flags: "--watch-namespaces=team-a,Team_B", wrong: "--watch-namespaces"},
+		"all hosts":               {flags: "--allowed-hosts=*"},
+		"some hosts":              {flags: "--allowed-hosts=*.example.com:*,[2001:db8::1] --allow-loopback-http=false"},
+		"no hosts":                {flags: "--allowed-hosts=", wrong: "--allowed-hosts", reason: "it could mean all or none"},
+		"a URL":                   {flags: "--allowed-hosts=https://idv.example.com", wrong: "--allowed-hosts"},
+		"hosts of every owner":    {flags: "--allowed-hosts=idv.*", wrong: "--allowed-hosts"},
 		"a Lease without a name":  {flags: "--leader-elect --leader-election-id=", wrong: "--leader-election-id"},
 		"a name that is not used": {flags: "--leader-election-id="},
 	}

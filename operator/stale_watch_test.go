@@ -22,24 +22,31 @@ func runningBehind(t *testing.T) (*world, *faultproxy.Proxy) {
 	t.Helper()
 	w := newWorld(t, sandbox.Options{})
 	w.connect()
-	server, err := clientcmd.BuildConfigFromFlags("", w.operatorConfig)
-	w.check(err)
-	transport, err := rest.TransportFor(server)
-	w.check(err)
-	proxy, err := faultproxy.New(faultproxy.Options{
-		Target: server.Host, Transport: transport, TLS: true,
+	proxy := w.behind(faultproxy.Options{
 		Inject: func(faultproxy.Request) faultproxy.Fault { return faultproxy.Fault{} },
 	})
+	w.start()
+	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
+	return w, proxy
+}
+
+// behind puts a proxy between the API server and the operators to come.
+func (w *world) behind(options faultproxy.Options) *faultproxy.Proxy {
+	w.Helper()
+	server, err := clientcmd.BuildConfigFromFlags("", w.operatorConfig)
 	w.check(err)
-	t.Cleanup(proxy.Close)
+	options.Target, options.TLS = server.Host, true
+	options.Transport, err = rest.TransportFor(server)
+	w.check(err)
+	proxy, err := faultproxy.New(options)
+	w.check(err)
+	w.Cleanup(proxy.Close)
 	config := clientcmdapi.NewConfig()
 	config.Clusters["proxy"] = &clientcmdapi.Cluster{Server: proxy.URL, CertificateAuthorityData: proxy.CA}
 	config.Contexts["proxy"] = &clientcmdapi.Context{Cluster: "proxy"}
 	config.CurrentContext = "proxy"
 	w.check(clientcmd.WriteToFile(*config, w.operatorConfig))
-	w.start()
-	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
-	return w, proxy
+	return proxy
 }
 
 // acting are the operations that change an application.

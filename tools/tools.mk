@@ -49,6 +49,7 @@ tools.lint := golangci-lint
 tools.check := $(control_plane) $(tools.generate) $(tools.lint) gotestsum
 tools.test := $(tools.check) kube-controller-manager
 tools.chaos := $(control_plane)
+tools.schemas := $(control_plane)
 tools.bench := $(control_plane) tofu
 tools.demo := kube-apiserver etcd $(kubectl) $(terraform)
 tools.install := $(kubectl)

@@ -27,6 +27,7 @@ import (
 // +kubebuilder:printcolumn:name="SERVICE",type=string,priority=1,JSONPath=`.spec.serviceURL`
 type ApplicationRecord struct {
 	metav1.TypeMeta `json:",inline"`
+	Decoded         `json:"-"`
 	// metadata is the object's standard metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
@@ -151,12 +152,12 @@ type Attempt struct {
 	// application. Seven weeks later it makes no further attempt: the service forgets a reference with its application,
 	// and would create and e-mail again.
 	// +required
-	FirstStartedTime metav1.MicroTime `json:"firstStartedTime"`
+	FirstStartedTime MicroTime `json:"firstStartedTime"`
 
 	// startedTime is when the operator recorded this attempt, to the microsecond. With whole seconds, another operator
 	// could take the attempt over too early.
 	// +required
-	StartedTime metav1.MicroTime `json:"startedTime"`
+	StartedTime MicroTime `json:"startedTime"`
 
 	// sent is false only if certainly no attempt with this reference created an application: nothing reached the service,
 	// or the service turned it away or refused it.

@@ -23,6 +23,8 @@ const (
 	ReasonConnected = "Connected"
 	// ReasonCredentialsInvalid: the service refused the credentials, or their user lacks the API permission.
 	ReasonCredentialsInvalid = "CredentialsInvalid"
+	// ReasonBaseURLNotAllowed: the operator's flags do not allow the host, or http. The operator sends nothing.
+	ReasonBaseURLNotAllowed = "BaseURLNotAllowed"
 	// ReasonCABundleInvalid: spec.caBundle holds no certificate that can be read.
 	ReasonCABundleInvalid = "CABundleInvalid"
 	// ReasonSecretForbidden: the operator may not read the Secret that spec.credentialsSecretRef names.

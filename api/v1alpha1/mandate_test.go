@@ -14,7 +14,9 @@ const (
 	frozen        = "cannot change once the application exists: restore the old value, " + orAnother
 	frozenPeople  = "cannot change once the application exists: restore the old values, " + orAnother
 	orAnother     = "or create another Mandate, which e-mails again"
-	oneEver       = "cannot change or go away once it is set: a Mandate has one application, ever"
+	timePattern   = "^[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}" +
+		"([.][0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$"
+	oneEver = "cannot change or go away once it is set: a Mandate has one application, ever"
 )
 
 // The individuals of the Mandate that is accepted.
@@ -174,6 +176,13 @@ var mandateCreates = map[string]attempt{
 		edit: `spec: {createBefore: "2026-12-31"}`,
 		want: []violation{
 			{"spec.createBefore", `"2026-12-31": spec.createBefore in body must be of type date-time: "2026-12-31"`},
+			{"spec.createBefore", `"2026-12-31": spec.createBefore in body should match '` + timePattern + `'`},
+		},
+	},
+	"a time in lower case": {
+		edit: `spec: {createBefore: "2026-12-31t00:00:00z"}`,
+		want: []violation{
+			{"spec.createBefore", `"2026-12-31t00:00:00z": spec.createBefore in body should match '` + timePattern + `'`},
 		},
 	},
 

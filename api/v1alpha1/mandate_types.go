@@ -54,6 +54,7 @@ const NotificationRequestPrefix = "notification/"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.status.applicationID) || (has(self.status.applicationID) && self.status.applicationID == oldSelf.status.applicationID)",message="cannot change or go away once it is set: a Mandate has one application, ever",fieldPath=".status.applicationID"
 type Mandate struct {
 	metav1.TypeMeta `json:",inline"`
+	Decoded         `json:"-"`
 	// metadata is the object's standard metadata.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitzero"`
@@ -161,9 +162,9 @@ type MandateSpec struct {
 	// +optional
 	Adopt *Adoption `json:"adopt,omitempty"`
 
-	// createBefore is a time, in RFC 3339, such as 2026-12-31T00:00:00Z. After it, the operator creates no application
-	// for this Mandate. It protects against old manifests from backups and commits. Before you move it, make sure that
-	// the individuals were not e-mailed already. Default: none.
+	// createBefore is a time, in RFC 3339 with capital T and Z, such as 2026-12-31T00:00:00Z. After it, the operator
+	// creates no application for this Mandate. It protects against old manifests from backups and commits. Before you
+	// move it, make sure that the individuals were not e-mailed already. Default: none.
 	// +optional
 	CreateBefore *metav1.Time `json:"createBefore,omitempty"`
 

@@ -14,8 +14,9 @@ package v1alpha1
 type ServiceSettings struct {
 	// baseURL is the URL of the service without /api/v1, which the operator adds; for example https://idv.example.com. It
 	// must be https; http is allowed for localhost, 127.0.0.0/8 and [::1] only. A path in front of /api/v1 is allowed.
-	// User, password, query and fragment are not: credentials belong in the Secret. After a change, the operator acts
-	// only on applications that the service shows with their references.
+	// User, password, query and fragment are not: credentials belong in the Secret. Flags of the operator may allow fewer
+	// hosts, and no http. After a change, the operator acts only on applications that the service shows with their
+	// references.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024

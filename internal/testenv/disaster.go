@@ -1,7 +1,6 @@
 package testenv
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -160,23 +159,4 @@ func (e *Environment) Restore(ctx context.Context, backup string) error {
 		return err
 	}
 	return e.Restart(ctx, APIServer)
-}
-
-// CompactEtcd removes the revisions before a resource version from etcd, so that no watch can start there.
-func (e *Environment) CompactEtcd(ctx context.Context, resourceVersion string) error {
-	url := e.controlPlane.ControlPlane.Etcd.URL.String() + "/v3/kv/compaction"
-	body := bytes.NewBufferString(fmt.Sprintf(`{"revision": %q, "physical": true}`, resourceVersion))
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, body)
-	if err != nil {
-		return err
-	}
-	response, err := (&http.Client{Timeout: requestTimeout}).Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("etcd compaction: %s", response.Status)
-	}
-	return nil
 }

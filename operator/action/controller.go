@@ -13,10 +13,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 )
@@ -91,7 +91,7 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		return err
 	}
 	return ctrl.NewControllerManagedBy(manager).Named("mandateaction").
-		For(&v1alpha1.MandateAction{}, builder.WithPredicates(predicate.GenerationChangedPredicate{})).
+		For(&v1alpha1.MandateAction{}, builder.WithPredicates(engine.SpecChanged)).
 		Watches(&v1alpha1.Mandate{}, handler.EnqueueRequestsFromMapFunc(r.mandateChanged)).
 		WatchesRawSource(engine.Wakeups(r.services.Connections.Actions)).
 		WithOptions(engine.ControllerOptions(workers)).
@@ -110,7 +110,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	defer r.services.Connections.Actions.Done(name)
 	return r.runner.Run(ctx, name, func() (engine.Reconciliation[step], error) {
 		action := &v1alpha1.MandateAction{}
-		if err := r.cache.Get(ctx, name, action); err != nil {
+		if err := r.cache.Get(ctx, name, action); apierror.IsUnreadable(err) {
+			return nil, nil // until it is corrected
+		} else if err != nil {
 			r.localState.Forget(name)
 			return nil, client.IgnoreNotFound(err)
 		}

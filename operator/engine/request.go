@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/apierror"
 )
 
 // ReconcileRequest is the request to reconcile an object, as far as a status can acknowledge it; "" if there is none.
@@ -20,8 +21,15 @@ func IsNotification(request string) bool {
 	return strings.HasPrefix(request, v1alpha1.NotificationRequestPrefix)
 }
 
-// SpecOrRequestChanged lets edits of the spec and requests to reconcile pass.
-var SpecOrRequestChanged = predicate.Or(predicate.GenerationChangedPredicate{}, requestChanged)
+// SpecChanged lets edits of the spec pass, and objects that could not be decoded before.
+var SpecChanged = predicate.Or(predicate.GenerationChangedPredicate{}, becameReadable)
+
+// SpecOrRequestChanged lets requests to reconcile pass, too.
+var SpecOrRequestChanged = predicate.Or(SpecChanged, requestChanged)
+
+var becameReadable = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	return len(apierror.UnreadableFields(e.ObjectOld)) > 0
+}}
 
 var requestChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 	request := ReconcileRequest(e.ObjectNew)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
 )
 
@@ -61,6 +62,8 @@ func (s *Session) Resolve(ctx context.Context, services *Services, mandate *v1al
 	s.Connection = connection.Connection{}
 	service, access, err := services.Find(ctx, s.Key, mandate.Namespace)
 	switch {
+	case apierror.IsUnreadable(err):
+		return ServiceFacts{Exists: true}, nil
 	case err != nil || access == connection.Absent:
 		return ServiceFacts{}, err
 	case access == connection.Denied:

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/apierror"
 )
 
 var (
@@ -41,7 +42,7 @@ type Ledger struct {
 // NewAttempt returns a new attempt. It counts as sent, because it is recorded before the request. Only proof that the
 // request was not sent may change that.
 func NewAttempt(inputs string, now time.Time) v1alpha1.Attempt {
-	started := metav1.MicroTime{Time: now.Truncate(time.Microsecond)} // the API server's precision
+	started := v1alpha1.NewMicroTime(now)
 	return v1alpha1.Attempt{
 		Nonce: string(uuid.NewUUID()), FirstStartedTime: started, StartedTime: started, Sent: true, Ordinal: 1,
 		Inputs: inputs,
@@ -62,14 +63,15 @@ func NormalURL(baseURL string) string {
 	return u.String()
 }
 
-// Get reads the record of a Mandate, which has its name. It returns nil if there is none.
+// Get reads the record of a Mandate, which has its name. It returns nil if there is none, and an error if a part of it
+// cannot be decoded: without that part, it could say that nothing was sent.
 func (l *Ledger) Get(ctx context.Context, mandate types.NamespacedName) (*v1alpha1.ApplicationRecord, error) {
 	record := &v1alpha1.ApplicationRecord{}
-	err := l.Reader.Get(ctx, mandate, record)
-	if apierrors.IsNotFound(err) {
-		return nil, nil
+	err := apierror.CompleteReader{Reader: l.Reader}.Get(ctx, mandate, record)
+	if err != nil {
+		return nil, client.IgnoreNotFound(err)
 	}
-	return record, err
+	return record, nil
 }
 
 // Claim creates the record of a Mandate. Only the operator whose Claim succeeds may send the attempt. Claim fails with
@@ -269,8 +271,8 @@ func detailsOf(err error) metav1.StatusDetails {
 func checkAttempt(record *v1alpha1.ApplicationRecord, attempt v1alpha1.Attempt) error {
 	got := record.Spec.Attempt
 	if got == nil || got.Nonce != attempt.Nonce || got.Sent != attempt.Sent || got.Ordinal != attempt.Ordinal ||
-		got.Inputs != attempt.Inputs || !got.StartedTime.Equal(&attempt.StartedTime) ||
-		!got.FirstStartedTime.Equal(&attempt.FirstStartedTime) {
+		got.Inputs != attempt.Inputs || !got.StartedTime.Equal(&attempt.StartedTime.MicroTime) ||
+		!got.FirstStartedTime.Equal(&attempt.FirstStartedTime.MicroTime) {
 		return ErrIncomplete
 	}
 	return nil

@@ -236,7 +236,7 @@ func TestGet(t *testing.T) {
 		record, err := f.Get(t.Context(), f.key(mandate))
 		f.check(err)
 		got, want := record.Spec.Attempt, claimed.Spec.Attempt
-		if got.Nonce != want.Nonce || !got.StartedTime.Equal(&want.StartedTime) {
+		if got.Nonce != want.Nonce || !got.StartedTime.Equal(&want.StartedTime.MicroTime) {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
 	}

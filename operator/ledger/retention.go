@@ -6,10 +6,12 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/apierror"
 )
 
 // GoneSinceAnnotation is the time at which the Mandate of a record was first missing, in RFC 3339.
@@ -28,6 +30,8 @@ type Retention struct {
 	Namespaces []string
 	// Keep is how long a record outlives its Mandate.
 	Keep time.Duration
+	// Unreadable takes, after a sweep, the records that were not decoded completely, and the fields that were not.
+	Unreadable func(map[types.NamespacedName][]string)
 }
 
 // Start sweeps periodically until ctx ends.
@@ -52,6 +56,7 @@ func (r *Retention) sweep(ctx context.Context) error {
 		namespaces = []string{""}
 	}
 	var errs []error
+	unreadable := map[types.NamespacedName][]string{}
 	for _, namespace := range namespaces {
 		page := client.ListOptions{Namespace: namespace, Limit: pageSize}
 		for {
@@ -61,13 +66,19 @@ func (r *Retention) sweep(ctx context.Context) error {
 				break
 			}
 			for i := range records.Items {
-				errs = append(errs, r.sweepRecord(ctx, &records.Items[i]))
+				record := &records.Items[i]
+				if fields := apierror.UnreadableFields(record); len(fields) > 0 {
+					unreadable[client.ObjectKeyFromObject(record)] = fields // and kept, whatever it is
+					continue
+				}
+				errs = append(errs, r.sweepRecord(ctx, record))
 			}
 			if page.Continue = records.Continue; page.Continue == "" {
 				break
 			}
 		}
 	}
+	r.Unreadable(unreadable)
 	return errors.Join(errs...)
 }
 
@@ -75,7 +86,7 @@ func (r *Retention) sweep(ctx context.Context) error {
 // leaves a record that changes meanwhile: another reconciliation is using it.
 func (r *Retention) sweepRecord(ctx context.Context, record *v1alpha1.ApplicationRecord) error {
 	err := r.Mandates.Get(ctx, client.ObjectKeyFromObject(record), &v1alpha1.Mandate{}) // it has the name of the record
-	if client.IgnoreNotFound(err) != nil {
+	if client.IgnoreNotFound(err) != nil && !apierror.IsUnreadable(err) {
 		return err
 	}
 	gone, annotation := apierrors.IsNotFound(err), record.Annotations[GoneSinceAnnotation]

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
@@ -128,7 +129,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	defer r.services.Connections.Mandates.Done(name)
 	return r.runner.Run(ctx, name, func() (engine.Reconciliation[step], error) {
 		mandate := &v1alpha1.Mandate{}
-		if err := r.cache.Get(ctx, name, mandate); err != nil {
+		if err := r.cache.Get(ctx, name, mandate); apierror.IsUnreadable(err) {
+			return nil, nil // until it is corrected
+		} else if err != nil {
 			r.localState.Forget(name)
 			r.missing.remove(name)
 			return nil, client.IgnoreNotFound(err)

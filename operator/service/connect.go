@@ -77,6 +77,10 @@ func (r *Reconciler) newInputs(service connection.Service, secret *corev1.Secret
 
 // connect makes a new client if what it is made from changed. A reason says why there can be none.
 func (r *Reconciler) connect(ctx context.Context, service connection.Service, e *entry) (reason string, err error) {
+	if !r.config.URLs.Allows(service.Settings().BaseURL) {
+		e.forget()
+		return v1alpha1.ReasonBaseURLNotAllowed, nil
+	}
 	var secret corev1.Secret
 	ref := service.CredentialsSecret()
 	err = r.config.Live.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &secret)

@@ -26,6 +26,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 )
@@ -66,6 +67,8 @@ type Config struct {
 	ClusterServices bool
 	// AllNamespaces: Cache has the Mandates of all namespaces.
 	AllNamespaces bool
+	// URLs says to which services the operator connects.
+	URLs URLPolicy
 	// DeletionGiveUpAfter is how long a deletion waits for Mandates.
 	DeletionGiveUpAfter time.Duration
 	// UserAgent of the requests to the service.
@@ -153,11 +156,13 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 // Reconcile makes one connection, and probes it if it is time to.
 func (r *Reconciler) Reconcile(ctx context.Context, key connection.Key) (reconcile.Result, error) {
 	service := key.NewService()
-	if err := r.config.Cache.Get(ctx, key.ObjectKey(), service); err != nil {
-		if apierrors.IsNotFound(err) {
-			r.remove(ctx, key)
-		}
-		return reconcile.Result{}, client.IgnoreNotFound(err)
+	err := r.config.Cache.Get(ctx, key.ObjectKey(), service)
+	switch {
+	case apierrors.IsNotFound(err), apierror.IsUnreadable(err):
+		r.remove(ctx, key) // until it is created, or corrected
+		return reconcile.Result{}, nil
+	case err != nil:
+		return reconcile.Result{}, err
 	}
 	needed, err := r.protect(ctx, key, service)
 	switch {

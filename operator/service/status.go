@@ -25,6 +25,8 @@ var messages = map[string]string{
 		"the operator's ClusterRole in the Secret's namespace, or move the Secret.",
 	v1alpha1.ReasonSecretInvalid: "The Secret that spec.credentialsSecretRef names lacks keys. Set username and " +
 		"password, client_id and client_secret, or all four; tokenAuthorization Basic needs the client keys.",
+	v1alpha1.ReasonBaseURLNotAllowed: "The operator's flags --allowed-hosts and --allow-loopback-http do not allow " +
+		"spec.baseURL, so it sends nothing. Correct spec.baseURL, or ask who runs the operator.",
 	v1alpha1.ReasonCABundleInvalid: "spec.caBundle holds no certificate that can be read. Set it to the certificate " +
 		"authority's certificates in PEM.",
 	v1alpha1.ReasonNamespaceSelectorInvalid: "spec.namespaceSelector is invalid, so it selects no namespace. Correct " +
@@ -47,7 +49,7 @@ var messages = map[string]string{
 // on them at once. What is missing may still be applied, and what fails may work again.
 var stalledReasons = []string{
 	v1alpha1.ReasonSecretInvalid, v1alpha1.ReasonCABundleInvalid, v1alpha1.ReasonNamespaceSelectorInvalid,
-	v1alpha1.ReasonCredentialsInvalid,
+	v1alpha1.ReasonCredentialsInvalid, v1alpha1.ReasonBaseURLNotAllowed,
 }
 
 // maxMandateTypes is what the CRD allows.

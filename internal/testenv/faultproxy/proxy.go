@@ -65,6 +65,8 @@ type Options struct {
 	Transport http.RoundTripper
 	// Inject returns the fault for a request. It runs concurrently, and not for watches.
 	Inject func(Request) Fault
+	// Refuse reports whether a watch of a path is refused with 503. Optional.
+	Refuse func(path string) bool
 	// Epoch runs for each accepted connection. Optional.
 	Epoch func() int
 	// TLS makes the proxy serve HTTP/2 over TLS, with its own certificate authority.
@@ -139,17 +141,24 @@ func (p *Proxy) WaitForConnections(ctx context.Context) error {
 	})
 }
 
+// Disconnect closes all connections, with the watches on them.
+func (p *Proxy) Disconnect() { p.server.CloseClientConnections() }
+
 // Close closes all connections and waits for running requests.
 func (p *Proxy) Close() {
 	p.Watches.Resume()
 	p.accepted.close()
-	p.server.CloseClientConnections()
+	p.Disconnect()
 	p.server.Close()
 }
 
 // ServeHTTP implements http.Handler.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if watch := r.URL.Query().Get("watch"); watch == "true" || watch == "1" {
+		if p.options.Refuse != nil && p.options.Refuse(r.URL.Path) {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
 		p.stream.ServeHTTP(w, r)
 		return
 	}
