@@ -133,7 +133,8 @@ func TestPolicyLeavesControllersAlone(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			c := in(t, env)
-			const spec = "{decision: Complete, archived: true, deletionPolicy: Delete, checkReviews: [" + review1 + "]}"
+			const spec = "{decision: Complete, archived: true, deletionPolicy: Delete, checkReviews: [" + review1 + "], " +
+				"adopt: {applicationID: 4711}}"
 			m := mandate(t, env.Namespace(t), "spec: "+spec)
 			m.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "ConfigMap", Name: "owner", UID: "gone"}})
 			c.check(c.Create(t.Context(), m))

@@ -21,6 +21,7 @@ func TestPolicyKeepsWhatIsDecidedAbout(t *testing.T) {
 	)
 	decided := strings.TrimSuffix(free, "}") + ", decision: Complete}"
 	reviewed := strings.TrimSuffix(free, "}") + ", checkReviews: [" + review1 + "]}"
+	archived := strings.TrimSuffix(free, "}") + ", archived: true}"
 	adopted := strings.TrimSuffix(decided, "}") + ", adopt: {applicationID: 4711}}"
 	cases := map[string]struct {
 		before, edit string
@@ -39,8 +40,8 @@ func TestPolicyKeepsWhatIsDecidedAbout(t *testing.T) {
 		"the name":            {before: decided, edit: "{name: Other}", field: "spec.name can change"},
 		"the reference":       {before: decided, edit: "{reference: other}", field: "spec.reference can change"},
 		"e-mails":             {before: decided, edit: "{suppressEmailNotification: true}", field: "spec.suppressEmail"},
-		"adoption":            {before: decided, edit: "{adopt: {applicationID: 1}}", field: "spec.adopt can change"},
-		"another adoption":    {before: adopted, edit: "{adopt: {applicationID: 1}}", field: "spec.adopt can change"},
+		"what is archived":    {before: archived, edit: others, field: "spec.individuals can change"},
+		"where it is":         {before: archived, edit: "{serviceRef: {name: other}}", field: "spec.serviceRef can change"},
 		"no adoption":         {before: adopted, edit: "{adopt: null}", field: "spec.adopt can change"},
 		"several fields": {
 			before: decided,

@@ -13,10 +13,18 @@ import (
 )
 
 // verbs are the users of these tests, by name, and which of the policy's verbs each has. All may create and patch.
-var verbs = map[string]string{"pipeline": "", "decider": "decide", "actor": "act"}
+var verbs = map[string]string{
+	"pipeline": "", "decider": "decide", "actor": "act", "adopter": "adopt", "connector": "connect",
+}
 
 var rolesOf = map[string][]string{
 	"pipeline": {"idv-editor"}, "decider": {"idv-editor", "idv-decider"}, "actor": {"idv-editor", "idv-actor"},
+	"adopter": {"idv-editor", "idv-adopter"}, "connector": {"idv-editor", "idv-connector"},
+}
+
+// resourceOf is what each of the verbs is on.
+var resourceOf = map[string]string{
+	"decide": "mandates", "act": "mandateactions", "adopt": "mandates", "connect": "identityservices",
 }
 
 // policed is a cluster with the policy in force, and a namespace in which its users have their roles.
@@ -31,10 +39,18 @@ func policed(t *testing.T) (c *cluster, namespace string) {
 	// Neither a policy nor a binding is in force as soon as it is stored.
 	for user, verb := range verbs {
 		c.eventually(func() (bool, string) {
-			decide := c.as(user).Create(t.Context(), mandate(t, namespace, "spec: {decision: Complete}"), client.DryRunAll)
-			act := c.as(user).Create(t.Context(), action(t, namespace), client.DryRunAll)
-			inForce := (decide == nil) == (verb == "decide") && (act == nil) == (verb == "act")
-			return inForce, fmt.Sprintf("%s: %v, %v", user, decide, act)
+			inForce, errs := true, []error{}
+			for needed, object := range map[string]*unstructured.Unstructured{
+				"decide":  mandate(t, namespace, "spec: {decision: Complete}"),
+				"act":     action(t, namespace),
+				"adopt":   mandate(t, namespace, "spec: {adopt: {applicationID: 1}}"),
+				"connect": identityService(t, namespace),
+			} {
+				err := c.as(user).Create(t.Context(), object, client.DryRunAll)
+				inForce = inForce && (err == nil) == (verb == needed)
+				errs = append(errs, err)
+			}
+			return inForce, fmt.Sprintf("%s: %v", user, errs)
 		})
 	}
 	return c, namespace
@@ -77,6 +93,18 @@ apiVersion: idv.mandate.io/v1alpha1
 kind: MandateAction
 metadata: {name: resend}
 spec: {mandateRef: {name: acme}, type: ResendInvite, individual: jane}
+`)
+	object.SetNamespace(namespace)
+	return object
+}
+
+func identityService(t *testing.T, namespace string) *unstructured.Unstructured {
+	t.Helper()
+	object := parse(t, `
+apiVersion: idv.mandate.io/v1alpha1
+kind: IdentityService
+metadata: {name: default}
+spec: {baseURL: "https://idv.example.com", credentialsSecretRef: {name: idv}}
 `)
 	object.SetNamespace(namespace)
 	return object
@@ -258,7 +286,7 @@ func (c *cluster) attempt(user, namespace string, existing *unstructured.Unstruc
 	c.Helper()
 	c.waitForAccess(namespace, user, "patch", "mandates")
 	if verb := verbs[user]; verb != "" {
-		c.waitForAccess(namespace, user, verb, map[string]string{"decide": "mandates", "act": "mandateactions"}[verb])
+		c.waitForAccess(namespace, user, verb, resourceOf[verb])
 	}
 	if existing == nil {
 		return c.as(user).Create(c.Context(), mandate(c.T, namespace, edit), client.DryRunAll)

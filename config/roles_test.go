@@ -16,7 +16,8 @@ var ours = []string{"mandates", "mandateactions", "identityservices", "clusterid
 
 // verbsOfRoles are all that a role can grant on them.
 var verbsOfRoles = []string{
-	"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "decide", "act",
+	"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "decide", "act", "adopt",
+	"connect",
 }
 
 // The roles that Kubernetes has for everybody reach nothing of ours: a Mandate's spec can hold personal data. The test
@@ -92,6 +93,20 @@ func TestOfferedRoles(t *testing.T) {
 			"mandates":                read,
 			"mandateactions":          append([]string{"create", "delete", "act"}, read...),
 			"identityservices":        read,
+			"clusteridentityservices": read,
+			"applicationrecords":      read,
+		}},
+		"idv-adopter": {may: map[string][]string{
+			"mandates":                append([]string{"update", "patch", "adopt"}, read...),
+			"mandateactions":          read,
+			"identityservices":        read,
+			"clusteridentityservices": read,
+			"applicationrecords":      read,
+		}},
+		"idv-connector": {may: map[string][]string{
+			"mandates":                read,
+			"mandateactions":          read,
+			"identityservices":        append([]string{"create", "update", "patch", "delete", "connect"}, read...),
 			"clusteridentityservices": read,
 			"applicationrecords":      read,
 		}},

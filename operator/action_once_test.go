@@ -199,6 +199,33 @@ func TestActionLooksOnceMore(t *testing.T) {
 	}
 }
 
+// The IdentityService is pointed to another service right before the request, and the connection is still the old one.
+func TestActionLooksOnceMoreAtTheService(t *testing.T) {
+	t.Parallel()
+	// before is the request to the API server that comes before the last look.
+	for spec, before := range map[string]string{resend: recordPatch, report: statusPatch} {
+		t.Run(before, func(t *testing.T) {
+			t.Parallel()
+			w, r, _ := newActionReconcilers(t)
+			w.action("acts", spec)
+			r.intercept(before, 1, func(do func() error) error {
+				err := do()
+				w.patchService("{baseURL: 'https://other.example.com'}")
+				return err
+			})
+			r.reconcile("acts")
+			r.reconcile("acts")
+			if action := w.getAction("acts"); action.Status.CompletedTime != nil {
+				t.Errorf("the action has ended: %+v", action.Status)
+			}
+			w.checkResends(0)
+			if got := w.requests(control.IndividualReport); got != 0 {
+				t.Errorf("%d reports were downloaded", got)
+			}
+		})
+	}
+}
+
 // Without the record, nobody knows what was done before.
 func TestActionWithoutRecord(t *testing.T) {
 	t.Parallel()

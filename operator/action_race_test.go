@@ -301,8 +301,8 @@ func TestActionDrain(t *testing.T) {
 }
 
 // An action costs three writes, for the start, the ledger and the result, reads of the record and the live Mandate, one
-// last look at the Mandate and the action, and one read of the application before the request. Reconciling a finished
-// action costs nothing.
+// last look at the Mandate, the action and the service, and one read of the application before the request. Reconciling
+// a finished action costs nothing.
 func TestActionCost(t *testing.T) {
 	t.Parallel()
 	w, r, _ := newActionReconcilers(t)
@@ -319,6 +319,7 @@ func TestActionCost(t *testing.T) {
 	w.actionCompletes("resend")
 	want := map[string]int{
 		statusPatch: 2, recordPatch: 1, "get ApplicationRecord": 1, "get Mandate": 1, "get PartialObjectMetadata": 2,
+		"get IdentityService": 1,
 	}
 	if diff := cmp.Diff(want, made); diff != "" {
 		t.Errorf("requests to the API server (-want +got):\n%s", diff)

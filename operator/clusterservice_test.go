@@ -79,7 +79,7 @@ func (w *world) checkNoReads(do func()) {
 func TestClusterService(t *testing.T) {
 	w := newWorld(t, sandbox.Options{})
 	other := w.inNewNamespace()
-	w.newClusterService("shared", "namespaceSelector: {matchLabels: {team: onboarding}}")
+	w.newClusterService("shared", "referencePolicy: Any\n  namespaceSelector: {matchLabels: {team: onboarding}}")
 	w.label("=onboarding")
 	other.label("=sales")
 	w.start("--watch-namespaces=" + w.namespace + "," + other.namespace)

@@ -36,10 +36,6 @@ const (
 	drainTimeout    = 18 * time.Second
 )
 
-// maxStuckConnections is how many connections without an answer it takes until all workers wait for one. That does not
-// last: their circuits open.
-const maxStuckConnections = 4
-
 // responseBudget is the memory for large responses of all services at one time. The Pod's memory limit in
 // config/manager leaves room for it, and for a response of a megabyte to every create that can be under way.
 const responseBudget = 32 << 20
@@ -142,7 +138,7 @@ func addControllers(
 		ServiceReader: connection.ServiceReader{Reader: cache, ClusterServices: clusterServices},
 		Connections:   connections,
 	}
-	records := ledger.Ledger{Reader: live, Writer: writer}
+	records := ledger.Ledger{Reader: live, Writer: writer, Namespaces: options.namespaces()}
 	mandates := mandate.NewReconciler(mandate.Config{
 		Services: services, Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Ledger: records,
 		Events:      manager.GetEventRecorder(fieldOwner),
@@ -153,14 +149,13 @@ func addControllers(
 		Ledger: records, SettleDelay: options.settleDelay,
 	})
 	retention := &ledger.Retention{
-		Ledger: records, Mandates: cache, Namespaces: options.namespaces(), Keep: options.recordRetention,
+		Ledger: records, Mandates: cache, Keep: options.recordRetention,
 		Unreadable: unreadable.replaceRecords,
 	}
-	workers := maxStuckConnections * options.maxConcurrentReconciles
 	return []drainer{mandates, actions}, errors.Join(
 		identityServices.SetupWithManager(manager),
-		mandates.SetupWithManager(ctx, manager, workers),
-		actions.SetupWithManager(ctx, manager, workers),
+		mandates.SetupWithManager(ctx, manager, connections.Mandates.Workers()),
+		actions.SetupWithManager(ctx, manager, connections.Actions.Workers()),
 		manager.Add(retention),
 		manager.Add(leaderMetrics(mandateCounter{cache})),
 		manager.Add(leaderMetrics(breakerCounter{connections})),

@@ -3,12 +3,12 @@ package operator_test
 import (
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"strings"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -30,7 +30,9 @@ func (w *world) store(plural, name, fields string) {
 	}
 	w.check(w.env.EditStored(w.Context(), resource, namespace, name, func(object map[string]any) {
 		for section, values := range changed {
-			maps.Copy(object[section].(map[string]any), values.(map[string]any))
+			for field, value := range values.(map[string]any) { // the operator may not have written a status yet
+				w.check(unstructured.SetNestedField(object, value, section, field))
+			}
 		}
 	}))
 }

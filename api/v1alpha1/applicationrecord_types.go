@@ -19,6 +19,11 @@ import (
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=apr
+// +kubebuilder:selectablefield:JSONPath=`.spec.applicationID`
+// +kubebuilder:selectablefield:JSONPath=`.spec.reference`
+// +kubebuilder:selectablefield:JSONPath=`.spec.serviceRef.kind`
+// +kubebuilder:selectablefield:JSONPath=`.spec.serviceRef.name`
+// +kubebuilder:selectablefield:JSONPath=`.spec.serviceURL`
 // +kubebuilder:printcolumn:name="REFERENCE",type=string,JSONPath=`.spec.reference`
 // +kubebuilder:printcolumn:name="APPLICATION",type=integer,JSONPath=`.spec.applicationID`
 // +kubebuilder:printcolumn:name="SENT",type=boolean,JSONPath=`.spec.attempt.sent`
@@ -65,6 +70,10 @@ type ApplicationRecordSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=150
 	Reference string `json:"reference"`
+
+	// serviceRef names the IdentityService or ClusterIdentityService of the application, or of the last attempt.
+	// +optional
+	ServiceRef IdentityServiceReference `json:"serviceRef,omitzero"`
 
 	// mandateRef identifies the Mandate that the last attempt was made for, or that adopted the application. It has the
 	// record's name.

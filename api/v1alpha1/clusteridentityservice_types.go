@@ -36,6 +36,11 @@ func (s *ClusterIdentityService) CredentialsSecret() NamespacedSecretReference {
 	return s.Spec.CredentialsSecretRef
 }
 
+// NamespacedReferences reports whether the references of Mandates begin with the prefix, the namespace and a dot.
+func (s *ClusterIdentityService) NamespacedReferences() bool {
+	return s.Spec.ReferencePolicy != ReferencePolicyAny
+}
+
 // ServiceStatus is its status.
 func (s *ClusterIdentityService) ServiceStatus() *IdentityServiceStatus { return &s.Status }
 
@@ -62,4 +67,25 @@ type ClusterIdentityServiceSpec struct {
 	// nothing. Mandates there show ServiceNotAllowed, and their applications stay as they are. Default: no namespace.
 	// +optional
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
+
+	// referencePolicy is which references the Mandates of a namespace may have. With Namespaced, they begin with
+	// referencePrefix, the namespace and a dot, as default references do. So no namespace can take a reference that
+	// another one will need, or adopt the application of another one. A Mandate with another spec.reference shows
+	// ReferenceNotAllowed, and the operator neither creates nor adopts for it. Mandates that have an application keep it.
+	// Any allows every reference; use it only if the namespaces trust each other. Default: Namespaced.
+	// +optional
+	// +kubebuilder:default=Namespaced
+	ReferencePolicy ReferencePolicy `json:"referencePolicy,omitempty"`
 }
+
+// ReferencePolicy is which references the Mandates of a namespace may have.
+//
+// +kubebuilder:validation:Enum=Namespaced;Any
+type ReferencePolicy string
+
+const (
+	// ReferencePolicyNamespaced allows references that begin with referencePrefix, the namespace and a dot.
+	ReferencePolicyNamespaced ReferencePolicy = "Namespaced"
+	// ReferencePolicyAny allows every reference.
+	ReferencePolicyAny ReferencePolicy = "Any"
+)

@@ -26,6 +26,7 @@ func TestDefaults(t *testing.T) {
 			"spec": map[string]any{
 				"baseURL":              "https://idv.example.com",
 				"credentialsSecretRef": map[string]any{"namespace": "platform", "name": "idv"},
+				"referencePolicy":      "Namespaced",
 				"tokenAuthorization":   "Auto",
 				"requestsPerSecond":    int64(10),
 				"polling":              map[string]any{"minIntervalSeconds": int64(30), "maxIntervalSeconds": int64(3600)},

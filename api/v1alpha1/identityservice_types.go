@@ -37,6 +37,9 @@ func (s *IdentityService) CredentialsSecret() NamespacedSecretReference {
 	return NamespacedSecretReference{Namespace: s.Namespace, Name: s.Spec.CredentialsSecretRef.Name}
 }
 
+// NamespacedReferences is false: no other namespace uses it.
+func (s *IdentityService) NamespacedReferences() bool { return false }
+
 // ServiceStatus is its status.
 func (s *IdentityService) ServiceStatus() *IdentityServiceStatus { return &s.Status }
 

@@ -49,6 +49,9 @@ const (
 	// ReasonReferenceConflict: the reference belongs to another Mandate, or to an application that is not known here.
 	// After a restore that is the Mandate's own application, which spec.adopt binds.
 	ReasonReferenceConflict = "ReferenceConflict"
+	// ReasonReferenceNotAllowed: the referencePolicy of the ClusterIdentityService does not allow the reference in this
+	// namespace. Nothing is created or adopted.
+	ReasonReferenceNotAllowed = "ReferenceNotAllowed"
 	// ReasonCreateDeadlinePassed: spec.createBefore passed before the application was created.
 	ReasonCreateDeadlinePassed = "CreateDeadlinePassed"
 	// ReasonAdoptionRefused: the application of spec.adopt does not exist, has another reference, or is not this

@@ -97,8 +97,10 @@ type MandateSpec struct {
 	// reference of the application, 1 to 150 characters, unique in the account at the service. The status shows it, so it
 	// should hold no personal data. If the reference is taken by this Mandate's own application, as after a restore, keep
 	// the reference and set adopt. It cannot change once the application exists. A Mandate that is deleted and applied
-	// again with another reference gets no other application: its reason is ApplicationExists. Default: the
-	// referencePrefix of the IdentityService followed by <namespace>.<name>; a hash shortens it if it is too long.
+	// again with another reference gets no other application: its reason is ApplicationExists. With a
+	// ClusterIdentityService, it must begin with the referencePrefix and <namespace>., unless referencePolicy is Any.
+	// Default: the referencePrefix of the IdentityService followed by <namespace>.<name>; a hash shortens it if it is too
+	// long.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=150
@@ -265,9 +267,9 @@ const (
 // Adoption names an application that exists.
 type Adoption struct {
 	// applicationID is the id of the application at the service. The operator binds it only if its reference equals
-	// status.reference of this Mandate and no other Mandate has it. It compares nothing else: you say that the
-	// application is this Mandate's. Set the reference of each individual, so that they can be told apart. Meanwhile the
-	// operator creates nothing.
+	// status.reference of this Mandate and no other Mandate has it, or may have it. It compares nothing else: you say that
+	// the application is this Mandate's. Set the reference of each individual, so that they can be told apart. Meanwhile
+	// the operator creates nothing.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	ApplicationID int64 `json:"applicationID"`

@@ -18,6 +18,12 @@ func Mandate(prefix, namespace, name string) string {
 	return shorten(prefix + namespace + "." + name)
 }
 
+// InNamespace reports whether a reference begins as the default references of a namespace do. No reference is in two
+// namespaces, because a namespace has no dot in its name. With another prefix, it can be.
+func InNamespace(reference, prefix, namespace string) bool {
+	return strings.HasPrefix(reference, prefix+namespace+".")
+}
+
 // Individual is the default reference of an individual: the Mandate's reference, a dot and the individual's name.
 func Individual(mandateReference, name string) string {
 	return shorten(mandateReference + "." + name)

@@ -31,3 +31,21 @@ func TestLongReferencesDiffer(t *testing.T) {
 		t.Error("two Mandates would share a reference")
 	}
 }
+
+// A default reference is in its namespace, however long the names are, and in no other one.
+func TestInNamespace(t *testing.T) {
+	label, name := strings.Repeat("n", 63), strings.Repeat("x", 253)
+	namespaces := []string{"team", "team-a", "team-a-b", "a", label, label[1:]}
+	for _, prefix := range []string{"", "eu-", "eu.", "team", "team-", strings.Repeat("é", 50)} {
+		for _, owner := range namespaces {
+			for _, mandate := range []string{"acme", "a.team.acme", name} {
+				made := Mandate(prefix, owner, mandate)
+				for _, namespace := range namespaces {
+					if got := InNamespace(made, prefix, namespace); got != (namespace == owner) {
+						t.Errorf("with the prefix %q, %q is in the namespace %q: %t", prefix, made, namespace, got)
+					}
+				}
+			}
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 const (
 	defaultByteMillis  = 50
 	informationalCount = 100
+	dripPieces         = 20
 
 	injectedTitle = "A fault of the sandbox"
 )
@@ -32,7 +34,8 @@ func (i *faultInjector) run() {
 	if i.fault.AfterWork {
 		i.service.respond(buffered, i.request)
 	}
-	if i.fault.Kind != control.SlowBody && !i.service.pause(i.fault.DelayMillis) {
+	spread := i.fault.Kind == control.SlowBody || i.fault.Kind == control.Drip
+	if !spread && !i.service.pause(i.fault.DelayMillis) {
 		i.w.abort()
 	}
 	switch i.fault.Kind {
@@ -50,19 +53,32 @@ func (i *faultInjector) run() {
 		i.w.abort()
 	case control.ResetConnection:
 		i.resetConnection()
-	case control.Slow, control.Informational:
+	case control.Slow, control.Informational, control.Drip:
 		if !i.fault.AfterWork {
 			i.service.respond(buffered, i.request)
 		}
-		if i.fault.Kind == control.Informational {
-			i.sendInformational()
-		}
-		buffered.writeTo(i.w)
+		i.sendCorrectly(buffered)
 	default:
 		if !i.fault.AfterWork {
 			writeJSON(buffered, cmp.Or(i.fault.Status, http.StatusOK), messageBody{injectedTitle})
 		}
 		i.corrupt(buffered)
+	}
+}
+
+// sendCorrectly sends the response of the service, in a strange way.
+func (i *faultInjector) sendCorrectly(buffered *bufferedResponse) {
+	switch i.fault.Kind {
+	case control.Drip:
+		maps.Copy(i.w.Header(), buffered.header)
+		i.w.WriteHeader(buffered.status)
+		body := buffered.body.Bytes()
+		i.sendSlowly(body, max(1, (len(body)+dripPieces-1)/dripPieces), i.fault.DelayMillis/dripPieces)
+	case control.Informational:
+		i.sendInformational()
+		buffered.writeTo(i.w)
+	default:
+		buffered.writeTo(i.w)
 	}
 }
 
@@ -85,7 +101,7 @@ func (i *faultInjector) corrupt(buffered *bufferedResponse) {
 	i.w.WriteHeader(buffered.status)
 	switch i.fault.Kind {
 	case control.SlowBody:
-		i.sendSlowly(body)
+		i.sendSlowly(body, 1, cmp.Or(i.fault.DelayMillis, defaultByteMillis))
 		return
 	case control.Truncate:
 		body = body[:len(body)/2]
@@ -95,15 +111,15 @@ func (i *faultInjector) corrupt(buffered *bufferedResponse) {
 	i.w.abort()
 }
 
-// sendSlowly stops when the client is gone.
-func (i *faultInjector) sendSlowly(body []byte) {
+// sendSlowly sends pieces of a size, and pauses after each. It stops when the client is gone.
+func (i *faultInjector) sendSlowly(body []byte, size int, pauseMillis int64) {
 	out := http.NewResponseController(i.w)
-	for n := range body {
-		_, err := i.w.Write(body[n : n+1])
+	for piece := range slices.Chunk(body, size) {
+		_, err := i.w.Write(piece)
 		if err != nil || out.Flush() != nil || i.request.Context().Err() != nil {
 			return
 		}
-		if !i.service.pause(cmp.Or(i.fault.DelayMillis, defaultByteMillis)) {
+		if !i.service.pause(pauseMillis) {
 			i.w.abort()
 		}
 	}

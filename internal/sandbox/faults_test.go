@@ -32,6 +32,7 @@ func TestFaults(t *testing.T) {
 		"a slow body after the work": {
 			control.Fault{Kind: control.SlowBody, DelayMillis: 1, AfterWork: true}, 200, 1,
 		},
+		"a drip": {control.Fault{Kind: control.Drip, DelayMillis: 100}, 200, 1},
 		"whatever the operation": {
 			control.Fault{Kind: control.Answer, Operation: control.AnyOperation}, 500, 0,
 		},

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 )
@@ -53,6 +54,7 @@ type Reconciler struct {
 	services     *engine.Services
 	cache        client.Reader
 	live         client.Reader
+	liveServices *connection.LiveReader
 	liveMetadata *engine.LiveMetadata
 	writer       client.Writer
 	ledger       ledger.Ledger
@@ -71,10 +73,12 @@ const maxHandover = 30 * time.Second
 
 // NewReconciler makes a Reconciler.
 func NewReconciler(config Config) *Reconciler {
+	live := connection.ServiceReader{Reader: config.Live, ClusterServices: config.Services.ClusterServices}
 	return &Reconciler{
 		services:     &config.Services,
 		cache:        config.Cache,
 		live:         config.Live,
+		liveServices: connection.NewLiveReader(live),
 		liveMetadata: engine.NewLiveMetadata(config.Live),
 		writer:       config.Writer,
 		ledger:       config.Ledger,

@@ -181,6 +181,10 @@ func decideDownload(f facts) decision {
 		return decision{Step: stepLookForSecret}
 	case !f.started:
 		return decision{Step: stepStart}
+	case f.attempt.canceled:
+		return wait(reasonStaleCache)
+	case !f.attempt.verified:
+		return decision{Step: stepVerify}
 	default:
 		return decision{Step: stepDownload}
 	}

@@ -28,7 +28,7 @@ func emailing(change func(*facts)) facts {
 func download(change func(*facts)) facts {
 	return emailing(func(f *facts) {
 		f.emails = false
-		f.started = true
+		f.started, f.attempt.verified = true, true
 		f.secret.checked, f.storing.checked = true, true
 		change(f)
 	})
@@ -488,8 +488,9 @@ func TestDecidePromises(t *testing.T) {
 				t.Fatalf("an action that has ended was given the reason %s", got.Reason)
 			}
 		default:
-			if f.emails && (got.Step == stepDownload || got.Step == stepStore) {
-				t.Fatalf("%s for an action that e-mails", got.Step)
+			looked := f.attempt.verified && !f.attempt.canceled
+			if f.emails && got.Step == stepStore || got.Step == stepDownload && (f.emails || !looked) {
+				t.Fatalf("%s for an action that e-mails, or without a last look", got.Step)
 			}
 		}
 	})

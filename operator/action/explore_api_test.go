@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"reflect"
 	"strconv"
+	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -46,8 +47,8 @@ func (a apiServer) Get(_ context.Context, name client.ObjectKey, into client.Obj
 	key := objectKey(into, name.Name)
 	found := a.world.objects[key]
 	metadata, ok := into.(*metav1.PartialObjectMetadata)
-	if ok && metadata.Kind != "Secret" {
-		a.looked[metadata.Kind] = found
+	if kind, _, _ := strings.Cut(key, "/"); kind == "IdentityService" || ok && kind != "Secret" {
+		a.looked[kind] = found
 	}
 	if found == nil {
 		return notFound(key)

@@ -48,6 +48,18 @@ func guards() map[string]explore.Guard {
 			Off:      "ON && live.ResourceVersion != read.as.ResourceVersion",
 			CaughtBy: "TestExplore/edits of the Mandate",
 		},
+		"last look at the service": {
+			Why: "its ids may be other people's since", File: "once.go",
+			Old:      "same, _, err := r.session.IsCurrent(ctx, r.liveServices, r.action.Namespace)",
+			Off:      "same, _, err := r.session.IsCurrent(ctx, r.liveServices, r.action.Namespace)\n\tsame = same || !ON",
+			CaughtBy: "TestExplore/another service",
+		},
+		"last look before a report": {
+			Why: "the report may be another person's since", File: decideFile,
+			Old:      "	case !f.attempt.verified:\n		return decision{Step: stepVerify}",
+			Off:      "	case ON && !f.attempt.verified:\n		return decision{Step: stepVerify}",
+			CaughtBy: "TestExplore/a report of another service",
+		},
 		"open attempt": {
 			Why: "its request may be under way", File: decideFile,
 			Old: "	case f.attempt.open:\n		return wait", Off: "	case ON && f.attempt.open:\n		return wait",

@@ -28,6 +28,7 @@ const (
 	poll                 // the status of the Mandate changes
 	purge                // the record is deleted
 	restore              // it is restored, as it was at the beginning
+	redirect             // a user edits the IdentityService
 	moves
 )
 
@@ -85,6 +86,7 @@ func mandateMoves(s *state, spend func(move, string, func(*world)), found func(s
 			w.editMandate(func(m *v1alpha1.Mandate) { m.Status.Progress += "1" })
 		})
 	}
+	spend(redirect, "a user edits the IdentityService", (*world).redirect)
 	if m != nil && m.Status.ApplicationID == nil {
 		after := s.then("the controller of Mandates finds the application")
 		after.world = s.world.clone()
@@ -134,7 +136,7 @@ func (x *explorer) operatorMoves(s *state, i int, found func(state, string)) {
 		after.ops[i] = started(s.world)
 		found(after, "")
 	}
-	for _, kind := range []string{"Mandate", "MandateAction"} {
+	for _, kind := range []string{"Mandate", "MandateAction", "IdentityService"} {
 		if o.isBehind(s.world, kind) {
 			after := s.then(label + " sees each " + kind + " as it is")
 			after.ops[i] = o.sees(s.world, kind)

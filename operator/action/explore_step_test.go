@@ -130,7 +130,7 @@ func (o *operator) reconciler(w *world, api *apiServer) *Reconciler {
 	nobodyListens, cancel := context.WithCancel(context.Background())
 	cancel()
 	key := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: namespace, Name: "default"}
-	services.Connections.Put(nobodyListens, key, service(w))
+	services.Connections.Put(nobodyListens, key, o.service())
 	return r
 }
 
@@ -142,6 +142,7 @@ func named(name string, uid types.UID) *v1alpha1.MandateAction {
 func (o *operator) with(p *reconciliation, r *Reconciler, s *environment) *operator {
 	c := *o
 	c.current, c.looked = p, s.looked
+	c.connected = 0
 	c.localState = map[string]remembered{}
 	for _, name := range names {
 		uids := []types.UID{o.localState[name].UID}
@@ -157,6 +158,7 @@ func (o *operator) with(p *reconciliation, r *Reconciler, s *environment) *opera
 	}
 	if p != nil {
 		p.Reconciler, p.client = nil, nil
+		c.connected = p.session.Connection.Generation
 		p.session.Slot = connection.Slot{} // the limiter bounds workers, of which there is one here
 	}
 	return &c
@@ -209,6 +211,7 @@ func (s fakeService) ResetIndividual(ctx context.Context, individual int64) erro
 
 // IndividualReport is a report.
 func (s fakeService) IndividualReport(_ context.Context, _ int64, to io.Writer, _ int64) (*idv.Report, error) {
+	s.violation = s.wrongService()
 	switch {
 	case s.read() != nil:
 		return nil, failure(idv.Unknown, idv.KindServer)
@@ -236,6 +239,18 @@ func (s fakeService) wrongRequest(individual int64) string {
 		return "A2: a request is sent for an attempt that is not the recorded one"
 	case !isNamed(mandate, action.Spec.Individual, individual):
 		return "A2: a request is sent for another individual than the named one"
+	}
+	return s.wrongService()
+}
+
+// wrongService says what is wrong with the service that a request goes to, by what a last look saw.
+func (s fakeService) wrongService() string {
+	service, _ := s.looked["IdentityService"].(*v1alpha1.IdentityService)
+	switch {
+	case service == nil:
+		return "A2: a request is sent without a last look at the service"
+	case service.Generation != s.current.session.Connection.Generation:
+		return "A2: a request is sent to a service that leads to another place"
 	}
 	return ""
 }

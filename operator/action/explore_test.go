@@ -49,6 +49,8 @@ func scenarios() map[string]scenario {
 		"two actions":                 {actions: two, allow: map[move]uint8{lose: 1, throttle: 1}},
 		"a record that is gone":       {actions: one, allow: map[move]uint8{purge: 1, restore: 1, again: 1, lose: 1}},
 		"a report":                    {actions: one, manifest: report, allow: map[move]uint8{crash: 1, lose: 1, again: 1}},
+		"another service":             {actions: one, allow: map[move]uint8{redirect: 2, lose: 1, pause: 1}},
+		"a report of another service": {actions: one, manifest: report, allow: map[move]uint8{redirect: 2, crash: 1}},
 		"a report that is not there":  {actions: one, manifest: report, allow: map[move]uint8{refuse: 1, again: 1, poll: 1}},
 		"alone: one thing after another": {
 			actions: one, lone: true,
@@ -133,7 +135,7 @@ func (x *explorer) rest(s state) (state, string) {
 func (x *explorer) reconcile(s *state, i int, name string) string {
 	switch {
 	case name != "":
-		s.ops[i] = s.ops[i].sees(s.world, "Mandate").sees(s.world, "MandateAction")
+		s.ops[i] = s.ops[i].sees(s.world, "Mandate").sees(s.world, "MandateAction").sees(s.world, "IdentityService")
 	case s.ops[i].current == nil:
 		return ""
 	default:

@@ -45,6 +45,7 @@ const (
 	mandateName   = "acme"
 	mandateKey    = "Mandate/" + mandateName
 	recordKey     = "ApplicationRecord/" + mandateName
+	serviceKey    = "IdentityService/default"
 	applicationID = 4711
 	janeID        = 71
 	johnID        = 72
@@ -114,6 +115,13 @@ func (w *world) editMandate(change func(*v1alpha1.Mandate)) {
 	w.put(m)
 }
 
+// redirect edits the service: it leads to another place since.
+func (w *world) redirect() {
+	s := w.objects[serviceKey].DeepCopyObject().(*v1alpha1.IdentityService)
+	s.Generation++
+	w.put(s)
+}
+
 func (w *world) clone() *world {
 	c := *w
 	c.objects = maps.Clone(w.objects)
@@ -127,6 +135,7 @@ type operator struct {
 	localState map[string]remembered // by the name of the action
 	current    *reconciliation       // nil: between two reconciliations
 	looked     map[string]client.Object
+	connected  int64 // the generation of the service that current uses
 }
 
 type remembered struct {
@@ -157,8 +166,9 @@ func (o *operator) isBehind(w *world, kind string) bool {
 	return !maps.Equal(o.sees(w, kind).cache, o.cache)
 }
 
-func service(w *world) connection.Connection {
-	s := w.objects["IdentityService/default"]
+// service is the connection that an operator has made from what its cache shows.
+func (o *operator) service() connection.Connection {
+	s := o.cache[serviceKey]
 	return connection.Connection{
 		URL: "https://idv.example.com", UID: s.GetUID(), Generation: s.GetGeneration(), Ready: true,
 	}

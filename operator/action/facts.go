@@ -34,7 +34,7 @@ type facts struct {
 	retryAfter    time.Duration
 }
 
-// attemptFacts is the request that e-mails.
+// attemptFacts is the request that e-mails. verified and canceled are also of the one that downloads.
 type attemptFacts struct {
 	// open: the status has an attempt that is not this reconciliation's own. Its operator is at it, or ended in the
 	// middle.
@@ -42,7 +42,7 @@ type attemptFacts struct {
 	// observed is when this process first saw the open attempt. No two clocks are compared.
 	observed time.Time
 	mine     bool // this reconciliation has recorded its own
-	verified bool // and then the action and its Mandate were still as they had been read
+	verified bool // and then the action, its Mandate and the service were still as they had been read
 	canceled bool // or not, or that cannot be known: nothing is sent
 	// startUnknown: the answer to the write that records it was lost, so the status may have it.
 	startUnknown bool

@@ -72,25 +72,34 @@ func (r *reconciliation) recorded(record *v1alpha1.ApplicationRecord, err error)
 	return nil
 }
 
-// verify sees, right before the request, whether the action and its Mandate are still as they were read: nobody has
-// deleted, replaced or suspended them, and no other operator has ended the action.
+// verify sees, right before the request, whether the action, its Mandate and the service are still as they were read:
+// nobody has deleted, replaced, suspended or redirected them, and no other operator has ended the action.
 func (r *reconciliation) verify(ctx context.Context) error {
+	same, _, err := r.session.IsCurrent(ctx, r.liveServices, r.action.Namespace)
+	if same && err == nil {
+		same, err = r.objectsAreCurrent(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	r.facts.attempt.verified, r.facts.attempt.canceled = same, !same
+	return nil
+}
+
+// objectsAreCurrent reports whether the action and its Mandate are as they were read.
+func (r *reconciliation) objectsAreCurrent(ctx context.Context) (bool, error) {
 	for _, read := range []struct {
 		kind string
 		as   *metav1.ObjectMeta
 	}{{"Mandate", &r.mandate}, {"MandateAction", &r.action.ObjectMeta}} {
 		name := types.NamespacedName{Namespace: read.as.Namespace, Name: read.as.Name}
 		live, err := r.liveMetadata.Get(ctx, read.kind, name)
-		if err != nil {
-			return err
-		}
-		if live == nil || live.UID != read.as.UID || live.ResourceVersion != read.as.ResourceVersion {
-			r.facts.attempt.canceled = true
-			return nil
+		if err != nil || live == nil ||
+			live.UID != read.as.UID || live.ResourceVersion != read.as.ResourceVersion {
+			return false, err
 		}
 	}
-	r.facts.attempt.verified = true
-	return nil
+	return true, nil
 }
 
 // performForAttempt performs a step of an attempt that is recorded and has to be brought to an end. If the API server

@@ -43,6 +43,7 @@ type reconciliation struct {
 	client     serviceClient // of the session's connection
 	attempt    string        // names the attempt of this reconciliation, if it makes one
 	attempting bool          // it may e-mail somebody, and a shutdown waits for it
+	deadline   engine.Deadline
 
 	facts        facts
 	record       *v1alpha1.ApplicationRecord // as it was last read or written
@@ -56,7 +57,9 @@ type reconciliation struct {
 
 // newReconciliation collects what the MandateAction and the cached Mandate say.
 func (r *Reconciler) newReconciliation(ctx context.Context, action *v1alpha1.MandateAction) (*reconciliation, error) {
-	c := &reconciliation{Reconciler: r, action: action, attempt: string(uuid.NewUUID())}
+	c := &reconciliation{
+		Reconciler: r, action: action, attempt: string(uuid.NewUUID()), deadline: engine.NewDeadline(r.clock),
+	}
 	status := &action.Status
 	c.facts = facts{
 		emails:   action.Spec.Type != v1alpha1.MandateActionDownloadReport,
@@ -111,6 +114,11 @@ func (r *reconciliation) Priority() *int { return nil }
 // Perform performs one step and changes the facts accordingly. What the service answers is never an error here, but a
 // fact.
 func (r *reconciliation) Perform(ctx context.Context, s step) error {
+	if s != stepDownload { // it may take longer, and the client bounds it
+		bounded, cancel := r.deadline.Bound(ctx)
+		defer cancel()
+		ctx = bounded
+	}
 	if r.facts.attempt.mine && s != stepSend {
 		return r.performForAttempt(ctx, s)
 	}

@@ -21,14 +21,16 @@ type observed struct {
 	wokenUp        []string
 }
 
-func newObserved(capacity int) *observed {
+func newObserved(capacity int) *observed { return newObservedIn(newPool(capacity), capacity, false) }
+
+// newObservedIn is one of several in a pool.
+func newObservedIn(pool *pool, capacity int, shared bool) *observed {
 	o := &observed{}
 	breaker := newCircuitBreaker(func() { o.breakerChanged() }, func() { o.next() })
 	breaker.usable = true
-	o.ConcurrencyLimiter = &ConcurrencyLimiter{
-		capacity: capacity, breaker: breaker, wakeUp: o.wakesUp,
-		rateLimitDelay: func() time.Duration { return time.Duration(o.rateLimitDelay.Load()) },
-	}
+	o.ConcurrencyLimiter = newConcurrencyLimiter(capacity, shared, breaker, pool)
+	o.wakeUp = o.wakesUp
+	o.ConcurrencyLimiter.rateLimitDelay = func() time.Duration { return time.Duration(o.rateLimitDelay.Load()) }
 	return o
 }
 
@@ -46,6 +48,13 @@ func (o *observed) tryAcquire(names ...string) (acquired []string) {
 		}
 	}
 	return acquired
+}
+
+// release gives back the slots of several objects.
+func (o *observed) release(names ...string) {
+	for _, name := range names {
+		o.Release(types.NamespacedName{Name: name})
+	}
 }
 
 func classOfName(name string) Class {
@@ -72,6 +81,8 @@ func (o *observed) answer(operation client.Operation, errs ...error) {
 	}
 }
 
+// Urgent objects are before others, but do not keep them waiting for ever. Nobody takes a slot that is kept for
+// somebody else.
 func TestLimiterWakesUpUrgentObjectsFirst(t *testing.T) {
 	t.Parallel()
 	o := newObserved(2)
@@ -79,31 +90,44 @@ func TestLimiterWakesUpUrgentObjectsFirst(t *testing.T) {
 		t.Fatalf("%q acquired one of two slots", got)
 	}
 	o.wantWokenUp(t)
-	o.Release(Read)
+	o.release("a")
 	o.wantWokenUp(t, "E")
 	o.tryAcquire("E")
-	o.Release(Write)
+	o.release("E")
 	o.wantWokenUp(t, "c")
-	o.tryAcquire("d") // without a wake-up, before c came
-	o.tryAcquire("c")
-	o.Release(Read)
-	o.wantWokenUp(t, "c")
+	if got := o.tryAcquire("d", "F", "G", "H", "I", "c"); !slices.Equal(got, []string{"c"}) {
+		t.Errorf("%q acquired the slot that was kept for c", got)
+	}
+	for _, next := range []string{"F", "G", "H", "d", "I"} {
+		before := map[string]string{"F": "c", "G": "F", "H": "G", "d": "H", "I": "d"}[next]
+		o.release(before)
+		o.wantWokenUp(t, next)
+		o.tryAcquire(next)
+	}
 }
 
-// An object that becomes urgent goes to the front. One that was woken up and is turned away waits again.
+// An object that becomes urgent goes to the front. One that is not as it was when it was woken up waits again.
 func TestLimiterKeepsPriorities(t *testing.T) {
 	t.Parallel()
 	o := newObserved(1)
 	o.tryAcquire("a", "b", "c")
-	o.TryAcquire(types.NamespacedName{Name: "c"}, Read, true)
-	o.Release(Read)
+	urgent := func(name string) bool { return o.TryAcquire(types.NamespacedName{Name: name}, Read, true) }
+	urgent("c")
+	o.release("a")
 	o.wantWokenUp(t, "c")
 	o.tryAcquire("d")
-	o.TryAcquire(types.NamespacedName{Name: "c"}, Read, true)
+	if !urgent("c") {
+		t.Error("c got no slot")
+	}
 	o.done(types.NamespacedName{Name: "c"})
 	o.wantWokenUp(t)
-	o.Release(Read)
-	o.wantWokenUp(t, "c")
+	o.release("c")
+	o.wantWokenUp(t, "b")
+	urgent("e")
+	if urgent("b") {
+		t.Error("b, which is another waiter now, came before e")
+	}
+	o.wantWokenUp(t, "e")
 }
 
 // Only as many are woken up as can get a slot. One that does not use its slot, or is gone, passes it on.
@@ -111,9 +135,9 @@ func TestLimiterPassesSlotsOn(t *testing.T) {
 	t.Parallel()
 	o := newObserved(2)
 	o.tryAcquire("a", "b", "c", "d", "e")
-	o.Release(Read)
+	o.release("a")
 	o.wantWokenUp(t, "c")
-	o.Release(Read)
+	o.release("b", "b")
 	o.wantWokenUp(t, "d")
 	o.done(types.NamespacedName{Name: "x"})
 	o.wantWokenUp(t)
@@ -124,8 +148,7 @@ func TestLimiterPassesSlotsOn(t *testing.T) {
 		t.Errorf("only %q acquired the slots that they were woken up for", got)
 	}
 	o.done(types.NamespacedName{Name: "d"})
-	o.Release(Read)
-	o.Release(Read)
+	o.release("d", "e")
 	o.wantWokenUp(t)
 }
 
@@ -146,12 +169,12 @@ func TestLimiterFollowsTheCircuit(t *testing.T) {
 		o := newObserved(3)
 		o.tryAcquire("a", "b", "c", "d", "e", "f", "G")
 		o.answer(read, errServer)
-		o.Release(Read)
+		o.release("a")
 		o.wantWokenUp(t, "G")
 		o.tryAcquire("G")
-		o.Release(Read)
+		o.release("b")
 		o.wantWokenUp(t)
-		o.Release(Read)
+		o.release("c")
 		o.wantWokenUp(t, "d")
 		if got := o.tryAcquire("d", "e"); !slices.Equal(got, []string{"d"}) {
 			t.Errorf("%q read at the same time from a service that fails reads", got)
@@ -161,9 +184,7 @@ func TestLimiterFollowsTheCircuit(t *testing.T) {
 		o.wantWokenUp(t, "I", "J")
 		o.Await(types.NamespacedName{Name: "I"}, Write, true)
 		o.Await(types.NamespacedName{Name: "J"}, Write, true)
-		o.Release(Read)
-		o.Release(Write)
-		o.Release(Write)
+		o.release("d", "G", "H")
 		o.wantWokenUp(t)
 		for pause := minPause; pause < time.Minute; pause *= 2 {
 			elapse(pause)
@@ -176,7 +197,7 @@ func TestLimiterFollowsTheCircuit(t *testing.T) {
 			o.wantWokenUp(t, woken...)
 			o.tryAcquire(woken...)
 			o.answer(read, errServer)
-			o.Release(Read)
+			o.release(woken...)
 			o.tryAcquire(woken...)
 			o.wantWokenUp(t)
 		}
@@ -187,7 +208,7 @@ func TestLimiterFollowsTheCircuit(t *testing.T) {
 		o.mu.Unlock()
 		o.tryAcquire(woken...)
 		o.answer(read, nil)
-		o.Release(Read)
+		o.release(woken...)
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if len(o.wokenUp) != 3 || o.wokenUp[0] != "I" || o.wokenUp[1] != "J" {
@@ -228,7 +249,7 @@ func TestLimiterRespectsTheRateLimit(t *testing.T) {
 			t.Errorf("%q acquired a slot after %s", got, time.Since(start))
 		}
 		o.rateLimitDelay.Store(int64(900 * time.Millisecond))
-		o.Release(Read)
+		o.release("a")
 		o.wantWokenUp(t, "c") // less than a second is waited for
 		o.done(types.NamespacedName{Name: "c"})
 		o.rateLimitDelay.Store(int64(time.Hour))

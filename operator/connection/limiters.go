@@ -2,7 +2,6 @@ package connection
 
 import (
 	"sync"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -10,6 +9,7 @@ import (
 // Limiters are the ConcurrencyLimiters of all connections, for one kind of object.
 type Limiters struct {
 	capacity int // of each
+	pool     *pool
 
 	mu       sync.Mutex
 	wakeUp   func(object types.NamespacedName, urgent bool)
@@ -19,7 +19,7 @@ type Limiters struct {
 
 func newLimiters(capacity int) *Limiters {
 	return &Limiters{
-		capacity: capacity,
+		capacity: capacity, pool: newPool(capacity),
 		wakeUp:   func(types.NamespacedName, bool) {},
 		limiters: map[Key]*ConcurrencyLimiter{}, offers: map[types.NamespacedName]*ConcurrencyLimiter{},
 	}
@@ -31,6 +31,9 @@ func (l *Limiters) OnWakeUp(wakeUp func(object types.NamespacedName, urgent bool
 	defer l.mu.Unlock()
 	l.wakeUp = wakeUp
 }
+
+// Workers is how many workers a controller needs: one for each slot, and some for reconciliations that use no service.
+func (l *Limiters) Workers() int { return l.pool.shares.capacity + l.capacity }
 
 // Done has to be called at the end of every reconciliation. If the object was woken up and did not use its slot,
 // another one may.
@@ -50,9 +53,7 @@ func (l *Limiters) of(key Key, breaker *CircuitBreaker) *ConcurrencyLimiter {
 	defer l.mu.Unlock()
 	limiter := l.limiters[key]
 	if limiter == nil {
-		limiter = &ConcurrencyLimiter{
-			capacity: l.capacity, breaker: breaker, rateLimitDelay: func() time.Duration { return 0 },
-		}
+		limiter = newConcurrencyLimiter(l.capacity, key.Namespace == "", breaker, l.pool)
 		limiter.wakeUp = func(w waiter) { l.notify(w, limiter) }
 		l.limiters[key] = limiter
 	}

@@ -29,6 +29,8 @@ type Connection struct {
 	Generation int64
 	// ReferencePrefix goes before default references.
 	ReferencePrefix string
+	// NamespacedReferences: references must begin with ReferencePrefix, the namespace and a dot.
+	NamespacedReferences bool
 	// MinPoll and MaxPoll bound the time between two reads of an application.
 	MinPoll, MaxPoll time.Duration
 	States           client.StateNames

@@ -31,20 +31,23 @@ func TestWakeupsKeepPriorities(t *testing.T) {
 		return c.Mandates
 	}()
 	poll, create := types.NamespacedName{Name: "poll"}, types.NamespacedName{Name: "create"}
-	if !limiter.TryAcquire(types.NamespacedName{Name: "first"}, connection.Read, false) ||
+	holder := types.NamespacedName{Name: "first"}
+	if !limiter.TryAcquire(holder, connection.Read, false) ||
 		limiter.TryAcquire(poll, connection.Read, false) || limiter.TryAcquire(create, connection.Write, true) {
 		t.Fatal("there is not exactly one slot")
 	}
 	for _, want := range []struct {
 		object   types.NamespacedName
 		priority int
-	}{{create, 0}, {poll, handler.LowPriority}} {
-		limiter.Release(connection.Read)
+		class    connection.Class
+	}{{create, 0, connection.Write}, {poll, handler.LowPriority, connection.Read}} {
+		limiter.Release(holder)
+		holder = want.object
 		request, priority, _ := queue.GetWithPriority()
 		if request.NamespacedName != want.object || priority != want.priority {
 			t.Errorf("%s was woken up with priority %d, want %+v", request, priority, want)
 		}
-		if !limiter.TryAcquire(want.object, connection.Read, false) {
+		if !limiter.TryAcquire(want.object, want.class, want.priority == 0) {
 			t.Errorf("%s got no slot", want.object)
 		}
 	}

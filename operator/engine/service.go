@@ -79,6 +79,19 @@ func (s *Session) Resolve(ctx context.Context, services *Services, mandate *v1al
 	return facts, nil
 }
 
+// IsCurrent reports whether the connection is that of the service as it is now, read past the cache, and the namespace
+// may use it. gone reports that there is no such service.
+func (s *Session) IsCurrent(
+	ctx context.Context, live *connection.LiveReader, namespace string,
+) (current, gone bool, err error) {
+	service, access, err := live.Find(ctx, s.Key, namespace)
+	if err != nil || access != connection.Granted {
+		return false, err == nil && access == connection.Absent, err
+	}
+	used := &s.Connection
+	return service.GetUID() == used.UID && service.GetGeneration() == used.Generation, false, nil
+}
+
 // maxText is what the CRDs allow for a text that comes from a service.
 const maxText = 256
 

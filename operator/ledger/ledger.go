@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"strings"
 	"time"
 
@@ -37,6 +36,16 @@ var (
 type Ledger struct {
 	Reader client.Reader
 	Writer client.Writer
+	// Namespaces limits what is listed. Empty means all namespaces.
+	Namespaces []string
+}
+
+// namespaces to list; "" is all.
+func (l *Ledger) namespaces() []string {
+	if len(l.Namespaces) == 0 {
+		return []string{""}
+	}
+	return l.Namespaces
 }
 
 // NewAttempt returns a new attempt. It counts as sent, because it is recorded before the request. Only proof that the
@@ -113,6 +122,7 @@ func (l *Ledger) Retake(
 		patchOperation{"add", "/spec/attempt", spec.Attempt},
 		patchOperation{"add", "/spec/serviceURL", spec.ServiceURL},
 		patchOperation{"add", "/spec/reference", spec.Reference},
+		patchOperation{"add", "/spec/serviceRef", spec.ServiceRef},
 		patchOperation{"add", "/spec/mandateRef", spec.MandateRef})
 	if err != nil {
 		return nil, err
@@ -177,6 +187,7 @@ func (l *Ledger) Adopt(
 	if !MayExist(record) {
 		operations = append(operations,
 			patchOperation{"add", "/spec/serviceURL", spec.ServiceURL},
+			patchOperation{"add", "/spec/serviceRef", spec.ServiceRef},
 			patchOperation{"add", "/spec/reference", spec.Reference})
 	}
 	if spec.CreatedTime != nil {
@@ -195,22 +206,6 @@ func (l *Ledger) Adopt(
 // MayExist reports whether a record has an application, or an attempt that may have created one.
 func MayExist(record *v1alpha1.ApplicationRecord) bool {
 	return record.Spec.ApplicationID != nil || record.Spec.Attempt != nil && record.Spec.Attempt.Sent
-}
-
-// HeldByOther reports whether the record of another Mandate of the namespace has the application of spec: the id, and
-// either the service or the reference.
-func (l *Ledger) HeldByOther(
-	ctx context.Context, mandate types.NamespacedName, spec v1alpha1.ApplicationRecordSpec,
-) (bool, error) {
-	var records v1alpha1.ApplicationRecordList
-	if err := l.Reader.List(ctx, &records, client.InNamespace(mandate.Namespace)); err != nil {
-		return false, err
-	}
-	return slices.ContainsFunc(records.Items, func(other v1alpha1.ApplicationRecord) bool {
-		id := other.Spec.ApplicationID
-		return other.Name != mandate.Name && id != nil && *id == *spec.ApplicationID &&
-			(other.Spec.ServiceURL == spec.ServiceURL || other.Spec.Reference == spec.Reference)
-	}), nil
 }
 
 // checkID checks that the API server kept an id.

@@ -261,33 +261,6 @@ func TestRetakeWithAnotherReference(t *testing.T) {
 	}
 }
 
-func TestHeldByOther(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
-	f.deposit(f.claimed(), 7)
-	for situation, c := range map[string]struct {
-		mandate, url, reference string
-		id                      int64
-		want                    bool
-	}{
-		"its own":                            {"acme", serviceURL, reference, 7, false},
-		"of another Mandate":                 {"beta", serviceURL, "ACME-2", 7, true},
-		"of another Mandate, and moved":      {"beta", "https://moved.example.com", reference, 7, true},
-		"another application":                {"beta", serviceURL, reference, 8, false},
-		"of another service, with its id":    {"beta", "https://other.example.com", "ACME-2", 7, false},
-		"in another namespace, not searched": {"other/beta", serviceURL, reference, 7, false},
-	} {
-		spec := v1alpha1.ApplicationRecordSpec{ServiceURL: c.url, Reference: c.reference, ApplicationID: &c.id}
-		key := f.key(c.mandate)
-		if namespace, name, found := strings.Cut(c.mandate, "/"); found {
-			key = types.NamespacedName{Namespace: namespace, Name: name}
-		}
-		if got, err := f.HeldByOther(t.Context(), key, spec); err != nil || got != c.want {
-			t.Errorf("%s: got %t, %v, want %t", situation, got, err, c.want)
-		}
-	}
-}
-
 func TestNormalURL(t *testing.T) {
 	t.Parallel()
 	same := [][2]string{

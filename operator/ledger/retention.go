@@ -17,7 +17,7 @@ import (
 // GoneSinceAnnotation is the time at which the Mandate of a record was first missing, in RFC 3339.
 const GoneSinceAnnotation = "idv.mandate.io/mandate-gone-since"
 
-// pageSize limits the records that a sweep has in memory.
+// pageSize limits the records in memory.
 const pageSize = 500
 
 // Retention deletes the records of Mandates that were deleted long ago. Until then, a Mandate that is restored from a
@@ -26,8 +26,6 @@ type Retention struct {
 	Ledger Ledger
 	// Mandates reads Mandates from the cache.
 	Mandates client.Reader
-	// Namespaces limits the sweep. Empty means all namespaces.
-	Namespaces []string
 	// Keep is how long a record outlives its Mandate.
 	Keep time.Duration
 	// Unreadable takes, after a sweep, the records that were not decoded completely, and the fields that were not.
@@ -51,13 +49,9 @@ func (r *Retention) Start(ctx context.Context) error {
 }
 
 func (r *Retention) sweep(ctx context.Context) error {
-	namespaces := r.Namespaces
-	if len(namespaces) == 0 {
-		namespaces = []string{""}
-	}
 	var errs []error
 	unreadable := map[types.NamespacedName][]string{}
-	for _, namespace := range namespaces {
+	for _, namespace := range r.Ledger.namespaces() {
 		page := client.ListOptions{Namespace: namespace, Limit: pageSize}
 		for {
 			var records v1alpha1.ApplicationRecordList

@@ -39,8 +39,9 @@ func TestUnreadableRecord(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	found := make(chan map[types.NamespacedName][]string)
+	f.Namespaces = []string{f.namespace}
 	sweep := &ledger.Retention{
-		Ledger: f.Ledger, Mandates: f.client, Namespaces: []string{f.namespace}, Keep: time.Millisecond,
+		Ledger: f.Ledger, Mandates: f.client, Keep: time.Millisecond,
 		Unreadable: func(unreadable map[types.NamespacedName][]string) {
 			select {
 			case found <- unreadable:

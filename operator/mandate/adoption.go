@@ -2,6 +2,7 @@ package mandate
 
 import (
 	"context"
+	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -11,39 +12,19 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// adoptedByOther reports whether another Mandate has the application that this one is to adopt. The ledger knows only
-// the Mandates of one namespace.
-func (r *reconciliation) adoptedByOther(ctx context.Context) (bool, error) {
-	var mandates v1alpha1.MandateList
-	if err := r.cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy); err != nil {
-		return false, err
-	}
-	for i := range mandates.Items {
-		other := &mandates.Items[i]
-		if id := other.Status.ApplicationID; other.UID == r.mandate.UID || id == nil || *id != r.facts.adopt {
-			continue
-		}
-		service, _, err := r.services.Find(ctx, connection.KeyOf(other), other.Namespace)
-		switch {
-		case err != nil:
-			return false, err
-		case service == nil: // its URL is not known, so it may be the same application
-			return true, nil
-		case ledger.NormalURL(service.Settings().BaseURL) == r.session.Connection.URL:
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// adopt writes the application that was found to be this Mandate's into the ledger, unless another Mandate has it
-// there. Adoptions come one at a time: of two Mandates that name one application, the second finds the first.
+// adopt writes the application that was found to be this Mandate's into the ledger, unless another Mandate has it.
+// Adoptions come one at a time: of two Mandates that name one application, the second finds the first.
 func (r *reconciliation) adopt(ctx context.Context) error {
 	r.adopting.Lock()
 	defer r.adopting.Unlock()
 	name, spec := r.name(), r.recordOf(nil)
 	spec.ApplicationID = &r.facts.adopt
-	other, err := r.ledger.HeldByOther(ctx, name, spec)
+	current, err := r.serviceIsCurrent(ctx)
+	if err != nil || !current { // it may allow other references since
+		r.facts.failureReason = reasonStaleCache
+		return err
+	}
+	other, err := r.adoptedByOther(ctx, spec)
 	if err != nil || other {
 		r.facts.adoptedByOther = other
 		return err
@@ -56,4 +37,52 @@ func (r *reconciliation) adopt(ctx context.Context) error {
 	r.setRecord(adopted)
 	log.FromContext(ctx).Info("Adopted the application", "applicationID", r.facts.id)
 	return nil
+}
+
+// adoptedByOther reports whether another Mandate has the application that this one is to adopt: by the ledger, or by
+// its status, if its record is lost. Of another namespace, the status counts only with the same ClusterIdentityService.
+// With an IdentityService, its editor chooses which id a service answers, and where it leads afterwards.
+func (r *reconciliation) adoptedByOther(ctx context.Context, spec v1alpha1.ApplicationRecordSpec) (bool, error) {
+	other, err := r.ledger.HeldByOther(ctx, r.name(), spec)
+	if err == nil && !other {
+		other, err = r.boundToOther(ctx, client.InNamespace(r.mandate.Namespace))
+	}
+	if err == nil && !other && spec.ServiceRef.Kind == v1alpha1.ServiceKindClusterIdentityService {
+		other, err = r.boundToOther(ctx, client.MatchingFields{connection.MandateField: r.session.Key.String()})
+	}
+	return other, err
+}
+
+// boundToOther looks for another Mandate whose status has the application.
+func (r *reconciliation) boundToOther(ctx context.Context, option client.ListOption) (bool, error) {
+	var mandates v1alpha1.MandateList
+	if err := r.cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy, option); err != nil {
+		return false, err
+	}
+	for i := range mandates.Items {
+		other := &mandates.Items[i]
+		if id := other.Status.ApplicationID; other.UID == r.mandate.UID || id == nil || *id != r.facts.adopt {
+			continue
+		}
+		if bound, err := r.sameService(ctx, other); bound || err != nil {
+			return bound, err
+		}
+	}
+	return false, nil
+}
+
+// sameService reports whether a Mandate with the id has its application at the service of this one.
+func (r *reconciliation) sameService(ctx context.Context, other *v1alpha1.Mandate) (bool, error) {
+	if other.Namespace != r.mandate.Namespace {
+		return strings.EqualFold(other.Status.Reference, r.reference), nil
+	}
+	service, _, err := r.services.Find(ctx, connection.KeyOf(other), other.Namespace)
+	switch {
+	case err != nil:
+		return false, err
+	case service == nil: // its URL is not known, so it may be the same application
+		return true, nil
+	default:
+		return ledger.NormalURL(service.Settings().BaseURL) == r.session.Connection.URL, nil
+	}
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/operator/connection"
 )
 
 // confirm reads the Mandate and its service past the cache, directly before a call that acts on people. A watch can
@@ -32,13 +31,8 @@ func (r *reconciliation) confirm(ctx context.Context) error {
 
 // serviceIsCurrent reports whether the connection is that of the service as it is now, and the namespace may use it.
 func (r *reconciliation) serviceIsCurrent(ctx context.Context) (bool, error) {
-	service, access, err := r.liveServices.Find(ctx, r.session.Key, r.mandate.Namespace)
-	used := &r.session.Connection
-	if access == connection.Absent && r.facts.deletion.requested {
-		return err == nil, err // it went with the namespace, and leads nowhere else
-	}
-	return err == nil && access == connection.Granted &&
-		service.GetUID() == used.UID && service.GetGeneration() == used.Generation, err
+	current, gone, err := r.session.IsCurrent(ctx, r.liveServices, r.mandate.Namespace)
+	return current || gone && r.facts.deletion.requested, err // it went with the namespace, and leads nowhere else
 }
 
 // mandateIsCurrent reports whether the Mandate is the one that the step was decided for.

@@ -38,6 +38,7 @@ func (r *reconciliation) claim(ctx context.Context) error {
 func (r *reconciliation) recordOf(attempt *v1alpha1.Attempt) v1alpha1.ApplicationRecordSpec {
 	return v1alpha1.ApplicationRecordSpec{
 		ServiceURL: r.session.Connection.URL, Reference: r.reference, Attempt: attempt,
+		ServiceRef: v1alpha1.IdentityServiceReference{Kind: r.session.Key.Kind, Name: r.session.Key.Name},
 		MandateRef: v1alpha1.RecordedMandate{UID: r.mandate.UID},
 	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 const (
@@ -36,7 +37,9 @@ const (
 func decide(f facts) decision {
 	next := decideNext(f)
 	switch {
-	case leavesCall(f):
+	case leavesRead(f):
+		return waitFor(reasonBetweenCalls(f), engine.MaxRequeue) // a slot wakes it up
+	case leavesAct(f):
 		return waitFor(reasonBetweenCalls(f), nextCall)
 	case !f.confirmed && slices.Contains(needsConfirm, next.Step):
 		return decision{Step: stepConfirm}
@@ -45,8 +48,13 @@ func decide(f facts) decision {
 	}
 }
 
-// leavesCall reports whether the next reconciliation has a call on people to make, because this one has made one.
-func leavesCall(f facts) bool { return f.acted && slices.Contains(leadsToCall, decideNext(f).Step) }
+// leavesCall reports whether the next reconciliation has a call on people to make, because this one has made one, or
+// the read that follows such a call.
+func leavesCall(f facts) bool { return leavesAct(f) || leavesRead(f) }
+
+func leavesAct(f facts) bool { return f.acted && slices.Contains(leadsToCall, decideNext(f).Step) }
+
+func leavesRead(f facts) bool { return f.noSlot && decideNext(f).Step == stepRead }
 
 // reasonBetweenCalls is what the status says while something is left to do.
 func reasonBetweenCalls(f facts) string {
@@ -169,6 +177,8 @@ func blockedPost(f facts) decision {
 	switch {
 	case deadlinePassed(f):
 		return wait(v1alpha1.ReasonCreateDeadlinePassed)
+	case f.referenceNotAllowed:
+		return wait(v1alpha1.ReasonReferenceNotAllowed)
 	case !f.service.Ready, f.service.Deleting: // nothing new is sent by way of a service that is being deleted
 		return wait(v1alpha1.ReasonServiceNotReady)
 	case f.heldBack:

@@ -16,6 +16,8 @@ var sendsRequest = []step{
 	stepPost, stepRead, stepProbe, stepArchive, stepDelete, stepReview, stepComplete, stepReject,
 }
 
+var useReference = []step{stepClaim, stepRetake, stepAdopt}
+
 // TestDecideNeverCreatesTwice holds what decide promises against all kinds of facts, possible and impossible.
 func TestDecideNeverCreatesTwice(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -32,8 +34,14 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 		if f.acted && (slices.Contains(needsConfirm, step) || step == stepClaim || step == stepRetake) {
 			t.Fatalf("%s after another call in this reconciliation: %+v", step, f)
 		}
+		if f.noSlot && step == stepRead {
+			t.Fatalf("reads in the slot of others: %+v", f)
+		}
 		if !f.confirmed && slices.Contains(needsConfirm, step) {
 			t.Fatalf("%s without a live read of the Mandate: %+v", step, f)
+		}
+		if f.referenceNotAllowed && slices.Contains(useReference, step) {
+			t.Fatalf("%s for a reference that is not allowed: %+v", step, f)
 		}
 		switch step {
 		case stepPost:
@@ -97,7 +105,8 @@ func anyFacts(t *rapid.T) facts {
 		now: now, settleDelay: 90 * time.Second, confirmDelay: 5 * time.Minute,
 		suspended: truth("suspended"), unknown: truth("unknown"), vanished: truth("vanished"),
 		neverReconciled: truth("neverReconciled"), adoptedByOther: truth("adoptedByOther"),
-		adopt: rapid.SampledFrom([]int64{0, 0, 7, 8}).Draw(t, "adopt"),
+		referenceNotAllowed: truth("referenceNotAllowed"),
+		adopt:               rapid.SampledFrom([]int64{0, 0, 7, 8}).Draw(t, "adopt"),
 		deletion: deletionFacts{
 			policy: rapid.SampledFrom(policies).Draw(t, "policy"), finalizer: truth("finalizer"),
 			requested: truth("requested"), giveUpTime: ago("giveUpTime"), refused: truth("deletionRefused"),
@@ -111,6 +120,7 @@ func anyFacts(t *rapid.T) facts {
 			Ready: truth("ready"),
 		},
 		probed: truth("probed"), confirmed: truth("confirmed"), acted: truth("acted"),
+		noSlot: truth("noSlot"),
 		inputs: inputsFacts{resolved: truth("resolved"), digest: "now"},
 		record: recordFacts{
 			read: truth("read"), exists: truth("recorded"), sent: truth("sent"),

@@ -147,6 +147,8 @@ func decideAdoption(f facts) decision {
 		return decision{Step: stepReadRecord}
 	case r.mayExist() && r.otherReference, r.id != 0 && r.id != f.adopt:
 		return wait(cmp.Or(mismatch(r), v1alpha1.ReasonAdoptionRefused))
+	case f.referenceNotAllowed:
+		return wait(v1alpha1.ReasonReferenceNotAllowed)
 	case f.adoptedByOther:
 		return wait(v1alpha1.ReasonAdoptionRefused)
 	case r.id == 0 && r.sent && r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)):

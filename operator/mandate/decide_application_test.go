@@ -5,6 +5,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // bound is a Mandate whose application was read before, and has just been read again.
@@ -57,6 +58,10 @@ func applications() map[string]decideCase {
 		"an archiving that is left after a call": {
 			facts: bound(func(f *facts) { f.archive, f.acted = true, true }),
 			want:  waitFor(v1alpha1.ReasonNotArchived, nextCall),
+		},
+		"the read that follows a call waits for a slot": {
+			facts: bound(func(f *facts) { f.noSlot, f.application = true, applicationFacts{} }),
+			want:  waitFor(v1alpha1.ReasonAccepted, engine.MaxRequeue),
 		},
 		"a decision waits for review": {
 			facts: bound(func(f *facts) { f.decision = v1alpha1.DecisionComplete }),

@@ -11,11 +11,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
 )
 
 // apiServer answers as the real one does, as far as the operator asks: preconditions, JSON Patch with tests, merge
@@ -59,9 +61,20 @@ func (a apiServer) Get(_ context.Context, key client.ObjectKey, into client.Obje
 	case *v1alpha1.IdentityService:
 		a.live.service = a.world.service.Generation
 		return copied(a.world.service, into, "identityservices", key.Name)
+	case *v1alpha1.ClusterIdentityService:
+		a.live.service = a.world.service.Generation
+		share(a.world.service, into)
+		return nil
 	default:
 		return apierrors.NewNotFound(resource("others"), key.Name)
 	}
+}
+
+// share makes the service one for all namespaces.
+func share(service *v1alpha1.IdentityService, into *v1alpha1.ClusterIdentityService) {
+	into.ObjectMeta, into.Namespace = *service.ObjectMeta.DeepCopy(), ""
+	into.Spec.ServiceSettings = service.Spec.ServiceSettings
+	into.Spec.NamespaceSelector = &metav1.LabelSelector{}
 }
 
 func copied[T any, P interface {
@@ -75,19 +88,33 @@ func copied[T any, P interface {
 	return nil
 }
 
-// List reads the records of a namespace.
+// List reads records.
 func (a apiServer) List(_ context.Context, into client.ObjectList, options ...client.ListOption) error {
 	if err := a.read(); err != nil {
 		return err
 	}
 	list := into.(*v1alpha1.ApplicationRecordList)
-	selected := (&client.ListOptions{}).ApplyOptions(options).Namespace
+	selected := (&client.ListOptions{}).ApplyOptions(options)
 	for _, name := range sorted(a.world.records) {
-		if record := a.world.records[name]; record.Namespace == selected {
+		record := a.world.records[name]
+		inNamespace := selected.Namespace == "" || selected.Namespace == record.Namespace
+		if inNamespace && selected.FieldSelector.Matches(selectable(record)) {
 			list.Items = append(list.Items, *record.DeepCopy())
 		}
 	}
 	return nil
+}
+
+// selectable are the fields by which the CRD lets records be selected.
+func selectable(record *v1alpha1.ApplicationRecord) fields.Set {
+	spec, id := &record.Spec, ""
+	if spec.ApplicationID != nil {
+		id = strconv.FormatInt(*spec.ApplicationID, 10)
+	}
+	return fields.Set{
+		"spec.applicationID": id, "spec.reference": spec.Reference, "spec.serviceURL": spec.ServiceURL,
+		"spec.serviceRef.kind": string(spec.ServiceRef.Kind), "spec.serviceRef.name": spec.ServiceRef.Name,
+	}
 }
 
 // Create creates a record.
@@ -279,14 +306,23 @@ func (c cacheReader) Get(_ context.Context, key client.ObjectKey, into client.Ob
 	if mandate, ok := into.(*v1alpha1.Mandate); ok {
 		return copied(c.mandates[key.Name], mandate, "mandates", key.Name)
 	}
+	if shared, ok := into.(*v1alpha1.ClusterIdentityService); ok {
+		share(c.service, shared)
+		return nil
+	}
 	return copied(c.service, into.(*v1alpha1.IdentityService), "identityservices", key.Name)
 }
 
-// List lists the Mandates.
-func (c cacheReader) List(_ context.Context, into client.ObjectList, _ ...client.ListOption) error {
-	list := into.(*v1alpha1.MandateList)
+// List lists the Mandates of a namespace, or of a service.
+func (c cacheReader) List(_ context.Context, into client.ObjectList, options ...client.ListOption) error {
+	list, selected := into.(*v1alpha1.MandateList), (&client.ListOptions{}).ApplyOptions(options)
 	for _, name := range sorted(c.mandates) {
-		list.Items = append(list.Items, *c.mandates[name])
+		m := c.mandates[name]
+		index := fields.Set{connection.MandateField: connection.KeyOf(m).String()}
+		ofService := selected.FieldSelector == nil || selected.FieldSelector.Matches(index)
+		if ofService && (selected.Namespace == "" || selected.Namespace == m.Namespace) {
+			list.Items = append(list.Items, *m)
+		}
 	}
 	return nil
 }

@@ -183,6 +183,7 @@ var endings = []string{
 	v1alpha1.ReasonCreateDeadlinePassed,
 	v1alpha1.ReasonRefused,
 	v1alpha1.ReasonAdoptionRefused,
+	v1alpha1.ReasonReferenceNotAllowed,
 	v1alpha1.ReasonSpecDiffers,
 	"Expired",
 	"Deleted",

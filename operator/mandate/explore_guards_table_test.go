@@ -12,7 +12,7 @@ func TestGuardsAreNeeded(t *testing.T) { explore.CheckGuards(t, guards()) }
 // real API server.
 func guards() map[string]explore.Guard {
 	const decideFile, createFile = "decide.go", "create.go"
-	const ledgerFile = "../ledger/ledger.go"
+	const ledgerFile, holderFile = "../ledger/ledger.go", "../ledger/holder.go"
 	return map[string]explore.Guard{
 		"claim": {
 			Why:      "creating the record is the lock",
@@ -102,6 +102,30 @@ func guards() map[string]explore.Guard {
 			Old: "	if err != nil || other {", Off: "	if err != nil || ON && other {",
 			CaughtBy: "TestExplore/alone: two Mandates adopt one application",
 		},
+		"adopted in another namespace": {
+			Why: "its ledger has the application", File: holderFile,
+			Old:      "		return sameReference && sameID && (sameURL || shared)\n",
+			Off:      "		return ON && sameReference && sameID && (sameURL || shared)\n",
+			CaughtBy: "TestExplore/alone: another namespace adopts",
+		},
+		"unknown in another namespace": {
+			Why: "its lost application may be the one", File: holderFile,
+			Old:      "		return sameReference && shared && attempt != nil && attempt.Sent\n",
+			Off:      "		return ON && sameReference && shared && attempt != nil && attempt.Sent\n",
+			CaughtBy: "TestExplore/alone: another namespace adopts",
+		},
+		"reference of another namespace": {
+			Why: "the other one will need it, or has an application under it", File: "decide.go",
+			Old:      "	case f.referenceNotAllowed:\n",
+			Off:      "	case ON && f.referenceNotAllowed:\n",
+			CaughtBy: "TestExplore/alone: another namespace's reference",
+		},
+		"adoption of another namespace's reference": {
+			Why: "the application is the other one's, whatever its ledger has lost", File: "decide_application.go",
+			Old:      "	case f.referenceNotAllowed:\n",
+			Off:      "	case ON && f.referenceNotAllowed:\n",
+			CaughtBy: "TestExplore/alone: another namespace's reference",
+		},
 		"verify": {
 			Why:  "the Mandate may have been edited since the inputs were read",
 			File: createFile,
@@ -112,7 +136,7 @@ func guards() map[string]explore.Guard {
 		},
 		"verify the IdentityService": {
 			Why:      "it may lead to another account since",
-			File:     "confirm.go",
+			File:     "../engine/service.go",
 			Old:      "service.GetUID() == used.UID && service.GetGeneration() == used.Generation",
 			Off:      "(!ON || service.GetUID() == used.UID && service.GetGeneration() == used.Generation)",
 			CaughtBy: "TestExplore/another account",

@@ -13,7 +13,7 @@ import (
 // in fakeService. That an id never changes, the API server sees to.
 func wrongIn(s *state) string {
 	checks := []func(*state) string{
-		emailedTwice, lostSilently, lostID, sharedID, wrongID, deletedTooSoon, wrongPerson,
+		emailedTwice, lostSilently, lostID, sharedID, wrongID, deletedTooSoon, wrongPerson, foreignNamespace,
 	}
 	for _, check := range checks {
 		if wrong := check(s); wrong != "" {
@@ -117,6 +117,31 @@ func sharedID(s *state) string {
 			return fmt.Sprintf("I3: %s and %s are both bound to application %d", other, name, *m.Status.ApplicationID)
 		}
 		seen[*m.Status.ApplicationID] = name
+	}
+	return ""
+}
+
+// foreignNamespace (I13): no Mandate is bound to the application of another namespace, as long as the ledger remembers.
+// With namespaced references, none is in any case, and no namespace takes the reference of another one.
+func foreignNamespace(s *state) string {
+	of := func(name string) string {
+		return map[bool]string{true: otherNamespace, false: namespace}[name == "copy"]
+	}
+	for _, url := range sorted(s.world.sites) {
+		for _, a := range s.world.sites[url].applications {
+			if a.mandate == "" {
+				continue
+			}
+			if s.world.namespaced && !reference.InNamespace(a.reference, "", of(a.name)) {
+				return fmt.Sprintf("I13: %s took the reference %s of another namespace", a.name, a.reference)
+			}
+			for _, name := range sorted(s.world.mandates) {
+				id := s.world.mandates[name].Status.ApplicationID
+				if id != nil && *id == a.id && of(name) != of(a.name) && (s.world.namespaced || !s.world.forgotten) {
+					return fmt.Sprintf("I13: %s is bound to the application of %s", name, a.name)
+				}
+			}
+		}
 	}
 	return ""
 }

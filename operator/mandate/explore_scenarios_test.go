@@ -32,6 +32,8 @@ type scenario struct {
 	silent bool
 	// otherEmpty: the other service answers 404 to everything that it is asked for.
 	otherEmpty bool
+	// namespaced: referencePolicy is Namespaced.
+	namespaced bool
 }
 
 func (s scenario) start() state {
@@ -46,6 +48,7 @@ func (s scenario) start() state {
 	if s.otherEmpty {
 		w.changeSite(otherURL, func(here *site) { here.applications = nil })
 	}
+	w.namespaced = s.namespaced
 	for _, name := range s.mandates {
 		w.apply(name, s.manifest)
 	}
@@ -72,7 +75,16 @@ func (s scenario) settled(w *world) *world {
 	panic("the first reconciliation does not come to an end")
 }
 
-var one = []string{"acme"}
+var one, two = []string{"acme"}, []string{"acme", "copy"}
+
+// inTwoNamespaces gives the Mandates acme and copy one reference, and a ClusterIdentityService.
+func inTwoNamespaces(m *v1alpha1.Mandate) {
+	m.Spec.Reference = namespace + ".acme"
+	m.Spec.ServiceRef.Kind = v1alpha1.ServiceKindClusterIdentityService
+	if m.Name == "copy" {
+		m.Namespace = otherNamespace
+	}
+}
 
 // withJohn adds an individual with details in a Secret.
 func withJohn(m *v1alpha1.Mandate) {
@@ -124,6 +136,15 @@ func scenarios() map[string]scenario {
 				}
 			},
 			allow: map[move]uint8{replace: 1, reword: 1, lose: 1, half: 2, crash: 1},
+		},
+		"another namespace adopts": {
+			why:      "what the ledger says of it, or a lost answer leaves open, belongs to the other namespace",
+			mandates: two, manifest: inTwoNamespaces, allow: map[move]uint8{adopt: 1, remove: 1, lose: 1, half: 1},
+		},
+		"another namespace's reference": {
+			why:      "it is the other namespace's, whatever the ledger has lost",
+			mandates: two, manifest: inTwoNamespaces, namespaced: true,
+			allow: map[move]uint8{adopt: 1, wipe: 1, remove: 1, lose: 1, half: 1},
 		},
 		"eight weeks": {
 			mandates: one, allow: map[move]uint8{lose: 1, half: 2, weeks: 1, days: 2, expire: 1, crash: 1},

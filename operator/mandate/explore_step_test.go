@@ -216,7 +216,7 @@ func (o *operator) remember(r *Reconciler) remembered {
 func reconciler(s *environment, o *operator) *Reconciler {
 	api := apiServer{environment: s}
 	services := engine.Services{
-		ServiceReader: connection.ServiceReader{Reader: cacheReader{o}},
+		ServiceReader: connection.ServiceReader{Reader: cacheReader{o}, ClusterServices: true},
 		Connections:   connection.NewRegistry(0),
 	}
 	r := NewReconciler(Config{
@@ -235,6 +235,8 @@ func reconciler(s *environment, o *operator) *Reconciler {
 		key := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: of, Name: "default"}
 		services.Connections.Put(nobodyListens, key, o.connection)
 	}
+	shared := connection.Key{Kind: v1alpha1.ServiceKindClusterIdentityService, Name: "default"}
+	services.Connections.Put(nobodyListens, shared, o.connection)
 	return r
 }
 

@@ -43,6 +43,8 @@ type world struct {
 	reviews []userReview
 	// secretGone: the Secret with john's details was deleted.
 	secretGone bool
+	// namespaced: the service is a ClusterIdentityService whose referencePolicy is Namespaced.
+	namespaced bool
 }
 
 // userReview is a review that a user put into spec.checkReviews.
@@ -344,5 +346,7 @@ func (o *operator) connect(w *world) {
 		MinPoll:         minPoll,
 		MaxPoll:         time.Hour,
 		Ready:           true,
+
+		NamespacedReferences: w.namespaced,
 	}
 }

@@ -19,6 +19,8 @@ type facts struct {
 	adopt     int64 // the application to bind instead of creating one; 0: none
 	// adoptedByOther: another Mandate has the application of adopt.
 	adoptedByOther bool
+	// referenceNotAllowed: the ClusterIdentityService does not allow the reference in this namespace.
+	referenceNotAllowed bool
 	// neverReconciled: nothing was ever done for the Mandate, as far as the cache and this reconciliation know.
 	neverReconciled bool
 	createBefore    time.Time
@@ -48,6 +50,7 @@ type facts struct {
 	probed      bool // the service answered something else in this reconciliation
 	confirmed   bool // the live Mandate and service are still what this reconciliation began with
 	acted       bool // this reconciliation sent a request that acts on people
+	noSlot      bool // and the read that follows waits for others: the service is slow
 	record      recordFacts
 	inputs      inputsFacts
 	attempt     attemptFacts

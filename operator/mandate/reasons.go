@@ -78,6 +78,9 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonAdoptionRefused: {isFalse, stalled, isFalse, v1alpha1.ReasonAdoptionRefused, isTrue,
 		"The application that spec.adopt names is missing, has another reference or belongs to another Mandate. Correct " +
 			"spec.adopt or spec.reference. Without spec.adopt, the operator may create and e-mail again."},
+	v1alpha1.ReasonReferenceNotAllowed: {isFalse, stalled, isFalse, v1alpha1.ReasonReferenceNotAllowed, isTrue,
+		"The ClusterIdentityService allows only references that begin with its referencePrefix, this namespace and a dot. " +
+			"Correct or remove spec.reference, or ask for referencePolicy Any."},
 	v1alpha1.ReasonCreateDeadlinePassed: {isFalse, stalled, isFalse, v1alpha1.ReasonCreateDeadlinePassed, isTrue,
 		"spec.createBefore passed before an application was created. If one exists, set spec.adopt.applicationID. Move " +
 			"spec.createBefore only to create one now, which e-mails the individuals."},

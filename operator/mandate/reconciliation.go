@@ -42,6 +42,7 @@ type reconciliation struct {
 	client     serviceClient // of the session's connection
 	reference  string        // of the application, "" while the connection is not known
 	attempting bool          // it may create an application, and a shutdown waits for it
+	deadline   engine.Deadline
 
 	facts       facts
 	record      *v1alpha1.ApplicationRecord // as it was last read or written
@@ -56,7 +57,9 @@ type reconciliation struct {
 
 // newReconciliation collects what can be known without a request to the API server or the service.
 func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Mandate) (*reconciliation, error) {
-	c := &reconciliation{Reconciler: r, mandate: mandate, reviewed: newReviewRecord(mandate)}
+	c := &reconciliation{
+		Reconciler: r, mandate: mandate, deadline: engine.NewDeadline(r.clock), reviewed: newReviewRecord(mandate),
+	}
 	service, err := c.session.Resolve(ctx, r.services, mandate)
 	if err != nil {
 		return nil, err
@@ -76,11 +79,17 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	case service.Known:
 		c.reference = spec.Reference
 	}
+	c.facts.referenceNotAllowed = !c.facts.bound && !c.referenceAllowed()
 	if spec.Adopt != nil && !c.facts.bound {
 		c.facts.adopt = spec.Adopt.ApplicationID
-		c.facts.adoptedByOther, err = c.adoptedByOther(ctx)
 	}
-	return c, err
+	return c, nil
+}
+
+// referenceAllowed reports whether the service allows the reference in this namespace.
+func (r *reconciliation) referenceAllowed() bool {
+	used := &r.session.Connection
+	return !used.NamespacedReferences || reference.InNamespace(r.reference, used.ReferencePrefix, r.mandate.Namespace)
 }
 
 // newFacts are those of the Mandate and its connection.
@@ -153,7 +162,25 @@ func (r *reconciliation) TryAcquire(s step) bool {
 	if !r.facts.service.Ready || slices.Contains(needsNoSlot, s) {
 		return true
 	}
+	if s == stepRead && r.class() == connection.Read && r.session.Slot.IsFor(connection.Write) && r.readsAreSlow() {
+		r.session.Slot.Release() // a read does not take a slot that others need for a create
+	}
+	return r.acquireSlot()
+}
+
+func (r *reconciliation) acquireSlot() bool {
 	return r.session.Slot.TryAcquire(r.session.Connection.Mandates, r.name(), r.class(), r.urgent())
+}
+
+func (r *reconciliation) readsAreSlow() bool { return r.session.Connection.Mandates.ReadsAreSlow() }
+
+// nextSlot takes another slot for the read that follows a call on people, because others may have waited for longer. A
+// service that is fast costs one reconciliation for both.
+func (r *reconciliation) nextSlot() {
+	if r.facts.acted && decideNext(r.facts).Step == stepRead && r.readsAreSlow() {
+		r.session.Slot.Release()
+		r.facts.noSlot = !r.acquireSlot()
+	}
 }
 
 // class is what the reconciliation is for, and what it can test at a service of which that failed.
@@ -177,7 +204,17 @@ func (r *reconciliation) Priority() *int { return engine.Priority(r.urgent()) }
 // Perform performs one step and changes the facts accordingly. What the service answers is never an error here, but a
 // fact.
 func (r *reconciliation) Perform(ctx context.Context, s step) error {
+	ctx, cancel := r.deadline.Bound(ctx)
+	defer cancel()
 	r.facts.acted = r.facts.acted || s == stepPost || slices.Contains(needsConfirm, s)
+	err := r.perform(ctx, s)
+	if err == nil {
+		r.nextSlot()
+	}
+	return err
+}
+
+func (r *reconciliation) perform(ctx context.Context, s step) error {
 	switch s {
 	case stepReadRecord:
 		return r.readRecord(ctx)

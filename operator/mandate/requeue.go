@@ -74,7 +74,7 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 	case v1alpha1.ReasonServiceNotFound, v1alpha1.ReasonServiceNotAllowed:
 		return engine.JitterWithin(connection.FallbackRequeue) // all that ends it wakes the Mandate up
 	case v1alpha1.ReasonServiceMismatch, v1alpha1.ReasonMandateTypeNotFound, v1alpha1.ReasonReferenceConflict,
-		v1alpha1.ReasonApplicationExists, v1alpha1.ReasonOutcomeUnknown:
+		v1alpha1.ReasonReferenceNotAllowed, v1alpha1.ReasonApplicationExists, v1alpha1.ReasonOutcomeUnknown:
 		return engine.JitterWithin(engine.MaxRequeue)
 	case v1alpha1.ReasonSpecDiffers:
 		if usesSecrets(r.mandate) {

@@ -141,6 +141,7 @@ func (e *entry) forget() {
 
 // closeClient drops the client. The next one is probed at once: a person has changed something.
 func (e *entry) closeClient() {
+	e.stopProbe()
 	if e.client != nil {
 		e.client.Close()
 	}
@@ -175,14 +176,15 @@ func (r *Reconciler) publish(
 ) {
 	spec := service.Settings()
 	r.config.Connections.Put(ctx, key, connection.Connection{
-		Client:          e.client,
-		URL:             ledger.NormalURL(spec.BaseURL),
-		Credentials:     e.made.user.credentials,
-		ReferencePrefix: spec.ReferencePrefix,
-		UID:             service.GetUID(),
-		Generation:      service.GetGeneration(),
-		MinPoll:         seconds(spec.Polling.MinIntervalSeconds, 30),
-		MaxPoll:         seconds(spec.Polling.MaxIntervalSeconds, 3600),
+		Client:               e.client,
+		URL:                  ledger.NormalURL(spec.BaseURL),
+		Credentials:          e.made.user.credentials,
+		ReferencePrefix:      spec.ReferencePrefix,
+		NamespacedReferences: service.NamespacedReferences(),
+		UID:                  service.GetUID(),
+		Generation:           service.GetGeneration(),
+		MinPoll:              seconds(spec.Polling.MinIntervalSeconds, 30),
+		MaxPoll:              seconds(spec.Polling.MaxIntervalSeconds, 3600),
 		States: idv.StateNames{
 			InReview:  spec.States.InReview,
 			Completed: spec.States.Completed,

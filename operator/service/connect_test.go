@@ -96,7 +96,7 @@ func (f *fixture) password(password string) {
 	f.secret.Data = map[string][]byte{"username": []byte("u"), "password": []byte(password)}
 }
 
-// reconcile connects and probes.
+// reconcile connects, and probes until the end.
 func (f *fixture) reconcile() (reason string) {
 	f.Helper()
 	problem, err := f.connect(f.Context(), f.service, f.e)
@@ -104,7 +104,11 @@ func (f *fixture) reconcile() (reason string) {
 		f.Fatal(err)
 	}
 	if problem == "" {
-		f.probe(f.Context(), f.e)
+		f.probe(f.Context(), testKey, f.e)
+		if f.e.probe != nil {
+			<-f.e.probe.done
+			f.e.takeProbe(f.Context())
+		}
 	}
 	return cmp.Or(problem, f.e.reason())
 }

@@ -20,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -45,7 +44,7 @@ const (
 	busyInterval = 5 * time.Second
 	// deletionInterval is how soon a service that is being deleted is reconciled again: Mandates are not watched here.
 	deletionInterval = 2 * time.Second
-	// workers is more than one, because a service that does not answer holds its worker up for a while.
+	// workers never wait for a service.
 	workers = 10
 )
 
@@ -84,6 +83,7 @@ type Reconciler struct {
 	config    Config
 	digestKey []byte
 	limits    *lru.Cache // *idv.Limits by user
+	enqueue   func(connection.Key)
 
 	mu      sync.Mutex
 	entries map[connection.Key]*entry
@@ -95,6 +95,7 @@ type entry struct {
 	client         *idv.Client
 	breaker        *connection.CircuitBreaker
 	references     *idv.References
+	probe          *probe    // that is under way, or nil
 	connected      bool      // a probe has succeeded with these credentials
 	failure        idv.Kind  // of the last probe, until one succeeds
 	nextProbe      time.Time // while the circuit is closed
@@ -108,6 +109,7 @@ func NewReconciler(config Config) *Reconciler {
 		config:    config,
 		digestKey: make([]byte, 32),
 		limits:    lru.New(rememberedUsers),
+		enqueue:   func(connection.Key) {},
 		entries:   map[connection.Key]*entry{},
 	}
 	_, _ = rand.Read(r.digestKey) // it never fails
@@ -121,6 +123,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 	})
 	breakerChanged := source.TypedFunc[connection.Key](
 		func(_ context.Context, queue workqueue.TypedRateLimitingInterface[connection.Key]) error {
+			r.enqueue = queue.Add
 			r.config.Connections.OnBreakerChange(queue.Add)
 			return nil
 		},
@@ -153,7 +156,7 @@ func (r *Reconciler) SetupWithManager(manager ctrl.Manager) error {
 		Complete(r)
 }
 
-// Reconcile makes one connection, and probes it if it is time to.
+// Reconcile makes one connection, and has it probed if it is time to.
 func (r *Reconciler) Reconcile(ctx context.Context, key connection.Key) (reconcile.Result, error) {
 	service := key.NewService()
 	err := r.config.Cache.Get(ctx, key.ObjectKey(), service)
@@ -179,15 +182,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, key connection.Key) (reconci
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if problem == "" {
-		r.probe(ctx, e)
-	}
-	if ctx.Err() != nil {
-		return reconcile.Result{}, ctx.Err() // the operator is being stopped: that says nothing about the service
+	if problem == "" && r.probe(ctx, key, e) {
+		return reconcile.Result{RequeueAfter: secretInterval}, nil // nothing is known of the service so far
 	}
 	r.publish(ctx, key, service, e)
 	reason := shownReason(service, cmp.Or(problem, e.reason()))
-	if err := r.writeStatus(ctx, service, e.references, reason, needed); err != nil {
+	if err := r.writeStatus(ctx, service, e, reason, needed); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	next := e.requeueAfter(time.Now())
@@ -205,45 +205,6 @@ func (e *entry) takeRequest(service connection.Service) {
 		e.breaker.TestNow()
 	}
 	e.handledRequest = request
-}
-
-// probe asks the service for its reference data if it is time to. The circuit breaker learns of the result by itself.
-func (r *Reconciler) probe(ctx context.Context, e *entry) {
-	now := time.Now()
-	if !e.probeDue(now) {
-		return
-	}
-	references, err := e.client.RetrieveReferences(ctx)
-	if ctx.Err() != nil {
-		return
-	}
-	e.recordProbe(now, references, err)
-	if err != nil {
-		log.FromContext(ctx).Info("Failed to read the reference data of the identity service", "error", err.Error())
-	}
-}
-
-// probeDue reports whether it is time for a probe: now and then while the circuit is closed, and when it is half-open
-// and a login or the reference data is the test.
-func (e *entry) probeDue(now time.Time) bool {
-	state, _, _ := e.breaker.Status()
-	scheduled := state == connection.Closed && !now.Before(e.nextProbe)
-	return !now.Before(e.notBefore) && (scheduled || e.breaker.AwaitsProbe())
-}
-
-// recordProbe takes over what a probe found.
-func (e *entry) recordProbe(now time.Time, references *idv.References, err error) {
-	e.failure = idv.KindOf(err)
-	if err == nil {
-		e.references, e.connected = whatIsUsed(references), true
-		e.nextProbe, e.notBefore = now.Add(probeInterval), time.Time{}
-		return
-	}
-	e.nextProbe = now.Add(busyInterval)
-	e.notBefore = now.Add(idv.RetryAfterOf(err))
-	if idv.KindOf(err) == idv.KindRateLimited {
-		e.notBefore = now.Add(max(busyInterval, idv.RetryAfterOf(err)))
-	}
 }
 
 // reason is that of Ready. A service that asks to wait is as usable as it was before.
@@ -273,7 +234,7 @@ func whatIsUsed(references *idv.References) *idv.References {
 func (e *entry) requeueAfter(now time.Time) time.Duration {
 	next := secretInterval
 	switch state, _, _ := e.breaker.Status(); {
-	case e.client == nil:
+	case e.client == nil, e.probe != nil:
 	case state == connection.Closed:
 		next = min(next, max(e.nextProbe.Sub(now), e.notBefore.Sub(now)))
 	case e.breaker.AwaitsProbe():
@@ -295,8 +256,8 @@ func (r *Reconciler) remove(ctx context.Context, key connection.Key) {
 	r.config.Connections.Remove(ctx, key)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if e := r.entries[key]; e != nil && e.client != nil {
-		e.client.Close()
+	if e := r.entries[key]; e != nil {
+		e.closeClient()
 	}
 	delete(r.entries, key)
 }

@@ -87,7 +87,7 @@ func shownReason(service connection.Service, reason string) string {
 
 // writeStatus is the only place that writes the status of services. needed is how many Mandates hold up the deletion.
 func (r *Reconciler) writeStatus(
-	ctx context.Context, service connection.Service, references *idv.References, reason string, needed int,
+	ctx context.Context, service connection.Service, e *entry, reason string, needed int,
 ) error {
 	updated, ok := service.DeepCopyObject().(connection.Service)
 	if !ok {
@@ -95,11 +95,11 @@ func (r *Reconciler) writeStatus(
 	}
 	status, generation := updated.ServiceStatus(), service.GetGeneration()
 	status.ObservedGeneration = generation
-	if request := engine.ReconcileRequest(service); request != "" {
+	if request := engine.ReconcileRequest(service); request != "" && e.probe == nil {
 		status.LastHandledReconcileAt = request
 	}
-	if references != nil {
-		status.MandateTypes = mandateTypes(references)
+	if e.references != nil {
+		status.MandateTypes = mandateTypes(e.references)
 	}
 	setProgress(status, generation, reason)
 	before := meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionInUse)

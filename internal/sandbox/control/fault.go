@@ -20,6 +20,9 @@ const (
 	Truncate FaultKind = "truncate"
 	// SlowBody sends the body byte by byte, DelayMillis apart (default 50).
 	SlowBody FaultKind = "slow_body"
+	// Drip sends the correct response in twenty pieces, DelayMillis in all. The sandbox
+	// always carries out the request.
+	Drip FaultKind = "drip"
 	// LengthOver announces a Content-Length that is longer than the body.
 	LengthOver FaultKind = "length_over"
 	// LengthUnder announces a Content-Length that is shorter than the body. HTTP/2
@@ -33,7 +36,8 @@ const (
 // FaultKinds lists every kind.
 func FaultKinds() []FaultKind {
 	return []FaultKind{
-		Slow, Answer, Garbage, Close, ResetConnection, Truncate, SlowBody, LengthOver, LengthUnder, Informational,
+		Slow, Answer, Garbage, Close, ResetConnection, Truncate, SlowBody, Drip, LengthOver, LengthUnder,
+		Informational,
 	}
 }
 
@@ -51,7 +55,7 @@ type Fault struct {
 	AfterWork bool `json:"after_work,omitempty"`
 	// Times is the number of requests it applies to; 0 means one, Always means all.
 	Times int `json:"times,omitempty"`
-	// DelayMillis is the delay before the fault; see SlowBody.
+	// DelayMillis is the delay before the fault; see SlowBody and Drip.
 	DelayMillis int64 `json:"delay_ms,omitempty"`
 	// Status is the status code of Answer (default 500), of Garbage and of generic
 	// responses (default 200).

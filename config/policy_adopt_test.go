@@ -1,0 +1,98 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Who may have which application adopted.
+func TestPolicyOfAdoption(t *testing.T) {
+	c, namespace := policed(t)
+	users := map[string][]string{
+		"pipeline": nil, "decider": {"decide"}, "adopter": {"adopt"}, "lead": {"decide", "adopt"},
+	}
+	c.bind(namespace, "lead", "idv-editor", "idv-decider", "idv-adopter")
+	adopt, both := []string{"adopt"}, []string{"decide", "adopt"}
+	const (
+		one, another = "adopt: {applicationID: 1}", "adopt: {applicationID: 2}"
+		bound        = "{status: {applicationID: 4711}}"
+	)
+	cases := map[string]struct {
+		before, edit string // before is empty if the user creates the Mandate
+		status       string // what the operator has written, if anything
+		needs        []string
+		field        string // what a refusal for the first of the verbs names
+	}{
+		"created with it": {edit: "{" + one + "}", needs: adopt, field: "spec.adopt can be set"},
+		"set":             {before: "{}", edit: "{" + one + "}", needs: adopt, field: "spec.adopt"},
+		"changed": {
+			before: "{" + one + "}",
+			edit:   "{" + another + "}", needs: adopt, field: "spec.adopt",
+		},
+		"the reference with it": {
+			before: "{" + one + "}",
+			edit:   "{reference: other}", needs: adopt, field: "spec.reference",
+		},
+		"the service with it": {
+			before: "{" + one + "}",
+			edit:   "{serviceRef: {name: other}}", needs: adopt, field: "serviceRef",
+		},
+		"removed":                 {before: "{" + one + "}", edit: "{adopt: null}"},
+		"removed for a reference": {before: "{" + one + "}", edit: "{adopt: null, reference: other}"},
+		"something else":          {before: "{" + one + "}", edit: "{suspend: true, name: Other}"},
+		"the same again":          {before: "{" + one + "}", edit: "{" + one + "}"},
+		"no adoption":             {before: "{}", edit: "{reference: other, serviceRef: {name: other}}"},
+		"set, once bound":         {before: "{}", status: bound, edit: "{" + one + "}"},
+		"changed, once bound":     {before: "{" + one + "}", status: bound, edit: "{" + another + "}"},
+		"under a decision":        {before: "{decision: Complete}", edit: "{" + one + "}", needs: both},
+		"under an archiving":      {before: "{archived: true}", edit: "{" + one + "}", needs: both},
+		"to be deleted with it":   {before: "{deletionPolicy: Delete}", edit: "{" + one + "}", needs: both},
+		"to be archived with it":  {before: "{deletionPolicy: Archive}", edit: "{" + one + "}", needs: both},
+		"retained after all": {
+			before: "{deletionPolicy: Delete}",
+			edit:   "{deletionPolicy: Retain, " + one + "}", needs: adopt,
+		},
+		"another one to be deleted": {
+			before: "{deletionPolicy: Delete, " + one + "}",
+			edit:   "{reference: other}", needs: both,
+		},
+		"to be deleted, once bound": {before: "{deletionPolicy: Delete}", status: bound, edit: "{" + one + "}"},
+	}
+	number := 0
+	for name, tc := range cases {
+		var existing *unstructured.Unstructured
+		if tc.before != "" {
+			number++
+			existing = mandate(t, namespace, "spec: "+tc.before)
+			existing.SetName(fmt.Sprintf("mandate-%d", number))
+		}
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			c := in(t, env)
+			if existing != nil {
+				c.check(c.Create(t.Context(), existing))
+			}
+			if tc.status != "" {
+				c.check(c.Status().Patch(t.Context(), existing, mergePatch(t, tc.status)))
+			}
+			for user, has := range users {
+				for _, verb := range has {
+					c.waitForAccess(namespace, user, verb, "mandates")
+				}
+				err := c.attempt(user, namespace, existing, "spec: "+tc.edit)
+				lacks := slices.DeleteFunc(slices.Clone(tc.needs), func(verb string) bool { return slices.Contains(has, verb) })
+				switch {
+				case len(lacks) == 1:
+					refused(t, user, err, tc.field, "verb "+lacks[0]+" on mandates.idv.mandate.io")
+				case len(lacks) > 1:
+					refused(t, user, err)
+				case err != nil:
+					t.Errorf("%s is refused: %v", user, err)
+				}
+			}
+		})
+	}
+}

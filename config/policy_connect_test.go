@@ -1,0 +1,109 @@
+package config
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// connects has an edit of every field of an IdentityService that needs the verb connect, and free of every other one.
+var (
+	connects = map[string]string{
+		"baseURL":              "https://other.example.com",
+		"caBundle":             "-----BEGIN CERTIFICATE-----",
+		"credentialsSecretRef": "{name: other}",
+		"tokenAuthorization":   "Basic",
+		"referencePrefix":      "other-",
+		"states":               "{completed: [done]}",
+	}
+	free = map[string]string{
+		"requestsPerSecond": "5",
+		"polling":           "{minIntervalSeconds: 60}",
+		"transitions":       "{completeMethod: PUT}",
+	}
+)
+
+// Who may say where the credentials and the people of a namespace go, and what the answers mean.
+func TestPolicyOfConnections(t *testing.T) {
+	c, namespace := policed(t)
+	for user, verb := range verbs {
+		err := c.as(user).Create(t.Context(), identityService(t, namespace), client.DryRunAll)
+		if verb != "connect" {
+			refused(t, user, err, "spec.baseURL, spec.credentialsSecretRef", "verb connect on identityservices.idv.mandate.io")
+		} else if err != nil {
+			t.Errorf("%s is refused: %v", user, err)
+		}
+	}
+	existing := identityService(t, namespace)
+	c.check(c.Create(t.Context(), existing))
+	for user, verb := range verbs {
+		for field, value := range connects {
+			err := c.as(user).Patch(t.Context(), existing.DeepCopy(),
+				mergePatch(t, fmt.Sprintf("{spec: {%s: %s}}", field, value)), client.DryRunAll)
+			if verb != "connect" {
+				refused(t, user, err, "spec."+field+" can be set or changed", "verb connect on")
+			} else if err != nil {
+				t.Errorf("%s is refused to change %s: %v", user, field, err)
+			}
+		}
+		for field, value := range free {
+			err := c.as(user).Patch(t.Context(), existing.DeepCopy(),
+				mergePatch(t, fmt.Sprintf("{spec: {%s: %s}}", field, value)), client.DryRunAll)
+			if err != nil {
+				t.Errorf("%s is refused to change %s: %v", user, field, err)
+			}
+		}
+		again := mergePatch(t, `{spec: {baseURL: "https://idv.example.com", credentialsSecretRef: {name: idv}}}`)
+		if err := c.as(user).Patch(t.Context(), existing.DeepCopy(), again, client.DryRunAll); err != nil {
+			t.Errorf("%s is refused to apply the same again: %v", user, err)
+		}
+		if err := c.as(user).Delete(t.Context(), existing.DeepCopy(), client.DryRunAll); err != nil {
+			t.Errorf("%s is refused to delete: %v", user, err)
+		}
+	}
+}
+
+// Somebody who adds a field decides whether it needs the verb.
+func TestPolicyKnowsEveryFieldOfAConnection(t *testing.T) {
+	var known, fields []string
+	for field := range connects {
+		known = append(known, field)
+	}
+	for field := range free {
+		known = append(known, field)
+	}
+	for _, spec := range []any{v1alpha1.IdentityServiceSpec{}, v1alpha1.ServiceSettings{}} {
+		for field := range reflect.TypeOf(spec).Fields() {
+			name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			if name != "" { // it is not the settings as a whole
+				fields = append(fields, name)
+			}
+		}
+	}
+	slices.Sort(known)
+	slices.Sort(fields)
+	if !slices.Equal(known, fields) {
+		t.Errorf("the policy is tested with the fields %q, and there are %q", known, fields)
+	}
+}
+
+// The operator has no verb of the policy, and needs none for status and finalizers.
+func TestPolicyOfConnectionsLeavesTheOperatorAlone(t *testing.T) {
+	policed(t)
+	c := in(t, env)
+	service := identityService(t, env.Namespace(t))
+	c.check(c.Create(t.Context(), service))
+	operator := c.as("system:serviceaccount:mandate-operator-system:mandate-operator")
+	finalizer := mergePatch(t, "{metadata: {finalizers: [idv.mandate.io/in-use]}}")
+	c.check(operator.Patch(t.Context(), service.DeepCopy(), finalizer))
+	c.check(operator.Status().Patch(t.Context(), service.DeepCopy(), mergePatch(t, "{status: {observedGeneration: 1}}")))
+	refused(t, "the operator", operator.Patch(t.Context(), service.DeepCopy(),
+		mergePatch(t, `{spec: {baseURL: "https://other.example.com"}}`)), "spec.baseURL")
+	c.check(operator.Patch(t.Context(), service.DeepCopy(), mergePatch(t, "{metadata: {finalizers: null}}")))
+}

@@ -1,0 +1,96 @@
+package ledger
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// search is a selection of records by what the API server can select them by.
+type search struct {
+	namespaces []string // "" is all
+	fields     client.MatchingFields
+}
+
+// HeldByOther reports whether the record of another Mandate has the application of spec. It asks the API server for
+// the records that may, of which there are few, however large the ledger is.
+func (l *Ledger) HeldByOther(
+	ctx context.Context, mandate types.NamespacedName, spec v1alpha1.ApplicationRecordSpec,
+) (bool, error) {
+	matches := func(other v1alpha1.ApplicationRecord) bool { return holds(&other, mandate, &spec) }
+	for _, search := range l.searches(mandate, &spec) {
+		for _, namespace := range search.namespaces {
+			found, err := l.contains(ctx, matches, client.InNamespace(namespace), search.fields)
+			if found || err != nil {
+				return found, err
+			}
+		}
+	}
+	return false, nil
+}
+
+// holds reports whether a record has the application of spec. In the namespace of the Mandate, it has the id, and the
+// service or the reference: the service may have moved. In another namespace, somebody can have a service of their own
+// answer with any id. There, a record counts only if it has the reference, too, and the same service proved that. With
+// a ClusterIdentityService, an attempt with the reference counts, whose outcome is unknown.
+func holds(other *v1alpha1.ApplicationRecord, mandate types.NamespacedName, spec *v1alpha1.ApplicationRecordSpec) bool {
+	id, attempt := other.Spec.ApplicationID, other.Spec.Attempt
+	sameID := id != nil && *id == *spec.ApplicationID
+	sameURL := other.Spec.ServiceURL == spec.ServiceURL
+	sameReference := strings.EqualFold(other.Spec.Reference, spec.Reference)
+	shared := isShared(spec) && other.Spec.ServiceRef == spec.ServiceRef
+	switch {
+	case client.ObjectKeyFromObject(other) == mandate:
+		return false
+	case other.Namespace == mandate.Namespace:
+		return sameID && (sameURL || sameReference)
+	case id == nil:
+		return sameReference && shared && attempt != nil && attempt.Sent
+	default:
+		return sameReference && sameID && (sameURL || shared)
+	}
+}
+
+func isShared(spec *v1alpha1.ApplicationRecordSpec) bool {
+	return spec.ServiceRef.Kind == v1alpha1.ServiceKindClusterIdentityService
+}
+
+// searches find every record that holds accepts. Those of other services are not among them: there can be any number.
+func (l *Ledger) searches(mandate types.NamespacedName, spec *v1alpha1.ApplicationRecordSpec) []search {
+	id := strconv.FormatInt(*spec.ApplicationID, 10)
+	all := []search{
+		{l.namespaces(), client.MatchingFields{"spec.applicationID": id, "spec.serviceURL": spec.ServiceURL}},
+		{[]string{mandate.Namespace}, client.MatchingFields{"spec.applicationID": id}},
+	}
+	if isShared(spec) {
+		all = append(all, search{l.namespaces(), client.MatchingFields{
+			"spec.reference": spec.Reference, "spec.serviceRef.kind": string(spec.ServiceRef.Kind),
+			"spec.serviceRef.name": spec.ServiceRef.Name,
+		}})
+	}
+	return all
+}
+
+// contains reports whether a record that the options select matches.
+func (l *Ledger) contains(
+	ctx context.Context, matches func(v1alpha1.ApplicationRecord) bool, options ...client.ListOption,
+) (bool, error) {
+	next := ""
+	for {
+		var page v1alpha1.ApplicationRecordList
+		paged := slices.Concat(options, []client.ListOption{client.Limit(pageSize), client.Continue(next)})
+		if err := l.Reader.List(ctx, &page, paged...); err != nil {
+			return false, err
+		}
+		next = page.Continue
+		if found := slices.ContainsFunc(page.Items, matches); found || next == "" {
+			return found, nil
+		}
+	}
+}
