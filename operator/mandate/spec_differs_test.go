@@ -7,7 +7,7 @@ func TestSameOrMasked(t *testing.T) {
 	t.Parallel()
 	for shown, want := range map[string]bool{
 		"jane.doe@example.com":   true,
-		" Jane.Doe@Example.com":  true,
+		"Jane.Doe@Example.com":   true,
 		"j***@example.com":       true,
 		"J•••••e@example.com":    true,
 		"j...@e...com":           true,
