@@ -25,16 +25,16 @@ const operatorNamespace = "mandate-operator-system"
 // It becomes leader, answers the probes and the scraper, and works.
 func (c *cluster) runsAsDeployed() {
 	c.Helper()
-	arguments, urls := c.onLoopback(c.deployment().Spec.Template.Spec.Containers[0].Args)
+	arguments, listens := c.onLoopback(c.deployment().Spec.Template.Spec.Containers[0].Args)
 	// In a Pod, the namespace is that of the ServiceAccount.
 	operator := c.startOperator(c.serviceAccount(), append(arguments, "--leader-election-namespace="+operatorNamespace)...)
 
 	ctx, cancel := context.WithTimeout(c.Context(), timeout)
 	defer cancel()
-	for address, path := range map[string]string{":8080": "/metrics", ":8081": "/readyz"} {
-		c.check(operator.WaitForURL(ctx, urls[address]+path))
+	for _, path := range []string{"/readyz", "/healthz"} {
+		c.check(operator.WaitForURL(ctx, "http://"+listens[":8081"]+path))
 	}
-	c.check(operator.WaitForURL(ctx, urls[":8081"]+"/healthz"))
+	c.servesMetrics(listens[":8443"])
 
 	c.sees(c.Namespace(c.T))
 	lease := &coordinationv1.Lease{}
@@ -44,7 +44,7 @@ func (c *cluster) runsAsDeployed() {
 		c.Errorf("nobody leads: %+v", lease.Spec)
 	}
 	c.check(operator.Stop())
-	c.usesLeaderElectionRole()
+	c.usesItsRoles()
 }
 
 func (c *cluster) startOperator(kubeconfig string, arguments ...string) *testenv.Process {
@@ -101,21 +101,21 @@ func TestRoleBindingInsteadOfClusterRoleBinding(t *testing.T) {
 
 var listenAddress = regexp.MustCompile(`^--[a-z-]+-bind-address=(:\d+)$`)
 
-// onLoopback replaces the addresses to listen on, and gives the URLs that they have instead.
-func (c *cluster) onLoopback(arguments []string) (replaced []string, urls map[string]string) {
+// onLoopback replaces the addresses to listen on, and gives those that they have instead.
+func (c *cluster) onLoopback(arguments []string) (replaced []string, listens map[string]string) {
 	c.Helper()
-	urls = map[string]string{}
+	listens = map[string]string{}
 	for _, argument := range arguments {
 		if match := listenAddress.FindStringSubmatch(argument); match != nil {
 			listener, err := net.Listen("tcp", "127.0.0.1:0")
 			c.check(err)
-			urls[match[1]] = "http://" + listener.Addr().String()
+			listens[match[1]] = listener.Addr().String()
 			argument = strings.TrimSuffix(argument, match[1]) + listener.Addr().String()
 			c.check(listener.Close())
 		}
 		replaced = append(replaced, argument)
 	}
-	return replaced, urls
+	return replaced, listens
 }
 
 // serviceAccount writes a kubeconfig of the operator's ServiceAccount.
@@ -126,21 +126,23 @@ func (c *cluster) serviceAccount() (path string) {
 	return path
 }
 
-// usesLeaderElectionRole compares what the Role of leader election grants with what was used of it. The ClusterRole is
-// compared in the tests of the operator, which make it do more. What it may do itself, everybody may ask.
-func (c *cluster) usesLeaderElectionRole() {
+// usesItsRoles compares what the roles of leader election and of metrics grant with what was used of them. The
+// ClusterRole is compared in the tests of the operator, which make it do more. Everybody may ask what they may do.
+func (c *cluster) usesItsRoles() {
 	c.Helper()
-	role := &rbacv1.Role{}
+	role, metrics := &rbacv1.Role{}, &rbacv1.ClusterRole{}
 	roleKey := client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator-leader-election"}
 	c.check(c.Get(c.Context(), roleKey, role))
+	c.check(c.Get(c.Context(), client.ObjectKey{Name: "mandate-operator-metrics-auth"}, metrics))
 	allowed, refused, err := c.UsedPermissions(testenv.OperatorUser)
 	c.check(err)
 	used := slices.DeleteFunc(allowed, func(p testenv.Permission) bool {
 		return strings.Contains(string(p), ".idv.mandate.io") || strings.HasSuffix(string(p), " namespaces") ||
 			p == "get secrets" || p == "create selfsubjectaccessreviews.authorization.k8s.io"
 	})
-	if diff := cmp.Diff(testenv.Permissions(role.Rules), used); diff != "" {
-		c.Errorf("access of leader election (-granted +used):\n%s", diff)
+	granted := testenv.Permissions(append(role.Rules, metrics.Rules...))
+	if diff := cmp.Diff(granted, used); diff != "" {
+		c.Errorf("access of leader election and metrics (-granted +used):\n%s", diff)
 	}
 	if len(refused) > 0 {
 		c.Errorf("the operator tried to %q and was refused", refused)

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"net/http"
 	"reflect"
+	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	toolscache "k8s.io/client-go/tools/cache"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -28,7 +31,7 @@ func cacheOptions(namespaces []string, watched *watches, unreadable *unreadableO
 			unreadable.observe(kind, informer)
 			return informer
 		},
-		DefaultTransform: cache.TransformStripManagedFields(),
+		DefaultTransform: stripMetadata,
 		ByObject:         map[client.Object]cache.ByObject{&v1alpha1.Mandate{}: {Transform: stripMandate(newInterner())}},
 	}
 	for _, namespace := range namespaces {
@@ -49,20 +52,17 @@ func kindOf(object runtime.Object) string {
 }
 
 // stripMandate drops what the cache must not hold: who the individuals are, and the name of the application, which may
-// be a person's. That is read live when it is sent, and never again. It also drops what only costs memory, such as all
-// annotations but the one that is read. One of them is kubectl's copy of the whole spec.
+// be a person's. That is read live when it is sent, and never again.
 func stripMandate(interner *interner) toolscache.TransformFunc {
 	return func(object any) (any, error) {
 		mandate, ok := object.(*v1alpha1.Mandate)
 		if !ok {
 			return object, nil
 		}
-		mandate.ManagedFields, mandate.Spec.Name = nil, ""
-		request := engine.ReconcileRequest(mandate)
-		mandate.Annotations = nil
-		if request != "" {
-			mandate.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: request}
+		if _, err := stripMetadata(mandate); err != nil {
+			return nil, err
 		}
+		mandate.Spec.Name = ""
 		for i, individual := range mandate.Spec.Individuals {
 			mandate.Spec.Individuals[i] = v1alpha1.Individual{
 				Name:             individual.Name,
@@ -75,6 +75,30 @@ func stripMandate(interner *interner) toolscache.TransformFunc {
 		interner.intern(mandate)
 		return mandate, nil
 	}
+}
+
+// stripMetadata drops what only costs memory: up to 256 KiB of annotations of each object, of which one is kubectl's
+// copy of the whole spec, its labels and its owners. What is kept is the annotation that is read, cut as it is when it
+// is read, and the labels of namespaces, by which services select them.
+func stripMetadata(object any) (any, error) {
+	metadata, err := meta.Accessor(object)
+	if err != nil {
+		return object, nil //nolint:nilerr // it is the mark of a deletion that a watch has missed
+	}
+	metadata.SetManagedFields(nil)
+	metadata.SetOwnerReferences(nil)
+	if _, isNamespace := object.(*metav1.PartialObjectMetadata); !isNamespace {
+		metadata.SetLabels(nil)
+	}
+	request := ""
+	if annotated, ok := object.(client.Object); ok {
+		request = strings.Clone(engine.ReconcileRequest(annotated))
+	}
+	metadata.SetAnnotations(nil)
+	if request != "" {
+		metadata.SetAnnotations(map[string]string{v1alpha1.ReconcileRequestAnnotation: request})
+	}
+	return object, nil
 }
 
 // cachesSynced makes /readyz true once the operator has seen the cluster.

@@ -7,14 +7,17 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
 )
 
 // CacheOptions are those of an operator that watches a namespace, for the tests of package operator_test.
@@ -64,6 +67,8 @@ spec:
 		corev1.LastAppliedConfigAnnotation: "canary", "example.com/note": "canary",
 		v1alpha1.ReconcileRequestAnnotation: "now",
 	}
+	m.Labels = map[string]string{"canary": "canary"}
+	m.OwnerReferences = []metav1.OwnerReference{{Name: "canary"}}
 	m.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "canary"}}
 	kept, err := stripMandate(newInterner())(m)
 	if err != nil {
@@ -81,5 +86,37 @@ spec:
 	if m.Spec.Individuals[0].DetailsSecretRef == nil || m.Spec.Individuals[1].Name != "john" ||
 		m.Spec.CheckReviews[0].Check != "liveness" || m.Annotations[v1alpha1.ReconcileRequestAnnotation] != "now" {
 		t.Errorf("the cache lacks fields: %s", content)
+	}
+}
+
+// Of all kinds, the cache keeps of the metadata what is read.
+func TestCacheHasLittleMetadata(t *testing.T) {
+	metadata := metav1.ObjectMeta{
+		Name: "acme", Namespace: "default", UID: "1", ResourceVersion: "7", Generation: 3, Finalizers: []string{"ours"},
+		Labels:          map[string]string{"team": "a"},
+		Annotations:     map[string]string{"note": "x", v1alpha1.ReconcileRequestAnnotation: strings.Repeat("y", 300)},
+		OwnerReferences: []metav1.OwnerReference{{Name: "owner"}},
+		ManagedFields:   []metav1.ManagedFieldsEntry{{Manager: "kubectl"}},
+	}
+	want := metav1.ObjectMeta{
+		Name: "acme", Namespace: "default", UID: "1", ResourceVersion: "7", Generation: 3, Finalizers: []string{"ours"},
+		Annotations: map[string]string{v1alpha1.ReconcileRequestAnnotation: strings.Repeat("y", 256)},
+	}
+	transform := CacheOptions("default").DefaultTransform
+	for _, object := range []client.Object{
+		&v1alpha1.IdentityService{}, &v1alpha1.ClusterIdentityService{}, &v1alpha1.MandateAction{}, connection.NewNamespace(),
+	} {
+		empty := reflect.ValueOf(object).Elem().FieldByName("ObjectMeta")
+		empty.Set(reflect.ValueOf(*metadata.DeepCopy()))
+		wanted := *want.DeepCopy()
+		if _, ok := object.(*metav1.PartialObjectMetadata); ok {
+			wanted.Labels = metadata.Labels
+		}
+		if _, err := transform(object); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(wanted, empty.Interface()); diff != "" {
+			t.Errorf("%T (-want +got):\n%s", object, diff)
+		}
 	}
 }

@@ -7,9 +7,13 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// maxInterned bounds how many values are kept for ever, in case a service gives every check a name of its
-// own.
-const maxInterned = 10_000
+const (
+	// maxInterned bounds how many values are kept for ever, in case a service gives every check a name of its own: of our
+	// own texts, and apart from them of those of services.
+	maxInterned = 10_000
+	// maxInternedText is the length of a service's text that is kept for ever. Names of states and checks are short.
+	maxInternedText = 128
+)
 
 // interner keeps one copy of each value that most Mandates have: reasons, messages, and the service's names of states
 // and checks. Ten thousand copies of them would be a third of what the cache takes. No interned value is personal data.
@@ -18,8 +22,9 @@ const maxInterned = 10_000
 // it. Mandates that are decoded between two garbage collections would share their texts, and no others.
 type interner struct {
 	mu           sync.Mutex
-	count        int // of all values
-	texts        map[string]string
+	texts        map[string]string // our own: reasons, messages, names of objects
+	count        int               // of all values of services
+	serviceTexts map[string]string
 	states       pool[v1alpha1.ServiceState]
 	mandateTypes pool[v1alpha1.MandateType]
 	counts       pool[int64]
@@ -28,7 +33,8 @@ type interner struct {
 
 func newInterner() *interner {
 	return &interner{
-		texts: map[string]string{}, states: pool[v1alpha1.ServiceState]{}, mandateTypes: pool[v1alpha1.MandateType]{},
+		texts: map[string]string{}, serviceTexts: map[string]string{},
+		states: pool[v1alpha1.ServiceState]{}, mandateTypes: pool[v1alpha1.MandateType]{},
 		counts: pool[int64]{}, flags: pool[bool]{},
 	}
 }
@@ -43,16 +49,19 @@ func (i *interner) intern(m *v1alpha1.Mandate) {
 	spec.Individuals = slices.Clone(spec.Individuals)
 	status.Individuals = slices.Clone(status.Individuals)
 	internText(i, &m.Namespace, &m.Kind, &m.APIVersion, &spec.ServiceRef.Name)
-	internText(i, &spec.MandateType.Code, &spec.MandateType.Name, &status.State, &status.Progress)
+	internText(i, &spec.MandateType.Code, &spec.MandateType.Name)
+	i.internServiceText(&status.State, &status.Progress)
 	internText(i, &spec.DeletionPolicy)
-	internPointer(i, i.mandateTypes, &status.MandateType)
+	if t := status.MandateType; t != nil && len(t.Name)+len(t.Code) <= maxInternedText {
+		internPointer(i, i.mandateTypes, &status.MandateType)
+	}
 	for n := range status.Conditions {
 		c := &status.Conditions[n]
 		internText(i, &c.Type, &c.Reason, &c.Message)
 		internText(i, &c.Status)
 	}
 	for n := range status.AvailableActions {
-		internText(i, &status.AvailableActions[n].Name, &status.AvailableActions[n].Title)
+		i.internServiceText(&status.AvailableActions[n].Name, &status.AvailableActions[n].Title)
 	}
 	for n := range status.Individuals {
 		i.internIndividual(&status.Individuals[n])
@@ -60,17 +69,23 @@ func (i *interner) intern(m *v1alpha1.Mandate) {
 }
 
 func (i *interner) internIndividual(individual *v1alpha1.IndividualStatus) {
-	internPointer(i, i.states, &individual.State)
+	i.internState(&individual.State)
 	internPointer(i, i.flags, &individual.TermsAccepted)
 	internPointer(i, i.counts, &individual.ChecksInReview, &individual.ChecksPending, &individual.ChecksPassed)
 	for n := range individual.CompletedActions {
-		internText(i, &individual.CompletedActions[n])
+		i.internServiceText(&individual.CompletedActions[n])
 	}
 	individual.Checks = slices.Clone(individual.Checks)
 	for n := range individual.Checks {
 		check := &individual.Checks[n]
-		internText(i, &check.Name, &check.Title)
-		internPointer(i, i.states, &check.State)
+		i.internServiceText(&check.Name, &check.Title)
+		i.internState(&check.State)
+	}
+}
+
+func (i *interner) internState(state **v1alpha1.ServiceState) {
+	if *state != nil && len((*state).Name) <= maxInternedText {
+		internPointer(i, i.states, state)
 	}
 }
 
@@ -98,9 +113,20 @@ func internText[T ~string](i *interner, fields ...*T) {
 		text := string(*field)
 		if known, ok := i.texts[text]; ok {
 			*field = T(known)
-		} else if i.count < maxInterned {
-			i.count++
+		} else if len(i.texts) < maxInterned {
 			i.texts[text] = text
+		}
+	}
+}
+
+// internServiceText is internText for what a service says: it can say much, and must not keep other texts out.
+func (i *interner) internServiceText(fields ...*string) {
+	for _, field := range fields {
+		if known, ok := i.serviceTexts[*field]; ok {
+			*field = known
+		} else if i.count < maxInterned && len(*field) <= maxInternedText {
+			i.count++
+			i.serviceTexts[*field] = *field
 		}
 	}
 }

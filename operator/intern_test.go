@@ -3,6 +3,7 @@ package operator
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -92,7 +93,34 @@ func TestInternIsBounded(t *testing.T) {
 			t.Fatalf("%q became %q", fmt.Sprint(i), m.Status.Conditions[0].Message)
 		}
 	}
-	if kept := len(interner.texts) + len(interner.mandateTypes); kept > maxInterned {
-		t.Errorf("%d values are kept, more than %d", kept, maxInterned)
+	for i := range 2 * maxInterned {
+		interner.intern(&v1alpha1.Mandate{Status: v1alpha1.MandateStatus{State: fmt.Sprint(i)}})
+	}
+	own, services := len(interner.texts), len(interner.mandateTypes)+len(interner.serviceTexts)
+	if own > maxInterned || services > maxInterned {
+		t.Errorf("%d values and %d of services are kept, more than %d", own, services, maxInterned)
+	}
+}
+
+// What services say, however much it is, keeps nobody's reasons and messages from being shared.
+func TestInternedTextsOfServices(t *testing.T) {
+	interner := newInterner()
+	for i := range 2 * maxInterned {
+		interner.intern(&v1alpha1.Mandate{Status: v1alpha1.MandateStatus{State: fmt.Sprint(i)}})
+	}
+	long := strings.Repeat("x", maxInternedText+1)
+	message := func() string {
+		m := &v1alpha1.Mandate{Status: v1alpha1.MandateStatus{
+			State: long, Conditions: []metav1.Condition{{Message: strings.Clone("A sentence.")}},
+		}}
+		interner.intern(m)
+		return m.Status.Conditions[0].Message
+	}
+	one, other := message(), message()
+	if unsafe.StringData(one) != unsafe.StringData(other) {
+		t.Error("two Mandates have a copy each of a message")
+	}
+	if _, kept := interner.serviceTexts[long]; kept {
+		t.Error("a long text of a service is kept")
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -100,7 +101,7 @@ func newManager(config *rest.Config, options *Options, cached cache.Options) (ct
 	return ctrl.NewManager(config, ctrl.Options{
 		Scheme:                        Scheme(),
 		Cache:                         cached,
-		Metrics:                       metricsserver.Options{BindAddress: options.metricsBindAddress},
+		Metrics:                       metricsOptions(options),
 		HealthProbeBindAddress:        options.healthProbeBindAddress,
 		PprofBindAddress:              options.pprofBindAddress,
 		LeaderElection:                options.leaderElect,
@@ -109,6 +110,18 @@ func newManager(config *rest.Config, options *Options, cached cache.Options) (ct
 		LeaderElectionReleaseOnCancel: true,
 		GracefulShutdownTimeout:       new(shutdownTimeout),
 	})
+}
+
+// metricsOptions of the metrics server. It asks the API server who the caller is, and whether they may get /metrics.
+func metricsOptions(options *Options) metricsserver.Options {
+	server := metricsserver.Options{
+		BindAddress: options.metricsBindAddress, SecureServing: options.metricsSecure,
+		CertDir: options.metricsCertPath, CertName: options.metricsCertName, KeyName: options.metricsCertKey,
+	}
+	if options.metricsSecure {
+		server.FilterProvider = filters.WithAuthenticationAndAuthorization
+	}
+	return server
 }
 
 // drainer makes a shutdown wait for what a controller has begun.

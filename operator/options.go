@@ -5,17 +5,25 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net"
+	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/service"
 )
 
 // Options of the operator. BindFlags lets flags set them; Validate says what is wrong with them.
 type Options struct {
 	metricsBindAddress      string
+	metricsSecure           bool
+	metricsCertPath         string
+	metricsCertName         string
+	metricsCertKey          string
 	healthProbeBindAddress  string
 	pprofBindAddress        string
 	leaderElect             bool
@@ -35,6 +43,9 @@ type Options struct {
 func NewOptions(version string) *Options {
 	return &Options{
 		metricsBindAddress:      "0",
+		metricsSecure:           true,
+		metricsCertName:         "tls.crt",
+		metricsCertKey:          "tls.key",
 		healthProbeBindAddress:  ":8081",
 		pprofBindAddress:        "0",
 		leaderElectionID:        "mandate-operator.idv.mandate.io",
@@ -51,11 +62,19 @@ func NewOptions(version string) *Options {
 // BindFlags adds the operator's flags to flags.
 func (o *Options) BindFlags(flags *flag.FlagSet) {
 	flags.StringVar(&o.metricsBindAddress, "metrics-bind-address", o.metricsBindAddress,
-		"Address of the metrics endpoint, such as :8080; 0 disables it.")
+		"Address of the metrics endpoint, such as :8443; 0 disables it.")
+	flags.BoolVar(&o.metricsSecure, "metrics-secure", o.metricsSecure,
+		"Serve metrics over TLS, to those whom the API server authenticates and allows to get /metrics.")
+	flags.StringVar(&o.metricsCertPath, "metrics-cert-path", o.metricsCertPath,
+		"Directory of the certificate of the metrics endpoint. Default: a self-signed certificate.")
+	flags.StringVar(&o.metricsCertName, "metrics-cert-name", o.metricsCertName,
+		"File of the certificate in --metrics-cert-path.")
+	flags.StringVar(&o.metricsCertKey, "metrics-cert-key", o.metricsCertKey,
+		"File of the private key in --metrics-cert-path.")
 	flags.StringVar(&o.healthProbeBindAddress, "health-probe-bind-address", o.healthProbeBindAddress,
 		"Address of the probes /healthz and /readyz; 0 disables them.")
 	flags.StringVar(&o.pprofBindAddress, "pprof-bind-address", o.pprofBindAddress,
-		"Address of the unauthenticated profiling endpoint, such as 127.0.0.1:6060; 0 disables it.")
+		"Loopback address of the profiling endpoint, such as 127.0.0.1:6060; 0 disables it.")
 	flags.BoolVar(&o.leaderElect, "leader-elect", o.leaderElect,
 		"Elect a leader, so that one of several replicas works and the others wait. Default: false.")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", o.leaderElectionNamespace,
@@ -124,7 +143,35 @@ func (o *Options) Validate() error {
 		errs = append(errs, fmt.Errorf("--leader-election-id is %q, which is not a valid Lease name. Use lower-case "+
 			"letters, digits, - and dots, or remove the flag to use mandate-operator.idv.mandate.io", o.leaderElectionID))
 	}
+	return errors.Join(append(errs, o.validateEndpoints())...)
+}
+
+// validateEndpoints says what is wrong with the options of the metrics and of the profiles.
+func (o *Options) validateEndpoints() error {
+	var errs []error
+	if address := o.pprofBindAddress; isServed(address) && !isLoopback(address) {
+		errs = append(errs, fmt.Errorf("--pprof-bind-address is %q, which is not on a loopback host, and profiles have no "+
+			"authentication. Use an address such as 127.0.0.1:6060, and kubectl port-forward", address))
+	}
+	for _, name := range []string{o.metricsCertName, o.metricsCertKey} {
+		if o.metricsCertPath == "" {
+			break
+		}
+		// Without the file, controller-runtime would use a self-signed certificate.
+		if _, err := os.Stat(filepath.Join(o.metricsCertPath, name)); err != nil {
+			errs = append(errs, fmt.Errorf("--metrics-cert-path has no file %s that can be read (%w). Mount the certificate "+
+				"there, or remove the flag to use a self-signed one", name, err))
+		}
+	}
 	return errors.Join(errs...)
+}
+
+// isServed reports whether something listens on an address of a flag.
+func isServed(address string) bool { return address != "" && address != "0" }
+
+func isLoopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && client.IsLoopback(host)
 }
 
 // Warnings says what is allowed, for tests above all, and dangerous in production.
@@ -137,6 +184,10 @@ func (o *Options) Warnings() []string {
 	if o.recordRetention < minRetention {
 		warnings = append(warnings, "--record-retention is below the eight weeks for which the service keeps applications: "+
 			"a Mandate that is applied again may e-mail again. Use this in tests only")
+	}
+	if address := o.metricsBindAddress; !o.metricsSecure && isServed(address) && !isLoopback(address) {
+		warnings = append(warnings, "--metrics-secure is false: everybody who reaches the metrics can read them. "+
+			"Use this on loopback only")
 	}
 	return warnings
 }

@@ -140,7 +140,7 @@ func (w *world) start(flags ...string) {
 	command := exec.CommandContext(context.WithoutCancel(w.Context()), binary, append([]string{
 		"--watch-namespaces=" + w.namespace,
 		"--settle-delay=" + settleDelay.String(),
-		"--health-probe-bind-address=0",
+		"--health-probe-bind-address=0", "--metrics-secure=false",
 		"--zap-log-level=10",
 	}, flags...)...)
 	command.Env = append(os.Environ(), "KUBECONFIG="+w.operatorConfig, "GORACE=atexit_sleep_ms=0")

@@ -86,6 +86,11 @@ type IdentityServiceStatus struct {
 	// +kubebuilder:validation:MaxItems=500
 	MandateTypes []MandateType `json:"mandateTypes,omitempty"`
 
+	// truncated is true if the service offers more mandate types than mandateTypes shows, or if texts in them are cut.
+	// Mandates can select all of them.
+	// +optional
+	Truncated bool `json:"truncated,omitempty"`
+
 	// lastHandledReconcileAt is the value of the annotation idv.mandate.io/reconcile-requested-at that the operator has
 	// handled, its first 256 characters. The annotation is a text of your own: put no personal data into it.
 	// +optional

@@ -92,6 +92,18 @@ type MandateStatus struct {
 	// +kubebuilder:validation:MaxItems=200
 	PendingReviews []PendingReview `json:"pendingReviews,omitempty"`
 
+	// truncated is true if the service returned more than the status shows: individuals[].truncated says of whom. Texts
+	// are cut to 256 characters, and what cannot be printed is replaced. Of lists, the first entries are shown. The
+	// operator decides on all that the service returned.
+	// +optional
+	Truncated bool `json:"truncated,omitempty"`
+
+	// digest of all states and checks that the service returned. It is present only while truncated is true, so that the
+	// operator notices a change of what is not shown.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Digest string `json:"digest,omitempty"`
+
 	// createdTime is when the application was created.
 	// +optional
 	CreatedTime *metav1.Time `json:"createdTime,omitempty"`
@@ -177,6 +189,10 @@ type IndividualStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
 	Checks []CheckStatus `json:"checks,omitempty"`
+	// truncated is true if checks or completedActions are left out, or have texts that are cut. A review of a check whose
+	// name is not shown has to name the check by its id.
+	// +optional
+	Truncated bool `json:"truncated,omitempty"`
 }
 
 // CheckStatus describes one check of an individual.

@@ -2,6 +2,7 @@ package client
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -51,4 +52,16 @@ func lower(c byte) byte {
 		return c + 'a' - 'A'
 	}
 	return c
+}
+
+// Printable replaces what must not be shown of a text of the service: control characters, which a terminal would obey,
+// invisible ones, those that change the direction of a text, and what is no UTF-8. Each becomes U+FFFD: if it were left
+// out, two different texts could look the same. Every text of the service that people may see passes through here.
+func Printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsGraphic(r) {
+			return r
+		}
+		return unicode.ReplacementChar
+	}, text)
 }

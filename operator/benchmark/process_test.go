@@ -35,7 +35,7 @@ func (f *fixture) startOperator(namespace string, workers int, environment ...st
 	o := worker{fixture: f, name: "operator", metrics: testenv.FreeAddress(f), pprof: testenv.FreeAddress(f)}
 	command := exec.CommandContext(context.WithoutCancel(f.Context()), binary,
 		"--kubeconfig="+f.kubeconfig, "--watch-namespaces="+namespace, "--health-probe-bind-address=0",
-		"--metrics-bind-address="+o.metrics, "--pprof-bind-address="+o.pprof,
+		"--metrics-bind-address="+o.metrics, "--metrics-secure=false", "--pprof-bind-address="+o.pprof,
 		"--max-concurrent-reconciles="+strconv.Itoa(workers))
 	command.Env = append(os.Environ(), environment...)
 	o.Process, err = f.Start("operator", command)

@@ -103,7 +103,8 @@ func (f *fleet) current() int { return int(f.epoch.Load()) }
 // start starts the operator. The caller holds mu.
 func (f *fleet) start() error {
 	var err error
-	if f.operator, err = f.startAnother("--metrics-bind-address=" + f.metrics); err == nil {
+	f.operator, err = f.startAnother("--metrics-bind-address="+f.metrics, "--metrics-secure=false")
+	if err == nil {
 		f.log = f.operator.Log
 	}
 	return err

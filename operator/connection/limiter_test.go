@@ -2,6 +2,7 @@ package connection
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -150,6 +151,21 @@ func TestLimiterPassesSlotsOn(t *testing.T) {
 	o.done(types.NamespacedName{Name: "d"})
 	o.release("d", "e")
 	o.wantWokenUp(t)
+}
+
+// Reads leave a fifth of the slots to writes: a service may answer reads slowly, and create at once.
+func TestLimiterLeavesSlotsToWrites(t *testing.T) {
+	t.Parallel()
+	o := newObserved(10)
+	reads := strings.Split("abcdefghijkl", "")
+	if got := o.tryAcquire(reads...); len(got) != 8 {
+		t.Errorf("%d of 10 slots are used to read", len(got))
+	}
+	if got := o.tryAcquire("A", "B", "C"); len(got) != 2 {
+		t.Errorf("%q acquired two slots for a write", got)
+	}
+	o.release("a")
+	o.wantWokenUp(t, "C")
 }
 
 func TestLimiterWithoutCapacityIsUnlimited(t *testing.T) {

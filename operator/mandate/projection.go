@@ -18,62 +18,145 @@ const (
 	maxCompleted = 100
 )
 
+const (
+	// maxProjected bounds in JSON what the status shows of the application: fifty individuals with a dozen checks each
+	// take two thirds of it. The states and counters of all individuals always fit.
+	maxProjected = 128 << 10
+	// forActions is the part of that for the actions on the application: one of eight.
+	forActions = 8
+	// Bytes around the texts of an individual, and of a check or an action.
+	aroundIndividual, aroundEntry = 300, 120
+)
+
 // project writes what the service says of the application into the status: states, counters and ids, no personal data.
-// Of an individual that is not found, it writes the name alone.
+// Of an individual that is not found, it writes the name alone. What is decided is decided on the application: the
+// status may not show all of it.
 func project(
 	status *v1alpha1.MandateStatus, mandate *v1alpha1.Mandate, found []*idv.Individual, application *idv.Application,
 ) {
-	status.State = stateName(application.State)
+	budget := engine.NewStatusBudget(maxProjected)
+	status.State = stateName(budget, application.State)
 	status.Archived = application.Archived
 	status.MandateType = nil
 	if t := application.MandateType; t != (idv.MandateType{}) {
-		status.MandateType = &v1alpha1.MandateType{
-			ID:   t.ID,
-			Name: engine.TruncateText(t.Name),
-			Code: engine.TruncateText(t.Code),
+		status.MandateType = &v1alpha1.MandateType{ID: t.ID, Name: budget.Text(t.Name), Code: budget.Text(t.Code)}
+		budget.Take(aroundEntry, status.MandateType.Name, status.MandateType.Code)
+	}
+	budget.Take(aroundEntry, status.State)
+	status.Individuals = make([]v1alpha1.IndividualStatus, len(found))
+	for i := range found {
+		projectIndividual(budget, &status.Individuals[i], mandate.Spec.Individuals[i].Name, found[i])
+	}
+	actions := budget.Part(forActions)
+	status.AvailableActions = projectActions(actions, application.Actions)
+	budget.Return(actions)
+	for i := range found {
+		if found[i] != nil {
+			part := budget.Part(len(found) - i)
+			projectLists(part, &status.Individuals[i], found[i])
+			budget.Return(part)
 		}
 	}
-	status.AvailableActions = nil
-	for _, a := range firstOf(application.Actions, maxActions) {
-		status.AvailableActions = append(status.AvailableActions, v1alpha1.AvailableAction{
-			ID: a.ID, Name: engine.TruncateText(a.Name), Title: engine.TruncateText(a.Title),
-		})
+	status.Progress = checkProgress(found)
+	status.Truncated, status.Digest = budget.Truncated, ""
+	if budget.Truncated {
+		status.Digest = fullDigest(found, application)
 	}
-	status.Individuals = nil
+}
+
+func checkProgress(found []*idv.Individual) string {
 	passed, total := 0, 0
-	for i, individual := range found {
-		shown := v1alpha1.IndividualStatus{Name: mandate.Spec.Individuals[i].Name}
+	for _, individual := range found {
 		if individual != nil {
-			projectIndividual(&shown, individual)
 			passed += int(individual.ChecksPassed)
 			counted := int(individual.ChecksPassed) + int(individual.ChecksInReview) + int(individual.ChecksPending)
 			total += max(len(individual.Checks), counted)
 		}
-		status.Individuals = append(status.Individuals, shown)
 	}
-	status.Progress = fmt.Sprintf("%d/%d", min(passed, total), total)
+	return fmt.Sprintf("%d/%d", min(passed, total), total)
 }
 
-func projectIndividual(shown *v1alpha1.IndividualStatus, individual *idv.Individual) {
-	shown.ID, shown.State = individual.ID, serviceState(individual.State)
+func projectActions(budget *engine.StatusBudget, actions []idv.Action) (shown []v1alpha1.AvailableAction) {
+	for i, a := range actions {
+		name, title := budget.Text(a.Name), budget.Text(a.Title)
+		if i == maxActions || !budget.Fits(aroundEntry, name, title) {
+			budget.Truncated = true
+			break
+		}
+		shown = append(shown, v1alpha1.AvailableAction{ID: a.ID, Name: name, Title: title})
+	}
+	return shown
+}
+
+// projectIndividual writes what is always shown of an individual.
+func projectIndividual(
+	budget *engine.StatusBudget, shown *v1alpha1.IndividualStatus, name string, individual *idv.Individual,
+) {
+	*shown = v1alpha1.IndividualStatus{Name: name}
+	budget.Take(aroundIndividual, name)
+	if individual == nil {
+		return
+	}
+	shown.ID, shown.State = individual.ID, serviceState(budget, individual.State)
+	if shown.State != nil {
+		budget.Take(0, shown.State.Name)
+	}
 	shown.TermsAccepted = &individual.TermsAccepted
 	shown.ChecksInReview = count(individual.ChecksInReview)
 	shown.ChecksPending = count(individual.ChecksPending)
 	shown.ChecksPassed = count(individual.ChecksPassed)
-	for _, a := range firstOf(individual.CompletedActions, maxCompleted) {
-		shown.CompletedActions = append(shown.CompletedActions, engine.TruncateText(a.Name))
+}
+
+// projectLists writes as many checks and completed actions of an individual as there is budget for.
+func projectLists(budget *engine.StatusBudget, shown *v1alpha1.IndividualStatus, individual *idv.Individual) {
+	for i, c := range individual.Checks {
+		check := v1alpha1.CheckStatus{
+			ID: c.ID, Name: budget.Text(c.Name), Title: budget.Text(c.Title), State: serviceState(budget, c.State),
+		}
+		state := ""
+		if check.State != nil {
+			state = check.State.Name
+		}
+		if i == maxChecks || !budget.Fits(aroundEntry, check.Name, check.Title, state) {
+			budget.Truncated = true
+			break
+		}
+		shown.Checks = append(shown.Checks, check)
 	}
-	for _, c := range firstOf(individual.Checks, maxChecks) {
-		shown.Checks = append(shown.Checks, v1alpha1.CheckStatus{
-			ID: c.ID, Name: engine.TruncateText(c.Name), Title: engine.TruncateText(c.Title),
-			State: serviceState(c.State),
-		})
+	for i, a := range individual.CompletedActions {
+		name := budget.Text(a.Name)
+		if i == maxCompleted || !budget.Fits(aroundEntry, name) {
+			budget.Truncated = true
+			break
+		}
+		shown.CompletedActions = append(shown.CompletedActions, name)
 	}
+	shown.Truncated = budget.Truncated
+}
+
+// fullDigest is of all that statusDigest would be of if the status had budget for it.
+func fullDigest(found []*idv.Individual, application *idv.Application) string {
+	h := sha256.New()
+	encoder := json.NewEncoder(h)
+	encode := func(values ...any) { _ = encoder.Encode(values) } // numbers and texts always encode, and a hash takes all
+	encode(application.State)
+	for i, individual := range found {
+		if individual == nil {
+			continue
+		}
+		encode(i, individual.ID, individual.State, individual.TermsAccepted)
+		encode(individual.ChecksInReview, individual.ChecksPending, individual.ChecksPassed)
+		encode(individual.CompletedActions)
+		for _, check := range individual.Checks {
+			encode(check)
+		}
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // statusDigest is of what a decision may depend on: the state and the checks. It is compared and never stored.
 func statusDigest(status *v1alpha1.MandateStatus) string {
-	data, err := json.Marshal([]any{status.State, status.Individuals})
+	data, err := json.Marshal([]any{status.State, status.Individuals, status.Digest})
 	if err != nil {
 		return ""
 	}
@@ -81,23 +164,21 @@ func statusDigest(status *v1alpha1.MandateStatus) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func serviceState(s idv.State) *v1alpha1.ServiceState {
+func serviceState(budget *engine.StatusBudget, s idv.State) *v1alpha1.ServiceState {
 	if s == (idv.State{}) {
 		return nil
 	}
-	return &v1alpha1.ServiceState{ID: s.ID, Name: engine.TruncateText(s.Name)}
+	return &v1alpha1.ServiceState{ID: s.ID, Name: budget.Text(s.Name)}
 }
 
-func stateName(s idv.State) string {
+func stateName(budget *engine.StatusBudget, s idv.State) string {
 	if s.Name == "" && s.ID != 0 {
 		return fmt.Sprint(s.ID)
 	}
-	return engine.TruncateText(s.Name)
+	return budget.Text(s.Name)
 }
 
 func count(n int32) *int64 {
 	wide := int64(n)
 	return &wide
 }
-
-func firstOf[T any](items []T, n int) []T { return items[:min(len(items), n)] }

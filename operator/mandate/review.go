@@ -2,6 +2,8 @@ package mandate
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"slices"
 	"strconv"
 
@@ -17,6 +19,9 @@ import (
 // check and decision, as in the spec: the ids of checks change with a reset. The status knows of a review before it is
 // sent, so that no crash and no stale cache makes it look like a new one. One that was removed from the spec is
 // forgotten: added again, it is a new review.
+
+// maxSentState is the length of a state's name that the record of a review repeats: there can be 200 of them.
+const maxSentState = 64
 
 // review is one of spec.checkReviews that is to be carried out now.
 type review struct {
@@ -125,7 +130,7 @@ func (r *reconciliation) pendingReviews() []review {
 		case ambiguous: // a guess could accept the wrong one
 			a.reviewRefused = true
 		case check != nil && index >= r.nextReview:
-			open = append(open, review{index, check.ID, stateName(check.State), pending.SentState != ""})
+			open = append(open, review{index, check.ID, sentState(check.State), pending.SentState != ""})
 		}
 	}
 	return open
@@ -147,7 +152,7 @@ func (r *reconciliation) seenCheck(
 			continue
 		}
 		for _, c := range shown.Checks {
-			if c.Name != engine.TruncateText(key.Check) || c.ID == 0 {
+			if c.Name != engine.ShowText(key.Check) || c.ID == 0 {
 				continue
 			}
 			if checkByID(checks, c.ID) != nil {
@@ -155,8 +160,17 @@ func (r *reconciliation) seenCheck(
 			}
 			pending.CheckID = c.ID
 		}
+		if shown.Truncated && pending.CheckID == 0 && !isID(key.Check) {
+			return pending, true // there may be such a check, and nobody has seen which
+		}
 	}
 	return pending, pending.CheckID != 0
+}
+
+// isID reports whether a review names its check by the id. Another check has another one.
+func isID(check string) bool {
+	id, err := strconv.ParseInt(check, 10, 64)
+	return err == nil && id > 0
 }
 
 // keepSeenCheck keeps which check the author of a review has seen: the status does not show it while the individuals
@@ -174,7 +188,18 @@ func (r *reconciliation) keepSeenCheck(key v1alpha1.ReviewStatus) {
 // was carried out, that must not have changed: it could have been reset since.
 func isFor(pending *v1alpha1.PendingReview, check *idv.Check) bool {
 	return check != nil && check.ID == pending.CheckID &&
-		(pending.SentState == "" || pending.SentState == stateName(check.State))
+		(pending.SentState == "" || pending.SentState == sentState(check.State))
+}
+
+// sentState tells the states of checks apart: by their name or, if the status cannot show all of it, by a digest.
+func sentState(s idv.State) string {
+	budget := engine.NewStatusBudget(maxSentState)
+	name := stateName(budget, s)
+	if budget.Fits(0, name) && !budget.Truncated {
+		return name
+	}
+	sum := sha256.Sum256([]byte(s.Name))
+	return "sha256:" + hex.EncodeToString(sum[:16])
 }
 
 func isDecided(check *idv.Check, decision v1alpha1.CheckDecision) bool {

@@ -20,6 +20,14 @@ func TestPendingReviews(t *testing.T) {
 			Name: "jane", ID: 70, Checks: []v1alpha1.CheckStatus{check},
 		}}}
 	}
+	truncated := func(id int64) v1alpha1.MandateStatus {
+		status := shown(id)
+		status.Truncated, status.Individuals[0].Truncated = true, true
+		if id == 0 {
+			status.Individuals[0].Checks = nil
+		}
+		return status
+	}
 	pending := func(id int64, state string) v1alpha1.MandateStatus {
 		status := shown(id)
 		status.PendingReviews = []v1alpha1.PendingReview{{ReviewStatus: accept, CheckID: id, SentState: state, Attempts: 1}}
@@ -61,8 +69,16 @@ func TestPendingReviews(t *testing.T) {
 		"answer lost, partial answer": {status: pending(5, "in_review"), outdated: true},
 		"two of the name":             {checks: []idv.Check{inReview(5), inReview(6)}, refused: true},
 		"bound, two of the name":      {status: pending(6, ""), checks: []idv.Check{inReview(5), inReview(6)}, sent: 6},
-		"restored without status":     {checks: []idv.Check{inReview(5)}, restored: true, outdated: true},
-		"restored, and decided":       {checks: []idv.Check{accepted}, restored: true, done: true},
+		"not shown, but there may be": {status: truncated(0), checks: []idv.Check{inReview(5)}, outdated: true},
+		"not shown, and none yet":     {status: truncated(0), outdated: true},
+		"not shown, by its id":        {check: "5", status: truncated(0), checks: []idv.Check{inReview(5)}, sent: 5},
+		"not shown, by an old id":     {check: "4", status: truncated(0), checks: []idv.Check{inReview(5)}},
+		"shown, others are not":       {status: truncated(5), checks: []idv.Check{inReview(5)}, sent: 5},
+		"shown, others are not, then reset": {
+			status: truncated(5), checks: []idv.Check{inReview(9)}, outdated: true,
+		},
+		"restored without status": {checks: []idv.Check{inReview(5)}, restored: true, outdated: true},
+		"restored, and decided":   {checks: []idv.Check{accepted}, restored: true, done: true},
 	}
 	for title, c := range cases {
 		t.Run(title, func(t *testing.T) {

@@ -26,7 +26,7 @@ type inputs struct {
 	service            types.UID
 	user               user
 	tokenAuthorization v1alpha1.TokenAuthorization
-	caBundle           string
+	caBundle           [sha256.Size]byte // a digest: the cache has the bundle, which can be large
 	requestsPerSecond  int32
 	transitions        v1alpha1.Transitions
 }
@@ -69,7 +69,7 @@ func (r *Reconciler) newInputs(service connection.Service, secret *corev1.Secret
 			credentials: r.digest(secret),
 		},
 		tokenAuthorization: settings.TokenAuthorization,
-		caBundle:           settings.CABundle,
+		caBundle:           sha256.Sum256([]byte(settings.CABundle)),
 		requestsPerSecond:  settings.RequestsPerSecond,
 		transitions:        settings.Transitions,
 	}
@@ -108,7 +108,7 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 		e.forget()
 	}
 	e.closeClient()
-	if bundle := wanted.caBundle; bundle != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(bundle)) {
+	if bundle := service.Settings().CABundle; bundle != "" && !x509.NewCertPool().AppendCertsFromPEM([]byte(bundle)) {
 		return v1alpha1.ReasonCABundleInvalid, nil
 	}
 	config := r.clientConfig(service.Settings(), &secret)

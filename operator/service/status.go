@@ -52,8 +52,12 @@ var stalledReasons = []string{
 	v1alpha1.ReasonCredentialsInvalid, v1alpha1.ReasonBaseURLNotAllowed,
 }
 
-// maxMandateTypes is what the CRD allows.
-const maxMandateTypes = 500
+const (
+	// maxMandateTypes is what the CRD allows.
+	maxMandateTypes = 500
+	// maxShown bounds in JSON what the status shows of them. aroundType is what is around their texts.
+	maxShown, aroundType = 64 << 10, 60
+)
 
 // reasonFor says what fails, and how.
 func reasonFor(class connection.Class, kind idv.Kind) string {
@@ -99,7 +103,7 @@ func (r *Reconciler) writeStatus(
 		status.LastHandledReconcileAt = request
 	}
 	if e.references != nil {
-		status.MandateTypes = mandateTypes(e.references)
+		status.MandateTypes, status.Truncated = mandateTypes(e.references)
 	}
 	setProgress(status, generation, reason)
 	before := meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionInUse)
@@ -150,13 +154,14 @@ func setProgress(status *v1alpha1.IdentityServiceStatus, generation int64, reaso
 	meta.SetStatusCondition(&status.Conditions, stalled)
 }
 
-func mandateTypes(references *idv.References) []v1alpha1.MandateType {
-	var types []v1alpha1.MandateType
-	sorted := connection.SortReferences(references.MandateTypes)
-	for _, t := range sorted[:min(len(sorted), maxMandateTypes)] {
-		types = append(types, v1alpha1.MandateType{
-			ID: t.ID, Name: engine.TruncateText(t.Name), Code: engine.TruncateText(t.Code),
-		})
+func mandateTypes(references *idv.References) (types []v1alpha1.MandateType, truncated bool) {
+	budget := engine.NewStatusBudget(maxShown)
+	for i, t := range connection.SortReferences(references.MandateTypes) {
+		shown := v1alpha1.MandateType{ID: t.ID, Name: budget.Text(t.Name), Code: budget.Text(t.Code)}
+		if i == maxMandateTypes || !budget.Fits(aroundType, shown.Name, shown.Code) {
+			return types, true
+		}
+		types = append(types, shown)
 	}
-	return types
+	return types, budget.Truncated
 }

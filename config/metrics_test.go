@@ -1,0 +1,121 @@
+package config
+
+import (
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+)
+
+// servesMetrics scrapes the metrics at an address with a token that may, and with all that may not.
+func (c *cluster) servesMetrics(address string) {
+	c.Helper()
+	namespace := c.Namespace(c.T)
+	c.check(c.Create(c.Context(), &rbacv1.ClusterRoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: namespace},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "mandate-operator-metrics-reader"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "prometheus"}},
+	}))
+	reader, stranger := c.newToken(namespace, "prometheus"), c.newToken(namespace, "stranger")
+	url := "https://" + address + "/metrics"
+	c.eventually(func() (bool, string) {
+		status, body := scrape(c.T, url, reader)
+		return status == http.StatusOK && strings.Contains(body, "\nidv_create_attempts_total"), fmt.Sprint(status, body)
+	})
+	own := strings.TrimSpace(c.kubectl("create", "token", "mandate-operator", "--namespace", operatorNamespace))
+	for what, tc := range map[string]struct {
+		url, token string
+		want       int // 0: any but 200
+	}{
+		"without a token":              {url, "", http.StatusUnauthorized},
+		"with an invalid token":        {url, reader + "x", 0}, // controller-runtime says 500
+		"with a token that may not":    {url, stranger, http.StatusForbidden},
+		"with the operator's own":      {url, own, http.StatusForbidden},
+		"without TLS":                  {"http://" + address + "/metrics", reader, 0},
+		"profiles, with a token":       {"https://" + address + "/debug/pprof/", reader, http.StatusNotFound},
+		"again, with a token that may": {url, reader, http.StatusOK},
+	} {
+		got, body := scrape(c.T, tc.url, tc.token)
+		wrong := got != tc.want && tc.want != 0 || got == http.StatusOK && tc.want != http.StatusOK
+		if wrong || got != http.StatusOK && strings.Contains(body, "idv_") {
+			c.Errorf("%s: status %d, want %d\n%.200s", what, got, tc.want, body)
+		}
+	}
+}
+
+// newToken creates a ServiceAccount, and gives a token of it.
+func (c *cluster) newToken(namespace, name string) string {
+	c.Helper()
+	c.check(c.Create(c.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}))
+	return strings.TrimSpace(c.kubectl("create", "token", name, "--namespace", namespace))
+}
+
+// scrape gets a URL with a token. The status is 0 if there is no answer.
+func scrape(t *testing.T, url, token string) (status int, body string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		request.Header.Set("Authorization", "Bearer "+token)
+	}
+	transport := &http.Transport{
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, // the certificate is self-signed
+		DisableKeepAlives: true,
+	}
+	response, err := (&http.Client{Transport: transport, Timeout: 10 * time.Second}).Do(request)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(response.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return response.StatusCode, string(content)
+}
+
+// The example of a scrape configuration names what the manifests have.
+func TestScrapeConfig(t *testing.T) {
+	c := in(t, env)
+	installed(c)
+	c.apply("--kustomize", "config/manager")
+	content, err := os.ReadFile(filepath.Join(env.Root, "examples", "prometheus", "scrape.yaml"))
+	c.check(err)
+	var file struct {
+		Jobs []struct {
+			Scheme  string `json:"scheme"`
+			Relabel []struct {
+				Regex string `json:"regex"`
+			} `json:"relabel_configs"`
+		} `json:"scrape_configs"`
+	}
+	c.check(yaml.Unmarshal(content, &file))
+	if len(file.Jobs) != 1 || file.Jobs[0].Scheme != "https" || len(file.Jobs[0].Relabel) != 1 {
+		t.Fatalf("the file has %+v", file)
+	}
+	name, port, _ := strings.Cut(file.Jobs[0].Relabel[0].Regex, ";")
+	service := &corev1.Service{}
+	c.check(c.Get(t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: name}, service))
+	if got := service.Spec.Ports[0].Name; got != port {
+		t.Errorf("the port of the Service is %s, and not %s", got, port)
+	}
+	for _, kind := range []string{"clusterrole/mandate-operator-metrics-reader", "namespace/" + operatorNamespace} {
+		if !strings.Contains(string(content), strings.SplitN(kind, "/", 2)[1]) {
+			t.Errorf("the file does not name %s", kind)
+		}
+		c.kubectl("get", kind)
+	}
+}

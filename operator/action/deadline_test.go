@@ -1,0 +1,54 @@
+package action
+
+import (
+	"context"
+	"io"
+	"testing"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/engine"
+)
+
+// slowService keeps how long it may take for an answer; 0 is no limit.
+type slowService struct {
+	serviceClient
+	timeLeft time.Duration
+}
+
+func (s *slowService) RetrieveApplication(ctx context.Context, _ int64) (*idv.Application, error) {
+	s.keep(ctx)
+	return nil, &idv.Error{Kind: idv.KindTimeout}
+}
+
+func (s *slowService) IndividualReport(ctx context.Context, _ int64, _ io.Writer, _ int64) (*idv.Report, error) {
+	s.keep(ctx)
+	return nil, &idv.Error{Kind: idv.KindTimeout}
+}
+
+func (s *slowService) keep(ctx context.Context) {
+	if deadline, ok := ctx.Deadline(); ok {
+		s.timeLeft = time.Until(deadline)
+	}
+}
+
+// A call to the service ends with the deadline of the reconciliation. The client bounds the download of a report.
+func TestCallsHaveADeadline(t *testing.T) {
+	t.Parallel()
+	for s, bounded := range map[step]bool{stepReadApplication: true, stepDownload: false} {
+		service := &slowService{}
+		r := &reconciliation{
+			Reconciler: &Reconciler{}, action: &v1alpha1.MandateAction{}, client: service,
+			deadline: engine.NewDeadline(clock.RealClock{}),
+		}
+		if err := r.Perform(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		if got := service.timeLeft > 0 && service.timeLeft <= time.Minute; got != bounded {
+			t.Errorf("%s: the service has %s to answer", s, service.timeLeft)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package service
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	idv "github.com/mandate-io/idv/internal/client"
+)
+
+// No reference data makes a status that the API server refuses.
+func TestMandateTypesAreBounded(t *testing.T) {
+	long := strings.Repeat("<", 300)
+	for name, c := range map[string]struct {
+		n         int
+		text      string
+		truncated bool
+	}{
+		"a few":                {20, "Know your customer", false},
+		"as many as fit":       {maxMandateTypes, "KYC", false},
+		"more":                 {maxMandateTypes + 1, "KYC", true},
+		"long":                 {2000, long, true},
+		"one that is too long": {1, long, true},
+		"unprintable":          {1, "\x1b[31m", true},
+	} {
+		references := &idv.References{}
+		for i := range c.n {
+			references.MandateTypes = append(references.MandateTypes,
+				idv.Reference{ID: int64(i + 1), Name: c.text, Code: fmt.Sprint(i) + c.text})
+		}
+		types, truncated := mandateTypes(references)
+		encoded, err := json.Marshal(types)
+		if err != nil || len(encoded) > maxShown || truncated != c.truncated || !truncated && len(types) != c.n {
+			t.Errorf("%s: %d types, %d bytes, truncated %t, %v", name, len(types), len(encoded), truncated, err)
+		}
+	}
+}
