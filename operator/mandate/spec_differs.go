@@ -3,6 +3,7 @@ package mandate
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -94,7 +95,7 @@ func (r *reconciliation) differences(sent idv.NewApplication, shown *idv.Applica
 		switch {
 		case found == nil:
 			fields = append(fields, path+".reference")
-		case found.Email.Reveal() != "" && !sameText(found.Email.Reveal(), expected[i].Email):
+		case found.Email.Reveal() != "" && !sameOrMasked(found.Email.Reveal(), expected[i].Email):
 			fields = append(fields, path+".email")
 		}
 	}
@@ -119,6 +120,25 @@ func (r *reconciliation) otherType(shown idv.MandateType) bool {
 		}
 	}
 	return !same(shown.Code, selector.Code) && !same(shown.Name, selector.Name) && compared
+}
+
+// mask is what services write in place of a part of personal data that they do not show.
+var mask = regexp.MustCompile(`(?:[*•●…]|\.{3})+`)
+
+// sameOrMasked reports whether a text that is shown is another one, or can be it with masked parts, as in
+// j***@example.com. Whether a service masks anything is not documented.
+func sameOrMasked(shown, other string) bool {
+	if !mask.MatchString(shown) {
+		return sameText(shown, other)
+	}
+	visible := mask.Split(strings.ToLower(strings.TrimSpace(shown)), -1)
+	rest, found := strings.CutPrefix(strings.ToLower(strings.TrimSpace(other)), visible[0])
+	last := len(visible) - 1
+	for _, part := range visible[1:last] {
+		_, after, ok := strings.Cut(rest, part)
+		rest, found = after, found && ok
+	}
+	return found && strings.HasSuffix(rest, visible[last])
 }
 
 // sameText tolerates what services change in texts: letter case and surrounding space.
