@@ -39,6 +39,13 @@ var decisions = map[string][]control{
 			in:  inClient, test: "TestStages",
 		},
 	},
+	"a review accepts a check that nobody has seen, because the status has no room for it": {
+		{
+			off: "a review by name reaches a check that is not shown", file: "operator/mandate/review.go",
+			old: "		if shown.Truncated && pending.CheckID == 0", new: "		if ON && shown.Truncated && pending.CheckID == 0",
+			in: inMandate, test: "TestPendingReviews",
+		},
+	},
 	"after a change of the connection, a decision reaches another application than intended": {
 		explored(inMandate, "application of another"), explored(inMandate, "application of another URL"),
 		explored(inMandate, "request for another service"), explored(inAction, "the ledger of the application"),

@@ -81,7 +81,6 @@ func (r *runner) test(t *testing.T, c *control, directory string, env ...string)
 	if r.binaries[c.in] == "" {
 		r.binaries[c.in] = r.build(t, c.in)
 	}
-	//nolint:gosec // the binary is this test's own
 	run := exec.CommandContext(t.Context(), r.binaries[c.in], "-test.run", guards.Pattern(c.test), "-test.v", timeout,
 		"-test.failfast")
 	run.Dir = directory
@@ -105,7 +104,6 @@ func (r *runner) build(t *testing.T, in string) (binary string) {
 	}
 	slices.Sort(tests)
 	pattern := "^(" + strings.Join(slices.Compact(tests), "|") + ")$"
-	//nolint:gosec // the binary is this test's own
 	run := exec.CommandContext(t.Context(), binary, "-test.run", pattern, timeout)
 	run.Dir = filepath.Join(root, in)
 	run.Env = append(os.Environ(), "GOFLAGS="+r.flags())
@@ -138,8 +136,8 @@ func copyTree(t *testing.T, tree string) {
 	t.Helper()
 	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		relative, relErr := filepath.Rel(root, name)
-		if err = errors.Join(err, relErr); err != nil {
-			return err
+		if failed := errors.Join(err, relErr); failed != nil {
+			return failed
 		}
 		target := filepath.Join(tree, relative)
 		switch {

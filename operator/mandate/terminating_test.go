@@ -58,15 +58,16 @@ func (w terminatingStatus) Patch(
 	return err
 }
 
-// The id of an application whose namespace is being deleted goes into the status, because the ledger cannot take it. The
-// reconciliation goes on with it, so that the deletionPolicy is carried out.
+// The id of an application whose namespace is being deleted goes into the status, because the ledger cannot take it.
+// The reconciliation goes on with it, so that the deletionPolicy is carried out.
 func TestIDInATerminatingNamespace(t *testing.T) {
 	m := &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespace, Name: "acme", UID: "1", Generation: 1, ResourceVersion: "1",
 	}}
 	deleted := m.DeepCopy()
 	deleted.DeletionTimestamp, deleted.Generation = new(metav1.Now()), 2
-	deleted.Spec.DeletionPolicy, deleted.Finalizers = v1alpha1.DeletionPolicyDelete, []string{v1alpha1.ApplicationFinalizer}
+	deleted.Spec.DeletionPolicy = v1alpha1.DeletionPolicyDelete
+	deleted.Finalizers = []string{v1alpha1.ApplicationFinalizer}
 	api := &terminating{mandate: deleted}
 	config := Config{Live: api, Ledger: ledger.Ledger{Reader: api, Writer: api}, Status: terminatingStatus{api: api}}
 	r := &reconciliation{Reconciler: NewReconciler(config), mandate: m, reference: "R"}

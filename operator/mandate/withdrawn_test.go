@@ -12,8 +12,8 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 )
 
-// liveLabels is an API server with one ClusterIdentityService for the team onboarding, one Mandate that uses it, and its
-// namespace.
+// liveLabels is an API server with one ClusterIdentityService for the team onboarding, one Mandate that uses it, and
+// its namespace.
 type liveLabels struct {
 	client.Reader
 	mandate *v1alpha1.Mandate
