@@ -158,6 +158,13 @@ var theOperator = map[string][]control{
 			in: inMandate, test: "TestStatusIsBounded",
 		},
 	},
+	"anybody who reaches the operator reads its metrics or profiles": {
+		{
+			off: "profiles are served on every address", file: "operator/options.go",
+			old: "isServed(address) && !isLoopback(address) {", new: "ON && isServed(address) && !isLoopback(address) {",
+			in: inOperator, test: "TestFlags",
+		},
+	},
 	"somebody steals the ServiceAccount token": {
 		{
 			off: "the operator lists Secrets", file: operatorRole,

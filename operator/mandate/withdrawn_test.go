@@ -37,8 +37,8 @@ func (l liveLabels) Get(_ context.Context, _ client.ObjectKey, object client.Obj
 	return nil
 }
 
-// A connection is withdrawn by a label of the namespace. The cache may not know it yet: it is read live before a create,
-// and before every other call that acts on people.
+// A connection is withdrawn by a label of the namespace. The cache may not know it yet: it is read live before a
+// create, and before every other call that acts on people.
 func TestNamespaceWithdrawn(t *testing.T) {
 	for team, allowed := range map[string]bool{"onboarding": true, "sales": false} {
 		m := &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "acme", UID: "2", Generation: 1}}
