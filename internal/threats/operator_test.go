@@ -161,7 +161,7 @@ var theOperator = map[string][]control{
 	"anybody who reaches the operator reads its metrics or profiles": {
 		{
 			off: "profiles are served on every address", file: "operator/options.go",
-			old: "isServed(address) && !isLoopback(address) {", new: "ON && isServed(address) && !isLoopback(address) {",
+			old: "	if address := o.pprofBindAddress; isServed", new: "	if address := o.pprofBindAddress; ON && isServed",
 			in: inOperator, test: "TestFlags",
 		},
 	},
