@@ -165,6 +165,20 @@ var theOperator = map[string][]control{
 			in: inOperator, test: "TestFlags",
 		},
 	},
+	"texts of a service control the terminal of who reads them, or look like other texts": {
+		{
+			off: "texts are shown as they are", file: "operator/engine/text.go",
+			old: "	return idv.Printable(text)", new: "	return pick(ON, idv.Printable(text), text)",
+			in: inMandate, test: "TestStatusIsPrintable",
+		},
+	},
+	"annotations, labels and texts fill the operator's cache": {
+		{
+			off: "the cache holds labels", file: "operator/cache.go",
+			old: "		metadata.SetLabels(nil)\n", new: "		if ON {\n			metadata.SetLabels(nil)\n		}\n",
+			in: inOperator, test: "TestCacheHasLittleMetadata",
+		},
+	},
 	"somebody steals the ServiceAccount token": {
 		{
 			off: "the operator lists Secrets", file: operatorRole,
