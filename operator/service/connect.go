@@ -85,10 +85,14 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 	ref := service.CredentialsSecret()
 	err = r.config.Live.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &secret)
 	wanted := r.newInputs(service, &secret)
-	if apierrors.IsNotFound(err) && e.client != nil && !service.GetDeletionTimestamp().IsZero() {
-		// When everything is deleted at once, the Secret goes first. What Mandates still have to do is done with what it
-		// held.
+	e.secretGone = false
+	if apierrors.IsNotFound(err) && e.client != nil {
+		// When everything is deleted at once, the Secret goes first, and the deletion of the service may show later. What
+		// Mandates still have to do is done then, with what the Secret held. Until then, nothing is.
 		wanted.user.credentials, err = e.made.user.credentials, nil
+		if e.secretGone = service.GetDeletionTimestamp().IsZero(); e.secretGone {
+			return v1alpha1.ReasonSecretNotFound, nil
+		}
 	}
 	if apierrors.IsNotFound(err) {
 		e.forget()
@@ -145,7 +149,7 @@ func (e *entry) closeClient() {
 	if e.client != nil {
 		e.client.Close()
 	}
-	e.client, e.made = nil, inputs{}
+	e.client, e.made, e.secretGone = nil, inputs{}, false
 	e.nextProbe, e.notBefore = time.Time{}, time.Time{}
 	e.breaker.TestNow()
 }
@@ -191,7 +195,7 @@ func (r *Reconciler) publish(
 			Rejected:  spec.States.Rejected,
 		},
 		References: e.references,
-		Ready:      e.client != nil && e.connected,
+		Ready:      e.client != nil && e.connected && !e.secretGone,
 	})
 }
 

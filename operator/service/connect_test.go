@@ -14,6 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -27,9 +28,13 @@ type secretReader struct {
 	client.Reader
 	secret corev1.Secret
 	reads  int
+	gone   bool
 }
 
-func (r *secretReader) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+func (r *secretReader) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	if r.gone {
+		return apierrors.NewNotFound(corev1.Resource("secrets"), key.Name)
+	}
 	r.reads++
 	r.secret.ResourceVersion = fmt.Sprint(r.reads)
 	r.secret.Annotations = map[string]string{"replicated-at": fmt.Sprint(r.reads)}
@@ -230,5 +235,37 @@ func TestDigest(t *testing.T) {
 	r = NewReconciler(Config{Connections: connection.NewRegistry(0)})
 	if of("username", "ab", "password", "c") == first {
 		t.Error("two processes have the same digest")
+	}
+}
+
+// With a namespace, the Secret is deleted first. The operator may notice that before the deletion of the IdentityService.
+// What Mandates still have to do is done all the same, and nothing is done without a deletion.
+func TestSecretDeletedFirst(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.secret.Data = map[string][]byte{"username": []byte("jane"), "password": []byte("right")}
+	nobodyListens, cancel := context.WithCancel(t.Context())
+	cancel()
+	connected := func() (reason string, ready bool) {
+		reason, err := f.connect(t.Context(), f.service, f.e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.e.connected = true
+		f.publish(nobodyListens, testKey, f.service, f.e)
+		published, _ := f.config.Connections.Get(testKey)
+		return reason, published.Ready
+	}
+	if reason, ready := connected(); reason != "" || !ready {
+		t.Fatalf("with the Secret: %q, ready %v", reason, ready)
+	}
+	used := f.e.client
+	f.gone = true
+	if reason, ready := connected(); reason != v1alpha1.ReasonSecretNotFound || ready {
+		t.Errorf("without the Secret: %q, ready %v", reason, ready)
+	}
+	f.service.DeletionTimestamp = new(metav1.Now())
+	if reason, ready := connected(); reason != "" || !ready || f.e.client != used {
+		t.Errorf("when the service is deleted, too: %q, ready %v", reason, ready)
 	}
 }
