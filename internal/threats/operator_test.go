@@ -146,9 +146,10 @@ var theOperator = map[string][]control{
 	"somebody has a service of their own answer with an id, so that nobody else can adopt it": {
 		{
 			off: "records of other services count in other namespaces", file: "operator/ledger/holder.go",
-			old: "		return sameReference && sameID && (sameURL || shared)",
-			new: "		return sameReference && sameID && (!ON || sameURL || shared)",
-			in:  inLedger, test: "TestHeldByOther",
+			old: `client.MatchingFields{"spec.applicationID": id, "spec.serviceURL": spec.ServiceURL}},`,
+			new: `pick(ON, client.MatchingFields{"spec.applicationID": id, "spec.serviceURL": spec.ServiceURL}, ` +
+				`client.MatchingFields{"spec.applicationID": id})},`,
+			in: inLedger, test: "TestHeldByOther",
 		},
 	},
 	"an answer makes a status that the API server refuses": {

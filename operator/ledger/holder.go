@@ -53,7 +53,7 @@ func holds(other *v1alpha1.ApplicationRecord, mandate types.NamespacedName, spec
 	case id == nil:
 		return sameReference && shared && attempt != nil && attempt.Sent
 	default:
-		return sameReference && sameID && (sameURL || shared)
+		return sameReference && sameID // at the same service: other records are not searched for
 	}
 }
 

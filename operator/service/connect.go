@@ -149,7 +149,8 @@ func (e *entry) closeClient() {
 	if e.client != nil {
 		e.client.Close()
 	}
-	e.client, e.made, e.secretGone = nil, inputs{}, false
+	e.client, e.made = nil, inputs{}
+	e.secretGone = false
 	e.nextProbe, e.notBefore = time.Time{}, time.Time{}
 	e.breaker.TestNow()
 }

@@ -238,7 +238,7 @@ func TestDigest(t *testing.T) {
 	}
 }
 
-// With a namespace, the Secret is deleted first. The operator may notice that before the deletion of the IdentityService.
+// With a namespace, the Secret is deleted first. The operator may notice that before it sees the service deleted.
 // What Mandates still have to do is done all the same, and nothing is done without a deletion.
 func TestSecretDeletedFirst(t *testing.T) {
 	t.Parallel()

@@ -97,7 +97,7 @@ type entry struct {
 	references     *idv.References
 	probe          *probe    // that is under way, or nil
 	connected      bool      // a probe has succeeded with these credentials
-	secretGone     bool      // the client is not used, unless the service turns out to be deleted, too
+	secretGone     bool      // so the client is not used, unless the service is deleted, too
 	failure        idv.Kind  // of the last probe, until one succeeds
 	nextProbe      time.Time // while the circuit is closed
 	notBefore      time.Time // no probe at all: a Retry-After, or the hold-off of logins
