@@ -178,10 +178,12 @@ func (w *world) waitUntilDeleted(r *manualReconciler) {
 // reasonOf is the reason of Ready.
 func (w *world) reasonOf(name string) string {
 	w.Helper()
-	for _, c := range w.get(name).Status.Conditions {
-		if c.Type == v1alpha1.ConditionReady {
-			return c.Reason
-		}
+	return readyReason(w.get(name))
+}
+
+func readyReason(m *v1alpha1.Mandate) string {
+	if ready := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReady); ready != nil {
+		return ready.Reason
 	}
 	return ""
 }

@@ -36,10 +36,10 @@ func TestLedgerRefused(t *testing.T) {
 	reasons := map[string]int{}
 	for i := range mandates {
 		m := w.until(name(i), "RecordPending or LedgerUnavailable", func(m *v1alpha1.Mandate) bool {
-			reason := reasonOf(m)
+			reason := readyReason(m)
 			return reason == v1alpha1.ReasonRecordPending || reason == v1alpha1.ReasonLedgerUnavailable
 		})
-		reasons[reasonOf(m)]++
+		reasons[readyReason(m)]++
 	}
 	// The ten that are created at the same time may all see that nine are not recorded.
 	if sent := reasons[v1alpha1.ReasonRecordPending]; sent < 10 || sent > 19 {
@@ -111,15 +111,6 @@ func TestActionResultRefused(t *testing.T) {
 	allow()
 	w.actionCompletes("first")
 	w.checkEmailed(control.Resend, 2)
-}
-
-func reasonOf(m *v1alpha1.Mandate) string {
-	for _, c := range m.Status.Conditions {
-		if c.Type == v1alpha1.ConditionReady {
-			return c.Reason
-		}
-	}
-	return ""
 }
 
 // deny has the API server deny updates of a resource of ours in the namespace, unless a CEL expression holds, until

@@ -17,6 +17,8 @@ const missingAllowance = 10 * time.Minute
 // a name that was used before; and an end stays.
 func decide(f facts) decision {
 	switch {
+	case f.attempt.startUnknown:
+		return decision{Step: stepReadStart}
 	case f.attempt.mine: // before anything else: what became of it is known nowhere but here
 		return decideAttempt(f)
 	case f.failureReason != "":

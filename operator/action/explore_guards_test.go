@@ -81,6 +81,12 @@ func guards() map[string]explore.Guard {
 			Off:      "	case ON && f.record.mine:\n		return decision{Step: stepCancel}",
 			CaughtBy: "TestDecide",
 		},
+		"a start that failed": {
+			Why: "another operator may carry the action out, under the same name", File: "send.go",
+			Old:      "	case r.action.Status.Attempt == r.attempt:",
+			Off:      "	case !ON || r.action.Status.Attempt == r.attempt:",
+			CaughtBy: "TestExplore/requests that do nothing",
+		},
 		"the start is conditional": {
 			Why: "of two operators, one starts the action", File: "status.go",
 			Old: "		client.MergeFromWithOptions(r.action, client.MergeFromWithOptimisticLock{}),",

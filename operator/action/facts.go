@@ -44,7 +44,7 @@ type attemptFacts struct {
 	mine     bool // this reconciliation has recorded its own
 	verified bool // and then the action, its Mandate and the service were still as they had been read
 	canceled bool // or not, or that cannot be known: nothing is sent
-	// startUnknown: the answer to the write that records it was lost, so the status may have it.
+	// startUnknown: the write that records it failed, so the status may have it.
 	startUnknown bool
 	sent         bool // the request was sent, with this result
 	success      bool

@@ -93,7 +93,7 @@ func (r *reconciliation) Decide() decision {
 // TryAcquire takes a slot of the connection, so that the MandateActions of one connection do not take all workers.
 // Without a connection that works, no request is sent.
 func (r *reconciliation) TryAcquire(s step) bool {
-	if !r.facts.service.Ready || s == stepDelete || r.facts.attempt.canceled {
+	if !r.facts.service.Ready || s == stepDelete || s == stepReadStart || r.facts.attempt.canceled {
 		return true
 	}
 	name := client.ObjectKeyFromObject(r.action)
@@ -141,6 +141,8 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 		return r.readApplication(ctx)
 	case stepStart:
 		return r.start(ctx)
+	case stepReadStart:
+		return r.readStart(ctx)
 	case stepSend:
 		r.send(ctx)
 	case stepLookForSecret:

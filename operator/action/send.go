@@ -39,8 +39,7 @@ import (
 // errIncomplete means that the API server dropped a field.
 var errIncomplete = errors.New("the MandateAction CRD is older than this operator: apply the CRDs of this version")
 
-// start records that this reconciliation carries the action out. It is not known
-// whether one that failed is written, so it is canceled.
+// start records that this reconciliation carries the action out.
 func (r *reconciliation) start(ctx context.Context) error {
 	if r.facts.emails && !r.beginAttempt(ctx) {
 		r.facts.failureReason = reasonStaleCache
@@ -51,27 +50,34 @@ func (r *reconciliation) start(ctx context.Context) error {
 	case err == nil:
 		return r.started()
 	case apierrors.IsConflict(err):
-		return r.startConflict(ctx)
+		r.facts.failureReason = reasonStaleCache
+		return nil
 	case apierrors.IsNotFound(err):
 		r.facts.failureReason = reasonDeleting
 		return nil
 	case r.facts.emails:
-		r.facts.attempt.mine, r.facts.attempt.startUnknown = true, true
-		return r.cancelAttempt(err)
+		r.facts.attempt.startUnknown = true
+		return nil
 	}
 	return err
 }
 
-// startConflict is for a start that somebody's write came before. That may have been an earlier try of this very start,
-// of which the answer was lost.
-func (r *reconciliation) startConflict(ctx context.Context) error {
-	r.facts.failureReason = reasonStaleCache
-	if err := r.refresh(ctx); err != nil {
-		return client.IgnoreNotFound(err)
+// readStart looks whether a start was written, the write of which failed. If it was, it is canceled: nothing was sent.
+// If not, another operator may carry the action out, and what the ledger says of it is not this one's to change.
+func (r *reconciliation) readStart(ctx context.Context) error {
+	attempt := &r.facts.attempt
+	err := r.refresh(context.WithoutCancel(ctx))
+	switch {
+	case apierrors.IsNotFound(err):
+		r.facts.failureReason = reasonDeleting
+	case err != nil:
+		return &engine.UnrecordedError{Err: err}
+	case r.action.Status.Attempt == r.attempt:
+		attempt.mine, attempt.canceled = true, true
+	default:
+		r.facts.failureReason = reasonStaleCache
 	}
-	if r.action.Status.Attempt == r.attempt {
-		return r.started()
-	}
+	attempt.startUnknown = false
 	return nil
 }
 
@@ -82,7 +88,6 @@ func (r *reconciliation) started() error {
 	}
 	r.facts.started = true
 	r.facts.attempt.mine = r.facts.emails
-	r.facts.failureReason = ""
 	return nil
 }
 
@@ -129,16 +134,14 @@ func (r *reconciliation) conclude(ctx context.Context, reason string) error {
 
 // writeEnd ends the attempt in the status, if it is there. Somebody may have edited the action meanwhile.
 func (r *reconciliation) writeEnd(ctx context.Context, reason string) error {
-	if !r.facts.attempt.startUnknown {
-		if err := r.writeStatus(ctx, reason); !apierrors.IsConflict(err) {
-			return err
-		}
+	if err := r.writeStatus(ctx, reason); !apierrors.IsConflict(err) {
+		return err
 	}
 	if err := r.refresh(ctx); err != nil {
 		return err
 	}
 	if r.action.Status.Attempt != r.attempt {
-		// Ended by an earlier try, or by another operator that took this attempt for a lost one; or never started.
+		// Ended by an earlier try, or by another operator that took this attempt for a lost one.
 		log.FromContext(ctx).Info("Action already ended or deleted, dropping its result", "reason", reason)
 		return nil
 	}

@@ -12,6 +12,7 @@ const (
 	stepReadMandate     step = "ReadMandate"     // past the cache
 	stepReadApplication step = "ReadApplication" // on which individual is it?
 	stepStart           step = "Start"           // record the start in the status
+	stepReadStart       step = "ReadStart"       // was that written? its write failed
 	stepRecord          step = "Record"          // and the name in the ledger
 	stepVerify          step = "Verify"          // is everything still as it was read?
 	stepSend            step = "Send"            // resend or reset: the one request that e-mails

@@ -145,7 +145,8 @@ func (r *Runner[S]) resumeAll(ctx context.Context) {
 	var tries sync.WaitGroup
 	for _, object := range objects {
 		tries.Go(func() {
-			if _, err := r.Run(stopped, object, nothing); err != nil {
+			// What comes after the record needs a context that has not ended: the next process does it.
+			if _, err := r.Run(stopped, object, nothing); err != nil && !errors.Is(err, context.Canceled) {
 				log.FromContext(ctx).Error(err, "Failed to end a reconciliation during the shutdown")
 			}
 		})

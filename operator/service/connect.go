@@ -85,14 +85,13 @@ func (r *Reconciler) connect(ctx context.Context, service connection.Service, e 
 	ref := service.CredentialsSecret()
 	err = r.config.Live.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &secret)
 	wanted := r.newInputs(service, &secret)
-	e.secretGone = false
 	if apierrors.IsNotFound(err) && e.client != nil {
 		// When everything is deleted at once, the Secret goes first, and the deletion of the service may show later. What
 		// Mandates still have to do is done then, with what the Secret held. Until then, nothing is.
-		wanted.user.credentials, err = e.made.user.credentials, nil
-		if e.secretGone = service.GetDeletionTimestamp().IsZero(); e.secretGone {
+		if service.GetDeletionTimestamp().IsZero() {
 			return v1alpha1.ReasonSecretNotFound, nil
 		}
+		wanted.user.credentials, err = e.made.user.credentials, nil
 	}
 	if apierrors.IsNotFound(err) {
 		e.forget()
@@ -150,7 +149,6 @@ func (e *entry) closeClient() {
 		e.client.Close()
 	}
 	e.client, e.made = nil, inputs{}
-	e.secretGone = false
 	e.nextProbe, e.notBefore = time.Time{}, time.Time{}
 	e.breaker.TestNow()
 }
@@ -175,9 +173,9 @@ func (r *Reconciler) clientConfig(spec *v1alpha1.ServiceSettings, secret *corev1
 	}
 }
 
-// publish puts the connection into the registry.
+// publish puts the connection into the registry. A usable one is Ready once a probe has succeeded.
 func (r *Reconciler) publish(
-	ctx context.Context, key connection.Key, service connection.Service, e *entry,
+	ctx context.Context, key connection.Key, service connection.Service, e *entry, usable bool,
 ) {
 	spec := service.Settings()
 	r.config.Connections.Put(ctx, key, connection.Connection{
@@ -196,7 +194,7 @@ func (r *Reconciler) publish(
 			Rejected:  spec.States.Rejected,
 		},
 		References: e.references,
-		Ready:      e.client != nil && e.connected && !e.secretGone,
+		Ready:      usable && e.connected,
 	})
 }
 

@@ -252,7 +252,7 @@ func TestSecretDeletedFirst(t *testing.T) {
 			t.Fatal(err)
 		}
 		f.e.connected = true
-		f.publish(nobodyListens, testKey, f.service, f.e)
+		f.publish(nobodyListens, testKey, f.service, f.e, reason == "")
 		published, _ := f.config.Connections.Get(testKey)
 		return reason, published.Ready
 	}

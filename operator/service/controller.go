@@ -97,7 +97,6 @@ type entry struct {
 	references     *idv.References
 	probe          *probe    // that is under way, or nil
 	connected      bool      // a probe has succeeded with these credentials
-	secretGone     bool      // so the client is not used, unless the service is deleted, too
 	failure        idv.Kind  // of the last probe, until one succeeds
 	nextProbe      time.Time // while the circuit is closed
 	notBefore      time.Time // no probe at all: a Retry-After, or the hold-off of logins
@@ -191,12 +190,15 @@ func (r *Reconciler) reconcile(ctx context.Context, key connection.Key) (reconci
 	if problem == "" && r.probe(ctx, key, e) {
 		return reconcile.Result{RequeueAfter: secretInterval}, nil // nothing is known of the service so far
 	}
-	r.publish(ctx, key, service, e)
+	r.publish(ctx, key, service, e, problem == "")
 	reason := shownReason(service, cmp.Or(problem, e.reason()))
 	if err := r.writeStatus(ctx, service, e, reason, needed); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	next := e.requeueAfter(time.Now())
+	next := secretInterval
+	if problem == "" {
+		next = e.requeueAfter(time.Now())
+	}
 	if !service.GetDeletionTimestamp().IsZero() {
 		next = min(next, deletionInterval)
 	}
