@@ -8,7 +8,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// checkedConfig has a user of the service whose errors Terraform turns into warnings, before all others.
+// checkedConfig has a user of the service whose errors are only warnings, before all others.
 const checkedConfig = `
 check "reference_data" {
   data "idv_mandate_type" "checked" { code = "KYC" }
@@ -20,7 +20,7 @@ check "reference_data" {
 resource "terraform_data" "type" { input = data.idv_mandate_type.kyc.id }
 ` + sharedConfig
 
-// Terraform turns an error within a check block into a warning. Whatever else lacks the service must fail.
+// In a check block, Terraform makes an error a warning. Whatever else lacks the service must fail.
 func TestProviderErrorBehindACheck(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
