@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -23,6 +24,8 @@ type connection struct {
 	references      atomic.Pointer[client.References]
 
 	locks applicationLocks
+	// managed holds the subscriptions of the state, by managedSubscription.
+	managed sync.Map
 }
 
 // connectionFrom returns the provider data, or nil while the provider is not configured, as in `terraform validate`.

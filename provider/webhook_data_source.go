@@ -75,8 +75,8 @@ func (d *webhookDataSource) Schema(
 			"complete": schema.BoolAttribute{
 				Computed: true,
 				MarkdownDescription: "Whether `webhooks` contains every webhook of the application. It is `false` if the " +
-					"service returns a single webhook or one page of a list, or if the provider does not understand the " +
-					"response.",
+					"service returns nothing, a single webhook or one page of a list, or if the provider does not understand " +
+					"the response.",
 			},
 			"json": schema.StringAttribute{
 				Computed:  true,
@@ -107,7 +107,7 @@ func (d *webhookDataSource) Read(ctx context.Context, req datasource.ReadRequest
 	}
 	webhooks, err := service.RetrieveWebhook(ctx, model.ApplicationID.ValueInt64())
 	switch {
-	case client.IsNotFound(err): // a service may report in this way that there is no webhook
+	case client.IsNotFoundProblem(err): // a service may report in this way that there is no webhook
 		webhooks = &client.Webhooks{Complete: true}
 	case err != nil:
 		addRequestError(&resp.Diagnostics, "Cannot read the webhooks", err)

@@ -3,7 +3,6 @@ package provider
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -95,52 +94,19 @@ func (c *createOperation) shouldSend(ctx context.Context) bool {
 		return !adopt
 	}
 	result, err := c.lookup(ctx, c.lock.webhooks.get)
-	switch {
-	case err != nil:
-		addRequestError(&c.resp.Diagnostics, "Cannot look up the webhook subscription", err)
-	case result.status == lookupAbsent:
-		return true
-	case result.status == lookupFound && c.isReplacement():
+	if err == nil && result.status == lookupFound && c.isReplacement() {
 		c.replacedMatches = len(result.matches)
 		return true
-	case result.status == lookupFound && adopt:
+	}
+	switch c.plan.applyOnExisting(result, err, c.writeOnly, &c.resp.Diagnostics) {
+	case existingSend, existingUnknown:
+		return true
+	case existingTake:
 		c.markExisting(nil)
 		c.setMatches(result)
-	case result.status == lookupFound:
-		c.addExistsError()
-	case adopt:
-		c.addUnknownError(result)
-	default:
-		c.resp.Diagnostics.AddWarning("Cannot check for an existing webhook subscription", fmt.Sprintf(
-			"It is unknown whether a subscription to %s already exists, because %s. The provider sends a request to "+
-				"create one.", c.plan.displayURL(), result.reason))
-		return true
+	case existingStop:
 	}
 	return false
-}
-
-func (c *createOperation) addExistsError() {
-	c.resp.Diagnostics.AddAttributeError(path.Root("on_existing"), "The webhook subscription already exists", fmt.Sprintf(
-		"The service already delivers updates about application %d to %s. A second subscription would deliver each "+
-			"update twice. Nothing was sent.\n\nChoose one of these actions:\n"+
-			"* Set `on_existing = %q` to adopt the existing subscription.\n"+
-			"* Import the existing subscription with the ID %q.\n"+
-			"* To replace it because of a change, remove `create_before_destroy` from the resource.",
-		c.plan.ApplicationID.ValueInt64(), c.plan.displayURL(), existingAdopt, c.importIDPattern()))
-}
-
-func (c *createOperation) addUnknownError(result lookupResult) {
-	c.resp.Diagnostics.AddAttributeError(path.Root("on_existing"),
-		"Cannot determine whether the webhook subscription exists", fmt.Sprintf(
-			"The subscription cannot be read back, because %s. Nothing was sent.\n\nChoose one of these actions:\n"+
-				"* If you know that it does not exist, set `on_existing = %q`, which creates it.\n"+
-				"* If you know that it exists, import it with the ID %q.",
-			result.reason, existingFail, c.importIDPattern()))
-}
-
-// importIDPattern leaves the URL out, which may contain a token.
-func (c *createOperation) importIDPattern() string {
-	return fmt.Sprintf("%d/URL", c.plan.ApplicationID.ValueInt64())
 }
 
 // isReplacement reports whether this run has just abandoned the equal subscription because of a change, which the
@@ -155,7 +121,7 @@ func (c *createOperation) isReplacement() bool {
 
 // lookup also finds what this run has created, because the service may return it later.
 func (c *createOperation) lookup(ctx context.Context, source webhookSource) (lookupResult, error) {
-	result, err := c.plan.lookup(ctx, c.service, source)
+	result, err := c.plan.lookup(ctx, c.service, forCreate, source)
 	if url, _ := c.plan.effectiveURL(); err == nil && result.status != lookupFound && c.lock.created[url] {
 		result = lookupResult{status: lookupFound}
 	}
@@ -197,6 +163,7 @@ func (c *createOperation) setMatches(result lookupResult) {
 		return // this run created it, and the service does not return it yet
 	}
 	c.private.Seen = true
+	c.private.Single = result.single
 	c.plan.setMatches(result.matches, c.private, &c.resp.Diagnostics)
 }
 
@@ -211,12 +178,16 @@ func (c *createOperation) readBack(ctx context.Context) {
 	if c.lock == nil {
 		return
 	}
-	result, err := c.plan.lookup(ctx, c.service, c.lock.webhooks.getSince(c.private.Created))
+	result, err := c.plan.lookup(ctx, c.service, forRefresh, c.lock.webhooks.getSince(c.private.Created))
 	switch {
 	case err != nil:
 		c.warnNotReadBack(errorDetail(err))
 	case result.status == lookupFound:
 		c.setMatches(result)
+	case result.status == lookupAbsent:
+		c.plan.setUnavailable("the service does not return it yet", true, &c.resp.Diagnostics)
+	default:
+		c.plan.setUnavailable(result.reason, true, &c.resp.Diagnostics)
 	}
 }
 

@@ -11,6 +11,8 @@ type lookupResult struct {
 	status  lookupStatus
 	matches []client.Webhook // with lookupFound
 	reason  string           // with lookupUnknown: completes "... cannot be read back, because"
+	answer  *answer          // nil without a request
+	single  bool             // the response is one webhook, and no list
 }
 
 type lookupStatus int
@@ -21,10 +23,15 @@ const (
 	lookupAbsent
 )
 
-// lookup asks the service for the subscription. It returns the errors of the request. A response that proves nothing is
-// not an error, and never a proof of absence.
+// String returns the word of the guide.
+func (s lookupStatus) String() string {
+	return [...]string{lookupUnknown: "cannot tell", lookupFound: "present", lookupAbsent: "absent"}[s]
+}
+
+// lookup asks the service for the subscription. It returns the errors of a request without a usable response. Any other
+// response is a result, also one that proves nothing.
 func (m subscriptionModel) lookup(
-	ctx context.Context, service *client.Client, source webhookSource,
+	ctx context.Context, service *client.Client, purpose lookupPurpose, source webhookSource,
 ) (lookupResult, error) {
 	if m.ApplicationID.IsNull() {
 		return lookupResult{reason: reasonNoApplication}, nil
@@ -34,28 +41,16 @@ func (m subscriptionModel) lookup(
 		return lookupResult{reason: "`payload_json` replaces the URL or the application"}, nil
 	}
 	response := source(ctx, service, m.ApplicationID.ValueInt64(), m.fieldName("url"))
-	switch err := response.err; {
-	case client.IsNotFound(err):
-		return lookupResult{status: lookupAbsent}, nil
-	case client.KindOf(err) == client.KindUnreadable:
-		return lookupResult{reason: "the provider does not understand the response of the service"}, nil
-	case err != nil:
-		return lookupResult{}, err
+	kind, matches := response.answerAbout(url)
+	result := lookupResult{status: kind.proves[purpose], matches: matches, answer: kind}
+	result.single = response.err == nil && !response.webhooks.List
+	if result.status == lookupUnknown {
+		result.reason = kind.reason
 	}
-	return lookupIn(response.webhooks, url), nil
+	if kind == &answerFailure || kind.foreign && purpose == forCreate {
+		return result, response.err
+	}
+	return result, nil
 }
 
 const reasonNoApplication = "`application_id` is not set"
-
-func lookupIn(webhooks *client.Webhooks, url string) lookupResult {
-	switch matches := webhooks.WithURL(url); {
-	case len(matches) > 0:
-		return lookupResult{status: lookupFound, matches: matches}
-	case webhooks.Complete:
-		return lookupResult{status: lookupAbsent}
-	case len(webhooks.Items) > 0:
-		return lookupResult{reason: "the service returns other webhooks of the application, and possibly not all"}
-	default:
-		return lookupResult{reason: "the response of the service contains no webhook with a URL"}
-	}
-}

@@ -34,9 +34,11 @@ func (r *subscriptionResource) ModifyPlan(
 	case plan == nil && state == nil:
 		return
 	case plan == nil:
+		r.connection.setManaged(state)
 		state.checkDeletionPolicy(causeDestroy, &resp.Diagnostics)
 	case state == nil:
 		planCreate(&config, plan, &resp.Diagnostics)
+		r.lookupForCreate(ctx, plan, config.WriteOnly, &resp.Diagnostics)
 		if private.Unchanged != "" {
 			replaced := *plan
 			replaced.DeletionPolicy = types.StringValue(private.Unchanged)
@@ -45,6 +47,7 @@ func (r *subscriptionResource) ModifyPlan(
 		private = privateData{} // it was that of the old subscription
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
 	default:
+		r.connection.setManaged(state)
 		proposed := *plan
 		planUpdate(&config, plan, state, private, resp)
 		private.Unchanged = ""

@@ -19,6 +19,8 @@ type privateData struct {
 	ID int64 `json:"id,omitempty"`
 	// Recorded means that an apply has written the configuration of an imported subscription into the state.
 	Recorded bool `json:"recorded,omitempty"`
+	// Single means that the service returned the subscription alone, and not in a list.
+	Single bool `json:"single,omitempty"`
 	// Seen means that the service has returned the subscription at least once.
 	Seen bool `json:"seen,omitempty"`
 	// WriteOnly is the digest of the payload_json_wo that was sent.

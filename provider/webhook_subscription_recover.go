@@ -47,7 +47,7 @@ func (c *createOperation) poll(ctx context.Context) lookupResult {
 	result := lookupResult{reason: "the request to read it failed"}
 	for interval := minPollInterval; ; interval = min(2*interval, maxPollInterval) {
 		// An interrupt or a short timeout may have lost the response. One read is due in any case.
-		latest, err := c.plan.lookup(context.WithoutCancel(ctx), c.service, c.lock.webhooks.refresh)
+		latest, err := c.plan.lookup(context.WithoutCancel(ctx), c.service, forCreate, c.lock.webhooks.refresh)
 		if err == nil {
 			result = latest
 		}
@@ -87,6 +87,6 @@ func (c *createOperation) recoverySteps(result lookupResult) string {
 	default:
 		return fmt.Sprintf("The subscription cannot be read back, because %s. As soon as it can, set %s and apply again. "+
 			"The provider adopts the subscription if it exists, and creates it otherwise. If you know that it exists, you "+
-			"can import it with the ID %q instead.", result.reason, adopt, c.importIDPattern())
+			"can import it with the ID %q instead.", result.reason, adopt, c.plan.importIDPattern())
 	}
 }

@@ -53,16 +53,22 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 	if service == nil {
 		return
 	}
-	result, err := r.lookup(ctx, service, state)
+	r.connection.setManaged(&state)
+	importing := private.importPending() && state.ID.IsNull()
+	purpose := forRefresh
+	if importing {
+		purpose = forImport
+	}
+	result, err := r.lookup(ctx, service, state, purpose, private)
 	if err != nil {
 		addRequestError(&resp.Diagnostics, "Cannot read the webhook subscription", err)
 		return
 	}
 	prior := state
-	importing := private.importPending() && state.ID.IsNull()
 	if importing {
 		state.setComputed(nil, nil)
 	}
+	warn := prior.DriftDetection.ValueString() != driftUnavailable // otherwise, every plan would
 	switch result.status {
 	case lookupFound:
 		if importing {
@@ -70,6 +76,7 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 		}
 		state.setMatches(result.matches, private, &resp.Diagnostics)
 		private.Seen = true
+		private.Single = result.single
 	case lookupAbsent:
 		if importing || private.absenceIsConclusive(time.Now()) {
 			state.warnRemoved(&resp.Diagnostics)
@@ -77,10 +84,12 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 			return
 		}
 		if !private.Seen {
-			state.setUnavailable("the service has never returned it", &resp.Diagnostics)
+			state.setUnavailable("the service has never returned it", warn, &resp.Diagnostics)
 		}
 	case lookupUnknown:
-		state.setUnavailable(result.reason, &resp.Diagnostics)
+		// A service that returns one webhook at a time hides this one behind a newer one.
+		hidden := private.Single && result.answer == &answerOther
+		state.setUnavailable(result.reason, warn && !hidden, &resp.Diagnostics)
 	}
 	private.write(ctx, resp.Private, &resp.Diagnostics)
 	if !reflect.DeepEqual(state, prior) {
@@ -88,9 +97,10 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 	}
 }
 
-// lookup sends one request for all subscriptions of an application that are read at the same time.
+// lookup sends one request for all subscriptions of an application that are read at the same time. A refresh that would
+// remove a subscription from the state looks twice.
 func (r *subscriptionResource) lookup(
-	ctx context.Context, service *client.Client, state subscriptionModel,
+	ctx context.Context, service *client.Client, state subscriptionModel, purpose lookupPurpose, private privateData,
 ) (lookupResult, error) {
 	timeout, _ := state.Timeouts.Read(ctx, defaultTimeout) // validated when it was configured
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -101,7 +111,11 @@ func (r *subscriptionResource) lookup(
 		return lookupResult{}, fmt.Errorf("waiting for other subscriptions of the application failed: %w", err)
 	}
 	defer lock.release()
-	return state.lookup(ctx, service, lock.webhooks.get)
+	result, err := state.lookup(ctx, service, purpose, lock.webhooks.get)
+	if err == nil && result.status == lookupAbsent && purpose == forRefresh && private.absenceIsConclusive(time.Now()) {
+		return state.lookup(ctx, service, purpose, lock.webhooks.getPrevious)
+	}
+	return result, err
 }
 
 func (m *subscriptionModel) warnRemoved(diags *diag.Diagnostics) {
@@ -111,8 +125,11 @@ func (m *subscriptionModel) warnRemoved(diags *diag.Diagnostics) {
 			"from the state.", m.ApplicationID.ValueInt64(), m.displayURL()))
 }
 
-func (m *subscriptionModel) setUnavailable(reason string, diags *diag.Diagnostics) {
+func (m *subscriptionModel) setUnavailable(reason string, warn bool, diags *diag.Diagnostics) {
 	m.DriftDetection = types.StringValue(driftUnavailable)
+	if !warn {
+		return
+	}
 	diags.AddAttributeWarning(path.Root("drift_detection"), "The webhook subscription cannot be read back", fmt.Sprintf(
 		"The subscription of application %d to %s stays in the state without a check, because %s.",
 		m.ApplicationID.ValueInt64(), m.displayURL(), reason))
@@ -150,6 +167,7 @@ func (r *subscriptionResource) Delete(
 		return
 	}
 	state.checkDeletionPolicy(causeDestroy, &resp.Diagnostics)
+	r.connection.setManaged(&state)
 	url, known := state.effectiveURL()
 	if !known || state.ApplicationID.IsNull() || resp.Diagnostics.HasError() {
 		return

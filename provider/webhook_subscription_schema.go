@@ -148,9 +148,10 @@ func policyAttributes() map[string]schema.Attribute {
 			Optional: true, Computed: true,
 			Default: stringdefault.StaticString(existingFail),
 			MarkdownDescription: "Action if a subscription with the same URL and application already exists. With " +
-				"`fail`, the apply fails and sends nothing. With `adopt`, the provider adopts the subscription and sends " +
-				"nothing. Without `application_id`, the provider cannot check: `fail` creates a subscription, and " +
-				"`adopt` assumes that one exists. Changing this sends nothing. (Default: `fail`)",
+				"`fail`, the plan fails. With `adopt`, the provider adopts the subscription if its settings are as configured, " +
+				"and sends nothing. If the provider cannot tell whether one exists, `fail` creates a subscription with a " +
+				"warning in the plan, and `adopt` fails. Without `application_id`, the provider cannot check: `fail` creates " +
+				"a subscription, and `adopt` assumes that one exists. Changing this sends nothing. (Default: `fail`)",
 			Validators: []validator.String{stringvalidator.OneOf(existingFail, existingAdopt)},
 		},
 	}
@@ -181,11 +182,11 @@ func computedAttributes() map[string]schema.Attribute {
 		},
 		"drift_detection": schema.StringAttribute{
 			Computed: true,
-			MarkdownDescription: "`available` if the service returned the subscription at the last read. If the service " +
-				"no longer returns it, the provider removes it from the state with a warning. `unavailable` if the " +
-				"subscription cannot be read back: `application_id` is not set, the response is unclear, or the service " +
-				"has never returned it. It then stays in the state. The provider does not compare the arguments, because " +
-				"the service may return them in another form.",
+			MarkdownDescription: "`available` if the service returned the subscription at the last read. If two responses " +
+				"of the service prove that it no longer exists, the provider removes it from the state with a warning. " +
+				"`unavailable` if the subscription cannot be read back: `application_id` is not set, the response proves " +
+				"nothing, or the service has never returned it. It then stays in the state. The provider does not compare " +
+				"the arguments, because the service may return them in another form.",
 			PlanModifiers: useStateForUnknown,
 		},
 	}

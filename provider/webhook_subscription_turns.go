@@ -54,9 +54,9 @@ func (l *applicationLocks) lock(applicationID int64) *applicationLock {
 
 func (l *applicationLock) release() { <-l.semaphore }
 
-// webhookCache keeps the last response of retrieve webhook for one application, because all its subscriptions would
+// webhookCache keeps the last responses of retrieve webhook for one application, because all its subscriptions would
 // send the same request.
-type webhookCache struct{ latest *webhookResponse }
+type webhookCache struct{ latest, previous *webhookResponse }
 
 // webhookResponse is one response of retrieve webhook.
 type webhookResponse struct {
@@ -109,11 +109,31 @@ func (c *webhookCache) refresh(
 	response := webhookResponse{urlField: urlField, requestedAt: time.Now()}
 	response.webhooks, response.err = service.RetrieveWebhook(ctx, applicationID, urlField)
 	response.receivedAt = time.Now()
-	c.latest = nil
+	c.previous, c.latest = c.latest, nil
 	if response.err == nil || client.IsNotFound(response.err) {
 		c.latest = &response
 	}
 	return response
+}
+
+// secondLookDelay is how long after a response without a subscription the provider looks again. A proxy that restarts,
+// or a replica that lags, may have sent the first one.
+const secondLookDelay = time.Second
+
+// getPrevious is a source of the response before the latest, if that was requested secondLookDelay later. So a second
+// look costs one request for all subscriptions of an application. Otherwise, it waits and requests the webhooks again.
+func (c *webhookCache) getPrevious(
+	ctx context.Context, service *client.Client, applicationID int64, urlField string,
+) webhookResponse {
+	if c.previous != nil && c.latest != nil && c.previous.urlField == urlField &&
+		c.latest.requestedAt.Sub(c.previous.receivedAt) >= secondLookDelay {
+		return *c.previous
+	}
+	select {
+	case <-ctx.Done(): // then the request fails
+	case <-time.After(secondLookDelay):
+	}
+	return c.refresh(ctx, service, applicationID, urlField)
 }
 
 // isList reports whether the service has returned all webhooks of the application, and at least one.
