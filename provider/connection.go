@@ -41,8 +41,8 @@ func connectionFrom(providerData any, diags *diag.Diagnostics) *connection {
 	return connection
 }
 
-// serviceClient returns the client, or nil. Each caller without one gets the error: in a check block, Terraform makes an
-// error a warning, so one caller's error does not fail the run.
+// serviceClient returns the client, or nil. Each caller without one gets the error: within a check block, it is only a
+// warning, so the error of one caller may not fail the run.
 func (c *connection) serviceClient(diags *diag.Diagnostics) *client.Client {
 	if c.client == nil {
 		diags.AddAttributeError(path.Root(c.unknownArgument), "Unknown provider argument", fmt.Sprintf(
