@@ -47,7 +47,7 @@ func jsonAnswer(status int, body string) webhookAnswer {
 	return webhookAnswer{status: status, contentType: "application/json", body: body}
 }
 
-func ofDialect(dialects ...string) webhookAnswer {
+func dialect(dialects ...string) webhookAnswer {
 	answer := webhookAnswer{dialects: map[string]string{}}
 	for n := 0; n < len(dialects); n += 2 {
 		answer.dialects[dialects[n]] = dialects[n+1]
@@ -64,18 +64,18 @@ func (a webhookAnswer) proves(create, refresh, imported string) webhookAnswer {
 // webhookAnswers is what may answer instead of, or as, a service that has no webhook of the application. A proof of
 // absence needs the service's own words.
 var webhookAnswers = map[string]webhookAnswer{
-	"object, none by 404":         ofDialect("retrieveWebhook", "object").proves(absent, absent, absent),
-	"list, none by empty list":    ofDialect("retrieveWebhook", "list").proves(absent, absent, absent),
-	"list, none by 404":           ofDialect("retrieveWebhook", "list", "noWebhooks", "404").proves(absent, absent, absent),
-	"object, none by empty list":  ofDialect("noWebhooks", "empty_list").proves(absent, absent, absent),
-	"wrapped, none by empty list": ofDialect("retrieveWebhook", "wrapped").proves(absent, absent, absent),
-	"list in data":                ofDialect("retrieveWebhook", "list", "wrap", "data").proves(absent, absent, absent),
-	"always 404":                  ofDialect("retrieveWebhook", "404").proves(absent, absent, absent),
-	"404 as JSON":                 ofDialect("errorBody", "json").proves(absent, absent, absent),
-	"404 with more members":       ofDialect("errorShape", "extended").proves(absent, absent, absent),
-	"404 as HTML":                 ofDialect("errorBody", "html").proves(notSent, cannotTell, cannotTell),
-	"404 as text":                 ofDialect("errorBody", "text").proves(notSent, cannotTell, cannotTell),
-	"404 without a body":          ofDialect("errorBody", "empty").proves(notSent, cannotTell, cannotTell),
+	"object, none by 404":         dialect("retrieveWebhook", "object").proves(absent, absent, absent),
+	"list, none by empty list":    dialect("retrieveWebhook", "list").proves(absent, absent, absent),
+	"list, none by 404":           dialect("retrieveWebhook", "list", "noWebhooks", "404").proves(absent, absent, absent),
+	"object, none by empty list":  dialect("noWebhooks", "empty_list").proves(absent, absent, absent),
+	"wrapped, none by empty list": dialect("retrieveWebhook", "wrapped").proves(absent, absent, absent),
+	"list in data":                dialect("retrieveWebhook", "list", "wrap", "data").proves(absent, absent, absent),
+	"always 404":                  dialect("retrieveWebhook", "404").proves(absent, absent, absent),
+	"404 as JSON":                 dialect("errorBody", "json").proves(absent, absent, absent),
+	"404 with more members":       dialect("errorShape", "extended").proves(absent, absent, absent),
+	"404 as HTML":                 dialect("errorBody", "html").proves(notSent, cannotTell, cannotTell),
+	"404 as text":                 dialect("errorBody", "text").proves(notSent, cannotTell, cannotTell),
+	"404 without a body":          dialect("errorBody", "empty").proves(notSent, cannotTell, cannotTell),
 
 	"proxy: 404 in HTML":            html(404).proves(notSent, cannotTell, cannotTell),
 	"proxy: 410 in HTML":            html(410).proves(notSent, cannotTell, cannotTell),

@@ -98,9 +98,9 @@ func TestSubscriptionAdoptionComparesSettings(t *testing.T) {
 		more  string
 		words []string // of the error; none for an adoption
 	}{
-		"the same events":            {more: `events = ["b", "a"]`},
-		"events in other case":       {more: `events = ["A", "B"]`},
-		"no events":                  {},
+		"the same events":      {more: `events = ["b", "a"]`},
+		"events in other case": {more: `events = ["A", "B"]`},
+		"no events":            {},
 		"other events": {
 			`events = ["a", "c"]`, []string{`the service has "a", "b"`, `the configuration has "a", "c"`},
 		},

@@ -14,8 +14,8 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// checkSettings compares a subscription that is to be adopted with the configuration, as far as the service shows it. It
-// adds an error and returns false if they differ. Of several subscriptions, one has to agree, and becomes the last.
+// checkSettings compares what the service shows of a subscription that is to be adopted with the configuration. It adds
+// an error and returns false if they differ. Of several subscriptions, one has to agree, and becomes the last.
 func (m *subscriptionModel) checkSettings(
 	matches []client.Webhook, writeOnly types.String, diags *diag.Diagnostics,
 ) bool {
@@ -119,8 +119,8 @@ func eventList(events []string) string {
 	}
 }
 
-// agrees reports whether the service shows what was sent. It may add members to an object, write a number as a string or
-// in other letter case, and mask a value.
+// agrees reports whether the service shows what was sent. It may add members to an object, write a number as a string,
+// change letter case, and mask a value.
 func agrees(sent, shown json.RawMessage) bool {
 	want, wantErr := decodeJSON(sent)
 	got, gotErr := decodeJSON(shown)
