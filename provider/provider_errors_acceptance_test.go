@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
+	"github.com/hashicorp/terraform-plugin-go/tftypes"
+
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
@@ -64,4 +67,36 @@ func (r result) ownErrors() []diagnostic {
 	return slices.DeleteFunc(slices.Clone(r.errors), func(d diagnostic) bool {
 		return d.Summary == "Invalid provider configuration" && strings.Contains(d.Detail, "requires explicit configuration")
 	})
+}
+
+// A plan without the provider's arguments fails wherever it needs the service, and not only where it needs it first.
+func TestEveryUserFailsWithoutTheService(t *testing.T) {
+	t.Parallel()
+	p := newPluginWith(t, values{"base_url": tftypes.UnknownValue, "username": "u", "password": "p"})
+	arguments := values{"application_id": int64(4711), "individual_id": int64(4712), "code": "KYC"}
+	configOf := func(schema *tfprotov6.Schema) values {
+		config := values{}
+		for _, attribute := range schema.Block.Attributes {
+			if value, ok := arguments[attribute.Name]; ok && (attribute.Required || attribute.Optional) {
+				config[attribute.Name] = value
+			}
+		}
+		return config
+	}
+	results := map[string][]*tfprotov6.Diagnostic{}
+	for name, schema := range p.schemas.DataSourceSchemas {
+		_, results["data "+name] = p.read(t, name, configOf(schema))
+	}
+	for name, schema := range p.schemas.EphemeralResourceSchemas {
+		_, opened := p.open(t, name, configOf(schema))
+		results["ephemeral "+name] = opened.Diagnostics
+	}
+	for name, diagnostics := range results {
+		if len(diagnostics) != 1 || !hasError(diagnostics, "base_url", "known only after apply") {
+			t.Errorf("%s: want one error that names base_url, got %s", name, formatDiagnostics(diagnostics))
+		}
+	}
+	if len(results) < 9 {
+		t.Errorf("want at least nine kinds of users, got %d", len(results))
+	}
 }

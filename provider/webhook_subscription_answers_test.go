@@ -32,6 +32,7 @@ type webhookAnswer struct {
 	status                    int
 	contentType, body, header string
 	create, refresh, imported string
+	times                     int64 // 0 for all reads
 }
 
 const (
@@ -135,8 +136,7 @@ func newAnsweringProxyFor(t *testing.T, s *service) *answeringProxy {
 			p.posts.Add(1)
 		}
 		if strings.Contains(r.URL.Path, "/webhooks/retrieve/") {
-			p.reads.Add(1)
-			if answer := p.answer.Load(); answer != nil && answer.status != 0 && (p.posts.Load() > 0 || !p.afterPost.Load()) {
+			if answer := p.answer.Load(); p.answers(answer, p.reads.Add(1)) {
 				answer.write(w)
 				return
 			}
@@ -146,6 +146,12 @@ func newAnsweringProxyFor(t *testing.T, s *service) *answeringProxy {
 	t.Cleanup(server.Close)
 	p.url = server.URL
 	return p
+}
+
+// answers reports whether the proxy answers a read itself.
+func (p *answeringProxy) answers(answer *webhookAnswer, read int64) bool {
+	return answer != nil && answer.status != 0 && (answer.times == 0 || read <= answer.times) &&
+		(p.posts.Load() > 0 || !p.afterPost.Load())
 }
 
 func (a *webhookAnswer) write(w http.ResponseWriter) {
@@ -318,5 +324,51 @@ func (a webhookAnswer) tryImport(t *testing.T) {
 	}
 	if got := p.posts.Load(); got != 0 {
 		t.Errorf("want no POST, got %d", got)
+	}
+}
+
+// All subscriptions of an application share the two responses that prove their absence.
+func TestRefreshOfManyLooksTwice(t *testing.T) {
+	t.Parallel()
+	p := newAnsweringProxy(t)
+	application := p.service.createApplication(t)
+	var states []*tfprotov6.ApplyResourceChangeResponse
+	for n := range 3 {
+		address := fmt.Sprintf("%s/%d", hookURL, n)
+		subscribed := client.Subscription{URL: client.Hide(address), ApplicationID: application}
+		if _, err := p.service.client.SubscribeWebhook(t.Context(), subscribed); err != nil {
+			t.Fatal(err)
+		}
+		config := values{"url": address, "application_id": application, "on_existing": "adopt"}
+		session := newSession(t, p.url)
+		states = append(states, session.apply(t, config, session.plan(t, config)))
+	}
+	p.respond(t, jsonAnswer(200, `[]`))
+	session := newSession(t, p.url)
+	for _, state := range states {
+		read := session.read(t, state.NewState, state.Private)
+		if session.attributes(t, read.NewState) != nil {
+			t.Errorf("want the subscription removed, got %s", formatDiagnostics(read.Diagnostics))
+		}
+	}
+	if reads, posts := p.reads.Load(), p.posts.Load(); reads != 2 || posts != 0 {
+		t.Errorf("want two reads and no POST, got %d and %d", reads, posts)
+	}
+}
+
+// The first response may come from a proxy that restarts. The second one counts.
+func TestRefreshBelievesTheSecondLook(t *testing.T) {
+	t.Parallel()
+	p := newAnsweringProxy(t)
+	application := p.service.createSubscribedApplication(t)
+	config := values{"url": hookURL, "application_id": application, "on_existing": "adopt"}
+	session := newSession(t, p.url)
+	adopted := session.apply(t, config, session.plan(t, config))
+	once := jsonAnswer(200, `[]`)
+	once.times = 1
+	p.respond(t, once)
+	read := newSession(t, p.url).read(t, adopted.NewState, adopted.Private)
+	if session.attributes(t, read.NewState)["drift_detection"] != "available" || len(read.Diagnostics) > 0 {
+		t.Errorf("want the subscription to stay, got %s", formatDiagnostics(read.Diagnostics))
 	}
 }
