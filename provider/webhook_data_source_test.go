@@ -89,7 +89,8 @@ func TestWebhookIsRedacted(t *testing.T) {
 	url := newStubServer(t, func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `[{"id":7,"url":"https://u:canary@hooks.example.com/idv?key=canary#canary","events":["all"],
 			"status":"active","name":"canary","secret":"canary-canary-0123456789","Signing-Key":"canary",
-			"auth":{"accessToken":"canary"},"deliveries":[{"event":"x","body":{"id":12345678901234567890,"Individuals":[{"first_name":"canary"}]}}]},
+			"auth":{"accessToken":"canary"},
+			"deliveries":[{"event":"x","body":{"id":12345678901234567890,"Individuals":[{"first_name":"canary"}]}}]},
 			{"id":447700900123,"url":"canary","events":["all","canary"]}]`)
 	})
 	webhook, diagnostics := newPlugin(t, url).read(t, "idv_webhook", values{"application_id": int64(4711)})
