@@ -46,6 +46,8 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, state.identity())...)
 	private := readPrivateData(ctx, req.Private, &resp.Diagnostics)
+	// In any case, because an older version may have written more than this one does.
+	private.write(ctx, resp.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() || state.ApplicationID.IsNull() {
 		return
 	}
@@ -66,13 +68,14 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 	}
 	prior := state
 	if importing {
-		state.setComputed(nil, nil)
+		state.setComputed()
 	}
 	warn := prior.DriftDetection.ValueString() != driftUnavailable // otherwise, every plan would
 	switch result.status {
 	case lookupFound:
 		if importing {
-			state.Events = flattenEvents(result.matches[len(result.matches)-1].Events)
+			// Not only those with a usual word: the plan compares them with the configured ones.
+			state.Events = storedEvents(result.matches[len(result.matches)-1].Events, isWords)
 		}
 		state.setMatches(result.matches, private, &resp.Diagnostics)
 		private.Seen = true

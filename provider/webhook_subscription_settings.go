@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -55,7 +56,7 @@ func (m *subscriptionModel) differencesFrom(webhook client.Webhook, writeOnly ty
 	}
 	for _, name := range slices.Sorted(maps.Keys(payload)) {
 		value, known := shown[name]
-		if _, replaced := secret[name]; known && !replaced && !isPersonalOrSecret(name) && !agrees(payload[name], value) {
+		if _, replaced := secret[name]; known && !replaced && !mayBeMasked(name) && !agrees(payload[name], value) {
 			differences = append(differences, fmt.Sprintf("The field %s of `payload_json` has another value.",
 				printableName(name)))
 		}
@@ -101,22 +102,35 @@ func foldedEvents(events []string) []string {
 	return slices.Compact(folded)
 }
 
-// eventList is for diagnostics. The service may return any text.
+// eventList is for diagnostics. The service may return any text, so it shows what an import would store.
 func eventList(events []string) string {
 	const maxShown = 10
 	var shown []string
-	for _, event := range events[:min(len(events), maxShown)] {
-		text := []rune(client.Printable(event))
-		shown = append(shown, fmt.Sprintf("%q", string(text[:min(len(text), maxMessageLength)])))
+	for _, event := range events {
+		if len(shown) < maxShown && isWords(event) {
+			shown = append(shown, strconv.Quote(event))
+		}
 	}
-	switch more := len(events) - maxShown; {
+	list := strings.Join(shown, ", ")
+	switch more := len(events) - len(shown); {
 	case len(events) == 0:
 		return "none"
+	case len(shown) == 0:
+		return fmt.Sprintf("%d with unusual names", more)
 	case more > 0:
-		return fmt.Sprintf("%s and %d more", strings.Join(shown, ", "), more)
+		return fmt.Sprintf("%s and %d more", list, more)
 	default:
-		return strings.Join(shown, ", ")
+		return list
 	}
+}
+
+// maskedNameParts mark the name of a field that a service may show in another form than was sent.
+var maskedNameParts = []string{"secret", "token", "password", "key", "signature", "auth", "credential"}
+
+func mayBeMasked(name string) bool {
+	return slices.ContainsFunc(maskedNameParts, func(part string) bool {
+		return strings.Contains(client.FoldName(name), part)
+	})
 }
 
 // agrees reports whether the service shows what was sent. It may add members to an object, write a number as a string,
@@ -134,7 +148,7 @@ func valuesAgree(want, got any) bool {
 	case map[string]any:
 		fields, ok := got.(map[string]any)
 		for name, value := range want {
-			ok = ok && (isPersonalOrSecret(name) || valuesAgree(value, fields[name]))
+			ok = ok && (mayBeMasked(name) || valuesAgree(value, fields[name]))
 		}
 		return ok
 	case []any:
