@@ -32,7 +32,7 @@ func (r *subscriptionResource) lookupForCreate(
 	if url, known := plan.effectiveURL(); known && (service == nil || r.connection.isManaged(plan, url)) {
 		return
 	}
-	result, err := r.lookup(ctx, service, *plan, forCreate, privateData{})
+	result, err := r.lookup(ctx, service, *plan, forCreate, false)
 	if plan.applyOnExisting(result, err, writeOnly, diags) == existingUnknown {
 		diags.AddWarning("Cannot check for an existing webhook subscription", fmt.Sprintf(
 			"It is unknown whether a subscription to %s already exists, because %s. The apply creates one. If it exists, the "+

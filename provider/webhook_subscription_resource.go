@@ -61,7 +61,9 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 	if importing {
 		purpose = forImport
 	}
-	result, err := r.lookup(ctx, service, state, purpose, private)
+	// Evaluated once: the window of time may end between two looks.
+	removable := importing || private.absenceIsConclusive(time.Now())
+	result, err := r.lookup(ctx, service, state, purpose, removable && !importing)
 	if err != nil {
 		addRequestError(&resp.Diagnostics, "Cannot read the webhook subscription", err)
 		return
@@ -81,7 +83,7 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 		private.Seen = true
 		private.Single = result.single
 	case lookupAbsent:
-		if importing || private.absenceIsConclusive(time.Now()) {
+		if removable {
 			state.warnRemoved(&resp.Diagnostics)
 			resp.State.RemoveResource(ctx)
 			return
@@ -100,10 +102,10 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 	}
 }
 
-// lookup sends one request for all subscriptions of an application that are read at the same time. A refresh that would
-// remove a subscription from the state looks twice.
+// lookup sends one request for all subscriptions of an application that are read at the same time. With twice, absence
+// needs two responses.
 func (r *subscriptionResource) lookup(
-	ctx context.Context, service *client.Client, state subscriptionModel, purpose lookupPurpose, private privateData,
+	ctx context.Context, service *client.Client, state subscriptionModel, purpose lookupPurpose, twice bool,
 ) (lookupResult, error) {
 	timeout, _ := state.Timeouts.Read(ctx, defaultTimeout) // validated when it was configured
 	ctx, cancel := context.WithTimeout(ctx, timeout)
@@ -115,7 +117,7 @@ func (r *subscriptionResource) lookup(
 	}
 	defer lock.release()
 	result, err := state.lookup(ctx, service, purpose, lock.webhooks.get)
-	if err == nil && result.status == lookupAbsent && purpose == forRefresh && private.absenceIsConclusive(time.Now()) {
+	if err == nil && result.status == lookupAbsent && twice {
 		return state.lookup(ctx, service, purpose, lock.webhooks.getPrevious)
 	}
 	return result, err
