@@ -372,3 +372,20 @@ func TestRefreshBelievesTheSecondLook(t *testing.T) {
 		t.Errorf("want the subscription to stay, got %s", formatDiagnostics(read.Diagnostics))
 	}
 }
+
+// The data source is as careful: `complete` must not say that there is no webhook without a proof.
+func TestWebhookDataSourceNeedsAProof(t *testing.T) {
+	t.Parallel()
+	for name, answer := range map[string]webhookAnswer{"404 in HTML": html(404), "204": jsonAnswer(204, "")} {
+		t.Run(name, func(t *testing.T) {
+			p := newAnsweringProxy(t)
+			application := p.service.createApplication(t)
+			p.respond(t, answer)
+			webhook, diagnostics := newPlugin(t, p.url).read(t, "idv_webhook", values{"application_id": application})
+			failed := hasError(diagnostics, "Cannot read the webhooks", "404")
+			if failed != (answer.status == 404) || !failed && webhook["complete"] != false {
+				t.Errorf("got complete %v, %s", webhook["complete"], formatDiagnostics(diagnostics))
+			}
+		})
+	}
+}
