@@ -72,8 +72,8 @@ func lifecycleCellsIn(guide string) map[string][]string {
 		cells[operation.name] = make([]string, len(lifecyclePolicies))
 	}
 	for _, line := range tableIn(guide) {
-		if row := cellsOf(line); len(row) == len(lifecyclePolicies)+1 && cells[row[0]] != nil {
-			cells[row[0]] = row[1:]
+		if line := cellsOf(line); len(line) == len(lifecyclePolicies)+1 && cells[line[0]] != nil {
+			cells[line[0]] = line[1:]
 		}
 	}
 	return cells

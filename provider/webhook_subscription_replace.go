@@ -58,9 +58,9 @@ func (a *abandonedSubscriptions) take(plan *subscriptionModel, writeOnly types.S
 	}
 	isSame := func(s abandonedSubscription) bool { return s.sent(plan, writeOnly) }
 	n := max(0, slices.IndexFunc(candidates, isSame))
-	taken := candidates[n]
+	found := candidates[n]
 	a.all[plan.key()] = slices.Delete(candidates, n, n+1)
-	return &taken
+	return &found
 }
 
 func (a *abandonedSubscriptions) adopt(m *subscriptionModel) {
