@@ -170,7 +170,8 @@ terraform {
 
 func (c cli) workspace(t testing.TB, env ...string) *workspace {
 	t.Helper()
-	return c.workspaceWithoutProvider(t, append([]string{"TF_CLI_CONFIG_FILE=" + cliConfig(t, builtProvider(t))}, env...)...)
+	config := "TF_CLI_CONFIG_FILE=" + cliConfig(t, builtProvider(t))
+	return c.workspaceWithoutProvider(t, append([]string{config}, env...)...)
 }
 
 func (c cli) workspaceWithoutProvider(t testing.TB, env ...string) *workspace {

@@ -63,7 +63,8 @@ var lifecycleOperations = []lifecycleOperation{
 		l.must(t, "taint", ops)
 	}},
 	{name: "`moved` block, new name", configure: func(t *testing.T, l *lifecycleCell) {
-		l.write(t, strings.Replace(l.subscription(receiver, ""), `"ops"`, `"renamed"`, 1)+"moved {\n  from = "+ops+"\n  to = idv_webhook_subscription.renamed\n}")
+		renamed := strings.Replace(l.subscription(receiver, ""), `"ops"`, `"renamed"`, 1)
+		l.write(t, renamed+"moved {\n  from = "+ops+"\n  to = idv_webhook_subscription.renamed\n}")
 	}},
 	{name: "`moved` block, from `terraform_data`", prepare: func(t *testing.T, l *lifecycleCell) {
 		l.subscribe(t)
@@ -79,7 +80,7 @@ var lifecycleOperations = []lifecycleOperation{
 	{name: "Block removed from the configuration", configure: func(t *testing.T, l *lifecycleCell) { l.write(t, "") }},
 	{name: "`destroy`", plan: []string{"-destroy"}},
 	{name: "`import` block with an id", prepare: subscribed, configure: func(t *testing.T, l *lifecycleCell) {
-		l.write(t, l.subscription(receiver, "")+fmt.Sprintf("import {\n  to = %s\n  id = \"%d/%s\"\n}", ops, l.application, receiver))
+		l.write(t, l.subscription(receiver, "")+l.importBlock())
 	}},
 	{
 		name: "`import` block with an identity", prepare: subscribed,
@@ -97,7 +98,7 @@ var lifecycleOperations = []lifecycleOperation{
 		configure: func(t *testing.T, l *lifecycleCell) {
 			l.write(t, l.subscription(receiver, "field_names = { events = \"topics\" }\n  "+
 				"payload_json = jsonencode({ note = \"kept\" })\n  payload_json_wo = jsonencode({ secret = \"s3cret\" })")+
-				fmt.Sprintf("import {\n  to = %s\n  id = \"%d/%s\"\n}", ops, l.application, receiver))
+				l.importBlock())
 		}},
 	{name: "`taint`, then apply", prepare: func(t *testing.T, l *lifecycleCell) {
 		applied(receiver, "")(t, l)
@@ -162,6 +163,10 @@ type lifecycleCell struct {
 func (l *lifecycleCell) subscription(url, more string) string {
 	return subscription(l.application, url, fmt.Sprintf("deletion_policy = %q\n  on_existing = %q\n  %s",
 		l.deletionPolicy, l.onExisting, more))
+}
+
+func (l *lifecycleCell) importBlock() string {
+	return fmt.Sprintf("import {\n  to = %s\n  id = \"%d/%s\"\n}", ops, l.application, receiver)
 }
 
 func (l *lifecycleCell) configure(t *testing.T, url, more string) {

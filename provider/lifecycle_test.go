@@ -11,12 +11,15 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// lifecycleGuide has a table of what each operation does. A run of TestLifecycle with -update writes it. Every other run
-// compares it.
+// lifecycleGuide has a table of what each operation does. A run of TestLifecycle with -update writes it. Every other
+// run compares it.
 const lifecycleGuide = "../docs/templates/guides/lifecycle.md"
 
 // lifecyclePolicies are the columns of the table: deletion_policy and on_existing.
-var lifecyclePolicies = [][2]string{{"PREVENT", "fail"}, {"PREVENT", "adopt"}, {"ABANDON", "fail"}, {"ABANDON", "adopt"}}
+var lifecyclePolicies = [][2]string{
+	{"PREVENT", "fail"}, {"PREVENT", "adopt"},
+	{"ABANDON", "fail"}, {"ABANDON", "adopt"},
+}
 
 // onTerraformToo are the operations that run on Terraform as well. All run on OpenTofu.
 var onTerraformToo = []string{
@@ -82,7 +85,7 @@ func lifecycleCellsIn(guide string) map[string][]string {
 func withLifecycleCells(guide string, cells map[string][]string) string {
 	var header []string
 	for _, policies := range lifecyclePolicies {
-		header = append(header, fmt.Sprintf("`%s`, `%s`", policies[0], policies[1]))
+		header = append(header, fmt.Sprintf("%#q, %#q", policies[0], policies[1]))
 	}
 	lines := []string{
 		"| Operation | " + strings.Join(header, " | ") + " |", strings.Repeat("|---", len(lifecyclePolicies)+1) + "|",

@@ -15,7 +15,8 @@ import (
 )
 
 // inProcess returns a workspace whose CLI uses a provider in this process: each command is faster by the start of the
-// provider. Its configuration needs a provider block. Commands of one workspace run one after another, because each configures the same provider.
+// provider. Its configuration needs a provider block. Commands of one workspace run one after another, because each
+// configures the same provider.
 func (c cli) inProcess(t *testing.T) *workspace {
 	t.Helper()
 	skipIfShort(t)

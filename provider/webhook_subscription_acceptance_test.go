@@ -86,7 +86,8 @@ func TestSubscriptionImport(t *testing.T) {
 	}{
 		"defaults": {},
 		"other choices": {
-			"events = [\"b\", \"a\"]\n  deletion_policy = \"ABANDON\"\n  on_existing = \"adopt\"\n", "0 to add, 1 to change, 0 to destroy",
+			"events = [\"b\", \"a\"]\n  deletion_policy = \"ABANDON\"\n  on_existing = \"adopt\"\n",
+			"0 to add, 1 to change, 0 to destroy",
 		},
 	}
 	onEachCLI(t, func(t *testing.T, c cli) {
