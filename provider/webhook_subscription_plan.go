@@ -35,7 +35,6 @@ func (r *subscriptionResource) ModifyPlan(
 	case plan == nil:
 		r.checkDestroy(state, &resp.Diagnostics)
 	case state == nil:
-		r.connection.reportConfigError(&resp.Diagnostics)
 		planCreate(&config, plan, &resp.Diagnostics)
 		if private.Unchanged != "" {
 			replaced := *plan
