@@ -55,6 +55,9 @@ func asTexts(value any) ([]string, bool) {
 	return texts, ok
 }
 
+// SameURL reports whether two texts are the same URL.
+func SameURL(a, b string) bool { return CanonicalURL(a) == CanonicalURL(b) }
+
 // CanonicalURL returns the form that all URLs share that a service may take for the same (RFC 3986, 6.2): the letter
 // case of scheme and host, the default port, and an empty path make no difference.
 func CanonicalURL(text string) string {
