@@ -23,7 +23,8 @@ type connection struct {
 	referencesGroup singleflight.Group
 	references      atomic.Pointer[client.References]
 
-	locks applicationLocks
+	locks     applicationLocks
+	abandoned abandonedSubscriptions
 	// managed holds the subscriptions of the state, by managedSubscription.
 	managed sync.Map
 }

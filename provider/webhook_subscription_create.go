@@ -25,6 +25,9 @@ type createOperation struct {
 	deadline  time.Time
 	// timeoutConfigured means that the deadline comes from the configuration.
 	timeoutConfigured bool
+	connection        *connection
+	// replaced is the subscription that this run has abandoned to create this one; nil if there is none.
+	replaced *abandonedSubscription
 	// replacedMatches is the number of equal subscriptions that this one replaces.
 	replacedMatches int
 	// exists means that the subscription exists. From then on nothing may be an error, because an error would taint the
@@ -39,10 +42,9 @@ type createOperation struct {
 func (r *subscriptionResource) Create(
 	ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse,
 ) {
-	c := createOperation{resp: resp}
+	c := createOperation{connection: r.connection, resp: resp}
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &c.plan)...)
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("payload_json_wo"), &c.writeOnly)...)
-	c.private = readPrivateData(ctx, resp.Private, &resp.Diagnostics)
 	timeout, timeoutDiags := c.plan.Timeouts.Create(ctx, 0)
 	resp.Diagnostics.Append(timeoutDiags...)
 	subscriptionModel{WriteOnly: c.writeOnly, FieldNames: c.plan.FieldNames}.checkWriteOnly(&resp.Diagnostics)
@@ -86,15 +88,21 @@ func (c *createOperation) createAndUnlock(ctx context.Context) {
 
 // shouldSend looks for an equal subscription and applies on_existing.
 func (c *createOperation) shouldSend(ctx context.Context) bool {
+	c.replaced = c.connection.abandoned.take(&c.plan, c.writeOnly)
+	if c.replaced != nil && c.replaced.sent(&c.plan, c.writeOnly) {
+		c.keep(c.replaced)
+		return false
+	}
 	adopt := c.plan.OnExisting.ValueString() == existingAdopt
 	if c.plan.ApplicationID.IsNull() {
 		if adopt {
 			c.markExisting(nil)
+			c.connection.abandoned.adopt(&c.plan)
 		}
 		return !adopt
 	}
 	result, err := c.lookup(ctx, c.lock.webhooks.get)
-	if err == nil && result.status == lookupFound && c.isReplacement() {
+	if err == nil && result.status != lookupAbsent && c.replaced != nil {
 		c.replacedMatches = len(result.matches)
 		return true
 	}
@@ -103,26 +111,18 @@ func (c *createOperation) shouldSend(ctx context.Context) bool {
 		return true
 	case existingTake:
 		c.markExisting(nil)
+		c.connection.abandoned.adopt(&c.plan)
 		c.setMatches(result)
 	case existingStop:
 	}
 	return false
 }
 
-// isReplacement reports whether this run has just abandoned the equal subscription because of a change, which the
-// service cannot apply to it. Without a change, as after a renaming of the resource, this one would only be a
-// duplicate.
-func (c *createOperation) isReplacement() bool {
-	url, _ := c.plan.effectiveURL()
-	abandoned, ok := c.lock.abandoned[url]
-	delete(c.lock.abandoned, url)
-	return ok && len(c.plan.changes(&abandoned)) > 0
-}
-
 // lookup also finds what this run has created, because the service may return it later.
 func (c *createOperation) lookup(ctx context.Context, source webhookSource) (lookupResult, error) {
 	result, err := c.plan.lookup(ctx, c.service, forCreate, source)
-	if url, _ := c.plan.effectiveURL(); err == nil && result.status != lookupFound && c.lock.created[url] {
+	url, _ := c.plan.effectiveURL()
+	if err == nil && result.status != lookupFound && c.lock.created[client.CanonicalURL(url)] {
 		result = lookupResult{status: lookupFound}
 	}
 	return result, err
@@ -156,7 +156,7 @@ func (c *createOperation) markExisting(response *client.SubscriptionResponse) {
 		c.private.ID = c.plan.setResponse(response, c.writeOnly, &c.resp.Diagnostics)
 	}
 	if url, known := c.plan.effectiveURL(); known && c.lock != nil {
-		c.lock.created[url] = true
+		c.lock.created[client.CanonicalURL(url)] = true
 	}
 }
 

@@ -8,6 +8,8 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
 // existingAction is what a create does about an equal subscription, which may exist.
@@ -62,12 +64,12 @@ type managedSubscription struct {
 // error.
 func (c *connection) setManaged(m *subscriptionModel) {
 	if url, known := m.effectiveURL(); known && c != nil {
-		c.managed.Store(managedSubscription{m.ApplicationID.ValueInt64(), url}, true)
+		c.managed.Store(managedSubscription{m.ApplicationID.ValueInt64(), client.CanonicalURL(url)}, true)
 	}
 }
 
 func (c *connection) isManaged(m *subscriptionModel, url string) bool {
-	_, ok := c.managed.Load(managedSubscription{m.ApplicationID.ValueInt64(), url})
+	_, ok := c.managed.Load(managedSubscription{m.ApplicationID.ValueInt64(), client.CanonicalURL(url)})
 	return ok
 }
 
@@ -113,7 +115,7 @@ func (m *subscriptionModel) addExistsError(diags *diag.Diagnostics) {
 			"update twice. Nothing was sent.\n\nChoose one of these actions:\n"+
 			"* Set `on_existing = %q` to adopt the existing subscription.\n"+
 			"* Import the existing subscription with the ID %q.\n"+
-			"* To replace it because of a change, remove `create_before_destroy` from the resource.",
+			"* If Terraform is about to replace it, remove `create_before_destroy` from the resource.",
 		m.ApplicationID.ValueInt64(), m.displayURL(), existingAdopt, m.importIDPattern()))
 }
 
