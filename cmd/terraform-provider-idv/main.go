@@ -24,13 +24,10 @@ func main() {
 	debugger := flag.Bool("debug", false,
 		"Run for a debugger, and print the TF_REATTACH_PROVIDERS value for Terraform. (default false)")
 	flag.Parse()
-	// A run keeps little memory and makes much garbage. Rare collections save time; the limit bounds the memory, because a
-	// CLI may run many providers at once.
+	// A run keeps little memory and makes much garbage, so rare collections save time. There is no memory limit: beyond
+	// one, as with a large report, the collector would run all the time.
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
-	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(64 << 20)
 	}
 	disableUnusedLogs()
 	options := providerserver.ServeOpts{Address: provider.Address, Debug: *debugger}
