@@ -18,10 +18,10 @@ const (
 	envUsername           = "IDV_USERNAME"
 	envPassword           = "IDV_PASSWORD"
 	envClientID           = "IDV_CLIENT_ID"
-	envClientSecret       = "IDV_CLIENT_SECRET" //nolint:gosec // the name of a variable
-	envTokenAuthorization = "IDV_TOKEN_AUTHORIZATION"
+	envClientSecret       = "IDV_CLIENT_SECRET"       //nolint:gosec // the name of a variable
+	envTokenAuthorization = "IDV_TOKEN_AUTHORIZATION" //nolint:gosec // the name of a variable
 	envCAFile             = "IDV_CA_FILE"
-	envProxyURL           = "IDV_PROXY_URL" //nolint:gosec // the name of a variable
+	envProxyURL           = "IDV_PROXY_URL"
 	envRequestTimeout     = "IDV_REQUEST_TIMEOUT"
 )
 

@@ -62,7 +62,7 @@ func TestCredentialsOfTheEnvironment(t *testing.T) {
 		"no service in the block":       {"https://idv.example.com", types.StringNull(), false},
 		"not known yet":                 {"https://idv.example.com", types.StringUnknown(), false},
 		"the same":                      {"https://idv.example.com", types.StringValue("https://idv.example.com"), false},
-		"the same, written differently": {"https://idv.example.com:443", types.StringValue("HTTPS://IDV.example.com/"), false},
+		"the same in another form":      {"https://idv.example.com:443", types.StringValue("HTTPS://IDV.example.com"), false},
 		"another host":                  {"https://idv.example.com", types.StringValue("https://other.example.com"), true},
 		"another port":                  {"https://idv.example.com", types.StringValue("https://idv.example.com:8443"), true},
 		"another path":                  {"https://idv.example.com/a", types.StringValue("https://idv.example.com/b"), true},
@@ -88,7 +88,8 @@ func TestIndexListsTheEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, argument := range environmentArguments {
-		if row := fmt.Sprintf("| `%s` | `%s` | ", argument.variable, argument.attribute); !strings.Contains(string(page), row) {
+		row := fmt.Sprintf("| %#q | %#q | ", argument.variable, argument.attribute)
+		if !strings.Contains(string(page), row) {
 			t.Errorf("the table of environment variables lacks %s", row)
 		}
 	}
