@@ -108,13 +108,13 @@ test-race:
 
 .PHONY: explore
 explore: ## Every order of what two operators, faults and people can do, in memory (STATES=n of each scenario)
-	@$(GO_TEST) -count=1 -timeout=40m -v -run='^TestExplore$$' ./operator/mandate -states=$(STATES)
-	@$(GO_TEST) -count=1 -timeout=40m -v -run='^TestExplore$$' ./operator/action -states=$$(($(STATES) / 3))
+	@GOGC=400 $(GO_TEST) -count=1 -timeout=40m -v -run='^TestExplore$$' ./operator/mandate -states=$(STATES)
+	@GOGC=400 $(GO_TEST) -count=1 -timeout=40m -v -run='^TestExplore$$' ./operator/action -states=$$(($(STATES) / 2))
 
 .PHONY: guards
 guards: ## The same without each guard of what is done once, and the tests without each control of the threat model
 	@$(GO_TEST) -count=1 -timeout=40m -v -run='^TestGuardsAreNeeded$$' ./operator/mandate ./operator/action -guards
-	@$(GO_TEST) -count=1 -timeout=40m -v -run='^TestControlsAreNeeded$$' ./internal/threats -guards
+	@$(GO_TEST) -count=1 -timeout=40m -v -run='^TestControlsAreNeeded$$' -parallel=3 ./internal/threats -guards
 
 # Every effect of the operator meets every fault, as far as two and a half minutes go.
 .PHONY: single-faults
@@ -150,7 +150,7 @@ schemas: $(call tools_of,schemas) ## Draw objects from the CRDs for SCHEMATIME, 
 with = $(call containing,^func $(1)[A-Z])
 FUZZTIME ?= 30s
 # States of each scenario that make test explores; the race detector's run explores a few hundred.
-STATES ?= 33000
+STATES ?= 26000
 BENCH ?= .
 
 .PHONY: bench

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/mandate-io/idv/internal/guards"
@@ -18,10 +19,14 @@ const timeout = "-test.timeout=3m"
 
 // runner runs tests in a process for each control that is off.
 type runner struct {
-	overlay  string
-	dir      string            // of the binaries
+	overlay string
+	dir     string // of the binaries
+
+	building sync.Mutex
 	binaries map[string]string // by package
-	tree     string            // a copy of the sources, for changed manifests
+
+	changing sync.Mutex // of a manifest in the tree
+	tree     string     // a copy of the sources
 }
 
 // newRunner writes the sources with a switch at every control that is in one.
@@ -55,6 +60,7 @@ func (r *runner) without(t *testing.T, threat string, c *control) {
 		return
 	}
 	t.Run(c.name(), func(t *testing.T) {
+		t.Parallel()
 		var output []byte
 		var err error
 		if c.inManifest() {
@@ -78,14 +84,21 @@ func (r *runner) flags() string { return os.Getenv("GOFLAGS") + " -overlay=" + r
 // test runs the test of a control.
 func (r *runner) test(t *testing.T, c *control, directory string, env ...string) ([]byte, error) {
 	t.Helper()
-	if r.binaries[c.in] == "" {
-		r.binaries[c.in] = r.build(t, c.in)
-	}
-	run := exec.CommandContext(t.Context(), r.binaries[c.in], "-test.run", guards.Pattern(c.test), "-test.v", timeout,
+	run := exec.CommandContext(t.Context(), r.binary(t, c.in), "-test.run", guards.Pattern(c.test), "-test.v", timeout,
 		"-test.failfast")
 	run.Dir = directory
 	run.Env = append(os.Environ(), env...)
 	return run.CombinedOutput()
+}
+
+func (r *runner) binary(t *testing.T, in string) string {
+	t.Helper()
+	r.building.Lock()
+	defer r.building.Unlock()
+	if r.binaries[in] == "" {
+		r.binaries[in] = r.build(t, in)
+	}
+	return r.binaries[in]
 }
 
 // build builds the tests of a package. With all controls on, the named ones must pass.
@@ -116,6 +129,8 @@ func (r *runner) build(t *testing.T, in string) (binary string) {
 // inChangedTree runs the test of a control in a copy of the sources that lacks the control.
 func (r *runner) inChangedTree(t *testing.T, c *control) ([]byte, error) {
 	t.Helper()
+	r.changing.Lock()
+	defer r.changing.Unlock()
 	if r.tree == "" {
 		r.tree = filepath.Join(r.dir, "tree")
 		copyTree(t, r.tree)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -40,6 +41,13 @@ func (f *fixture) startOperator(namespace string, workers int, environment ...st
 	command.Env = append(os.Environ(), environment...)
 	o.Process, err = f.Start("operator", command)
 	f.check(err)
+	f.eventually("serving metrics", func() bool {
+		connection, err := (&net.Dialer{}).DialContext(f.Context(), "tcp", o.metrics)
+		if err == nil {
+			f.check(connection.Close())
+		}
+		return err == nil
+	})
 	return o
 }
 
@@ -118,11 +126,17 @@ func (o worker) cpu() float64 {
 
 const mebibyte = 1 << 20
 
-// memoryUse is the live heap, right after a collection, and the resident set, in MiB.
+// memoryUse is the live heap and the resident set, in MiB. The heap is read within the request that collects it: the
+// metrics of a busy process would include garbage.
 func (o worker) memoryUse(name string) (heap, rss float64) {
 	o.Helper()
 	o.keepProfile(name+"-heap.pprof", o.get("http://"+o.pprof+"/debug/pprof/heap?gc=1"))
-	return o.metric("go_memstats_heap_alloc_bytes") / mebibyte, o.metric("process_resident_memory_bytes") / mebibyte
+	profile := o.get("http://" + o.pprof + "/debug/pprof/heap?gc=1&debug=1")
+	_, after, _ := strings.Cut(string(profile), "\n# HeapAlloc = ")
+	bytes, _, _ := strings.Cut(after, "\n")
+	heap, err := strconv.ParseFloat(bytes, 64)
+	o.check(err)
+	return heap / mebibyte, o.metric("process_resident_memory_bytes") / mebibyte
 }
 
 // profile records a CPU profile of the next seconds, if PROFILES is set.
