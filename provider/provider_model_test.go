@@ -88,9 +88,9 @@ func TestIndexListsTheEnvironment(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, argument := range environmentArguments {
-		row := fmt.Sprintf("| %#q | %#q | ", argument.variable, argument.attribute)
-		if !strings.Contains(string(page), row) {
-			t.Errorf("the table of environment variables lacks %s", row)
+		line := fmt.Sprintf("| %#q | %#q | ", argument.variable, argument.attribute)
+		if !strings.Contains(string(page), line) {
+			t.Errorf("the table of environment variables lacks %s", line)
 		}
 	}
 }

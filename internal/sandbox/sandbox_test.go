@@ -132,7 +132,7 @@ func (s *testService) try(method, path string, body any) (response, error) {
 	return send(request)
 }
 
-// untyped stands for no body and no Content-Type.
+// untyped is no body and no Content-Type.
 type untyped struct{}
 
 // bodies are those of operations whose payload is not documented.
