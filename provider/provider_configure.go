@@ -17,7 +17,7 @@ import (
 // Configure creates the connection that everything below one provider block shares.
 //
 // It logs in at once, so that rejected credentials are one error instead of one for every resource and data source. Any
-// other failure is left to the first request, because some plans need none.
+// other failure is left to the requests, because some plans send none.
 func (p *idvProvider) Configure(
 	ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse,
 ) {
@@ -28,21 +28,16 @@ func (p *idvProvider) Configure(
 	}
 	settings := config.withEnvironment()
 	connection := &connection{}
-	if argument := settings.unknownArgument(); argument != "" {
-		connection.configError = unknownArgumentError(argument)
-		connection.configUnknown = true
-		if req.ClientCapabilities.DeferralAllowed {
-			resp.Deferred = &provider.Deferred{Reason: provider.DeferredReasonProviderConfigUnknown}
+	if connection.unknownArgument = settings.unknownArgument(); connection.unknownArgument == "" {
+		var configError diag.Diagnostic
+		connection.client, configError = settings.newClient(ctx, userAgent(p.version, req.TerraformVersion))
+		if configError != nil {
+			resp.Diagnostics.Append(configError)
+			return
 		}
-	} else {
-		connection.client, connection.configError = settings.newClient(ctx, userAgent(p.version, req.TerraformVersion))
+	} else if req.ClientCapabilities.DeferralAllowed {
+		resp.Deferred = &provider.Deferred{Reason: provider.DeferredReasonProviderConfigUnknown}
 	}
-	if connection.configError != nil && !connection.configUnknown && config != (providerModel{}) {
-		resp.Diagnostics.Append(connection.configError)
-		return
-	}
-	// Without a provider block, Terraform answers an error of Configure with the advice to add a block, which may be
-	// wrong here. So the first user of the service reports the error.
 	resp.DataSourceData = connection
 	resp.ResourceData = connection
 	resp.EphemeralResourceData = connection

@@ -116,7 +116,6 @@ func (d *referenceDataSource) Read(
 	}
 	references := d.connection.fetchReferences(ctx, &resp.Diagnostics)
 	if references == nil {
-		resp.State.Raw = req.Config.Raw
 		return
 	}
 	entries := d.entries(references)

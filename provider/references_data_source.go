@@ -6,8 +6,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-
-	"github.com/mandate-io/idv/internal/client"
 )
 
 var _ datasource.DataSourceWithConfigure = (*referencesDataSource)(nil)
@@ -59,7 +57,7 @@ func (d *referencesDataSource) Read(
 ) {
 	references := d.connection.fetchReferences(ctx, &resp.Diagnostics)
 	if references == nil {
-		references = &client.References{} // so that no expression on the lists adds an error
+		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, referencesModel{
 		MandateTypes:  flattenReferences(references.MandateTypes),

@@ -103,7 +103,6 @@ func (d *webhookDataSource) Read(ctx context.Context, req datasource.ReadRequest
 	}
 	service := d.connection.serviceClient(&resp.Diagnostics)
 	if service == nil {
-		resp.State.Raw = req.Config.Raw
 		return
 	}
 	webhooks, err := service.RetrieveWebhook(ctx, model.ApplicationID.ValueInt64())

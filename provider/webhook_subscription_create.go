@@ -51,7 +51,6 @@ func (r *subscriptionResource) Create(
 		return
 	}
 	if c.service = r.connection.serviceClient(&resp.Diagnostics); c.service == nil {
-		r.connection.requireError(&resp.Diagnostics)
 		return
 	}
 	if !c.plan.ApplicationID.IsNull() {

@@ -36,7 +36,6 @@ func (r *subscriptionResource) ModifyPlan(
 	case plan == nil:
 		state.checkDeletionPolicy(causeDestroy, &resp.Diagnostics)
 	case state == nil:
-		r.connection.reportConfigError(&resp.Diagnostics)
 		planCreate(&config, plan, &resp.Diagnostics)
 		if private.Unchanged != "" {
 			replaced := *plan
