@@ -42,6 +42,7 @@ func (p *idvProvider) Configure(
 	resp.ResourceData = connection
 	resp.EphemeralResourceData = connection
 	resp.ActionData = connection
+	resp.ListResourceData = connection
 }
 
 // newClient creates the client and tries the credentials. It stops at the first error: one missing argument often

@@ -3,14 +3,13 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
 	"runtime/debug"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/provider"
@@ -30,8 +29,11 @@ func main() {
 		debug.SetGCPercent(400)
 	}
 	disableUnusedLogs()
-	options := providerserver.ServeOpts{Address: provider.Address, Debug: *debugger}
-	if err := providerserver.Serve(context.Background(), provider.New(version), options); err != nil {
+	var options []tf6server.ServeOpt
+	if *debugger {
+		options = append(options, tf6server.WithManagedDebug())
+	}
+	if err := tf6server.Serve(provider.Address, provider.NewServer(version), options...); err != nil {
 		fmt.Fprintln(os.Stderr, "terraform-provider-idv:", err)
 		os.Exit(1)
 	}
