@@ -39,8 +39,8 @@ func (d *referencesDataSource) Schema(
 			"document_types": referenceListAttribute("Identity documents that the service accepts."),
 			"json": schema.StringAttribute{
 				Computed: true,
-				MarkdownDescription: "Complete response of the service, as JSON with sorted keys. The service does not " +
-					"document its format, so it may hold data that the lists lack.",
+				MarkdownDescription: "The three lists as one JSON object with sorted keys. It has nothing else of the " +
+					"response: the service does not document its format, so other fields may hold personal data.",
 			},
 		},
 	}
@@ -63,6 +63,10 @@ func (d *referencesDataSource) Read(
 		MandateTypes:  flattenReferences(references.MandateTypes),
 		Countries:     flattenReferences(references.Countries),
 		DocumentTypes: flattenReferences(references.DocumentTypes),
-		JSON:          normalizeJSON(references.Raw),
+		JSON: encodeJSON(map[string]any{
+			"mandate_types":  encodeReferences(references.MandateTypes),
+			"countries":      encodeReferences(references.Countries),
+			"document_types": encodeReferences(references.DocumentTypes),
+		}),
 	})...)
 }

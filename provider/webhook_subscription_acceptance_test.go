@@ -46,7 +46,7 @@ func TestSubscriptionLifecycle(t *testing.T) {
 					value("id", knownvalue.StringExact(id)),
 					value("drift_detection", knownvalue.StringExact("available")),
 					value("on_existing", knownvalue.StringExact("fail")),
-					value("response_json", knownvalue.StringRegexp(regexp.MustCompile(`"note":"kept"`))),
+					value("response_json", knownvalue.StringRegexp(regexp.MustCompile(`"application_id":`))),
 					value("webhook_json", knownvalue.StringRegexp(regexp.MustCompile(`"url":"https://hooks`))),
 				},
 			},

@@ -173,7 +173,6 @@ func (c *createOperation) send(ctx context.Context) {
 	switch {
 	case err == nil:
 		c.private.Created = time.Now().UTC()
-		c.private.ID = response.ID
 		c.markExisting(response)
 		if c.readBackLater = c.lock != nil && c.lock.webhooks.isList(); !c.readBackLater {
 			c.readBack(ctx)
@@ -224,7 +223,10 @@ func (c *createOperation) createdMeanwhile(ctx context.Context) bool {
 func (c *createOperation) markExisting(response *client.SubscriptionResponse) {
 	c.exists = true
 	c.private.WriteOnly = newWriteOnlyDigest(c.writeOnly)
-	c.plan.setComputed(response, c.private.WriteOnly)
+	c.plan.setComputed()
+	if response != nil {
+		c.private.ID = c.plan.setResponse(response, c.writeOnly, &c.resp.Diagnostics)
+	}
 	if url, known := c.plan.effectiveURL(); known && c.lock != nil {
 		c.lock.created[url] = true
 	}

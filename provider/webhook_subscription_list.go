@@ -127,7 +127,7 @@ func newListResult(
 ) list.ListResult {
 	result := req.NewListResult(ctx)
 	model := importedModel(types.StringValue(webhook.URL.Reveal()), application, flattenEvents(webhook.Events))
-	model.setComputed(nil, nil)
+	model.setComputed()
 	model.setMatches([]client.Webhook{webhook}, privateData{}, &result.Diagnostics)
 	result.DisplayName = model.importID()
 	result.Diagnostics.Append(result.Identity.Set(ctx, model.identity())...)

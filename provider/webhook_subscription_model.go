@@ -15,15 +15,17 @@ type subscriptionModel struct {
 	ApplicationID types.Int64  `tfsdk:"application_id"`
 	PayloadJSON   types.String `tfsdk:"payload_json"`
 	// WriteOnly has a value in the configuration only.
-	WriteOnly        types.String   `tfsdk:"payload_json_wo"`
-	WriteOnlyVersion types.Int64    `tfsdk:"payload_json_wo_version"`
-	FieldNames       types.Map      `tfsdk:"field_names"`
-	DeletionPolicy   types.String   `tfsdk:"deletion_policy"`
-	OnExisting       types.String   `tfsdk:"on_existing"`
-	ResponseJSON     types.String   `tfsdk:"response_json"`
-	WebhookJSON      types.String   `tfsdk:"webhook_json"`
-	DriftDetection   types.String   `tfsdk:"drift_detection"`
-	Timeouts         timeouts.Value `tfsdk:"timeouts"`
+	WriteOnly        types.String `tfsdk:"payload_json_wo"`
+	WriteOnlyVersion types.Int64  `tfsdk:"payload_json_wo_version"`
+	FieldNames       types.Map    `tfsdk:"field_names"`
+	DeletionPolicy   types.String `tfsdk:"deletion_policy"`
+	OnExisting       types.String `tfsdk:"on_existing"`
+	// KeepResponseFields adds to the fields of response_json.
+	KeepResponseFields types.Set      `tfsdk:"keep_response_fields"`
+	ResponseJSON       types.String   `tfsdk:"response_json"`
+	WebhookJSON        types.String   `tfsdk:"webhook_json"`
+	DriftDetection     types.String   `tfsdk:"drift_detection"`
+	Timeouts           timeouts.Value `tfsdk:"timeouts"`
 }
 
 // importedModel is the state of a subscription after an import or a move, which know only these attributes.
@@ -35,7 +37,10 @@ func importedModel(url types.String, applicationID types.Int64, events types.Set
 		FieldNames:     types.MapNull(types.StringType),
 		DeletionPolicy: types.StringValue(deletionPrevent),
 		OnExisting:     types.StringValue(existingFail),
-		Timeouts:       nullTimeouts,
+
+		KeepResponseFields: types.SetNull(types.StringType),
+
+		Timeouts: nullTimeouts,
 	}
 }
 

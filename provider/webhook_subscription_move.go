@@ -56,7 +56,7 @@ func moveSubscription(ctx context.Context, req resource.MoveStateRequest, resp *
 		applicationID = types.Int64Value(request.applicationID)
 	}
 	moved := importedModel(types.StringValue(request.url), applicationID, flattenEvents(request.events))
-	moved.setComputed(nil, nil)
+	moved.setComputed()
 	privateData{Imported: time.Now().UTC()}.write(ctx, resp.TargetPrivate, &resp.Diagnostics)
 	resp.Diagnostics.Append(resp.TargetState.Set(ctx, moved)...)
 	resp.Diagnostics.Append(resp.TargetIdentity.Set(ctx, moved.identity())...)

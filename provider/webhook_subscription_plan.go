@@ -2,7 +2,6 @@ package provider
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"time"
@@ -105,9 +104,6 @@ func planUpdate(
 		return
 	}
 	if adopted {
-		if digest := newWriteOnlyDigest(config.WriteOnly); private.WriteOnly == nil && !state.WebhookJSON.IsNull() {
-			plan.WebhookJSON = digest.redact(json.RawMessage(state.WebhookJSON.ValueString()), isPersonalOrSecret)
-		}
 		resp.Diagnostics.AddWarning("The provider adopts the configuration without sending it",
 			"The subscription was imported. The provider assumes that the arguments that the service does not return are "+
 				"as configured.")

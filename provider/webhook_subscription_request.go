@@ -27,14 +27,20 @@ func (m subscriptionModel) expand(writeOnly types.String) client.Subscription {
 
 // expandEvents returns the events in the order of the request.
 func (m subscriptionModel) expandEvents() []string {
-	var events []string
-	for _, event := range m.Events.Elements() {
-		if event, ok := event.(types.String); ok {
-			events = append(events, event.ValueString())
-		}
-	}
+	events := stringsOf(m.Events)
 	slices.Sort(events)
 	return events
+}
+
+// stringsOf returns the elements of a set of strings.
+func stringsOf(set types.Set) []string {
+	var texts []string
+	for _, element := range set.Elements() {
+		if text, ok := element.(types.String); ok {
+			texts = append(texts, text.ValueString())
+		}
+	}
+	return texts
 }
 
 func (m subscriptionModel) expandFieldNames() map[string]string {

@@ -50,6 +50,8 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 		state.ID = types.StringValue(id) // a former version wrote tokens into it
 		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
 	}
+	// In any case, because an older version may have written more than this one does.
+	private.write(ctx, resp.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() || state.ApplicationID.IsNull() {
 		return
 	}
@@ -65,12 +67,13 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 	prior := state
 	importing := private.importPending() && state.ID.IsNull()
 	if importing {
-		state.setComputed(nil, nil)
+		state.setComputed()
 	}
 	switch result.status {
 	case lookupFound:
 		if importing {
-			state.Events = flattenEvents(result.matches[len(result.matches)-1].Events)
+			// Not only those with a usual word: the plan compares them with the configured ones.
+			state.Events = storedEvents(result.matches[len(result.matches)-1].Events, isWords)
 		}
 		state.setMatches(result.matches, private, &resp.Diagnostics)
 		private.Seen = true

@@ -103,9 +103,8 @@ func requestAttributes() map[string]schema.Attribute {
 		"payload_json_wo": schema.StringAttribute{
 			Optional: true, Sensitive: true, WriteOnly: true,
 			MarkdownDescription: "JSON object with secret fields of the request, merged over `payload_json`. It can come " +
-				"from an ephemeral value, and cannot contain the URL or the application. `response_json` and " +
-				"`webhook_json` do not show what the service repeats of it, nor anything beyond the first 200 different " +
-				"values of a response. Requires Terraform or OpenTofu 1.11 or later.",
+				"from an ephemeral value, and cannot contain the URL or the application. What the service repeats of it is " +
+				"not stored. Requires Terraform or OpenTofu 1.11 or later.",
 			Validators: []validator.String{jsonObjectValidator},
 		},
 		"payload_json_wo_version": schema.Int64Attribute{
@@ -154,7 +153,21 @@ func policyAttributes() map[string]schema.Attribute {
 				"`adopt` assumes that one exists. Changing this sends nothing. (Default: `fail`)",
 			Validators: []validator.String{stringvalidator.OneOf(existingFail, existingAdopt)},
 		},
+		"keep_response_fields": keepResponseFields,
 	}
+}
+
+var keepResponseFields = schema.SetAttribute{
+	Optional:    true,
+	ElementType: types.StringType,
+	MarkdownDescription: "Names of further fields of the response to keep in `response_json`, as they are; letter case, " +
+		"`_` and `-` make no difference. Use it if the service returns a secret under a name that the provider does not " +
+		"know. Terraform stores such a field in the state, so do not name one that may hold personal data. Changing this " +
+		"sends nothing and takes effect with the next subscription.",
+	Validators: []validator.Set{
+		setvalidator.SizeAtLeast(1),
+		setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
+	},
 }
 
 // computedAttributes hold what the provider learns from the service.
@@ -170,16 +183,16 @@ func computedAttributes() map[string]schema.Attribute {
 		},
 		"response_json": schema.StringAttribute{
 			Computed: true, Sensitive: true,
-			MarkdownDescription: "Response of the service to the subscription, as JSON with sorted keys, without personal " +
-				"data. It keeps a secret that the service generated, because the service may show it only once. Null if " +
-				"the response is empty, and after an adoption or an import.",
+			MarkdownDescription: "Response of the service to the subscription, as JSON with sorted keys. It holds only the " +
+				"fields that the guide [Secrets and personal data](../guides/secrets.md) lists, among them a secret that " +
+				"the service generated, and those of `keep_response_fields`. Null if the response has none of them, and " +
+				"after an adoption or an import.",
 			PlanModifiers: useStateForUnknown,
 		},
 		"webhook_json": schema.StringAttribute{
 			Computed: true, Sensitive: true,
-			MarkdownDescription: "Subscription as the service returns it, as JSON with sorted keys, without personal data " +
-				"and without fields named like a secret, token, password, key or signature. Null until the provider has " +
-				"read the subscription back.",
+			MarkdownDescription: "Subscription as the service returns it, as JSON with sorted keys. It holds the same fields " +
+				"as `response_json`, but never a secret. Null until the provider has read the subscription back.",
 			PlanModifiers: useStateForUnknown,
 		},
 		"drift_detection": schema.StringAttribute{

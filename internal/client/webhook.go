@@ -189,17 +189,20 @@ func parseWebhook(raw json.RawMessage, urlNames []string) (Webhook, bool) {
 	}, true
 }
 
-// WithURL returns the webhooks that deliver to a URL. The service may normalize URLs (RFC 3986, 6.2): the letter case
-// of scheme and host, the default port, and an empty path make no difference.
+// WithURL returns the webhooks that deliver to a URL, in any form of it (see SameURL).
 func (w *Webhooks) WithURL(wanted string) []Webhook {
 	var found []Webhook
 	for _, webhook := range w.Items {
-		if canonicalURL(webhook.URL.Reveal()) == canonicalURL(wanted) {
+		if SameURL(webhook.URL.Reveal(), wanted) {
 			found = append(found, webhook)
 		}
 	}
 	return found
 }
+
+// SameURL reports whether two texts are the same URL. The service may normalize URLs (RFC 3986, 6.2): the letter case
+// of scheme and host, the default port, and an empty path make no difference.
+func SameURL(a, b string) bool { return canonicalURL(a) == canonicalURL(b) }
 
 func canonicalURL(text string) string {
 	u, err := url.Parse(text)
