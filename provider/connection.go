@@ -22,7 +22,8 @@ type connection struct {
 	referencesGroup singleflight.Group
 	references      atomic.Pointer[client.References]
 
-	locks applicationLocks
+	locks     applicationLocks
+	abandoned abandonedSubscriptions
 }
 
 // connectionFrom returns the provider data, or nil while the provider is not configured, as in `terraform validate`.

@@ -18,7 +18,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-var update = flag.Bool("update", false, "write the results of TestVersions into the guide about versions")
+var update = flag.Bool("update", false, "write the results of TestVersions and TestLifecycle into the guides")
 
 // versionsGuide has a table of what works on which version. A run of TestVersions with -update on a version writes its
 // column. Every other run on that version compares it.

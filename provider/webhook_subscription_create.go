@@ -26,6 +26,9 @@ type createOperation struct {
 	deadline  time.Time
 	// timeoutConfigured means that the deadline comes from the configuration.
 	timeoutConfigured bool
+	connection        *connection
+	// replaced is the subscription that this run has abandoned to create this one; nil if there is none.
+	replaced *abandonedSubscription
 	// replacedMatches is the number of equal subscriptions that this one replaces.
 	replacedMatches int
 	// exists means that the subscription exists. From then on nothing may be an error, because an error would taint the
@@ -40,10 +43,9 @@ type createOperation struct {
 func (r *subscriptionResource) Create(
 	ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse,
 ) {
-	c := createOperation{resp: resp}
+	c := createOperation{connection: r.connection, resp: resp}
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &c.plan)...)
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("payload_json_wo"), &c.writeOnly)...)
-	c.private = readPrivateData(ctx, resp.Private, &resp.Diagnostics)
 	timeout, timeoutDiags := c.plan.Timeouts.Create(ctx, 0)
 	resp.Diagnostics.Append(timeoutDiags...)
 	subscriptionModel{WriteOnly: c.writeOnly, FieldNames: c.plan.FieldNames}.checkWriteOnly(&resp.Diagnostics)
@@ -87,10 +89,16 @@ func (c *createOperation) createAndUnlock(ctx context.Context) {
 
 // shouldSend looks for an equal subscription and applies on_existing.
 func (c *createOperation) shouldSend(ctx context.Context) bool {
+	c.replaced = c.connection.abandoned.take(&c.plan, c.writeOnly)
+	if c.replaced != nil && c.replaced.sent(&c.plan, c.writeOnly) {
+		c.keep(c.replaced)
+		return false
+	}
 	adopt := c.plan.OnExisting.ValueString() == existingAdopt
 	if c.plan.ApplicationID.IsNull() {
 		if adopt {
 			c.markExisting(nil)
+			c.connection.abandoned.adopt(&c.plan)
 		}
 		return !adopt
 	}
@@ -100,11 +108,12 @@ func (c *createOperation) shouldSend(ctx context.Context) bool {
 		addRequestError(&c.resp.Diagnostics, "Cannot look up the webhook subscription", err)
 	case result.status == lookupAbsent:
 		return true
-	case result.status == lookupFound && c.isReplacement():
+	case c.replaced != nil:
 		c.replacedMatches = len(result.matches)
 		return true
 	case result.status == lookupFound && adopt:
 		c.markExisting(nil)
+		c.connection.abandoned.adopt(&c.plan)
 		c.setMatches(result)
 	case result.status == lookupFound:
 		c.addExistsError()
@@ -125,7 +134,7 @@ func (c *createOperation) addExistsError() {
 			"update twice. Nothing was sent.\n\nChoose one of these actions:\n"+
 			"* Set `on_existing = %q` to adopt the existing subscription.\n"+
 			"* Import the existing subscription with the ID %q.\n"+
-			"* To replace it because of a change, remove `create_before_destroy` from the resource.",
+			"* If Terraform is about to replace it, remove `create_before_destroy` from the resource.",
 		c.plan.ApplicationID.ValueInt64(), c.plan.displayURL(), existingAdopt, c.importIDPattern()))
 }
 
@@ -143,20 +152,11 @@ func (c *createOperation) importIDPattern() string {
 	return fmt.Sprintf("%d/URL", c.plan.ApplicationID.ValueInt64())
 }
 
-// isReplacement reports whether this run has just abandoned the equal subscription because of a change, which the
-// service cannot apply to it. Without a change, as after a renaming of the resource, this one would only be a
-// duplicate.
-func (c *createOperation) isReplacement() bool {
-	url, _ := c.plan.effectiveURL()
-	abandoned, ok := c.lock.abandoned[url]
-	delete(c.lock.abandoned, url)
-	return ok && len(c.plan.changes(&abandoned)) > 0
-}
-
 // lookup also finds what this run has created, because the service may return it later.
 func (c *createOperation) lookup(ctx context.Context, source webhookSource) (lookupResult, error) {
 	result, err := c.plan.lookup(ctx, c.service, source)
-	if url, _ := c.plan.effectiveURL(); err == nil && result.status != lookupFound && c.lock.created[url] {
+	url, _ := c.plan.effectiveURL()
+	if err == nil && result.status != lookupFound && c.lock.created[client.CanonicalURL(url)] {
 		result = lookupResult{status: lookupFound}
 	}
 	return result, err
@@ -228,7 +228,7 @@ func (c *createOperation) markExisting(response *client.SubscriptionResponse) {
 		c.private.ID = c.plan.setResponse(response, c.writeOnly, &c.resp.Diagnostics)
 	}
 	if url, known := c.plan.effectiveURL(); known && c.lock != nil {
-		c.lock.created[url] = true
+		c.lock.created[client.CanonicalURL(url)] = true
 	}
 }
 

@@ -24,8 +24,11 @@ type privateData struct {
 	// WriteOnly is the digest of the payload_json_wo that was sent.
 	WriteOnly *writeOnlyDigest `json:"write_only,omitempty"`
 	// Unchanged is the deletion_policy of a subscription whose own plan needs no replacement. With -replace or
-	// replace_triggered_by, the plan of the new subscription gets this value, and nothing else of the old one.
+	// replace_triggered_by, the plan of the new subscription gets this value.
 	Unchanged string `json:"unchanged,omitempty"`
+	// Replaced is what belongs to the old subscription in the plan of the new one. The CLI passes it to the deletion of
+	// the old one.
+	Replaced *privateData `json:"replaced,omitempty"`
 }
 
 // privateDataKey is in the states of users, so it is fixed.
@@ -54,6 +57,14 @@ func (d privateData) write(ctx context.Context, private privateState, diags *dia
 	diags.Append(private.SetKey(ctx, privateDataKey, raw)...)
 }
 
+// ofReplacement is what the plan of a new subscription keeps of the one that it replaces, if there is one.
+func (d privateData) ofReplacement() privateData {
+	if d == (privateData{}) {
+		return d
+	}
+	return privateData{Replaced: &d}
+}
+
 // consistencyWindow is how long after the creation a response without the subscription counts as outdated.
 const consistencyWindow = 30 * time.Second
 
@@ -61,14 +72,6 @@ const consistencyWindow = 30 * time.Second
 // returned is not: perhaps it returns none at all, and then every apply would create another subscription.
 func (d privateData) absenceIsConclusive(now time.Time) bool {
 	return d.Seen && now.Sub(d.Created) > consistencyWindow
-}
-
-// importGracePeriod is how long after an import a plan ignores deletion_policy and on_existing, which an import cannot
-// read. It has an end, because the state never gets what a plan ignores.
-const importGracePeriod = 5 * time.Minute
-
-func (d privateData) inImportGracePeriod(now time.Time) bool {
-	return d.importPending() && now.Sub(d.Imported) < importGracePeriod
 }
 
 // importPending means that the state is that of an import and lacks what only the configuration has.

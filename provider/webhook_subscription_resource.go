@@ -32,6 +32,8 @@ func (r *subscriptionResource) Metadata(
 	_ context.Context, _ resource.MetadataRequest, resp *resource.MetadataResponse,
 ) {
 	resp.TypeName = "idv_webhook_subscription"
+	// The URL may get another form of the same request, and a move may not know the application.
+	resp.ResourceBehavior.MutableIdentity = true
 }
 
 func (r *subscriptionResource) Configure(
@@ -156,13 +158,19 @@ func (r *subscriptionResource) Delete(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	state.checkDeletionPolicy(causeDestroy, &resp.Diagnostics)
-	url, known := state.effectiveURL()
-	if !known || state.ApplicationID.IsNull() || resp.Diagnostics.HasError() {
-		return
+	private := readPrivateData(ctx, req.Private, &resp.Diagnostics)
+	r.checkDestroy(&state, &resp.Diagnostics)
+	if private.Replaced != nil {
+		private = *private.Replaced
 	}
-	if lock, ok := r.connection.locks.acquire(ctx, state.ApplicationID.ValueInt64()); ok {
-		lock.abandoned[url] = state
-		lock.release()
+	if !resp.Diagnostics.HasError() && !r.connection.abandoned.isAdopted(&state) {
+		r.connection.abandoned.add(state, private)
+	}
+}
+
+// checkDestroy applies deletion_policy, unless another resource has adopted the subscription in this run.
+func (r *subscriptionResource) checkDestroy(state *subscriptionModel, diags *diag.Diagnostics) {
+	if !r.connection.abandoned.isAdopted(state) {
+		state.checkDeletionPolicy(causeDestroy, diags)
 	}
 }

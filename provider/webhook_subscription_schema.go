@@ -65,7 +65,7 @@ func subscriptionAttributes() map[string]schema.Attribute {
 	return attributes
 }
 
-// requestAttributes describe the request. A change of one forces a new subscription.
+// requestAttributes describe the request. A change of one that changes the request forces a new subscription.
 func requestAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"url": schema.StringAttribute{
@@ -97,7 +97,7 @@ func requestAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "JSON object with further fields of the request, which the service does not document. " +
 				"It is merged over the other arguments as RFC 7396 describes: a field replaces the field of the same name, " +
 				"and `null` removes it. Terraform stores it in the state, so pass secrets in `payload_json_wo` instead. " +
-				"Changing this, except in spacing and order, forces a new subscription.",
+				"Changing this forces a new subscription, if it changes the request.",
 			Validators: []validator.String{jsonObjectValidator},
 		},
 		"payload_json_wo": schema.StringAttribute{
@@ -112,7 +112,8 @@ func requestAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Version of `payload_json_wo`. Changing this forces a new subscription; a change of " +
 				"`payload_json_wo` with the same version causes a warning and is ignored. If omitted, the provider " +
 				"detects a change of `payload_json_wo` by a salted PBKDF2 digest in the private state. Set a version if " +
-				"`payload_json_wo` differs in every run or is unknown during the plan.",
+				"`payload_json_wo` differs in every run. Also set one if it is known only after apply, because it may " +
+				"then need a new subscription.",
 			Validators: []validator.Int64{
 				int64validator.AtLeast(0),
 				int64validator.AlsoRequires(path.MatchRoot("payload_json_wo")),
@@ -122,7 +123,8 @@ func requestAttributes() map[string]schema.Attribute {
 			Optional:    true,
 			ElementType: types.StringType,
 			MarkdownDescription: "Names of the request fields for `url`, `events` and `application_id`, if the service " +
-				"uses other names, such as `{ url = \"target_url\" }`. Changing this forces a new subscription.",
+				"uses other names, such as `{ url = \"target_url\" }`. Changing this forces a new subscription, if it " +
+				"changes the request.",
 			Validators: []validator.Map{
 				mapvalidator.KeysAre(stringvalidator.OneOf("url", "events", "application_id")),
 				mapvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
@@ -140,8 +142,7 @@ func policyAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Effect of a plan that destroys or replaces the subscription. With `PREVENT`, the plan " +
 				"fails. With `ABANDON`, the plan warns, Terraform removes the subscription from the state, and the " +
 				"service continues to deliver to the URL. The last applied value counts, so apply `ABANDON` before you " +
-				"destroy or replace. After an import, the value is `PREVENT`, and plans ignore another value for five " +
-				"minutes. Changing this sends nothing. (Default: `PREVENT`)",
+				"destroy or replace. After an import, the value is `PREVENT`. Changing this sends nothing. (Default: `PREVENT`)",
 			Validators: []validator.String{stringvalidator.OneOf(deletionPrevent, deletionAbandon)},
 		},
 		"on_existing": schema.StringAttribute{

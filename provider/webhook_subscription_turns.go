@@ -19,10 +19,8 @@ type applicationLocks struct {
 type applicationLock struct {
 	semaphore chan struct{}
 	webhooks  webhookCache
-	// created holds the URLs that this run has subscribed. The service may return them later.
+	// created holds the canonical URLs that this run has subscribed. The service may return them later.
 	created map[string]bool
-	// abandoned holds the subscriptions that this run has destroyed, by URL. A replacement follows some of them.
-	abandoned map[string]subscriptionModel
 }
 
 // acquire waits for the lock of an application. It returns false if the context ends first.
@@ -46,7 +44,6 @@ func (l *applicationLocks) lock(applicationID int64) *applicationLock {
 		l.locks[applicationID] = &applicationLock{
 			semaphore: make(chan struct{}, 1),
 			created:   map[string]bool{},
-			abandoned: map[string]subscriptionModel{},
 		}
 	}
 	return l.locks[applicationID]

@@ -80,8 +80,8 @@ func (m subscriptionModel) nextWriteOnlyVersion(
 		return m.WriteOnlyVersion
 	case m.WriteOnly.IsNull():
 		return types.Int64Null()
-	case changed:
-		return types.Int64Unknown() // so that it is a change
+	case changed, m.WriteOnly.IsUnknown() && private.WriteOnly != nil:
+		return types.Int64Unknown() // so that it is a change, or may be one
 	default:
 		return types.Int64Value(max(state.WriteOnlyVersion.ValueInt64(), defaultWriteOnlyVersion))
 	}

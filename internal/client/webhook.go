@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net/url"
 	"slices"
-	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
@@ -81,7 +79,7 @@ func (c *Client) RetrieveWebhook(ctx context.Context, applicationID int64, urlNa
 
 func (s Subscription) encode() ([]byte, error) {
 	fields := map[string]any{}
-	set := func(name string, value any) { fields[orDefault(s.FieldNames[name], name)] = value }
+	set := func(name string, value any) { fields[s.fieldName(name)] = value }
 	if address := s.URL.Reveal(); address != "" {
 		set("url", address)
 	}
@@ -100,6 +98,8 @@ func (s Subscription) encode() ([]byte, error) {
 	}
 	return jsonpatch.MergePatch(body, payload)
 }
+
+func (s Subscription) fieldName(name string) string { return orDefault(s.FieldNames[name], name) }
 
 var webhookURLNames = []string{
 	"url", "target_url", "callback_url", "webhook_url", "endpoint_url", "endpoint", "callback", "target", "uri", "href",
@@ -198,23 +198,4 @@ func (w *Webhooks) WithURL(wanted string) []Webhook {
 		}
 	}
 	return found
-}
-
-// SameURL reports whether two texts are the same URL. The service may normalize URLs (RFC 3986, 6.2): the letter case
-// of scheme and host, the default port, and an empty path make no difference.
-func SameURL(a, b string) bool { return canonicalURL(a) == canonicalURL(b) }
-
-func canonicalURL(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" {
-		return text
-	}
-	u.Host = strings.ToLower(u.Host)
-	if port := map[string]string{"https": ":443", "http": ":80"}[u.Scheme]; port != "" {
-		u.Host = strings.TrimSuffix(u.Host, port)
-	}
-	if u.Path == "" {
-		u.Path = "/"
-	}
-	return u.String()
 }
