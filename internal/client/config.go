@@ -130,7 +130,7 @@ func ValidateBaseURL(baseURL string) error {
 func SameBaseURL(one, other string) bool {
 	a, errA := parseBaseURL(one)
 	b, errB := parseBaseURL(other)
-	return errA == nil && errB == nil && canonicalURL(a.String()) == canonicalURL(b.String())
+	return errA == nil && errB == nil && SameURL(a.String(), b.String())
 }
 
 func parseBaseURL(raw string) (*url.URL, error) {
