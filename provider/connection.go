@@ -66,7 +66,7 @@ func (c *connection) fetchReferences(ctx context.Context, diags *diag.Diagnostic
 		return nil, err
 	})
 	if err != nil {
-		diags.AddError("Cannot read the reference data", messageFilter{service: service}.errorDetail(err))
+		addRequestError(diags, "Cannot read the reference data", err)
 		return nil
 	}
 	return c.references.Load()

@@ -100,7 +100,7 @@ func TestRetryAfterOfReferences(t *testing.T) {
 		Operation: control.References, Kind: control.Answer, Status: 429, RetryAfter: "600", Times: control.Always,
 	})
 	_, diagnostics := p.read(t, "idv_references", nil)
-	if !hasError(diagnostics, "HTTP 429", "A fault of the xxxxx", "10m0s") {
+	if !hasError(diagnostics, "HTTP 429", "10m0s") {
 		t.Error(formatDiagnostics(diagnostics))
 	}
 }

@@ -51,12 +51,10 @@ func (f messageFilter) repeatsSecret(text string) bool {
 	return slices.ContainsFunc(f.secrets, func(secret string) bool { return client.Repeats(text, secret) })
 }
 
-// impersonal are the operations whose requests are about no person, so that the texts of a response are not, either.
-var impersonal = map[client.Operation]bool{client.OpSubscribeWebhook: true, client.OpRetrieveReferences: true}
-
-// summary returns what the service says about a failure, as a sentence that follows another one; "" if nothing.
+// summary returns what the service says about a failure, as a sentence that follows another one; "" if nothing. It does
+// so for subscriptions only: the user wrote that request, and it is about no person.
 func (f messageFilter) summary(failure *client.Error) string {
-	if f.service == nil || !impersonal[failure.Operation] || failure.Login || failure.Problem == nil {
+	if f.service == nil || failure.Operation != client.OpSubscribeWebhook || failure.Login || failure.Problem == nil {
 		return ""
 	}
 	var texts []string

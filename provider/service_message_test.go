@@ -28,7 +28,7 @@ func TestServiceMessage(t *testing.T) {
 		want          string // "" for nothing
 	}{
 		"both":                {client.OpSubscribeWebhook, "Not now", "Ask an admin.", "service: Not now: Ask an admin."},
-		"a title":             {client.OpRetrieveReferences, "Maintenance.", "", "service: Maintenance."},
+		"a title":             {client.OpSubscribeWebhook, "Maintenance.", "", "service: Maintenance."},
 		"twice the same":      {client.OpSubscribeWebhook, "Maintenance", "Maintenance.", "service: Maintenance."},
 		"about a person":      {client.OpRetrieveApplication, "Jane Doe", "jane@example.com", ""},
 		"an e-mail":           {client.OpResendInvites, "Jane Doe", "jane@example.com", ""},
@@ -44,9 +44,9 @@ func TestServiceMessage(t *testing.T) {
 		"in base64":           {client.OpSubscribeWebhook, "", "Y2FuYXJ5LTE", hiddenMessage},
 		"interrupted":         {client.OpSubscribeWebhook, "", "can\x00ary-1", hiddenMessage},
 		"control characters":  {client.OpSubscribeWebhook, "red \x1b[31m", "", "service: red  [31m."},
-		"the password":        {client.OpRetrieveReferences, "", "canary-password is old", hiddenMessage},
-		"HTTP Basic":          {client.OpRetrieveReferences, "", "YXBwOmNhbmFyeS1jbGllbnQ=", hiddenMessage},
-		"the user":            {client.OpRetrieveReferences, "", "Jane@acme.test may not", "service: xxxxx may not."},
+		"the password":        {client.OpSubscribeWebhook, "", "canary-password is old", hiddenMessage},
+		"HTTP Basic":          {client.OpSubscribeWebhook, "", "YXBwOmNhbmFyeS1jbGllbnQ=", hiddenMessage},
+		"the user":            {client.OpSubscribeWebhook, "", "Jane@acme.test may not", "service: xxxxx may not."},
 		"a secret at the end": {client.OpSubscribeWebhook, strings.Repeat("x ", 147) + "canary-1", "", hiddenMessage},
 	} {
 		t.Run(name, func(t *testing.T) {
