@@ -180,7 +180,7 @@ func (c *createOperation) createdMeanwhile(ctx context.Context) bool {
 		c.markExisting(nil)
 		c.setMatches(result)
 	default:
-		c.addExistsError()
+		c.plan.addExistsError(&c.resp.Diagnostics)
 	}
 	return true
 }
