@@ -172,15 +172,15 @@ func (c *createOperation) createdMeanwhile(ctx context.Context) bool {
 	result, err := c.lookup(ctx, c.lock.webhooks.get)
 	switch {
 	case err != nil:
-		addRequestError(&c.resp.Diagnostics, "Cannot look up the webhook subscription", err)
+		c.plan.addLookupError(result, err, &c.resp.Diagnostics)
 		return true
 	case result.status != lookupFound || len(result.matches) <= c.replacedMatches:
 		return false
-	case c.plan.OnExisting.ValueString() == existingAdopt:
+	case c.plan.OnExisting.ValueString() != existingAdopt:
+		c.plan.addExistsError(&c.resp.Diagnostics)
+	case c.plan.checkSettings(result.matches, c.writeOnly, &c.resp.Diagnostics):
 		c.markExisting(nil)
 		c.setMatches(result)
-	default:
-		c.plan.addExistsError(&c.resp.Diagnostics)
 	}
 	return true
 }
