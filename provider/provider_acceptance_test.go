@@ -176,3 +176,37 @@ func TestPlanWithoutRequestsNeedsNoService(t *testing.T) {
 		}
 	})
 }
+
+// TestCredentialsGoToTheServiceOfTheEnvironment: a module that sets another base_url must not get the credentials that
+// the environment has for IDV_BASE_URL.
+func TestCredentialsGoToTheServiceOfTheEnvironment(t *testing.T) {
+	t.Parallel()
+	own := newService(t)
+	onEachCLI(t, func(t *testing.T, c cli) {
+		other := newService(t)
+		otherBlock := func(more string) string {
+			return fmt.Sprintf("provider \"idv\" {\n  base_url = %q\n%s}\n", other.url, more)
+		}
+		for name, test := range map[string]struct {
+			block  string
+			want   []string // of the one error; nil: none
+			logins bool     // at the other service
+		}{
+			"no credentials": {otherBlock(""), []string{"IDV_USERNAME, IDV_PASSWORD", "IDV_BASE_URL"}, false},
+			"half of a pair": {otherBlock("  username = \"u\"\n"), []string{"IDV_PASSWORD", "`password`"}, false},
+			"its own":        {other.providerBlock(), nil, true},
+		} {
+			other.resetStats(t)
+			w := c.workspace(t, own.environment()...)
+			w.configure(t, test.block+readConfig)
+			r := w.run(t, "plan")
+			if failed := len(test.want) > 0; failed != (len(r.errors) == 1) || failed && !has(r.errors, test.want...) {
+				t.Errorf("%s: want an error with %q, got %+v", name, test.want, r.errors)
+			}
+			if logins := other.requests(t, control.Token); (logins > 0) != test.logins {
+				t.Errorf("%s: %d logins at the other service", name, logins)
+			}
+			mustNotContain(t, name, r.output, sandbox.DefaultPassword)
+		}
+	})
+}

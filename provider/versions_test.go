@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -93,6 +94,21 @@ var features = []struct {
 	{"Function `mandate_reference`", func(t *testing.T, w *workspace, _ *service) bool {
 		w.configure(t, `output "reference" { value = provider::idv::mandate_reference("a", "b") }`)
 		return w.accepts(t, "Invalid function name") && strings.Contains(w.mustApply(t).state(t), `"a.b"`)
+	}},
+	{"Function `notification_url`", func(t *testing.T, w *workspace, _ *service) bool {
+		w.configure(t, `output "url" { value = provider::idv::notification_url("https://a", null, "b", null) }`)
+		return w.accepts(t, "Invalid function name") &&
+			strings.Contains(w.mustApply(t).state(t), `"https://a/notifications/-/b"`)
+	}},
+	{"List resource: `query` command", func(t *testing.T, w *workspace, s *service) bool {
+		w.configure(t, s.providerBlock())
+		write(t, filepath.Join(w.dir, "list.tfquery.hcl"), fmt.Sprintf("list \"idv_webhook_subscription\" \"all\" {\n"+
+			"  provider = idv\n  config {\n    application_id = %d\n  }\n}\n", s.createSubscribedApplication(t)))
+		r := w.run(t, "query")
+		if !strings.Contains(r.output, "no command named") && !strings.Contains(r.output, "hooks.example.com") {
+			t.Errorf("want the subscription or no such command: exit %d\n%s", r.exit, r.output)
+		}
+		return r.exit == 0
 	}},
 	{"Ephemeral resources", func(t *testing.T, w *workspace, _ *service) bool {
 		w.configure(t, `ephemeral "idv_access_token" "t" {}`)

@@ -163,10 +163,13 @@ func (c *createOperation) lookup(ctx context.Context, source webhookSource) (loo
 }
 
 func (c *createOperation) send(ctx context.Context) {
-	// An interrupt must not cancel the request: the service would carry it out, and only the response would be lost.
-	sendCtx, cancel := context.WithDeadline(context.WithoutCancel(ctx), c.deadline)
-	defer cancel()
-	response, err := c.service.SubscribeWebhook(sendCtx, c.plan.expand(c.writeOnly))
+	response, err := c.subscribe(ctx)
+	for waitRetryAfter(ctx, err) {
+		if c.createdMeanwhile(ctx) {
+			return
+		}
+		response, err = c.subscribe(ctx)
+	}
 	switch {
 	case err == nil:
 		c.private.Created = time.Now().UTC()
@@ -177,8 +180,43 @@ func (c *createOperation) send(ctx context.Context) {
 	case client.OutcomeOf(err) == client.Unknown:
 		c.recoverLostResponse(ctx, err)
 	default:
-		addRejection(&c.resp.Diagnostics, "Cannot create the webhook subscription", err, c.plan.requestFields(c.writeOnly))
+		addRejection(&c.resp.Diagnostics, "Cannot create the webhook subscription", err, c.requestFields())
 	}
+}
+
+func (c *createOperation) requestFields() requestFields {
+	fields := c.plan.requestFields(c.writeOnly)
+	fields.service = c.service
+	return fields
+}
+
+func (c *createOperation) subscribe(ctx context.Context) (*client.SubscriptionResponse, error) {
+	// An interrupt must not cancel the request: the service would carry it out, and only the response would be lost.
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), c.deadline)
+	defer cancel()
+	return c.service.SubscribeWebhook(ctx, c.plan.expand(c.writeOnly))
+}
+
+// createdMeanwhile looks again after a pause, in which somebody else may have subscribed the URL. A lookup that proves
+// nothing changes nothing: shouldSend has decided about that.
+func (c *createOperation) createdMeanwhile(ctx context.Context) bool {
+	if c.lock == nil {
+		return false
+	}
+	result, err := c.lookup(ctx, c.lock.webhooks.get)
+	switch {
+	case err != nil:
+		addRequestError(&c.resp.Diagnostics, "Cannot look up the webhook subscription", err)
+		return true
+	case result.status != lookupFound || len(result.matches) <= c.replacedMatches:
+		return false
+	case c.plan.OnExisting.ValueString() == existingAdopt:
+		c.markExisting(nil)
+		c.setMatches(result)
+	default:
+		c.addExistsError()
+	}
+	return true
 }
 
 // markExisting records that the subscription exists, and completes the state as far as it is known.

@@ -54,27 +54,9 @@ func (d *writeOnlyDigest) differsFrom(payload types.String) bool {
 // minScalarLength excludes what is so short that any response may contain it by chance.
 const minScalarLength = 4
 
-// scalarsOf returns the strings and numbers in a value.
+// scalarsOf returns the strings and numbers in a value that are long enough to be compared.
 func scalarsOf(value any) []string {
-	var scalars []string
-	switch value := value.(type) {
-	case map[string]any:
-		for _, field := range value {
-			scalars = append(scalars, scalarsOf(field)...)
-		}
-	case []any:
-		for _, item := range value {
-			scalars = append(scalars, scalarsOf(item)...)
-		}
-	case string:
-		if len(value) >= minScalarLength {
-			scalars = append(scalars, value)
-		}
-	case json.Number:
-		if len(value) >= minScalarLength {
-			scalars = append(scalars, value.String())
-		}
-	}
+	scalars := slices.DeleteFunc(leavesOf(value), func(leaf string) bool { return len(leaf) < minScalarLength })
 	slices.Sort(scalars)
 	return slices.Compact(scalars)
 }

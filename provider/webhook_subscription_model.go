@@ -2,7 +2,6 @@ package provider
 
 import (
 	"fmt"
-	"net/url"
 
 	"github.com/hashicorp/terraform-plugin-framework-timeouts/resource/timeouts"
 	"github.com/hashicorp/terraform-plugin-framework/attr"
@@ -53,22 +52,13 @@ func (m subscriptionModel) identity() subscriptionIdentity {
 	return subscriptionIdentity{ApplicationID: m.ApplicationID, URL: m.URL}
 }
 
-// importID is the value of the attribute id.
+// importID is the value of the attribute id. Terraform prints it in every run, so it has no token of the receiver.
 func (m subscriptionModel) importID() string {
 	if m.ApplicationID.IsNull() {
-		return m.URL.ValueString()
+		return m.displayURL()
 	}
-	return fmt.Sprintf("%d/%s", m.ApplicationID.ValueInt64(), m.URL.ValueString())
+	return fmt.Sprintf("%d/%s", m.ApplicationID.ValueInt64(), m.displayURL())
 }
 
-// displayURL is the URL for diagnostics, without the parts that often contain a token.
-func (m subscriptionModel) displayURL() string {
-	u, err := url.Parse(m.URL.ValueString())
-	if err != nil {
-		return "its URL"
-	}
-	u.User = nil
-	u.RawQuery = ""
-	u.Fragment = ""
-	return u.String()
-}
+// displayURL is the URL for texts that people see, without the parts that often contain a token.
+func (m subscriptionModel) displayURL() string { return displayURL(m.URL.ValueString()) }

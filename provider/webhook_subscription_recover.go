@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
 const (
@@ -29,14 +31,14 @@ func (c *createOperation) recoverLostResponse(ctx context.Context, lost error) {
 		c.markExisting(nil)
 		c.setMatches(result)
 		c.resp.Diagnostics.AddAttributeWarning(path.Root("response_json"),
-			"The response to the webhook subscription was lost", errorCause(lost)+" The provider found the subscription "+
-				"by reading it back, so no action is needed. `response_json` stays null.")
+			"The response to the webhook subscription was lost", c.requestFields().errorCause(lost)+
+				" The provider found the subscription by reading it back, so no action is needed. `response_json` stays null.")
 		return
 	}
 	c.resp.Diagnostics.AddError("The webhook subscription may exist", fmt.Sprintf(
 		"%s It is unknown whether the service now delivers to %s. The service cannot delete a subscription, so the "+
 			"provider does not repeat the request. The new subscription is not in the state, and nothing is tainted.\n\n%s",
-		errorCause(lost), c.plan.displayURL(), c.recoverySteps(result)))
+		c.requestFields().errorCause(lost), c.plan.displayURL(), c.recoverySteps(result)))
 }
 
 func (c *createOperation) poll(ctx context.Context) lookupResult {
@@ -51,14 +53,21 @@ func (c *createOperation) poll(ctx context.Context) lookupResult {
 		if err == nil {
 			result = latest
 		}
+		pause := interval
+		if asked := client.RetryAfterOf(err); asked > 0 && asked < time.Until(c.deadline) {
+			pause = max(interval, asked)
+			if next := time.Now().Add(pause + minPollInterval); next.After(until) {
+				until = next
+			}
+		}
 		created := result.status == lookupFound && len(result.matches) > c.replacedMatches
-		if created || time.Until(until) < interval {
+		if created || time.Until(until) < pause {
 			return result
 		}
 		select {
 		case <-ctx.Done():
 			return result
-		case <-time.After(interval):
+		case <-time.After(pause):
 		}
 	}
 }

@@ -83,13 +83,14 @@ func (m subscriptionModel) requestFields(writeOnly types.String) requestFields {
 		attributes: map[string]path.Path{},
 		items:      map[string][]string{client.FoldName(m.fieldName("events")): m.expandEvents()},
 	}
+	fields.secrets = urlSecrets(m.URL.ValueString())
 	for _, attribute := range []string{"url", "events", "application_id"} {
 		if _, ok := replaced[m.fieldName(attribute)]; !ok {
 			fields.attributes[client.FoldName(m.fieldName(attribute))] = path.Root(attribute)
 		}
 	}
 	if value, err := decodeJSON(payload); err == nil {
-		fields.secrets = scalarsOf(value)
+		fields.secrets = append(fields.secrets, leavesOf(value)...)
 	}
 	return fields
 }

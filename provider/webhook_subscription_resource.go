@@ -48,6 +48,10 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 	resp.Diagnostics.Append(req.State.Get(ctx, &state)...)
 	resp.Diagnostics.Append(resp.Identity.Set(ctx, state.identity())...)
 	private := readPrivateData(ctx, req.Private, &resp.Diagnostics)
+	if id := state.importID(); !state.ID.IsNull() && state.ID.ValueString() != id {
+		state.ID = types.StringValue(id) // a former version wrote tokens into it
+		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	}
 	// In any case, because an older version may have written more than this one does.
 	private.write(ctx, resp.Private, &resp.Diagnostics)
 	if resp.Diagnostics.HasError() || state.ApplicationID.IsNull() {

@@ -48,8 +48,9 @@ func (r *subscriptionResource) Schema(
 		Blocks: map[string]schema.Block{
 			"timeouts": timeouts.Block(ctx, timeouts.Opts{
 				Create: true, Read: true,
-				CreateDescription: "Timeout of the creation, as a duration such as `90s`. If it is set, the provider looks " +
-					"for a subscription whose response was lost until the timeout ends; otherwise, for a few seconds. " +
+				CreateDescription: "Timeout of the creation, as a duration such as `90s`. It includes the pauses that a " +
+					"service asks for which limits requests. If it is set, the provider looks for a subscription whose " +
+					"response was lost until the timeout ends; otherwise, for a few seconds. " +
 					"`request_timeout` of the provider also limits each request. (Default: `2m`)",
 				ReadDescription: "Timeout of a read, as a duration such as `90s`. (Default: `2m`)",
 			}),
@@ -175,8 +176,10 @@ func computedAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"id": schema.StringAttribute{
 			Computed: true,
-			MarkdownDescription: "Import ID `APPLICATION_ID/URL`, or the URL alone without `application_id`. The " +
-				"service's own ID, if it returns one, is in `response_json` and `webhook_json`.",
+			MarkdownDescription: "Import ID `APPLICATION_ID/URL`, or the URL alone without `application_id`. Terraform " +
+				"prints it, so `xxxxx` replaces a segment of the path with 32 characters or more, and the user, query and " +
+				"fragment of the URL are left out. The service's own ID, if it returns one, is in `response_json` and " +
+				"`webhook_json`.",
 			PlanModifiers: useStateForUnknown,
 		},
 		"response_json": schema.StringAttribute{

@@ -105,6 +105,10 @@ func (c *webhookCache) refresh(
 ) webhookResponse {
 	response := webhookResponse{urlField: urlField, requestedAt: time.Now()}
 	response.webhooks, response.err = service.RetrieveWebhook(ctx, applicationID, urlField)
+	for waitRetryAfter(ctx, response.err) {
+		response.requestedAt = time.Now()
+		response.webhooks, response.err = service.RetrieveWebhook(ctx, applicationID, urlField)
+	}
 	response.receivedAt = time.Now()
 	c.latest = nil
 	if response.err == nil || client.IsNotFound(response.err) {
