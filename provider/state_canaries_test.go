@@ -56,7 +56,7 @@ func (s *leakyService) serve(w http.ResponseWriter, r *http.Request) {
 			if strings.Contains(r.URL.Path, end) {
 				w.Header().Set("Content-Type", "application/problem+json")
 				w.WriteHeader(http.StatusBadRequest)
-				fmt.Fprint(w, leakyProblem())
+				fmt.Fprint(w, leakyProblem(r.URL.Path))
 				return
 			}
 		}
@@ -77,7 +77,7 @@ func (s *leakyService) serve(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, encodeSomeCanaries(leakyWebhook(), 3))
 	case !s.subscribed.Load():
 		w.WriteHeader(http.StatusNotFound)
-		fmt.Fprint(w, leakyProblem())
+		fmt.Fprint(w, leakyProblem(r.URL.Path))
 	default:
 		answer := encodeCanaries(map[string]any{"webhooks": []any{json.RawMessage(encodeCanaries(leakyWebhook()))}})
 		if crash := s.crash.Swap(nil); crash != nil {
@@ -100,12 +100,18 @@ func leakyWebhook() map[string]any {
 	}
 }
 
-// leakyProblem holds no personal data in the texts that describe a rejected request, but secrets of the user, and
-// canaries in all other members.
-func leakyProblem() string {
-	const texts = `"title":"Bad ` + userSecret + `","detail":"Not ` + userPassword + ` nor Bearer ` + userToken + `",
-		"exception":{"url":["?key=` + userSecret + `"],"secret":["` + userSecret + `"]},`
-	return `{"type":"","status":"400","instance":"/CanqvInstance",` + texts + encodeSomeCanaries(map[string]any{}, 20)[1:]
+// leakyProblem repeats the secrets of the request in the texts about a rejected request, which errors show for requests
+// that are about no person. All other members hold canaries. A request for references sends no secret but the token.
+func leakyProblem(path string) string {
+	var messages []string
+	if !strings.HasSuffix(path, "/references") {
+		messages = []string{userSecret, "?key=" + userSecret}
+	}
+	secrets := append(slices.Clone(messages), userPassword, "Bearer "+userToken)
+	return encodeSomeCanaries(map[string]any{
+		"type": "", "status": "400", "instance": "/CanqvInstance", "title": "Bad " + secrets[0],
+		"detail": "Not " + strings.Join(secrets, " nor "), "exception": map[string]any{"url": messages, "secret": messages},
+	}, 20)
 }
 
 const leakyConfig = `
