@@ -103,14 +103,13 @@ func leakyWebhook() map[string]any {
 // leakyProblem repeats the secrets of the request in the texts about a rejected request, which errors show for requests
 // that are about no person. All other members hold canaries. A request for references sends no secret but the token.
 func leakyProblem(path string) string {
-	var messages []string
+	secrets := []string{userPassword, "Bearer " + userToken}
 	if !strings.HasSuffix(path, "/references") {
-		messages = []string{userSecret, "?key=" + userSecret}
+		secrets = append(secrets, userSecret, "?key="+userSecret)
 	}
-	secrets := append(slices.Clone(messages), userPassword, "Bearer "+userToken)
 	return encodeSomeCanaries(map[string]any{
 		"type": "", "status": "400", "instance": "/CanqvInstance", "title": "Bad " + secrets[0],
-		"detail": "Not " + strings.Join(secrets, " nor "), "exception": map[string]any{"url": messages, "secret": messages},
+		"detail": "Not " + strings.Join(secrets, " nor "), "exception": map[string]any{"url": secrets, "secret": secrets},
 	}, 20)
 }
 

@@ -50,11 +50,17 @@ func (c *Client) RepeatsSecret(text string) bool {
 }
 
 // HideUser replaces the client's user name and client ID in a text. They are no secrets, but the name may be personal.
+// A short one is replaced only as a word of its own.
 func (c *Client) HideUser(text string) string {
 	for _, name := range []string{c.credentials.Username, c.credentials.ClientID} {
-		if name != "" {
-			text = regexp.MustCompile("(?i)"+regexp.QuoteMeta(name)).ReplaceAllLiteralString(text, "xxxxx")
+		pattern := "(?i)" + regexp.QuoteMeta(name)
+		switch {
+		case name == "":
+			continue
+		case len(name) < minSecret:
+			pattern = `(?i)\b` + regexp.QuoteMeta(name) + `\b`
 		}
+		text = regexp.MustCompile(pattern).ReplaceAllLiteralString(text, "xxxxx")
 	}
 	return text
 }
