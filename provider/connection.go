@@ -25,7 +25,7 @@ type connection struct {
 
 	locks     applicationLocks
 	abandoned abandonedSubscriptions
-	// managed holds the subscriptions of the state, by managedSubscription.
+	// managed holds the subscriptions of the state, by subscriptionKey.
 	managed sync.Map
 }
 

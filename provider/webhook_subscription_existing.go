@@ -8,8 +8,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-
-	"github.com/mandate-io/idv/internal/client"
 )
 
 // existingAction is what a create does about an equal subscription, which may exist.
@@ -31,7 +29,7 @@ func (r *subscriptionResource) lookupForCreate(
 		return
 	}
 	service := r.connection.client
-	if url, known := plan.effectiveURL(); known && (service == nil || r.connection.isManaged(plan, url)) {
+	if _, known := plan.effectiveURL(); known && (service == nil || r.connection.isManaged(plan)) {
 		return
 	}
 	result, err := r.lookup(ctx, service, *plan, forCreate, false)
@@ -54,22 +52,16 @@ func (m *subscriptionModel) isLookupKnown(ctx context.Context) bool {
 	return true
 }
 
-// managedSubscription identifies a subscription that is, or was, in the state of this run.
-type managedSubscription struct {
-	applicationID int64
-	url           string
-}
-
 // setManaged records that a subscription is in the state of this run. The plan of its replacement finds it, which is no
 // error.
 func (c *connection) setManaged(m *subscriptionModel) {
-	if url, known := m.effectiveURL(); known && c != nil {
-		c.managed.Store(managedSubscription{m.ApplicationID.ValueInt64(), client.CanonicalURL(url)}, true)
+	if _, known := m.effectiveURL(); known && c != nil {
+		c.managed.Store(m.key(), true)
 	}
 }
 
-func (c *connection) isManaged(m *subscriptionModel, url string) bool {
-	_, ok := c.managed.Load(managedSubscription{m.ApplicationID.ValueInt64(), client.CanonicalURL(url)})
+func (c *connection) isManaged(m *subscriptionModel) bool {
+	_, ok := c.managed.Load(m.key())
 	return ok
 }
 

@@ -75,37 +75,44 @@ func (r *subscriptionResource) Read(ctx context.Context, req resource.ReadReques
 		addRequestError(&resp.Diagnostics, "Cannot read the webhook subscription", err)
 		return
 	}
+	if result.status == lookupAbsent && removable {
+		state.warnRemoved(&resp.Diagnostics)
+		resp.State.RemoveResource(ctx)
+		return
+	}
 	prior := state
 	if importing {
 		state.setComputed()
 	}
+	state.refresh(result, &prior, &private, &resp.Diagnostics)
+	private.write(ctx, resp.Private, &resp.Diagnostics)
+	if !reflect.DeepEqual(state, prior) {
+		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+	}
+}
+
+// refresh records the result of a lookup in a subscription that stays in the state.
+func (m *subscriptionModel) refresh(
+	result lookupResult, prior *subscriptionModel, private *privateData, diags *diag.Diagnostics,
+) {
 	warn := prior.DriftDetection.ValueString() != driftUnavailable // otherwise, every plan would
 	switch result.status {
 	case lookupFound:
-		if importing {
+		if private.importPending() && prior.ID.IsNull() {
 			// Not only those with a usual word: the plan compares them with the configured ones.
-			state.Events = storedEvents(result.matches[len(result.matches)-1].Events, isWords)
+			m.Events = storedEvents(result.matches[len(result.matches)-1].Events, isWords)
 		}
-		state.setMatches(result.matches, private, &resp.Diagnostics)
+		m.setMatches(result.matches, *private, diags)
 		private.Seen = true
 		private.Single = result.single
 	case lookupAbsent:
-		if removable {
-			state.warnRemoved(&resp.Diagnostics)
-			resp.State.RemoveResource(ctx)
-			return
-		}
 		if !private.Seen {
-			state.setUnavailable("the service has never returned it", warn, &resp.Diagnostics)
+			m.setUnavailable("the service has never returned it", warn, diags)
 		}
 	case lookupUnknown:
 		// A service that returns one webhook at a time hides this one behind a newer one.
 		hidden := private.Single && result.answer == &answerOther
-		state.setUnavailable(result.reason, warn && !hidden, &resp.Diagnostics)
-	}
-	private.write(ctx, resp.Private, &resp.Diagnostics)
-	if !reflect.DeepEqual(state, prior) {
-		resp.Diagnostics.Append(resp.State.Set(ctx, &state)...)
+		m.setUnavailable(result.reason, warn && !hidden, diags)
 	}
 }
 
