@@ -5,34 +5,12 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
 )
 
-// notificationURL calls the function over the plugin protocol. An argument is a string, or nil for null.
+// notificationURL calls the function over the plugin protocol.
 func (p *plugin) notificationURL(t *testing.T, arguments ...any) (string, *tfprotov6.FunctionError) {
 	t.Helper()
-	var encoded []*tfprotov6.DynamicValue
-	for _, argument := range arguments {
-		value, err := tfprotov6.NewDynamicValue(tftypes.String, tftypes.NewValue(tftypes.String, argument))
-		if err != nil {
-			t.Fatal(err)
-		}
-		encoded = append(encoded, &value)
-	}
-	resp, err := p.server.CallFunction(t.Context(), &tfprotov6.CallFunctionRequest{
-		Name: "notification_url", Arguments: encoded,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if resp.Error != nil {
-		return "", resp.Error
-	}
-	result, err := resp.Result.Unmarshal(tftypes.String)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return goValue(t, result).(string), nil
+	return p.callFunction(t, "notification_url", arguments...)
 }
 
 const receiverToken = "canary-0123456789-0123456789-012" // as short as it may be

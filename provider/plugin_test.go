@@ -186,3 +186,28 @@ func formatDiagnostics(diagnostics []*tfprotov6.Diagnostic) string {
 	}
 	return strings.Join(lines, "\n")
 }
+
+// callFunction calls a function that returns a string. An argument is a string, or nil for null.
+func (p *plugin) callFunction(t *testing.T, name string, arguments ...any) (string, *tfprotov6.FunctionError) {
+	t.Helper()
+	var encoded []*tfprotov6.DynamicValue
+	for _, argument := range arguments {
+		value, err := tfprotov6.NewDynamicValue(tftypes.String, tftypes.NewValue(tftypes.String, argument))
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded = append(encoded, &value)
+	}
+	resp, err := p.server.CallFunction(t.Context(), &tfprotov6.CallFunctionRequest{Name: name, Arguments: encoded})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.Error != nil {
+		return "", resp.Error
+	}
+	result, err := resp.Result.Unmarshal(tftypes.String)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return goValue(t, result).(string), nil
+}

@@ -19,6 +19,11 @@ func waitRetryAfter(ctx context.Context, err error) bool {
 		!bounded || pause >= time.Until(deadline) {
 		return false
 	}
+	return sleep(ctx, pause)
+}
+
+// sleep returns false if the context ends first.
+func sleep(ctx context.Context, pause time.Duration) bool {
 	timer := time.NewTimer(pause)
 	defer timer.Stop()
 	select {

@@ -130,10 +130,7 @@ func (c *webhookCache) getPrevious(
 		c.latest.requestedAt.Sub(c.previous.receivedAt) >= secondLookDelay {
 		return *c.previous
 	}
-	select {
-	case <-ctx.Done(): // then the request fails
-	case <-time.After(secondLookDelay):
-	}
+	sleep(ctx, secondLookDelay) // if the context ends, the request fails
 	return c.refresh(ctx, service, applicationID, urlField)
 }
 

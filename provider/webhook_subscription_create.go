@@ -96,8 +96,7 @@ func (c *createOperation) shouldSend(ctx context.Context) bool {
 	adopt := c.plan.OnExisting.ValueString() == existingAdopt
 	if c.plan.ApplicationID.IsNull() {
 		if adopt {
-			c.markExisting(nil)
-			c.connection.abandoned.adopt(&c.plan)
+			c.adopt(lookupResult{})
 		}
 		return !adopt
 	}
@@ -110,9 +109,7 @@ func (c *createOperation) shouldSend(ctx context.Context) bool {
 	case existingSend, existingUnknown:
 		return true
 	case existingTake:
-		c.markExisting(nil)
-		c.connection.abandoned.adopt(&c.plan)
-		c.setMatches(result)
+		c.adopt(result)
 	case existingStop:
 	}
 	return false
@@ -179,10 +176,16 @@ func (c *createOperation) createdMeanwhile(ctx context.Context) bool {
 	case c.plan.OnExisting.ValueString() != existingAdopt:
 		c.plan.addExistsError(&c.resp.Diagnostics)
 	case c.plan.checkSettings(result.matches, c.writeOnly, &c.resp.Diagnostics):
-		c.markExisting(nil)
-		c.setMatches(result)
+		c.adopt(result)
 	}
 	return true
+}
+
+// adopt takes an existing subscription into the state.
+func (c *createOperation) adopt(result lookupResult) {
+	c.markExisting(nil)
+	c.connection.abandoned.adopt(&c.plan)
+	c.setMatches(result)
 }
 
 // markExisting records that the subscription exists, and completes the state as far as it is known.

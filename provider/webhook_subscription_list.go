@@ -71,11 +71,12 @@ func (l *subscriptionListResource) List(
 		return
 	}
 	stream.Results = func(push func(list.ListResult) bool) {
+		listed := importable(webhooks)
 		// An object is the newest webhook at least, or an answer that nobody understands.
-		if !webhooks.Complete && !push(incompleteListResult(config.ApplicationID, len(webhooks.Items))) {
+		if !webhooks.Complete && !push(incompleteListResult(config.ApplicationID, len(listed))) {
 			return
 		}
-		for n, webhook := range distinctURLs(webhooks) {
+		for n, webhook := range listed {
 			if req.Limit > 0 && int64(n) >= req.Limit || !push(newListResult(ctx, req, config.ApplicationID, webhook)) {
 				return
 			}
@@ -93,7 +94,7 @@ func (l *subscriptionListResource) retrieve(
 	}
 	webhooks, err := service.RetrieveWebhook(ctx, applicationID)
 	switch {
-	case client.IsNotFound(err): // a service may report in this way that there is no webhook
+	case client.IsNotFoundProblem(err): // a service may report in this way that there is no webhook
 		return &client.Webhooks{Complete: true}
 	case err != nil:
 		addRequestError(diags, "Cannot list the webhook subscriptions", err)
@@ -110,23 +111,28 @@ func incompleteListResult(application types.Int64, returned int) list.ListResult
 	return result
 }
 
-// distinctURLs returns the last webhook of each URL: a URL identifies a subscription of an application.
-func distinctURLs(webhooks *client.Webhooks) []client.Webhook {
-	var distinct []client.Webhook
+// importable returns the last webhook of each URL that an import accepts: a URL identifies a subscription of an
+// application.
+func importable(webhooks *client.Webhooks) []client.Webhook {
+	last := map[string]int{}
 	for n, webhook := range webhooks.Items {
-		later := client.Webhooks{Items: webhooks.Items[n+1:]}
-		if len(later.WithURL(webhook.URL.Reveal())) == 0 {
-			distinct = append(distinct, webhook)
+		last[client.CanonicalURL(webhook.URL.Reveal())] = n
+	}
+	var listed []client.Webhook
+	for n, webhook := range webhooks.Items {
+		if url := webhook.URL.Reveal(); isReceiverURL(url) && last[client.CanonicalURL(url)] == n {
+			listed = append(listed, webhook)
 		}
 	}
-	return distinct
+	return listed
 }
 
 func newListResult(
 	ctx context.Context, req list.ListRequest, application types.Int64, webhook client.Webhook,
 ) list.ListResult {
 	result := req.NewListResult(ctx)
-	model := importedModel(types.StringValue(webhook.URL.Reveal()), application, flattenEvents(webhook.Events))
+	model := importedModel(types.StringValue(webhook.URL.Reveal()), application,
+		storedEvents(webhook.Events, isWords))
 	model.setComputed()
 	model.setMatches([]client.Webhook{webhook}, privateData{}, &result.Diagnostics)
 	result.DisplayName = model.importID()

@@ -124,3 +124,27 @@ func TestListSubscriptionsErrors(t *testing.T) {
 		t.Error(results, formatDiagnostics(diagnostics))
 	}
 }
+
+// TestListKeepsOut: a proxy's page is no empty list, and only what can be imported is listed.
+func TestListKeepsOut(t *testing.T) {
+	proxy := newAnsweringProxy(t)
+	p := newPlugin(t, proxy.url)
+	of := values{"application_id": int64(4711)}
+	proxy.answer.Store(&webhookAnswer{status: 404, contentType: "text/html", body: "<html>not here"})
+	if results, diagnostics := p.list(t, of, true, 0); len(results) > 0 || !hasError(diagnostics, "Cannot list") {
+		t.Error(results, formatDiagnostics(diagnostics))
+	}
+	proxy.answer.Store(&webhookAnswer{status: 200, contentType: "application/json", body: `[
+		{"id": 1, "url": "mailto:jane@example.com", "events": ["all"]},
+		{"id": 2, "url": "https://hooks.example.com/idv", "events": ["jane@example.com"]},
+		{"id": 3, "url": "https://HOOKS.example.com:443/idv", "events": ["jane@example.com"]}]`})
+	results, _ := p.list(t, of, true, 0)
+	if len(results) != 1 {
+		t.Fatalf("want the last of the one URL, got %d", len(results))
+	}
+	for name, value := range goValues(t, p.schemas.ResourceSchemas[subscriptionType], results[0].Resource) {
+		if name == "events" && value != nil {
+			t.Errorf("events are listed that no import would store: %v", value)
+		}
+	}
+}

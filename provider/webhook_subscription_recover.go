@@ -61,13 +61,8 @@ func (c *createOperation) poll(ctx context.Context) lookupResult {
 			}
 		}
 		created := result.status == lookupFound && len(result.matches) > c.replacedMatches
-		if created || time.Until(until) < pause {
+		if created || time.Until(until) < pause || !sleep(ctx, pause) {
 			return result
-		}
-		select {
-		case <-ctx.Done():
-			return result
-		case <-time.After(pause):
 		}
 	}
 }
