@@ -21,9 +21,7 @@ func displayURL(text string) string {
 	if err != nil {
 		return "its URL"
 	}
-	u.User = nil
-	u.RawQuery = ""
-	u.Fragment = ""
+	removeSecrets(u)
 	segments := strings.Split(u.EscapedPath(), "/")
 	for n, segment := range segments {
 		if isToken(segment) {
@@ -35,6 +33,13 @@ func displayURL(text string) string {
 		return "its URL"
 	}
 	return u.String()
+}
+
+// removeSecrets removes the user, the query and the fragment of a URL.
+func removeSecrets(u *url.URL) {
+	u.User = nil
+	u.RawQuery, u.ForceQuery = "", false
+	u.Fragment, u.RawFragment = "", ""
 }
 
 func isToken(segment string) bool { return utf8.RuneCountInString(segment) >= minTokenLength }

@@ -7,8 +7,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 	goplugin "github.com/hashicorp/go-plugin"
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
-	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/mandate-io/idv/provider"
@@ -22,11 +20,10 @@ func (c cli) inProcess(t *testing.T) *workspace {
 	skipIfShort(t)
 	host := map[string]string{"tofu": "registry.opentofu.org", "terraform": "registry.terraform.io"}[c.name]
 	address := host + "/mandate-io/idv"
-	server := providerserver.NewProtocol6(provider.New("test")())
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	listening, closed := make(chan *goplugin.ReattachConfig), make(chan struct{})
 	go func() {
-		err := tf6server.Serve(address, func() tfprotov6.ProviderServer { return server() },
+		err := tf6server.Serve(address, provider.NewServer("test"),
 			tf6server.WithDebug(ctx, listening, closed), tf6server.WithoutLogStderrOverride(),
 			tf6server.WithLoggingSink(t), tf6server.WithGoPluginLogger(hclog.NewNullLogger()))
 		if err != nil {

@@ -8,15 +8,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
 // The names of the fields that Terraform may store of a webhook. Guide secrets documents them.
 var (
-	idFields  = []string{"id", "webhook_id", "subscription_id", "application_id", "mandate_id"}
-	urlFields = []string{
-		"url", "target_url", "callback_url", "webhook_url", "endpoint_url", "endpoint", "callback", "target", "uri", "href",
-	}
-	eventFields  = []string{"events", "event_types", "topics"}
+	idFields     = []string{"id", "webhook_id", "subscription_id", "application_id", "mandate_id"}
+	urlFields    = client.WebhookURLNames()
+	eventFields  = client.WebhookEventNames()
 	statusFields = []string{"status", "state", "active", "enabled", "disabled", "paused"}
 	timeFields   = []string{
 		"created", "created_at", "created_on", "updated", "updated_at", "updated_on", "modified_at", "subscribed_at",
@@ -141,7 +141,6 @@ func shownURL(text string) (string, bool) {
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return "", false
 	}
-	u.User = nil
-	u.RawQuery, u.Fragment = "", ""
+	removeSecrets(u)
 	return u.String(), true
 }

@@ -105,6 +105,12 @@ func (s Subscription) encode() ([]byte, error) {
 
 func (s Subscription) fieldName(name string) string { return orDefault(s.FieldNames[name], name) }
 
+// WebhookURLNames returns the names under which a webhook's URL is read (not documented: our reading).
+func WebhookURLNames() []string { return slices.Clone(webhookURLNames) }
+
+// WebhookEventNames returns the names under which a webhook's events are read (not documented: our reading).
+func WebhookEventNames() []string { return slices.Clone(webhookEventNames) }
+
 var webhookURLNames = []string{
 	"url", "target_url", "callback_url", "webhook_url", "endpoint_url", "endpoint", "callback", "target", "uri", "href",
 }
