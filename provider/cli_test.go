@@ -59,7 +59,7 @@ func (c cli) version(t *testing.T) string {
 	var output struct {
 		Version string `json:"terraform_version"`
 	}
-	if err := json.Unmarshal([]byte(c.workspace(t).must(t, "version", "-json").output), &output); err != nil {
+	if err := json.Unmarshal([]byte(c.workspaceWithoutProvider(t).must(t, "version", "-json").output), &output); err != nil {
 		t.Fatal(err)
 	}
 	return output.Version
@@ -157,6 +157,7 @@ type workspace struct {
 	cli   cli
 	dir   string
 	env   []string
+	block string // configures the provider, if the environment does not
 	races string // prefix of the files for reports of data races
 }
 
@@ -203,7 +204,7 @@ func cliConfig(t testing.TB, dir string) string {
 
 func (w *workspace) configure(t testing.TB, configuration string) {
 	t.Helper()
-	write(t, filepath.Join(w.dir, "main.tf"), required+configuration)
+	write(t, filepath.Join(w.dir, "main.tf"), required+w.block+configuration)
 }
 
 func write(t testing.TB, path, content string) {
