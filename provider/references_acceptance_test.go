@@ -76,7 +76,7 @@ func TestReferences(t *testing.T) {
 	const want = `{"about":"Document, liveness and proof of address","countries":5,"country":"United Kingdom",` +
 		`"document":"passport","documents":3,"kyc":["kyc",17],"types":{"address":42,"identity":23,"kyc":17},"whole":true}`
 	onEachCLI(t, func(t *testing.T, c cli) {
-		w := c.inProcess(t, "")
+		w := c.workspace(t)
 		w.configure(t, configuration.String())
 		w.must(t, "apply", "-auto-approve")
 		var outputs map[string]struct{ Value string }
