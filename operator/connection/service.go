@@ -67,6 +67,7 @@ type Service interface {
 	client.Object
 	Settings() *v1alpha1.ServiceSettings
 	CredentialsSecret() v1alpha1.NamespacedSecretReference
+	NotificationsSecret() *v1alpha1.NamespacedSecretReference
 	NamespacedReferences() bool
 	ServiceStatus() *v1alpha1.IdentityServiceStatus
 }

@@ -24,8 +24,9 @@ type Candidate struct {
 	Text string
 	// Number is the id that Text can be, or 0.
 	Number int64
-	// place is where the delivery has it.
+	// place is where the delivery has it, and rank what that means.
 	place place
+	rank  rank
 }
 
 // place is the name of a member, and of the one that its object belongs to; "" where there is none.
@@ -41,9 +42,11 @@ func Candidates(contentType string, body []byte) []Candidate {
 	return found.candidates()
 }
 
-// A rank is how likely it is that a value is what a delivery is about.
+// rank is how likely it is that a value is what a delivery is about.
+type rank int
+
 const (
-	rankApplication = iota
+	rankApplication rank = iota
 	rankID
 	rankOther
 	ranks
@@ -53,23 +56,23 @@ const (
 type collector [ranks][]Candidate
 
 func (c *collector) add(v value) {
-	rank := rankOf(v.parent, v.key)
+	of := rankOf(v.parent, v.key)
 	switch {
-	case len(c[rank]) >= maxCandidates, v.kind == word, v.kind == number && id(v.text) == 0:
+	case len(c[of]) >= maxCandidates, v.kind == word, v.kind == number && id(v.text) == 0:
 		return
 	case v.kind == text:
-		c.addText(min(rank, rankID), v, numberInURL(v.text))
+		c.addText(min(of, rankID), v, numberInURL(v.text))
 	}
-	c.addText(rank, v, v.text)
+	c.addText(of, v, v.text)
 }
 
-func (c *collector) addText(rank int, v value, text []byte) {
+func (c *collector) addText(of rank, v value, text []byte) {
 	same := func(other Candidate) bool { return other.Text == string(text) }
-	if len(text) == 0 || len(c[rank]) >= maxCandidates || !isText(text) || slices.ContainsFunc(c[rank], same) {
+	if len(text) == 0 || len(c[of]) >= maxCandidates || !isText(text) || slices.ContainsFunc(c[of], same) {
 		return
 	}
-	c[rank] = append(c[rank], Candidate{
-		Text: string(text), Number: id(text), place: place{string(cut(v.parent)), string(cut(v.key))},
+	c[of] = append(c[of], Candidate{
+		Text: string(text), Number: id(text), rank: of, place: place{string(cut(v.parent)), string(cut(v.key))},
 	})
 }
 
@@ -96,7 +99,7 @@ func isText(text []byte) bool {
 func cut(name []byte) []byte { return name[:min(len(name), maxText)] }
 
 // rankOf a value, by the names around it.
-func rankOf(parent, key []byte) int {
+func rankOf(parent, key []byte) rank {
 	var lowered [maxText]byte
 	name := lower(lowered[:0], key)
 	ends := func(end string) bool { return bytes.HasSuffix(name, []byte(end)) }
