@@ -1,0 +1,232 @@
+package notification
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+// received is a Receiver with what it accepted and observed.
+type received struct {
+	*Receiver
+	api        *apiServer
+	deliveries []delivery
+	results    map[string]int
+	full       bool
+}
+
+func newReceived() *received {
+	r := &received{api: newAPIServer(), results: map[string]int{}}
+	r.Receiver = &Receiver{
+		tokens: newTokenSource(r.api, r.api, true, clock.RealClock{}),
+		accept: func(d delivery) bool {
+			r.deliveries = append(r.deliveries, d)
+			return !r.full
+		},
+		observe: func(result string) { r.results[result]++ },
+	}
+	return r
+}
+
+func (r *received) send(method, path, body string, header ...string) *http.Response {
+	request := httptest.NewRequest(method, path, strings.NewReader(body))
+	for i := 0; i < len(header); i += 2 {
+		request.Header.Set(header[i], header[i+1])
+	}
+	recorder := httptest.NewRecorder()
+	r.ServeHTTP(recorder, request)
+	return recorder.Result()
+}
+
+func (r *received) wantStatus(t *testing.T, what string, want int, response *http.Response) {
+	t.Helper()
+	if response.StatusCode != want {
+		t.Errorf("%s: %d, want %d", what, response.StatusCode, want)
+	}
+}
+
+const goodPath = "/notifications/team/default/" + goodToken
+
+func TestReceives(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newReceived()
+		const previous = "previous/previous previous%previous"
+		r.api.connect(testKey, goodToken+"\n", previous)
+		shared := &v1alpha1.ClusterIdentityService{ObjectMeta: metav1.ObjectMeta{Name: "all"}}
+		shared.Spec.Notifications = &v1alpha1.ClusterNotifications{
+			SecretRef: v1alpha1.NamespacedSecretReference{Namespace: "team", Name: "default"},
+		}
+		sharedKey := connection.KeyOfService(shared)
+		r.api.services[sharedKey] = shared
+		for name, c := range map[string]struct {
+			path   string
+			header []string
+			key    connection.Key
+		}{
+			"a token in the path":           {goodPath, nil, testKey},
+			"the previous token":            {PathOf(testKey) + "/previous%2Fprevious%20previous%25previous", nil, testKey},
+			"a token in the header":         {PathOf(testKey), []string{"Authorization", "Bearer " + goodToken}, testKey},
+			"a header in other letters":     {PathOf(testKey) + "/", []string{"Authorization", "bearer  " + goodToken}, testKey},
+			"a ClusterIdentityService":      {"/notifications/-/all/" + goodToken, nil, sharedKey},
+			"a query, which says nothing":   {goodPath + "?a=b", nil, testKey},
+			"a body that is not compressed": {goodPath, []string{"Content-Encoding", "Identity"}, testKey},
+		} {
+			r.deliveries = nil
+			r.wantStatus(t, name, http.StatusNoContent, r.send("POST", c.path, "4711", c.header...))
+			if len(r.deliveries) != 1 || r.deliveries[0].service != c.key || string(r.deliveries[0].body) != "4711" {
+				t.Errorf("%s: accepted %+v", name, r.deliveries)
+			}
+		}
+		r.wantStatus(t, "compressed", http.StatusNoContent, r.send("POST", goodPath, "x", "Content-Encoding", "gzip"))
+		if last := r.deliveries[len(r.deliveries)-1]; len(last.body) > 0 {
+			t.Error("a compressed body is read")
+		}
+		if r.api.reads != 2 {
+			t.Errorf("%d reads of two Secrets", r.api.reads)
+		}
+	})
+}
+
+// Everything that is wrong has the same answer, to the last byte, and takes the same time.
+func TestRefusals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newReceived()
+		r.api.connect(testKey, goodToken)
+		without := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: "team", Name: "without"}
+		r.api.connect(without)
+		short := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: "other", Name: "short"}
+		r.api.connect(short, "short")
+		bearer := "Authorization"
+		cases := map[string]*http.Request{
+			"no token":              httptest.NewRequest("POST", PathOf(testKey), nil),
+			"a near token":          httptest.NewRequest("POST", goodPath[:len(goodPath)-1]+"0", nil),
+			"a longer token":        httptest.NewRequest("POST", goodPath+"0", nil),
+			"a shorter token":       httptest.NewRequest("POST", goodPath[:len(goodPath)-1], nil),
+			"a short token":         httptest.NewRequest("POST", PathOf(short)+"/short", nil),
+			"without a token":       httptest.NewRequest("POST", PathOf(without)+"/"+goodToken, nil),
+			"another service":       httptest.NewRequest("POST", "/notifications/team/other/"+goodToken, nil),
+			"another namespace":     httptest.NewRequest("POST", "/notifications/other/default/"+goodToken, nil),
+			"another kind":          httptest.NewRequest("POST", "/notifications/-/default/"+goodToken, nil),
+			"no namespace":          httptest.NewRequest("POST", "/notifications//default/"+goodToken, nil),
+			"no name":               httptest.NewRequest("POST", "/notifications/team//"+goodToken, nil),
+			"a part too many":       httptest.NewRequest("POST", goodPath+"/x", nil),
+			"a part too few":        httptest.NewRequest("POST", "/notifications/team", nil),
+			"another path":          httptest.NewRequest("POST", "/", nil),
+			"a path with dots":      httptest.NewRequest("POST", "/notifications/../notifications/team/default/"+goodToken, nil),
+			"an escaped slash":      httptest.NewRequest("POST", "/notifications/team%2Fdefault/"+goodToken, nil),
+			"GET":                   httptest.NewRequest("GET", goodPath, nil),
+			"PUT":                   httptest.NewRequest("PUT", goodPath, nil),
+			"another scheme":        httptest.NewRequest("POST", PathOf(testKey), nil),
+			"too large":             httptest.NewRequest("POST", goodPath, strings.NewReader(strings.Repeat("x", maxBody+1))),
+			"a body that is cut":    httptest.NewRequest("POST", goodPath, io.MultiReader(strings.NewReader("x"), broken{})),
+			"two tokens, one wrong": httptest.NewRequest("POST", PathOf(testKey)+"/wrong", nil),
+		}
+		cases["another scheme"].Header.Set(bearer, "Basic "+goodToken)
+		cases["two tokens, one wrong"].Header.Set(bearer, "Bearer "+goodToken)
+		r.wantStatus(t, "the token", http.StatusNoContent, r.send("POST", goodPath, ""))
+		var want []byte
+		for name, request := range cases {
+			started, recorder := time.Now(), httptest.NewRecorder()
+			r.ServeHTTP(recorder, request)
+			if took := time.Since(started); took != refusalDelay {
+				t.Errorf("%s takes %s", name, took)
+			}
+			got, err := httputil.DumpResponse(recorder.Result(), true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				want = got
+			}
+			if !bytes.Equal(want, got) || recorder.Code != http.StatusNotFound {
+				t.Errorf("%s is refused with\n%s\nand not with\n%s", name, got, want)
+			}
+		}
+		if len(r.deliveries) != 1 || r.results[resultRefused] != len(cases) {
+			t.Errorf("accepted %d of %d, %v", len(r.deliveries), len(cases), r.results)
+		}
+		r.wantStatus(t, "as large as can be", http.StatusNoContent, r.send("POST", goodPath, strings.Repeat("x", maxBody)))
+	})
+}
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, errors.New("the connection was cut") }
+
+// A Secret is read for a service that exists, every half minute at most: whatever is sent to others costs no request.
+func TestTokensAreRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newReceived()
+		for i := range 1000 {
+			r.send("POST", fmt.Sprintf("/notifications/team/none-%d/%s", i, goodToken), "")
+		}
+		if r.api.reads != 0 || r.tokens.entries.Len() != 0 {
+			t.Errorf("%d reads and %d entries for services that do not exist", r.api.reads, r.tokens.entries.Len())
+		}
+		r.api.connect(testKey)
+		for range 100 { // which takes ten seconds
+			r.send("POST", goodPath, "")
+		}
+		if r.api.reads != 1 {
+			t.Errorf("%d reads of a Secret without tokens", r.api.reads)
+		}
+		<-time.After(tokensFor)
+		r.api.connect(testKey, goodToken)
+		r.wantStatus(t, "a new token", http.StatusNoContent, r.send("POST", goodPath, ""))
+		r.api.fails = errors.New("it is away")
+		<-time.After(tokensFor)
+		r.wantStatus(t, "while the API server is away", http.StatusNoContent, r.send("POST", goodPath, ""))
+		r.api.fails = nil
+		r.api.connect(testKey, strings.Repeat("x", minToken))
+		<-time.After(retryTokens)
+		r.wantStatus(t, "an old token", http.StatusNotFound, r.send("POST", goodPath, ""))
+		delete(r.api.services, testKey)
+		<-time.After(tokensFor)
+		r.wantStatus(t, "without the service", http.StatusNotFound, r.send("POST", goodPath, ""))
+		if r.tokens.entries.Len() != 0 {
+			t.Error("the tokens of a service that is gone are remembered")
+		}
+	})
+}
+
+func TestTooManyDeliveries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newReceived()
+		r.api.connect(testKey, goodToken)
+		for range maxRate {
+			r.wantStatus(t, "a delivery", http.StatusNoContent, r.send("POST", goodPath, ""))
+		}
+		response := r.send("POST", goodPath, "")
+		r.wantStatus(t, "too many", http.StatusTooManyRequests, response)
+		if response.Header.Get("Retry-After") == "" {
+			t.Error("the answer does not say when to try again")
+		}
+		other := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: "other", Name: "default"}
+		r.api.connect(other, goodToken)
+		r.wantStatus(t, "another service", http.StatusNoContent, r.send("POST", PathOf(other)+"/"+goodToken, ""))
+		<-time.After(tokensFor)
+		for range maxRate {
+			r.wantStatus(t, "later", http.StatusNoContent, r.send("POST", goodPath, ""))
+		}
+		r.wantStatus(t, "too many later", http.StatusTooManyRequests, r.send("POST", goodPath, ""))
+		r.full = true
+		r.wantStatus(t, "a full queue", http.StatusTooManyRequests, r.send("POST", PathOf(other)+"/"+goodToken, ""))
+		if r.results[resultLimited] != 3 {
+			t.Errorf("the results are %v", r.results)
+		}
+	})
+}
