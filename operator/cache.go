@@ -78,8 +78,8 @@ func stripMandate(interner *interner) toolscache.TransformFunc {
 }
 
 // stripMetadata drops what only costs memory: up to 256 KiB of annotations of each object, of which one is kubectl's
-// copy of the whole spec, its labels and its owners. What is kept are the annotations that are read, cut as they are when
-// they are read, and the labels of namespaces, by which services select them.
+// copy of the whole spec, its labels and its owners. What is kept are the annotations that are read, cut as they are
+// when they are read, and the labels of namespaces, by which services select them.
 func stripMetadata(object any) (any, error) {
 	metadata, err := meta.Accessor(object)
 	if err != nil {

@@ -12,8 +12,12 @@ import (
 
 // Candidates are the ids that an annotation names as those of applications that may be a Mandate's: the last ones, each
 // once. What is no id is ignored.
-func Candidates(mandate client.Object) (ids []int64) {
-	named := mandate.GetAnnotations()[v1alpha1.CandidateAnnotation]
+func Candidates(mandate client.Object) []int64 {
+	return ParseCandidates(mandate.GetAnnotations()[v1alpha1.CandidateAnnotation])
+}
+
+// ParseCandidates reads the value of the annotation.
+func ParseCandidates(named string) (ids []int64) {
 	if named == "" {
 		return nil
 	}

@@ -98,6 +98,8 @@ func decideCreate(f facts) decision {
 		return wait(f.service.UnknownReason())
 	case !r.read:
 		return decideUnread(f)
+	case f.unknown && !r.exists && looksForNamed(f):
+		return decideNamed(f)
 	case f.unknown && !r.exists:
 		return wait(v1alpha1.ReasonOutcomeUnknown) // the ledger was lost: somebody deleted it, or its namespace
 	case mismatch(r) != "":
@@ -157,6 +159,8 @@ func decideUnknown(f facts) decision {
 	switch {
 	case f.now.Sub(r.firstStarted) >= retention:
 		return wait(reasonVanished) // whatever there was, the service has deleted it
+	case looksForNamed(f):
+		return decideNamed(f)
 	case r.verdict == v1alpha1.VerdictTaken, r.ordinal >= maxAttempts,
 		f.now.Sub(r.firstStarted) >= attemptWindow, deadlinePassed(f):
 		return wait(v1alpha1.ReasonOutcomeUnknown)

@@ -23,6 +23,7 @@ type localState struct {
 	readAt         time.Time // when it is to be read next; zero: this process does not know yet
 	lookedFor      lookup    // the connection that was asked for it last
 	handledRequest string    // the last request to reconcile that was handled
+	named          lookedAt  // of the applications that notifications have named
 }
 
 // recheckInputs is how soon a corrected Secret is noticed. Secrets are not watched.

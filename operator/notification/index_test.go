@@ -65,6 +65,10 @@ func TestMatch(t *testing.T) {
 			`[{"id":1,"x":99},{"id":4711,"x":98}]`,
 			found{Mandates: []string{"one"}, Waiting: []string{"lost", "other"}, Lost: []int64{4711}},
 		},
+		"several unknown numbers, the likeliest last": {
+			`{"event_id":5,"application_id":4711,"count":6}`,
+			found{Waiting: []string{"lost", "other"}, Lost: []int64{6, 5, 4711}},
+		},
 		"the id of a state that is one of an application": {
 			`{"application":{"id":4711,"reference":"team.lost","status":{"id":1}}}`,
 			found{Mandates: []string{"one"}, Waiting: []string{"lost"}, Lost: []int64{4711}},
@@ -80,7 +84,8 @@ func TestMatch(t *testing.T) {
 	}
 	other := testKey
 	other.Name = "other"
-	if m := x.match(other, Candidates(mediaJSON, []byte(`{"id":1,"reference":"team.lost"}`))); len(m.mandates)+len(m.waiting) > 0 {
+	m := x.match(other, Candidates(mediaJSON, []byte(`{"id":1,"reference":"team.lost"}`)))
+	if len(m.mandates)+len(m.waiting) > 0 {
 		t.Errorf("another connection finds %+v", m)
 	}
 }

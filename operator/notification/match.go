@@ -104,12 +104,13 @@ func (s *subject) number(candidate Candidate, application, individual bool) {
 	}
 }
 
-// lost are the ids that are left.
+// lost are the ids that are left. The most likely ones are last, and last to be dropped.
 func (s *subject) lost() (ids []int64) {
 	for _, candidate := range s.unknown {
 		if slices.Contains(s.places, candidate.place) || len(s.places) == 0 && !s.known {
 			ids = append(ids, candidate.Number)
 		}
 	}
+	slices.Reverse(ids)
 	return ids
 }
