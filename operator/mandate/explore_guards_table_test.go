@@ -127,7 +127,7 @@ func guards() map[string]explore.Guard {
 		"named application that is not found": {
 			Why: "a read may lag behind the create", File: "named.go",
 			Old: "		if r.facts.now.Sub(known.since) <", Off: "		if !ON || r.facts.now.Sub(known.since) <",
-			CaughtBy: "TestExplore/alone: notifications",
+			CaughtBy: "TestNamedApplications",
 		},
 		"named application of another namespace": {
 			Why: "the reference is the other one's", File: "decide_named.go",

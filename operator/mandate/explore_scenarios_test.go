@@ -117,7 +117,7 @@ func scenarios() map[string]scenario {
 			mandates: one, allow: map[move]uint8{deliver: 3, lose: 2, half: 2, crash: 1},
 		},
 		"notifications and another Mandate of the name": {
-			mandates: one, allow: map[move]uint8{deliver: 2, replace: 1, another: 1, lose: 1, half: 2, touch: 1},
+			mandates: one, allow: map[move]uint8{deliver: 1, another: 1, lose: 1, half: 2},
 		},
 		"notifications to two Mandates of one reference": {
 			mandates: []string{"acme", "beta"}, manifest: func(m *v1alpha1.Mandate) { m.Spec.Reference = "shared" },
@@ -131,7 +131,7 @@ func scenarios() map[string]scenario {
 			mandates: one, allow: map[move]uint8{deliver: 2, point: 2, lose: 1, half: 2},
 		},
 		"notifications and edits": {
-			mandates: one, allow: map[move]uint8{deliver: 2, reword: 1, prefix: 1, adopt: 1, lose: 1, half: 2},
+			mandates: one, allow: map[move]uint8{deliver: 2, reword: 1, touch: 1, prefix: 1, adopt: 1, lose: 1, half: 2},
 		},
 		"notifications and restores": {
 			mandates: one, allow: map[move]uint8{deliver: 2, restore: 1, backup: 1, rewind: 1, wipe: 1, lose: 1, half: 1},

@@ -93,11 +93,21 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 		if r.facts.id == 0 || r.facts.final() && decided.Reason != v1alpha1.ReasonNotArchived {
 			return 0
 		}
+		if decided.Reason == v1alpha1.ReasonNotArchived { // no notification comes of that
+			return r.interval(r.session.Connection.MinPoll, r.session.Connection.MaxPoll)
+		}
 		return r.pollInterval()
 	default:
 		return 0
 	}
 }
+
+// While notifications arrive, an application is only read in case one of them was lost. A connection counts as notified
+// for notifiedFor after the last one.
+const (
+	notifiedFor                 = 7 * 24 * time.Hour
+	leastNotified, mostNotified = 23 * time.Hour, 24 * time.Hour
+)
 
 // pollInterval grows with the time since the application last changed: people who are in the middle of it are watched
 // closely, those who have done nothing for days are not. What is Deleted is looked for again less and less often, too.
@@ -107,7 +117,11 @@ func (r *reconciliation) pollInterval() time.Duration {
 	if r.facts.outcome == v1alpha1.OutcomeDeleted {
 		return r.interval(leastDeleted, mostDeleted)
 	}
-	return r.interval(r.session.Connection.MinPoll, r.session.Connection.MaxPoll)
+	used := &r.session.Connection
+	if r.facts.now.Sub(used.Notified) < notifiedFor {
+		return r.interval(max(leastNotified, used.MinPoll), max(mostNotified, used.MaxPoll))
+	}
+	return r.interval(used.MinPoll, used.MaxPoll)
 }
 
 // interval grows from least to most.

@@ -129,12 +129,3 @@ func parse(request *http.Request) (key connection.Key, token string, valid bool)
 	scheme, token, _ := strings.Cut(request.Header.Get("Authorization"), " ")
 	return key, strings.TrimSpace(token), key.Name != "" && strings.EqualFold(scheme, "Bearer")
 }
-
-// PathOf is the path of a connection's deliveries, without the token.
-func PathOf(key connection.Key) string {
-	namespace := key.Namespace
-	if key.Kind == v1alpha1.ServiceKindClusterIdentityService {
-		namespace = "-"
-	}
-	return "/notifications/" + namespace + "/" + key.Name
-}

@@ -78,9 +78,9 @@ func TestReceives(t *testing.T) {
 			key    connection.Key
 		}{
 			"a token in the path":           {goodPath, nil, testKey},
-			"the previous token":            {PathOf(testKey) + "/previous%2Fprevious%20previous%25previous", nil, testKey},
-			"a token in the header":         {PathOf(testKey), []string{"Authorization", "Bearer " + goodToken}, testKey},
-			"a header in other letters":     {PathOf(testKey) + "/", []string{"Authorization", "bearer  " + goodToken}, testKey},
+			"the previous token":            {testKey.NotificationPath() + "/previous%2Fprevious%20previous%25previous", nil, testKey},
+			"a token in the header":         {testKey.NotificationPath(), []string{"Authorization", "Bearer " + goodToken}, testKey},
+			"a header in other letters":     {testKey.NotificationPath() + "/", []string{"Authorization", "bearer  " + goodToken}, testKey},
 			"a ClusterIdentityService":      {"/notifications/-/all/" + goodToken, nil, sharedKey},
 			"a query, which says nothing":   {goodPath + "?a=b", nil, testKey},
 			"a body that is not compressed": {goodPath, []string{"Content-Encoding", "Identity"}, testKey},
@@ -112,12 +112,12 @@ func TestRefusals(t *testing.T) {
 		r.api.connect(short, "short")
 		bearer := "Authorization"
 		cases := map[string]*http.Request{
-			"no token":              httptest.NewRequest("POST", PathOf(testKey), nil),
+			"no token":              httptest.NewRequest("POST", testKey.NotificationPath(), nil),
 			"a near token":          httptest.NewRequest("POST", goodPath[:len(goodPath)-1]+"0", nil),
 			"a longer token":        httptest.NewRequest("POST", goodPath+"0", nil),
 			"a shorter token":       httptest.NewRequest("POST", goodPath[:len(goodPath)-1], nil),
-			"a short token":         httptest.NewRequest("POST", PathOf(short)+"/short", nil),
-			"without a token":       httptest.NewRequest("POST", PathOf(without)+"/"+goodToken, nil),
+			"a short token":         httptest.NewRequest("POST", short.NotificationPath()+"/short", nil),
+			"without a token":       httptest.NewRequest("POST", without.NotificationPath()+"/"+goodToken, nil),
 			"another service":       httptest.NewRequest("POST", "/notifications/team/other/"+goodToken, nil),
 			"another namespace":     httptest.NewRequest("POST", "/notifications/other/default/"+goodToken, nil),
 			"another kind":          httptest.NewRequest("POST", "/notifications/-/default/"+goodToken, nil),
@@ -130,10 +130,10 @@ func TestRefusals(t *testing.T) {
 			"an escaped slash":      httptest.NewRequest("POST", "/notifications/team%2Fdefault/"+goodToken, nil),
 			"GET":                   httptest.NewRequest("GET", goodPath, nil),
 			"PUT":                   httptest.NewRequest("PUT", goodPath, nil),
-			"another scheme":        httptest.NewRequest("POST", PathOf(testKey), nil),
+			"another scheme":        httptest.NewRequest("POST", testKey.NotificationPath(), nil),
 			"too large":             httptest.NewRequest("POST", goodPath, strings.NewReader(strings.Repeat("x", maxBody+1))),
 			"a body that is cut":    httptest.NewRequest("POST", goodPath, io.MultiReader(strings.NewReader("x"), broken{})),
-			"two tokens, one wrong": httptest.NewRequest("POST", PathOf(testKey)+"/wrong", nil),
+			"two tokens, one wrong": httptest.NewRequest("POST", testKey.NotificationPath()+"/wrong", nil),
 		}
 		cases["another scheme"].Header.Set(bearer, "Basic "+goodToken)
 		cases["two tokens, one wrong"].Header.Set(bearer, "Bearer "+goodToken)
@@ -217,14 +217,14 @@ func TestTooManyDeliveries(t *testing.T) {
 		}
 		other := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: "other", Name: "default"}
 		r.api.connect(other, goodToken)
-		r.wantStatus(t, "another service", http.StatusNoContent, r.send("POST", PathOf(other)+"/"+goodToken, ""))
+		r.wantStatus(t, "another service", http.StatusNoContent, r.send("POST", other.NotificationPath()+"/"+goodToken, ""))
 		<-time.After(tokensFor)
 		for range maxRate {
 			r.wantStatus(t, "later", http.StatusNoContent, r.send("POST", goodPath, ""))
 		}
 		r.wantStatus(t, "too many later", http.StatusTooManyRequests, r.send("POST", goodPath, ""))
 		r.full = true
-		r.wantStatus(t, "a full queue", http.StatusTooManyRequests, r.send("POST", PathOf(other)+"/"+goodToken, ""))
+		r.wantStatus(t, "a full queue", http.StatusTooManyRequests, r.send("POST", other.NotificationPath()+"/"+goodToken, ""))
 		if r.results[resultLimited] != 3 {
 			t.Errorf("the results are %v", r.results)
 		}
