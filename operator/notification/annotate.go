@@ -28,7 +28,9 @@ func (n *Notifier) annotate(ctx context.Context, name types.NamespacedName, h *h
 	}
 	annotations, version := map[string]string{}, ""
 	before := engine.Candidates(mandate)
-	if all := latest(latest(slices.Clone(before), h.candidates), h.named); waits(mandate) && !slices.Equal(all, before) {
+	all := merge(merge(slices.Clone(before), h.candidates), h.named)
+	all = all[max(len(all)-v1alpha1.MaxCandidates, 0):]
+	if waits(mandate) && !slices.Equal(all, before) {
 		annotations[v1alpha1.CandidateAnnotation] = engine.FormatCandidates(all)
 		version = mandate.ResourceVersion // another replica may add others
 	}

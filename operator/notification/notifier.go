@@ -183,12 +183,19 @@ func (n *Notifier) take(d delivery) {
 	n.received(d.service)
 }
 
-// latest appends ids, and keeps the last ones of each.
+// latest appends ids, and keeps the last ones: half of what the annotation has. So neither the ids that come with the
+// reference of a Mandate nor the others keep each other out.
 func latest(ids, more []int64) []int64 {
+	all := merge(ids, more)
+	return all[max(len(all)-v1alpha1.MaxCandidates/2, 0):]
+}
+
+// merge appends ids, each once and where it was named last.
+func merge(ids, more []int64) []int64 {
 	for _, id := range more {
 		ids = append(slices.DeleteFunc(ids, func(other int64) bool { return other == id }), id)
 	}
-	return ids[max(len(ids)-v1alpha1.MaxCandidates, 0):]
+	return ids
 }
 
 // mandateChanged looks for deliveries that came before what they are about. It must not wait: it is an event of the
