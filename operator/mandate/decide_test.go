@@ -130,13 +130,16 @@ func creations() map[string]decideCase {
 			want:  decision{Step: stepReadNamed},
 		},
 		"an application that was found is bound": {
-			facts: newMandate(func(f *facts) { f.record, f.named, f.found = sent(day, nil), []int64{7}, 7 }),
-			want:  decision{Step: stepBind},
+			facts: newMandate(func(f *facts) {
+				f.record, f.named = sent(day, nil), []int64{7}
+				f.found = 7
+			}),
+			want: decision{Step: stepBind},
 		},
 		"nothing is looked for in another namespace": {
 			facts: newMandate(func(f *facts) {
-				f.record, f.named, f.found = sent(time.Second, nil), []int64{7}, 7
-				f.referenceNotAllowed = true
+				f.record, f.named = sent(time.Second, nil), []int64{7}
+				f.found, f.referenceNotAllowed = 7, true
 			}),
 			want: waitFor(v1alpha1.ReasonSettling, 89*time.Second),
 		},

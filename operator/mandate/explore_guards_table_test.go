@@ -130,7 +130,7 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestNamedApplications",
 		},
 		"named application of another namespace": {
-			Why: "the reference is the other one's", File: "decide_named.go",
+			Why: "the reference is the other one's", File: decideFile,
 			Old: " && !f.referenceNotAllowed\n", Off: " && (!ON || !f.referenceNotAllowed)\n",
 			CaughtBy: "TestDecide",
 		},

@@ -94,7 +94,8 @@ func (r *reconciliation) skipNamed(learn func(*lookedAt)) {
 			s.named = lookedAt{by: r.lookup()}
 		}
 		if s.named.request != request {
-			s.named.request, s.named.missing, s.named.absent = request, "", ""
+			s.named.request = request
+			s.named.missing, s.named.absent = "", ""
 		}
 		learn(&s.named)
 	})
@@ -109,7 +110,8 @@ func with(list string, id int64) string {
 
 // forgetFound drops what was read of an application that is not this Mandate's after all.
 func (r *reconciliation) forgetFound() {
-	r.facts.found, r.facts.application, r.application = 0, applicationFacts{}, nil
+	r.facts.found, r.facts.application = 0, applicationFacts{}
+	r.application = nil
 }
 
 // bindFound binds the application that a notification has named, unless another Mandate has it.

@@ -102,7 +102,7 @@ func cut(name []byte) []byte { return name[:min(len(name), maxText)] }
 func rankOf(parent, key []byte) rank {
 	var lowered [maxText]byte
 	name := lower(lowered[:0], key)
-	ends := func(end string) bool { return bytes.HasSuffix(name, []byte(end)) }
+	ends := func(suffix string) bool { return bytes.HasSuffix(name, []byte(suffix)) }
 	has := func(part string) bool { return bytes.Contains(name, []byte(part)) }
 	if !slices.ContainsFunc(identifying, ends) {
 		return rankOther
@@ -149,8 +149,8 @@ func numberInURL(text []byte) []byte {
 	if !bytes.HasPrefix(text, []byte("https://")) && !bytes.HasPrefix(text, []byte("http://")) {
 		return nil
 	}
-	if end := bytes.IndexAny(text, "?#"); end >= 0 {
-		text = text[:end]
+	if query := bytes.IndexAny(text, "?#"); query >= 0 {
+		text = text[:query]
 	}
 	text = bytes.TrimSuffix(text, []byte("/"))
 	if last := text[bytes.LastIndexByte(text, '/')+1:]; id(last) != 0 {
@@ -194,7 +194,7 @@ func scanForm(body []byte, found func(value)) {
 	}
 }
 
-// scanText reads text of any kind, such as XML, as words and what stands before them.
+// scanText reads text of any kind, such as XML, as words and what is before them.
 func scanText(body []byte, found func(value)) {
 	if isText(body) {
 		found(value{text: body})

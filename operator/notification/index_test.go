@@ -44,7 +44,7 @@ func TestMatch(t *testing.T) {
 		"an individual":         {`{"individual_id":20}`, found{Mandates: []string{"two"}}},
 		"a reference":           {`{"reference":"team.two"}`, found{Mandates: []string{"two"}}},
 		"another letter case":   {`{"reference":"TEAM.Two"}`, found{Mandates: []string{"two"}}},
-		"an id of both kinds":   {`{"id":11}`, found{Mandates: []string{"eleven", "one"}}},
+		"an id of two kinds":    {`{"id":11}`, found{Mandates: []string{"eleven", "one"}}},
 		"several":               {`[{"id":1},{"id":2}]`, found{Mandates: []string{"one", "two"}}},
 		"nothing that is known": {`{"name":"x"}`, found{}},
 		"an unknown id":         {`{"id":4711}`, found{Waiting: []string{"lost", "other"}, Lost: []int64{4711}}},

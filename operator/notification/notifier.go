@@ -260,18 +260,18 @@ func (n *Notifier) writeNext(ctx context.Context) bool {
 		n.mu.Unlock()
 		return true
 	}
-	taken := *h
+	due := *h
 	*h = hint{}
 	n.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
-	after, err := n.annotate(ctx, name, &taken)
+	after, err := n.annotate(ctx, name, &due)
 	switch {
 	case apierrors.IsNotFound(err), apierror.IsUnreadable(err):
 		n.queue.Forget(name)
 		n.queue.AddAfter(name, interval)
 	case err != nil && n.queue.NumRequeues(name) < maxTries:
-		n.keep(name, &taken)
+		n.keep(name, &due)
 		n.queue.AddRateLimited(name)
 	case err != nil:
 		n.queue.Forget(name)
@@ -279,8 +279,8 @@ func (n *Notifier) writeNext(ctx context.Context) bool {
 			"namespace", name.Namespace, "name", name.Name)
 		n.queue.AddAfter(name, interval)
 	default:
-		if !taken.empty() {
-			n.keep(name, &taken)
+		if !due.empty() {
+			n.keep(name, &due)
 		}
 		n.queue.Forget(name)
 		n.queue.AddAfter(name, after)

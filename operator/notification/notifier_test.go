@@ -53,7 +53,7 @@ func (n *notified) deliver(body string) {
 	synctest.Wait()
 }
 
-func (n *notified) pass(d time.Duration) {
+func (n *notified) wait(d time.Duration) {
 	<-time.After(d)
 	synctest.Wait()
 }
@@ -86,10 +86,10 @@ func TestRequestsAreCoalesced(t *testing.T) {
 		}
 		n.wantPatches("at once", 1)
 		n.wantAnnotation("at once", "one", v1alpha1.ReconcileRequestAnnotation, request())
-		n.pass(interval)
+		n.wait(interval)
 		n.wantPatches("after the interval", 2)
 		n.wantAnnotation("after the interval", "one", v1alpha1.ReconcileRequestAnnotation, request())
-		n.pass(time.Hour)
+		n.wait(time.Hour)
 		n.wantPatches("later", 2)
 		n.mu.Lock()
 		if len(n.pending) > 0 {
@@ -110,10 +110,10 @@ func TestReplicasShareTheInterval(t *testing.T) {
 		m := bound("one", 1)
 		m.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: request()}
 		n.api.store(m)
-		n.pass(interval / 2)
+		n.wait(interval / 2)
 		n.deliver(`{"id":1}`)
 		n.wantPatches("soon after the other", 0)
-		n.pass(interval / 2)
+		n.wait(interval / 2)
 		n.wantPatches("after the interval", 1)
 	})
 }
@@ -125,27 +125,28 @@ func TestRequestOfAPersonStays(t *testing.T) {
 		m.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: "now, please"}
 		n.api.store(m)
 		n.deliver(`{"id":1}`)
-		n.pass(time.Hour)
+		n.wait(time.Hour)
 		n.wantPatches("while the person waits", 0) // the read for the person comes after the delivery
 		acknowledged := m.DeepCopy()
 		acknowledged.Status.LastHandledReconcileAt = "now, please"
 		n.deliver(`{"id":1}`)
 		n.api.store(acknowledged)
-		n.pass(interval)
+		n.wait(interval)
 		n.wantPatches("after it is acknowledged", 1)
 	})
 }
 
 func TestMandatesThatAreNotRead(t *testing.T) {
 	notify(t, func(n *notified) {
-		suspended, final, deleted := bound("suspended", 1), bound("final", 2), bound("deleted", 3)
+		suspended, final := bound("suspended", 1), bound("final", 2)
+		deleted := bound("deleted", 3)
 		suspended.Spec.Suspend = true
 		final.Status.Outcome, deleted.Status.Outcome = v1alpha1.OutcomeCompleted, v1alpha1.OutcomeDeleted
 		n.api.store(suspended)
 		n.api.store(final)
 		n.api.store(deleted)
 		n.deliver(`[{"id":1},{"id":2},{"id":3}]`)
-		n.pass(time.Minute)
+		n.wait(time.Minute)
 		n.wantPatches("of what can come back", 1)
 		n.wantAnnotation("suspended", "suspended", v1alpha1.ReconcileRequestAnnotation, "")
 	})
@@ -160,19 +161,19 @@ func TestLostIDs(t *testing.T) {
 		n.deliver(`{"application":{"id":4711,"reference":"team.lost","status":{"id":1}}}`)
 		n.wantAnnotation("with the reference", "lost", annotation, "4711")
 		n.wantAnnotation("with the reference", "other", annotation, "")
-		n.pass(interval)
+		n.wait(interval)
 		n.deliver(`{"id":4712}`)
-		n.pass(interval)
+		n.wait(interval)
 		n.wantAnnotation("without a reference", "lost", annotation, "4711,4712")
 		n.wantAnnotation("without a reference", "other", annotation, "4712")
 		before := n.api.count(&n.api.patches)
 		n.deliver(`{"id":4712}`)
-		n.pass(2 * interval)
+		n.wait(2 * interval)
 		n.wantPatches("an id again, which is looked for again", before+2)
 		for i := range 30 {
 			n.deliver(fmt.Sprintf(`{"id":%d}`, 100+i))
 		}
-		n.pass(2 * interval)
+		n.wait(2 * interval)
 		if got := strings.Split(n.api.annotation(n.T, "lost", annotation), ","); len(got) > 20 || got[len(got)-1] != "129" {
 			n.Errorf("the candidates are %q", got)
 		}
@@ -180,14 +181,14 @@ func TestLostIDs(t *testing.T) {
 			n.deliver(fmt.Sprintf(`{"id":%d,"reference":"team.lost"}`, 200+i))
 		}
 		n.deliver(`{"id":4713}`)
-		n.pass(2 * interval)
+		n.wait(2 * interval)
 		if got := n.api.annotation(n.T, "lost", annotation); !strings.Contains(got, "4713,220,") {
 			n.Errorf("forged deliveries keep another out: %s", got)
 		}
 		recovered := bound("lost", 4711)
 		n.api.store(recovered)
 		n.deliver(`{"application":{"id":4711,"status":{"id":5}}}`)
-		n.pass(interval)
+		n.wait(interval)
 		n.wantAnnotation("bound", "lost", annotation, "")
 	})
 }
@@ -199,19 +200,19 @@ func TestDeliveriesThatAreEarly(t *testing.T) {
 		n.deliver(`{"application":{"id":4711,"reference":"team.lost"}}`)
 		n.deliver(`{"application":{"id":4712}}`)
 		n.deliver(`{"application":{"id":1}}`)
-		n.pass(time.Minute)
+		n.wait(time.Minute)
 		n.wantPatches("before", 0)
 		n.api.store(bound("one", 1))
-		n.pass(0)
+		n.wait(0)
 		n.wantPatches("an application", 1)
 		n.api.store(waitingMandate("lost"))
 		n.api.store(waitingMandate("other"))
-		n.pass(0)
+		n.wait(0)
 		n.wantAnnotation("with the reference", "lost", annotation, "4711")
 		n.wantAnnotation("without a reference", "other", annotation, "4711,4712")
-		n.pass(recentFor)
+		n.wait(recentFor)
 		n.api.store(waitingMandate("late"))
-		n.pass(interval)
+		n.wait(interval)
 		n.wantAnnotation("too late", "late", annotation, "")
 		if n.results[resultUnmatched] != 3 {
 			n.Errorf("the results are %v", n.results)
@@ -227,11 +228,11 @@ func TestAnnotationsAreRetried(t *testing.T) {
 		n.api.fails = errors.New("it is away")
 		n.api.mu.Unlock()
 		n.deliver(`{"id":4711}`)
-		n.pass(time.Second)
+		n.wait(time.Second)
 		n.api.mu.Lock()
 		n.api.fails = nil
 		n.api.mu.Unlock()
-		n.pass(interval)
+		n.wait(interval)
 		n.wantAnnotation("after a failure", "lost", v1alpha1.CandidateAnnotation, "4711")
 	})
 }
@@ -257,13 +258,13 @@ func TestFlood(t *testing.T) {
 		key := testKey
 		key.Name = "other"
 		n.accept(delivery{service: key, contentType: mediaJSON, body: []byte(`{"id":1}`)})
-		n.pass(time.Second)
+		n.wait(time.Second)
 		n.wantAnnotation("another service", "other", v1alpha1.ReconcileRequestAnnotation,
 			v1alpha1.NotificationRequestPrefix+time.Now().Add(-time.Second).UTC().Format(time.RFC3339))
 		if got := n.api.count(&n.api.patches); got > 3*maxWrites+2 {
 			n.Errorf("%d patches within a second", got)
 		}
-		n.pass(mandates / maxWrites * time.Second)
+		n.wait(mandates / maxWrites * time.Second)
 		n.wantPatches("in the end", mandates+1)
 	})
 }

@@ -100,21 +100,21 @@ func (s *scanner) leaveContainer() {
 
 // quoted reads a string, which is a name or a value, and returns where it ends.
 func (s *scanner) quoted(start int) int {
-	end := start + 1
-	for end < len(s.data) && s.data[end] != '"' {
-		if s.data[end] == '\\' {
-			end++
+	closing := start + 1
+	for closing < len(s.data) && s.data[closing] != '"' {
+		if s.data[closing] == '\\' {
+			closing++
 		}
-		end++
+		closing++
 	}
-	if end >= len(s.data) {
+	if closing >= len(s.data) {
 		return len(s.data) // it was cut
 	}
-	raw := s.data[start : end+1]
-	next := bytes.TrimLeft(s.data[end+1:], " \t\r\n")
+	raw := s.data[start : closing+1]
+	next := bytes.TrimLeft(s.data[closing+1:], " \t\r\n")
 	if len(next) > 0 && next[0] == ':' {
 		s.key = raw[1 : len(raw)-1]
-		return end + 1
+		return closing + 1
 	}
 	raw = raw[1 : len(raw)-1]
 	found := value{parent: s.parent, key: s.key, text: raw}
@@ -131,7 +131,7 @@ func (s *scanner) quoted(start int) int {
 	if found.text != nil {
 		s.found(found)
 	}
-	return end + 1
+	return closing + 1
 }
 
 func beginsDocument(text []byte) bool {
@@ -191,11 +191,11 @@ func codeUnit(digits []byte) rune {
 // literal reads a number, true, false or null, and returns where it ends.
 func (s *scanner) literal(start int) int {
 	rest := s.data[start:]
-	end := bytes.IndexAny(rest, "{}[]\", :\t\r\n")
-	if end < 0 {
-		end = len(rest)
+	length := bytes.IndexAny(rest, "{}[]\", :\t\r\n")
+	if length < 0 {
+		length = len(rest)
 	}
-	found := value{parent: s.parent, key: s.key, kind: word, text: rest[:end]}
+	found := value{parent: s.parent, key: s.key, kind: word, text: rest[:length]}
 	switch string(found.text) {
 	case "true", "false", "null":
 		s.found(found)
@@ -204,5 +204,5 @@ func (s *scanner) literal(start int) int {
 			s.found(found)
 		}
 	}
-	return start + end
+	return start + length
 }

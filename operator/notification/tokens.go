@@ -84,8 +84,9 @@ func randomDigests() (d digests) {
 // check reports whether a token is one of a connection, and gives the limiter of its deliveries. What is compared, and
 // how long that takes, is the same for connections that do not exist.
 func (s *tokenSource) check(key connection.Key, token string) (*rate.Limiter, bool) {
-	known, wanted, limiter := s.of(key), s.nobody, (*rate.Limiter)(nil)
-	if known != nil {
+	var limiter *rate.Limiter
+	wanted := s.nobody
+	if known := s.of(key); known != nil {
 		wanted, limiter = known.digests, known.limiter
 	}
 	given := sha256.Sum256([]byte(token))
