@@ -188,7 +188,7 @@ func addNotifications(ctx context.Context, manager ctrl.Manager, options *Option
 	server, index := notification.NewServer(&notification.Config{
 		BindAddress: options.notificationBindAddress,
 		Cache:       apierror.CompleteReader{Reader: manager.GetClient()}, Live: manager.GetAPIReader(),
-		ClusterServices: clusterServices, Metadata: writer, Status: writer.Status(),
+		ClusterServices: clusterServices, Metadata: writer, Status: writer.Status(), Capture: options.notificationCapture,
 		Observe: func(result string) { notifications.WithLabelValues(result).Inc() },
 	})
 	mandates, err := manager.GetCache().GetInformer(ctx, &v1alpha1.Mandate{})

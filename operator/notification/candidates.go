@@ -159,19 +159,48 @@ func numberInURL(text []byte) []byte {
 	return nil
 }
 
-// scan gives all values of a delivery to found. The content type is a hint, too: JSON is known by how it begins.
+// scan gives all values of a delivery to found.
 func scan(contentType string, body []byte, found func(value)) {
-	body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
+	switch body = withoutMark(body); formatOf(contentType, body) {
+	case formatJSON:
+		scanJSON(body, found)
+	case formatForm:
+		scanForm(body, found)
+	case formatText:
+		scanText(body, found)
+	}
+}
+
+// withoutMark is a body without what editors put at its ends.
+func withoutMark(body []byte) []byte {
+	return bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
+}
+
+// format of a delivery.
+type format string
+
+const (
+	mediaForm = "application/x-www-form-urlencoded"
+
+	formatNone format = "empty"
+	formatJSON format = "JSON"
+	formatForm format = "form"
+	formatText format = "text"
+)
+
+// formatOf a body without a mark. The content type is a hint, too: JSON is known by how it begins.
+func formatOf(contentType string, body []byte) format {
 	media, _, _ := mime.ParseMediaType(contentType) // an invalid one is none
 	switch {
 	case len(body) == 0:
+		return formatNone
 	case bytes.IndexByte([]byte(`{["`), body[0]) >= 0:
-		scanJSON(body, found)
-	case media == "application/x-www-form-urlencoded",
+		return formatJSON
+	case media == mediaForm,
 		bytes.IndexByte(body, '=') > 0 && bytes.IndexAny(body, "<> \t\r\n") < 0:
-		scanForm(body, found)
+		return formatForm
 	default:
-		scanText(body, found)
+		return formatText
 	}
 }
 

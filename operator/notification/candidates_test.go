@@ -9,10 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-const (
-	mediaJSON = "application/json"
-	mediaForm = "application/x-www-form-urlencoded"
-)
+const mediaJSON = "application/json"
 
 // shapes are deliveries about application 4711 of the reference team.acme, with their first candidates.
 var shapes = map[string]struct {

@@ -49,6 +49,8 @@ type Notifier struct {
 	clock    clock.WithTicker
 	observe  func(result string)
 	received func(connection.Key)
+	// capture limits how often the shape of a delivery is logged; nil: never.
+	capture *rate.Limiter
 
 	deliveries chan delivery
 	bytes      *semaphore.Weighted
@@ -112,7 +114,7 @@ func (n *Notifier) run(ctx context.Context) {
 		reading.Go(func() {
 			for d, ok := n.next(ctx); ok; d, ok = n.next(ctx) {
 				n.bytes.Release(int64(len(d.body)))
-				n.take(d)
+				n.take(ctx, d)
 			}
 		})
 	}
@@ -157,7 +159,11 @@ func (n *Notifier) drain() {
 }
 
 // take finds out what a delivery is about.
-func (n *Notifier) take(d delivery) {
+func (n *Notifier) take(ctx context.Context, d delivery) {
+	if n.capture != nil && n.capture.AllowN(n.clock.Now(), 1) {
+		log.FromContext(ctx).Info("Captured the shape of a notification", "kind", d.service.Kind,
+			"namespace", d.service.Namespace, "name", d.service.Name, "shape", shapeOf(d.contentType, d.body))
+	}
 	found := n.index.match(d.service, Candidates(d.contentType, d.body))
 	for _, name := range found.mandates {
 		n.add(d.service, name, func(h *hint) { h.read = true })

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"golang.org/x/net/netutil"
+	"golang.org/x/time/rate"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	logger "sigs.k8s.io/controller-runtime/pkg/log"
@@ -35,6 +36,8 @@ type Config struct {
 	ClusterServices bool
 	// Metadata patches the annotations of Mandates.
 	Metadata client.Writer
+	// Capture has the shapes of deliveries logged, and no values.
+	Capture bool
 	// Observe is called with the result of every delivery: matched, unmatched, refused or limited.
 	Observe func(result string)
 	// Status patches the status of services, with strict field validation.
@@ -56,6 +59,9 @@ func NewServer(config *Config) (*Server, *Index) {
 	notifier := newNotifier(index, config.Cache, config.Metadata, clock.RealClock{})
 	receipts := newReceipts(config.Cache, config.Status, clock.RealClock{})
 	notifier.observe, notifier.received = config.Observe, receipts.record
+	if config.Capture {
+		notifier.capture = rate.NewLimiter(1, 10)
+	}
 	receiver := &Receiver{
 		tokens: newTokenSource(config.Cache, config.Live, config.ClusterServices, clock.RealClock{}),
 		accept: notifier.accept, observe: config.Observe,
