@@ -165,10 +165,10 @@ func TestActionsFail(t *testing.T) {
 		requests, emails int
 	}{
 		"400": {
-			fault:    control.Fault{Kind: control.Answer, Status: 400, Times: 2},
+			fault:    control.Fault{Kind: control.Answer, Status: 400, Times: 3},
 			reason:   v1alpha1.ReasonRefused,
-			requests: 2,
-			why:      "the client sends an empty object and, because the service rejected it, no body",
+			requests: 3,
+			why:      "the client sends an empty object, no body, and no Content-Type: the service rejected each of them",
 		},
 		"404": {
 			fault:    control.Fault{Kind: control.Answer, Status: 404},

@@ -60,7 +60,6 @@ func (e *accessTokenEphemeral) Configure(
 func (e *accessTokenEphemeral) Open(ctx context.Context, _ ephemeral.OpenRequest, resp *ephemeral.OpenResponse) {
 	service := e.connection.serviceClient(&resp.Diagnostics)
 	if service == nil {
-		resp.Diagnostics.Append(resp.Result.Set(ctx, accessTokenModel{})...)
 		return
 	}
 	token, err := service.AccessToken(ctx)

@@ -105,14 +105,16 @@ func (e *applicationEphemeral) Open(ctx context.Context, req ephemeral.OpenReque
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if service := e.connection.serviceClient(&resp.Diagnostics); service != nil {
-		application, err := service.RetrieveApplication(ctx, model.ApplicationID.ValueInt64())
-		if err != nil {
-			addRequestError(&resp.Diagnostics, "Cannot read the application", err)
-			return
-		}
-		model.flatten(application)
+	service := e.connection.serviceClient(&resp.Diagnostics)
+	if service == nil {
+		return
 	}
+	application, err := service.RetrieveApplication(ctx, model.ApplicationID.ValueInt64())
+	if err != nil {
+		addRequestError(&resp.Diagnostics, "Cannot read the application", err)
+		return
+	}
+	model.flatten(application)
 	resp.Diagnostics.Append(resp.Result.Set(ctx, model)...)
 }
 

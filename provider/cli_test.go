@@ -170,11 +170,16 @@ terraform {
 
 func (c cli) workspace(t testing.TB, env ...string) *workspace {
 	t.Helper()
+	config := "TF_CLI_CONFIG_FILE=" + cliConfig(t, builtProvider(t))
+	return c.workspaceWithoutProvider(t, append([]string{config}, env...)...)
+}
+
+func (c cli) workspaceWithoutProvider(t testing.TB, env ...string) *workspace {
+	t.Helper()
 	races := filepath.Join(t.TempDir(), "races")
 	return &workspace{cli: c, dir: t.TempDir(), races: races, env: append([]string{
 		"PATH=" + os.Getenv("PATH"),
 		"HOME=" + t.TempDir(),
-		"TF_CLI_CONFIG_FILE=" + cliConfig(t, builtProvider(t)),
 		"CHECKPOINT_DISABLE=1",
 		"TF_IN_AUTOMATION=1",
 		// Without the second that a program with the race detector waits before it exits.

@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
@@ -14,17 +15,18 @@ import (
 
 // connection is the provider data: what everything below one provider block shares during one run.
 type connection struct {
-	client *client.Client
-	// configError is why there is no client. Only the first user of the service reports it: one error fails the run.
-	configError         diag.Diagnostic
-	configErrorReported atomic.Bool
-	// configUnknown means that configError is only a value that Terraform does not know yet. A plan works without it.
-	configUnknown bool
+	// client is nil while Terraform does not know unknownArgument of the provider block, as in a plan. The plan of a
+	// create works without it.
+	client          *client.Client
+	unknownArgument string
 
 	referencesGroup singleflight.Group
 	references      atomic.Pointer[client.References]
 
-	locks applicationLocks
+	locks     applicationLocks
+	abandoned abandonedSubscriptions
+	// managed holds the subscriptions of the state, by subscriptionKey.
+	managed sync.Map
 }
 
 // connectionFrom returns the provider data, or nil while the provider is not configured, as in `terraform validate`.
@@ -40,33 +42,16 @@ func connectionFrom(providerData any, diags *diag.Diagnostics) *connection {
 	return connection
 }
 
-// serviceClient returns the client, or nil. The first caller without one gets the error.
+// serviceClient returns the client, or nil. Each caller without one gets the error: within a check block, it is only a
+// warning, so the error of one caller may not fail the run.
 func (c *connection) serviceClient(diags *diag.Diagnostics) *client.Client {
-	if c.configError != nil && !c.configErrorReported.Swap(true) {
-		diags.Append(c.configError)
+	if c.client == nil {
+		diags.AddAttributeError(path.Root(c.unknownArgument), "Unknown provider argument", fmt.Sprintf(
+			"The provider needs the service for this operation, but the argument `%[1]s` of the provider block is known "+
+				"only after apply.\n\nSet `%[1]s` to a value that is known during the plan, or first apply the resources "+
+				"that it depends on, with the option `-target`.", c.unknownArgument))
 	}
 	return c.client
-}
-
-// reportConfigError reports the error in a plan that will need the service, unless the apply may know the value.
-func (c *connection) reportConfigError(diags *diag.Diagnostics) {
-	if !c.configUnknown {
-		c.serviceClient(diags)
-	}
-}
-
-// requireError is for operations that cannot succeed without the service: each of them needs an error of its own.
-func (c *connection) requireError(diags *diag.Diagnostics) {
-	if !diags.HasError() {
-		diags.Append(c.configError)
-	}
-}
-
-func unknownArgumentError(argument string) diag.Diagnostic {
-	return diag.NewAttributeErrorDiagnostic(path.Root(argument), "Unknown provider argument", fmt.Sprintf(
-		"The provider needs the service for this operation, but the argument `%[1]s` of the provider block is known "+
-			"only after apply.\n\nSet `%[1]s` to a value that is known during the plan, or first apply the resources "+
-			"that it depends on, with the option `-target`.", argument))
 }
 
 // fetchReferences reads the reference data once for all data sources of the run.

@@ -28,8 +28,7 @@ type requestFields struct {
 	attributes map[string]path.Path
 	// items holds the values of the fields that are lists, in the order of the request.
 	items map[string][]string
-	// secrets are texts that no diagnostic may repeat.
-	secrets []string
+	messageFilter
 }
 
 // addRejection reports a failed request whose fields the user wrote. The service's messages about a field go to its
@@ -38,7 +37,7 @@ type requestFields struct {
 func addRejection(diags *diag.Diagnostics, summary string, err error, fields requestFields) {
 	failure, ok := errors.AsType[*client.Error](err)
 	if !ok || failure.Problem == nil || len(failure.Problem.Errors) == 0 {
-		addRequestError(diags, summary, err)
+		diags.AddError(summary, fields.errorDetail(err))
 		return
 	}
 	var invalid, others []string
@@ -53,7 +52,7 @@ func addRejection(diags *diag.Diagnostics, summary string, err error, fields req
 			others = append(others, printableName(name))
 		}
 	}
-	detail := withAction(causeWithFields(err, invalid), err)
+	detail := withAction(fields.causeWithFields(err, invalid), err)
 	byAttribute := func(a, b string) int {
 		return strings.Compare(fields.attributes[a].String(), fields.attributes[b].String())
 	}
@@ -69,11 +68,9 @@ func addRejection(diags *diag.Diagnostics, summary string, err error, fields req
 
 // messages returns the service's texts about a field, or about one of its items, which they name.
 func (f requestFields) messages(key string, fieldError client.FieldError) []string {
-	messages := printableMessages(fieldError.Messages)
-	for n, message := range messages {
-		if slices.ContainsFunc(f.secrets, func(secret string) bool { return strings.Contains(message, secret) }) {
-			messages[n] = "(not shown, because it repeats a sensitive value)"
-		}
+	var messages []string
+	for _, message := range fieldError.Messages {
+		messages = append(messages, f.show(message))
 	}
 	if len(messages) == 0 {
 		messages = []string{"(none)"}
@@ -96,13 +93,18 @@ func itemIndex(step client.PathStep) (int, bool) {
 }
 
 // errorDetail gives the cause of an error and the action to take. It holds nothing secret or personal.
-func errorDetail(err error) string { return withAction(errorCause(err), err) }
+func errorDetail(err error) string { return messageFilter{}.errorDetail(err) }
+
+func errorCause(err error) string { return messageFilter{}.errorCause(err) }
+
+// errorDetail is errorDetail with what the service says, if the request is about no person.
+func (f messageFilter) errorDetail(err error) string { return withAction(f.errorCause(err), err) }
 
 // errorCause names the fields that the interface knows. Any other name may be personal data.
-func errorCause(err error) string {
+func (f messageFilter) errorCause(err error) string {
 	failure, ok := errors.AsType[*client.Error](err)
 	if !ok || failure.Problem == nil {
-		return causeWithFields(err, nil)
+		return f.causeWithFields(err, nil)
 	}
 	var fields []string
 	for _, fieldError := range failure.Problem.Errors {
@@ -110,10 +112,10 @@ func errorCause(err error) string {
 			fields = append(fields, name)
 		}
 	}
-	return causeWithFields(err, fields)
+	return f.causeWithFields(err, fields)
 }
 
-func causeWithFields(err error, fields []string) string {
+func (f messageFilter) causeWithFields(err error, fields []string) string {
 	failure, ok := errors.AsType[*client.Error](err)
 	switch {
 	case ok && isRejection(failure):
@@ -121,11 +123,11 @@ func causeWithFields(err error, fields []string) string {
 		if len(fields) > 0 {
 			cause += " Invalid fields: " + uniqueList(fields) + "."
 		}
-		return cause
+		return cause + f.summary(failure) + pauseOf(failure)
 	case ok && failure.Kind == client.KindServer && failure.Status != 0 && !failure.Login:
-		return fmt.Sprintf("The service returned an error (%s).", httpStatus(failure))
+		return fmt.Sprintf("The service returned an error (%s).", httpStatus(failure)) + f.summary(failure) + pauseOf(failure)
 	default:
-		return asSentence(err)
+		return asSentence(err) + pauseOf(err)
 	}
 }
 
@@ -185,23 +187,6 @@ func asSentence(err error) string {
 func uniqueList(names []string) string {
 	slices.Sort(names)
 	return strings.Join(slices.Compact(names), ", ")
-}
-
-const maxMessageLength = 300
-
-// printableMessages replaces control characters, which could change a terminal, and limits the length.
-func printableMessages(messages []client.Secret) []string {
-	var texts []string
-	for _, message := range messages {
-		text := []rune(strings.Map(func(r rune) rune {
-			if !unicode.IsPrint(r) {
-				return ' '
-			}
-			return r
-		}, message.Reveal()))
-		texts = append(texts, string(text[:min(len(text), maxMessageLength)]))
-	}
-	return texts
 }
 
 var fieldName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)

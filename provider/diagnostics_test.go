@@ -24,7 +24,8 @@ func TestAddRejection(t *testing.T) {
 	fields := requestFields{
 		attributes: map[string]path.Path{"targeturl": path.Root("url"), "events": path.Root("events")},
 		items:      map[string][]string{"events": {"first.kind", "second.kind"}},
-		secrets:    []string{"canary-secret"},
+
+		messageFilter: messageFilter{secrets: []string{"canary-secret"}},
 	}
 	cases := map[string]struct {
 		errors    []client.FieldError

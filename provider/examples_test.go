@@ -24,9 +24,12 @@ var exampleSettings = map[string]struct {
 	using    string // a configuration that uses the example
 	outputs  []string
 }{
-	"provider":                      {using: `data "idv_references" "all" {}`},
-	"getting-started":               {outputs: []string{`"kyc"`, "127.0.0.1:8481"}},
-	"other-field-names":             {dialects: map[string]string{"subscribeFields": "renamed"}},
+	"provider":          {using: `data "idv_references" "all" {}`},
+	"getting-started":   {outputs: []string{`"kyc"`, "127.0.0.1:8481"}},
+	"other-field-names": {dialects: map[string]string{"subscribeFields": "renamed"}},
+	"functions/notification_url": {outputs: []string{
+		"https://hooks.example.com/notifications/team-a/default/replace-me", "/notifications/-/shared",
+	}},
 	"functions/mandate_reference":   {outputs: []string{`"onboarding.acme"`, `"eu-onboarding.acme"`}},
 	"data-sources/idv_country":      {outputs: []string{"United Kingdom"}},
 	"data-sources/idv_mandate_type": {outputs: []string{"17"}},
@@ -75,7 +78,7 @@ func exampleDirs(t *testing.T) []string {
 			return err
 		}
 		dir, err := filepath.Rel(examples, path)
-		if entry.Name() == "actions" {
+		if entry.Name() == "actions" || entry.Name() == "modules" { // see TestActionExample and TestModule
 			return fs.SkipDir
 		}
 		if files, _ := filepath.Glob(filepath.Join(path, "*.tf")); len(files) > 0 {

@@ -63,15 +63,17 @@ func (e *individualEphemeral) Open(ctx context.Context, req ephemeral.OpenReques
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if service := e.connection.serviceClient(&resp.Diagnostics); service != nil {
-		individual, err := service.RetrieveIndividual(ctx, model.IndividualID.ValueInt64())
-		if err != nil {
-			addRequestError(&resp.Diagnostics, "Cannot read the individual", err)
-			return
-		}
-		model.individualModel = flattenIndividual(individual)
-		model.personModel = flattenPerson(individual.Person().Reveal())
-		model.JSON = normalizeJSON(individual.Raw.Reveal())
+	service := e.connection.serviceClient(&resp.Diagnostics)
+	if service == nil {
+		return
 	}
+	individual, err := service.RetrieveIndividual(ctx, model.IndividualID.ValueInt64())
+	if err != nil {
+		addRequestError(&resp.Diagnostics, "Cannot read the individual", err)
+		return
+	}
+	model.individualModel = flattenIndividual(individual)
+	model.personModel = flattenPerson(individual.Person().Reveal())
+	model.JSON = normalizeJSON(individual.Raw.Reveal())
 	resp.Diagnostics.Append(resp.Result.Set(ctx, model)...)
 }

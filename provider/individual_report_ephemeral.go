@@ -76,17 +76,19 @@ func (e *individualReportEphemeral) Open(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	if service := e.connection.serviceClient(&resp.Diagnostics); service != nil {
-		var report bytes.Buffer
-		downloaded, err := service.IndividualReport(ctx, model.IndividualID.ValueInt64(), &report, maxReportMiB<<20)
-		if err != nil {
-			resp.Diagnostics.AddError("Cannot download the report", reportErrorDetail(err))
-			return
-		}
-		defer downloaded.Close()
-		model.ContentType = stringOrNull(downloaded.ContentType)
-		model.ContentBase64 = types.StringValue(base64.StdEncoding.EncodeToString(report.Bytes()))
+	service := e.connection.serviceClient(&resp.Diagnostics)
+	if service == nil {
+		return
 	}
+	var report bytes.Buffer
+	downloaded, err := service.IndividualReport(ctx, model.IndividualID.ValueInt64(), &report, maxReportMiB<<20)
+	if err != nil {
+		resp.Diagnostics.AddError("Cannot download the report", reportErrorDetail(err))
+		return
+	}
+	defer downloaded.Close()
+	model.ContentType = stringOrNull(downloaded.ContentType)
+	model.ContentBase64 = types.StringValue(base64.StdEncoding.EncodeToString(report.Bytes()))
 	resp.Diagnostics.Append(resp.Result.Set(ctx, model)...)
 }
 

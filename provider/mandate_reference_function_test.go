@@ -6,37 +6,14 @@ import (
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
-	"github.com/hashicorp/terraform-plugin-go/tftypes"
 
 	"github.com/mandate-io/idv/internal/reference"
 )
 
 // mandateReference calls the function over the plugin protocol.
-func (p *plugin) mandateReference(t *testing.T, arguments ...string) (string, *tfprotov6.FunctionError) {
+func (p *plugin) mandateReference(t *testing.T, arguments ...any) (string, *tfprotov6.FunctionError) {
 	t.Helper()
-	var encoded []*tfprotov6.DynamicValue
-	for _, argument := range arguments {
-		value, err := tfprotov6.NewDynamicValue(tftypes.String, tftypes.NewValue(tftypes.String, argument))
-		if err != nil {
-			t.Fatal(err)
-		}
-		encoded = append(encoded, &value)
-	}
-	resp, err := p.server.CallFunction(t.Context(), &tfprotov6.CallFunctionRequest{
-		Name:      "mandate_reference",
-		Arguments: encoded,
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if resp.Error != nil {
-		return "", resp.Error
-	}
-	result, err := resp.Result.Unmarshal(tftypes.String)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return goValue(t, result).(string), nil
+	return p.callFunction(t, "mandate_reference", arguments...)
 }
 
 // For every name that Kubernetes accepts, the function returns exactly the operator's reference.
@@ -53,7 +30,7 @@ func TestMandateReference(t *testing.T) {
 		"both at their limits":  {long, dotted, ""},
 		"all at their limits":   {long, dotted, strings.Repeat("p", 50)},
 	} {
-		arguments := []string{test.namespace, test.name}
+		arguments := []any{test.namespace, test.name}
 		if test.prefix != "" {
 			arguments = append(arguments, test.prefix)
 		}
@@ -74,19 +51,19 @@ func TestMandateReference(t *testing.T) {
 func TestMandateReferenceErrors(t *testing.T) {
 	p := newPlugin(t, newService(t).url)
 	for name, test := range map[string]struct {
-		arguments []string
+		arguments []any
 		argument  int64
 		want      string
 	}{
-		"no namespace":              {[]string{"", "acme"}, 0, "namespace"},
-		"a prefix in the namespace": {[]string{"eu/team-a", "acme"}, 0, "third argument"},
-		"a namespace with a dot":    {[]string{"team.a", "acme"}, 0, "namespace"},
-		"a long namespace":          {[]string{strings.Repeat("n", 64), "acme"}, 0, "63"},
-		"no name":                   {[]string{"team-a", ""}, 1, "name"},
-		"upper case":                {[]string{"team-a", "Acme"}, 1, "metadata.name"},
-		"a long name":               {[]string{"team-a", strings.Repeat("m", 254)}, 1, "253"},
-		"a long prefix":             {[]string{"team-a", "acme", strings.Repeat("é", 51)}, 2, "50"},
-		"two prefixes":              {[]string{"team-a", "acme", "eu-", "us-"}, 3, "one prefix"},
+		"no namespace":              {[]any{"", "acme"}, 0, "namespace"},
+		"a prefix in the namespace": {[]any{"eu/team-a", "acme"}, 0, "third argument"},
+		"a namespace with a dot":    {[]any{"team.a", "acme"}, 0, "namespace"},
+		"a long namespace":          {[]any{strings.Repeat("n", 64), "acme"}, 0, "63"},
+		"no name":                   {[]any{"team-a", ""}, 1, "name"},
+		"upper case":                {[]any{"team-a", "Acme"}, 1, "metadata.name"},
+		"a long name":               {[]any{"team-a", strings.Repeat("m", 254)}, 1, "253"},
+		"a long prefix":             {[]any{"team-a", "acme", strings.Repeat("é", 51)}, 2, "50"},
+		"two prefixes":              {[]any{"team-a", "acme", "eu-", "us-"}, 3, "one prefix"},
 	} {
 		got, failure := p.mandateReference(t, test.arguments...)
 		if failure == nil || !strings.Contains(failure.Text, test.want) ||

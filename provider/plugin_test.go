@@ -27,6 +27,14 @@ type values = map[string]any
 // newPlugin returns a provider that is configured for the service at url.
 func newPlugin(t *testing.T, url string) *plugin {
 	t.Helper()
+	return newPluginWith(t, values{
+		"base_url": url, "username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword,
+	})
+}
+
+// newPluginWith returns a provider with the arguments of its block.
+func newPluginWith(t *testing.T, config values) *plugin {
+	t.Helper()
 	server, err := providerserver.NewProtocol6WithError(provider.New("test")())()
 	if err != nil {
 		t.Fatal(err)
@@ -38,11 +46,7 @@ func newPlugin(t *testing.T, url string) *plugin {
 	p := &plugin{server: server, schemas: schemas}
 	configured, err := server.ConfigureProvider(t.Context(), &tfprotov6.ConfigureProviderRequest{
 		TerraformVersion: "1.14.0",
-		Config: p.value(t, schemas.Provider, values{
-			"base_url": url,
-			"username": sandbox.DefaultUsername,
-			"password": sandbox.DefaultPassword,
-		}),
+		Config:           p.value(t, schemas.Provider, config),
 	})
 	if err != nil || len(configured.Diagnostics) > 0 {
 		t.Fatal(err, configured.Diagnostics)
@@ -181,4 +185,29 @@ func formatDiagnostics(diagnostics []*tfprotov6.Diagnostic) string {
 		lines = append(lines, d.Severity.String()+": "+d.Summary+": "+d.Detail)
 	}
 	return strings.Join(lines, "\n")
+}
+
+// callFunction calls a function that returns a string. An argument is a string, or nil for null.
+func (p *plugin) callFunction(t *testing.T, name string, arguments ...any) (string, *tfprotov6.FunctionError) {
+	t.Helper()
+	var encoded []*tfprotov6.DynamicValue
+	for _, argument := range arguments {
+		value, err := tfprotov6.NewDynamicValue(tftypes.String, tftypes.NewValue(tftypes.String, argument))
+		if err != nil {
+			t.Fatal(err)
+		}
+		encoded = append(encoded, &value)
+	}
+	resp, err := p.server.CallFunction(t.Context(), &tfprotov6.CallFunctionRequest{Name: name, Arguments: encoded})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if resp.Error != nil {
+		return "", resp.Error
+	}
+	result, err := resp.Result.Unmarshal(tftypes.String)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return goValue(t, result).(string), nil
 }

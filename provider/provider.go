@@ -12,6 +12,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral"
 	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/list"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 )
@@ -24,6 +25,7 @@ var (
 	_ provider.ProviderWithEphemeralResources = (*idvProvider)(nil)
 	_ provider.ProviderWithFunctions          = (*idvProvider)(nil)
 	_ provider.ProviderWithActions            = (*idvProvider)(nil)
+	_ provider.ProviderWithListResources      = (*idvProvider)(nil)
 )
 
 type idvProvider struct{ version string }
@@ -62,9 +64,13 @@ func (p *idvProvider) EphemeralResources(context.Context) []func() ephemeral.Eph
 }
 
 func (p *idvProvider) Functions(context.Context) []func() function.Function {
-	return []func() function.Function{newMandateReferenceFunction}
+	return []func() function.Function{newMandateReferenceFunction, newNotificationURLFunction}
 }
 
 func (p *idvProvider) Actions(context.Context) []func() action.Action {
 	return []func() action.Action{newResendInvitesAction}
+}
+
+func (p *idvProvider) ListResources(context.Context) []func() list.ListResource {
+	return []func() list.ListResource{newSubscriptionListResource}
 }

@@ -24,8 +24,8 @@ resource "idv_webhook_subscription" "b" {
 }
 `
 
-// providerBlocks are the ways to leave the configuration to the environment. Without a block, Terraform adds an error
-// of its own to one of Configure.
+// providerBlocks are the ways to leave the configuration to the environment. Without a block, the CLI adds an error of
+// its own to that of the provider: see ownErrors.
 var providerBlocks = map[string]string{
 	"no block":    "",
 	"empty block": "provider \"idv\" {}\n",
@@ -40,7 +40,7 @@ func TestProviderWithoutBaseURL(t *testing.T) {
 				w := c.workspace(t)
 				w.configure(t, block+sharedConfig)
 				r := w.run(t, "plan")
-				if len(r.errors) != 1 || !has(r.errors, "base_url", "IDV_BASE_URL") {
+				if len(r.ownErrors()) != 1 || !has(r.ownErrors(), "base_url", "IDV_BASE_URL") {
 					t.Errorf("want one error that names base_url and IDV_BASE_URL, got %+v", r.errors)
 				}
 			})
@@ -58,7 +58,7 @@ func TestProviderWithWrongPassword(t *testing.T) {
 				w := c.workspace(t, append(s.environment(), "IDV_PASSWORD=canary-wrong-password")...)
 				w.configure(t, block+sharedConfig)
 				r := w.run(t, "apply", "-auto-approve")
-				if len(r.errors) != 1 || !has(r.errors, "rejects the credentials", "password") {
+				if len(r.ownErrors()) != 1 || !has(r.ownErrors(), "rejects the credentials", "password") {
 					t.Errorf("want one error about the credentials, got %+v", r.errors)
 				}
 				if strings.Contains(r.output, "canary") {
@@ -84,8 +84,8 @@ func TestProviderWithUnknownBaseURL(t *testing.T) {
 			data "idv_references" "again" {}
 			data "idv_mandate_type" "kyc" { code = "kyc" }`)
 		r := w.run(t, "plan")
-		if len(r.errors) != 1 || !has(r.errors, "base_url", "known only after apply") {
-			t.Errorf("a read: want one error that names base_url, got %+v", r.errors)
+		if len(r.errors) != 3 || !has(r.errors, "base_url", "known only after apply") {
+			t.Errorf("want one error for each of the three reads, which names base_url, got %+v", r.errors)
 		}
 		w.configure(t, configuration+`
 			resource "idv_webhook_subscription" "ops" {
@@ -173,6 +173,40 @@ func TestPlanWithoutRequestsNeedsNoService(t *testing.T) {
 		r := w.run(t, "apply", "-auto-approve")
 		if len(r.errors) != 1 || !has(r.errors, "no connection could be made", "nothing was sent", "base_url") {
 			t.Errorf("want one error about the connection, got %+v", r.errors)
+		}
+	})
+}
+
+// TestCredentialsGoToTheServiceOfTheEnvironment: a module that sets another base_url must not get the credentials that
+// the environment has for IDV_BASE_URL.
+func TestCredentialsGoToTheServiceOfTheEnvironment(t *testing.T) {
+	t.Parallel()
+	own := newService(t)
+	onEachCLI(t, func(t *testing.T, c cli) {
+		other := newService(t)
+		otherBlock := func(more string) string {
+			return fmt.Sprintf("provider \"idv\" {\n  base_url = %q\n%s}\n", other.url, more)
+		}
+		for name, test := range map[string]struct {
+			block  string
+			want   []string // of the one error; nil: none
+			logins bool     // at the other service
+		}{
+			"no credentials": {otherBlock(""), []string{"IDV_USERNAME, IDV_PASSWORD", "IDV_BASE_URL"}, false},
+			"half of a pair": {otherBlock("  username = \"u\"\n"), []string{"IDV_PASSWORD", "`password`"}, false},
+			"its own":        {other.providerBlock(), nil, true},
+		} {
+			other.resetStats(t)
+			w := c.workspace(t, own.environment()...)
+			w.configure(t, test.block+readConfig)
+			r := w.run(t, "plan")
+			if failed := len(test.want) > 0; failed != (len(r.errors) == 1) || failed && !has(r.errors, test.want...) {
+				t.Errorf("%s: want an error with %q, got %+v", name, test.want, r.errors)
+			}
+			if logins := other.requests(t, control.Token); (logins > 0) != test.logins {
+				t.Errorf("%s: %d logins at the other service", name, logins)
+			}
+			mustNotContain(t, name, r.output, sandbox.DefaultPassword)
 		}
 	})
 }

@@ -17,7 +17,7 @@ import (
 // Configure creates the connection that everything below one provider block shares.
 //
 // It logs in at once, so that rejected credentials are one error instead of one for every resource and data source. Any
-// other failure is left to the first request, because some plans need none.
+// other failure is left to the requests, because some plans send none.
 func (p *idvProvider) Configure(
 	ctx context.Context, req provider.ConfigureRequest, resp *provider.ConfigureResponse,
 ) {
@@ -26,38 +26,34 @@ func (p *idvProvider) Configure(
 	if resp.Diagnostics.HasError() {
 		return
 	}
-	model := config.withEnvironment()
+	settings := config.withEnvironment()
 	connection := &connection{}
-	if argument := model.unknownArgument(); argument != "" {
-		connection.configError = unknownArgumentError(argument)
-		connection.configUnknown = true
-		if req.ClientCapabilities.DeferralAllowed {
-			resp.Deferred = &provider.Deferred{Reason: provider.DeferredReasonProviderConfigUnknown}
+	if connection.unknownArgument = settings.unknownArgument(); connection.unknownArgument == "" {
+		var configError diag.Diagnostic
+		connection.client, configError = settings.newClient(ctx, userAgent(p.version, req.TerraformVersion))
+		if configError != nil {
+			resp.Diagnostics.Append(configError)
+			return
 		}
-	} else {
-		connection.client, connection.configError = model.newClient(ctx, userAgent(p.version, req.TerraformVersion))
+	} else if req.ClientCapabilities.DeferralAllowed {
+		resp.Deferred = &provider.Deferred{Reason: provider.DeferredReasonProviderConfigUnknown}
 	}
-	if connection.configError != nil && !connection.configUnknown && config != (providerModel{}) {
-		resp.Diagnostics.Append(connection.configError)
-		return
-	}
-	// Without a provider block, Terraform answers an error of Configure with the advice to add a block, which may be
-	// wrong here. So the first user of the service reports the error.
 	resp.DataSourceData = connection
 	resp.ResourceData = connection
 	resp.EphemeralResourceData = connection
 	resp.ActionData = connection
+	resp.ListResourceData = connection
 }
 
 // newClient creates the client and tries the credentials. It stops at the first error: one missing argument often
 // causes the next error.
-func (m providerModel) newClient(ctx context.Context, userAgent string) (*client.Client, diag.Diagnostic) {
-	config, configError := m.clientConfig()
+func (s settings) newClient(ctx context.Context, userAgent string) (*client.Client, diag.Diagnostic) {
+	config, configError := s.clientConfig()
 	if configError != nil {
 		return nil, configError
 	}
 	config.UserAgent = userAgent
-	config.Observe = m.requestLogger(ctx)
+	config.Observe = s.requestLogger(ctx)
 	service, err := client.New(config)
 	if err != nil {
 		return nil, diag.NewErrorDiagnostic("Invalid provider configuration", asSentence(err))
@@ -68,61 +64,73 @@ func (m providerModel) newClient(ctx context.Context, userAgent string) (*client
 	return service, nil
 }
 
-func (m providerModel) clientConfig() (client.Config, diag.Diagnostic) {
+func (s settings) clientConfig() (client.Config, diag.Diagnostic) {
 	config := client.Config{
-		BaseURL: m.BaseURL.ValueString(),
+		BaseURL: s.BaseURL.ValueString(),
 		Credentials: client.Credentials{
-			Username:     m.Username.ValueString(),
-			Password:     client.Hide(m.Password.ValueString()),
-			ClientID:     m.ClientID.ValueString(),
-			ClientSecret: client.Hide(m.ClientSecret.ValueString()),
+			Username:     s.Username.ValueString(),
+			Password:     client.Hide(s.Password.ValueString()),
+			ClientID:     s.ClientID.ValueString(),
+			ClientSecret: client.Hide(s.ClientSecret.ValueString()),
 		},
-		TokenAuthorization: client.TokenAuthorization(m.TokenAuthorization.ValueString()),
+		TokenAuthorization: client.TokenAuthorization(s.TokenAuthorization.ValueString()),
 		RequestsPerSecond:  -1,
-		ProxyURL:           client.Hide(m.ProxyURL.ValueString()),
-		CABundle:           []byte(m.CAPEM.ValueString()),
+		ProxyURL:           client.Hide(s.ProxyURL.ValueString()),
+		CABundle:           []byte(s.CAPEM.ValueString()),
 	}
-	if configError := m.checkRequired(); configError != nil {
+	if configError := s.check(); configError != nil {
 		return config, configError
 	}
-	if !m.CAFile.IsNull() {
-		bundle, err := os.ReadFile(m.CAFile.ValueString())
+	if !s.CAFile.IsNull() {
+		bundle, err := os.ReadFile(s.CAFile.ValueString())
 		if err != nil {
-			return config, diag.NewAttributeErrorDiagnostic(path.Root("ca_file"), "Cannot read ca_file", asSentence(err))
+			return config, s.argumentError("ca_file", "Cannot read ca_file", asSentence(err))
 		}
 		config.CABundle = bundle
 	}
-	if !m.RequestTimeout.IsNull() {
-		// The schema has validated it: no environment variable sets this argument.
-		config.RequestTimeout, _ = time.ParseDuration(m.RequestTimeout.ValueString())
+	if !s.RequestTimeout.IsNull() {
+		// The schema or checkEnvironment has validated it.
+		config.RequestTimeout, _ = time.ParseDuration(s.RequestTimeout.ValueString())
 		config.MaxRateLimitWait = config.RequestTimeout
 	}
-	if !m.MaxRequestsPerSecond.IsNull() {
-		config.RequestsPerSecond = m.MaxRequestsPerSecond.ValueFloat64()
+	if !s.MaxRequestsPerSecond.IsNull() {
+		config.RequestsPerSecond = s.MaxRequestsPerSecond.ValueFloat64()
 	}
 	return config, nil
 }
 
-// checkRequired checks the arguments that the block or the environment must set.
-func (m providerModel) checkRequired() diag.Diagnostic {
-	if m.BaseURL.IsNull() {
+// check checks the values of the environment, and that the block or the environment sets what is required.
+func (s settings) check() diag.Diagnostic {
+	if s.BaseURL.IsNull() {
 		return diag.NewAttributeErrorDiagnostic(path.Root("base_url"), "Missing base_url",
 			"The provider needs the address of the service.\n\nSet `base_url` in the provider block, or the environment "+
 				"variable "+envBaseURL+", to the address without /api/v1, such as https://idv.example.com.")
 	}
-	if err := client.ValidateBaseURL(m.BaseURL.ValueString()); err != nil {
+	if invalid := s.checkEnvironment(); invalid != nil {
+		return invalid
+	}
+	if err := client.ValidateBaseURL(s.BaseURL.ValueString()); err != nil { // known only after the schema validated it
 		return diag.NewAttributeErrorDiagnostic(path.Root("base_url"), "Invalid base_url", asSentence(err))
 	}
-	if missing, found := m.missingCredential(); found {
-		return diag.NewAttributeErrorDiagnostic(path.Root(missing.attribute), "Incomplete credentials", missing.detail())
+	if missing, found := s.missingCredential(); found {
+		return diag.NewAttributeErrorDiagnostic(path.Root(missing.attribute), "Incomplete credentials", missing.detail(s))
 	}
-	if m.Username.IsNull() && m.ClientID.IsNull() {
-		return diag.NewErrorDiagnostic("Missing credentials", fmt.Sprintf(
-			"The provider needs `username` and `password`, `client_id` and `client_secret`, or both pairs.\n\nSet them in "+
-				"the provider block, or as the environment variables %s and %s, %s and %s.",
-			envUsername, envPassword, envClientID, envClientSecret))
+	if s.Username.IsNull() && s.ClientID.IsNull() {
+		return s.missingCredentials()
 	}
 	return nil
+}
+
+func (s settings) missingCredentials() diag.Diagnostic {
+	if reason := s.withheldReason(); reason != "" {
+		return diag.NewAttributeErrorDiagnostic(path.Root("base_url"), "Missing credentials for base_url", reason+fmt.Sprintf(
+			"Set the credentials for `base_url` in the provider block, or remove `base_url` from the block to use the "+
+				"service of %s.", envBaseURL))
+	}
+	return diag.NewErrorDiagnostic("Missing credentials", fmt.Sprintf(
+		"The provider needs `username` and `password`, `client_id` and `client_secret`, or both pairs.\n\nSet them in "+
+			"the provider block, or as the environment variables %s and %s, %s and %s.",
+		envUsername, envPassword, envClientID, envClientSecret))
 }
 
 // userAgent names the provider and the CLI. It cannot tell OpenTofu from Terraform: OpenTofu sends the version of the

@@ -142,6 +142,8 @@ func TestProviderTimeouts(t *testing.T) {
 		w := c.workspace(t, s.environment()...)
 		w.configure(t, fmt.Sprintf(`provider "idv" {
 		  base_url        = "http://%s"
+		  username        = "u"
+		  password        = "p"
 		  request_timeout = "300ms"
 		}
 		`, silent.Addr())+readConfig)

@@ -3,6 +3,7 @@ package provider
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/providervalidator"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -15,9 +16,12 @@ import (
 // missingCredential is a credential that another one requires.
 type missingCredential struct{ attribute, variable, reason string }
 
-func (m missingCredential) detail() string {
-	return fmt.Sprintf("%s\n\nSet %#q in the provider block, or the environment variable %s.",
-		m.reason, m.attribute, m.variable)
+func (m missingCredential) detail(s settings) string {
+	action := fmt.Sprintf("%s\n\nSet %#q in the provider block", m.reason, m.attribute)
+	if slices.Contains(s.withheld, m.variable) {
+		return s.withheldReason() + action + "."
+	}
+	return fmt.Sprintf("%s, or the environment variable %s.", action, m.variable)
 }
 
 // missingCredential looks for an incomplete pair. An unknown value counts as set.
@@ -67,8 +71,9 @@ func (credentialsValidator) ValidateProvider(
 ) {
 	var model providerModel
 	resp.Diagnostics.Append(req.Config.Get(ctx, &model)...)
-	if missing, found := model.withEnvironment().missingCredential(); found {
+	settings := model.withEnvironment()
+	if missing, found := settings.missingCredential(); found {
 		resp.Diagnostics.AddAttributeWarning(path.Root(missing.attribute), "Incomplete credentials",
-			missing.detail()+" Otherwise plan and apply fail.")
+			missing.detail(settings)+" Otherwise plan and apply fail.")
 	}
 }

@@ -1,10 +1,6 @@
 package provider
 
-import (
-	"os"
-
-	"github.com/hashicorp/terraform-plugin-framework/types"
-)
+import "github.com/hashicorp/terraform-plugin-framework/types"
 
 type providerModel struct {
 	BaseURL              types.String  `tfsdk:"base_url"`
@@ -18,36 +14,6 @@ type providerModel struct {
 	ProxyURL             types.String  `tfsdk:"proxy_url"`
 	RequestTimeout       types.String  `tfsdk:"request_timeout"`
 	MaxRequestsPerSecond types.Float64 `tfsdk:"max_requests_per_second"`
-}
-
-// The environment variables for arguments that the provider block does not set.
-const (
-	envBaseURL      = "IDV_BASE_URL"
-	envUsername     = "IDV_USERNAME"
-	envPassword     = "IDV_PASSWORD"
-	envClientID     = "IDV_CLIENT_ID"
-	envClientSecret = "IDV_CLIENT_SECRET" //nolint:gosec // the name of a variable
-	envCAFile       = "IDV_CA_FILE"
-)
-
-// withEnvironment sets the arguments that are null. An unknown argument stays unknown: its own value will count.
-func (m providerModel) withEnvironment() providerModel {
-	m.BaseURL = stringOrEnv(m.BaseURL, envBaseURL)
-	m.Username = stringOrEnv(m.Username, envUsername)
-	m.Password = stringOrEnv(m.Password, envPassword)
-	m.ClientID = stringOrEnv(m.ClientID, envClientID)
-	m.ClientSecret = stringOrEnv(m.ClientSecret, envClientSecret)
-	if m.CAPEM.IsNull() {
-		m.CAFile = stringOrEnv(m.CAFile, envCAFile)
-	}
-	return m
-}
-
-func stringOrEnv(value types.String, variable string) types.String {
-	if env := os.Getenv(variable); value.IsNull() && env != "" {
-		return types.StringValue(env)
-	}
-	return value
 }
 
 // unknownArgument returns the name of the first argument that Terraform does not know yet, or "".

@@ -1,6 +1,9 @@
 package provider
 
 import (
+	"fmt"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
@@ -22,15 +25,17 @@ func TestWithEnvironment(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			for _, variable := range []string{envBaseURL, envUsername, envPassword, envClientID, envClientSecret, envCAFile} {
-				t.Setenv(variable, test.environment)
-			}
-			v := test.configured
-			got := providerModel{BaseURL: v, Username: v, Password: v, ClientID: v, ClientSecret: v, CAFile: v}.withEnvironment()
-			w := test.want
-			want := providerModel{BaseURL: w, Username: w, Password: w, ClientID: w, ClientSecret: w, CAFile: w}
-			if got != want {
-				t.Errorf("got %v, want %v", got, want)
+			for _, argument := range environmentArguments {
+				if argument.attribute == "base_url" {
+					continue // see TestCredentialsOfTheEnvironment
+				}
+				t.Setenv(argument.variable, test.environment)
+				var model providerModel
+				*argument.value(&model) = test.configured
+				got := model.withEnvironment()
+				if value := *argument.value(&got.providerModel); value != test.want {
+					t.Errorf("%s: got %v, want %v", argument.attribute, value, test.want)
+				}
 			}
 		})
 	}
@@ -42,6 +47,52 @@ func TestWithEnvironment(t *testing.T) {
 			}
 		}
 	})
+}
+
+// With a service in the environment, its credentials go nowhere else.
+func TestCredentialsOfTheEnvironment(t *testing.T) {
+	t.Setenv(envUsername, "terraform")
+	t.Setenv(envPassword, "canary")
+	for name, test := range map[string]struct {
+		environment string
+		block       types.String
+		withheld    bool
+	}{
+		"no service in the environment": {"", types.StringValue("https://other.example.com"), false},
+		"no service in the block":       {"https://idv.example.com", types.StringNull(), false},
+		"not known yet":                 {"https://idv.example.com", types.StringUnknown(), false},
+		"the same":                      {"https://idv.example.com", types.StringValue("https://idv.example.com"), false},
+		"the same in another form":      {"https://idv.example.com:443", types.StringValue("HTTPS://IDV.example.com"), false},
+		"another host":                  {"https://idv.example.com", types.StringValue("https://other.example.com"), true},
+		"another port":                  {"https://idv.example.com", types.StringValue("https://idv.example.com:8443"), true},
+		"another path":                  {"https://idv.example.com/a", types.StringValue("https://idv.example.com/b"), true},
+		"another scheme":                {"https://localhost", types.StringValue("http://localhost"), true},
+		"not a URL":                     {"idv.example.com", types.StringValue("idv.example.com"), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv(envBaseURL, test.environment)
+			got := providerModel{BaseURL: test.block}.withEnvironment()
+			if got.Password.IsNull() != test.withheld || got.Username.IsNull() != test.withheld {
+				t.Errorf("want withheld %v, got %v, %v", test.withheld, got.Username, got.Password)
+			}
+			if want := map[bool]int{true: 2}[test.withheld]; len(got.withheld) != want {
+				t.Errorf("withheld: %v", got.withheld)
+			}
+		})
+	}
+}
+
+func TestIndexListsTheEnvironment(t *testing.T) {
+	page, err := os.ReadFile("../docs/templates/index.md.tmpl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, argument := range environmentArguments {
+		line := fmt.Sprintf("| %#q | %#q | ", argument.variable, argument.attribute)
+		if !strings.Contains(string(page), line) {
+			t.Errorf("the table of environment variables lacks %s", line)
+		}
+	}
 }
 
 func TestUnknownArgument(t *testing.T) {

@@ -4,24 +4,20 @@ import (
 	"context"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/float64validator"
-	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
 	"github.com/hashicorp/terraform-plugin-framework/provider/schema"
 	"github.com/hashicorp/terraform-plugin-framework/schema/validator"
-
-	"github.com/mandate-io/idv/internal/client"
 )
 
 func (p *idvProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *provider.SchemaResponse) {
 	resp.Schema = schema.Schema{
 		MarkdownDescription: "Manages webhook subscriptions of an identity verification service, and reads its " +
-			"reference data.\n\nAn omitted argument takes the value of the environment variable that its description " +
-			"names. The service needs `username` and `password`, `client_id` and `client_secret`, or both pairs.",
+			"reference data.",
 		Attributes: map[string]schema.Attribute{
 			"base_url": schema.StringAttribute{
 				Optional: true,
 				MarkdownDescription: "Address of the service without `/api/v1`, such as `https://idv.example.com`. " +
-					"`http` is allowed on a loopback host only. Required here or as `IDV_BASE_URL`.",
+					"`http` is allowed on a loopback host only. Required here or as the environment variable `IDV_BASE_URL`.",
 				Validators: []validator.String{baseURLValidator},
 			},
 			"username": schema.StringAttribute{
@@ -54,12 +50,9 @@ func (p *idvProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *
 				Optional: true,
 				MarkdownDescription: "`Authorization` header of the login, whose format the service does not document. " +
 					"`Auto` sends the client ID and secret as HTTP Basic if both are set, `None` sends no header, and " +
-					"`Basic` always sends one. (Default: `Auto`)",
-				Validators: []validator.String{stringvalidator.OneOf(
-					string(client.TokenAuthorizationAuto),
-					string(client.TokenAuthorizationNone),
-					string(client.TokenAuthorizationBasic),
-				)},
+					"`Basic` always sends one. Can also be set as the environment variable `IDV_TOKEN_AUTHORIZATION`. " +
+					"(Default: `Auto`)",
+				Validators: []validator.String{tokenAuthorizationValidator},
 			},
 			"ca_file": schema.StringAttribute{
 				Optional: true,
@@ -77,15 +70,15 @@ func (p *idvProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *
 				Optional:  true,
 				Sensitive: true,
 				MarkdownDescription: "Proxy for all requests, such as `http://proxy.example.com:3128`, with a user and a " +
-					"password if it needs them. The scheme is `http`, `https` or `socks5`. If omitted, the environment " +
-					"variables `HTTPS_PROXY` and `NO_PROXY` apply.",
+					"password if it needs them. The scheme is `http`, `https` or `socks5`. Can also be set as the environment " +
+					"variable `IDV_PROXY_URL`. Otherwise, `HTTPS_PROXY` and `NO_PROXY` apply.",
 				Validators: []validator.String{proxyURLValidator},
 			},
 			"request_timeout": schema.StringAttribute{
 				Optional: true,
 				MarkdownDescription: "Timeout of one operation with its login and retries, as a duration such as `45s` " +
 					"or `2m`. If the timeout ends a request to subscribe, the subscription may exist; a short timeout " +
-					"makes that more likely. (Default: `30s`)",
+					"makes that more likely. Can also be set as the environment variable `IDV_REQUEST_TIMEOUT`. (Default: `30s`)",
 				Validators: []validator.String{durationValidator},
 			},
 			"max_requests_per_second": schema.Float64Attribute{

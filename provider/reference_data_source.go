@@ -116,7 +116,6 @@ func (d *referenceDataSource) Read(
 	}
 	references := d.connection.fetchReferences(ctx, &resp.Diagnostics)
 	if references == nil {
-		resp.State.Raw = req.Config.Raw
 		return
 	}
 	entries := d.entries(references)
@@ -156,8 +155,8 @@ const maxListed = 300 // more than there are countries
 // list is the part of an error that shows the entries to choose from.
 func (d *referenceDataSource) list(entries []client.Reference) string {
 	if len(entries) == 0 {
-		return fmt.Sprintf("The response lists no %s, or lists them in a form that the provider does not understand. See "+
-			"the attribute `json` of the data source idv_references.", d.plural)
+		return fmt.Sprintf("The response lists no %s, or lists them in a form that the provider does not understand. If you "+
+			"know the ID, set it without this data source.", d.plural)
 	}
 	var lines []string
 	for _, entry := range entries[:min(len(entries), maxListed)] {

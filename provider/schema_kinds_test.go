@@ -9,6 +9,8 @@ import (
 	dataschema "github.com/hashicorp/terraform-plugin-framework/datasource/schema"
 	ephemeralschema "github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
 	"github.com/hashicorp/terraform-plugin-framework/function"
+	"github.com/hashicorp/terraform-plugin-framework/list"
+	"github.com/hashicorp/terraform-plugin-framework/resource"
 )
 
 // Only ephemeral resources may have personal data, and there it is sensitive, so that Terraform's errors do not quote
@@ -49,7 +51,11 @@ func functionInfo(t *testing.T, f function.Function) schemaInfo {
 	request := function.DefinitionValidateRequest{FuncName: name.Name}
 	definition.Definition.ValidateImplementation(t.Context(), request, &problems)
 	attributes := map[string]attribute{}
-	for _, parameter := range append(definition.Definition.Parameters, definition.Definition.VariadicParameter) {
+	parameters := definition.Definition.Parameters
+	if variadic := definition.Definition.VariadicParameter; variadic != nil {
+		parameters = append(parameters, variadic)
+	}
+	for _, parameter := range parameters {
 		attributes[parameter.GetName()] = parameterAttribute{parameter}
 	}
 	return schemaInfo{
@@ -61,10 +67,25 @@ func functionInfo(t *testing.T, f function.Function) schemaInfo {
 	}
 }
 
-// parameterAttribute is a parameter of a function. None is sensitive.
+// parameterAttribute is a parameter of a function. It is as sensitive as its argument, and so is the result.
 type parameterAttribute struct{ function.Parameter }
 
-func (d parameterAttribute) IsSensitive() bool { return false }
+func (d parameterAttribute) IsSensitive() bool { return true }
+
+func listInfo(t *testing.T, l list.ListResource) schemaInfo {
+	t.Helper()
+	var name resource.MetadataResponse
+	var schema list.ListResourceSchemaResponse
+	l.Metadata(t.Context(), resource.MetadataRequest{ProviderTypeName: "idv"}, &name)
+	l.ListResourceConfigSchema(t.Context(), list.ListResourceSchemaRequest{}, &schema)
+	return schemaInfo{
+		name:        "list " + name.TypeName,
+		example:     "list-resources/" + name.TypeName + "/list-resource.tfquery.hcl",
+		description: schema.Schema.MarkdownDescription,
+		attributes:  attributesOf(schema.Schema.Attributes),
+		problems:    schema.Schema.ValidateImplementation(t.Context()),
+	}
+}
 
 func actionInfo(t *testing.T, a action.Action) schemaInfo {
 	t.Helper()

@@ -88,6 +88,9 @@ func allSchemas(t *testing.T) []schemaInfo {
 	for _, constructor := range p.(tfprovider.ProviderWithActions).Actions(t.Context()) {
 		all = append(all, actionInfo(t, constructor()))
 	}
+	for _, constructor := range p.(tfprovider.ProviderWithListResources).ListResources(t.Context()) {
+		all = append(all, listInfo(t, constructor()))
+	}
 	return all
 }
 

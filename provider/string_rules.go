@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework-validators/stringvalidator"
@@ -38,6 +39,14 @@ var (
 		requirement: "be an http, https or socks5 URL with a host, such as http://proxy.example.com:3128",
 		sensitive:   true,
 		valid:       func(s string) bool { return client.ValidateProxyURL(s) == nil },
+	}
+	tokenAuthorizationValidator = formatValidator{
+		requirement: "be Auto, None or Basic",
+		valid: func(s string) bool {
+			return slices.Contains([]client.TokenAuthorization{
+				client.TokenAuthorizationAuto, client.TokenAuthorizationNone, client.TokenAuthorizationBasic,
+			}, client.TokenAuthorization(s))
+		},
 	}
 	durationValidator = formatValidator{
 		requirement: "be a positive duration with a unit, such as 45s or 2m",

@@ -4,6 +4,7 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,7 +18,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-var update = flag.Bool("update", false, "write the results of TestVersions into the guide about versions")
+var update = flag.Bool("update", false, "write the results of TestVersions and TestLifecycle into the guides")
 
 // versionsGuide has a table of what works on which version. A run of TestVersions with -update on a version writes its
 // column. Every other run on that version compares it.
@@ -93,6 +94,21 @@ var features = []struct {
 	{"Function `mandate_reference`", func(t *testing.T, w *workspace, _ *service) bool {
 		w.configure(t, `output "reference" { value = provider::idv::mandate_reference("a", "b") }`)
 		return w.accepts(t, "Invalid function name") && strings.Contains(w.mustApply(t).state(t), `"a.b"`)
+	}},
+	{"Function `notification_url`", func(t *testing.T, w *workspace, _ *service) bool {
+		w.configure(t, `output "url" { value = provider::idv::notification_url("https://a", null, "b", null) }`)
+		return w.accepts(t, "Invalid function name") &&
+			strings.Contains(w.mustApply(t).state(t), `"https://a/notifications/-/b"`)
+	}},
+	{"List resource: `query` command", func(t *testing.T, w *workspace, s *service) bool {
+		w.configure(t, s.providerBlock())
+		write(t, filepath.Join(w.dir, "list.tfquery.hcl"), fmt.Sprintf("list \"idv_webhook_subscription\" \"all\" {\n"+
+			"  provider = idv\n  config {\n    application_id = %d\n  }\n}\n", s.createSubscribedApplication(t)))
+		r := w.run(t, "query")
+		if !strings.Contains(r.output, "no command named") && !strings.Contains(r.output, "hooks.example.com") {
+			t.Errorf("want the subscription or no such command: exit %d\n%s", r.exit, r.output)
+		}
+		return r.exit == 0
 	}},
 	{"Ephemeral resources", func(t *testing.T, w *workspace, _ *service) bool {
 		w.configure(t, `ephemeral "idv_access_token" "t" {}`)

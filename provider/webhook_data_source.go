@@ -62,28 +62,29 @@ func (d *webhookDataSource) Schema(
 					"url": schema.StringAttribute{
 						Computed:  true,
 						Sensitive: true,
-						MarkdownDescription: "URL that the service delivers to. Sensitive, because it may contain a " +
-							"token of the receiver.",
+						MarkdownDescription: "URL that the service delivers to, without user, query and fragment, which " +
+							"often contain a token of the receiver. Null if it is not an http or https URL.",
 					},
 					"events": schema.SetAttribute{
-						Computed:            true,
-						ElementType:         types.StringType,
-						MarkdownDescription: "Types of the events to deliver; null if the service returns none.",
+						Computed:    true,
+						ElementType: types.StringType,
+						MarkdownDescription: "Types of the events to deliver; null if the service returns none, or one that " +
+							"does not look like an event.",
 					},
 				}},
 			},
 			"complete": schema.BoolAttribute{
 				Computed: true,
 				MarkdownDescription: "Whether `webhooks` contains every webhook of the application. It is `false` if the " +
-					"service returns a single webhook or one page of a list, or if the provider does not understand the " +
-					"response.",
+					"service returns nothing, a single webhook or one page of a list, or if the provider does not understand " +
+					"the response.",
 			},
 			"json": schema.StringAttribute{
 				Computed:  true,
 				Sensitive: true,
-				MarkdownDescription: "Response of the service, as JSON with sorted keys; null if there is none. Terraform " +
-					"stores it in the state, so the provider removes personal data, such as `individuals` and `email`, " +
-					"and every field named like a secret, token, password, key or signature.",
+				MarkdownDescription: "Response of the service, as JSON with sorted keys. Terraform stores it in the state, " +
+					"so it holds only the fields that the guide [Secrets and personal data](../guides/secrets.md) lists, " +
+					"and no secret. Null if the response has none of them.",
 			},
 		},
 	}
@@ -103,12 +104,11 @@ func (d *webhookDataSource) Read(ctx context.Context, req datasource.ReadRequest
 	}
 	service := d.connection.serviceClient(&resp.Diagnostics)
 	if service == nil {
-		resp.State.Raw = req.Config.Raw
 		return
 	}
 	webhooks, err := service.RetrieveWebhook(ctx, model.ApplicationID.ValueInt64())
 	switch {
-	case client.IsNotFound(err): // a service may report in this way that there is no webhook
+	case client.IsNotFoundProblem(err): // a service may report in this way that there is no webhook
 		webhooks = &client.Webhooks{Complete: true}
 	case err != nil:
 		addRequestError(&resp.Diagnostics, "Cannot read the webhooks", err)
@@ -121,12 +121,18 @@ func (d *webhookDataSource) Read(ctx context.Context, req datasource.ReadRequest
 func (m *webhookDataModel) flatten(webhooks *client.Webhooks) {
 	m.Webhooks = make([]webhookModel, 0, len(webhooks.Items))
 	for _, webhook := range webhooks.Items {
+		url, _ := shownURL(webhook.URL.Reveal())
 		m.Webhooks = append(m.Webhooks, webhookModel{
-			ID:     int64OrNull(webhook.ID),
-			URL:    types.StringValue(webhook.URL.Reveal()),
-			Events: flattenEvents(webhook.Events),
+			ID:     int64OrNull(storedID(webhook.ID)),
+			URL:    stringOrNull(url),
+			Events: storedEvents(webhook.Events, isServiceWord),
 		})
 	}
 	m.Complete = types.BoolValue(webhooks.Complete)
-	m.JSON = redactForState(webhooks.Raw.Reveal())
+	m.JSON = newStateFilter(textRule(isID), shownURLRule, eventsRule(isServiceWord)).apply(webhooks.Raw.Reveal())
+}
+
+func shownURLRule(value any) (any, bool) {
+	text, _ := value.(string)
+	return shownURL(text)
 }

@@ -17,7 +17,8 @@ func TestWebhook(t *testing.T) {
 	application, unsubscribed := s.createApplication(t), s.createJane(t).ID
 	for _, receiver := range []string{"https://hooks.example.com/old", "https://hooks.example.com/new"} {
 		if _, err := s.client.SubscribeWebhook(t.Context(), client.Subscription{
-			URL: client.Hide(receiver), Events: []string{"b", "a"}, ApplicationID: application,
+			URL: client.Hide(receiver), ApplicationID: application,
+			Events: []string{"application.updated", "application.completed"},
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -57,7 +58,8 @@ func TestWebhook(t *testing.T) {
 			var urls []string
 			for _, item := range webhook["webhooks"].([]any) {
 				urls = append(urls, item.(values)["url"].(string))
-				if diff := cmp.Diff([]any{"a", "b"}, item.(values)["events"]); diff != "" || item.(values)["id"] == nil {
+				want := []any{"application.completed", "application.updated"}
+				if diff := cmp.Diff(want, item.(values)["events"]); diff != "" || item.(values)["id"] == nil {
 					t.Errorf("events (-want +got):\n%s\nid %v", diff, item.(values)["id"])
 				}
 			}
@@ -85,16 +87,23 @@ func TestWebhookReadError(t *testing.T) {
 // A response about a webhook may contain what was delivered, and its secret. Neither may reach the state.
 func TestWebhookIsRedacted(t *testing.T) {
 	url := newStubServer(t, func(w http.ResponseWriter, _ *http.Request) {
-		fmt.Fprint(w, `{"url":"https://hooks.example.com/idv","name":"ours","secret":"canary","Signing-Key":"canary",
-			"auth":{"accessToken":"canary","kind":"bearer"},
-			"deliveries":[{"event":"x","body":{"id":12345678901234567890,
-				"individual":{"email":"canary@example.com"},"Individuals":[{"first_name":"canary"}],
-				"dateOfBirth":"canary","post_zip_code":"canary"}}]}`)
+		fmt.Fprint(w, `[{"id":7,"url":"https://u:canary@hooks.example.com/idv?key=canary#canary","events":["all"],
+			"status":"active","name":"canary","secret":"canary-canary-0123456789","Signing-Key":"canary",
+			"auth":{"accessToken":"canary"},
+			"deliveries":[{"event":"x","body":{"id":12345678901234567890,"Individuals":[{"first_name":"canary"}]}}]},
+			{"id":447700900123,"url":"canary","events":["all","canary"]}]`)
 	})
 	webhook, diagnostics := newPlugin(t, url).read(t, "idv_webhook", values{"application_id": int64(4711)})
-	const want = `{"auth":{"kind":"bearer"},"deliveries":[{"body":{"id":12345678901234567890},"event":"x"}],` +
-		`"name":"ours","url":"https://hooks.example.com/idv"}`
-	if diff := cmp.Diff(want, webhook["json"]); diff != "" || len(diagnostics) > 0 {
+	want := values{
+		"application_id": int64(4711),
+		"webhooks": []any{
+			values{"id": int64(7), "url": "https://hooks.example.com/idv", "events": []any{"all"}},
+			values{"id": nil, "url": nil, "events": nil},
+		},
+		"complete": true,
+		"json":     `[{"events":["all"],"id":7,"status":"active","url":"https://hooks.example.com/idv"}]`,
+	}
+	if diff := cmp.Diff(want, webhook); diff != "" || len(diagnostics) > 0 {
 		t.Errorf("%s (-want +got):\n%s", formatDiagnostics(diagnostics), diff)
 	}
 }

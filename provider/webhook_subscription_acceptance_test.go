@@ -46,7 +46,7 @@ func TestSubscriptionLifecycle(t *testing.T) {
 					value("id", knownvalue.StringExact(id)),
 					value("drift_detection", knownvalue.StringExact("available")),
 					value("on_existing", knownvalue.StringExact("fail")),
-					value("response_json", knownvalue.StringRegexp(regexp.MustCompile(`"note":"kept"`))),
+					value("response_json", knownvalue.StringRegexp(regexp.MustCompile(`"application_id":`))),
 					value("webhook_json", knownvalue.StringRegexp(regexp.MustCompile(`"url":"https://hooks`))),
 				},
 			},
@@ -77,25 +77,34 @@ func TestSubscriptionLifecycle(t *testing.T) {
 	})
 }
 
+// The plan after an import shows at most what only the provider knows, and its apply sends nothing.
 func TestSubscriptionImport(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
-	policies := map[string]string{
-		"defaults":      "",
-		"other choices": "events = [\"b\", \"a\"]\n  deletion_policy = \"ABANDON\"\n  on_existing = \"adopt\"\n",
+	cases := map[string]struct {
+		more, changes string
+	}{
+		"defaults": {},
+		"other choices": {
+			"events = [\"b\", \"a\"]\n  deletion_policy = \"ABANDON\"\n  on_existing = \"adopt\"\n",
+			"0 to add, 1 to change, 0 to destroy",
+		},
 	}
 	onEachCLI(t, func(t *testing.T, c cli) {
-		for name, more := range policies {
+		for name, test := range cases {
 			t.Run(name, func(t *testing.T) {
 				application := s.createApplication(t)
 				url := "https://hooks.example.com/idv"
-				config := subscription(application, url, more)
 				w := c.workspace(t, s.environment()...)
-				w.configure(t, config)
+				w.configure(t, subscription(application, url, test.more))
 				w.must(t, "apply", "-auto-approve")
 				w.must(t, "state", "rm", ops)
 				w.must(t, "import", "-input=false", ops, fmt.Sprintf("%d/%s", application, url))
-				w.mustPlanNothing(t)
+				if test.changes == "" {
+					w.mustPlanNothing(t)
+				} else if r := w.must(t, "plan", "-out=plan.bin"); !strings.Contains(r.output, test.changes) {
+					t.Errorf("want a plan with %q, got\n%s", test.changes, r.output)
+				}
 				w.must(t, "apply", "-auto-approve")
 				w.mustPlanNothing(t)
 				if n := s.countSubscriptions(t, application); n != 1 {
@@ -110,10 +119,11 @@ func TestSubscriptionImportBlocks(t *testing.T) {
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.createApplication(t)
-		url := "https://hooks.example.com/idv"
-		config := s.providerBlock() + subscription(application, url, "events = [\"a\"]\n  deletion_policy = \"ABANDON\"")
+		config := func(more string) string {
+			return s.providerBlock() + subscription(application, "https://hooks.example.com/idv", "events = [\"a\"]\n"+more)
+		}
 		steps := []resource.TestStep{
-			{Config: config},
+			{Config: config("")},
 			{ResourceName: ops, ImportState: true, ImportStateKind: resource.ImportBlockWithID},
 		}
 		if c.hasIdentity(t) {
@@ -121,7 +131,7 @@ func TestSubscriptionImportBlocks(t *testing.T) {
 				ResourceName: ops, ImportState: true, ImportStateKind: resource.ImportBlockWithResourceIdentity,
 			})
 		}
-		c.testCase(t, steps...)
+		c.testCase(t, append(steps, resource.TestStep{Config: config(abandonPolicy)})...)
 	})
 }
 
@@ -198,7 +208,7 @@ func TestSubscriptionPrevent(t *testing.T) {
 		mustFail("another URL", subscription(application, "https://hooks.example.com/new", ""), "plan")
 		mustFail("no application", subscription(0, "https://hooks.example.com/old", ""), "plan")
 		mustFail("events", subscription(application, "https://hooks.example.com/old", `events = ["a"]`), "plan")
-		mustFail("payload", subscription(application, "https://hooks.example.com/old", `payload_json = "{}"`), "plan")
+		mustFail("payload", subscription(application, "https://hooks.example.com/old", `payload_json = "{\"a\":1}"`), "plan")
 		abandonNew := subscription(application, "https://hooks.example.com/new", `deletion_policy = "ABANDON"`)
 		mustFail("the policy and the URL at once", abandonNew, "plan")
 		mustFail("-replace", config, "plan", "-replace="+ops)

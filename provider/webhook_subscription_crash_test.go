@@ -34,7 +34,9 @@ func TestSubscriptionWithProviderKilledDuringCreate(t *testing.T) {
 				if application != 0 {
 					eventually(t, "the service has it", func() bool { return s.countSubscriptions(t, application) == 1 })
 				}
-				kill(t, pids)
+				if err := signalProvider(pids, syscall.SIGKILL); err != nil {
+					t.Fatal(err)
+				}
 				if r := <-done; r.exit == 0 || strings.Contains(w.state(t), "tainted") {
 					t.Errorf("want an error and nothing tainted, got exit %d, %s", r.exit, w.state(t))
 				}
@@ -60,17 +62,18 @@ func providerWithPIDFile(t *testing.T, pids string) string {
 	return dir
 }
 
-// kill kills the process that started last.
-func kill(t *testing.T, pids string) {
-	t.Helper()
-	lines := strings.Fields(read(t, pids))
+// signalProvider sends a signal to the process that started last.
+func signalProvider(pids string, sig syscall.Signal) error {
+	started, err := os.ReadFile(pids)
+	if err != nil {
+		return err
+	}
+	lines := strings.Fields(string(started))
 	pid, err := strconv.Atoi(lines[len(lines)-1])
 	if err != nil {
-		t.Fatal(err)
+		return err
 	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	return syscall.Kill(pid, sig)
 }
 
 func eventually(t *testing.T, condition string, isTrue func() bool) {

@@ -3,7 +3,6 @@ package provider
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -26,6 +25,9 @@ type createOperation struct {
 	deadline  time.Time
 	// timeoutConfigured means that the deadline comes from the configuration.
 	timeoutConfigured bool
+	connection        *connection
+	// replaced is the subscription that this run has abandoned to create this one; nil if there is none.
+	replaced *abandonedSubscription
 	// replacedMatches is the number of equal subscriptions that this one replaces.
 	replacedMatches int
 	// exists means that the subscription exists. From then on nothing may be an error, because an error would taint the
@@ -40,10 +42,9 @@ type createOperation struct {
 func (r *subscriptionResource) Create(
 	ctx context.Context, req resource.CreateRequest, resp *resource.CreateResponse,
 ) {
-	c := createOperation{resp: resp}
+	c := createOperation{connection: r.connection, resp: resp}
 	resp.Diagnostics.Append(req.Plan.Get(ctx, &c.plan)...)
 	resp.Diagnostics.Append(req.Config.GetAttribute(ctx, path.Root("payload_json_wo"), &c.writeOnly)...)
-	c.private = readPrivateData(ctx, resp.Private, &resp.Diagnostics)
 	timeout, timeoutDiags := c.plan.Timeouts.Create(ctx, 0)
 	resp.Diagnostics.Append(timeoutDiags...)
 	subscriptionModel{WriteOnly: c.writeOnly, FieldNames: c.plan.FieldNames}.checkWriteOnly(&resp.Diagnostics)
@@ -51,7 +52,6 @@ func (r *subscriptionResource) Create(
 		return
 	}
 	if c.service = r.connection.serviceClient(&resp.Diagnostics); c.service == nil {
-		r.connection.requireError(&resp.Diagnostics)
 		return
 	}
 	if !c.plan.ApplicationID.IsNull() {
@@ -88,90 +88,54 @@ func (c *createOperation) createAndUnlock(ctx context.Context) {
 
 // shouldSend looks for an equal subscription and applies on_existing.
 func (c *createOperation) shouldSend(ctx context.Context) bool {
+	c.replaced = c.connection.abandoned.take(&c.plan, c.writeOnly)
+	if c.replaced != nil && c.replaced.sent(&c.plan, c.writeOnly) {
+		c.keep(c.replaced)
+		return false
+	}
 	adopt := c.plan.OnExisting.ValueString() == existingAdopt
 	if c.plan.ApplicationID.IsNull() {
 		if adopt {
-			c.markExisting(nil)
+			c.adopt(lookupResult{})
 		}
 		return !adopt
 	}
 	result, err := c.lookup(ctx, c.lock.webhooks.get)
-	switch {
-	case err != nil:
-		addRequestError(&c.resp.Diagnostics, "Cannot look up the webhook subscription", err)
-	case result.status == lookupAbsent:
-		return true
-	case result.status == lookupFound && c.isReplacement():
+	if err == nil && result.status != lookupAbsent && c.replaced != nil {
 		c.replacedMatches = len(result.matches)
 		return true
-	case result.status == lookupFound && adopt:
-		c.markExisting(nil)
-		c.setMatches(result)
-	case result.status == lookupFound:
-		c.addExistsError()
-	case adopt:
-		c.addUnknownError(result)
-	default:
-		c.resp.Diagnostics.AddWarning("Cannot check for an existing webhook subscription", fmt.Sprintf(
-			"It is unknown whether a subscription to %s already exists, because %s. The provider sends a request to "+
-				"create one.", c.plan.displayURL(), result.reason))
+	}
+	switch c.plan.applyOnExisting(result, err, c.writeOnly, &c.resp.Diagnostics) {
+	case existingSend, existingUnknown:
 		return true
+	case existingTake:
+		c.adopt(result)
+	case existingStop:
 	}
 	return false
 }
 
-func (c *createOperation) addExistsError() {
-	c.resp.Diagnostics.AddAttributeError(path.Root("on_existing"), "The webhook subscription already exists", fmt.Sprintf(
-		"The service already delivers updates about application %d to %s. A second subscription would deliver each "+
-			"update twice. Nothing was sent.\n\nChoose one of these actions:\n"+
-			"* Set `on_existing = %q` to adopt the existing subscription.\n"+
-			"* Import the existing subscription with the ID %q.\n"+
-			"* To replace it because of a change, remove `create_before_destroy` from the resource.",
-		c.plan.ApplicationID.ValueInt64(), c.plan.displayURL(), existingAdopt, c.importIDPattern()))
-}
-
-func (c *createOperation) addUnknownError(result lookupResult) {
-	c.resp.Diagnostics.AddAttributeError(path.Root("on_existing"),
-		"Cannot determine whether the webhook subscription exists", fmt.Sprintf(
-			"The subscription cannot be read back, because %s. Nothing was sent.\n\nChoose one of these actions:\n"+
-				"* If you know that it does not exist, set `on_existing = %q`, which creates it.\n"+
-				"* If you know that it exists, import it with the ID %q.",
-			result.reason, existingFail, c.importIDPattern()))
-}
-
-// importIDPattern leaves the URL out, which may contain a token.
-func (c *createOperation) importIDPattern() string {
-	return fmt.Sprintf("%d/URL", c.plan.ApplicationID.ValueInt64())
-}
-
-// isReplacement reports whether this run has just abandoned the equal subscription because of a change, which the
-// service cannot apply to it. Without a change, as after a renaming of the resource, this one would only be a
-// duplicate.
-func (c *createOperation) isReplacement() bool {
-	url, _ := c.plan.effectiveURL()
-	abandoned, ok := c.lock.abandoned[url]
-	delete(c.lock.abandoned, url)
-	return ok && len(c.plan.changes(&abandoned)) > 0
-}
-
 // lookup also finds what this run has created, because the service may return it later.
 func (c *createOperation) lookup(ctx context.Context, source webhookSource) (lookupResult, error) {
-	result, err := c.plan.lookup(ctx, c.service, source)
-	if url, _ := c.plan.effectiveURL(); err == nil && result.status != lookupFound && c.lock.created[url] {
+	result, err := c.plan.lookup(ctx, c.service, forCreate, source)
+	url, _ := c.plan.effectiveURL()
+	if err == nil && result.status != lookupFound && c.lock.created[client.CanonicalURL(url)] {
 		result = lookupResult{status: lookupFound}
 	}
 	return result, err
 }
 
 func (c *createOperation) send(ctx context.Context) {
-	// An interrupt must not cancel the request: the service would carry it out, and only the response would be lost.
-	sendCtx, cancel := context.WithDeadline(context.WithoutCancel(ctx), c.deadline)
-	defer cancel()
-	response, err := c.service.SubscribeWebhook(sendCtx, c.plan.expand(c.writeOnly))
+	response, err := c.subscribe(ctx)
+	for waitRetryAfter(ctx, err) {
+		if c.createdMeanwhile(ctx) {
+			return
+		}
+		response, err = c.subscribe(ctx)
+	}
 	switch {
 	case err == nil:
 		c.private.Created = time.Now().UTC()
-		c.private.ID = response.ID
 		c.markExisting(response)
 		if c.readBackLater = c.lock != nil && c.lock.webhooks.isList(); !c.readBackLater {
 			c.readBack(ctx)
@@ -179,17 +143,61 @@ func (c *createOperation) send(ctx context.Context) {
 	case client.OutcomeOf(err) == client.Unknown:
 		c.recoverLostResponse(ctx, err)
 	default:
-		addRejection(&c.resp.Diagnostics, "Cannot create the webhook subscription", err, c.plan.requestFields(c.writeOnly))
+		addRejection(&c.resp.Diagnostics, "Cannot create the webhook subscription", err, c.requestFields())
 	}
+}
+
+func (c *createOperation) requestFields() requestFields {
+	fields := c.plan.requestFields(c.writeOnly)
+	fields.service = c.service
+	return fields
+}
+
+func (c *createOperation) subscribe(ctx context.Context) (*client.SubscriptionResponse, error) {
+	// An interrupt must not cancel the request: the service would carry it out, and only the response would be lost.
+	ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), c.deadline)
+	defer cancel()
+	return c.service.SubscribeWebhook(ctx, c.plan.expand(c.writeOnly))
+}
+
+// createdMeanwhile looks again after a pause, in which somebody else may have subscribed the URL. A lookup that proves
+// nothing changes nothing: shouldSend has decided about that.
+func (c *createOperation) createdMeanwhile(ctx context.Context) bool {
+	if c.lock == nil {
+		return false
+	}
+	result, err := c.lookup(ctx, c.lock.webhooks.get)
+	switch {
+	case err != nil:
+		c.plan.addLookupError(result, err, &c.resp.Diagnostics)
+		return true
+	case result.status != lookupFound || len(result.matches) <= c.replacedMatches:
+		return false
+	case c.plan.OnExisting.ValueString() != existingAdopt:
+		c.plan.addExistsError(&c.resp.Diagnostics)
+	case c.plan.checkSettings(result.matches, c.writeOnly, &c.resp.Diagnostics):
+		c.adopt(result)
+	}
+	return true
+}
+
+// adopt takes an existing subscription into the state.
+func (c *createOperation) adopt(result lookupResult) {
+	c.markExisting(nil)
+	c.connection.abandoned.adopt(&c.plan)
+	c.setMatches(result)
 }
 
 // markExisting records that the subscription exists, and completes the state as far as it is known.
 func (c *createOperation) markExisting(response *client.SubscriptionResponse) {
 	c.exists = true
 	c.private.WriteOnly = newWriteOnlyDigest(c.writeOnly)
-	c.plan.setComputed(response, c.private.WriteOnly)
+	c.plan.setComputed()
+	if response != nil {
+		c.private.ID = c.plan.setResponse(response, c.writeOnly, &c.resp.Diagnostics)
+	}
 	if url, known := c.plan.effectiveURL(); known && c.lock != nil {
-		c.lock.created[url] = true
+		c.lock.created[client.CanonicalURL(url)] = true
 	}
 }
 
@@ -198,6 +206,7 @@ func (c *createOperation) setMatches(result lookupResult) {
 		return // this run created it, and the service does not return it yet
 	}
 	c.private.Seen = true
+	c.private.Single = result.single
 	c.plan.setMatches(result.matches, c.private, &c.resp.Diagnostics)
 }
 
@@ -212,12 +221,16 @@ func (c *createOperation) readBack(ctx context.Context) {
 	if c.lock == nil {
 		return
 	}
-	result, err := c.plan.lookup(ctx, c.service, c.lock.webhooks.getSince(c.private.Created))
+	result, err := c.plan.lookup(ctx, c.service, forRefresh, c.lock.webhooks.getSince(c.private.Created))
 	switch {
 	case err != nil:
 		c.warnNotReadBack(errorDetail(err))
 	case result.status == lookupFound:
 		c.setMatches(result)
+	case result.status == lookupAbsent:
+		c.plan.setUnavailable("the service does not return it yet", true, &c.resp.Diagnostics)
+	default:
+		c.plan.setUnavailable(result.reason, true, &c.resp.Diagnostics)
 	}
 }
 

@@ -2,6 +2,8 @@ package provider
 
 import (
 	"context"
+	"errors"
+	"net/http"
 
 	"github.com/mandate-io/idv/internal/client"
 )
@@ -11,6 +13,8 @@ type lookupResult struct {
 	status  lookupStatus
 	matches []client.Webhook // with lookupFound
 	reason  string           // with lookupUnknown: completes "... cannot be read back, because"
+	answer  *answer          // nil without a request
+	single  bool             // the response is one webhook, and no list
 }
 
 type lookupStatus int
@@ -21,10 +25,15 @@ const (
 	lookupAbsent
 )
 
-// lookup asks the service for the subscription. It returns the errors of the request. A response that proves nothing is
-// not an error, and never a proof of absence.
+// String returns the word of the guide.
+func (s lookupStatus) String() string {
+	return [...]string{lookupUnknown: "cannot tell", lookupFound: "present", lookupAbsent: "absent"}[s]
+}
+
+// lookup asks the service for the subscription. It returns the errors of a request without a usable response. Any other
+// response is a result, also one that proves nothing.
 func (m subscriptionModel) lookup(
-	ctx context.Context, service *client.Client, source webhookSource,
+	ctx context.Context, service *client.Client, purpose lookupPurpose, source webhookSource,
 ) (lookupResult, error) {
 	if m.ApplicationID.IsNull() {
 		return lookupResult{reason: reasonNoApplication}, nil
@@ -34,28 +43,133 @@ func (m subscriptionModel) lookup(
 		return lookupResult{reason: "`payload_json` replaces the URL or the application"}, nil
 	}
 	response := source(ctx, service, m.ApplicationID.ValueInt64(), m.fieldName("url"))
-	switch err := response.err; {
-	case client.IsNotFound(err):
-		return lookupResult{status: lookupAbsent}, nil
-	case client.KindOf(err) == client.KindUnreadable:
-		return lookupResult{reason: "the provider does not understand the response of the service"}, nil
-	case err != nil:
-		return lookupResult{}, err
+	kind, matches := response.answerAbout(url)
+	result := lookupResult{status: kind.proves[purpose], matches: matches, answer: kind}
+	result.single = response.err == nil && !response.webhooks.List
+	if result.status == lookupUnknown {
+		result.reason = kind.reason
 	}
-	return lookupIn(response.webhooks, url), nil
+	if kind == &answerFailure || kind.foreign && purpose == forCreate {
+		return result, response.err
+	}
+	return result, nil
 }
 
 const reasonNoApplication = "`application_id` is not set"
 
-func lookupIn(webhooks *client.Webhooks, url string) lookupResult {
-	switch matches := webhooks.WithURL(url); {
+// lookupPurpose is what a lookup is for. The same response proves less where a mistake does more harm.
+type lookupPurpose int
+
+const (
+	forCreate lookupPurpose = iota
+	forRefresh
+	forImport
+)
+
+// answer is a kind of response to retrieve webhook, whose format is not documented.
+type answer struct {
+	description string // for the guide
+	// proves says by purpose what the answer proves about the subscription.
+	proves [3]lookupStatus
+	// reason completes "the subscription cannot be read back, because", where the answer proves nothing.
+	reason string
+	// foreign means that the answer may be that of a proxy. A create that gets it sends nothing.
+	foreign bool
+}
+
+var (
+	always  = [3]lookupStatus{lookupFound, lookupFound, lookupFound}
+	absent  = [3]lookupStatus{lookupAbsent, lookupAbsent, lookupAbsent}
+	nothing = [3]lookupStatus{}
+)
+
+// The rows of the table in the guide "Import and adoption", which a test compares.
+var (
+	answerContainsIt = answer{
+		description: "The subscription, alone or in a list", proves: always,
+	}
+	answerListWithoutIt = answer{
+		description: "A complete list without the subscription, such as an empty one", proves: absent,
+	}
+	answerProblem = answer{
+		description: "HTTP 404 or 410 with a problem body (RFC 7807) that has a title", proves: absent,
+	}
+	// For a create, an empty answer means that there is none: otherwise, a service that has no other way to say so would
+	// never get a subscription. A refresh that believed it would take an existing one out of the state.
+	answerEmpty = answer{
+		description: "Nothing: HTTP 204, an empty body, `null` or `{}`",
+		proves:      [3]lookupStatus{forCreate: lookupAbsent},
+		reason:      "the response of the service is empty",
+	}
+	answerOther = answer{
+		description: "Another webhook, which is not in a list", proves: nothing,
+		reason: "the service returns another webhook of the application, and possibly not all",
+	}
+	answerPartOfList = answer{
+		description: "A list without the subscription, with a next page, a larger count, or an entry without a URL",
+		proves:      nothing,
+		reason:      "the service returns only a part of the webhooks of the application",
+	}
+	answerUnclear = answer{
+		description: "Other JSON, such as a message, or a webhook without a URL", proves: nothing,
+		reason: "the response of the service contains no webhook with a URL",
+	}
+	answerForeignNotFound = answer{
+		description: "HTTP 404 or 410 without such a body, such as a page of a proxy", proves: nothing, foreign: true,
+		reason: "the response is an HTTP 404 without the problem body of the service, so it may come from a proxy",
+	}
+	answerNotJSON = answer{
+		description: "HTTP 2xx without JSON, such as a page of a captive portal", proves: nothing, foreign: true,
+		reason: "the response is not JSON, so it may come from a proxy",
+	}
+	answerRedirect = answer{
+		description: "A redirect", proves: nothing, foreign: true,
+		reason: "the response is a redirect, which may come from a proxy",
+	}
+	answerFailure = answer{
+		description: "Any other status, such as 401, 429 or 502, or no response", proves: nothing, foreign: true,
+		reason: "the request failed",
+	}
+)
+
+var answers = []*answer{
+	&answerContainsIt, &answerListWithoutIt, &answerProblem, &answerEmpty, &answerOther, &answerPartOfList, &answerUnclear,
+	&answerForeignNotFound, &answerNotJSON, &answerRedirect, &answerFailure,
+}
+
+// answerAbout returns which answer a response is about the subscription to a URL, and the webhooks with that URL.
+func (r webhookResponse) answerAbout(url string) (*answer, []client.Webhook) {
+	if r.err != nil {
+		return r.answerOfError(), nil
+	}
+	switch matches := r.webhooks.WithURL(url); {
 	case len(matches) > 0:
-		return lookupResult{status: lookupFound, matches: matches}
-	case webhooks.Complete:
-		return lookupResult{status: lookupAbsent}
-	case len(webhooks.Items) > 0:
-		return lookupResult{reason: "the service returns other webhooks of the application, and possibly not all"}
+		return &answerContainsIt, matches
+	case r.webhooks.Complete:
+		return &answerListWithoutIt, nil
+	case r.webhooks.Empty:
+		return &answerEmpty, nil
+	case r.webhooks.List:
+		return &answerPartOfList, nil
+	case len(r.webhooks.Items) == 1:
+		return &answerOther, nil
 	default:
-		return lookupResult{reason: "the response of the service contains no webhook with a URL"}
+		return &answerUnclear, nil
+	}
+}
+
+func (r webhookResponse) answerOfError() *answer {
+	failure, ok := errors.AsType[*client.Error](r.err)
+	switch {
+	case client.IsNotFoundProblem(r.err):
+		return &answerProblem
+	case client.IsNotFound(r.err):
+		return &answerForeignNotFound
+	case !ok || failure.Kind != client.KindUnreadable:
+		return &answerFailure
+	case failure.Status >= http.StatusMultipleChoices:
+		return &answerRedirect
+	default:
+		return &answerNotJSON
 	}
 }

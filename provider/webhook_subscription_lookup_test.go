@@ -20,60 +20,71 @@ func TestLookup(t *testing.T) {
 	cases := map[string]struct {
 		code    int
 		body    string
-		status  lookupStatus
+		answer  *answer
 		matches int
 	}{
-		"an object":                    {200, own, lookupFound, 1},
-		"a wrapped object":             {200, `{"data": ` + own + `}`, lookupFound, 1},
-		"a list":                       {200, `[` + other + `, ` + own + `]`, lookupFound, 1},
-		"a list with two":              {200, `[` + own + `, ` + own + `]`, lookupFound, 2},
-		"a wrapped list":               {200, `{"webhooks": [` + own + `]}`, lookupFound, 1},
-		"under another name":           {200, `{"hook": {"target_url": "` + receiverURL + `"}}`, lookupFound, 1},
-		"under the configured name":    {200, `{"where_to": "` + receiverURL + `"}`, lookupFound, 1},
-		"404":                          {404, `{"title": "not found"}`, lookupAbsent, 0},
-		"410":                          {410, ``, lookupAbsent, 0},
-		"204":                          {204, ``, lookupAbsent, 0},
-		"an empty answer":              {200, ``, lookupAbsent, 0},
-		"an empty list":                {200, `[]`, lookupAbsent, 0},
-		"an empty wrapped list":        {200, `{"data": {"items": []}, "total": 0}`, lookupAbsent, 0},
-		"a list of others":             {200, `[` + other + `]`, lookupAbsent, 0},
-		"a page of others":             {200, `{` + nextPage + `, "results": [` + other + `]}`, lookupUnknown, 0},
-		"a page that contains it":      {200, `{` + nextPage + `, "results": [` + own + `]}`, lookupFound, 1},
-		"written otherwise":            {200, `[{"url": "HTTPS://Hooks.Example.com:443/idv"}]`, lookupFound, 1},
-		"another one: perhaps of many": {200, other, lookupUnknown, 0},
-		"a list with a masked URL":     {200, `[` + other + `, {"id": 7, "url": null}]`, lookupUnknown, 0},
-		"a webhook that shows no URL":  {200, `{"id": 7, "events": []}`, lookupUnknown, 0},
-		"a message":                    {200, `{"message": "no webhook"}`, lookupUnknown, 0},
-		"an empty object":              {200, `{}`, lookupUnknown, 0},
-		"null":                         {200, `null`, lookupUnknown, 0},
-		"HTML":                         {200, `<html>`, lookupUnknown, 0},
-		"a redirect":                   {302, ``, lookupUnknown, 0},
+		"an object":                    {200, own, &answerContainsIt, 1},
+		"a wrapped object":             {200, `{"data": ` + own + `}`, &answerContainsIt, 1},
+		"a list":                       {200, `[` + other + `, ` + own + `]`, &answerContainsIt, 1},
+		"a list with two":              {200, `[` + own + `, ` + own + `]`, &answerContainsIt, 2},
+		"a wrapped list":               {200, `{"webhooks": [` + own + `]}`, &answerContainsIt, 1},
+		"under another name":           {200, `{"hook": {"target_url": "` + receiverURL + `"}}`, &answerContainsIt, 1},
+		"under the configured name":    {200, `{"where_to": "` + receiverURL + `"}`, &answerContainsIt, 1},
+		"a page that contains it":      {200, `{` + nextPage + `, "results": [` + own + `]}`, &answerContainsIt, 1},
+		"written otherwise":            {200, `[{"url": "HTTPS://Hooks.Example.com:443/idv"}]`, &answerContainsIt, 1},
+		"404":                          {404, `{"title": "not found"}`, &answerProblem, 0},
+		"410":                          {410, `{"title": "gone", "status": "410"}`, &answerProblem, 0},
+		"an empty 410":                 {410, ``, &answerForeignNotFound, 0},
+		"404 of a gateway":             {404, `{"message": "no route matched"}`, &answerForeignNotFound, 0},
+		"404 in HTML":                  {404, `<html>`, &answerForeignNotFound, 0},
+		"204":                          {204, ``, &answerEmpty, 0},
+		"an empty answer":              {200, ``, &answerEmpty, 0},
+		"an empty object":              {200, `{}`, &answerEmpty, 0},
+		"an empty wrapped object":      {200, `{"data": {}}`, &answerEmpty, 0},
+		"null":                         {200, `null`, &answerEmpty, 0},
+		"an empty list":                {200, `[]`, &answerListWithoutIt, 0},
+		"an empty wrapped list":        {200, `{"data": {"items": []}, "total": 0}`, &answerListWithoutIt, 0},
+		"a list of others":             {200, `[` + other + `]`, &answerListWithoutIt, 0},
+		"a page of others":             {200, `{` + nextPage + `, "results": [` + other + `]}`, &answerPartOfList, 0},
+		"an empty page":                {200, `{` + nextPage + `, "results": []}`, &answerPartOfList, 0},
+		"a list with a masked URL":     {200, `[` + other + `, {"id": 7, "url": null}]`, &answerPartOfList, 0},
+		"another one: perhaps of many": {200, other, &answerOther, 0},
+		"a webhook that shows no URL":  {200, `{"id": 7, "events": []}`, &answerUnclear, 0},
+		"a message":                    {200, `{"message": "no webhook"}`, &answerUnclear, 0},
+		"HTML":                         {200, `<html>`, &answerNotJSON, 0},
+		"a redirect":                   {302, ``, &answerRedirect, 0},
+		"502":                          {502, `<html>`, &answerFailure, 0},
 	}
 	for name, test := range cases {
-		t.Run(name, func(t *testing.T) {
-			m := model(func(m *subscriptionModel) { m.FieldNames = renamed("url", "where_to") })
-			result, err := m.lookup(t.Context(), serviceThatReturns(t, test.code, test.body), (&webhookCache{}).get)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if result.status != test.status || len(result.matches) != test.matches {
-				t.Errorf("got status %d with %d matches, want %d with %d",
-					result.status, len(result.matches), test.status, test.matches)
-			}
-			if (result.reason == "") != (test.status != lookupUnknown) {
-				t.Errorf("reason: %q", result.reason)
-			}
-		})
+		for _, purpose := range []lookupPurpose{forCreate, forRefresh, forImport} {
+			t.Run(name, func(t *testing.T) {
+				m := model(func(m *subscriptionModel) { m.FieldNames = renamed("url", "where_to") })
+				service := serviceThatReturns(t, test.code, test.body)
+				result, err := m.lookup(t.Context(), service, purpose, (&webhookCache{}).get)
+				wantError := test.answer == &answerFailure || purpose == forCreate && test.answer.foreign
+				if (err != nil) != wantError {
+					t.Fatalf("want an error: %v, got %v", wantError, err)
+				}
+				if result.answer != test.answer || len(result.matches) != test.matches {
+					t.Errorf("got %q with %d matches, want %q with %d",
+						result.answer.description, len(result.matches), test.answer.description, test.matches)
+				}
+				if status := test.answer.proves[purpose]; result.status != status ||
+					(result.reason == "") != (status != lookupUnknown) {
+					t.Errorf("got %v with the reason %q", result.status, result.reason)
+				}
+			})
+		}
 	}
 	t.Run("a failing service is an error", func(t *testing.T) {
-		_, err := model(nil).lookup(t.Context(), serviceThatReturns(t, 403, ""), (&webhookCache{}).get)
+		_, err := model(nil).lookup(t.Context(), serviceThatReturns(t, 403, ""), forCreate, (&webhookCache{}).get)
 		if client.KindOf(err) != client.KindCredentials {
 			t.Errorf("got %v", err)
 		}
 	})
 	t.Run("without an application there is no request", func(t *testing.T) {
 		m := model(func(m *subscriptionModel) { m.ApplicationID = types.Int64Null() })
-		if result, err := m.lookup(t.Context(), nil, nil); err != nil || result.status != lookupUnknown {
+		if result, err := m.lookup(t.Context(), nil, forCreate, nil); err != nil || result.status != lookupUnknown {
 			t.Errorf("got %v, %v", result.status, err)
 		}
 	})

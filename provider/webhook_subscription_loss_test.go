@@ -65,18 +65,14 @@ func TestSubscriptionWithLostResponseIsAdoptedLater(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
 		application bool
-		faults      []control.Fault
+		fault       control.Fault
 		sent        int64 // POSTs of the two applies
 	}{
-		"reading back fails": {application: true, sent: 1, faults: []control.Fault{
-			lostResponses["connection closed"],
-			{Operation: control.RetrieveWebhook, Kind: control.Garbage, Times: control.Always},
+		"reading back fails": {application: true, sent: 1, fault: lostResponses["connection closed"]},
+		"it was never created": {application: true, sent: 2, fault: control.Fault{
+			Operation: control.SubscribeWebhook, Kind: control.Close,
 		}},
-		"it was never created": {application: true, sent: 2, faults: []control.Fault{
-			{Operation: control.SubscribeWebhook, Kind: control.Close},
-			{Operation: control.RetrieveWebhook, Kind: control.Garbage, Times: control.Always},
-		}},
-		"without an application": {sent: 1, faults: []control.Fault{lostResponses["connection closed"]}},
+		"without an application": {sent: 1, fault: lostResponses["connection closed"]},
 	}
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
@@ -86,12 +82,12 @@ func TestSubscriptionWithLostResponseIsAdoptedLater(t *testing.T) {
 				if test.application {
 					application = s.createApplication(t)
 				}
-				w := c.workspace(t, s.environment()...)
+				p := newAnsweringProxyFor(t, s)
+				p.breakReads(html(200))
+				w := c.workspace(t, p.environment()...)
 				w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 				s.resetStats(t)
-				for _, fault := range test.faults {
-					s.fault(t, fault)
-				}
+				s.fault(t, test.fault)
 				r := w.run(t, "apply", "-auto-approve")
 				if len(r.errors) != 1 || !has(r.errors, "may exist", "https://hooks.example.com/idv", `on_existing = "adopt"`) {
 					t.Errorf("want one error that says what may exist and what to do, got %+v", r.errors)
@@ -99,9 +95,7 @@ func TestSubscriptionWithLostResponseIsAdoptedLater(t *testing.T) {
 				if state := w.state(t); strings.Contains(state, "hooks.example.com") || strings.Contains(state, "tainted") {
 					t.Errorf("want nothing in the state, got %s", state)
 				}
-				if err := s.control.ClearFaults(t.Context()); err != nil {
-					t.Fatal(err)
-				}
+				p.answer.Store(nil)
 				w.configure(t, subscription(application, "https://hooks.example.com/idv", `on_existing = "adopt"`))
 				w.must(t, "apply", "-auto-approve")
 				w.mustPlanNothing(t)
@@ -147,23 +141,18 @@ func TestSubscriptionReadBackErrorIsAWarning(t *testing.T) {
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.createApplication(t)
-		w := c.workspace(t, s.environment()...)
+		p := newAnsweringProxyFor(t, s)
+		p.breakReads(html(500))
+		w := c.workspace(t, p.environment()...)
 		w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 		s.setDialect(t, "subscribeAnswer", "204")
-		// The lookup succeeds, and all reads after the creation fail.
-		s.fault(t, control.Fault{Operation: control.RetrieveWebhook, Kind: control.Answer, Status: 404})
-		s.fault(t, control.Fault{
-			Operation: control.RetrieveWebhook, Kind: control.Answer, Status: 500, Times: control.Always,
-		})
 		if r := w.must(t, "apply", "-auto-approve"); !has(r.warnings, "could not be read back") {
 			t.Errorf("want a warning, got %+v", r.warnings)
 		}
 		if strings.Contains(w.state(t), "tainted") {
 			t.Error("the resource is tainted")
 		}
-		if err := s.control.ClearFaults(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		p.answer.Store(nil)
 		w.mustPlanNothing(t)
 		if n := s.countSubscriptions(t, application); n != 1 {
 			t.Errorf("want one subscription, got %d", n)

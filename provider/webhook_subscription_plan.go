@@ -2,10 +2,8 @@ package provider
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"reflect"
-	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -34,23 +32,26 @@ func (r *subscriptionResource) ModifyPlan(
 	case plan == nil && state == nil:
 		return
 	case plan == nil:
-		state.checkDeletionPolicy(causeDestroy, &resp.Diagnostics)
+		r.connection.setManaged(state)
+		r.checkDestroy(state, &resp.Diagnostics)
 	case state == nil:
-		r.connection.reportConfigError(&resp.Diagnostics)
 		planCreate(&config, plan, &resp.Diagnostics)
+		r.lookupForCreate(ctx, plan, config.WriteOnly, &resp.Diagnostics)
 		if private.Unchanged != "" {
 			replaced := *plan
 			replaced.DeletionPolicy = types.StringValue(private.Unchanged)
 			replaced.checkDeletionPolicy(causeReplace, &resp.Diagnostics)
 		}
-		private = privateData{} // it was that of the old subscription
+		private = private.ofReplacement()
 		resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
 	default:
+		r.connection.setManaged(state)
 		proposed := *plan
 		planUpdate(&config, plan, state, private, resp)
 		private.Unchanged = ""
 		if len(resp.RequiresReplace) == 0 {
 			private.Unchanged = state.DeletionPolicy.ValueString()
+			plan.planIdentity(ctx, resp)
 		}
 		if !reflect.DeepEqual(*plan, proposed) {
 			resp.Diagnostics.Append(resp.Plan.Set(ctx, plan)...)
@@ -82,7 +83,8 @@ func planCreate(config, plan *subscriptionModel, diags *diag.Diagnostics) {
 	}
 }
 
-// planUpdate decides whether a change needs a replacement.
+// planUpdate decides whether a change needs a replacement. It reads no clock, because the apply of a saved plan plans
+// again, and has to come to the same result.
 func planUpdate(
 	config, plan, state *subscriptionModel, private privateData, resp *resource.ModifyPlanResponse,
 ) {
@@ -93,45 +95,31 @@ func planUpdate(
 		}
 	}
 	plan.WriteOnlyVersion = config.nextWriteOnlyVersion(state, private, &resp.Diagnostics)
-	var adopted bool
-	for _, change := range plan.changes(state) {
-		if private.importPending() && change.prior.IsNull() {
-			adopted = true
-			continue
-		}
-		resp.RequiresReplace = append(resp.RequiresReplace, path.Root(change.attribute))
+	sent := state.sentFor(plan, private)
+	for _, attribute := range plan.withoutEmptyWriteOnly(config.WriteOnly).changes(sent) {
+		resp.RequiresReplace = append(resp.RequiresReplace, path.Root(attribute))
 	}
 	if len(resp.RequiresReplace) > 0 {
 		state.checkDeletionPolicy(causeChange(resp.RequiresReplace[0]), &resp.Diagnostics)
 		return
 	}
-	if adopted {
-		if digest := newWriteOnlyDigest(config.WriteOnly); private.WriteOnly == nil && !state.WebhookJSON.IsNull() {
-			plan.WebhookJSON = digest.redact(json.RawMessage(state.WebhookJSON.ValueString()), isPersonalOrSecret)
-		}
+	if private.importPending() && !sent.sendsSameAs(state) {
 		resp.Diagnostics.AddWarning("The provider adopts the configuration without sending it",
 			"The subscription was imported. The provider assumes that the arguments that the service does not return are "+
 				"as configured.")
-		return
-	}
-	if private.inImportGracePeriod(time.Now()) {
-		plan.keepImportedPolicies(state, private, &resp.Diagnostics)
 	}
 }
 
-// keepImportedPolicies leaves the policies of an imported state unchanged. An import cannot read them, and the plan
-// after an import has to show whether the service agrees with the configuration.
-func (m *subscriptionModel) keepImportedPolicies(
-	state *subscriptionModel, private privateData, diags *diag.Diagnostics,
-) {
-	if !m.DeletionPolicy.Equal(state.DeletionPolicy) {
-		diags.AddAttributeWarning(path.Root("deletion_policy"), "deletion_policy is not in effect yet", fmt.Sprintf(
-			"The subscription was just imported with `deletion_policy = %q`. A plan after %s changes it to the configured "+
-				"value, which sends nothing.",
-			state.DeletionPolicy.ValueString(), private.Imported.Add(importGracePeriod).Format(time.RFC3339)))
+// planIdentity changes what follows from the URL and the application: both may get another form of the same request.
+func (m *subscriptionModel) planIdentity(ctx context.Context, resp *resource.ModifyPlanResponse) {
+	m.ID = types.StringUnknown()
+	if m.ApplicationID.IsUnknown() {
+		return // after a move that does not know the application
 	}
-	m.DeletionPolicy = state.DeletionPolicy
-	m.OnExisting = state.OnExisting
+	m.ID = types.StringValue(m.importID())
+	if resp.Identity != nil {
+		resp.Diagnostics.Append(resp.Identity.Set(ctx, m.identity())...)
+	}
 }
 
 // What leaves a subscription behind at the service, as the beginning of a sentence.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/terraform-plugin-framework/attr"
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 )
@@ -12,7 +13,6 @@ import (
 func TestPlanUpdate(t *testing.T) {
 	now := time.Now()
 	created := privateData{Created: now.Add(-time.Hour), Seen: true}
-	justImported := privateData{Imported: now, Seen: true}
 	imported := privateData{Imported: now.Add(-time.Hour), Seen: true}
 	recorded := privateData{Imported: now.Add(-time.Hour), Seen: true, Recorded: true}
 
@@ -20,6 +20,16 @@ func TestPlanUpdate(t *testing.T) {
 	events := func(m *subscriptionModel) { m.Events = eventSet("a") }
 	payload := func(text string) edit { return func(m *subscriptionModel) { m.PayloadJSON = types.StringValue(text) } }
 	abandon := func(m *subscriptionModel) { m.DeletionPolicy = types.StringValue(deletionAbandon) }
+	url := func(text string) edit { return func(m *subscriptionModel) { m.URL = types.StringValue(text) } }
+	fieldNames := func(names map[string]string) edit {
+		return func(m *subscriptionModel) {
+			values := map[string]attr.Value{}
+			for attribute, name := range names {
+				values[attribute] = types.StringValue(name)
+			}
+			m.FieldNames = types.MapValueMust(types.StringType, values)
+		}
+	}
 	unknownURL := func(m *subscriptionModel) { m.URL = types.StringUnknown() }
 
 	otherEvents := func(m *subscriptionModel) { m.Events = eventSet("b") }
@@ -42,13 +52,69 @@ func TestPlanUpdate(t *testing.T) {
 			private: created, state: payload(`{"a":9007199254740993}`), config: payload(`{"a":9007199254740992}`),
 			replace: []string{"payload_json"},
 		},
+		"an empty payload":                     {private: created, config: payload(`{}`)},
+		"no field names":                       {private: created, config: fieldNames(nil)},
+		"a field name that is the default one": {private: created, config: fieldNames(map[string]string{"url": "url"})},
+		"a field name of what is not sent": {
+			private: created, config: fieldNames(map[string]string{"events": "topics"}),
+		},
+		"another field name": {
+			private: created, config: fieldNames(map[string]string{"url": "target"}), replace: []string{"field_names"},
+		},
+		"the default port":               {private: created, config: url("https://HOOKS.example.com:443/idv")},
+		"another port":                   {private: created, config: url(receiverURL + ":8443"), replace: []string{"url"}},
+		"a payload that repeats the URL": {private: created, config: payload(`{"url":"` + receiverURL + `"}`)},
+		"a payload with another URL": {
+			private: created, config: payload(`{"url":"https://other.example.com"}`), replace: []string{"payload_json"},
+		},
+		"the URL moves into the payload": {
+			private: created, config: func(m *subscriptionModel) {
+				payload(`{"url":"` + receiverURL + `"}`)(m)
+				url("https://other.example.com")(m)
+			},
+		},
+		"the events move into the payload, in another order": {
+			private: created, state: func(m *subscriptionModel) { m.Events = eventSet("a", "b") },
+			config: payload(`{"events":["b","a"]}`),
+		},
+		"an unknown payload may be another one": {
+			private: created, config: func(m *subscriptionModel) { m.PayloadJSON = types.StringUnknown() },
+			replace: []string{"payload_json"},
+		},
+		"an unknown event may be another one": {
+			private: created, state: events, config: func(m *subscriptionModel) {
+				m.Events = types.SetValueMust(types.StringType, []attr.Value{types.StringUnknown()})
+			},
+			replace: []string{"events"},
+		},
+		"an empty write-only payload": {
+			private: created, config: func(m *subscriptionModel) { m.WriteOnly = types.StringValue("{}") },
+		},
+		"an empty write-only payload removed": {
+			private: privateData{Created: now, WriteOnly: newWriteOnlyDigest(types.StringValue("{}"))},
+			state:   func(m *subscriptionModel) { m.WriteOnlyVersion = types.Int64Value(1) },
+		},
+		"an unknown write-only payload may be another one": {
+			private: privateData{Created: now, WriteOnly: newWriteOnlyDigest(types.StringValue(`{"a":"b"}`))},
+			state:   func(m *subscriptionModel) { m.WriteOnlyVersion = types.Int64Value(1) },
+			config:  func(m *subscriptionModel) { m.WriteOnly = types.StringUnknown() },
+			replace: []string{"payload_json_wo_version"},
+		},
+		"imported: the URL is the one in the payload": {
+			private: imported, config: func(m *subscriptionModel) {
+				payload(`{"url":"` + receiverURL + `","a":1}`)(m)
+				url("https://other.example.com")(m)
+			},
+		},
+		"imported: an unknown payload": {
+			private: imported, config: func(m *subscriptionModel) { m.PayloadJSON = types.StringUnknown() },
+		},
 		"events removed": {private: created, state: events, replace: []string{"events"}},
 		"events added":   {private: created, config: events, replace: []string{"events"}},
 		"an unknown URL may be another one": {
 			private: created, config: unknownURL, replace: []string{"url"},
 		},
-		"just imported: an import cannot read the policy":   {private: justImported, config: abandon, unchanged: true},
-		"imported long ago: the plan has the policy":        {private: imported, config: abandon},
+		"imported: the policy is what the user configured":  {private: imported, config: abandon},
 		"imported: events that the service returned":        {private: imported, state: events, unchanged: true},
 		"imported: the service does not return the payload": {private: imported, config: payload(`{"a":1}`)},
 		"imported, but the service returned other events": {

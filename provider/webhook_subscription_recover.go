@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/path"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
 const (
@@ -29,14 +31,14 @@ func (c *createOperation) recoverLostResponse(ctx context.Context, lost error) {
 		c.markExisting(nil)
 		c.setMatches(result)
 		c.resp.Diagnostics.AddAttributeWarning(path.Root("response_json"),
-			"The response to the webhook subscription was lost", errorCause(lost)+" The provider found the subscription "+
-				"by reading it back, so no action is needed. `response_json` stays null.")
+			"The response to the webhook subscription was lost", c.requestFields().errorCause(lost)+
+				" The provider found the subscription by reading it back, so no action is needed. `response_json` stays null.")
 		return
 	}
 	c.resp.Diagnostics.AddError("The webhook subscription may exist", fmt.Sprintf(
 		"%s It is unknown whether the service now delivers to %s. The service cannot delete a subscription, so the "+
 			"provider does not repeat the request. The new subscription is not in the state, and nothing is tainted.\n\n%s",
-		errorCause(lost), c.plan.displayURL(), c.recoverySteps(result)))
+		c.requestFields().errorCause(lost), c.plan.displayURL(), c.recoverySteps(result)))
 }
 
 func (c *createOperation) poll(ctx context.Context) lookupResult {
@@ -47,18 +49,20 @@ func (c *createOperation) poll(ctx context.Context) lookupResult {
 	result := lookupResult{reason: "the request to read it failed"}
 	for interval := minPollInterval; ; interval = min(2*interval, maxPollInterval) {
 		// An interrupt or a short timeout may have lost the response. One read is due in any case.
-		latest, err := c.plan.lookup(context.WithoutCancel(ctx), c.service, c.lock.webhooks.refresh)
+		latest, err := c.plan.lookup(context.WithoutCancel(ctx), c.service, forCreate, c.lock.webhooks.refresh)
 		if err == nil {
 			result = latest
 		}
-		created := result.status == lookupFound && len(result.matches) > c.replacedMatches
-		if created || time.Until(until) < interval {
-			return result
+		pause := interval
+		if asked := client.RetryAfterOf(err); asked > 0 && asked < time.Until(c.deadline) {
+			pause = max(interval, asked)
+			if next := time.Now().Add(pause + minPollInterval); next.After(until) {
+				until = next
+			}
 		}
-		select {
-		case <-ctx.Done():
+		created := result.status == lookupFound && len(result.matches) > c.replacedMatches
+		if created || time.Until(until) < pause || !sleep(ctx, pause) {
 			return result
-		case <-time.After(interval):
 		}
 	}
 }
@@ -87,6 +91,6 @@ func (c *createOperation) recoverySteps(result lookupResult) string {
 	default:
 		return fmt.Sprintf("The subscription cannot be read back, because %s. As soon as it can, set %s and apply again. "+
 			"The provider adopts the subscription if it exists, and creates it otherwise. If you know that it exists, you "+
-			"can import it with the ID %q instead.", result.reason, adopt, c.importIDPattern())
+			"can import it with the ID %q instead.", result.reason, adopt, c.plan.importIDPattern())
 	}
 }

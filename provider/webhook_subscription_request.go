@@ -3,6 +3,7 @@ package provider
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	"github.com/hashicorp/terraform-plugin-framework/path"
@@ -27,14 +28,20 @@ func (m subscriptionModel) expand(writeOnly types.String) client.Subscription {
 
 // expandEvents returns the events in the order of the request.
 func (m subscriptionModel) expandEvents() []string {
-	var events []string
-	for _, event := range m.Events.Elements() {
-		if event, ok := event.(types.String); ok {
-			events = append(events, event.ValueString())
-		}
-	}
+	events := stringsOf(m.Events)
 	slices.Sort(events)
 	return events
+}
+
+// stringsOf returns the elements of a set of strings.
+func stringsOf(set types.Set) []string {
+	var texts []string
+	for _, element := range set.Elements() {
+		if text, ok := element.(types.String); ok {
+			texts = append(texts, text.ValueString())
+		}
+	}
+	return texts
 }
 
 func (m subscriptionModel) expandFieldNames() map[string]string {
@@ -77,13 +84,14 @@ func (m subscriptionModel) requestFields(writeOnly types.String) requestFields {
 		attributes: map[string]path.Path{},
 		items:      map[string][]string{client.FoldName(m.fieldName("events")): m.expandEvents()},
 	}
+	fields.secrets = urlSecrets(m.URL.ValueString())
 	for _, attribute := range []string{"url", "events", "application_id"} {
 		if _, ok := replaced[m.fieldName(attribute)]; !ok {
 			fields.attributes[client.FoldName(m.fieldName(attribute))] = path.Root(attribute)
 		}
 	}
 	if value, err := decodeJSON(payload); err == nil {
-		fields.secrets = scalarsOf(value)
+		fields.secrets = append(fields.secrets, leavesOf(value)...)
 	}
 	return fields
 }
@@ -108,4 +116,37 @@ func (m subscriptionModel) effectiveURL() (string, bool) {
 	var url string
 	err := json.Unmarshal(replacement, &url)
 	return url, err == nil && url != ""
+}
+
+// sentPayload is what a create has sent in payload_json and payload_json_wo. It is in memory only.
+type sentPayload struct {
+	// stored are the fields of payload_json, which the state has.
+	stored map[string]any
+	// names are the folded names of the fields of payload_json_wo.
+	names map[string]bool
+	// secrets are the strings and numbers in payload_json_wo.
+	secrets []string
+}
+
+func newSentPayload(payload, writeOnly types.String) sentPayload {
+	sent := sentPayload{names: map[string]bool{}}
+	value, _ := decodeJSON(json.RawMessage(payload.ValueString()))
+	sent.stored, _ = value.(map[string]any)
+	value, _ = decodeJSON(json.RawMessage(writeOnly.ValueString()))
+	fields, _ := value.(map[string]any)
+	for name := range fields {
+		sent.names[client.FoldName(name)] = true
+	}
+	sent.secrets = scalarsOf(value)
+	return sent
+}
+
+// repeats reports whether a field of a response repeats payload_json_wo: in a field of the same name, where the service
+// may mask it, or anywhere in the value.
+func (s sentPayload) repeats(name string, value any) bool {
+	return s.names[client.FoldName(name)] || slices.ContainsFunc(scalarsOf(value), func(text string) bool {
+		return slices.ContainsFunc(s.secrets, func(secret string) bool {
+			return strings.Contains(text, secret) || strings.Contains(secret, text)
+		})
+	})
 }

@@ -18,6 +18,7 @@ func model(change func(*subscriptionModel)) subscriptionModel {
 		URL: types.StringValue(receiverURL), ApplicationID: types.Int64Value(4711),
 		Events: types.SetNull(types.StringType), FieldNames: types.MapNull(types.StringType),
 		DeletionPolicy: types.StringValue(deletionPrevent), OnExisting: types.StringValue(existingFail),
+		KeepResponseFields: types.SetNull(types.StringType),
 	}
 	if change != nil {
 		change(&m)

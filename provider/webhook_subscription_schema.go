@@ -48,8 +48,9 @@ func (r *subscriptionResource) Schema(
 		Blocks: map[string]schema.Block{
 			"timeouts": timeouts.Block(ctx, timeouts.Opts{
 				Create: true, Read: true,
-				CreateDescription: "Timeout of the creation, as a duration such as `90s`. If it is set, the provider looks " +
-					"for a subscription whose response was lost until the timeout ends; otherwise, for a few seconds. " +
+				CreateDescription: "Timeout of the creation, as a duration such as `90s`. It includes the pauses that a " +
+					"service asks for which limits requests. If it is set, the provider looks for a subscription whose " +
+					"response was lost until the timeout ends; otherwise, for a few seconds. " +
 					"`request_timeout` of the provider also limits each request. (Default: `2m`)",
 				ReadDescription: "Timeout of a read, as a duration such as `90s`. (Default: `2m`)",
 			}),
@@ -64,7 +65,7 @@ func subscriptionAttributes() map[string]schema.Attribute {
 	return attributes
 }
 
-// requestAttributes describe the request. A change of one forces a new subscription.
+// requestAttributes describe the request. A change of one that changes the request forces a new subscription.
 func requestAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"url": schema.StringAttribute{
@@ -96,15 +97,14 @@ func requestAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "JSON object with further fields of the request, which the service does not document. " +
 				"It is merged over the other arguments as RFC 7396 describes: a field replaces the field of the same name, " +
 				"and `null` removes it. Terraform stores it in the state, so pass secrets in `payload_json_wo` instead. " +
-				"Changing this, except in spacing and order, forces a new subscription.",
+				"Changing this forces a new subscription, if it changes the request.",
 			Validators: []validator.String{jsonObjectValidator},
 		},
 		"payload_json_wo": schema.StringAttribute{
 			Optional: true, Sensitive: true, WriteOnly: true,
 			MarkdownDescription: "JSON object with secret fields of the request, merged over `payload_json`. It can come " +
-				"from an ephemeral value, and cannot contain the URL or the application. `response_json` and " +
-				"`webhook_json` do not show what the service repeats of it, nor anything beyond the first 200 different " +
-				"values of a response. Requires Terraform or OpenTofu 1.11 or later.",
+				"from an ephemeral value, and cannot contain the URL or the application. What the service repeats of it is " +
+				"not stored. Requires Terraform or OpenTofu 1.11 or later.",
 			Validators: []validator.String{jsonObjectValidator},
 		},
 		"payload_json_wo_version": schema.Int64Attribute{
@@ -112,7 +112,8 @@ func requestAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Version of `payload_json_wo`. Changing this forces a new subscription; a change of " +
 				"`payload_json_wo` with the same version causes a warning and is ignored. If omitted, the provider " +
 				"detects a change of `payload_json_wo` by a salted PBKDF2 digest in the private state. Set a version if " +
-				"`payload_json_wo` differs in every run or is unknown during the plan.",
+				"`payload_json_wo` differs in every run. Also set one if it is known only after apply, because it may " +
+				"then need a new subscription.",
 			Validators: []validator.Int64{
 				int64validator.AtLeast(0),
 				int64validator.AlsoRequires(path.MatchRoot("payload_json_wo")),
@@ -122,7 +123,8 @@ func requestAttributes() map[string]schema.Attribute {
 			Optional:    true,
 			ElementType: types.StringType,
 			MarkdownDescription: "Names of the request fields for `url`, `events` and `application_id`, if the service " +
-				"uses other names, such as `{ url = \"target_url\" }`. Changing this forces a new subscription.",
+				"uses other names, such as `{ url = \"target_url\" }`. Changing this forces a new subscription, if it " +
+				"changes the request.",
 			Validators: []validator.Map{
 				mapvalidator.KeysAre(stringvalidator.OneOf("url", "events", "application_id")),
 				mapvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
@@ -140,20 +142,34 @@ func policyAttributes() map[string]schema.Attribute {
 			MarkdownDescription: "Effect of a plan that destroys or replaces the subscription. With `PREVENT`, the plan " +
 				"fails. With `ABANDON`, the plan warns, Terraform removes the subscription from the state, and the " +
 				"service continues to deliver to the URL. The last applied value counts, so apply `ABANDON` before you " +
-				"destroy or replace. After an import, the value is `PREVENT`, and plans ignore another value for five " +
-				"minutes. Changing this sends nothing. (Default: `PREVENT`)",
+				"destroy or replace. After an import, the value is `PREVENT`. Changing this sends nothing. (Default: `PREVENT`)",
 			Validators: []validator.String{stringvalidator.OneOf(deletionPrevent, deletionAbandon)},
 		},
 		"on_existing": schema.StringAttribute{
 			Optional: true, Computed: true,
 			Default: stringdefault.StaticString(existingFail),
 			MarkdownDescription: "Action if a subscription with the same URL and application already exists. With " +
-				"`fail`, the apply fails and sends nothing. With `adopt`, the provider adopts the subscription and sends " +
-				"nothing. Without `application_id`, the provider cannot check: `fail` creates a subscription, and " +
-				"`adopt` assumes that one exists. Changing this sends nothing. (Default: `fail`)",
+				"`fail`, the plan fails. With `adopt`, the provider adopts the subscription if its settings are as configured, " +
+				"and sends nothing. If the provider cannot tell whether one exists, `fail` creates a subscription with a " +
+				"warning in the plan, and `adopt` fails. Without `application_id`, the provider cannot check: `fail` creates " +
+				"a subscription, and `adopt` assumes that one exists. Changing this sends nothing. (Default: `fail`)",
 			Validators: []validator.String{stringvalidator.OneOf(existingFail, existingAdopt)},
 		},
+		"keep_response_fields": keepResponseFields,
 	}
+}
+
+var keepResponseFields = schema.SetAttribute{
+	Optional:    true,
+	ElementType: types.StringType,
+	MarkdownDescription: "Names of further fields of the response to keep in `response_json`, as they are; letter case, " +
+		"`_` and `-` make no difference. Use it if the service returns a secret under a name that the provider does not " +
+		"know. Terraform stores such a field in the state, so do not name one that may hold personal data. Changing this " +
+		"sends nothing and takes effect with the next subscription.",
+	Validators: []validator.Set{
+		setvalidator.SizeAtLeast(1),
+		setvalidator.ValueStringsAre(stringvalidator.LengthAtLeast(1)),
+	},
 }
 
 // computedAttributes hold what the provider learns from the service.
@@ -161,31 +177,33 @@ func computedAttributes() map[string]schema.Attribute {
 	return map[string]schema.Attribute{
 		"id": schema.StringAttribute{
 			Computed: true,
-			MarkdownDescription: "Import ID `APPLICATION_ID/URL`, or the URL alone without `application_id`. The " +
-				"service's own ID, if it returns one, is in `response_json` and `webhook_json`.",
+			MarkdownDescription: "Import ID `APPLICATION_ID/URL`, or the URL alone without `application_id`. Terraform " +
+				"prints it, so `xxxxx` replaces a segment of the path with 32 characters or more, and the user, query and " +
+				"fragment of the URL are left out. The service's own ID, if it returns one, is in `response_json` and " +
+				"`webhook_json`.",
 			PlanModifiers: useStateForUnknown,
 		},
 		"response_json": schema.StringAttribute{
 			Computed: true, Sensitive: true,
-			MarkdownDescription: "Response of the service to the subscription, as JSON with sorted keys, without personal " +
-				"data. It keeps a secret that the service generated, because the service may show it only once. Null if " +
-				"the response is empty, and after an adoption or an import.",
+			MarkdownDescription: "Response of the service to the subscription, as JSON with sorted keys. It holds only the " +
+				"fields that the guide [Secrets and personal data](../guides/secrets.md) lists, among them a secret that " +
+				"the service generated, and those of `keep_response_fields`. Null if the response has none of them, and " +
+				"after an adoption or an import.",
 			PlanModifiers: useStateForUnknown,
 		},
 		"webhook_json": schema.StringAttribute{
 			Computed: true, Sensitive: true,
-			MarkdownDescription: "Subscription as the service returns it, as JSON with sorted keys, without personal data " +
-				"and without fields named like a secret, token, password, key or signature. Null until the provider has " +
-				"read the subscription back.",
+			MarkdownDescription: "Subscription as the service returns it, as JSON with sorted keys. It holds the same fields " +
+				"as `response_json`, but never a secret. Null until the provider has read the subscription back.",
 			PlanModifiers: useStateForUnknown,
 		},
 		"drift_detection": schema.StringAttribute{
 			Computed: true,
-			MarkdownDescription: "`available` if the service returned the subscription at the last read. If the service " +
-				"no longer returns it, the provider removes it from the state with a warning. `unavailable` if the " +
-				"subscription cannot be read back: `application_id` is not set, the response is unclear, or the service " +
-				"has never returned it. It then stays in the state. The provider does not compare the arguments, because " +
-				"the service may return them in another form.",
+			MarkdownDescription: "`available` if the service returned the subscription at the last read. If two responses " +
+				"of the service prove that it no longer exists, the provider removes it from the state with a warning. " +
+				"`unavailable` if the subscription cannot be read back: `application_id` is not set, the response proves " +
+				"nothing, or the service has never returned it. It then stays in the state. The provider does not compare " +
+				"the arguments, because the service may return them in another form.",
 			PlanModifiers: useStateForUnknown,
 		},
 	}

@@ -58,3 +58,37 @@ func TestSubscriptionStateFileOfVersion0(t *testing.T) {
 		}
 	})
 }
+
+// An older version of the provider stored the names of the fields of payload_json_wo, and a digest of each value. Its
+// digest of the whole still counts. What it stored of a response stays, because it may hold a secret that the service
+// returned only once.
+func TestSubscriptionWriteOnlyDigestOfVersion0(t *testing.T) {
+	t.Parallel()
+	onEachCLI(t, func(t *testing.T, c cli) {
+		w := c.workspace(t, "IDV_BASE_URL=http://127.0.0.1:1", "IDV_USERNAME=u", "IDV_PASSWORD=p")
+		old := read(t, "testdata/state_v0_write_only.json")
+		if private := privateStateOf(t, old); !containsAll(private, []string{`"leaves"`, `"fields":["secret"]`}) {
+			t.Fatalf("the state is not one of version 0: %s", private)
+		}
+		write(t, filepath.Join(w.dir, "terraform.tfstate"), old)
+		const unchanged = `payload_json_wo = jsonencode({ secret = "one" })`
+		w.configure(t, subscription(0, "https://hooks.example.com/idv", unchanged))
+		w.mustPlanNothing(t)
+		w.configure(t, subscription(0, "https://hooks.example.com/idv", `payload_json_wo = jsonencode({ secret = "two" })`))
+		if r := w.run(t, "plan"); !has(r.errors, "payload_json_wo", "deletion_policy") {
+			t.Errorf("want a plan that would replace the subscription, got %+v", r.errors)
+		}
+		w.must(t, "apply", "-auto-approve", "-refresh-only")
+		// The service is not there, and the policy forbids a replacement.
+		w.configure(t, subscription(0, "https://hooks.example.com/idv", unchanged+"\nkeep_response_fields = [\"whsec\"]"))
+		w.must(t, "apply", "-auto-approve")
+		w.mustPlanNothing(t)
+		state := w.state(t)
+		if private := privateStateOf(t, state); strings.Contains(private, "leaves") || strings.Contains(private, "fields") {
+			t.Errorf("the private state still has the digests of values: %s", private)
+		}
+		if !containsAll(state, []string{`"whsec"`, "stored by an older version"}) {
+			t.Errorf("want the response as it was, and the new argument, got %s", state)
+		}
+	})
+}

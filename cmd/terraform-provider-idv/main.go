@@ -3,14 +3,13 @@
 package main
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"os"
 	"runtime/debug"
 	"strings"
 
-	"github.com/hashicorp/terraform-plugin-framework/providerserver"
+	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/provider"
@@ -24,17 +23,17 @@ func main() {
 	debugger := flag.Bool("debug", false,
 		"Run for a debugger, and print the TF_REATTACH_PROVIDERS value for Terraform. (default false)")
 	flag.Parse()
-	// A run keeps little memory and makes much garbage. Rare collections save time; the limit bounds the memory, because a
-	// CLI may run many providers at once.
+	// A run keeps little memory and makes much garbage, so rare collections save time. There is no memory limit: beyond
+	// one, as with a large report, the collector would run all the time.
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(400)
 	}
-	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(64 << 20)
-	}
 	disableUnusedLogs()
-	options := providerserver.ServeOpts{Address: provider.Address, Debug: *debugger}
-	if err := providerserver.Serve(context.Background(), provider.New(version), options); err != nil {
+	var options []tf6server.ServeOpt
+	if *debugger {
+		options = append(options, tf6server.WithManagedDebug())
+	}
+	if err := tf6server.Serve(provider.Address, provider.NewServer(version), options...); err != nil {
 		fmt.Fprintln(os.Stderr, "terraform-provider-idv:", err)
 		os.Exit(1)
 	}

@@ -62,13 +62,6 @@ var otherSenses = []string{
 	"your calm", // ENHANCE_YOUR_CALM is an error code of HTTP/2
 }
 
-// keptFileNames have a private word in their names only: these files are renamed when the webhook resource is split
-// into fewer files.
-var keptFileNames = []string{
-	"provider/webhook_subscription_imprint.go",
-	"provider/webhook_subscription_turns.go",
-}
-
 // privateNames are plain English in a text. As the whole name of something that this project declares, or of a file,
 // they were private.
 var privateNames = map[string]privateName{
@@ -117,9 +110,7 @@ func TestVocabulary(t *testing.T) {
 		if slices.Contains([]string{"vocabulary_test.go", "go.mod", "go.sum", "LICENSE"}, path.Base(name)) {
 			continue
 		}
-		if !slices.Contains(keptFileNames, name) {
-			report(name, name)
-		}
+		report(name, name)
 		for number, line := range bytes.Split(content, []byte("\n")) {
 			report(fmt.Sprintf("%s:%d", name, number+1), string(line))
 		}

@@ -172,6 +172,8 @@ func describeDialError(err error) string {
 		return "the service's certificate is not valid"
 	case errors.As(err, &record):
 		return "the service does not use TLS; check the base URL"
+	case errors.As(err, &dial) && dial.Op == "proxyconnect":
+		return "no connection could be made to the proxy; check the proxy URL"
 	case errors.As(err, &dial) && dial.Op == "dial", errors.As(err, &timeout) && timeout.Timeout():
 		return "no connection could be made to the service; check the base URL and the network"
 	default:

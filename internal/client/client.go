@@ -33,7 +33,9 @@ type Client struct {
 	limits *Limits
 	budget *budgetShare // nil: no limit
 	tokens *tokenSource
-	close  context.CancelFunc
+	// credentials are for RepeatsSecret and HideUser.
+	credentials Credentials
+	close       context.CancelFunc
 
 	complete, reject        transitionMethod
 	resend, reset, deletion payload
@@ -69,17 +71,18 @@ func New(config Config) (*Client, error) {
 		retryAllowed:      config.MayRetry,
 		discardRaw:        config.DiscardRaw,
 
-		tls:      tlsConfig,
-		proxy:    proxy,
-		shared:   newTransport(tlsConfig, proxy),
-		limits:   config.limits(),
-		budget:   config.Budget.newShare(),
-		close:    cancel,
-		complete: transitionMethod{configured: config.CompleteMethod, payload: payload{readings: undocumentedPayload}},
-		reject:   transitionMethod{configured: config.RejectMethod, payload: payload{readings: undocumentedPayload}},
-		resend:   payload{readings: undocumentedPayload},
-		reset:    payload{readings: undocumentedPayload},
-		deletion: payload{readings: emptyPayload},
+		tls:         tlsConfig,
+		proxy:       proxy,
+		shared:      newTransport(tlsConfig, proxy),
+		limits:      config.limits(),
+		budget:      config.Budget.newShare(),
+		close:       cancel,
+		credentials: config.Credentials,
+		complete:    transitionMethod{configured: config.CompleteMethod, payload: payload{readings: undocumentedPayload}},
+		reject:      transitionMethod{configured: config.RejectMethod, payload: payload{readings: undocumentedPayload}},
+		resend:      payload{readings: undocumentedPayload},
+		reset:       payload{readings: undocumentedPayload},
+		deletion:    payload{readings: emptyPayload},
 	}
 	if c.retryAllowed == nil {
 		c.retryAllowed = func() bool { return true }

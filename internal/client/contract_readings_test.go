@@ -157,13 +157,13 @@ func refusals() []refusal {
 	}
 
 	for _, body := range []string{"html", "text", "empty"} {
-		add(
-			"resend", "resendResetBody=empty errorBody="+body, client.Unknown, server,
-			"the service wants another body, but a bare 400 could be anybody's and proves nothing about a mail",
-		)
-		add("reset", "resendResetBody=empty errorBody="+body, client.Unknown, server, "as resend")
-		for _, step := range []string{"resend when gone", "resend when concluded"} {
-			add(step, "resendResetBody=empty errorBody="+body, client.Unknown, server, "as resend")
+		for _, wanted := range []string{"empty", "empty_typed", "empty_untyped"} {
+			for _, step := range []string{"resend", "reset", "resend when gone", "resend when concluded"} {
+				add(
+					step, "resendResetBody="+wanted+" errorBody="+body, client.Unknown, server,
+					"the service wants another body, but a bare 400 could be anybody's and proves nothing about a mail",
+				)
+			}
 		}
 		for _, status := range []string{"400", "422"} {
 			add("resend when concluded", "transitionRefusal="+status+" errorBody="+body, client.Unknown, server, "as resend")

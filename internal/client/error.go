@@ -153,6 +153,13 @@ func IsNotFound(err error) bool {
 	return ok && e.Kind == KindNotFound && !e.Login
 }
 
+// IsNotFoundProblem reports whether IsNotFound comes with a problem body that has a title (interface: Errors), as the
+// service sends it. Without that, the response may be the page of a proxy that does not know the path.
+func IsNotFoundProblem(err error) bool {
+	e, ok := errors.AsType[*Error](err)
+	return ok && IsNotFound(err) && e.Problem != nil && e.Problem.Title.Reveal() != ""
+}
+
 // IsRefusal reports whether the service refused the content of a request: not its credentials, its rate, or the login
 // before it.
 func IsRefusal(err error) bool {

@@ -70,7 +70,8 @@ func (c *Client) RetrieveIndividual(ctx context.Context, id int64) (*Individual,
 // ResendInvites e-mails an individual a new invitation with a new code: POST /ext/individuals/{id}/invites/resend with
 // an empty object (payload and response are not documented: our reading; any 2xx is success). It sends one request, and
 // the end of ctx does not cancel a request that was sent. Only if the service refuses the empty object, which proves
-// that nothing was done, it sends one without a body. It remembers which of them the service accepts.
+// that nothing was done, it sends one without a body, and if that is refused, too, one without a Content-Type. It
+// remembers which of them the service accepts.
 //
 // Errors: NotSent and Refused (KindNotFound, KindInvalid, ...): no e-mail was sent. Unknown: one may have been sent,
 // and a repetition may send another.

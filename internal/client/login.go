@@ -56,8 +56,7 @@ func (c *Client) tokenRequest(
 	body := Hide([]byte(form.Encode()))
 	var header Secret
 	if authorization != TokenAuthorizationNone && credentials.ClientID != "" {
-		pair := credentials.ClientID + ":" + credentials.ClientSecret.Reveal()
-		header = Hide("Basic " + base64.StdEncoding.EncodeToString([]byte(pair)))
+		header = Hide("Basic " + credentials.basic().Reveal())
 	}
 	return func() (*token, *Error) {
 		ctx, cancel := context.WithTimeoutCause(lifetime, operations[OpToken].deadline, errDeadline)
@@ -74,6 +73,14 @@ func (c *Client) tokenRequest(
 		}
 		return parseToken(response, time.Now())
 	}
+}
+
+// basic is the value of HTTP Basic; "" without a client ID.
+func (c Credentials) basic() Secret {
+	if c.ClientID == "" {
+		return Secret{}
+	}
+	return Hide(base64.StdEncoding.EncodeToString([]byte(c.ClientID + ":" + c.ClientSecret.Reveal())))
 }
 
 // parseToken reads the token response (interface: Token response). It ignores token_type: whatever its letter case, the

@@ -20,17 +20,18 @@ type payload struct {
 }
 
 var (
-	// undocumentedPayload is for operations whose payload is not documented: an empty object, or else no body. There is
-	// no third reading: each one is another request that could e-mail people.
-	undocumentedPayload = []payloadReading{{body: emptyObject()}, {omitContentType: true}}
+	// undocumentedPayload is for operations whose payload is not documented: an empty object, or no body, with the
+	// Content-Type that the interface lists for every request or without it. There are no further readings: each one is
+	// another request that could e-mail people.
+	undocumentedPayload = []payloadReading{{body: emptyObject()}, {}, {omitContentType: true}}
 	// emptyPayload is for operations without a body. Some frameworks refuse a Content-Type without one.
 	emptyPayload = []payloadReading{{}, {omitContentType: true}}
 )
 
 func emptyObject() []byte { return []byte("{}") }
 
-// doWithReadings sends the request with one reading of its body and, if the service refuses that, with the other one.
-// That is not a retry, even if the operation e-mails people: the refusal proves that nothing was done.
+// doWithReadings sends the request with one reading of its body and, if the service refuses that, with the next one.
+// That is not a retry, even if the operation e-mails people: each refusal proves that nothing was done.
 func (c *Client) doWithReadings(ctx context.Context, req request, known *payload) (*response, error) {
 	readings := known.readings
 	if learned := known.learned.Load(); learned != nil {

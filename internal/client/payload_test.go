@@ -48,7 +48,11 @@ func (s *service) bodies() string {
 	requests, _ := s.seen()
 	var bodies []string
 	for _, r := range requests {
-		bodies = append(bodies, "<"+r.body+">")
+		body := r.body
+		if body == "" && r.header.Get("Content-Type") == "" {
+			body = "untyped"
+		}
+		bodies = append(bodies, "<"+body+">")
 	}
 	return strings.Join(bodies, " ")
 }
@@ -63,13 +67,23 @@ func TestPayloadIsFoundOut(t *testing.T) {
 	}{
 		"an object":           {[]http.HandlerFunc{taking("{}", ok)}, "<{}> <{}>", 0, ""},
 		"none":                {[]http.HandlerFunc{taking("", ok)}, "<{}> <> <>", 0, ""},
-		"none, and no type":   {[]http.HandlerFunc{untyped(ok)}, "<{}> <> <>", 0, ""},
+		"none, but a type":    {[]http.HandlerFunc{taking("", typed(ok))}, "<{}> <> <>", 0, ""},
+		"none, and no type":   {[]http.HandlerFunc{untyped(ok)}, "<{}> <> <untyped> <untyped>", 0, ""},
 		"none, said by 415":   {[]http.HandlerFunc{answers(415, ""), ok}, "<{}> <> <>", 0, ""},
 		"none, and not found": {[]http.HandlerFunc{taking("", answers(404, ""))}, "<{}> <> <{}> <>", Refused, KindNotFound},
 		"none, and lost": {
 			[]http.HandlerFunc{answers(400, aboutNothing), abort, answers(404, "")}, "<{}> <> <{}>", Refused, KindNotFound,
 		},
-		"neither":              {[]http.HandlerFunc{answers(400, aboutNothing)}, "<{}> <> <{}> <>", Refused, KindInvalid},
+		"none of them": {
+			[]http.HandlerFunc{answers(400, aboutNothing)}, "<{}> <> <untyped> <{}> <> <untyped>", Refused, KindInvalid,
+		},
+		"a type, said with a field": {
+			[]http.HandlerFunc{answers(400, aboutNothing), answers(400, `{"exception":{"email":["x"]}}`)},
+			"<{}> <> <{}>", Refused, KindInvalid,
+		},
+		"no type, and not confirmed": {
+			[]http.HandlerFunc{answers(400, aboutNothing), answers(400, "<html>")}, "<{}> <> <{}>", Unknown, KindServer,
+		},
 		"object, then refused": {[]http.HandlerFunc{ok, answers(400, aboutNothing)}, "<{}> <{}>", Refused, KindInvalid},
 		"a field is wrong": {
 			[]http.HandlerFunc{answers(400, `{"exception":{"email":["x"]}}`)}, "<{}> <{}>", Refused, KindInvalid,

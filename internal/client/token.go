@@ -25,6 +25,7 @@ type tokenSource struct {
 
 	mu      sync.Mutex
 	current *token
+	former  *token        // the one before the current
 	pending *pendingLogin // nil if there is none
 }
 
@@ -83,12 +84,25 @@ func (s *tokenSource) login(p *pendingLogin) {
 	s.pending = nil
 	switch {
 	case p.err == nil:
-		s.current = p.token
+		s.former, s.current = s.current, p.token
 		s.holdOff.succeeded()
 	case p.err.Kind == KindCredentials:
 		p.err = s.holdOff.refused(p.err)
 	}
 	close(p.done)
+}
+
+// recent returns the tokens that a response may be about.
+func (s *tokenSource) recent() []Secret {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var values []Secret
+	for _, t := range []*token{s.former, s.current} {
+		if t != nil {
+			values = append(values, t.value)
+		}
+	}
+	return values
 }
 
 // shouldLogin reports whether a login may help after the service answered 401 to t. afterLogin says that t itself came

@@ -122,7 +122,7 @@ func TestRefusedTransition(t *testing.T) {
 		want    string
 	}{
 		"not yet": {
-			onGet(exists, answers(400, `{"title":"x","status":"400"}`)), "", Refused, KindInvalid, "PATCH PATCH",
+			onGet(exists, answers(400, `{"title":"x","status":"400"}`)), "", Refused, KindInvalid, "PATCH PATCH PATCH",
 		},
 		"conflict":     {onGet(exists, answers(409, "")), "", Refused, KindConflict, "PATCH"},
 		"server error": {onGet(exists, answers(500, "")), "", Unknown, KindServer, "PATCH"},

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net/url"
 	"slices"
-	"strings"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
@@ -31,20 +29,24 @@ type SubscriptionResponse struct {
 
 // Webhook is one subscription (interface: Retrieve webhook). Its shape is not documented: our reading.
 type Webhook struct {
-	ID     int64  // 0 if there is none
-	URL    Secret // "" if none was found
-	Events []string
+	ID     int64    // 0 if there is none
+	URL    Secret   // "" if none was found
+	Events []string // nil if the response has no list of events
 	Raw    Sensitive[json.RawMessage]
 }
 
 // Webhooks is the response to RetrieveWebhook: none, one or several subscriptions.
 type Webhooks struct {
 	Items []Webhook
-	// Complete means that a subscription that is not in Items does not exist: the response was empty, or a list of which
-	// every entry was read and that names no further page or larger count. After an object it is false, because there may
-	// be other subscriptions.
+	// List means that the response was a list, alone or wrapped. Otherwise, there may be other subscriptions.
+	List bool
+	// Complete means that a subscription that is not in Items does not exist: the response was a list of which every entry
+	// was read and that names no further page or larger count.
 	Complete bool
-	Raw      Sensitive[json.RawMessage]
+	// Empty means that the response held nothing: no body, or JSON without any value. It may mean that there is no
+	// subscription. A proxy may respond in the same way.
+	Empty bool
+	Raw   Sensitive[json.RawMessage]
 }
 
 // SubscribeWebhook subscribes to updates: POST /ext/webhooks/subscribe. The service cannot delete a subscription, so
@@ -70,7 +72,7 @@ func (c *Client) SubscribeWebhook(ctx context.Context, subscription Subscription
 
 // RetrieveWebhook reads the webhook details of an application: GET /ext/webhooks/retrieve/{application_id}. urlNames
 // are names of the URL in the response, in addition to the usual ones. Transient faults are retried.
-// Errors: IsNotFound: there is no webhook, or no such application. KindUnreadable: the response is no JSON.
+// Errors: IsNotFoundProblem: there is no webhook, or no such application. KindUnreadable: the response is no JSON.
 func (c *Client) RetrieveWebhook(ctx context.Context, applicationID int64, urlNames ...string) (*Webhooks, error) {
 	response, err := c.do(ctx, request{op: OpRetrieveWebhook, id: applicationID})
 	if err != nil {
@@ -81,7 +83,7 @@ func (c *Client) RetrieveWebhook(ctx context.Context, applicationID int64, urlNa
 
 func (s Subscription) encode() ([]byte, error) {
 	fields := map[string]any{}
-	set := func(name string, value any) { fields[orDefault(s.FieldNames[name], name)] = value }
+	set := func(name string, value any) { fields[s.fieldName(name)] = value }
 	if address := s.URL.Reveal(); address != "" {
 		set("url", address)
 	}
@@ -101,9 +103,19 @@ func (s Subscription) encode() ([]byte, error) {
 	return jsonpatch.MergePatch(body, payload)
 }
 
+func (s Subscription) fieldName(name string) string { return orDefault(s.FieldNames[name], name) }
+
+// WebhookURLNames returns the names under which a webhook's URL is read (not documented: our reading).
+func WebhookURLNames() []string { return slices.Clone(webhookURLNames) }
+
+// WebhookEventNames returns the names under which a webhook's events are read (not documented: our reading).
+func WebhookEventNames() []string { return slices.Clone(webhookEventNames) }
+
 var webhookURLNames = []string{
 	"url", "target_url", "callback_url", "webhook_url", "endpoint_url", "endpoint", "callback", "target", "uri", "href",
 }
+
+var webhookEventNames = []string{"events", "event_types", "topics"}
 
 func parseWebhooks(response *response, urlNames ...string) (*Webhooks, error) {
 	if err := checkSize(response.body); err != nil {
@@ -124,8 +136,20 @@ func parseWebhooks(response *response, urlNames ...string) (*Webhooks, error) {
 		return bytes.Equal(entry, webhook.Raw.Reveal())
 	})
 	more := response.nextPage || hasMore(response.body, len(list), 0)
-	webhooks.Complete = len(response.body) == 0 || ok && allRead && !more
+	webhooks.List = ok
+	webhooks.Complete = ok && allRead && !more
+	webhooks.Empty = holdsNothing(response.body, 0)
 	return webhooks, nil
+}
+
+// holdsNothing reports whether a response has no body, or is null, an object without members, or one whose members are
+// all like that. An empty list is something: a list that says that there is nothing.
+func holdsNothing(raw json.RawMessage, depth int) bool {
+	o, ok := asObject(raw)
+	if !ok {
+		return len(raw) == 0 || isNull(raw)
+	}
+	return depth < maxWrappers && !slices.ContainsFunc(o, func(m member) bool { return !holdsNothing(m.value, depth+1) })
 }
 
 // webhookList returns the list in a response, alone or wrapped. An object that is a webhook, or that holds several
@@ -181,37 +205,25 @@ func parseWebhook(raw json.RawMessage, urlNames []string) (Webhook, bool) {
 	if address == "" {
 		return Webhook{}, false
 	}
-	return Webhook{
+	webhook := Webhook{
 		ID:     o.id("id", "webhook_id", "subscription_id"),
 		URL:    Hide(address),
-		Events: o.texts("events", "event_types", "topics"),
+		Events: o.texts(webhookEventNames...),
 		Raw:    Hide(raw),
-	}, true
+	}
+	if _, ok := asList(o.get(webhookEventNames...)); ok && webhook.Events == nil {
+		webhook.Events = []string{}
+	}
+	return webhook, true
 }
 
-// WithURL returns the webhooks that deliver to a URL. The service may normalize URLs (RFC 3986, 6.2): the letter case
-// of scheme and host, the default port, and an empty path make no difference.
+// WithURL returns the webhooks that deliver to a URL, in any form of it (see SameURL).
 func (w *Webhooks) WithURL(wanted string) []Webhook {
 	var found []Webhook
 	for _, webhook := range w.Items {
-		if canonicalURL(webhook.URL.Reveal()) == canonicalURL(wanted) {
+		if SameURL(webhook.URL.Reveal(), wanted) {
 			found = append(found, webhook)
 		}
 	}
 	return found
-}
-
-func canonicalURL(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" {
-		return text
-	}
-	u.Host = strings.ToLower(u.Host)
-	if port := map[string]string{"https": ":443", "http": ":80"}[u.Scheme]; port != "" {
-		u.Host = strings.TrimSuffix(u.Host, port)
-	}
-	if u.Path == "" {
-		u.Path = "/"
-	}
-	return u.String()
 }

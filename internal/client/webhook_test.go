@@ -3,6 +3,7 @@ package client
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,6 +96,7 @@ func TestDecodeWebhooks(t *testing.T) {
 	const one = `{"id":9,"url":"https://a.example.com","events":["completed",7]}`
 	a := Webhook{ID: 9, URL: Hide("https://a.example.com"), Events: []string{"completed"}}
 	b := Webhook{URL: Hide("https://b.example.com")}
+	noEvents := Webhook{URL: Hide("https://b.example.com"), Events: []string{}}
 	for name, test := range map[string]struct {
 		body     string
 		want     []Webhook
@@ -121,7 +123,9 @@ func TestDecodeWebhooks(t *testing.T) {
 		"empty list, wrapped": {`{"data":[]}`, nil, true},
 		"empty object":        {`{}`, nil, false},
 		"null":                {`null`, nil, false},
-		"nothing":             {``, nil, true},
+		"nothing":             {``, nil, false},
+		"nothing, wrapped":    {`{"data":{"webhook":null},"meta":{}}`, nil, false},
+		"no events":           {`{"url":"https://b.example.com","events":[]}`, []Webhook{noEvents}, false},
 		"URL that is none":    {`{"id":9,"url":null,"endpoint":7}`, nil, false},
 		"a next page": {
 			`{"count":1,"next":"https://idv.example.com/?page=2","results":[` + one + `]}`, []Webhook{a}, false,
@@ -146,6 +150,9 @@ func TestDecodeWebhooks(t *testing.T) {
 			if string(got.Raw.Reveal()) != test.body || got.Complete != test.complete {
 				t.Errorf("complete: %v, raw answer: %s", got.Complete, got.Raw.Reveal())
 			}
+			if empty := strings.HasPrefix(name, "nothing") || name == "null" || name == "empty object"; got.Empty != empty {
+				t.Errorf("empty: %v", got.Empty)
+			}
 			if diff := cmp.Diff(test.want, got.Items, revealing, cmpopts.IgnoreFields(Webhook{}, "Raw")); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -155,6 +162,28 @@ func TestDecodeWebhooks(t *testing.T) {
 		s := newService(t, answers(200, body), false)
 		_, err := s.client(t).RetrieveWebhook(t.Context(), 1)
 		expectFailure(t, err, Unknown, kind)
+	}
+}
+
+// A 404 is a proof only in the form that the interface has for errors. Proxies have their own.
+func TestIsNotFoundProblem(t *testing.T) {
+	for body, want := range map[string]bool{
+		`{"type":"","title":"Not found","exception":{},"status":"404"}`: true,
+		`{"title":"Not found"}`:                                                 true,
+		`{"title":"Not found","status":"502"}`:                                  false,
+		`{"message":"no Route matched with those values"}`:                      false,
+		`{"detail":"Not Found"}`:                                                false,
+		`{"timestamp":"2026-11-22T15:00:00Z","status":404,"error":"Not Found"}`: false,
+		`<html><head><title>404 Not Found</title></head></html>`:                false,
+		`404 page not found`:                                                    false,
+		``:                                                                      false,
+	} {
+		for _, status := range []int{404, 410} {
+			s := newService(t, answers(status, body), false)
+			if _, err := s.client(t).RetrieveWebhook(t.Context(), 1); IsNotFoundProblem(err) != want || !IsNotFound(err) {
+				t.Errorf("%d %s: %v is %v, want %v", status, body, err, !want, want)
+			}
+		}
 	}
 }
 

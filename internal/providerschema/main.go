@@ -1,5 +1,5 @@
-// Command providerschema adds the provider's actions to the output of `tofu providers schema -json`, which it reads
-// from standard input, for tfplugindocs. OpenTofu has no actions and omits them.
+// Command providerschema adds the provider's actions and list resources to the output of `tofu providers schema -json`,
+// which it reads from standard input, for tfplugindocs. OpenTofu has neither and omits them.
 package main
 
 import (
@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 
 	"github.com/hashicorp/terraform-plugin-framework/providerserver"
@@ -30,19 +31,19 @@ func run(ctx context.Context) error {
 	if err := json.NewDecoder(os.Stdin).Decode(&printed); err != nil {
 		return err
 	}
-	actions, err := actionSchemas(ctx)
+	added, err := addedSchemas(ctx)
 	if err != nil {
 		return err
 	}
 	for _, schemas := range printed.Schemas {
-		schemas["action_schemas"] = actions
+		maps.Copy(schemas, added)
 	}
 	return json.NewEncoder(os.Stdout).Encode(printed)
 }
 
-// The format of action schemas in the output of Terraform.
+// The format of schemas in the output of Terraform.
 type (
-	actionSchema struct {
+	kindSchema struct {
 		Block block `json:"block"`
 	}
 	block struct {
@@ -59,7 +60,7 @@ type (
 	}
 )
 
-func actionSchemas(ctx context.Context) (json.RawMessage, error) {
+func addedSchemas(ctx context.Context) (map[string]json.RawMessage, error) {
 	server, err := providerserver.NewProtocol6WithError(provider.New("schema")())()
 	if err != nil {
 		return nil, err
@@ -68,14 +69,27 @@ func actionSchemas(ctx context.Context) (json.RawMessage, error) {
 	if err != nil {
 		return nil, err
 	}
-	schemas := map[string]actionSchema{}
+	blocks := map[string]map[string]*tfprotov6.SchemaBlock{"action_schemas": {}, "list_resource_schemas": {}}
 	for name, action := range resp.ActionSchemas {
-		if len(action.Schema.Block.BlockTypes) > 0 {
-			return nil, errors.New(name + ": blocks in actions are not supported")
-		}
-		schemas[name] = actionSchema{blockOf(action.Schema.Block)}
+		blocks["action_schemas"][name] = action.Schema.Block
 	}
-	return json.Marshal(schemas)
+	for name, list := range resp.ListResourceSchemas {
+		blocks["list_resource_schemas"][name] = list.Block
+	}
+	added := map[string]json.RawMessage{}
+	for kind, named := range blocks {
+		schemas := map[string]kindSchema{}
+		for name, block := range named {
+			if len(block.BlockTypes) > 0 {
+				return nil, errors.New(name + ": blocks in " + kind + " are not supported")
+			}
+			schemas[name] = kindSchema{blockOf(block)}
+		}
+		if added[kind], err = json.Marshal(schemas); err != nil {
+			return nil, err
+		}
+	}
+	return added, nil
 }
 
 func blockOf(schema *tfprotov6.SchemaBlock) block {

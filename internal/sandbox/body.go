@@ -43,9 +43,13 @@ func (b bodyRule) check(r *request) error {
 	if b.dialectSwitch != nil {
 		wanted := b.dialectSwitch(r.dialect)
 		switch none := len(r.body) == 0; {
+		case none && wanted == dialect.BodyEmptyTyped:
+			return checkMediaType(r, mediaJSON)
+		case none && wanted == dialect.BodyEmptyUntyped && r.Header.Get("Content-Type") != "":
+			return malformed("a request without a body must have no Content-Type")
 		case none && wanted != dialect.BodyObject:
 			return nil
-		case !none && wanted == dialect.BodyEmpty:
+		case !none && wanted != dialect.BodyObject && wanted != "":
 			return malformed("the body must be empty")
 		}
 	}

@@ -16,9 +16,11 @@ var transitionCases = cases{
 	"rejectMethod=POST":    wantMethod("reject", "POST"),
 	"rejectMethod=PUT":     wantMethod("reject", "PUT"),
 
-	"transitionBody=any":    wantTransitionBody(200, 200),
-	"transitionBody=object": wantTransitionBody(400, 200),
-	"transitionBody=empty":  wantTransitionBody(200, 400),
+	"transitionBody=any":           wantTransitionBody(statusesOf(200, 200, 200)),
+	"transitionBody=object":        wantTransitionBody(statusesOf(400, 400, 200)),
+	"transitionBody=empty":         wantTransitionBody(statusesOf(200, 200, 400)),
+	"transitionBody=empty_typed":   wantTransitionBody(statusesOf(400, 200, 400)),
+	"transitionBody=empty_untyped": wantTransitionBody(statusesOf(200, 400, 400)),
 
 	"transitionAnswer=application": wantTransition(200, "name"),
 	"transitionAnswer=message":     wantTransition(200, "message"),
@@ -60,18 +62,16 @@ func wantMethod(operation, method string) func(*testing.T, *testService) {
 	}
 }
 
-func wantTransitionBody(none, empty int) func(*testing.T, *testService) {
+func wantTransitionBody(want map[string]int) func(*testing.T, *testService) {
 	return func(t *testing.T, s *testService) {
 		t.Helper()
-		for what, c := range map[string]struct {
-			body   any
-			status int
-		}{"no body": {nil, none}, "an empty object": {object{}, empty}} {
+		for what, status := range want {
 			for _, operation := range []string{"complete", "reject"} {
 				reference := what + operation
 				path := s.create(mandate(reference, "jane"))
 				s.play(control.Play{Reference: reference})
-				wantEqual(t, operation+" with "+what, c.status, s.request(http.MethodPatch, path+"/"+operation, c.body).status)
+				got := s.request(http.MethodPatch, path+"/"+operation, bodies[what])
+				wantEqual(t, operation+" with "+what, status, got.status)
 			}
 		}
 	}

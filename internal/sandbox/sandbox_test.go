@@ -106,9 +106,12 @@ var client = &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
 // try sends a request to the interface; a string body is sent as it is.
 func (s *testService) try(method, path string, body any) (response, error) {
 	s.t.Helper()
+	contentType := "application/json"
 	var content io.Reader = http.NoBody
 	switch body := body.(type) {
 	case nil:
+	case untyped:
+		contentType = ""
 	case string:
 		content = strings.NewReader(body)
 	default:
@@ -122,9 +125,22 @@ func (s *testService) try(method, path string, body any) (response, error) {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	request.Header.Set("Content-Type", "application/json")
+	if contentType != "" {
+		request.Header.Set("Content-Type", contentType)
+	}
 	request.Header.Set("Authorization", "Bearer "+s.token)
 	return send(request)
+}
+
+// untyped is no body and no Content-Type.
+type untyped struct{}
+
+// bodies are those of operations whose payload is not documented.
+var bodies = map[string]any{"nothing": untyped{}, "a Content-Type": nil, "an empty object": object{}}
+
+// statusesOf returns the expected statuses of the bodies.
+func statusesOf(nothing, contentType, emptyObject int) map[string]int {
+	return map[string]int{"nothing": nothing, "a Content-Type": contentType, "an empty object": emptyObject}
 }
 
 func send(request *http.Request) (response, error) {

@@ -17,10 +17,9 @@ var personalData = map[string][]control{
 	},
 	"it gets into Terraform's state or plan": {
 		{
-			off: "answers are stored with personal data", file: "provider/state_json.go",
-			old: "	return personalFields[client.FoldName(name)] || containsAny(name, personalNameParts)",
-			new: "	return ON && (personalFields[client.FoldName(name)] || containsAny(name, personalNameParts))",
-			in:  inProvider, test: "TestAnswersInTheState",
+			off: "every field of an answer is stored", file: "provider/state_json.go",
+			old: "	stored, ok := value, f.keep[key]\n", new: "	stored, ok := value, !ON || f.keep[key]\n",
+			in: inProvider, test: "TestAnswersInTheState",
 		},
 		{
 			off: "the name of an individual is not sensitive", file: "provider/individual_model.go",

@@ -7,6 +7,9 @@ const (
 
 	BodyObject = "object"
 	BodyEmpty  = "empty"
+	// BodyEmptyTyped requires the Content-Type of a body that there is none of, BodyEmptyUntyped its absence.
+	BodyEmptyTyped   = "empty_typed"
+	BodyEmptyUntyped = "empty_untyped"
 
 	TransitionMessage = "message"
 	Transition202     = "202"
@@ -27,6 +30,8 @@ const (
 	CompletionByItself = "by_itself"
 )
 
+const bodies = "optional object, required object, no body, no body but a Content-Type, or neither"
+
 var transitions = []definition{
 	{"completeMethod", "the method of complete",
 		[]string{"PATCH", MethodPost, MethodPut},
@@ -34,8 +39,8 @@ var transitions = []definition{
 	{"rejectMethod", "the method of reject",
 		[]string{"PATCH", MethodPost, MethodPut},
 		func(d *Dialect) any { return &d.RejectMethod }},
-	{"transitionBody", "the request body of complete and reject: optional object, required object, or no body",
-		[]string{"any", BodyObject, BodyEmpty},
+	{"transitionBody", "the request body of complete and reject: " + bodies,
+		[]string{"any", BodyObject, BodyEmpty, BodyEmptyTyped, BodyEmptyUntyped},
 		func(d *Dialect) any { return &d.TransitionBody }},
 	{"transitionAnswer", "the response of complete and reject: the application, a message, or 202 or 204 without a body",
 		[]string{"application", TransitionMessage, Transition202, Transition204},

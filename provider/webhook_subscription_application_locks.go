@@ -19,10 +19,8 @@ type applicationLocks struct {
 type applicationLock struct {
 	semaphore chan struct{}
 	webhooks  webhookCache
-	// created holds the URLs that this run has subscribed. The service may return them later.
+	// created holds the canonical URLs that this run has subscribed. The service may return them later.
 	created map[string]bool
-	// abandoned holds the subscriptions that this run has destroyed, by URL. A replacement follows some of them.
-	abandoned map[string]subscriptionModel
 }
 
 // acquire waits for the lock of an application. It returns false if the context ends first.
@@ -46,7 +44,6 @@ func (l *applicationLocks) lock(applicationID int64) *applicationLock {
 		l.locks[applicationID] = &applicationLock{
 			semaphore: make(chan struct{}, 1),
 			created:   map[string]bool{},
-			abandoned: map[string]subscriptionModel{},
 		}
 	}
 	return l.locks[applicationID]
@@ -54,9 +51,9 @@ func (l *applicationLocks) lock(applicationID int64) *applicationLock {
 
 func (l *applicationLock) release() { <-l.semaphore }
 
-// webhookCache keeps the last response of retrieve webhook for one application, because all its subscriptions would
+// webhookCache keeps the last responses of retrieve webhook for one application, because all its subscriptions would
 // send the same request.
-type webhookCache struct{ latest *webhookResponse }
+type webhookCache struct{ latest, previous *webhookResponse }
 
 // webhookResponse is one response of retrieve webhook.
 type webhookResponse struct {
@@ -108,12 +105,33 @@ func (c *webhookCache) refresh(
 ) webhookResponse {
 	response := webhookResponse{urlField: urlField, requestedAt: time.Now()}
 	response.webhooks, response.err = service.RetrieveWebhook(ctx, applicationID, urlField)
+	for waitRetryAfter(ctx, response.err) {
+		response.requestedAt = time.Now()
+		response.webhooks, response.err = service.RetrieveWebhook(ctx, applicationID, urlField)
+	}
 	response.receivedAt = time.Now()
-	c.latest = nil
+	c.previous, c.latest = c.latest, nil
 	if response.err == nil || client.IsNotFound(response.err) {
 		c.latest = &response
 	}
 	return response
+}
+
+// secondLookDelay is how long after a response without a subscription the provider looks again. A proxy that restarts,
+// or a replica that lags, may have sent the first one.
+const secondLookDelay = time.Second
+
+// getPrevious is a source of the response before the latest, if that was requested secondLookDelay later. So a second
+// look costs one request for all subscriptions of an application. Otherwise, it waits and requests the webhooks again.
+func (c *webhookCache) getPrevious(
+	ctx context.Context, service *client.Client, applicationID int64, urlField string,
+) webhookResponse {
+	if c.previous != nil && c.latest != nil && c.previous.urlField == urlField &&
+		c.latest.requestedAt.Sub(c.previous.receivedAt) >= secondLookDelay {
+		return *c.previous
+	}
+	sleep(ctx, secondLookDelay) // if the context ends, the request fails
+	return c.refresh(ctx, service, applicationID, urlField)
 }
 
 // isList reports whether the service has returned all webhooks of the application, and at least one.

@@ -1,0 +1,76 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// SameRequest reports whether both subscriptions send the same request: the same fields with equal values. The order of
+// keys, the order and the repetition of events, and what RFC 3986, 6.2 lets a service normalize in the URL make no
+// difference.
+func (s Subscription) SameRequest(other Subscription) bool {
+	urls := []string{s.fieldName("url"), other.fieldName("url")}
+	events := []string{s.fieldName("events"), other.fieldName("events")}
+	first, err := s.canonical(urls, events)
+	second, otherErr := other.canonical(urls, events)
+	return err == nil && otherErr == nil && bytes.Equal(first, second)
+}
+
+// canonical encodes the request. urls and events are the names of the fields that hold a URL or events.
+func (s Subscription) canonical(urls, events []string) ([]byte, error) {
+	body, err := s.encode()
+	if err != nil {
+		return nil, err
+	}
+	decoder := json.NewDecoder(bytes.NewReader(body))
+	decoder.UseNumber()
+	var fields map[string]any
+	if err := decoder.Decode(&fields); err != nil {
+		return nil, err
+	}
+	for _, name := range urls {
+		if text, ok := fields[name].(string); ok {
+			fields[name] = CanonicalURL(text)
+		}
+	}
+	for _, name := range events {
+		if texts, ok := asTexts(fields[name]); ok {
+			slices.Sort(texts)
+			fields[name] = slices.Compact(texts)
+		}
+	}
+	return json.Marshal(fields)
+}
+
+func asTexts(value any) ([]string, bool) {
+	items, ok := value.([]any)
+	texts := make([]string, 0, len(items))
+	for _, item := range items {
+		text, isText := item.(string)
+		texts, ok = append(texts, text), ok && isText
+	}
+	return texts, ok
+}
+
+// SameURL reports whether two texts are the same URL.
+func SameURL(a, b string) bool { return CanonicalURL(a) == CanonicalURL(b) }
+
+// CanonicalURL returns the form that all URLs share that a service may take for the same (RFC 3986, 6.2): the letter
+// case of scheme and host, the default port, and an empty path make no difference.
+func CanonicalURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.Host == "" {
+		return text
+	}
+	u.Host = strings.ToLower(u.Host)
+	if port := map[string]string{"https": ":443", "http": ":80"}[u.Scheme]; port != "" {
+		u.Host = strings.TrimSuffix(u.Host, port)
+	}
+	if u.Path == "" {
+		u.Path = "/"
+	}
+	return u.String()
+}

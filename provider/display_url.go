@@ -1,0 +1,66 @@
+package provider
+
+import (
+	"net/url"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// minTokenLength is the length from which a segment of a path counts as a token. Those of the operator's receiver
+	// have 32 characters at least.
+	minTokenLength = 32
+	// hiddenToken replaces a token, as url.URL.Redacted replaces a password.
+	hiddenToken = "xxxxx"
+)
+
+// displayURL returns a URL without the parts that often contain a token: user, query, fragment, and long segments of
+// the path.
+func displayURL(text string) string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return "its URL"
+	}
+	removeSecrets(u)
+	segments := strings.Split(u.EscapedPath(), "/")
+	for n, segment := range segments {
+		if isToken(segment) {
+			segments[n] = hiddenToken
+		}
+	}
+	u.RawPath = strings.Join(segments, "/")
+	if u.Path, err = url.PathUnescape(u.RawPath); err != nil {
+		return "its URL"
+	}
+	return u.String()
+}
+
+// removeSecrets removes the user, the query and the fragment of a URL.
+func removeSecrets(u *url.URL) {
+	u.User = nil
+	u.RawQuery, u.ForceQuery = "", false
+	u.Fragment, u.RawFragment = "", ""
+}
+
+func isToken(segment string) bool { return utf8.RuneCountInString(segment) >= minTokenLength }
+
+// urlSecrets returns the parts of a URL that displayURL leaves out.
+func urlSecrets(text string) []string {
+	u, err := url.Parse(text)
+	if err != nil {
+		return []string{text}
+	}
+	secrets := []string{u.Fragment}
+	if password, ok := u.User.Password(); ok {
+		secrets = append(secrets, password)
+	}
+	for _, values := range u.Query() {
+		secrets = append(secrets, values...)
+	}
+	for segment := range strings.SplitSeq(u.Path, "/") {
+		if isToken(segment) {
+			secrets = append(secrets, segment)
+		}
+	}
+	return secrets
+}

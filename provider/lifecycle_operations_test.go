@@ -1,0 +1,188 @@
+package provider_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mandate-io/idv/internal/client"
+)
+
+// lifecycleOperation is one row of the table in the guide about the lifecycle.
+type lifecycleOperation struct {
+	name string
+	// prepare brings the cell into the state before the operation. Without it, the resource is applied.
+	prepare func(*testing.T, *lifecycleCell)
+	// configure writes the configuration of the operation. Without it, the configuration stays as it is.
+	configure func(*testing.T, *lifecycleCell)
+	// plan holds further arguments of the command plan.
+	plan []string
+}
+
+const (
+	receiver      = "https://hooks.example.com/idv"
+	otherReceiver = "https://hooks.example.com/other"
+)
+
+var lifecycleOperations = []lifecycleOperation{
+	{name: "Create", prepare: func(t *testing.T, l *lifecycleCell) { l.configure(t, receiver, "") }},
+	{name: "No change"},
+	{name: "Change of `url`", configure: changed(otherReceiver, "")},
+	{name: "Change of `events`", configure: changed(receiver, `events = ["application.completed"]`)},
+	{name: "Change of `payload_json`", configure: changed(receiver, `payload_json = jsonencode({ note = "changed" })`)},
+	{name: "Another form of the same request", configure: changed("https://hooks.example.com:443/idv",
+		"field_names = {}\n  payload_json = jsonencode({ url = \"https://hooks.example.com/idv\" })")},
+	{name: "Change of `deletion_policy` only", configure: func(t *testing.T, l *lifecycleCell) {
+		l.deletionPolicy = map[string]string{"PREVENT": "ABANDON", "ABANDON": "PREVENT"}[l.deletionPolicy]
+		l.configure(t, receiver, "")
+	}},
+	{name: "Change of `on_existing` only", configure: func(t *testing.T, l *lifecycleCell) {
+		l.onExisting = map[string]string{"fail": "adopt", "adopt": "fail"}[l.onExisting]
+		l.configure(t, receiver, "")
+	}},
+	{name: "`-replace`", plan: []string{"-replace=" + ops}},
+	{name: "`-replace` and a change of `events`", plan: []string{"-replace=" + ops},
+		configure: changed(receiver, `events = ["application.completed"]`)},
+	{name: "`replace_triggered_by`", prepare: triggered("first"), configure: triggered("second")},
+	{
+		name:      "`create_before_destroy`, change of `url`",
+		prepare:   applied(receiver, createBeforeDestroy),
+		configure: changed(otherReceiver, createBeforeDestroy),
+	},
+	{
+		name: "`create_before_destroy`, `-replace`", plan: []string{"-replace=" + ops},
+		prepare: applied(receiver, createBeforeDestroy),
+	},
+	{
+		name:      "`create_before_destroy`, change of `events`",
+		prepare:   applied(receiver, createBeforeDestroy),
+		configure: changed(receiver, `events = ["application.completed"]`+"\n  "+createBeforeDestroy),
+	},
+	{name: "`create_before_destroy`, `taint`", prepare: func(t *testing.T, l *lifecycleCell) {
+		applied(receiver, createBeforeDestroy)(t, l)
+		l.must(t, "taint", ops)
+	}},
+	{name: "`moved` block, new name", configure: func(t *testing.T, l *lifecycleCell) {
+		renamed := strings.Replace(l.subscription(receiver, ""), `"ops"`, `"renamed"`, 1)
+		l.write(t, renamed+"moved {\n  from = "+ops+"\n  to = idv_webhook_subscription.renamed\n}")
+	}},
+	{name: "`moved` block, from `terraform_data`", prepare: func(t *testing.T, l *lifecycleCell) {
+		l.subscribe(t)
+		l.write(t, fmt.Sprintf("resource \"terraform_data\" \"ops\" {\n  input = { url = %q, application_id = %d }\n}",
+			receiver, l.application))
+		l.must(t, "apply", "-auto-approve")
+	}, configure: func(t *testing.T, l *lifecycleCell) {
+		l.write(t, l.subscription(receiver, "")+"moved {\n  from = terraform_data.ops\n  to = "+ops+"\n}")
+	}},
+	{name: "`removed` block with `destroy = false`", configure: func(t *testing.T, l *lifecycleCell) {
+		l.write(t, "removed {\n  from = "+ops+"\n  lifecycle {\n    destroy = false\n  }\n}")
+	}},
+	{name: "Block removed from the configuration", configure: func(t *testing.T, l *lifecycleCell) { l.write(t, "") }},
+	{name: "`destroy`", plan: []string{"-destroy"}},
+	{name: "`import` block with an id", prepare: subscribed, configure: func(t *testing.T, l *lifecycleCell) {
+		l.write(t, l.subscription(receiver, "")+l.importBlock())
+	}},
+	{
+		name: "`import` block with an identity", prepare: subscribed,
+		configure: func(t *testing.T, l *lifecycleCell) {
+			l.write(t, l.subscription(receiver, "")+fmt.Sprintf(
+				"import {\n  to = %s\n  identity = {\n    application_id = %d\n    url = %q\n  }\n}", ops, l.application, receiver))
+		},
+	},
+	{name: "`import` command, then apply", prepare: func(t *testing.T, l *lifecycleCell) {
+		l.subscribe(t)
+		l.configure(t, receiver, "")
+		l.must(t, "import", "-input=false", ops, fmt.Sprintf("%d/%s", l.application, receiver))
+	}},
+	{name: "`import` of a subscription with further arguments", prepare: subscribed,
+		configure: func(t *testing.T, l *lifecycleCell) {
+			l.write(t, l.subscription(receiver, "field_names = { events = \"topics\" }\n  "+
+				"payload_json = jsonencode({ note = \"kept\" })\n  payload_json_wo = jsonencode({ secret = \"s3cret\" })")+
+				l.importBlock())
+		}},
+	{name: "`taint`, then apply", prepare: func(t *testing.T, l *lifecycleCell) {
+		applied(receiver, "")(t, l)
+		l.must(t, "taint", ops)
+	}},
+	{name: "`taint` and `untaint`, then apply", prepare: func(t *testing.T, l *lifecycleCell) {
+		applied(receiver, "")(t, l)
+		l.must(t, "taint", ops)
+		l.must(t, "untaint", ops)
+	}},
+	{name: "`state rm`, then apply", prepare: func(t *testing.T, l *lifecycleCell) {
+		applied(receiver, "")(t, l)
+		l.must(t, "state", "rm", ops)
+	}},
+}
+
+const createBeforeDestroy = "lifecycle {\n    create_before_destroy = true\n  }"
+
+// changed writes the configuration of the resource.
+func changed(url, more string) func(*testing.T, *lifecycleCell) {
+	return func(t *testing.T, l *lifecycleCell) {
+		t.Helper()
+		l.configure(t, url, more)
+	}
+}
+
+// applied writes the configuration of the resource and applies it.
+func applied(url, more string) func(*testing.T, *lifecycleCell) {
+	return func(t *testing.T, l *lifecycleCell) {
+		t.Helper()
+		l.configure(t, url, more)
+		l.must(t, "apply", "-auto-approve")
+	}
+}
+
+// triggered configures replace_triggered_by, and applies the first value.
+func triggered(value string) func(*testing.T, *lifecycleCell) {
+	return func(t *testing.T, l *lifecycleCell) {
+		t.Helper()
+		l.write(t, l.subscription(receiver, "lifecycle {\n    replace_triggered_by = [terraform_data.trigger]\n  }")+
+			fmt.Sprintf("resource \"terraform_data\" \"trigger\" {\n  input = %q\n}\n", value))
+		if value == "first" {
+			l.must(t, "apply", "-auto-approve")
+		}
+	}
+}
+
+// subscribed creates the subscription at the service, and nothing in the state.
+func subscribed(t *testing.T, l *lifecycleCell) {
+	t.Helper()
+	l.subscribe(t)
+}
+
+// lifecycleCell is one operation with one choice of policies.
+type lifecycleCell struct {
+	*workspace
+	service                    *service
+	application                int64
+	deletionPolicy, onExisting string
+}
+
+func (l *lifecycleCell) subscription(url, more string) string {
+	return subscription(l.application, url, fmt.Sprintf("deletion_policy = %q\n  on_existing = %q\n  %s",
+		l.deletionPolicy, l.onExisting, more))
+}
+
+func (l *lifecycleCell) importBlock() string {
+	return fmt.Sprintf("import {\n  to = %s\n  id = \"%d/%s\"\n}", ops, l.application, receiver)
+}
+
+func (l *lifecycleCell) configure(t *testing.T, url, more string) {
+	t.Helper()
+	l.write(t, l.subscription(url, more))
+}
+
+func (l *lifecycleCell) write(t *testing.T, configuration string) {
+	t.Helper()
+	l.workspace.configure(t, l.service.providerBlock()+configuration)
+}
+
+func (l *lifecycleCell) subscribe(t *testing.T) {
+	t.Helper()
+	request := client.Subscription{URL: client.Hide(receiver), ApplicationID: l.application}
+	if _, err := l.service.client.SubscribeWebhook(t.Context(), request); err != nil {
+		t.Fatal(err)
+	}
+}

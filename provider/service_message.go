@@ -1,0 +1,90 @@
+package provider
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/mandate-io/idv/internal/client"
+)
+
+// messageFilter decides which texts of the service a diagnostic may show. They can repeat what was sent.
+type messageFilter struct {
+	// secrets are texts that no diagnostic may repeat.
+	secrets []string
+	// service knows its credentials and tokens. Without it, no title and no detail of the service is shown.
+	service *client.Client
+}
+
+const (
+	maxMessageLength = 300
+	hiddenMessage    = "(not shown, because it repeats a sensitive value)"
+)
+
+// show returns a text without control characters, which could change a terminal, and limits its length.
+func (f messageFilter) show(message client.Secret) string {
+	text := strings.TrimSpace(message.Reveal())
+	if f.repeatsSecret(text) || f.repeatsSecret(mapUnprintable(text, -1)) {
+		return hiddenMessage
+	}
+	if f.service != nil {
+		text = f.service.HideUser(text)
+	}
+	printable := []rune(mapUnprintable(text, ' '))
+	return string(printable[:min(len(printable), maxMessageLength)])
+}
+
+func mapUnprintable(text string, replacement rune) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return replacement
+		}
+		return r
+	}, text)
+}
+
+func (f messageFilter) repeatsSecret(text string) bool {
+	if f.service != nil && f.service.RepeatsSecret(text) {
+		return true
+	}
+	return slices.ContainsFunc(f.secrets, func(secret string) bool { return client.Repeats(text, secret) })
+}
+
+// summary returns what the service says about a failure, as a sentence that follows another one; "" if nothing. It does
+// so for subscriptions only: the user wrote that request, and it is about no person.
+func (f messageFilter) summary(failure *client.Error) string {
+	if f.service == nil || failure.Operation != client.OpSubscribeWebhook || failure.Login || failure.Problem == nil {
+		return ""
+	}
+	var texts []string
+	for _, text := range []client.Secret{failure.Problem.Title, failure.Problem.Detail} {
+		if shown := strings.TrimRight(f.show(text), "."); shown != "" && !slices.Contains(texts, shown) {
+			texts = append(texts, shown)
+		}
+	}
+	if len(texts) == 0 {
+		return ""
+	}
+	return " Message of the service: " + strings.Join(texts, ": ") + "."
+}
+
+// leavesOf returns the strings and numbers in a decoded JSON value.
+func leavesOf(value any) []string {
+	var leaves []string
+	switch value := value.(type) {
+	case map[string]any:
+		for _, field := range value {
+			leaves = append(leaves, leavesOf(field)...)
+		}
+	case []any:
+		for _, item := range value {
+			leaves = append(leaves, leavesOf(item)...)
+		}
+	case string:
+		leaves = append(leaves, value)
+	case json.Number:
+		leaves = append(leaves, value.String())
+	}
+	return slices.DeleteFunc(leaves, func(leaf string) bool { return leaf == "" })
+}

@@ -1,0 +1,110 @@
+package provider_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// A replacement without a change of the request keeps the subscriptions, also several of one application at a service
+// that returns only the newest, and also without an application.
+func TestSubscriptionsAreKeptWithReplace(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.setDialect(t, "retrieveWebhook", "object")
+	onEachCLI(t, func(t *testing.T, c cli) {
+		for name, application := range map[string]int64{"of an application": s.createApplication(t), "of none": 0} {
+			t.Run(name, func(t *testing.T) {
+				w := c.inProcess(t)
+				configuration := func(more string) string {
+					return many(application, 3) + "\n" + fmt.Sprintf(`resource "idv_webhook_subscription" "secret" {
+						  url             = "https://hooks.example.com/secret"
+						  deletion_policy = "ABANDON"
+						  payload_json_wo = jsonencode({ secret = %q })
+						}`, more)
+				}
+				w.configure(t, s.providerBlock()+configuration("one"))
+				w.must(t, "apply", "-auto-approve")
+				before := attributesIn(w.state(t), "response_json")
+				s.resetStats(t)
+				plan := []string{"plan", "-out=plan.bin", "-replace=idv_webhook_subscription.secret"}
+				for n := range 3 {
+					plan = append(plan, fmt.Sprintf("-replace=idv_webhook_subscription.many[%d]", n))
+				}
+				w.must(t, plan...)
+				if r := w.must(t, "apply", "plan.bin"); !has(r.warnings, "was kept", "sent nothing") {
+					t.Errorf("want a warning, got %+v", r.warnings)
+				}
+				w.mustPlanNothing(t)
+				if n := s.requests(t, control.SubscribeWebhook); n != 0 {
+					t.Errorf("want nothing sent, got %d requests", n)
+				}
+				if after := attributesIn(w.state(t), "response_json"); after != before || !strings.Contains(after, "id") {
+					t.Errorf("want the response kept, got %s instead of %s", after, before)
+				}
+
+				w.configure(t, s.providerBlock()+configuration("two"))
+				w.must(t, append(plan[:2:2], plan[3:]...)...)
+				w.must(t, "apply", "plan.bin")
+				w.mustPlanNothing(t)
+				if n := s.requests(t, control.SubscribeWebhook); n != 1 {
+					t.Errorf("another secret: want one request, got %d", n)
+				}
+			})
+		}
+	})
+}
+
+// attributesIn returns the lines of a state with an attribute.
+func attributesIn(state, attribute string) string {
+	var lines []string
+	for line := range strings.Lines(state) {
+		if strings.Contains(line, `"`+attribute+`"`) {
+			lines = append(lines, strings.TrimSpace(line))
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// A payload_json_wo that is not known during the plan may be another one. The apply finds out.
+func TestSubscriptionWithUnknownSecret(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	cases := map[string]struct {
+		before, after string
+		sent          int64
+	}{
+		"another one": {`input = "one"`, `input = "two"`, 1},
+		"the same": {
+			"input = \"one\"\n  triggers_replace = 1", "input = \"one\"\n  triggers_replace = 2", 0,
+		},
+	}
+	onEachCLI(t, func(t *testing.T, c cli) {
+		for name, test := range cases {
+			t.Run(name, func(t *testing.T) {
+				application := s.createApplication(t)
+				w := c.inProcess(t)
+				configure := func(secret string) {
+					secret = "resource \"terraform_data\" \"secret\" {\n  " + secret + "\n}\n"
+					w.configure(t, s.providerBlock()+secret+subscription(application, receiver,
+						abandonPolicy+"\n  payload_json_wo = jsonencode({ secret = terraform_data.secret.output })"))
+				}
+				configure(test.before)
+				w.must(t, "apply", "-auto-approve")
+				w.mustPlanNothing(t)
+				s.resetStats(t)
+				configure(test.after)
+				if r := w.must(t, "plan", "-out=plan.bin"); !has(r.warnings, "payload_json_wo_version") {
+					t.Errorf("want a warning that a replacement may be needed, got %+v", r.warnings)
+				}
+				w.must(t, "apply", "plan.bin")
+				w.mustPlanNothing(t)
+				if n := s.requests(t, control.SubscribeWebhook); n != test.sent {
+					t.Errorf("want %d requests, got %d", test.sent, n)
+				}
+			})
+		}
+	})
+}
