@@ -72,7 +72,8 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 			}
 		case stepReadNamed, stepBind:
 			lost := f.record.sent && f.record.id == 0 && !f.record.otherReference && !f.record.otherURL
-			if f.id != 0 || f.adopt != 0 || !lost && !(f.unknown && !f.record.exists) {
+			lost = lost || f.unknown && !f.record.exists
+			if f.id != 0 || f.adopt != 0 || !lost {
 				t.Fatalf("looks for an application that is not lost: %+v", f)
 			}
 			if step == stepBind && f.found == 0 {

@@ -11,8 +11,8 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 )
 
-// What was looked at is looked at again only if it can have become this Mandate's: a read may lag behind the create, and
-// a number that is none today is one tomorrow.
+// What was looked at is looked at again only if it can have become this Mandate's: a read may lag behind the create,
+// and a number that is none today is one tomorrow.
 func TestNamedApplications(t *testing.T) {
 	t.Parallel()
 	r := &reconciliation{Reconciler: NewReconciler(Config{}), mandate: &v1alpha1.Mandate{

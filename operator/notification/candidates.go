@@ -197,7 +197,7 @@ func formatOf(contentType string, body []byte) format {
 	case bytes.IndexByte([]byte(`{["`), body[0]) >= 0:
 		return formatJSON
 	case media == mediaForm,
-		bytes.IndexByte(body, '=') > 0 && bytes.IndexAny(body, "<> \t\r\n") < 0:
+		bytes.IndexByte(body, '=') > 0 && !bytes.ContainsAny(body, "<> \t\r\n"):
 		return formatForm
 	default:
 		return formatText

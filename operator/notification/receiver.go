@@ -118,10 +118,11 @@ func parse(request *http.Request) (key connection.Key, token string, valid bool)
 		}
 	}
 	key = connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: parts[0], Name: parts[1]}
-	if key.Namespace == "-" {
-		key.Kind, key.Namespace = v1alpha1.ServiceKindClusterIdentityService, ""
-	} else if key.Namespace == "" {
+	switch key.Namespace {
+	case "":
 		return noKey, "", false
+	case "-":
+		key.Kind, key.Namespace = v1alpha1.ServiceKindClusterIdentityService, ""
 	}
 	if len(parts) == 3 && parts[2] != "" {
 		return key, parts[2], key.Name != ""

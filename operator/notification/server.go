@@ -154,7 +154,8 @@ func (l *clientListener) add(client string) bool {
 func (l *clientListener) remove(client string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open[client]--; l.open[client] == 0 {
+	l.open[client]--
+	if l.open[client] == 0 {
 		delete(l.open, client)
 	}
 }

@@ -43,7 +43,6 @@ func serve(t *testing.T) (api *apiServer, address string) {
 func exchange(t *testing.T, address, request string) string {
 	t.Helper()
 	conn := dial(t, address)
-	defer conn.Close()
 	_, _ = io.WriteString(conn, request) // the server may have closed it
 	line, _ := bufio.NewReader(conn).ReadString('\n')
 	_, status, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -56,6 +55,7 @@ func dial(t *testing.T, address string) net.Conn {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	return conn
 }
@@ -67,10 +67,12 @@ func TestServer(t *testing.T) {
 	api.store(bound("one", 1))
 	post := "POST " + goodPath + " HTTP/1.1\r\nHost: x\r\n"
 	for name, c := range map[string]struct{ request, want string }{
-		"a delivery":      {post + "Content-Length: 8\r\n\r\n{\"id\":1}", "204 No Content"},
-		"in chunks":       {post + "Transfer-Encoding: chunked\r\n\r\n8\r\n{\"id\":1}\r\n0\r\n\r\n", "204 No Content"},
-		"a large length":  {post + "Content-Length: 65537\r\n\r\n" + strings.Repeat("x", maxBody+1), "404 Not Found"},
-		"a large chunk":   {post + "Transfer-Encoding: chunked\r\n\r\n10001\r\n" + strings.Repeat("x", 0x10001), "404 Not Found"},
+		"a delivery":     {post + "Content-Length: 8\r\n\r\n{\"id\":1}", "204 No Content"},
+		"in chunks":      {post + "Transfer-Encoding: chunked\r\n\r\n8\r\n{\"id\":1}\r\n0\r\n\r\n", "204 No Content"},
+		"a large length": {post + "Content-Length: 65537\r\n\r\n" + strings.Repeat("x", maxBody+1), "404 Not Found"},
+		"a large chunk": {
+			post + "Transfer-Encoding: chunked\r\n\r\n10001\r\n" + strings.Repeat("x", 0x10001), "404 Not Found",
+		},
 		"all of a server": {"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", "404 Not Found"},
 		"a large header": {
 			post + "X: " + strings.Repeat("x", 2*maxHeader) + "\r\n\r\n", "431 Request Header Fields Too Large",
@@ -108,7 +110,6 @@ func TestSlowClients(t *testing.T) {
 	var open []net.Conn
 	for i := range maxOfClient - 1 {
 		conn := dial(t, address)
-		defer conn.Close()
 		request := "POST " + goodPath + " HTTP/1.1\r\nHost: x\r\n"
 		if i%2 == 0 {
 			request += "Content-Length: 10\r\n\r\n{"
@@ -118,7 +119,8 @@ func TestSlowClients(t *testing.T) {
 		}
 		open = append(open, conn)
 	}
-	response, err := http.DefaultTransport.RoundTrip(newDelivery(t, address)) //nolint:forbidigo // a sender is not our client
+	//nolint:forbidigo // a sender is not our client
+	response, err := http.DefaultTransport.RoundTrip(newDelivery(t, address))
 	if err != nil || response.StatusCode != http.StatusNoContent {
 		t.Fatalf("beside slow clients: %v, %v", response, err)
 	}
@@ -159,7 +161,6 @@ func TestConnectionsOfAClient(t *testing.T) {
 	closed := make(chan struct{}, 2*maxOfClient)
 	for range maxOfClient + 10 {
 		conn := dial(t, listener.Addr().String())
-		defer conn.Close()
 		go func() {
 			if _, err := conn.Read(make([]byte, 1)); err == nil || !errors.Is(err, net.ErrClosed) {
 				closed <- struct{}{}
