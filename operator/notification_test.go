@@ -82,13 +82,11 @@ func TestNotifications(t *testing.T) {
 	t.Parallel()
 	w, _ := notified(t)
 	shapes := []string{"nested", "flat", "wrapped", "string_ids", "list", "reference_only", "form"}
-	w.check(w.sandbox.SetDialect(w.Context(), "deliveries", "never")) // of a create: the next would come ten seconds later
 	for _, shape := range shapes {
 		w.mandate(nameOf(shape), "{}")
 	}
 	for _, shape := range shapes {
 		m := w.ready(nameOf(shape))
-		w.check(w.sandbox.SetDialect(w.Context(), "deliveries", "once"))
 		w.check(w.sandbox.SetDialect(w.Context(), "deliveryShape", shape))
 		w.play(m, control.ResultReview)
 		w.until(m.Name, "in review after a notification that is "+shape, func(m *v1alpha1.Mandate) bool {

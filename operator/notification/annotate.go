@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,15 +14,19 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 )
 
-// annotate writes a hint to its Mandate, and takes from it what is written, or is not needed any more. It says when
-// there can be another one.
+// annotate writes a hint to its Mandate, and takes from it what is written, or is not needed any more. It says when to
+// look at the Mandate again.
 func (n *Notifier) annotate(ctx context.Context, name types.NamespacedName, h *hint) (after time.Duration, err error) {
 	mandate := &v1alpha1.Mandate{}
 	if err := n.cache.Get(ctx, name, mandate); err != nil {
 		return 0, err
 	}
 	now := n.clock.Now()
-	if wait := waitFor(mandate, now); wait > 0 && !n.draining.Load() {
+	last := engine.ParseNotificationRequest(engine.ReconcileRequest(mandate)) // of another replica, or this one
+	if h.last.Time.After(last.Time) {
+		last = h.last // which the cache may not have yet
+	}
+	if wait := last.Wait(now); wait > 0 && !n.draining.Load() {
 		return wait, nil
 	}
 	annotations, version := map[string]string{}, ""
@@ -40,7 +43,7 @@ func (n *Notifier) annotate(ctx context.Context, name types.NamespacedName, h *h
 	case !answered(mandate, request) && h.deferred != request:
 		h.deferred = request // it is not hidden, so that the status acknowledges it
 	case answered(mandate, request):
-		annotations[v1alpha1.ReconcileRequestAnnotation] = v1alpha1.NotificationRequestPrefix + now.UTC().Format(time.RFC3339)
+		annotations[v1alpha1.ReconcileRequestAnnotation] = last.Next(now).String()
 		h.read = false
 	default:
 		h.read = false // the application is read for that person, and after the delivery
@@ -50,20 +53,11 @@ func (n *Notifier) annotate(ctx context.Context, name types.NamespacedName, h *h
 			h.read = h.read || annotations[v1alpha1.ReconcileRequestAnnotation] != ""
 			return 0, err
 		}
+		h.last = last.Next(now)
 	}
 	h.candidates, h.named = nil, nil
 	h.read = h.read && readable(mandate)
 	return interval, nil
-}
-
-// waitFor is how long ago another replica, or this one, has annotated a Mandate, as far as that is too short.
-func waitFor(m *v1alpha1.Mandate, now time.Time) time.Duration {
-	request, isNotification := strings.CutPrefix(engine.ReconcileRequest(m), v1alpha1.NotificationRequestPrefix)
-	sent, err := time.Parse(time.RFC3339, request)
-	if !isNotification || err != nil {
-		return 0
-	}
-	return min(sent.Add(interval).Sub(now), interval) // the clock of another replica may be fast
 }
 
 // readable reports whether a read of the application can change anything.

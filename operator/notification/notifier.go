@@ -20,6 +20,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=mandates,verbs=get;list;watch;patch
@@ -29,7 +30,7 @@ const (
 	maxQueued, maxQueuedBytes = 1024, 8 << 20
 	// readers read deliveries, and writers annotate Mandates.
 	readers, writers = 2, 4
-	// interval is the least time between two annotations of a Mandate.
+	// interval is how long the last annotation of a Mandate is remembered: the cache has it then.
 	interval = 10 * time.Second
 	// maxWrites is how many Mandates of a connection are annotated each second, on average.
 	maxWrites = 50
@@ -65,7 +66,8 @@ type Notifier struct {
 
 // hint is what a Mandate is to be annotated with. It stays for an interval after that, so that the next one waits.
 type hint struct {
-	read bool // its application is to be read
+	last engine.NotificationRequest // with which this process has annotated it
+	read bool                       // its application is to be read
 	// candidates are ids that may be that of its application, and named those that came with its reference.
 	candidates, named []int64
 	deferred          string // the request of a person that it has waited for
@@ -237,7 +239,10 @@ func (n *Notifier) add(key connection.Key, name types.NamespacedName, change fun
 	if h == nil {
 		h = &hint{}
 		n.pending[name] = h
-		n.queue.AddAfter(name, n.limiter(key).ReserveN(n.clock.Now(), 1).DelayFrom(n.clock.Now()))
+	}
+	if h.empty() {
+		now := n.clock.Now()
+		n.queue.AddAfter(name, max(n.limiter(key).ReserveN(now, 1).DelayFrom(now), h.last.Wait(now)))
 	}
 	change(h)
 }
@@ -267,7 +272,7 @@ func (n *Notifier) writeNext(ctx context.Context) bool {
 		return true
 	}
 	due := *h
-	*h = hint{}
+	*h = hint{last: h.last}
 	n.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
@@ -285,16 +290,14 @@ func (n *Notifier) writeNext(ctx context.Context) bool {
 			"namespace", name.Namespace, "name", name.Name)
 		n.queue.AddAfter(name, interval)
 	default:
-		if !due.empty() {
-			n.keep(name, &due)
-		}
+		n.keep(name, &due)
 		n.queue.Forget(name)
 		n.queue.AddAfter(name, after)
 	}
 	return true
 }
 
-// keep puts back what was not written.
+// keep puts back what was not written, and what is to be known when the next one comes.
 func (n *Notifier) keep(name types.NamespacedName, h *hint) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -306,5 +309,5 @@ func (n *Notifier) keep(name types.NamespacedName, h *hint) {
 	current.read = current.read || h.read
 	current.candidates = latest(h.candidates, current.candidates)
 	current.named = latest(h.named, current.named)
-	current.deferred = h.deferred
+	current.deferred, current.last = h.deferred, h.last
 }

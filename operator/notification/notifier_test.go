@@ -77,7 +77,7 @@ func request() string {
 	return v1alpha1.NotificationRequestPrefix + time.Now().UTC().Format(time.RFC3339)
 }
 
-// Many deliveries about one Mandate cause a read at once, and one more later, so that the last of them is not lost.
+// Many deliveries about one Mandate cause a read at once, and few more, so that the last of them is not lost.
 func TestRequestsAreCoalesced(t *testing.T) {
 	notify(t, func(n *notified) {
 		n.api.store(bound("one", 1, 10))
@@ -86,9 +86,9 @@ func TestRequestsAreCoalesced(t *testing.T) {
 		}
 		n.wantPatches("at once", 1)
 		n.wantAnnotation("at once", "one", v1alpha1.ReconcileRequestAnnotation, request())
-		n.wait(interval)
-		n.wantPatches("after the interval", 2)
-		n.wantAnnotation("after the interval", "one", v1alpha1.ReconcileRequestAnnotation, request())
+		n.wait(time.Second)
+		n.wantPatches("after a second", 2)
+		n.wantAnnotation("after a second", "one", v1alpha1.ReconcileRequestAnnotation, request()+"/2")
 		n.wait(time.Hour)
 		n.wantPatches("later", 2)
 		n.mu.Lock()
@@ -104,11 +104,39 @@ func TestRequestsAreCoalesced(t *testing.T) {
 	})
 }
 
+// The delivery of a create does not delay the event that follows, nor does that the next one. Who goes on and on has
+// one read in ten seconds.
+func TestEventsThatFollowEachOther(t *testing.T) {
+	notify(t, func(n *notified) {
+		n.api.store(bound("one", 1))
+		for i := range 3 {
+			n.deliver(`{"id":1}`)
+			n.wantPatches("an event", i+1)
+			n.wait(3 * time.Second)
+		}
+		n.deliver(`{"id":1}`)
+		n.wantPatches("one too many", 3)
+		n.wait(7 * time.Second)
+		n.wantPatches("ten seconds after the last one", 4)
+		const minutes = 10
+		for range minutes * 600 {
+			n.deliver(`{"id":1}`)
+			n.wait(100 * time.Millisecond)
+		}
+		n.wantPatches("a flood", 4+6*minutes)
+		n.wait(time.Minute)
+		n.deliver(`{"id":1}`)
+		n.deliver(`{"id":1}`)
+		n.wait(time.Second)
+		n.wantPatches("after a quiet minute", 6+6*minutes)
+	})
+}
+
 // Another replica has annotated the Mandate, which its cache shows.
 func TestReplicasShareTheInterval(t *testing.T) {
 	notify(t, func(n *notified) {
 		m := bound("one", 1)
-		m.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: request()}
+		m.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: request() + "/3"}
 		n.api.store(m)
 		n.wait(interval / 2)
 		n.deliver(`{"id":1}`)
