@@ -56,13 +56,14 @@ func tofu(t testing.TB) string {
 // version is the CLI's own, such as 1.12.6.
 func (c cli) version(t *testing.T) string {
 	t.Helper()
-	var output struct {
+	var printed struct {
 		Version string `json:"terraform_version"`
 	}
-	if err := json.Unmarshal([]byte(c.workspaceWithoutProvider(t).must(t, "version", "-json").output), &output); err != nil {
+	output := c.workspaceWithoutProvider(t).must(t, "version", "-json").output
+	if err := json.Unmarshal([]byte(output), &printed); err != nil {
 		t.Fatal(err)
 	}
-	return output.Version
+	return printed.Version
 }
 
 // hasIdentity reports whether the CLI supports resource identity, as OpenTofu and Terraform do since version 1.12.

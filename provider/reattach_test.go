@@ -14,8 +14,8 @@ import (
 
 // inProcess returns a workspace whose CLI uses a provider in this process, which the block configures. A command then
 // starts no provider, which would take most of its time. Commands of one workspace run one after another, and there is
-// no further block, because each configures the same provider. Use workspace for several blocks, and for what depends on
-// the environment, the log or the end of a provider.
+// no further block, because each configures the same provider. Use workspace for several blocks, and for what depends
+// on the environment, the log or the end of a provider.
 func (c cli) inProcess(t *testing.T, block string) *workspace {
 	t.Helper()
 	skipIfShort(t)

@@ -42,7 +42,13 @@ func TestSubscriptionStateOfVersion0(t *testing.T) {
 	}
 }
 
-const unreachable = "provider \"idv\" {\n  base_url = \"http://127.0.0.1:1\"\n  username = \"u\"\n  password = \"p\"\n}\n"
+const unreachable = `
+provider "idv" {
+  base_url = "http://127.0.0.1:1"
+  username = "u"
+  password = "p"
+}
+`
 
 // The same in a state file, read by the CLIs. Without an application, the provider sends no request.
 func TestSubscriptionStateFileOfVersion0(t *testing.T) {
