@@ -49,12 +49,16 @@ func TestManagerFitsTogether(t *testing.T) {
 	c.apply("--kustomize", "config/manager")
 	deployment := c.deployment()
 	service, policy := &corev1.Service{}, &networkingv1.NetworkPolicy{}
+	receiver := &corev1.Service{}
+	receiverKey := client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator-notifications"}
+	c.check(c.Get(t.Context(), receiverKey, receiver))
 	c.check(c.Get(t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator-metrics"}, service))
 	c.check(c.Get(t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: "mandate-operator"}, policy))
 	template := deployment.Spec.Template
 	for what, selector := range map[string]map[string]string{
 		"Deployment":    deployment.Spec.Selector.MatchLabels,
 		"Service":       service.Spec.Selector,
+		"receiver":      receiver.Spec.Selector,
 		"NetworkPolicy": policy.Spec.PodSelector.MatchLabels,
 	} {
 		for key, value := range selector {
@@ -72,7 +76,9 @@ func TestManagerFitsTogether(t *testing.T) {
 		"the liveness probe":  container.LivenessProbe.HTTPGet.Port,
 		"the readiness probe": container.ReadinessProbe.HTTPGet.Port,
 		"the Service":         service.Spec.Ports[0].TargetPort,
+		"the receiver":        receiver.Spec.Ports[0].TargetPort,
 		"the NetworkPolicy":   *policy.Spec.Ingress[0].Ports[0].Port,
+		"its second rule":     *policy.Spec.Ingress[1].Ports[0].Port,
 	} {
 		if ports[port.StrVal] == 0 {
 			t.Errorf("%s names the port %s; the Pod has %v", what, &port, ports)

@@ -21,6 +21,7 @@ var (
 		"tokenAuthorization":   "Basic",
 		"referencePrefix":      "other-",
 		"states":               "{completed: [done]}",
+		"notifications":        "{secretRef: {name: other}}",
 	}
 	free = map[string]string{
 		"requestsPerSecond": "5",

@@ -78,8 +78,8 @@ func stripMandate(interner *interner) toolscache.TransformFunc {
 }
 
 // stripMetadata drops what only costs memory: up to 256 KiB of annotations of each object, of which one is kubectl's
-// copy of the whole spec, its labels and its owners. What is kept is the annotation that is read, cut as it is when it
-// is read, and the labels of namespaces, by which services select them.
+// copy of the whole spec, its labels and its owners. What is kept are the annotations that are read, cut as they are
+// when they are read, and the labels of namespaces, by which services select them.
 func stripMetadata(object any) (any, error) {
 	metadata, err := meta.Accessor(object)
 	if err != nil {
@@ -90,13 +90,18 @@ func stripMetadata(object any) (any, error) {
 	if _, isNamespace := object.(*metav1.PartialObjectMetadata); !isNamespace {
 		metadata.SetLabels(nil)
 	}
-	request := ""
+	annotations := map[string]string{}
 	if annotated, ok := object.(client.Object); ok {
-		request = strings.Clone(engine.ReconcileRequest(annotated))
+		if request := engine.ReconcileRequest(annotated); request != "" {
+			annotations[v1alpha1.ReconcileRequestAnnotation] = strings.Clone(request)
+		}
+		if candidates := engine.Candidates(annotated); len(candidates) > 0 {
+			annotations[v1alpha1.CandidateAnnotation] = engine.FormatCandidates(candidates)
+		}
 	}
 	metadata.SetAnnotations(nil)
-	if request != "" {
-		metadata.SetAnnotations(map[string]string{v1alpha1.ReconcileRequestAnnotation: request})
+	if len(annotations) > 0 {
+		metadata.SetAnnotations(annotations)
 	}
 	return object, nil
 }

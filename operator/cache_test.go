@@ -66,13 +66,14 @@ spec:
 	}
 	m.Annotations = map[string]string{
 		corev1.LastAppliedConfigAnnotation: "canary", "example.com/note": "canary",
-		v1alpha1.ReconcileRequestAnnotation: "now",
+		v1alpha1.ReconcileRequestAnnotation: "now", v1alpha1.CandidateAnnotation: "7, canary, 8",
 	}
 	m.Labels = map[string]string{"canary": "canary"}
 	m.OwnerReferences = []metav1.OwnerReference{{Name: "canary"}}
 	m.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "canary"}}
 	quiet := m.DeepCopy() // nobody asks to reconcile it
 	delete(quiet.Annotations, v1alpha1.ReconcileRequestAnnotation)
+	delete(quiet.Annotations, v1alpha1.CandidateAnnotation)
 	kept, err := stripMandate(newInterner())(m)
 	quietKept, quietErr := stripMandate(newInterner())(quiet)
 	if err = errors.Join(err, quietErr); err != nil {
@@ -88,7 +89,8 @@ spec:
 		}
 	}
 	if m.Spec.Individuals[0].DetailsSecretRef == nil || m.Spec.Individuals[1].Name != "john" ||
-		m.Spec.CheckReviews[0].Check != "liveness" || m.Annotations[v1alpha1.ReconcileRequestAnnotation] != "now" {
+		m.Spec.CheckReviews[0].Check != "liveness" || m.Annotations[v1alpha1.ReconcileRequestAnnotation] != "now" ||
+		m.Annotations[v1alpha1.CandidateAnnotation] != "7,8" {
 		t.Errorf("the cache lacks fields: %s", content)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/notification"
 )
 
 // No label names an object: their number would grow with the number of people verified, and so would what can be learnt
@@ -35,6 +36,10 @@ var (
 		Help: "Requests to create an application, by outcome: created, refused, not_sent, or unknown, after which " +
 			"nobody can say whether people were e-mailed.",
 	}, []string{"outcome"})
+	notifications = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "idv_notification_deliveries_total",
+		Help: "Deliveries of identity verification services, by result: matched, unmatched, refused, or limited.",
+	}, []string{"result"})
 	mandates = prometheus.NewDesc(
 		"idv_mandates",
 		"Mandates by the reason of their condition Ready and by outcome (empty: none yet).",
@@ -59,7 +64,10 @@ var unrecordedAttempts = prometheus.NewDesc(
 )
 
 func init() {
-	metrics.Registry.MustRegister(requests, requestSeconds, creates, unreadableCount)
+	metrics.Registry.MustRegister(requests, requestSeconds, creates, notifications, unreadableCount)
+	for _, result := range notification.Results {
+		notifications.WithLabelValues(result)
+	}
 	for _, outcome := range []string{outcomeCreated, outcomeRefused, outcomeNotSent, outcomeUnknown} {
 		creates.WithLabelValues(outcome) // a counter that begins with its first event shows no increase by it
 	}

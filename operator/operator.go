@@ -28,6 +28,7 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 	"github.com/mandate-io/idv/operator/ledger"
 	"github.com/mandate-io/idv/operator/mandate"
+	"github.com/mandate-io/idv/operator/notification"
 	"github.com/mandate-io/idv/operator/service"
 )
 
@@ -169,9 +170,43 @@ func addControllers(
 		identityServices.SetupWithManager(manager),
 		mandates.SetupWithManager(ctx, manager, connections.Mandates.Workers()),
 		actions.SetupWithManager(ctx, manager, connections.Actions.Workers()),
+		addNotifications(ctx, manager, options, clusterServices),
 		manager.Add(retention),
 		manager.Add(leaderMetrics(mandateCounter{cache})),
 		manager.Add(leaderMetrics(breakerCounter{connections})),
 		manager.Add(leaderMetrics(attemptCounter{"Mandate": mandates, "MandateAction": actions})),
 	)
+}
+
+// addNotifications adds the receiver of notifications, if there is to be one.
+func addNotifications(ctx context.Context, manager ctrl.Manager, options *Options, clusterServices bool) error {
+	if !isServed(options.notificationBindAddress) {
+		return nil
+	}
+	strict := client.WithFieldValidation(manager.GetClient(), metav1.FieldValidationStrict)
+	writer := client.WithFieldOwner(strict, fieldOwner)
+	server, index := notification.NewServer(&notification.Config{
+		BindAddress: options.notificationBindAddress,
+		Cache:       apierror.CompleteReader{Reader: manager.GetClient()}, Live: manager.GetAPIReader(),
+		ClusterServices: clusterServices, Metadata: writer, Status: writer.Status(), Capture: options.notificationCapture,
+		Observe: func(result string) { notifications.WithLabelValues(result).Inc() },
+	})
+	mandates, err := manager.GetCache().GetInformer(ctx, &v1alpha1.Mandate{})
+	if err != nil {
+		return err
+	}
+	if _, err := mandates.AddEventHandler(index); err != nil {
+		return err
+	}
+	// The controllers would fill their caches where this replica leads. This one receives everywhere.
+	services := []client.Object{&v1alpha1.IdentityService{}}
+	if clusterServices {
+		services = append(services, &v1alpha1.ClusterIdentityService{})
+	}
+	for _, service := range services {
+		if _, err := manager.GetCache().GetInformer(ctx, service); err != nil {
+			return err
+		}
+	}
+	return manager.Add(server)
 }

@@ -26,6 +26,8 @@ type Options struct {
 	metricsCertKey          string
 	healthProbeBindAddress  string
 	pprofBindAddress        string
+	notificationBindAddress string
+	notificationCapture     bool
 	leaderElect             bool
 	leaderElectionNamespace string
 	leaderElectionID        string
@@ -48,6 +50,7 @@ func NewOptions(version string) *Options {
 		metricsCertKey:          "tls.key",
 		healthProbeBindAddress:  ":8081",
 		pprofBindAddress:        "0",
+		notificationBindAddress: "0",
 		leaderElectionID:        "mandate-operator.idv.mandate.io",
 		allowedHosts:            "*",
 		allowLoopbackHTTP:       true,
@@ -75,6 +78,10 @@ func (o *Options) BindFlags(flags *flag.FlagSet) {
 		"Address of the probes /healthz and /readyz; 0 disables them.")
 	flags.StringVar(&o.pprofBindAddress, "pprof-bind-address", o.pprofBindAddress,
 		"Loopback address of the profiling endpoint, such as 127.0.0.1:6060; 0 disables it.")
+	flags.StringVar(&o.notificationBindAddress, "notification-bind-address", o.notificationBindAddress,
+		"Address of the receiver of the service's notifications, such as :8082; 0 disables it.")
+	flags.BoolVar(&o.notificationCapture, "notification-capture", o.notificationCapture,
+		"Log the names, types and lengths of what notifications consist of, and no values. Default: false.")
 	flags.BoolVar(&o.leaderElect, "leader-elect", o.leaderElect,
 		"Elect a leader, so that one of several replicas works and the others wait. Default: false.")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", o.leaderElectionNamespace,

@@ -36,6 +36,14 @@ func (s *ClusterIdentityService) CredentialsSecret() NamespacedSecretReference {
 	return s.Spec.CredentialsSecretRef
 }
 
+// NotificationsSecret is where the tokens of the senders of notifications are; nil if it takes none.
+func (s *ClusterIdentityService) NotificationsSecret() *NamespacedSecretReference {
+	if s.Spec.Notifications == nil {
+		return nil
+	}
+	return &s.Spec.Notifications.SecretRef
+}
+
 // NamespacedReferences reports whether the references of Mandates begin with the prefix, the namespace and a dot.
 func (s *ClusterIdentityService) NamespacedReferences() bool {
 	return s.Spec.ReferencePolicy != ReferencePolicyAny
@@ -62,6 +70,12 @@ type ClusterIdentityServiceSpec struct {
 	// +required
 	CredentialsSecretRef NamespacedSecretReference `json:"credentialsSecretRef"`
 
+	// notifications has the operator take what a webhook subscription at the service delivers, if its flag
+	// --notification-bind-address is set. Statuses then follow within seconds, and applications are read less often.
+	// Default: none; applications are only polled.
+	// +optional
+	Notifications *ClusterNotifications `json:"notifications,omitempty"`
+
 	// namespaceSelector selects, by label, the namespaces whose Mandates may use this connection. An empty selector, {},
 	// selects every namespace. In a namespace that is no longer selected, the operator creates, reads and decides
 	// nothing. Mandates there show ServiceNotAllowed, and their applications stay as they are. Default: no namespace.
@@ -76,6 +90,15 @@ type ClusterIdentityServiceSpec struct {
 	// +optional
 	// +kubebuilder:default=Namespaced
 	ReferencePolicy ReferencePolicy `json:"referencePolicy,omitempty"`
+}
+
+// ClusterNotifications says who may send notifications.
+type ClusterNotifications struct {
+	// secretRef names the Secret, and its namespace, with the token that a delivery must have, in the key token: 32
+	// characters at least. While you rotate it, the key previousToken has the one from before. The operator notices a
+	// change within 30 seconds.
+	// +required
+	SecretRef NamespacedSecretReference `json:"secretRef"`
 }
 
 // ReferencePolicy is which references the Mandates of a namespace may have.

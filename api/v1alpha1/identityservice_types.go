@@ -37,6 +37,14 @@ func (s *IdentityService) CredentialsSecret() NamespacedSecretReference {
 	return NamespacedSecretReference{Namespace: s.Namespace, Name: s.Spec.CredentialsSecretRef.Name}
 }
 
+// NotificationsSecret is where the tokens of the senders of notifications are; nil if it takes none.
+func (s *IdentityService) NotificationsSecret() *NamespacedSecretReference {
+	if s.Spec.Notifications == nil {
+		return nil
+	}
+	return &NamespacedSecretReference{Namespace: s.Namespace, Name: s.Spec.Notifications.SecretRef.Name}
+}
+
 // NamespacedReferences is false: no other namespace uses it.
 func (s *IdentityService) NamespacedReferences() bool { return false }
 
@@ -60,6 +68,20 @@ type IdentityServiceSpec struct {
 	// client_secret, or all four. The operator notices a changed Secret within 20 seconds.
 	// +required
 	CredentialsSecretRef SecretReference `json:"credentialsSecretRef"`
+
+	// notifications has the operator take what a webhook subscription at the service delivers, if its flag
+	// --notification-bind-address is set. Statuses then follow within seconds, and applications are read less often.
+	// Default: none; applications are only polled.
+	// +optional
+	Notifications *Notifications `json:"notifications,omitempty"`
+}
+
+// Notifications says who may send notifications.
+type Notifications struct {
+	// secretRef names the Secret with the token that a delivery must have, in the key token: 32 characters at least. While
+	// you rotate it, the key previousToken has the one from before. The operator notices a change within 30 seconds.
+	// +required
+	SecretRef SecretReference `json:"secretRef"`
 }
 
 // IdentityServiceStatus describes whether the connection works.
@@ -96,6 +118,23 @@ type IdentityServiceStatus struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
+
+	// notifications describes what the service delivers. It is there while spec.notifications is.
+	// +optional
+	Notifications *NotificationsStatus `json:"notifications,omitempty"`
+}
+
+// NotificationsStatus describes what the service delivers.
+type NotificationsStatus struct {
+	// path of the URL to subscribe, without the token: append / and the token, or have the service send the token as
+	// Authorization: Bearer.
+	// +optional
+	// +kubebuilder:validation:MaxLength=512
+	Path string `json:"path,omitempty"`
+	// lastReceivedTime is when a delivery was last about an application of a Mandate, within ten minutes. For seven days
+	// after it, applications are read about once a day.
+	// +optional
+	LastReceivedTime *metav1.Time `json:"lastReceivedTime,omitempty"`
 }
 
 // MandateType is a mandate type of the service's reference data.

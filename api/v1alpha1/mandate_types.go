@@ -15,6 +15,14 @@ const ReconcileRequestAnnotation = "idv.mandate.io/reconcile-requested-at"
 // status acknowledges it together with the next change.
 const NotificationRequestPrefix = "notification/"
 
+// CandidateAnnotation on a Mandate whose create had no answer names applications that may be its own, by their ids,
+// separated by commas: at most MaxCandidates. The operator reads each of them, and binds the one that has the Mandate's
+// reference. The receiver of notifications sets it, and so can a person.
+const CandidateAnnotation = "idv.mandate.io/candidate-application-ids"
+
+// MaxCandidates is how many ids CandidateAnnotation has at most. Of more, the last ones count.
+const MaxCandidates = 20
+
 // The rules of Mandate that compare with status are at its root, because only the root sees spec and status together.
 // Every field has a rule of its own, so that the error of the API server names the field.
 

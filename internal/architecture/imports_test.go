@@ -67,6 +67,7 @@ var layers = []layer{
 	controller("mandate", "internal/reference", "operator/individuals", "operator/ledger"),
 	controller("action", "operator/individuals", "operator/ledger"),
 	controller("service", "operator/ledger"),
+	controller("notification"),
 	{
 		dir: "operator", may: []string{"api", "internal/client", "internal/reference"},
 		tests: []string{"internal/sandbox", "internal/testenv"}, never: terraform,

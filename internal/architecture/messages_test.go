@@ -17,6 +17,7 @@ const maxWords = 30
 // messagePackages write conditions, events, logs and the help of flags.
 var messagePackages = map[string]bool{
 	"operator": true, "operator/mandate": true, "operator/action": true, "operator/service": true, "operator/ledger": true,
+	"operator/notification": true,
 }
 
 func TestMessagesAreShort(t *testing.T) {

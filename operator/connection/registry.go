@@ -33,8 +33,10 @@ type Connection struct {
 	NamespacedReferences bool
 	// MinPoll and MaxPoll bound the time between two reads of an application.
 	MinPoll, MaxPoll time.Duration
-	States           client.StateNames
-	References       *client.References
+	// Notified is when a notification was last about an application of a Mandate; zero: never.
+	Notified   time.Time
+	States     client.StateNames
+	References *client.References
 	// Ready: there is a client whose first probe succeeded. From Get, also: its circuit breaker admits calls.
 	Ready bool
 	// Mandates and Actions bound how many reconciliations use it at a time. The Registry sets them.

@@ -20,6 +20,15 @@ type Key struct {
 // String is for logs and indexes.
 func (k Key) String() string { return string(k.Kind) + "/" + k.Namespace + "/" + k.Name }
 
+// NotificationPath is the path of the service's notifications, without the token.
+func (k Key) NotificationPath() string {
+	namespace := k.Namespace
+	if k.Kind == v1alpha1.ServiceKindClusterIdentityService {
+		namespace = "-"
+	}
+	return "/notifications/" + namespace + "/" + k.Name
+}
+
 // ObjectKey is the name by which the API server knows it.
 func (k Key) ObjectKey() client.ObjectKey {
 	return client.ObjectKey{Namespace: k.Namespace, Name: k.Name}
@@ -67,6 +76,7 @@ type Service interface {
 	client.Object
 	Settings() *v1alpha1.ServiceSettings
 	CredentialsSecret() v1alpha1.NamespacedSecretReference
+	NotificationsSecret() *v1alpha1.NamespacedSecretReference
 	NamespacedReferences() bool
 	ServiceStatus() *v1alpha1.IdentityServiceStatus
 }

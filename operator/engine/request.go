@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -32,6 +33,7 @@ var becameReadable = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool 
 }}
 
 var requestChanged = predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-	request := ReconcileRequest(e.ObjectNew)
-	return request != "" && request != ReconcileRequest(e.ObjectOld)
+	request, candidates := ReconcileRequest(e.ObjectNew), Candidates(e.ObjectNew)
+	return request != "" && request != ReconcileRequest(e.ObjectOld) ||
+		len(candidates) > 0 && !slices.Equal(candidates, Candidates(e.ObjectOld))
 }}

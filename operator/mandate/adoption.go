@@ -12,13 +12,22 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// adopt writes the application that was found to be this Mandate's into the ledger, unless another Mandate has it.
-// Adoptions come one at a time: of two Mandates that name one application, the second finds the first.
+// adopt binds the application that a person has named, unless another Mandate has it.
 func (r *reconciliation) adopt(ctx context.Context) error {
+	err := r.bind(ctx, r.facts.adopt)
+	if err == nil && r.facts.bound {
+		log.FromContext(ctx).Info("Adopted the application", "applicationID", r.facts.id)
+	}
+	return err
+}
+
+// bind writes the application that was found to be this Mandate's into the ledger, unless another Mandate has it. That
+// is done one at a time: of two Mandates that name one application, the second finds the first.
+func (r *reconciliation) bind(ctx context.Context, id int64) error {
 	r.adopting.Lock()
 	defer r.adopting.Unlock()
 	name, spec := r.name(), r.recordOf(nil)
-	spec.ApplicationID = &r.facts.adopt
+	spec.ApplicationID = &id
 	current, err := r.serviceIsCurrent(ctx)
 	if err != nil || !current { // it may allow other references since
 		r.facts.failureReason = reasonStaleCache
@@ -33,35 +42,35 @@ func (r *reconciliation) adopt(ctx context.Context) error {
 	if err != nil {
 		return r.reloadIfLost(ctx, err)
 	}
-	r.facts.id, r.facts.bound = r.facts.adopt, true
+	r.facts.id, r.facts.bound = id, true
 	r.setRecord(adopted)
-	log.FromContext(ctx).Info("Adopted the application", "applicationID", r.facts.id)
 	return nil
 }
 
-// adoptedByOther reports whether another Mandate has the application that this one is to adopt: by the ledger, or by
+// adoptedByOther reports whether another Mandate has the application that this one is to have: by the ledger, or by
 // its status, if its record is lost. Of another namespace, the status counts only with the same ClusterIdentityService.
 // With an IdentityService, its editor chooses which id a service answers, and where it leads afterwards.
 func (r *reconciliation) adoptedByOther(ctx context.Context, spec v1alpha1.ApplicationRecordSpec) (bool, error) {
 	other, err := r.ledger.HeldByOther(ctx, r.name(), spec)
 	if err == nil && !other {
-		other, err = r.boundToOther(ctx, client.InNamespace(r.mandate.Namespace))
+		other, err = r.boundToOther(ctx, *spec.ApplicationID, client.InNamespace(r.mandate.Namespace))
 	}
 	if err == nil && !other && spec.ServiceRef.Kind == v1alpha1.ServiceKindClusterIdentityService {
-		other, err = r.boundToOther(ctx, client.MatchingFields{connection.MandateField: r.session.Key.String()})
+		ofService := client.MatchingFields{connection.MandateField: r.session.Key.String()}
+		other, err = r.boundToOther(ctx, *spec.ApplicationID, ofService)
 	}
 	return other, err
 }
 
 // boundToOther looks for another Mandate whose status has the application.
-func (r *reconciliation) boundToOther(ctx context.Context, option client.ListOption) (bool, error) {
+func (r *reconciliation) boundToOther(ctx context.Context, wanted int64, option client.ListOption) (bool, error) {
 	var mandates v1alpha1.MandateList
 	if err := r.cache.List(ctx, &mandates, client.UnsafeDisableDeepCopy, option); err != nil {
 		return false, err
 	}
 	for i := range mandates.Items {
 		other := &mandates.Items[i]
-		if id := other.Status.ApplicationID; other.UID == r.mandate.UID || id == nil || *id != r.facts.adopt {
+		if id := other.Status.ApplicationID; other.UID == r.mandate.UID || id == nil || *id != wanted {
 			continue
 		}
 		if bound, err := r.sameService(ctx, other); bound || err != nil {

@@ -98,6 +98,8 @@ func decideCreate(f facts) decision {
 		return wait(f.service.UnknownReason())
 	case !r.read:
 		return decideUnread(f)
+	case f.unknown && !r.exists && looksForNamed(f):
+		return decideNamed(f)
 	case f.unknown && !r.exists:
 		return wait(v1alpha1.ReasonOutcomeUnknown) // the ledger was lost: somebody deleted it, or its namespace
 	case mismatch(r) != "":
@@ -157,6 +159,8 @@ func decideUnknown(f facts) decision {
 	switch {
 	case f.now.Sub(r.firstStarted) >= retention:
 		return wait(reasonVanished) // whatever there was, the service has deleted it
+	case looksForNamed(f):
+		return decideNamed(f)
 	case r.verdict == v1alpha1.VerdictTaken, r.ordinal >= maxAttempts,
 		f.now.Sub(r.firstStarted) >= attemptWindow, deadlinePassed(f):
 		return wait(v1alpha1.ReasonOutcomeUnknown)
@@ -170,6 +174,24 @@ func decideUnknown(f facts) decision {
 		return wait(v1alpha1.ReasonRefused)
 	}
 	return decision{Step: stepRetake}
+}
+
+// looksForNamed reports whether there is an application to look at. Only for a Mandate whose create had no answer does
+// anybody ask.
+func looksForNamed(f facts) bool {
+	return (f.found != 0 || len(f.named) > 0) && f.service.UnusableReason() == "" && !f.referenceNotAllowed
+}
+
+// decideNamed looks at one application after another, until one is this Mandate's.
+//
+// A notification may name an application whose id was lost. That is a hint and never a fact. The application is read,
+// and bound if it is this Mandate's by the rules for adoptions, and if it shows what the spec asks for: no person has
+// named it. Whatever a notification names, nothing is created from it.
+func decideNamed(f facts) decision {
+	if f.found != 0 {
+		return decision{Step: stepBind}
+	}
+	return decision{Step: stepReadNamed}
 }
 
 // blockedPost is what comes before any attempt; no step if nothing does.

@@ -13,10 +13,10 @@ import (
 
 // sendsRequest are the steps that send a request to the service.
 var sendsRequest = []step{
-	stepPost, stepRead, stepProbe, stepArchive, stepDelete, stepReview, stepComplete, stepReject,
+	stepPost, stepRead, stepReadNamed, stepProbe, stepArchive, stepDelete, stepReview, stepComplete, stepReject,
 }
 
-var useReference = []step{stepClaim, stepRetake, stepAdopt}
+var useReference = []step{stepClaim, stepRetake, stepAdopt, stepBind}
 
 // TestDecideNeverCreatesTwice holds what decide promises against all kinds of facts, possible and impossible.
 func TestDecideNeverCreatesTwice(t *testing.T) {
@@ -70,6 +70,15 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 				f.record.mayExist() && f.record.otherReference || f.record.id != 0 && f.record.id != f.adopt {
 				t.Fatalf("adopts what may be another one's: %+v", f)
 			}
+		case stepReadNamed, stepBind:
+			lost := f.record.sent && f.record.id == 0 && !f.record.otherReference && !f.record.otherURL
+			lost = lost || f.unknown && !f.record.exists
+			if f.id != 0 || f.adopt != 0 || !lost {
+				t.Fatalf("looks for an application that is not lost: %+v", f)
+			}
+			if step == stepBind && f.found == 0 {
+				t.Fatalf("binds an application that was not read: %+v", f)
+			}
 		case stepDelete:
 			if d := f.deletion; !d.requested || d.policy != v1alpha1.DeletionPolicyDelete || f.id == 0 || !f.application.read ||
 				!f.application.sameReference ||
@@ -106,6 +115,8 @@ func anyFacts(t *rapid.T) facts {
 		suspended: truth("suspended"), unknown: truth("unknown"), vanished: truth("vanished"),
 		neverReconciled: truth("neverReconciled"), adoptedByOther: truth("adoptedByOther"),
 		referenceNotAllowed: truth("referenceNotAllowed"),
+		found:               id("found"),
+		named:               rapid.SampledFrom([][]int64{nil, {7}}).Draw(t, "named"),
 		adopt:               rapid.SampledFrom([]int64{0, 0, 7, 8}).Draw(t, "adopt"),
 		deletion: deletionFacts{
 			policy: rapid.SampledFrom(policies).Draw(t, "policy"), finalizer: truth("finalizer"),

@@ -113,6 +113,57 @@ func creations() map[string]decideCase {
 			facts: newMandate(func(f *facts) { f.inputs.problem = v1alpha1.ReasonSecretNotFound }),
 			want:  wait(v1alpha1.ReasonSecretNotFound),
 		},
+		"an application that is named is read while an attempt settles": {
+			why:   "its answer, if it comes, says the same",
+			facts: newMandate(func(f *facts) { f.record, f.named = sent(time.Second, nil), []int64{7} }),
+			want:  decision{Step: stepReadNamed},
+		},
+		"an application that is named is read after a duplicate": {
+			facts: newMandate(func(f *facts) {
+				f.record = sent(day, func(r *recordFacts) { r.verdict, r.ordinal = v1alpha1.VerdictTaken, 2 })
+				f.named = []int64{7}
+			}),
+			want: decision{Step: stepReadNamed},
+		},
+		"an application that is named is read if the ledger was lost": {
+			facts: newMandate(func(f *facts) { f.unknown, f.named = true, []int64{7} }),
+			want:  decision{Step: stepReadNamed},
+		},
+		"an application that was found is bound": {
+			facts: newMandate(func(f *facts) {
+				f.record, f.named = sent(day, nil), []int64{7}
+				f.found = 7
+			}),
+			want: decision{Step: stepBind},
+		},
+		"nothing is looked for in another namespace": {
+			facts: newMandate(func(f *facts) {
+				f.record, f.named = sent(time.Second, nil), []int64{7}
+				f.found, f.referenceNotAllowed = 7, true
+			}),
+			want: waitFor(v1alpha1.ReasonSettling, 89*time.Second),
+		},
+		"nothing is looked for while the service cannot be used": {
+			facts: newMandate(func(f *facts) {
+				f.record, f.named = sent(time.Second, nil), []int64{7}
+				f.service.Ready = false
+			}),
+			want: waitFor(v1alpha1.ReasonSettling, 89*time.Second),
+		},
+		"what is named is nothing to a Mandate that has lost nothing": {
+			facts: newMandate(func(f *facts) { f.named = []int64{7} }),
+			want:  decision{Step: stepClaim},
+		},
+		"what is named under another reference is not looked at": {
+			facts: newMandate(func(f *facts) {
+				f.record, f.named = sent(day, func(r *recordFacts) { r.otherReference = true }), []int64{7}
+			}),
+			want: wait(v1alpha1.ReasonApplicationExists),
+		},
+		"what is named after eight weeks is not looked at": {
+			facts: newMandate(func(f *facts) { f.record, f.named = sent(retention, nil), []int64{7} }),
+			want:  wait(reasonVanished),
+		},
 		"claim": {facts: newMandate(func(*facts) {}), want: decision{Step: stepClaim}},
 		"after the claim the live Mandate is read": {
 			facts: newMandate(func(f *facts) { f.attempt = attemptFacts{active: true, started: now} }),

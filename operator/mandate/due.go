@@ -2,7 +2,6 @@ package mandate
 
 import (
 	"hash/fnv"
-	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -143,8 +142,8 @@ func (r *reconciliation) pendingRequest() string {
 // each notification. "" if there is none.
 func (r *reconciliation) handledBefore() string {
 	request := engine.ReconcileRequest(r.mandate)
-	sent, err := time.Parse(time.RFC3339, strings.TrimPrefix(request, v1alpha1.NotificationRequestPrefix))
-	if engine.IsNotification(request) && err == nil && r.facts.now.Sub(sent) > recentRequest {
+	sent := engine.ParseNotificationRequest(request).Time
+	if !sent.IsZero() && r.facts.now.Sub(sent) > recentRequest {
 		return request
 	}
 	return ""

@@ -2,6 +2,7 @@ package mandate
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -173,5 +174,35 @@ func TestUnreadableApplication(t *testing.T) {
 	o.connection.Ready = true
 	if m := reconcile(); is(m, v1alpha1.ConditionReady) != isTrue {
 		t.Errorf("after the end of the outage, the status is %+v", m.Status)
+	}
+}
+
+// An application at which nobody moves for eight weeks is read hourly, or about daily while notifications arrive.
+func TestPollsOfEightWeeks(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		notified func(at time.Time) time.Time
+		least    int
+		most     int
+	}{
+		"without notifications":       {func(time.Time) time.Time { return time.Time{} }, 1300, 1400},
+		"with notifications":          {func(at time.Time) time.Time { return at.Add(-6 * day) }, 50, 60},
+		"with notifications long ago": {func(at time.Time) time.Time { return at.Add(-7 * day) }, 1300, 1400},
+	} {
+		for i := range 100 {
+			reads, uid := 1, strings.Repeat(strconv.Itoa(i)+"-", 10) // one read after the create
+			for at := now; at.Before(now.Add(retention)); reads++ {
+				r := quiet(uid, at, func(m *v1alpha1.Mandate) {
+					for i := range m.Status.Conditions {
+						m.Status.Conditions[i].LastTransitionTime = metav1.NewTime(now)
+					}
+				})
+				r.session.Connection.Notified = c.notified(at)
+				at = at.Add(r.pollInterval())
+			}
+			if reads < c.least || reads > c.most {
+				t.Errorf("%s, Mandate %d is read %d times, want %d to %d", name, i, reads, c.least, c.most)
+			}
+		}
 	}
 }

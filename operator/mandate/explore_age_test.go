@@ -112,6 +112,7 @@ func (o *operator) aged(by time.Duration) *operator {
 		entry.Value.read = older(entry.Value.read, by)
 		entry.Value.firstSeen = older(entry.Value.firstSeen, by)
 		entry.Value.attempt.Time = older(entry.Value.attempt.Time, by)
+		entry.Value.named.since = older(entry.Value.named.since, by)
 		c.localState[name] = entry
 	}
 	if o.current == nil {

@@ -218,6 +218,8 @@ func untrueOf(w *world, m *v1alpha1.Mandate) string {
 		return "is Ready, but has no application"
 	case id == nil && (stalled == nil || !slices.Contains(endings, stalled.Reason)):
 		return "has no application, and does not wait"
+	case id == nil && w.wasNamed(m):
+		return "has no application, although a notification has named it"
 	case id == nil && created == metav1.ConditionFalse && w.madeFor(m):
 		return "says that it has no application, but one was created for it"
 	case here && ready == metav1.ConditionTrue:

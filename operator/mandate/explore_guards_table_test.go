@@ -114,6 +114,26 @@ func guards() map[string]explore.Guard {
 			Off:      "		return ON && sameReference && shared && attempt != nil && attempt.Sent\n",
 			CaughtBy: "TestExplore/alone: another namespace adopts",
 		},
+		"reference of a named application": {
+			Why: "a notification may name any application", File: "named.go",
+			Old: "	case !a.sameReference:", Off: "	case ON && !a.sameReference:",
+			CaughtBy: "TestExplore/alone: notifications",
+		},
+		"named application of another spec": {
+			Why: "it was created for other people, and no person has named it", File: "named.go",
+			Old: "	case a.differs:", Off: "	case ON && a.differs:",
+			CaughtBy: "TestExplore/alone: notifications and another Mandate of the name",
+		},
+		"named application that is not found": {
+			Why: "a read may lag behind the create", File: "named.go",
+			Old: "		if r.facts.now.Sub(known.since) <", Off: "		if !ON || r.facts.now.Sub(known.since) <",
+			CaughtBy: "TestNamedApplications",
+		},
+		"named application of another namespace": {
+			Why: "the reference is the other one's", File: decideFile,
+			Old: " && !f.referenceNotAllowed\n", Off: " && (!ON || !f.referenceNotAllowed)\n",
+			CaughtBy: "TestDecide",
+		},
 		"reference of another namespace": {
 			Why: "the other one will need it, or has an application under it", File: "decide.go",
 			Old:      "	case f.referenceNotAllowed:\n",

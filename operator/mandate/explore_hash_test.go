@@ -85,6 +85,7 @@ func (e *encoder) mandate(m *v1alpha1.Mandate) {
 		e.moment(m.DeletionTimestamp.Time)
 	}
 	e.any(reflect.ValueOf(m.Finalizers))
+	e.any(reflect.ValueOf(m.Annotations))
 	e.any(reflect.ValueOf(&m.Spec))
 	e.any(reflect.ValueOf(&m.Status))
 }
@@ -158,6 +159,7 @@ func (o *operator) part() part {
 		e.number(int64(min(entry.Value.failures, failureThreshold)))
 		e.any(reflect.ValueOf(entry.Value.sent))
 		e.nonces = append(e.nonces, entry.Value.attempt.Attempt)
+		e.named(entry.Value.named)
 	}
 	e.reads(o.reads)
 	e.any(reflect.ValueOf(o.live))

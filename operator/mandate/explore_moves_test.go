@@ -50,6 +50,7 @@ const (
 	shelve               // a user sets archived
 	halt                 // a user suspends the Mandate, or ends that
 	repolicy             // a user edits deletionPolicy
+	deliver              // a notification names an application, or a number that is none
 	moves
 )
 
@@ -93,6 +94,7 @@ func (x *explorer) moves(s *state, found func(after state, wrong string)) {
 	}
 	restoreMoves(s, spend)
 	individualMoves(s, spend)
+	notificationMoves(s, spend)
 }
 
 // spender makes a move that there is still a budget for.

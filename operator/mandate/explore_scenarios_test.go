@@ -112,6 +112,39 @@ func scenarios() map[string]scenario {
 		"another Mandate of the name with another reference": {
 			mandates: one, allow: map[move]uint8{succeed: 1, lose: 1, half: 2, touch: 1},
 		},
+		"notifications": {
+			why:      "they name the application, others, and none, in any sequence",
+			mandates: one, allow: map[move]uint8{deliver: 3, lose: 2, half: 2, crash: 1},
+		},
+		"notifications and another Mandate of the name": {
+			mandates: one, allow: map[move]uint8{deliver: 1, another: 1, lose: 1, half: 2},
+		},
+		"notifications to two Mandates of one reference": {
+			mandates: []string{"acme", "beta"}, manifest: func(m *v1alpha1.Mandate) { m.Spec.Reference = "shared" },
+			allow: map[move]uint8{deliver: 3, lose: 2, half: 2, remove: 1},
+		},
+		"notifications to two namespaces": {
+			mandates: two, manifest: inTwoNamespaces, namespaced: true,
+			allow: map[move]uint8{deliver: 2, wipe: 1, lose: 1, half: 2},
+		},
+		"notifications and another account": {
+			mandates: one, allow: map[move]uint8{deliver: 2, point: 2, lose: 1, half: 2},
+		},
+		"notifications and edits": {
+			mandates: one, allow: map[move]uint8{deliver: 2, reword: 1, touch: 1, prefix: 1, adopt: 1, lose: 1, half: 2},
+		},
+		"notifications and restores": {
+			mandates: one, allow: map[move]uint8{deliver: 2, restore: 1, backup: 1, rewind: 1, wipe: 1, lose: 1, half: 1},
+		},
+		"notifications after eight weeks": {
+			mandates: one, allow: map[move]uint8{deliver: 2, lose: 1, half: 1, weeks: 1, days: 2, expire: 1},
+		},
+		"notifications of a service that fails": {
+			mandates: one, allow: map[move]uint8{deliver: 2, lose: 1, half: 2, fail: 2, refuse: 1, unread: 1},
+		},
+		"notifications, and no references are shown": {
+			mandates: one, silent: true, allow: map[move]uint8{deliver: 2, lose: 1, half: 2, crash: 1},
+		},
 		"two Mandates want one reference": {
 			mandates: []string{"acme", "beta"}, manifest: func(m *v1alpha1.Mandate) { m.Spec.Reference = "shared" },
 			allow: map[move]uint8{lose: 1, half: 2, reword: 1, remove: 1},

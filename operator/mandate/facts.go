@@ -26,6 +26,10 @@ type facts struct {
 	createBefore    time.Time
 	decision        v1alpha1.Decision
 	archive         bool
+	// named are the applications that notifications have named, and that may be this Mandate's: those that are left to
+	// look at. found is the one that is, or 0.
+	named []int64
+	found int64
 	// From its status.
 	id           int64 // 0: not known; the record's, once that is read
 	bound        bool  // id is in status: it was verified, or came from our own create

@@ -43,6 +43,7 @@ type reconciliation struct {
 	reference  string        // of the application, "" while the connection is not known
 	attempting bool          // it may create an application, and a shutdown waits for it
 	deadline   engine.Deadline
+	looking    bool // at an application that a notification has named
 
 	facts       facts
 	record      *v1alpha1.ApplicationRecord // as it was last read or written
@@ -70,6 +71,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	c.facts = c.newFacts(service)
 	c.resumeCalls()
 	c.facts.readAt = c.nextRead()
+	c.facts.named = c.namedApplications()
 	spec, status := &mandate.Spec, &mandate.Status
 	switch {
 	case c.facts.bound && status.Reference != "":
@@ -240,6 +242,10 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 		r.probe(ctx)
 	case stepAdopt:
 		return r.adopt(ctx)
+	case stepReadNamed:
+		r.readNamed(ctx)
+	case stepBind:
+		return r.bindFound(ctx)
 	case stepFinalizer:
 		return r.setFinalizer(ctx)
 	case stepConfirm:

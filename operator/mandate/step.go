@@ -20,6 +20,8 @@ const (
 	stepRead         step = "Read"        // retrieve the application
 	stepProbe        step = "Probe"       // see whether the service is healthy otherwise
 	stepAdopt        step = "Adopt"       // write the id of spec.adopt into the record
+	stepReadNamed    step = "ReadNamed"   // retrieve an application that a notification has named
+	stepBind         step = "Bind"        // write its id into the record, because it is this Mandate's
 	stepFinalizer    step = "Finalizer"   // put the finalizer on the Mandate, or take it off
 	stepConfirm      step = "Confirm"     // read the live Mandate and service, before one of the following
 	stepArchive      step = "Archive"

@@ -188,6 +188,7 @@ func (r *Reconciler) publish(
 		Generation:           service.GetGeneration(),
 		MinPoll:              seconds(spec.Polling.MinIntervalSeconds, 30),
 		MaxPoll:              seconds(spec.Polling.MaxIntervalSeconds, 3600),
+		Notified:             lastNotified(service),
 		States: idv.StateNames{
 			InReview:  spec.States.InReview,
 			Completed: spec.States.Completed,
@@ -196,6 +197,15 @@ func (r *Reconciler) publish(
 		References: e.references,
 		Ready:      usable && e.connected,
 	})
+}
+
+// lastNotified is when a notification was last about an application; zero if none is taken any more.
+func lastNotified(service connection.Service) time.Time {
+	shown := service.ServiceStatus().Notifications
+	if service.NotificationsSecret() == nil || shown == nil || shown.LastReceivedTime == nil {
+		return time.Time{}
+	}
+	return shown.LastReceivedTime.Time
 }
 
 // seconds with the CRD's default, for objects that are older than it.

@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"testing"
+	"time"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// The annotation is a text that anybody may write who may edit a Mandate, and replicas have clocks of their own.
+func TestNotificationRequest(t *testing.T) {
+	now := time.Date(2026, 11, 22, 19, 0, 0, 0, time.UTC)
+	const at, before = v1alpha1.NotificationRequestPrefix + "2026-11-22T19:00:00Z", "2026-11-22T18:59:5"
+	for text, want := range map[string]struct {
+		wait time.Duration
+		next string
+	}{
+		"":                                       {0, at},
+		"2026-11-22T19:00:00Z":                   {0, at},
+		"notification/now":                       {0, at},
+		"notification/" + at:                     {0, at},
+		at:                                       {time.Second, at + "/2"},
+		at + "/":                                 {time.Second, at + "/2"},
+		at + "/2":                                {time.Second, at + "/3"},
+		at + "/3":                                {10 * time.Second, at + "/3"},
+		at + "/99":                               {10 * time.Second, at + "/3"},
+		at + "/-1":                               {time.Second, at + "/2"},
+		"notification/" + before + "5Z":          {0, at + "/2"},
+		"notification/" + before + "5Z/3":        {5 * time.Second, at + "/3"},
+		"notification/" + before + "0Z/3":        {0, at + "/3"},
+		"notification/2026-11-22T18:59:40Z/3":    {0, at + "/2"},
+		"notification/2026-11-22T18:59:30Z/3":    {0, at},
+		"notification/2026-11-22T20:00:00Z/3":    {10 * time.Second, at + "/3"},
+		"notification/2026-11-22T21:00:00+01:00": {time.Second, at + "/2"},
+	} {
+		n := ParseNotificationRequest(text)
+		if got := max(n.Wait(now), 0); got != want.wait {
+			t.Errorf("after %q, the next one waits %s, want %s", text, got, want.wait)
+		}
+		if got := n.Next(now).String(); got != want.next {
+			t.Errorf("after %q, the next one is %s, want %s", text, got, want.next)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+package mandate
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/engine"
+)
+
+// forgedID is of no application.
+const forgedID = 999
+
+// notificationMoves are deliveries. They come in any sequence, early, late, again and again, or never. They name the
+// applications of all accounts, those of others, and numbers that somebody has made up.
+func notificationMoves(s *state, spend spender) {
+	if s.budget[deliver] == 0 {
+		return
+	}
+	ids := []int64{forgedID}
+	for _, url := range sorted(s.world.sites) {
+		for _, a := range s.world.sites[url].applications {
+			if !slices.Contains(ids, a.id) {
+				ids = append(ids, a.id)
+			}
+		}
+	}
+	for _, name := range sorted(s.world.mandates) {
+		if s.world.mandates[name].Status.ApplicationID != nil {
+			continue
+		}
+		for _, id := range ids {
+			spend(deliver, "a notification names "+strconv.FormatInt(id, 10)+" to "+name, changed(func(w *world) {
+				w.annotate(name, id, strconv.Itoa(int(s.budget[deliver])))
+			}))
+		}
+	}
+}
+
+// annotate does what the receiver of notifications does.
+func (w *world) annotate(name string, id int64, request string) {
+	m := w.mandates[name].DeepCopy()
+	ids := slices.DeleteFunc(engine.Candidates(m), func(other int64) bool { return other == id })
+	m.Annotations = map[string]string{
+		v1alpha1.CandidateAnnotation:        engine.FormatCandidates(append(ids, id)),
+		v1alpha1.ReconcileRequestAnnotation: v1alpha1.NotificationRequestPrefix + request,
+	}
+	w.store(m)
+}
+
+// named writes what a process knows of the applications that were named.
+func (e *encoder) named(l lookedAt) {
+	e.account(l.by.account)
+	e.number(l.by.generation)
+	for _, list := range []string{l.others, l.missing, l.absent, l.request} {
+		e.text(list)
+	}
+	e.truth(now.Sub(l.since) < lagAllowance)
+}
+
+// wasNamed reports whether a notification has named the application that was created for a Mandate, whose spec nobody
+// has edited since (I14).
+func (w *world) wasNamed(m *v1alpha1.Mandate) bool {
+	here := w.sites[w.site()]
+	if here.silent || m.Generation != 1 || m.Spec.Adopt != nil || w.service.Spec.ReferencePrefix != "" {
+		return false
+	}
+	return slices.ContainsFunc(here.applications, func(a application) bool {
+		return !a.gone && a.mandate == m.UID && asksFor(m, a.reference) && slices.Contains(engine.Candidates(m), a.id)
+	})
+}

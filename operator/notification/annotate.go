@@ -1,0 +1,91 @@
+package notification
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/engine"
+)
+
+// annotate writes a hint to its Mandate, and takes from it what is written, or is not needed any more. It says when to
+// look at the Mandate again.
+func (n *Notifier) annotate(ctx context.Context, name types.NamespacedName, h *hint) (after time.Duration, err error) {
+	mandate := &v1alpha1.Mandate{}
+	if err := n.cache.Get(ctx, name, mandate); err != nil {
+		return 0, err
+	}
+	now := n.clock.Now()
+	last := engine.ParseNotificationRequest(engine.ReconcileRequest(mandate)) // of another replica, or this one
+	if h.last.Time.After(last.Time) {
+		last = h.last // which the cache may not have yet
+	}
+	if wait := last.Wait(now); wait > 0 && !n.draining.Load() {
+		return wait, nil
+	}
+	annotations, version := map[string]string{}, ""
+	before := engine.Candidates(mandate)
+	all := merge(merge(slices.Clone(before), h.candidates), h.named)
+	all = all[max(len(all)-v1alpha1.MaxCandidates, 0):]
+	if waits(mandate) && !slices.Equal(all, before) {
+		annotations[v1alpha1.CandidateAnnotation] = engine.FormatCandidates(all)
+		version = mandate.ResourceVersion // another replica may add others
+	}
+	request := engine.ReconcileRequest(mandate)
+	switch {
+	case !h.read || !readable(mandate):
+	case !answered(mandate, request) && h.deferred != request:
+		h.deferred = request // it is not hidden, so that the status acknowledges it
+	case answered(mandate, request):
+		annotations[v1alpha1.ReconcileRequestAnnotation] = last.Next(now).String()
+		h.read = false
+	default:
+		h.read = false // the application is read for that person, and after the delivery
+	}
+	if len(annotations) > 0 {
+		if err := n.patch(ctx, name, annotations, version); err != nil {
+			h.read = h.read || annotations[v1alpha1.ReconcileRequestAnnotation] != ""
+			return 0, err
+		}
+		h.last = last.Next(now)
+	}
+	h.candidates, h.named = nil, nil
+	h.read = h.read && readable(mandate)
+	return interval, nil
+}
+
+// readable reports whether a read of the application can change anything.
+func readable(m *v1alpha1.Mandate) bool {
+	return !m.Spec.Suspend && (m.Status.Outcome == "" || m.Status.Outcome == v1alpha1.OutcomeDeleted)
+}
+
+// answered reports whether a request is not that of a person who still waits for it.
+func answered(m *v1alpha1.Mandate, request string) bool {
+	return request == "" || engine.IsNotification(request) || request == m.Status.LastHandledReconcileAt
+}
+
+// patch sets annotations, if the Mandate has the version still, or whatever it has if that is "".
+func (n *Notifier) patch(
+	ctx context.Context, name types.NamespacedName, annotations map[string]string, version string,
+) error {
+	metadata := map[string]any{"annotations": annotations}
+	if version != "" {
+		metadata["resourceVersion"] = version
+	}
+	data, err := json.Marshal(map[string]any{"metadata": metadata})
+	if err != nil {
+		return err
+	}
+	// Only the metadata is returned: nobody reads the rest, and the spec is personal data.
+	mandate := &metav1.PartialObjectMetadata{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "Mandate"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name},
+	}
+	return n.metadata.Patch(ctx, mandate, client.RawPatch(types.MergePatchType, data))
+}

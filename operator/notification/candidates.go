@@ -1,0 +1,238 @@
+package notification
+
+import (
+	"bytes"
+	"mime"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	// maxCandidates is how many values of a delivery are looked at.
+	maxCandidates = 20
+	// maxText is the length of a reference, in characters.
+	maxText = 150
+)
+
+// Candidate is a value of a delivery that may be the id of an application or an individual, or a reference. It is a
+// hint and never a fact: all that it can cause is a read.
+type Candidate struct {
+	// Text is the value as the delivery has it, numbers included.
+	Text string
+	// Number is the id that Text can be, or 0.
+	Number int64
+	// place is where the delivery has it, and rank what that means.
+	place place
+	rank  rank
+}
+
+// place is the name of a member, and of the one that its object belongs to; "" where there is none.
+type place struct{ parent, key string }
+
+// Candidates finds at most 20 candidates in the body of a delivery, of which neither shape nor content type is
+// documented: JSON of any depth, JSON in strings of JSON, a form, or text. Values whose names say that they identify an
+// application come first, then those that identify anything, then all others, each in the order of the delivery. Names
+// are no candidates. Beside a copy of strings with JSON in them, it allocates no more than the candidates.
+func Candidates(contentType string, body []byte) []Candidate {
+	var found collector
+	scan(contentType, body, found.add)
+	return found.candidates()
+}
+
+// rank is how likely it is that a value is what a delivery is about.
+type rank int
+
+const (
+	rankApplication rank = iota
+	rankID
+	rankOther
+	ranks
+)
+
+// collector keeps the first values of each rank.
+type collector [ranks][]Candidate
+
+func (c *collector) add(v value) {
+	of := rankOf(v.parent, v.key)
+	switch {
+	case len(c[of]) >= maxCandidates, v.kind == word, v.kind == number && id(v.text) == 0:
+		return
+	case v.kind == text:
+		c.addText(min(of, rankID), v, numberInURL(v.text))
+	}
+	c.addText(of, v, v.text)
+}
+
+func (c *collector) addText(of rank, v value, text []byte) {
+	same := func(other Candidate) bool { return other.Text == string(text) }
+	if len(text) == 0 || len(c[of]) >= maxCandidates || !isText(text) || slices.ContainsFunc(c[of], same) {
+		return
+	}
+	c[of] = append(c[of], Candidate{
+		Text: string(text), Number: id(text), rank: of, place: place{string(cut(v.parent)), string(cut(v.key))},
+	})
+}
+
+// candidates are those of all ranks, each text once.
+func (c *collector) candidates() []Candidate {
+	var all []Candidate
+	for _, of := range c {
+		for _, candidate := range of {
+			same := func(other Candidate) bool { return other.Text == candidate.Text }
+			if len(all) < maxCandidates && !slices.ContainsFunc(all, same) {
+				all = append(all, candidate)
+			}
+		}
+	}
+	return all
+}
+
+// isText reports whether a value can be a reference.
+func isText(text []byte) bool {
+	return len(text) <= utf8.UTFMax*maxText && utf8.Valid(text) && utf8.RuneCount(text) <= maxText
+}
+
+// cut bounds a name, which is only compared with others of the same delivery.
+func cut(name []byte) []byte { return name[:min(len(name), maxText)] }
+
+// rankOf a value, by the names around it.
+func rankOf(parent, key []byte) rank {
+	var lowered [maxText]byte
+	name := lower(lowered[:0], key)
+	ends := func(suffix string) bool { return bytes.HasSuffix(name, []byte(suffix)) }
+	has := func(part string) bool { return bytes.Contains(name, []byte(part)) }
+	if !slices.ContainsFunc(identifying, ends) {
+		return rankOther
+	}
+	if slices.Contains(identifying, string(name)) {
+		name = lower(lowered[:0], parent)
+	}
+	if slices.ContainsFunc([]string{"application", "mandate"}, has) &&
+		!slices.ContainsFunc([]string{"status", "state", "type", "event"}, has) {
+		return rankApplication
+	}
+	return rankID
+}
+
+// identifying names, or the ends of such names.
+var identifying = []string{"id", "ids", "ref", "reference"}
+
+// lower appends a name in lower case.
+func lower(to, name []byte) []byte {
+	for _, letter := range cut(name) {
+		if 'A' <= letter && letter <= 'Z' {
+			letter += 'a' - 'A'
+		}
+		to = append(to, letter)
+	}
+	return to
+}
+
+// id reads a number as ids are written: without sign, fraction, exponent and leading zeros. 0 if it is no id.
+func id(text []byte) int64 {
+	if len(text) == 0 || len(text) > 19 || text[0] < '1' || len(bytes.Trim(text, "0123456789")) > 0 {
+		return 0
+	}
+	number, err := strconv.ParseInt(string(text), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return number
+}
+
+// numberInURL is the last part of the path of a URL, if that is an id: a delivery may have a link to the application,
+// and nothing else. Otherwise it is nil.
+func numberInURL(text []byte) []byte {
+	if !bytes.HasPrefix(text, []byte("https://")) && !bytes.HasPrefix(text, []byte("http://")) {
+		return nil
+	}
+	if query := bytes.IndexAny(text, "?#"); query >= 0 {
+		text = text[:query]
+	}
+	text = bytes.TrimSuffix(text, []byte("/"))
+	if last := text[bytes.LastIndexByte(text, '/')+1:]; id(last) != 0 {
+		return last
+	}
+	return nil
+}
+
+// scan gives all values of a delivery to found.
+func scan(contentType string, body []byte, found func(value)) {
+	switch body = withoutMark(body); formatOf(contentType, body) {
+	case formatJSON:
+		scanJSON(body, found)
+	case formatForm:
+		scanForm(body, found)
+	case formatText:
+		scanText(body, found)
+	}
+}
+
+// withoutMark is a body without what editors put at its ends.
+func withoutMark(body []byte) []byte {
+	return bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
+}
+
+// format of a delivery.
+type format string
+
+const (
+	mediaForm = "application/x-www-form-urlencoded"
+
+	formatNone format = "empty"
+	formatJSON format = "JSON"
+	formatForm format = "form"
+	formatText format = "text"
+)
+
+// formatOf a body without a mark. The content type is a hint, too: JSON is known by how it begins.
+func formatOf(contentType string, body []byte) format {
+	media, _, _ := mime.ParseMediaType(contentType) // an invalid one is none
+	switch {
+	case len(body) == 0:
+		return formatNone
+	case bytes.IndexByte([]byte(`{["`), body[0]) >= 0:
+		return formatJSON
+	case media == mediaForm,
+		bytes.IndexByte(body, '=') > 0 && !bytes.ContainsAny(body, "<> \t\r\n"):
+		return formatForm
+	default:
+		return formatText
+	}
+}
+
+// scanForm reads a form, whose values can be JSON.
+func scanForm(body []byte, found func(value)) {
+	documents := 0
+	for pair := range bytes.SplitSeq(body, []byte("&")) {
+		name, encoded, _ := bytes.Cut(pair, []byte("="))
+		key, err := url.QueryUnescape(string(name))
+		text, errText := url.QueryUnescape(string(encoded))
+		if err != nil || errText != nil {
+			continue
+		}
+		field := value{key: []byte(key), text: []byte(text)}
+		if documents < maxDocuments && beginsDocument(field.text) {
+			documents++
+			scanJSON(field.text, found)
+		}
+		found(field)
+	}
+}
+
+// scanText reads text of any kind, such as XML, as words and what is before them.
+func scanText(body []byte, found func(value)) {
+	if isText(body) {
+		found(value{text: body})
+	}
+	var before []byte
+	for word := range bytes.FieldsFuncSeq(body, func(r rune) bool {
+		return r <= ' ' || strings.ContainsRune(`,;:=<>"'()[]{}&|`, r)
+	}) {
+		found(value{key: before, text: word})
+		before = word
+	}
+}

@@ -1,0 +1,167 @@
+package notification
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// found is a match in short.
+type found struct {
+	Mandates, Waiting []string
+	Lost              []int64
+}
+
+func names(of []types.NamespacedName) (short []string) {
+	for _, name := range of {
+		short = append(short, name.Name)
+	}
+	slices.Sort(short)
+	return short
+}
+
+func TestMatch(t *testing.T) {
+	x := NewIndex()
+	for _, m := range []*v1alpha1.Mandate{
+		bound("one", 1, 10, 11), bound("two", 2, 20), bound("eleven", 11), waitingMandate("lost"), waitingMandate("other"),
+	} {
+		x.OnAdd(m, true)
+	}
+	for name, c := range map[string]struct {
+		body string
+		want found
+	}{
+		"an application":        {`{"id":1}`, found{Mandates: []string{"one"}}},
+		"an id as a string":     {`{"id":"1"}`, found{Mandates: []string{"one"}}},
+		"an individual":         {`{"individual_id":20}`, found{Mandates: []string{"two"}}},
+		"a reference":           {`{"reference":"team.two"}`, found{Mandates: []string{"two"}}},
+		"another letter case":   {`{"reference":"TEAM.Two"}`, found{Mandates: []string{"two"}}},
+		"an id of two kinds":    {`{"id":11}`, found{Mandates: []string{"eleven", "one"}}},
+		"several":               {`[{"id":1},{"id":2}]`, found{Mandates: []string{"one", "two"}}},
+		"nothing that is known": {`{"name":"x"}`, found{}},
+		"an unknown id":         {`{"id":4711}`, found{Waiting: []string{"lost", "other"}, Lost: []int64{4711}}},
+		"an unknown id and the reference of one that waits": {
+			`{"id":4711,"reference":"team.lost"}`, found{Waiting: []string{"lost"}, Lost: []int64{4711}},
+		},
+		"the reference of one that waits": {`{"reference":"team.lost"}`, found{Waiting: []string{"lost"}}},
+		"other numbers beside a known application": {
+			`{"event_id":99,"application":{"id":1,"status":{"id":3}}}`, found{Mandates: []string{"one"}},
+		},
+		"other numbers beside a known individual": {
+			`{"event_id":99,"individual":{"id":20}}`, found{Mandates: []string{"two"}},
+		},
+		"other numbers beside a known reference": {
+			`{"event_id":99,"reference":"team.two"}`, found{Mandates: []string{"two"}},
+		},
+		"a list of known and unknown applications": {
+			`[{"id":1,"x":99},{"id":4711,"x":98}]`,
+			found{Mandates: []string{"one"}, Waiting: []string{"lost", "other"}, Lost: []int64{4711}},
+		},
+		"several unknown numbers, the likeliest last": {
+			`{"event_id":5,"application_id":4711,"count":6}`,
+			found{Waiting: []string{"lost", "other"}, Lost: []int64{6, 5, 4711}},
+		},
+		"the id of a state that is one of an application": {
+			`{"application":{"id":4711,"reference":"team.lost","status":{"id":1}}}`,
+			found{Mandates: []string{"one"}, Waiting: []string{"lost"}, Lost: []int64{4711}},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := x.match(testKey, Candidates(mediaJSON, []byte(c.body)))
+			got := found{names(m.mandates), names(m.waiting), m.lost}
+			if diff := cmp.Diff(c.want, got); diff != "" {
+				t.Errorf("the match (-want +got):\n%s", diff)
+			}
+		})
+	}
+	other := testKey
+	other.Name = "other"
+	m := x.match(other, Candidates(mediaJSON, []byte(`{"id":1,"reference":"team.lost"}`)))
+	if len(m.mandates)+len(m.waiting) > 0 {
+		t.Errorf("another connection finds %+v", m)
+	}
+}
+
+// The index is what the Mandates are, however they came to be it.
+func TestIndexFollows(t *testing.T) {
+	x := NewIndex()
+	matches := func(body string) []string {
+		m := x.match(testKey, Candidates(mediaJSON, []byte(body)))
+		return append(names(m.mandates), names(m.waiting)...)
+	}
+	want := func(what, body string, names ...string) {
+		t.Helper()
+		if got := matches(body); !slices.Equal(got, names) {
+			t.Errorf("%s: %s finds %q, want %q", what, body, got, names)
+		}
+	}
+	lost, one := waitingMandate("one"), bound("one", 1, 10)
+	x.OnAdd(lost, false)
+	want("it waits", `{"id":7}`, "one")
+	x.OnUpdate(lost, one)
+	want("it is bound", `{"id":7}`)
+	want("it is bound", `{"id":1}`, "one")
+	reset := bound("one", 1, 12)
+	x.OnUpdate(one, reset)
+	want("another individual", `{"individual_id":10}`)
+	want("another individual", `{"individual_id":12}`, "one")
+	x.OnAdd(bound("two", 2, 12), false)
+	x.OnDelete(toolscache.DeletedFinalStateUnknown{Key: "team/one", Obj: reset})
+	want("one is gone", `{"reference":"team.one"}`)
+	want("two has the individual", `{"individual_id":12}`, "two")
+	moved := bound("two", 2, 12)
+	moved.Spec.ServiceRef.Name = "other"
+	x.OnUpdate(bound("two", 2, 12), moved)
+	want("two has another connection", `{"id":2}`)
+	x.OnDelete(moved)
+	if len(x.connections) != 0 {
+		t.Errorf("the index has %v without a Mandate", x.connections)
+	}
+}
+
+// A Mandate costs about 250 bytes beside its name, which the cache has.
+func TestIndexIsSmall(t *testing.T) {
+	const mandates = 20_000
+	all := make([]*v1alpha1.Mandate, mandates)
+	for i := range all {
+		all[i] = bound(fmt.Sprintf("mandate-%06d", i), int64(i+1), int64(3*i+1), int64(3*i+2), int64(3*i+3))
+		all[i].Status.Reference = strings.ToUpper(all[i].Status.Reference)
+	}
+	heap := func() uint64 {
+		var stats runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&stats)
+		return stats.HeapAlloc
+	}
+	before, x := heap(), NewIndex()
+	for _, m := range all {
+		x.OnAdd(m, true)
+	}
+	each := float64(heap()-before) / mandates
+	if each > 300 {
+		t.Errorf("%.0f bytes for each Mandate", each)
+	}
+	t.Logf("%.0f bytes for each Mandate", each)
+	runtime.KeepAlive(x)
+	runtime.KeepAlive(all)
+}
+
+func BenchmarkIndex(b *testing.B) {
+	x := NewIndex()
+	for i := range 100_000 {
+		x.OnAdd(bound(fmt.Sprintf("mandate-%06d", i), int64(i+1), int64(3*i+1), int64(3*i+2), int64(3*i+3)), true)
+	}
+	body := []byte(shapes["nested"].body)
+	b.ReportAllocs()
+	for b.Loop() {
+		x.match(testKey, Candidates(mediaJSON, body))
+	}
+}

@@ -1,0 +1,116 @@
+package notification
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+// match is what a delivery is about.
+type match struct {
+	// mandates whose applications are to be read.
+	mandates []types.NamespacedName
+	// lost are ids that may be those of applications whose create had no answer, and waiting the Mandates that may have
+	// them.
+	lost    []int64
+	waiting []types.NamespacedName
+	// named: the delivery has the references of those that wait.
+	named bool
+	// references are the hashes of all texts.
+	references []uint64
+}
+
+// match finds what the candidates of a delivery for a connection are about.
+func (x *Index) match(key connection.Key, candidates []Candidate) match {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	of, m := x.connections[key], match{}
+	if of == nil {
+		of = &mandates{}
+	}
+	about := newSubject(candidates)
+	for _, candidate := range candidates {
+		application, individual := of.applications[candidate.Number], of.individuals[candidate.Number]
+		m.add(application, individual)
+		about.number(candidate, application != nil, individual != nil)
+		hash := x.hash(candidate.Text)
+		m.references = append(m.references, hash)
+		if named := of.references[hash]; named != nil {
+			if _, waits := of.waiting[*named]; waits {
+				m.waiting = append(m.waiting, *named)
+			} else {
+				m.add(named)
+				about.known = true
+			}
+		}
+	}
+	m.lost, m.named = about.lost(), len(m.waiting) > 0
+	if !m.named && len(m.lost) > 0 {
+		for name := range of.waiting {
+			m.waiting = append(m.waiting, name)
+		}
+	}
+	return m
+}
+
+// known reports whether an id is that of an application which a Mandate has.
+func (x *Index) known(key connection.Key, id int64) bool {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	of := x.connections[key]
+	return of != nil && of.applications[id] != nil
+}
+
+func (m *match) add(names ...*types.NamespacedName) {
+	for _, name := range names {
+		if name != nil && !slices.Contains(m.mandates, *name) {
+			m.mandates = append(m.mandates, *name)
+		}
+	}
+}
+
+// subject finds out which numbers of a delivery can be ids of applications that are not known. Deliveries have all
+// kinds of other numbers, such as the id of a state. So if the numbers that are most likely ids have a known one among
+// them, only those count that are in the same place, as in a list of events.
+type subject struct {
+	best    rank // of the numbers
+	places  []place
+	unknown []Candidate
+	known   bool // the delivery is about a known application, whatever its numbers are
+}
+
+func newSubject(candidates []Candidate) *subject {
+	s := &subject{best: ranks}
+	for _, candidate := range candidates {
+		if candidate.Number != 0 {
+			s.best = min(s.best, candidate.rank)
+		}
+	}
+	return s
+}
+
+// number takes a candidate, which may be the id of an application or an individual that is known.
+func (s *subject) number(candidate Candidate, application, individual bool) {
+	switch {
+	case candidate.Number == 0:
+	case !application && !individual:
+		s.unknown = append(s.unknown, candidate)
+	case candidate.rank == s.best && application:
+		s.places = append(s.places, candidate.place)
+	case candidate.rank == s.best:
+		s.known = true
+	}
+}
+
+// lost are the ids that are left. The most likely ones are last, and last to be dropped.
+func (s *subject) lost() (ids []int64) {
+	for _, candidate := range s.unknown {
+		if slices.Contains(s.places, candidate.place) || len(s.places) == 0 && !s.known {
+			ids = append(ids, candidate.Number)
+		}
+	}
+	slices.Reverse(ids)
+	return ids
+}

@@ -1,0 +1,313 @@
+package notification
+
+import (
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+	"golang.org/x/time/rate"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/apierror"
+	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
+)
+
+// +kubebuilder:rbac:groups=idv.mandate.io,resources=mandates,verbs=get;list;watch;patch
+
+const (
+	// maxQueued and maxQueuedBytes bound the deliveries that are answered and not read yet.
+	maxQueued, maxQueuedBytes = 1024, 8 << 20
+	// readers read deliveries, and writers annotate Mandates.
+	readers, writers = 2, 4
+	// interval is how long the last annotation of a Mandate is remembered: the cache has it then.
+	interval = 10 * time.Second
+	// maxWrites is how many Mandates of a connection are annotated each second, on average.
+	maxWrites = 50
+	// maxTries is how often an annotation is tried.
+	maxTries = 10
+	// writeTimeout of one try, and drainTimeout of all that are left at a shutdown.
+	writeTimeout, drainTimeout = 5 * time.Second, time.Second
+)
+
+// Notifier has the applications read that deliveries are about: it annotates their Mandates, which the leader sees.
+type Notifier struct {
+	index  *Index
+	recent recentDeliveries
+	cache  client.Reader
+	// metadata patches the annotations of Mandates.
+	metadata client.Writer
+	clock    clock.WithTicker
+	observe  func(result string)
+	received func(connection.Key)
+	// capture limits how often the shape of a delivery is logged; nil: never.
+	capture *rate.Limiter
+
+	deliveries chan delivery
+	bytes      *semaphore.Weighted
+	queue      workqueue.TypedRateLimitingInterface[types.NamespacedName]
+
+	draining atomic.Bool // nothing waits any more
+
+	mu       sync.Mutex
+	pending  map[types.NamespacedName]*hint
+	limiters *lru.Cache // *rate.Limiter by connection.Key
+}
+
+// hint is what a Mandate is to be annotated with. It stays for an interval after that, so that the next one waits.
+type hint struct {
+	last engine.NotificationRequest // with which this process has annotated it
+	read bool                       // its application is to be read
+	// candidates are ids that may be that of its application, and named those that came with its reference.
+	candidates, named []int64
+	deferred          string // the request of a person that it has waited for
+}
+
+func (h *hint) empty() bool { return !h.read && len(h.candidates)+len(h.named) == 0 }
+
+func newNotifier(index *Index, cache client.Reader, metadata client.Writer, clock clock.WithTicker) *Notifier {
+	n := &Notifier{
+		index: index, cache: cache, metadata: metadata, clock: clock,
+		recent:  recentDeliveries{clock: clock},
+		observe: func(string) {}, received: func(connection.Key) {},
+		deliveries: make(chan delivery, maxQueued), bytes: semaphore.NewWeighted(maxQueuedBytes),
+		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](200*time.Millisecond, interval),
+			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: "notification", Clock: clock},
+		),
+		pending: map[types.NamespacedName]*hint{}, limiters: lru.New(rememberedTokens),
+	}
+	index.changed = n.mandateChanged
+	return n
+}
+
+// accept takes a delivery for later.
+func (n *Notifier) accept(d delivery) bool {
+	size := int64(len(d.body))
+	if n.draining.Load() || !n.bytes.TryAcquire(size) {
+		return false
+	}
+	select {
+	case n.deliveries <- d:
+		return true
+	default:
+		n.bytes.Release(size)
+		return false
+	}
+}
+
+// run reads deliveries and annotates Mandates until ctx ends. What is left then is annotated at once: its sender has an
+// answer.
+func (n *Notifier) run(ctx context.Context) {
+	writes, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	var reading, writing sync.WaitGroup
+	for range readers {
+		reading.Go(func() {
+			for d, ok := n.next(ctx); ok; d, ok = n.next(ctx) {
+				n.bytes.Release(int64(len(d.body)))
+				n.take(ctx, d)
+			}
+		})
+	}
+	for range writers {
+		writing.Go(func() {
+			for n.writeNext(writes) {
+			}
+		})
+	}
+	<-ctx.Done()
+	timer := time.AfterFunc(drainTimeout, cancel)
+	defer timer.Stop()
+	n.draining.Store(true)
+	reading.Wait()
+	n.drain()
+	writing.Wait()
+}
+
+// next gives the next delivery, or after the end of ctx those that are left.
+func (n *Notifier) next(ctx context.Context) (delivery, bool) {
+	select {
+	case d := <-n.deliveries:
+		return d, true
+	default:
+	}
+	select {
+	case d := <-n.deliveries:
+		return d, true
+	case <-ctx.Done():
+		return delivery{}, false
+	}
+}
+
+// drain has the writers annotate what is left, and end.
+func (n *Notifier) drain() {
+	n.mu.Lock()
+	for name := range n.pending {
+		n.queue.Add(name)
+	}
+	n.mu.Unlock()
+	n.queue.ShutDown()
+}
+
+// take finds out what a delivery is about.
+func (n *Notifier) take(ctx context.Context, d delivery) {
+	if n.capture != nil && n.capture.AllowN(n.clock.Now(), 1) {
+		log.FromContext(ctx).Info("Captured the shape of a notification", "kind", d.service.Kind,
+			"namespace", d.service.Namespace, "name", d.service.Name, "shape", shapeOf(d.contentType, d.body))
+	}
+	found := n.index.match(d.service, Candidates(d.contentType, d.body))
+	for _, name := range found.mandates {
+		n.add(d.service, name, func(h *hint) { h.read = true })
+	}
+	for _, name := range found.waiting {
+		n.add(d.service, name, func(h *hint) {
+			h.read = true
+			if found.named {
+				h.named = latest(h.named, found.lost)
+			} else {
+				h.candidates = latest(h.candidates, found.lost)
+			}
+		})
+	}
+	if len(found.mandates) == 0 || len(found.lost) > 0 {
+		n.recent.remember(d.service, found.lost, found.references)
+	}
+	if len(found.mandates) == 0 && !found.named {
+		n.observe(resultUnmatched)
+		return
+	}
+	n.observe(resultMatched)
+	n.received(d.service)
+}
+
+// latest appends ids, and keeps the last ones: half of what the annotation has. So neither the ids that come with the
+// reference of a Mandate nor the others keep each other out.
+func latest(ids, more []int64) []int64 {
+	all := merge(ids, more)
+	return all[max(len(all)-v1alpha1.MaxCandidates/2, 0):]
+}
+
+// merge appends ids, each once and where it was named last.
+func merge(ids, more []int64) []int64 {
+	for _, id := range more {
+		ids = append(slices.DeleteFunc(ids, func(other int64) bool { return other == id }), id)
+	}
+	return ids
+}
+
+// mandateChanged looks for deliveries that came before what they are about. It must not wait: it is an event of the
+// cache.
+func (n *Notifier) mandateChanged(key connection.Key, name types.NamespacedName, t terms) {
+	if t.waits {
+		ids, named := n.recent.lost(key, t.reference)
+		ids = slices.DeleteFunc(ids, func(id int64) bool { return n.index.known(key, id) })
+		if len(ids) == 0 {
+			return
+		}
+		n.add(key, name, func(h *hint) {
+			h.read = true
+			if named {
+				h.named = latest(h.named, ids)
+			} else {
+				h.candidates = latest(h.candidates, ids)
+			}
+		})
+		return
+	}
+	if t.application != 0 && n.recent.about(key, t) {
+		n.add(key, name, func(h *hint) { h.read = true })
+	}
+}
+
+// add adds to the hint of a Mandate. The Mandates of one connection come one after another, so that one whose service
+// floods the operator does not keep those of others waiting.
+func (n *Notifier) add(key connection.Key, name types.NamespacedName, change func(*hint)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	h := n.pending[name]
+	if h == nil {
+		h = &hint{}
+		n.pending[name] = h
+	}
+	if h.empty() {
+		now := n.clock.Now()
+		n.queue.AddAfter(name, max(n.limiter(key).ReserveN(now, 1).DelayFrom(now), h.last.Wait(now)))
+	}
+	change(h)
+}
+
+// limiter is called with the lock.
+func (n *Notifier) limiter(key connection.Key) *rate.Limiter {
+	if found, ok := n.limiters.Get(key); ok {
+		return found.(*rate.Limiter) //nolint:forcetypeassert // it holds no other type
+	}
+	limiter := rate.NewLimiter(maxWrites, 2*maxWrites)
+	n.limiters.Add(key, limiter)
+	return limiter
+}
+
+// writeNext annotates the next Mandate. It reports false after the shutdown.
+func (n *Notifier) writeNext(ctx context.Context) bool {
+	name, stopped := n.queue.Get()
+	if stopped {
+		return false
+	}
+	defer n.queue.Done(name)
+	n.mu.Lock()
+	h := n.pending[name]
+	if h == nil || h.empty() {
+		delete(n.pending, name) // nothing has come since
+		n.mu.Unlock()
+		return true
+	}
+	due := *h
+	*h = hint{last: h.last}
+	n.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	after, err := n.annotate(ctx, name, &due)
+	switch {
+	case apierrors.IsNotFound(err), apierror.IsUnreadable(err):
+		n.queue.Forget(name)
+		n.queue.AddAfter(name, interval)
+	case err != nil && n.queue.NumRequeues(name) < maxTries:
+		n.keep(name, &due)
+		n.queue.AddRateLimited(name)
+	case err != nil:
+		n.queue.Forget(name)
+		log.FromContext(ctx).Error(apierror.Redact(err), "Failed to ask for a read after a notification",
+			"namespace", name.Namespace, "name", name.Name)
+		n.queue.AddAfter(name, interval)
+	default:
+		n.keep(name, &due)
+		n.queue.Forget(name)
+		n.queue.AddAfter(name, after)
+	}
+	return true
+}
+
+// keep puts back what was not written, and what is to be known when the next one comes.
+func (n *Notifier) keep(name types.NamespacedName, h *hint) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	current := n.pending[name]
+	if current == nil {
+		current = &hint{}
+		n.pending[name] = current
+	}
+	current.read = current.read || h.read
+	current.candidates = latest(h.candidates, current.candidates)
+	current.named = latest(h.named, current.named)
+	current.deferred, current.last = h.deferred, h.last
+}

@@ -1,0 +1,328 @@
+package notification
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+// notified is a Notifier with an API server, in a bubble of a fake clock.
+type notified struct {
+	*testing.T
+	*Notifier
+	api      *apiServer
+	results  map[string]int
+	received []connection.Key
+}
+
+// notify runs a test with a Notifier, which has ended afterwards.
+func notify(t *testing.T, test func(*notified)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		n := &notified{T: t, api: newAPIServer(), results: map[string]int{}}
+		index := NewIndex()
+		n.Notifier = newNotifier(index, n.api, n.api, clock.RealClock{})
+		n.api.index = index
+		n.observe = func(result string) { n.results[result]++ }
+		n.Notifier.received = func(key connection.Key) { n.received = append(n.received, key) }
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			n.run(t.Context())
+		}()
+		test(n)
+		t.Cleanup(func() { <-ended })
+	})
+}
+
+// deliver delivers, and waits until all that follows at once is done.
+func (n *notified) deliver(body string) {
+	n.Helper()
+	if !n.accept(delivery{service: testKey, contentType: mediaJSON, body: []byte(body)}) {
+		n.Error("the delivery is not accepted")
+	}
+	synctest.Wait()
+}
+
+func (n *notified) wait(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
+
+func (n *notified) wantPatches(what string, want int) {
+	n.Helper()
+	if got := n.api.count(&n.api.patches); got != want {
+		n.Errorf("%s: %d patches, want %d", what, got, want)
+	}
+}
+
+func (n *notified) wantAnnotation(what, name, annotation, want string) {
+	n.Helper()
+	if got := n.api.annotation(n.T, name, annotation); got != want {
+		n.Errorf("%s: %s of %s is %q, want %q", what, annotation, name, got, want)
+	}
+}
+
+// request is the value of the annotation of a notification now.
+func request() string {
+	return v1alpha1.NotificationRequestPrefix + time.Now().UTC().Format(time.RFC3339)
+}
+
+// Many deliveries about one Mandate cause a read at once, and few more, so that the last of them is not lost.
+func TestRequestsAreCoalesced(t *testing.T) {
+	notify(t, func(n *notified) {
+		n.api.store(bound("one", 1, 10))
+		for range 100 {
+			n.deliver(`{"application":{"id":1}}`)
+		}
+		n.wantPatches("at once", 1)
+		n.wantAnnotation("at once", "one", v1alpha1.ReconcileRequestAnnotation, request())
+		n.wait(time.Second)
+		n.wantPatches("after a second", 2)
+		n.wantAnnotation("after a second", "one", v1alpha1.ReconcileRequestAnnotation, request()+"/2")
+		n.wait(time.Hour)
+		n.wantPatches("later", 2)
+		n.mu.Lock()
+		if len(n.pending) > 0 {
+			n.Errorf("%d Mandates are remembered", len(n.pending))
+		}
+		n.mu.Unlock()
+		n.deliver(`{"individual_id":10}`)
+		n.wantPatches("the next", 3)
+		if n.results[resultMatched] != 101 || len(n.received) != 101 {
+			n.Errorf("the results are %v", n.results)
+		}
+	})
+}
+
+// The delivery of a create does not delay the event that follows, nor does that the next one. Who goes on and on has
+// one read in ten seconds.
+func TestEventsThatFollowEachOther(t *testing.T) {
+	notify(t, func(n *notified) {
+		n.api.store(bound("one", 1))
+		for i := range 3 {
+			n.deliver(`{"id":1}`)
+			n.wantPatches("an event", i+1)
+			n.wait(3 * time.Second)
+		}
+		n.deliver(`{"id":1}`)
+		n.wantPatches("one too many", 3)
+		n.wait(7 * time.Second)
+		n.wantPatches("ten seconds after the last one", 4)
+		const minutes = 10
+		for range minutes * 600 {
+			n.deliver(`{"id":1}`)
+			n.wait(100 * time.Millisecond)
+		}
+		n.wantPatches("a flood", 4+6*minutes)
+		n.wait(time.Minute)
+		n.deliver(`{"id":1}`)
+		n.deliver(`{"id":1}`)
+		n.wait(time.Second)
+		n.wantPatches("after a quiet minute", 6+6*minutes)
+	})
+}
+
+// Another replica has annotated the Mandate, which its cache shows.
+func TestReplicasShareTheInterval(t *testing.T) {
+	notify(t, func(n *notified) {
+		m := bound("one", 1)
+		m.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: request() + "/3"}
+		n.api.store(m)
+		n.wait(interval / 2)
+		n.deliver(`{"id":1}`)
+		n.wantPatches("soon after the other", 0)
+		n.wait(interval / 2)
+		n.wantPatches("after the interval", 1)
+	})
+}
+
+// The request of a person is acknowledged in the status, so it is not replaced before that.
+func TestRequestOfAPersonStays(t *testing.T) {
+	notify(t, func(n *notified) {
+		m := bound("one", 1)
+		m.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: "now, please"}
+		n.api.store(m)
+		n.deliver(`{"id":1}`)
+		n.wait(time.Hour)
+		n.wantPatches("while the person waits", 0) // the read for the person comes after the delivery
+		acknowledged := m.DeepCopy()
+		acknowledged.Status.LastHandledReconcileAt = "now, please"
+		n.deliver(`{"id":1}`)
+		n.api.store(acknowledged)
+		n.wait(interval)
+		n.wantPatches("after it is acknowledged", 1)
+	})
+}
+
+func TestMandatesThatAreNotRead(t *testing.T) {
+	notify(t, func(n *notified) {
+		suspended, final := bound("suspended", 1), bound("final", 2)
+		deleted := bound("deleted", 3)
+		suspended.Spec.Suspend = true
+		final.Status.Outcome, deleted.Status.Outcome = v1alpha1.OutcomeCompleted, v1alpha1.OutcomeDeleted
+		n.api.store(suspended)
+		n.api.store(final)
+		n.api.store(deleted)
+		n.deliver(`[{"id":1},{"id":2},{"id":3}]`)
+		n.wait(time.Minute)
+		n.wantPatches("of what can come back", 1)
+		n.wantAnnotation("suspended", "suspended", v1alpha1.ReconcileRequestAnnotation, "")
+	})
+}
+
+func TestLostIDs(t *testing.T) {
+	const annotation = v1alpha1.CandidateAnnotation
+	notify(t, func(n *notified) {
+		n.api.store(bound("one", 1))
+		n.api.store(waitingMandate("lost"))
+		n.api.store(waitingMandate("other"))
+		n.deliver(`{"application":{"id":4711,"reference":"team.lost","status":{"id":1}}}`)
+		n.wantAnnotation("with the reference", "lost", annotation, "4711")
+		n.wantAnnotation("with the reference", "other", annotation, "")
+		n.wait(interval)
+		n.deliver(`{"id":4712}`)
+		n.wait(interval)
+		n.wantAnnotation("without a reference", "lost", annotation, "4711,4712")
+		n.wantAnnotation("without a reference", "other", annotation, "4712")
+		before := n.api.count(&n.api.patches)
+		n.deliver(`{"id":4712}`)
+		n.wait(2 * interval)
+		n.wantPatches("an id again, which is looked for again", before+2)
+		for i := range 30 {
+			n.deliver(fmt.Sprintf(`{"id":%d}`, 100+i))
+		}
+		n.wait(2 * interval)
+		if got := strings.Split(n.api.annotation(n.T, "lost", annotation), ","); len(got) > 20 || got[len(got)-1] != "129" {
+			n.Errorf("the candidates are %q", got)
+		}
+		for i := range 30 {
+			n.deliver(fmt.Sprintf(`{"id":%d,"reference":"team.lost"}`, 200+i))
+		}
+		n.deliver(`{"id":4713}`)
+		n.wait(2 * interval)
+		if got := n.api.annotation(n.T, "lost", annotation); !strings.Contains(got, "4713,220,") {
+			n.Errorf("forged deliveries keep another out: %s", got)
+		}
+		recovered := bound("lost", 4711)
+		n.api.store(recovered)
+		n.deliver(`{"application":{"id":4711,"status":{"id":5}}}`)
+		n.wait(interval)
+		n.wantAnnotation("bound", "lost", annotation, "")
+	})
+}
+
+// A delivery can come before the status shows what it is about.
+func TestDeliveriesThatAreEarly(t *testing.T) {
+	const annotation = v1alpha1.CandidateAnnotation
+	notify(t, func(n *notified) {
+		n.deliver(`{"application":{"id":4711,"reference":"team.lost"}}`)
+		n.deliver(`{"application":{"id":4712}}`)
+		n.deliver(`{"application":{"id":1}}`)
+		n.wait(time.Minute)
+		n.wantPatches("before", 0)
+		n.api.store(bound("one", 1))
+		n.wait(0)
+		n.wantPatches("an application", 1)
+		n.api.store(waitingMandate("lost"))
+		n.api.store(waitingMandate("other"))
+		n.wait(0)
+		n.wantAnnotation("with the reference", "lost", annotation, "4711")
+		n.wantAnnotation("without a reference", "other", annotation, "4711,4712")
+		n.wait(recentFor)
+		n.api.store(waitingMandate("late"))
+		n.wait(interval)
+		n.wantAnnotation("too late", "late", annotation, "")
+		if n.results[resultUnmatched] != 3 {
+			n.Errorf("the results are %v", n.results)
+		}
+	})
+}
+
+// What the API server refuses is tried again, and what it goes on refusing is given up.
+func TestAnnotationsAreRetried(t *testing.T) {
+	notify(t, func(n *notified) {
+		n.api.store(waitingMandate("lost"))
+		n.api.mu.Lock()
+		n.api.fails = errors.New("it is away")
+		n.api.mu.Unlock()
+		n.deliver(`{"id":4711}`)
+		n.wait(time.Second)
+		n.api.mu.Lock()
+		n.api.fails = nil
+		n.api.mu.Unlock()
+		n.wait(interval)
+		n.wantAnnotation("after a failure", "lost", v1alpha1.CandidateAnnotation, "4711")
+	})
+}
+
+// A service that floods the operator with deliveries about all of its Mandates causes a bounded number of writes, and
+// does not keep the Mandates of others waiting.
+func TestFlood(t *testing.T) {
+	notify(t, func(n *notified) {
+		const mandates = 2000
+		for i := range mandates {
+			n.api.store(bound(fmt.Sprint("m", i), int64(1000+i)))
+		}
+		other := bound("other", 1)
+		other.Spec.ServiceRef.Name = "other"
+		n.api.store(other)
+		for i := 0; i < mandates; i += maxCandidates {
+			var ids []string
+			for j := range maxCandidates {
+				ids = append(ids, fmt.Sprint(1000+i+j))
+			}
+			n.deliver(`{"ids":[` + strings.Join(ids, ",") + `]}`)
+		}
+		key := testKey
+		key.Name = "other"
+		n.accept(delivery{service: key, contentType: mediaJSON, body: []byte(`{"id":1}`)})
+		n.wait(time.Second)
+		n.wantAnnotation("another service", "other", v1alpha1.ReconcileRequestAnnotation,
+			v1alpha1.NotificationRequestPrefix+time.Now().Add(-time.Second).UTC().Format(time.RFC3339))
+		if got := n.api.count(&n.api.patches); got > 3*maxWrites+2 {
+			n.Errorf("%d patches within a second", got)
+		}
+		n.wait(mandates / maxWrites * time.Second)
+		n.wantPatches("in the end", mandates+1)
+	})
+}
+
+// What is answered is annotated before the process ends, also what has to wait.
+func TestShutdown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		api, index := newAPIServer(), NewIndex()
+		n := newNotifier(index, api, api, clock.RealClock{})
+		api.index = index
+		api.store(bound("one", 1))
+		api.store(bound("two", 2))
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			n.run(ctx)
+		}()
+		send := func(body string) { n.accept(delivery{service: testKey, contentType: mediaJSON, body: []byte(body)}) }
+		send(`{"id":1}`)
+		synctest.Wait()
+		send(`{"id":1}`)
+		send(`{"id":2}`)
+		stop()
+		<-ended
+		if api.patches != 3 {
+			t.Errorf("%d patches, want 3", api.patches)
+		}
+		if n.accept(delivery{service: testKey}) {
+			t.Error("a delivery is accepted after the end")
+		}
+	})
+}

@@ -1,0 +1,132 @@
+package notification
+
+import (
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+const (
+	// maxBody is how large a delivery may be, and bodyTimeout how long it may take.
+	maxBody, bodyTimeout = 64 << 10, 5 * time.Second
+	// refusalDelay is how long a refusal takes at least. So it does not show whether a Secret had to be read for it,
+	// which is so only for services that exist.
+	refusalDelay = 100 * time.Millisecond
+)
+
+// The results of deliveries.
+const (
+	resultMatched   = "matched"   // it names the application, an individual or the reference of a Mandate
+	resultUnmatched = "unmatched" // it names none that is known here
+	resultRefused   = "refused"   // no such connection or token, or too large, slow or not a delivery
+	resultLimited   = "limited"   // too many
+)
+
+// Results are all of them.
+var Results = []string{resultMatched, resultUnmatched, resultRefused, resultLimited}
+
+// delivery is what the service sent for a connection.
+type delivery struct {
+	service     connection.Key
+	contentType string
+	body        []byte
+}
+
+// Receiver takes deliveries: POST /notifications/NAMESPACE/NAME/TOKEN for an IdentityService, with - as the namespace
+// for a ClusterIdentityService, or without the token and with the header Authorization: Bearer TOKEN. It answers 204
+// before it does anything with them, 429 to too many, and the same 404 to everything else.
+type Receiver struct {
+	tokens *tokenSource
+	// accept takes a delivery for later, and never waits. It reports false if too many wait.
+	accept  func(delivery) bool
+	observe func(result string)
+}
+
+// ServeHTTP answers a delivery.
+func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
+	started := time.Now()
+	key, token, valid := parse(request)
+	limiter, good := r.tokens.check(key, token)
+	if !valid || !good {
+		r.refuse(w, request, started)
+		return
+	}
+	if !limiter.AllowN(r.tokens.clock.Now(), 1) {
+		r.limit(w)
+		return
+	}
+	body, err := readBody(w, request)
+	if err != nil {
+		r.refuse(w, request, started)
+		return
+	}
+	received := delivery{service: key, contentType: request.Header.Get("Content-Type"), body: body}
+	if coding := request.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		received.body = nil // it is not decoded: what is small here can be large there
+	}
+	if !r.accept(received) {
+		r.limit(w)
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func readBody(w http.ResponseWriter, request *http.Request) ([]byte, error) {
+	// Not every ResponseWriter has deadlines. Those of the server do.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
+	return io.ReadAll(http.MaxBytesReader(w, request.Body, maxBody))
+}
+
+// refuse gives the one answer to whatever is wrong.
+func (r *Receiver) refuse(w http.ResponseWriter, request *http.Request, started time.Time) {
+	r.observe(resultRefused)
+	timer := time.NewTimer(refusalDelay - time.Since(started))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-request.Context().Done():
+	}
+	w.Header().Set("Connection", "close") // the rest of the request is not read
+	http.Error(w, http.StatusText(http.StatusNotFound), http.StatusNotFound)
+}
+
+func (r *Receiver) limit(w http.ResponseWriter) {
+	r.observe(resultLimited)
+	w.Header().Set("Retry-After", "1")
+	http.Error(w, http.StatusText(http.StatusTooManyRequests), http.StatusTooManyRequests)
+}
+
+// noKey names no service.
+var noKey = connection.Key{Kind: v1alpha1.ServiceKindIdentityService}
+
+// parse finds out which connection a request is for, and its token.
+func parse(request *http.Request) (key connection.Key, token string, valid bool) {
+	rest, found := strings.CutPrefix(request.URL.EscapedPath(), "/notifications/")
+	parts := strings.Split(rest, "/")
+	if request.Method != http.MethodPost || !found || len(parts) < 2 || len(parts) > 3 {
+		return noKey, "", false
+	}
+	for i, part := range parts {
+		var err error
+		if parts[i], err = url.PathUnescape(part); err != nil || i < 2 && strings.Contains(parts[i], "/") {
+			return noKey, "", false
+		}
+	}
+	key = connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: parts[0], Name: parts[1]}
+	switch key.Namespace {
+	case "":
+		return noKey, "", false
+	case "-":
+		key.Kind, key.Namespace = v1alpha1.ServiceKindClusterIdentityService, ""
+	}
+	if len(parts) == 3 && parts[2] != "" {
+		return key, parts[2], key.Name != ""
+	}
+	scheme, token, _ := strings.Cut(request.Header.Get("Authorization"), " ")
+	return key, strings.TrimSpace(token), key.Name != "" && strings.EqualFold(scheme, "Bearer")
+}

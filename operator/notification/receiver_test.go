@@ -1,0 +1,241 @@
+package notification
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+// received is a Receiver with what it accepted and observed.
+type received struct {
+	*Receiver
+	api        *apiServer
+	deliveries []delivery
+	results    map[string]int
+	full       bool
+}
+
+func newReceived() *received {
+	r := &received{api: newAPIServer(), results: map[string]int{}}
+	r.Receiver = &Receiver{
+		tokens: newTokenSource(r.api, r.api, true, clock.RealClock{}),
+		accept: func(d delivery) bool {
+			r.deliveries = append(r.deliveries, d)
+			return !r.full
+		},
+		observe: func(result string) { r.results[result]++ },
+	}
+	return r
+}
+
+// newRequest makes one to the receiver.
+func newRequest(t *testing.T, method, path string, body io.Reader) *http.Request {
+	t.Helper()
+	return httptest.NewRequestWithContext(t.Context(), method, path, body)
+}
+
+// send sends a delivery.
+func (r *received) send(t *testing.T, path, body string, header ...string) *httptest.ResponseRecorder {
+	t.Helper()
+	request := newRequest(t, http.MethodPost, path, strings.NewReader(body))
+	for i := 0; i < len(header); i += 2 {
+		request.Header.Set(header[i], header[i+1])
+	}
+	recorder := httptest.NewRecorder()
+	r.ServeHTTP(recorder, request)
+	return recorder
+}
+
+func (r *received) wantStatus(t *testing.T, what string, want int, answer *httptest.ResponseRecorder) {
+	t.Helper()
+	if answer.Code != want {
+		t.Errorf("%s: %d, want %d", what, answer.Code, want)
+	}
+}
+
+const goodPath = "/notifications/team/default/" + goodToken
+
+func TestReceives(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newReceived()
+		path := testKey.NotificationPath()
+		const previous = "previous/previous previous%previous"
+		r.api.connect(testKey, goodToken+"\n", previous)
+		shared := &v1alpha1.ClusterIdentityService{ObjectMeta: metav1.ObjectMeta{Name: "all"}}
+		shared.Spec.Notifications = &v1alpha1.ClusterNotifications{
+			SecretRef: v1alpha1.NamespacedSecretReference{Namespace: "team", Name: "default"},
+		}
+		sharedKey := connection.KeyOfService(shared)
+		r.api.services[sharedKey] = shared
+		for name, c := range map[string]struct {
+			path   string
+			header []string
+			key    connection.Key
+		}{
+			"a token in the path":           {goodPath, nil, testKey},
+			"the previous token":            {path + "/previous%2Fprevious%20previous%25previous", nil, testKey},
+			"a token in the header":         {path, []string{"Authorization", "Bearer " + goodToken}, testKey},
+			"a header in other letters":     {path + "/", []string{"Authorization", "bearer  " + goodToken}, testKey},
+			"a ClusterIdentityService":      {"/notifications/-/all/" + goodToken, nil, sharedKey},
+			"a query, which says nothing":   {goodPath + "?a=b", nil, testKey},
+			"a body that is not compressed": {goodPath, []string{"Content-Encoding", "Identity"}, testKey},
+		} {
+			r.deliveries = nil
+			r.wantStatus(t, name, http.StatusNoContent, r.send(t, c.path, "4711", c.header...))
+			if len(r.deliveries) != 1 || r.deliveries[0].service != c.key || string(r.deliveries[0].body) != "4711" {
+				t.Errorf("%s: accepted %+v", name, r.deliveries)
+			}
+		}
+		r.wantStatus(t, "compressed", http.StatusNoContent, r.send(t, goodPath, "x", "Content-Encoding", "gzip"))
+		if last := r.deliveries[len(r.deliveries)-1]; len(last.body) > 0 {
+			t.Error("a compressed body is read")
+		}
+		if r.api.reads != 2 {
+			t.Errorf("%d reads of two Secrets", r.api.reads)
+		}
+	})
+}
+
+// Everything that is wrong has the same answer, to the last byte, and takes the same time.
+func TestRefusals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newReceived()
+		r.api.connect(testKey, goodToken)
+		without := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: "team", Name: "without"}
+		r.api.connect(without)
+		short := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: "other", Name: "short"}
+		r.api.connect(short, "short")
+		bearer := "Authorization"
+		cases := map[string]*http.Request{
+			"no token":              newRequest(t, "POST", testKey.NotificationPath(), http.NoBody),
+			"a near token":          newRequest(t, "POST", goodPath[:len(goodPath)-1]+"0", http.NoBody),
+			"a longer token":        newRequest(t, "POST", goodPath+"0", http.NoBody),
+			"a shorter token":       newRequest(t, "POST", goodPath[:len(goodPath)-1], http.NoBody),
+			"a short token":         newRequest(t, "POST", short.NotificationPath()+"/short", http.NoBody),
+			"without a token":       newRequest(t, "POST", without.NotificationPath()+"/"+goodToken, http.NoBody),
+			"another service":       newRequest(t, "POST", "/notifications/team/other/"+goodToken, http.NoBody),
+			"another namespace":     newRequest(t, "POST", "/notifications/other/default/"+goodToken, http.NoBody),
+			"another kind":          newRequest(t, "POST", "/notifications/-/default/"+goodToken, http.NoBody),
+			"no namespace":          newRequest(t, "POST", "/notifications//default/"+goodToken, http.NoBody),
+			"no name":               newRequest(t, "POST", "/notifications/team//"+goodToken, http.NoBody),
+			"a part too many":       newRequest(t, "POST", goodPath+"/x", http.NoBody),
+			"a part too few":        newRequest(t, "POST", "/notifications/team", http.NoBody),
+			"another path":          newRequest(t, "POST", "/", http.NoBody),
+			"a path with dots":      newRequest(t, "POST", "/notifications/.."+goodPath, http.NoBody),
+			"an escaped slash":      newRequest(t, "POST", "/notifications/team%2Fdefault/"+goodToken, http.NoBody),
+			"GET":                   newRequest(t, "GET", goodPath, http.NoBody),
+			"PUT":                   newRequest(t, "PUT", goodPath, http.NoBody),
+			"another scheme":        newRequest(t, "POST", testKey.NotificationPath(), http.NoBody),
+			"too large":             newRequest(t, "POST", goodPath, strings.NewReader(strings.Repeat("x", maxBody+1))),
+			"a body that is cut":    newRequest(t, "POST", goodPath, io.MultiReader(strings.NewReader("x"), broken{})),
+			"two tokens, one wrong": newRequest(t, "POST", testKey.NotificationPath()+"/wrong", http.NoBody),
+		}
+		cases["another scheme"].Header.Set(bearer, "Basic "+goodToken)
+		cases["two tokens, one wrong"].Header.Set(bearer, "Bearer "+goodToken)
+		r.wantStatus(t, "the token", http.StatusNoContent, r.send(t, goodPath, ""))
+		var want []byte
+		for name, request := range cases {
+			started, recorder := time.Now(), httptest.NewRecorder()
+			r.ServeHTTP(recorder, request)
+			if took := time.Since(started); took != refusalDelay {
+				t.Errorf("%s takes %s", name, took)
+			}
+			got, err := httputil.DumpResponse(recorder.Result(), true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				want = got
+			}
+			if !bytes.Equal(want, got) || recorder.Code != http.StatusNotFound {
+				t.Errorf("%s is refused with\n%s\nand not with\n%s", name, got, want)
+			}
+		}
+		if len(r.deliveries) != 1 || r.results[resultRefused] != len(cases) {
+			t.Errorf("accepted %d of %d, %v", len(r.deliveries), len(cases), r.results)
+		}
+		r.wantStatus(t, "as large as can be", http.StatusNoContent, r.send(t, goodPath, strings.Repeat("x", maxBody)))
+	})
+}
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error) { return 0, errors.New("the connection was cut") }
+
+// A Secret is read for a service that exists, every half minute at most: whatever is sent to others costs no request.
+func TestTokensAreRemembered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newReceived()
+		for i := range 1000 {
+			r.send(t, fmt.Sprintf("/notifications/team/none-%d/%s", i, goodToken), "")
+		}
+		if r.api.reads != 0 || r.tokens.entries.Len() != 0 {
+			t.Errorf("%d reads and %d entries for services that do not exist", r.api.reads, r.tokens.entries.Len())
+		}
+		r.api.connect(testKey)
+		for range 100 { // which takes ten seconds
+			r.send(t, goodPath, "")
+		}
+		if r.api.reads != 1 {
+			t.Errorf("%d reads of a Secret without tokens", r.api.reads)
+		}
+		<-time.After(tokensFor)
+		r.api.connect(testKey, goodToken)
+		r.wantStatus(t, "a new token", http.StatusNoContent, r.send(t, goodPath, ""))
+		r.api.fails = errors.New("it is away")
+		<-time.After(tokensFor)
+		r.wantStatus(t, "while the API server is away", http.StatusNoContent, r.send(t, goodPath, ""))
+		r.api.fails = nil
+		r.api.connect(testKey, strings.Repeat("x", minToken))
+		<-time.After(retryTokens)
+		r.wantStatus(t, "an old token", http.StatusNotFound, r.send(t, goodPath, ""))
+		delete(r.api.services, testKey)
+		<-time.After(tokensFor)
+		r.wantStatus(t, "without the service", http.StatusNotFound, r.send(t, goodPath, ""))
+		if r.tokens.entries.Len() != 0 {
+			t.Error("the tokens of a service that is gone are remembered")
+		}
+	})
+}
+
+func TestTooManyDeliveries(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newReceived()
+		r.api.connect(testKey, goodToken)
+		for range maxRate {
+			r.wantStatus(t, "a delivery", http.StatusNoContent, r.send(t, goodPath, ""))
+		}
+		answer := r.send(t, goodPath, "")
+		r.wantStatus(t, "too many", http.StatusTooManyRequests, answer)
+		if answer.Header().Get("Retry-After") == "" {
+			t.Error("the answer does not say when to try again")
+		}
+		other := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: "other", Name: "default"}
+		r.api.connect(other, goodToken)
+		r.wantStatus(t, "another service", http.StatusNoContent, r.send(t, other.NotificationPath()+"/"+goodToken, ""))
+		<-time.After(tokensFor)
+		for range maxRate {
+			r.wantStatus(t, "later", http.StatusNoContent, r.send(t, goodPath, ""))
+		}
+		r.wantStatus(t, "too many later", http.StatusTooManyRequests, r.send(t, goodPath, ""))
+		r.full = true
+		r.wantStatus(t, "a full queue", http.StatusTooManyRequests, r.send(t, other.NotificationPath()+"/"+goodToken, ""))
+		if r.results[resultLimited] != 3 {
+			t.Errorf("the results are %v", r.results)
+		}
+	})
+}

@@ -1,0 +1,173 @@
+package notification
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/net/netutil"
+	"golang.org/x/time/rate"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	logger "sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+const (
+	// maxConnections bounds the connections that are open, and maxOfClient those of one address.
+	maxConnections, maxOfClient = 1000, 50
+	// maxHeader is the size of a request's header.
+	maxHeader = 16 << 10
+	// shutdownTimeout is how long requests under way may take at the end.
+	shutdownTimeout = time.Second
+)
+
+// Config is what a Server works with.
+type Config struct {
+	// BindAddress is where the Server listens.
+	BindAddress string
+	// Cache has services and Mandates, and Live reads Secrets from the API server.
+	Cache, Live client.Reader
+	// ClusterServices: the operator may read ClusterIdentityServices.
+	ClusterServices bool
+	// Metadata patches the annotations of Mandates.
+	Metadata client.Writer
+	// Capture has the shapes of deliveries logged, and no values.
+	Capture bool
+	// Observe is called with the result of every delivery: matched, unmatched, refused or limited.
+	Observe func(result string)
+	// Status patches the status of services, with strict field validation.
+	Status client.SubResourceWriter
+}
+
+// Server receives notifications on a listener of its own. It runs on every replica: all of them have the cache, and
+// what a delivery causes is written to Mandates.
+type Server struct {
+	address  string
+	receiver *Receiver
+	notifier *Notifier
+	receipts *receipts
+}
+
+// NewServer makes a Server. Its Index is to be a handler of the events of Mandates.
+func NewServer(config *Config) (*Server, *Index) {
+	index := NewIndex()
+	notifier := newNotifier(index, config.Cache, config.Metadata, clock.RealClock{})
+	receipts := newReceipts(config.Cache, config.Status, clock.RealClock{})
+	notifier.observe, notifier.received = config.Observe, receipts.record
+	if config.Capture {
+		notifier.capture = rate.NewLimiter(1, 10)
+	}
+	receiver := &Receiver{
+		tokens: newTokenSource(config.Cache, config.Live, config.ClusterServices, clock.RealClock{}),
+		accept: notifier.accept, observe: config.Observe,
+	}
+	return &Server{config.BindAddress, receiver, notifier, receipts}, index
+}
+
+// NeedLeaderElection is false: every replica receives.
+func (*Server) NeedLeaderElection() bool { return false }
+
+// Start serves until ctx ends.
+func (s *Server) Start(ctx context.Context) error {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.address)
+	if err != nil {
+		return err
+	}
+	logger.FromContext(ctx).Info("Receiving notifications", "address", listener.Addr().String())
+	return s.serve(ctx, listener)
+}
+
+func (s *Server) serve(ctx context.Context, listener net.Listener) error {
+	server := &http.Server{
+		Handler:           s.receiver,
+		ReadHeaderTimeout: 2 * time.Second,
+		ReadTimeout:       bodyTimeout,
+		WriteTimeout:      bodyTimeout + 2*tokensTimeout,
+		IdleTimeout:       30 * time.Second,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          log.New(io.Discard, "", 0), // it could repeat what a sender has sent
+		// The answer to everything that is no delivery is the same.
+		DisableGeneralOptionsHandler: true,
+	}
+	served := make(chan error, 1)
+	limited := &clientListener{Listener: netutil.LimitListener(listener, maxConnections), open: map[string]int{}}
+	go func() { served <- server.Serve(limited) }()
+	notifying, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var running sync.WaitGroup
+	running.Go(func() { s.notifier.run(notifying) })
+	running.Go(func() { s.receipts.run(notifying) })
+	var err error
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+		closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTimeout)
+		defer cancel()
+		err = errors.Join(server.Shutdown(closing), server.Close(), <-served)
+	}
+	stop() // nothing is accepted any more
+	running.Wait()
+	if ctx.Err() != nil {
+		return nil // a request that was cut off is no failure of the operator
+	}
+	return err
+}
+
+// clientListener closes the connections of a client that has too many.
+type clientListener struct {
+	net.Listener
+
+	mu   sync.Mutex
+	open map[string]int // by address, without port
+}
+
+// Accept waits for the next connection.
+func (l *clientListener) Accept() (net.Conn, error) {
+	for {
+		accepted, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		client, _, err := net.SplitHostPort(accepted.RemoteAddr().String())
+		if err != nil || !l.add(client) {
+			accepted.Close()
+			continue
+		}
+		return &clientConn{Conn: accepted, closed: sync.OnceFunc(func() { l.remove(client) })}, nil
+	}
+}
+
+func (l *clientListener) add(client string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.open[client] >= maxOfClient {
+		return false
+	}
+	l.open[client]++
+	return true
+}
+
+func (l *clientListener) remove(client string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open[client]--
+	if l.open[client] == 0 {
+		delete(l.open, client)
+	}
+}
+
+// clientConn is a connection that is counted.
+type clientConn struct {
+	net.Conn
+	closed func()
+}
+
+// Close closes the connection.
+func (c *clientConn) Close() error {
+	c.closed()
+	return c.Conn.Close()
+}

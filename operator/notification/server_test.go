@@ -1,0 +1,181 @@
+package notification
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// serve runs a Server on loopback until the test ends.
+func serve(t *testing.T) (api *apiServer, address string) {
+	t.Helper()
+	api = newAPIServer()
+	server, index := NewServer(&Config{
+		Cache: api, Live: api, Metadata: api, Status: serviceStatus{apiServer: api}, Observe: func(string) {},
+	})
+	api.index = index
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.serve(t.Context(), listener) }()
+	t.Cleanup(func() {
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	if server.NeedLeaderElection() {
+		t.Error("only the leader receives")
+	}
+	return api, listener.Addr().String()
+}
+
+// exchange sends a request as it is, and returns the status of the answer; "" if there is none.
+func exchange(t *testing.T, address, request string) string {
+	t.Helper()
+	conn := dial(t, address)
+	_, _ = io.WriteString(conn, request) // the server may have closed it
+	line, _ := bufio.NewReader(conn).ReadString('\n')
+	_, status, _ := strings.Cut(strings.TrimSpace(line), " ")
+	return status
+}
+
+func dial(t *testing.T, address string) net.Conn {
+	t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	return conn
+}
+
+func TestServer(t *testing.T) {
+	t.Parallel()
+	api, address := serve(t)
+	api.connect(testKey, goodToken)
+	api.store(bound("one", 1))
+	post := "POST " + goodPath + " HTTP/1.1\r\nHost: x\r\n"
+	for name, c := range map[string]struct{ request, want string }{
+		"a delivery":     {post + "Content-Length: 8\r\n\r\n{\"id\":1}", "204 No Content"},
+		"in chunks":      {post + "Transfer-Encoding: chunked\r\n\r\n8\r\n{\"id\":1}\r\n0\r\n\r\n", "204 No Content"},
+		"a large length": {post + "Content-Length: 65537\r\n\r\n" + strings.Repeat("x", maxBody+1), "404 Not Found"},
+		"a large chunk": {
+			post + "Transfer-Encoding: chunked\r\n\r\n10001\r\n" + strings.Repeat("x", 0x10001), "404 Not Found",
+		},
+		"all of a server": {"OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n", "404 Not Found"},
+		"a large header": {
+			post + "X: " + strings.Repeat("x", 2*maxHeader) + "\r\n\r\n", "431 Request Header Fields Too Large",
+		},
+	} {
+		if got := exchange(t, address, c.request); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+	eventually(t, "the Mandate is not annotated", func() bool {
+		return api.annotation(t, "one", v1alpha1.ReconcileRequestAnnotation) != ""
+	})
+	eventually(t, "the status of the service does not show it", func() bool { return api.count(&api.statuses) == 1 })
+}
+
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for !done() {
+		select {
+		case <-ctx.Done():
+			t.Fatal(what)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// Who sends slowly, or keeps connections open, is cut off, and does not keep others from being served.
+func TestSlowClients(t *testing.T) {
+	t.Parallel()
+	api, address := serve(t)
+	api.connect(testKey, goodToken)
+	started := time.Now()
+	var open []net.Conn
+	for i := range maxOfClient - 1 {
+		conn := dial(t, address)
+		request := "POST " + goodPath + " HTTP/1.1\r\nHost: x\r\n"
+		if i%2 == 0 {
+			request += "Content-Length: 10\r\n\r\n{"
+		}
+		if _, err := io.WriteString(conn, request); err != nil {
+			t.Fatal(err)
+		}
+		open = append(open, conn)
+	}
+	//nolint:forbidigo // a sender is not our client
+	response, err := http.DefaultTransport.RoundTrip(newDelivery(t, address))
+	if err != nil || response.StatusCode != http.StatusNoContent {
+		t.Fatalf("beside slow clients: %v, %v", response, err)
+	}
+	response.Body.Close()
+	for _, conn := range open {
+		_, _ = io.Copy(io.Discard, conn)
+	}
+	if took := time.Since(started); took > 15*time.Second {
+		t.Errorf("slow clients are served for %s", took)
+	}
+}
+
+func newDelivery(t *testing.T, address string) *http.Request {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+address+goodPath, http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Close = true
+	return request
+}
+
+// A client has so many connections, and no more.
+func TestConnectionsOfAClient(t *testing.T) {
+	t.Parallel()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	limited := &clientListener{Listener: listener, open: map[string]int{}}
+	accepted := make(chan net.Conn, 2*maxOfClient)
+	go func() {
+		for conn, err := limited.Accept(); err == nil; conn, err = limited.Accept() {
+			accepted <- conn
+		}
+	}()
+	defer listener.Close()
+	closed := make(chan struct{}, 2*maxOfClient)
+	for range maxOfClient + 10 {
+		conn := dial(t, listener.Addr().String())
+		go func() {
+			if _, err := conn.Read(make([]byte, 1)); err == nil || !errors.Is(err, net.ErrClosed) {
+				closed <- struct{}{}
+			}
+		}()
+	}
+	for range 10 {
+		<-closed
+	}
+	for range maxOfClient {
+		conn := <-accepted
+		conn.Close()
+		conn.Close() // which does not count twice
+	}
+	if len(limited.open) != 0 {
+		t.Errorf("%v connections are counted after the last one is closed", limited.open)
+	}
+}

@@ -1,0 +1,164 @@
+package notification
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+	"golang.org/x/time/rate"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+// +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices;clusteridentityservices,verbs=get;list;watch
+// +kubebuilder:rbac:groups="",resources=secrets,verbs=get
+
+const (
+	// minToken is the least length of a token, in bytes.
+	minToken = 32
+	// tokensFor is how long the tokens of a connection are used before they are read again, also if there are none, and
+	// retryTokens the same after a read that failed.
+	tokensFor, retryTokens = 30 * time.Second, 5 * time.Second
+	// tokensTimeout bounds a read of tokens. A sender waits for it.
+	tokensTimeout = 3 * time.Second
+	// rememberedTokens is how many connections have their tokens remembered.
+	rememberedTokens = 10_000
+	// maxRate is how many deliveries of a connection are taken each second.
+	maxRate = 50
+)
+
+// The keys of the Secret.
+const keyToken, keyPreviousToken = "token", "previousToken"
+
+// tokenSource knows the tokens of all connections. It reads a Secret when a delivery for its service arrives, and
+// nothing for services that do not exist: what anybody can send must not cause requests to the API server.
+type tokenSource struct {
+	// cache has the services, and live reads Secrets.
+	cache, live client.Reader
+	// clusterServices: the operator may read ClusterIdentityServices.
+	clusterServices bool
+	clock           clock.PassiveClock
+
+	nobody  digests // which no token has
+	reads   singleflight.Group
+	entries *lru.Cache // *tokens by connection.Key
+}
+
+// digests of the tokens that are good now. Those of no token are random.
+type digests [2][sha256.Size]byte
+
+// tokens are those of one connection.
+type tokens struct {
+	service  types.UID
+	secret   v1alpha1.NamespacedSecretReference
+	digests  digests
+	readNext time.Time
+	limiter  *rate.Limiter // of its deliveries
+}
+
+func newTokenSource(cache, live client.Reader, clusterServices bool, clock clock.PassiveClock) *tokenSource {
+	return &tokenSource{
+		cache: cache, live: live, clusterServices: clusterServices, clock: clock,
+		nobody: randomDigests(), entries: lru.New(rememberedTokens),
+	}
+}
+
+func randomDigests() (d digests) {
+	for i := range d {
+		_, _ = rand.Read(d[i][:]) // it never fails
+	}
+	return d
+}
+
+// check reports whether a token is one of a connection, and gives the limiter of its deliveries. What is compared, and
+// how long that takes, is the same for connections that do not exist.
+func (s *tokenSource) check(key connection.Key, token string) (*rate.Limiter, bool) {
+	var limiter *rate.Limiter
+	wanted := s.nobody
+	if known := s.of(key); known != nil {
+		wanted, limiter = known.digests, known.limiter
+	}
+	given := sha256.Sum256([]byte(token))
+	same := subtle.ConstantTimeCompare(given[:], wanted[0][:]) | subtle.ConstantTimeCompare(given[:], wanted[1][:])
+	return limiter, same == 1
+}
+
+// of gives the tokens of a connection; nil if it does not exist.
+func (s *tokenSource) of(key connection.Key) *tokens {
+	if known := s.remembered(key); known != nil && s.clock.Now().Before(known.readNext) {
+		return known
+	}
+	read, _, _ := s.reads.Do(key.String(), func() (any, error) { return s.read(key), nil })
+	return read.(*tokens) //nolint:forcetypeassert // the function above returns no other type
+}
+
+func (s *tokenSource) remembered(key connection.Key) *tokens {
+	if found, ok := s.entries.Get(key); ok {
+		return found.(*tokens) //nolint:forcetypeassert // it holds no other type
+	}
+	return nil
+}
+
+// read reads the tokens of a connection. If they cannot be read now, those from before stay good.
+func (s *tokenSource) read(key connection.Key) *tokens {
+	ctx, cancel := context.WithTimeout(context.Background(), tokensTimeout) // it outlives the delivery that asks first
+	defer cancel()
+	service := s.service(ctx, key)
+	if service == nil {
+		s.entries.Remove(key)
+		return nil
+	}
+	before, now := s.remembered(key), s.clock.Now()
+	current := &tokens{service: service.GetUID(), digests: randomDigests(), readNext: now.Add(tokensFor)}
+	current.limiter = rate.NewLimiter(maxRate, maxRate)
+	if before != nil && before.service == current.service {
+		current.limiter = before.limiter
+	}
+	if ref := service.NotificationsSecret(); ref != nil {
+		current.secret = *ref
+		var secret corev1.Secret
+		err := s.live.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &secret)
+		switch {
+		case err == nil:
+			current.take(0, secret.Data[keyToken])
+			current.take(1, secret.Data[keyPreviousToken])
+		case !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err):
+			current.readNext = now.Add(retryTokens)
+			if before != nil && before.service == current.service && before.secret == current.secret {
+				current.digests = before.digests
+			}
+		}
+	}
+	s.entries.Add(key, current)
+	return current
+}
+
+// service gives a service that exists; nil if there is none, or it is not for this operator.
+func (s *tokenSource) service(ctx context.Context, key connection.Key) connection.Service {
+	if key.Kind == v1alpha1.ServiceKindClusterIdentityService && !s.clusterServices {
+		return nil
+	}
+	service := key.NewService()
+	if err := s.cache.Get(ctx, key.ObjectKey(), service); err != nil {
+		return nil
+	}
+	return service
+}
+
+// take makes a token good, unless it is too short. Editors leave a line break at the end.
+func (t *tokens) take(i int, value []byte) {
+	if token := strings.TrimSpace(string(value)); len(token) >= minToken {
+		t.digests[i] = sha256.Sum256([]byte(token))
+	}
+}

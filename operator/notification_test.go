@@ -1,0 +1,130 @@
+package operator_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/testenv"
+)
+
+const notificationToken = "a-token-of-the-sender-of-notifications"
+
+// notified is a world whose service has a subscription of the operator's receiver. Applications are polled hourly. It
+// returns the URL of the subscription.
+func notified(t *testing.T, flags ...string) (w *world, url string) {
+	t.Helper()
+	skipIfShort(t)
+	w = newWorld(t, sandbox.Options{})
+	address := testenv.FreeAddress(t)
+	w.credentials()
+	w.secret("idv-notifications", map[string]string{"token": notificationToken})
+	w.newService("default", fmt.Sprintf("baseURL: %q, requestsPerSecond: 100, notifications: {secretRef: "+
+		"{name: idv-notifications}}, polling: {minIntervalSeconds: 3600, maxIntervalSeconds: 3600}", w.url))
+	w.start(append(flags, "--notification-bind-address="+address)...)
+	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
+	path := "/notifications/" + w.namespace + "/default"
+	w.eventually(func() (bool, string) {
+		shown := w.service("default").Status.Notifications
+		return shown != nil && shown.Path == path, fmt.Sprintf("the status shows %+v, want the path %s", shown, path)
+	})
+	url = "http://" + address + path + "/" + notificationToken
+	w.eventually(func() (bool, string) {
+		return w.post(url, "{}") == http.StatusNoContent, "the receiver does not answer"
+	})
+	w.subscribe(url)
+	return w, url
+}
+
+func (w *world) service(name string) *v1alpha1.IdentityService {
+	w.Helper()
+	s := &v1alpha1.IdentityService{}
+	w.check(w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, s))
+	return s
+}
+
+// post sends a delivery; 0 if there is no answer.
+func (w *world) post(url, body string) (status int) {
+	w.Helper()
+	ctx, cancel := context.WithTimeout(w.Context(), 10*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	w.check(err)
+	response, err := http.DefaultTransport.RoundTrip(request) //nolint:forbidigo // a sender is not our client
+	if err != nil {
+		return 0
+	}
+	defer response.Body.Close()
+	_, _ = io.Copy(io.Discard, response.Body)
+	return response.StatusCode
+}
+
+// subscribe has the service deliver to a URL.
+func (w *world) subscribe(url string) {
+	w.Helper()
+	_, err := w.client(w.url).SubscribeWebhook(w.Context(), idv.Subscription{URL: idv.Hide(url)})
+	w.check(err)
+}
+
+// The status follows the service within seconds, whatever its deliveries look like.
+func TestNotifications(t *testing.T) {
+	t.Parallel()
+	w, _ := notified(t)
+	shapes := []string{"nested", "flat", "wrapped", "string_ids", "list", "reference_only", "form"}
+	for _, shape := range shapes {
+		w.mandate(nameOf(shape), "{}")
+	}
+	for _, shape := range shapes {
+		m := w.ready(nameOf(shape))
+		w.check(w.sandbox.SetDialect(w.Context(), "deliveryShape", shape))
+		w.play(m, control.ResultReview)
+		w.until(m.Name, "in review after a notification that is "+shape, func(m *v1alpha1.Mandate) bool {
+			return m.Status.State == "in review"
+		})
+	}
+	w.eventually(func() (bool, string) {
+		shown := w.service("default").Status.Notifications
+		return shown != nil && shown.LastReceivedTime != nil, "the status does not show that notifications arrive"
+	})
+}
+
+func nameOf(shape string) string { return strings.ReplaceAll(shape, "_", "-") }
+
+// The answer to a create is lost. The application is found again by a notification, without a person, and nobody is
+// e-mailed twice.
+func TestLostAnswersAreFoundAgain(t *testing.T) {
+	t.Parallel()
+	w, url := notified(t)
+	w.fault(answerLost)
+	w.mandate("acme", "{}")
+	if m := w.ready("acme"); m.Status.Reference != w.namespace+".acme" {
+		t.Errorf("acme is bound to the application of %s", m.Status.Reference)
+	}
+	w.checkCreates(1)
+	// Whatever somebody sends, it binds nothing.
+	w.check(w.sandbox.SetDialect(w.Context(), "deliveries", "never"))
+	w.fault(answerLost)
+	w.mandate("victim", "{}")
+	w.condition("victim", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSettling)
+	for id := range 30 {
+		w.post(url, fmt.Sprintf(`{"id":%d,"reference":"%s.victim"}`, 900_000+id, w.namespace))
+	}
+	m := w.condition("victim", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonOutcomeUnknown)
+	if m.Status.ApplicationID != nil {
+		t.Errorf("it is bound to %d", *m.Status.ApplicationID)
+	}
+	w.post(url, fmt.Sprintf(`{"id":%d}`, w.applicationID(w.namespace+".victim")))
+	w.ready("victim")
+	w.emails(2)
+}
