@@ -66,7 +66,8 @@ func benchSubscriptions(b *testing.B, application string, count int) {
 		  deletion_policy = "ABANDON"
 		}`, count, url, ids))
 	// Each configuration requires only its own provider: a CLI starts all that are required, for their schemas.
-	plain := measure(b, tofu.workspace(b, environment...), s, usages+".plain", strings.ReplaceAll(required, "idv", "plain")+fmt.Sprintf(`
+	requiredPlain := strings.ReplaceAll(required, "idv", "plain")
+	plain := measure(b, tofu.workspace(b, environment...), s, usages+".plain", requiredPlain+fmt.Sprintf(`
 		resource "plain_subscription" "many" {
 		  count = %d
 		  %s

@@ -81,7 +81,7 @@ func TestReleasedContext(t *testing.T) {
 	type key struct{}
 	parent, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "value"))
 	defer cancel()
-	var kept context.Context
+	kept := make(chan context.Context, 2)
 	call := func(end func()) func(context.Context, int) (int, error) {
 		return func(ctx context.Context, number int) (int, error) {
 			child, stop := context.WithCancel(ctx)
@@ -89,7 +89,7 @@ func TestReleasedContext(t *testing.T) {
 			if ctx.Value(key{}) != "value" || child.Err() != nil {
 				t.Errorf("during the call: value %v, %v", ctx.Value(key{}), child.Err())
 			}
-			kept = ctx
+			kept <- ctx
 			end()
 			return number, child.Err()
 		}
@@ -97,10 +97,11 @@ func TestReleasedContext(t *testing.T) {
 	if got, err := withReleasedContext(parent, 7, call(func() {})); got != 7 || err != nil {
 		t.Errorf("got %d, %v; want 7, no error", got, err)
 	}
-	if kept.Value(key{}) != nil || !errors.Is(kept.Err(), context.Canceled) {
-		t.Errorf("after the call: value %v, %v; want no value, canceled", kept.Value(key{}), kept.Err())
+	after := <-kept
+	<-after.Done()
+	if after.Value(key{}) != nil || !errors.Is(after.Err(), context.Canceled) {
+		t.Errorf("after the call: value %v, %v; want no value, canceled", after.Value(key{}), after.Err())
 	}
-	<-kept.Done()
 	if _, err := withReleasedContext(parent, 7, call(cancel)); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled during the call: %v", err)
 	}
