@@ -6,27 +6,27 @@ import (
 	"time"
 )
 
-// withReleasedContext makes a call with a context that holds nothing once the call has returned.
+// withReleasedContext serves a request with a context that holds nothing once the request is answered.
 //
-// The framework (1.19) keeps the cancel function of every call until the CLI stops the provider, and that holds the
-// context with the loggers and headers of the call: with 500 subscriptions, more than all else in memory.
+// The framework (1.19) keeps the cancel function of every request until the CLI stops the provider, and that holds the
+// context with the loggers and headers of the request: with 500 subscriptions, more than all else in memory.
 func withReleasedContext[Q, R any](
-	ctx context.Context, req Q, call func(context.Context, Q) (R, error),
+	ctx context.Context, req Q, serve func(context.Context, Q) (R, error),
 ) (R, error) {
 	released := &releasedContext{}
 	released.inner.Store(&ctx)
 	defer released.inner.Store(&ended)
-	return call(released, req)
+	return serve(released, req)
 }
 
-// ended is the context of a call that has returned.
+// ended is the context of a request that was answered.
 var ended = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }()
 
-// releasedContext is a context that another one replaces at the end of a call.
+// releasedContext is a context that another one replaces at the end of a request.
 type releasedContext struct {
 	inner atomic.Pointer[context.Context]
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6"
 )
 
-// The calls that a run makes for each resource hold nothing when they have returned.
+// The requests that a run makes for each resource hold nothing when they are answered.
 func TestContextsOfCallsAreReleased(t *testing.T) {
 	const name = "idv_webhook_subscription"
 	s := NewServer("test")()
-	for call, run := range map[string]func(context.Context) error{
+	for method, run := range map[string]func(context.Context) error{
 		"ValidateResourceConfig": func(ctx context.Context) error {
 			_, err := s.ValidateResourceConfig(ctx, &tfprotov6.ValidateResourceConfigRequest{TypeName: name})
 			return err
@@ -52,19 +52,19 @@ func TestContextsOfCallsAreReleased(t *testing.T) {
 			return err
 		},
 	} {
-		t.Run(call, func(t *testing.T) {
-			held := callWithValue(t, run)
+		t.Run(method, func(t *testing.T) {
+			value := serveWithValue(t, run)
 			runtime.GC()
-			if held.Value() != nil {
-				t.Error("the context of the call is still held")
+			if value.Value() != nil {
+				t.Error("the context of the request is still held")
 			}
 		})
 	}
 	runtime.KeepAlive(s)
 }
 
-// callWithValue returns a weak pointer to a value of the call's context.
-func callWithValue(t *testing.T, run func(context.Context) error) weak.Pointer[[]byte] {
+// serveWithValue returns a weak pointer to a value of the context of the request.
+func serveWithValue(t *testing.T, run func(context.Context) error) weak.Pointer[[]byte] {
 	t.Helper()
 	type key struct{}
 	value := new(make([]byte, 1<<10))
@@ -82,27 +82,27 @@ func TestReleasedContext(t *testing.T) {
 	parent, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, "value"))
 	defer cancel()
 	kept := make(chan context.Context, 2)
-	call := func(end func()) func(context.Context, int) (int, error) {
+	respond := func(end func()) func(context.Context, int) (int, error) {
 		return func(ctx context.Context, number int) (int, error) {
 			child, stop := context.WithCancel(ctx)
 			defer stop()
 			if ctx.Value(key{}) != "value" || child.Err() != nil {
-				t.Errorf("during the call: value %v, %v", ctx.Value(key{}), child.Err())
+				t.Errorf("during the request: value %v, %v", ctx.Value(key{}), child.Err())
 			}
 			kept <- ctx
 			end()
 			return number, child.Err()
 		}
 	}
-	if got, err := withReleasedContext(parent, 7, call(func() {})); got != 7 || err != nil {
+	if got, err := withReleasedContext(parent, 7, respond(func() {})); got != 7 || err != nil {
 		t.Errorf("got %d, %v; want 7, no error", got, err)
 	}
 	after := <-kept
 	<-after.Done()
 	if after.Value(key{}) != nil || !errors.Is(after.Err(), context.Canceled) {
-		t.Errorf("after the call: value %v, %v; want no value, canceled", after.Value(key{}), after.Err())
+		t.Errorf("after the request: value %v, %v; want no value, canceled", after.Value(key{}), after.Err())
 	}
-	if _, err := withReleasedContext(parent, 7, call(cancel)); !errors.Is(err, context.Canceled) {
-		t.Errorf("canceled during the call: %v", err)
+	if _, err := withReleasedContext(parent, 7, respond(cancel)); !errors.Is(err, context.Canceled) {
+		t.Errorf("canceled during the request: %v", err)
 	}
 }

@@ -25,7 +25,7 @@ type frameworkServer interface {
 	tfprotov6.ActionServer
 }
 
-// server releases the contexts of the calls that a run makes for each resource.
+// server releases the contexts of the requests that a run makes for each resource.
 type server struct{ frameworkServer }
 
 // CallFunction implements tfprotov6.FunctionServer. OpenTofu 1.12 sends a null argument as a value without data, which
