@@ -37,6 +37,7 @@ type fleet struct {
 	ctx       context.Context //nolint:containedctx // ends with the fleet, and with it whatever a proxy delays
 
 	kubeconfig, metrics, log string
+	notifications            string // the address of the operator's receiver, "" without one
 
 	epoch atomic.Int32 // the number of kills
 
@@ -103,7 +104,11 @@ func (f *fleet) current() int { return int(f.epoch.Load()) }
 // start starts the operator. The caller holds mu.
 func (f *fleet) start() error {
 	var err error
-	f.operator, err = f.startAnother("--metrics-bind-address="+f.metrics, "--metrics-secure=false")
+	flags := []string{"--metrics-bind-address=" + f.metrics, "--metrics-secure=false"}
+	if f.notifications != "" {
+		flags = append(flags, "--notification-bind-address="+f.notifications)
+	}
+	f.operator, err = f.startAnother(flags...)
 	if err == nil {
 		f.log = f.operator.Log
 	}

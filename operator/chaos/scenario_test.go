@@ -23,6 +23,7 @@ type scenario struct {
 	plans     []plan
 	namespace string
 	password  string
+	target    string // the URL of the service, past the proxy
 	sandbox   *control.Client
 	service   *faultproxy.Proxy
 	problems  []string
@@ -77,7 +78,7 @@ func (f *fleet) newScenario(plans []plan) (*scenario, error) {
 	}
 	service := sandbox.New(sandbox.Options{Password: s.password, Logger: slog.New(slog.DiscardHandler)})
 	server := httptest.NewServer(service)
-	s.sandbox = control.New(server.URL)
+	s.target, s.sandbox = server.URL, control.New(server.URL)
 	if err := s.sandbox.SetDialect(f.ctx, "resetCheckIDs", "new"); err != nil {
 		return nil, err
 	}

@@ -1,0 +1,237 @@
+package chaos_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// notifiedScenario is a scenario whose service has a subscription of the operator's receiver.
+type notifiedScenario struct {
+	*scenario
+	random  *rand.Rand
+	dialect map[string]string
+	url     string
+	forged  int
+}
+
+const notifiedManifest = `
+apiVersion: v1
+kind: Secret
+metadata: {name: notifications}
+stringData: {token: ` + notificationToken + `}
+---
+apiVersion: v1
+kind: Secret
+metadata: {name: idv}
+stringData: {username: ` + sandbox.DefaultUsername + `, password: $PASSWORD}
+---
+kind: IdentityService
+metadata: {name: default}
+spec:
+  baseURL: $URL
+  credentialsSecretRef: {name: idv}
+  notifications: {secretRef: {name: notifications}}
+  requestsPerSecond: 100
+  polling: {minIntervalSeconds: 3600, maxIntervalSeconds: 3600}
+`
+
+const notificationToken = "canary-token-of-the-sender-of-notifications"
+
+func (n *notifiedScenario) run(ctx context.Context) error {
+	for _, step := range []func(context.Context) error{n.subscribe, n.createMandates, n.forge, n.waitBound} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shapes are those that name the application by its id. Ids are never guessed.
+var shapes = []string{"nested", "flat", "wrapped", "string_ids", "list", "form"}
+
+// subscribe connects the operator to the service, and the service to the operator.
+func (n *notifiedScenario) subscribe(ctx context.Context) error {
+	n.dialect = map[string]string{
+		"deliveryShape": shapes[n.random.IntN(len(shapes))],
+		"deliveries":    []string{"once", "twice", "out_of_order"}[n.random.IntN(3)],
+	}
+	if err := n.sandbox.SetDialects(ctx, n.dialect); err != nil {
+		return err
+	}
+	if err := n.apply(ctx, notifiedManifest); err != nil {
+		return err
+	}
+	if err := n.until(ctx, func() string { return n.notConnected(ctx) }); err != nil {
+		return err
+	}
+	n.url = fmt.Sprintf("http://%s/notifications/%s/default/%s", n.fleet.notifications, n.namespace, notificationToken)
+	return n.subscribeAt(ctx, n.url)
+}
+
+func (n *notifiedScenario) createMandates(ctx context.Context) error {
+	for _, name := range lossyMandates {
+		if err := n.apply(ctx, fmt.Sprintf(`
+kind: Mandate
+metadata: {name: %s}
+spec: {mandateType: {code: address}, individuals: [{name: jane, email: canary-jane@example.com}]}
+`, name)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// forge delivers ids that do not exist, and ids of other Mandates, with and without the reference of a Mandate.
+func (n *notifiedScenario) forge(ctx context.Context) error {
+	applications, err := n.sandbox.Applications(ctx)
+	if err != nil {
+		return err
+	}
+	for _, name := range lossyMandates {
+		ids := []int64{n.random.Int64N(1 << 40)}
+		for i := range applications {
+			if applications[i].Reference != n.reference(name) {
+				ids = append(ids, applications[i].ID)
+			}
+		}
+		for _, id := range ids {
+			n.post(ctx, fmt.Sprintf(`{"id": %d, "reference": %q}`, id, n.reference(name)))
+			n.post(ctx, fmt.Sprintf(`{"application": {"id": "%d"}}`, id))
+		}
+	}
+	return nil
+}
+
+// waitBound waits until every Mandate has its application. What a killed operator did not receive, the service does not
+// deliver again. So the individuals go on, as those of a real service do, and that is delivered.
+func (n *notifiedScenario) waitBound(ctx context.Context) error {
+	const patience = 15 * time.Second
+	next, played := time.Now().Add(patience), 0
+	return n.until(ctx, func() string {
+		unbound := slices.DeleteFunc(slices.Clone(lossyMandates), func(name string) bool { return n.boundTo(ctx, name) != 0 })
+		if len(unbound) == 0 {
+			return ""
+		}
+		if time.Now().After(next) && played < len(individualSteps) {
+			for _, name := range unbound {
+				play := individualSteps[played]
+				play.Reference = n.reference(name)
+				_, _ = n.sandbox.Play(ctx, play) // an application that does not exist yet has nobody who goes on
+			}
+			next, played = time.Now().Add(patience), played+1
+		}
+		return fmt.Sprintf("%v have no application", unbound)
+	})
+}
+
+// boundTo returns the id of a Mandate's application, 0 if the Mandate does not know it.
+func (n *notifiedScenario) boundTo(ctx context.Context, name string) int64 {
+	m := n.mandate(name)
+	if cluster.watched.Get(ctx, client.ObjectKeyFromObject(m), m) != nil || m.Status.ApplicationID == nil ||
+		!hasCondition(m.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonAccepted) {
+		return 0
+	}
+	return *m.Status.ApplicationID
+}
+
+// result compares the Mandates with what the service has.
+func (n *notifiedScenario) result(ctx context.Context) lostCounts {
+	all := lostCounts{mandates: len(lossyMandates), forged: n.forged}
+	seen, err := n.observe(ctx)
+	if err != nil {
+		all.wrong = len(lossyMandates)
+		return all
+	}
+	if deliveries, err := n.sandbox.Deliveries(ctx); err == nil {
+		all.deliveries = len(deliveries)
+	}
+	lost := n.withoutAnswer()
+	all.lost = len(lost)
+	for _, name := range lossyMandates {
+		switch id := n.boundTo(ctx, name); {
+		case id == 0:
+			all.unbound++
+		case id != seen.applications[name].ID || n.applicationOwner(id) != name:
+			all.wrong++
+		case lost[name]:
+			all.found++
+		}
+		for _, emails := range seen.emails[name] {
+			all.duplicates += emails - 1
+		}
+	}
+	return all
+}
+
+// withoutAnswer returns the Mandates whose application the service created for an operator that received no answer.
+func (n *notifiedScenario) withoutAnswer() map[string]bool {
+	lost := map[string]bool{}
+	for _, o := range n.occurrences() {
+		if o.effect.what == create && o.status/100 == 2 && !o.received {
+			lost[o.effect.about] = true
+		}
+	}
+	return lost
+}
+
+// mandateLeaks returns personal data in what the operator wrote about the Mandates, "" if there is none.
+func (n *notifiedScenario) mandateLeaks(ctx context.Context) string {
+	for _, name := range lossyMandates {
+		m := n.mandate(name)
+		if err := cluster.watched.Get(ctx, client.ObjectKeyFromObject(m), m); err != nil {
+			return err.Error()
+		}
+		if leak := leakIn([]byte(fmt.Sprint(m.Status, m.Annotations))); leak != "" {
+			return name + ": " + strconv.Quote(leak)
+		}
+	}
+	return ""
+}
+
+// individualSteps are what an individual does next. The service notifies about each.
+var individualSteps = []control.Play{
+	{Step: control.AcceptTerms}, {Step: control.CompleteActions}, {Step: control.FinishChecks, Result: control.ResultReview},
+}
+
+// subscribeAt has the service deliver to a URL.
+func (n *notifiedScenario) subscribeAt(ctx context.Context, url string) error {
+	service, err := idv.New(idv.Config{
+		BaseURL: n.target, RequestsPerSecond: -1,
+		Credentials: idv.Credentials{Username: sandbox.DefaultUsername, Password: idv.Hide(n.password)},
+	})
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	_, err = service.SubscribeWebhook(ctx, idv.Subscription{URL: idv.Hide(url)})
+	return err
+}
+
+// post delivers something that the service did not send. A killed operator does not receive it.
+func (n *notifiedScenario) post(ctx context.Context, body string) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, n.url, strings.NewReader(body))
+	if err != nil {
+		return
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := http.DefaultTransport.RoundTrip(request) //nolint:forbidigo // a sender is not our client
+	if err != nil {
+		return
+	}
+	n.forged++
+	response.Body.Close()
+}
