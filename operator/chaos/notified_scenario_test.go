@@ -204,7 +204,9 @@ func (n *notifiedScenario) mandateLeaks(ctx context.Context) string {
 
 // individualSteps are what an individual does next. The service notifies about each.
 var individualSteps = []control.Play{
-	{Step: control.AcceptTerms}, {Step: control.CompleteActions}, {Step: control.FinishChecks, Result: control.ResultReview},
+	{Step: control.AcceptTerms},
+	{Step: control.CompleteActions},
+	{Step: control.FinishChecks, Result: control.ResultReview},
 }
 
 // subscribeAt has the service deliver to a URL.
