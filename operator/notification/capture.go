@@ -5,19 +5,20 @@ import (
 	"encoding/json"
 	"fmt"
 	"mime"
+	"regexp"
 	"unicode/utf8"
 
 	idv "github.com/mandate-io/idv/internal/client"
 )
 
 const (
-	// maxShape is how many values a shape has, and maxName how long their names are.
-	maxShape, maxName = 100, 60
+	// maxShape is how many values a shape has, and maxName how long the names are that it shows.
+	maxShape, maxName = 100, 40
 )
 
 // shapeOf describes a delivery without its values: the names of members, and the types and lengths of what they have.
-// So a person can see what the service sends, and what is captured holds no personal data, unless the service has it in
-// names. Where names and values cannot be told apart, the length is all.
+// So a person can see what the service sends. A name that is no identifier can be an e-mail address, a phone number or a
+// person's name, so its length is all. Where names and values cannot be told apart, the length of the delivery is all.
 func shapeOf(contentType string, body []byte) (shape []string) {
 	media, _, _ := mime.ParseMediaType(contentType)
 	trimmed := withoutMark(body)
@@ -28,7 +29,7 @@ func shapeOf(contentType string, body []byte) (shape []string) {
 			return
 		}
 		types := map[kind]string{text: "string", number: "number", word: "true, false or null"}
-		name := idv.Printable(shortened(string(v.parent)) + "." + shortened(string(v.key)))
+		name := shownName(v.parent) + "." + shownName(v.key)
 		shape = append(shape, fmt.Sprintf("%s: %s, %d", name, types[v.kind], utf8.RuneCount(v.text)))
 	}
 	switch {
@@ -44,9 +45,20 @@ func shapeOf(contentType string, body []byte) (shape []string) {
 	return shape
 }
 
-func shortened(name string) string {
-	if runes := []rune(name); len(runes) > maxName {
+// identifier is the form of the names that a program gives to members.
+var identifier = regexp.MustCompile(`^[A-Za-z_$@][A-Za-z0-9_-]*$`)
+
+// shownName is a name, if it is an identifier.
+func shownName(name []byte) string {
+	if len(name) == 0 || len(name) <= maxName && identifier.Match(name) {
+		return string(name)
+	}
+	return fmt.Sprintf("(a name of %d characters)", utf8.RuneCount(name))
+}
+
+func shortened(media string) string {
+	if runes := []rune(media); len(runes) > maxName {
 		return string(runes[:maxName]) + "…"
 	}
-	return name
+	return media
 }

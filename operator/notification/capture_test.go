@@ -29,7 +29,14 @@ func TestShapes(t *testing.T) {
 		"nothing":            {"", "", []string{`empty as "", 0 bytes`}},
 		"a hostile name": {
 			mediaJSON, `{"a\u001b[31m` + strings.Repeat("x", 100) + "\x7f" + `":1}`,
-			[]string{`JSON as "application/json", 118 bytes`, `.a\u001b[31m` + strings.Repeat("x", 49) + "…: number, 1"},
+			[]string{`JSON as "application/json", 118 bytes`, ".(a name of 112 characters): number, 1"},
+		},
+		"names that may be personal data": {
+			mediaJSON, `{"jane@example.com":{"+44 7700 900001":"canary"},"Jane Doe":"canary","$type":"canary"}`,
+			[]string{
+				`JSON as "application/json", 86 bytes`, "(a name of 16 characters).(a name of 15 characters): string, 6",
+				".(a name of 8 characters): string, 6", ".$type: string, 6",
+			},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
