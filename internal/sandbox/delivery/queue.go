@@ -77,18 +77,18 @@ func (q *Queue) Enqueue(request Request) {
 	q.log = append(q.log, record)
 	next := queuedRequest{request, record}
 	if request.Delay == 0 {
-		q.pass(next)
+		q.submit(next)
 		return
 	}
 	time.AfterFunc(request.Delay, func() { // a worker that waited would delay others
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		q.pass(next)
+		q.submit(next)
 	})
 }
 
-// pass gives a request to the workers.
-func (q *Queue) pass(next queuedRequest) {
+// submit gives a request to the workers.
+func (q *Queue) submit(next queuedRequest) {
 	select {
 	case q.requests <- next:
 	default:
