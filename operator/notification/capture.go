@@ -17,8 +17,8 @@ const (
 )
 
 // shapeOf describes a delivery without its values: the names of members, and the types and lengths of what they have.
-// So a person can see what the service sends. A name that is no identifier can be an e-mail address, a phone number or a
-// person's name, so its length is all. Where names and values cannot be told apart, the length of the delivery is all.
+// So a person can see what the service sends. A name that is no identifier can be an e-mail address, a phone number or
+// the name of a person, so its length is all. Where names and values cannot be told apart, only the delivery has one.
 func shapeOf(contentType string, body []byte) (shape []string) {
 	media, _, _ := mime.ParseMediaType(contentType)
 	trimmed := withoutMark(body)
