@@ -76,10 +76,11 @@ func (x *Index) hash(reference string) uint64 {
 	return max(maphash.String(x.seed, strings.ToLower(reference)), 1)
 }
 
-// waits reports whether a Mandate may have an application whose id is lost.
+// waits reports whether a Mandate may have an application whose id is lost, and looks for it.
 func waits(m *v1alpha1.Mandate) bool {
 	created := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionCreated)
-	return m.Status.ApplicationID == nil && created != nil && created.Status == metav1.ConditionUnknown
+	lost := m.Status.ApplicationID == nil && created != nil && created.Status == metav1.ConditionUnknown
+	return lost && !m.Spec.Suspend && m.Spec.Adopt == nil && m.DeletionTimestamp.IsZero()
 }
 
 func (t terms) equal(other terms) bool {
