@@ -20,6 +20,8 @@ const (
 	// maxGiven is how many ids a Mandate is given in an interval: half of what its annotation has. So neither these nor
 	// those that come with its reference keep each other out.
 	maxGiven = v1alpha1.MaxCandidates / 2
+	// maxCarried is how many of the ids that a Mandate was given are remembered, until it does not wait any more.
+	maxCarried = 100
 )
 
 // given is how many ids a Mandate was given since some time.
@@ -59,8 +61,10 @@ func (n *Notifier) distribute(key connection.Key) {
 		carriers := min(copies, len(waiting))
 		for _, name := range waiting[:carriers] {
 			h := n.hint(key, name)
-			h.read, h.candidates = true, latest(h.candidates, []int64{id})
+			h.candidates = latest(h.candidates, []int64{id})
 			h.given.add(now)
+			n.carried[name] = append(n.carried[name], id)
+			n.carried[name] = n.carried[name][max(len(n.carried[name])-maxCarried, 0):]
 			if !h.given.full(now) {
 				waiting = append(waiting, name)
 			}
@@ -68,6 +72,19 @@ func (n *Notifier) distribute(key connection.Key) {
 		waiting = waiting[carriers:]
 		return carriers > 0
 	})
+}
+
+// giveAgain gives the ids of a Mandate that does not wait any more to others: it may have got its application before
+// any other was read for it.
+func (n *Notifier) giveAgain(key connection.Key, name types.NamespacedName) {
+	n.mu.Lock()
+	ids := n.carried[name]
+	delete(n.carried, name)
+	n.mu.Unlock()
+	if len(ids) > 0 {
+		n.recent.remember(key, ids, nil, false)
+		n.distribute(key)
+	}
 }
 
 // addNamed adds ids that came with the reference of a Mandate.

@@ -105,3 +105,39 @@ func TestFewWait(t *testing.T) {
 		n.wantAnnotation("no longer suspended", "suspended", v1alpha1.CandidateAnnotation, "5000")
 	})
 }
+
+// A Mandate that was given ids of others is bound, or goes, before these are read.
+func TestIDsAreGivenAgain(t *testing.T) {
+	notify(t, func(n *notified) {
+		for _, name := range []string{"one", "two", "three"} {
+			n.api.store(waitingMandate(name))
+		}
+		n.deliver(`{"id":4711}`)
+		carriers := 0
+		for _, name := range []string{"one", "two"} {
+			if n.api.annotation(n.T, name, v1alpha1.CandidateAnnotation) != "" {
+				carriers++
+			}
+			n.api.store(bound(name, int64(len(name))))
+		}
+		if carriers == 0 {
+			t.Error("nobody was given the id")
+		}
+		n.wait(interval)
+		n.wantAnnotation("the last one that waits", "three", v1alpha1.CandidateAnnotation, "4711")
+		n.index.OnDelete(n.api.mandates[nameOf("three")])
+		n.api.store(waitingMandate("four"))
+		n.wait(interval)
+		n.wantAnnotation("after a deletion", "four", v1alpha1.CandidateAnnotation, "4711")
+		n.api.store(bound("three", 4711))
+		n.api.store(bound("four", 4))
+		n.api.store(waitingMandate("five"))
+		n.wait(interval)
+		n.wantAnnotation("an id that is known", "five", v1alpha1.CandidateAnnotation, "")
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if len(n.carried) > 0 {
+			t.Errorf("ids are remembered for %v", n.carried)
+		}
+	})
+}

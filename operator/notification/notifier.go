@@ -60,7 +60,8 @@ type Notifier struct {
 
 	mu       sync.Mutex
 	pending  map[types.NamespacedName]*hint
-	limiters *lru.Cache // *rate.Limiter by connection.Key
+	carried  map[types.NamespacedName][]int64 // that those who wait were given
+	limiters *lru.Cache                       // *rate.Limiter by connection.Key
 }
 
 // hint is what a Mandate is to be annotated with. It stays for an interval after that, so that the next one waits.
@@ -86,7 +87,8 @@ func newNotifier(index *Index, cache client.Reader, metadata client.Writer, cloc
 			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](200*time.Millisecond, interval),
 			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: "notification", Clock: clock},
 		),
-		pending: map[types.NamespacedName]*hint{}, limiters: lru.New(rememberedTokens),
+		pending: map[types.NamespacedName]*hint{}, carried: map[types.NamespacedName][]int64{},
+		limiters: lru.New(rememberedTokens),
 	}
 	index.changed = n.mandateChanged
 	return n
@@ -198,6 +200,7 @@ func (n *Notifier) mandateChanged(key connection.Key, name types.NamespacedName,
 		n.distribute(key)
 		return
 	}
+	n.giveAgain(key, name)
 	if t.application != 0 && n.recent.about(key, t) {
 		n.add(key, name, func(h *hint) { h.read = true })
 	}
