@@ -136,6 +136,13 @@ func creations() map[string]decideCase {
 			}),
 			want: decision{Step: stepBind},
 		},
+		"those that are left are read before one that was found is bound": {
+			facts: newMandate(func(f *facts) {
+				f.record, f.named = sent(day, nil), []int64{8, 7}
+				f.found = 7
+			}),
+			want: decision{Step: stepReadNamed},
+		},
 		"nothing is looked for in another namespace": {
 			facts: newMandate(func(f *facts) {
 				f.record, f.named = sent(time.Second, nil), []int64{7}

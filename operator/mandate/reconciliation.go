@@ -43,7 +43,9 @@ type reconciliation struct {
 	reference  string        // of the application, "" while the connection is not known
 	attempting bool          // it may create an application, and a shutdown waits for it
 	deadline   engine.Deadline
-	looking    bool // at an application that a notification has named
+	looking    bool  // at an application that a notification has named
+	lookAgain  bool  // soon, because one was not found or could not be read
+	shownID    int64 // of an application that showed the reference when it was read for another Mandate; 0: none
 
 	facts       facts
 	record      *v1alpha1.ApplicationRecord // as it was last read or written
@@ -71,7 +73,6 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	c.facts = c.newFacts(service)
 	c.resumeCalls()
 	c.facts.readAt = c.nextRead()
-	c.facts.named = c.namedApplications()
 	spec, status := &mandate.Spec, &mandate.Status
 	switch {
 	case c.facts.bound && status.Reference != "":
@@ -81,6 +82,8 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	case service.Known:
 		c.reference = spec.Reference
 	}
+	c.shownID = c.shown.id(c.namedReference())
+	c.facts.named = c.namedApplications()
 	c.facts.referenceNotAllowed = !c.facts.bound && !c.referenceAllowed()
 	if spec.Adopt != nil && !c.facts.bound {
 		c.facts.adopt = spec.Adopt.ApplicationID
@@ -296,6 +299,10 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	// Polls must not delay a Mandate that has no application yet, whether it is new or tried again.
 	priority := engine.Priority(r.facts.id == 0 || callsLeft)
 	after := r.requeueAfter(decided, failures)
+	if r.lookAgain && r.facts.id == 0 && after > 0 {
+		after = min(after, engine.Jitter(lagAllowance))
+	}
+	r.awaitNamed(decided.Reason)
 	r.scheduleRead(decided.Reason, after)
 	return reconcile.Result{RequeueAfter: after, Priority: priority}, nil
 }
