@@ -120,8 +120,10 @@ func (n *notifiedScenario) forge(ctx context.Context) error {
 // deliver again. So the individuals go on, as those of a real service do, and that is delivered.
 func (n *notifiedScenario) waitBound(ctx context.Context) error {
 	const patience = 15 * time.Second
+	// After each lost answer in a row, the circuit breaker waits longer, for two minutes at most.
+	const limit = 2 * timeout
 	next, played := time.Now().Add(patience), 0
-	return n.until(ctx, func() string {
+	return n.untilWithin(ctx, limit, func() string {
 		unbound := slices.DeleteFunc(slices.Clone(lossyMandates), func(name string) bool { return n.boundTo(ctx, name) != 0 })
 		if len(unbound) == 0 {
 			return ""

@@ -245,7 +245,11 @@ func (s *scenario) injected(p plan) (n int) {
 
 // until waits until missing returns nothing, which otherwise describes what is missing.
 func (s *scenario) until(ctx context.Context, missing func() string) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	return s.untilWithin(ctx, timeout, missing)
+}
+
+func (s *scenario) untilWithin(ctx context.Context, limit time.Duration, missing func() string) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
@@ -259,7 +263,7 @@ func (s *scenario) until(ctx context.Context, missing func() string) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("after %s: %s", timeout, what)
+			return fmt.Errorf("after %s: %s", limit, what)
 		case <-ticker.C:
 		}
 	}

@@ -20,6 +20,8 @@ const (
 	// lagAllowance is how long a new application that was never read is taken for one that is not visible yet, and
 	// lagRequeue how soon it is looked for again.
 	lagAllowance = 30 * time.Second
+	// nextRead is when an application that a notification names, and that could not be read, is read again.
+	nextRead = 5 * time.Second
 	lagRequeue   = 2 * time.Second
 	// nextCall is how soon a reconciliation follows one that left something to do, because it had acted on people: when
 	// the cache has what that one wrote.
@@ -166,6 +168,8 @@ func decideUnknown(f facts) decision {
 		return wait(v1alpha1.ReasonOutcomeUnknown)
 	case r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)):
 		return waitFor(v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now))
+	case f.namedUnread: // it may be this Mandate's, and then nothing has to be sent
+		return waitFor(v1alpha1.ReasonSettling, nextRead)
 	}
 	if blocked := blockedPost(f); blocked.Step != "" {
 		return blocked

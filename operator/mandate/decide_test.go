@@ -143,6 +143,13 @@ func creations() map[string]decideCase {
 			}),
 			want: decision{Step: stepReadNamed},
 		},
+		"nothing is sent while an application that is named cannot be read": {
+			why: "it may be this Mandate's, and then the request would only be refused as a duplicate",
+			facts: newMandate(func(f *facts) {
+				f.record, f.namedUnread = sent(5*time.Minute, nil), true
+			}),
+			want: waitFor(v1alpha1.ReasonSettling, nextRead),
+		},
 		"nothing is looked for in another namespace": {
 			facts: newMandate(func(f *facts) {
 				f.record, f.named = sent(time.Second, nil), []int64{7}

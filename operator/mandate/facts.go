@@ -60,6 +60,9 @@ type facts struct {
 	attempt     attemptFacts
 	application applicationFacts
 
+	// namedUnread: an application that a notification names could not be read now.
+	namedUnread bool
+
 	// failureReason ends this reconciliation. retryAfter is how long to wait, if the service said so.
 	failureReason string
 	retryAfter    time.Duration

@@ -88,7 +88,8 @@ func (r *reconciliation) readNamed(ctx context.Context) {
 		})
 		return
 	case err != nil:
-		r.facts.named, r.lookAgain = nil, true
+		r.facts.named, r.facts.namedUnread = nil, true
+		r.lookAgain = true
 		log.FromContext(ctx).Info("Failed to read an application that a notification names", "error", err.Error())
 		return
 	}
