@@ -112,8 +112,8 @@ func namesOf(of reflect.Type) []string {
 		return known.([]string) //nolint:forcetypeassert // there is nothing else in it
 	}
 	var names []string
-	for i := range of.NumField() {
-		names = append(names, of.Field(i).Name)
+	for field := range of.Fields() {
+		names = append(names, field.Name)
 	}
 	fieldNames.Store(of, names)
 	return names
