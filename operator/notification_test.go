@@ -81,25 +81,38 @@ func (w *world) subscribe(url string) {
 func TestNotifications(t *testing.T) {
 	t.Parallel()
 	w, _ := notified(t)
-	shapes := []string{"nested", "flat", "wrapped", "string_ids", "list", "reference_only", "form"}
-	for _, shape := range shapes {
-		w.mandate(nameOf(shape), "{}")
+	deliveries := []map[string]string{
+		{"deliveryShape": "nested"}, {"deliveryShape": "flat"}, {"deliveryShape": "wrapped"},
+		{"deliveryShape": "string_ids"}, {"deliveryShape": "list"}, {"deliveryShape": "batch"},
+		{"deliveryShape": "thin"}, {"deliveryShape": "individual_only"}, {"deliveryShape": "reference_only"},
+		{"deliveryShape": "form"}, {"deliveryShape": "flat", "memberCase": "camel"},
+		{"deliveryShape": "nested", "memberCase": "upper"},
+		{"deliveries": "twice"}, {"deliveries": "late"}, {"deliveries": "out_of_order"},
 	}
-	for _, shape := range shapes {
-		m := w.ready(nameOf(shape))
-		w.check(w.sandbox.SetDialect(w.Context(), "deliveryShape", shape))
-		w.play(m, control.ResultReview)
-		w.until(m.Name, "in review after a notification that is "+shape, func(m *v1alpha1.Mandate) bool {
-			return m.Status.State == "in review"
-		})
+	// Each kind has two Mandates, so that a batch is about both, and one is overtaken by the other.
+	name := func(kind, number int) string { return fmt.Sprintf("%d-%d", kind, number) }
+	for kind := range deliveries {
+		w.mandate(name(kind, 1), "{}")
+		w.mandate(name(kind, 2), "{}")
+	}
+	for kind, dialects := range deliveries {
+		both := []*v1alpha1.Mandate{w.ready(name(kind, 1)), w.ready(name(kind, 2))}
+		w.check(w.sandbox.ResetDialects(w.Context()))
+		w.check(w.sandbox.SetDialects(w.Context(), dialects))
+		for _, m := range both {
+			w.play(m, control.ResultReview)
+		}
+		for _, m := range both {
+			w.until(m.Name, fmt.Sprintf("in review after deliveries with %v", dialects), func(m *v1alpha1.Mandate) bool {
+				return m.Status.State == "in review"
+			})
+		}
 	}
 	w.eventually(func() (bool, string) {
 		shown := w.service("default").Status.Notifications
 		return shown != nil && shown.LastReceivedTime != nil, "the status does not show that notifications arrive"
 	})
 }
-
-func nameOf(shape string) string { return strings.ReplaceAll(shape, "_", "-") }
 
 // The answer to a create is lost. The application is found again by a notification, without a person, and nobody is
 // e-mailed twice.

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"syscall"
+	"time"
 
 	"github.com/hashicorp/terraform-plugin-framework/datasource"
 	"github.com/hashicorp/terraform-plugin-framework/provider"
@@ -27,8 +28,8 @@ const (
 	roleMeasured = "measure-provider"
 )
 
-// runRole serves the plain provider, or runs a provider and appends its peak memory in KiB to a file. It returns false
-// if the arguments name no role.
+// runRole serves the plain provider, or runs a provider and appends its peak memory in KiB and its processor time in
+// microseconds to a file. It returns false if the arguments name no role.
 func runRole(arguments []string) bool {
 	switch {
 	case len(arguments) > 1 && arguments[1] == rolePlain:
@@ -47,7 +48,8 @@ func runRole(arguments []string) bool {
 		usage, ok := command.ProcessState.SysUsage().(*syscall.Rusage)
 		file, err := os.OpenFile(arguments[2], os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if ok && err == nil {
-			fmt.Fprintln(file, usage.Maxrss)
+			cpu := time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+			fmt.Fprintln(file, usage.Maxrss, cpu.Microseconds())
 			_ = file.Close()
 		}
 	default:
@@ -57,7 +59,7 @@ func runRole(arguments []string) bool {
 }
 
 // installMeasuredProviders writes the provider and the plain one into a directory, each as a script that measures it.
-func installMeasuredProviders(dir, built, peaks string) error {
+func installMeasuredProviders(dir, built, usages string) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -66,7 +68,7 @@ func installMeasuredProviders(dir, built, peaks string) error {
 		"idv":   fmt.Sprintf("'%s/terraform-provider-idv' \"$@\"", built),
 		"plain": fmt.Sprintf("'%s' %s", self, rolePlain),
 	} {
-		script := fmt.Sprintf("#!/bin/sh\nexec '%s' %s '%s' %s\n", self, roleMeasured, peaks+"."+name, command)
+		script := fmt.Sprintf("#!/bin/sh\nexec '%s' %s '%s' %s\n", self, roleMeasured, usages+"."+name, command)
 		if err := os.WriteFile(filepath.Join(dir, "terraform-provider-"+name), []byte(script), 0o700); err != nil {
 			return err
 		}

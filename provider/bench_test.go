@@ -48,8 +48,8 @@ func benchSubscriptions(b *testing.B, application string, count int) {
 		ids = "application_id = [" + strings.Join(all, ",") + "][count.index]"
 	}
 	const url = "url = \"https://hooks.example.com/${count.index}\""
-	peaks, dir := filepath.Join(b.TempDir(), "peak"), b.TempDir()
-	if err := installMeasuredProviders(dir, builtProvider(b), peaks); err != nil {
+	usages, dir := filepath.Join(b.TempDir(), "usage"), b.TempDir()
+	if err := installMeasuredProviders(dir, builtProvider(b), usages); err != nil {
 		b.Fatal(err)
 	}
 	environment := append(s.environment(),
@@ -58,7 +58,7 @@ func benchSubscriptions(b *testing.B, application string, count int) {
 		"PLAIN_TOKEN="+token.Value.Reveal(),
 	)
 	tofu := cli{"tofu", tofu(b)}
-	ours := measure(b, tofu.workspace(b, environment...), s, required+fmt.Sprintf(`
+	ours := measure(b, tofu.workspace(b, environment...), s, usages+".idv", required+fmt.Sprintf(`
 		resource "idv_webhook_subscription" "many" {
 		  count = %d
 		  %s
@@ -66,13 +66,14 @@ func benchSubscriptions(b *testing.B, application string, count int) {
 		  deletion_policy = "ABANDON"
 		}`, count, url, ids))
 	// Each configuration requires only its own provider: a CLI starts all that are required, for their schemas.
-	plain := measure(b, tofu.workspace(b, environment...), s, strings.ReplaceAll(required, "idv", "plain")+fmt.Sprintf(`
+	requiredPlain := strings.ReplaceAll(required, "idv", "plain")
+	plain := measure(b, tofu.workspace(b, environment...), s, usages+".plain", requiredPlain+fmt.Sprintf(`
 		resource "plain_subscription" "many" {
 		  count = %d
 		  %s
 		  %s
 		}`, count, url, ids))
-	builtin := measure(b, tofu.workspace(b, environment...), s, fmt.Sprintf(`
+	builtin := measure(b, tofu.workspace(b, environment...), s, "", fmt.Sprintf(`
 		resource "terraform_data" "many" {
 		  count = %d
 		  input = "https://hooks.example.com/${count.index}"
@@ -82,6 +83,8 @@ func benchSubscriptions(b *testing.B, application string, count int) {
 		b.ReportMetric(ours[phase].seconds, phase+"-s")
 		b.ReportMetric(ours[phase].seconds/plain[phase].seconds, phase+"-x-plain")
 		b.ReportMetric(ours[phase].cpu/plain[phase].cpu, phase+"-cpu-x-plain")
+		b.ReportMetric(ours[phase].provider.cpu, phase+"-provider-cpu-s")
+		b.ReportMetric(ours[phase].provider.cpu/plain[phase].provider.cpu, phase+"-provider-cpu-x-plain")
 		b.ReportMetric(ours[phase].seconds/builtin[phase].seconds, phase+"-x-terraform_data")
 	}
 	b.ReportMetric(float64(ours["apply"].posts)/float64(count), "apply-POSTs/resource")
@@ -89,19 +92,30 @@ func benchSubscriptions(b *testing.B, application string, count int) {
 	b.ReportMetric(float64(ours["plan"].gets)/float64(count), "plan-GETs/resource")
 	b.ReportMetric(float64(plain["apply"].gets)/float64(count), "plain-apply-GETs/resource")
 	b.ReportMetric(float64(plain["plan"].gets)/float64(count), "plain-plan-GETs/resource")
-	b.ReportMetric(peak(b, peaks+".idv"), "peak-MiB")
-	b.ReportMetric(peak(b, peaks+".plain"), "plain-peak-MiB")
+	b.ReportMetric(peak(ours), "peak-MiB")
+	b.ReportMetric(peak(plain), "plain-peak-MiB")
+}
+
+// peak returns the peak memory of a provider in all phases, in MiB.
+func peak(all map[string]measurement) float64 {
+	var most float64
+	for _, one := range all {
+		most = max(most, one.provider.mib)
+	}
+	return most
 }
 
 var phases = []string{"apply", "plan", "destroy"}
 
 type measurement struct {
 	seconds     float64
-	cpu         float64 // processor seconds, which depend less on other programs
+	cpu         float64 // processor seconds of the CLI and the provider, which depend less on other programs
+	provider    usage
 	posts, gets int64
 }
 
-func measure(b *testing.B, w *workspace, s *service, configuration string) map[string]measurement {
+// measure runs all phases of a configuration. The file has the usage of its provider; "" if it has none.
+func measure(b *testing.B, w *workspace, s *service, file, configuration string) map[string]measurement {
 	b.Helper()
 	write(b, filepath.Join(w.dir, "main.tf"), configuration)
 	all := map[string]measurement{}
@@ -113,27 +127,37 @@ func measure(b *testing.B, w *workspace, s *service, configuration string) map[s
 		start := time.Now()
 		r := w.must(b, arguments...)
 		all[phase] = measurement{
-			seconds: time.Since(start).Seconds(), cpu: r.cpu.Seconds(),
+			seconds: time.Since(start).Seconds(), cpu: r.cpu.Seconds(), provider: takeUsage(b, file),
 			posts: s.requests(b, control.SubscribeWebhook), gets: s.requests(b, control.RetrieveWebhook),
 		}
 	}
 	return all
 }
 
-// peak returns the peak memory of all runs of a provider, in MiB.
-func peak(b *testing.B, file string) float64 {
+// usage is what the runs of a provider used: processor seconds altogether, and the peak memory of one in MiB.
+type usage struct{ cpu, mib float64 }
+
+// takeUsage reads and removes the file that the runs of a provider have written.
+func takeUsage(b *testing.B, file string) usage {
 	b.Helper()
+	var all usage
+	if file == "" {
+		return all
+	}
 	content, err := os.ReadFile(file)
 	if err != nil {
 		b.Fatal(err)
 	}
-	var most float64
+	if err := os.Remove(file); err != nil {
+		b.Fatal(err)
+	}
 	for line := range strings.Lines(string(content)) {
-		kib, err := strconv.ParseFloat(strings.TrimSpace(line), 64)
-		if err != nil {
+		var kib, microseconds float64
+		if _, err := fmt.Sscan(line, &kib, &microseconds); err != nil {
 			b.Fatal(err)
 		}
-		most = max(most, kib/1024)
+		all.cpu += microseconds / 1e6
+		all.mib = max(all.mib, kib/1024)
 	}
-	return most
+	return all
 }

@@ -56,13 +56,14 @@ func tofu(t testing.TB) string {
 // version is the CLI's own, such as 1.12.6.
 func (c cli) version(t *testing.T) string {
 	t.Helper()
-	var output struct {
+	var printed struct {
 		Version string `json:"terraform_version"`
 	}
-	if err := json.Unmarshal([]byte(c.workspace(t).must(t, "version", "-json").output), &output); err != nil {
+	output := c.workspaceWithoutProvider(t).must(t, "version", "-json").output
+	if err := json.Unmarshal([]byte(output), &printed); err != nil {
 		t.Fatal(err)
 	}
-	return output.Version
+	return printed.Version
 }
 
 // hasIdentity reports whether the CLI supports resource identity, as OpenTofu and Terraform do since version 1.12.
@@ -157,6 +158,7 @@ type workspace struct {
 	cli   cli
 	dir   string
 	env   []string
+	block string // configures the provider, if the environment does not
 	races string // prefix of the files for reports of data races
 }
 
@@ -203,7 +205,7 @@ func cliConfig(t testing.TB, dir string) string {
 
 func (w *workspace) configure(t testing.TB, configuration string) {
 	t.Helper()
-	write(t, filepath.Join(w.dir, "main.tf"), required+configuration)
+	write(t, filepath.Join(w.dir, "main.tf"), required+w.block+configuration)
 }
 
 func write(t testing.TB, path, content string) {

@@ -69,7 +69,7 @@ func (c *connection) fetchReferences(ctx context.Context, diags *diag.Diagnostic
 		return nil, err
 	})
 	if err != nil {
-		addRequestError(diags, "Cannot read the reference data", err)
+		diags.AddError("Cannot read the reference data", messageFilter{service: service}.errorDetail(err))
 		return nil
 	}
 	return c.references.Load()

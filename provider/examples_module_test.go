@@ -51,7 +51,8 @@ func TestModule(t *testing.T) {
 	onEachCLI(t, func(t *testing.T, c cli) {
 		s := newService(t)
 		s.setDialect(t, "retrieveWebhook", "list")
-		w := c.workspace(t, append(s.environment(), "TF_VAR_token="+receiverToken)...)
+		w := c.inProcess(t, s.providerBlock())
+		w.env = append(w.env, "TF_VAR_token="+receiverToken)
 		w.copyModule(t, notificationsModule, "notifications")
 		configure := func(arguments string) {
 			w.configure(t, "variable \"token\" {\n  type = string\n  sensitive = true\n  ephemeral = "+

@@ -36,7 +36,7 @@ var exampleSettings = map[string]struct {
 }
 
 // TestExamples applies every example against the sandbox, expects an empty plan, imports it where it has an import, and
-// destroys it.
+// destroys it. An example that configures the provider runs on the provider's binary.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	dirs := exampleDirs(t)
@@ -50,13 +50,16 @@ func TestExamples(t *testing.T) {
 					t.Fatal(err)
 				}
 				s.setDialect(t, "retrieveWebhook", "list")
-				w := c.workspace(t, append(s.environment(), "PATH="+curl+":"+os.Getenv("PATH"), "TF_VAR_webhook_secret=s")...)
-				e := example{workspace: w, dir: dir, adapt: sandboxValues(t, s)}
-				e.writeAdapted(t, "main.tf", e.configuration(t))
+				e := example{workspace: c.workspace(t, s.environment()...), dir: dir, adapt: sandboxValues(t, s)}
+				if !strings.Contains(e.configuration(t), `provider "idv" {`) {
+					e.workspace = c.inProcess(t, s.providerBlock())
+				}
+				e.env = append(e.env, "PATH="+curl+":"+os.Getenv("PATH"), "TF_VAR_webhook_secret=s")
+				e.writeAdapted(t, "main.tf", e.configuration(t)+e.block)
 
-				w.must(t, "apply", "-auto-approve")
-				w.mustPlanNothing(t)
-				output := w.must(t, "output", "-json").output
+				e.must(t, "apply", "-auto-approve")
+				e.mustPlanNothing(t)
+				output := e.must(t, "output", "-json").output
 				for _, want := range exampleSettings[dir].outputs {
 					if !strings.Contains(output, want) {
 						t.Errorf("the outputs lack %s: %s", want, output)
@@ -196,7 +199,7 @@ func (e example) destroy(t *testing.T) {
 	}
 	abandoned := regexp.MustCompile(`(?m)^ +deletion_policy .*\n`).ReplaceAllString(e.configuration(t), "")
 	abandoned = subscriptions.ReplaceAllString(abandoned, "$0\n  deletion_policy = \"ABANDON\"")
-	e.writeAdapted(t, "main.tf", abandoned)
+	e.writeAdapted(t, "main.tf", abandoned+e.block)
 	e.must(t, "apply", "-auto-approve")
 	e.must(t, "destroy", "-auto-approve")
 }

@@ -176,7 +176,7 @@ func (l *lifecycleCell) configure(t *testing.T, url, more string) {
 
 func (l *lifecycleCell) write(t *testing.T, configuration string) {
 	t.Helper()
-	l.workspace.configure(t, l.service.providerBlock()+configuration)
+	l.workspace.configure(t, configuration)
 }
 
 func (l *lifecycleCell) subscribe(t *testing.T) {

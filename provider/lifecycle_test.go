@@ -102,7 +102,7 @@ func (o lifecycleOperation) run(t *testing.T, c cli, deletionPolicy, onExisting 
 	s := newService(t)
 	s.setDialect(t, "retrieveWebhook", "list")
 	l := &lifecycleCell{
-		workspace: c.inProcess(t), service: s, application: s.createApplication(t),
+		workspace: c.inProcess(t, s.providerBlock()), service: s, application: s.createApplication(t),
 		deletionPolicy: deletionPolicy, onExisting: onExisting,
 	}
 	if o.prepare == nil {

@@ -76,7 +76,7 @@ func TestMandateReferenceErrors(t *testing.T) {
 func TestMandateReferenceOnTheCLIs(t *testing.T) {
 	t.Parallel()
 	onEachCLI(t, func(t *testing.T, c cli) {
-		w := c.workspace(t)
+		w := c.inProcess(t, "")
 		// The function needs no provider configuration.
 		w.configure(t, `
 			locals { long = join("", [for i in range(25) : "0123456789"]) }

@@ -80,7 +80,8 @@ func TestTokenOfTheReceiver(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		w := c.workspace(t, append(s.environment(), "TF_VAR_token="+receiverToken)...)
+		w := c.inProcess(t, s.providerBlock())
+		w.env = append(w.env, "TF_VAR_token="+receiverToken)
 		url := "provider::idv::notification_url(\"https://hooks.example.com\", \"team-a\", \"default\", var.token)"
 		variable := "variable \"token\" {\n  type = string\n  sensitive = true\n}\n"
 		w.configure(t, variable+"output \"url\" { value = "+url+" }\n")

@@ -45,6 +45,9 @@ var (
 		"instance":"/canary-person-instance",
 		"exception":{"email":["canary-person-message"],"canary-person-field":["x"],
 			"individuals":[{"reference":["canary-person-message"]}]}}`
+	// Errors show the texts about references, which are about no person, unless they repeat a secret.
+	rejectedReferences = `{"type":"","title":"No reference data today","status":"400","detail":"for canary-password",
+		"instance":"/canary-person-instance","exception":{"canary-person-field":["canary-person-message"]}}`
 	canaryReport = "%PDF-1.4 canary-person-report"
 )
 
@@ -52,6 +55,9 @@ var (
 func servePersonalData(reject *atomic.Bool) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		switch path := r.URL.Path; {
+		case reject.Load() && strings.HasSuffix(path, "/references"):
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprint(w, rejectedReferences)
 		case reject.Load():
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprint(w, canaryProblem)
@@ -135,6 +141,9 @@ func TestPeopleStayWhereTheyAre(t *testing.T) {
 		if rejected.exit == 0 || !has(rejected.errors, "Cannot read the application") ||
 			!has(rejected.errors, "Cannot download the report") {
 			t.Errorf("want errors about the rejected requests, got %+v", rejected.errors)
+		}
+		if !strings.Contains(rejected.output, "Message of the service: No reference data today") {
+			t.Errorf("want the title of the refusal of the references, got %+v", rejected.errors)
 		}
 		outputs["rejected plan"] = rejected.output
 		outputs["trace"] = read(t, log)

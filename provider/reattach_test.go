@@ -12,10 +12,11 @@ import (
 	"github.com/mandate-io/idv/provider"
 )
 
-// inProcess returns a workspace whose CLI uses a provider in this process: each command is faster by the start of the
-// provider. Its configuration needs a provider block. Commands of one workspace run one after another, because each
-// configures the same provider.
-func (c cli) inProcess(t *testing.T) *workspace {
+// inProcess returns a workspace whose CLI uses a provider in this process, which the block configures. A command then
+// starts no provider, which would take most of its time. Commands of one workspace run one after another, and there is
+// no further block, because each configures the same provider. Use workspace for several blocks, and for what depends
+// on the environment, the log or the end of a provider.
+func (c cli) inProcess(t *testing.T, block string) *workspace {
 	t.Helper()
 	skipIfShort(t)
 	host := map[string]string{"tofu": "registry.opentofu.org", "terraform": "registry.terraform.io"}[c.name]
@@ -43,6 +44,6 @@ func (c cli) inProcess(t *testing.T) *workspace {
 		t.Fatal(err)
 	}
 	w := c.workspaceWithoutProvider(t)
-	w.env = append(w.env, "TF_REATTACH_PROVIDERS="+string(encoded))
+	w.block, w.env = block, append(w.env, "TF_REATTACH_PROVIDERS="+string(encoded), "GOGC=400")
 	return w
 }

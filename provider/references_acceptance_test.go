@@ -97,7 +97,7 @@ func TestReferencesAreFetchedOnce(t *testing.T) {
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		s.resetStats(t)
-		w := c.workspace(t, s.environment()...)
+		w := c.inProcess(t, s.providerBlock())
 		w.configure(t, sharedConfig+`
 			data "idv_country" "all" {
 			  for_each = toset(["AU", "DE", "FR", "GB", "US"])
@@ -185,7 +185,7 @@ func TestReferenceOnTheCLIs(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
-		w := c.workspace(t, s.environment()...)
+		w := c.inProcess(t, s.providerBlock())
 		w.configure(t, `data "idv_mandate_type" "t" { code = "no-such-type" }`)
 		if r := w.run(t, "plan"); len(r.errors) != 1 || !has(r.errors, "no-such-type", `"kyc"`, `"identity"`, `"address"`) {
 			t.Errorf("want one error that lists what exists, got %+v", r.errors)

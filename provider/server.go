@@ -25,6 +25,7 @@ type frameworkServer interface {
 	tfprotov6.ActionServer
 }
 
+// server releases the contexts of the requests that a run makes for each resource.
 type server struct{ frameworkServer }
 
 // CallFunction implements tfprotov6.FunctionServer. OpenTofu 1.12 sends a null argument as a value without data, which
@@ -38,5 +39,61 @@ func (s server) CallFunction(
 			req.Arguments[n] = &tfprotov6.DynamicValue{MsgPack: []byte(null)}
 		}
 	}
-	return s.frameworkServer.CallFunction(ctx, req)
+	return withReleasedContext(ctx, req, s.frameworkServer.CallFunction)
+}
+
+// ValidateResourceConfig implements tfprotov6.ResourceServer.
+func (s server) ValidateResourceConfig(
+	ctx context.Context, req *tfprotov6.ValidateResourceConfigRequest,
+) (*tfprotov6.ValidateResourceConfigResponse, error) {
+	return withReleasedContext(ctx, req, s.frameworkServer.ValidateResourceConfig)
+}
+
+// UpgradeResourceState implements tfprotov6.ResourceServer.
+func (s server) UpgradeResourceState(
+	ctx context.Context, req *tfprotov6.UpgradeResourceStateRequest,
+) (*tfprotov6.UpgradeResourceStateResponse, error) {
+	return withReleasedContext(ctx, req, s.frameworkServer.UpgradeResourceState)
+}
+
+// UpgradeResourceIdentity implements tfprotov6.ResourceServer.
+func (s server) UpgradeResourceIdentity(
+	ctx context.Context, req *tfprotov6.UpgradeResourceIdentityRequest,
+) (*tfprotov6.UpgradeResourceIdentityResponse, error) {
+	return withReleasedContext(ctx, req, s.frameworkServer.UpgradeResourceIdentity)
+}
+
+// ReadResource implements tfprotov6.ResourceServer.
+func (s server) ReadResource(
+	ctx context.Context, req *tfprotov6.ReadResourceRequest,
+) (*tfprotov6.ReadResourceResponse, error) {
+	return withReleasedContext(ctx, req, s.frameworkServer.ReadResource)
+}
+
+// PlanResourceChange implements tfprotov6.ResourceServer.
+func (s server) PlanResourceChange(
+	ctx context.Context, req *tfprotov6.PlanResourceChangeRequest,
+) (*tfprotov6.PlanResourceChangeResponse, error) {
+	return withReleasedContext(ctx, req, s.frameworkServer.PlanResourceChange)
+}
+
+// ApplyResourceChange implements tfprotov6.ResourceServer.
+func (s server) ApplyResourceChange(
+	ctx context.Context, req *tfprotov6.ApplyResourceChangeRequest,
+) (*tfprotov6.ApplyResourceChangeResponse, error) {
+	return withReleasedContext(ctx, req, s.frameworkServer.ApplyResourceChange)
+}
+
+// ImportResourceState implements tfprotov6.ResourceServer.
+func (s server) ImportResourceState(
+	ctx context.Context, req *tfprotov6.ImportResourceStateRequest,
+) (*tfprotov6.ImportResourceStateResponse, error) {
+	return withReleasedContext(ctx, req, s.frameworkServer.ImportResourceState)
+}
+
+// ReadDataSource implements tfprotov6.DataSourceServer.
+func (s server) ReadDataSource(
+	ctx context.Context, req *tfprotov6.ReadDataSourceRequest,
+) (*tfprotov6.ReadDataSourceResponse, error) {
+	return withReleasedContext(ctx, req, s.frameworkServer.ReadDataSource)
 }

@@ -51,10 +51,13 @@ func (f messageFilter) repeatsSecret(text string) bool {
 	return slices.ContainsFunc(f.secrets, func(secret string) bool { return client.Repeats(text, secret) })
 }
 
-// summary returns what the service says about a failure, as a sentence that follows another one; "" if nothing. It does
-// so for subscriptions only: the user wrote that request, and it is about no person.
+// aboutNoPerson has the requests whose refusal can say nothing about a person: the user wrote the one, and the other
+// asks for lists of types and countries.
+var aboutNoPerson = map[client.Operation]bool{client.OpSubscribeWebhook: true, client.OpRetrieveReferences: true}
+
+// summary returns what the service says about a failure, as a sentence that follows another one; "" if nothing.
 func (f messageFilter) summary(failure *client.Error) string {
-	if f.service == nil || failure.Operation != client.OpSubscribeWebhook || failure.Login || failure.Problem == nil {
+	if f.service == nil || !aboutNoPerson[failure.Operation] || failure.Login || failure.Problem == nil {
 		return ""
 	}
 	var texts []string

@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "write the results of TestVersions and T
 // column. Every other run on that version compares it.
 const versionsGuide = "../docs/templates/guides/versions.md"
 
-// features are the features of the provider that need support by the CLI.
+// features are the features of the provider that need support by the CLI. The first runs on the provider's binary.
 var features = []struct {
 	name string
 	// works tries the feature. Any failure but missing support by the CLI fails the test.
@@ -101,7 +101,7 @@ var features = []struct {
 			strings.Contains(w.mustApply(t).state(t), `"https://a/notifications/-/b"`)
 	}},
 	{"List resource: `query` command", func(t *testing.T, w *workspace, s *service) bool {
-		w.configure(t, s.providerBlock())
+		w.configure(t, "")
 		write(t, filepath.Join(w.dir, "list.tfquery.hcl"), fmt.Sprintf("list \"idv_webhook_subscription\" \"all\" {\n"+
 			"  provider = idv\n  config {\n    application_id = %d\n  }\n}\n", s.createSubscribedApplication(t)))
 		r := w.run(t, "query")
@@ -115,7 +115,7 @@ var features = []struct {
 		return w.accepts(t, "Unsupported block type") && !strings.Contains(w.mustApply(t).state(t), "idv_access_token")
 	}},
 	{"Warning that an access token expires while it is in use", func(t *testing.T, w *workspace, _ *service) bool {
-		w.env = append(w.env, newServiceWith(t, sandbox.Options{TokenLifetime: time.Second}).environment()...)
+		w.block = newServiceWith(t, sandbox.Options{TokenLifetime: time.Second}).providerBlock()
 		w.configure(t, `
 			ephemeral "idv_access_token" "t" {}
 			resource "terraform_data" "slow" {
@@ -134,8 +134,8 @@ var features = []struct {
 		return has(r.warnings, "expires while it is in use")
 	}},
 	{"Ephemeral values in the provider block", func(t *testing.T, w *workspace, s *service) bool {
-		w.configure(t, strings.Replace(s.providerBlock(), `"sandbox-password"`, "var.password", 1)+
-			"variable \"password\" {\n  type = string\n  ephemeral = true\n}\n"+`data "idv_references" "all" {}`)
+		w.block = strings.Replace(w.block, `"sandbox-password"`, "var.password", 1)
+		w.configure(t, "variable \"password\" {\n  type = string\n  ephemeral = true\n}\n"+`data "idv_references" "all" {}`)
 		w.env = append(w.env, "TF_VAR_password=sandbox-password")
 		return w.accepts(t, "Unsupported argument") && strings.Contains(w.mustApply(t).state(t), "mandate_types")
 	}},
@@ -206,12 +206,16 @@ func TestVersions(t *testing.T) {
 		onEachCLI(t, func(t *testing.T, c cli) {
 			column := map[string]string{"tofu": "OpenTofu ", "terraform": "Terraform "}[c.name] + c.version(t)
 			ran[column] = map[string]string{}
-			for _, feature := range features {
+			for i, feature := range features {
 				t.Run(feature.name, func(t *testing.T) {
 					t.Parallel()
 					s := newService(t)
+					w := c.workspace(t, s.environment()...)
+					if i > 0 {
+						w = c.inProcess(t, s.providerBlock())
+					}
 					cell := "no"
-					if feature.works(t, c.workspace(t, s.environment()...), s) {
+					if feature.works(t, w, s) {
 						cell = "yes"
 					}
 					mu.Lock()

@@ -95,7 +95,7 @@ func TestSubscriptionImport(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				application := s.createApplication(t)
 				url := "https://hooks.example.com/idv"
-				w := c.workspace(t, s.environment()...)
+				w := c.inProcess(t, s.providerBlock())
 				w.configure(t, subscription(application, url, test.more))
 				w.must(t, "apply", "-auto-approve")
 				w.must(t, "state", "rm", ops)
@@ -140,7 +140,7 @@ func TestSubscriptionImportErrors(t *testing.T) {
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.createApplication(t)
-		w := c.workspace(t, s.environment()...)
+		w := c.inProcess(t, s.providerBlock())
 		w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 		for id, want := range map[string]string{
 			"https://hooks.example.com/idv":   "APPLICATION_ID/URL",
@@ -170,7 +170,7 @@ func TestSubscriptionImportWithUnclearResponse(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		w := c.workspace(t, s.environment()...)
+		w := c.inProcess(t, s.providerBlock())
 		w.configure(t, subscription(application, url, ""))
 		id := fmt.Sprintf("%d/%s", application, url)
 		output := w.must(t, "import", "-input=false", "-no-color", ops, id).output
@@ -189,7 +189,7 @@ func TestSubscriptionPrevent(t *testing.T) {
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.createApplication(t)
-		w := c.workspace(t, s.environment()...)
+		w := c.inProcess(t, s.providerBlock())
 		config := subscription(application, "https://hooks.example.com/old", "")
 		w.configure(t, config)
 		w.must(t, "apply", "-auto-approve")
@@ -228,7 +228,7 @@ func TestSubscriptionAbandon(t *testing.T) {
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.createApplication(t)
-		w := c.workspace(t, s.environment()...)
+		w := c.inProcess(t, s.providerBlock())
 		w.configure(t, subscription(application, "https://hooks.example.com/old", ""))
 		w.must(t, "apply", "-auto-approve")
 
@@ -263,7 +263,7 @@ func TestSubscriptionCreateBeforeDestroy(t *testing.T) {
 	onEachCLI(t, func(t *testing.T, c cli) {
 		for name, application := range map[string]int64{"of an application": s.createApplication(t), "of none": 0} {
 			t.Run(name, func(t *testing.T) {
-				w := c.workspace(t, s.environment()...)
+				w := c.inProcess(t, s.providerBlock())
 				configure := func(url, more string) {
 					w.configure(t, subscription(application, url, more+"\n  lifecycle {\n    create_before_destroy = true\n  }"))
 				}
@@ -306,7 +306,7 @@ func TestSubscriptionOnExisting(t *testing.T) {
 		t.Run(shape, func(t *testing.T) {
 			onEachCLI(t, func(t *testing.T, c cli) {
 				application := s.createApplication(t)
-				first, second := c.workspace(t, s.environment()...), c.workspace(t, s.environment()...)
+				first, second := c.inProcess(t, s.providerBlock()), c.inProcess(t, s.providerBlock())
 				first.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 				first.must(t, "apply", "-auto-approve")
 				s.resetStats(t)
@@ -333,7 +333,7 @@ func TestSubscriptionDuplicatesInOneConfiguration(t *testing.T) {
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.createApplication(t)
-		w := c.workspace(t, s.environment()...)
+		w := c.inProcess(t, s.providerBlock())
 		w.configure(t, fmt.Sprintf(`resource "idv_webhook_subscription" "duplicate" {
 		  count = 4
 		  url = "https://hooks.example.com/idv"

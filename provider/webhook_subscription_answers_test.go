@@ -174,6 +174,11 @@ func (p *answeringProxy) environment() []string {
 	return append(p.service.environment(), "IDV_BASE_URL="+p.url)
 }
 
+// providerBlock is environment as a block.
+func (p *answeringProxy) providerBlock() string {
+	return strings.Replace(p.service.providerBlock(), p.service.url, p.url, 1)
+}
+
 // respond makes the service, or the proxy, give the answer from now on.
 func (p *answeringProxy) respond(t *testing.T, answer webhookAnswer) {
 	t.Helper()

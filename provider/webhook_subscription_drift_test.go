@@ -13,7 +13,7 @@ func TestSubscriptionRemovedAtTheService(t *testing.T) {
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.createApplication(t)
-		w := c.workspace(t, s.environment()...)
+		w := c.inProcess(t, s.providerBlock())
 		w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 		w.must(t, "apply", "-auto-approve")
 		// Without a time of creation, the consistency window does not apply to an imported subscription.
@@ -46,7 +46,7 @@ func TestSubscriptionStaysOnUnclearResponses(t *testing.T) {
 		for name, breakService := range cases {
 			t.Run(name, func(t *testing.T) {
 				application := s.createApplication(t)
-				w := c.workspace(t, s.environment()...)
+				w := c.inProcess(t, s.providerBlock())
 				w.configure(t, fmt.Sprintf(`
 					resource "idv_webhook_subscription" "ops" {
 					  url            = "https://hooks.example.com/old"
@@ -73,7 +73,7 @@ func TestSubscriptionNeverReturned(t *testing.T) {
 	s.setDialect(t, "retrieveWebhook", "404")
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.createApplication(t)
-		w := c.workspace(t, s.environment()...)
+		w := c.inProcess(t, s.providerBlock())
 		w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 		if r := w.must(t, "apply", "-auto-approve"); !has(r.warnings, "cannot be read back", "does not return it yet") {
 			t.Errorf("want a warning with the reason, got %+v", r.warnings)
@@ -92,7 +92,7 @@ func TestSubscriptionReadOfAnUnreachableServiceIsAnError(t *testing.T) {
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.createApplication(t)
-		w := c.workspace(t, s.environment()...)
+		w := c.inProcess(t, s.providerBlock())
 		w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 		w.must(t, "apply", "-auto-approve")
 		s.fault(t, control.Fault{

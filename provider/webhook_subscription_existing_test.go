@@ -22,7 +22,7 @@ func TestSubscriptionBehindAProxy(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				p := newAnsweringProxy(t)
 				application := p.service.createSubscribedApplication(t)
-				w := c.workspace(t, p.environment()...)
+				w := c.inProcess(t, p.providerBlock())
 				w.configure(t, subscription(application, hookURL, `on_existing = "adopt"`))
 				w.must(t, "apply", "-auto-approve")
 				p.respond(t, answer)
@@ -46,7 +46,7 @@ func TestSubscriptionPlanLooks(t *testing.T) {
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.createSubscribedApplication(t)
-		w := c.workspace(t, s.environment()...)
+		w := c.inProcess(t, s.providerBlock())
 		s.resetStats(t)
 		w.configure(t, subscription(application, hookURL, ""))
 		r := w.run(t, "plan")
@@ -76,7 +76,7 @@ func TestSubscriptionsOfOneApplicationDoNotWarnInEachPlan(t *testing.T) {
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.createApplication(t)
-		w := c.workspace(t, s.environment()...)
+		w := c.inProcess(t, s.providerBlock())
 		w.configure(t, many(application, 2))
 		s.resetStats(t)
 		w.must(t, "apply", "-auto-approve")
@@ -124,7 +124,7 @@ func TestSubscriptionAdoptionComparesSettings(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			w := cli{"tofu", tofu(t)}.workspace(t, p.environment()...)
+			w := cli{"tofu", tofu(t)}.inProcess(t, p.providerBlock())
 			w.configure(t, subscription(application, hookURL, "on_existing = \"adopt\"\n"+test.more))
 			r := w.run(t, "apply", "-auto-approve")
 			if test.words == nil && r.exit != 0 ||

@@ -23,7 +23,7 @@ func TestSubscriptionWithLostResponseIsReadBack(t *testing.T) {
 		for name, fault := range lostResponses {
 			t.Run(name, func(t *testing.T) {
 				application := s.createApplication(t)
-				w := c.workspace(t, s.environment()...)
+				w := c.inProcess(t, s.providerBlock())
 				w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 				s.fault(t, fault)
 				if r := w.must(t, "apply", "-auto-approve"); !has(r.warnings, "was lost") {
@@ -44,7 +44,7 @@ func TestSubscriptionWithTruncatedResponse(t *testing.T) {
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		for _, application := range []int64{0, s.createApplication(t)} {
-			w := c.workspace(t, s.environment()...)
+			w := c.inProcess(t, s.providerBlock())
 			w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 			s.resetStats(t)
 			s.fault(t, control.Fault{Operation: control.SubscribeWebhook, Kind: control.Truncate, AfterWork: true})
@@ -119,7 +119,7 @@ func TestSubscriptionsOfOneApplicationWithLostResponses(t *testing.T) {
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.createApplication(t)
-		w := c.workspace(t, s.environment()...)
+		w := c.inProcess(t, s.providerBlock())
 		w.configure(t, fmt.Sprintf(`resource "idv_webhook_subscription" "many" {
 		  count = 3
 		  url = "https://hooks.example.com/${count.index}"

@@ -93,7 +93,7 @@ func TestSubscriptionMovedBlock(t *testing.T) {
 	s := newService(t)
 	onEachCLI(t, func(t *testing.T, c cli) {
 		application := s.createApplication(t)
-		w := c.workspace(t, s.environment()...)
+		w := c.inProcess(t, s.providerBlock())
 		w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 		w.must(t, "apply", "-auto-approve") // creates it at the service
 		w.must(t, "state", "rm", ops)

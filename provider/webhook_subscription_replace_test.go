@@ -17,7 +17,7 @@ func TestSubscriptionsAreKeptWithReplace(t *testing.T) {
 	onEachCLI(t, func(t *testing.T, c cli) {
 		for name, application := range map[string]int64{"of an application": s.createApplication(t), "of none": 0} {
 			t.Run(name, func(t *testing.T) {
-				w := c.inProcess(t)
+				w := c.inProcess(t, s.providerBlock())
 				configuration := func(more string) string {
 					return many(application, 3) + "\n" + fmt.Sprintf(`resource "idv_webhook_subscription" "secret" {
 						  url             = "https://hooks.example.com/secret"
@@ -25,7 +25,7 @@ func TestSubscriptionsAreKeptWithReplace(t *testing.T) {
 						  payload_json_wo = jsonencode({ secret = %q })
 						}`, more)
 				}
-				w.configure(t, s.providerBlock()+configuration("one"))
+				w.configure(t, configuration("one"))
 				w.must(t, "apply", "-auto-approve")
 				before := attributesIn(w.state(t), "response_json")
 				s.resetStats(t)
@@ -45,7 +45,7 @@ func TestSubscriptionsAreKeptWithReplace(t *testing.T) {
 					t.Errorf("want the response kept, got %s instead of %s", after, before)
 				}
 
-				w.configure(t, s.providerBlock()+configuration("two"))
+				w.configure(t, configuration("two"))
 				w.must(t, append(plan[:2:2], plan[3:]...)...)
 				w.must(t, "apply", "plan.bin")
 				w.mustPlanNothing(t)
@@ -85,10 +85,10 @@ func TestSubscriptionWithUnknownSecret(t *testing.T) {
 		for name, test := range cases {
 			t.Run(name, func(t *testing.T) {
 				application := s.createApplication(t)
-				w := c.inProcess(t)
+				w := c.inProcess(t, s.providerBlock())
 				configure := func(secret string) {
 					secret = "resource \"terraform_data\" \"secret\" {\n  " + secret + "\n}\n"
-					w.configure(t, s.providerBlock()+secret+subscription(application, receiver,
+					w.configure(t, secret+subscription(application, receiver,
 						abandonPolicy+"\n  payload_json_wo = jsonencode({ secret = terraform_data.secret.output })"))
 				}
 				configure(test.before)

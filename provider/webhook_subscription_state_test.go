@@ -42,11 +42,19 @@ func TestSubscriptionStateOfVersion0(t *testing.T) {
 	}
 }
 
+const unreachable = `
+provider "idv" {
+  base_url = "http://127.0.0.1:1"
+  username = "u"
+  password = "p"
+}
+`
+
 // The same in a state file, read by the CLIs. Without an application, the provider sends no request.
 func TestSubscriptionStateFileOfVersion0(t *testing.T) {
 	t.Parallel()
 	onEachCLI(t, func(t *testing.T, c cli) {
-		w := c.workspace(t, "IDV_BASE_URL=http://127.0.0.1:1", "IDV_USERNAME=u", "IDV_PASSWORD=p")
+		w := c.inProcess(t, unreachable)
 		write(t, filepath.Join(w.dir, "terraform.tfstate"), read(t, "testdata/state_v0.json"))
 		w.configure(t, subscription(0, "https://hooks.example.com/idv", `events = ["application.completed"]`))
 		w.mustPlanNothing(t)
@@ -65,7 +73,7 @@ func TestSubscriptionStateFileOfVersion0(t *testing.T) {
 func TestSubscriptionWriteOnlyDigestOfVersion0(t *testing.T) {
 	t.Parallel()
 	onEachCLI(t, func(t *testing.T, c cli) {
-		w := c.workspace(t, "IDV_BASE_URL=http://127.0.0.1:1", "IDV_USERNAME=u", "IDV_PASSWORD=p")
+		w := c.inProcess(t, unreachable)
 		old := read(t, "testdata/state_v0_write_only.json")
 		if private := privateStateOf(t, old); !containsAll(private, []string{`"leaves"`, `"fields":["secret"]`}) {
 			t.Fatalf("the state is not one of version 0: %s", private)

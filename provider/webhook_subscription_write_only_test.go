@@ -57,7 +57,7 @@ func TestSubscriptionSecretChange(t *testing.T) {
 		for name, test := range cases {
 			t.Run(name, func(t *testing.T) {
 				application := s.createApplication(t)
-				w := c.workspace(t, s.environment()...)
+				w := c.inProcess(t, s.providerBlock())
 				w.configure(t, subscription(application, "https://hooks.example.com/idv", test.before))
 				w.must(t, "apply", "-auto-approve")
 				w.mustPlanNothing(t)
@@ -115,7 +115,7 @@ func TestSubscriptionValidates(t *testing.T) {
 		"timeouts":                 {arguments: "timeouts {\n create = \"5m\"\n read = \"10s\"\n }"},
 	}
 	onEachCLI(t, func(t *testing.T, c cli) {
-		w := c.workspace(t)
+		w := c.inProcess(t, "")
 		for name, test := range cases {
 			w.configure(t, subscription(4711, "https://hooks.example.com/idv", test.arguments))
 			r := w.run(t, "validate")

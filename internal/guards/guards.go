@@ -85,7 +85,7 @@ func Contains(t *testing.T, name, file, content, old string) {
 func Build(t *testing.T, overlay, directory, binary string) {
 	t.Helper()
 	//nolint:gosec // the paths are this test's own
-	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-overlay", overlay, "-o", binary, ".")
+	build := exec.CommandContext(t.Context(), "go", "test", "-c", "-ldflags=-w", "-overlay", overlay, "-o", binary, ".")
 	build.Dir = directory
 	if output, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building %s with switches: %v\n%s", directory, err, output)

@@ -2,14 +2,8 @@ package sandbox_test
 
 import (
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
-	"slices"
 	"testing"
-	"time"
-
-	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
 var webhookCases = cases{
@@ -46,36 +40,6 @@ var webhookCases = cases{
 	"noWebhooks=by_shape":   wantNoWebhooks("404", "[]"),
 	"noWebhooks=404":        wantNoWebhooks("404", "404"),
 	"noWebhooks=empty_list": wantNoWebhooks("[]", "[]"),
-}
-
-var deliveryCases = cases{
-	"deliveries=once":         wantDeliveries(1, 2),
-	"deliveries=twice":        wantDeliveries(1, 1, 2, 2),
-	"deliveries=out_of_order": wantDeliveries(2, 1),
-	"deliveries=never":        wantDeliveries(),
-
-	"deliveryShape=nested": wantCall("application/json", func(got response, id string) bool {
-		return fmt.Sprint(got.at("application", "id")) == id && got.at("application", "status", "status") == "created"
-	}),
-	"deliveryShape=flat": wantCall("application/json", func(got response, id string) bool {
-		return fmt.Sprint(got.at("mandate_id")) == id && got.at("mandate_reference") == "acme"
-	}),
-	"deliveryShape=wrapped": wantCall("application/json", func(got response, id string) bool {
-		return fmt.Sprint(got.at("data", "application", "id")) == id
-	}),
-	"deliveryShape=string_ids": wantCall("application/json", func(got response, id string) bool {
-		return got.at("application", "id") == id
-	}),
-	"deliveryShape=list": wantCall("application/json", func(got response, id string) bool {
-		return fmt.Sprint(got.at(0, "application", "id")) == id
-	}),
-	"deliveryShape=reference_only": wantCall("application/json", func(got response, _ string) bool {
-		return string(got.body) == `{"reference":"acme"}`
-	}),
-	"deliveryShape=form": wantCall("application/x-www-form-urlencoded", func(got response, id string) bool {
-		return string(got.body) == "application_id="+id+"&event=application.created&reference=acme"
-	}),
-	"deliveryShape=empty": wantCall("", func(got response, _ string) bool { return len(got.body) == 0 }),
 }
 
 func wantReference(value any, path ...any) func(*testing.T, *testService) {
@@ -161,57 +125,6 @@ func wantNoWebhooks(asObject, asList string) func(*testing.T, *testService) {
 				text = fmt.Sprint(got.status)
 			}
 			wantEqual(t, "none, as "+shape, want, text)
-		}
-	}
-}
-
-// wantDeliveries wants the sequence in which two deliveries arrive. Playing causes more of them, which come last.
-func wantDeliveries(want ...int64) func(*testing.T, *testService) {
-	return func(t *testing.T, s *testService) {
-		t.Helper()
-		arrived := make(chan string, 10)
-		target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			body, _ := io.ReadAll(r.Body)
-			arrived <- fmt.Sprint(response{body: body}.at("event"))
-		}))
-		t.Cleanup(target.Close)
-		s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": target.URL})
-		path := s.create(mandate("acme", "jane"))
-		sequence := map[string]int64{"application.created": 1, "application.archived": 2}
-		if len(want) > 0 && want[0] == 1 {
-			s.deliveries(len(want) / 2) // the first one has arrived before the second is sent
-		}
-		s.must(http.MethodPatch, path+"/archive", object{})
-		var got []int64
-		for range want {
-			select {
-			case event := <-arrived:
-				got = append(got, sequence[event])
-			case <-time.After(10 * time.Second):
-				t.Fatalf("only %v arrived", got)
-			}
-		}
-		wantEqual(t, "sequence", slices.Clone(want), got)
-		wantEqual(t, "deliveries", len(want), len(s.deliveries(len(want))))
-	}
-}
-
-func wantCall(contentType string, valid func(got response, id string) bool) func(*testing.T, *testService) {
-	return func(t *testing.T, s *testService) {
-		t.Helper()
-		arrived := make(chan response, 1)
-		target := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			body, _ := io.ReadAll(r.Body)
-			arrived <- response{header: r.Header, body: body}
-		}))
-		t.Cleanup(target.Close)
-		s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": target.URL})
-		id := fmt.Sprint(created(s).at("id"))
-		wantEqual(t, "state", control.Delivered, s.deliveries(1)[0].State)
-		got := <-arrived
-		wantEqual(t, "content type", contentType, got.header.Get("Content-Type"))
-		if !valid(got, id) {
-			t.Errorf("the body is %s", got.body)
 		}
 	}
 }

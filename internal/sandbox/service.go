@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"sync"
+	"sync/atomic"
 
 	"github.com/mandate-io/idv/internal/sandbox/delivery"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
@@ -18,6 +19,8 @@ type Service struct {
 	tokens     *state.Tokens
 	dialect    *dialect.Current
 	queue      *delivery.Queue
+	batches    batches
+	reordered  atomic.Int64 // deliveries, of which every second one is late
 	faults     faultQueue
 	limiter    rateLimiter
 	stats      statistics

@@ -61,7 +61,7 @@ func (e *Environment) buildOnce(pkg, directory string, race bool) (string, error
 func (e *Environment) build(pkg, binary string, withRace bool) error {
 	race := "-race=" + strconv.FormatBool(withRace)
 	cmd := exec.CommandContext(context.Background(), //nolint:gosec // the package is in this module
-		"go", "build", "-buildvcs=false", race, "-o", binary, pkg)
+		"go", "build", "-buildvcs=false", "-ldflags=-w", race, "-o", binary, pkg)
 	cmd.Dir = e.Root
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build %s: %w\n%s", pkg, err, output)

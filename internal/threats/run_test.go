@@ -25,8 +25,6 @@ type runner struct {
 	building sync.Mutex
 	binaries map[string]string // by package
 
-	changing sync.Mutex // of a manifest in the tree
-	tree     string     // a copy of the sources
 }
 
 // newRunner writes the sources with a switch at every control that is in one.
@@ -129,21 +127,13 @@ func (r *runner) build(t *testing.T, in string) (binary string) {
 // inChangedTree runs the test of a control in a copy of the sources that lacks the control.
 func (r *runner) inChangedTree(t *testing.T, c *control) ([]byte, error) {
 	t.Helper()
-	r.changing.Lock()
-	defer r.changing.Unlock()
-	if r.tree == "" {
-		r.tree = filepath.Join(r.dir, "tree")
-		copyTree(t, r.tree)
+	tree := t.TempDir()
+	copyTree(t, tree)
+	changed := strings.Replace(read(t, c.file), c.old, c.new, 1)
+	if err := os.WriteFile(filepath.Join(tree, c.file), []byte(changed), 0o600); err != nil {
+		t.Fatal(err)
 	}
-	file, before := filepath.Join(r.tree, c.file), read(t, c.file)
-	write := func(content string) {
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(strings.Replace(before, c.old, c.new, 1))
-	defer write(before)
-	return r.test(t, c, filepath.Join(r.tree, c.in))
+	return r.test(t, c, filepath.Join(tree, c.in))
 }
 
 // copyTree copies the sources, and not what was built of them.

@@ -25,8 +25,8 @@ type Request struct {
 	ApplicationID  int64
 	Body           []byte
 	ContentType    string // "" sends none
-	// ReorderDelay delays every second request that has it, so that the next one comes first.
-	ReorderDelay time.Duration
+	// Delay is how long the request waits before it is sent.
+	Delay time.Duration
 }
 
 // Queue sends requests until it is closed. It is safe for concurrent use.
@@ -38,10 +38,9 @@ type Queue struct {
 	done     sync.WaitGroup
 	requests chan queuedRequest
 
-	mu        sync.Mutex
-	sequence  int64
-	delayNext bool // alternates for requests with a ReorderDelay
-	log       []*control.Delivery
+	mu       sync.Mutex
+	sequence int64
+	log      []*control.Delivery
 }
 
 type queuedRequest struct {
@@ -76,15 +75,24 @@ func (q *Queue) Enqueue(request Request) {
 		q.log = slices.Delete(q.log, 0, 1)
 	}
 	q.log = append(q.log, record)
-	if request.ReorderDelay > 0 {
-		if q.delayNext = !q.delayNext; !q.delayNext {
-			request.ReorderDelay = 0
-		}
+	next := queuedRequest{request, record}
+	if request.Delay == 0 {
+		q.submit(next)
+		return
 	}
+	time.AfterFunc(request.Delay, func() { // a worker that waited would delay others
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.submit(next)
+	})
+}
+
+// submit gives a request to the workers.
+func (q *Queue) submit(next queuedRequest) {
 	select {
-	case q.requests <- queuedRequest{request, record}:
+	case q.requests <- next:
 	default:
-		record.State = control.Dropped
+		next.record.State = control.Dropped
 	}
 }
 
@@ -110,12 +118,11 @@ func (q *Queue) Clear() {
 func (q *Queue) Close() {
 	q.cancel()
 	q.done.Wait()
-	for {
-		select {
-		case next := <-q.requests:
-			q.update(next.record, control.Dropped, 0, 0)
-		default:
-			return
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for _, record := range q.log {
+		if record.State == control.Queued {
+			record.State = control.Dropped
 		}
 	}
 }
@@ -137,9 +144,8 @@ func (q *Queue) deliver(next queuedRequest) {
 		case <-q.ctx.Done():
 			q.update(next.record, control.Dropped, attempt, 0)
 			return
-		case <-time.After(pause + next.ReorderDelay):
+		case <-time.After(pause):
 		}
-		next.ReorderDelay = 0
 		status, state := q.sender.post(q.ctx, next.Request)
 		if state == control.Queued && attempt+1 == len(retryDelays) {
 			state = control.Failed

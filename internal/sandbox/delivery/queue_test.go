@@ -50,6 +50,28 @@ func TestATargetThatHangs(t *testing.T) {
 	}
 }
 
+// One that waits does not block others, and is dropped with the queue.
+func TestADelay(t *testing.T) {
+	arrived := make(chan string, 2)
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		arrived <- r.URL.Path
+	}))
+	defer server.Close()
+	q := NewQueue(time.Now, false)
+	for range workers {
+		q.Enqueue(Request{URL: server.URL + "/never", Delay: time.Hour})
+	}
+	q.Enqueue(Request{URL: server.URL + "/late", Delay: 100 * time.Millisecond})
+	q.Enqueue(Request{URL: server.URL + "/first"})
+	if first, second := <-arrived, <-arrived; first != "/first" || second != "/late" {
+		t.Errorf("%s arrived before %s", first, second)
+	}
+	q.Close()
+	if state := q.Log()[0].State; state != control.Dropped {
+		t.Errorf("what waits is %s after Close", state)
+	}
+}
+
 func TestTargets(t *testing.T) {
 	unreachable := httptest.NewServer(http.NotFoundHandler())
 	unreachable.Close()

@@ -99,6 +99,6 @@ var webhookReadings = []Reading{
 	{topicWebhooks, "subscribing twice", []string{"subscribeTwice"}, ""},
 	{topicWebhooks, "retrieve: shape; none", []string{"retrieveWebhook", "noWebhooks"}, ""},
 	{topicWebhooks, "deliveries: shape, order, duplicates, signature",
-		[]string{"deliveries", "deliveryShape"},
+		[]string{"deliveries", "deliveryShape", "ids", "memberCase"},
 		"a forged delivery needs no sandbox; an undocumented signature cannot be verified"},
 }

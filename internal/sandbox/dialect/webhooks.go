@@ -31,16 +31,20 @@ const (
 	NoWebhooksEmpty = "empty_list"
 
 	DeliveriesTwice      = "twice"
+	DeliveriesLate       = "late"
 	DeliveriesOutOfOrder = "out_of_order"
 	DeliveriesNever      = "never"
 
-	DeliveryFlat          = "flat"
-	DeliveryWrapped       = "wrapped"
-	DeliveryStringIDs     = "string_ids"
-	DeliveryList          = "list"
-	DeliveryReferenceOnly = "reference_only"
-	DeliveryForm          = "form"
-	DeliveryEmpty         = "empty"
+	DeliveryFlat           = "flat"
+	DeliveryWrapped        = "wrapped"
+	DeliveryStringIDs      = "string_ids"
+	DeliveryList           = "list"
+	DeliveryBatch          = "batch"
+	DeliveryThin           = "thin"
+	DeliveryIndividualOnly = "individual_only"
+	DeliveryReferenceOnly  = "reference_only"
+	DeliveryForm           = "form"
+	DeliveryEmpty          = "empty"
 )
 
 var webhooks = []definition{
@@ -75,14 +79,15 @@ var webhooks = []definition{
 		"an empty list for lists, always 404, or always an empty list",
 		[]string{"by_shape", NoWebhooks404, NoWebhooksEmpty},
 		func(d *Dialect) any { return &d.NoWebhooks }},
-	{"deliveries", "how webhook deliveries are sent: once, twice, every second one late, or never",
-		[]string{"once", DeliveriesTwice, DeliveriesOutOfOrder, DeliveriesNever},
+	{"deliveries", "how webhook deliveries are sent: once, twice, two seconds late, every second one late, or never",
+		[]string{"once", DeliveriesTwice, DeliveriesLate, DeliveriesOutOfOrder, DeliveriesNever},
 		func(d *Dialect) any { return &d.Deliveries }},
-	{"deliveryShape", "the body of a webhook delivery: nested objects, flat, wrapped in data, ids as strings, a list, " +
-		"only a reference, a form, or no body",
+	{"deliveryShape", "the body of a webhook delivery: nested objects, flat, wrapped in data, ids as strings, " +
+		"a list of one event, all events of half a second, only an id and the event, only the individual, " +
+		"only a reference, a form, or no body; ids and memberCase apply too",
 		[]string{
-			"nested", DeliveryFlat, DeliveryWrapped, DeliveryStringIDs, DeliveryList,
-			DeliveryReferenceOnly, DeliveryForm, DeliveryEmpty,
+			"nested", DeliveryFlat, DeliveryWrapped, DeliveryStringIDs, DeliveryList, DeliveryBatch,
+			DeliveryThin, DeliveryIndividualOnly, DeliveryReferenceOnly, DeliveryForm, DeliveryEmpty,
 		},
 		func(d *Dialect) any { return &d.DeliveryShape }},
 }

@@ -27,6 +27,8 @@ type Notification struct {
 	Event          string
 	ApplicationID  int64
 	Payload        Payload
+	// Individual is the one that it is about, or else the first one of the application.
+	Individual IndividualSubject
 }
 
 // Payload is the body of a webhook delivery. Its shape is our reading. It has ids and
@@ -43,6 +45,12 @@ type Subject struct {
 	ID        int64   `json:"id"`
 	Reference *string `json:"reference"`
 	Status    Status  `json:"status"`
+}
+
+// IndividualSubject is the individual of a webhook delivery.
+type IndividualSubject struct {
+	ID        int64
+	Reference string
 }
 
 // Subscribe adds a subscription and returns it with its id. The application need
@@ -85,6 +93,9 @@ func (a *Account) publishCompletion(person *individual) {
 }
 
 func (a *Account) publish(app *application, event string, individualID int64) {
+	about := app.individuals[max(0, slices.IndexFunc(app.individuals, func(i *individual) bool {
+		return i.ID == individualID
+	}))]
 	for _, s := range a.subscriptions {
 		wanted := len(s.Events) == 0 || slices.Contains(s.Events, event)
 		if !wanted || s.ApplicationID != 0 && s.ApplicationID != app.ID {
@@ -96,6 +107,7 @@ func (a *Account) publish(app *application, event string, individualID int64) {
 				Event: event, Time: a.clock.Now(), IndividualID: individualID,
 				Application: Subject{ID: app.ID, Reference: app.Reference, Status: app.Status},
 			},
+			Individual: IndividualSubject{about.ID, about.Reference},
 		})
 	}
 }
