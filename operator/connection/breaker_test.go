@@ -175,7 +175,7 @@ func TestRecoveryWhileWritesFail(t *testing.T) {
 		elapse(minPause)
 		c.calls(probe, nil)
 		c.want(HalfOpen, Write)
-		if !c.tryAcquire(Recovery) || !c.tryAcquire(Recovery) || !c.tryAcquire(Write) {
+		if first, second := c.tryAcquire(Recovery), c.tryAcquire(Recovery); !first || !second || !c.tryAcquire(Write) {
 			t.Error("recovery and the test of a write keep each other waiting")
 		}
 		c.calls(probe, lost)

@@ -17,7 +17,7 @@ func decideApplication(f facts) decision {
 		return wait(acceptedReason(f))
 	case deleted && (f.service.UnusableReason() != "" || a.missing || a.read && !a.sameReference):
 		return wait(reasonVanished)
-	case f.service.UnusableReason() != "" && !(a.read && f.service.MayRecover()):
+	case f.service.UnusableReason() != "" && (!a.read || !f.service.MayRecover()):
 		return wait(f.service.UnusableReason())
 	case a.missing:
 		return decideMissing(f)
