@@ -3,6 +3,7 @@ package benchmark_test
 import (
 	"context"
 	"fmt"
+	"iter"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -98,7 +99,7 @@ func (f *fixture) check(err error) {
 
 // connect creates the IdentityService "default", and replaces an existing one. After an edit, each create would search
 // for earlier attempts.
-func (f *fixture) connect(namespace string, requestsPerSecond, poll int) {
+func (f *fixture) connect(namespace string, requestsPerSecond, poll int, edits ...func(*v1alpha1.IdentityService)) {
 	f.Helper()
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "idv"},
 		StringData: map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword}}
@@ -116,6 +117,9 @@ func (f *fixture) connect(namespace string, requestsPerSecond, poll int) {
 	}
 	if poll == 1 {
 		service.Spec.Polling.MaxIntervalSeconds = 1
+	}
+	for _, edit := range edits {
+		edit(service)
 	}
 	f.check(f.kube.Create(f.Context(), service))
 }
@@ -161,22 +165,13 @@ func (f *fixture) createOne(namespace, name string, individuals int) error {
 func (f *fixture) awaitReady(namespace string, n int) (wait func()) {
 	f.Helper()
 	ctx, cancel := context.WithTimeout(f.Context(), timeout)
-	var now v1alpha1.MandateList
-	f.check(f.kube.List(ctx, &now, client.InNamespace(namespace), client.Limit(1)))
-	// The API server closes a watch that lags behind.
-	events, err := watchtools.NewRetryWatcherWithContext(ctx, now.ResourceVersion, &cache.ListWatch{
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
-			return f.kube.Watch(ctx, &v1alpha1.MandateList{}, client.InNamespace(namespace), &client.ListOptions{Raw: &options})
-		},
-	})
-	f.check(err)
+	mandates := f.watch(ctx, namespace)
 	ready, done := map[string]bool{}, make(chan struct{})
 	go func() {
 		defer close(done)
 		defer cancel()
-		for event := range events.ResultChan() {
-			mandate, ok := event.Object.(*v1alpha1.Mandate)
-			if ok && meta.IsStatusConditionTrue(mandate.Status.Conditions, v1alpha1.ConditionReady) {
+		for mandate := range mandates {
+			if meta.IsStatusConditionTrue(mandate.Status.Conditions, v1alpha1.ConditionReady) {
 				ready[mandate.Name] = true
 			}
 			if len(ready) == n {
@@ -189,6 +184,27 @@ func (f *fixture) awaitReady(namespace string, n int) (wait func()) {
 		<-done
 		if len(ready) < n {
 			f.Fatalf("after %s, %d of %d Mandates are Ready", timeout, len(ready), n)
+		}
+	}
+}
+
+// watch gives the Mandates of a namespace that change from now on, until ctx ends.
+func (f *fixture) watch(ctx context.Context, namespace string) iter.Seq[*v1alpha1.Mandate] {
+	f.Helper()
+	var now v1alpha1.MandateList
+	f.check(f.kube.List(ctx, &now, client.InNamespace(namespace), client.Limit(1)))
+	// The API server closes a watch that lags behind.
+	events, err := watchtools.NewRetryWatcherWithContext(ctx, now.ResourceVersion, &cache.ListWatch{
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			return f.kube.Watch(ctx, &v1alpha1.MandateList{}, client.InNamespace(namespace), &client.ListOptions{Raw: &options})
+		},
+	})
+	f.check(err)
+	return func(yield func(*v1alpha1.Mandate) bool) {
+		for event := range events.ResultChan() {
+			if mandate, ok := event.Object.(*v1alpha1.Mandate); ok && !yield(mandate) {
+				return
+			}
 		}
 	}
 }

@@ -52,7 +52,7 @@ func (f *fixture) attack(length time.Duration) (peak, limit float64) {
 	}
 	pod, services := manager(f.TB, f.Root), startHostileServices(f.TB)
 	namespace := f.Namespace(f.TB)
-	operator := f.startOperator(namespace, 10, pod.environment...)
+	operator := f.startOperatorIn(pod.environment, namespace, 10)
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "idv"},
 		StringData: map[string]string{"username": "u", "password": "p"}}
 	f.check(f.kube.Create(f.Context(), secret))

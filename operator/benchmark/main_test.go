@@ -29,11 +29,18 @@ func TestMain(m *testing.M) {
 // timeout is far longer than any step takes.
 const timeout = 15 * time.Minute
 
-// numbers reads a setting such as MANDATES=1000,5000 from the environment.
-func numbers(b *testing.B, name, fallback string) []int {
+// quick is set for sizes that show whether the benchmarks work, and what changed by half.
+var quick = os.Getenv("QUICK") != ""
+
+// numbers reads a setting such as MANDATES=1000,5000 from the environment. Where it is absent, small is for QUICK.
+func numbers(b *testing.B, name, fallback, small string) []int {
 	b.Helper()
 	text := os.Getenv(name)
-	if text == "" {
+	switch {
+	case text != "":
+	case quick:
+		text = small
+	default:
 		text = fallback
 	}
 	var list []int
@@ -47,7 +54,7 @@ func numbers(b *testing.B, name, fallback string) []int {
 	return list
 }
 
-func number(b *testing.B, name, fallback string) int {
+func number(b *testing.B, name, fallback, small string) int {
 	b.Helper()
-	return numbers(b, name, fallback)[0]
+	return numbers(b, name, fallback, small)[0]
 }

@@ -12,7 +12,7 @@ import (
 // BenchmarkManyMandates measures an operator with as many Mandates as it should support: its memory, its start, and how
 // long a new Mandate waits when all others are due for a poll.
 func BenchmarkManyMandates(b *testing.B) {
-	n, workers := number(b, "MANY", "10000"), number(b, "WORKERS", "10")
+	n, workers := number(b, "MANY", "10000", "500"), number(b, "WORKERS", "10", "10")
 	f := newFixture(b, 0)
 	figures.heading(fmt.Sprintf("%d Mandates with 3 individuals and 9 checks", n))
 	namespace := f.Namespace(b)
@@ -32,7 +32,7 @@ func BenchmarkManyMandates(b *testing.B) {
 	f.check(operator.Stop())
 	operator = f.coldStart(namespace, n, workers)
 	operator.addMemory("memory after a start with them", "started", n)
-	for _, limit := range numbers(b, "RATES", "1000,10") {
+	for _, limit := range numbers(b, "RATES", "1000,10", "1000") {
 		f.check(operator.Stop())
 		f.connect(namespace, limit, 1)
 		operator = f.startOperator(namespace, workers)

@@ -23,12 +23,12 @@ const (
 // BenchmarkFailingReads measures what an operator costs itself and a service that fails reads only: requests while the
 // circuit is open, reconciliations of Mandates that wait, and how soon everything works again.
 func BenchmarkFailingReads(b *testing.B) {
-	n, minutes := number(b, "MANY", "10000"), number(b, "OUTAGE", "6")
+	n, minutes := number(b, "MANY", "10000", "500"), number(b, "OUTAGE", "6", "0")
 	f := newFixture(b, 0)
 	figures.heading(fmt.Sprintf("%d Mandates, a service that fails reads for %d minutes", n, minutes))
 	namespace := f.Namespace(b)
 	f.connect(namespace, unlimited, halfMinutely)
-	operator := f.startOperator(namespace, number(b, "WORKERS", "10"))
+	operator := f.startOperator(namespace, number(b, "WORKERS", "10", "10"))
 	operator.connected(namespace)
 	wait := f.awaitReady(namespace, n)
 	f.create(namespace, "many", n, 1)

@@ -28,16 +28,22 @@ type worker struct {
 	name, metrics, pprof string
 }
 
-// startOperator starts the operator with its defaults, in one namespace, with further environment variables.
-func (f *fixture) startOperator(namespace string, workers int, environment ...string) worker {
+// startOperator starts the operator with its defaults, in one namespace, with further flags.
+func (f *fixture) startOperator(namespace string, workers int, flags ...string) worker {
+	f.Helper()
+	return f.startOperatorIn(nil, namespace, workers, flags...)
+}
+
+// startOperatorIn has further environment variables.
+func (f *fixture) startOperatorIn(environment []string, namespace string, workers int, flags ...string) worker {
 	f.Helper()
 	binary, err := f.BuildPlain("./cmd/mandate-operator")
 	f.check(err)
 	o := worker{fixture: f, name: "operator", metrics: testenv.FreeAddress(f), pprof: testenv.FreeAddress(f)}
-	command := exec.CommandContext(context.WithoutCancel(f.Context()), binary,
+	command := exec.CommandContext(context.WithoutCancel(f.Context()), binary, append(flags,
 		"--kubeconfig="+f.kubeconfig, "--watch-namespaces="+namespace, "--health-probe-bind-address=0",
 		"--metrics-bind-address="+o.metrics, "--metrics-secure=false", "--pprof-bind-address="+o.pprof,
-		"--max-concurrent-reconciles="+strconv.Itoa(workers))
+		"--max-concurrent-reconciles="+strconv.Itoa(workers))...)
 	command.Env = append(os.Environ(), environment...)
 	o.Process, err = f.Start("operator", command)
 	f.check(err)

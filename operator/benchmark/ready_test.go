@@ -15,11 +15,11 @@ const hourly = 3600
 
 // BenchmarkManifestToReady measures the operator and the bare loop from a manifest to Ready, on the same API server.
 func BenchmarkManifestToReady(b *testing.B) {
-	workers := number(b, "WORKERS", "10")
+	workers := number(b, "WORKERS", "10", "10")
 	loopFirst := false
-	for _, latency := range numbers(b, "LATENCIES", "0,50") {
-		for _, individuals := range numbers(b, "INDIVIDUALS", "1,3") {
-			for _, mandates := range numbers(b, "MANDATES", "1000,5000") {
+	for _, latency := range numbers(b, "LATENCIES", "0,50", "0") {
+		for _, individuals := range numbers(b, "INDIVIDUALS", "1,3", "1") {
+			for _, mandates := range numbers(b, "MANDATES", "1000", "200") {
 				b.Run(fmt.Sprintf("mandates=%d/individuals=%d/latency=%dms", mandates, individuals, latency), func(b *testing.B) {
 					figures.heading(fmt.Sprintf("%d Mandates, individuals in each: %d, service latency %d ms",
 						mandates, individuals, latency))

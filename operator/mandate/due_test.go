@@ -177,6 +177,11 @@ func TestUnreadableApplication(t *testing.T) {
 	}
 }
 
+// What a connection knows of notifications.
+func noNotifications(time.Time) time.Time           { return time.Time{} }
+func notificationsArrive(at time.Time) time.Time    { return at.Add(-6 * day) }
+func notificationsHaveEnded(at time.Time) time.Time { return at.Add(-7 * day) }
+
 // An application at which nobody moves for eight weeks is read hourly, or about daily while notifications arrive.
 func TestPollsOfEightWeeks(t *testing.T) {
 	t.Parallel()
@@ -185,24 +190,50 @@ func TestPollsOfEightWeeks(t *testing.T) {
 		least    int
 		most     int
 	}{
-		"without notifications":       {func(time.Time) time.Time { return time.Time{} }, 1300, 1400},
-		"with notifications":          {func(at time.Time) time.Time { return at.Add(-6 * day) }, 50, 60},
-		"with notifications long ago": {func(at time.Time) time.Time { return at.Add(-7 * day) }, 1300, 1400},
+		"without notifications":       {noNotifications, 1300, 1400},
+		"with notifications":          {notificationsArrive, 50, 60},
+		"with notifications long ago": {notificationsHaveEnded, 1300, 1400},
 	} {
 		for i := range 100 {
-			reads, uid := 1, strings.Repeat(strconv.Itoa(i)+"-", 10) // one read after the create
-			for at := now; at.Before(now.Add(retention)); reads++ {
-				r := quiet(uid, at, func(m *v1alpha1.Mandate) {
-					for i := range m.Status.Conditions {
-						m.Status.Conditions[i].LastTransitionTime = metav1.NewTime(now)
-					}
-				})
-				r.session.Connection.Notified = c.notified(at)
-				at = at.Add(r.pollInterval())
-			}
-			if reads < c.least || reads > c.most {
+			if reads := readsOfEightWeeks(i, c.notified); reads < c.least || reads > c.most {
 				t.Errorf("%s, Mandate %d is read %d times, want %d to %d", name, i, reads, c.least, c.most)
 			}
 		}
 	}
+}
+
+// readsOfEightWeeks counts the reads of an application that is due again and again, from its create until the service
+// removes it.
+func readsOfEightWeeks(mandate int, notified func(at time.Time) time.Time) int {
+	reads, uid := 1, strings.Repeat(strconv.Itoa(mandate)+"-", 10) // one read after the create
+	for at := now; at.Before(now.Add(retention)); reads++ {
+		r := quiet(uid, at, func(m *v1alpha1.Mandate) {
+			for i := range m.Status.Conditions {
+				m.Status.Conditions[i].LastTransitionTime = metav1.NewTime(now)
+			}
+		})
+		r.session.Connection.Notified = notified(at)
+		at = at.Add(r.pollInterval())
+	}
+	return reads
+}
+
+// BenchmarkEightWeeks reports the most GETs of one of a hundred applications at which nobody moves.
+func BenchmarkEightWeeks(b *testing.B) {
+	for _, c := range []struct {
+		name     string
+		notified func(at time.Time) time.Time
+		target   int
+	}{
+		{"without-notifications", noNotifications, 1400},
+		{"with-notifications", notificationsArrive, 60},
+	} {
+		most := 0
+		for i := range 100 {
+			most = max(most, readsOfEightWeeks(i, c.notified))
+		}
+		b.ReportMetric(float64(most), "GETs-"+c.name)
+		b.ReportMetric(float64(c.target), "target-"+c.name)
+	}
+	b.ReportMetric(0, "ns/op") // the time says nothing
 }
