@@ -145,7 +145,7 @@ func TestLostAnswersAreFoundAgain(t *testing.T) {
 // More answers are lost than one Mandate can have candidates, and the deliveries name ids and nothing else.
 func TestManyLostAnswersAreFoundAgain(t *testing.T) {
 	t.Parallel()
-	const lost = 15
+	const lost = 20
 	w, url := notified(t, "--settle-delay=1s")
 	w.check(w.sandbox.SetDialect(w.Context(), "deliveries", "never"))
 	name := func(i int) string { return fmt.Sprint("lost-", i) }
@@ -154,9 +154,13 @@ func TestManyLostAnswersAreFoundAgain(t *testing.T) {
 		w.mandate(name(i), "{}")
 		w.condition(name(i), v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonOutcomeUnknown)
 	}
-	before := w.requests(control.RetrieveApplication)
+	var bodies []string
 	for i := range lost {
-		w.post(url, fmt.Sprintf(`{"id":%d}`, w.applicationID(w.namespace+"."+name(i))))
+		bodies = append(bodies, fmt.Sprintf(`{"id":%d}`, w.applicationID(w.namespace+"."+name(i))))
+	}
+	before := w.requests(control.RetrieveApplication)
+	for _, body := range bodies {
+		w.post(url, body)
 	}
 	for i := range lost {
 		w.ready(name(i))
@@ -166,4 +170,25 @@ func TestManyLostAnswersAreFoundAgain(t *testing.T) {
 		t.Errorf("%d reads of %d applications, want three each at most", reads, lost)
 	}
 	w.emails(lost)
+}
+
+// Lost answers open the circuit. What finds the applications again does not wait until it is closed.
+func TestLostAnswersAreFoundWhileWritesFail(t *testing.T) {
+	t.Parallel()
+	w, url := notified(t)
+	w.check(w.sandbox.SetDialect(w.Context(), "deliveries", "never"))
+	lost := []string{"one", "two", "three"}
+	for _, name := range lost {
+		w.fault(answerLost)
+		w.mandate(name, "{}")
+		w.condition(name, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSettling)
+	}
+	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonWritesFailing)
+	for _, name := range lost {
+		w.post(url, fmt.Sprintf(`{"id":%d}`, w.applicationID(w.namespace+"."+name)))
+	}
+	for _, name := range lost {
+		w.ready(name)
+	}
+	w.emails(len(lost))
 }

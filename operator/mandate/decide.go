@@ -183,7 +183,7 @@ func decideUnknown(f facts) decision {
 // looksForNamed reports whether there is an application to look at. Only for a Mandate whose create had no answer does
 // anybody ask.
 func looksForNamed(f facts) bool {
-	return (f.found != 0 || len(f.named) > 0) && f.service.UnusableReason() == "" && !f.referenceNotAllowed
+	return (f.found != 0 || len(f.named) > 0) && f.service.MayRecover() && !f.referenceNotAllowed
 }
 
 // decideNamed looks at one application after another. When one is this Mandate's, those that are left may be those of

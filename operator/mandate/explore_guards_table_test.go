@@ -139,6 +139,10 @@ func guards() map[string]explore.Guard {
 			Old: "(len(f.named) == 0 || f.named[0] == f.found)", Off: "(!ON || len(f.named) == 0 || f.named[0] == f.found)",
 			CaughtBy: "TestDecide",
 		},
+		"decisions while writes fail": {
+			Why: "the circuit is open", File: "decide_application.go",
+			Old: "	case !f.service.Ready: //", Off: "	case ON && !f.service.Ready: //", CaughtBy: "TestDecide",
+		},
 		"named application of another namespace": {
 			Why: "the reference is the other one's", File: decideFile,
 			Old: " && !f.referenceNotAllowed\n", Off: " && (!ON || !f.referenceNotAllowed)\n",

@@ -183,7 +183,8 @@ func resume(
 func (o *operator) with(p *reconciliation, r *Reconciler) *operator {
 	c := *o
 	c.localState = o.remember(r)
-	c.missing, c.reads, c.shown = r.missing.entries, r.missing.reads, r.shown.references
+	c.missing, c.reads = r.missing.entries, r.missing.reads
+	c.shown = r.shown.references
 	c.current = p
 	c.live, c.calls = liveRead{}, 0
 	if p != nil {

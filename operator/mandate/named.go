@@ -65,10 +65,15 @@ func (r *reconciliation) readNamed(ctx context.Context) {
 		r.skipNamed(id, func(*lookedAt) {})
 		return
 	}
+	if !r.shown.startRead(r.namedID(id)) { // another Mandate has it read
+		r.facts.named, r.retryNamed = r.facts.named[1:], true
+		return
+	}
 	application, err := r.client.RetrieveApplication(ctx, id)
 	if err == nil {
 		r.show(id, application.Reference)
 	}
+	r.shown.finishRead(r.namedID(id))
 	switch {
 	case r.facts.found != 0 && err != nil && !idv.IsNotFound(err):
 		r.facts.named = []int64{r.facts.found}
@@ -83,13 +88,13 @@ func (r *reconciliation) readNamed(ctx context.Context) {
 				l.absent = with(l.absent, id)
 			} else {
 				l.missing, l.since = with(l.missing, id), r.facts.now
-				r.lookAgain = true
+				r.retryNamed = true
 			}
 		})
 		return
 	case err != nil:
 		r.facts.named, r.facts.namedUnread = nil, true
-		r.lookAgain = true
+		r.retryNamed = true
 		log.FromContext(ctx).Info("Failed to read an application that a notification names", "error", err.Error())
 		return
 	}

@@ -119,6 +119,10 @@ func TestNamedApplicationsOfOthers(t *testing.T) {
 	acme.readNamed(t.Context())
 	acme.readNamed(t.Context())
 	left("those that are left", acme, 1)
+	busy := started("busy", "11")
+	busy.shown.startRead(busy.namedID(11))
+	busy.readNamed(t.Context())
+	left("one that is read for another one now", busy)
 	late := started("late", "")
 	left("one that was read before its Mandate waited", late, 10)
 	late.shownID = 0

@@ -32,10 +32,31 @@ type namedReference struct {
 // shownReferences are those of applications that notifications have named. The zero value has none.
 type shownReferences struct {
 	mu         sync.Mutex
+	reading    map[namedID]bool // now
 	references map[namedID]string
 	ids        map[namedReference]int64
 	waiting    map[namedReference]types.NamespacedName // those that wait for an id
 	waitingFor map[types.NamespacedName]namedReference
+}
+
+// startRead reports whether no other reconciliation reads an application now. If so, finishRead has to be called.
+func (s *shownReferences) startRead(id namedID) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.reading[id] {
+		return false
+	}
+	if s.reading == nil {
+		s.reading = map[namedID]bool{}
+	}
+	s.reading[id] = true
+	return true
+}
+
+func (s *shownReferences) finishRead(id namedID) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.reading, id)
 }
 
 // remember records what an application shows, and gives the Mandate that waits for it.

@@ -33,8 +33,8 @@ func (n *Notifier) annotate(ctx context.Context, name types.NamespacedName, h *h
 	before := engine.Candidates(mandate)
 	all := merge(merge(slices.Clone(before), h.candidates), h.named)
 	all = all[max(len(all)-v1alpha1.MaxCandidates, 0):]
-	// An id that is named again is looked for again. One that was not this Mandate's is no reason to read what it has.
-	h.read = h.read || waits(mandate) && len(h.candidates) > 0
+	isNamed := func(id int64) bool { return slices.Contains(before, id) }
+	h.read = h.read || waits(mandate) && slices.ContainsFunc(h.candidates, isNamed) // it is looked for once more
 	if waits(mandate) && !slices.Equal(all, before) {
 		annotations[v1alpha1.CandidateAnnotation] = engine.FormatCandidates(all)
 		version = mandate.ResourceVersion // another replica may add others

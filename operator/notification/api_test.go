@@ -213,6 +213,13 @@ func waitingMandate(name string) *v1alpha1.Mandate {
 	}
 }
 
+// creatingMandate is a Mandate whose create is under way, or waits for its service.
+func creatingMandate(name string) *v1alpha1.Mandate {
+	m := waitingMandate(name)
+	m.Status.Conditions = nil
+	return m
+}
+
 func nameOf(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: testKey.Namespace, Name: name}
 }

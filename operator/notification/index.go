@@ -157,7 +157,9 @@ func (x *Index) add(key connection.Key, name types.NamespacedName, t terms) {
 	for _, id := range t.individuals {
 		of.individuals[id] = &name
 	}
-	if t.reference != 0 {
+	// The reference alone finds nobody: a delivery that comes while the create is under way is remembered for the time
+	// when its answer is lost.
+	if t.reference != 0 && (t.application != 0 || t.waits) {
 		of.references[t.reference] = &name
 	}
 	if t.waits {

@@ -32,6 +32,7 @@ func TestMatch(t *testing.T) {
 	x := NewIndex()
 	for _, m := range []*v1alpha1.Mandate{
 		bound("one", 1, 10, 11), bound("two", 2, 20), bound("eleven", 11), waitingMandate("lost"), waitingMandate("other"),
+		creatingMandate("new"),
 	} {
 		x.OnAdd(m, true)
 	}
@@ -50,6 +51,9 @@ func TestMatch(t *testing.T) {
 		"an unknown id":         {`{"id":4711}`, found{Lost: []int64{4711}}},
 		"an unknown id and the reference of one that waits": {
 			`{"id":4711,"reference":"team.lost"}`, found{Named: []string{"lost"}, Lost: []int64{4711}},
+		},
+		"the reference of one whose create is under way": {
+			`{"id":4711,"reference":"team.new"}`, found{Lost: []int64{4711}},
 		},
 		"the reference of one that waits": {`{"reference":"team.lost"}`, found{Named: []string{"lost"}}},
 		"other numbers beside a known application": {
