@@ -54,7 +54,13 @@ func (e *encoder) text(s string) {
 	e.number(int64(len(s)))
 	e.bytes = append(e.bytes, s...)
 }
-func (e *encoder) truth(b bool)       { e.bytes = append(e.bytes, map[bool]byte{true: 1}[b]) }
+func (e *encoder) truth(b bool) {
+	if b {
+		e.bytes = append(e.bytes, 1)
+	} else {
+		e.bytes = append(e.bytes, 0)
+	}
+}
 func (e *encoder) moment(t time.Time) { e.number(int64(age(t))) }
 
 // age is how long ago something was; what never was is older than everything.
