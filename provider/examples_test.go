@@ -56,7 +56,7 @@ func TestExamples(t *testing.T) {
 					e.workspace = c.inProcess(t, s.providerBlock())
 				}
 				e.env = append(e.env, "PATH="+curl+":"+os.Getenv("PATH"), "TF_VAR_webhook_secret=s",
-					"TF_VAR_token=0123456789abcdef0123456789abcdef")
+					"TF_VAR_receiver_token=0123456789abcdef0123456789abcdef")
 				e.writeAdapted(t, "main.tf", e.configuration(t)+e.block)
 
 				e.must(t, "apply", "-auto-approve")

@@ -53,7 +53,7 @@ func (d *demo) applyTerraform(ctx context.Context) (string, error) {
 	}
 	env := environ(
 		"TF_CLI_CONFIG_FILE="+settings, "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1",
-		"TF_VAR_receiver_url="+d.receiverURL, "TF_VAR_token="+d.token,
+		"TF_VAR_receiver_url="+d.receiverURL, "TF_VAR_receiver_token="+d.token,
 		"IDV_BASE_URL="+d.sandboxURL, "IDV_USERNAME="+sandbox.DefaultUsername, "IDV_PASSWORD="+sandbox.DefaultPassword,
 	)
 	apply := []string{"apply", "-auto-approve", "-input=false", "-no-color"}

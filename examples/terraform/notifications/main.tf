@@ -3,7 +3,7 @@
 #
 #   bin/idv-sandbox &
 #   export IDV_BASE_URL=http://127.0.0.1:8480 IDV_USERNAME=sandbox IDV_PASSWORD=sandbox-password
-#   export TF_VAR_token=$(kubectl get secret idv-notifications -o jsonpath='{.data.token}' | base64 -d)
+#   export TF_VAR_receiver_token=$(kubectl get secret idv-notifications -o jsonpath='{.data.token}' | base64 -d)
 #   tofu apply
 
 terraform {
@@ -22,14 +22,14 @@ variable "receiver_url" {
   default     = "http://127.0.0.1:8082"
 }
 
-variable "token" {
+variable "receiver_token" {
   description = "Token of the receiver: the key token of the Secret in spec.notifications of the IdentityService."
   type        = string
   sensitive   = true
 }
 
 resource "idv_webhook_subscription" "operator" {
-  url = provider::idv::notification_url(var.receiver_url, "default", "default", var.token)
+  url = provider::idv::notification_url(var.receiver_url, "default", "default", var.receiver_token)
 
   # The service cannot delete a subscription. It continues to deliver to the URL after `tofu destroy`.
   deletion_policy = "ABANDON"
