@@ -168,6 +168,7 @@ func (o *operator) part() part {
 		e.named(entry.Value.named)
 	}
 	e.reads(o.reads)
+	e.shown(o.shown)
 	e.any(reflect.ValueOf(o.live))
 	e.number(int64(o.calls))
 	e.truth(o.current == nil)
@@ -237,6 +238,8 @@ func (e *encoder) reconciliation(p *reconciliation) {
 	e.any(reflect.ValueOf(&p.reviewed))
 	e.number(int64(p.nextReview))
 	e.truth(p.attempting)
+	e.truth(p.retryNamed)
+	e.number(p.shownID)
 }
 
 // still reports whether the object that a copy was made of is the live one, and whether it has changed since.
