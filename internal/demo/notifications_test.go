@@ -71,7 +71,7 @@ func TestCheckFound(t *testing.T) {
 	}{
 		"bound":                 {[]control.Application{{ID: 4711}}, answers(1), ""},
 		"no answer was lost":    {[]control.Application{{ID: 4711}}, answers(0), "no answer to a create got lost"},
-		"another application":   {[]control.Application{{ID: 4712}}, answers(1), `bound to "4711", and its application is 4712`},
+		"another application":   {[]control.Application{{ID: 4712}}, answers(1), `and its application is 4712`},
 		"a second application":  {[]control.Application{{ID: 4711}, {ID: 4712}}, answers(1), "2 applications"},
 		"no application at all": {nil, answers(1), "0 applications"},
 	}
