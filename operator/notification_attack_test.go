@@ -96,9 +96,8 @@ func bomb() string {
 }
 
 // Whatever is sent, with a good token or without, the operator reads little, stays small, and creates for others in
-// time.
+// time. It measures time, so it is not parallel.
 func TestHostileSenders(t *testing.T) {
-	t.Parallel()
 	const (
 		maxReads       = 60 // of one Mandate that is named, and of ids that may be the other one's
 		maxResidentMiB = 256
