@@ -59,8 +59,10 @@ UNSET := $(addprefix -u ,KUBECONFIG USE_EXISTING_CLUSTER $(filter-out IDV_TOFU,$
 KUBEBUILDER_ASSETS ?= $(CURDIR)/bin
 GO_TEST := env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test
 
-# All but operator/chaos, which runs alone, because it keeps the machine busy.
-packages = $(or $(filter-out %/operator/chaos,$(shell $(GO) list ./...)),$(error go list finds no packages))
+# All but operator/chaos, which runs alone, because it keeps the machine busy. Those that take longest start first.
+longest := $(MODULE)/operator $(MODULE)/provider
+packages = $(longest) $(or $(filter-out $(longest) %/operator/chaos,$(shell $(GO) list ./...)),\
+	$(error go list finds no packages))
 # go test does not see which files kubectl and the API server read, so it must not cache the results of these packages.
 uncached = $(filter-out %/operator/chaos,$(shell $(GO) list $(call containing,testenv\.Main)))
 
@@ -82,11 +84,11 @@ test: $(call tools_of,test) ## Everything that CI runs
 # explore and guards need nothing but the processor, and test-race waits much: they run beside it, at low priority.
 .PHONY: test-race-and-explore
 test-race-and-explore:
-	@$(MAKE) --no-print-directory -j2 test-race explore-beside
+	@$(MAKE) --no-print-directory -j3 test-race explore-beside
 
 .PHONY: explore-beside
 explore-beside:
-	@status=0; mkdir -p bin; MAKE="$(MAKE)" nice -n 10 tools/steps.sh "beside test-race" explore guards \
+	@status=0; mkdir -p bin; MAKE="$(MAKE)" nice -n 10 tools/steps.sh "beside test-race" explore guards-and-controls \
 		>bin/explore.log 2>&1 || status=$$?; cat bin/explore.log; exit $$status
 
 .PHONY: verify-generated
@@ -98,11 +100,15 @@ test-short:
 	@bin/gotestsum --hide-summary=skipped $(SUMMARY) $(GO_TEST) -json -short $(filter-out $(uncached),$(packages))
 	@bin/gotestsum --hide-summary=skipped $(SUMMARY) $(GO_TEST) -json -short -count=1 $(uncached)
 
-# With the race detector, on a real API server and OpenTofu.
+# Tests without a control wait for what does not come, and leave the processor to guards: so -j3 above.
+.PHONY: guards-and-controls
+guards-and-controls: guards controls
+
+# With the race detector, on a real API server and OpenTofu. GOGC: memory for time, for the API servers above all.
 .PHONY: test-race
 test-race:
 	@rm -f bin/tests.json
-	@bin/gotestsum --jsonfile-timing-events=bin/tests.json $(SUMMARY) $(GO_TEST) -json \
+	@GOGC=200 bin/gotestsum --jsonfile-timing-events=bin/tests.json $(SUMMARY) $(GO_TEST) -json \
 		-race -count=1 -shuffle=on -timeout=20m -coverprofile=bin/coverage.out $(packages)
 	@$(call covered,internal/client,90)
 
@@ -112,14 +118,18 @@ explore: ## Every order of what two operators, faults and people can do, in memo
 	@GOGC=400 $(GO_TEST) -count=1 -timeout=40m -v -run='^TestExplore$$' ./operator/action -states=$$(($(STATES) / 2))
 
 .PHONY: guards
-guards: ## The same without each guard of what is done once, and the tests without each control of the threat model
-	@$(GO_TEST) -count=1 -timeout=40m -v -run='^TestGuardsAreNeeded$$' ./operator/mandate ./operator/action -guards
-	@$(GO_TEST) -count=1 -timeout=40m -v -run='^TestControlsAreNeeded$$' -parallel=3 ./internal/threats -guards
+guards: ## The same without each guard of what is done once
+	@nice -n 5 $(GO_TEST) -count=1 -timeout=40m -v -run='^TestGuardsAreNeeded$$' \
+		./operator/mandate ./operator/action -guards
+
+.PHONY: controls
+controls: ## The tests without each control of the threat model
+	@$(GO_TEST) -count=1 -timeout=40m -v -run='^TestControlsAreNeeded$$' -parallel=4 ./internal/threats -guards
 
 # Every effect of the operator meets every fault, as far as two and a half minutes go.
 .PHONY: single-faults
 single-faults:
-	@$(GO_TEST) -count=1 -v -timeout=20m ./operator/chaos
+	@$(GO_TEST) -count=1 -v -timeout=20m -parallel=8 ./operator/chaos
 
 .PHONY: slowest
 slowest:
@@ -134,7 +144,6 @@ covered = { head -n 1 bin/coverage.out; grep '/$(1)/[^/]*:' bin/coverage.out; } 
 
 CHAOSTIME ?= 10m
 
-# GOGC: memory for time, for the API server above all.
 .PHONY: chaos
 chaos: $(call tools_of,chaos) ## Inject faults into the operator for CHAOSTIME, 10m (SEED=n; PLAN=... or BATCH=n runs only that)
 	CHAOS_TIME="$(CHAOSTIME)" CHAOS_SEED="$(SEED)" CHAOS_PLAN="$(PLAN)" CHAOS_BATCH="$(BATCH)" GOGC=400 \

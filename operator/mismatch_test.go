@@ -14,6 +14,7 @@ import (
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/testenv"
 )
 
 // The IdentityService points to another service by mistake, and is corrected later. The operator changes nothing at the
@@ -138,7 +139,7 @@ func TestManyReviewsRefused(t *testing.T) {
 	w.play(w.ready("acme"), control.ResultReview)
 	w.fault(alwaysAnswers(control.AcceptCheck, 422))
 	w.mandate("acme", spec+", checkReviews: ["+strings.Join(reviews, ", ")+"]}")
-	w.eventually(func() (bool, string) {
+	testenv.Eventually(t, 2*timeout, func() (bool, string) { // half a second for each, without other load
 		n := w.requests(control.AcceptCheck)
 		return n >= 2*people, fmt.Sprintf("%d reviews were sent", n)
 	})

@@ -141,3 +141,54 @@ func TestLostAnswersAreFoundAgain(t *testing.T) {
 	w.ready("victim")
 	w.emails(2)
 }
+
+// More answers are lost than one Mandate can have candidates, and the deliveries name ids and nothing else.
+func TestManyLostAnswersAreFoundAgain(t *testing.T) {
+	t.Parallel()
+	const lost = 20
+	w, url := notified(t, "--settle-delay=1s")
+	w.check(w.sandbox.SetDialect(w.Context(), "deliveries", "never"))
+	name := func(i int) string { return fmt.Sprint("lost-", i) }
+	for i := range lost {
+		w.fault(answerLost)
+		w.mandate(name(i), "{}")
+		w.condition(name(i), v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonOutcomeUnknown)
+	}
+	var bodies []string
+	for i := range lost {
+		bodies = append(bodies, fmt.Sprintf(`{"id":%d}`, w.applicationID(w.namespace+"."+name(i))))
+	}
+	before := w.requests(control.RetrieveApplication)
+	for _, body := range bodies {
+		w.post(url, body)
+	}
+	for i := range lost {
+		w.ready(name(i))
+	}
+	// One shows whose it is, one is for that Mandate, and one follows if another notification came meanwhile.
+	if reads := w.requests(control.RetrieveApplication) - before; reads > 3*lost {
+		t.Errorf("%d reads of %d applications, want three each at most", reads, lost)
+	}
+	w.emails(lost)
+}
+
+// Lost answers open the circuit. What finds the applications again does not wait until it is closed.
+func TestLostAnswersAreFoundWhileWritesFail(t *testing.T) {
+	t.Parallel()
+	w, url := notified(t)
+	w.check(w.sandbox.SetDialect(w.Context(), "deliveries", "never"))
+	lost := []string{"one", "two", "three"}
+	for _, name := range lost {
+		w.fault(answerLost)
+		w.mandate(name, "{}")
+		w.condition(name, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSettling)
+	}
+	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonWritesFailing)
+	for _, name := range lost {
+		w.post(url, fmt.Sprintf(`{"id":%d}`, w.applicationID(w.namespace+"."+name)))
+	}
+	for _, name := range lost {
+		w.ready(name)
+	}
+	w.emails(len(lost))
+}

@@ -2,6 +2,7 @@ package operator_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -42,6 +43,10 @@ var (
 
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard()) // of the tests' clients; the operators log to files
+	// The tests wait more than they work. The flag of go test has the last word.
+	if err := flag.Set("test.parallel", "4"); err != nil {
+		panic(err)
+	}
 	testenv.Main(suite{m}, &env)
 }
 

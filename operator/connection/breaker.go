@@ -236,14 +236,35 @@ func (b *CircuitBreaker) release(class Class) {
 
 // admits reports whether one more reconciliation may use the connection, beside those that are counted.
 func (b *CircuitBreaker) admits(class Class, counted *[classes]int) bool {
+	used := sum(counted)
+	if b.class == Write { // what is admitted all the time does not keep the test from being made
+		used -= counted[Recovery]
+	}
+	tested := class
+	if class == Recovery {
+		tested = Read
+	}
 	switch {
+	case class == Recovery && b.onlyWritesFail():
+		return true
 	case !b.usable || b.state == Open:
 		return false
 	case b.state == Closed:
-		return b.failures[class]+b.failures[Login] == 0 || counted[class] == 0
+		return b.failures[tested]+b.failures[Login] == 0 || counted[class] == 0
 	default:
-		return b.byReconciliation() && sum(counted) == 0 && (class == b.class || b.waiting[b.class] == 0)
+		return b.byReconciliation() && used == 0 && (tested == b.class || b.waiting[b.class] == 0)
 	}
+}
+
+// OnlyWritesFail reports whether the circuit is not closed, and the connection may be used to find applications again.
+func (b *CircuitBreaker) OnlyWritesFail() bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.onlyWritesFail()
+}
+
+func (b *CircuitBreaker) onlyWritesFail() bool {
+	return b.usable && b.state != Closed && b.class == Write && b.failures[Read]+b.failures[Login] == 0
 }
 
 // mayOffer is admits with those that were woken up.

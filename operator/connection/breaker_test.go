@@ -144,6 +144,46 @@ func TestWritesAreTestedAfterTheReferenceData(t *testing.T) {
 }
 
 // Nobody waits to make a call of the class that failed: what works closes the circuit, and the next failure opens it.
+// Lost answers open the circuit, and what finds the applications again does not wait for it.
+func TestRecoveryWhileWritesFail(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		c := newCircuit(t)
+		lost := &client.Error{Kind: client.KindConnection}
+		wantRecovery := func(what string, want bool) {
+			t.Helper()
+			got := c.tryAcquire(Recovery)
+			if got != want {
+				t.Errorf("%s: recovery is admitted: %t", what, got)
+			}
+			if got {
+				c.release(Recovery)
+			}
+		}
+		wantRecovery("closed", true)
+		c.calls(create, lost, lost, lost)
+		c.want(Open, Write)
+		wantRecovery("writes fail", true)
+		if c.tryAcquire(Read) || c.tryAcquire(Write) || c.ready() || !c.OnlyWritesFail() {
+			t.Error("an open circuit is used")
+		}
+		c.calls(read, lost)
+		wantRecovery("a read has failed, too", false)
+		c.calls(read, nil)
+		wantRecovery("a read works again", true)
+		c.count(Write, 1, 0)
+		elapse(minPause)
+		c.calls(probe, nil)
+		c.want(HalfOpen, Write)
+		if first, second := c.tryAcquire(Recovery), c.tryAcquire(Recovery); !first || !second || !c.tryAcquire(Write) {
+			t.Error("recovery and the test of a write keep each other waiting")
+		}
+		c.calls(probe, lost)
+		wantRecovery("the reference data fails", false)
+		c.stop()
+	})
+}
+
 func TestNobodyWaitsToTest(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -10,20 +10,26 @@ import (
 // Class is the kind of a call, by what it needs of the service.
 type Class int
 
-// The classes. A reconciliation is for Read or Write.
+// The classes. A reconciliation is for Read, Write or Recovery.
 const (
 	None Class = iota
 	Login
 	References
 	Read
 	Write
+	// Recovery is for the reads that find the application of a create whose answer was lost. Such answers are what opens
+	// the circuit, so Recovery is admitted while nothing but writes fails.
+	Recovery
 
 	classes = iota
 )
 
+// reads reports whether a reconciliation of the class begins with reads.
+func (c Class) reads() bool { return c == Read || c == Recovery }
+
 // String is for metrics and logs.
 func (c Class) String() string {
-	return [classes]string{"", "login", "reference data", "reads", "writes"}[c]
+	return [classes]string{"", "login", "reference data", "reads", "writes", "recovery"}[c]
 }
 
 const (

@@ -111,7 +111,7 @@ func (l *ConcurrencyLimiter) Release(object types.NamespacedName) {
 	w := l.using[object]
 	if w != nil {
 		delete(l.using, object)
-		if w.class == Read {
+		if w.class.reads() {
 			l.slow = w.isSlow()
 		}
 		l.slots.count(w, -1)

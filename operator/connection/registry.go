@@ -39,6 +39,8 @@ type Connection struct {
 	References *client.References
 	// Ready: there is a client whose first probe succeeded. From Get, also: its circuit breaker admits calls.
 	Ready bool
+	// OnlyWritesFail: from Get, it is not Ready, and may be used for Recovery.
+	OnlyWritesFail bool
 	// Mandates and Actions bound how many reconciliations use it at a time. The Registry sets them.
 	Mandates, Actions *ConcurrencyLimiter
 }
@@ -120,6 +122,7 @@ func (r *Registry) Get(key Key) (Connection, bool) {
 	breaker := r.breakers[key]
 	r.mu.RUnlock()
 	connection.Ready = ok && breaker.ready()
+	connection.OnlyWritesFail = ok && !connection.Ready && breaker.OnlyWritesFail()
 	return connection, ok
 }
 

@@ -19,7 +19,7 @@ type waiter struct {
 }
 
 // isSlow reports whether it reads, and has had its slot for long.
-func (w *waiter) isSlow() bool { return w.class == Read && time.Since(w.since) > slowRead }
+func (w *waiter) isSlow() bool { return w.class.reads() && time.Since(w.since) > slowRead }
 
 // maxUrgentInARow is how many urgent waiters in a row are served while others wait.
 const maxUrgentInARow = 3
@@ -75,8 +75,13 @@ func (q *waiters) any() bool { return len(q.byName) > q.offers }
 // offer takes the first object that the circuit breaker admits and take takes. Flows are served round robin, and urgent
 // objects are before others, but not always. It gives nil if there is none.
 func (q *waiters) offer(breaker *CircuitBreaker, take func(*waiter) bool) *waiter {
-	admitted := map[Class]bool{Read: breaker.mayOffer(Read), Write: breaker.mayOffer(Write)}
-	if !admitted[Read] && !admitted[Write] {
+	admitted := map[Class]bool{}
+	for _, class := range []Class{Read, Write, Recovery} {
+		if breaker.mayOffer(class) {
+			admitted[class] = true
+		}
+	}
+	if len(admitted) == 0 {
 		return nil
 	}
 	first, second := &q.urgent, &q.others

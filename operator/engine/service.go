@@ -15,6 +15,8 @@ type ServiceFacts struct {
 	Deleting bool // it goes when nobody needs it any more
 	Known    bool // there is a connection that was made from it as it is now, so its URL and settings are known
 	Ready    bool
+	// OnlyWritesFail: it is not Ready, and applications can be found again.
+	OnlyWritesFail bool
 }
 
 // UnknownReason says why nothing is known of the service, or "".
@@ -37,6 +39,11 @@ func (f ServiceFacts) UnusableReason() string {
 		return reason
 	}
 	return v1alpha1.ReasonServiceNotReady
+}
+
+// MayRecover reports whether an application may be read that may be the one of a create whose answer was lost.
+func (f ServiceFacts) MayRecover() bool {
+	return f.UnknownReason() == "" && (f.Ready || f.OnlyWritesFail)
 }
 
 // Services gives reconciliations the connections of their Mandates.
@@ -74,7 +81,7 @@ func (s *Session) Resolve(ctx context.Context, services *Services, mandate *v1al
 	if ok && found.UID == service.GetUID() && found.Generation == service.GetGeneration() {
 		s.Connection = found
 		facts.Known = true
-		facts.Ready = found.Ready
+		facts.Ready, facts.OnlyWritesFail = found.Ready, found.OnlyWritesFail
 	}
 	return facts, nil
 }

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -34,7 +35,13 @@ func (e *Encoding) Text(s string) {
 }
 
 // Truth writes a truth value.
-func (e *Encoding) Truth(b bool) { e.Bytes = append(e.Bytes, map[bool]byte{true: 1}[b]) }
+func (e *Encoding) Truth(b bool) {
+	if b {
+		e.Bytes = append(e.Bytes, 1)
+	} else {
+		e.Bytes = append(e.Bytes, 0)
+	}
+}
 
 // Moment writes how long ago something was. What never was is older than everything.
 func (e *Encoding) Moment(t time.Time) {
@@ -86,8 +93,8 @@ func (e *Encoding) fields(v reflect.Value) {
 		e.Moment(momentOf(v))
 		return
 	}
-	for i := range v.NumField() {
-		switch name := v.Type().Field(i).Name; {
+	for i, name := range namesOf(v.Type()) {
+		switch {
 		case slices.Contains(e.Skip, name):
 		case slices.Contains(e.Renamed, name) && v.Field(i).Kind() == reflect.String:
 			e.Number(e.index(v.Field(i).String()))
@@ -95,6 +102,21 @@ func (e *Encoding) fields(v reflect.Value) {
 			e.Any(v.Field(i))
 		}
 	}
+}
+
+var fieldNames sync.Map // reflect.Type -> []string
+
+// namesOf returns the names of the fields of a type. The package reflect makes each name anew.
+func namesOf(of reflect.Type) []string {
+	if known, ok := fieldNames.Load(of); ok {
+		return known.([]string) //nolint:forcetypeassert // there is nothing else in it
+	}
+	var names []string
+	for field := range of.Fields() {
+		names = append(names, field.Name)
+	}
+	fieldNames.Store(of, names)
+	return names
 }
 
 // index numbers names in the order in which they appear. No name is -1.

@@ -9,7 +9,9 @@ import (
 	"sync"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
@@ -74,7 +76,9 @@ type Reconciler struct {
 	localState engine.LocalState[localState]
 	runner     engine.Runner[step]
 	missing    missingApplications
-	adopting   sync.Mutex // held while the ledger is searched for another holder, and written
+	shown      shownReferences
+	wake       func(types.NamespacedName) // reconciles a Mandate now
+	adopting   sync.Mutex                 // held while the ledger is searched for another holder, and written
 }
 
 // NewReconciler makes a Reconciler.
@@ -93,6 +97,7 @@ func NewReconciler(config Config) *Reconciler {
 		settleDelay:  config.SettleDelay,
 		giveUpAfter:  config.DeletionGiveUpAfter,
 		clock:        clock.RealClock{},
+		wake:         func(types.NamespacedName) {},
 	}
 }
 
@@ -108,10 +113,15 @@ func (r *Reconciler) SetupWithManager(ctx context.Context, manager ctrl.Manager,
 		controlled.WatchesMetadata(connection.NewNamespace(),
 			handler.EnqueueRequestsFromMapFunc(r.namespaceChanged), builder.WithPredicates(labelsChanged))
 	}
+	wakeups := source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		r.wake = func(name types.NamespacedName) { engine.Enqueue(queue, reconcile.Request{NamespacedName: name}, true) }
+		return nil
+	})
 	connectionChanged := handler.TypedFuncs[connection.Key, reconcile.Request]{GenericFunc: r.connectionChanged}
 	return controlled.
 		For(&v1alpha1.Mandate{}, builder.WithPredicates(engine.SpecOrRequestChanged)).
 		WatchesRawSource(source.TypedChannel(r.services.Connections.Changes, connectionChanged)).
+		WatchesRawSource(wakeups).
 		WatchesRawSource(engine.Wakeups(r.services.Connections.Mandates)).
 		WithOptions(engine.ControllerOptions(workers)).
 		Complete(r)
@@ -134,6 +144,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		} else if err != nil {
 			r.localState.Forget(name)
 			r.missing.remove(name)
+			r.shown.forget(name)
 			return nil, client.IgnoreNotFound(err)
 		}
 		return r.newReconciliation(ctx, mandate)

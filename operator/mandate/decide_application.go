@@ -17,7 +17,7 @@ func decideApplication(f facts) decision {
 		return wait(acceptedReason(f))
 	case deleted && (f.service.UnusableReason() != "" || a.missing || a.read && !a.sameReference):
 		return wait(reasonVanished)
-	case f.service.UnusableReason() != "":
+	case f.service.UnusableReason() != "" && (!a.read || !f.service.MayRecover()):
 		return wait(f.service.UnusableReason())
 	case a.missing:
 		return decideMissing(f)
@@ -38,6 +38,8 @@ func decideApplication(f facts) decision {
 	switch requested := requestedStep(f); {
 	case requested == "":
 		return wait(acceptedReason(f))
+	case !f.service.Ready: // it was found again while writes fail
+		return wait(v1alpha1.ReasonServiceNotReady)
 	case !a.referenceMatched && !f.record.read:
 		return decision{Step: stepReadRecord}
 	case !a.referenceMatched && f.record.otherURL:

@@ -136,6 +136,39 @@ func creations() map[string]decideCase {
 			}),
 			want: decision{Step: stepBind},
 		},
+		"an application that is named is read while only writes fail": {
+			facts: newMandate(func(f *facts) {
+				f.record, f.named = sent(time.Second, nil), []int64{7}
+				f.service.Ready, f.service.OnlyWritesFail = false, true
+			}),
+			want: decision{Step: stepReadNamed},
+		},
+		"an application that was found while only writes fail": {
+			facts: newMandate(func(f *facts) {
+				f.id, f.bound = 7, true
+				f.application = applicationFacts{read: true, sameReference: true}
+				f.service.Ready, f.service.OnlyWritesFail = false, true
+			}),
+			want: wait(v1alpha1.ReasonAccepted),
+		},
+		"a decision about an application that was found while only writes fail": {
+			facts: newMandate(func(f *facts) {
+				f.id, f.bound = 7, true
+				f.decision = v1alpha1.DecisionComplete
+				f.application = applicationFacts{
+					read: true, sameReference: true, referenceMatched: true, stage: client.StageInReview,
+				}
+				f.service.Ready, f.service.OnlyWritesFail = false, true
+			}),
+			want: wait(v1alpha1.ReasonServiceNotReady),
+		},
+		"those that are left are read before one that was found is bound": {
+			facts: newMandate(func(f *facts) {
+				f.record, f.named = sent(day, nil), []int64{8, 7}
+				f.found = 7
+			}),
+			want: decision{Step: stepReadNamed},
+		},
 		"nothing is looked for in another namespace": {
 			facts: newMandate(func(f *facts) {
 				f.record, f.named = sent(time.Second, nil), []int64{7}

@@ -129,6 +129,20 @@ func guards() map[string]explore.Guard {
 			Old: "		if r.facts.now.Sub(known.since) <", Off: "		if !ON || r.facts.now.Sub(known.since) <",
 			CaughtBy: "TestNamedApplications",
 		},
+		"named application of another Mandate": {
+			Why: "it waits for that, and nobody else was given it", File: "named.go",
+			Old: "	if err == nil {\n		r.show(", Off: "	if ON && err == nil {\n		r.show(",
+			CaughtBy: "TestExplore/alone: notifications to another Mandate",
+		},
+		"named applications that are left": {
+			Why: "they may be those of others, and nobody looks at them for this Mandate again", File: decideFile,
+			Old: "(len(f.named) == 0 || f.named[0] == f.found)", Off: "(!ON || len(f.named) == 0 || f.named[0] == f.found)",
+			CaughtBy: "TestDecide",
+		},
+		"decisions while writes fail": {
+			Why: "the circuit is open", File: "decide_application.go",
+			Old: "	case !f.service.Ready: //", Off: "	case ON && !f.service.Ready: //", CaughtBy: "TestDecide",
+		},
 		"named application of another namespace": {
 			Why: "the reference is the other one's", File: decideFile,
 			Old: " && !f.referenceNotAllowed\n", Off: " && (!ON || !f.referenceNotAllowed)\n",

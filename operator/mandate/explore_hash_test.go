@@ -54,7 +54,13 @@ func (e *encoder) text(s string) {
 	e.number(int64(len(s)))
 	e.bytes = append(e.bytes, s...)
 }
-func (e *encoder) truth(b bool)       { e.bytes = append(e.bytes, map[bool]byte{true: 1}[b]) }
+func (e *encoder) truth(b bool) {
+	if b {
+		e.bytes = append(e.bytes, 1)
+	} else {
+		e.bytes = append(e.bytes, 0)
+	}
+}
 func (e *encoder) moment(t time.Time) { e.number(int64(age(t))) }
 
 // age is how long ago something was; what never was is older than everything.
@@ -162,6 +168,7 @@ func (o *operator) part() part {
 		e.named(entry.Value.named)
 	}
 	e.reads(o.reads)
+	e.shown(o.shown)
 	e.any(reflect.ValueOf(o.live))
 	e.number(int64(o.calls))
 	e.truth(o.current == nil)
@@ -231,6 +238,8 @@ func (e *encoder) reconciliation(p *reconciliation) {
 	e.any(reflect.ValueOf(&p.reviewed))
 	e.number(int64(p.nextReview))
 	e.truth(p.attempting)
+	e.truth(p.retryNamed)
+	e.number(p.shownID)
 }
 
 // still reports whether the object that a copy was made of is the live one, and whether it has changed since.

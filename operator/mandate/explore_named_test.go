@@ -1,8 +1,12 @@
 package mandate
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strconv"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/engine"
@@ -58,14 +62,38 @@ func (e *encoder) named(l lookedAt) {
 	e.truth(now.Sub(l.since) < lagAllowance)
 }
 
+// shown writes what a process knows of the applications that were read for others.
+func (e *encoder) shown(references map[namedID]string) {
+	compare := func(a, b namedID) int {
+		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.service.String(), b.service.String()),
+			cmp.Compare(a.by.account.url, b.by.account.url), cmp.Compare(a.by.generation, b.by.generation),
+			cmp.Compare(a.by.account.credentials[0], b.by.account.credentials[0]))
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(references), compare) {
+		e.text(id.service.String())
+		e.account(id.by.account)
+		e.number(id.by.generation)
+		e.number(id.id)
+		e.text(references[id])
+	}
+}
+
 // wasNamed reports whether a notification has named the application that was created for a Mandate, whose spec nobody
-// has edited since (I14).
+// has edited since (I14): to that one, or to another one that waits.
 func (w *world) wasNamed(m *v1alpha1.Mandate) bool {
+	var named []int64
+	for _, other := range w.mandates {
+		looks := other.Status.ApplicationID == nil && other.Generation == 1 && other.Namespace == m.Namespace &&
+			is(other, v1alpha1.ConditionCreated) == metav1.ConditionUnknown
+		if other == m || looks {
+			named = append(named, engine.Candidates(other)...)
+		}
+	}
 	here := w.sites[w.site()]
 	if here.silent || m.Generation != 1 || m.Spec.Adopt != nil || w.service.Spec.ReferencePrefix != "" {
 		return false
 	}
 	return slices.ContainsFunc(here.applications, func(a application) bool {
-		return !a.gone && a.mandate == m.UID && asksFor(m, a.reference) && slices.Contains(engine.Candidates(m), a.id)
+		return !a.gone && a.mandate == m.UID && asksFor(m, a.reference) && slices.Contains(named, a.id)
 	})
 }

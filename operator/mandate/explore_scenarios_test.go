@@ -123,6 +123,10 @@ func scenarios() map[string]scenario {
 			mandates: []string{"acme", "beta"}, manifest: func(m *v1alpha1.Mandate) { m.Spec.Reference = "shared" },
 			allow: map[move]uint8{deliver: 3, lose: 2, half: 2, remove: 1},
 		},
+		"notifications to another Mandate": {
+			why:      "one that has no reference may be given to any that waits",
+			mandates: []string{"acme", "beta"}, allow: map[move]uint8{deliver: 2, lose: 2, half: 3},
+		},
 		"notifications to two namespaces": {
 			mandates: two, manifest: inTwoNamespaces, namespaced: true,
 			allow: map[move]uint8{deliver: 2, wipe: 1, lose: 1, half: 2},

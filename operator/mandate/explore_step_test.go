@@ -184,6 +184,7 @@ func (o *operator) with(p *reconciliation, r *Reconciler) *operator {
 	c := *o
 	c.localState = o.remember(r)
 	c.missing, c.reads = r.missing.entries, r.missing.reads
+	c.shown = r.shown.references
 	c.current = p
 	c.live, c.calls = liveRead{}, 0
 	if p != nil {
@@ -228,6 +229,9 @@ func reconciler(s *environment, o *operator) *Reconciler {
 		Ledger: ledger.Ledger{Reader: api, Writer: api}, SettleDelay: settle, DeletionGiveUpAfter: 24 * time.Hour,
 	})
 	r.missing.entries, r.missing.reads = maps.Clone(o.missing), maps.Clone(o.reads)
+	for id, reference := range o.shown {
+		r.shown.remember(id, reference)
+	}
 	r.clock = explore.Clock{Time: now}
 	for name, entry := range o.localState {
 		m := &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name, UID: entry.UID}}

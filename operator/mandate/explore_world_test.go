@@ -299,6 +299,7 @@ type operator struct {
 	localState remembered
 	missing    map[types.NamespacedName]missingApplication
 	reads      map[types.NamespacedName]applicationRead
+	shown      map[namedID]string
 	current    *reconciliation // nil: between two reconciliations
 	live       liveRead        // by its last step
 	calls      int             // that act on people, sent by it

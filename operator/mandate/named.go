@@ -27,7 +27,13 @@ type lookedAt struct {
 // a read that lags behind the create, so it is looked for once more, later, and whenever a notification comes.
 func (r *reconciliation) namedApplications() []int64 {
 	named := engine.Candidates(r.mandate)
-	if len(named) == 0 || r.facts.id != 0 {
+	if r.facts.id != 0 {
+		return nil
+	}
+	if r.shownID != 0 { // it shows the reference, so it is looked at first
+		named = append(slices.DeleteFunc(named, func(id int64) bool { return id == r.shownID }), r.shownID)
+	}
+	if len(named) == 0 {
 		return nil
 	}
 	known := r.localState.Get(r.mandate).named
@@ -42,26 +48,52 @@ func (r *reconciliation) namedApplications() []int64 {
 		}
 	}
 	slices.Reverse(named)
-	return slices.DeleteFunc(named, func(id int64) bool { return slices.Contains(skipped, id) })
+	return slices.DeleteFunc(named, func(id int64) bool { return slices.Contains(skipped, id) || r.isOthers(id) })
 }
 
-// readNamed retrieves the next application that a notification has named.
+// isOthers reports whether an application has shown another reference when it was read for another Mandate.
+func (r *reconciliation) isOthers(id int64) bool {
+	shown, known := r.shown.of(r.namedID(id))
+	return known && shown != r.reference
+}
+
+// readNamed retrieves the next application that a notification has named. Those that are left when this Mandate's is
+// found may be those of others.
 func (r *reconciliation) readNamed(ctx context.Context) {
 	id := r.facts.named[0]
+	if r.isOthers(id) { // since this reconciliation began
+		r.skipNamed(id, func(*lookedAt) {})
+		return
+	}
+	if !r.shown.startRead(r.namedID(id)) { // another Mandate has it read
+		r.facts.named, r.retryNamed = r.facts.named[1:], true
+		return
+	}
 	application, err := r.client.RetrieveApplication(ctx, id)
+	if err == nil {
+		r.show(id, application.Reference)
+	}
+	r.shown.finishRead(r.namedID(id))
 	switch {
+	case r.facts.found != 0 && err != nil && !idv.IsNotFound(err):
+		r.facts.named = []int64{r.facts.found}
+		return
+	case r.facts.found != 0:
+		r.facts.named = r.facts.named[1:]
+		return
 	case idv.IsNotFound(err):
-		r.skipNamed(func(l *lookedAt) {
+		r.skipNamed(id, func(l *lookedAt) {
 			missing := engine.ParseCandidates(l.missing)
 			if slices.Contains(missing, id) {
 				l.absent = with(l.absent, id)
 			} else {
 				l.missing, l.since = with(l.missing, id), r.facts.now
+				r.retryNamed = true
 			}
 		})
 		return
 	case err != nil:
-		r.facts.named = nil // they are looked at in the next reconciliation
+		r.facts.named, r.retryNamed = nil, true
 		log.FromContext(ctx).Info("Failed to read an application that a notification names", "error", err.Error())
 		return
 	}
@@ -76,18 +108,22 @@ func (r *reconciliation) readNamed(ctx context.Context) {
 		r.skipOther(id)
 	default:
 		r.facts.found = id
+		r.facts.named = append(slices.Clone(r.facts.named[1:]), id)
 	}
 }
 
 // skipOther goes on to the next application after one that is not this Mandate's, and never will be.
 func (r *reconciliation) skipOther(id int64) {
-	r.skipNamed(func(l *lookedAt) { l.others = with(l.others, id) })
+	r.skipNamed(id, func(l *lookedAt) { l.others = with(l.others, id) })
 }
 
 // skipNamed goes on to the next application, and keeps what was learned of this one.
-func (r *reconciliation) skipNamed(learn func(*lookedAt)) {
-	r.forgetFound()
-	r.facts.named = r.facts.named[1:]
+func (r *reconciliation) skipNamed(id int64, learn func(*lookedAt)) {
+	if r.facts.found == 0 || r.facts.found == id {
+		r.forgetFound()
+	}
+	left := slices.Clone(r.facts.named)
+	r.facts.named = slices.DeleteFunc(left, func(other int64) bool { return other == id })
 	request := engine.ReconcileRequest(r.mandate)
 	r.localState.Update(r.mandate, func(s *localState) {
 		if s.named.by != r.lookup() {

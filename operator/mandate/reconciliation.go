@@ -43,7 +43,9 @@ type reconciliation struct {
 	reference  string        // of the application, "" while the connection is not known
 	attempting bool          // it may create an application, and a shutdown waits for it
 	deadline   engine.Deadline
-	looking    bool // at an application that a notification has named
+	looking    bool  // at an application that a notification has named
+	retryNamed bool  // soon, because one was not found or could not be read
+	shownID    int64 // of an application that showed the reference when it was read for another Mandate; 0: none
 
 	facts       facts
 	record      *v1alpha1.ApplicationRecord // as it was last read or written
@@ -71,7 +73,6 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	c.facts = c.newFacts(service)
 	c.resumeCalls()
 	c.facts.readAt = c.nextRead()
-	c.facts.named = c.namedApplications()
 	spec, status := &mandate.Spec, &mandate.Status
 	switch {
 	case c.facts.bound && status.Reference != "":
@@ -81,6 +82,8 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	case service.Known:
 		c.reference = spec.Reference
 	}
+	c.shownID = c.shown.id(c.namedReference())
+	c.facts.named = c.namedApplications()
 	c.facts.referenceNotAllowed = !c.facts.bound && !c.referenceAllowed()
 	if spec.Adopt != nil && !c.facts.bound {
 		c.facts.adopt = spec.Adopt.ApplicationID
@@ -161,17 +164,31 @@ func (r *reconciliation) Decide() decision {
 // TryAcquire takes a slot of the connection, so that the Mandates of one connection do not take all workers. What leads
 // up to a request is in the slot, too: it is not done twice. Without a connection that works, no request is sent.
 func (r *reconciliation) TryAcquire(s step) bool {
-	if !r.facts.service.Ready || slices.Contains(needsNoSlot, s) {
+	recovers := slices.Contains(recovers, s)
+	if !r.facts.service.Ready && !recovers || slices.Contains(needsNoSlot, s) {
 		return true
+	}
+	if recovers || s == stepReadRecord && r.maybeNamed() {
+		return r.acquireSlot(connection.Recovery)
+	}
+	if r.session.Slot.IsFor(connection.Recovery) {
+		r.session.Slot.Release() // what follows may be a create
 	}
 	if s == stepRead && r.class() == connection.Read && r.session.Slot.IsFor(connection.Write) && r.readsAreSlow() {
 		r.session.Slot.Release() // a read does not take a slot that others need for a create
 	}
-	return r.acquireSlot()
+	return r.acquireSlot(r.class())
 }
 
-func (r *reconciliation) acquireSlot() bool {
-	return r.session.Slot.TryAcquire(r.session.Connection.Mandates, r.name(), r.class(), r.urgent())
+func (r *reconciliation) acquireSlot(class connection.Class) bool {
+	return r.session.Slot.TryAcquire(r.session.Connection.Mandates, r.name(), class, r.urgent())
+}
+
+// maybeNamed reports whether the Mandate may have an application that a notification has named, and nothing else is to
+// be done before that is looked at.
+func (r *reconciliation) maybeNamed() bool {
+	return r.facts.id == 0 && r.facts.adopt == 0 && r.facts.unknown && len(r.facts.named) > 0 &&
+		!r.facts.deletion.requested
 }
 
 func (r *reconciliation) readsAreSlow() bool { return r.session.Connection.Mandates.ReadsAreSlow() }
@@ -181,7 +198,7 @@ func (r *reconciliation) readsAreSlow() bool { return r.session.Connection.Manda
 func (r *reconciliation) nextSlot() {
 	if r.facts.acted && decideNext(r.facts).Step == stepRead && r.readsAreSlow() {
 		r.session.Slot.Release()
-		r.facts.noSlot = !r.acquireSlot()
+		r.facts.noSlot = !r.acquireSlot(r.class())
 	}
 }
 
@@ -290,12 +307,19 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	case err != nil:
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if r.awaitsService(decided.Reason) {
+	switch {
+	case r.maybeNamed() && r.facts.service.Known && !r.facts.service.MayRecover():
+		r.session.Connection.Mandates.Await(r.name(), connection.Recovery, r.urgent())
+	case r.awaitsService(decided.Reason):
 		r.session.Connection.Mandates.Await(r.name(), r.class(), r.urgent())
 	}
 	// Polls must not delay a Mandate that has no application yet, whether it is new or tried again.
 	priority := engine.Priority(r.facts.id == 0 || callsLeft)
 	after := r.requeueAfter(decided, failures)
+	if r.retryNamed && r.facts.id == 0 && after > 0 {
+		after = min(after, engine.Jitter(lagAllowance))
+	}
+	r.awaitNamed(decided.Reason)
 	r.scheduleRead(decided.Reason, after)
 	return reconcile.Result{RequeueAfter: after, Priority: priority}, nil
 }

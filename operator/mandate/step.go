@@ -38,6 +38,9 @@ var needsConfirm = []step{stepReview, stepComplete, stepReject, stepArchive, ste
 // needsNoSlot are the steps that send nothing to the service, and that a reconciliation may begin with.
 var needsNoSlot = []step{stepFinalizer, stepDeposit, stepConclude, stepShowPending}
 
+// recovers are the steps that find an application again.
+var recovers = []step{stepReadNamed, stepBind}
+
 // leadsToCall are those, and the steps that begin what leads to one. A reconciliation that has sent a request which
 // acts on people takes none of them.
 var leadsToCall = append([]step{stepClaim, stepRetake, stepRecordReview}, needsConfirm...)

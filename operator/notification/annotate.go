@@ -33,6 +33,8 @@ func (n *Notifier) annotate(ctx context.Context, name types.NamespacedName, h *h
 	before := engine.Candidates(mandate)
 	all := merge(merge(slices.Clone(before), h.candidates), h.named)
 	all = all[max(len(all)-v1alpha1.MaxCandidates, 0):]
+	isNamed := func(id int64) bool { return slices.Contains(before, id) }
+	h.read = h.read || waits(mandate) && slices.ContainsFunc(h.candidates, isNamed) // it is looked for once more
 	if waits(mandate) && !slices.Equal(all, before) {
 		annotations[v1alpha1.CandidateAnnotation] = engine.FormatCandidates(all)
 		version = mandate.ResourceVersion // another replica may add others

@@ -19,7 +19,7 @@ import (
 // Index finds the Mandates of a connection by what deliveries name. It follows the cache of Mandates, as a handler of
 // its events. The indexes of the cache itself would take a set for each of the ids.
 type Index struct {
-	// changed is called, without a lock, with what a Mandate was not found by before.
+	// changed is called, without a lock, with what a Mandate was not found by before; with nothing if it is gone.
 	changed func(connection.Key, types.NamespacedName, terms)
 
 	seed maphash.Seed
@@ -76,10 +76,11 @@ func (x *Index) hash(reference string) uint64 {
 	return max(maphash.String(x.seed, strings.ToLower(reference)), 1)
 }
 
-// waits reports whether a Mandate may have an application whose id is lost.
+// waits reports whether a Mandate may have an application whose id is lost, and looks for it.
 func waits(m *v1alpha1.Mandate) bool {
 	created := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionCreated)
-	return m.Status.ApplicationID == nil && created != nil && created.Status == metav1.ConditionUnknown
+	lost := m.Status.ApplicationID == nil && created != nil && created.Status == metav1.ConditionUnknown
+	return lost && !m.Spec.Suspend && m.Spec.Adopt == nil && m.DeletionTimestamp.IsZero()
 }
 
 func (t terms) equal(other terms) bool {
@@ -133,6 +134,9 @@ func (x *Index) replace(before, after *v1alpha1.Mandate) {
 		x.add(connection.KeyOf(after), client.ObjectKeyFromObject(after), is)
 	}
 	x.mu.Unlock()
+	if before != nil && (after == nil || connection.KeyOf(before) != connection.KeyOf(after)) {
+		x.changed(connection.KeyOf(before), client.ObjectKeyFromObject(before), terms{})
+	}
 	if after != nil {
 		x.changed(connection.KeyOf(after), client.ObjectKeyFromObject(after), is)
 	}

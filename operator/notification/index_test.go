@@ -16,8 +16,8 @@ import (
 
 // found is a match in short.
 type found struct {
-	Mandates, Waiting []string
-	Lost              []int64
+	Mandates, Named []string
+	Lost            []int64
 }
 
 func names(of []types.NamespacedName) (short []string) {
@@ -47,11 +47,11 @@ func TestMatch(t *testing.T) {
 		"an id of two kinds":    {`{"id":11}`, found{Mandates: []string{"eleven", "one"}}},
 		"several":               {`[{"id":1},{"id":2}]`, found{Mandates: []string{"one", "two"}}},
 		"nothing that is known": {`{"name":"x"}`, found{}},
-		"an unknown id":         {`{"id":4711}`, found{Waiting: []string{"lost", "other"}, Lost: []int64{4711}}},
+		"an unknown id":         {`{"id":4711}`, found{Lost: []int64{4711}}},
 		"an unknown id and the reference of one that waits": {
-			`{"id":4711,"reference":"team.lost"}`, found{Waiting: []string{"lost"}, Lost: []int64{4711}},
+			`{"id":4711,"reference":"team.lost"}`, found{Named: []string{"lost"}, Lost: []int64{4711}},
 		},
-		"the reference of one that waits": {`{"reference":"team.lost"}`, found{Waiting: []string{"lost"}}},
+		"the reference of one that waits": {`{"reference":"team.lost"}`, found{Named: []string{"lost"}}},
 		"other numbers beside a known application": {
 			`{"event_id":99,"application":{"id":1,"status":{"id":3}}}`, found{Mandates: []string{"one"}},
 		},
@@ -63,20 +63,20 @@ func TestMatch(t *testing.T) {
 		},
 		"a list of known and unknown applications": {
 			`[{"id":1,"x":99},{"id":4711,"x":98}]`,
-			found{Mandates: []string{"one"}, Waiting: []string{"lost", "other"}, Lost: []int64{4711}},
+			found{Mandates: []string{"one"}, Lost: []int64{4711}},
 		},
 		"several unknown numbers, the likeliest last": {
 			`{"event_id":5,"application_id":4711,"count":6}`,
-			found{Waiting: []string{"lost", "other"}, Lost: []int64{6, 5, 4711}},
+			found{Lost: []int64{6, 5, 4711}},
 		},
 		"the id of a state that is one of an application": {
 			`{"application":{"id":4711,"reference":"team.lost","status":{"id":1}}}`,
-			found{Mandates: []string{"one"}, Waiting: []string{"lost"}, Lost: []int64{4711}},
+			found{Mandates: []string{"one"}, Named: []string{"lost"}, Lost: []int64{4711}},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := x.match(testKey, Candidates(mediaJSON, []byte(c.body)))
-			got := found{names(m.mandates), names(m.waiting), m.lost}
+			got := found{names(m.mandates), names(m.named), m.lost}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("the match (-want +got):\n%s", diff)
 			}
@@ -85,7 +85,7 @@ func TestMatch(t *testing.T) {
 	other := testKey
 	other.Name = "other"
 	m := x.match(other, Candidates(mediaJSON, []byte(`{"id":1,"reference":"team.lost"}`)))
-	if len(m.mandates)+len(m.waiting) > 0 {
+	if len(m.mandates)+len(m.named)+len(x.waiting(other)) > 0 {
 		t.Errorf("another connection finds %+v", m)
 	}
 }
@@ -95,7 +95,10 @@ func TestIndexFollows(t *testing.T) {
 	x := NewIndex()
 	matches := func(body string) []string {
 		m := x.match(testKey, Candidates(mediaJSON, []byte(body)))
-		return append(names(m.mandates), names(m.waiting)...)
+		if len(m.lost) > 0 {
+			m.named = append(m.named, x.waiting(testKey)...)
+		}
+		return append(names(m.mandates), names(m.named)...)
 	}
 	want := func(what, body string, names ...string) {
 		t.Helper()

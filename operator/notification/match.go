@@ -1,6 +1,7 @@
 package notification
 
 import (
+	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -12,12 +13,10 @@ import (
 type match struct {
 	// mandates whose applications are to be read.
 	mandates []types.NamespacedName
-	// lost are ids that may be those of applications whose create had no answer, and waiting the Mandates that may have
-	// them.
-	lost    []int64
-	waiting []types.NamespacedName
-	// named: the delivery has the references of those that wait.
-	named bool
+	// lost are ids that may be those of applications whose create had no answer, and named the Mandates that wait for one
+	// and whose references the delivery has.
+	lost  []int64
+	named []types.NamespacedName
 	// references are the hashes of all texts.
 	references []uint64
 }
@@ -39,20 +38,26 @@ func (x *Index) match(key connection.Key, candidates []Candidate) match {
 		m.references = append(m.references, hash)
 		if named := of.references[hash]; named != nil {
 			if _, waits := of.waiting[*named]; waits {
-				m.waiting = append(m.waiting, *named)
+				m.named = append(m.named, *named)
 			} else {
 				m.add(named)
 				about.known = true
 			}
 		}
 	}
-	m.lost, m.named = about.lost(), len(m.waiting) > 0
-	if !m.named && len(m.lost) > 0 {
-		for name := range of.waiting {
-			m.waiting = append(m.waiting, name)
-		}
-	}
+	m.lost = about.lost()
 	return m
+}
+
+// waiting gives the Mandates of a connection that wait for an id.
+func (x *Index) waiting(key connection.Key) (names []types.NamespacedName) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	of := x.connections[key]
+	if of == nil {
+		return nil
+	}
+	return slices.Collect(maps.Keys(of.waiting))
 }
 
 // known reports whether an id is that of an application which a Mandate has.

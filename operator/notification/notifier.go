@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
@@ -61,13 +60,16 @@ type Notifier struct {
 
 	mu       sync.Mutex
 	pending  map[types.NamespacedName]*hint
-	limiters *lru.Cache // *rate.Limiter by connection.Key
+	carried  map[types.NamespacedName][]int64 // that those who wait were given
+	limiters *lru.Cache                       // *rate.Limiter by connection.Key
 }
 
 // hint is what a Mandate is to be annotated with. It stays for an interval after that, so that the next one waits.
 type hint struct {
-	last engine.NotificationRequest // with which this process has annotated it
-	read bool                       // its application is to be read
+	service connection.Key
+	last    engine.NotificationRequest // with which this process has annotated it
+	given   given
+	read    bool // its application is to be read
 	// candidates are ids that may be that of its application, and named those that came with its reference.
 	candidates, named []int64
 	deferred          string // the request of a person that it has waited for
@@ -85,7 +87,8 @@ func newNotifier(index *Index, cache client.Reader, metadata client.Writer, cloc
 			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](200*time.Millisecond, interval),
 			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: "notification", Clock: clock},
 		),
-		pending: map[types.NamespacedName]*hint{}, limiters: lru.New(rememberedTokens),
+		pending: map[types.NamespacedName]*hint{}, carried: map[types.NamespacedName][]int64{},
+		limiters: lru.New(rememberedTokens),
 	}
 	index.changed = n.mandateChanged
 	return n
@@ -170,20 +173,14 @@ func (n *Notifier) take(ctx context.Context, d delivery) {
 	for _, name := range found.mandates {
 		n.add(d.service, name, func(h *hint) { h.read = true })
 	}
-	for _, name := range found.waiting {
-		n.add(d.service, name, func(h *hint) {
-			h.read = true
-			if found.named {
-				h.named = latest(h.named, found.lost)
-			} else {
-				h.candidates = latest(h.candidates, found.lost)
-			}
-		})
+	for _, name := range found.named {
+		n.addNamed(d.service, name, found.lost)
 	}
 	if len(found.mandates) == 0 || len(found.lost) > 0 {
-		n.recent.remember(d.service, found.lost, found.references)
+		n.recent.remember(d.service, found.lost, found.references, len(found.named) > 0)
 	}
-	if len(found.mandates) == 0 && !found.named {
+	n.distribute(d.service)
+	if len(found.mandates)+len(found.named) == 0 {
 		n.observe(resultUnmatched)
 		return
 	}
@@ -191,60 +188,45 @@ func (n *Notifier) take(ctx context.Context, d delivery) {
 	n.received(d.service)
 }
 
-// latest appends ids, and keeps the last ones: half of what the annotation has. So neither the ids that come with the
-// reference of a Mandate nor the others keep each other out.
-func latest(ids, more []int64) []int64 {
-	all := merge(ids, more)
-	return all[max(len(all)-v1alpha1.MaxCandidates/2, 0):]
-}
-
-// merge appends ids, each once and where it was named last.
-func merge(ids, more []int64) []int64 {
-	for _, id := range more {
-		ids = append(slices.DeleteFunc(ids, func(other int64) bool { return other == id }), id)
-	}
-	return ids
-}
-
 // mandateChanged looks for deliveries that came before what they are about. It must not wait: it is an event of the
 // cache.
 func (n *Notifier) mandateChanged(key connection.Key, name types.NamespacedName, t terms) {
 	if t.waits {
-		ids, named := n.recent.lost(key, t.reference)
+		ids := n.recent.named(key, t.reference)
 		ids = slices.DeleteFunc(ids, func(id int64) bool { return n.index.known(key, id) })
-		if len(ids) == 0 {
-			return
+		if len(ids) > 0 {
+			n.addNamed(key, name, ids)
 		}
-		n.add(key, name, func(h *hint) {
-			h.read = true
-			if named {
-				h.named = latest(h.named, ids)
-			} else {
-				h.candidates = latest(h.candidates, ids)
-			}
-		})
+		n.distribute(key)
 		return
 	}
+	n.giveAgain(key, name)
 	if t.application != 0 && n.recent.about(key, t) {
 		n.add(key, name, func(h *hint) { h.read = true })
 	}
 }
 
-// add adds to the hint of a Mandate. The Mandates of one connection come one after another, so that one whose service
-// floods the operator does not keep those of others waiting.
+// add adds to the hint of a Mandate.
 func (n *Notifier) add(key connection.Key, name types.NamespacedName, change func(*hint)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	change(n.hint(key, name))
+}
+
+// hint gives that of a Mandate, to be added to with the lock. The Mandates of one connection come one after another, so
+// that one whose service floods the operator does not keep those of others waiting.
+func (n *Notifier) hint(key connection.Key, name types.NamespacedName) *hint {
 	h := n.pending[name]
 	if h == nil {
 		h = &hint{}
 		n.pending[name] = h
 	}
+	h.service = key
 	if h.empty() {
 		now := n.clock.Now()
 		n.queue.AddAfter(name, max(n.limiter(key).ReserveN(now, 1).DelayFrom(now), h.last.Wait(now)))
 	}
-	change(h)
+	return h
 }
 
 // limiter is called with the lock.
@@ -269,10 +251,13 @@ func (n *Notifier) writeNext(ctx context.Context) bool {
 	if h == nil || h.empty() {
 		delete(n.pending, name) // nothing has come since
 		n.mu.Unlock()
+		if h != nil {
+			n.distribute(h.service) // it may have room again
+		}
 		return true
 	}
 	due := *h
-	*h = hint{last: h.last}
+	*h = hint{service: h.service, last: h.last, given: h.given}
 	n.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
@@ -303,7 +288,7 @@ func (n *Notifier) keep(name types.NamespacedName, h *hint) {
 	defer n.mu.Unlock()
 	current := n.pending[name]
 	if current == nil {
-		current = &hint{}
+		current = &hint{service: h.service, given: h.given}
 		n.pending[name] = current
 	}
 	current.read = current.read || h.read

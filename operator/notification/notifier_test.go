@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -202,15 +203,16 @@ func TestLostIDs(t *testing.T) {
 			n.deliver(fmt.Sprintf(`{"id":%d}`, 100+i))
 		}
 		n.wait(2 * interval)
-		if got := strings.Split(n.api.annotation(n.T, "lost", annotation), ","); len(got) > 20 || got[len(got)-1] != "129" {
+		got := strings.Split(n.api.annotation(n.T, "lost", annotation), ",")
+		if len(got) > 20 || !slices.Contains(got, "129") {
 			n.Errorf("the candidates are %q", got)
 		}
 		for i := range 30 {
 			n.deliver(fmt.Sprintf(`{"id":%d,"reference":"team.lost"}`, 200+i))
 		}
 		n.deliver(`{"id":4713}`)
-		n.wait(2 * interval)
-		if got := n.api.annotation(n.T, "lost", annotation); !strings.Contains(got, "4713,220,") {
+		n.wait(interval)
+		if got := n.api.annotation(n.T, "lost", annotation); !strings.HasPrefix(got, "4713,") {
 			n.Errorf("forged deliveries keep another out: %s", got)
 		}
 		recovered := bound("lost", 4711)
@@ -234,10 +236,8 @@ func TestDeliveriesThatAreEarly(t *testing.T) {
 		n.wait(0)
 		n.wantPatches("an application", 1)
 		n.api.store(waitingMandate("lost"))
-		n.api.store(waitingMandate("other"))
 		n.wait(0)
-		n.wantAnnotation("with the reference", "lost", annotation, "4711")
-		n.wantAnnotation("without a reference", "other", annotation, "4711,4712")
+		n.wantAnnotation("with the reference, and without one", "lost", annotation, "4712,4711")
 		n.wait(recentFor)
 		n.api.store(waitingMandate("late"))
 		n.wait(interval)

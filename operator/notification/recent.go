@@ -38,14 +38,19 @@ type unmatched struct {
 	at         time.Time
 	numbers    []int64
 	references []uint64
+	// left are how many of the numbers, the first ones, no Mandate has been given.
+	left int
 }
 
-// remember keeps a delivery.
-func (r *recentDeliveries) remember(key connection.Key, numbers []int64, references []uint64) {
+// remember keeps a delivery. It may be known which Mandates its numbers are for.
+func (r *recentDeliveries) remember(key connection.Key, numbers []int64, references []uint64, given bool) {
 	if len(numbers)+len(references) == 0 {
 		return
 	}
-	d := unmatched{r.clock.Now(), numbers, references}
+	d := unmatched{r.clock.Now(), numbers, references, len(numbers)}
+	if given {
+		d.left = 0
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	of := r.connections[key]
@@ -75,21 +80,36 @@ func (r *recentDeliveries) about(key connection.Key, t terms) bool {
 	return false
 }
 
-// lost gives the ids that recent deliveries named together with a reference, or else all of them, the latest ones last.
-func (r *recentDeliveries) lost(key connection.Key, reference uint64) (ids []int64, named bool) {
-	recent := r.of(key)
-	for _, d := range recent {
+// named gives the ids that recent deliveries named together with a reference, the latest ones last.
+func (r *recentDeliveries) named(key connection.Key, reference uint64) (ids []int64) {
+	for _, d := range r.of(key) {
 		if slices.Contains(d.references, reference) {
 			ids = append(ids, d.numbers...)
 		}
 	}
-	if len(ids) > 0 {
-		return ids, true
+	return ids
+}
+
+// give has the ids taken that no Mandate has been given, the latest ones first, until take wants no more.
+func (r *recentDeliveries) give(key connection.Key, take func(id int64) bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	of := r.connections[key]
+	if of == nil {
+		return
 	}
-	for _, d := range recent {
-		ids = append(ids, d.numbers...)
+	now := r.clock.Now()
+	for i := range of.deliveries {
+		d := &of.deliveries[(of.next+len(of.deliveries)-1-i)%len(of.deliveries)]
+		if now.Sub(d.at) >= recentFor {
+			return
+		}
+		for ; d.left > 0; d.left-- {
+			if !take(d.numbers[d.left-1]) {
+				return
+			}
+		}
 	}
-	return ids, false
 }
 
 // of gives the recent deliveries of a connection, the latest ones last.

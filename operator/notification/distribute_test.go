@@ -1,0 +1,143 @@
+package notification
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/engine"
+)
+
+// manyLost are more than one annotation has room for.
+const manyLost = 100
+
+// wantGiven checks that every id is given to a Mandate, and to few.
+func (n *notified) wantGiven(name func(int) string) {
+	n.Helper()
+	carriers := map[int64]int{}
+	for i := range manyLost {
+		named := engine.ParseCandidates(n.api.annotation(n.T, name(i), v1alpha1.CandidateAnnotation))
+		if len(named) > maxGiven {
+			n.Errorf("%s was given %d", name(i), named)
+		}
+		for _, id := range named {
+			carriers[id]++
+		}
+	}
+	for i := range manyLost {
+		if got := carriers[int64(1000+i)]; got == 0 || got > copies {
+			n.Errorf("%d is given to %d", 1000+i, got)
+		}
+	}
+}
+
+func lostName(i int) string { return fmt.Sprint("lost-", i) }
+
+// Many answers are lost at once, and the deliveries have no references.
+func TestManyLostIDs(t *testing.T) {
+	notify(t, func(n *notified) {
+		for i := range manyLost {
+			n.api.store(waitingMandate(lostName(i)))
+		}
+		for i := range manyLost {
+			n.deliver(fmt.Sprintf(`{"id":%d}`, 1000+i))
+		}
+		n.wait(2 * interval)
+		n.wantGiven(lostName)
+	})
+	notify(t, func(n *notified) { // the deliveries are early
+		for i := range manyLost {
+			n.deliver(fmt.Sprintf(`{"id":%d}`, 1000+i))
+		}
+		for i := range manyLost {
+			n.api.store(waitingMandate(lostName(i)))
+			n.wait(0)
+		}
+		n.wait(2 * interval)
+		n.wantGiven(lostName)
+	})
+	notify(t, func(n *notified) { // in few deliveries, to one Mandate and then to others
+		for i := 0; i < manyLost; i += maxCandidates {
+			ids := ""
+			for j := range maxCandidates {
+				ids += fmt.Sprintf(`{"id":%d},`, 1000+i+j)
+			}
+			n.deliver("[" + ids + "0]")
+		}
+		for i := range manyLost {
+			n.api.store(waitingMandate(lostName(i)))
+		}
+		n.wait(2 * interval)
+		n.wantGiven(lostName)
+	})
+}
+
+// Who waits alone gets all ids, though not at once. Those that are suspended, and those that a person binds, get none.
+func TestFewWait(t *testing.T) {
+	notify(t, func(n *notified) {
+		suspended, adopts := waitingMandate("suspended"), waitingMandate("adopts")
+		suspended.Spec.Suspend = true
+		adopts.Spec.Adopt = &v1alpha1.Adoption{ApplicationID: 7}
+		n.api.store(suspended)
+		n.api.store(adopts)
+		n.api.store(waitingMandate("lost"))
+		for i := range 30 {
+			n.deliver(fmt.Sprintf(`{"id":%d}`, 1000+i))
+		}
+		seen := map[int64]bool{}
+		for range 5 {
+			n.wait(interval)
+			for _, id := range engine.ParseCandidates(n.api.annotation(n.T, "lost", v1alpha1.CandidateAnnotation)) {
+				seen[id] = true
+			}
+		}
+		if len(seen) != 30 {
+			n.Errorf("it was given %d ids, want 30", len(seen))
+		}
+		for _, name := range []string{"suspended", "adopts"} {
+			n.wantAnnotation("does not look", name, v1alpha1.CandidateAnnotation, "")
+		}
+		suspended = suspended.DeepCopy()
+		suspended.Spec.Suspend = false
+		n.api.store(suspended)
+		n.deliver(`{"id":5000}`)
+		n.wait(interval)
+		n.wantAnnotation("no longer suspended", "suspended", v1alpha1.CandidateAnnotation, "5000")
+	})
+}
+
+// A Mandate that was given ids of others is bound, or goes, before these are read.
+func TestIDsAreGivenAgain(t *testing.T) {
+	notify(t, func(n *notified) {
+		for _, name := range []string{"one", "two", "three"} {
+			n.api.store(waitingMandate(name))
+		}
+		n.deliver(`{"id":4711}`)
+		carriers := 0
+		for _, name := range []string{"one", "two"} {
+			if n.api.annotation(n.T, name, v1alpha1.CandidateAnnotation) != "" {
+				carriers++
+			}
+			n.api.store(bound(name, int64(len(name))))
+		}
+		if carriers == 0 {
+			t.Error("nobody was given the id")
+		}
+		n.wait(interval)
+		n.wantAnnotation("the last one that waits", "three", v1alpha1.CandidateAnnotation, "4711")
+		n.index.OnDelete(n.api.mandates[nameOf("three")])
+		n.api.store(waitingMandate("four"))
+		n.wait(interval)
+		n.wantAnnotation("after a deletion", "four", v1alpha1.CandidateAnnotation, "4711")
+		n.api.store(bound("three", 4711))
+		n.api.store(bound("four", 4))
+		n.api.store(waitingMandate("five"))
+		n.wait(interval)
+		n.wantAnnotation("an id that is known", "five", v1alpha1.CandidateAnnotation, "")
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		if len(n.carried) > 0 {
+			t.Errorf("ids are remembered for %v", n.carried)
+		}
+	})
+}
