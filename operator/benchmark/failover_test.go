@@ -26,7 +26,7 @@ func BenchmarkFailover(b *testing.B) {
 	f.eventually("served", func() bool { return len(f.posted(0)) == 1 })
 	for _, c := range []struct {
 		what   string
-		end    func(worker) error
+		finish func(worker) error
 		target float64
 	}{
 		{"leader killed", func(w worker) error { return w.Kill() }, 20},
@@ -36,8 +36,9 @@ func BenchmarkFailover(b *testing.B) {
 		for i := range times {
 			standby := start()
 			f.renewed(namespace, time.Now().Add(settled))
-			name, sequence, ended := fmt.Sprintf("after-%.0f-%d", c.target, i), f.lastEmail(), time.Now()
-			f.check(c.end(leader))
+			name, sequence := fmt.Sprintf("after-%.0f-%d", c.target, i), f.lastEmail()
+			ended := time.Now()
+			f.check(c.finish(leader))
 			f.check(f.createOne(namespace, name, 1))
 			f.eventually("served", func() bool { return len(f.posted(sequence)) > 0 })
 			waits = append(waits, f.posted(sequence)[namespace+"."+name].Sub(ended))

@@ -25,7 +25,8 @@ func BenchmarkHundredThousand(b *testing.B) {
 	b.Logf("%d Mandates were stored after %s", n, time.Since(began))
 
 	gets := f.requests(control.RetrieveApplication)
-	before, cpu, started := f.cost(), f.apiServerCPU(), time.Now()
+	before, cpu := f.cost(), f.apiServerCPU()
+	started := time.Now()
 	operator := f.coldStart(namespace, n, workers)
 	reconciled, sequence := time.Now(), f.lastEmail()
 	applied := f.applyEvery(interval/time.Duration(probes()), namespace, "new")

@@ -53,9 +53,9 @@ func (f *fixture) populate(namespace string, n, workers int) {
 // batch is how many Mandates are stored at once.
 const batch = 64
 
-func (f *fixture) populateBatch(service *idv.Client, original *template, first, end int) error {
+func (f *fixture) populateBatch(service *idv.Client, original *template, first, after int) error {
 	var mandates, records []client.Object
-	for i := first; i < end; i++ {
+	for i := first; i < after; i++ {
 		mandate, record := original.copyAs(fmt.Sprintf("many-%d", i))
 		request := newApplication(mandate, mandate.Status.Reference, mandate.Status.MandateType.ID)
 		request.SuppressEmailNotification = true

@@ -60,7 +60,8 @@ func compareCreates(f *fixture, mandates, individuals, workers, pairs int) {
 	for i := range ratios {
 		ratios[i] = rate(operators[i]) / rate(loops[i])
 	}
-	perSecond, loopPerSecond, quotient := spreadOf(operators, rate), spreadOf(loops, rate), newSpread(ratios)
+	perSecond, loopPerSecond := spreadOf(operators, rate), spreadOf(loops, rate)
+	quotient := newSpread(ratios)
 	figures.add("manifest to Ready, a second", perSecond.format("%.0f"), loopPerSecond.format("%.0f"), ratio(quotient))
 	writes := func(r run) float64 { return float64(r.cost.writes) / n }
 	reads := func(r run) float64 { return float64(r.cost.reads) / n }

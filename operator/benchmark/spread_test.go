@@ -26,7 +26,8 @@ func spreadOf(runs []run, figure func(run) float64) spread {
 
 // format prints the median, and the least and the most if they look different.
 func (s spread) format(format string) string {
-	least, median, most := fmt.Sprintf(format, s.least), fmt.Sprintf(format, s.median), fmt.Sprintf(format, s.most)
+	least, most := fmt.Sprintf(format, s.least), fmt.Sprintf(format, s.most)
+	median := fmt.Sprintf(format, s.median)
 	if least == most {
 		return median
 	}
