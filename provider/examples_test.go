@@ -26,6 +26,7 @@ var exampleSettings = map[string]struct {
 }{
 	"provider":          {using: `data "idv_references" "all" {}`},
 	"getting-started":   {outputs: []string{`"kyc"`, "127.0.0.1:8481"}},
+	"notifications":     {outputs: []string{`"kyc"`, "/notifications/default/default/xxxxx"}},
 	"other-field-names": {dialects: map[string]string{"subscribeFields": "renamed"}},
 	"functions/notification_url": {outputs: []string{
 		"https://hooks.example.com/notifications/team-a/default/replace-me", "/notifications/-/shared",
@@ -54,7 +55,8 @@ func TestExamples(t *testing.T) {
 				if !strings.Contains(e.configuration(t), `provider "idv" {`) {
 					e.workspace = c.inProcess(t, s.providerBlock())
 				}
-				e.env = append(e.env, "PATH="+curl+":"+os.Getenv("PATH"), "TF_VAR_webhook_secret=s")
+				e.env = append(e.env, "PATH="+curl+":"+os.Getenv("PATH"), "TF_VAR_webhook_secret=s",
+					"TF_VAR_receiver_token=0123456789abcdef0123456789abcdef")
 				e.writeAdapted(t, "main.tf", e.configuration(t)+e.block)
 
 				e.must(t, "apply", "-auto-approve")

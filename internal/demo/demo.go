@@ -24,10 +24,12 @@ type demo struct {
 	sandbox        *control.Client
 	sandboxProcess *testenv.Process
 	operator       *testenv.Process
-	receiver       *receiver
+	receiverURL    string // of the operator
+	token          string // of the sender of notifications
 	kubectl        kubectl
 	terraform      terraform
 	stopWatch      func()
+	summary        []string
 }
 
 func newDemo(screen *screen, programs string) (*demo, error) {
@@ -52,21 +54,26 @@ func (d *demo) runSteps(ctx context.Context) error {
 	defer func() { d.stopWatch() }()
 	d.screen.print("Everything runs on this machine. No e-mail leaves it.", "")
 	for _, s := range []step{
-		{"start the sandbox: a stand-in of the service that plays the individuals", d.startSandbox},
+		{"start the sandbox: a stand-in of the service and of the individuals", d.startSandbox},
 		{"start etcd and kube-apiserver", d.startControlPlane},
 		{"kubectl apply -k config/crd", d.installCRDs},
 		{"start the operator", d.startOperator},
+		{"kubectl create secret generic idv-notifications", d.createToken},
+		{"kubectl apply -f examples/notifications/identityservice.yaml", d.connect},
 		{d.terraform.name + " apply", d.applyTerraform},
+		{"kubectl apply -f examples/mandates/umbrella.yaml", d.loseAnswer},
+		{"kubectl wait mandate umbrella --for=condition=Ready", d.awaitFound},
 		{"kubectl apply -f examples/mandates", d.applyMandates},
 		{"kubectl wait mandates --all --for=condition=Ready", d.awaitReady},
 		{"kill the operator and start it again: nobody gets a second e-mail", d.restartOperator},
-		{"wait until globex is in review: its checks fail", d.awaitReview},
+		{"let the individuals begin, and wait until globex is in review: its checks fail", d.awaitReview},
 		{"kubectl patch mandate globex: decision Reject", d.decide},
 		{"kubectl wait mandates --all --for=condition=Completed", d.awaitCompleted},
+		{"check that notifications moved the statuses, as polls are hourly", d.checkNotifications},
 		{"delete acme and apply it again", d.replaceAcme},
 		{"compare the outcomes of the Mandates", d.checkOutcomes},
 		{"count the e-mails in the outbox of the sandbox", d.checkEmails},
-		{"count the events of the webhook that " + d.terraform.name + " subscribed", d.checkEvents},
+		{"count the notifications, and the reads at the sandbox", d.countReads},
 	} {
 		if ctx.Err() != nil { // not every step can be interrupted
 			return ctx.Err()
@@ -82,8 +89,9 @@ func (d *demo) runSteps(ctx context.Context) error {
 func (d *demo) printResult() {
 	took := time.Since(d.started)
 	lines := []string{"", "$ kubectl get mandates"}
-	lines = append(lines, d.screen.table.lines()...)
-	d.screen.print(append(lines, "", fmt.Sprintf("The demo took %.0f s.", took.Seconds()))...)
+	lines = append(append(lines, d.screen.table.lines()...), "")
+	lines = append(lines, d.summary...)
+	d.screen.print(append(lines, fmt.Sprintf("The demo took %.0f s.", took.Seconds()))...)
 }
 
 // keepRunning prints how to explore the demo, and waits for Ctrl-C or for a process that exits, which is an error.
@@ -101,7 +109,7 @@ func (d *demo) keepRunning(ctx context.Context) error {
 	}
 	d.screen.print("",
 		"Sandbox:     "+d.sandboxURL,
-		"Manifests:   "+d.manifestsDir()+" ("+manifests+" with the address of this sandbox)",
+		"Manifests:   "+d.manifestsDir()+" (the examples with the address of this sandbox)",
 		"Logs:        "+filepath.Join(d.Dir, "*.log"), "",
 		"A deleted namespace stays Terminating, because the demo has no kube-controller-manager.", "")
 	select {
@@ -112,14 +120,6 @@ func (d *demo) keepRunning(ctx context.Context) error {
 	case <-d.sandboxProcess.Exited():
 		return failure{errors.New("the sandbox exited"), d.sandboxProcess.Log}
 	}
-}
-
-// close stops everything, the newest first.
-func (d *demo) close() error {
-	if d.receiver != nil {
-		d.receiver.close()
-	}
-	return d.Close()
 }
 
 // environ is the environment of child processes, without the variables that select a real cluster or service.

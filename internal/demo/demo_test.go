@@ -119,6 +119,7 @@ func TestDemo(t *testing.T) {
 	p.until(t, func() bool { return kept.MatchString(p.output.String()) })
 	for _, want := range []string{
 		"5 e-mails to 5 people, none twice", "3 completed, 1 rejected", "mandate types address, identity, kyc",
+		"a notification named application", "those of 4 Mandates",
 	} {
 		if !strings.Contains(p.output.String(), want) {
 			t.Errorf("it does not print %q", want)
@@ -127,11 +128,32 @@ func TestDemo(t *testing.T) {
 	if strings.Contains(p.output.String(), "@") {
 		t.Error("it prints an e-mail address")
 	}
-	if _, err := os.Stat(kept.FindStringSubmatch(p.output.String())[1]); err != nil {
+	kubeconfig := kept.FindStringSubmatch(p.output.String())[1]
+	if _, err := os.Stat(kubeconfig); err != nil {
 		t.Error(err)
 	}
+	checkLogs(t, filepath.Dir(kubeconfig))
 	interrupt()
 	p.wantExit(t, 0)
+}
+
+// checkLogs checks that the token of the sender of notifications is in no log. A failed demo keeps its logs.
+func checkLogs(t *testing.T, dir string) {
+	t.Helper()
+	token, err := os.ReadFile(filepath.Join(dir, "token"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	logs, err := filepath.Glob(filepath.Join(dir, "*.log"))
+	if err != nil || len(logs) == 0 || len(token) < 32 {
+		t.Fatalf("%d logs and a token of %d characters, %v", len(logs), len(token), err)
+	}
+	for _, log := range logs {
+		content, err := os.ReadFile(log)
+		if err != nil || bytes.Contains(content, token) {
+			t.Errorf("%s has the token of the sender of notifications, or cannot be read: %v", log, err)
+		}
+	}
 }
 
 func TestInterrupted(t *testing.T) {

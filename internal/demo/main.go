@@ -54,7 +54,7 @@ func run(ctx context.Context, screen *screen, programs string, keep bool) int {
 	if err != nil && !interrupted {
 		d.printFailure(err)
 	}
-	if closeErr := d.close(); closeErr != nil {
+	if closeErr := d.Close(); closeErr != nil {
 		screen.print("", "Failed to stop everything: "+closeErr.Error())
 		return 1
 	}

@@ -6,11 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// The directory of the example manifests, and the address of the sandbox in them.
+// The example manifests, and the address of the sandbox in them. The demo has its own connection, with notifications.
 const (
 	manifests  = "examples/mandates"
+	connection = "examples/notifications/identityservice.yaml"
 	exampleURL = "http://127.0.0.1:8480"
 )
 
@@ -19,32 +22,50 @@ func (d *demo) manifestsDir() string {
 	return filepath.Join(d.Dir, "mandates")
 }
 
-// applyMandates applies the examples and starts showing the table.
-func (d *demo) applyMandates(ctx context.Context) (string, error) {
-	if err := copyManifests(d.manifestsDir(), filepath.Join(d.Root, manifests), d.sandboxURL); err != nil {
+// connect copies the examples, and applies the connection.
+func (d *demo) connect(ctx context.Context) (string, error) {
+	if err := copyManifests(d.manifestsDir(), d.Root, d.sandboxURL); err != nil {
 		return "", err
 	}
-	d.startWatch(ctx)
-	_, err := d.kubectl.run(ctx, "apply", "-f", d.manifestsDir())
-	return fmt.Sprintf("an IdentityService and %d Mandates", len(expected)), d.withOperatorLog(err)
+	if _, err := d.kubectl.run(ctx, "apply", "-f", d.manifest(filepath.Base(connection))); err != nil {
+		return "", err
+	}
+	_, err := d.kubectl.run(ctx, "wait", "identityservice/default", "--for=condition=Ready", waitTimeout)
+	return "it polls hourly", d.withOperatorLog(err)
 }
 
-func copyManifests(to, from, url string) error {
-	entries, err := os.ReadDir(from)
+// applyMandates applies the Mandates that are new. An unchanged one would take kubectl some seconds for its schema.
+func (d *demo) applyMandates(ctx context.Context) (string, error) {
+	arguments := []string{"apply"}
+	for name := range expected {
+		if name != lost {
+			arguments = append(arguments, "-f", d.manifest(name+".yaml"))
+		}
+	}
+	_, err := d.kubectl.run(ctx, arguments...)
+	return fmt.Sprintf("the other %d Mandates", len(expected)-1), d.withOperatorLog(err)
+}
+
+// manifest is the path of one of the copies.
+func (d *demo) manifest(name string) string { return filepath.Join(d.manifestsDir(), name) }
+
+// copyManifests copies the examples of a module, with the URL of a sandbox.
+func copyManifests(to, root, url string) error {
+	from, err := filepath.Glob(filepath.Join(root, manifests, "*.yaml"))
 	if err != nil {
 		return err
 	}
 	if err := os.Mkdir(to, 0o700); err != nil {
 		return err
 	}
-	for _, entry := range entries {
-		content, err := os.ReadFile(filepath.Join(from, entry.Name()))
+	for _, path := range append(from, filepath.Join(root, connection)) { // the last one replaces that of manifests
+		content, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
 		content = []byte(strings.ReplaceAll(string(content), exampleURL, url))
-		path := filepath.Join(to, entry.Name())
-		if err := os.WriteFile(path, content, 0o600); err != nil { //nolint:gosec // our own directories
+		copied := filepath.Join(to, filepath.Base(path))
+		if err := os.WriteFile(copied, content, 0o600); err != nil { //nolint:gosec // our own directories
 			return err
 		}
 	}
@@ -56,7 +77,13 @@ func (d *demo) awaitReady(ctx context.Context) (string, error) {
 	return "", d.withOperatorLog(err)
 }
 
+// awaitReview has the sandbox play the individuals. They begin no earlier, so that nothing is notified while the
+// operator is down.
 func (d *demo) awaitReview(ctx context.Context) (string, error) {
+	autoplay := control.Autoplay{Enabled: true, DelayMillis: autoplayMillis}
+	if err := d.sandbox.SetAutoplay(ctx, autoplay); err != nil {
+		return "", err
+	}
 	_, err := d.kubectl.run(ctx, "wait", "mandate/globex", "--for=jsonpath={.status.state}=in review", waitTimeout)
 	return "", d.withOperatorLog(err)
 }
@@ -80,7 +107,7 @@ func (d *demo) replaceAcme(ctx context.Context) (string, error) {
 	}
 	for _, arguments := range [][]string{
 		{"delete", "mandate", "acme", waitTimeout},
-		{"apply", "-f", filepath.Join(d.manifestsDir(), "acme.yaml")},
+		{"apply", "-f", d.manifest("acme.yaml")},
 		{"wait", "mandate", "acme", "--for=condition=Completed", waitTimeout},
 	} {
 		if _, err := d.kubectl.run(ctx, arguments...); err != nil {

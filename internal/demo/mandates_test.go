@@ -18,7 +18,7 @@ import (
 func exampleMandates(t *testing.T, url string) map[string]v1alpha1.Mandate {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "copy")
-	if err := copyManifests(dir, filepath.Join("..", "..", manifests), url); err != nil {
+	if err := copyManifests(dir, filepath.Join("..", ".."), url); err != nil {
 		t.Fatal(err)
 	}
 	paths, err := filepath.Glob(filepath.Join(dir, "*.yaml"))

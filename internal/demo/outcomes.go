@@ -23,20 +23,28 @@ var expected = map[string]struct {
 
 func (d *demo) checkOutcomes(ctx context.Context) (string, error) {
 	d.stopWatch()
-	output, err := d.kubectl.run(ctx, "get", "mandates", "-o", "json")
+	mandates, err := d.mandates(ctx)
 	if err != nil {
 		return "", err
 	}
-	var list v1alpha1.MandateList
-	if err := json.Unmarshal([]byte(output), &list); err != nil {
-		return "", fmt.Errorf("decode the output of kubectl: %w", err)
-	}
-	detail, err := compareOutcomes(list.Items)
+	detail, err := compareOutcomes(mandates)
 	if err != nil {
 		return "", d.withOperatorLog(err)
 	}
 	// The table on the screen can be older.
 	return detail, d.showTable(ctx)
+}
+
+func (d *demo) mandates(ctx context.Context) ([]v1alpha1.Mandate, error) {
+	output, err := d.kubectl.run(ctx, "get", "mandates", "-o", "json")
+	if err != nil {
+		return nil, err
+	}
+	var list v1alpha1.MandateList
+	if err := json.Unmarshal([]byte(output), &list); err != nil {
+		return nil, fmt.Errorf("decode the output of kubectl: %w", err)
+	}
+	return list.Items, nil
 }
 
 // compareOutcomes returns the counts of the outcomes, or an error if one is not the expected one.
@@ -67,6 +75,7 @@ func (d *demo) checkEmails(ctx context.Context) (string, error) {
 		return "", err
 	}
 	detail, err := countEmails(emails)
+	d.summary = append(d.summary, detail)
 	return detail, d.withOperatorLog(err)
 }
 

@@ -21,7 +21,7 @@ type terraform struct {
 }
 
 // configuration is the directory of the example to apply.
-const configuration = "examples/terraform/getting-started"
+const configuration = "examples/terraform/notifications"
 
 // providerHosts are the default registries of tofu and terraform.
 var providerHosts = []string{"registry.opentofu.org", "registry.terraform.io"}
@@ -51,13 +51,9 @@ func (d *demo) applyTerraform(ctx context.Context) (string, error) {
 	if err := os.WriteFile(settings, []byte(cliConfiguration(d.programs)), 0o600); err != nil {
 		return "", err
 	}
-	var err error
-	if d.receiver, err = newReceiver(ctx); err != nil {
-		return "", fmt.Errorf("listen for webhooks: %w", err)
-	}
 	env := environ(
 		"TF_CLI_CONFIG_FILE="+settings, "TF_IN_AUTOMATION=1", "CHECKPOINT_DISABLE=1",
-		"TF_VAR_webhook_url="+d.receiver.url,
+		"TF_VAR_receiver_url="+d.receiverURL, "TF_VAR_receiver_token="+d.token,
 		"IDV_BASE_URL="+d.sandboxURL, "IDV_USERNAME="+sandbox.DefaultUsername, "IDV_PASSWORD="+sandbox.DefaultPassword,
 	)
 	apply := []string{"apply", "-auto-approve", "-input=false", "-no-color"}
@@ -119,5 +115,5 @@ func describeOutputs(printed []byte) (string, error) {
 	if len(types) == 0 {
 		return "", errors.New("the output mandate_types is missing or empty")
 	}
-	return "a webhook subscription; mandate types " + strings.Join(types, ", "), nil
+	return "the operator is subscribed; mandate types " + strings.Join(types, ", "), nil
 }

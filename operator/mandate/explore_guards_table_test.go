@@ -132,7 +132,7 @@ func guards() map[string]explore.Guard {
 		"named application of another Mandate": {
 			Why: "it waits for that, and nobody else was given it", File: "named.go",
 			Old: "	if err == nil {\n		r.show(", Off: "	if ON && err == nil {\n		r.show(",
-			CaughtBy: "TestExplore/alone: notifications to another Mandate",
+			CaughtBy: "TestNamedApplicationsOfOthers",
 		},
 		"named applications that are left": {
 			Why: "they may be those of others, and nobody looks at them for this Mandate again", File: decideFile,
