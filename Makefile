@@ -163,10 +163,9 @@ STATES ?= 26000
 BENCH ?= .
 
 .PHONY: bench
-bench: $(call tools_of,bench) ## Run the benchmarks (BENCH=regexp; docs/benchmarks.md has the sizes)
-	@[ -n "$(call with,Benchmark)" ] || echo "there is no benchmark yet"
-	@[ -z "$(call with,Benchmark)" ] || \
-		$(GO_TEST) -run='^$$' -bench='$(BENCH)' -benchmem -timeout=60m $(call with,Benchmark)
+bench: $(call tools_of,bench) ## Run the benchmarks (BENCH=regexp, QUICK=1; docs/benchmarks.md has the sizes)
+	@QUICK="$(QUICK)" $(GO_TEST) -run='^$$' -bench='$(BENCH)' -benchmem -timeout=90m \
+		$(if $(QUICK),./operator/benchmark ./operator/mandate,$(call with,Benchmark))
 
 .PHONY: fuzz
 fuzz: ## Run every fuzz target for FUZZTIME, 30s

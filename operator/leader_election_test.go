@@ -4,6 +4,11 @@ import (
 	"context"
 	"strings"
 	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
 
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/testenv"
@@ -36,6 +41,35 @@ func TestReplicasCountOnce(t *testing.T) {
 	w.eventually(func() (bool, string) {
 		return strings.Contains(w.scrape(second), counted), "the next leader does not count the Mandate"
 	})
+}
+
+// A replica takes over soon: the Lease of a leader that is killed ends in time for it to look twice, and one that ends
+// on request leaves none.
+func TestLease(t *testing.T) {
+	t.Parallel()
+	const killed, looks = 20 * time.Second, 2 * 2200 * time.Millisecond // each look comes up to 2.2 periods after another
+	w := newWorld(t, sandbox.Options{})
+	election, err := env.GrantLeaderElection(t.Context(), w.namespace)
+	w.check(err)
+	clientset, err := kubernetes.NewForConfig(env.Config)
+	w.check(err)
+	lease := func() *coordinationv1.LeaseSpec {
+		leases, err := clientset.CoordinationV1().Leases(w.namespace).List(t.Context(), metav1.ListOptions{})
+		w.check(err)
+		if len(leases.Items) != 1 {
+			return &coordinationv1.LeaseSpec{HolderIdentity: new("")}
+		}
+		return &leases.Items[0].Spec
+	}
+	w.start(election...)
+	w.eventually(func() (bool, string) { return *lease().HolderIdentity != "", "nobody leads" })
+	if lasts := time.Duration(*lease().LeaseDurationSeconds) * time.Second; lasts+looks > killed-time.Second {
+		t.Errorf("the Lease of a killed leader lasts %s; with %s until it is seen, that is too long", lasts, looks)
+	}
+	w.check(w.operator.Stop())
+	if holder := *lease().HolderIdentity; holder != "" {
+		t.Errorf("after the end of the leader, the Lease belongs to %s", holder)
+	}
 }
 
 // Two operators in one namespace that watch different namespaces do not wait for each other.

@@ -38,6 +38,14 @@ const (
 	drainTimeout    = 18 * time.Second
 )
 
+// A leader that is killed is replaced within twenty seconds: the lease ends, and the next replica looks twice. One that
+// ends on request gives the lease up, and the next replica looks at most 2.2 retryPeriods later.
+const (
+	leaseDuration = 14 * time.Second
+	renewDeadline = 10 * time.Second
+	retryPeriod   = time.Second
+)
+
 // responseBudget is the memory for large responses of all services at one time. The Pod's memory limit in
 // config/manager leaves room for it, and for a response of a megabyte to every create that can be under way.
 const responseBudget = 32 << 20
@@ -109,6 +117,9 @@ func newManager(config *rest.Config, options *Options, cached cache.Options) (ct
 		LeaderElectionID:              options.leaderElectionID,
 		LeaderElectionNamespace:       options.leaderElectionNamespace,
 		LeaderElectionReleaseOnCancel: true,
+		LeaseDuration:                 new(leaseDuration),
+		RenewDeadline:                 new(renewDeadline),
+		RetryPeriod:                   new(retryPeriod),
 		GracefulShutdownTimeout:       new(shutdownTimeout),
 	})
 }

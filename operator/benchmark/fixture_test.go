@@ -148,6 +148,10 @@ func (f *fixture) create(namespace, prefix string, n, individuals int) {
 }
 
 func (f *fixture) createOne(namespace, name string, individuals int) error {
+	return f.kube.Create(f.Context(), newMandate(namespace, name, individuals))
+}
+
+func newMandate(namespace, name string, individuals int) *v1alpha1.Mandate {
 	mandate := &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec: v1alpha1.MandateSpec{Name: "Benchmark " + name, MandateType: v1alpha1.MandateTypeSelector{Code: "kyc"}}}
 	for i := range individuals {
@@ -157,7 +161,7 @@ func (f *fixture) createOne(namespace, name string, individuals int) error {
 			DateOfBirth: "1990-02-28", Gender: "female",
 		})
 	}
-	return f.kube.Create(f.Context(), mandate)
+	return mandate
 }
 
 // awaitReady returns a function that waits until n Mandates of a namespace have become Ready since now. It watches

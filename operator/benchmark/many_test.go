@@ -81,10 +81,15 @@ func (f *fixture) coldStart(namespace string, n, workers int) worker {
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
 
-const (
-	probes     = 100
-	probeEvery = 500 * time.Millisecond
-)
+const probeEvery = 500 * time.Millisecond
+
+// probes is how many new Mandates are applied one after the other.
+func probes() int {
+	if quick {
+		return 20
+	}
+	return 100
+}
 
 // backlog applies new Mandates while all others are due for a poll, and measures how long each waits for its POST. The
 // clock starts before the manifest is sent to the API server.
@@ -94,32 +99,46 @@ func (o worker) backlog(namespace string, n, limit int) {
 	o.eventually("behind", func() bool { return int(o.metric("workqueue_depth", `controller="mandate"`)) > n/2 })
 	sequence, gets := o.lastEmail(), o.requests(control.RetrieveApplication)
 	started := time.Now()
-	applied := map[string]time.Time{}
-	ticker := time.NewTicker(probeEvery)
-	defer ticker.Stop()
-	for i := range probes {
-		<-ticker.C
-		name := fmt.Sprintf("probe-%d-%d", limit, i)
-		applied[namespace+"."+name] = time.Now()
-		o.check(o.createOne(namespace, name, 1))
-	}
+	applied := o.applyEvery(probeEvery, namespace, fmt.Sprintf("probe-%d", limit))
 	polls := float64(o.requests(control.RetrieveApplication)-gets) / time.Since(started).Seconds()
-	var posted map[string]time.Time
-	o.eventually("served", func() bool {
-		posted = o.posted(sequence)
-		return len(posted) == probes
-	})
-	var waits []time.Duration
-	for reference, at := range posted {
-		waits = append(waits, at.Sub(applied[reference]))
-	}
-	slices.Sort(waits)
+	waits := o.waits(applied, sequence)
 	p99 := waits[len(waits)*99/100-1]
 	what := fmt.Sprintf("new behind %d polls, all due, at %d requests a second", n, limit)
 	figures.add(what+": POST after, p99", seconds(p99), "", atMost(p99.Seconds(), 2, "%.2f s"))
 	figures.addFigure("the same, median and longest", seconds(waits[len(waits)/2])+", "+seconds(waits[len(waits)-1]))
 	figures.addFigure("the same, GETs a second meanwhile", fmt.Sprintf("%.0f", polls))
 	o.ReportMetric(p99.Seconds(), fmt.Sprintf("p99-s-at-%d/s", limit))
+}
+
+// applyEvery applies new Mandates, and says when each was applied, by its reference.
+func (f *fixture) applyEvery(every time.Duration, namespace, prefix string) map[string]time.Time {
+	f.Helper()
+	applied := map[string]time.Time{}
+	ticker := time.NewTicker(every)
+	defer ticker.Stop()
+	for i := range probes() {
+		<-ticker.C
+		name := fmt.Sprintf("%s-%d", prefix, i)
+		applied[namespace+"."+name] = time.Now()
+		f.check(f.createOne(namespace, name, 1))
+	}
+	return applied
+}
+
+// waits is how long each Mandate waited for its POST, the shortest first.
+func (f *fixture) waits(applied map[string]time.Time, after int64) []time.Duration {
+	f.Helper()
+	var posted map[string]time.Time
+	f.eventually("served", func() bool {
+		posted = f.posted(after)
+		return len(posted) == len(applied)
+	})
+	var waits []time.Duration
+	for reference, at := range posted {
+		waits = append(waits, at.Sub(applied[reference]))
+	}
+	slices.Sort(waits)
+	return waits
 }
 
 // lastEmail is the sequence number of the sandbox's last e-mail.

@@ -23,7 +23,10 @@ const (
 // BenchmarkFailingReads measures what an operator costs itself and a service that fails reads only: requests while the
 // circuit is open, reconciliations of Mandates that wait, and how soon everything works again.
 func BenchmarkFailingReads(b *testing.B) {
-	n, minutes := number(b, "MANY", "10000", "500"), number(b, "OUTAGE", "6", "0")
+	if quick {
+		b.Skip("QUICK: an outage takes minutes")
+	}
+	n, minutes := number(b, "MANY", "10000", ""), number(b, "OUTAGE", "6", "")
 	f := newFixture(b, 0)
 	figures.heading(fmt.Sprintf("%d Mandates, a service that fails reads for %d minutes", n, minutes))
 	namespace := f.Namespace(b)

@@ -16,16 +16,15 @@ const hourly = 3600
 // BenchmarkManifestToReady measures the operator and the bare loop from a manifest to Ready, on the same API server.
 func BenchmarkManifestToReady(b *testing.B) {
 	workers := number(b, "WORKERS", "10", "10")
-	loopFirst := false
+	pairs := number(b, "PAIRS", "5", "5")
 	for _, latency := range numbers(b, "LATENCIES", "0,50", "0") {
 		for _, individuals := range numbers(b, "INDIVIDUALS", "1,3", "1") {
 			for _, mandates := range numbers(b, "MANDATES", "1000", "200") {
 				b.Run(fmt.Sprintf("mandates=%d/individuals=%d/latency=%dms", mandates, individuals, latency), func(b *testing.B) {
-					figures.heading(fmt.Sprintf("%d Mandates, individuals in each: %d, service latency %d ms",
-						mandates, individuals, latency))
+					figures.heading(fmt.Sprintf("%d Mandates, individuals in each: %d, service latency %d ms, %d pairs",
+						mandates, individuals, latency, pairs))
 					f := newFixture(b, time.Duration(latency)*time.Millisecond)
-					compareCreates(f, mandates, individuals, workers, loopFirst)
-					loopFirst = !loopFirst
+					compareCreates(f, mandates, individuals, workers, pairs)
 				})
 			}
 		}
@@ -41,34 +40,49 @@ type run struct {
 	apiServer float64
 }
 
-func compareCreates(f *fixture, mandates, individuals, workers int, loopFirst bool) {
+// compareCreates measures pairs of the operator and the loop. The second one of a pair uses an API server with more
+// objects, so their order alternates.
+func compareCreates(f *fixture, mandates, individuals, workers, pairs int) {
 	f.Helper()
-	// They alternate, because the second one uses an API server with more objects.
-	var operator, loop run
-	if loopFirst {
-		loop, operator = f.runLoop(mandates, individuals, workers), f.runOperator(mandates, individuals, workers)
-	} else {
-		operator, loop = f.runOperator(mandates, individuals, workers), f.runLoop(mandates, individuals, workers)
+	var operators, loops []run
+	for pair := range pairs {
+		if pair%2 == 1 {
+			loops = append(loops, f.runLoop(mandates, individuals, workers))
+		}
+		operators = append(operators, f.runOperator(mandates, individuals, workers))
+		if pair%2 == 0 {
+			loops = append(loops, f.runLoop(mandates, individuals, workers))
+		}
 	}
 	n := float64(mandates)
 	rate := func(r run) float64 { return n / r.took.Seconds() }
-	each := func(total int) float64 { return float64(total) / n }
-	requests := func(c cost) string { return fmt.Sprintf("%.2f POST, %.2f GET", each(c.posts), each(c.gets)) }
-	decimal := func(value float64) string { return fmt.Sprintf("%.2f", value) }
-	figures.add("manifest to Ready, a second", fmt.Sprintf("%.0f", rate(operator)), fmt.Sprintf("%.0f", rate(loop)),
-		ratio(rate(operator), rate(loop)))
-	writes := each(operator.cost.writes)
-	figures.add("API writes each", decimal(writes), decimal(each(loop.cost.writes)), atMost(writes, 3, "%.2f"))
-	figures.add("API reads each", decimal(each(operator.cost.reads)), decimal(each(loop.cost.reads)), comparison{})
-	service := atMost(each(operator.cost.posts+operator.cost.gets), 2, "%.2f")
-	service.target = "1 POST, 1 GET"
-	figures.add("service calls each", requests(operator.cost), requests(loop.cost), service)
-	perThousand := func(seconds float64) string { return decimal(1000 * seconds / n) }
-	figures.add("CPU seconds per 1,000", perThousand(operator.cpu), perThousand(loop.cpu), comparison{})
-	figures.add("the API server's meanwhile", perThousand(operator.apiServer), perThousand(loop.apiServer), comparison{})
-	f.ReportMetric(rate(operator), "mandates/s")
-	f.ReportMetric(rate(loop), "loop-mandates/s")
-	f.ReportMetric(rate(operator)/rate(loop), "ratio")
+	ratios := make([]float64, pairs)
+	for i := range ratios {
+		ratios[i] = rate(operators[i]) / rate(loops[i])
+	}
+	perSecond, loopPerSecond := spreadOf(operators, rate), spreadOf(loops, rate)
+	quotient := newSpread(ratios)
+	figures.add("manifest to Ready, a second", perSecond.format("%.0f"), loopPerSecond.format("%.0f"), ratio(quotient))
+	writes := func(r run) float64 { return float64(r.cost.writes) / n }
+	reads := func(r run) float64 { return float64(r.cost.reads) / n }
+	figures.add("API writes each", spreadOf(operators, writes).format("%.2f"), spreadOf(loops, writes).format("%.2f"),
+		atMost(spreadOf(operators, writes).most, 3, "%.2f"))
+	figures.add("API reads each", spreadOf(operators, reads).format("%.2f"), spreadOf(loops, reads).format("%.2f"),
+		comparison{})
+	calls := func(r run) float64 { return float64(r.cost.posts+r.cost.gets) / n }
+	service := atMost(spreadOf(operators, calls).most, 2, "%.2f")
+	service.target = "1 POST + 1 GET"
+	figures.add("service calls each", spreadOf(operators, calls).format("%.2f"), spreadOf(loops, calls).format("%.2f"),
+		service)
+	cpu := func(r run) float64 { return 1000 * r.cpu / n }
+	apiServer := func(r run) float64 { return 1000 * r.apiServer / n }
+	figures.add("CPU seconds per 1,000", spreadOf(operators, cpu).format("%.2f"), spreadOf(loops, cpu).format("%.2f"),
+		comparison{})
+	figures.add("the API server's meanwhile", spreadOf(operators, apiServer).format("%.2f"),
+		spreadOf(loops, apiServer).format("%.2f"), comparison{})
+	f.ReportMetric(perSecond.median, "mandates/s")
+	f.ReportMetric(loopPerSecond.median, "loop-mandates/s")
+	f.ReportMetric(quotient.median, "ratio")
 	f.ReportMetric(0, "ns/op") // it would include the setup
 }
 

@@ -1,0 +1,53 @@
+package benchmark_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// BenchmarkHundredThousand measures an operator that starts with a hundred thousand Mandates, while it reads each
+// application once within the polling interval: its memory, and how long a new Mandate waits.
+func BenchmarkHundredThousand(b *testing.B) {
+	n, workers := number(b, "MANY", "100000", "2000"), number(b, "WORKERS", "10", "10")
+	interval := time.Duration(number(b, "INTERVAL", "300", "20")) * time.Second
+	f := newFixture(b, 0)
+	figures.heading(fmt.Sprintf("%d Mandates with 3 individuals and 9 checks, polled every %s", n, interval))
+	namespace := f.Namespace(b)
+	f.connect(namespace, unlimited, int(interval.Seconds()), func(s *v1alpha1.IdentityService) {
+		s.Spec.Polling.MaxIntervalSeconds = s.Spec.Polling.MinIntervalSeconds
+	})
+	began := time.Now()
+	f.populate(namespace, n, workers)
+	b.Logf("%d Mandates were stored after %s", n, time.Since(began))
+
+	gets := f.requests(control.RetrieveApplication)
+	before, cpu := f.cost(), f.apiServerCPU()
+	started := time.Now()
+	operator := f.coldStart(namespace, n, workers)
+	reconciled, sequence := time.Now(), f.lastEmail()
+	applied := f.applyEvery(interval/time.Duration(probes()), namespace, "new")
+	expected := gets + int64(n+1+len(applied))
+	f.eventually("read all", func() bool { return f.requests(control.RetrieveApplication) >= expected })
+	read, all := time.Since(reconciled), time.Since(started)
+	waits := f.waits(applied, sequence)
+	cost := f.cost().minus(before)
+	p99 := waits[len(waits)*99/100-1]
+	figures.add("until all were read once after that", seconds(read), "",
+		atMost(read.Round(time.Second).Seconds(), interval.Seconds(), "%.0f s"))
+	figures.add("a new Mandate meanwhile: POST after, p99", seconds(p99), "", atMost(p99.Seconds(), 2, "%.2f s"))
+	figures.addFigure("the same, median and longest", seconds(waits[len(waits)/2])+", "+seconds(waits[len(waits)-1]))
+	figures.addFigure("GETs, API writes of all", fmt.Sprintf("%d, %d", cost.gets, cost.writes))
+	figures.addFigure("the API server's cores meanwhile", fmt.Sprintf("%.2f", (f.apiServerCPU()-cpu)/all.Seconds()))
+	figures.addFigure("the operator's cores meanwhile", fmt.Sprintf("%.2f", operator.cpu()/all.Seconds()))
+	operator.addMemory("memory", "hundred-thousand", n)
+	if peak, known := operator.peak(); known {
+		figures.addFigure("memory: largest RSS", mib(peak))
+	}
+	f.check(operator.Stop())
+	b.ReportMetric(p99.Seconds(), "p99-s")
+	b.ReportMetric(0, "ns/op")
+}
