@@ -116,7 +116,8 @@ func TestHostileSenders(t *testing.T) {
 	reads := w.requests(control.RetrieveApplication)
 	ctx, stop := context.WithCancel(w.Context())
 	var running sync.WaitGroup
-	good, wrong, slow := w.sender("127.0.0.2"), w.sender("127.0.0.3"), w.sender("127.0.0.4")
+	good, wrong := w.sender("127.0.0.2"), w.sender("127.0.0.3")
+	slow := w.sender("127.0.0.4")
 	bodies := []struct{ encoding, body string }{
 		{"", fmt.Sprintf(`{"id":%d}`, known)},
 		{"", strings.Repeat(`{"a":`, 10_000)},

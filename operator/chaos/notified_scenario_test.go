@@ -119,10 +119,10 @@ func (n *notifiedScenario) forge(ctx context.Context) error {
 // waitBound waits until every Mandate has its application. What a killed operator did not receive, the service does not
 // deliver again. So the individuals go on, as those of a real service do, and that is delivered.
 func (n *notifiedScenario) waitBound(ctx context.Context) error {
-	const patience = 15 * time.Second
+	const pause = 15 * time.Second
 	// After each lost answer in a row, the circuit breaker waits longer, for two minutes at most.
 	const limit = 2 * timeout
-	next, played := time.Now().Add(patience), 0
+	next, played := time.Now().Add(pause), 0
 	return n.untilWithin(ctx, limit, func() string {
 		unbound := slices.DeleteFunc(slices.Clone(lossyMandates), func(name string) bool { return n.boundTo(ctx, name) != 0 })
 		if len(unbound) == 0 {
@@ -134,7 +134,7 @@ func (n *notifiedScenario) waitBound(ctx context.Context) error {
 				play.Reference = n.reference(name)
 				_, _ = n.sandbox.Play(ctx, play) // an application that does not exist yet has nobody who goes on
 			}
-			next, played = time.Now().Add(patience), played+1
+			next, played = time.Now().Add(pause), played+1
 		}
 		return fmt.Sprintf("%v have no application", unbound)
 	})
