@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/client"
 )
 
 // named are the cases of applications that a notification names.
