@@ -125,7 +125,7 @@ func (r *reconciliation) post(ctx context.Context) {
 	attempt.duplicate = isDuplicate(err)
 	attempt.refusal = idv.IsRefusal(err)
 	r.facts.retryAfter = idv.RetryAfterOf(err)
-	message := "The application was not created"
+	message := "This request created no application"
 	if attempt.outcome == idv.Unknown {
 		message = "The application may or may not have been created"
 	}
