@@ -19,19 +19,7 @@ func waitRetryAfter(ctx context.Context, err error) bool {
 		!bounded || pause >= time.Until(deadline) {
 		return false
 	}
-	return sleep(ctx, pause)
-}
-
-// sleep returns false if the context ends first.
-func sleep(ctx context.Context, pause time.Duration) bool {
-	timer := time.NewTimer(pause)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C:
-		return true
-	}
+	return client.Sleep(ctx, pause)
 }
 
 // pauseOf says how long to wait before the next request, as a sentence that follows another one; "" if nothing asks to.

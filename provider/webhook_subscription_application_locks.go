@@ -130,7 +130,7 @@ func (c *webhookCache) getPrevious(
 		c.latest.requestedAt.Sub(c.previous.receivedAt) >= secondLookDelay {
 		return *c.previous
 	}
-	sleep(ctx, secondLookDelay) // if the context ends, the request fails
+	client.Sleep(ctx, secondLookDelay) // if the context ends, the request fails
 	return c.refresh(ctx, service, applicationID, urlField)
 }
 

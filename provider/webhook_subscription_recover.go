@@ -61,7 +61,7 @@ func (c *createOperation) poll(ctx context.Context) lookupResult {
 			}
 		}
 		created := result.status == lookupFound && len(result.matches) > c.replacedMatches
-		if created || time.Until(until) < pause || !sleep(ctx, pause) {
+		if created || time.Until(until) < pause || !client.Sleep(ctx, pause) {
 			return result
 		}
 	}

@@ -69,7 +69,7 @@ func (l *Limits) wait(ctx context.Context) (tooLong time.Duration) {
 		if reservation == nil {
 			return delay
 		}
-		if !sleep(ctx, delay) {
+		if !Sleep(ctx, delay) {
 			l.cancel(reservation)
 			return 0
 		}
@@ -149,8 +149,8 @@ func worthWaiting(ctx context.Context, delay, limit time.Duration) bool {
 	return delay <= limit && (!bounded || delay <= time.Until(deadline))
 }
 
-// sleep waits for d. It returns false if the context ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
+// Sleep waits for d. It returns false if the context ended first.
+func Sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
 	}

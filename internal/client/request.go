@@ -128,7 +128,7 @@ func (c *Client) backoff(ctx context.Context, attempt int, err *Error) bool {
 	if err.RetryAfter > 0 {
 		delay = err.RetryAfter
 	}
-	return c.limits.worthWaiting(ctx, delay) && sleep(ctx, delay)
+	return c.limits.worthWaiting(ctx, delay) && Sleep(ctx, delay)
 }
 
 // doAuthenticated sends the request with the shared token. A 401 is the documented response to a request without valid

@@ -122,6 +122,9 @@ func (l *lostAnswers) run(number int) {
 		})
 	}
 	running.Wait()
+	if err := fleet.finish("Found the application again"); err != nil {
+		l.Errorf("operator %d of seed %d: %v", number, l.seed, err)
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.count.kills += fleet.current()

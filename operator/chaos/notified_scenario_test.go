@@ -33,19 +33,8 @@ apiVersion: v1
 kind: Secret
 metadata: {name: notifications}
 stringData: {token: ` + notificationToken + `}
----
-apiVersion: v1
-kind: Secret
-metadata: {name: idv}
-stringData: {username: ` + sandbox.DefaultUsername + `, password: $PASSWORD}
----
-kind: IdentityService
-metadata: {name: default}
-spec:
-  baseURL: $URL
-  credentialsSecretRef: {name: idv}
+---` + serviceManifest + `
   notifications: {secretRef: {name: notifications}}
-  requestsPerSecond: 100
   polling: {minIntervalSeconds: 3600, maxIntervalSeconds: 3600}
 `
 

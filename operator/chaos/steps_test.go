@@ -44,7 +44,11 @@ var (
 
 // The manifests of the steps.
 const (
-	connectionManifest = `
+	connectionManifest = serviceManifest + `
+  polling: {minIntervalSeconds: 1, maxIntervalSeconds: 1}
+`
+	// serviceManifest ends where further fields of the spec may follow.
+	serviceManifest = `
 apiVersion: v1
 kind: Secret
 metadata: {name: idv}
@@ -55,9 +59,7 @@ metadata: {name: default}
 spec:
   baseURL: $URL
   credentialsSecretRef: {name: idv}
-  requestsPerSecond: 100
-  polling: {minIntervalSeconds: 1, maxIntervalSeconds: 1}
-`
+  requestsPerSecond: 100`
 	mandateManifests = `
 apiVersion: v1
 kind: Secret

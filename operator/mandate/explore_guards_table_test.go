@@ -139,6 +139,15 @@ func guards() map[string]explore.Guard {
 			Old: "(len(f.named) == 0 || f.named[0] == f.found)", Off: "(!ON || len(f.named) == 0 || f.named[0] == f.found)",
 			CaughtBy: "TestDecide",
 		},
+		"named application that cannot be read": {
+			Why: "it may be this Mandate's, and then a create is refused as a duplicate at best", File: decideFile,
+			Old: "	case f.namedUnread: //", Off: "	case ON && f.namedUnread: //", CaughtBy: "TestDecide",
+		},
+		"named application that is read for another Mandate": {
+			Why: "it may be this one's, and then a create is refused as a duplicate at best", File: "named.go",
+			Old: "namedUnread = r.facts.named[1:], true", Off: "namedUnread = r.facts.named[1:], ON",
+			CaughtBy: "TestNamedApplicationsOfOthers",
+		},
 		"decisions while writes fail": {
 			Why: "the circuit is open", File: "decide_application.go",
 			Old: "	case !f.service.Ready: //", Off: "	case ON && !f.service.Ready: //", CaughtBy: "TestDecide",

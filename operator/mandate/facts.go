@@ -60,7 +60,7 @@ type facts struct {
 	attempt     attemptFacts
 	application applicationFacts
 
-	// namedUnread: an application that a notification names could not be read now.
+	// namedUnread: an application that a notification names could not be read now, or is read for another Mandate.
 	namedUnread bool
 
 	// failureReason ends this reconciliation. retryAfter is how long to wait, if the service said so.

@@ -61,19 +61,15 @@ func (r *reconciliation) isOthers(id int64) bool {
 // found may be those of others.
 func (r *reconciliation) readNamed(ctx context.Context) {
 	id := r.facts.named[0]
-	if r.isOthers(id) { // since this reconciliation began
+	switch {
+	case r.isOthers(id): // since this reconciliation began
 		r.skipNamed(id, func(*lookedAt) {})
 		return
-	}
-	if !r.shown.startRead(r.namedID(id)) { // another Mandate has it read
-		r.facts.named, r.retryNamed = r.facts.named[1:], true
+	case !r.shown.startRead(r.namedID(id)): // it is read for another Mandate now, and may be this one's
+		r.facts.named, r.facts.namedUnread = r.facts.named[1:], true
 		return
 	}
-	application, err := r.client.RetrieveApplication(ctx, id)
-	if err == nil {
-		r.show(id, application.Reference)
-	}
-	r.shown.finishRead(r.namedID(id))
+	application, err := r.retrieveNamed(ctx, id)
 	switch {
 	case r.facts.found != 0 && err != nil && !idv.IsNotFound(err):
 		r.facts.named = []int64{r.facts.found}
@@ -88,13 +84,12 @@ func (r *reconciliation) readNamed(ctx context.Context) {
 				l.absent = with(l.absent, id)
 			} else {
 				l.missing, l.since = with(l.missing, id), r.facts.now
-				r.retryNamed = true
+				r.retryMissing = true
 			}
 		})
 		return
 	case err != nil:
 		r.facts.named, r.facts.namedUnread = nil, true
-		r.retryNamed = true
 		log.FromContext(ctx).Info("Failed to read an application that a notification names", "error", err.Error())
 		return
 	}
@@ -111,6 +106,16 @@ func (r *reconciliation) readNamed(ctx context.Context) {
 		r.facts.found = id
 		r.facts.named = append(slices.Clone(r.facts.named[1:]), id)
 	}
+}
+
+// retrieveNamed ends what startRead has begun.
+func (r *reconciliation) retrieveNamed(ctx context.Context, id int64) (*idv.Application, error) {
+	defer r.shown.finishRead(r.namedID(id))
+	application, err := r.client.RetrieveApplication(ctx, id)
+	if err == nil {
+		r.show(id, application.Reference)
+	}
+	return application, err
 }
 
 // skipOther goes on to the next application after one that is not this Mandate's, and never will be.

@@ -123,6 +123,9 @@ func TestNamedApplicationsOfOthers(t *testing.T) {
 	busy.shown.startRead(busy.namedID(11))
 	busy.readNamed(t.Context())
 	left("one that is read for another one now", busy)
+	if !busy.facts.namedUnread {
+		t.Error("a create may follow, although the application that is read for another one may be this one's")
+	}
 	late := started("late", "")
 	left("one that was read before its Mandate waited", late, 10)
 	late.shownID = 0
