@@ -150,14 +150,14 @@ func TestHostileSenders(t *testing.T) {
 	if n := wrong.statuses[204].Load() + wrong.statuses[429].Load(); n > 0 || wrong.statuses[404].Load() == 0 {
 		t.Errorf("%d deliveries with a wrong token were accepted or limited, %d refused", n, wrong.statuses[404].Load())
 	}
-	memory := float64(maxResidentMiB << 20)
+	maxResident := float64(maxResidentMiB << 20)
 	if testenv.RaceDetector() {
-		memory *= raceMemory
+		maxResident *= raceMemory
 	}
 	_, after, _ := strings.Cut(text, "\nprocess_resident_memory_bytes ")
 	number, _, _ := strings.Cut(after, "\n")
-	if resident, err := strconv.ParseFloat(number, 64); err != nil || resident > memory {
-		t.Errorf("the resident memory is %s bytes (%v), want %.0f at most", number, err, memory)
+	if resident, err := strconv.ParseFloat(number, 64); err != nil || resident > maxResident {
+		t.Errorf("the resident memory is %s bytes (%v), want %.0f at most", number, err, maxResident)
 	}
 	if m := w.get("victim"); m.Status.ApplicationID != nil {
 		t.Errorf("the victim is bound to %d", *m.Status.ApplicationID)
