@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -253,13 +254,27 @@ func (c cost) minus(before cost) cost {
 // apiServerCPU is the processor time that the API server has used, in seconds.
 func (f *fixture) apiServerCPU() float64 {
 	f.Helper()
-	clientset, err := kubernetes.NewForConfig(f.Config)
-	f.check(err)
-	text, err := clientset.RESTClient().Get().AbsPath("/metrics").DoRaw(f.Context())
-	f.check(err)
-	seconds, err := sumOf(text, "process_cpu_seconds_total")
+	seconds, err := sumOf(f.getFromAPIServer("/metrics", nil), "process_cpu_seconds_total")
 	f.check(err)
 	return seconds
+}
+
+func (f *fixture) apiServerProfile(seconds int) []byte {
+	f.Helper()
+	return f.getFromAPIServer("/debug/pprof/profile", map[string]string{"seconds": strconv.Itoa(seconds)})
+}
+
+func (f *fixture) getFromAPIServer(path string, parameters map[string]string) []byte {
+	f.Helper()
+	clientset, err := kubernetes.NewForConfig(f.Config)
+	f.check(err)
+	request := clientset.RESTClient().Get().AbsPath(path)
+	for name, value := range parameters {
+		request = request.Param(name, value)
+	}
+	answer, err := request.DoRaw(f.Context())
+	f.check(err)
+	return answer
 }
 
 // keepProfile stores a profile of a process in the directory $PROFILES, if that is set.

@@ -145,16 +145,19 @@ func (o worker) memoryUse(name string) (heap, rss float64) {
 	return heap / mebibyte, o.metric("process_resident_memory_bytes") / mebibyte
 }
 
-// profile records a CPU profile of the next seconds, if PROFILES is set.
+// profile records CPU profiles of the worker and of the API server for the next seconds, if PROFILES is set.
 func (o worker) profile(seconds int) (done func()) {
 	o.Helper()
 	if os.Getenv("PROFILES") == "" {
 		return func() {}
 	}
-	profile := make(chan []byte, 1)
-	go func() { profile <- o.get(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", o.pprof, seconds)) }()
+	own, apiServer := make(chan []byte, 1), make(chan []byte, 1)
+	go func() { own <- o.get(fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", o.pprof, seconds)) }()
+	go func() { apiServer <- o.apiServerProfile(seconds) }()
 	return func() {
 		o.Helper()
-		o.keepProfile(o.name+"-"+strings.ReplaceAll(o.Name(), "/", "-")+"-cpu.pprof", <-profile)
+		run := o.name + "-" + strings.ReplaceAll(o.Name(), "/", "-")
+		o.keepProfile(run+"-cpu.pprof", <-own)
+		o.keepProfile(run+"-api-server-cpu.pprof", <-apiServer)
 	}
 }
