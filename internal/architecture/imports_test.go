@@ -73,7 +73,10 @@ var layers = []layer{
 		dir: "operator", may: []string{"api", "internal/client", "internal/reference"},
 		tests: []string{"internal/sandbox", "internal/testenv"}, never: terraform,
 	},
-	{dir: "cmd/terraform-provider-idv", may: []string{"provider", "internal/client", "internal/version"}, never: kubernetes},
+	{
+		dir: "cmd/terraform-provider-idv", may: []string{"provider", "internal/client", "internal/version"},
+		never: kubernetes,
+	},
 	{dir: "cmd/mandate-operator", may: []string{"operator", "internal/client", "internal/version"}, never: terraform},
 	{dir: "cmd/idv-sandbox", may: []string{"internal/sandbox", "internal/version"}, never: both},
 	{dir: "config", tests: []string{"api", "internal/testenv"}, never: terraform},
