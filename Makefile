@@ -182,6 +182,43 @@ fuzz: ## Run every fuzz target for FUZZTIME, 30s
 test-page: $(call tools_of,lint) ## Lint and run the browser test of the sandbox's page
 	@env $(UNSET) GO="$(GO)" tools/test-page.sh
 
+##@ Release
+
+# Static, and the same from every machine: no C library, no path of this tree, no better processor than the platform's.
+IMAGES := mandate-operator idv-sandbox
+REGISTRY := ghcr.io/mandate-io
+SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),0)
+static := CGO_ENABLED=0 GOOS=linux GOAMD64=v1 GOARM64=v8.0 GOFLAGS="$(GOFLAGS) -trimpath"
+image := SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(GO) -C tools/image run .
+
+label.mandate-operator := Operator of Mandates at an identity verification service
+label.idv-sandbox := Stand-in of an identity verification service, to try its operator and provider
+
+.PHONY: image
+image: $(IMAGES:%=image-%) ## Build the images of the operator and the sandbox into dist/images, for amd64 and arm64
+
+.PHONY: $(IMAGES:%=image-%)
+$(IMAGES:%=image-%): image-%:
+	@for arch in amd64 arm64; do $(static) GOARCH=$$arch tools/build.sh "$* linux/$$arch" \
+		dist/images/linux-$$arch/$* . ./cmd/$* -ldflags="-s -w $(STAMP)" || exit; done
+	@$(image) pack -o "$(CURDIR)/dist/images/$*.tar" -name $(REGISTRY)/$*:$(VERSION) \
+		-label org.opencontainers.image.title=$* \
+		-label org.opencontainers.image.description="$(label.$*)" \
+		-label org.opencontainers.image.source=https://$(MODULE) \
+		-label org.opencontainers.image.licenses=Apache-2.0 \
+		-label org.opencontainers.image.version=$(VERSION) \
+		-label org.opencontainers.image.revision=$(COMMIT) \
+		$(foreach arch,amd64 arm64,linux/$(arch)="$(CURDIR)/dist/images/linux-$(arch)/$*")
+	@echo "dist/images/$*.tar: $(REGISTRY)/$*:$(VERSION)"
+
+.PHONY: push
+push: ## Push the image of the operator (IMG=registry/name:tag) or of the sandbox (SANDBOX_IMG=), or both
+	$(if $(IMG)$(SANDBOX_IMG),,$(error make push needs the name of an image: IMG=registry/name:tag, SANDBOX_IMG=, or both))
+	$(if $(IMG),@$(MAKE) --no-print-directory image-mandate-operator)
+	$(if $(IMG),@$(image) push "$(CURDIR)/dist/images/mandate-operator.tar" $(IMG))
+	$(if $(SANDBOX_IMG),@$(MAKE) --no-print-directory image-idv-sandbox)
+	$(if $(SANDBOX_IMG),@$(image) push "$(CURDIR)/dist/images/idv-sandbox.tar" $(SANDBOX_IMG))
+
 ##@ A cluster, the one that kubectl talks to
 
 .PHONY: install
