@@ -9,7 +9,7 @@ export GOWORK := off
 
 # What --version prints: the tag, if the clone has one, and the commit.
 VERSION ?= $(or $(shell git describe --tags --match='v*' --dirty 2>/dev/null),dev)
-COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
+COMMIT ?= $(or $(shell git rev-parse HEAD 2>/dev/null),unknown)
 STAMP = $(foreach variable,version=$(VERSION) commit=$(COMMIT),-X $(MODULE)/internal/version.$(variable))
 
 .DEFAULT_GOAL := help
@@ -48,6 +48,7 @@ lint: $(call tools_of,lint) ## gofmt, golangci-lint, and go vet of the browser t
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); \
 		[ -z "$$unformatted" ] || { echo "gofmt -w these files:" $$unformatted; exit 1; }
 	bin/golangci-lint run
+	cd tools/image && $(CURDIR)/bin/golangci-lint run
 	$(GO) -C internal/sandbox/browsertest vet ./...
 
 .PHONY: tools
@@ -84,7 +85,7 @@ check: $(call tools_of,check) ## The inner loop: generated files, lint, and the 
 
 .PHONY: test
 test: $(call tools_of,test) ## Everything that CI runs
-	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-race-and-explore test-page single-faults slowest
+	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-race-and-explore test-page test-image single-faults slowest
 
 # explore and guards need nothing but the processor, and test-race waits much: they run beside it, at low priority.
 .PHONY: test-race-and-explore
@@ -183,6 +184,11 @@ test-page: $(call tools_of,lint) ## Lint and run the browser test of the sandbox
 	@env $(UNSET) GO="$(GO)" tools/test-page.sh
 
 ##@ Release
+
+.PHONY: test-image
+test-image: image ## Unpack the images, run and push them, and build them again
+	env $(UNSET) VERSION="$(VERSION)" COMMIT="$(COMMIT)" SOURCE_DATE_EPOCH="$(SOURCE_DATE_EPOCH)" \
+		$(GO) -C tools/image test -count=1 -timeout=20m ./...
 
 # Static, and the same from every machine: no C library, no path of this tree, no better processor than the platform's.
 IMAGES := mandate-operator idv-sandbox

@@ -80,7 +80,7 @@ func (i *image) build() (v1.Image, error) {
 		return nil, err
 	}
 	config = config.DeepCopy()
-	config.OS, config.Architecture, config.Variant = i.platform.OS, i.platform.Architecture, i.platform.Variant
+	config.OS, config.Architecture = i.platform.OS, i.platform.Architecture
 	config.Created = v1.Time{Time: i.created}
 	config.Config = v1.Config{
 		User: nobody, WorkingDir: "/", Entrypoint: []string{"/" + filepath.Base(i.binary)}, Labels: i.annotations(),

@@ -91,7 +91,7 @@ func buildTime() (time.Time, error) {
 func push(archive, reference string) error {
 	tag, err := name.NewTag(reference)
 	if err != nil {
-		return err
+		return fmt.Errorf("%q: %w", reference, err)
 	}
 	directory, err := os.MkdirTemp("", "image-")
 	if err != nil {
