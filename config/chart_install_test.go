@@ -22,15 +22,7 @@ func TestChartsOnACluster(t *testing.T) {
 	c.waitForCRDs()
 	c.refused("older than", "install", "mandate-operator", operatorChart)
 	c.helm("upgrade", "mandate-operator-crds", crdChart)
-	notes := c.helm("install", "mandate-operator", operatorChart)
-	for _, want := range []string{
-		"kubectl rollout status deployment/mandate-operator --namespace " + operatorNamespace,
-		"kind: IdentityService", "kind: Mandate", "kubectl get mandates --namespace onboarding --watch",
-	} {
-		if !strings.Contains(notes, want) {
-			t.Errorf("the notes have no %q\n%s", want, notes)
-		}
-	}
+	c.followsNotes(c.helm("install", "mandate-operator", operatorChart))
 	c.runsAsDeployed()
 
 	namespace := c.Namespace(t)
