@@ -13,7 +13,7 @@ export GOWORK := off
 
 include tools/tools.mk
 
-COMMANDS := bin/terraform-provider-idv bin/mandate-operator bin/idv-sandbox
+COMMANDS := bin/terraform-provider-idv bin/mandate-operator bin/idv-sandbox bin/kubectl-mandate
 KUBECTL := $(or $(call on_path,kubectl),bin/kubectl)
 
 ##@ The main job
@@ -25,7 +25,7 @@ demo: $(call tools_of,demo) $(COMMANDS) bin/demo ## Run everything on this machi
 ##@ Development
 
 .PHONY: build
-build: $(COMMANDS) ## Build the provider, the operator and the sandbox into bin/
+build: $(COMMANDS) ## Build the provider, the operator, the sandbox and the kubectl plugin into bin/
 
 .PHONY: $(COMMANDS) bin/demo
 $(COMMANDS):
