@@ -47,7 +47,9 @@ func (s *session) completeMandates(individuals bool) cobra.CompletionFunc {
 	}
 }
 
-func (s *session) completeNamespaces(command *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (s *session) completeNamespaces(
+	command *cobra.Command, _ []string, _ string,
+) ([]string, cobra.ShellCompDirective) {
 	c, err := s.cluster()
 	if err != nil {
 		return nil, noFiles

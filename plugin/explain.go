@@ -43,7 +43,8 @@ func explainCommand(s *session) *cobra.Command {
 		},
 	}
 	output.addTo(command, "json", "yaml")
-	command.Flags().StringVar(&kind, "kind", "", "Only this kind: Mandate, MandateAction or IdentityService. Default: all.")
+	command.Flags().StringVar(&kind, "kind", "",
+		"Only this kind: Mandate, MandateAction or IdentityService. Default: all.")
 	_ = command.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions( // the flag exists
 		[]string{kindMandate, kindAction, kindService}, cobra.ShellCompDirectiveNoFileComp))
 	return command

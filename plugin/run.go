@@ -59,8 +59,7 @@ func Run(ctx context.Context, streams Streams, version string, arguments []strin
 		return exitDone
 	}
 	code := exitFailure
-	var exit *exitError
-	if errors.As(err, &exit) {
+	if exit, ok := errors.AsType[*exitError](err); ok {
 		code = exit.code
 	}
 	if text := err.Error(); text != "" {
@@ -102,7 +101,8 @@ func New(streams Streams, version string) *cobra.Command {
 	})
 	s.addFlags(root)
 	root.AddCommand(
-		s.statusCommand(), explainCommand(s), versionCommand(s, version),
+		s.statusCommand(), explainCommand(s), s.waitCommand(), s.refreshCommand(), s.adoptCommand(), s.decideCommand(),
+		s.resendCommand(), s.resetCommand(), s.reportCommand(), versionCommand(s, version),
 	)
 	return root
 }

@@ -166,7 +166,7 @@ func (s services) of(ctx context.Context, m *v1alpha1.Mandate) service {
 	if found, ok := s.known[key]; ok {
 		return found
 	}
-	found, err := s.cluster.service(ctx, key)
+	found, err := s.service(ctx, key)
 	if err != nil {
 		found = nil
 	}
