@@ -115,6 +115,10 @@ func (s *session) carryOut(
 	}
 	done := viewOf(action.Status.Conditions, v1alpha1.ConditionComplete)
 	fmt.Fprintf(s.Out, "Complete, %s: %s\n", done.Reason, done.Message)
+	if action.Spec.Type != v1alpha1.MandateActionDownloadReport {
+		fmt.Fprintf(s.Out, "An e-mail with a new code is on its way to %s.\nNext: kubectl mandate status -n %s %s\n",
+			action.Spec.Individual, action.Namespace, action.Spec.MandateRef.Name)
+	}
 	return action, nil
 }
 

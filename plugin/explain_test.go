@@ -70,7 +70,7 @@ func TestWrongArguments(t *testing.T) {
 }
 
 func TestVersion(t *testing.T) {
-	if out, code := run(t, "version"); code != 0 || !strings.HasPrefix(out, "kubectl-mandate v1.2.3 (go1.") {
+	if out, code := run(t, "--version"); code != 0 || out != "v1.2.3\n" {
 		t.Errorf("%d: %s", code, out)
 	}
 }

@@ -80,7 +80,7 @@ Exit codes:
   4  the timeout passed
   5  not confirmed`
 
-// New returns the command kubectl-mandate with its subcommands.
+// New returns the command kubectl-mandate with its subcommands. version is the line that says which build it is.
 func New(streams Streams, version string) *cobra.Command {
 	s := newSession(streams)
 	root := &cobra.Command{
@@ -93,6 +93,8 @@ func New(streams Streams, version string) *cobra.Command {
 		Args:          noSuchCommand,
 		RunE:          func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
+	root.Version = version
+	root.SetVersionTemplate("{{.Version}}\n")
 	root.SetIn(streams.In)
 	root.SetOut(streams.Out)
 	root.SetErr(streams.ErrOut)
@@ -116,4 +118,17 @@ func noSuchCommand(command *cobra.Command, arguments []string) error {
 		similar = "did you mean " + strings.Join(names, " or ") + "? "
 	}
 	return usageError("unknown command %q; %ssee %s --help", arguments[0], similar, command.CommandPath())
+}
+
+// versionCommand is --version as a command.
+func versionCommand(s *session, version string) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Print the version of the plugin",
+		Args:  exactArgs(0),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintln(s.Out, version)
+			return err
+		},
+	}
 }

@@ -123,11 +123,14 @@ func recordNode(v *view, now clock) node {
 	}
 	attempt := "adopted"
 	if !r.LastAttempt.IsZero() {
-		what := "which created nothing"
-		if r.Sent {
-			what = plural(int64(r.Attempts), "attempt") + " may have created it"
+		attempt = "last attempt " + now.age(r.LastAttempt) + " ago"
+		switch {
+		case r.ApplicationID != nil:
+		case r.Sent:
+			attempt += ", " + plural(int64(r.Attempts), "attempt") + " may have created one"
+		default:
+			attempt += ", which created nothing"
 		}
-		attempt = "last attempt " + now.age(r.LastAttempt) + " ago, " + what
 	}
 	return node{text: "ApplicationRecord  " + fields("", id, "reference ", reference, "", attempt, "answer ", r.Verdict)}
 }

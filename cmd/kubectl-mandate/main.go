@@ -8,16 +8,14 @@ import (
 	"syscall"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/version"
 	"github.com/mandate-io/idv/plugin"
 )
-
-// version is set by the linker.
-var version = "dev"
 
 func main() {
 	client.RedactStandardLog()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := plugin.Run(ctx, plugin.StandardStreams(), version, os.Args[1:])
+	code := plugin.Run(ctx, plugin.StandardStreams(), version.Line("kubectl-mandate"), os.Args[1:])
 	stop()
 	os.Exit(code)
 }
