@@ -20,8 +20,8 @@ func (s *session) resendCommand() *cobra.Command {
 	return s.actionCommand(&cobra.Command{
 		Use:   "resend NAME INDIVIDUAL",
 		Short: "E-mail an individual a new invite",
-		Long: "E-mail an individual of a Mandate an invite with a new code: create a MandateAction, and wait for its result. " +
-			"Asks for confirmation on a terminal, and needs --yes otherwise.",
+		Long: "E-mail an individual of a Mandate an invite with a new code: create a MandateAction, and wait for its " +
+			"result. Asks for confirmation on a terminal, and needs --yes otherwise.",
 		Example: "  kubectl mandate resend -n onboarding acme director",
 	}, v1alpha1.MandateActionResendInvite, "E-mail %s of the Mandate %s a new invite? Nothing takes it back.")
 }
@@ -30,8 +30,9 @@ func (s *session) resetCommand() *cobra.Command {
 	return s.actionCommand(&cobra.Command{
 		Use:   "reset NAME INDIVIDUAL",
 		Short: "Discard what an individual has done, and e-mail a new code",
-		Long: "Discard what an individual of a Mandate has entered, reset the checks, and e-mail a new code to begin again: " +
-			"create a MandateAction, and wait for its result. Asks for confirmation on a terminal, and needs --yes otherwise.",
+		Long: "Discard what an individual of a Mandate has entered, reset the checks, and e-mail a new code to begin " +
+			"again: create a MandateAction, and wait for its result. Asks for confirmation on a terminal, and needs --yes " +
+			"otherwise.",
 		Example: "  kubectl mandate reset -n onboarding acme director",
 	}, v1alpha1.MandateActionResetIndividual,
 		"Discard what %s of the Mandate %s has done, and e-mail a code to begin again? Nothing takes it back.")
@@ -48,7 +49,7 @@ func (s *session) actionCommand(
 		if err != nil {
 			return err
 		}
-		if _, err := c.individual(command.Context(), arguments[0], arguments[1]); err != nil {
+		if err := c.individual(command.Context(), arguments[0], arguments[1]); err != nil {
 			return err
 		}
 		if err := s.confirm(yes, fmt.Sprintf(question, arguments[1], c.namespace+"/"+arguments[0])); err != nil {
@@ -65,19 +66,19 @@ func (s *session) actionCommand(
 }
 
 // individual checks that a Mandate has an individual of a name.
-func (c *cluster) individual(ctx context.Context, mandate, name string) (*v1alpha1.Mandate, error) {
+func (c *cluster) individual(ctx context.Context, mandate, name string) error {
 	m, err := c.mandate(ctx, mandate)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	var names []string
 	for i := range m.Spec.Individuals {
 		names = append(names, m.Spec.Individuals[i].Name)
 	}
 	if !slices.Contains(names, name) {
-		return nil, usageError("the Mandate %s has no individual %q; it has %s", mandate, name, strings.Join(names, ", "))
+		return usageError("the Mandate %s has no individual %q; it has %s", mandate, name, strings.Join(names, ", "))
 	}
-	return m, nil
+	return nil
 }
 
 // newAction is an action with a name that no action had before: a name is carried out once, ever.
@@ -125,11 +126,10 @@ func (s *session) carryOut(
 // failure says why an action failed, and what to do.
 func failure(action *v1alpha1.MandateAction) error {
 	failed := viewOf(action.Status.Conditions, v1alpha1.ConditionFailed)
-	text := "the action failed, " + failed.Reason + ": " + failed.Message
+	p := &paper{width: defaultWidth}
+	p.line("the action failed, ", failed.Reason, ": ", failed.Message)
 	if e, ok := explained(kindAction, failed.Reason); ok {
-		for i, step := range e.Steps {
-			text += fmt.Sprintf("\n  %d. %s", i+1, strings.ReplaceAll(step, "\n", "\n     "))
-		}
+		p.steps("  ", e.Steps)
 	}
-	return &exitError{exitNotReached, errors.New(text)}
+	return &exitError{exitNotReached, errors.New(strings.TrimSpace(p.String()))}
 }

@@ -15,8 +15,8 @@ func (s *session) adoptCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "adopt NAME APPLICATION_ID",
 		Short: "Bind a Mandate to an application that exists",
-		Long: "Bind a Mandate to an application that exists at the service, and wait for the result. Use it when the id was " +
-			"lost (OutcomeUnknown), or after a restore (ReferenceConflict). The operator binds the application only if its " +
+		Long: "Bind a Mandate to an application that exists at the service, and wait for the result. Use it when the id " +
+			"was lost (OutcomeUnknown), or after a restore (ReferenceConflict). The operator binds the application only if its " +
 			"reference is the Mandate's. E-mails nobody.",
 		Example:           "  kubectl mandate adopt -n onboarding acme 4711",
 		Args:              exactArgs(2),
@@ -43,7 +43,7 @@ func (s *session) adoptCommand() *cobra.Command {
 					"another one; nothing was changed", m.Name, *bound)}
 			}
 			s.warnGitOps(m, "adopt")
-			if _, err = c.changeMandate(command.Context(), m, func(m *v1alpha1.Mandate) {
+			if err = c.changeMandate(command.Context(), m, func(m *v1alpha1.Mandate) {
 				m.Spec.Adopt = &v1alpha1.Adoption{ApplicationID: id}
 			}); err != nil {
 				return err

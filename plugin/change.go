@@ -16,13 +16,11 @@ import (
 
 // changeMandate reads a Mandate, changes it, and patches what differs. It fails if somebody else has changed the
 // Mandate since: nobody decides on what they have not seen.
-func (c *cluster) changeMandate(
-	ctx context.Context, m *v1alpha1.Mandate, change func(*v1alpha1.Mandate),
-) (*v1alpha1.Mandate, error) {
+func (c *cluster) changeMandate(ctx context.Context, m *v1alpha1.Mandate, change func(*v1alpha1.Mandate)) error {
 	changed := m.DeepCopy()
 	change(changed)
 	patch := client.MergeFromWithOptions(m, client.MergeFromWithOptimisticLock{})
-	return changed, explainError(c.Patch(ctx, changed, patch))
+	return explainError(c.Patch(ctx, changed, patch))
 }
 
 // confirm asks a person at a terminal. Without one, only --yes confirms.

@@ -19,12 +19,6 @@ func (s *session) decideCommand() *cobra.Command {
 			"a terminal, and needs --yes otherwise.",
 		Example: "  kubectl mandate decide -n onboarding acme Complete",
 		Args:    exactArgs(2),
-		ValidArgsFunction: func(command *cobra.Command, arguments []string, typed string) ([]string, cobra.ShellCompDirective) {
-			if len(arguments) == 1 {
-				return []string{string(v1alpha1.DecisionComplete), string(v1alpha1.DecisionReject)}, noFiles
-			}
-			return s.completeMandates(false)(command, arguments, typed)
-		},
 		RunE: func(command *cobra.Command, arguments []string) error {
 			decision, err := parseDecision(arguments[1])
 			if err != nil {
@@ -50,7 +44,7 @@ func (s *session) decideCommand() *cobra.Command {
 			if err := s.confirm(yes, decisionQuestion(m, decision)); err != nil {
 				return err
 			}
-			if _, err := c.changeMandate(command.Context(), m, func(m *v1alpha1.Mandate) {
+			if err := c.changeMandate(command.Context(), m, func(m *v1alpha1.Mandate) {
 				m.Spec.Decision = decision
 			}); err != nil {
 				return err
@@ -60,6 +54,14 @@ func (s *session) decideCommand() *cobra.Command {
 				m.Name, decision, c.namespace, m.Name)
 			return nil
 		},
+	}
+	command.ValidArgsFunction = func(
+		command *cobra.Command, arguments []string, typed string,
+	) ([]string, cobra.ShellCompDirective) {
+		if len(arguments) == 1 {
+			return []string{string(v1alpha1.DecisionComplete), string(v1alpha1.DecisionReject)}, noFiles
+		}
+		return s.completeMandates(false)(command, arguments, typed)
 	}
 	command.Flags().BoolVarP(&yes, "yes", "y", false, "Confirm, without a question.")
 	return command

@@ -57,7 +57,7 @@ func fieldOwners(object metav1.Object, field string) map[string]bool {
 		var owned struct {
 			Spec map[string]json.RawMessage `json:"f:spec"`
 		}
-		_ = json.Unmarshal(entry.FieldsV1.Raw, &owned) // the API server wrote it
+		_ = json.Unmarshal(entry.FieldsV1.GetRawBytes(), &owned) // the API server wrote it
 		if _, owns := owned.Spec["f:"+field]; owns {
 			owners[entry.Manager] = true
 		}

@@ -17,13 +17,15 @@ func TestGitOpsWarning(t *testing.T) {
 		managers            []string // of spec.decision
 		want                string
 	}{
-		"nobody":                                  {nil, nil, nil, ""},
-		"a person with kubectl":                   {nil, nil, []string{"kubectl-edit"}, ""},
-		"the plugin itself":                       {nil, nil, []string{fieldManager}, ""},
-		"Flux, which reverts what kubectl sets":   {flux, nil, nil, "Flux applies this object (Kustomization apps)"},
-		"Flux with the field":                     {flux, nil, []string{"kustomize-controller"}, "Flux applies this object"},
-		"Flux with Merge, without the field":      {flux, map[string]string{fluxPolicy: "Merge"}, nil, ""},
-		"Flux with Merge and the field":           {flux, map[string]string{fluxPolicy: "merge"}, []string{"kustomize-controller"}, "Flux"},
+		"nobody":                                {nil, nil, nil, ""},
+		"a person with kubectl":                 {nil, nil, []string{"kubectl-edit"}, ""},
+		"the plugin itself":                     {nil, nil, []string{fieldManager}, ""},
+		"Flux, which reverts what kubectl sets": {flux, nil, nil, "Flux applies this object (Kustomization apps)"},
+		"Flux with the field":                   {flux, nil, []string{"kustomize-controller"}, "Flux applies this object"},
+		"Flux with Merge, without the field":    {flux, map[string]string{fluxPolicy: "Merge"}, nil, ""},
+		"Flux with Merge and the field": {
+			flux, map[string]string{fluxPolicy: "merge"}, []string{"kustomize-controller"}, "Flux applies this object",
+		},
 		"Flux that does not apply the object now": {flux, map[string]string{fluxPolicy: "Ignore"}, nil, ""},
 		"Argo CD with the field":                  {nil, nil, []string{"argocd-controller"}, "Argo CD has set spec.decision"},
 		"Argo CD without the field":               {nil, map[string]string{argoTracking: "x"}, nil, ""},
@@ -35,7 +37,7 @@ func TestGitOpsWarning(t *testing.T) {
 			for _, manager := range c.managers {
 				m.ManagedFields = append(m.ManagedFields, metav1.ManagedFieldsEntry{
 					Manager:  manager,
-					FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:metadata":{},"f:spec":{".":{},"f:decision":{}}}`)},
+					FieldsV1: metav1.NewFieldsV1(`{"f:metadata":{},"f:spec":{".":{},"f:decision":{}}}`),
 				})
 			}
 			got := gitOpsWarning(m, "decision")
@@ -50,7 +52,8 @@ func TestGitOpsWarning(t *testing.T) {
 }
 
 func TestAsk(t *testing.T) {
-	for answer, want := range map[string]bool{"yes\n": true, "yes": true, "y\n": false, "no\n": false, "": false, "\n": false} {
+	answers := map[string]bool{"yes\n": true, "yes": true, "y\n": false, "no\n": false, "": false, "\n": false}
+	for answer, want := range answers {
 		out := &bytes.Buffer{}
 		s := &session{Streams: Streams{In: strings.NewReader(answer), ErrOut: out}}
 		if err := s.ask("Do it?"); (err == nil) != want || !strings.HasPrefix(out.String(), "Do it?\nType yes") {

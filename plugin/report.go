@@ -33,7 +33,7 @@ func (s *session) reportCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if _, err := c.individual(command.Context(), arguments[0], arguments[1]); err != nil {
+			if err := c.individual(command.Context(), arguments[0], arguments[1]); err != nil {
 				return err
 			}
 			// Before the download: a file that exists must not cost another one.

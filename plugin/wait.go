@@ -95,7 +95,8 @@ func parseGoal(text string) (goal, error) {
 
 func isReady(m *v1alpha1.Mandate) (bool, string) {
 	ready := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReady)
-	return ready != nil && ready.Status == metav1.ConditionTrue && ready.ObservedGeneration == m.Generation, stalledReason(m)
+	current := ready != nil && ready.ObservedGeneration == m.Generation
+	return current && ready.Status == metav1.ConditionTrue, stalledReason(m)
 }
 
 func hasOutcome(wanted v1alpha1.Outcome) goal {
