@@ -108,8 +108,14 @@ func (w *world) start() {
 
 func (w *world) mandate(name string) {
 	w.Helper()
+	w.mandateAt(name, "default")
+}
+
+func (w *world) mandateAt(name, service string) {
+	w.Helper()
 	m := &v1alpha1.Mandate{ObjectMeta: w.named(name)}
 	m.Spec.MandateType.Code = "kyc"
+	m.Spec.ServiceRef = v1alpha1.IdentityServiceReference{Kind: v1alpha1.ServiceKindIdentityService, Name: service}
 	m.Spec.Individuals = []v1alpha1.Individual{{Name: "jane", Email: email}}
 	w.check(w.Create(w.Context(), m))
 }

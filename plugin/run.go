@@ -104,7 +104,7 @@ func New(streams Streams, version string) *cobra.Command {
 	s.addFlags(root)
 	root.AddCommand(
 		s.statusCommand(), explainCommand(s), s.waitCommand(), s.refreshCommand(), s.adoptCommand(), s.decideCommand(),
-		s.resendCommand(), s.resetCommand(), s.reportCommand(), versionCommand(s, version),
+		s.resendCommand(), s.resetCommand(), s.reportCommand(), s.checkConnectionCommand(), versionCommand(s, version),
 	)
 	return root
 }

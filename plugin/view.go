@@ -103,6 +103,8 @@ type facts struct {
 // service is an IdentityService or a ClusterIdentityService.
 type service interface {
 	metav1.Object
+	Settings() *v1alpha1.ServiceSettings
+	CredentialsSecret() v1alpha1.NamespacedSecretReference
 	ServiceStatus() *v1alpha1.IdentityServiceStatus
 }
 
