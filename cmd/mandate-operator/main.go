@@ -6,22 +6,21 @@ import (
 	"fmt"
 	"os"
 
+	_ "golang.org/x/crypto/x509roots/fallback" // the image has no other certificates of authorities
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/version"
 	"github.com/mandate-io/idv/operator"
 	"github.com/mandate-io/idv/operator/logging"
 )
 
-// version is set by the linker.
-var version = "dev"
-
 func main() {
 	client.RedactStandardLog()
-	options := operator.NewOptions(version)
+	options := operator.NewOptions(version.Number())
 	logOptions := zap.Options{}
 	options.BindFlags(flag.CommandLine)
 	logOptions.BindFlags(flag.CommandLine)
@@ -29,7 +28,7 @@ func main() {
 	flag.Usage = usage
 	flag.Parse()
 	if *showVersion {
-		fmt.Println("mandate-operator", version)
+		fmt.Println(version.Line("mandate-operator"))
 		return
 	}
 	if flag.NArg() > 0 {
@@ -43,6 +42,7 @@ func main() {
 	logger := logging.WithoutBodies(zap.New(zap.UseFlagOptions(&logOptions)))
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger) // client-go and leader election
+	ctrl.Log.Info("Starting " + version.Line("mandate-operator"))
 	for _, warning := range options.Warnings() {
 		ctrl.Log.Info("Warning: " + warning)
 	}
@@ -61,7 +61,7 @@ func run(options *operator.Options) int {
 	case meta.IsNoMatchError(err):
 		ctrl.Log.Error(
 			err,
-			"CRDs are missing in the cluster, install them with make install or kubectl apply -k config/crd",
+			"CRDs are missing in the cluster, install the chart mandate-operator-crds, or run kubectl apply -k config/crd",
 		)
 		return 1
 	case err != nil:
