@@ -4,13 +4,14 @@
 pinned = $(shell sed -n 's|^[[:space:]]$(2) \(v[^ ]*\).*|\1|p' tools/$(1)/go.mod)
 on_path = $(shell command -v $(1) 2>/dev/null)
 
-# $(call tool,NAME,FAMILY,MODULE,MAIN PACKAGE BELOW THE MODULE,LDFLAGS), on one line: a continued line adds a space.
+# $(call tool,NAME,FAMILY,MODULE,MAIN PACKAGE BELOW THE MODULE,LDFLAGS,BUILD FLAGS), on one line: a continued line adds
+# a space.
 define tool
 $(1).version := $$(or $$(call pinned,$(2),$(3)),$$(error tools/$(2)/go.mod pins no $(3)))
 $(1).file := bin/$(1)-$$($(1).version)
 
 $$($(1).file):
-	@tools/build.sh "$(1) $$($(1).version)$$(call position,$$@)" $$@ tools/$(2) $(3)$(4) -trimpath -ldflags="-s -w $(5)"
+	@tools/build.sh "$(1) $$($(1).version)$$(call position,$$@)" $$@ tools/$(2) $(3)$(4) -trimpath -ldflags="-s -w $(5)" $(6)
 
 # A link that is newer than its file may still point at another version, so it is looked at every time.
 .PHONY: bin/$(1)
@@ -29,9 +30,18 @@ kubernetes.ldflags := $(addprefix -X k8s.io/component-base/version.,\
 	gitTreeState=clean) -X k8s.io/client-go/pkg/version.gitVersion=$(kubernetes)
 opentofu.ldflags := -X github.com/opentofu/opentofu/version.dev=no
 
-$(eval $(call tool,kube-apiserver,kubernetes,k8s.io/kubernetes,/cmd/kube-apiserver,$(kubernetes.ldflags)))
-$(eval $(call tool,kube-controller-manager,kubernetes,k8s.io/kubernetes,/cmd/kube-controller-manager,$(kubernetes.ldflags)))
-$(eval $(call tool,kubectl,kubernetes,k8s.io/kubernetes,/cmd/kubectl,$(kubernetes.ldflags)))
+# Of the snapshotters, only overlayfs is used.
+containerd := github.com/containerd/containerd/v2
+containerd.tags := no_btrfs no_zfs no_devmapper no_blockfile no_tracing
+containerd.ldflags := -X $(containerd)/version.Version=$(call pinned,containerd,$(containerd))
+cni := github.com/containernetworking/plugins
+
+$(foreach name,kube-apiserver kube-controller-manager kube-scheduler kubelet kube-proxy kubectl,\
+	$(eval $(call tool,$(name),kubernetes,k8s.io/kubernetes,/cmd/$(name),$(kubernetes.ldflags))))
+$(foreach name,containerd containerd-shim-runc-v2 ctr,\
+	$(eval $(call tool,$(name),containerd,$(containerd),/cmd/$(name),$(containerd.ldflags),-tags="$(containerd.tags)")))
+$(foreach name,main/bridge main/loopback ipam/host-local,\
+	$(eval $(call tool,$(notdir $(name)),cni,$(cni),/plugins/$(name),)))
 $(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3,,))
 $(eval $(call tool,tofu,opentofu,github.com/opentofu/opentofu,/cmd/tofu,$(opentofu.ldflags)))
 $(eval $(call tool,controller-gen,dev,sigs.k8s.io/controller-tools,/cmd/controller-gen,))
