@@ -77,12 +77,15 @@ func (g *cgroup) remove() error {
 }
 
 func removeGroups(directory string) error {
-	below, err := filepath.Glob(directory + "/*/")
+	below, err := os.ReadDir(directory)
 	if err != nil {
 		return err
 	}
 	for _, child := range below {
-		if err := removeGroups(filepath.Clean(child)); err != nil {
+		if !child.IsDir() {
+			continue
+		}
+		if err := removeGroups(filepath.Join(directory, child.Name())); err != nil {
 			return err
 		}
 	}

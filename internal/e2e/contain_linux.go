@@ -66,7 +66,7 @@ func contain(stderr io.Writer, stage string) (int, error) {
 	if err != nil {
 		return 0, errors.Join(err, group.remove())
 	}
-	runtime.LockOSThread() // the kernel kills the child when this thread is gone
+	runtime.LockOSThread()                              // the kernel kills the child when this thread is gone
 	first := exec.Command(executable, stageInit, stage) //nolint:noctx,gosec // this program; signals end it
 	first.Stdout, first.Stderr = os.Stdout, stderr
 	first.Env = append(os.Environ(), cgroupVariable+"="+group.name)
