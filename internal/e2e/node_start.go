@@ -9,12 +9,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/mandate-io/idv/internal/testenv"
 )
 
 // startControlPlane starts all but what runs containers.
-func (n *node) startControlPlane() error {
+func (n *node) startControlPlane(context.Context) (string, error) {
 	flags := map[string][]string{
 		"etcd": {
 			"--data-dir=" + filepath.Join(n.Dir, "etcd"), "--unsafe-no-fsync", "--log-level=warn",
@@ -29,21 +27,21 @@ func (n *node) startControlPlane() error {
 	}
 	for _, name := range []string{"etcd", "kube-apiserver"} {
 		if _, err := n.launch(name, flags[name]...); err != nil {
-			return err
+			return "", err
 		}
 	}
 	if err := n.until(startTimeout, "the API server is ready", func(ctx context.Context) (bool, string) {
 		_, err := n.kubectl(ctx, "get", "--raw", "/readyz")
 		return err == nil, fmt.Sprint(err)
 	}); err != nil {
-		return err
+		return "", err
 	}
 	for _, name := range []string{"kube-controller-manager", "kube-scheduler"} {
 		if _, err := n.launch(name, flags[name]...); err != nil {
-			return err
+			return "", err
 		}
 	}
-	return nil
+	return "etcd, kube-apiserver, kube-controller-manager, kube-scheduler", nil
 }
 
 func (n *node) apiServerFlags() []string {
@@ -66,23 +64,21 @@ func (n *node) apiServerFlags() []string {
 // containerdListens is what containerd logs when it accepts connections.
 var containerdListens = regexp.MustCompile(`containerd successfully booted`)
 
-func (n *node) startContainerd(ctx context.Context) error {
+func (n *node) startContainerd(ctx context.Context) (string, error) {
 	containerd, err := n.launch("containerd", "--config="+filepath.Join(n.Dir, "containerd.toml"))
 	if err != nil {
-		return err
+		return "", err
 	}
-	return waitForLog(ctx, containerd, containerdListens)
-}
-
-func waitForLog(ctx context.Context, process *testenv.Process, pattern *regexp.Regexp) error {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	ready, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	_, err := process.WaitForLog(ctx, pattern)
-	return err
+	if _, err := containerd.WaitForLog(ready, containerdListens); err != nil {
+		return "", err
+	}
+	return "the operator, the sandbox and pause", n.importImages(ctx)
 }
 
 // startNode starts the kubelet, kube-proxy and DNS, and waits until Pods can run.
-func (n *node) startNode(ctx context.Context) error {
+func (n *node) startNode(ctx context.Context) (string, error) {
 	for name, flags := range map[string][]string{
 		"kubelet": {
 			"--config=" + filepath.Join(n.Dir, "kubelet.yaml"), "--kubeconfig=" + n.kubeconfig("kubelet"),
@@ -93,14 +89,14 @@ func (n *node) startNode(ctx context.Context) error {
 		"coredns":    {"-conf", filepath.Join(n.Dir, "Corefile")},
 	} {
 		if _, err := n.launch(name, flags...); err != nil {
-			return err
+			return "", err
 		}
 	}
 	c, err := n.client()
 	if err != nil {
-		return err
+		return "", err
 	}
-	return n.until(startTimeout, "the node is Ready", func(ctx context.Context) (bool, string) {
+	return "Pods can run", n.until(startTimeout, "the node is Ready", func(ctx context.Context) (bool, string) {
 		node, account := &corev1.Node{}, &corev1.ServiceAccount{}
 		if err := c.Get(ctx, client.ObjectKey{Name: nodeName}, node); err != nil {
 			return false, err.Error()

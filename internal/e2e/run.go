@@ -5,11 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-const sandboxHost = "sandbox.idv-sandbox.svc.cluster.local"
+// scenario is what the steps share.
+type scenario struct {
+	*node
+	cluster client.Client
+	sandbox *control.Client
+	load    *load
+	people  int // who have a Mandate, and must have one e-mail each
+	found   int // lost answers that the last step found by notifications
+}
 
 // run starts the node, and runs the steps on it.
 func run(ctx context.Context) error {
@@ -20,57 +31,69 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = runSteps(n.failed, n.steps())
-	if err != nil {
+	s := &scenario{node: n}
+	if err = runSteps(n.failed, s.steps()); err != nil {
 		err = errors.Join(err, n.keepLogs(context.WithoutCancel(ctx)))
 	}
 	return err
 }
 
-func (n *node) steps() []step {
+func (s *scenario) steps() []step {
 	return []step{
-		{"start the control plane", func(context.Context) (string, error) { return "etcd", n.startControlPlane() }},
-		{"start containerd", func(ctx context.Context) (string, error) { return "", n.startContainerd(ctx) }},
-		{"import the images", n.importImages},
-		{"start the node", func(ctx context.Context) (string, error) { return "kubelet", n.startNode(ctx) }},
+		{"start the control plane", s.startControlPlane},
+		{"start containerd and import the images", s.startContainerd},
+		{"start the kubelet, kube-proxy and DNS", s.startNode},
+		{"run the sandbox in a Pod, with TLS", s.deploySandbox},
+		{"do what README's section Install says", s.followReadme},
+		{"take a Mandate to its outcome, by notifications through the Service", s.reachOutcome},
+		{"look at the containers from the node", s.inspectContainers},
+		{"refuse a Pod that is not restricted", s.refusePrivileged},
+		{"scrape the metrics", s.scrapeMetrics},
+		{"kill the leader during creates", s.killLeader},
+		{"delete the leader's Pod during creates", s.deleteLeader},
+		{"let the leader run out of memory during creates", s.exhaustLeader},
+		{"stop the leader's process until its liveness probe fails", s.hangLeader},
+		{"upgrade during creates", s.upgrade},
+		{"uninstall", s.uninstall},
+		{"install again", s.reinstall},
 	}
 }
 
-func (n *node) importImages(ctx context.Context) (string, error) {
-	for name, reference := range map[string]string{
-		"pause": pauseImage,
-	} {
-		binary := filepath.Join(n.Dir, name)
-		build := exec.CommandContext(ctx, "go", "build", "-buildvcs=false", "-trimpath", "-ldflags=-s -w", "-o", binary, "./internal/e2e/"+name)
-		build.Dir = n.Root
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		if output, err := build.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("%w: %s", err, output)
-		}
-		content, err := os.ReadFile(binary)
-		if err != nil {
-			return "", err
-		}
-		archive := binary + ".tar"
-		if err := writeImage(archive, reference, name, content); err != nil {
-			return "", err
-		}
-		if err := n.importImage(ctx, archive); err != nil {
-			return "", err
-		}
-	}
-	return "", nil
-}
-
-func (n *node) importImage(ctx context.Context, archive string) error {
-	_, err := n.execute(ctx, "", "ctr", "-a", filepath.Join(n.Dir, "containerd.sock"), "-n", "k8s.io", "images", "import", archive)
-	return err
-}
-
+// keepLogs copies the logs of the node and of all Pods, and prints where they are.
 func (n *node) keepLogs(ctx context.Context) error {
-	out := filepath.Join(n.Root, "bin", "e2e-logs")
-	_ = os.RemoveAll(out)
-	_ = os.MkdirAll(out, 0o755)
-	_, err := n.execute(ctx, "", "sh", "-c", "cp "+n.Dir+"/*.log "+out+"; cp -r "+n.podLogs()+" "+out)
-	return err
+	logs := filepath.Join(n.Root, "bin", "e2e-logs")
+	if err := errors.Join(os.RemoveAll(logs), os.MkdirAll(logs, 0o755)); err != nil { //nolint:gosec // for their reader
+		return err
+	}
+	fmt.Println("The logs are in bin/e2e-logs.")
+	for file, arguments := range map[string][]string{
+		"events.txt":   {"get", "events", "--all-namespaces", "--sort-by=.lastTimestamp"},
+		"pods.txt":     {"describe", "pods", "--all-namespaces"},
+		"mandates.txt": {"get", "mandates,identityservices,applicationrecords", "--all-namespaces", "-o", "yaml"},
+	} {
+		output, err := n.kubectl(ctx, arguments...)
+		if err != nil {
+			output += err.Error()
+		}
+		if err := os.WriteFile(filepath.Join(logs, file), []byte(output), 0o600); err != nil { //nolint:gosec // ours
+			return err
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(n.Dir, "*.log"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(logs, filepath.Base(file)), content, 0o600); err != nil { //nolint:gosec // ours
+			return err
+		}
+	}
+	if _, err := os.Stat(n.podLogs()); err != nil {
+		return nil // no Pod has run
+	}
+	return os.CopyFS(filepath.Join(logs, "pods"), os.DirFS(n.podLogs()))
 }
