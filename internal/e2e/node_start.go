@@ -117,10 +117,14 @@ func (n *node) until(timeout time.Duration, what string, done func(context.Conte
 	defer cancel()
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
+	var state string
 	for {
-		ok, state := done(ctx)
+		ok, now := done(ctx)
 		if ok {
 			return nil
+		}
+		if ctx.Err() == nil {
+			state = now
 		}
 		select {
 		case <-ctx.Done():

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -17,7 +18,8 @@ import (
 // reachOutcome lets the service notify the operator, and plays the individual of README's Mandate. Its connection reads
 // once an hour, so nothing but a notification can move the status.
 func (s *scenario) reachOutcome(ctx context.Context) (string, error) {
-	if err := s.subscribe(ctx); err != nil {
+	// A notification that meets no ready replica is lost, and a person would wait for the next read.
+	if err := errors.Join(s.available(ctx), s.subscribe(ctx)); err != nil {
 		return "", err
 	}
 	mandates, err := s.mandates(ctx, readmeNamespace)
