@@ -55,7 +55,7 @@ tools: $(call tools_of,tools) ## Build every tool, at its pinned version, into b
 
 .PHONY: clean
 clean: ## Remove what `make build` made; the tools stay, because they take minutes
-	rm -f $(COMMANDS) bin/demo
+	rm -f $(COMMANDS) bin/demo bin/e2e
 
 ##@ Tests
 
@@ -181,6 +181,23 @@ fuzz: ## Run every fuzz target for FUZZTIME, 30s
 .PHONY: test-page
 test-page: $(call tools_of,lint) ## Lint and run the browser test of the sandbox's page
 	@env $(UNSET) GO="$(GO)" tools/test-page.sh
+
+##@ A Kubernetes node, on this machine
+
+# The check comes first, because the tools of a node take minutes.
+.PHONY: e2e
+e2e: bin/e2e ## Run the operator on a node with a real kubelet: Linux, root (REQUIRED=1: fail where it cannot run)
+	@status=0; bin/e2e check || status=$$?; \
+		if [ "$$status" = 3 ] && [ -z "$(REQUIRED)" ]; then exit 0; elif [ "$$status" != 0 ]; then exit "$$status"; fi; \
+		$(MAKE) --no-print-directory e2e-tools e2e-images && env $(UNSET) bin/e2e
+
+.PHONY: bin/e2e
+bin/e2e:
+	@tools/build.sh $(@F) $@ . ./internal/$(@F)
+
+.PHONY: e2e-tools
+e2e-tools: $(call tools_of,e2e-tools)
+	@tools/debian.sh bin/debian runc nft
 
 ##@ A cluster, the one that kubectl talks to
 

@@ -7,7 +7,14 @@ import (
 	"io"
 )
 
-const cgroupVariable, scratch, nodeName, nodeAddress = "", "", "", ""
+// The names of Linux that other files use.
+const (
+	cgroupVariable = ""
+	cgroupMount    = ""
+	scratch        = ""
+	nodeName       = ""
+	nodeAddress    = ""
+)
 
 func unsupported() error { return errors.New("a Kubernetes node needs Linux") }
 

@@ -140,13 +140,14 @@ func (s *scenario) leader(ctx context.Context) (process, error) {
 
 // limitMemoryToUsage sets the limit of the container to what it uses now.
 func (p process) limitMemoryToUsage() error {
-	directory, usage, limit := cgroupMount+p.cgroups[""], "memory.current", "memory.max"
+	usage, limit := cgroupMount+p.cgroups[""]+"/memory.current", cgroupMount+p.cgroups[""]+"/memory.max"
 	if path, v1 := p.cgroups["memory"]; v1 {
-		directory, usage, limit = cgroupMount+"/memory"+path, "memory.usage_in_bytes", "memory.limit_in_bytes"
+		directory := cgroupMount + "/memory" + path
+		usage, limit = directory+"/memory.usage_in_bytes", directory+"/memory.limit_in_bytes"
 	}
-	used, err := os.ReadFile(directory + "/" + usage)
+	used, err := os.ReadFile(usage)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(directory+"/"+limit, used, 0)
+	return os.WriteFile(limit, used, 0) //nolint:gosec // a cgroup of ours
 }
