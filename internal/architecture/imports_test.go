@@ -79,7 +79,7 @@ var layers = []layer{
 	},
 	{dir: "cmd/mandate-operator", may: []string{"operator", "internal/client", "internal/version"}, never: terraform},
 	{dir: "cmd/idv-sandbox", may: []string{"internal/sandbox", "internal/version"}, never: both},
-	{dir: "config", tests: []string{"api", "internal/sandbox", "internal/testenv"}, never: terraform},
+	{dir: "config", tests: []string{"api", "internal/testenv"}, never: terraform},
 	{dir: "internal/testenv", may: []string{"api", "internal/client", "internal/sandbox", "operator"}, never: terraform},
 	{dir: "internal/demo", may: []string{"api", "internal/sandbox", "internal/testenv"}, never: terraform},
 	{
