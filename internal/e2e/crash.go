@@ -97,12 +97,6 @@ func (s *scenario) disturb(ctx context.Context, do func(leader process) error) (
 		"%d Mandates, no second e-mail", underWay, took.Seconds(), s.found, s.people-before), s.available(ctx)
 }
 
-// available waits until all replicas are.
-func (s *scenario) available(ctx context.Context) error {
-	_, err := s.kubectl(ctx, "rollout", "status", "deployment/"+operatorName, "-n", operatorNamespace, rolloutTimeout)
-	return err
-}
-
 func (s *scenario) lease(ctx context.Context) (string, error) {
 	lease := &coordinationv1.Lease{}
 	key := client.ObjectKey{Namespace: operatorNamespace, Name: operatorName + ".idv.mandate.io"}

@@ -19,7 +19,7 @@ func (s *scenario) upgrade(ctx context.Context) (string, error) {
 	if err := s.startLoad(ctx); err != nil {
 		return "", err
 	}
-	if err := s.install(ctx, upgradeTag); err != nil {
+	if err := s.helm(ctx, "upgrade", upgradeTag); err != nil {
 		return "", err
 	}
 	found, err := s.settled(ctx)
@@ -53,7 +53,7 @@ func (s *scenario) uninstall(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if err := s.remove(ctx); err != nil {
+	if _, err := s.execute(ctx, "", "helm", "uninstall", operatorName, "--namespace", operatorNamespace); err != nil {
 		return "", err
 	}
 	err = s.until(2*time.Minute, "no Pod of the operator is left", func(ctx context.Context) (bool, string) {
@@ -72,7 +72,7 @@ func (s *scenario) uninstall(ctx context.Context) (string, error) {
 
 // reinstall installs the operator again. It looks at every Mandate, and sends only what is new.
 func (s *scenario) reinstall(ctx context.Context) (string, error) {
-	if err := s.install(ctx, upgradeTag); err != nil {
+	if err := s.helm(ctx, "install", upgradeTag); err != nil {
 		return "", err
 	}
 	mandates, err := s.mandates(ctx, readmeNamespace)

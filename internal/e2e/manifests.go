@@ -1,6 +1,7 @@
 package main
 
 const (
+	emailHost        = "@e2e.example" // of the people of later steps
 	sandboxNamespace = "idv-sandbox"
 	sandboxHost      = "sandbox." + sandboxNamespace + ".svc.cluster.local"
 	sandboxURL       = "https://" + sandboxHost
@@ -37,7 +38,7 @@ spec:
         secret: {secretName: sandbox-tls}
       containers:
       - name: sandbox
-        image: e2e.invalid/idv-sandbox:1
+        image: registry.example.com/idv-sandbox:dev
         args:
         - --listen=:8443
         - --allow-remote

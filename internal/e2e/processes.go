@@ -1,14 +1,18 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // process is one of a container, as the node sees it.
@@ -82,3 +86,27 @@ func parseStatus(content string) map[string]string {
 }
 
 func (p process) runs() bool { return syscall.Kill(p.pid, 0) == nil }
+
+// dumpGoroutines ends the processes of the operator with SIGQUIT, and waits until their containers have ended.
+func (s *scenario) dumpGoroutines(ctx context.Context) {
+	pods := &corev1.PodList{}
+	if s.cluster == nil || s.cluster.List(ctx, pods, client.InNamespace(operatorNamespace)) != nil {
+		return
+	}
+	for i := range pods.Items {
+		processes, err := processesOf(&pods.Items[i])
+		for _, p := range processes {
+			err = errors.Join(err, syscall.Kill(p.pid, syscall.SIGQUIT))
+		}
+		if err != nil {
+			continue // there is nobody to tell but the log that this is for
+		}
+		_ = s.until(10*time.Second, "it has ended", func(context.Context) (bool, string) {
+			ended := true
+			for _, p := range processes {
+				ended = ended && !p.runs()
+			}
+			return ended, ""
+		})
+	}
+}

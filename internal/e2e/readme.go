@@ -62,7 +62,7 @@ func (s *scenario) followReadme(ctx context.Context) (string, error) {
 	started := time.Now()
 	for _, b := range blocks {
 		if b.language == "sh" {
-			_, err = s.execute(ctx, b.text, "sh", "-eu")
+			err = s.runDocumented(ctx, b.text)
 		} else {
 			err = errors.Join(s.apply(ctx, b.text), s.trustSandbox(ctx, readmeNamespace))
 		}
@@ -81,6 +81,19 @@ func (s *scenario) followReadme(ctx context.Context) (string, error) {
 	}
 	s.people = 1
 	return fmt.Sprintf("the Mandate is Ready after %.0f s", time.Since(started).Seconds()), s.checkEmails(ctx, s.people)
+}
+
+// trySandbox follows the README of examples/sandbox, in a namespace of its own.
+func (s *scenario) trySandbox(ctx context.Context) (string, error) {
+	page, err := os.ReadFile(filepath.Join(s.Root, "examples", "sandbox", "README.md"))
+	if err != nil {
+		return "", err
+	}
+	commands := codeBlock.FindStringSubmatch(string(page))
+	if commands == nil || !strings.Contains(commands[2], readmeNamespace) {
+		return "", errors.New("examples/sandbox/README.md has no commands")
+	}
+	return "its Mandate is Ready", s.runDocumented(ctx, strings.ReplaceAll(commands[2], readmeNamespace, "try-the-sandbox"))
 }
 
 // trustSandbox adds the node's authority to the IdentityServices of a namespace.

@@ -33,7 +33,7 @@ func run(ctx context.Context) error {
 	}
 	s := &scenario{node: n}
 	if err = runSteps(n.failed, s.steps()); err != nil {
-		err = errors.Join(err, n.keepLogs(context.WithoutCancel(ctx)))
+		err = errors.Join(err, s.keepLogs(context.WithoutCancel(ctx)))
 	}
 	return err
 }
@@ -45,6 +45,7 @@ func (s *scenario) steps() []step {
 		{"start the kubelet, kube-proxy and DNS", s.startNode},
 		{"run the sandbox in a Pod, with TLS", s.deploySandbox},
 		{"do what README's section Install says", s.followReadme},
+		{"do what examples/sandbox says", s.trySandbox},
 		{"take a Mandate to its outcome, by notifications through the Service", s.reachOutcome},
 		{"look at the containers from the node", s.inspectContainers},
 		{"refuse a Pod that is not restricted", s.refusePrivileged},
@@ -52,15 +53,18 @@ func (s *scenario) steps() []step {
 		{"kill the leader during creates", s.killLeader},
 		{"delete the leader's Pod during creates", s.deleteLeader},
 		{"let the leader run out of memory during creates", s.exhaustLeader},
-		{"stop the leader's process until its liveness probe fails", s.hangLeader},
+		{"stop the leader's process during creates, and let it continue", s.hangLeader},
 		{"upgrade during creates", s.upgrade},
 		{"uninstall", s.uninstall},
 		{"install again", s.reinstall},
 	}
 }
 
-// keepLogs copies the logs of the node and of all Pods, and prints where they are.
-func (n *node) keepLogs(ctx context.Context) error {
+// keepLogs copies the logs of the node and of all Pods, and prints where they are. Those of the operator then have what
+// each of its goroutines did.
+func (s *scenario) keepLogs(ctx context.Context) error {
+	n := s.node
+	s.dumpGoroutines(ctx)
 	logs := filepath.Join(n.Root, "bin", "e2e-logs")
 	if err := errors.Join(os.RemoveAll(logs), os.MkdirAll(logs, 0o755)); err != nil { //nolint:gosec // for their reader
 		return err
