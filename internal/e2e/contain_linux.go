@@ -55,8 +55,8 @@ func availableOnDebian(program string) error {
 	return nil
 }
 
-// contain runs a stage of this program in new namespaces, with a cgroup for the Pods. When its first process ends, so do
-// all others, and nothing is left of mounts, interfaces and rules. Ctrl-C interrupts it; a second one kills it.
+// contain runs a stage of this program in new namespaces, with a cgroup for the Pods. When its first process ends, all
+// others do, and nothing is left of mounts, interfaces and rules. Ctrl-C interrupts it; a second one kills it.
 func contain(stderr io.Writer, stage string) (int, error) {
 	group, err := newCgroup()
 	if err != nil {
@@ -99,9 +99,8 @@ func runAsInit(arguments []string) (int, error) {
 	if err := syscall.Mount("proc", "/proc", "proc", 0, ""); err != nil {
 		return 0, fmt.Errorf("mount /proc: %w", err)
 	}
-	stage, err := os.StartProcess("/proc/self/exe", append([]string{"e2e"}, arguments...), &os.ProcAttr{
-		Files: []*os.File{os.Stdin, os.Stdout, os.Stderr},
-	})
+	attributes := &os.ProcAttr{Files: []*os.File{os.Stdin, os.Stdout, os.Stderr}}
+	stage, err := os.StartProcess("/proc/self/exe", append([]string{"e2e"}, arguments...), attributes) //nolint:gosec // us
 	if err != nil {
 		return 0, err
 	}

@@ -64,8 +64,8 @@ func (s *scenario) hangLeader(ctx context.Context) (string, error) {
 	})
 }
 
-// disturb does something to the leader while its creates are under way, and waits until another process leads and all is
-// settled.
+// disturb does something to the leader while its creates are under way, and waits until another process leads and
+// every Mandate is Ready.
 func (s *scenario) disturb(ctx context.Context, do func(leader process) error) (string, error) {
 	if err := s.available(ctx); err != nil {
 		return "", err

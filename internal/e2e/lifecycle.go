@@ -103,5 +103,6 @@ func (s *scenario) reinstall(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d Mandates, nothing sent again", len(mandates)), errors.Join(s.checkApplications(ctx), s.checkLogs())
+	detail := fmt.Sprintf("%d Mandates, nothing sent again", len(mandates))
+	return detail, errors.Join(s.checkApplications(ctx), s.checkLogs())
 }

@@ -140,6 +140,11 @@ func (s *scenario) checkApplications(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	return errors.Join(ownApplications(mandates, applications), s.checkEmails(ctx, s.people))
+}
+
+// ownApplications returns an error unless each Mandate has an application with its reference, and there are no others.
+func ownApplications(mandates []v1alpha1.Mandate, applications []control.Application) error {
 	byID := map[int64]string{}
 	for i := range applications {
 		byID[applications[i].ID] = applications[i].Reference
@@ -154,5 +159,5 @@ func (s *scenario) checkApplications(ctx context.Context) error {
 	if len(applications) != len(mandates) {
 		wrong = append(wrong, fmt.Errorf("%d applications for %d Mandates", len(applications), len(mandates)))
 	}
-	return errors.Join(append(wrong, s.checkEmails(ctx, s.people))...)
+	return errors.Join(wrong...)
 }

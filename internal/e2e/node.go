@@ -66,7 +66,8 @@ func newNode(ctx context.Context) (*node, error) {
 		return nil, err
 	}
 	n.Kubectl = filepath.Join(n.bin, "kubectl")
-	return n, n.configure()
+	err = n.configure()
+	return n, err
 }
 
 // configure writes the certificates and the configurations.

@@ -31,8 +31,8 @@ func (s *scenario) runDocumented(ctx context.Context, commands string) error {
 
 // helm runs a command of Helm on the operator's release, such as upgrade, with the image of a tag.
 func (s *scenario) helm(ctx context.Context, command, tag string) error {
-	_, err := s.execute(ctx, "", "helm", command, operatorName, "config/chart/"+operatorName, "--namespace", operatorNamespace,
-		"--set", "image.repository="+operatorImage+",image.tag="+tag)
+	_, err := s.execute(ctx, "", "helm", command, operatorName, "config/chart/"+operatorName,
+		"--namespace", operatorNamespace, "--set", "image.repository="+operatorImage+",image.tag="+tag)
 	return errors.Join(err, s.available(ctx))
 }
 
@@ -63,7 +63,9 @@ func (n *node) importImages(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, image := range []string{operatorImage + ":" + docsTag, operatorImage + ":" + upgradeTag, sandboxImage + ":" + docsTag} {
+	for _, image := range []string{
+		operatorImage + ":" + docsTag, operatorImage + ":" + upgradeTag, sandboxImage + ":" + docsTag,
+	} {
 		_, name, _ := strings.Cut(image, "/")
 		name, _, _ = strings.Cut(name, ":")
 		source := regexp.MustCompile(`(?m)^\S+/` + name + `:\S+$`).FindString(imported)

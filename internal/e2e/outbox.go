@@ -10,14 +10,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
 // checkEmails returns an error unless the service has sent as many e-mails as there are people, each of them one.
 func (s *scenario) checkEmails(ctx context.Context, people int) error {
 	emails, err := s.sandbox.Outbox(ctx)
-	if err != nil {
-		return err
-	}
+	return errors.Join(err, oneEach(emails, people))
+}
+
+// oneEach returns an error unless the e-mails went to a number of people, one to each.
+func oneEach(emails []control.Email, people int) error {
 	count := map[string]int{}
 	for i := range emails {
 		count[emails[i].Address]++

@@ -67,9 +67,10 @@ func (s *scenario) subscribe(ctx context.Context) error {
 	if err := s.cluster.Patch(ctx, service, patch); err != nil {
 		return err
 	}
-	err = s.until(time.Minute, "the IdentityService has a path for notifications", func(ctx context.Context) (bool, string) {
+	err = s.until(time.Minute, "the IdentityService has a path", func(ctx context.Context) (bool, string) {
 		err := s.cluster.Get(ctx, client.ObjectKeyFromObject(service), service)
-		return err == nil && service.Status.Notifications != nil && service.Status.Notifications.Path != "", fmt.Sprint(err)
+		status := service.Status.Notifications
+		return err == nil && status != nil && status.Path != "", fmt.Sprint(err)
 	})
 	if err != nil {
 		return err

@@ -39,7 +39,8 @@ func newAuthority(dir string) (*authority, error) {
 		return nil, err
 	}
 	a := &authority{dir: dir, certificate: certificate, key: key}
-	return a, a.write("ca", certificate.Raw, key)
+	err = a.write("ca", certificate.Raw, key)
+	return a, err
 }
 
 // path is that of a file of the authority, such as ca.crt.

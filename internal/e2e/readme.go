@@ -23,7 +23,10 @@ const (
 )
 
 // codeBlock is a block of README: its language and text.
-var codeBlock = regexp.MustCompile("(?ms)^ *```(sh|yaml)\n(.*?)^ *```$")
+var codeBlock = regexp.MustCompile("(?m)^ *```(sh|yaml)\n((?:.*\n)*?) *```$")
+
+// indent is that of the blocks in a numbered list.
+var indent = regexp.MustCompile(`(?m)^ {3}`)
 
 // block is a command to run, or a manifest to apply.
 type block struct{ language, text string }
@@ -38,7 +41,6 @@ func readmeBlocks(page string, sections ...string) ([]block, error) {
 		}
 		text, _, _ = strings.Cut(text, "\n## ")
 		for _, match := range codeBlock.FindAllStringSubmatch(text, -1) {
-			indent := regexp.MustCompile(`(?m)^   `)
 			blocks = append(blocks, block{match[1], indent.ReplaceAllString(match[2], "")})
 		}
 	}
@@ -90,10 +92,11 @@ func (s *scenario) trySandbox(ctx context.Context) (string, error) {
 		return "", err
 	}
 	commands := codeBlock.FindStringSubmatch(string(page))
-	if commands == nil || !strings.Contains(commands[2], readmeNamespace) {
+	if len(commands) == 0 || !strings.Contains(commands[2], readmeNamespace) {
 		return "", errors.New("examples/sandbox/README.md has no commands")
 	}
-	return "its Mandate is Ready", s.runDocumented(ctx, strings.ReplaceAll(commands[2], readmeNamespace, "try-the-sandbox"))
+	separate := strings.ReplaceAll(commands[2], readmeNamespace, "try-the-sandbox")
+	return "its Mandate is Ready", s.runDocumented(ctx, separate)
 }
 
 // trustSandbox adds the node's authority to the IdentityServices of a namespace.

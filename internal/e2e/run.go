@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -79,7 +80,7 @@ func (s *scenario) keepLogs(ctx context.Context) error {
 		if err != nil {
 			output += err.Error()
 		}
-		if err := os.WriteFile(filepath.Join(logs, file), []byte(output), 0o600); err != nil { //nolint:gosec // ours
+		if err := os.WriteFile(filepath.Join(logs, file), []byte(output), 0o600); err != nil {
 			return err
 		}
 	}
@@ -96,8 +97,9 @@ func (s *scenario) keepLogs(ctx context.Context) error {
 			return err
 		}
 	}
-	if _, err := os.Stat(n.podLogs()); err != nil {
-		return nil // no Pod has run
+	err = os.CopyFS(filepath.Join(logs, "pods"), os.DirFS(n.podLogs()))
+	if errors.Is(err, fs.ErrNotExist) { // no Pod has run
+		return nil
 	}
-	return os.CopyFS(filepath.Join(logs, "pods"), os.DirFS(n.podLogs()))
+	return err
 }

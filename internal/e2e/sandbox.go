@@ -33,7 +33,8 @@ func (s *scenario) deploySandbox(ctx context.Context) (string, error) {
 	if err := s.apply(ctx, sandboxManifest); err != nil {
 		return "", err
 	}
-	if _, err := s.kubectl(ctx, "rollout", "status", "deployment/sandbox", "-n", sandboxNamespace, rolloutTimeout); err != nil {
+	_, err := s.kubectl(ctx, "rollout", "status", "deployment/sandbox", "-n", sandboxNamespace, rolloutTimeout)
+	if err != nil {
 		return "", err
 	}
 	return s.connectSandbox(ctx)
@@ -53,10 +54,11 @@ func (s *scenario) connectSandbox(ctx context.Context) (string, error) {
 		return "", err
 	}
 	s.sandbox = control.New(sandboxURL)
-	return "its Service answers at " + address, s.until(time.Minute, "the sandbox answers", func(ctx context.Context) (bool, string) {
+	err = s.until(time.Minute, "the sandbox answers", func(ctx context.Context) (bool, string) {
 		_, err := s.sandbox.Now(ctx)
 		return err == nil, fmt.Sprint(err)
 	})
+	return "its Service answers at " + address, err
 }
 
 // appendLine appends a line to a file of this machine, or rather of the overlay on it.
