@@ -14,8 +14,12 @@ import (
 
 // adopt binds the application that a person has named, unless another Mandate has it.
 func (r *reconciliation) adopt(ctx context.Context) error {
+	unknown := r.facts.unknown || r.facts.record.sent
 	err := r.bind(ctx, r.facts.adopt)
 	if err == nil && r.facts.bound {
+		if unknown {
+			r.observeFound(FoundByAdoption)
+		}
 		log.FromContext(ctx).Info("Adopted the application", "applicationID", r.facts.id)
 	}
 	return err
