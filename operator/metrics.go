@@ -19,8 +19,8 @@ import (
 	"github.com/mandate-io/idv/operator/notification"
 )
 
-// No label names a Mandate or a person: their number would grow with the number of people verified, and so would what can
-// be learnt about them.
+// No label names a Mandate or a person: their number would grow with the number of people verified, and so would what
+// can be learnt about them.
 var (
 	requests = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "idv_service_requests_total",
@@ -70,6 +70,11 @@ func init() {
 	}
 	for _, result := range notification.Results {
 		notifications.WithLabelValues(result)
+	}
+	for _, sent := range []v1alpha1.MandateActionType{
+		v1alpha1.MandateActionResendInvite, v1alpha1.MandateActionResetIndividual,
+	} {
+		endedActions.WithLabelValues(string(sent), "failed", v1alpha1.ReasonOutcomeUnknown)
 	}
 	for _, outcome := range []string{outcomeCreated, outcomeRefused, outcomeNotSent, outcomeUnknown} {
 		creates.WithLabelValues(outcome) // a counter that begins with its first event shows no increase by it

@@ -65,7 +65,7 @@ func TestMetricsTable(t *testing.T) {
 	w.fault(answerLost)
 	w.mandate("globex", "{}")
 	w.condition("globex", v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonSettling)
-	w.apply(`{kind: MandateAction, metadata: {name: waits}, spec: {mandateRef: {name: globex}, individual: jane, type: ResendInvite}}`)
+	w.action("waits", "{type: ResendInvite, mandateRef: {name: globex}}")
 	w.actionWaits("waits", v1alpha1.ReasonMandateNotReady)
 
 	text := w.scrape(address)

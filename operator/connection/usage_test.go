@@ -26,14 +26,14 @@ func TestWaitingTime(t *testing.T) {
 		}
 		acquire(a, Read, true)
 		acquire(b, Read, false)
-		time.Sleep(time.Minute)
+		elapse(time.Minute)
 		acquire(b, Write, false)
 		o.Await(b, Read, false)
-		time.Sleep(time.Minute)
+		elapse(time.Minute)
 		o.Release(a)
 		o.rateLimitDelay.Store(int64(time.Minute))
 		acquire(b, Read, false) // it was woken up
-		time.Sleep(time.Minute)
+		elapse(time.Minute)
 		o.rateLimitDelay.Store(0)
 		o.next()
 		acquire(b, Read, true)
