@@ -13,7 +13,6 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
-	"github.com/mandate-io/idv/internal/version"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/mandate"
 	"github.com/mandate-io/idv/operator/notification"
@@ -51,8 +50,8 @@ var (
 	}, []string{"type", "result", "reason"})
 	slotWait = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "idv_connection_wait_duration_seconds",
-		Help: "How long objects waited for a slot of their connection, by kind and by what for: reads, writes, or the " +
-			"recovery of a lost answer. It includes the rate limit and open circuits.",
+		Help: "How long objects waited for a slot of their connection, by kind and by what for: reads, writes, or recovery " +
+			"of a lost answer.",
 		Buckets: prometheus.ExponentialBuckets(0.01, 5, 8),
 	}, []string{"kind", "class"})
 	buildInfo = prometheus.NewGaugeVec(prometheus.GaugeOpts{
@@ -64,7 +63,6 @@ var (
 func init() {
 	metrics.Registry.MustRegister(requests, requestSeconds, creates, found, endedActions, slotWait, notifications,
 		unreadableCount, buildInfo)
-	buildInfo.WithLabelValues(version.Number(), runtime.Version()).Set(1)
 	for _, by := range []mandate.FoundBy{mandate.FoundByRepeat, mandate.FoundByNotification, mandate.FoundByAdoption} {
 		found.WithLabelValues(string(by))
 	}
@@ -83,6 +81,8 @@ func init() {
 		unreadableCount.WithLabelValues(kind)
 	}
 }
+
+func setBuildInfo(version string) { buildInfo.WithLabelValues(version, runtime.Version()).Set(1) }
 
 // Outcomes of an attempt to create an application.
 const (

@@ -28,8 +28,8 @@ func documentedMetrics(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	documented := map[string]string{}
-	row := regexp.MustCompile("(?m)^\\| `(idv_\\w+)` \\| (\\w+)[^|]* \\|([^|]*)\\|")
-	for _, match := range row.FindAllStringSubmatch(string(page), -1) {
+	line := regexp.MustCompile("(?m)^\\| `(idv_\\w+)` \\| (\\w+)[^|]* \\|([^|]*)\\|")
+	for _, match := range line.FindAllStringSubmatch(string(page), -1) {
 		var labels []string
 		for _, label := range regexp.MustCompile("`(\\w+)`").FindAllStringSubmatch(match[3], -1) {
 			labels = append(labels, label[1])
