@@ -38,7 +38,12 @@ type Panel struct {
 	} `json:"gridPos"`
 	Fields struct {
 		Defaults struct {
-			Unit string `json:"unit"`
+			Unit       string `json:"unit"`
+			Thresholds struct {
+				Steps []struct {
+					Value *float64 `json:"value"`
+				} `json:"steps"`
+			} `json:"thresholds"`
 		} `json:"defaults"`
 	} `json:"fieldConfig"`
 	Targets []Target `json:"targets"`

@@ -32,8 +32,8 @@ func Draw(dashboard *Dashboard, recording *Recording) ([]byte, error) {
 	}
 	width, top := 24*column, 34
 	var out strings.Builder
-	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="11" `+
-		`fill="#ccccdc">`+"\n", width, height+top)
+	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" `+
+		`font-family="sans-serif" font-size="11" fill="#ccccdc">`+"\n", width, height+top)
 	fmt.Fprintf(&out, `<rect width="%d" height="%d" fill="#111217"/>`+"\n", width, height+top)
 	fmt.Fprintf(&out, `<text x="%d" y="22" font-size="15">%s</text>`+"\n", gap, html.EscapeString(dashboard.Title))
 	for i := range dashboard.Panels {
@@ -74,8 +74,13 @@ func (d *drawing) text(x, y int, attributes, text string) {
 }
 
 func (d *drawing) number(line Line) {
-	last := line.Points[len(line.Points)-1].F
-	d.text(d.x+d.w/2, d.y+d.h/2+24, `font-size="30" fill="#73bf69" text-anchor="middle"`, d.format(last))
+	last, color := line.Points[len(line.Points)-1].F, "#73bf69"
+	for _, step := range d.panel.Fields.Defaults.Thresholds.Steps {
+		if step.Value != nil && last >= *step.Value {
+			color = "#f2495c"
+		}
+	}
+	d.text(d.x+d.w/2, d.y+d.h/2+24, fmt.Sprintf(`font-size="30" fill=%q text-anchor="middle"`, color), d.format(last))
 }
 
 func (d *drawing) format(v float64) string {
@@ -146,7 +151,7 @@ func (d *drawing) legend(lines []Line, y int) {
 		if i == mostLegend-1 && len(lines) > mostLegend {
 			name = fmt.Sprintf("%s, and %d more", name, len(lines)-mostLegend)
 		}
-		if most := d.w / 13; len(name) > most {
+		if most := (d.w/2 - 24) / 6; len(name) > most {
 			name = name[:most-1] + "…"
 		}
 		fmt.Fprintf(d.out, `<rect x="%d" y="%d" width="10" height="3" fill="%s"/>`+"\n",

@@ -23,8 +23,8 @@ type Recording struct {
 	First, Last time.Time
 }
 
-// ReadRecording reads scrapes, each after a line with its time. As Prometheus does, it adds the label instance, and marks
-// series that a scrape does not have any more.
+// ReadRecording reads scrapes, each after a line with its time. As Prometheus does, it adds the label instance, and
+// marks series that a scrape does not have any more.
 func ReadRecording(name string) (*Recording, error) {
 	file, err := os.Open(name)
 	if err != nil {

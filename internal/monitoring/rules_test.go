@@ -2,13 +2,13 @@ package monitoring
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
 	"github.com/prometheus/prometheus/model/value"
 	"github.com/prometheus/prometheus/promql"
@@ -202,7 +202,7 @@ func evaluate(t *testing.T, engine *promql.Engine, samples *Samples, tested *rul
 }
 
 func alertSeries(found labels.Labels, tested *rule, state string) labels.Labels {
-	builder := labels.NewBuilder(found).Set(labels.MetricName, "ALERTS").
+	builder := labels.NewBuilder(found).Set(model.MetricNameLabel, "ALERTS").
 		Set("alertname", tested.Alert).Set("alertstate", state)
 	for name, text := range tested.Labels {
 		builder.Set(name, text)
@@ -240,7 +240,7 @@ func TestRunbooks(t *testing.T) {
 				t.Errorf("docs/runbooks.md: the section %s lacks %s", alert, part)
 			}
 		}
-		if !strings.Contains(sections[alert], fmt.Sprintf("`%s`", severity)) {
+		if !strings.Contains(sections[alert], "`"+severity+"`") {
 			t.Errorf("docs/runbooks.md: the section %s lacks the severity %s", alert, severity)
 		}
 	}

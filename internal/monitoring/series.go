@@ -70,7 +70,9 @@ func (querier) LabelNames(
 func (querier) Close() error { return nil }
 
 // Select gives the series that match.
-func (q querier) Select(_ context.Context, _ bool, _ *storage.SelectHints, matchers ...*labels.Matcher) storage.SeriesSet {
+func (q querier) Select(
+	_ context.Context, _ bool, _ *storage.SelectHints, matchers ...*labels.Matcher,
+) storage.SeriesSet {
 	set := &seriesSet{}
 	for _, candidate := range q.samples.series {
 		if matches(candidate.labels, matchers) {
