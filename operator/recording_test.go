@@ -35,7 +35,7 @@ func TestRecording(t *testing.T) {
 	ticker := time.NewTicker(recordingTick)
 	defer ticker.Stop()
 	for tick := range recordingTicks {
-		story.tell(tick)
+		story.happens(tick)
 		text := w.scrape(address)
 		if strings.Contains(text, `state="open"} 1`) {
 			w.check(w.sandbox.ClearFaults(t.Context())) // enough has failed
@@ -75,15 +75,16 @@ func newStory(w *world, url string) *story {
 		},
 		30: func() { w.fault(answerLost) },
 		40: func() { w.fault(requestLost) },
-		50: func() { w.post(url+"x", "{}"); w.post(url, `{"id": 1}`) },
+		50: func() { w.post(url+"x", "{}") },
+		51: func() { w.post(url, `{"id": 1}`) },
 		56: func() { w.fault(slowCreates) },
 		84: func() { w.fault(failingReads) },
 	}
 	return s
 }
 
-// tell has a Mandate created, an earlier one reviewed, and one completed, beside what is due.
-func (s *story) tell(tick int) {
+// happens has a Mandate created, an earlier one reviewed, and one completed, beside what is due.
+func (s *story) happens(tick int) {
 	if event := s.events[tick]; event != nil {
 		event()
 	}

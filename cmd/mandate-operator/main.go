@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	_ "golang.org/x/crypto/x509roots/fallback" // the image has no other certificates of authorities
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -60,7 +61,7 @@ func run(options *operator.Options) int {
 	case meta.IsNoMatchError(err):
 		ctrl.Log.Error(
 			err,
-			"CRDs are missing in the cluster, install them with make install or kubectl apply -k config/crd",
+			"CRDs are missing in the cluster, install the chart mandate-operator-crds, or run kubectl apply -k config/crd",
 		)
 		return 1
 	case err != nil:
