@@ -85,7 +85,8 @@ check: $(call tools_of,check) ## The inner loop: generated files, lint, and the 
 
 .PHONY: test
 test: $(call tools_of,test) ## Everything that CI runs
-	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-race-and-explore test-page test-image single-faults slowest
+	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-race-and-explore test-page test-image \
+		test-monitoring single-faults slowest
 
 # explore and guards need nothing but the processor, and test-race waits much: they run beside it, at low priority.
 .PHONY: test-race-and-explore
@@ -183,31 +184,18 @@ fuzz: ## Run every fuzz target for FUZZTIME, 30s
 test-page: $(call tools_of,lint) ## Lint and run the browser test of the sandbox's page
 	@env $(UNSET) GO="$(GO)" tools/test-page.sh
 
-##@ A Kubernetes node, on this machine
+# The engine of Prometheus is in a Go module of its own, too.
+.PHONY: test-monitoring
+test-monitoring: $(call tools_of,test-monitoring) ## Test the alerts and the dashboard with metrics of a real run
+	@env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" GO="$(GO)" tools/test-monitoring.sh
 
-# The check comes first, because the tools of a node take minutes.
-.PHONY: e2e
-e2e: bin/e2e ## Run the operator on a node with a real kubelet: Linux, root (REQUIRED=1: fail where it cannot run)
-	@status=0; bin/e2e check || status=$$?; \
-		if [ "$$status" = 3 ] && [ -z "$(REQUIRED)" ]; then exit 0; elif [ "$$status" != 0 ]; then exit "$$status"; fi; \
-		$(MAKE) --no-print-directory e2e-tools e2e-images && env $(UNSET) bin/e2e
+.PHONY: dashboard-picture
+dashboard-picture: $(call tools_of,test-monitoring) ## Draw the dashboard for the docs, from a real run
+	@env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" GO="$(GO)" tools/test-monitoring.sh docs/images/dashboard.svg
 
-.PHONY: bin/e2e
-bin/e2e:
-	@tools/build.sh $(@F) $@ . ./internal/$(@F)
-
-.PHONY: e2e-tools
-e2e-tools: $(call tools_of,e2e-tools)
-	@tools/debian.sh bin/debian runc nft
-
-# The images of the product, and the one that holds the namespaces of a Pod.
-.PHONY: e2e-images
-e2e-images: architecture = $(shell $(GO) env GOARCH)
-e2e-images:
-	@$(MAKE) --no-print-directory image ARCHITECTURES=$(architecture) IMAGES_DIR=bin/e2e-images
-	@$(static) tools/build.sh pause bin/e2e-images/linux-$(architecture)/pause . ./internal/e2e/pause -ldflags="-s -w"
-	@$(image) pack -o "$(CURDIR)/bin/e2e-images/pause.tar" -name e2e.invalid/pause:1 \
-		linux/$(architecture)="$(CURDIR)/bin/e2e-images/linux-$(architecture)/pause"
+.PHONY: test-rules
+test-rules: ## Run the alerts' unit tests with promtool, which takes minutes to build
+	@tools/test-rules.sh
 
 ##@ Release
 
@@ -293,9 +281,35 @@ undeploy: $(call tools_of,undeploy) ## Remove the operator; the CRDs stay, and w
 	@mkdir -p bin/undeploy && printf '%s\n' "$$undeployed" >bin/undeploy/kustomization.yaml
 	$(KUBECTL) delete --ignore-not-found -k bin/undeploy
 
+##@ A Kubernetes node, on this machine
+
+# The check comes first, because the tools of a node take minutes.
+.PHONY: e2e
+e2e: bin/e2e ## Run the operator on a node with a real kubelet: Linux, root (REQUIRED=1: fail where it cannot run)
+	@status=0; bin/e2e check || status=$$?; \
+		if [ "$$status" = 3 ] && [ -z "$(REQUIRED)" ]; then exit 0; elif [ "$$status" != 0 ]; then exit "$$status"; fi; \
+		$(MAKE) --no-print-directory e2e-tools e2e-images && env $(UNSET) bin/e2e
+
+.PHONY: bin/e2e
+bin/e2e:
+	@tools/build.sh $(@F) $@ . ./internal/$(@F)
+
+.PHONY: e2e-tools
+e2e-tools: $(call tools_of,e2e-tools)
+	@tools/debian.sh bin/debian runc nft
+
+# The images of the product, and the one that holds the namespaces of a Pod.
+.PHONY: e2e-images
+e2e-images: architecture = $(shell $(GO) env GOARCH)
+e2e-images:
+	@$(MAKE) --no-print-directory image ARCHITECTURES=$(architecture) IMAGES_DIR=bin/e2e-images
+	@$(static) tools/build.sh pause bin/e2e-images/linux-$(architecture)/pause . ./internal/e2e/pause -ldflags="-s -w"
+	@$(image) pack -o "$(CURDIR)/bin/e2e-images/pause.tar" -name e2e.invalid/pause:1 \
+		linux/$(architecture)="$(CURDIR)/bin/e2e-images/linux-$(architecture)/pause"
+
 ##@ Help
 
 .PHONY: help
 help: ## List the targets
 	@awk -F ':.*## ' '/^##@ / {print "\n" substr($$0, 5)} \
-		/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' Makefile
+		/^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' Makefile

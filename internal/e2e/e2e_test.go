@@ -111,7 +111,7 @@ func TestParseProcess(t *testing.T) {
 	if got := parseStatus("Name:\toperator\nUid:\t65532\t65532\t65532\t0\n")["Uid"]; got != "65532 65532 65532 0" {
 		t.Errorf("Uid is %q", got)
 	}
-	const mounts = "707 556 0:59 / / %s,relatime master:1 - overlay overlay rw\n708 707 0:60 / /tmp ro,nosuid - tmpfs tmpfs ro\n"
+	const mounts = "707 556 0:59 / / %s,relatime - overlay overlay rw\n708 707 0:60 / /tmp ro,nosuid - tmpfs tmpfs ro\n"
 	for option, want := range map[string]bool{"ro": true, "rw": false} {
 		if got := readOnlyRoot.MatchString(strings.Replace(mounts, "%s", option, 1)); got != want {
 			t.Errorf("the root is %s: %t", option, got)
