@@ -312,4 +312,4 @@ e2e-images:
 .PHONY: help
 help: ## List the targets
 	@awk -F ':.*## ' '/^##@ / {print "\n" substr($$0, 5)} \
-		/^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' Makefile
+		/^[a-z0-9-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' Makefile
