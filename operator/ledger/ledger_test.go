@@ -96,7 +96,7 @@ func (f *fixture) retake(record *v1alpha1.ApplicationRecord) {
 
 func (f *fixture) deposit(record *v1alpha1.ApplicationRecord, id int64) {
 	f.Helper()
-	_, err := f.Deposit(f.Context(), record, record.Spec.MandateRef.UID, id, metav1.Now())
+	_, err := f.Deposit(f.Context(), record, record.Spec.MandateRef.UID, id, metav1.Now(), nil)
 	f.check(err)
 }
 
@@ -172,7 +172,7 @@ func TestLost(t *testing.T) {
 		"deposit": {
 			reason: "only another attempt replaces this one, and an id may be stored twice",
 			write: func(f *fixture, record *v1alpha1.ApplicationRecord) error {
-				_, err := f.Deposit(f.Context(), record, "uid", 7, metav1.Now())
+				_, err := f.Deposit(f.Context(), record, "uid", 7, metav1.Now(), nil)
 				return err
 			},
 			lost: map[string]bool{
@@ -204,7 +204,7 @@ func TestSecondIDIsRefused(t *testing.T) {
 	f := newFixture(t)
 	record := f.claimed()
 	f.deposit(record, 7)
-	_, err := f.Deposit(t.Context(), record, "uid", 8, metav1.Now())
+	_, err := f.Deposit(t.Context(), record, "uid", 8, metav1.Now(), nil)
 	if !apierrors.IsInvalid(err) || errors.Is(err, ledger.ErrLost) {
 		t.Errorf("got %v, want Invalid: a retry would not help", err)
 	}

@@ -77,6 +77,7 @@ type Reconciler struct {
 	runner     engine.Runner[step]
 	missing    missingApplications
 	shown      shownReferences
+	subscribed subscribedApplications
 	wake       func(types.NamespacedName) // reconciles a Mandate now
 	adopting   sync.Mutex                 // held while the ledger is searched for another holder, and written
 }
