@@ -122,6 +122,7 @@ type MandateStatus struct {
 	// may exist, and nothing more is sent. NotCreated: somebody else created the application, and may subscribe it.
 	// Whatever it is, the application is read, more often unless it is Subscribed.
 	// +optional
+	// +kubebuilder:validation:MaxLength=64
 	Subscription SubscriptionState `json:"subscription,omitempty"`
 
 	// lastHandledReconcileAt is the value of the annotation idv.mandate.io/reconcile-requested-at that the operator has

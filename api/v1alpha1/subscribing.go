@@ -67,8 +67,6 @@ type SubscriptionFieldNames struct {
 }
 
 // SubscriptionState is what is known of the webhook subscription of an application.
-//
-// +kubebuilder:validation:Enum=Subscribed;Refused;OutcomeUnknown;NotCreated
 type SubscriptionState string
 
 const (

@@ -334,3 +334,27 @@ func (f *fixture) waitFor(done func(kept bool) bool) {
 		return done(probe.Spec.Attempt.Inputs != ""), "the API server still uses the previous CRD"
 	})
 }
+
+// The deposit of an id starts a subscription. Of two operators that start another one, one does.
+func TestSubscription(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	record := f.claimed()
+	first := v1alpha1.RecordedSubscription{StartedTime: v1alpha1.NewMicroTime(time.Now()), Ordinal: 1}
+	record, err := f.Deposit(t.Context(), record, record.Spec.MandateRef.UID, 7, metav1.Now(), &first)
+	f.check(err)
+	refused, err := f.RefuseSubscription(t.Context(), record)
+	f.check(err)
+	if got := refused.Spec.Subscription; got == nil || !got.Refused || got.Ordinal != 1 {
+		t.Errorf("the record has %+v", got)
+	}
+	second := v1alpha1.RecordedSubscription{StartedTime: v1alpha1.NewMicroTime(time.Now()), Ordinal: 2}
+	if _, err := f.StartSubscription(t.Context(), record, second); !errors.Is(err, ledger.ErrLost) {
+		t.Errorf("a subscription started on a record that has changed: %v", err)
+	}
+	started, err := f.StartSubscription(t.Context(), refused, second)
+	f.check(err)
+	if got := started.Spec.Subscription; got == nil || got.Refused || got.Ordinal != 2 {
+		t.Errorf("the record has %+v", got)
+	}
+}

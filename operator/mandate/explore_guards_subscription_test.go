@@ -4,7 +4,7 @@ import "github.com/mandate-io/idv/operator/explore"
 
 // subscriptionGuards are those of the subscriptions of applications.
 func subscriptionGuards() map[string]explore.Guard {
-	const decideFile, stateFile, sendFile = "decide_subscription.go", "subscription.go", "subscribe.go"
+	const decideFile, stateFile = "decide_subscription.go", "subscription.go"
 	return map[string]explore.Guard{
 		"subscription that is under way": {
 			Why: "what the service does not show yet may still come", File: decideFile,
@@ -22,7 +22,7 @@ func subscriptionGuards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/alone: subscriptions, and none is shown",
 		},
 		"masked subscription": {
-			Why: "it may be the one that is looked for", File: sendFile,
+			Why: "it may be the one that is looked for", File: "subscribe.go",
 			Old: "		if sameHost(shown", Off: "		if ON && sameHost(shown",
 			CaughtBy: "TestExplore/alone: subscriptions, and tokens are masked",
 		},
@@ -38,7 +38,7 @@ func subscriptionGuards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/subscriptions whose answers are lost",
 		},
 		"live read before a subscription": {
-			Why: "a user may have deleted the Mandate, or pointed its service elsewhere", File: decideFile,
+			Why: "a user may have deleted the Mandate, or pointed its service at another account", File: decideFile,
 			Old: "	case s.mine && inTime && !s.checked:", Off: "	case ON && s.mine && inTime && !s.checked:",
 			CaughtBy: "TestExplore/alone: subscriptions",
 		},
@@ -48,15 +48,9 @@ func subscriptionGuards() map[string]explore.Guard {
 			CaughtBy: "TestDecide",
 		},
 		"application of somebody else": {
-			Why: "whoever created it may have subscribed it", File: decideFile,
+			Why: "a person who created it may have subscribed it", File: decideFile,
 			Old: "	case r.id != f.id, r.otherURL, !r.sent:", Off: "	case r.id != f.id, r.otherURL, ON && !r.sent:",
 			CaughtBy: "TestDecide",
-		},
-		"subscription before the status": {
-			Why: "nobody waits for a subscription", File: stateFile,
-			Old:      "	if used.Subscriptions == nil || status.ApplicationID == nil ||",
-			Off:      "	if used.Subscriptions == nil || status.ApplicationID == nil && (ON || r.facts.id == 0) ||",
-			CaughtBy: "TestExplore/alone: subscriptions",
 		},
 		"refused subscription": {
 			Why: "nothing about it has changed", File: decideFile,
