@@ -42,7 +42,7 @@ func subscriptionScenarios() map[string]scenario {
 			mandates: one, allow: map[move]uint8{lose: 1, crash: 1, half: 2, fail: 1, refuse: 1},
 		},
 		"subscriptions and a deposit without answer": {
-			mandates: one, allow: map[move]uint8{lose: 2, half: 3},
+			mandates: one, allow: map[move]uint8{lose: 1, half: 3},
 		},
 		"subscriptions that are delayed": {
 			why:      "another operator takes them for lost ones",
