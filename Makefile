@@ -18,7 +18,7 @@ STAMP = $(foreach variable,version=$(VERSION) commit=$(COMMIT),-X $(MODULE)/inte
 
 include tools/tools.mk
 
-COMMANDS := bin/terraform-provider-idv bin/mandate-operator bin/idv-sandbox
+COMMANDS := bin/terraform-provider-idv bin/mandate-operator bin/idv-sandbox bin/kubectl-mandate
 KUBECTL := $(or $(call on_path,kubectl),bin/kubectl)
 
 ##@ The main job
@@ -30,7 +30,7 @@ demo: $(call tools_of,demo) $(COMMANDS) bin/demo ## Run everything on this machi
 ##@ Development
 
 .PHONY: build
-build: $(COMMANDS) ## Build the provider, the operator and the sandbox into bin/
+build: $(COMMANDS) ## Build the provider, the operator, the sandbox and the kubectl plugin into bin/
 
 .PHONY: $(COMMANDS) bin/demo
 $(COMMANDS):
