@@ -48,7 +48,7 @@ lint: $(call tools_of,lint) ## gofmt, golangci-lint, and go vet of the browser t
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); \
 		[ -z "$$unformatted" ] || { echo "gofmt -w these files:" $$unformatted; exit 1; }
 	bin/golangci-lint run
-	cd tools/image && $(CURDIR)/bin/golangci-lint run
+	for module in image sbom; do (cd tools/$$module && $(CURDIR)/bin/golangci-lint run) || exit; done
 	$(GO) -C internal/sandbox/browsertest vet ./...
 
 .PHONY: tools
@@ -244,6 +244,7 @@ dist: $(call tools_of,dist) ## Package every program into dist/release, and the 
 test-dist: $(call tools_of,test-dist) ## Check the configuration of the release, package for Linux, and install the provider
 	bin/goreleaser check --quiet
 	bin/actionlint
+	$(GO) -C tools/release vet ./...
 	$(MAKE) dist DIST_PLATFORMS=linux
 	env $(UNSET) TOFU="$(CURDIR)/bin/tofu" VERSION=$(DIST_VERSION) COMMIT="$(COMMIT)" \
 		$(GO) -C tools/release test -count=1 .

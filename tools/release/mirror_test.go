@@ -3,6 +3,7 @@ package release
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -15,8 +16,8 @@ import (
 	"testing"
 )
 
-// The provider installs as from a registry: by init from a mirror, with checksums of two platforms in the lock file, and
-// without dev_overrides. The example of the guide then makes a subscription at the sandbox.
+// The provider installs as from a registry: by init from a mirror, with checksums of two platforms in the lock file,
+// and without dev_overrides. The example of the guide then makes a subscription at the sandbox.
 func TestInstall(t *testing.T) {
 	mirror, err := filepath.Abs(filepath.Join(root, "dist", "mirror"))
 	check(t, err)
@@ -96,8 +97,9 @@ func (c client) checkLock(host string) {
 func sandbox(t *testing.T) string {
 	t.Helper()
 	directory := t.TempDir()
-	untar(t, "idv-sandbox_"+stamp(t, "VERSION")+"_linux_"+runtime.GOARCH+".tar.gz", directory)
-	command := exec.Command(filepath.Join(directory, "idv-sandbox"), "--listen=127.0.0.1:0") //nolint:noctx // stopped below
+	untar(t, "idv-sandbox_v"+stamp(t, "VERSION")+"_linux_"+runtime.GOARCH+".tar.gz", directory)
+	// Without the test's context, which ends before the cleanup that stops it.
+	command := exec.CommandContext(context.Background(), filepath.Join(directory, "idv-sandbox"), "--listen=127.0.0.1:0")
 	output, err := command.StdoutPipe()
 	check(t, err)
 	check(t, command.Start())

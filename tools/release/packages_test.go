@@ -62,9 +62,10 @@ func TestRegistryFiles(t *testing.T) {
 func TestPrograms(t *testing.T) {
 	for program, library := range map[string]string{
 		"mandate-operator": "sigs.k8s.io/controller-runtime", "idv-sandbox": "github.com/spf13/pflag",
+		"kubectl-mandate": "k8s.io/cli-runtime",
 	} {
 		unpacked := t.TempDir()
-		archive := program + "_" + stamp(t, "VERSION") + "_linux_" + runtime.GOARCH + ".tar.gz"
+		archive := program + "_v" + stamp(t, "VERSION") + "_linux_" + runtime.GOARCH + ".tar.gz"
 		untar(t, archive, unpacked)
 		output, err := exec.CommandContext(t.Context(), filepath.Join(unpacked, program), "--version").CombinedOutput()
 		want := program + " " + stamp(t, "VERSION") + " (commit " + stamp(t, "COMMIT")
