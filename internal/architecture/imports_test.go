@@ -44,6 +44,7 @@ var layers = []layer{
 	{dir: "internal/sandbox", tests: []string{"internal/client"}, never: both},
 	{dir: "internal/reference", never: both},
 	{dir: "internal/version", never: both},
+	{dir: "internal/monitoring", never: both},
 	{
 		dir: "provider", may: []string{"internal/client", "internal/reference"},
 		tests: []string{"internal/sandbox"}, never: kubernetes,
