@@ -7,6 +7,11 @@ MODULE := github.com/mandate-io/idv
 export GOFLAGS := $(strip $(filter-out -short% --short%,$(shell $(GO) env GOFLAGS)) -buildvcs=false)
 export GOWORK := off
 
+# What --version prints: the tag, if the clone has one, and the commit.
+VERSION ?= $(or $(shell git describe --tags --match='v*' --dirty 2>/dev/null),dev)
+COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
+STAMP = $(foreach variable,version=$(VERSION) commit=$(COMMIT),-X $(MODULE)/internal/version.$(variable))
+
 .DEFAULT_GOAL := help
 .SUFFIXES:
 .DELETE_ON_ERROR:
@@ -29,7 +34,7 @@ build: $(COMMANDS) ## Build the provider, the operator and the sandbox into bin/
 
 .PHONY: $(COMMANDS) bin/demo
 $(COMMANDS):
-	@tools/build.sh $(@F) $@ . ./cmd/$(@F)
+	@tools/build.sh $(@F) $@ . ./cmd/$(@F) -ldflags="$(STAMP)"
 
 bin/demo:
 	@tools/build.sh $(@F) $@ . ./internal/$(@F)

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/version"
 )
 
 // shutdownTimeout limits how long requests take to complete after a signal.
@@ -39,6 +40,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if settings.showVersion {
+		_, err := fmt.Fprintln(stdout, version.Line("idv-sandbox"))
+		return err
+	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", settings.listen)
 	if err != nil {
 		return fmt.Errorf("--listen: %w; port 0 selects a free port", err)
@@ -46,7 +51,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	settings.options.Logger = slog.New(slog.NewJSONHandler(stderr, nil))
 	service := sandbox.New(settings.options)
 	defer service.Close()
-	if err := announce(listener.Addr().String(), settings.portFile, stdout); err != nil {
+	if err := announce(settings, listener.Addr().String(), stdout); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	server := &http.Server{
@@ -55,7 +60,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		ErrorLog:          slog.NewLogLogger(settings.options.Logger.Handler(), slog.LevelError),
 	}
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(listener) }()
+	go func() { served <- settings.tls.serve(server, listener) }()
 	select {
 	case err := <-served:
 		return err
@@ -72,8 +77,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 
 // announce prints the address and writes the port file. The rename makes the file
 // appear with its whole content.
-func announce(address, portFile string, stdout io.Writer) error {
-	if portFile != "" {
+func announce(s settings, address string, stdout io.Writer) error {
+	if portFile := s.portFile; portFile != "" {
 		_, port, err := net.SplitHostPort(address)
 		if err != nil {
 			return err
@@ -86,7 +91,8 @@ func announce(address, portFile string, stdout io.Writer) error {
 		}
 	}
 	// One write, so that a reader of only the first line does not block a second one.
-	_, err := fmt.Fprintf(stdout, "listening on http://%s\n"+
-		"Open this address in a browser to see the mailbox and to play the individuals. Press Ctrl-C to stop.\n", address)
+	_, err := fmt.Fprintf(stdout, "listening on %s://%s\n"+
+		"Open this address in a browser to see the mailbox and to play the individuals. Press Ctrl-C to stop.\n",
+		s.tls.scheme(), address)
 	return err
 }

@@ -15,9 +15,11 @@ import (
 )
 
 type settings struct {
-	listen   string
-	portFile string
-	options  sandbox.Options
+	showVersion bool
+	listen      string
+	tls         tlsFiles
+	portFile    string
+	options     sandbox.Options
 }
 
 const intro = `idv-sandbox serves a stand-in of the identity verification service on this
@@ -33,6 +35,8 @@ Examples:
   idv-sandbox --autoplay                    the sandbox plays the individuals
   idv-sandbox --dialect completeMethod=POST --dialect readLag=2
   curl http://127.0.0.1:8480` + control.Prefix + `/outbox
+  idv-sandbox --listen=:8443 --allow-remote --tls-cert-file=tls.crt --tls-key-file=tls.key
+                                            for a Pod: the operator's manifests want https
 
 Flags:
 `
@@ -61,6 +65,9 @@ func parseSettings(args []string, stdout io.Writer) (settings, error) {
 		"`address` to listen on; port 0 selects a free port")
 	flags.BoolVar(&allowRemote, "allow-remote", false,
 		"allow other machines to connect, although the control API has no authentication (default false)")
+	flags.StringVar(&s.tls.cert, "tls-cert-file", "",
+		"serve TLS with the certificates in this PEM `file`; it is read again when it changes (default none: HTTP)")
+	flags.StringVar(&s.tls.key, "tls-key-file", "", "PEM `file` with the key of the certificate (default none)")
 	flags.StringVar(&s.portFile, "port-file", "",
 		"write the port number to this `file` when listening (default none)")
 	flags.StringVar(&o.Username, "username", sandbox.DefaultUsername, "user name that a token request needs")
@@ -78,6 +85,7 @@ func parseSettings(args []string, stdout io.Writer) (settings, error) {
 	flags.Uint64Var(&o.Seed, "seed", 0, "seed of the ids; 0 selects a random seed (default 0)")
 	flags.BoolVar(&o.RemoteDeliveries, "remote-deliveries", false,
 		"deliver webhooks to other machines (default false)")
+	flags.BoolVar(&s.showVersion, "version", false, "print the version and exit (default false)")
 	flags.Usage = func() {
 		fmt.Fprint(stdout, intro, flags.FlagUsagesWrapped(helpWidth), afterFlags, dialectHelp())
 	}
@@ -145,6 +153,9 @@ func (s settings) check(allowRemote bool) error {
 	}
 	if o.AutoplayDelay < time.Millisecond {
 		return fmt.Errorf("--autoplay-delay must be at least 1ms")
+	}
+	if err := s.tls.check(); err != nil {
+		return err
 	}
 	address, err := net.ResolveTCPAddr("tcp", s.listen)
 	if err != nil {

@@ -12,16 +12,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/version"
 	"github.com/mandate-io/idv/operator"
 	"github.com/mandate-io/idv/operator/logging"
 )
 
-// version is set by the linker.
-var version = "dev"
-
 func main() {
 	client.RedactStandardLog()
-	options := operator.NewOptions(version)
+	options := operator.NewOptions(version.Number())
 	logOptions := zap.Options{}
 	options.BindFlags(flag.CommandLine)
 	logOptions.BindFlags(flag.CommandLine)
@@ -29,7 +27,7 @@ func main() {
 	flag.Usage = usage
 	flag.Parse()
 	if *showVersion {
-		fmt.Println("mandate-operator", version)
+		fmt.Println(version.Line("mandate-operator"))
 		return
 	}
 	if flag.NArg() > 0 {
@@ -43,6 +41,7 @@ func main() {
 	logger := logging.WithoutBodies(zap.New(zap.UseFlagOptions(&logOptions)))
 	ctrl.SetLogger(logger)
 	klog.SetLogger(logger) // client-go and leader election
+	ctrl.Log.Info("Starting " + version.Line("mandate-operator"))
 	for _, warning := range options.Warnings() {
 		ctrl.Log.Info("Warning: " + warning)
 	}

@@ -12,17 +12,20 @@ import (
 	"github.com/hashicorp/terraform-plugin-go/tfprotov6/tf6server"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/version"
 	"github.com/mandate-io/idv/provider"
 )
-
-// version is set by the build: -ldflags "-X main.version=1.2.3".
-var version = "dev"
 
 func main() {
 	client.RedactStandardLog()
 	debugger := flag.Bool("debug", false,
 		"Run for a debugger, and print the TF_REATTACH_PROVIDERS value for Terraform. (default false)")
+	showVersion := flag.Bool("version", false, "Print the version and exit. (default false)")
 	flag.Parse()
+	if *showVersion {
+		fmt.Println(version.Line("terraform-provider-idv"))
+		return
+	}
 	// A run keeps little memory and makes much garbage, so rare collections save time. There is no memory limit: beyond
 	// one, as with a large report, the collector would run all the time.
 	if os.Getenv("GOGC") == "" {
@@ -33,7 +36,7 @@ func main() {
 	if *debugger {
 		options = append(options, tf6server.WithManagedDebug())
 	}
-	if err := tf6server.Serve(provider.Address, provider.NewServer(version), options...); err != nil {
+	if err := tf6server.Serve(provider.Address, provider.NewServer(version.Number()), options...); err != nil {
 		fmt.Fprintln(os.Stderr, "terraform-provider-idv:", err)
 		os.Exit(1)
 	}

@@ -43,6 +43,7 @@ var layers = []layer{
 	// The sandbox is an independent reading of the interface: with the client's types it could only agree with it.
 	{dir: "internal/sandbox", tests: []string{"internal/client"}, never: both},
 	{dir: "internal/reference", never: both},
+	{dir: "internal/version", never: both},
 	{
 		dir: "provider", may: []string{"internal/client", "internal/reference"},
 		tests: []string{"internal/sandbox"}, never: kubernetes,
@@ -72,9 +73,12 @@ var layers = []layer{
 		dir: "operator", may: []string{"api", "internal/client", "internal/reference"},
 		tests: []string{"internal/sandbox", "internal/testenv"}, never: terraform,
 	},
-	{dir: "cmd/terraform-provider-idv", may: []string{"provider", "internal/client"}, never: kubernetes},
-	{dir: "cmd/mandate-operator", may: []string{"operator", "internal/client"}, never: terraform},
-	{dir: "cmd/idv-sandbox", may: []string{"internal/sandbox"}, never: both},
+	{
+		dir: "cmd/terraform-provider-idv", may: []string{"provider", "internal/client", "internal/version"},
+		never: kubernetes,
+	},
+	{dir: "cmd/mandate-operator", may: []string{"operator", "internal/client", "internal/version"}, never: terraform},
+	{dir: "cmd/idv-sandbox", may: []string{"internal/sandbox", "internal/version"}, never: both},
 	{dir: "config", tests: []string{"api", "internal/testenv"}, never: terraform},
 	{dir: "internal/testenv", may: []string{"api", "internal/client", "internal/sandbox", "operator"}, never: terraform},
 	{dir: "internal/demo", may: []string{"api", "internal/sandbox", "internal/testenv"}, never: terraform},

@@ -27,7 +27,11 @@ func checkOrigin(r *http.Request) error {
 	}
 	host = strings.Trim(host, "[]")
 	if _, err := netip.ParseAddr(host); err != nil && host != "localhost" && !strings.HasSuffix(host, ".localhost") {
-		return fmt.Errorf("the control API refuses host names other than localhost; use http://%s", address)
+		scheme := "http"
+		if r.TLS != nil {
+			scheme = "https"
+		}
+		return fmt.Errorf("the control API refuses host names other than localhost; use %s://%s", scheme, address)
 	}
 	return nil
 }
