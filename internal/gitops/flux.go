@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// FluxHealth compiles what a Flux Kustomization says about the health of a kind, in healthCheckExprs. The result returns
-// the status that Flux gives to an object: InProgress, Failed or Current.
+// FluxHealth compiles what a Flux Kustomization says about the health of a kind, in healthCheckExprs. The result
+// returns the status that Flux gives to an object: InProgress, Failed or Current.
 func FluxHealth(kustomization []byte, kind string) (func(object map[string]any) (string, error), error) {
 	var parsed struct {
 		Spec struct {
@@ -21,7 +21,9 @@ func FluxHealth(kustomization []byte, kind string) (func(object map[string]any) 
 	}
 	for _, e := range parsed.Spec.HealthCheckExprs {
 		if e.Kind == kind {
-			return newEvaluator([]expression{{"InProgress", e.InProgress}, {"Failed", e.Failed}, {"Current", e.Current}})
+			return newEvaluator([]expression{
+				{"InProgress", e.InProgress}, {"Failed", e.Failed}, {"Current", e.Current},
+			})
 		}
 	}
 	return nil, fmt.Errorf("the Kustomization has no healthCheckExprs for the kind %s", kind)

@@ -207,7 +207,8 @@ kubectl wait --for=jsonpath='{.status.outcome}'=Completed mandate/acme
 ## What the tools report
 
 For Argo CD, install [health.lua](../examples/gitops/argocd/health.lua). For Flux, use the expressions in
-[mandates.yaml](../examples/gitops/flux/mandates.yaml). Without them, with ` + "`wait: true`" + ` alone, Flux uses kstatus.
+[mandates.yaml](../examples/gitops/flux/mandates.yaml). Without them, with ` + "`wait: true`" + `
+alone, Flux uses kstatus.
 kstatus reports a suspended Mandate as InProgress, so Flux waits for it.
 
 A decision or a review that the service refused, or that is outdated, needs a person: Argo CD reports Degraded. Ready
