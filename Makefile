@@ -9,7 +9,7 @@ export GOWORK := off
 
 # What --version prints: the tag, if the clone has one, and the commit.
 VERSION ?= $(or $(shell git describe --tags --match='v*' --dirty 2>/dev/null),dev)
-COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null)
+COMMIT ?= $(or $(shell git rev-parse HEAD 2>/dev/null),unknown)
 STAMP = $(foreach variable,version=$(VERSION) commit=$(COMMIT),-X $(MODULE)/internal/version.$(variable))
 
 .DEFAULT_GOAL := help
@@ -18,7 +18,7 @@ STAMP = $(foreach variable,version=$(VERSION) commit=$(COMMIT),-X $(MODULE)/inte
 
 include tools/tools.mk
 
-COMMANDS := bin/terraform-provider-idv bin/mandate-operator bin/idv-sandbox
+COMMANDS := bin/terraform-provider-idv bin/mandate-operator bin/idv-sandbox bin/kubectl-mandate
 KUBECTL := $(or $(call on_path,kubectl),bin/kubectl)
 
 ##@ The main job
@@ -30,7 +30,7 @@ demo: $(call tools_of,demo) $(COMMANDS) bin/demo ## Run everything on this machi
 ##@ Development
 
 .PHONY: build
-build: $(COMMANDS) ## Build the provider, the operator and the sandbox into bin/
+build: $(COMMANDS) ## Build the provider, the operator, the sandbox and the kubectl plugin into bin/
 
 .PHONY: $(COMMANDS) bin/demo
 $(COMMANDS):
@@ -48,6 +48,7 @@ lint: $(call tools_of,lint) ## gofmt, golangci-lint, and go vet of the browser t
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); \
 		[ -z "$$unformatted" ] || { echo "gofmt -w these files:" $$unformatted; exit 1; }
 	bin/golangci-lint run
+	cd tools/image && $(CURDIR)/bin/golangci-lint run
 	$(GO) -C internal/sandbox/browsertest vet ./...
 
 .PHONY: tools
@@ -84,7 +85,7 @@ check: $(call tools_of,check) ## The inner loop: generated files, lint, and the 
 
 .PHONY: test
 test: $(call tools_of,test) ## Everything that CI runs
-	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-race-and-explore test-page single-faults slowest
+	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-race-and-explore test-page test-image single-faults slowest
 
 # explore and guards need nothing but the processor, and test-race waits much: they run beside it, at low priority.
 .PHONY: test-race-and-explore
@@ -181,6 +182,48 @@ fuzz: ## Run every fuzz target for FUZZTIME, 30s
 .PHONY: test-page
 test-page: $(call tools_of,lint) ## Lint and run the browser test of the sandbox's page
 	@env $(UNSET) GO="$(GO)" tools/test-page.sh
+
+##@ Release
+
+.PHONY: test-image
+test-image: image ## Unpack the images, run and push them, and build them again
+	env $(UNSET) VERSION="$(VERSION)" COMMIT="$(COMMIT)" SOURCE_DATE_EPOCH="$(SOURCE_DATE_EPOCH)" \
+		$(GO) -C tools/image test -count=1 -timeout=20m ./...
+
+# Static, and the same from every machine: no C library, no path of this tree, no better processor than the platform's.
+IMAGES := mandate-operator idv-sandbox
+REGISTRY := ghcr.io/mandate-io
+SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),0)
+static := CGO_ENABLED=0 GOOS=linux GOAMD64=v1 GOARM64=v8.0 GOFLAGS="$(GOFLAGS) -trimpath"
+image := SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(GO) -C tools/image run .
+
+label.mandate-operator := Operator of Mandates at an identity verification service
+label.idv-sandbox := Stand-in of an identity verification service, to try its operator and provider
+
+.PHONY: image
+image: $(IMAGES:%=image-%) ## Build the images of the operator and the sandbox into dist/images, for amd64 and arm64
+
+.PHONY: $(IMAGES:%=image-%)
+$(IMAGES:%=image-%): image-%:
+	@for arch in amd64 arm64; do $(static) GOARCH=$$arch tools/build.sh "$* linux/$$arch" \
+		dist/images/linux-$$arch/$* . ./cmd/$* -ldflags="-s -w $(STAMP)" || exit; done
+	@$(image) pack -o "$(CURDIR)/dist/images/$*.tar" -name $(REGISTRY)/$*:$(VERSION) \
+		-label org.opencontainers.image.title=$* \
+		-label org.opencontainers.image.description="$(label.$*)" \
+		-label org.opencontainers.image.source=https://$(MODULE) \
+		-label org.opencontainers.image.licenses=Apache-2.0 \
+		-label org.opencontainers.image.version=$(VERSION) \
+		-label org.opencontainers.image.revision=$(COMMIT) \
+		$(foreach arch,amd64 arm64,linux/$(arch)="$(CURDIR)/dist/images/linux-$(arch)/$*")
+	@echo "dist/images/$*.tar: $(REGISTRY)/$*:$(VERSION)"
+
+.PHONY: push
+push: ## Push the image of the operator (IMG=registry/name:tag) or of the sandbox (SANDBOX_IMG=), or both
+	$(if $(IMG)$(SANDBOX_IMG),,$(error make push needs the name of an image: IMG=registry/name:tag, SANDBOX_IMG=, or both))
+	$(if $(IMG),@$(MAKE) --no-print-directory image-mandate-operator)
+	$(if $(IMG),@$(image) push "$(CURDIR)/dist/images/mandate-operator.tar" $(IMG))
+	$(if $(SANDBOX_IMG),@$(MAKE) --no-print-directory image-idv-sandbox)
+	$(if $(SANDBOX_IMG),@$(image) push "$(CURDIR)/dist/images/idv-sandbox.tar" $(SANDBOX_IMG))
 
 ##@ A cluster, the one that kubectl talks to
 

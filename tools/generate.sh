@@ -75,8 +75,42 @@ reference() {
 	}
 }
 
+# What the charts share with the other manifests. A chart cannot read files outside its directory.
+charts() {
+	chart=config/chart/mandate-operator crds=config/chart/mandate-operator-crds/templates/crds
+	mkdir -p "$out/$chart/files/rbac" "$out/$chart/files/reports" "$out/$chart/files/policy" "$out/$crds"
+	cp "$out/config/rbac/role.yaml" config/rbac/*_role.yaml "$out/$chart/files/rbac"
+	cp config/reports/policy.yaml config/reports/role.yaml "$out/$chart/files/reports"
+	cp config/policy/*.yaml "$out/$chart/files/policy"
+	rm "$out/$chart/files/policy/kustomization.yaml"
+	for crd in "$out"/config/crd/bases/*.yaml; do
+		crd_template <"$crd" >"$out/$crds/${crd##*_}"
+	done
+	go run ./internal/chartdocs "$chart" "$out/$chart"
+	owned="$owned $chart/files $chart/README.md $chart/values.schema.json $crds"
+}
+
+# The first annotations are those of the CRD. By them Helm, Argo CD and Flux keep it when they prune or uninstall.
+crd_template() {
+	sed 's/{{/{{ "{{" }}/g' | awk '/^  annotations:$/ && !done {
+		print "  labels:"
+		print "    app.kubernetes.io/managed-by: {{ .Release.Service }}"
+		print "    app.kubernetes.io/part-of: mandate-operator"
+		print "    app.kubernetes.io/version: {{ .Chart.AppVersion | replace \"+\" \"_\" | quote }}"
+		print "    helm.sh/chart: {{ printf \"%s-%s\" .Chart.Name .Chart.Version | replace \"+\" \"_\" }}"
+		print
+		print "    helm.sh/resource-policy: keep"
+		print "    argocd.argoproj.io/sync-options: Prune=false,Delete=false"
+		print "    kustomize.toolkit.fluxcd.io/prune: disabled"
+		done = 1
+		next
+	}
+	{ print }'
+}
+
 manifests
 reference
+charts
 
 stale=
 for path in $owned; do

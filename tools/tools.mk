@@ -18,8 +18,8 @@ bin/$(1): $$($(1).file)
 	@[ "$$$$(readlink $$@)" = $$(<F) ] || ln -sfn $$(<F) $$@
 endef
 
-# Without a version, kube-apiserver and kubectl call themselves v0.0.0 and clients misjudge them; without
-# version.dev=no, tofu is a development build that says so in every output.
+# Without a version, kube-apiserver and kubectl call themselves v0.0.0 and clients misjudge them; helm
+# calls itself v4.N; without version.dev=no, tofu is a development build that says so in every output.
 kubernetes := $(call pinned,kubernetes,k8s.io/kubernetes)
 kubernetes.numbers := $(subst ., ,$(kubernetes:v%=%))
 kubernetes.ldflags := $(addprefix -X k8s.io/component-base/version.,\
@@ -28,12 +28,14 @@ kubernetes.ldflags := $(addprefix -X k8s.io/component-base/version.,\
 	gitMinor=$(word 2,$(kubernetes.numbers)) \
 	gitTreeState=clean) -X k8s.io/client-go/pkg/version.gitVersion=$(kubernetes)
 opentofu.ldflags := -X github.com/opentofu/opentofu/version.dev=no
+helm.ldflags := -X helm.sh/helm/v4/internal/version.version=$(call pinned,helm,helm.sh/helm/v4)
 
 $(eval $(call tool,kube-apiserver,kubernetes,k8s.io/kubernetes,/cmd/kube-apiserver,$(kubernetes.ldflags)))
 $(eval $(call tool,kube-controller-manager,kubernetes,k8s.io/kubernetes,/cmd/kube-controller-manager,$(kubernetes.ldflags)))
 $(eval $(call tool,kubectl,kubernetes,k8s.io/kubernetes,/cmd/kubectl,$(kubernetes.ldflags)))
 $(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3,,))
 $(eval $(call tool,tofu,opentofu,github.com/opentofu/opentofu,/cmd/tofu,$(opentofu.ldflags)))
+$(eval $(call tool,helm,helm,helm.sh/helm/v4,/cmd/helm,$(helm.ldflags)))
 $(eval $(call tool,controller-gen,dev,sigs.k8s.io/controller-tools,/cmd/controller-gen,))
 $(eval $(call tool,tfplugindocs,dev,github.com/hashicorp/terraform-plugin-docs,/cmd/tfplugindocs,))
 $(eval $(call tool,gotestsum,dev,gotest.tools/gotestsum,,))
@@ -46,7 +48,7 @@ terraform := $(if $(call on_path,tofu)$(call on_path,terraform),,tofu)
 
 tools.generate := controller-gen tofu tfplugindocs
 tools.lint := golangci-lint
-tools.check := $(control_plane) $(tools.generate) $(tools.lint) gotestsum
+tools.check := $(control_plane) $(tools.generate) $(tools.lint) gotestsum helm
 tools.test := $(tools.check) kube-controller-manager
 tools.chaos := $(control_plane)
 tools.schemas := $(control_plane)
@@ -55,7 +57,7 @@ tools.demo := kube-apiserver etcd $(kubectl) $(terraform)
 tools.install := $(kubectl)
 tools.deploy := $(kubectl)
 tools.undeploy := $(kubectl)
-tools.tools := kube-apiserver kube-controller-manager kubectl etcd tofu controller-gen \
+tools.tools := kube-apiserver kube-controller-manager kubectl etcd tofu helm controller-gen \
 	tfplugindocs golangci-lint gotestsum
 
 # $(call tools_of,TARGET): the links of its tools, to depend on.

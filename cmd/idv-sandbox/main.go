@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	_ "golang.org/x/crypto/x509roots/fallback" // the image has no other certificates of authorities
 
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/version"

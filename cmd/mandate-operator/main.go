@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 
+	_ "golang.org/x/crypto/x509roots/fallback" // the image has no other certificates of authorities
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"

@@ -32,7 +32,7 @@ type layer struct {
 
 // layers lists every layer. What it does not allow is forbidden, so that a new package gets a place on purpose:
 //
-//	cmd -> provider | operator -> internal/client
+//	cmd -> provider | operator | plugin -> internal/client
 //
 // and in the operator, where controllers do not know each other:
 //
@@ -79,10 +79,17 @@ var layers = []layer{
 	},
 	{dir: "cmd/mandate-operator", may: []string{"operator", "internal/client", "internal/version"}, never: terraform},
 	{dir: "cmd/idv-sandbox", may: []string{"internal/sandbox", "internal/version"}, never: both},
-	{dir: "config", tests: []string{"api", "internal/testenv"}, never: terraform},
+	{
+		dir: "plugin", may: []string{"api", "docs", "internal/client"},
+		tests: []string{"internal/sandbox", "internal/testenv"}, never: terraform,
+	},
+	{dir: "docs", never: both},
+	{dir: "cmd/kubectl-mandate", may: []string{"plugin", "internal/client", "internal/version"}, never: terraform},
+	{dir: "config", tests: []string{"api", "internal/sandbox", "internal/testenv"}, never: terraform},
 	{dir: "internal/testenv", may: []string{"api", "internal/client", "internal/sandbox", "operator"}, never: terraform},
 	{dir: "internal/demo", may: []string{"api", "internal/sandbox", "internal/testenv"}, never: terraform},
 	{dir: "internal/providerschema", may: []string{"provider"}, never: kubernetes},
+	{dir: "internal/chartdocs", never: both},
 	{dir: "internal/gitops", never: terraform},
 	{dir: "internal/guards", never: both},
 	{dir: "internal/threats", tests: []string{"internal/guards"}, never: both},

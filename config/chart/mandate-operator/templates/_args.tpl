@@ -1,0 +1,35 @@
+{{/* The flags of the operator, as a YAML list. */}}
+{{- define "mandate-operator.args" -}}
+{{- $args := list
+  "--leader-elect"
+  (printf "--leader-election-id=%s" (include "mandate-operator.leaderElectionID" .))
+  "--health-probe-bind-address=:8081"
+  (printf "--metrics-bind-address=%s" (.Values.metrics.enabled | ternary ":8443" "0"))
+  (printf "--metrics-secure=%t" .Values.metrics.secure)
+  (printf "--notification-bind-address=%s" (.Values.notifications.enabled | ternary ":8082" "0"))
+  (printf "--notification-capture=%t" .Values.notifications.capture)
+  (printf "--allowed-hosts=%s" (join "," .Values.allowedHosts))
+  (printf "--allow-loopback-http=%t" .Values.allowLoopbackHTTP)
+  (printf "--max-concurrent-reconciles=%d" (int .Values.maxConcurrentReconciles))
+  (printf "--settle-delay=%s" .Values.settleDelay)
+  (printf "--record-retention=%s" .Values.recordRetention)
+  (printf "--deletion-give-up-after=%s" .Values.deletionGiveUpAfter)
+  (printf "--zap-log-level=%s" .Values.logLevel) }}
+{{- with .Values.watchNamespaces }}
+{{- $args = append $args (printf "--watch-namespaces=%s" (join "," .)) }}
+{{- end }}
+{{- with .Values.metrics.certificateSecret }}
+{{- $args = append $args "--metrics-cert-path=/etc/mandate-operator/metrics" }}
+{{- end }}
+{{- $names := list "watch-namespaces" "metrics-cert-path" "leader-election-namespace" }}
+{{- range $args }}
+{{- $names = append $names (regexFind "[a-z-]+" (trimPrefix "--" .)) }}
+{{- end }}
+{{- range .Values.extraArgs }}
+{{- $name := regexFind "^[^=]+" (. | trimPrefix "-" | trimPrefix "-") }}
+{{- if has $name $names }}
+{{- fail (printf "extraArgs: the chart sets --%s itself: remove it, and set the value that belongs to it" $name) }}
+{{- end }}
+{{- end }}
+{{- concat $args .Values.extraArgs | toYaml }}
+{{- end }}

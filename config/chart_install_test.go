@@ -1,0 +1,161 @@
+package config
+
+import (
+	"encoding/pem"
+	"fmt"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// The charts on an empty cluster, in the order of a user's: what creates an application once creates it once, whatever
+// is installed, upgraded, rolled back and removed meanwhile.
+func TestChartsOnACluster(t *testing.T) {
+	c := in(t, emptyCluster(t))
+	c.refused("mandate-operator-crds first", "install", "mandate-operator", operatorChart, "--create-namespace")
+
+	older := t.TempDir()
+	c.helm("package", crdChart, "--destination="+older, "--version=0.0.1", "--app-version=0.0.1")
+	c.helm("install", "mandate-operator-crds", older+"/mandate-operator-crds-0.0.1.tgz", "--create-namespace")
+	c.waitForCRDs()
+	c.refused("older than", "install", "mandate-operator", operatorChart)
+	c.helm("upgrade", "mandate-operator-crds", crdChart)
+	notes := c.helm("install", "mandate-operator", operatorChart)
+	for _, want := range []string{
+		"kubectl rollout status deployment/mandate-operator --namespace " + operatorNamespace,
+		"kind: IdentityService", "kind: Mandate", "kubectl get mandates --namespace onboarding --watch",
+	} {
+		if !strings.Contains(notes, want) {
+			t.Errorf("the notes have no %q\n%s", want, notes)
+		}
+	}
+	c.runsAsDeployed()
+
+	service := newStandIn(t)
+	namespace := c.Namespace(t)
+	c.connect(namespace, service)
+	c.createsAsDeployed(namespace, service)
+	data := c.data()
+
+	c.helm("upgrade", "mandate-operator", operatorChart, "--set=settleDelay=150s")
+	c.runsWith("--settle-delay=150s")
+	c.helm("rollback", "mandate-operator", "1")
+	c.runsWith("--settle-delay=90s")
+	installed := objects(t, c.helm("get", "manifest", "mandate-operator"))
+	c.helm("uninstall", "mandate-operator")
+	c.helm("uninstall", "mandate-operator-crds")
+	c.areGone(installed)
+	c.isThere(data)
+
+	c.kubectl("delete", "mandate", "acme", "--namespace="+namespace)
+	c.helm("install", "mandate-operator-crds", crdChart)
+	c.helm("install", "mandate-operator", operatorChart)
+	c.isThere(data)
+	c.createsAsDeployed(namespace, service)
+}
+
+// refused runs helm, which must fail with an error and leave nothing.
+func (c *cluster) refused(want string, arguments ...string) {
+	c.Helper()
+	output, err := c.tryHelm(arguments...)
+	if err == nil || !strings.Contains(output, want) {
+		c.Errorf("helm %s: %v, want an error that says %q\n%s", arguments[0], err, want, output)
+	}
+	if found := c.names("deployments", "--all-namespaces"); len(found) > 0 {
+		c.Errorf("it installed the Deployments %q", found)
+	}
+}
+
+func (c *cluster) waitForCRDs() {
+	c.Helper()
+	c.kubectl("wait", "customresourcedefinitions", "--all", "--for=condition=Established", "--timeout=60s")
+}
+
+func (c *cluster) runsWith(argument string) {
+	c.Helper()
+	if got := c.deployment().Spec.Template.Spec.Containers[0].Args; !slices.Contains(got, argument) {
+		c.Errorf("the operator has the flags %q, want %s", got, argument)
+	}
+}
+
+// standIn is a sandbox, with TLS for the operator and without for its control API.
+type standIn struct{ service, control *httptest.Server }
+
+func newStandIn(t *testing.T) *standIn {
+	t.Helper()
+	handler := sandbox.New(sandbox.Options{})
+	s := &standIn{httptest.NewTLSServer(handler), httptest.NewServer(handler)}
+	t.Cleanup(func() {
+		handler.Close()
+		s.service.Close()
+		s.control.Close()
+	})
+	return s
+}
+
+func (c *cluster) connect(namespace string, service *standIn) {
+	c.Helper()
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: service.service.Certificate().Raw})
+	c.kubectl("create", "secret", "generic", "idv", "--namespace="+namespace, "--from-literal=username="+
+		sandbox.DefaultUsername, "--from-literal=password="+sandbox.DefaultPassword)
+	manifest := parse(c.T, fmt.Sprintf(`
+apiVersion: idv.mandate.io/v1alpha1
+kind: IdentityService
+metadata: {name: default, namespace: %s}
+spec: {baseURL: %q, caBundle: %q, credentialsSecretRef: {name: idv}}
+`, namespace, service.service.URL, ca))
+	c.check(c.Create(c.Context(), manifest))
+}
+
+// createsAsDeployed runs the operator with the arguments and the account of the Deployment, until the Mandate acme is
+// Ready. It may be the second time, for a Mandate that was deleted: one person has one e-mail.
+func (c *cluster) createsAsDeployed(namespace string, service *standIn) {
+	c.Helper()
+	arguments, _ := c.onLoopback(c.deployment().Spec.Template.Spec.Containers[0].Args)
+	operator := c.startOperator(c.serviceAccount(), append(arguments, "--leader-election-namespace="+operatorNamespace)...)
+	acme := parse(c.T, `
+apiVersion: idv.mandate.io/v1alpha1
+kind: Mandate
+metadata: {name: acme}
+spec: {mandateType: {code: kyc}, individuals: [{name: director, email: director@acme.example}]}
+`)
+	acme.SetNamespace(namespace)
+	c.check(c.Create(c.Context(), acme))
+	c.kubectl("wait", "mandate", "acme", "--namespace="+namespace, "--for=condition=Ready", "--timeout=60s")
+	c.check(operator.Stop())
+	outbox, err := control.New(service.control.URL).Outbox(c.Context())
+	c.check(err)
+	if len(outbox) != 1 {
+		c.Errorf("%d e-mails, want one: %v", len(outbox), outbox)
+	}
+}
+
+// areGone looks for what helm installed.
+func (c *cluster) areGone(installed []*unstructured.Unstructured) {
+	c.Helper()
+	for _, object := range installed {
+		if err := c.Get(c.Context(), client.ObjectKeyFromObject(object), object); !apierrors.IsNotFound(err) {
+			c.Errorf("helm uninstall: %s %s is still there (%v)", object.GetKind(), object.GetName(), err)
+		}
+	}
+}
+
+// isThere looks for objects that must be those that they were.
+func (c *cluster) isThere(data []*unstructured.Unstructured) {
+	c.Helper()
+	for _, object := range data {
+		uid := object.GetUID()
+		err := c.Get(c.Context(), client.ObjectKeyFromObject(object), object)
+		if err != nil || object.GetUID() != uid || object.GetDeletionTimestamp() != nil {
+			c.Errorf("%s in %s has gone, or is going (%v)", object.GetKind(), object.GetNamespace(), err)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/util/rand"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+func (s *session) resendCommand() *cobra.Command {
+	return s.actionCommand(&cobra.Command{
+		Use:   "resend NAME INDIVIDUAL",
+		Short: "E-mail an individual a new invite",
+		Long: "E-mail an individual of a Mandate an invite with a new code: create a MandateAction, and wait for its " +
+			"result. Asks for confirmation on a terminal, and needs --yes otherwise.",
+		Example: "  kubectl mandate resend -n onboarding acme director",
+	}, v1alpha1.MandateActionResendInvite, "E-mail %s of the Mandate %s a new invite? Nothing takes it back.")
+}
+
+func (s *session) resetCommand() *cobra.Command {
+	return s.actionCommand(&cobra.Command{
+		Use:   "reset NAME INDIVIDUAL",
+		Short: "Discard what an individual has done, and e-mail a new code",
+		Long: "Discard what an individual of a Mandate has entered, reset the checks, and e-mail a new code to begin " +
+			"again: create a MandateAction, and wait for its result. Asks for confirmation on a terminal, and needs --yes " +
+			"otherwise.",
+		Example: "  kubectl mandate reset -n onboarding acme director",
+	}, v1alpha1.MandateActionResetIndividual,
+		"Discard what %s of the Mandate %s has done, and e-mail a code to begin again? Nothing takes it back.")
+}
+
+func (s *session) actionCommand(
+	command *cobra.Command, kind v1alpha1.MandateActionType, question string,
+) *cobra.Command {
+	yes, timeout := false, time.Duration(0)
+	command.Args = exactArgs(2)
+	command.ValidArgsFunction = s.completeMandates(true)
+	command.RunE = func(command *cobra.Command, arguments []string) error {
+		c, err := s.cluster()
+		if err != nil {
+			return err
+		}
+		if err := c.individual(command.Context(), arguments[0], arguments[1]); err != nil {
+			return err
+		}
+		if err := s.confirm(yes, fmt.Sprintf(question, arguments[1], c.namespace+"/"+arguments[0])); err != nil {
+			return err
+		}
+		ctx, cancel := withTimeout(command.Context(), timeout)
+		defer cancel()
+		_, err = s.carryOut(ctx, c, newAction(c.namespace, arguments[0], arguments[1], kind))
+		return err
+	}
+	command.Flags().BoolVarP(&yes, "yes", "y", false, "Confirm, without a question.")
+	addTimeout(command, &timeout, time.Minute)
+	return command
+}
+
+// individual checks that a Mandate has an individual of a name.
+func (c *cluster) individual(ctx context.Context, mandate, name string) error {
+	m, err := c.mandate(ctx, mandate)
+	if err != nil {
+		return err
+	}
+	var names []string
+	for i := range m.Spec.Individuals {
+		names = append(names, m.Spec.Individuals[i].Name)
+	}
+	if !slices.Contains(names, name) {
+		return usageError("the Mandate %s has no individual %q; it has %s", mandate, name, strings.Join(names, ", "))
+	}
+	return nil
+}
+
+// newAction is an action with a name that no action had before: a name is carried out once, ever.
+func newAction(namespace, mandate, individual string, kind v1alpha1.MandateActionType) *v1alpha1.MandateAction {
+	action := &v1alpha1.MandateAction{}
+	action.Namespace = namespace
+	action.Name = fmt.Sprintf("%.200s-%s-%s", mandate, verbs[string(kind)], rand.String(10))
+	action.Spec = v1alpha1.MandateActionSpec{
+		MandateRef: v1alpha1.MandateReference{Name: mandate}, Type: kind, Individual: individual,
+	}
+	return action
+}
+
+// carryOut creates an action, waits for its end, and prints the result.
+func (s *session) carryOut(
+	ctx context.Context, c *cluster, action *v1alpha1.MandateAction,
+) (*v1alpha1.MandateAction, error) {
+	if err := c.Create(ctx, action); err != nil {
+		return nil, explainError(err)
+	}
+	fmt.Fprintf(s.Out, "Created the MandateAction %s: %s for %s.\n", action.Name, action.Spec.Type, action.Spec.Individual)
+	err := c.poll(ctx, func(ctx context.Context) (bool, error) {
+		err := c.Get(ctx, client.ObjectKeyFromObject(action), action)
+		return newActionView(action).Result != "Pending", err
+	}, func() string {
+		waiting := viewOf(action.Status.Conditions, v1alpha1.ConditionReconciling)
+		return fmt.Sprintf("the action waits (%s): %s\nIt stays, and the operator carries it out later. To cancel it: "+
+			"kubectl delete mandateaction -n %s %s", waiting.Reason, waiting.Message, action.Namespace, action.Name)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if meta.IsStatusConditionTrue(action.Status.Conditions, v1alpha1.ConditionFailed) {
+		return nil, failure(action)
+	}
+	done := viewOf(action.Status.Conditions, v1alpha1.ConditionComplete)
+	fmt.Fprintf(s.Out, "Complete, %s: %s\n", done.Reason, done.Message)
+	if action.Spec.Type != v1alpha1.MandateActionDownloadReport {
+		fmt.Fprintf(s.Out, "An e-mail with a new code is on its way to %s.\nNext: kubectl mandate status -n %s %s\n",
+			action.Spec.Individual, action.Namespace, action.Spec.MandateRef.Name)
+	}
+	return action, nil
+}
+
+// failure says why an action failed, and what to do.
+func failure(action *v1alpha1.MandateAction) error {
+	failed := viewOf(action.Status.Conditions, v1alpha1.ConditionFailed)
+	p := &paper{width: defaultWidth}
+	p.line("the action failed, ", failed.Reason, ": ", failed.Message)
+	if e, ok := explained(kindAction, failed.Reason); ok {
+		p.steps("  ", e.Steps)
+	}
+	return &exitError{exitNotReached, errors.New(strings.TrimSpace(p.String()))}
+}

@@ -1,0 +1,69 @@
+package plugin
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+func (s *session) adoptCommand() *cobra.Command {
+	timeout := time.Duration(0)
+	command := &cobra.Command{
+		Use:   "adopt NAME APPLICATION_ID",
+		Short: "Bind a Mandate to an application that exists",
+		Long: "Bind a Mandate to an application that exists at the service, and wait for the result. Use it when the id " +
+			"was lost (OutcomeUnknown), or after a restore (ReferenceConflict). The operator binds the application only if " +
+			"its reference is the Mandate's. E-mails nobody.",
+		Example:           "  kubectl mandate adopt -n onboarding acme 4711",
+		Args:              exactArgs(2),
+		ValidArgsFunction: s.completeMandates(false),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			id, err := strconv.ParseInt(arguments[1], 10, 64)
+			if err != nil || id < 1 {
+				return usageError("APPLICATION_ID %q: must be a whole number above 0, as the service shows it", arguments[1])
+			}
+			c, err := s.cluster()
+			if err != nil {
+				return err
+			}
+			m, err := c.mandate(command.Context(), arguments[0])
+			if err != nil {
+				return err
+			}
+			if bound := m.Status.ApplicationID; bound != nil {
+				if *bound == id {
+					fmt.Fprintf(s.Out, "The Mandate %s has the application %d already. Nothing was changed.\n", m.Name, id)
+					return nil
+				}
+				return &exitError{exitNotReached, fmt.Errorf("the Mandate %s has the application %d, and never gets "+
+					"another one; nothing was changed", m.Name, *bound)}
+			}
+			s.warnGitOps(m, "adopt")
+			if err = c.changeMandate(command.Context(), m, func(m *v1alpha1.Mandate) {
+				m.Spec.Adopt = &v1alpha1.Adoption{ApplicationID: id}
+			}); err != nil {
+				return err
+			}
+			fmt.Fprintf(s.Out, "Set spec.adopt.applicationID of the Mandate %s to %d. The operator looks whether it has the "+
+				"Mandate's reference.\n", m.Name, id)
+			ctx, cancel := withTimeout(command.Context(), timeout)
+			defer cancel()
+			if _, err := c.waitFor(ctx, m.Name, isAdopted); err != nil {
+				return err
+			}
+			fmt.Fprintln(s.Out, "The Mandate is bound. Nobody was e-mailed. spec.adopt has no effect any more.")
+			return nil
+		},
+	}
+	addTimeout(command, &timeout, time.Minute)
+	return command
+}
+
+// isAdopted also waits while the reason is one from before spec.adopt was set.
+func isAdopted(m *v1alpha1.Mandate) (bool, string) {
+	return m.Status.ApplicationID != nil, stalledReason(m)
+}

@@ -1,0 +1,165 @@
+package plugin
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// advice is what a person does next about one reason: the steps of docs/conditions.md, and commands to copy.
+type advice struct {
+	Subject  string   `json:"subject"`
+	Reason   string   `json:"reason"`
+	Meaning  string   `json:"meaning"`
+	Steps    []string `json:"steps,omitempty"`
+	Commands []string `json:"commands,omitempty"`
+}
+
+// adviceFor lists what is to be done, the cause first: a service that is not Ready keeps its Mandates waiting.
+func adviceFor(v *view) []advice {
+	var all []advice
+	add := func(kind, name, reason string, commands map[string][]string, more ...string) {
+		e, known := explained(kind, reason)
+		if !known || len(e.Steps) == 0 {
+			return
+		}
+		replace := strings.NewReplacer(append(more,
+			"{ns}", v.Namespace, "{name}", v.Name, "{service}", v.Service.Name, "{kind}", strings.ToLower(v.Service.Kind),
+		)...)
+		a := advice{Subject: kind + " " + name, Reason: reason, Meaning: e.Meaning, Steps: e.Steps}
+		for _, command := range commands[reason] {
+			a.Commands = append(a.Commands, replace.Replace(command))
+		}
+		all = append(all, a)
+	}
+	for _, problem := range v.Service.Problems {
+		add(kindService, v.Service.Name, problem.Reason, serviceCommands)
+	}
+	add(kindMandate, v.Name, v.Ready.Reason, mandateCommands)
+	if v.Completed != nil && v.Completed.Reason != v.Ready.Reason && v.Completed.Reason != v1alpha1.ReasonInProgress {
+		add(kindMandate, v.Name, v.Completed.Reason, mandateCommands)
+	}
+	latest := map[string]bool{} // an action that was repeated since needs nobody
+	for i := range v.Actions {
+		a := &v.Actions[i]
+		if key := a.Type + " " + a.Individual; !latest[key] {
+			latest[key] = true
+			add(kindAction, a.Name, a.Condition.Reason, actionCommands,
+				"{action}", a.Name, "{verb}", verbs[a.Type], "{individual}", a.Individual)
+		}
+	}
+	return all
+}
+
+// verbs are the commands of the plugin that make actions.
+var verbs = map[string]string{
+	string(v1alpha1.MandateActionResendInvite):    "resend",
+	string(v1alpha1.MandateActionResetIndividual): "reset",
+	string(v1alpha1.MandateActionDownloadReport):  "report",
+}
+
+// The commands. All name the namespace, so that they can be copied.
+const (
+	adopt       = "kubectl mandate adopt -n {ns} {name} APPLICATION_ID"
+	refresh     = "kubectl mandate refresh -n {ns} {name}"
+	showService = "kubectl describe {kind} -n {ns} {service}"
+	probe       = "kubectl mandate refresh -n {ns} --{kind} {service}"
+	showRecord  = "kubectl get applicationrecord -n {ns} {name} -o yaml"
+	showSpec    = "kubectl edit mandate -n {ns} {name}"
+	logs        = "kubectl logs -n mandate-operator-system deployment/mandate-operator --since=1h | grep {name}"
+	release     = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"deletionPolicy":"Retain"}}'`
+	resume      = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"suspend":false}}'`
+	types       = "kubectl get {kind} -n {ns} {service} -o jsonpath='{.status.mandateTypes}'"
+	cancel      = "kubectl delete mandateaction -n {ns} {action}"
+	another     = "kubectl mandate {verb} -n {ns} {name} {individual}"
+)
+
+var mandateCommands = map[string][]string{
+	v1alpha1.ReasonAdoptionRefused:      {showRecord, adopt},
+	v1alpha1.ReasonApplicationExists:    {showRecord},
+	v1alpha1.ReasonConfirming:           {refresh},
+	v1alpha1.ReasonCreateDeadlinePassed: {adopt},
+	v1alpha1.ReasonDecisionRefused:      {logs},
+	v1alpha1.ReasonDeletionRefused:      {logs, release},
+	v1alpha1.ReasonDeletionWaiting:      {showService, release},
+	v1alpha1.ReasonIndividualsUnmatched: {logs, refresh},
+	v1alpha1.ReasonLedgerUnavailable:    {logs},
+	v1alpha1.ReasonMandateTypeNotFound:  {types, showSpec},
+	v1alpha1.ReasonNotArchived:          {logs, refresh},
+	v1alpha1.ReasonOutcomeUnknown:       {showRecord, adopt},
+	v1alpha1.ReasonReadFailed:           {logs, refresh},
+	v1alpha1.ReasonRecordPending:        {logs},
+	v1alpha1.ReasonReferenceConflict:    {"kubectl get applicationrecords -A", adopt},
+	v1alpha1.ReasonRefused:              {logs},
+	v1alpha1.ReasonRetrying:             {logs},
+	v1alpha1.ReasonReviewRefused:        {logs},
+	v1alpha1.ReasonSecretInvalid:        {logs},
+	v1alpha1.ReasonSecretNotFound:       {logs},
+	v1alpha1.ReasonServiceMismatch:      {showRecord, showService},
+	v1alpha1.ReasonServiceNotAllowed:    {showService, "kubectl get namespace {ns} --show-labels"},
+	v1alpha1.ReasonServiceNotFound:      {"kubectl get identityservices,clusteridentityservices -n {ns}"},
+	v1alpha1.ReasonServiceNotReady:      {showService},
+	v1alpha1.ReasonSpecDiffers:          {logs, adopt},
+	v1alpha1.ReasonSuspended:            {resume},
+	string(v1alpha1.OutcomeDeleted):     {refresh},
+}
+
+var serviceCommands = map[string][]string{
+	v1alpha1.ReasonApplicationsMissing:      {"kubectl mandate status -A", probe},
+	v1alpha1.ReasonBaseURLNotAllowed:        {showService},
+	v1alpha1.ReasonCABundleInvalid:          {showService},
+	v1alpha1.ReasonCredentialsInvalid:       {"kubectl mandate check-connection -n {ns} --{kind} {service}"},
+	v1alpha1.ReasonLoginFailing:             {logs, probe},
+	v1alpha1.ReasonMandatesRemain:           {"kubectl mandate status -A"},
+	v1alpha1.ReasonReadsFailing:             {logs, probe},
+	v1alpha1.ReasonSecretForbidden:          {showService},
+	v1alpha1.ReasonSecretInvalid:            {showService},
+	v1alpha1.ReasonSecretNotFound:           {showService},
+	v1alpha1.ReasonServiceError:             {logs, probe},
+	v1alpha1.ReasonUnreachable:              {logs, "kubectl mandate check-connection -n {ns} --{kind} {service}"},
+	v1alpha1.ReasonWritesFailing:            {logs, probe},
+	v1alpha1.ReasonNamespaceSelectorInvalid: {showService},
+}
+
+var actionCommands = map[string][]string{
+	v1alpha1.ReasonIndividualsUnmatched: {refresh, cancel},
+	v1alpha1.ReasonMandateNotReady:      {"kubectl mandate status -n {ns} {name}"},
+	v1alpha1.ReasonMandateStalled:       {cancel},
+	v1alpha1.ReasonNameUsed:             {another},
+	v1alpha1.ReasonOutcomeUnknown:       {another},
+	v1alpha1.ReasonRefused:              {logs, another},
+	v1alpha1.ReasonRetrying:             {logs},
+	v1alpha1.ReasonSecretRefused:        {logs},
+	v1alpha1.ReasonServiceNotAllowed:    {cancel},
+	v1alpha1.ReasonSuspended:            {resume, cancel},
+}
+
+// waitingFor says whom a Mandate waits for that needs nobody.
+func waitingFor(v *view) []string {
+	var names []string
+	for i := range v.Individuals {
+		individual := &v.Individuals[i]
+		switch pending, review := count(individual.ChecksPending), count(individual.ChecksInReview); {
+		case pending > 0:
+			names = append(names, individual.Name+": "+plural(pending, "check")+" to do")
+		case review > 0:
+			names = append(names, individual.Name+": "+plural(review, "check")+" to review")
+		}
+	}
+	return names
+}
+
+func count(number *int64) int64 {
+	if number == nil {
+		return 0
+	}
+	return *number
+}
+
+func plural(n int64, noun string) string {
+	if n != 1 {
+		noun += "s"
+	}
+	return strconv.FormatInt(n, 10) + " " + noun
+}

@@ -1,0 +1,53 @@
+package plugin
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// changeMandate reads a Mandate, changes it, and patches what differs. It fails if somebody else has changed the
+// Mandate since: nobody decides on what they have not seen.
+func (c *cluster) changeMandate(ctx context.Context, m *v1alpha1.Mandate, change func(*v1alpha1.Mandate)) error {
+	changed := m.DeepCopy()
+	change(changed)
+	patch := client.MergeFromWithOptions(m, client.MergeFromWithOptimisticLock{})
+	return explainError(c.Patch(ctx, changed, patch))
+}
+
+// confirm asks a person at a terminal. Without one, only --yes confirms.
+func (s *session) confirm(yes bool, question string) error {
+	if yes {
+		return nil
+	}
+	if !isTerminal(s.In) {
+		return &exitError{exitNotApproved, fmt.Errorf(
+			"this acts on people, and nobody is here to confirm it: %s Add --yes to confirm", question)}
+	}
+	return s.ask(question)
+}
+
+func (s *session) ask(question string) error {
+	fmt.Fprintf(s.ErrOut, "%s\nType yes to continue: ", question)
+	answer, err := bufio.NewReader(s.In).ReadString('\n')
+	if err != nil && answer == "" {
+		fmt.Fprintln(s.ErrOut)
+	}
+	if strings.TrimSpace(answer) != "yes" {
+		return &exitError{exitNotApproved, fmt.Errorf("not confirmed; nothing was changed")}
+	}
+	return nil
+}
+
+func isTerminal(in io.Reader) bool {
+	file, ok := in.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}

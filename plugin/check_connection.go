@@ -1,0 +1,235 @@
+package plugin
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mandate-io/idv/plugin/readings"
+)
+
+// connectionFlags are those of check-connection.
+type connectionFlags struct {
+	service serviceFlags
+	baseURL string
+	secret  string
+	file    string
+	caFile  string
+	// applications are ID or ID=meaning.
+	applications []string
+	report       bool
+}
+
+const connectionHelp = `Find out, with reads only, which reading of its interface a service follows where the
+interface leaves it open, and print the IdentityService and the provider block that follow. It sends at most six logins, a few GETs and two OPTIONS:
+it creates and changes nothing, and e-mails nobody.
+
+The credentials come from the environment (IDV_USERNAME, IDV_PASSWORD, IDV_CLIENT_ID, IDV_CLIENT_SECRET), from a Secret
+of the cluster, or from a file; never from arguments, which other users of this machine can see. Give both pairs if you
+have them: only then can it see which of them the service needs.`
+
+func (s *session) checkConnectionCommand() *cobra.Command {
+	flags, output := connectionFlags{}, outputFlag{}
+	command := &cobra.Command{
+		Use:   "check-connection",
+		Short: "Find out how a service reads its interface, with reads only",
+		Long:  connectionHelp,
+		Example: `  IDV_USERNAME=api-user IDV_PASSWORD=... kubectl mandate check-connection --base-url https://idv.example.com
+  kubectl mandate check-connection -n onboarding --identityservice default
+  kubectl mandate check-connection -n onboarding --identityservice default --application 4711=completed`,
+		Args: exactArgs(0),
+		RunE: func(command *cobra.Command, _ []string) error {
+			options, err := s.connection(command.Context(), &flags)
+			if err != nil {
+				return err
+			}
+			result, err := readings.Check(command.Context(), *options)
+			if err != nil {
+				return usageError("%w", err)
+			}
+			shown, err := s.connectionView(result, &flags)
+			if err == nil {
+				err = s.showReadings(shown, &output)
+			}
+			if err != nil {
+				return err
+			}
+			if result.Problem != "" {
+				return &exitError{exitNotReached, fmt.Errorf("the connection does not work yet: %s", result.Problem)}
+			}
+			return nil
+		},
+	}
+	flags.addTo(command)
+	output.addTo(command, "json", "yaml")
+	return command
+}
+
+func (f *connectionFlags) addTo(command *cobra.Command) {
+	f.service.addTo(command)
+	set := command.Flags()
+	set.StringVar(&f.baseURL, "base-url", "",
+		"The URL of the service without /api/v1. Default: that of the service object, or IDV_BASE_URL.")
+	set.StringVar(&f.secret, "secret", "", "Take the credentials from this Secret. Default: that of the service object.")
+	set.StringVar(&f.file, "credentials-file", "",
+		"Take the credentials from this file, - for the standard input: lines such as username=..., or YAML. Default: none.")
+	set.StringVar(&f.caFile, "ca-file", "",
+		"Trust the authorities in this PEM file. Default: those of the service object, IDV_CA_FILE or the system.")
+	set.StringArrayVar(&f.applications, "application", nil,
+		"Read this application as well, as ID or ID=inReview|completed|rejected if you know its state. Repeatable.")
+	set.BoolVar(&f.report, "report", false,
+		"Read the report on the first individual as well. It is personal data, and nothing of it is kept. Default: false.")
+}
+
+// parseApplications reads --application.
+func parseApplications(flags []string) ([]readings.Application, error) {
+	var applications []readings.Application
+	for _, flag := range flags {
+		number, meaning, _ := strings.Cut(flag, "=")
+		id, err := strconv.ParseInt(number, 10, 64)
+		known := []readings.Meaning{"", readings.InReview, readings.Completed, readings.Rejected}
+		if err != nil || id < 1 || !slices.Contains(known, readings.Meaning(meaning)) {
+			return nil, usageError("--application %q: use ID, ID=inReview, ID=completed or ID=rejected", flag)
+		}
+		applications = append(applications, readings.Application{ID: id, Meaning: readings.Meaning(meaning)})
+	}
+	return applications, nil
+}
+
+// connectionView is what check-connection prints.
+type connectionView struct {
+	*readings.Result
+
+	// IdentityService is a manifest, and Provider a configuration, that make use of the findings.
+	IdentityService string `json:"identityService,omitempty"`
+	Provider        string `json:"provider,omitempty"`
+}
+
+func (s *session) connectionView(result *readings.Result, flags *connectionFlags) (*connectionView, error) {
+	v := &connectionView{Result: result}
+	if result.Problem != "" {
+		return v, nil
+	}
+	namespace, err := s.namespace()
+	if err != nil {
+		return nil, err
+	}
+	v.Provider = result.Suggestion.HCL()
+	v.IdentityService, err = result.Suggestion.YAML(
+		cmp.Or(flags.service.namespaced, "default"), namespace, cmp.Or(flags.secret, "idv"))
+	return v, err
+}
+
+func (s *session) showReadings(v *connectionView, output *outputFlag) error {
+	if output.structured() {
+		return output.print(s.Out, v)
+	}
+	p := newPaper(s.Out)
+	p.line(p.in(bold, "What the reads showed"))
+	for _, f := range v.Findings {
+		if f.Reading != "" {
+			p.point(f.Point, f.Text)
+		}
+	}
+	p.line()
+	p.line(p.in(bold, "What they did not show"))
+	for _, f := range v.Findings {
+		if f.Reading == "" {
+			p.point(f.Point, f.Text)
+		}
+	}
+	for _, later := range laterPoints {
+		p.point(later.point, later.shown)
+	}
+	p.line()
+	p.wrapped("", "", "Sent: "+sentText(v.Sent)+". Nothing was created or changed, and nobody was e-mailed.")
+	if v.Problem == "" {
+		p.line()
+		p.line(p.in(bold, "The IdentityService that follows"))
+		p.WriteString(v.IdentityService)
+		p.line()
+		p.line(p.in(bold, "The provider block that follows"))
+		p.WriteString(v.Provider)
+		p.line()
+		p.line("Next: create one Mandate, to yourself. docs/first-contact.md has the steps.")
+	}
+	_, err := fmt.Fprint(s.Out, p.String())
+	return err
+}
+
+func (p *paper) point(name, text string) {
+	p.wrapped(fmt.Sprintf("  %-19s ", name), strings.Repeat(" ", 22), text)
+}
+
+// laterPoints are what reads cannot show, and what does.
+var laterPoints = []struct{ point, shown string }{
+	{"create", "the first Mandate shows whether a create answers with an id (Ready), or in a way that loses it " +
+		"(OutcomeUnknown), and whether a read finds the application at once"},
+	{"firstState", "status.state of the first Mandate is the state after a create"},
+	{"requiredFields", "a first Mandate that ends as Refused names the missing fields in the operator's log"},
+	{"suppress", "which e-mails suppressEmailNotification suppresses: look at your own mailbox"},
+	{"decision", "a decision on the first Mandate shows method, payload and answer of complete or reject, and whether " +
+		"checks that are not decided block it"},
+	{"actions", "a resend and a reset of yourself show their payload, and whether checks keep their ids"},
+	{"duplicates", "the operator never relies on how a duplicate reference is refused, or when a reference is free again"},
+	{"subscribe", "terraform apply of one subscription shows its field names, and whether events are required"},
+	{"deliveries", "run the operator with --notification-capture to see the form of a delivery; values are left out"},
+}
+
+func sentText(sent map[string]int) string {
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(sent)) {
+		text := fmt.Sprintf("%d %s", sent[kind], kind)
+		if kind == "login" {
+			text = plural(int64(sent[kind]), kind)
+		}
+		parts = append(parts, text)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// connection collects what check-connection needs to know.
+func (s *session) connection(ctx context.Context, flags *connectionFlags) (*readings.Options, error) {
+	applications, err := parseApplications(flags.applications)
+	if err != nil {
+		return nil, err
+	}
+	options := &readings.Options{
+		BaseURL: flags.baseURL, UserAgent: fieldManager, Applications: applications, Report: flags.report,
+	}
+	if err := s.fromCluster(ctx, flags, options); err != nil {
+		return nil, err
+	}
+	if flags.file != "" {
+		if options.Credentials, err = s.credentialsFile(flags.file); err != nil {
+			return nil, err
+		}
+	}
+	if !given(options.Credentials) {
+		options.Credentials = credentialsFrom(os.Getenv, "IDV_USERNAME", "IDV_PASSWORD", "IDV_CLIENT_ID", "IDV_CLIENT_SECRET")
+		// As in the provider: credentials of the environment go to the service of the environment only.
+		if fixed := os.Getenv("IDV_BASE_URL"); fixed != "" && options.BaseURL != "" && fixed != options.BaseURL &&
+			given(options.Credentials) {
+			return nil, usageError("the credentials of the environment are for IDV_BASE_URL, which is another service; " +
+				"unset it, or use --secret or --credentials-file")
+		}
+	}
+	options.BaseURL = cmp.Or(options.BaseURL, os.Getenv("IDV_BASE_URL"))
+	file := flags.caFile
+	if file == "" && len(options.CABundle) == 0 {
+		file = os.Getenv("IDV_CA_FILE")
+	}
+	if file != "" {
+		if options.CABundle, err = os.ReadFile(file); err != nil {
+			return nil, usageError("--ca-file: %w", err)
+		}
+	}
+	return options, checkCredentials(options.Credentials)
+}

@@ -1,0 +1,124 @@
+package plugin
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func explainCommand(s *session) *cobra.Command {
+	kind := ""
+	output := outputFlag{}
+	command := &cobra.Command{
+		Use:   "explain REASON",
+		Short: "Say what the reason of a condition means, and what to do",
+		Long: "Say what the reason of a condition means, what the operator does now, and what you do. Needs no cluster: " +
+			"the texts are those of docs/conditions.md at the version of this plugin. Without a reason, list them.",
+		Example: "  kubectl mandate explain OutcomeUnknown\n  kubectl mandate explain --kind MandateAction Retrying",
+		Args:    maximumArgs(1),
+		ValidArgsFunction: func(_ *cobra.Command, arguments []string, _ string) ([]string, cobra.ShellCompDirective) {
+			if len(arguments) > 0 {
+				return nil, cobra.ShellCompDirectiveNoFileComp
+			}
+			return reasonNames(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(_ *cobra.Command, arguments []string) error {
+			found, err := findExplanations(kind, arguments)
+			if err != nil {
+				return err
+			}
+			if output.structured() {
+				return output.print(s.Out, found)
+			}
+			p := newPaper(s.Out)
+			if len(arguments) == 0 {
+				p.reasons(found)
+			} else {
+				p.explanations(found)
+			}
+			_, err = fmt.Fprint(s.Out, p.String())
+			return err
+		},
+	}
+	output.addTo(command, "json", "yaml")
+	command.Flags().StringVar(&kind, "kind", "",
+		"Only this kind: Mandate, MandateAction or IdentityService. Default: all.")
+	_ = command.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions( // the flag exists
+		[]string{kindMandate, kindAction, kindService}, cobra.ShellCompDirectiveNoFileComp))
+	return command
+}
+
+// reasonNames are those of all kinds, each once.
+func reasonNames() []string {
+	var names []string
+	for _, e := range explanations {
+		names = append(names, e.Reason)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// findExplanations selects by kind and, if there is one, by reason. Letter case makes no difference.
+func findExplanations(kind string, reason []string) ([]explanation, error) {
+	if strings.EqualFold(kind, "ClusterIdentityService") {
+		kind = kindService
+	}
+	var found []explanation
+	for _, e := range explanations {
+		if (kind == "" || strings.EqualFold(kind, e.Kind)) && (len(reason) == 0 || strings.EqualFold(reason[0], e.Reason)) {
+			found = append(found, e)
+		}
+	}
+	switch {
+	case len(found) > 0:
+		return found, nil
+	case len(reason) == 0:
+		return nil, usageError("--kind %q: use %s, %s or %s", kind, kindMandate, kindAction, kindService)
+	}
+	return nil, usageError("there is no reason %q; \"kubectl mandate explain\" lists all", reason[0])
+}
+
+func (p *paper) reasons(all []explanation) {
+	kind := ""
+	for i := range all {
+		if all[i].Kind != kind {
+			kind = all[i].Kind
+			p.line(p.in(bold, kind))
+		}
+		summary, _, _ := strings.Cut(all[i].Meaning, ". ")
+		summary, _, _ = strings.Cut(summary, "\n")
+		p.wrapped(fmt.Sprintf("  %-26s", all[i].Reason), strings.Repeat(" ", 28), strings.TrimRight(summary, ".:"))
+	}
+}
+
+func (p *paper) explanations(all []explanation) {
+	for i := range all {
+		if i > 0 {
+			p.line()
+		}
+		e := &all[i]
+		p.line(p.in(bold, e.Reason), " of a ", e.Kind, "  ", p.in(grey, strings.Join(e.Conditions, ", ")))
+		p.titled("What it means", e.Meaning)
+		p.titled("What the operator does", e.Operator)
+		p.line()
+		p.line(p.in(bold, "What to do"))
+		p.steps("  ", e.Steps)
+	}
+}
+
+func (p *paper) titled(title, text string) {
+	p.line()
+	p.line(p.in(bold, title))
+	p.wrapped("  ", "  ", text)
+}
+
+func (p *paper) steps(indent string, steps []string) {
+	if len(steps) == 0 {
+		p.line(indent, "Nothing.")
+	}
+	for i, text := range steps {
+		p.wrapped(fmt.Sprintf("%s%d. ", indent, i+1), indent+"   ", text)
+	}
+}

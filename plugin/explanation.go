@@ -1,0 +1,128 @@
+package plugin
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/mandate-io/idv/docs"
+)
+
+// The kinds of docs/conditions.md. A ClusterIdentityService has the reasons of an IdentityService.
+const (
+	kindService = "IdentityService"
+	kindMandate = "Mandate"
+	kindAction  = "MandateAction"
+)
+
+// An explanation is the section of docs/conditions.md about one reason of one kind.
+type explanation struct {
+	Kind   string `json:"kind"`
+	Reason string `json:"reason"`
+	// Conditions have the reason, such as Ready=False.
+	Conditions []string `json:"conditions"`
+	Meaning    string   `json:"meaning"`
+	Operator   string   `json:"operator"`
+	// Steps are what a person does; none if nothing is to be done.
+	Steps []string `json:"steps,omitempty"`
+}
+
+// explanations are those of all reasons, in the order of the page.
+var explanations = parseExplanations(docs.Conditions)
+
+// explained returns the explanation of a reason, if there is one.
+func explained(kind, reason string) (explanation, bool) {
+	i := slices.IndexFunc(explanations, func(e explanation) bool { return e.Kind == kind && e.Reason == reason })
+	if i < 0 {
+		return explanation{}, false
+	}
+	return explanations[i], true
+}
+
+var (
+	kindHeading   = regexp.MustCompile(`(?m)^## (\w+).*$`)
+	reasonHeading = regexp.MustCompile(`(?m)^### (\w+)$`)
+	step          = regexp.MustCompile(`(?m)^\d+\. `)
+	condition     = regexp.MustCompile("`(\\w+=\\w+)`")
+)
+
+func parseExplanations(page string) []explanation {
+	var all []explanation
+	for _, chapter := range sections(page, kindHeading) {
+		for _, section := range sections(chapter.body, reasonHeading) {
+			all = append(all, parseExplanation(chapter.title, section))
+		}
+	}
+	return all
+}
+
+func parseExplanation(kind string, s section) explanation {
+	conditions, rest, _ := strings.Cut(s.body, "**What it means:**")
+	meaning, rest, _ := strings.Cut(rest, "**What the operator does:**")
+	operator, steps, _ := strings.Cut(rest, "**What to do:**")
+	e := explanation{Kind: kind, Reason: s.title, Meaning: plainText(meaning), Operator: plainText(operator)}
+	for _, match := range condition.FindAllStringSubmatch(conditions, -1) {
+		e.Conditions = append(e.Conditions, match[1])
+	}
+	starts := step.FindAllStringIndex(steps, -1)
+	for i, start := range starts {
+		end := len(steps)
+		if i+1 < len(starts) {
+			end = starts[i+1][0]
+		}
+		e.Steps = append(e.Steps, plainText(steps[start[1]:end]))
+	}
+	return e
+}
+
+// A section of a page has a heading and what follows, up to the next heading of the same rank.
+type section struct{ title, body string }
+
+func sections(page string, heading *regexp.Regexp) []section {
+	var found []section
+	starts := heading.FindAllStringSubmatchIndex(page, -1)
+	for i, start := range starts {
+		end := len(page)
+		if i+1 < len(starts) {
+			end = starts[i+1][0]
+		}
+		found = append(found, section{title: page[start[2]:start[3]], body: page[start[1]:end]})
+	}
+	return found
+}
+
+var (
+	link      = regexp.MustCompile(`\[([^\]]+)\]\([^)]*\)`)
+	codeFence = regexp.MustCompile("(?s)```\\w*\n(.*?)```")
+	paragraph = regexp.MustCompile(`\n\s*\n|\n\s*- `)
+)
+
+// plainText removes the marks of Markdown. Lines of a paragraph are joined; list entries and code keep theirs.
+func plainText(markdown string) string {
+	markdown = codeFence.ReplaceAllStringFunc(markdown, func(block string) string {
+		return "\n\n" + strings.TrimSpace(codeFence.FindStringSubmatch(block)[1]) + "\n\n"
+	})
+	markdown = link.ReplaceAllStringFunc(markdown, func(linked string) string {
+		return strings.Join(strings.Fields(link.FindStringSubmatch(linked)[1]), " ")
+	})
+	var plain strings.Builder
+	rest := strings.TrimSpace(markdown)
+	for rest != "" {
+		part, mark := rest, ""
+		at := paragraph.FindStringIndex(rest)
+		if at == nil {
+			rest = ""
+		} else {
+			part, mark = rest[:at[0]], strings.TrimSpace(rest[at[0]:at[1]])
+			rest = rest[at[1]:]
+		}
+		plain.WriteString(strings.Join(strings.Fields(part), " "))
+		switch {
+		case mark == "-":
+			plain.WriteString("\n- ")
+		case rest != "":
+			plain.WriteString("\n")
+		}
+	}
+	return strings.ReplaceAll(plain.String(), "`", "")
+}

@@ -1,0 +1,273 @@
+package plugin_test
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/testenv"
+	"github.com/mandate-io/idv/plugin"
+)
+
+var env *testenv.Environment
+
+func TestMain(m *testing.M) { testenv.Main(m, &env) }
+
+// email is personal data that no output may have.
+const email = "jane.doe+review@example.com"
+
+// A world is a namespace with a sandbox, a connection to it, and an operator.
+type world struct {
+	*testing.T
+	client.Client
+
+	namespace, kubeconfig, url string
+	sandbox                    *control.Client
+	// output is all that the plugin wrote.
+	output strings.Builder
+}
+
+func newWorld(t *testing.T, options sandbox.Options) *world {
+	t.Helper()
+	options.Logger = slog.New(slog.DiscardHandler)
+	service := sandbox.New(options)
+	server := httptest.NewServer(service)
+	t.Cleanup(func() {
+		service.Close()
+		server.Close()
+	})
+	w := &world{T: t, namespace: env.Namespace(t), url: server.URL, sandbox: control.New(server.URL)}
+	w.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
+	w.check(env.WriteKubeconfig(w.kubeconfig))
+	scheme := runtime.NewScheme()
+	utilruntime.Must(corev1.AddToScheme(scheme))
+	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	var err error
+	w.Client, err = client.New(env.Config, client.Options{Scheme: scheme})
+	w.check(err)
+	credentials := map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword}
+	w.check(w.Create(t.Context(), &corev1.Secret{ObjectMeta: w.named("idv"), StringData: credentials}))
+	return w
+}
+
+func (w *world) named(name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Namespace: w.namespace, Name: name}
+}
+
+func (w *world) check(err error) {
+	w.Helper()
+	if err != nil {
+		w.Fatal(err)
+	}
+}
+
+// connect creates the IdentityService default.
+func (w *world) connect() {
+	w.Helper()
+	service := &v1alpha1.IdentityService{ObjectMeta: w.named("default")}
+	service.Spec.BaseURL = w.url
+	service.Spec.CredentialsSecretRef.Name = "idv"
+	service.Spec.RequestsPerSecond = 100
+	service.Spec.Polling = v1alpha1.Polling{MinIntervalSeconds: 1, MaxIntervalSeconds: 2}
+	w.check(w.Create(w.Context(), service))
+}
+
+// start starts an operator, which stops with the test.
+func (w *world) start() {
+	w.Helper()
+	binary, err := env.Build("./cmd/mandate-operator")
+	w.check(err)
+	command := exec.CommandContext(context.WithoutCancel(w.Context()), binary, "--watch-namespaces="+w.namespace,
+		"--settle-delay=3s", "--health-probe-bind-address=0", "--metrics-bind-address=0")
+	command.Env = append(os.Environ(), "KUBECONFIG="+w.kubeconfig, "GORACE=atexit_sleep_ms=0")
+	process, err := env.Start(w.namespace, command)
+	w.check(err)
+	w.Cleanup(func() {
+		if err := process.Stop(); err != nil {
+			w.Error(err)
+		}
+	})
+}
+
+func (w *world) mandate(name string) {
+	w.Helper()
+	w.mandateAt(name, "default")
+}
+
+func (w *world) mandateAt(name, service string) {
+	w.Helper()
+	m := &v1alpha1.Mandate{ObjectMeta: w.named(name)}
+	m.Spec.MandateType.Code = "kyc"
+	m.Spec.ServiceRef = v1alpha1.IdentityServiceReference{Kind: v1alpha1.ServiceKindIdentityService, Name: service}
+	m.Spec.Individuals = []v1alpha1.Individual{{Name: "jane", Email: email}}
+	w.check(w.Create(w.Context(), m))
+}
+
+// run runs the plugin with a text as its standard input, and checks the exit code.
+func (w *world) run(input string, want int, arguments ...string) string {
+	w.Helper()
+	out := &bytes.Buffer{}
+	arguments = append(arguments, "--kubeconfig", w.kubeconfig, "--namespace", w.namespace)
+	streams := plugin.Streams{In: strings.NewReader(input), Out: out, ErrOut: out}
+	code := plugin.Run(w.Context(), streams, "test", arguments)
+	w.output.WriteString(out.String())
+	if code != want {
+		w.Fatalf("kubectl mandate %v: exit code %d, want %d\n%s", arguments, code, want, out)
+	}
+	return out.String()
+}
+
+func (w *world) contains(output string, texts ...string) {
+	w.Helper()
+	for _, text := range texts {
+		if !strings.Contains(output, text) {
+			w.Errorf("no %q in:\n%s", text, output)
+		}
+	}
+}
+
+func (w *world) emails(want int) {
+	w.Helper()
+	emails, err := w.sandbox.Outbox(w.Context())
+	w.check(err)
+	if len(emails) != want {
+		w.Fatalf("%d e-mails, want %d", len(emails), want)
+	}
+}
+
+// TestFlow is the work of a person with one Mandate, from the manifest to the outcome, with a real operator.
+func TestFlow(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: starts an operator")
+	}
+	w := newWorld(t, sandbox.Options{})
+	w.mandate("acme")
+	w.contains(w.run("", 0, "status", "acme"), "not seen by the operator yet", "kubectl get pods -A")
+	w.contains(w.run("", 4, "refresh", "acme", "--timeout=1s"), "Look whether it runs")
+	w.start()
+	w.connect()
+	w.contains(w.run("", 0, "wait", "acme", "--timeout=60s"), "Ready=True, Accepted")
+	w.emails(1)
+	w.contains(w.run("", 0, "status", "acme"), "Individual jane", "IdentityService default  Ready=True, Connected",
+		"What to do next", "jane: 3 checks to do")
+
+	w.contains(w.run("", 0, "refresh", "acme"), "Ready=True")
+	w.contains(w.run("", 0, "refresh", "--identityservice", "default"), "Ready=True, Connected")
+
+	w.contains(w.run("", 5, "resend", "acme", "jane"), "nobody is here to confirm it")
+	w.emails(1)
+	w.contains(w.run("", 0, "resend", "acme", "jane", "--yes"), "Complete, CarriedOut")
+	w.emails(2)
+	w.contains(w.run("", 2, "reset", "acme", "john", "--yes"), "it has jane")
+	w.contains(w.run("", 0, "reset", "acme", "jane", "--yes"), "Complete, CarriedOut")
+	w.emails(3)
+
+	w.contains(w.run("", 5, "decide", "acme", "Complete"), "0/3 checks passed; jane: 3 checks not decided")
+	w.contains(w.run("", 3, "adopt", "acme", "1"), "never gets another one")
+	_, err := w.sandbox.Play(w.Context(), control.Play{Reference: w.namespace + ".acme", Result: control.ResultPass})
+	w.check(err)
+	file := filepath.Join(t.TempDir(), "jane.pdf")
+	w.contains(w.run("", 0, "report", "acme", "jane", "--output", file, "--timeout=60s"), "application/pdf", "Now delete")
+	info, err := os.Stat(file)
+	w.check(err)
+	if content, _ := os.ReadFile(file); info.Mode().Perm() != 0o600 || !bytes.HasPrefix(content, []byte("%PDF")) {
+		t.Errorf("mode %s, %.20q", info.Mode(), content)
+	}
+	w.contains(w.run("", 2, "report", "acme", "jane", "--output", file), "the file exists")
+
+	w.contains(w.run("", 0, "decide", "acme", "complete", "--yes"), "wait -n "+w.namespace+" acme --for=outcome")
+	w.contains(w.run("", 0, "wait", "acme", "--for=outcome=Completed", "--timeout=60s"), "outcome Completed")
+	w.contains(w.run("", 3, "wait", "acme", "--for=outcome=Rejected"), "its outcome is Completed")
+	w.contains(w.run("", 3, "decide", "acme", "Reject", "--yes"), "has the outcome Completed already")
+	w.contains(w.run("", 0, "status"), "acme", "Have an outcome: 1")
+	w.emails(3)
+	if strings.Contains(w.output.String(), email) || strings.Contains(w.output.String(), sandbox.DefaultPassword) {
+		t.Errorf("personal data or a password in the output:\n%s", w.output.String())
+	}
+	w.managedBy("acme", "kubectl-mandate")
+}
+
+func (w *world) managedBy(name, manager string) {
+	w.Helper()
+	m := &v1alpha1.Mandate{}
+	w.check(w.Get(w.Context(), client.ObjectKey{Namespace: w.namespace, Name: name}, m))
+	for _, entry := range m.ManagedFields {
+		if entry.Manager == manager {
+			return
+		}
+	}
+	w.Errorf("%s manages no field of %s", manager, name)
+}
+
+// TestAdopt binds an application whose id was lost.
+func TestAdopt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: starts an operator")
+	}
+	w := newWorld(t, sandbox.Options{})
+	w.check(w.sandbox.Fault(t.Context(), control.Fault{
+		Operation: control.CreateApplication, Kind: control.ResetConnection, AfterWork: true, Times: 1,
+	}))
+	w.start()
+	w.connect()
+	w.mandate("acme")
+	w.contains(w.run("", 3, "wait", "acme", "--timeout=60s"), "a person must act first (OutcomeUnknown)")
+	w.contains(w.run("", 0, "status", "acme"), "kubectl mandate adopt -n "+w.namespace+" acme APPLICATION_ID")
+	w.contains(w.run("", 0, "status"), "!   acme", "Next: kubectl mandate status")
+	w.contains(w.run("", 3, "adopt", "acme", "1"), "AdoptionRefused")
+	applications, err := w.sandbox.Applications(t.Context())
+	w.check(err)
+	w.contains(w.run("", 0, "adopt", "acme", strconv.FormatInt(applications[0].ID, 10)), "The Mandate is bound")
+	w.emails(1)
+}
+
+// TestCompletion completes the names of what there is.
+func TestCompletion(t *testing.T) {
+	w := newWorld(t, sandbox.Options{})
+	w.mandate("acme")
+	w.contains(w.complete("status", ""), "acme\n")
+	w.contains(w.complete("resend", "acme", ""), "jane\n")
+	w.contains(w.complete("explain", "Outc"), "OutcomeUnknown\n")
+	w.contains(w.complete("decide", "acme", ""), "Complete\nReject\n")
+	w.contains(w.complete("wait", "acme", "--for", ""), "outcome=Completed\n")
+	w.contains(w.run("", 0, "__complete", "status", "--namespace", ""), w.namespace)
+}
+
+// complete runs a completion. The flags come first: what follows the last word is completed.
+func (w *world) complete(words ...string) string {
+	w.Helper()
+	out := &bytes.Buffer{}
+	arguments := append([]string{"__complete"}, words[0], "--kubeconfig", w.kubeconfig, "--namespace", w.namespace)
+	streams := plugin.Streams{In: strings.NewReader(""), Out: out, ErrOut: out}
+	plugin.Run(w.Context(), streams, "test", append(arguments, words[1:]...))
+	return out.String()
+}
+
+// TestTimeout ends a wait for what does not come.
+func TestTimeout(t *testing.T) {
+	w := newWorld(t, sandbox.Options{})
+	w.mandate("acme")
+	began := time.Now()
+	w.contains(w.run("", 4, "wait", "acme", "--timeout=100ms"), "the timeout passed: the Mandate acme is not seen")
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("took %s", took)
+	}
+	w.contains(w.run("", 1, "status", "nobody"), `"nobody" not found`)
+}

@@ -1,0 +1,73 @@
+package plugin
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// What marks an object that Flux or Argo CD applies.
+const (
+	fluxLabel    = "kustomize.toolkit.fluxcd.io/name"
+	fluxHelm     = "helm.toolkit.fluxcd.io/name"
+	fluxPolicy   = "kustomize.toolkit.fluxcd.io/ssa"
+	argoTracking = "argocd.argoproj.io/tracking-id"
+)
+
+// gitOpsWarning says that a change of a field of the spec does not last, because a GitOps tool applies the object; ""
+// if it does.
+//
+// Flux takes over whatever a field manager has set whose name begins with kubectl, as ours does: it reverts a field
+// also if Git does not have it, unless its policy for the object is Merge, IfNotPresent or Ignore. Argo CD, and every
+// other tool, reverts the fields that it has set.
+func gitOpsWarning(object metav1.Object, field string) string {
+	const advice = " Change it in Git, too."
+	policy := object.GetAnnotations()[fluxPolicy]
+	kept := strings.EqualFold(policy, "Merge") || strings.EqualFold(policy, "IfNotPresent") ||
+		strings.EqualFold(policy, "Ignore")
+	owners := fieldOwners(object, field)
+	switch name := object.GetLabels()[fluxLabel]; {
+	case name != "" && (!kept || owners["kustomize-controller"]):
+		return fmt.Sprintf("Flux applies this object (Kustomization %s) and reverts spec.%s at its next reconciliation.%s "+
+			"Or set the annotation %s: Merge in Git, and leave the field out there.", name, field, advice, fluxPolicy)
+	case owners["helm-controller"], object.GetLabels()[fluxHelm] != "" && owners["helm"]:
+		return fmt.Sprintf("Flux's helm-controller has set spec.%s and sets it again with the next release.%s", field, advice)
+	}
+	for owner := range owners {
+		if strings.HasPrefix(owner, "argocd") {
+			return fmt.Sprintf("Argo CD has set spec.%s and reverts it at its next sync, at once with selfHeal.%s",
+				field, advice)
+		}
+	}
+	if object.GetAnnotations()[argoTracking] != "" && len(owners) > 0 {
+		return fmt.Sprintf("Argo CD applies this object and may have set spec.%s; then it reverts it.%s", field, advice)
+	}
+	return ""
+}
+
+// fieldOwners are the field managers of a field of the spec.
+func fieldOwners(object metav1.Object, field string) map[string]bool {
+	owners := map[string]bool{}
+	for _, entry := range object.GetManagedFields() {
+		if entry.FieldsV1 == nil || entry.Manager == fieldManager {
+			continue
+		}
+		var owned struct {
+			Spec map[string]json.RawMessage `json:"f:spec"`
+		}
+		_ = json.Unmarshal(entry.FieldsV1.GetRawBytes(), &owned) // the API server wrote it
+		if _, owns := owned.Spec["f:"+field]; owns {
+			owners[entry.Manager] = true
+		}
+	}
+	return owners
+}
+
+// warnGitOps prints the warning.
+func (s *session) warnGitOps(object metav1.Object, field string) {
+	if warning := gitOpsWarning(object, field); warning != "" {
+		fmt.Fprintln(s.ErrOut, newPaper(s.ErrOut).in(yellow, "warning:"), warning)
+	}
+}

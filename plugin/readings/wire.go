@@ -1,0 +1,165 @@
+package readings
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mandate-io/idv/internal/client"
+)
+
+const (
+	requestTimeout = 20 * time.Second
+	// maxBody of a response is that of the client.
+	maxBody = 1 << 20
+	// maxPause is how long a Retry-After is waited for, and pause how long without one.
+	maxPause, pause = 30 * time.Second, time.Second
+	maxAttempts     = 4
+)
+
+// A wire sends requests and keeps the responses as they are. The client cannot: it hides what it has understood.
+type wire struct {
+	http      *http.Client
+	base      string
+	userAgent string
+	sent      map[string]int
+	// limited is a 429 that came, and whether it had a Retry-After.
+	limited, limitedWithPause bool
+}
+
+// An answer is a response: its status, header and body.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func (a answer) ok() bool { return a.status >= 200 && a.status < 300 }
+
+func newWire(options Options) (*wire, error) {
+	if err := client.ValidateBaseURL(options.BaseURL); err != nil {
+		return nil, err
+	}
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
+	if len(options.CABundle) > 0 {
+		config.RootCAs = x509.NewCertPool()
+		if !config.RootCAs.AppendCertsFromPEM(options.CABundle) {
+			return nil, errors.New("CA bundle: holds no PEM certificate; set certificates in PEM format")
+		}
+	}
+	return &wire{
+		http: &http.Client{
+			Timeout:       requestTimeout,
+			Transport:     &http.Transport{TLSClientConfig: config, Proxy: http.ProxyFromEnvironment},
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+		base: strings.TrimRight(options.BaseURL, "/") + "/api/v1", userAgent: options.UserAgent, sent: map[string]int{},
+	}, nil
+}
+
+func (w *wire) close() { w.http.CloseIdleConnections() }
+
+// get reads a path with a token, with the headers that the interface lists.
+func (w *wire) get(ctx context.Context, path string, token client.Secret) (answer, error) {
+	return w.read(ctx, http.MethodGet, path, token, "application/json")
+}
+
+// read sends a request that is safe by the definition of its method: GET or OPTIONS.
+func (w *wire) read(ctx context.Context, method, path string, token client.Secret, contentType string) (answer, error) {
+	header := http.Header{"Authorization": {"Bearer " + token.Reveal()}, "Accept": {"application/json"}}
+	if contentType != "" {
+		header.Set("Content-Type", contentType)
+	}
+	w.sent[method]++
+	return w.send(ctx, method, path, header, nil)
+}
+
+// login sends a token request.
+func (w *wire) login(ctx context.Context, form url.Values, basic client.Secret) (answer, error) {
+	header := http.Header{"Accept": {"application/json"}, "Content-Type": {"application/x-www-form-urlencoded"}}
+	if basic.Reveal() != "" {
+		header.Set("Authorization", "Basic "+basic.Reveal())
+	}
+	w.sent["login"]++
+	return w.send(ctx, http.MethodPost, "/ext/authentications/token", header, []byte(form.Encode()))
+}
+
+// send sends a request, again only after a 429, which says that nothing was done.
+func (w *wire) send(ctx context.Context, method, path string, header http.Header, body []byte) (answer, error) {
+	for attempt := 1; ; attempt++ {
+		received, err := w.sendOnce(ctx, method, path, header, body)
+		if err != nil || received.status != http.StatusTooManyRequests || attempt == maxAttempts {
+			return received, err
+		}
+		w.limited = true
+		timer := time.NewTimer(w.pause(received.header.Get("Retry-After")))
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return answer{}, ctx.Err()
+		case <-timer.C:
+		}
+	}
+}
+
+func (w *wire) pause(retryAfter string) time.Duration {
+	wait := pause
+	if seconds, err := strconv.Atoi(retryAfter); err == nil {
+		wait = time.Duration(seconds) * time.Second
+	} else if date, err := http.ParseTime(retryAfter); err == nil {
+		wait = time.Until(date)
+	}
+	w.limitedWithPause = w.limitedWithPause || retryAfter != ""
+	return min(max(wait, pause), maxPause)
+}
+
+func (w *wire) sendOnce(
+	ctx context.Context, method, path string, header http.Header, body []byte,
+) (answer, error) {
+	request, err := http.NewRequestWithContext(ctx, method, w.base+path, bytes.NewReader(body))
+	if err != nil {
+		return answer{}, err
+	}
+	if len(body) == 0 {
+		request.Body = http.NoBody
+	}
+	request.Header = header
+	request.Header.Set("User-Agent", w.userAgent)
+	response, err := w.http.Do(request)
+	if err != nil {
+		return answer{}, fmt.Errorf("the service cannot be reached: %w", err)
+	}
+	defer response.Body.Close()
+	content, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
+	switch {
+	case err != nil:
+		return answer{}, fmt.Errorf("the response cannot be read: %w", err)
+	case len(content) > maxBody:
+		return answer{}, errors.New("the response is larger than 1 MiB, more than the client reads")
+	}
+	return answer{response.StatusCode, response.Header, content}, nil
+}
+
+// rateLimit says whether the service limits requests.
+func (c *check) rateLimit() {
+	if !c.limited {
+		c.unknown("rateLimit", "no limit was met; a few requests do not show it")
+		return
+	}
+	c.result.Suggestion.RequestsPerSecond = 1
+	reading := "without Retry-After"
+	if c.limitedWithPause {
+		reading = "with Retry-After"
+	}
+	c.found("rateLimit", reading, "the service limits requests (429 %s); ask for the limit, and raise requestsPerSecond "+
+		"to it", reading)
+}

@@ -1,0 +1,99 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// reportKey of the Secret has the file.
+const reportKey = "report"
+
+func (s *session) reportCommand() *cobra.Command {
+	file, timeout := "", time.Duration(0)
+	command := &cobra.Command{
+		Use:   "report NAME INDIVIDUAL",
+		Short: "Download the report on an individual into a Secret, and a file",
+		Long: "Download the report on an individual of a Mandate into a Secret: create a MandateAction, and wait for its " +
+			"result. With --output, also write it to a new file that only you can read. The report is personal data: delete " +
+			"the MandateAction when you have it, and the Secret goes with it. E-mails nobody.",
+		Example:           "  kubectl mandate report -n onboarding acme director --output director.pdf",
+		Args:              exactArgs(2),
+		ValidArgsFunction: s.completeMandates(true),
+		RunE: func(command *cobra.Command, arguments []string) error {
+			c, err := s.cluster()
+			if err != nil {
+				return err
+			}
+			if err := c.individual(command.Context(), arguments[0], arguments[1]); err != nil {
+				return err
+			}
+			// Before the download: a file that exists must not cost another one.
+			target, err := newFile(file)
+			if err != nil {
+				return err
+			}
+			ctx, cancel := withTimeout(command.Context(), timeout)
+			defer cancel()
+			err = s.download(ctx, c, arguments[0], arguments[1], target)
+			if target != nil && err != nil {
+				_ = os.Remove(target.Name()) // it is empty
+			}
+			return err
+		},
+	}
+	command.Flags().StringVarP(&file, "output", "o", "", "Write the report to this new file. Default: the Secret only.")
+	_ = command.MarkFlagFilename("output") // the flag exists
+	addTimeout(command, &timeout, 5*time.Minute)
+	return command
+}
+
+// newFile creates a file that only its owner can read; nil if there is no name.
+func newFile(name string) (*os.File, error) {
+	if name == "" {
+		return nil, nil //nolint:nilnil // no file is wanted
+	}
+	file, err := os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if errors.Is(err, fs.ErrExist) {
+		return nil, usageError("--output %s: the file exists; delete it, or choose another name", name)
+	}
+	return file, err
+}
+
+func (s *session) download(ctx context.Context, c *cluster, mandate, individual string, target *os.File) error {
+	action := newAction(c.namespace, mandate, individual, v1alpha1.MandateActionDownloadReport)
+	action.Spec.ReportSecretRef = &v1alpha1.SecretReference{Name: action.Name}
+	action, err := s.carryOut(ctx, c, action)
+	if err != nil {
+		return err
+	}
+	remove := fmt.Sprintf("kubectl delete mandateaction -n %s %s", action.Namespace, action.Name)
+	if target == nil {
+		fmt.Fprintf(s.Out, "The report is in the Secret %s, key %s. When you have it, delete it: %s\n",
+			action.Name, reportKey, remove)
+		return nil
+	}
+	stored := &corev1.Secret{}
+	if err := c.Get(ctx, c.key(action.Name), stored); err != nil {
+		_ = target.Close()
+		return fmt.Errorf("the report is in the Secret %s, and cannot be read from there: %w", action.Name, explainError(err))
+	}
+	if _, err := target.Write(stored.Data[reportKey]); err != nil {
+		_ = target.Close()
+		return err
+	}
+	if err := target.Close(); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.Out, "Wrote %d bytes (%s) to %s. Now delete the Secret: %s\n",
+		len(stored.Data[reportKey]), stored.Data["content_type"], target.Name(), remove)
+	return nil
+}

@@ -1,0 +1,124 @@
+package plugin
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// fieldManager of everything that the plugin writes.
+const fieldManager = "kubectl-mandate"
+
+// A session is one call of the plugin: the cluster that it talks to, and the streams that it writes to.
+type session struct {
+	Streams
+
+	config        *genericclioptions.ConfigFlags
+	allNamespaces bool
+	// now is for ages; tests fix it.
+	now clock
+}
+
+func newSession(streams Streams) *session {
+	config := genericclioptions.NewConfigFlags(true)
+	config.WrapConfigFn = func(c *rest.Config) *rest.Config {
+		c.UserAgent = fieldManager
+		c.QPS, c.Burst = 50, 100 // as kubectl
+		return c
+	}
+	return &session{Streams: streams, config: config, now: systemClock}
+}
+
+// unusualFlags are those of kubectl that --help does not show. They work as well.
+var unusualFlags = []string{
+	"as-group", "as-uid", "as-user-extra", "cache-dir", "certificate-authority", "client-certificate", "client-key",
+	"cluster", "disable-compression", "insecure-skip-tls-verify", "proxy-url", "request-timeout", "server",
+	"tls-server-name", "token", "user",
+}
+
+func (s *session) addFlags(root *cobra.Command) {
+	s.config.AddFlags(root.PersistentFlags())
+	for _, name := range unusualFlags {
+		if f := root.PersistentFlags().Lookup(name); f != nil {
+			f.Hidden = true
+		}
+	}
+	_ = root.RegisterFlagCompletionFunc("namespace", s.completeNamespaces) // the flag exists
+	_ = root.RegisterFlagCompletionFunc("context", s.completeContexts)
+}
+
+// namespace is that of --namespace, or else of the context.
+func (s *session) namespace() (string, error) {
+	if s.allNamespaces {
+		return "", nil
+	}
+	namespace, _, err := s.config.ToRawKubeConfigLoader().Namespace()
+	return namespace, err
+}
+
+// scheme has the kinds that the plugin reads and writes.
+func scheme() *runtime.Scheme {
+	known := runtime.NewScheme()
+	utilruntime.Must(corev1.AddToScheme(known))
+	utilruntime.Must(v1alpha1.AddToScheme(known))
+	return known
+}
+
+// A cluster is a connection to the API server, with the namespace of the call.
+type cluster struct {
+	client.Client
+	namespace string
+}
+
+func (s *session) cluster() (*cluster, error) {
+	config, err := s.config.ToRESTConfig()
+	if err != nil {
+		return nil, err
+	}
+	namespace, err := s.namespace()
+	if err != nil {
+		return nil, err
+	}
+	c, err := client.New(config, client.Options{Scheme: scheme(), FieldOwner: fieldManager})
+	if err != nil {
+		return nil, err
+	}
+	return &cluster{Client: c, namespace: namespace}, nil
+}
+
+func (c *cluster) key(name string) client.ObjectKey {
+	return client.ObjectKey{Namespace: c.namespace, Name: name}
+}
+
+// mandate reads a Mandate.
+func (c *cluster) mandate(ctx context.Context, name string) (*v1alpha1.Mandate, error) {
+	mandate := &v1alpha1.Mandate{}
+	if err := c.Get(ctx, c.key(name), mandate); err != nil {
+		return nil, explainError(err)
+	}
+	return mandate, nil
+}
+
+// explainError says what to do about an error of the API server, where that is not obvious.
+func explainError(err error) error {
+	switch {
+	case meta.IsNoMatchError(err):
+		return fmt.Errorf("%w; the CRDs are not installed in this cluster, or this is another cluster: look at "+
+			"kubectl config current-context", err)
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("%w; ask for one of the ClusterRoles idv-viewer, idv-editor or, with config/policy, the role "+
+			"of the verb", err)
+	}
+	return err
+}

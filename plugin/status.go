@@ -1,0 +1,188 @@
+package plugin
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/labels"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+func (s *session) statusCommand() *cobra.Command {
+	output, selector := outputFlag{}, ""
+	command := &cobra.Command{
+		Use:   "status [NAME...]",
+		Short: "Show Mandates, and what to do next",
+		Long: "Show one Mandate as a tree: its application, connection and record, its individuals with their checks, its " +
+			"actions, and what to do next. Without a name, show a table: those that need a person come first. No personal " +
+			"data is shown: an individual is its name in the spec.",
+		Example: "  kubectl mandate status -A\n  kubectl mandate status -n onboarding acme\n" +
+			"  kubectl mandate status -A -o json | jq '.[] | select(.attention == \"NeedsPerson\").name'",
+		ValidArgsFunction: s.completeMandates(false),
+		RunE: func(command *cobra.Command, names []string) error {
+			if len(names) > 0 && (selector != "" || s.allNamespaces) {
+				return usageError("a name goes with neither --selector nor --all-namespaces; remove one of them")
+			}
+			views, err := s.views(command.Context(), names, selector)
+			if err != nil {
+				return err
+			}
+			return s.show(views, &output, len(names) > 0)
+		},
+	}
+	output.addTo(command, "wide", "json", "yaml")
+	command.Flags().BoolVarP(&s.allNamespaces, "all-namespaces", "A", false, "Show the Mandates of all namespaces.")
+	command.Flags().StringVarP(&selector, "selector", "l", "", "Show the Mandates with these labels. Default: all.")
+	return command
+}
+
+func (s *session) show(views []view, output *outputFlag, named bool) error {
+	if output.structured() {
+		return output.print(s.Out, views)
+	}
+	p := newPaper(s.Out)
+	switch {
+	case named && !output.wide():
+		for i := range views {
+			if i > 0 {
+				p.line()
+			}
+			p.tree(&views[i], s.now)
+		}
+	case len(views) == 0:
+		fmt.Fprintln(s.ErrOut, "There are no Mandates here; --all-namespaces shows those of all namespaces.")
+	default:
+		p.table(views, s.allNamespaces, output.wide(), s.now)
+	}
+	_, err := fmt.Fprint(s.Out, p.String())
+	return err
+}
+
+func (s *session) views(ctx context.Context, names []string, selector string) ([]view, error) {
+	c, err := s.cluster()
+	if err != nil {
+		return nil, err
+	}
+	mandates, err := c.mandates(ctx, names, selector)
+	if err != nil {
+		return nil, err
+	}
+	services := services{cluster: c, known: map[serviceKey]service{}}
+	views := []view{} // and not null in JSON
+	for i := range mandates {
+		f := facts{mandate: &mandates[i], service: services.of(ctx, &mandates[i])}
+		if len(names) > 0 {
+			if err := c.addDetails(ctx, &f); err != nil {
+				return nil, err
+			}
+		}
+		views = append(views, newView(f))
+	}
+	sortViews(views)
+	return views, nil
+}
+
+// sortViews puts those that need a person first.
+func sortViews(views []view) {
+	slices.SortStableFunc(views, func(a, b view) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(attentions, a.Attention), slices.Index(attentions, b.Attention)),
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
+		)
+	})
+}
+
+func (c *cluster) mandates(ctx context.Context, names []string, selector string) ([]v1alpha1.Mandate, error) {
+	var found []v1alpha1.Mandate
+	for _, name := range names {
+		mandate, err := c.mandate(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, *mandate)
+	}
+	if len(names) > 0 {
+		return found, nil
+	}
+	labelSelector, err := labels.Parse(selector)
+	if err != nil {
+		return nil, usageError("--selector: %w", err)
+	}
+	for page := ""; ; {
+		list := &v1alpha1.MandateList{}
+		err := c.List(ctx, list, client.InNamespace(c.namespace), client.MatchingLabelsSelector{Selector: labelSelector},
+			client.Limit(500), client.Continue(page))
+		if err != nil {
+			return nil, explainError(err)
+		}
+		found = append(found, list.Items...)
+		if page = list.Continue; page == "" {
+			return found, nil
+		}
+	}
+}
+
+// addDetails reads what only the tree shows.
+func (c *cluster) addDetails(ctx context.Context, f *facts) error {
+	record := &v1alpha1.ApplicationRecord{}
+	switch err := c.Get(ctx, client.ObjectKeyFromObject(f.mandate), record); {
+	case err == nil:
+		f.record = record
+	case !apierrors.IsNotFound(err):
+		return explainError(err)
+	}
+	actions := &v1alpha1.MandateActionList{}
+	err := c.List(ctx, actions, client.InNamespace(f.mandate.Namespace),
+		client.MatchingFields{"spec.mandateRef.name": f.mandate.Name})
+	f.actions = actions.Items
+	return explainError(err)
+}
+
+// services reads the connections of Mandates, each once.
+type services struct {
+	*cluster
+
+	known map[serviceKey]service
+}
+
+type serviceKey struct {
+	kind            v1alpha1.ServiceKind
+	namespace, name string
+}
+
+// of is the service of a Mandate; nil if it does not exist or may not be read, which the tree says.
+func (s services) of(ctx context.Context, m *v1alpha1.Mandate) service {
+	key := serviceKey{m.Spec.ServiceRef.Kind, m.Namespace, m.Spec.ServiceRef.Name}
+	if key.kind == v1alpha1.ServiceKindClusterIdentityService {
+		key.namespace = ""
+	}
+	if found, ok := s.known[key]; ok {
+		return found
+	}
+	found, err := s.service(ctx, key)
+	if err != nil {
+		found = nil
+	}
+	s.known[key] = found
+	return found
+}
+
+// service reads an IdentityService, or a ClusterIdentityService.
+func (c *cluster) service(ctx context.Context, key serviceKey) (service, error) {
+	name := client.ObjectKey{Namespace: key.namespace, Name: key.name}
+	if key.kind == v1alpha1.ServiceKindClusterIdentityService {
+		found := &v1alpha1.ClusterIdentityService{}
+		return found, c.Get(ctx, name, found)
+	}
+	found := &v1alpha1.IdentityService{}
+	return found, c.Get(ctx, name, found)
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

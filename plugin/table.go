@@ -1,0 +1,91 @@
+package plugin
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+)
+
+// table writes a line for each Mandate, those that need a person first.
+func (p *paper) table(views []view, namespaces, wide bool, now clock) {
+	headings := []string{"", "NAME", "READY", "REASON", "STATE", "CHECKS", "OUTCOME", "AGE"}
+	if namespaces {
+		headings = slices.Insert(headings, 1, "NAMESPACE")
+	}
+	if wide {
+		headings = append(headings, "APPLICATION", "REFERENCE", "EXPIRES", "SERVICE")
+	}
+	lines := [][]string{headings}
+	for i := range views {
+		lines = append(lines, columns(&views[i], namespaces, wide, now))
+	}
+	var text strings.Builder
+	writer := tabwriter.NewWriter(&text, 0, 8, 3, ' ', 0)
+	for _, cells := range lines {
+		fmt.Fprintln(writer, strings.Join(cells, "\t"))
+	}
+	_ = writer.Flush() // a Builder takes everything
+	for i, line := range strings.Split(strings.TrimRight(text.String(), "\n"), "\n") {
+		colour := bold
+		if i > 0 {
+			colour = colourOf[views[i-1].Attention]
+		}
+		p.line(p.in(colour, strings.TrimRight(line, " ")))
+	}
+	p.line()
+	p.totals(views)
+}
+
+// marks are how the first column shows an attention without colours.
+var marks = map[attention]string{needsPerson: "!", operatorWorks: "~", waitsForPeople: " ", isDone: " "}
+
+func columns(v *view, namespaces, wide bool, now clock) []string {
+	reason := v.Ready.Reason
+	if v.Completed != nil && slices.Contains(refusals, v.Completed.Reason) {
+		reason = v.Completed.Reason
+	}
+	cells := []string{
+		marks[v.Attention], v.Name, v.Ready.Status, reason, v.State, v.Progress, v.Outcome, now.age(v.CreationTime),
+	}
+	if namespaces {
+		cells = slices.Insert(cells, 1, v.Namespace)
+	}
+	if wide {
+		id, expires := "", ""
+		if v.ApplicationID != nil {
+			id = strconv.FormatInt(*v.ApplicationID, 10)
+		}
+		if v.ExpiryTime != nil {
+			expires = now.until(v.ExpiryTime.Time)
+		}
+		cells = append(cells, id, v.Reference, expires, v.Service.Name)
+	}
+	for i, cell := range cells {
+		if cell == "" {
+			cells[i] = "-"
+		}
+	}
+	return cells
+}
+
+// totals counts, says which services are not Ready, and names the next command.
+func (p *paper) totals(views []view) {
+	counts, problems := map[attention]int{}, map[string]int{}
+	for i := range views {
+		v := &views[i]
+		counts[v.Attention]++
+		for _, problem := range v.Service.Problems {
+			problems[fmt.Sprintf("%s %s: %s", v.Service.Kind, v.Service.Name, problem.Reason)]++
+		}
+	}
+	p.line(fmt.Sprintf("Need a person (!): %d. The operator works on (~): %d. Wait for people: %d. Have an outcome: %d.",
+		counts[needsPerson], counts[operatorWorks], counts[waitsForPeople], counts[isDone]))
+	for _, problem := range sortedKeys(problems) {
+		p.line(p.in(red, fmt.Sprintf("%s, %d Mandates", problem, problems[problem])))
+	}
+	if len(views) > 0 && views[0].Attention == needsPerson {
+		p.line("Next: kubectl mandate status -n ", views[0].Namespace, " ", views[0].Name)
+	}
+}

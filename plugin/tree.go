@@ -1,0 +1,225 @@
+package plugin
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// colourOf an attention.
+var colourOf = map[attention]style{needsPerson: red, operatorWorks: yellow, waitsForPeople: green, isDone: grey}
+
+// A node is one line of a tree, with what is below it.
+type node struct {
+	text     string
+	children []node
+}
+
+// tree writes all about one Mandate.
+func (p *paper) tree(v *view, now clock) {
+	p.line(p.in(bold, "Mandate "+v.Namespace+"/"+v.Name), "  ", p.in(colourOf[v.Attention], summary(v, now)))
+	p.wrapped("  ", "  ", v.Ready.Message)
+	if v.Completed != nil && v.Completed.Reason != v.Ready.Reason && v.Completed.Reason != v1alpha1.ReasonInProgress {
+		p.wrapped("  ", "  ", v.Completed.Message)
+	}
+	p.wrapped("  ", "  ", strings.Join(v.Conditions, "  "))
+	below := []node{applicationNode(v, now), serviceNode(v), recordNode(v, now)}
+	for i := range v.Individuals {
+		below = append(below, individualNode(p, &v.Individuals[i]))
+	}
+	for i := range v.Actions {
+		below = append(below, actionNode(p, &v.Actions[i], now))
+	}
+	p.children("", below)
+	p.line()
+	p.next(v)
+}
+
+// summary is the state of a Mandate in a few words.
+func summary(v *view, now clock) string {
+	ready := "not seen by the operator yet"
+	if v.Ready.Reason != "" {
+		ready = fmt.Sprintf("Ready=%s, %s, for %s", v.Ready.Status, v.Ready.Reason, now.age(v.Ready.Since))
+	}
+	switch {
+	case v.Deletion != "":
+		ready += ", being deleted with deletionPolicy " + v.Deletion
+	case v.Outcome != "" && v.Outcome != v.Ready.Reason:
+		ready += ", outcome " + v.Outcome
+	}
+	return ready
+}
+
+func (p *paper) children(prefix string, nodes []node) {
+	for i, n := range nodes {
+		branch, below := "├─ ", "│  "
+		if i == len(nodes)-1 {
+			branch, below = "└─ ", "   "
+		}
+		p.line(p.in(grey, prefix+branch), n.text)
+		p.children(prefix+below, n.children)
+	}
+}
+
+// fields joins name and value pairs, without those that have no value.
+func fields(pairs ...string) string {
+	var shown []string
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			shown = append(shown, pairs[i]+pairs[i+1])
+		}
+	}
+	return strings.Join(shown, ", ")
+}
+
+func applicationNode(v *view, now clock) node {
+	id := "none known"
+	if v.ApplicationID != nil {
+		id = strconv.FormatInt(*v.ApplicationID, 10)
+	}
+	var expires, lastRead, archived string
+	if v.ExpiryTime != nil && v.Outcome == "" {
+		expires = now.until(v.ExpiryTime.Time)
+	}
+	if v.LastReadTime != nil && v.Ready.Reason == v1alpha1.ReasonReadFailed {
+		lastRead = now.age(v.LastReadTime.Time) + " ago"
+	}
+	if v.Archived {
+		archived = "yes"
+	}
+	return node{text: "Application " + id + "  " + fields(
+		"reference ", v.Reference, "state ", v.State, "checks passed ", v.Progress, "decision asked for: ", v.Decision,
+		"archived: ", archived, "expires in ", expires, "last read ", lastRead,
+	)}
+}
+
+func serviceNode(v *view) node {
+	s := &v.Service
+	text := s.Kind + " " + s.Name + "  "
+	if s.Ready.Status == "" {
+		return node{text: text + "not found, or not seen by the operator yet"}
+	}
+	n := node{text: text + fmt.Sprintf("Ready=%s, %s", s.Ready.Status, s.Ready.Reason)}
+	for _, problem := range s.Problems {
+		n.children = append(n.children, node{text: problem.Reason + ": " + problem.Message})
+	}
+	return n
+}
+
+func recordNode(v *view, now clock) node {
+	r := v.Record
+	if r == nil {
+		return node{text: "ApplicationRecord  none: nothing was sent for this name"}
+	}
+	id := "no application"
+	if r.ApplicationID != nil {
+		id = "application " + strconv.FormatInt(*r.ApplicationID, 10)
+	}
+	reference := r.Reference
+	if reference == v.Reference {
+		reference = ""
+	}
+	attempt := "adopted"
+	if !r.LastAttempt.IsZero() {
+		attempt = "last attempt " + now.age(r.LastAttempt) + " ago"
+		switch {
+		case r.ApplicationID != nil:
+		case r.Sent:
+			attempt += ", " + plural(int64(r.Attempts), "attempt") + " may have created one"
+		default:
+			attempt += ", which created nothing"
+		}
+	}
+	return node{text: "ApplicationRecord  " + fields("", id, "reference ", reference, "", attempt, "answer ", r.Verdict)}
+}
+
+func individualNode(p *paper, i *v1alpha1.IndividualStatus) node {
+	state := ""
+	if i.State != nil {
+		state = i.State.Name
+	}
+	number := func(n *int64) string {
+		if count(n) == 0 {
+			return ""
+		}
+		return strconv.FormatInt(*n, 10)
+	}
+	terms := ""
+	if i.TermsAccepted != nil && !*i.TermsAccepted {
+		terms = "not accepted"
+	}
+	n := node{text: p.in(bold, "Individual "+i.Name) + "  " + fields(
+		"", state, "passed ", number(i.ChecksPassed), "pending ", number(i.ChecksPending),
+		"in review ", number(i.ChecksInReview), "terms ", terms,
+	)}
+	for j := range i.Checks {
+		check := &i.Checks[j]
+		name, state := check.Name, ""
+		if check.State != nil {
+			state = check.State.Name
+		}
+		if name == "" {
+			name = strconv.FormatInt(check.ID, 10)
+		}
+		n.children = append(n.children, node{text: name + "  " + state})
+	}
+	return n
+}
+
+func actionNode(p *paper, a *actionView, now clock) node {
+	colour := map[string]style{v1alpha1.ConditionComplete: green, v1alpha1.ConditionFailed: red}[a.Result]
+	result := a.Result
+	if a.Condition.Reason != "" {
+		result += ", " + a.Condition.Reason
+	}
+	since := ""
+	if !a.Condition.Since.IsZero() {
+		since = now.age(a.Condition.Since) + " ago"
+	}
+	n := node{text: p.in(bold, "Action "+a.Name) + "  " + fields("", a.Type+" for "+a.Individual, "", p.in(colour, result),
+		"", since, "report in Secret ", a.Secret)}
+	if a.Result != v1alpha1.ConditionComplete && a.Condition.Message != "" {
+		n.children = []node{{text: a.Condition.Message}}
+	}
+	return n
+}
+
+// next writes what to do.
+func (p *paper) next(v *view) {
+	p.line(p.in(bold, "What to do next"))
+	if v.Attention == waitsForPeople && v.Ready.Reason == v1alpha1.ReasonAccepted {
+		p.waiting(v)
+	}
+	for i := range v.Next {
+		a := &v.Next[i]
+		p.line("  ", a.Subject, ": ", p.in(bold, a.Reason))
+		p.wrapped("    ", "    ", a.Meaning)
+		p.steps("    ", a.Steps)
+		for _, command := range a.Commands {
+			p.line("       ", p.in(grey, "$ "), command)
+		}
+	}
+	switch {
+	case v.Ready.Reason == "":
+		p.wrapped("  ", "  ", "Wait some seconds. If it lasts, look whether the operator runs and watches this namespace.")
+		p.line("       ", p.in(grey, "$ "), "kubectl get pods -A -l app.kubernetes.io/name=mandate-operator")
+	case len(v.Next) == 0 && v.Attention == isDone:
+		p.line("  Nothing: there is an outcome.")
+	case len(v.Next) == 0 && v.Attention == operatorWorks:
+		p.line("  Wait: the operator works on it.")
+	}
+}
+
+// waiting says whom the Mandate waits for.
+func (p *paper) waiting(v *view) {
+	waits := waitingFor(v)
+	if len(waits) == 0 {
+		p.wrapped("  ", "  ", "Nothing now. When the application is in review, somebody decides: at the service, or with")
+		p.line("       ", p.in(grey, "$ "), "kubectl mandate decide -n ", v.Namespace, " ", v.Name, " Complete|Reject")
+		return
+	}
+	p.wrapped("  ", "  ", "Wait for people ("+strings.Join(waits, "; ")+"). To send an individual a new invite:")
+	p.line("       ", p.in(grey, "$ "), "kubectl mandate resend -n ", v.Namespace, " ", v.Name, " INDIVIDUAL")
+}

@@ -1,0 +1,224 @@
+package plugin
+
+import (
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// attention says who has to do something about a Mandate. Its order is that of the table.
+type attention string
+
+const (
+	needsPerson    attention = "NeedsPerson"    // nothing moves until somebody acts
+	operatorWorks  attention = "OperatorWorks"  // the operator has something to do, or tries again
+	waitsForPeople attention = "WaitsForPeople" // the individuals, or who decides
+	isDone         attention = "Done"           // there is an outcome
+)
+
+var attentions = []attention{needsPerson, operatorWorks, waitsForPeople, isDone}
+
+// A view is all that status shows of one Mandate, as text and as JSON. It takes names, ids and states from the spec and
+// status, and no detail of a person.
+type view struct {
+	Namespace string    `json:"namespace"`
+	Name      string    `json:"name"`
+	Attention attention `json:"attention"`
+
+	Ready     conditionView  `json:"ready"`
+	Completed *conditionView `json:"completed,omitempty"`
+	// Conditions are all of them in short, such as Ready=False/Retrying.
+	Conditions []string `json:"conditions,omitempty"`
+
+	ApplicationID *int64 `json:"applicationID,omitempty"`
+	Reference     string `json:"reference,omitempty"`
+	State         string `json:"state,omitempty"`
+	Outcome       string `json:"outcome,omitempty"`
+	Progress      string `json:"progress,omitempty"`
+	Archived      bool   `json:"archived,omitempty"`
+
+	CreationTime time.Time    `json:"creationTime"`
+	ExpiryTime   *metav1.Time `json:"expiryTime,omitempty"`
+	LastReadTime *metav1.Time `json:"lastReadTime,omitempty"`
+
+	// What the spec asks for.
+	Decision string `json:"decision,omitempty"`
+	Suspend  bool   `json:"suspend,omitempty"`
+	Deletion string `json:"deletion,omitempty"`
+
+	Individuals []v1alpha1.IndividualStatus `json:"individuals,omitempty"`
+	Service     serviceView                 `json:"service"`
+	Record      *recordView                 `json:"record,omitempty"`
+	Actions     []actionView                `json:"actions,omitempty"`
+	Next        []advice                    `json:"next,omitempty"`
+}
+
+type conditionView struct {
+	Status  string    `json:"status"`
+	Reason  string    `json:"reason"`
+	Message string    `json:"message"`
+	Since   time.Time `json:"since,omitzero"`
+}
+
+type serviceView struct {
+	Kind  string        `json:"kind"`
+	Name  string        `json:"name"`
+	Ready conditionView `json:"ready"`
+	// Problems are the reasons of its conditions that need somebody, Ready first.
+	Problems []conditionView `json:"problems,omitempty"`
+	Stalled  bool            `json:"stalled,omitempty"`
+}
+
+type recordView struct {
+	ApplicationID *int64    `json:"applicationID,omitempty"`
+	Reference     string    `json:"reference"`
+	ServiceURL    string    `json:"serviceURL"`
+	Attempts      int32     `json:"attempts,omitempty"`
+	Sent          bool      `json:"sent,omitempty"`
+	Verdict       string    `json:"verdict,omitempty"`
+	LastAttempt   time.Time `json:"lastAttempt,omitzero"`
+}
+
+type actionView struct {
+	Name       string        `json:"name"`
+	Type       string        `json:"type"`
+	Individual string        `json:"individual"`
+	Result     string        `json:"result"`
+	Condition  conditionView `json:"condition"`
+	Secret     string        `json:"secret,omitempty"`
+}
+
+// facts are the objects that a view is made of.
+type facts struct {
+	mandate *v1alpha1.Mandate
+	service service // nil: it does not exist, or may not be read
+	record  *v1alpha1.ApplicationRecord
+	actions []v1alpha1.MandateAction
+}
+
+// service is an IdentityService or a ClusterIdentityService.
+type service interface {
+	metav1.Object
+	Settings() *v1alpha1.ServiceSettings
+	CredentialsSecret() v1alpha1.NamespacedSecretReference
+	ServiceStatus() *v1alpha1.IdentityServiceStatus
+}
+
+func newView(f facts) view {
+	m := f.mandate
+	v := view{
+		Namespace: m.Namespace, Name: m.Name,
+		Ready:         viewOf(m.Status.Conditions, v1alpha1.ConditionReady),
+		ApplicationID: m.Status.ApplicationID, Reference: m.Status.Reference, State: m.Status.State,
+		Outcome: string(m.Status.Outcome), Progress: m.Status.Progress, Archived: m.Status.Archived,
+		CreationTime: m.CreationTimestamp.Time, ExpiryTime: m.Status.ExpiryTime, LastReadTime: m.Status.LastReadTime,
+		Decision: string(m.Spec.Decision), Suspend: m.Spec.Suspend,
+		Individuals: m.Status.Individuals, Service: newServiceView(m, f.service),
+	}
+	if m.DeletionTimestamp != nil {
+		v.Deletion = string(m.Spec.DeletionPolicy)
+	}
+	if completed := viewOf(m.Status.Conditions, v1alpha1.ConditionCompleted); completed.Status != "" {
+		v.Completed = &completed
+	}
+	for _, c := range m.Status.Conditions {
+		v.Conditions = append(v.Conditions, c.Type+"="+string(c.Status)+"/"+c.Reason)
+	}
+	if f.record != nil {
+		v.Record = newRecordView(&f.record.Spec)
+	}
+	for i := range f.actions {
+		v.Actions = append(v.Actions, newActionView(&f.actions[i]))
+	}
+	slices.SortStableFunc(v.Actions, func(a, b actionView) int { return b.Condition.Since.Compare(a.Condition.Since) })
+	v.Attention = attentionOf(m, &v)
+	v.Next = adviceFor(&v)
+	return v
+}
+
+// viewOf is a condition; all of it is empty if the object does not have it.
+func viewOf(conditions []metav1.Condition, kind string) conditionView {
+	c := meta.FindStatusCondition(conditions, kind)
+	if c == nil {
+		return conditionView{}
+	}
+	return conditionView{
+		Status: string(c.Status), Reason: c.Reason, Message: c.Message, Since: c.LastTransitionTime.Time,
+	}
+}
+
+func newServiceView(m *v1alpha1.Mandate, s service) serviceView {
+	shown := serviceView{Kind: string(m.Spec.ServiceRef.Kind), Name: m.Spec.ServiceRef.Name}
+	if s == nil {
+		return shown
+	}
+	conditions := s.ServiceStatus().Conditions
+	shown.Ready = viewOf(conditions, v1alpha1.ConditionReady)
+	shown.Stalled = meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionStalled)
+	if shown.Ready.Status != "" && shown.Ready.Status != string(metav1.ConditionTrue) {
+		shown.Problems = append(shown.Problems, shown.Ready)
+	}
+	for _, kind := range []string{v1alpha1.ConditionApplicationsMissing, v1alpha1.ConditionInUse} {
+		if meta.IsStatusConditionTrue(conditions, kind) {
+			shown.Problems = append(shown.Problems, viewOf(conditions, kind))
+		}
+	}
+	return shown
+}
+
+func newRecordView(spec *v1alpha1.ApplicationRecordSpec) *recordView {
+	shown := &recordView{ApplicationID: spec.ApplicationID, Reference: spec.Reference, ServiceURL: spec.ServiceURL}
+	if a := spec.Attempt; a != nil {
+		shown.Attempts, shown.Sent = a.Ordinal, a.Sent
+		shown.Verdict, shown.LastAttempt = string(a.Verdict), a.StartedTime.Time
+	}
+	return shown
+}
+
+func newActionView(a *v1alpha1.MandateAction) actionView {
+	shown := actionView{Name: a.Name, Type: string(a.Spec.Type), Individual: a.Spec.Individual, Result: "Pending"}
+	for _, kind := range []string{
+		v1alpha1.ConditionReconciling, v1alpha1.ConditionComplete, v1alpha1.ConditionFailed,
+	} {
+		if !meta.IsStatusConditionTrue(a.Status.Conditions, kind) {
+			continue
+		}
+		shown.Condition = viewOf(a.Status.Conditions, kind)
+		if kind != v1alpha1.ConditionReconciling {
+			shown.Result = kind
+		}
+	}
+	if a.Spec.ReportSecretRef != nil && shown.Result == v1alpha1.ConditionComplete {
+		shown.Secret = a.Spec.ReportSecretRef.Name
+	}
+	return shown
+}
+
+// refusals are reasons of Completed for which a person must act, although the Mandate is Ready.
+var refusals = []string{
+	v1alpha1.ReasonDecisionRefused, v1alpha1.ReasonReviewRefused, v1alpha1.ReasonReviewOutdated,
+}
+
+func attentionOf(m *v1alpha1.Mandate, v *view) attention {
+	conditions := m.Status.Conditions
+	refused := v.Completed != nil && slices.Contains(refusals, v.Completed.Reason)
+	switch {
+	case meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionStalled), refused, v.Suspend:
+		return needsPerson
+	case v.Service.Stalled && v.Outcome == "":
+		return needsPerson
+	case unseen(m), meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionReconciling), m.DeletionTimestamp != nil:
+		return operatorWorks
+	case v.Outcome != "":
+		return isDone
+	default:
+		return waitsForPeople
+	}
+}
+
+// unseen reports whether the operator has not seen the last edit yet.
+func unseen(m *v1alpha1.Mandate) bool { return m.Status.ObservedGeneration != m.Generation }

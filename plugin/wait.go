@@ -1,0 +1,159 @@
+package plugin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// pollInterval is how often the plugin reads an object that it waits for. A read needs no permission to watch.
+const pollInterval = time.Second
+
+// A goal is what somebody waits for. It tells whether it is reached, or cannot be reached without a person.
+type goal func(m *v1alpha1.Mandate) (reached bool, obstacle string)
+
+func (s *session) waitCommand() *cobra.Command {
+	target, timeout := "", time.Duration(0)
+	command := &cobra.Command{
+		Use:   "wait NAME...",
+		Short: "Wait until Mandates are Ready, or have an outcome",
+		Long: "Wait until Mandates are Ready, which means that their applications exist, or until they have an outcome. " +
+			"Ends early, with exit code 3, if that cannot happen without a person: the Mandate is Stalled, or has another " +
+			"outcome. Exit code 4 is the timeout.",
+		Example: "  kubectl mandate wait -n onboarding acme --for=ready\n" +
+			"  kubectl mandate wait -n onboarding acme --for=outcome=Completed --timeout=72h",
+		Args:              minimumArgs(1),
+		ValidArgsFunction: s.completeMandates(false),
+		RunE: func(command *cobra.Command, names []string) error {
+			reached, err := parseGoal(target)
+			if err != nil {
+				return err
+			}
+			c, err := s.cluster()
+			if err != nil {
+				return err
+			}
+			ctx, cancel := withTimeout(command.Context(), timeout)
+			defer cancel()
+			for _, name := range names {
+				m, err := c.waitFor(ctx, name, reached)
+				if err != nil {
+					return err
+				}
+				v := newView(facts{mandate: m})
+				fmt.Fprintf(s.Out, "Mandate %s: %s\n", name, summary(&v, s.now))
+			}
+			return nil
+		},
+	}
+	command.Flags().StringVar(&target, "for", "ready",
+		"What to wait for: ready, outcome, or outcome=Completed|Rejected|Expired|Deleted.")
+	addTimeout(command, &timeout, 10*time.Minute)
+	_ = command.RegisterFlagCompletionFunc("for", cobra.FixedCompletions( // the flag exists
+		[]string{"ready", "outcome", "outcome=Completed", "outcome=Rejected"}, noFiles))
+	return command
+}
+
+func addTimeout(command *cobra.Command, timeout *time.Duration, usual time.Duration) {
+	command.Flags().DurationVar(timeout, "timeout", usual, "How long to wait; 0 is for ever.")
+}
+
+func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {
+	if timeout <= 0 {
+		return context.WithCancel(ctx)
+	}
+	return context.WithTimeout(ctx, timeout)
+}
+
+func parseGoal(text string) (goal, error) {
+	kind, value, valued := strings.Cut(text, "=")
+	switch {
+	case strings.EqualFold(kind, "ready") && !valued:
+		return isReady, nil
+	case strings.EqualFold(kind, "outcome") && !valued:
+		return hasOutcome(""), nil
+	case strings.EqualFold(kind, "outcome"):
+		for _, outcome := range []v1alpha1.Outcome{
+			v1alpha1.OutcomeCompleted, v1alpha1.OutcomeRejected, v1alpha1.OutcomeExpired, v1alpha1.OutcomeDeleted,
+		} {
+			if strings.EqualFold(value, string(outcome)) {
+				return hasOutcome(outcome), nil
+			}
+		}
+	}
+	return nil, usageError("--for %q: use ready, outcome, or outcome=Completed|Rejected|Expired|Deleted", text)
+}
+
+func isReady(m *v1alpha1.Mandate) (bool, string) {
+	ready := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReady)
+	current := ready != nil && ready.ObservedGeneration == m.Generation
+	return current && ready.Status == metav1.ConditionTrue, stalledReason(m)
+}
+
+func hasOutcome(wanted v1alpha1.Outcome) goal {
+	return func(m *v1alpha1.Mandate) (bool, string) {
+		switch outcome := m.Status.Outcome; {
+		case outcome == "":
+			return false, stalledReason(m)
+		case wanted == "" || outcome == wanted:
+			return true, ""
+		default:
+			return false, "its outcome is " + string(outcome)
+		}
+	}
+}
+
+// stalledReason says why nothing moves without a person; "" if it may.
+func stalledReason(m *v1alpha1.Mandate) string {
+	stalled := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionStalled)
+	switch {
+	case unseen(m):
+		return ""
+	case m.Spec.Suspend:
+		return "spec.suspend is true"
+	case stalled != nil && stalled.Status == metav1.ConditionTrue:
+		return fmt.Sprintf("a person must act first (%s): %s", stalled.Reason, stalled.Message)
+	}
+	return ""
+}
+
+// waitFor waits until a Mandate reaches a goal.
+func (c *cluster) waitFor(ctx context.Context, name string, reached goal) (*v1alpha1.Mandate, error) {
+	m := &v1alpha1.Mandate{}
+	err := c.poll(ctx, func(ctx context.Context) (bool, error) {
+		if err := c.Get(ctx, c.key(name), m); err != nil {
+			return false, err
+		}
+		done, obstacle := reached(m)
+		if !done && obstacle != "" {
+			return false, &exitError{exitNotReached, fmt.Errorf("the Mandate %s: %s\nNext: kubectl mandate status -n %s %s",
+				name, obstacle, c.namespace, name)}
+		}
+		return done, nil
+	}, func() string {
+		v := newView(facts{mandate: m})
+		return fmt.Sprintf("the Mandate %s is %s", name, summary(&v, systemClock))
+	})
+	return m, err
+}
+
+// poll asks until done, an error, or the end of ctx. state says how far it is, for the error of a timeout.
+func (c *cluster) poll(ctx context.Context, done wait.ConditionWithContextFunc, state func() string) error {
+	err := wait.PollUntilContextCancel(ctx, pollInterval, true, done)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return &exitError{exitTimeout, fmt.Errorf("the timeout passed: %s", state())}
+	}
+	return explainError(err)
+}
