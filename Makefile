@@ -65,12 +65,14 @@ UNSET := $(addprefix -u ,KUBECONFIG USE_EXISTING_CLUSTER $(filter-out IDV_TOFU,$
 KUBEBUILDER_ASSETS ?= $(CURDIR)/bin
 GO_TEST := env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test
 
-# All but operator/chaos, which runs alone, because it keeps the machine busy. Those that take longest start first.
+# All but operator/chaos, which runs alone, because it keeps the machine busy, and internal/gitops/flux, whose tool takes
+# minutes to build. Those that take longest start first.
 longest := $(MODULE)/operator $(MODULE)/provider
-packages = $(longest) $(or $(filter-out $(longest) %/operator/chaos,$(shell $(GO) list ./...)),\
+apart := %/operator/chaos %/internal/gitops/flux
+packages = $(longest) $(or $(filter-out $(longest) $(apart),$(shell $(GO) list ./...)),\
 	$(error go list finds no packages))
 # go test does not see which files kubectl and the API server read, so it must not cache the results of these packages.
-uncached = $(filter-out %/operator/chaos,$(shell $(GO) list $(call containing,testenv\.Main)))
+uncached = $(filter-out $(apart),$(shell $(GO) list $(call containing,testenv\.Main)))
 
 # $(call containing,TEXT): the directories of tests that have it.
 containing = $(sort $(dir $(shell find . -name tools -prune -o -name '*_test.go' -exec grep -l '$(1)' {} +)))
@@ -224,6 +226,10 @@ push: ## Push the image of the operator (IMG=registry/name:tag) or of the sandbo
 	$(if $(IMG),@$(image) push "$(CURDIR)/dist/images/mandate-operator.tar" $(IMG))
 	$(if $(SANDBOX_IMG),@$(MAKE) --no-print-directory image-idv-sandbox)
 	$(if $(SANDBOX_IMG),@$(image) push "$(CURDIR)/dist/images/idv-sandbox.tar" $(SANDBOX_IMG))
+
+.PHONY: test-gitops
+test-gitops: $(call tools_of,test-gitops) ## Apply examples/gitops with a real Flux, and count the e-mails
+	@$(GO_TEST) -count=1 -v -timeout=20m ./internal/gitops/flux
 
 ##@ A cluster, the one that kubectl talks to
 

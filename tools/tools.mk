@@ -36,6 +36,7 @@ $(eval $(call tool,kubectl,kubernetes,k8s.io/kubernetes,/cmd/kubectl,$(kubernete
 $(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3,,))
 $(eval $(call tool,tofu,opentofu,github.com/opentofu/opentofu,/cmd/tofu,$(opentofu.ldflags)))
 $(eval $(call tool,helm,helm,helm.sh/helm/v4,/cmd/helm,$(helm.ldflags)))
+$(eval $(call tool,kustomize-controller,flux,github.com/fluxcd/kustomize-controller,,))
 $(eval $(call tool,controller-gen,dev,sigs.k8s.io/controller-tools,/cmd/controller-gen,))
 $(eval $(call tool,tfplugindocs,dev,github.com/hashicorp/terraform-plugin-docs,/cmd/tfplugindocs,))
 $(eval $(call tool,gotestsum,dev,gotest.tools/gotestsum,,))
@@ -50,6 +51,7 @@ tools.generate := controller-gen tofu tfplugindocs
 tools.lint := golangci-lint
 tools.check := $(control_plane) $(tools.generate) $(tools.lint) gotestsum helm
 tools.test := $(tools.check) kube-controller-manager
+tools.test-gitops := $(control_plane) controller-gen kustomize-controller
 tools.chaos := $(control_plane)
 tools.schemas := $(control_plane)
 tools.bench := $(control_plane) tofu
@@ -57,7 +59,7 @@ tools.demo := kube-apiserver etcd $(kubectl) $(terraform)
 tools.install := $(kubectl)
 tools.deploy := $(kubectl)
 tools.undeploy := $(kubectl)
-tools.tools := kube-apiserver kube-controller-manager kubectl etcd tofu helm controller-gen \
+tools.tools := kube-apiserver kube-controller-manager kubectl etcd tofu helm kustomize-controller controller-gen \
 	tfplugindocs golangci-lint gotestsum
 
 # $(call tools_of,TARGET): the links of its tools, to depend on.
