@@ -1,5 +1,5 @@
-// Package flux tests examples/gitops with a real Flux: its kustomize-controller applies them, as they are, to a real API
-// server, while the operator and the sandbox run. After each step, the test counts the e-mails. Run it with
+// Package flux tests examples/gitops with a real Flux: its kustomize-controller applies them, as they are, to a real
+// API server, while the operator and the sandbox run. After each step, the test counts the e-mails. Run it with
 //
 //	make test-gitops
 //

@@ -88,7 +88,8 @@ func (w *world) forced() {
 	w.reconcile()
 }
 
-// A Mandate that needs a person fails the Kustomization at once, not after its timeout. The other Mandates are as before.
+// A Mandate that needs a person fails the Kustomization at once, not after its timeout. The other Mandates are as
+// before.
 func (w *world) stalls() {
 	w.git.files[mandatesDir+"initech.yaml"] = strings.Replace(initech, "code: identity", "code: none-such", 1)
 	w.edit("kustomization.yaml", "- globex.yaml\n", "- globex.yaml\n- initech.yaml\n")

@@ -75,7 +75,8 @@ func (w *world) mandatesFollow() {
 	w.secret("acme-director", map[string]string{"email": "director@acme.example"})
 	w.secret("globex-applicant", map[string]string{"email": "applicant@globex.example"})
 	// The operator looks for the Secret every 20 seconds, and at once when it is asked.
-	w.kubectl("annotate", "identityservice", "default", "--namespace", namespace, "idv.mandate.io/reconcile-requested-at=1")
+	w.kubectl("annotate", "identityservice", "default", "--namespace", namespace,
+		"idv.mandate.io/reconcile-requested-at=1")
 	w.applied()
 	w.ready("acme")
 	w.ready("globex")

@@ -109,7 +109,8 @@ func (w *world) check(err error) {
 
 func (w *world) kubectl(arguments ...string) string {
 	w.Helper()
-	command := exec.CommandContext(w.Context(), env.Kubectl, append([]string{"--kubeconfig", w.kubeconfig}, arguments...)...)
+	arguments = append([]string{"--kubeconfig", w.kubeconfig}, arguments...)
+	command := exec.CommandContext(w.Context(), env.Kubectl, arguments...)
 	command.Dir = filepath.Join(env.Root, "examples", "gitops")
 	output, err := command.CombinedOutput()
 	if err != nil {
