@@ -87,7 +87,8 @@ check: $(call tools_of,check) ## The inner loop: generated files, lint, and the 
 
 .PHONY: test
 test: $(call tools_of,test) ## Everything that CI runs
-	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-race-and-explore test-page test-image single-faults slowest
+	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-race-and-explore test-page test-image \
+		test-monitoring single-faults slowest
 
 # explore and guards need nothing but the processor, and test-race waits much: they run beside it, at low priority.
 .PHONY: test-race-and-explore
@@ -185,6 +186,19 @@ fuzz: ## Run every fuzz target for FUZZTIME, 30s
 test-page: $(call tools_of,lint) ## Lint and run the browser test of the sandbox's page
 	@env $(UNSET) GO="$(GO)" tools/test-page.sh
 
+# The engine of Prometheus is in a Go module of its own, too.
+.PHONY: test-monitoring
+test-monitoring: $(call tools_of,test-monitoring) ## Test the alerts and the dashboard with metrics of a real run
+	@env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" GO="$(GO)" tools/test-monitoring.sh
+
+.PHONY: dashboard-picture
+dashboard-picture: $(call tools_of,test-monitoring) ## Draw the dashboard for the docs, from a real run
+	@env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" GO="$(GO)" tools/test-monitoring.sh docs/images/dashboard.svg
+
+.PHONY: test-rules
+test-rules: ## Run the alerts' unit tests with promtool, which takes minutes to build
+	@tools/test-rules.sh
+
 ##@ Release
 
 .PHONY: test-image
@@ -274,4 +288,4 @@ undeploy: $(call tools_of,undeploy) ## Remove the operator; the CRDs stay, and w
 .PHONY: help
 help: ## List the targets
 	@awk -F ':.*## ' '/^##@ / {print "\n" substr($$0, 5)} \
-		/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' Makefile
+		/^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' Makefile

@@ -1,9 +1,6 @@
 package config
 
 import (
-	"encoding/pem"
-	"fmt"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -11,9 +8,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/mandate-io/idv/internal/sandbox"
-	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
 // The charts on an empty cluster, in the order of a user's: what creates an application once creates it once, whatever
@@ -28,20 +22,11 @@ func TestChartsOnACluster(t *testing.T) {
 	c.waitForCRDs()
 	c.refused("older than", "install", "mandate-operator", operatorChart)
 	c.helm("upgrade", "mandate-operator-crds", crdChart)
-	notes := c.helm("install", "mandate-operator", operatorChart)
-	for _, want := range []string{
-		"kubectl rollout status deployment/mandate-operator --namespace " + operatorNamespace,
-		"kind: IdentityService", "kind: Mandate", "kubectl get mandates --namespace onboarding --watch",
-	} {
-		if !strings.Contains(notes, want) {
-			t.Errorf("the notes have no %q\n%s", want, notes)
-		}
-	}
+	c.followsNotes(c.helm("install", "mandate-operator", operatorChart))
 	c.runsAsDeployed()
 
-	service := newStandIn(t)
 	namespace := c.Namespace(t)
-	c.connect(namespace, service)
+	service := c.startSandbox(namespace)
 	c.createsAsDeployed(namespace, service)
 	data := c.data()
 
@@ -86,35 +71,6 @@ func (c *cluster) runsWith(argument string) {
 	}
 }
 
-// standIn is a sandbox, with TLS for the operator and without for its control API.
-type standIn struct{ service, control *httptest.Server }
-
-func newStandIn(t *testing.T) *standIn {
-	t.Helper()
-	handler := sandbox.New(sandbox.Options{})
-	s := &standIn{httptest.NewTLSServer(handler), httptest.NewServer(handler)}
-	t.Cleanup(func() {
-		handler.Close()
-		s.service.Close()
-		s.control.Close()
-	})
-	return s
-}
-
-func (c *cluster) connect(namespace string, service *standIn) {
-	c.Helper()
-	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: service.service.Certificate().Raw})
-	c.kubectl("create", "secret", "generic", "idv", "--namespace="+namespace, "--from-literal=username="+
-		sandbox.DefaultUsername, "--from-literal=password="+sandbox.DefaultPassword)
-	manifest := parse(c.T, fmt.Sprintf(`
-apiVersion: idv.mandate.io/v1alpha1
-kind: IdentityService
-metadata: {name: default, namespace: %s}
-spec: {baseURL: %q, caBundle: %q, credentialsSecretRef: {name: idv}}
-`, namespace, service.service.URL, ca))
-	c.check(c.Create(c.Context(), manifest))
-}
-
 // createsAsDeployed runs the operator with the arguments and the account of the Deployment, until the Mandate acme is
 // Ready. It may be the second time, for a Mandate that was deleted: one person has one e-mail.
 func (c *cluster) createsAsDeployed(namespace string, service *standIn) {
@@ -131,10 +87,8 @@ spec: {mandateType: {code: kyc}, individuals: [{name: director, email: director@
 	c.check(c.Create(c.Context(), acme))
 	c.kubectl("wait", "mandate", "acme", "--namespace="+namespace, "--for=condition=Ready", "--timeout=60s")
 	c.check(operator.Stop())
-	outbox, err := control.New(service.control.URL).Outbox(c.Context())
-	c.check(err)
-	if len(outbox) != 1 {
-		c.Errorf("%d e-mails, want one: %v", len(outbox), outbox)
+	if emails := service.emails(c); len(emails) != 1 {
+		c.Errorf("%d e-mails, want one: %v", len(emails), emails)
 	}
 }
 

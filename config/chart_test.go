@@ -27,14 +27,14 @@ func (c *cluster) helm(arguments ...string) string {
 	return output
 }
 
-// tryHelm runs helm in the operator's namespace. Its files would otherwise be in the user's home.
+// tryHelm runs helm in the operator's namespace, unless the arguments name another one. Its files would otherwise be in the user's home.
 func (c *cluster) tryHelm(arguments ...string) (string, error) {
 	c.Helper()
 	helm := filepath.Join(c.Root, "bin", "helm")
 	if _, err := os.Stat(helm); err != nil {
 		c.Fatalf("bin/helm is missing: run make tools (%v)", err)
 	}
-	command := exec.CommandContext(c.Context(), helm, append(arguments, "--namespace="+operatorNamespace)...)
+	command := exec.CommandContext(c.Context(), helm, append([]string{"--namespace=" + operatorNamespace}, arguments...)...)
 	command.Dir = c.Root
 	home := filepath.Join(c.Dir, "helm")
 	command.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig, "HELM_CACHE_HOME="+home, "HELM_CONFIG_HOME="+home,

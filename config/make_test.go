@@ -18,7 +18,8 @@ import (
 	"github.com/mandate-io/idv/internal/testenv"
 )
 
-// The Makefile's targets install and remove the operator on an empty cluster. What knows of applications remains.
+// The Makefile's targets install and remove the operator on an empty cluster, and Helm takes over. What knows of
+// applications remains.
 func TestMake(t *testing.T) {
 	c := in(t, emptyCluster(t))
 
@@ -60,6 +61,13 @@ func TestMake(t *testing.T) {
 	before := c.data()
 	c.make("undeploy")
 	c.onlyDataIsLeft(before)
+	c.helm("install", "mandate-operator-crds", crdChart, "--take-ownership", "--force-conflicts")
+	c.helm("install", "mandate-operator", operatorChart)
+	c.isThere(before)
+	c.helm("uninstall", "mandate-operator")
+	c.helm("uninstall", "mandate-operator-crds")
+	c.isThere(before)
+
 	c.make("undeploy") // of nothing
 	c.make("deploy", "IMG="+second)
 	if got := c.deployment().Spec.Template.Spec.Containers[0].Image; got != second {

@@ -52,6 +52,7 @@ tools.lint := golangci-lint
 tools.check := $(control_plane) $(tools.generate) $(tools.lint) gotestsum helm
 tools.test := $(tools.check) kube-controller-manager
 tools.test-gitops := $(control_plane) controller-gen kustomize-controller
+tools.test-monitoring := $(control_plane) $(tools.lint)
 tools.chaos := $(control_plane)
 tools.schemas := $(control_plane)
 tools.bench := $(control_plane) tofu

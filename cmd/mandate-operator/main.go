@@ -61,7 +61,7 @@ func run(options *operator.Options) int {
 	case meta.IsNoMatchError(err):
 		ctrl.Log.Error(
 			err,
-			"CRDs are missing in the cluster, install them with make install or kubectl apply -k config/crd",
+			"CRDs are missing in the cluster, install the chart mandate-operator-crds, or run kubectl apply -k config/crd",
 		)
 		return 1
 	case err != nil:

@@ -44,6 +44,7 @@ var layers = []layer{
 	{dir: "internal/sandbox", tests: []string{"internal/client"}, never: both},
 	{dir: "internal/reference", never: both},
 	{dir: "internal/version", never: both},
+	{dir: "internal/monitoring", never: both},
 	{
 		dir: "provider", may: []string{"internal/client", "internal/reference"},
 		tests: []string{"internal/sandbox"}, never: kubernetes,
@@ -85,7 +86,7 @@ var layers = []layer{
 	},
 	{dir: "docs", never: both},
 	{dir: "cmd/kubectl-mandate", may: []string{"plugin", "internal/client", "internal/version"}, never: terraform},
-	{dir: "config", tests: []string{"api", "internal/sandbox", "internal/testenv"}, never: terraform},
+	{dir: "config", tests: []string{"api", "internal/testenv"}, never: terraform},
 	{dir: "internal/testenv", may: []string{"api", "internal/client", "internal/sandbox", "operator"}, never: terraform},
 	{dir: "internal/demo", may: []string{"api", "internal/sandbox", "internal/testenv"}, never: terraform},
 	{dir: "internal/providerschema", may: []string{"provider"}, never: kubernetes},

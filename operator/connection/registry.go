@@ -6,7 +6,6 @@ package connection
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -97,22 +96,6 @@ func (r *Registry) newBreaker(key Key) *CircuitBreaker {
 	breaker := newCircuitBreaker(changed, freed)
 	mandates, actions = r.Mandates.of(key, breaker), r.Actions.of(key, breaker)
 	return breaker
-}
-
-// CountBreakers counts the circuit breakers by their state and by what fails.
-func (r *Registry) CountBreakers() map[State]map[Class]int {
-	r.mu.RLock()
-	breakers := slices.Collect(maps.Values(r.breakers))
-	r.mu.RUnlock()
-	counts := map[State]map[Class]int{}
-	for _, breaker := range breakers {
-		state, class, _ := breaker.Status()
-		if counts[state] == nil {
-			counts[state] = map[Class]int{}
-		}
-		counts[state][class]++
-	}
-	return counts
 }
 
 // Get gives a connection; false if there is none (yet).

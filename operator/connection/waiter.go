@@ -11,6 +11,7 @@ type waiter struct {
 	object types.NamespacedName
 	class  Class
 	urgent bool
+	queued time.Time // when it began to wait
 	// informed: its status says that it waits.
 	informed bool
 	offered  bool      // it was woken up, and a slot is kept for it

@@ -144,6 +144,7 @@ func isDuplicate(err error) bool {
 func (r *reconciliation) deposit(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	logger := log.FromContext(ctx).WithValues("applicationID", r.facts.attempt.id, "reference", r.reference)
+	repeated := r.record != nil && r.record.Spec.Attempt != nil && r.record.Spec.Attempt.Ordinal > 1
 	err := r.tryDeposit(ctx)
 	if errors.Is(err, ledger.ErrNoNamespace) {
 		logger.Error(nil, "Cannot record the id of a created application, its namespace is being deleted")
@@ -163,6 +164,9 @@ func (r *reconciliation) deposit(ctx context.Context) error {
 			"recordedID",
 			r.facts.record.id,
 		)
+	}
+	if r.facts.bound && repeated {
+		r.observeFound(FoundByRepeat)
 	}
 	r.facts.attempt = attemptFacts{}
 	return nil

@@ -46,6 +46,7 @@ func (r *reconciliation) nextRead() time.Time {
 	scheduled := !state.readAt.IsZero() || !r.facts.service.Known
 	if !scheduled {
 		state.readAt = r.firstRead()
+		r.due.first(r.name(), state.readAt)
 	}
 	if started || !scheduled {
 		r.localState.Update(r.mandate, func(s *localState) { *s = state })
@@ -102,6 +103,9 @@ func (r *reconciliation) phase(longest time.Duration) time.Duration {
 // or found something amiss, each reconciliation reads.
 func (r *reconciliation) scheduleRead(reason string, after time.Duration) {
 	a := &r.facts.application
+	if a.read || a.missing {
+		r.due.read(r.name(), r.facts.now, after)
+	}
 	if !a.read && !a.missing && r.facts.failureReason == "" {
 		return
 	}

@@ -10,10 +10,11 @@ nobody knows which CRDs there are.
 {{- end }}
 {{- end }}
 {{- $crd := lookup "apiextensions.k8s.io/v1" "CustomResourceDefinition" "" "mandates.idv.mandate.io" }}
-{{- with dig "metadata" "labels" "app.kubernetes.io/version" "" $crd }}
-{{- if semverCompare (printf "<%s" $.Chart.AppVersion) . }}
-{{- fail (printf "the CRDs are of version %s, older than %s: upgrade the chart mandate-operator-crds first" .
-  $.Chart.AppVersion) }}
+{{- with dig "metadata" "labels" "helm.sh/chart" "" $crd }}
+{{- $version := trimPrefix "mandate-operator-crds-" . | replace "_" "+" }}
+{{- if semverCompare (printf "<%s" $.Chart.Version) $version }}
+{{- fail (printf "the CRDs are of version %s, older than %s: upgrade the chart mandate-operator-crds first" $version
+  $.Chart.Version) }}
 {{- end }}
 {{- end }}
 {{- end }}
