@@ -56,7 +56,7 @@ tools: $(call tools_of,tools) ## Build every tool, at its pinned version, into b
 
 .PHONY: clean
 clean: ## Remove what `make build` made; the tools stay, because they take minutes
-	rm -f $(COMMANDS) bin/demo
+	rm -f $(COMMANDS) bin/demo bin/e2e
 
 ##@ Tests
 
@@ -216,22 +216,26 @@ image := SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(GO) -C tools/image run .
 label.mandate-operator := Operator of Mandates at an identity verification service
 label.idv-sandbox := Stand-in of an identity verification service, to try its operator and provider
 
+# make e2e wants its own architecture only, in a directory of its own.
+ARCHITECTURES := amd64 arm64
+IMAGES_DIR := dist/images
+
 .PHONY: image
 image: $(IMAGES:%=image-%) ## Build the images of the operator and the sandbox into dist/images, for amd64 and arm64
 
 .PHONY: $(IMAGES:%=image-%)
 $(IMAGES:%=image-%): image-%:
-	@for arch in amd64 arm64; do $(static) GOARCH=$$arch tools/build.sh "$* linux/$$arch" \
-		dist/images/linux-$$arch/$* . ./cmd/$* -ldflags="-s -w $(STAMP)" || exit; done
-	@$(image) pack -o "$(CURDIR)/dist/images/$*.tar" -name $(REGISTRY)/$*:$(VERSION) \
+	@for arch in $(ARCHITECTURES); do $(static) GOARCH=$$arch tools/build.sh "$* linux/$$arch" \
+		$(IMAGES_DIR)/linux-$$arch/$* . ./cmd/$* -ldflags="-s -w $(STAMP)" || exit; done
+	@$(image) pack -o "$(CURDIR)/$(IMAGES_DIR)/$*.tar" -name $(REGISTRY)/$*:$(VERSION) \
 		-label org.opencontainers.image.title=$* \
 		-label org.opencontainers.image.description="$(label.$*)" \
 		-label org.opencontainers.image.source=https://$(MODULE) \
 		-label org.opencontainers.image.licenses=Apache-2.0 \
 		-label org.opencontainers.image.version=$(VERSION) \
 		-label org.opencontainers.image.revision=$(COMMIT) \
-		$(foreach arch,amd64 arm64,linux/$(arch)="$(CURDIR)/dist/images/linux-$(arch)/$*")
-	@echo "dist/images/$*.tar: $(REGISTRY)/$*:$(VERSION)"
+		$(foreach arch,$(ARCHITECTURES),linux/$(arch)="$(CURDIR)/$(IMAGES_DIR)/linux-$(arch)/$*")
+	@echo "$(IMAGES_DIR)/$*.tar: $(REGISTRY)/$*:$(VERSION)"
 
 .PHONY: push
 push: ## Push the image of the operator (IMG=registry/name:tag) or of the sandbox (SANDBOX_IMG=), or both
@@ -283,9 +287,35 @@ undeploy: $(call tools_of,undeploy) ## Remove the operator; the CRDs stay, and w
 	@mkdir -p bin/undeploy && printf '%s\n' "$$undeployed" >bin/undeploy/kustomization.yaml
 	$(KUBECTL) delete --ignore-not-found -k bin/undeploy
 
+##@ A Kubernetes node, on this machine
+
+# The check comes first, because the tools of a node take minutes.
+.PHONY: e2e
+e2e: bin/e2e ## Run the operator on a node with a real kubelet: Linux, root (REQUIRED=1: fail where it cannot run)
+	@status=0; bin/e2e check || status=$$?; \
+		if [ "$$status" = 3 ] && [ -z "$(REQUIRED)" ]; then exit 0; elif [ "$$status" != 0 ]; then exit "$$status"; fi; \
+		$(MAKE) --no-print-directory e2e-tools e2e-images && env $(UNSET) bin/e2e
+
+.PHONY: bin/e2e
+bin/e2e:
+	@tools/build.sh $(@F) $@ . ./internal/$(@F)
+
+.PHONY: e2e-tools
+e2e-tools: $(call tools_of,e2e-tools)
+	@tools/debian.sh bin/debian runc nft
+
+# The images of the product, and the one that holds the namespaces of a Pod.
+.PHONY: e2e-images
+e2e-images: architecture = $(shell $(GO) env GOARCH)
+e2e-images:
+	@$(MAKE) --no-print-directory image ARCHITECTURES=$(architecture) IMAGES_DIR=bin/e2e-images
+	@$(static) tools/build.sh pause bin/e2e-images/linux-$(architecture)/pause . ./internal/e2e/pause -ldflags="-s -w"
+	@$(image) pack -o "$(CURDIR)/bin/e2e-images/pause.tar" -name e2e.invalid/pause:1 \
+		linux/$(architecture)="$(CURDIR)/bin/e2e-images/linux-$(architecture)/pause"
+
 ##@ Help
 
 .PHONY: help
 help: ## List the targets
 	@awk -F ':.*## ' '/^##@ / {print "\n" substr($$0, 5)} \
-		/^[a-z-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' Makefile
+		/^[a-z0-9-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' Makefile

@@ -89,6 +89,10 @@ var layers = []layer{
 	{dir: "config", tests: []string{"api", "internal/testenv"}, never: terraform},
 	{dir: "internal/testenv", may: []string{"api", "internal/client", "internal/sandbox", "operator"}, never: terraform},
 	{dir: "internal/demo", may: []string{"api", "internal/sandbox", "internal/testenv"}, never: terraform},
+	{
+		dir: "internal/e2e", may: []string{"api", "internal/client", "internal/sandbox/control", "internal/testenv"},
+		never: terraform,
+	},
 	{dir: "internal/providerschema", may: []string{"provider"}, never: kubernetes},
 	{dir: "internal/chartdocs", never: both},
 	{
