@@ -67,6 +67,7 @@ tools.generate := controller-gen tofu tfplugindocs
 tools.lint := golangci-lint
 tools.check := $(control_plane) $(tools.generate) $(tools.lint) gotestsum helm
 tools.test := $(tools.check) kube-controller-manager
+# Only make test-gitops needs the kustomize-controller.
 tools.test-gitops := $(control_plane) controller-gen kustomize-controller
 tools.test-monitoring := $(control_plane) $(tools.lint)
 tools.chaos := $(control_plane)
@@ -79,14 +80,14 @@ tools.undeploy := $(kubectl)
 # Only make e2e needs these, on Linux.
 tools.e2e-tools := $(control_plane) kube-controller-manager kube-scheduler kubelet kube-proxy coredns \
 	containerd containerd-shim-runc-v2 ctr bridge loopback host-local helm
-tools.tools := kube-apiserver kube-controller-manager kubectl etcd tofu helm kustomize-controller controller-gen \
+tools.tools := kube-apiserver kube-controller-manager kubectl etcd tofu helm controller-gen \
 	tfplugindocs golangci-lint gotestsum
 
 # $(call tools_of,TARGET): the links of its tools, to depend on.
 tools_of = $(addprefix bin/,$(tools.$(1)))
 
 # " (2 of 3)": which of the tools that are missing for the goals of this run.
-missing := $(strip $(foreach name,$(sort $(tools.tools) $(tools.e2e-tools)),$(if $(filter $(name),\
+missing := $(strip $(foreach name,$(sort $(tools.tools) $(tools.e2e-tools) $(tools.test-gitops)),$(if $(filter $(name),\
 	$(foreach goal,$(MAKECMDGOALS),$(tools.$(goal)))),$(if $(wildcard $($(name).file)),,$($(name).file)))))
 number = $(shell printf '%s\n' $(missing) | grep -nxF $(1) | cut -d: -f1)
 position = $(if $(filter $(1),$(missing)), ($(call number,$(1)) of $(words $(missing))))
