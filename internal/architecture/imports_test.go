@@ -43,10 +43,11 @@ var layers = []layer{
 	// The sandbox is an independent reading of the interface: with the client's types it could only agree with it.
 	{dir: "internal/sandbox", tests: []string{"internal/client"}, never: both},
 	{dir: "internal/reference", never: both},
+	{dir: "internal/receiver", never: both},
 	{dir: "internal/version", never: both},
 	{dir: "internal/monitoring", never: both},
 	{
-		dir: "provider", may: []string{"internal/client", "internal/reference"},
+		dir: "provider", may: []string{"internal/client", "internal/receiver", "internal/reference"},
 		tests: []string{"internal/sandbox"}, never: kubernetes,
 	},
 	{dir: "operator/apierror", never: terraform},
@@ -55,7 +56,7 @@ var layers = []layer{
 		tests: []string{"internal/testenv"}, never: terraform,
 	},
 	{
-		dir: "operator/connection", may: []string{"api", "internal/client", "operator/apierror"},
+		dir: "operator/connection", may: []string{"api", "internal/client", "internal/receiver", "operator/apierror"},
 		tests: []string{"internal/sandbox"}, never: terraform,
 	},
 	{
@@ -66,10 +67,10 @@ var layers = []layer{
 		dir: "operator/individuals", may: []string{"api", "internal/client", "internal/reference"}, never: terraform,
 	},
 	{dir: "operator/explore", may: []string{"operator/engine", "internal/guards"}, never: terraform},
-	controller("mandate", "internal/reference", "operator/individuals", "operator/ledger"),
+	controller("mandate", "internal/receiver", "internal/reference", "operator/individuals", "operator/ledger"),
 	controller("action", "operator/individuals", "operator/ledger"),
 	controller("service", "operator/ledger"),
-	controller("notification"),
+	controller("notification", "internal/receiver"),
 	{
 		dir: "operator", may: []string{"api", "internal/client", "internal/reference"},
 		tests: []string{"internal/sandbox", "internal/testenv"}, never: terraform,

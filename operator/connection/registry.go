@@ -33,9 +33,11 @@ type Connection struct {
 	// MinPoll and MaxPoll bound the time between two reads of an application.
 	MinPoll, MaxPoll time.Duration
 	// Notified is when a notification was last about an application of a Mandate; zero: never.
-	Notified   time.Time
-	States     client.StateNames
-	References *client.References
+	Notified time.Time
+	// Subscriptions is set if the operator subscribes each application.
+	Subscriptions *Subscriptions
+	States        client.StateNames
+	References    *client.References
 	// Ready: there is a client whose first probe succeeded. From Get, also: its circuit breaker admits calls.
 	Ready bool
 	// OnlyWritesFail: from Get, it is not Ready, and may be used for Recovery.

@@ -77,7 +77,7 @@ func (q *waiters) any() bool { return len(q.byName) > q.offers }
 // objects are before others, but not always. It gives nil if there is none.
 func (q *waiters) offer(breaker *CircuitBreaker, take func(*waiter) bool) *waiter {
 	admitted := map[Class]bool{}
-	for _, class := range []Class{Read, Write, Recovery} {
+	for _, class := range []Class{Read, Write, Recovery, Subscription} {
 		if breaker.mayOffer(class) {
 			admitted[class] = true
 		}

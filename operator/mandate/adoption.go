@@ -64,6 +64,9 @@ func (r *reconciliation) bind(ctx context.Context, id int64) error {
 		return r.reloadIfLost(ctx, err)
 	}
 	r.facts.id, r.facts.bound = id, true
+	if r.facts.application.read { // before it was known to be this Mandate's
+		r.missing.remember(r.name(), id, accountOf(&r.session.Connection))
+	}
 	r.setRecord(adopted)
 	return nil
 }

@@ -82,6 +82,7 @@ type Reconciler struct {
 	missing    missingApplications
 	due        dueReads
 	shown      shownReferences
+	subscribed subscribedApplications
 	wake       func(types.NamespacedName) // reconciles a Mandate now
 	adopting   sync.Mutex                 // held while the ledger is searched for another holder, and written
 }

@@ -175,7 +175,8 @@ func (r *reconciliation) deposit(ctx context.Context) error {
 // tryDeposit stores the id and takes the record over that it is then in.
 func (r *reconciliation) tryDeposit(ctx context.Context) error {
 	id, created := r.facts.attempt.id, metav1.NewTime(r.facts.attempt.answered)
-	record, err := r.ledger.Deposit(ctx, r.record, r.mandate.UID, id, created)
+	subscription := r.firstSubscription()
+	record, err := r.ledger.Deposit(ctx, r.record, r.mandate.UID, id, created, subscription)
 	if errors.Is(err, ledger.ErrLost) || apierrors.IsInvalid(err) {
 		record, err = r.depositInCurrentRecord(ctx, id, created)
 	}
@@ -183,6 +184,7 @@ func (r *reconciliation) tryDeposit(ctx context.Context) error {
 		return err
 	}
 	r.setRecord(record)
+	r.subscriptionStarted(subscription)
 	return nil
 }
 
@@ -200,7 +202,7 @@ func (r *reconciliation) depositInCurrentRecord(
 		return r.ledger.Claim(ctx, name, spec)
 	case record.Spec.ApplicationID == nil && record.Spec.Attempt != nil &&
 		record.Spec.ServiceURL == spec.ServiceURL && record.Spec.Reference == spec.Reference:
-		return r.ledger.Deposit(ctx, record, r.mandate.UID, id, created)
+		return r.ledger.Deposit(ctx, record, r.mandate.UID, id, created, nil)
 	case !ledger.MayExist(record): // it was deleted, and claimed again under another reference or for another service
 		spec.ApplicationID, spec.CreatedTime = &id, &created
 		return r.ledger.Adopt(ctx, name, record, spec)

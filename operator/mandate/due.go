@@ -69,11 +69,13 @@ func (r *reconciliation) carriedOut() bool {
 }
 
 // interrupted reports whether the process before this one may have left a decision or a review undone that could be
-// carried out.
+// carried out, or not have subscribed a new application.
 func (r *reconciliation) interrupted() bool {
 	state := idv.State{Name: r.mandate.Status.State}
 	inReview := r.session.Connection.States.Stage(state) == idv.StageInReview
-	return r.facts.refusedDigest == "" &&
+	unsubscribed := r.session.Connection.Subscriptions != nil && r.mandate.Status.Subscription == "" &&
+		r.facts.now.Sub(r.facts.createdTime) < time.Hour
+	return unsubscribed || r.facts.refusedDigest == "" &&
 		(r.facts.decision != "" && inReview || len(r.reviewed.done) < len(r.mandate.Spec.CheckReviews))
 }
 
