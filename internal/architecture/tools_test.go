@@ -17,7 +17,8 @@ func TestRecipesOfTools(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v: %v\n%s", dryRun, err, output)
 	}
-	recipe := regexp.MustCompile(`^tools/build\.sh "[^"]+" bin/\S+ tools/\w+ [\w./-]+ -trimpath -ldflags="[^"]*"( -tags=[\w,]+)?\n$`)
+	recipe := regexp.MustCompile(`^tools/build\.sh "[^"]+" bin/\S+ tools/\w+ [\w./-]+ ` +
+		`-trimpath -ldflags="[^"]*"( -tags=[\w,]+)?\n$`)
 	recipes := 0
 	for line := range strings.Lines(string(output)) {
 		if !strings.HasPrefix(line, "tools/build.sh") {
