@@ -48,7 +48,7 @@ lint: $(call tools_of,lint) ## gofmt, golangci-lint, and go vet of the browser t
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); \
 		[ -z "$$unformatted" ] || { echo "gofmt -w these files:" $$unformatted; exit 1; }
 	bin/golangci-lint run
-	cd tools/image && $(CURDIR)/bin/golangci-lint run
+	for module in image sbom; do (cd tools/$$module && $(CURDIR)/bin/golangci-lint run) || exit; done
 	$(GO) -C internal/sandbox/browsertest vet ./...
 
 .PHONY: tools
@@ -181,6 +181,10 @@ fuzz: ## Run every fuzz target for FUZZTIME, 30s
 	@[ -n "$(call with,Fuzz)" ] || echo "there is no fuzz target yet"
 	@[ -z "$(call with,Fuzz)" ] || env $(UNSET) GO="$(GO)" FUZZTIME="$(FUZZTIME)" tools/fuzz.sh $(call with,Fuzz)
 
+.PHONY: test-gitops
+test-gitops: $(call tools_of,test-gitops) ## Apply examples/gitops with a real Flux, and count the e-mails
+	@$(GO_TEST) -count=1 -v -timeout=20m ./internal/gitops/flux
+
 # The browser test of the sandbox's page is a Go module of its own, so that no other module depends on chromedp.
 .PHONY: test-page
 test-page: $(call tools_of,lint) ## Lint and run the browser test of the sandbox's page
@@ -245,9 +249,29 @@ push: ## Push the image of the operator (IMG=registry/name:tag) or of the sandbo
 	$(if $(SANDBOX_IMG),@$(MAKE) --no-print-directory image-idv-sandbox)
 	$(if $(SANDBOX_IMG),@$(image) push "$(CURDIR)/dist/images/idv-sandbox.tar" $(SANDBOX_IMG))
 
-.PHONY: test-gitops
-test-gitops: $(call tools_of,test-gitops) ## Apply examples/gitops with a real Flux, and count the e-mails
-	@$(GO_TEST) -count=1 -v -timeout=20m ./internal/gitops/flux
+# The version is that of the tag of this commit. A build of another commit is 0.0.1, which no release is. Not 0.0.0,
+# because Terraform takes that for none.
+DIST_VERSION ?= $(patsubst v%,%,$(firstword $(shell git describe --tags --exact-match --match='v*' 2>/dev/null) 0.0.1))
+
+.PHONY: dist
+dist: $(call tools_of,dist) ## Package every program into dist/release, and the provider into dist/mirror
+	DIST_VERSION=$(DIST_VERSION) DIST_COMMIT="$(COMMIT)" DIST_PLATFORMS=$(or $(DIST_PLATFORMS),all) \
+		bin/goreleaser release --snapshot --clean --skip=sign
+	@cp terraform-registry-manifest.json dist/release/terraform-provider-idv_$(DIST_VERSION)_manifest.json
+	@rm -rf dist/mirror && for host in registry.terraform.io registry.opentofu.org; do \
+		mkdir -p dist/mirror/$$host/mandate-io/idv && \
+		ln dist/release/terraform-provider-idv_*.zip dist/mirror/$$host/mandate-io/idv/ || exit; done
+	@echo "dist/mirror: a filesystem_mirror of the provider mandate-io/idv, version $(DIST_VERSION)"
+
+# Only Linux, because the others would take minutes and have nothing to run on.
+.PHONY: test-dist
+test-dist: $(call tools_of,test-dist) ## Check the configuration of the release, package for Linux, and install the provider
+	bin/goreleaser check --quiet
+	bin/actionlint
+	$(GO) -C tools/release vet ./...
+	$(MAKE) dist DIST_PLATFORMS=linux
+	env $(UNSET) TOFU="$(CURDIR)/bin/tofu" VERSION=$(DIST_VERSION) COMMIT="$(COMMIT)" \
+		$(GO) -C tools/release test -count=1 .
 
 ##@ A cluster, the one that kubectl talks to
 

@@ -57,6 +57,8 @@ $(eval $(call tool,controller-gen,dev,sigs.k8s.io/controller-tools,/cmd/controll
 $(eval $(call tool,tfplugindocs,dev,github.com/hashicorp/terraform-plugin-docs,/cmd/tfplugindocs,))
 $(eval $(call tool,gotestsum,dev,gotest.tools/gotestsum,,))
 $(eval $(call tool,golangci-lint,lint,github.com/golangci/golangci-lint/v2,/cmd/golangci-lint,))
+$(eval $(call tool,goreleaser,release,github.com/goreleaser/goreleaser/v2,,))
+$(eval $(call tool,actionlint,release,github.com/rhysd/actionlint,/cmd/actionlint,))
 
 # Which tools a target needs. What a user has on PATH serves the demo and the cluster targets.
 control_plane := $(if $(KUBEBUILDER_ASSETS),,kube-apiserver etcd kubectl)
@@ -77,11 +79,13 @@ tools.demo := kube-apiserver etcd $(kubectl) $(terraform)
 tools.install := $(kubectl)
 tools.deploy := $(kubectl)
 tools.undeploy := $(kubectl)
+tools.dist := goreleaser
+tools.test-dist := goreleaser actionlint tofu
 # Only make e2e needs these, on Linux.
 tools.e2e-tools := $(control_plane) kube-controller-manager kube-scheduler kubelet kube-proxy coredns \
 	containerd containerd-shim-runc-v2 ctr bridge loopback host-local helm
 tools.tools := kube-apiserver kube-controller-manager kubectl etcd tofu helm controller-gen \
-	tfplugindocs golangci-lint gotestsum
+	tfplugindocs golangci-lint gotestsum goreleaser actionlint
 
 # $(call tools_of,TARGET): the links of its tools, to depend on.
 tools_of = $(addprefix bin/,$(tools.$(1)))
