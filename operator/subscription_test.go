@@ -282,8 +282,8 @@ func TestSubscriptionsDelayNothing(t *testing.T) {
 	s.check(s.sandbox.ClearFaults(t.Context()))
 }
 
-// A Mandate costs four writes with a subscription: the one more says how it ended. The test is not parallel, because the
-// API server counts all requests.
+// A Mandate costs four writes with a subscription: the one more says how it ended. The test is not parallel, because
+// the API server counts all requests.
 func TestCostOfSubscriptions(t *testing.T) {
 	s := newSubscribing(t, "")
 	const mandates = 5

@@ -11,7 +11,9 @@ shift
 
 packages=
 for program in "$@"; do
-	command -v "$program" >/dev/null && continue
+	if command -v "$program" >/dev/null || [ -x "$output/$program" ]; then
+		continue
+	fi
 	case $program in
 	# It needs libseccomp2, which apt itself depends on.
 	runc) packages="$packages runc" ;;

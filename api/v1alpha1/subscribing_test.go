@@ -34,7 +34,9 @@ func subscribingAttempts(secretRef string) map[string]attempt {
 		"a receiver with the path and all": of(`url: "https://hooks.example.com/notifications/a/b/c"`, hasReceiverPath),
 		"somebody unknown subscribes": {
 			edit: fmt.Sprintf("spec: {notifications: {secretRef: %s, subscribe: Everybody}}", secretRef),
-			want: []violation{{"spec.notifications.subscribe", `Unsupported value: "Everybody": supported values: "None", "Application"`}},
+			want: []violation{{
+				"spec.notifications.subscribe", `Unsupported value: "Everybody": supported values: "None", "Application"`,
+			}},
 		},
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 )
@@ -58,7 +60,15 @@ func newCgroup() (*cgroup, error) {
 
 // delegateControllers lets the groups of cgroup v2 have the controllers that the kubelet needs. systemd does so, too.
 func delegateControllers() error {
-	for _, controller := range []string{"cpu", "cpuset", "memory", "pids"} {
+	content, err := os.ReadFile(cgroupMount + "/cgroup.controllers")
+	if err != nil {
+		return err
+	}
+	available := strings.Fields(string(content))
+	for _, controller := range []string{"cpu", "cpuset", "memory", "pids", "hugetlb"} {
+		if controller == "hugetlb" && !slices.Contains(available, controller) {
+			continue // the kubelet wants it only where the machine has it
+		}
 		err := os.WriteFile(cgroupMount+"/cgroup.subtree_control", []byte("+"+controller), 0)
 		if err != nil {
 			return fmt.Errorf("cgroup v2 without the controller %s: %w", controller, err)

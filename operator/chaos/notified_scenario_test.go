@@ -43,7 +43,9 @@ stringData: {token: ` + notificationToken + `}
 const notificationToken = "canary-token-of-the-sender-of-notifications"
 
 func (n *notifiedScenario) run(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{n.subscribe, n.createMandates, n.forge, n.waitBound, n.waitSubscribed} {
+	for _, step := range []func(context.Context) error{
+		n.subscribe, n.createMandates, n.forge, n.waitBound, n.waitSubscribed,
+	} {
 		if err := step(ctx); err != nil {
 			return err
 		}

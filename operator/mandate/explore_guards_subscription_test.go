@@ -29,12 +29,13 @@ func subscriptionGuards() map[string]explore.Guard {
 		"subscription with an id that is recorded again": {
 			Why: "another operator may have started one since", File: stateFile,
 			Old: "== nil || r.facts.attempt.unrecorded ||", Off: "== nil || ON && r.facts.attempt.unrecorded ||",
-			CaughtBy: "TestExplore/subscriptions and a deposit without answer",
+			CaughtBy: "TestFirstSubscription",
 		},
 		"start of a subscription": {
 			Why: "of two operators that find the same lost one, one starts another", File: "../ledger/subscriptions.go",
-			Old:      "testOperation(\"/metadata/resourceVersion\", record.ResourceVersion)",
-			Off:      "testOperation(\"/metadata/\"+pick(ON, \"resourceVersion\", \"name\"), pick(ON, record.ResourceVersion, record.Name))",
+			Old: "testOperation(\"/metadata/resourceVersion\", record.ResourceVersion)",
+			Off: "testOperation(\"/metadata/\"+pick(ON, \"resourceVersion\", \"name\"), " +
+				"pick(ON, record.ResourceVersion, record.Name))",
 			CaughtBy: "TestExplore/subscriptions whose answers are lost",
 		},
 		"live read before a subscription": {

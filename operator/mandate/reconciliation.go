@@ -186,8 +186,10 @@ func (r *reconciliation) TryAcquire(s step) bool {
 	if recovers || s == stepReadRecord && r.maybeNamed() {
 		return r.acquireSlot(connection.Recovery)
 	}
-	if r.session.Slot.IsFor(connection.Recovery) {
-		r.session.Slot.Release() // what follows may be a create
+	// What follows may be a create. A read keeps the slot: a reconciliation that waited for another one would come back
+	// for this one, again and again.
+	if r.session.Slot.IsFor(connection.Recovery) && r.class() != connection.Read {
+		r.session.Slot.Release()
 	}
 	if s == stepRead && r.class() == connection.Read && r.session.Slot.IsFor(connection.Write) && r.readsAreSlow() {
 		r.session.Slot.Release() // a read does not take a slot that others need for a create

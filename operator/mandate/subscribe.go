@@ -86,7 +86,8 @@ func (r *reconciliation) checkSubscription(ctx context.Context) {
 	}
 }
 
-var errNoToken = errors.New("the Secret of spec.notifications has no token of 32 characters or more without white space")
+var errNoToken = errors.New(
+	"the Secret of spec.notifications has no token of 32 characters or more without white space")
 
 // receiverURLs are where the service delivers: with the token, and with the one before it while that is rotated.
 func (r *reconciliation) receiverURLs(ctx context.Context) ([]idv.Secret, error) {

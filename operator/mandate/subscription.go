@@ -271,8 +271,8 @@ func (a *subscribedApplications) add(by account, id int64, shown bool) {
 		a.entries = map[account]subscribedApplication{}
 	}
 	e := a.entries[by]
-	if ids := slices.Clone(e.ids); !slices.Contains(ids, id) {
-		e.ids = append(ids, id)
+	if !slices.Contains(e.ids, id) {
+		e.ids = append(slices.Clone(e.ids), id)
 		e.ids = e.ids[max(len(e.ids)-2, 0):]
 	}
 	e.shown = e.shown || shown
