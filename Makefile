@@ -65,12 +65,14 @@ UNSET := $(addprefix -u ,KUBECONFIG USE_EXISTING_CLUSTER $(filter-out IDV_TOFU,$
 KUBEBUILDER_ASSETS ?= $(CURDIR)/bin
 GO_TEST := env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test
 
-# All but operator/chaos, which runs alone, because it keeps the machine busy. Those that take longest start first.
+# All but operator/chaos, which runs alone, because it keeps the machine busy, and internal/gitops/flux, whose tool takes
+# minutes to build. Those that take longest start first.
 longest := $(MODULE)/operator $(MODULE)/provider
-packages = $(longest) $(or $(filter-out $(longest) %/operator/chaos,$(shell $(GO) list ./...)),\
+apart := %/operator/chaos %/internal/gitops/flux
+packages = $(longest) $(or $(filter-out $(longest) $(apart),$(shell $(GO) list ./...)),\
 	$(error go list finds no packages))
 # go test does not see which files kubectl and the API server read, so it must not cache the results of these packages.
-uncached = $(filter-out %/operator/chaos,$(shell $(GO) list $(call containing,testenv\.Main)))
+uncached = $(filter-out $(apart),$(shell $(GO) list $(call containing,testenv\.Main)))
 
 # $(call containing,TEXT): the directories of tests that have it.
 containing = $(sort $(dir $(shell find . -name tools -prune -o -name '*_test.go' -exec grep -l '$(1)' {} +)))
@@ -178,6 +180,10 @@ bench: $(call tools_of,bench) ## Run the benchmarks (BENCH=regexp, QUICK=1; docs
 fuzz: ## Run every fuzz target for FUZZTIME, 30s
 	@[ -n "$(call with,Fuzz)" ] || echo "there is no fuzz target yet"
 	@[ -z "$(call with,Fuzz)" ] || env $(UNSET) GO="$(GO)" FUZZTIME="$(FUZZTIME)" tools/fuzz.sh $(call with,Fuzz)
+
+.PHONY: test-gitops
+test-gitops: $(call tools_of,test-gitops) ## Apply examples/gitops with a real Flux, and count the e-mails
+	@$(GO_TEST) -count=1 -v -timeout=20m ./internal/gitops/flux
 
 # The browser test of the sandbox's page is a Go module of its own, so that no other module depends on chromedp.
 .PHONY: test-page

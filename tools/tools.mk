@@ -52,6 +52,7 @@ $(eval $(call tool,coredns,coredns,github.com/coredns/coredns,.,))
 $(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3,,))
 $(eval $(call tool,tofu,opentofu,github.com/opentofu/opentofu,/cmd/tofu,$(opentofu.ldflags)))
 $(eval $(call tool,helm,helm,helm.sh/helm/v4,/cmd/helm,$(helm.ldflags)))
+$(eval $(call tool,kustomize-controller,flux,github.com/fluxcd/kustomize-controller,,))
 $(eval $(call tool,controller-gen,dev,sigs.k8s.io/controller-tools,/cmd/controller-gen,))
 $(eval $(call tool,tfplugindocs,dev,github.com/hashicorp/terraform-plugin-docs,/cmd/tfplugindocs,))
 $(eval $(call tool,gotestsum,dev,gotest.tools/gotestsum,,))
@@ -68,6 +69,8 @@ tools.generate := controller-gen tofu tfplugindocs
 tools.lint := golangci-lint
 tools.check := $(control_plane) $(tools.generate) $(tools.lint) gotestsum helm
 tools.test := $(tools.check) kube-controller-manager
+# Only make test-gitops needs the kustomize-controller.
+tools.test-gitops := $(control_plane) controller-gen kustomize-controller
 tools.test-monitoring := $(control_plane) $(tools.lint)
 tools.chaos := $(control_plane)
 tools.schemas := $(control_plane)
@@ -88,7 +91,7 @@ tools.tools := kube-apiserver kube-controller-manager kubectl etcd tofu helm con
 tools_of = $(addprefix bin/,$(tools.$(1)))
 
 # " (2 of 3)": which of the tools that are missing for the goals of this run.
-missing := $(strip $(foreach name,$(sort $(tools.tools) $(tools.e2e-tools)),$(if $(filter $(name),\
+missing := $(strip $(foreach name,$(sort $(tools.tools) $(tools.e2e-tools) $(tools.test-gitops)),$(if $(filter $(name),\
 	$(foreach goal,$(MAKECMDGOALS),$(tools.$(goal)))),$(if $(wildcard $($(name).file)),,$($(name).file)))))
 number = $(shell printf '%s\n' $(missing) | grep -nxF $(1) | cut -d: -f1)
 position = $(if $(filter $(1),$(missing)), ($(call number,$(1)) of $(words $(missing))))

@@ -96,6 +96,10 @@ var layers = []layer{
 	},
 	{dir: "internal/providerschema", may: []string{"provider"}, never: kubernetes},
 	{dir: "internal/chartdocs", never: both},
+	{
+		dir: "internal/gitops/flux", tests: []string{"api", "operator", "internal/sandbox", "internal/testenv"},
+		never: terraform,
+	},
 	{dir: "internal/gitops", never: terraform},
 	{dir: "internal/guards", never: both},
 	{dir: "internal/threats", tests: []string{"internal/guards"}, never: both},
