@@ -48,7 +48,7 @@ lint: $(call tools_of,lint) ## gofmt, golangci-lint, and go vet of the browser t
 	@unformatted=$$("$$($(GO) env GOROOT)/bin/gofmt" -l .); \
 		[ -z "$$unformatted" ] || { echo "gofmt -w these files:" $$unformatted; exit 1; }
 	bin/golangci-lint run
-	cd tools/image && $(CURDIR)/bin/golangci-lint run
+	for module in image sbom; do (cd tools/$$module && $(CURDIR)/bin/golangci-lint run) || exit; done
 	$(GO) -C internal/sandbox/browsertest vet ./...
 
 .PHONY: tools
@@ -56,7 +56,7 @@ tools: $(call tools_of,tools) ## Build every tool, at its pinned version, into b
 
 .PHONY: clean
 clean: ## Remove what `make build` made; the tools stay, because they take minutes
-	rm -f $(COMMANDS) bin/demo
+	rm -f $(COMMANDS) bin/demo bin/e2e
 
 ##@ Tests
 
@@ -65,12 +65,14 @@ UNSET := $(addprefix -u ,KUBECONFIG USE_EXISTING_CLUSTER $(filter-out IDV_TOFU,$
 KUBEBUILDER_ASSETS ?= $(CURDIR)/bin
 GO_TEST := env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test
 
-# All but operator/chaos, which runs alone, because it keeps the machine busy. Those that take longest start first.
+# All but operator/chaos, which runs alone, because it keeps the machine busy, and internal/gitops/flux, whose tool takes
+# minutes to build. Those that take longest start first.
 longest := $(MODULE)/operator $(MODULE)/provider
-packages = $(longest) $(or $(filter-out $(longest) %/operator/chaos,$(shell $(GO) list ./...)),\
+apart := %/operator/chaos %/internal/gitops/flux
+packages = $(longest) $(or $(filter-out $(longest) $(apart),$(shell $(GO) list ./...)),\
 	$(error go list finds no packages))
 # go test does not see which files kubectl and the API server read, so it must not cache the results of these packages.
-uncached = $(filter-out %/operator/chaos,$(shell $(GO) list $(call containing,testenv\.Main)))
+uncached = $(filter-out $(apart),$(shell $(GO) list $(call containing,testenv\.Main)))
 
 # $(call containing,TEXT): the directories of tests that have it.
 containing = $(sort $(dir $(shell find . -name tools -prune -o -name '*_test.go' -exec grep -l '$(1)' {} +)))
@@ -85,7 +87,8 @@ check: $(call tools_of,check) ## The inner loop: generated files, lint, and the 
 
 .PHONY: test
 test: $(call tools_of,test) ## Everything that CI runs
-	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-race-and-explore test-page test-image single-faults slowest
+	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-race-and-explore test-page test-image \
+		test-monitoring single-faults slowest
 
 # explore and guards need nothing but the processor, and test-race waits much: they run beside it, at low priority.
 .PHONY: test-race-and-explore
@@ -178,10 +181,27 @@ fuzz: ## Run every fuzz target for FUZZTIME, 30s
 	@[ -n "$(call with,Fuzz)" ] || echo "there is no fuzz target yet"
 	@[ -z "$(call with,Fuzz)" ] || env $(UNSET) GO="$(GO)" FUZZTIME="$(FUZZTIME)" tools/fuzz.sh $(call with,Fuzz)
 
+.PHONY: test-gitops
+test-gitops: $(call tools_of,test-gitops) ## Apply examples/gitops with a real Flux, and count the e-mails
+	@$(GO_TEST) -count=1 -v -timeout=20m ./internal/gitops/flux
+
 # The browser test of the sandbox's page is a Go module of its own, so that no other module depends on chromedp.
 .PHONY: test-page
 test-page: $(call tools_of,lint) ## Lint and run the browser test of the sandbox's page
 	@env $(UNSET) GO="$(GO)" tools/test-page.sh
+
+# The engine of Prometheus is in a Go module of its own, too.
+.PHONY: test-monitoring
+test-monitoring: $(call tools_of,test-monitoring) ## Test the alerts and the dashboard with metrics of a real run
+	@env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" GO="$(GO)" tools/test-monitoring.sh
+
+.PHONY: dashboard-picture
+dashboard-picture: $(call tools_of,test-monitoring) ## Draw the dashboard for the docs, from a real run
+	@env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" GO="$(GO)" tools/test-monitoring.sh docs/images/dashboard.svg
+
+.PHONY: test-rules
+test-rules: ## Run the alerts' unit tests with promtool, which takes minutes to build
+	@tools/test-rules.sh
 
 ##@ Release
 
@@ -200,22 +220,26 @@ image := SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(GO) -C tools/image run .
 label.mandate-operator := Operator of Mandates at an identity verification service
 label.idv-sandbox := Stand-in of an identity verification service, to try its operator and provider
 
+# make e2e wants its own architecture only, in a directory of its own.
+ARCHITECTURES := amd64 arm64
+IMAGES_DIR := dist/images
+
 .PHONY: image
 image: $(IMAGES:%=image-%) ## Build the images of the operator and the sandbox into dist/images, for amd64 and arm64
 
 .PHONY: $(IMAGES:%=image-%)
 $(IMAGES:%=image-%): image-%:
-	@for arch in amd64 arm64; do $(static) GOARCH=$$arch tools/build.sh "$* linux/$$arch" \
-		dist/images/linux-$$arch/$* . ./cmd/$* -ldflags="-s -w $(STAMP)" || exit; done
-	@$(image) pack -o "$(CURDIR)/dist/images/$*.tar" -name $(REGISTRY)/$*:$(VERSION) \
+	@for arch in $(ARCHITECTURES); do $(static) GOARCH=$$arch tools/build.sh "$* linux/$$arch" \
+		$(IMAGES_DIR)/linux-$$arch/$* . ./cmd/$* -ldflags="-s -w $(STAMP)" || exit; done
+	@$(image) pack -o "$(CURDIR)/$(IMAGES_DIR)/$*.tar" -name $(REGISTRY)/$*:$(VERSION) \
 		-label org.opencontainers.image.title=$* \
 		-label org.opencontainers.image.description="$(label.$*)" \
 		-label org.opencontainers.image.source=https://$(MODULE) \
 		-label org.opencontainers.image.licenses=Apache-2.0 \
 		-label org.opencontainers.image.version=$(VERSION) \
 		-label org.opencontainers.image.revision=$(COMMIT) \
-		$(foreach arch,amd64 arm64,linux/$(arch)="$(CURDIR)/dist/images/linux-$(arch)/$*")
-	@echo "dist/images/$*.tar: $(REGISTRY)/$*:$(VERSION)"
+		$(foreach arch,$(ARCHITECTURES),linux/$(arch)="$(CURDIR)/$(IMAGES_DIR)/linux-$(arch)/$*")
+	@echo "$(IMAGES_DIR)/$*.tar: $(REGISTRY)/$*:$(VERSION)"
 
 .PHONY: push
 push: ## Push the image of the operator (IMG=registry/name:tag) or of the sandbox (SANDBOX_IMG=), or both
@@ -224,6 +248,30 @@ push: ## Push the image of the operator (IMG=registry/name:tag) or of the sandbo
 	$(if $(IMG),@$(image) push "$(CURDIR)/dist/images/mandate-operator.tar" $(IMG))
 	$(if $(SANDBOX_IMG),@$(MAKE) --no-print-directory image-idv-sandbox)
 	$(if $(SANDBOX_IMG),@$(image) push "$(CURDIR)/dist/images/idv-sandbox.tar" $(SANDBOX_IMG))
+
+# The version is that of the tag of this commit. A build of another commit is 0.0.1, which no release is. Not 0.0.0,
+# because Terraform takes that for none.
+DIST_VERSION ?= $(patsubst v%,%,$(firstword $(shell git describe --tags --exact-match --match='v*' 2>/dev/null) 0.0.1))
+
+.PHONY: dist
+dist: $(call tools_of,dist) ## Package every program into dist/release, and the provider into dist/mirror
+	DIST_VERSION=$(DIST_VERSION) DIST_COMMIT="$(COMMIT)" DIST_PLATFORMS=$(or $(DIST_PLATFORMS),all) \
+		bin/goreleaser release --snapshot --clean --skip=sign
+	@cp terraform-registry-manifest.json dist/release/terraform-provider-idv_$(DIST_VERSION)_manifest.json
+	@rm -rf dist/mirror && for host in registry.terraform.io registry.opentofu.org; do \
+		mkdir -p dist/mirror/$$host/mandate-io/idv && \
+		ln dist/release/terraform-provider-idv_*.zip dist/mirror/$$host/mandate-io/idv/ || exit; done
+	@echo "dist/mirror: a filesystem_mirror of the provider mandate-io/idv, version $(DIST_VERSION)"
+
+# Only Linux, because the others would take minutes and have nothing to run on.
+.PHONY: test-dist
+test-dist: $(call tools_of,test-dist) ## Check the configuration of the release, package for Linux, and install the provider
+	bin/goreleaser check --quiet
+	bin/actionlint
+	$(GO) -C tools/release vet ./...
+	$(MAKE) dist DIST_PLATFORMS=linux
+	env $(UNSET) TOFU="$(CURDIR)/bin/tofu" VERSION=$(DIST_VERSION) COMMIT="$(COMMIT)" \
+		$(GO) -C tools/release test -count=1 .
 
 ##@ A cluster, the one that kubectl talks to
 
@@ -263,9 +311,35 @@ undeploy: $(call tools_of,undeploy) ## Remove the operator; the CRDs stay, and w
 	@mkdir -p bin/undeploy && printf '%s\n' "$$undeployed" >bin/undeploy/kustomization.yaml
 	$(KUBECTL) delete --ignore-not-found -k bin/undeploy
 
+##@ A Kubernetes node, on this machine
+
+# The check comes first, because the tools of a node take minutes.
+.PHONY: e2e
+e2e: bin/e2e ## Run the operator on a node with a real kubelet: Linux, root (REQUIRED=1: fail where it cannot run)
+	@status=0; bin/e2e check || status=$$?; \
+		if [ "$$status" = 3 ] && [ -z "$(REQUIRED)" ]; then exit 0; elif [ "$$status" != 0 ]; then exit "$$status"; fi; \
+		$(MAKE) --no-print-directory e2e-tools e2e-images && env $(UNSET) bin/e2e
+
+.PHONY: bin/e2e
+bin/e2e:
+	@tools/build.sh $(@F) $@ . ./internal/$(@F)
+
+.PHONY: e2e-tools
+e2e-tools: $(call tools_of,e2e-tools)
+	@tools/debian.sh bin/debian runc nft
+
+# The images of the product, and the one that holds the namespaces of a Pod.
+.PHONY: e2e-images
+e2e-images: architecture = $(shell $(GO) env GOARCH)
+e2e-images:
+	@$(MAKE) --no-print-directory image ARCHITECTURES=$(architecture) IMAGES_DIR=bin/e2e-images
+	@$(static) tools/build.sh pause bin/e2e-images/linux-$(architecture)/pause . ./internal/e2e/pause -ldflags="-s -w"
+	@$(image) pack -o "$(CURDIR)/bin/e2e-images/pause.tar" -name e2e.invalid/pause:1 \
+		linux/$(architecture)="$(CURDIR)/bin/e2e-images/linux-$(architecture)/pause"
+
 ##@ Help
 
 .PHONY: help
 help: ## List the targets
 	@awk -F ':.*## ' '/^##@ / {print "\n" substr($$0, 5)} \
-		/^[a-z-]+:.*## / {printf "  %-10s %s\n", $$1, $$2}' Makefile
+		/^[a-z0-9-]+:.*## / {printf "  %-18s %s\n", $$1, $$2}' Makefile

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The charts install what config/default, config/reports and config/policy do, but for names, labels, and:
+// The charts install what config/default, config/reports, config/policy and config/monitoring do, but for names, labels, and:
 //
 //   - the namespace: helm creates it, without the label that enforces the restricted Pod Security standard
 //   - the image, which the version of the chart selects, and when it is pulled
@@ -20,7 +20,8 @@ import (
 //   - the annotation of the CRDs by which helm keeps them
 func TestChartsEqualConfig(t *testing.T) {
 	c := in(t, env)
-	rendered := c.render("mandate-operator", "--set=policy.enabled=true,reports.enabled=true")
+	rendered := c.render("mandate-operator", "--set=policy.enabled=true,reports.enabled=true,"+
+		"metrics.serviceMonitor.enabled=true,metrics.rules.enabled=true,metrics.dashboard.enabled=true")
 	rendered = strings.ReplaceAll(rendered, "mandate-operator.reports.idv", "reports.idv")
 	rendered += "\n---\n" + c.helm("template", "mandate-operator-crds", crdChart)
 	got, want := map[string]any{}, map[string]any{}
@@ -31,7 +32,7 @@ func TestChartsEqualConfig(t *testing.T) {
 		}
 		addCompared(t, got, object)
 	}
-	for _, directory := range []string{"config/default", "config/reports", "config/policy"} {
+	for _, directory := range []string{"config/default", "config/reports", "config/policy", "config/monitoring"} {
 		for _, object := range objects(t, c.kubectl("kustomize", directory)) {
 			if object.GetKind() != "Namespace" {
 				addCompared(t, want, object)

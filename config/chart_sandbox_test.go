@@ -15,6 +15,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/internal/testenv"
@@ -44,6 +45,7 @@ func (c *cluster) startSandbox(namespace string) *standIn {
 	deployment := &appsv1.Deployment{}
 	c.check(c.Get(c.Context(), client.ObjectKey{Namespace: namespace, Name: "sandbox"}, deployment))
 	address := testenv.FreeAddress(c)
+	c.isRestricted(namespace, deployment.Spec.Template.Spec)
 	arguments := deployment.Spec.Template.Spec.Containers[0].Args
 	for i, argument := range arguments {
 		arguments[i] = strings.NewReplacer("--listen=:6443", "--listen="+address, "/tls/", dir+"/").Replace(argument)
@@ -60,6 +62,15 @@ func (c *cluster) startSandbox(namespace string) *standIn {
 	roots.AppendCertsFromPEM(certificate["tls.crt"])
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: roots}, DisableKeepAlives: true}
 	return &standIn{"https://" + address, &http.Client{Transport: transport}}
+}
+
+// isRestricted asks the API server whether a Pod meets the restricted Pod Security standard.
+func (c *cluster) isRestricted(namespace string, spec corev1.PodSpec) {
+	c.Helper()
+	c.kubectl("create", "serviceaccount", "default", "--namespace="+namespace)
+	c.kubectl("label", "namespace", namespace, "pod-security.kubernetes.io/enforce=restricted")
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "pod"}, Spec: spec}
+	c.check(c.Create(c.Context(), pod, client.DryRunAll))
 }
 
 // certificate is that of the sandbox, which its connection trusts.

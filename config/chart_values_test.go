@@ -62,6 +62,12 @@ var changedValues = map[string]struct {
 	"metrics.enabled":                     {to: `false`},
 	"metrics.secure":                      {to: `false`},
 	"metrics.certificateSecret":           {to: `"metrics-tls"`},
+	"metrics.serviceMonitor.enabled":      {to: `true`},
+	"metrics.serviceMonitor.labels":       {to: `{"release": "prometheus"}`, other: `metrics.serviceMonitor.enabled=true`},
+	"metrics.rules.enabled":               {to: `true`},
+	"metrics.rules.labels":                {to: `{"release": "prometheus"}`, other: `metrics.rules.enabled=true`},
+	"metrics.dashboard.enabled":           {to: `true`},
+	"metrics.dashboard.labels":            {to: `{"dashboards": "yes"}`, other: `metrics.dashboard.enabled=true`},
 	"notifications.enabled":               {to: `false`},
 	"notifications.capture":               {to: `true`},
 	"notifications.ingress.enabled":       {to: `true`, other: ingressValues},
@@ -180,14 +186,17 @@ func (s valueSchema) describe(path string, descriptions map[string]string) {
 	}
 }
 
-// accepts sends objects to the API server, which stores none. It does not know the Gateway API.
+// foreignGroups are the groups of kinds that the API server of the tests does not know.
+var foreignGroups = []string{"gateway.networking.k8s.io", "monitoring.coreos.com"}
+
+// accepts sends objects to the API server, which stores none.
 func (c *cluster) accepts(found []*unstructured.Unstructured) {
 	c.Helper()
 	c.apply("--filename", "config/manager/namespace.yaml")
 	var manifests strings.Builder
 	kinds := map[string]bool{}
 	for _, object := range found {
-		if object.GroupVersionKind().Group != "gateway.networking.k8s.io" {
+		if !slices.Contains(foreignGroups, object.GroupVersionKind().Group) {
 			kinds[object.GetKind()] = true
 			manifests.WriteString("---\n" + string(jsonOf(c.T, object)) + "\n")
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,35 +88,55 @@ func scrape(t *testing.T, url, token string) (status int, body string) {
 	return response.StatusCode, string(content)
 }
 
-// The example of a scrape configuration names what the manifests have.
-func TestScrapeConfig(t *testing.T) {
+// The ServiceMonitor selects the Services that have the metrics, and reads them as they are served: over TLS, with a
+// token, at the path that the role of readers names.
+func TestServiceMonitor(t *testing.T) {
 	c := in(t, env)
 	installed(c)
 	c.apply("--kustomize", "config/manager")
-	content, err := os.ReadFile(filepath.Join(env.Root, "examples", "prometheus", "scrape.yaml"))
+	content, err := os.ReadFile(filepath.Join(env.Root, "config", "monitoring", "service_monitor.yaml"))
 	c.check(err)
-	var file struct {
-		Jobs []struct {
-			Scheme  string `json:"scheme"`
-			Relabel []struct {
-				Regex string `json:"regex"`
-			} `json:"relabel_configs"`
-		} `json:"scrape_configs"`
+	var monitor struct {
+		Metadata metav1.ObjectMeta `json:"metadata"`
+		Spec     struct {
+			Selector  metav1.LabelSelector `json:"selector"`
+			Endpoints []struct {
+				Port            string `json:"port"`
+				Path            string `json:"path"`
+				Scheme          string `json:"scheme"`
+				BearerTokenFile string `json:"bearerTokenFile"`
+				TLSConfig       struct {
+					InsecureSkipVerify bool `json:"insecureSkipVerify"`
+				} `json:"tlsConfig"`
+			} `json:"endpoints"`
+		} `json:"spec"`
 	}
-	c.check(yaml.Unmarshal(content, &file))
-	if len(file.Jobs) != 1 || file.Jobs[0].Scheme != "https" || len(file.Jobs[0].Relabel) != 1 {
-		t.Fatalf("the file has %+v", file)
+	c.check(yaml.Unmarshal(content, &monitor))
+	if len(monitor.Spec.Endpoints) != 1 {
+		t.Fatalf("it has %d endpoints", len(monitor.Spec.Endpoints))
 	}
-	name, port, _ := strings.Cut(file.Jobs[0].Relabel[0].Regex, ";")
-	service := &corev1.Service{}
-	c.check(c.Get(t.Context(), client.ObjectKey{Namespace: operatorNamespace, Name: name}, service))
-	if got := service.Spec.Ports[0].Name; got != port {
-		t.Errorf("the port of the Service is %s, and not %s", got, port)
+	endpoint := monitor.Spec.Endpoints[0]
+	if endpoint.Scheme != "https" || endpoint.BearerTokenFile == "" || !endpoint.TLSConfig.InsecureSkipVerify {
+		t.Errorf("it reads with %+v", endpoint)
 	}
-	for _, kind := range []string{"clusterrole/mandate-operator-metrics-reader", "namespace/" + operatorNamespace} {
-		if !strings.Contains(string(content), strings.SplitN(kind, "/", 2)[1]) {
-			t.Errorf("the file does not name %s", kind)
+	services := &corev1.ServiceList{}
+	c.check(c.List(t.Context(), services, client.InNamespace(monitor.Metadata.Namespace),
+		client.MatchingLabels(monitor.Spec.Selector.MatchLabels)))
+	ports := 0
+	for _, service := range services.Items {
+		for _, port := range service.Spec.Ports {
+			ofChart := service.Labels["app.kubernetes.io/instance"] != "" // of another test
+			if port.Name == endpoint.Port && !ofChart {
+				ports++
+			}
 		}
-		c.kubectl("get", kind)
+	}
+	if ports != 1 {
+		t.Errorf("%d of %d Services that it selects have the port %s", ports, len(services.Items), endpoint.Port)
+	}
+	role := &rbacv1.ClusterRole{}
+	c.check(c.Get(t.Context(), client.ObjectKey{Name: "mandate-operator-metrics-reader"}, role))
+	if !slices.Contains(role.Rules[0].NonResourceURLs, endpoint.Path) {
+		t.Errorf("the role of readers has %v, and not %s", role.Rules[0].NonResourceURLs, endpoint.Path)
 	}
 }

@@ -108,3 +108,25 @@ func TestPolicyOfConnectionsLeavesTheOperatorAlone(t *testing.T) {
 		mergePatch(t, `{spec: {baseURL: "https://other.example.com"}}`)), "spec.baseURL")
 	c.check(operator.Patch(t.Context(), service.DeepCopy(), mergePatch(t, "{metadata: {finalizers: null}}")))
 }
+
+// Who may say where the service delivers, once somebody takes notifications.
+func TestPolicyOfReceivers(t *testing.T) {
+	c, namespace := policed(t)
+	existing := identityService(t, namespace)
+	c.check(c.Create(t.Context(), existing))
+	c.check(c.Patch(t.Context(), existing, mergePatch(t, "{spec: {notifications: {secretRef: {name: tokens}}}}")))
+	for user, verb := range verbs {
+		for _, edit := range []string{
+			"{url: https://other.example.com}", "{subscribe: Application, url: https://other.example.com}",
+			"{events: [other]}", "{fieldNames: {url: other}}",
+		} {
+			err := c.as(user).Patch(t.Context(), existing.DeepCopy(),
+				mergePatch(t, fmt.Sprintf("{spec: {notifications: %s}}", edit)), client.DryRunAll)
+			if verb != "connect" {
+				refused(t, user, err, "spec.notifications can be set or changed", "verb connect on")
+			} else if err != nil {
+				t.Errorf("%s is refused %s: %v", user, edit, err)
+			}
+		}
+	}
+}

@@ -2,25 +2,24 @@ package operator
 
 import (
 	"context"
+	"runtime"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/mandate"
 	"github.com/mandate-io/idv/operator/notification"
 )
 
-// No label names an object: their number would grow with the number of people verified, and so would what can be learnt
-// about them.
+// No label names a Mandate or a person: their number would grow with the number of people verified, and so would what
+// can be learnt about them.
 var (
 	requests = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "idv_service_requests_total",
@@ -40,33 +39,40 @@ var (
 		Name: "idv_notification_deliveries_total",
 		Help: "Deliveries of identity verification services, by result: matched, unmatched, refused, or limited.",
 	}, []string{"result"})
-	mandates = prometheus.NewDesc(
-		"idv_mandates",
-		"Mandates by the reason of their condition Ready and by outcome (empty: none yet).",
-		[]string{"ready", "reason", "outcome"},
-		nil,
-	)
-)
-
-var circuitBreakers = prometheus.NewDesc(
-	"idv_circuit_breakers",
-	"Circuit breakers of connections by state (closed, open, half-open) and by what fails (empty: nothing).",
-	[]string{"state", "failing"},
-	nil,
-)
-
-var unrecordedAttempts = prometheus.NewDesc(
-	"idv_unrecorded_attempts",
-	"Requests that e-mail people, whose results the API server refuses to record, by kind. They are lost if the "+
-		"operator ends.",
-	[]string{"kind"},
-	nil,
+	found = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "idv_lost_answers_recovered_total",
+		Help: "Creates without a clear answer whose application became known, by what found it: repeat of the same " +
+			"reference, notification, or adoption by a person.",
+	}, []string{"by"})
+	endedActions = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "idv_mandate_actions_total",
+		Help: "MandateActions that ended, by type, result (complete, failed) and reason.",
+	}, []string{"type", "result", "reason"})
+	slotWait = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "idv_connection_wait_duration_seconds",
+		Help: "How long objects waited for a slot of their connection, by kind and by what for: reads, writes, or recovery " +
+			"of a lost answer.",
+		Buckets: prometheus.ExponentialBuckets(0.01, 5, 8),
+	}, []string{"kind", "class"})
+	buildInfo = prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "idv_build_info",
+		Help: "1, with the version of the operator, and that of Go which built it, as labels.",
+	}, []string{"version", "goversion"})
 )
 
 func init() {
-	metrics.Registry.MustRegister(requests, requestSeconds, creates, notifications, unreadableCount)
+	metrics.Registry.MustRegister(requests, requestSeconds, creates, found, endedActions, slotWait, notifications,
+		unreadableCount, buildInfo)
+	for _, by := range []mandate.FoundBy{mandate.FoundByRepeat, mandate.FoundByNotification, mandate.FoundByAdoption} {
+		found.WithLabelValues(string(by))
+	}
 	for _, result := range notification.Results {
 		notifications.WithLabelValues(result)
+	}
+	for _, sent := range []v1alpha1.MandateActionType{
+		v1alpha1.MandateActionResendInvite, v1alpha1.MandateActionResetIndividual,
+	} {
+		endedActions.WithLabelValues(string(sent), "failed", v1alpha1.ReasonOutcomeUnknown)
 	}
 	for _, outcome := range []string{outcomeCreated, outcomeRefused, outcomeNotSent, outcomeUnknown} {
 		creates.WithLabelValues(outcome) // a counter that begins with its first event shows no increase by it
@@ -75,6 +81,8 @@ func init() {
 		unreadableCount.WithLabelValues(kind)
 	}
 }
+
+func setBuildInfo(version string) { buildInfo.WithLabelValues(version, runtime.Version()).Set(1) }
 
 // Outcomes of an attempt to create an application.
 const (
@@ -91,6 +99,23 @@ func observeRequest(r idv.RequestResult) {
 	if r.Operation == idv.OpCreateApplication {
 		creates.WithLabelValues(createOutcome(r)).Inc()
 	}
+}
+
+func observeFound(by mandate.FoundBy) { found.WithLabelValues(string(by)).Inc() }
+
+func observeAction(actionType v1alpha1.MandateActionType, complete bool, reason string) {
+	result := "failed"
+	if complete {
+		result = "complete"
+	}
+	endedActions.WithLabelValues(string(actionType), result, reason).Inc()
+}
+
+// observeWaits observes how long objects of a kind wait for a slot.
+func observeWaits(kind string, limiters *connection.Limiters) {
+	limiters.OnAcquire(func(class connection.Class, waited time.Duration) {
+		slotWait.WithLabelValues(kind, class.String()).Observe(waited.Seconds())
+	})
 }
 
 func createOutcome(r idv.RequestResult) string {
@@ -116,65 +141,5 @@ func leaderMetrics(counter prometheus.Collector) manager.RunnableFunc {
 		<-ctx.Done()
 		metrics.Registry.Unregister(counter)
 		return nil
-	}
-}
-
-// breakerCounter counts the circuit breakers whenever it is asked.
-type breakerCounter struct{ connections *connection.Registry }
-
-// Describe describes the one metric there is.
-func (breakerCounter) Describe(descriptions chan<- *prometheus.Desc) { descriptions <- circuitBreakers }
-
-// Collect counts.
-func (c breakerCounter) Collect(metrics chan<- prometheus.Metric) {
-	for state, classes := range c.connections.CountBreakers() {
-		for class, n := range classes {
-			metrics <- prometheus.MustNewConstMetric(
-				circuitBreakers, prometheus.GaugeValue, float64(n), string(state), class.String())
-		}
-	}
-}
-
-// attemptCounter counts the attempts of each kind that are not recorded, whenever it is asked.
-type attemptCounter map[string]interface{ Unrecorded() int }
-
-// Describe describes the one metric there is.
-func (attemptCounter) Describe(descriptions chan<- *prometheus.Desc) {
-	descriptions <- unrecordedAttempts
-}
-
-// Collect counts.
-func (c attemptCounter) Collect(metrics chan<- prometheus.Metric) {
-	for kind, attempts := range c {
-		metrics <- prometheus.MustNewConstMetric(
-			unrecordedAttempts, prometheus.GaugeValue, float64(attempts.Unrecorded()), kind)
-	}
-}
-
-// mandateCounter counts the Mandates of the cache whenever it is asked.
-type mandateCounter struct{ cache client.Reader }
-
-// Describe describes the one metric there is.
-func (mandateCounter) Describe(descriptions chan<- *prometheus.Desc) { descriptions <- mandates }
-
-// Collect counts. It is not worth an error if the cache is not there yet: readyz shows that.
-func (m mandateCounter) Collect(metrics chan<- prometheus.Metric) {
-	var list v1alpha1.MandateList
-	ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-	defer cancel()
-	if err := m.cache.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
-		return
-	}
-	counts := map[[3]string]int{}
-	for i := range list.Items {
-		status := &list.Items[i].Status
-		key := [3]string{string(metav1.ConditionUnknown), "", string(status.Outcome)}
-		if ready := meta.FindStatusCondition(status.Conditions, v1alpha1.ConditionReady); ready != nil {
-			key[0], key[1] = string(ready.Status), ready.Reason
-		}
-		counts[key]++
-	}
-	for key, n := range counts {
-		metrics <- prometheus.MustNewConstMetric(mandates, prometheus.GaugeValue, float64(n), key[:]...)
 	}
 }

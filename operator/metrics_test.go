@@ -1,6 +1,7 @@
 package operator_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/testenv"
 )
 
@@ -29,18 +31,28 @@ func TestMetrics(t *testing.T) {
 	w.mandate("initech", "{}")
 	w.condition("initech", v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonSettling)
 
-	text := w.scrape(address)
+	connection := `connection="IdentityService/` + w.namespace + `/default"`
+	var text string
+	w.eventually(func() (bool, string) {
+		text = w.scrape(address)
+		idle := `idv_connection_slots_used{` + connection + `,kind="Mandate"} 0`
+		return strings.Contains(text, idle+"\n"), "a reconciliation uses the connection still"
+	})
 	for _, want := range []string{
 		`idv_mandates{outcome="",ready="True",reason="Accepted"} 2`,
 		`idv_mandates{outcome="",ready="False",reason="Settling"} 1`,
 		`idv_create_attempts_total{outcome="created"} 2`,
 		`idv_create_attempts_total{outcome="unknown"} 1`,
 		`idv_service_requests_total{operation="create_application",status="200"} 2`,
+		`idv_circuit_breakers{` + connection + `,failing="",state="closed"} 1`,
+		`idv_connection_slots_used{` + connection + `,kind="MandateAction"} 0`,
+		`idv_connection_waiting{` + connection + `,kind="MandateAction"} 0`,
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("the metrics lack %s", want)
 		}
 	}
+	text = strings.ReplaceAll(text, connection, "") // the one label that names an object
 	for _, name := range []string{"acme", "globex", "canary", w.namespace, w.url} {
 		if strings.Contains(text, name) {
 			t.Errorf("the metrics contain %s", name)
@@ -51,6 +63,49 @@ func TestMetrics(t *testing.T) {
 			if strings.HasPrefix(line, "idv_") {
 				t.Log(line)
 			}
+		}
+	}
+}
+
+// The answers to creates are lost. The metrics count the applications that become known, by what found them, and the
+// actions by their result.
+func TestRecoveredAnswersAreCounted(t *testing.T) {
+	t.Parallel()
+	skipIfShort(t)
+	w := newWorld(t, sandbox.Options{})
+	address := testenv.FreeAddress(t)
+	w.connect()
+	w.start("--metrics-bind-address="+address, "--settle-delay=2s")
+	w.fault(requestLost)
+	w.mandate("acme", "{individuals: [{name: jane, email: jane@example.com}]}")
+	w.ready("acme")
+	w.fault(answerLost)
+	w.mandate("globex", "{}")
+	w.stalled("globex", v1alpha1.ReasonOutcomeUnknown)
+	w.measures(address, `idv_lost_answers_recovered_total{by="adoption"} 0`)
+	w.mandate("globex", fmt.Sprintf("{adopt: {applicationID: %d}}", w.applicationID(w.namespace+".globex")))
+	w.ready("globex")
+	w.action("sent", resend)
+	w.actionCompletes("sent")
+	w.fault(control.Fault{Operation: control.ResendInvites, Kind: control.Close, AfterWork: true})
+	w.action("lost", resend)
+	w.actionFails("lost", v1alpha1.ReasonOutcomeUnknown)
+	w.measures(address,
+		`idv_lost_answers_recovered_total{by="adoption"} 1`,
+		`idv_lost_answers_recovered_total{by="notification"} 0`,
+		`idv_lost_answers_recovered_total{by="repeat"} 1`,
+		`idv_mandate_actions_total{reason="CarriedOut",result="complete",type="ResendInvite"} 1`,
+		`idv_mandate_actions_total{reason="OutcomeUnknown",result="failed",type="ResendInvite"} 1`)
+	w.emails(2 + 2) // two of them were resent
+}
+
+// measures checks that the metrics have these lines.
+func (w *world) measures(address string, lines ...string) {
+	w.Helper()
+	text := w.scrape(address)
+	for _, want := range lines {
+		if !strings.Contains(text, "\n"+want+"\n") {
+			w.Errorf("the metrics lack %s", want)
 		}
 	}
 }

@@ -118,7 +118,8 @@ func TestNotifications(t *testing.T) {
 // e-mailed twice.
 func TestLostAnswersAreFoundAgain(t *testing.T) {
 	t.Parallel()
-	w, url := notified(t)
+	metrics := testenv.FreeAddress(t)
+	w, url := notified(t, "--metrics-bind-address="+metrics)
 	w.fault(answerLost)
 	w.mandate("acme", "{}")
 	if m := w.ready("acme"); m.Status.Reference != w.namespace+".acme" {
@@ -140,6 +141,7 @@ func TestLostAnswersAreFoundAgain(t *testing.T) {
 	w.post(url, fmt.Sprintf(`{"id":%d}`, w.applicationID(w.namespace+".victim")))
 	w.ready("victim")
 	w.emails(2)
+	w.measures(metrics, `idv_lost_answers_recovered_total{by="notification"} 2`)
 }
 
 // More answers are lost than one Mandate can have candidates, and the deliveries name ids and nothing else.

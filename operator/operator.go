@@ -64,6 +64,7 @@ func Scheme() *runtime.Scheme {
 
 // Run runs the operator until ctx ends.
 func Run(ctx context.Context, config *rest.Config, options *Options) error {
+	setBuildInfo(options.version)
 	watched, unreadable := newWatches(clock.RealClock{}), newUnreadableObjects(ctrl.Log)
 	manager, err := newManager(config, options, cacheOptions(options.namespaces(), watched, unreadable))
 	if err != nil {
@@ -153,6 +154,8 @@ func addControllers(
 		return nil, err
 	}
 	connections := connection.NewRegistry(options.maxConcurrentReconciles)
+	observeWaits(kindMandate, connections.Mandates)
+	observeWaits(kindAction, connections.Actions)
 	identityServices := service.NewReconciler(service.Config{
 		Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Events: manager.GetEventRecorder(fieldOwner),
 		Connections: connections, ClusterServices: clusterServices, AllNamespaces: len(options.namespaces()) == 0,
@@ -166,12 +169,12 @@ func addControllers(
 	records := ledger.Ledger{Reader: live, Writer: writer, Namespaces: options.namespaces()}
 	mandates := mandate.NewReconciler(mandate.Config{
 		Services: services, Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Ledger: records,
-		Events:      manager.GetEventRecorder(fieldOwner),
+		Events: manager.GetEventRecorder(fieldOwner), Found: observeFound,
 		SettleDelay: options.settleDelay, DeletionGiveUpAfter: options.deletionGiveUpAfter,
 	})
 	actions := action.NewReconciler(action.Config{
 		Services: services, Cache: cache, Live: live, Writer: writer, Status: writer.Status(),
-		Ledger: records, SettleDelay: options.settleDelay,
+		Ledger: records, Ended: observeAction, SettleDelay: options.settleDelay,
 	})
 	retention := &ledger.Retention{
 		Ledger: records, Mandates: cache, Keep: options.recordRetention,
@@ -183,9 +186,9 @@ func addControllers(
 		actions.SetupWithManager(ctx, manager, connections.Actions.Workers()),
 		addNotifications(ctx, manager, options, clusterServices),
 		manager.Add(retention),
-		manager.Add(leaderMetrics(mandateCounter{cache})),
-		manager.Add(leaderMetrics(breakerCounter{connections})),
-		manager.Add(leaderMetrics(attemptCounter{"Mandate": mandates, "MandateAction": actions})),
+		manager.Add(leaderMetrics(objectCounter{cache, mandates.Lag})),
+		manager.Add(leaderMetrics(connectionCollector{connections})),
+		manager.Add(leaderMetrics(attemptCounter{kindMandate: mandates, kindAction: actions})),
 	)
 }
 

@@ -43,7 +43,7 @@ func (s *session) adoptCommand() *cobra.Command {
 					"another one; nothing was changed", m.Name, *bound)}
 			}
 			s.warnGitOps(m, "adopt")
-			if err = c.changeMandate(command.Context(), m, func(m *v1alpha1.Mandate) {
+			if err := c.changeMandate(command.Context(), m, func(m *v1alpha1.Mandate) {
 				m.Spec.Adopt = &v1alpha1.Adoption{ApplicationID: id}
 			}); err != nil {
 				return err

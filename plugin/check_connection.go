@@ -28,8 +28,8 @@ type connectionFlags struct {
 }
 
 const connectionHelp = `Find out, with reads only, which reading of its interface a service follows where the
-interface leaves it open, and print the IdentityService and the provider block that follow. It sends at most six logins, a few GETs and two OPTIONS:
-it creates and changes nothing, and e-mails nobody.
+interface leaves it open, and print the IdentityService and the provider block that follow. It sends
+at most six logins, a few GETs and two OPTIONS: it creates and changes nothing, and e-mails nobody.
 
 The credentials come from the environment (IDV_USERNAME, IDV_PASSWORD, IDV_CLIENT_ID, IDV_CLIENT_SECRET), from a Secret
 of the cluster, or from a file; never from arguments, which other users of this machine can see. Give both pairs if you
@@ -227,7 +227,7 @@ func (s *session) connection(ctx context.Context, flags *connectionFlags) (*read
 		file = os.Getenv("IDV_CA_FILE")
 	}
 	if file != "" {
-		if options.CABundle, err = os.ReadFile(file); err != nil {
+		if options.CABundle, err = os.ReadFile(file); err != nil { //nolint:gosec // the person names the file
 			return nil, usageError("--ca-file: %w", err)
 		}
 	}

@@ -113,6 +113,9 @@ func (c *cluster) mandate(ctx context.Context, name string) (*v1alpha1.Mandate, 
 // explainError says what to do about an error of the API server, where that is not obvious.
 func explainError(err error) error {
 	switch {
+	case apierrors.IsConflict(err):
+		return fmt.Errorf("the Mandate has changed since you saw it, and nothing was done; show its status, and repeat: %w",
+			err)
 	case meta.IsNoMatchError(err):
 		return fmt.Errorf("%w; the CRDs are not installed in this cluster, or this is another cluster: look at "+
 			"kubectl config current-context", err)

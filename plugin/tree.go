@@ -99,7 +99,7 @@ func serviceNode(v *view) node {
 	s := &v.Service
 	text := s.Kind + " " + s.Name + "  "
 	if s.Ready.Status == "" {
-		return node{text: text + "not found, or not seen by the operator yet"}
+		return node{text: text + "does not exist, may not be read by you, or was not seen by the operator yet"}
 	}
 	n := node{text: text + fmt.Sprintf("Ready=%s, %s", s.Ready.Status, s.Ready.Reason)}
 	for _, problem := range s.Problems {

@@ -4,12 +4,11 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/hashicorp/terraform-plugin-framework/function"
 	"github.com/hashicorp/terraform-plugin-framework/types"
+
+	"github.com/mandate-io/idv/internal/receiver"
 )
 
 var _ function.Function = (*notificationURLFunction)(nil)
@@ -59,16 +58,13 @@ func (f *notificationURLFunction) Definition(
 	}
 }
 
-// clusterNamespace takes the place of the namespace of a ClusterIdentityService.
-const clusterNamespace = "-"
-
 func (f *notificationURLFunction) Run(ctx context.Context, req function.RunRequest, resp *function.RunResponse) {
 	var base, name string
 	var namespace, token types.String
 	if resp.Error = req.Arguments.Get(ctx, &base, &namespace, &name, &token); resp.Error != nil {
 		return
 	}
-	receiver, problem := parseReceiverBase(base)
+	problem := receiverBaseProblem(base)
 	switch {
 	case problem != "":
 		resp.Error = function.NewArgumentFuncError(0, problem)
@@ -79,44 +75,30 @@ func (f *notificationURLFunction) Run(ctx context.Context, req function.RunReque
 	case len(name) > maxName || !namePattern.MatchString(name):
 		resp.Error = function.NewArgumentFuncError(2, fmt.Sprintf("name must be the metadata.name of an IdentityService: 1 "+
 			"to %d lower-case letters, digits, - and ., with a letter or digit at both ends.", maxName))
-	case !token.IsNull() && !isReceiverToken(token.ValueString()):
+	case !token.IsNull() && !receiver.IsToken(token.ValueString()):
 		resp.Error = function.NewArgumentFuncError(3, fmt.Sprintf("token must have at least %d characters, and no white "+
-			"space or control characters. Use trimspace() for a token from a file.", minTokenLength))
+			"space or control characters. Use trimspace() for a token from a file.", receiver.MinTokenLength))
 	default:
-		resp.Error = resp.Result.Set(ctx, notificationURL(receiver, namespace.ValueString(), name, token))
+		path := receiver.Path(namespace.ValueString(), name)
+		resp.Error = resp.Result.Set(ctx, receiver.URL(base, path, token.ValueString()))
 	}
 }
 
-// parseReceiverBase returns what is wrong with the base, or "".
-func parseReceiverBase(base string) (receiver *url.URL, problem string) {
-	receiver, err := url.Parse(base)
+// receiverBaseProblem returns what is wrong with the base, or "".
+func receiverBaseProblem(base string) string {
+	parsed, err := url.Parse(base)
 	switch {
 	case err != nil || !isReceiverURL(base):
-		problem = "base must be a URL such as https://hooks.example.com. Use http only on a loopback host, because the " +
+		return "base must be a URL such as https://hooks.example.com. Use http only on a loopback host, because the " +
 			"service delivers personal data."
-	case receiver.User != nil || receiver.RawQuery != "" || receiver.ForceQuery || receiver.Fragment != "":
-		problem = "base must have no user, query or fragment."
+	case parsed.User != nil || parsed.RawQuery != "" || parsed.ForceQuery || parsed.Fragment != "":
+		return "base must have no user, query or fragment."
+	default:
+		return ""
 	}
-	return receiver, problem
 }
 
 func isServiceNamespace(namespace string) bool {
-	return namespace == "" || namespace == clusterNamespace ||
+	return namespace == "" || namespace == receiver.ClusterNamespace ||
 		len(namespace) <= maxNamespace && namespacePattern.MatchString(namespace)
-}
-
-func isReceiverToken(token string) bool {
-	unfit := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
-	return utf8.RuneCountInString(token) >= minTokenLength && !strings.ContainsFunc(token, unfit)
-}
-
-func notificationURL(base *url.URL, namespace, name string, token types.String) string {
-	if namespace == "" {
-		namespace = clusterNamespace
-	}
-	segments := []string{strings.TrimRight(base.String(), "/"), "notifications", namespace, name}
-	if !token.IsNull() {
-		segments = append(segments, url.PathEscape(token.ValueString()))
-	}
-	return strings.Join(segments, "/")
 }

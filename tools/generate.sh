@@ -78,9 +78,12 @@ reference() {
 # What the charts share with the other manifests. A chart cannot read files outside its directory.
 charts() {
 	chart=config/chart/mandate-operator crds=config/chart/mandate-operator-crds/templates/crds
-	mkdir -p "$out/$chart/files/rbac" "$out/$chart/files/reports" "$out/$chart/files/policy" "$out/$crds"
+	mkdir -p "$out/$chart/files/rbac" "$out/$chart/files/reports" "$out/$chart/files/policy" \
+		"$out/$chart/files/monitoring" "$out/$crds"
 	cp "$out/config/rbac/role.yaml" config/rbac/*_role.yaml "$out/$chart/files/rbac"
 	cp config/reports/policy.yaml config/reports/role.yaml "$out/$chart/files/reports"
+	cp config/monitoring/service_monitor.yaml config/monitoring/prometheus_rule.yaml config/monitoring/dashboard.json \
+		"$out/$chart/files/monitoring"
 	cp config/policy/*.yaml "$out/$chart/files/policy"
 	rm "$out/$chart/files/policy/kustomization.yaml"
 	for crd in "$out"/config/crd/bases/*.yaml; do

@@ -4,13 +4,14 @@
 pinned = $(shell sed -n 's|^[[:space:]]$(2) \(v[^ ]*\).*|\1|p' tools/$(1)/go.mod)
 on_path = $(shell command -v $(1) 2>/dev/null)
 
-# $(call tool,NAME,FAMILY,MODULE,MAIN PACKAGE BELOW THE MODULE,LDFLAGS), on one line: a continued line adds a space.
+# $(call tool,NAME,FAMILY,MODULE,MAIN PACKAGE BELOW THE MODULE,LDFLAGS,BUILD FLAGS), on one line: a continued line adds
+# a space. The package "." is that of the family, with the version of the module.
 define tool
 $(1).version := $$(or $$(call pinned,$(2),$(3)),$$(error tools/$(2)/go.mod pins no $(3)))
 $(1).file := bin/$(1)-$$($(1).version)
 
 $$($(1).file):
-	@tools/build.sh "$(1) $$($(1).version)$$(call position,$$@)" $$@ tools/$(2) $(3)$(4) -trimpath -ldflags="-s -w $(5)"
+	@tools/build.sh "$(1) $$($(1).version)$$(call position,$$@)" $$@ tools/$(2) $(if $(4:.=),$(3)$(4),.) -trimpath -ldflags="-s -w $(5)"$(6:%= %)
 
 # A link that is newer than its file may still point at another version, so it is looked at every time.
 .PHONY: bin/$(1)
@@ -30,16 +31,34 @@ kubernetes.ldflags := $(addprefix -X k8s.io/component-base/version.,\
 opentofu.ldflags := -X github.com/opentofu/opentofu/version.dev=no
 helm.ldflags := -X helm.sh/helm/v4/internal/version.version=$(call pinned,helm,helm.sh/helm/v4)
 
+# Of the snapshotters, only overlayfs is used.
+containerd := github.com/containerd/containerd/v2
+containerd.flags := -tags=no_btrfs,no_zfs,no_devmapper,no_blockfile,no_tracing
+containerd.ldflags := -X $(containerd)/version.Version=$(call pinned,containerd,$(containerd))
+
 $(eval $(call tool,kube-apiserver,kubernetes,k8s.io/kubernetes,/cmd/kube-apiserver,$(kubernetes.ldflags)))
 $(eval $(call tool,kube-controller-manager,kubernetes,k8s.io/kubernetes,/cmd/kube-controller-manager,$(kubernetes.ldflags)))
+$(eval $(call tool,kube-scheduler,kubernetes,k8s.io/kubernetes,/cmd/kube-scheduler,$(kubernetes.ldflags)))
+$(eval $(call tool,kubelet,kubernetes,k8s.io/kubernetes,/cmd/kubelet,$(kubernetes.ldflags)))
+$(eval $(call tool,kube-proxy,kubernetes,k8s.io/kubernetes,/cmd/kube-proxy,$(kubernetes.ldflags)))
 $(eval $(call tool,kubectl,kubernetes,k8s.io/kubernetes,/cmd/kubectl,$(kubernetes.ldflags)))
+$(eval $(call tool,containerd,containerd,$(containerd),/cmd/containerd,$(containerd.ldflags),$(containerd.flags)))
+$(eval $(call tool,containerd-shim-runc-v2,containerd,$(containerd),/cmd/containerd-shim-runc-v2,$(containerd.ldflags),$(containerd.flags)))
+$(eval $(call tool,ctr,containerd,$(containerd),/cmd/ctr,$(containerd.ldflags),$(containerd.flags)))
+$(eval $(call tool,bridge,cni,github.com/containernetworking/plugins,/plugins/main/bridge,))
+$(eval $(call tool,loopback,cni,github.com/containernetworking/plugins,/plugins/main/loopback,))
+$(eval $(call tool,host-local,cni,github.com/containernetworking/plugins,/plugins/ipam/host-local,))
+$(eval $(call tool,coredns,coredns,github.com/coredns/coredns,.,))
 $(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3,,))
 $(eval $(call tool,tofu,opentofu,github.com/opentofu/opentofu,/cmd/tofu,$(opentofu.ldflags)))
 $(eval $(call tool,helm,helm,helm.sh/helm/v4,/cmd/helm,$(helm.ldflags)))
+$(eval $(call tool,kustomize-controller,flux,github.com/fluxcd/kustomize-controller,,))
 $(eval $(call tool,controller-gen,dev,sigs.k8s.io/controller-tools,/cmd/controller-gen,))
 $(eval $(call tool,tfplugindocs,dev,github.com/hashicorp/terraform-plugin-docs,/cmd/tfplugindocs,))
 $(eval $(call tool,gotestsum,dev,gotest.tools/gotestsum,,))
 $(eval $(call tool,golangci-lint,lint,github.com/golangci/golangci-lint/v2,/cmd/golangci-lint,))
+$(eval $(call tool,goreleaser,release,github.com/goreleaser/goreleaser/v2,,))
+$(eval $(call tool,actionlint,release,github.com/rhysd/actionlint,/cmd/actionlint,))
 
 # Which tools a target needs. What a user has on PATH serves the demo and the cluster targets.
 control_plane := $(if $(KUBEBUILDER_ASSETS),,kube-apiserver etcd kubectl)
@@ -50,6 +69,9 @@ tools.generate := controller-gen tofu tfplugindocs
 tools.lint := golangci-lint
 tools.check := $(control_plane) $(tools.generate) $(tools.lint) gotestsum helm
 tools.test := $(tools.check) kube-controller-manager
+# Only make test-gitops needs the kustomize-controller.
+tools.test-gitops := $(control_plane) controller-gen kustomize-controller
+tools.test-monitoring := $(control_plane) $(tools.lint)
 tools.chaos := $(control_plane)
 tools.schemas := $(control_plane)
 tools.bench := $(control_plane) tofu
@@ -57,14 +79,19 @@ tools.demo := kube-apiserver etcd $(kubectl) $(terraform)
 tools.install := $(kubectl)
 tools.deploy := $(kubectl)
 tools.undeploy := $(kubectl)
+tools.dist := goreleaser
+tools.test-dist := goreleaser actionlint tofu
+# Only make e2e needs these, on Linux.
+tools.e2e-tools := $(control_plane) kube-controller-manager kube-scheduler kubelet kube-proxy coredns \
+	containerd containerd-shim-runc-v2 ctr bridge loopback host-local helm
 tools.tools := kube-apiserver kube-controller-manager kubectl etcd tofu helm controller-gen \
-	tfplugindocs golangci-lint gotestsum
+	tfplugindocs golangci-lint gotestsum goreleaser actionlint
 
 # $(call tools_of,TARGET): the links of its tools, to depend on.
 tools_of = $(addprefix bin/,$(tools.$(1)))
 
 # " (2 of 3)": which of the tools that are missing for the goals of this run.
-missing := $(strip $(foreach name,$(tools.tools),$(if $(filter $(name),\
+missing := $(strip $(foreach name,$(sort $(tools.tools) $(tools.e2e-tools) $(tools.test-gitops)),$(if $(filter $(name),\
 	$(foreach goal,$(MAKECMDGOALS),$(tools.$(goal)))),$(if $(wildcard $($(name).file)),,$($(name).file)))))
 number = $(shell printf '%s\n' $(missing) | grep -nxF $(1) | cut -d: -f1)
 position = $(if $(filter $(1),$(missing)), ($(call number,$(1)) of $(words $(missing))))

@@ -19,8 +19,15 @@ spec:
     startedTime: "2026-01-01T00:00:01.000001Z", firstStartedTime: "2026-01-01T00:00:00.000001Z"}
 `,
 	create: map[string]attempt{
-		"a claim":          {},
-		"an adoption":      {edit: `spec: {attempt: null, applicationID: 4711, createdTime: "2026-01-01T00:00:00Z"}`},
+		"a claim":     {},
+		"an adoption": {edit: `spec: {attempt: null, applicationID: 4711, createdTime: "2026-01-01T00:00:00Z"}`},
+		"a subscription": {
+			edit: `spec: {applicationID: 4711, subscription: {startedTime: "2026-01-01T00:00:00.000001Z", ordinal: 1}}`,
+		},
+		"a subscription without a start": {
+			edit: `spec: {applicationID: 4711, subscription: {ordinal: 1}}`,
+			want: []violation{{"spec.subscription.startedTime", "Required value"}},
+		},
 		"a verdict":        {edit: `spec: {attempt: {sent: true, inputs: 1/7c, verdict: Taken}}`},
 		"an empty verdict": {edit: `spec: {attempt: {verdict: ""}}`},
 		"no service":       {edit: `spec: {serviceURL: null}`, want: []violation{{"spec.serviceURL", "Required value"}}},
@@ -96,5 +103,18 @@ spec:
 				want: []violation{{"spec.applicationID", oneRecordedEver}},
 			},
 		}},
+		"a subscription": {
+			spec: `spec: {applicationID: 4711, subscription: {startedTime: "2026-01-01T00:00:00.000001Z", ordinal: 1}}`,
+			attempts: map[string]attempt{
+				"another one": {edit: `spec: {subscription: {startedTime: "2026-01-02T00:00:00.000001Z", ordinal: 2}}`},
+				"a refusal":   {edit: `spec: {subscription: {refused: true}}`},
+				"none": {
+					edit: `spec: {subscription: null}`,
+					want: []violation{{
+						"spec.subscription", "cannot go away once it is set: the application could be subscribed twice",
+					}},
+				},
+			},
+		},
 	},
 }

@@ -56,6 +56,7 @@ type ApplicationRecordList struct {
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.applicationID) || (has(self.applicationID) && self.applicationID == oldSelf.applicationID)",message="cannot change or go away once it is set: a record has one application, ever",fieldPath=".applicationID"
 // +kubebuilder:validation:XValidation:rule="self.serviceURL == oldSelf.serviceURL || (!has(oldSelf.applicationID) && !(has(oldSelf.attempt) && oldSelf.attempt.sent))",message="cannot change once an application may have been created there",fieldPath=".serviceURL"
 // +kubebuilder:validation:XValidation:rule="self.reference == oldSelf.reference || (!has(oldSelf.applicationID) && !(has(oldSelf.attempt) && oldSelf.attempt.sent))",message="cannot change once an application may have been created with it",fieldPath=".reference"
+// +kubebuilder:validation:XValidation:rule="!has(oldSelf.subscription) || has(self.subscription)",message="cannot go away once it is set: the application could be subscribed twice",fieldPath=".subscription"
 type ApplicationRecordSpec struct {
 	// serviceURL is the base URL of the service that has the application, or of the last attempt, in normal form. It can
 	// change only while nothing can have been created there.
@@ -93,6 +94,11 @@ type ApplicationRecordSpec struct {
 	// +optional
 	CreatedTime *metav1.Time `json:"createdTime,omitempty"`
 
+	// subscription is the webhook subscription of the application that the operator made, or may have made, with
+	// spec.notifications.subscribe: Application of the service. It holds neither the URL nor the token.
+	// +optional
+	Subscription *RecordedSubscription `json:"subscription,omitempty"`
+
 	// actions are the last 100 MandateActions that the operator started on the application. An action of one of these
 	// names is not started again, whatever became of its object. An entry goes only if the request certainly did nothing.
 	// +optional
@@ -108,6 +114,25 @@ type ApplicationRecordSpec struct {
 	// +kubebuilder:validation:MaxItems=1000
 	// +kubebuilder:validation:items:MaxLength=64
 	EarlierActions []string `json:"earlierActions,omitempty"`
+}
+
+// RecordedSubscription is a webhook subscription that the operator made, or may have made.
+type RecordedSubscription struct {
+	// startedTime is when the operator recorded that it subscribes, before it sent the request, to the microsecond.
+	// Nothing is sent again unless it is certain that this request created nothing.
+	// +required
+	StartedTime MicroTime `json:"startedTime"`
+
+	// ordinal counts what was started, this one included. Each one but the first followed proof that those before it
+	// created nothing.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	Ordinal int32 `json:"ordinal"`
+
+	// refused is true if the service refused the request. Otherwise, the subscription may exist: status.subscription of
+	// the Mandate says whether it is known to.
+	// +optional
+	Refused bool `json:"refused,omitempty"`
 }
 
 // RecordedAction is a MandateAction that the operator started.

@@ -44,6 +44,14 @@ func (s *ClusterIdentityService) NotificationsSecret() *NamespacedSecretReferenc
 	return &s.Spec.Notifications.SecretRef
 }
 
+// Subscribing says who subscribes the receiver; nil if it takes no notifications.
+func (s *ClusterIdentityService) Subscribing() *Subscribing {
+	if s.Spec.Notifications == nil {
+		return nil
+	}
+	return &s.Spec.Notifications.Subscribing
+}
+
 // NamespacedReferences reports whether the references of Mandates begin with the prefix, the namespace and a dot.
 func (s *ClusterIdentityService) NamespacedReferences() bool {
 	return s.Spec.ReferencePolicy != ReferencePolicyAny
@@ -92,13 +100,15 @@ type ClusterIdentityServiceSpec struct {
 	ReferencePolicy ReferencePolicy `json:"referencePolicy,omitempty"`
 }
 
-// ClusterNotifications says who may send notifications.
+// ClusterNotifications says who may send notifications, and who subscribes.
 type ClusterNotifications struct {
 	// secretRef names the Secret, and its namespace, with the token that a delivery must have, in the key token: 32
 	// characters at least. While you rotate it, the key previousToken has the one from before. The operator notices a
 	// change within 30 seconds.
 	// +required
 	SecretRef NamespacedSecretReference `json:"secretRef"`
+
+	Subscribing `json:",inline"`
 }
 
 // ReferencePolicy is which references the Mandates of a namespace may have.

@@ -45,6 +45,14 @@ func (s *IdentityService) NotificationsSecret() *NamespacedSecretReference {
 	return &NamespacedSecretReference{Namespace: s.Namespace, Name: s.Spec.Notifications.SecretRef.Name}
 }
 
+// Subscribing says who subscribes the receiver; nil if it takes no notifications.
+func (s *IdentityService) Subscribing() *Subscribing {
+	if s.Spec.Notifications == nil {
+		return nil
+	}
+	return &s.Spec.Notifications.Subscribing
+}
+
 // NamespacedReferences is false: no other namespace uses it.
 func (s *IdentityService) NamespacedReferences() bool { return false }
 
@@ -76,12 +84,14 @@ type IdentityServiceSpec struct {
 	Notifications *Notifications `json:"notifications,omitempty"`
 }
 
-// Notifications says who may send notifications.
+// Notifications says who may send notifications, and who subscribes.
 type Notifications struct {
 	// secretRef names the Secret with the token that a delivery must have, in the key token: 32 characters at least. While
 	// you rotate it, the key previousToken has the one from before. The operator notices a change within 30 seconds.
 	// +required
 	SecretRef SecretReference `json:"secretRef"`
+
+	Subscribing `json:",inline"`
 }
 
 // IdentityServiceStatus describes whether the connection works.

@@ -117,6 +117,14 @@ type MandateStatus struct {
 	// +optional
 	LastReadTime *metav1.Time `json:"lastReadTime,omitempty"`
 
+	// subscription is what is known of the webhook subscription of the application, with spec.notifications.subscribe:
+	// Application of its service. Subscribed: the service delivers. Refused: it refused. OutcomeUnknown: the subscription
+	// may exist, and nothing more is sent. NotCreated: somebody else created the application, and may subscribe it.
+	// Whatever it is, the application is read, more often unless it is Subscribed.
+	// +optional
+	// +kubebuilder:validation:MaxLength=64
+	Subscription SubscriptionState `json:"subscription,omitempty"`
+
 	// lastHandledReconcileAt is the value of the annotation idv.mandate.io/reconcile-requested-at that the operator has
 	// handled, its first 256 characters. The annotation is a text of your own: put no personal data into it.
 	// +optional

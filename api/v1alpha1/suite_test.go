@@ -47,8 +47,8 @@ type attempt struct {
 type violation struct{ field, message string }
 
 var suites = map[string]suite{
-	"IdentityService":        identityServiceSuite,
-	"ClusterIdentityService": clusterIdentityServiceSuite,
+	"IdentityService":        identityServiceSuite.with(subscribingAttempts("{name: tokens}")),
+	"ClusterIdentityService": clusterIdentityServiceSuite.with(subscribingAttempts("{namespace: platform, name: tokens}")),
 	"Mandate":                mandateSuite,
 	"MandateAction":          mandateActionSuite,
 	"ApplicationRecord":      applicationRecordSuite,
@@ -91,6 +91,12 @@ func TestUpdate(t *testing.T) {
 			}
 		}
 	}
+}
+
+// with is a suite with more to create.
+func (s suite) with(create map[string]attempt) suite {
+	s.create = both(s.create, create)
+	return s
 }
 
 func (s suite) existing(t *testing.T, c client.Client, state state) *unstructured.Unstructured {

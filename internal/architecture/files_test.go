@@ -22,6 +22,7 @@ const maxLines = 500
 var mayBeLong = map[string]string{
 	"go.sum":             "the go command writes it",
 	"*.golden":           "a test compares it as a whole",
+	"dashboard.json":     "Grafana's format has a line for each member",
 	"docs/conditions.md": "messages of conditions link to it: it has a section for each reason",
 }
 

@@ -43,9 +43,11 @@ var layers = []layer{
 	// The sandbox is an independent reading of the interface: with the client's types it could only agree with it.
 	{dir: "internal/sandbox", tests: []string{"internal/client"}, never: both},
 	{dir: "internal/reference", never: both},
+	{dir: "internal/receiver", never: both},
 	{dir: "internal/version", never: both},
+	{dir: "internal/monitoring", never: both},
 	{
-		dir: "provider", may: []string{"internal/client", "internal/reference"},
+		dir: "provider", may: []string{"internal/client", "internal/receiver", "internal/reference"},
 		tests: []string{"internal/sandbox"}, never: kubernetes,
 	},
 	{dir: "operator/apierror", never: terraform},
@@ -54,7 +56,7 @@ var layers = []layer{
 		tests: []string{"internal/testenv"}, never: terraform,
 	},
 	{
-		dir: "operator/connection", may: []string{"api", "internal/client", "operator/apierror"},
+		dir: "operator/connection", may: []string{"api", "internal/client", "internal/receiver", "operator/apierror"},
 		tests: []string{"internal/sandbox"}, never: terraform,
 	},
 	{
@@ -65,10 +67,10 @@ var layers = []layer{
 		dir: "operator/individuals", may: []string{"api", "internal/client", "internal/reference"}, never: terraform,
 	},
 	{dir: "operator/explore", may: []string{"operator/engine", "internal/guards"}, never: terraform},
-	controller("mandate", "internal/reference", "operator/individuals", "operator/ledger"),
+	controller("mandate", "internal/receiver", "internal/reference", "operator/individuals", "operator/ledger"),
 	controller("action", "operator/individuals", "operator/ledger"),
 	controller("service", "operator/ledger"),
-	controller("notification"),
+	controller("notification", "internal/receiver"),
 	{
 		dir: "operator", may: []string{"api", "internal/client", "internal/reference"},
 		tests: []string{"internal/sandbox", "internal/testenv"}, never: terraform,
@@ -88,8 +90,16 @@ var layers = []layer{
 	{dir: "config", tests: []string{"api", "internal/testenv"}, never: terraform},
 	{dir: "internal/testenv", may: []string{"api", "internal/client", "internal/sandbox", "operator"}, never: terraform},
 	{dir: "internal/demo", may: []string{"api", "internal/sandbox", "internal/testenv"}, never: terraform},
+	{
+		dir: "internal/e2e", may: []string{"api", "internal/client", "internal/sandbox/control", "internal/testenv"},
+		never: terraform,
+	},
 	{dir: "internal/providerschema", may: []string{"provider"}, never: kubernetes},
 	{dir: "internal/chartdocs", never: both},
+	{
+		dir: "internal/gitops/flux", tests: []string{"api", "operator", "internal/sandbox", "internal/testenv"},
+		never: terraform,
+	},
 	{dir: "internal/gitops", never: terraform},
 	{dir: "internal/guards", never: both},
 	{dir: "internal/threats", tests: []string{"internal/guards"}, never: both},

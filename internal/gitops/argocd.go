@@ -5,11 +5,19 @@ import (
 	"errors"
 
 	lua "github.com/yuin/gopher-lua"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// ArgoCDHealth runs a health script as Argo CD does, and returns the status that it gives to an object.
+// ArgoCDHealth runs a health script as Argo CD does, and returns the status that it gives to an object. Argo CD runs no
+// script for an object that is being deleted.
 func ArgoCDHealth(script string, object map[string]any) (string, error) {
-	state := lua.NewState()
+	if deleted, _, _ := unstructured.NestedString(object, "metadata", "deletionTimestamp"); deleted != "" {
+		return "Progressing", nil
+	}
+	state, err := newState()
+	if err != nil {
+		return "", err
+	}
 	defer state.Close()
 	state.SetGlobal("obj", luaValue(state, object))
 	if err := state.DoString(script); err != nil {
@@ -20,6 +28,19 @@ func ArgoCDHealth(script string, object map[string]any) (string, error) {
 		return "", errors.New("the script gives no table")
 	}
 	return table.RawGetString("status").String(), nil
+}
+
+// newState has only the libraries that each version of Argo CD gives to a health script by default.
+func newState() (*lua.LState, error) {
+	state := lua.NewState(lua.Options{SkipOpenLibs: true})
+	for name, open := range map[string]lua.LGFunction{lua.BaseLibName: lua.OpenBase, lua.TabLibName: lua.OpenTable} {
+		err := state.CallByParam(lua.P{Fn: state.NewFunction(open), Protect: true}, lua.LString(name))
+		if err != nil {
+			state.Close()
+			return nil, err
+		}
+	}
+	return state, nil
 }
 
 func luaValue(state *lua.LState, value any) lua.LValue {

@@ -3,6 +3,22 @@ package threats
 const operatorRole = "config/rbac/role.yaml"
 
 var credentials = map[string][]control{
+	"an editor of an IdentityService has the service deliver to another host, with `spec.notifications.url`": {
+		{
+			off: "a change of the receiver needs no verb", file: "config/policy/connect.yaml",
+			old: "(object.spec.?notifications == variables.before.?notifications ? [] : ['spec.notifications'])",
+			new: "[]",
+			in:  inConfig, test: "TestPolicyOfReceivers",
+		},
+	},
+	"the token of a receiver gets into a status, record, event or log": {
+		{
+			off: "the log has the URL", file: "operator/mandate/subscribe.go",
+			old: `logger.Info("Subscribed the application")`,
+			new: `logger.Info("Subscribed the application", "url", pick(ON, "", r.receiverURL.Reveal()))`,
+			in:  inOperator, test: "TestEachApplicationIsSubscribed",
+		},
+	},
 	"a redirect or an answer sends a token to another host": {
 		{
 			off: "redirects are followed", file: "internal/client/roundtrip.go",

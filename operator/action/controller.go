@@ -45,6 +45,8 @@ type Config struct {
 	Ledger ledger.Ledger
 	// Status patches the status of MandateActions, with strict field validation.
 	Status client.SubResourceWriter
+	// Ended is told of each action that has ended. It must not block; nil: nobody is told.
+	Ended func(actionType v1alpha1.MandateActionType, complete bool, reason string)
 	// SettleDelay is more than twice what the service takes for any request.
 	SettleDelay time.Duration
 }
@@ -59,6 +61,7 @@ type Reconciler struct {
 	writer       client.Writer
 	ledger       ledger.Ledger
 	statusWriter client.SubResourceWriter
+	ended        func(v1alpha1.MandateActionType, bool, string)
 	handover     time.Duration
 	clock        clock.Clock
 
@@ -83,6 +86,7 @@ func NewReconciler(config Config) *Reconciler {
 		writer:       config.Writer,
 		ledger:       config.Ledger,
 		statusWriter: config.Status,
+		ended:        config.Ended,
 		handover:     min(config.SettleDelay, maxHandover),
 		clock:        clock.RealClock{},
 	}
@@ -107,6 +111,9 @@ func (r *Reconciler) Drain(ctx context.Context) { r.runner.Drain(ctx) }
 
 // Unrecorded counts the attempts whose end the status does not have yet.
 func (r *Reconciler) Unrecorded() int { return r.runner.Unrecorded() }
+
+// FailedRecords counts the tries to write the end of an attempt into the status that failed.
+func (r *Reconciler) FailedRecords() int { return r.runner.FailedRecords() }
 
 // Reconcile performs steps until there is nothing left to do for a MandateAction now.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {

@@ -30,6 +30,9 @@ func (r *reconciliation) writeStatus(ctx context.Context, reason string) error {
 	); err != nil {
 		return err
 	}
+	if r.action.Status.CompletedTime == nil && updated.Status.CompletedTime != nil && r.ended != nil {
+		r.ended(updated.Spec.Type, conditionSpecs[reason].progress == complete, reason)
+	}
 	r.action = updated
 	return nil
 }

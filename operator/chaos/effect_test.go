@@ -77,9 +77,20 @@ func (n *names) serviceEffect(r faultproxy.Request) (what, about, target string)
 	}
 	kind, id := match[1], match[2]
 	if id == "" {
-		return "service: " + r.Method + " " + kind + match[3], reference(r.Body), ""
+		return "service: " + r.Method + " " + kind + match[3], n.aboutBody(r.Body), ""
 	}
 	return "service: " + r.Method + " " + kind + "/ID" + match[3], n.ids[kind+id], kind + id
+}
+
+// aboutBody is the Mandate that a request is for: a create has its reference, and a subscription the application's id.
+func (n *names) aboutBody(body []byte) string {
+	var subscription struct {
+		ApplicationID int64 `json:"application_id"`
+	}
+	if json.Unmarshal(body, &subscription) == nil && subscription.ApplicationID != 0 {
+		return n.ids["applications"+strconv.FormatInt(subscription.ApplicationID, 10)]
+	}
+	return reference(body)
 }
 
 // learnIDs reads the ids in an application, as a create or a poll returns it.

@@ -170,6 +170,14 @@ func drawLosses(random *rand.Rand) (plans []plan) {
 		case 2:
 			p = append(p, injection{effect{"PATCH applicationrecords", mandate, 1 + random.IntN(2)}, refuse})
 		}
+		switch random.IntN(6) { // where the operator subscribes each application
+		case 0:
+			p = append(p, injection{effect{subscribe, mandate, 1}, drop})
+		case 1:
+			p = append(p, injection{effect{subscribe, mandate, 1}, refuse})
+		case 2:
+			p = append(p, injection{effect{subscribe, mandate, 1}, killBefore})
+		}
 		plans = append(plans, p)
 	}
 	return plans

@@ -26,6 +26,8 @@ type notifiedScenario struct {
 	dialect map[string]string
 	url     string
 	forged  int
+	// subscribes: the operator subscribes each application, too.
+	subscribes bool
 }
 
 const notifiedManifest = `
@@ -41,7 +43,9 @@ stringData: {token: ` + notificationToken + `}
 const notificationToken = "canary-token-of-the-sender-of-notifications"
 
 func (n *notifiedScenario) run(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{n.subscribe, n.createMandates, n.forge, n.waitBound} {
+	for _, step := range []func(context.Context) error{
+		n.subscribe, n.createMandates, n.forge, n.waitBound, n.waitSubscribed,
+	} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -57,11 +61,18 @@ func (n *notifiedScenario) subscribe(ctx context.Context) error {
 	n.dialect = map[string]string{
 		"deliveryShape": shapes[n.random.IntN(len(shapes))],
 		"deliveries":    []string{"once", "twice", "out_of_order"}[n.random.IntN(3)],
+		// Both show all there is.
+		"retrieveWebhook": []string{"list", "wrapped"}[n.random.IntN(2)],
 	}
 	if err := n.sandbox.SetDialects(ctx, n.dialect); err != nil {
 		return err
 	}
-	if err := n.apply(ctx, notifiedManifest); err != nil {
+	manifest := notifiedManifest
+	if n.subscribes = n.random.IntN(2) == 0; n.subscribes {
+		manifest = strings.Replace(manifest, "{secretRef: {name: notifications}}", fmt.Sprintf(
+			"{secretRef: {name: notifications}, subscribe: Application, url: http://%s}", n.fleet.notifications), 1)
+	}
+	if err := n.apply(ctx, manifest); err != nil {
 		return err
 	}
 	if err := n.until(ctx, func() string { return n.notConnected(ctx) }); err != nil {
@@ -127,6 +138,42 @@ func (n *notifiedScenario) waitBound(ctx context.Context) error {
 		}
 		return fmt.Sprintf("%v have no application", unbound)
 	})
+}
+
+// waitSubscribed waits until each application has a subscription of its own, and checks that none has two.
+func (n *notifiedScenario) waitSubscribed(ctx context.Context) error {
+	if !n.subscribes {
+		return nil
+	}
+	if err := n.untilWithin(ctx, 2*timeout, func() string {
+		for _, name := range lossyMandates {
+			m := n.mandate(name)
+			if err := cluster.watched.Get(ctx, client.ObjectKeyFromObject(m), m); err != nil {
+				return err.Error()
+			}
+			if m.Status.Subscription != v1alpha1.SubscriptionSubscribed {
+				return fmt.Sprintf("the subscription of %s is %q", name, m.Status.Subscription)
+			}
+		}
+		return ""
+	}); err != nil {
+		return err
+	}
+	service, err := n.service()
+	if err != nil {
+		return err
+	}
+	defer service.Close()
+	for _, name := range lossyMandates {
+		webhooks, err := service.RetrieveWebhook(ctx, n.boundTo(ctx, name))
+		if err != nil {
+			return err
+		}
+		if found := len(webhooks.WithURL(n.url)); found != 1 {
+			return fmt.Errorf("the application of %s has %d subscriptions, and not one", name, found)
+		}
+	}
+	return nil
 }
 
 // boundTo returns the id of a Mandate's application, 0 if the Mandate does not know it.
@@ -202,16 +249,21 @@ var individualSteps = []control.Play{
 
 // subscribeAt has the service deliver to a URL.
 func (n *notifiedScenario) subscribeAt(ctx context.Context, url string) error {
-	service, err := idv.New(idv.Config{
-		BaseURL: n.target, RequestsPerSecond: -1,
-		Credentials: idv.Credentials{Username: sandbox.DefaultUsername, Password: idv.Hide(n.password)},
-	})
+	service, err := n.service()
 	if err != nil {
 		return err
 	}
 	defer service.Close()
 	_, err = service.SubscribeWebhook(ctx, idv.Subscription{URL: idv.Hide(url)})
 	return err
+}
+
+// service is a client without faults.
+func (n *notifiedScenario) service() (*idv.Client, error) {
+	return idv.New(idv.Config{
+		BaseURL: n.target, RequestsPerSecond: -1,
+		Credentials: idv.Credentials{Username: sandbox.DefaultUsername, Password: idv.Hide(n.password)},
+	})
 }
 
 // post delivers something that the service did not send. A killed operator does not receive it.

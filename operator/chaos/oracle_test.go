@@ -22,6 +22,7 @@ import (
 const (
 	create      = "service: POST applications"
 	poll        = "service: GET applications/ID"
+	subscribe   = "service: POST webhooks/subscribe"
 	startAction = "PATCH mandateactions/status"
 )
 

@@ -57,6 +57,7 @@ type CircuitBreaker struct {
 	// Reconciliations by the class that they are for: those that use the connection, those that wait for it, and of these,
 	// those that were woken up to use it now.
 	using, waiting, offered [classes]int
+	subscriptions           subscriptionPause
 }
 
 func newCircuitBreaker(changed, freed func()) *CircuitBreaker {
@@ -109,6 +110,9 @@ func (b *CircuitBreaker) Observe(result client.OperationResult) {
 // succeed reports whether the circuit changed.
 func (b *CircuitBreaker) succeed(class Class) (changed bool) {
 	b.failures[class], b.failures[Login] = 0, 0 // a call that was answered needed a login that worked
+	if class == Subscription {
+		b.subscriptions.stop()
+	}
 	switch {
 	case b.state != HalfOpen:
 		return false
@@ -125,6 +129,10 @@ func (b *CircuitBreaker) succeed(class Class) (changed bool) {
 // fail reports whether the circuit changed.
 func (b *CircuitBreaker) fail(class Class, result client.OperationResult) (changed bool) {
 	b.failures[class]++
+	if class == Subscription {
+		b.subscriptions.start(b.subscriptionsGoOn)
+		return false
+	}
 	if b.state == Open || b.state == Closed && b.failures[class] < threshold(class, result) {
 		return false
 	}
@@ -179,6 +187,7 @@ func (b *CircuitBreaker) Reset() {
 	b.setState(Closed, None, "")
 	b.failures = [classes]int{}
 	b.pause = 0
+	b.subscriptions.stop()
 	b.mu.Unlock()
 	if changed {
 		b.changed()
@@ -192,6 +201,15 @@ func (b *CircuitBreaker) stop() {
 	if b.timer != nil {
 		b.timer.Stop()
 	}
+	b.subscriptions.stop()
+}
+
+// subscriptionsGoOn ends the pause of the subscriptions, after which one at a time is made.
+func (b *CircuitBreaker) subscriptionsGoOn() {
+	b.mu.Lock()
+	b.subscriptions.lasts = false
+	b.mu.Unlock()
+	b.freed()
 }
 
 // setUsable sets whether the connection can be used at all.
@@ -236,7 +254,7 @@ func (b *CircuitBreaker) release(class Class) {
 
 // admits reports whether one more reconciliation may use the connection, beside those that are counted.
 func (b *CircuitBreaker) admits(class Class, counted *[classes]int) bool {
-	used := sum(counted)
+	used := sum(counted) - counted[Subscription]
 	if b.class == Write { // what is admitted all the time does not keep the test from being made
 		used -= counted[Recovery]
 	}
@@ -249,6 +267,8 @@ func (b *CircuitBreaker) admits(class Class, counted *[classes]int) bool {
 		return true
 	case !b.usable || b.state == Open:
 		return false
+	case class == Subscription:
+		return b.state == Closed && b.failures[Login] == 0 && b.subscriptions.admits(counted[class])
 	case b.state == Closed:
 		return b.failures[tested]+b.failures[Login] == 0 || counted[class] == 0
 	default:

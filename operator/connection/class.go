@@ -20,6 +20,9 @@ const (
 	// Recovery is for the reads that find the application of a create whose answer was lost. Such answers are what opens
 	// the circuit, so Recovery is admitted while nothing but writes fails.
 	Recovery
+	// Subscription is for webhook subscriptions. Without them, applications are polled. So their failures open no circuit,
+	// and they wait whenever anything else fails.
+	Subscription
 
 	classes = iota
 )
@@ -27,9 +30,12 @@ const (
 // reads reports whether a reconciliation of the class begins with reads.
 func (c Class) reads() bool { return c == Read || c == Recovery }
 
+// sparesWrites reports whether the class leaves slots for writes.
+func (c Class) sparesWrites() bool { return c != Write }
+
 // String is for metrics and logs.
 func (c Class) String() string {
-	return [classes]string{"", "login", "reference data", "reads", "writes", "recovery"}[c]
+	return [classes]string{"", "login", "reference data", "reads", "writes", "recovery", "subscriptions"}[c]
 }
 
 const (
@@ -84,8 +90,10 @@ func classOf(result client.OperationResult) Class {
 	switch result.Operation {
 	case client.OpRetrieveReferences:
 		return References
-	case client.OpRetrieveApplication, client.OpRetrieveIndividual, client.OpIndividualReport, client.OpRetrieveWebhook:
+	case client.OpRetrieveApplication, client.OpRetrieveIndividual, client.OpIndividualReport:
 		return Read
+	case client.OpSubscribeWebhook, client.OpRetrieveWebhook:
+		return Subscription
 	default:
 		return Write
 	}

@@ -30,6 +30,8 @@ type ConcurrencyLimiter struct {
 	breaker *CircuitBreaker
 	pool    *pool        // the slots of all connections
 	wakeUp  func(waiter) // called without mu
+	// acquired is called with mu, when a slot is taken: for what, and after how long.
+	acquired func(Class, time.Duration)
 
 	mu             sync.Mutex
 	rateLimitDelay func() time.Duration // of the next request
@@ -45,7 +47,8 @@ type ConcurrencyLimiter struct {
 func newConcurrencyLimiter(capacity int, shared bool, breaker *CircuitBreaker, pool *pool) *ConcurrencyLimiter {
 	l := &ConcurrencyLimiter{
 		breaker: breaker, pool: pool, rateLimitDelay: func() time.Duration { return 0 },
-		slots: shares{capacity: capacity, writes: capacity / writesPart}, using: map[types.NamespacedName]*waiter{},
+		acquired: func(Class, time.Duration) {},
+		slots:    shares{capacity: capacity, writes: capacity / writesPart}, using: map[types.NamespacedName]*waiter{},
 	}
 	if shared {
 		l.slots.weight = sharedWeight
@@ -57,7 +60,7 @@ func newConcurrencyLimiter(capacity int, shared bool, breaker *CircuitBreaker, p
 // there is none, or others have waited for it, the object waits for a wake-up, and urgent ones are first.
 func (l *ConcurrencyLimiter) TryAcquire(object types.NamespacedName, class Class, urgent bool) bool {
 	l.mu.Lock()
-	wanted := waiter{object: object, class: class, urgent: urgent}
+	wanted := waiter{object: object, class: class, urgent: urgent, queued: l.queued(object)}
 	var woken []waiter
 	withdrawn := false
 	if w := l.waiters.byName[object]; w == nil || !w.offered || w.class != class || w.urgent != urgent {
@@ -90,14 +93,24 @@ func (l *ConcurrencyLimiter) takeKeptSlot(wanted *waiter) bool {
 	w := l.waiters.remove(wanted.object, l.breaker)
 	w.since = time.Now()
 	l.using[wanted.object] = w
+	l.acquired(w.class, w.since.Sub(w.queued))
 	return true
+}
+
+// queued is since when an object waits: since now, if it does not wait yet.
+func (l *ConcurrencyLimiter) queued(object types.NamespacedName) time.Time {
+	if w := l.waiters.byName[object]; w != nil {
+		return w.queued
+	}
+	return time.Now()
 }
 
 // Await has an object woken up as after TryAcquire. Its status says that it waits.
 func (l *ConcurrencyLimiter) Await(object types.NamespacedName, class Class, urgent bool) {
 	l.mu.Lock()
+	awaiting := waiter{object: object, class: class, urgent: urgent, queued: l.queued(object), informed: true}
 	withdrawn := l.withdraw(object)
-	l.waiters.add(waiter{object: object, class: class, urgent: urgent, informed: true}, l.breaker)
+	l.waiters.add(awaiting, l.breaker)
 	l.mu.Unlock()
 	l.next()
 	if withdrawn {

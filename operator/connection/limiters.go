@@ -2,6 +2,7 @@ package connection
 
 import (
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -13,6 +14,7 @@ type Limiters struct {
 
 	mu       sync.Mutex
 	wakeUp   func(object types.NamespacedName, urgent bool)
+	acquired func(Class, time.Duration)
 	limiters map[Key]*ConcurrencyLimiter
 	offers   map[types.NamespacedName]*ConcurrencyLimiter // of those that were woken up, by whom
 }
@@ -21,6 +23,7 @@ func newLimiters(capacity int) *Limiters {
 	return &Limiters{
 		capacity: capacity, pool: newPool(capacity),
 		wakeUp:   func(types.NamespacedName, bool) {},
+		acquired: func(Class, time.Duration) {},
 		limiters: map[Key]*ConcurrencyLimiter{}, offers: map[types.NamespacedName]*ConcurrencyLimiter{},
 	}
 }
@@ -31,6 +34,10 @@ func (l *Limiters) OnWakeUp(wakeUp func(object types.NamespacedName, urgent bool
 	defer l.mu.Unlock()
 	l.wakeUp = wakeUp
 }
+
+// OnAcquire sets what is called with each slot that is taken: for what, and how long the object has waited. It must not
+// block. Call it before use.
+func (l *Limiters) OnAcquire(acquired func(class Class, waited time.Duration)) { l.acquired = acquired }
 
 // Workers is how many workers a controller needs: one for each slot, and some for reconciliations that use no service.
 func (l *Limiters) Workers() int { return l.pool.shares.capacity + l.capacity }
@@ -54,6 +61,7 @@ func (l *Limiters) of(key Key, breaker *CircuitBreaker) *ConcurrencyLimiter {
 	limiter := l.limiters[key]
 	if limiter == nil {
 		limiter = newConcurrencyLimiter(l.capacity, key.Namespace == "", breaker, l.pool)
+		limiter.acquired = l.acquired
 		limiter.wakeUp = func(w waiter) { l.notify(w, limiter) }
 		l.limiters[key] = limiter
 	}

@@ -6,7 +6,6 @@ package connection
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -34,9 +33,11 @@ type Connection struct {
 	// MinPoll and MaxPoll bound the time between two reads of an application.
 	MinPoll, MaxPoll time.Duration
 	// Notified is when a notification was last about an application of a Mandate; zero: never.
-	Notified   time.Time
-	States     client.StateNames
-	References *client.References
+	Notified time.Time
+	// Subscriptions is set if the operator subscribes each application.
+	Subscriptions *Subscriptions
+	States        client.StateNames
+	References    *client.References
 	// Ready: there is a client whose first probe succeeded. From Get, also: its circuit breaker admits calls.
 	Ready bool
 	// OnlyWritesFail: from Get, it is not Ready, and may be used for Recovery.
@@ -97,22 +98,6 @@ func (r *Registry) newBreaker(key Key) *CircuitBreaker {
 	breaker := newCircuitBreaker(changed, freed)
 	mandates, actions = r.Mandates.of(key, breaker), r.Actions.of(key, breaker)
 	return breaker
-}
-
-// CountBreakers counts the circuit breakers by their state and by what fails.
-func (r *Registry) CountBreakers() map[State]map[Class]int {
-	r.mu.RLock()
-	breakers := slices.Collect(maps.Values(r.breakers))
-	r.mu.RUnlock()
-	counts := map[State]map[Class]int{}
-	for _, breaker := range breakers {
-		state, class, _ := breaker.Status()
-		if counts[state] == nil {
-			counts[state] = map[Class]int{}
-		}
-		counts[state][class]++
-	}
-	return counts
 }
 
 // Get gives a connection; false if there is none (yet).

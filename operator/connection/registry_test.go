@@ -3,6 +3,7 @@ package connection
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -134,8 +135,9 @@ func TestReadyFollowsTheCircuit(t *testing.T) {
 		ready(false)
 		r.Put(nobodyListens, key, Connection{Ready: true})
 		ready(false)
-		if counts := r.CountBreakers(); counts[Open][References] != 1 || len(counts) != 1 || changed.Load() != 2 {
-			t.Errorf("the circuit breakers are %v, after %d changes", counts, changed.Load())
+		want := Usage{Key: key, State: Open, Failing: References}
+		if usage := r.Usage(); !slices.Equal(usage, []Usage{want}) || changed.Load() != 2 {
+			t.Errorf("the connections are %v, after %d changes", usage, changed.Load())
 		}
 		elapse(minPause)
 		ready(false)
@@ -145,8 +147,8 @@ func TestReadyFollowsTheCircuit(t *testing.T) {
 		ready(false)
 		r.Remove(nobodyListens, key)
 		ready(false)
-		if counts := r.CountBreakers(); len(counts) != 0 {
-			t.Errorf("after the end of the connection, the circuit breakers are %v", counts)
+		if usage := r.Usage(); len(usage) != 0 {
+			t.Errorf("after the end of the connection, there are %v", usage)
 		}
 	})
 }

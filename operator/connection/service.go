@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/receiver"
 )
 
 // Key names an IdentityService, or a ClusterIdentityService, which has no namespace.
@@ -21,13 +22,7 @@ type Key struct {
 func (k Key) String() string { return string(k.Kind) + "/" + k.Namespace + "/" + k.Name }
 
 // NotificationPath is the path of the service's notifications, without the token.
-func (k Key) NotificationPath() string {
-	namespace := k.Namespace
-	if k.Kind == v1alpha1.ServiceKindClusterIdentityService {
-		namespace = "-"
-	}
-	return "/notifications/" + namespace + "/" + k.Name
-}
+func (k Key) NotificationPath() string { return receiver.Path(k.Namespace, k.Name) }
 
 // ObjectKey is the name by which the API server knows it.
 func (k Key) ObjectKey() client.ObjectKey {
@@ -77,6 +72,7 @@ type Service interface {
 	Settings() *v1alpha1.ServiceSettings
 	CredentialsSecret() v1alpha1.NamespacedSecretReference
 	NotificationsSecret() *v1alpha1.NamespacedSecretReference
+	Subscribing() *v1alpha1.Subscribing
 	NamespacedReferences() bool
 	ServiceStatus() *v1alpha1.IdentityServiceStatus
 }

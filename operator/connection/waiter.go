@@ -11,6 +11,7 @@ type waiter struct {
 	object types.NamespacedName
 	class  Class
 	urgent bool
+	queued time.Time // when it began to wait
 	// informed: its status says that it waits.
 	informed bool
 	offered  bool      // it was woken up, and a slot is kept for it
@@ -76,7 +77,7 @@ func (q *waiters) any() bool { return len(q.byName) > q.offers }
 // objects are before others, but not always. It gives nil if there is none.
 func (q *waiters) offer(breaker *CircuitBreaker, take func(*waiter) bool) *waiter {
 	admitted := map[Class]bool{}
-	for _, class := range []Class{Read, Write, Recovery} {
+	for _, class := range []Class{Read, Write, Recovery, Subscription} {
 		if breaker.mayOffer(class) {
 			admitted[class] = true
 		}

@@ -39,6 +39,7 @@ type Runner[S ~string] struct {
 
 	parking sync.Mutex
 	parked  map[types.NamespacedName]*parked[S]
+	failed  int // tries to record the end of an attempt
 }
 
 // parked is a reconciliation between two tries.
@@ -89,6 +90,13 @@ func (r *Runner[S]) Unrecorded() int {
 	return len(r.parked)
 }
 
+// FailedRecords counts the tries to record the end of an attempt that failed, since the process started.
+func (r *Runner[S]) FailedRecords() int {
+	r.parking.Lock()
+	defer r.parking.Unlock()
+	return r.failed
+}
+
 // UnrecordedOf counts those of a connection.
 func (r *Runner[S]) UnrecordedOf(key connection.Key) (n int) {
 	r.parking.Lock()
@@ -121,6 +129,7 @@ func (r *Runner[S]) park(object types.NamespacedName, current *parked[S]) reconc
 	defer r.parking.Unlock()
 	current.connection, current.running = key, false
 	current.tries++
+	r.failed++
 	if r.parked == nil {
 		r.parked = map[types.NamespacedName]*parked[S]{}
 	}

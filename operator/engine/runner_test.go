@@ -40,8 +40,9 @@ func TestRunnerParks(t *testing.T) {
 		}
 	}
 	result, err := runner.Run(t.Context(), acme, starting(second))
-	if err != nil || result.RequeueAfter != 7 || runner.Unrecorded() != 0 {
-		t.Fatalf("the last try gave %+v, %v, and %d are parked", result, err, runner.Unrecorded())
+	if err != nil || result.RequeueAfter != 7 || runner.Unrecorded() != 0 || runner.FailedRecords() != 2 {
+		t.Fatalf("the last try gave %+v, %v, %d are parked, and %d tries failed",
+			result, err, runner.Unrecorded(), runner.FailedRecords())
 	}
 	if want := []string{"a", "a", "a", "b", "finish Done"}; !slices.Equal(first.log, want) || len(second.log) != 0 {
 		t.Errorf("it did %q, and then %q; want %q", first.log, second.log, want)

@@ -152,17 +152,24 @@ func (l *Ledger) Conclude(
 
 // Deposit stores the id of the application that the attempt created, and the UID of the Mandate that it was created
 // for: another one of the name may have taken the record over. It fails with ErrLost if another attempt has started
-// since.
+// since. With a subscription, it starts that one, too: try that once, because another operator may have started one
+// when the answer was lost.
 func (l *Ledger) Deposit(
 	ctx context.Context, record *v1alpha1.ApplicationRecord, mandate types.UID, id int64, created metav1.Time,
+	subscription *v1alpha1.RecordedSubscription,
 ) (*v1alpha1.ApplicationRecord, error) {
 	// It does not test the resourceVersion: whatever else has changed, the id belongs to the attempt that received it.
-	deposited, err := l.patch(ctx, record,
+	operations := []patchOperation{
 		testOperation("/spec/attempt/nonce", record.Spec.Attempt.Nonce),
 		testOperation("/metadata/uid", string(record.UID)),
-		patchOperation{"add", "/spec/mandateRef/uid", mandate},
-		patchOperation{"add", "/spec/applicationID", id},
-		patchOperation{"add", "/spec/createdTime", created})
+		{"add", "/spec/mandateRef/uid", mandate},
+		{"add", "/spec/applicationID", id},
+		{"add", "/spec/createdTime", created},
+	}
+	if subscription != nil {
+		operations = append(operations, patchOperation{"add", "/spec/subscription", subscription})
+	}
+	deposited, err := l.patch(ctx, record, operations...)
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (f *fixture) retake(record *v1alpha1.ApplicationRecord) {
 
 func (f *fixture) deposit(record *v1alpha1.ApplicationRecord, id int64) {
 	f.Helper()
-	_, err := f.Deposit(f.Context(), record, record.Spec.MandateRef.UID, id, metav1.Now())
+	_, err := f.Deposit(f.Context(), record, record.Spec.MandateRef.UID, id, metav1.Now(), nil)
 	f.check(err)
 }
 
@@ -172,7 +172,7 @@ func TestLost(t *testing.T) {
 		"deposit": {
 			reason: "only another attempt replaces this one, and an id may be stored twice",
 			write: func(f *fixture, record *v1alpha1.ApplicationRecord) error {
-				_, err := f.Deposit(f.Context(), record, "uid", 7, metav1.Now())
+				_, err := f.Deposit(f.Context(), record, "uid", 7, metav1.Now(), nil)
 				return err
 			},
 			lost: map[string]bool{
@@ -204,7 +204,7 @@ func TestSecondIDIsRefused(t *testing.T) {
 	f := newFixture(t)
 	record := f.claimed()
 	f.deposit(record, 7)
-	_, err := f.Deposit(t.Context(), record, "uid", 8, metav1.Now())
+	_, err := f.Deposit(t.Context(), record, "uid", 8, metav1.Now(), nil)
 	if !apierrors.IsInvalid(err) || errors.Is(err, ledger.ErrLost) {
 		t.Errorf("got %v, want Invalid: a retry would not help", err)
 	}
@@ -333,4 +333,28 @@ func (f *fixture) waitFor(done func(kept bool) bool) {
 		f.check(f.client.Create(f.Context(), probe, client.FieldValidation(metav1.FieldValidationIgnore)))
 		return done(probe.Spec.Attempt.Inputs != ""), "the API server still uses the previous CRD"
 	})
+}
+
+// The deposit of an id starts a subscription. Of two operators that start another one, one does.
+func TestSubscription(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	record := f.claimed()
+	first := v1alpha1.RecordedSubscription{StartedTime: v1alpha1.NewMicroTime(time.Now()), Ordinal: 1}
+	record, err := f.Deposit(t.Context(), record, record.Spec.MandateRef.UID, 7, metav1.Now(), &first)
+	f.check(err)
+	refused, err := f.RefuseSubscription(t.Context(), record)
+	f.check(err)
+	if got := refused.Spec.Subscription; got == nil || !got.Refused || got.Ordinal != 1 {
+		t.Errorf("the record has %+v", got)
+	}
+	second := v1alpha1.RecordedSubscription{StartedTime: v1alpha1.NewMicroTime(time.Now()), Ordinal: 2}
+	if _, err := f.StartSubscription(t.Context(), record, second); !errors.Is(err, ledger.ErrLost) {
+		t.Errorf("a subscription started on a record that has changed: %v", err)
+	}
+	started, err := f.StartSubscription(t.Context(), refused, second)
+	f.check(err)
+	if got := started.Spec.Subscription; got == nil || got.Refused || got.Ordinal != 2 {
+		t.Errorf("the record has %+v", got)
+	}
 }

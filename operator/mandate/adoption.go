@@ -12,10 +12,31 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
+// FoundBy is how the application of a create without a clear answer became known.
+type FoundBy string
+
+// The ways. A create that is sent again with the same reference shows that the one before it created nothing.
+const (
+	FoundByRepeat       FoundBy = "repeat"
+	FoundByNotification FoundBy = "notification"
+	FoundByAdoption     FoundBy = "adoption"
+)
+
+// observeFound tells that the outcome of an earlier create, which was unknown, is known.
+func (r *reconciliation) observeFound(by FoundBy) {
+	if r.found != nil {
+		r.found(by)
+	}
+}
+
 // adopt binds the application that a person has named, unless another Mandate has it.
 func (r *reconciliation) adopt(ctx context.Context) error {
+	unknown := r.facts.unknown || r.facts.record.sent
 	err := r.bind(ctx, r.facts.adopt)
 	if err == nil && r.facts.bound {
+		if unknown {
+			r.observeFound(FoundByAdoption)
+		}
 		log.FromContext(ctx).Info("Adopted the application", "applicationID", r.facts.id)
 	}
 	return err
@@ -43,6 +64,9 @@ func (r *reconciliation) bind(ctx context.Context, id int64) error {
 		return r.reloadIfLost(ctx, err)
 	}
 	r.facts.id, r.facts.bound = id, true
+	if r.facts.application.read { // before it was known to be this Mandate's
+		r.missing.remember(r.name(), id, accountOf(&r.session.Connection))
+	}
 	r.setRecord(adopted)
 	return nil
 }

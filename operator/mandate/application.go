@@ -59,6 +59,7 @@ func (r *reconciliation) take(ctx context.Context, application *idv.Application)
 		r.localState.Update(r.mandate, func(s *localState) { s.changed = r.facts.now })
 	}
 	r.applicationRead()
+	r.facts.subscription.readHere = true
 }
 
 // matches reports whether the reference that the service shows is this Mandate's. Where the ledger or the status

@@ -40,6 +40,11 @@ func (r *reconciliation) mandateIsCurrent(ctx context.Context) (bool, error) {
 	if r.facts.application.reviewRecorded {
 		return r.takeReview(ctx)
 	}
+	return r.isCurrent(ctx)
+}
+
+// isCurrent reads the metadata of the Mandate, and reports whether nobody has edited or deleted it.
+func (r *reconciliation) isCurrent(ctx context.Context) (bool, error) {
 	live, err := r.liveMetadata.Get(ctx, "Mandate", r.name())
 	return live != nil && live.UID == r.mandate.UID && live.Generation == r.mandate.Generation &&
 		live.DeletionTimestamp.IsZero() == r.mandate.DeletionTimestamp.IsZero(), err

@@ -51,6 +51,9 @@ type Config struct {
 	Ledger ledger.Ledger
 	// Events takes what people should hear of.
 	Events events.EventRecorder
+	// Found is told when the application of a create without a clear answer is known, and by what. It must not block;
+	// nil: nobody is told.
+	Found func(FoundBy)
 	// SettleDelay is more than twice what the service takes for any request: an attempt may go out until half of it is
 	// over.
 	SettleDelay time.Duration
@@ -69,6 +72,7 @@ type Reconciler struct {
 	metadata     client.Writer
 	ledger       ledger.Ledger
 	events       events.EventRecorder
+	found        func(FoundBy)
 	settleDelay  time.Duration
 	giveUpAfter  time.Duration
 	clock        clock.Clock // a real one, whose times have a monotonic part, too
@@ -76,7 +80,9 @@ type Reconciler struct {
 	localState engine.LocalState[localState]
 	runner     engine.Runner[step]
 	missing    missingApplications
+	due        dueReads
 	shown      shownReferences
+	subscribed subscribedApplications
 	wake       func(types.NamespacedName) // reconciles a Mandate now
 	adopting   sync.Mutex                 // held while the ledger is searched for another holder, and written
 }
@@ -94,6 +100,7 @@ func NewReconciler(config Config) *Reconciler {
 		metadata:     config.Metadata,
 		ledger:       config.Ledger,
 		events:       config.Events,
+		found:        config.Found,
 		settleDelay:  config.SettleDelay,
 		giveUpAfter:  config.DeletionGiveUpAfter,
 		clock:        clock.RealClock{},
@@ -133,6 +140,9 @@ func (r *Reconciler) Drain(ctx context.Context) { r.runner.Drain(ctx) }
 // Unrecorded counts the attempts whose end the ledger does not have yet.
 func (r *Reconciler) Unrecorded() int { return r.runner.Unrecorded() }
 
+// FailedRecords counts the tries to write the end of an attempt into the ledger that failed.
+func (r *Reconciler) FailedRecords() int { return r.runner.FailedRecords() }
+
 // Reconcile performs steps until there is nothing left to do for a Mandate now.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	name := request.NamespacedName
@@ -144,6 +154,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		} else if err != nil {
 			r.localState.Forget(name)
 			r.missing.remove(name)
+			r.due.forget(name)
 			r.shown.forget(name)
 			return nil, client.IgnoreNotFound(err)
 		}

@@ -144,6 +144,7 @@ func isDuplicate(err error) bool {
 func (r *reconciliation) deposit(ctx context.Context) error {
 	ctx = context.WithoutCancel(ctx)
 	logger := log.FromContext(ctx).WithValues("applicationID", r.facts.attempt.id, "reference", r.reference)
+	repeated := r.record != nil && r.record.Spec.Attempt != nil && r.record.Spec.Attempt.Ordinal > 1
 	err := r.tryDeposit(ctx)
 	if errors.Is(err, ledger.ErrNoNamespace) {
 		logger.Error(nil, "Cannot record the id of a created application, its namespace is being deleted")
@@ -164,6 +165,9 @@ func (r *reconciliation) deposit(ctx context.Context) error {
 			r.facts.record.id,
 		)
 	}
+	if r.facts.bound && repeated {
+		r.observeFound(FoundByRepeat)
+	}
 	r.facts.attempt = attemptFacts{}
 	return nil
 }
@@ -171,7 +175,8 @@ func (r *reconciliation) deposit(ctx context.Context) error {
 // tryDeposit stores the id and takes the record over that it is then in.
 func (r *reconciliation) tryDeposit(ctx context.Context) error {
 	id, created := r.facts.attempt.id, metav1.NewTime(r.facts.attempt.answered)
-	record, err := r.ledger.Deposit(ctx, r.record, r.mandate.UID, id, created)
+	subscription := r.firstSubscription()
+	record, err := r.ledger.Deposit(ctx, r.record, r.mandate.UID, id, created, subscription)
 	if errors.Is(err, ledger.ErrLost) || apierrors.IsInvalid(err) {
 		record, err = r.depositInCurrentRecord(ctx, id, created)
 	}
@@ -179,6 +184,7 @@ func (r *reconciliation) tryDeposit(ctx context.Context) error {
 		return err
 	}
 	r.setRecord(record)
+	r.subscriptionStarted(subscription)
 	return nil
 }
 
@@ -196,7 +202,7 @@ func (r *reconciliation) depositInCurrentRecord(
 		return r.ledger.Claim(ctx, name, spec)
 	case record.Spec.ApplicationID == nil && record.Spec.Attempt != nil &&
 		record.Spec.ServiceURL == spec.ServiceURL && record.Spec.Reference == spec.Reference:
-		return r.ledger.Deposit(ctx, record, r.mandate.UID, id, created)
+		return r.ledger.Deposit(ctx, record, r.mandate.UID, id, created, nil)
 	case !ledger.MayExist(record): // it was deleted, and claimed again under another reference or for another service
 		spec.ApplicationID, spec.CreatedTime = &id, &created
 		return r.ledger.Adopt(ctx, name, record, spec)

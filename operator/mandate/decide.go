@@ -37,6 +37,16 @@ const (
 // missing application never leads to any of them. What acts on people comes directly after a live read of the Mandate,
 // and is all of that kind that a reconciliation does.
 func decide(f facts) decision {
+	next := decideCall(f)
+	if next.Step == stepWait {
+		if s := decideSubscription(f, next.Reason); s != "" {
+			return decision{Step: s}
+		}
+	}
+	return next
+}
+
+func decideCall(f facts) decision {
 	next := decideNext(f)
 	switch {
 	case leavesRead(f):

@@ -46,6 +46,7 @@ func (r *reconciliation) nextRead() time.Time {
 	scheduled := !state.readAt.IsZero() || !r.facts.service.Known
 	if !scheduled {
 		state.readAt = r.firstRead()
+		r.due.first(r.name(), state.readAt)
 	}
 	if started || !scheduled {
 		r.localState.Update(r.mandate, func(s *localState) { *s = state })
@@ -68,11 +69,13 @@ func (r *reconciliation) carriedOut() bool {
 }
 
 // interrupted reports whether the process before this one may have left a decision or a review undone that could be
-// carried out.
+// carried out, or not have subscribed a new application.
 func (r *reconciliation) interrupted() bool {
 	state := idv.State{Name: r.mandate.Status.State}
 	inReview := r.session.Connection.States.Stage(state) == idv.StageInReview
-	return r.facts.refusedDigest == "" &&
+	unsubscribed := r.session.Connection.Subscriptions != nil && r.mandate.Status.Subscription == "" &&
+		r.facts.now.Sub(r.facts.createdTime) < time.Hour
+	return unsubscribed || r.facts.refusedDigest == "" &&
 		(r.facts.decision != "" && inReview || len(r.reviewed.done) < len(r.mandate.Spec.CheckReviews))
 }
 
@@ -102,6 +105,9 @@ func (r *reconciliation) phase(longest time.Duration) time.Duration {
 // or found something amiss, each reconciliation reads.
 func (r *reconciliation) scheduleRead(reason string, after time.Duration) {
 	a := &r.facts.application
+	if a.read || a.missing {
+		r.due.read(r.name(), r.facts.now, after)
+	}
 	if !a.read && !a.missing && r.facts.failureReason == "" {
 		return
 	}

@@ -17,6 +17,14 @@ const (
 	actionDelete    = "Delete"
 )
 
+// subscriptionMessages are the events about subscriptions that a person may do something about.
+var subscriptionMessages = map[v1alpha1.SubscriptionState]string{
+	v1alpha1.SubscriptionRefused: "The service refused the webhook subscription of the application, which is polled " +
+		"instead. Correct spec.notifications of the service; the operator's log names the fields.",
+	v1alpha1.SubscriptionOutcomeUnknown: "The webhook subscription of the application may exist, because its answer " +
+		"was lost. It is not sent again, and the application is polled. The operator looks for it daily.",
+}
+
 // recordEvent makes an event of a status that was just written, if it is news to people: the verification has an
 // outcome, or somebody must act. What goes as it should makes no event: a normal verification has one, at its
 // outcome, and none costs a write between the manifest and Ready. Their texts are the fixed messages of the conditions.
@@ -24,6 +32,10 @@ func (r *reconciliation) recordEvent(before, after *v1alpha1.MandateStatus) {
 	if before.Outcome == v1alpha1.OutcomeDeleted && after.Outcome != before.Outcome {
 		r.events.Eventf(r.mandate, nil, corev1.EventTypeNormal, eventApplicationFound, actionObserve,
 			"The service has the application again, so the outcome Deleted is taken back.")
+	}
+	if news := subscriptionMessages[after.Subscription]; news != "" && after.Subscription != before.Subscription {
+		r.events.Eventf(r.mandate, nil, corev1.EventTypeWarning, "Subscription"+string(after.Subscription),
+			actionReconcile, "%s", news)
 	}
 	if after.Outcome != before.Outcome && after.Outcome != "" {
 		eventType := corev1.EventTypeNormal

@@ -84,6 +84,7 @@ func (w *world) aged(by time.Duration) *world {
 		c.changeSite(url, func(s *site) {
 			for i := range s.applications {
 				s.applications[i].created = older(s.applications[i].created, by)
+				s.applications[i].subscribing = stillUnderWay(s.applications[i].subscribing, by)
 			}
 			for i := range s.underWay {
 				s.underWay[i].sent = older(s.underWay[i].sent, by)
@@ -113,6 +114,7 @@ func (o *operator) aged(by time.Duration) *operator {
 		entry.Value.firstSeen = older(entry.Value.firstSeen, by)
 		entry.Value.attempt.Time = older(entry.Value.attempt.Time, by)
 		entry.Value.named.since = older(entry.Value.named.since, by)
+		entry.Value.subscription = entry.Value.subscription.aged(by)
 		c.localState[name] = entry
 	}
 	if o.current == nil {
@@ -143,6 +145,7 @@ func (f *facts) times() []*time.Time {
 		&f.record.observed,
 		&f.attempt.started,
 		&f.attempt.answered,
+		&f.subscription.seen,
 	}
 }
 

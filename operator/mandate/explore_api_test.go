@@ -45,7 +45,9 @@ func (a apiServer) Get(_ context.Context, key client.ObjectKey, into client.Obje
 		if a.world.secretGone {
 			return apierrors.NewNotFound(resource("secrets"), key.Name)
 		}
-		into.Data = map[string][]byte{"email": []byte("john@example.com"), "reference": []byte("person-2")}
+		into.Data = map[string][]byte{
+			"email": []byte("john@example.com"), "reference": []byte("person-2"), "token": []byte(receiverToken),
+		}
 		return nil
 	case *v1alpha1.Mandate:
 		a.seeLive(key.Name)

@@ -223,7 +223,7 @@ func untrueOf(w *world, m *v1alpha1.Mandate) string {
 	case id == nil && created == metav1.ConditionFalse && w.madeFor(m):
 		return "says that it has no application, but one was created for it"
 	case here && ready == metav1.ConditionTrue:
-		return w.leftUndone(m)
+		return cmp.Or(w.leftUndone(m), w.unsubscribed(m))
 	default:
 		return ""
 	}

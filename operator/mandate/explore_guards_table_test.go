@@ -1,12 +1,17 @@
 package mandate
 
 import (
+	"maps"
 	"testing"
 
 	"github.com/mandate-io/idv/operator/explore"
 )
 
-func TestGuardsAreNeeded(t *testing.T) { explore.CheckGuards(t, guards()) }
+func TestGuardsAreNeeded(t *testing.T) {
+	all := guards()
+	maps.Copy(all, subscriptionGuards())
+	explore.CheckGuards(t, all)
+}
 
 // guards of the protocol. The preconditions of Deposit are not here: the ledger's own tests have a case for each, on a
 // real API server.

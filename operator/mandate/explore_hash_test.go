@@ -166,9 +166,11 @@ func (o *operator) part() part {
 		e.any(reflect.ValueOf(entry.Value.sent))
 		e.nonces = append(e.nonces, entry.Value.attempt.Attempt)
 		e.named(entry.Value.named)
+		e.subscription(entry.Value.subscription)
 	}
 	e.reads(o.reads)
 	e.shown(o.shown)
+	e.subscribed(o.subscribed)
 	e.any(reflect.ValueOf(o.live))
 	e.number(int64(o.calls))
 	e.truth(o.current == nil)

@@ -14,6 +14,7 @@ import (
 func wrongIn(s *state) string {
 	checks := []func(*state) string{
 		emailedTwice, lostSilently, lostID, sharedID, wrongID, deletedTooSoon, wrongPerson, foreignNamespace,
+		subscribedTwice, falselySubscribed,
 	}
 	for _, check := range checks {
 		if wrong := check(s); wrong != "" {

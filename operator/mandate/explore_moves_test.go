@@ -201,6 +201,7 @@ func (x *explorer) timeMoves(s *state, spend spender) {
 func serviceMoves(s *state, spend spender, free func(string, func(*state)), racy bool) {
 	for _, url := range sorted(s.world.sites) {
 		here := s.world.sites[url]
+		subscriptionMoves(&here, url, free)
 		for i, r := range here.underWay {
 			switch {
 			case racy && !r.checked && !here.has(r.reference):

@@ -1,6 +1,7 @@
 package mandate
 
 import (
+	"maps"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -32,6 +33,9 @@ type scenario struct {
 	silent bool
 	// otherEmpty: the other service answers 404 to everything that it is asked for.
 	otherEmpty bool
+	// subscribes: the operator subscribes each application, and the service shows subscriptions like that.
+	subscribes bool
+	webhooks   webhookPresentation
 	// namespaced: referencePolicy is Namespaced.
 	namespaced bool
 }
@@ -49,6 +53,12 @@ func (s scenario) start() state {
 		w.changeSite(otherURL, func(here *site) { here.applications = nil })
 	}
 	w.namespaced = s.namespaced
+	if s.subscribes {
+		w.service.Spec.Notifications = subscribesApplications.DeepCopy()
+		for _, url := range sorted(w.sites) {
+			w.changeSite(url, func(here *site) { here.webhooks = s.webhooks })
+		}
+	}
 	for _, name := range s.mandates {
 		w.apply(name, s.manifest)
 	}
@@ -282,6 +292,7 @@ func scenarios() map[string]scenario {
 			allow: map[move]uint8{remove: 1, lose: 1, half: 1, crash: 1, point: 1},
 		},
 	}
+	maps.Copy(all, subscriptionScenarios())
 	for _, name := range sorted(all) {
 		alone := all[name]
 		alone.lone = true

@@ -185,11 +185,12 @@ func (o *operator) with(p *reconciliation, r *Reconciler) *operator {
 	c.localState = o.remember(r)
 	c.missing, c.reads = r.missing.entries, r.missing.reads
 	c.shown = r.shown.references
+	c.subscribed = r.subscribed.entries
 	c.current = p
 	c.live, c.calls = liveRead{}, 0
 	if p != nil {
 		p.Reconciler, p.client = nil, nil
-		p.session.Slot = connection.Slot{} // the limiter bounds workers, of which there is one here
+		p.session.Slot.Release() // the limiter bounds workers, of which there is one here
 	}
 	return &c
 }
@@ -229,6 +230,7 @@ func reconciler(s *environment, o *operator) *Reconciler {
 		Ledger: ledger.Ledger{Reader: api, Writer: api}, SettleDelay: settle, DeletionGiveUpAfter: 24 * time.Hour,
 	})
 	r.missing.entries, r.missing.reads = maps.Clone(o.missing), maps.Clone(o.reads)
+	r.subscribed.entries = maps.Clone(o.subscribed)
 	for id, reference := range o.shown {
 		r.shown.remember(id, reference)
 	}

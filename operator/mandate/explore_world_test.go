@@ -60,10 +60,12 @@ type site struct {
 	underWay     []request
 	nextID       int64
 	silent       bool // it shows no references
-	shown        presentation
-	inReview     bool // applications are in review from the start
-	checks       bool // they have a check
-	keepsChecks  bool // which has the same id after a reset
+	// webhooks is how it shows subscriptions.
+	webhooks    webhookPresentation
+	shown       presentation
+	inReview    bool // applications are in review from the start
+	checks      bool // they have a check
+	keepsChecks bool // which has the same id after a reset
 }
 
 // application is at the service, or was: what was e-mailed stays so when the application is gone.
@@ -78,6 +80,9 @@ type application struct {
 	check     int64  // the id of the first individual's check, and checksApart more is the next one's; 0: there is none
 	state     string // of the check
 	round     int    // how often the check began, once and with each reset
+	// subscriptions are how many it has, and subscribing how many more requests may still make one.
+	subscriptions int
+	subscribing   []time.Time // when they were sent
 	// What the service does not know, but the invariants need.
 	mandate types.UID // of the Mandate that it was created for, "" if a person made it
 	name    string    // of that Mandate
@@ -300,6 +305,7 @@ type operator struct {
 	missing    map[types.NamespacedName]missingApplication
 	reads      map[types.NamespacedName]applicationRead
 	shown      map[namedID]string
+	subscribed map[account]subscribedApplication
 	current    *reconciliation // nil: between two reconciliations
 	live       liveRead        // by its last step
 	calls      int             // that act on people, sent by it
@@ -349,5 +355,6 @@ func (o *operator) connect(w *world) {
 		Ready:           true,
 
 		NamespacedReferences: w.namespaced,
+		Subscriptions:        connection.SubscriptionsOf(o.service),
 	}
 }

@@ -59,6 +59,8 @@ type facts struct {
 	inputs      inputsFacts
 	attempt     attemptFacts
 	application applicationFacts
+	// subscription is the application's.
+	subscription subscriptionFacts
 
 	// namedUnread: an application that a notification names could not be read now, or is read for another Mandate.
 	namedUnread bool

@@ -1,8 +1,6 @@
 package mandate
 
 import (
-	"bytes"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
@@ -12,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"cel.dev/cel-go/cel"
 	"github.com/fluxcd/cli-utils/pkg/kstatus/status"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -42,6 +39,7 @@ func situations() map[string]situation {
 			func(f *facts) { f.application.stage = client.StageOpen },
 			"Healthy",
 		),
+		"1 waits for people, and was adopted": {mandate: adopted(), health: "Healthy"},
 		"2 completed": shown(
 			v1alpha1.ReasonAccepted,
 			func(f *facts) { f.application.stage = client.StageCompleted },
@@ -116,11 +114,20 @@ func situated(change func(*v1alpha1.Mandate)) *v1alpha1.Mandate {
 
 // shown is what the operator writes when a reconciliation ends with a reason.
 func shown(reason string, change func(*facts), health string) situation {
-	m := situated(func(*v1alpha1.Mandate) {})
+	return situation{shownFor(situated(func(*v1alpha1.Mandate) {}), reason, change), health}
+}
+
+func shownFor(m *v1alpha1.Mandate, reason string, change func(*facts)) *v1alpha1.Mandate {
 	p := &reconciliation{Reconciler: &Reconciler{}, mandate: m, reference: "acme", facts: bound(change)}
 	p.facts.now = now
 	p.statusFor(&m.Status, reason)
-	return situation{m, health}
+	return m
+}
+
+func adopted() *v1alpha1.Mandate {
+	open := func(f *facts) { f.application.stage = client.StageOpen }
+	adopt := &v1alpha1.Adoption{ApplicationID: bound(open).id}
+	return shownFor(situated(func(m *v1alpha1.Mandate) { m.Spec.Adopt = adopt }), v1alpha1.ReasonAccepted, open)
 }
 
 func suspended(s situation) situation {
@@ -139,8 +146,10 @@ func TestHealth(t *testing.T) {
 	argo, flux := argoHealth(t), fluxHealth(t)
 	var table strings.Builder
 	all := situations()
+	var covered []metav1.Condition
 	for _, name := range slices.Sorted(maps.Keys(all)) {
 		s := all[name]
+		covered = append(covered, s.mandate.Status.Conditions...)
 		object := unstructuredOf(t, s.mandate)
 		computed, err := status.Compute(&unstructured.Unstructured{Object: object})
 		if err != nil {
@@ -167,6 +176,9 @@ func TestHealth(t *testing.T) {
 			t.Errorf("%s: kstatus says %s, want %s", name, computed.Status, wantKstatus)
 		}
 		writeRow(&table, name[2:], s, string(computed.Status), wantFlux)
+	}
+	if untested := gitops.Untested(read(t, "docs/conditions.md"), "Mandate", covered); len(untested) > 0 {
+		t.Errorf("docs/conditions.md has reasons without a row: %q", untested)
 	}
 	page := strings.Replace(statusPage, "TABLE", table.String(), 1)
 	// A test of the controller of services writes the rest.
@@ -195,9 +207,9 @@ kubectl wait --for=jsonpath='{.status.outcome}'=Completed mandate/acme
 ## What the tools report
 
 For Argo CD, install [health.lua](../examples/gitops/argocd/health.lua). For Flux, use the expressions in
-[kustomization.yaml](../examples/gitops/flux/kustomization.yaml). Without them, with ` + "`wait: true`" +
-	` alone, Flux uses
-kstatus. kstatus reports a suspended Mandate as InProgress, so Flux waits for it.
+[mandates.yaml](../examples/gitops/flux/mandates.yaml). Without them, with ` + "`wait: true`" + `
+alone, Flux uses kstatus.
+kstatus reports a suspended Mandate as InProgress, so Flux waits for it.
 
 A decision or a review that the service refused, or that is outdated, needs a person: Argo CD reports Degraded. Ready
 stays True, so kstatus and Flux report Current. With Flux, look at the reason of Completed.
@@ -317,52 +329,18 @@ func argoConfig(t *testing.T, script string) string {
 	return "# Made from health.lua by a test. Merge it into the ConfigMap of your Argo CD.\n" + string(content)
 }
 
-// fluxHealth evaluates the expressions in the order in which Flux does.
+// fluxHealth is what the example's Kustomization says about Mandates.
 func fluxHealth(t *testing.T) func(map[string]any) string {
 	t.Helper()
-	var kustomization struct {
-		Spec struct {
-			HealthCheckExprs []struct{ Kind, Current, InProgress, Failed string } `json:"healthCheckExprs"`
-		} `json:"spec"`
-	}
-	if err := yaml.Unmarshal([]byte(read(t, "examples/gitops/flux/kustomization.yaml")), &kustomization); err != nil {
-		t.Fatal(err)
-	}
-	expressions := kustomization.Spec.HealthCheckExprs[0]
-	environment, err := cel.NewEnv(
-		cel.Variable("spec", cel.DynType), cel.Variable("status", cel.DynType), cel.Variable("metadata", cel.DynType),
-	)
+	health, err := gitops.FluxHealth([]byte(read(t, "examples/gitops/flux/mandates.yaml")), "Mandate")
 	if err != nil {
 		t.Fatal(err)
 	}
 	return func(object map[string]any) string {
-		for _, e := range []struct{ verdict, expression string }{
-			{"InProgress", expressions.InProgress}, {"Failed", expressions.Failed}, {"Current", expressions.Current},
-		} {
-			ast, issues := environment.Compile(e.expression)
-			if issues.Err() != nil {
-				t.Fatal(issues.Err())
-			}
-			program, err := environment.Program(ast)
-			if err != nil {
-				t.Fatal(err)
-			}
-			result, _, err := program.Eval(
-				map[string]any{"spec": object["spec"], "status": object["status"], "metadata": object["metadata"]},
-			)
-			if err != nil {
-				t.Fatalf("%s: %v in %s", e.verdict, err, jsonOf(object))
-			}
-			if result.Value() == true {
-				return e.verdict
-			}
+		status, err := health(object)
+		if err != nil {
+			t.Fatal(err)
 		}
-		return "InProgress"
+		return status
 	}
-}
-
-func jsonOf(value any) string {
-	var b bytes.Buffer
-	_ = json.NewEncoder(&b).Encode(value)
-	return b.String()
 }

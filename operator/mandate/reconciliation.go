@@ -32,6 +32,8 @@ type serviceClient interface {
 	AcceptCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckReviewResponse, error)
 	RejectCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckReviewResponse, error)
 	RetrieveReferences(ctx context.Context) (*idv.References, error)
+	SubscribeWebhook(ctx context.Context, subscription idv.Subscription) (*idv.SubscriptionResponse, error)
+	RetrieveWebhook(ctx context.Context, applicationID int64, urlNames ...string) (*idv.Webhooks, error)
 }
 
 // reconciliation is one Reconcile of one Mandate: the facts, and what they were made from.
@@ -57,6 +59,9 @@ type reconciliation struct {
 	reviewed    reviewRecord                // what is known of spec.checkReviews
 	nextReview  int                         // those of spec.checkReviews before it were sent
 	checkReview idv.CheckReview             // of the next review, set by Confirm; personal data
+	receiverURL idv.Secret                  // to subscribe, with its token; set by CheckSubscription
+	subscribing time.Time                   // when the last subscription was begun here
+	resubscribe time.Duration               // when to go on with the subscription; 0: with the next reconciliation
 }
 
 // newReconciliation collects what can be known without a request to the API server or the service.
@@ -74,6 +79,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	c.facts = c.newFacts(service)
 	c.resumeCalls()
 	c.facts.readAt = c.nextRead()
+	c.facts.subscription = c.newSubscriptionFacts()
 	spec, status := &mandate.Spec, &mandate.Status
 	switch {
 	case c.facts.bound && status.Reference != "":
@@ -159,12 +165,20 @@ func (r *reconciliation) name() types.NamespacedName { return client.ObjectKeyFr
 // Decide gives the next step.
 func (r *reconciliation) Decide() decision {
 	r.facts.now = r.clock.Now()
-	return decide(r.facts)
+	next := decide(r.facts)
+	if slices.Contains(subscribes, next.Step) && !r.acquireSubscriptionSlot() {
+		r.facts.subscription.paused = true
+		return decide(r.facts)
+	}
+	return next
 }
 
 // TryAcquire takes a slot of the connection, so that the Mandates of one connection do not take all workers. What leads
 // up to a request is in the slot, too: it is not done twice. Without a connection that works, no request is sent.
 func (r *reconciliation) TryAcquire(s step) bool {
+	if slices.Contains(subscribes, s) {
+		return true // Decide has one
+	}
 	recovers := slices.Contains(recovers, s)
 	if !r.facts.service.Ready && !recovers || slices.Contains(needsNoSlot, s) {
 		return true
@@ -172,8 +186,10 @@ func (r *reconciliation) TryAcquire(s step) bool {
 	if recovers || s == stepReadRecord && r.maybeNamed() {
 		return r.acquireSlot(connection.Recovery)
 	}
-	if r.session.Slot.IsFor(connection.Recovery) {
-		r.session.Slot.Release() // what follows may be a create
+	// What follows may be a create. A read keeps the slot: a reconciliation that waited for another one would come back
+	// for this one, again and again.
+	if r.session.Slot.IsFor(connection.Recovery) && r.class() != connection.Read {
+		r.session.Slot.Release()
 	}
 	if s == stepRead && r.class() == connection.Read && r.session.Slot.IsFor(connection.Write) && r.readsAreSlow() {
 		r.session.Slot.Release() // a read does not take a slot that others need for a create
@@ -280,6 +296,8 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 		r.sendDecision(ctx, r.client.CompleteApplication)
 	case stepReject:
 		r.sendDecision(ctx, r.client.RejectApplication)
+	default:
+		r.performSubscription(ctx, s)
 	}
 	return nil
 }
@@ -296,7 +314,8 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	case reasonStaleCache:
 		return staleCache, nil
 	case reasonNotDue:
-		return reconcile.Result{RequeueAfter: decided.RequeueAfter, Priority: engine.Priority(false)}, nil
+		after := r.subscriptionDue(decided.RequeueAfter)
+		return reconcile.Result{RequeueAfter: after, Priority: engine.Priority(false)}, r.writeSubscription(ctx)
 	}
 	failures := r.countFailure(decided.Reason)
 	err := r.writeStatus(ctx, decided.Reason, failures)
@@ -322,7 +341,7 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	}
 	r.awaitNamed(decided.Reason)
 	r.scheduleRead(decided.Reason, after)
-	return reconcile.Result{RequeueAfter: after, Priority: priority}, nil
+	return reconcile.Result{RequeueAfter: r.subscriptionDue(after), Priority: priority}, nil
 }
 
 // awaitsService reports whether the Mandate waits for a connection that cannot be used now. It wakes the Mandate up.

@@ -46,6 +46,7 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 		}
 	}
 	r.facts.record = found
+	r.setSubscription()
 	if r.facts.id == 0 && !found.otherURL && !found.otherReference {
 		r.facts.id = found.id
 	}

@@ -24,6 +24,8 @@ type localState struct {
 	lookedFor      lookup    // the connection that was asked for it last
 	handledRequest string    // the last request to reconcile that was handled
 	named          lookedAt  // of the applications that notifications have named
+	// subscription is what is known of the application's; nil: nothing.
+	subscription *knownSubscription
 }
 
 // recheckInputs is how soon a corrected Secret is noticed. Secrets are not watched.
@@ -118,7 +120,7 @@ func (r *reconciliation) pollInterval() time.Duration {
 		return r.interval(leastDeleted, mostDeleted)
 	}
 	used := &r.session.Connection
-	if r.facts.now.Sub(used.Notified) < notifiedFor {
+	if r.facts.now.Sub(used.Notified) < notifiedFor && r.isSubscribed() {
 		return r.interval(max(leastNotified, used.MinPoll), max(mostNotified, used.MaxPoll))
 	}
 	return r.interval(used.MinPoll, used.MaxPoll)

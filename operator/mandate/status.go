@@ -22,6 +22,7 @@ import (
 func (r *reconciliation) writeStatus(ctx context.Context, reason string, failures int) error {
 	updated := r.mandate.Status.DeepCopy()
 	r.reviewed.show(updated)
+	r.showSubscription(updated)
 	kept := r.keepsStatus(reason, failures)
 	switch {
 	case !kept:

@@ -30,7 +30,22 @@ const (
 	stepReview       step = "Review"       // accept or reject a check
 	stepComplete     step = "Complete"
 	stepReject       step = "Reject"
+
+	stepReadSubscription   step = "ReadSubscription"   // look into the ledger for the subscription of the application
+	stepStartSubscription  step = "StartSubscription"  // write into the record that it is sent
+	stepCheckSubscription  step = "CheckSubscription"  // read the live Mandate, service and token
+	stepSubscribe          step = "Subscribe"          // send it
+	stepFindSubscription   step = "FindSubscription"   // see whether the service has it
+	stepTestSubscription   step = "TestSubscription"   // see whether the service shows one that exists
+	stepRefuseSubscription step = "RefuseSubscription" // write into the record that it was refused
 )
+
+// subscribes are the steps about the subscription of the application. None of them returns an error: it would keep the
+// reconciliation from writing the status.
+var subscribes = []step{
+	stepReadSubscription, stepStartSubscription, stepCheckSubscription, stepSubscribe, stepFindSubscription,
+	stepTestSubscription, stepRefuseSubscription,
+}
 
 // needsConfirm are the steps that send a request which changes an application. stepPost has a live read of its own.
 var needsConfirm = []step{stepReview, stepComplete, stepReject, stepArchive, stepDelete}

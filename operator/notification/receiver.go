@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/receiver"
 	"github.com/mandate-io/idv/operator/connection"
 )
 
@@ -121,7 +122,7 @@ func parse(request *http.Request) (key connection.Key, token string, valid bool)
 	switch key.Namespace {
 	case "":
 		return noKey, "", false
-	case "-":
+	case receiver.ClusterNamespace:
 		key.Kind, key.Namespace = v1alpha1.ServiceKindClusterIdentityService, ""
 	}
 	if len(parts) == 3 && parts[2] != "" {

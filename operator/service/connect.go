@@ -189,6 +189,7 @@ func (r *Reconciler) publish(
 		MinPoll:              seconds(spec.Polling.MinIntervalSeconds, 30),
 		MaxPoll:              seconds(spec.Polling.MaxIntervalSeconds, 3600),
 		Notified:             lastNotified(service),
+		Subscriptions:        connection.SubscriptionsOf(service),
 		States: idv.StateNames{
 			InReview:  spec.States.InReview,
 			Completed: spec.States.Completed,

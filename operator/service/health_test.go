@@ -25,10 +25,13 @@ const (
 	script = "../../examples/gitops/argocd/health.lua"
 	page   = "../../docs/status.md"
 
-	// heading is where the section begins that this test writes. The test of the controller of Mandates writes the rest.
+	// heading is where the section begins that this test writes, and next where it ends. The tests of the other
+	// controllers write the rest.
 	heading = "\n## IdentityService and ClusterIdentityService\n"
+	next    = "\n## MandateAction\n"
 	section = `
-What the tools report for each reason of Ready. Flux uses kstatus for these kinds.
+What the tools report for each reason of Ready, and for the conditions InUse and ApplicationsMissing. Flux uses kstatus
+for these kinds.
 [conditions.md](conditions.md#identityservice-and-clusteridentityservice) says what to do.
 
 | situation | Ready | Stalled | kstatus, Flux | Argo CD |
@@ -56,11 +59,10 @@ var wantHealth = map[string]string{
 // TestHealth checks what kstatus, Argo CD and Flux report for every reason, and writes the table for people.
 func TestHealth(t *testing.T) {
 	var table strings.Builder
-	check := func(name, health string, service *v1alpha1.IdentityService) {
+	var covered []metav1.Condition
+	check := func(name, health string, want status.Status, service *v1alpha1.IdentityService) {
+		covered = append(covered, service.Status.Conditions...)
 		computed, got := reported(t, service)
-		want := map[string]status.Status{
-			"Healthy": status.CurrentStatus, "Degraded": status.FailedStatus, "Progressing": status.InProgressStatus,
-		}[health]
 		if got != health || computed != want {
 			t.Errorf("%s: Argo CD says %s and kstatus %s, want %s and %s", name, got, computed, health, want)
 		}
@@ -71,18 +73,32 @@ func TestHealth(t *testing.T) {
 		fmt.Fprintf(&table, "| %s | %s | %s | %s | %s |\n",
 			name, cell[v1alpha1.ConditionReady], cell[v1alpha1.ConditionStalled], computed, got)
 	}
-	check("not seen yet", "Progressing", &v1alpha1.IdentityService{
+	check("not seen yet", "Progressing", status.InProgressStatus, &v1alpha1.IdentityService{
 		ObjectMeta: metav1.ObjectMeta{Generation: 1}, Status: v1alpha1.IdentityServiceStatus{ObservedGeneration: -1},
 	})
 	for _, reason := range slices.Sorted(maps.Keys(messages)) {
-		check(reason, wantHealth[reason], withReason(reason))
+		want := map[string]status.Status{
+			"Healthy": status.CurrentStatus, "Degraded": status.FailedStatus, "Progressing": status.InProgressStatus,
+		}[wantHealth[reason]]
+		check(reason, wantHealth[reason], want, withReason(reason))
+	}
+	check(v1alpha1.ReasonMandatesRemain, "Progressing", status.TerminatingStatus, inUse())
+	check(v1alpha1.ReasonApplicationsMissing, "Degraded", status.CurrentStatus, applicationsMissing())
+	explanation, err := os.ReadFile("../../docs/conditions.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	kinds := "IdentityService and ClusterIdentityService"
+	if untested := gitops.Untested(string(explanation), kinds, covered); len(untested) > 0 {
+		t.Errorf("docs/conditions.md has reasons without a row: %q", untested)
 	}
 	content, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, _, _ := strings.Cut(string(content), heading)
-	want := before + heading + section + table.String()
+	before, after, _ := strings.Cut(string(content), heading)
+	_, after, _ = strings.Cut(after, next)
+	want := before + heading + section + table.String() + next + after
 	if *update {
 		if err := os.WriteFile(page, []byte(want), 0o644); err != nil {
 			t.Fatal(err)
@@ -117,6 +133,22 @@ func withReason(reason string) *v1alpha1.IdentityService {
 	service := &v1alpha1.IdentityService{ObjectMeta: metav1.ObjectMeta{Generation: 2}}
 	service.Status.ObservedGeneration = 2
 	setProgress(&service.Status, 2, reason)
+	return service
+}
+
+// inUse is a service that somebody deleted, and Mandates need.
+func inUse() *v1alpha1.IdentityService {
+	service := withReason(v1alpha1.ReasonConnected)
+	service.DeletionTimestamp = new(metav1.Now())
+	meta.SetStatusCondition(&service.Status.Conditions, metav1.Condition{
+		Type: v1alpha1.ConditionInUse, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMandatesRemain,
+	})
+	return service
+}
+
+func applicationsMissing() *v1alpha1.IdentityService {
+	service := withReason(v1alpha1.ReasonConnected)
+	setMissing(&service.Status, 2, true)
 	return service
 }
 

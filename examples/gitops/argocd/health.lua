@@ -6,6 +6,10 @@ local function condition(type)
   end
 end
 
+local function isTrue(c)
+  return c and c.status == "True"
+end
+
 local function is(health, c)
   return {status = health, message = c and c.message or ""}
 end
@@ -18,16 +22,27 @@ if not obj.status or obj.status.observedGeneration ~= obj.metadata.generation th
   return {status = "Progressing", message = "The operator has not reconciled it yet"}
 end
 
-local stalled, failed = condition("Stalled"), condition("Failed")
-if stalled and stalled.status == "True" then return is("Degraded", stalled) end
-if failed and failed.status == "True" then return is("Degraded", failed) end
+-- ApplicationsMissing needs a person, although Ready of the service stays True.
+for _, type in ipairs({"Stalled", "Failed", "ApplicationsMissing"}) do
+  if isTrue(condition(type)) then return is("Degraded", condition(type)) end
+end
 
 local ready, complete, completed = condition("Ready"), condition("Complete"), condition("Completed")
-if ready and ready.status == "True" then
+if isTrue(ready) then
   -- DecisionRefused, ReviewRefused and ReviewOutdated need a person, although Ready stays True.
-  if completed and completed.status == "False" and completed.reason ~= "InProgress" then return is("Degraded", completed) end
-  -- Waiting for people is Healthy. A rejection is Healthy too, because it is an outcome. To wait for an outcome, use Completed.
+  if completed and completed.status == "False" and completed.reason ~= "InProgress" then
+    return is("Degraded", completed)
+  end
+  -- Waiting for people is Healthy. A rejection is Healthy too, because it is an outcome. To wait for an outcome, use
+  -- Completed.
   return is("Healthy", completed or ready)
 end
-if complete and complete.status == "True" then return is("Healthy", complete) end
-return is("Progressing", condition("Reconciling") or ready)
+if isTrue(complete) then return is("Healthy", complete) end
+
+local reconciling = condition("Reconciling")
+if reconciling then
+  -- An action waits for people, or for a Mandate that is suspended.
+  if reconciling.reason == "ReportNotReady" then return is("Healthy", reconciling) end
+  if reconciling.reason == "Suspended" then return is("Suspended", reconciling) end
+end
+return is("Progressing", reconciling or ready)

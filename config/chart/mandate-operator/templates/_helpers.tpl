@@ -56,7 +56,7 @@ annotations:
 {{- toYaml $object }}
 {{- end }}
 
-{{/* The operator's ClusterRole, or another one, bound in the whole cluster or in watchNamespaces: takes root and role. */}}
+{{/* Binds a ClusterRole to the operator, in the whole cluster or in watchNamespaces: takes root and role. */}}
 {{- define "mandate-operator.bindings" -}}
 {{- $role := .role }}
 {{- $root := .root }}

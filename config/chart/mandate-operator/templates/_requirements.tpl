@@ -1,6 +1,6 @@
 {{/*
-Refuses what cannot work. A real API server serves apiregistration.k8s.io: without it, helm renders without a cluster, and
-nobody knows which CRDs there are.
+Refuses what cannot work. A real API server serves apiregistration.k8s.io: without it, helm renders without a cluster,
+and nobody knows which CRDs there are.
 */}}
 {{- define "mandate-operator.requirements" -}}
 {{- if and .Values.requireCRDs (.Capabilities.APIVersions.Has "apiregistration.k8s.io/v1") }}

@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// upgrade rolls another image out during creates. The operator waits for its creates, so no answer is lost.
+func (s *scenario) upgrade(ctx context.Context) (string, error) {
+	before := s.people
+	if err := s.startLoad(ctx); err != nil {
+		return "", err
+	}
+	if err := s.helm(ctx, "upgrade", upgradeTag); err != nil {
+		return "", err
+	}
+	found, err := s.settled(ctx)
+	if err != nil {
+		return "", err
+	}
+	if found > 0 {
+		return "", fmt.Errorf("%d answers were lost, although the operator could wait for them", found)
+	}
+	pods := &corev1.PodList{}
+	if err := s.cluster.List(ctx, pods, client.InNamespace(operatorNamespace)); err != nil {
+		return "", err
+	}
+	for i := range pods.Items {
+		if image := pods.Items[i].Spec.Containers[0].Image; !strings.HasSuffix(image, ":"+upgradeTag) {
+			return "", fmt.Errorf("%s runs %s", pods.Items[i].Name, image)
+		}
+	}
+	return fmt.Sprintf("%d Mandates meanwhile, no answer lost, no second e-mail", s.people-before), nil
+}
+
+// remains has what must outlive the operator.
+func (s *scenario) remains(ctx context.Context) (string, error) {
+	return s.kubectl(ctx, "get", "crds,mandates,applicationrecords,identityservices", "-A",
+		"-o", "custom-columns=KIND:.kind,NAMESPACE:.metadata.namespace,NAME:.metadata.name,UID:.metadata.uid", "--no-headers")
+}
+
+// uninstall removes the operator. What knows of applications remains.
+func (s *scenario) uninstall(ctx context.Context) (string, error) {
+	before, err := s.remains(ctx)
+	if err != nil {
+		return "", err
+	}
+	if _, err := s.execute(ctx, "", "helm", "uninstall", operatorName, "--namespace", operatorNamespace); err != nil {
+		return "", err
+	}
+	err = s.until(2*time.Minute, "no Pod of the operator is left", func(ctx context.Context) (bool, string) {
+		pods, err := s.kubectl(ctx, "get", "pods", "-n", operatorNamespace, "-o", "name")
+		return err == nil && pods == "", fmt.Sprint(pods, err)
+	})
+	if err != nil {
+		return "", err
+	}
+	after, err := s.remains(ctx)
+	if err == nil && after != before {
+		err = fmt.Errorf("before:\n%s\nafter:\n%s", before, after)
+	}
+	return fmt.Sprintf("%d objects stay", strings.Count(after, "\n")), err
+}
+
+// reinstall installs the operator again. It looks at every Mandate, and sends only what is new.
+func (s *scenario) reinstall(ctx context.Context) (string, error) {
+	if err := s.helm(ctx, "install", upgradeTag); err != nil {
+		return "", err
+	}
+	mandates, err := s.mandates(ctx, readmeNamespace)
+	if err != nil {
+		return "", err
+	}
+	const request = "e2e"
+	for i := range mandates {
+		patch := client.MergeFrom(mandates[i].DeepCopy())
+		if mandates[i].Annotations == nil {
+			mandates[i].Annotations = map[string]string{}
+		}
+		mandates[i].Annotations[v1alpha1.ReconcileRequestAnnotation] = request
+		if err := s.cluster.Patch(ctx, &mandates[i], patch); err != nil {
+			return "", err
+		}
+	}
+	err = s.until(settleTimeout, "the operator has looked at every Mandate", func(ctx context.Context) (bool, string) {
+		mandates, err := s.mandates(ctx, readmeNamespace)
+		waiting := 0
+		for i := range mandates {
+			if mandates[i].Status.LastHandledReconcileAt != request {
+				waiting++
+			}
+		}
+		return err == nil && waiting == 0, fmt.Sprintf("%d wait, %v", waiting, err)
+	})
+	if err != nil {
+		return "", err
+	}
+	detail := fmt.Sprintf("%d Mandates, nothing sent again", len(mandates))
+	return detail, errors.Join(s.checkApplications(ctx), s.checkLogs())
+}

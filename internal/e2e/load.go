@@ -1,0 +1,163 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+const (
+	// loadInterval is the time between two new Mandates.
+	loadInterval = 200 * time.Millisecond
+	// createDelay is how long the service keeps the answers of creates back, so that some are always under way.
+	createDelay = 1500 * time.Millisecond
+	// settleTimeout is several times what the failover, and the binding of what it left, take together.
+	settleTimeout = 5 * time.Minute
+)
+
+// load is a stream of new Mandates, each of one person with an address of her own.
+type load struct {
+	stop context.CancelFunc
+	done chan error
+}
+
+// startLoad creates Mandates until the load stops, and waits until creates are under way at the service.
+func (s *scenario) startLoad(ctx context.Context) error {
+	err := s.sandbox.Fault(ctx, control.Fault{
+		Operation: control.CreateApplication, Kind: control.Slow, AfterWork: true,
+		Times: control.Always, DelayMillis: createDelay.Milliseconds(),
+	})
+	if err != nil {
+		return err
+	}
+	ctx, stop := context.WithCancel(ctx)
+	s.load = &load{stop: stop, done: make(chan error, 1)}
+	go func() { s.load.done <- s.createMandates(ctx) }()
+	return s.until(time.Minute, "creates are under way", func(ctx context.Context) (bool, string) {
+		underWay, err := s.createsUnderWay(ctx)
+		return underWay > 2, fmt.Sprint(underWay, err)
+	})
+}
+
+// createsUnderWay is how many creates the service has got and not answered.
+func (s *scenario) createsUnderWay(ctx context.Context) (int64, error) {
+	statistics, err := s.sandbox.Stats(ctx)
+	if err != nil {
+		return 0, err
+	}
+	creates := statistics.Operations[control.CreateApplication]
+	underWay := creates.Requests
+	for _, answers := range creates.Answers {
+		underWay -= answers
+	}
+	return underWay, nil
+}
+
+func (s *scenario) createMandates(ctx context.Context) error {
+	ticker := time.NewTicker(loadInterval)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-ticker.C:
+		}
+		name := fmt.Sprintf("load-%04d", s.people)
+		mandate := &v1alpha1.Mandate{
+			ObjectMeta: metav1.ObjectMeta{Namespace: readmeNamespace, Name: name},
+			Spec: v1alpha1.MandateSpec{
+				MandateType: v1alpha1.MandateTypeSelector{Code: "kyc"},
+				Individuals: []v1alpha1.Individual{{Name: "owner", Email: name + emailHost}},
+			},
+		}
+		// The stop must not leave a request whose result nobody knows.
+		if err := s.cluster.Create(context.WithoutCancel(ctx), mandate); err != nil {
+			return err
+		}
+		s.people++
+	}
+}
+
+// settled stops the load, and waits until every Mandate is Ready. An application whose answer got lost is found by its
+// next notification: the individual makes it happen. It returns how many were, and an error unless everybody has got
+// one e-mail.
+func (s *scenario) settled(ctx context.Context) (found int, err error) {
+	s.load.stop()
+	if err := errors.Join(<-s.load.done, s.sandbox.ClearFaults(ctx)); err != nil {
+		return 0, err
+	}
+	played := map[string]bool{}
+	err = s.until(settleTimeout, "every Mandate is Ready", func(ctx context.Context) (bool, string) {
+		mandates, err := s.mandates(ctx, readmeNamespace)
+		if err != nil {
+			return false, err.Error()
+		}
+		for i := range mandates {
+			if err := s.playUnknown(ctx, &mandates[i], played); err != nil {
+				return false, err.Error()
+			}
+		}
+		waiting := notReady(mandates)
+		return len(mandates) == s.people && len(waiting) == 0, fmt.Sprintf("%d Mandates, waiting %q", len(mandates), waiting)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return len(played), s.checkApplications(ctx)
+}
+
+// playUnknown plays the individual of a Mandate whose create had no answer, once.
+func (s *scenario) playUnknown(ctx context.Context, mandate *v1alpha1.Mandate, played map[string]bool) error {
+	ready := meta.FindStatusCondition(mandate.Status.Conditions, v1alpha1.ConditionReady)
+	if ready == nil || played[mandate.Name] || mandate.Status.ApplicationID != nil {
+		return nil
+	}
+	if ready.Reason != v1alpha1.ReasonSettling && ready.Reason != v1alpha1.ReasonOutcomeUnknown {
+		return nil
+	}
+	_, err := s.sandbox.Play(ctx, control.Play{Reference: mandate.Status.Reference, Step: control.AcceptTerms})
+	if missing := (*control.Error)(nil); errors.As(err, &missing) && missing.Status == 404 {
+		return nil // the create has not reached the service
+	}
+	played[mandate.Name] = err == nil
+	return err
+}
+
+// checkApplications returns an error unless every Mandate has the one application of its own, and everybody one e-mail.
+func (s *scenario) checkApplications(ctx context.Context) error {
+	mandates, err := s.mandates(ctx, readmeNamespace)
+	if err != nil {
+		return err
+	}
+	applications, err := s.sandbox.Applications(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(ownApplications(mandates, applications), s.checkEmails(ctx, s.people))
+}
+
+// ownApplications returns an error unless each Mandate has an application with its reference, and there are no others.
+func ownApplications(mandates []v1alpha1.Mandate, applications []control.Application) error {
+	byID := map[int64]string{}
+	for i := range applications {
+		byID[applications[i].ID] = applications[i].Reference
+	}
+	var wrong []error
+	for i := range mandates {
+		status := &mandates[i].Status
+		if status.ApplicationID == nil || byID[*status.ApplicationID] != status.Reference {
+			wrong = append(wrong, fmt.Errorf("%s is not bound to its application", mandates[i].Name))
+		}
+	}
+	if len(applications) != len(mandates) {
+		wrong = append(wrong, fmt.Errorf("%d applications for %d Mandates", len(applications), len(mandates)))
+	}
+	return errors.Join(wrong...)
+}

@@ -1,0 +1,41 @@
+// Package receiver makes the URLs at which the operator receives notifications of the service. The operator and the
+// provider share it, so that both subscribe the same URL.
+package receiver
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+const (
+	// MinTokenLength is the least number of characters of a token.
+	MinTokenLength = 32
+	// ClusterNamespace takes the place of the namespace of a ClusterIdentityService.
+	ClusterNamespace = "-"
+)
+
+// Path is the path of a service's notifications, without the token. An empty namespace is that of a
+// ClusterIdentityService.
+func Path(namespace, name string) string {
+	if namespace == "" {
+		namespace = ClusterNamespace
+	}
+	return "/notifications/" + namespace + "/" + name
+}
+
+// URL is where a service delivers: the base, a path, and the token, if there is one.
+func URL(base, path, token string) string {
+	address := strings.TrimRight(base, "/") + path
+	if token != "" {
+		address += "/" + url.PathEscape(token)
+	}
+	return address
+}
+
+// IsToken reports whether a text can be a token: it is long enough, without white space and control characters.
+func IsToken(text string) bool {
+	unfit := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
+	return utf8.RuneCountInString(text) >= MinTokenLength && !strings.ContainsFunc(text, unfit)
+}

@@ -1,0 +1,63 @@
+package plugin_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox"
+)
+
+// TestKubectlRunsThePlugin finds the binary on the PATH of the real kubectl, with the completion of
+// docs/kubectl-plugin.md.
+func TestKubectlRunsThePlugin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: builds a program")
+	}
+	w := newWorld(t, sandbox.Options{})
+	w.mandate("acme")
+	binary, err := env.BuildPlain("./cmd/kubectl-mandate")
+	w.check(err)
+	dir := t.TempDir()
+	completion := "#!/bin/sh\nexec kubectl-mandate __complete \"$@\"\n"
+	page, err := os.ReadFile(filepath.Join(env.Root, "docs", "kubectl-plugin.md"))
+	w.check(err)
+	w.contains(string(page), strings.ReplaceAll(completion, "\n", `\n`))
+	w.check(os.WriteFile(filepath.Join(dir, "kubectl_complete-mandate"), []byte(completion), 0o700))
+	t.Setenv("PATH", filepath.Dir(binary)+":"+dir+":"+os.Getenv("PATH"))
+	t.Setenv("KUBECONFIG", w.kubeconfig)
+	kubectl := func(arguments ...string) string {
+		output, err := exec.CommandContext(t.Context(), env.Kubectl, arguments...).CombinedOutput()
+		if err != nil {
+			t.Fatalf("kubectl %v: %v\n%s", arguments, err, output)
+		}
+		return string(output)
+	}
+	w.contains(kubectl("mandate", "--version"), "kubectl-mandate ")
+	w.contains(kubectl("mandate", "status", "-n", w.namespace), "acme", "The operator works on (~): 1.")
+	w.contains(kubectl("__complete", "mandate", "status", "-n", w.namespace, ""), "acme\n")
+}
+
+// TestDecisionOfAGitOpsTool warns that Flux takes a decision back, and still sets it.
+func TestDecisionOfAGitOpsTool(t *testing.T) {
+	w := newWorld(t, sandbox.Options{})
+	w.mandate("acme")
+	m := &v1alpha1.Mandate{}
+	key := client.ObjectKey{Namespace: w.namespace, Name: "acme"}
+	w.check(w.Get(t.Context(), key, m))
+	w.contains(w.run("", 5, "decide", "acme", "Reject"), "no checks are known")
+	m.Labels = map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"}
+	w.check(w.Update(t.Context(), m, client.FieldOwner("kustomize-controller")))
+	w.contains(w.run("", 0, "decide", "acme", "Reject", "--yes"),
+		"warning: Flux applies this object (Kustomization apps) and reverts spec.decision", "Set spec.decision")
+	w.check(w.Get(t.Context(), key, m))
+	if m.Spec.Decision != v1alpha1.DecisionReject {
+		t.Errorf("decision %q", m.Spec.Decision)
+	}
+	w.contains(w.run("", 0, "decide", "acme", "Reject", "--yes"), "has this decision already")
+}

@@ -1,0 +1,3 @@
+module github.com/mandate-io/idv/tools/sbom
+
+go 1.26.0
