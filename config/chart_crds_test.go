@@ -9,7 +9,9 @@ import (
 func TestChartNeedsCRDs(t *testing.T) {
 	const aCluster = "--api-versions=apiregistration.k8s.io/v1"
 	var all []string
-	for _, kind := range []string{"Mandate", "MandateAction", "IdentityService", "ClusterIdentityService", "ApplicationRecord"} {
+	for _, kind := range []string{
+		"Mandate", "MandateAction", "IdentityService", "ClusterIdentityService", "ApplicationRecord",
+	} {
 		all = append(all, "--api-versions=idv.mandate.io/v1alpha1/"+kind)
 	}
 	for name, tc := range map[string]struct {

@@ -12,7 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// The charts install what config/default, config/reports, config/policy and config/monitoring do, but for names, labels, and:
+// The charts install what config/default, config/reports, config/policy and config/monitoring do, but for names and
+// labels, and:
 //
 //   - the namespace: helm creates it, without the label that enforces the restricted Pod Security standard
 //   - the image, which the version of the chart selects, and when it is pulled
@@ -72,7 +73,7 @@ func containerOf(t *testing.T, deployment *unstructured.Unstructured) map[string
 	if err != nil {
 		t.Fatal(err)
 	}
-	return containers.([]any)[0].(map[string]any) //nolint:forcetypeassert // a Deployment has containers
+	return containers.([]any)[0].(map[string]any) // a Deployment has containers
 }
 
 // withoutInstance removes the label of the release from selectors and Pods, wherever it is.
@@ -123,7 +124,7 @@ func (c *cluster) defaultsOfFlags() map[string]string {
 	help, err := exec.CommandContext(c.Context(), binary, "--help").CombinedOutput()
 	c.check(err)
 	defaults := map[string]string{}
-	for _, flag := range regexp.MustCompile(`(?m)^  -([a-z-]+).*\n(.*)$`).FindAllStringSubmatch(string(help), -1) {
+	for _, flag := range regexp.MustCompile(`(?m)^ {2}-([a-z-]+).*\n(.*)$`).FindAllStringSubmatch(string(help), -1) {
 		defaults[flag[1]] = "false" // of which --help has nothing
 		if match := regexp.MustCompile(`\(default "?([^")]+)"?\)`).FindStringSubmatch(flag[2]); match != nil {
 			defaults[flag[1]] = match[1]

@@ -78,7 +78,8 @@ func (c *cluster) certificate(namespace string) map[string][]byte {
 	c.Helper()
 	secret := &corev1.Secret{}
 	c.check(c.Get(c.Context(), client.ObjectKey{Namespace: namespace, Name: "sandbox-tls"}, secret))
-	trusted := c.kubectl("get", "identityservice", "default", "--namespace="+namespace, "--output=jsonpath={.spec.caBundle}")
+	trusted := c.kubectl("get", "identityservice", "default", "--namespace="+namespace,
+		"--output=jsonpath={.spec.caBundle}")
 	if strings.TrimSpace(trusted) != strings.TrimSpace(string(secret.Data["tls.crt"])) {
 		c.Errorf("the connection trusts another certificate than that of the sandbox:\n%s", trusted)
 	}

@@ -27,14 +27,16 @@ func (c *cluster) helm(arguments ...string) string {
 	return output
 }
 
-// tryHelm runs helm in the operator's namespace, unless the arguments name another one. Its files would otherwise be in the user's home.
+// tryHelm runs helm in the operator's namespace, unless the arguments name another one. Its files would otherwise be in
+// the user's home.
 func (c *cluster) tryHelm(arguments ...string) (string, error) {
 	c.Helper()
 	helm := filepath.Join(c.Root, "bin", "helm")
 	if _, err := os.Stat(helm); err != nil {
 		c.Fatalf("bin/helm is missing: run make tools (%v)", err)
 	}
-	command := exec.CommandContext(c.Context(), helm, append([]string{"--namespace=" + operatorNamespace}, arguments...)...)
+	arguments = append([]string{"--namespace=" + operatorNamespace}, arguments...)
+	command := exec.CommandContext(c.Context(), helm, arguments...)
 	command.Dir = c.Root
 	home := filepath.Join(c.Dir, "helm")
 	command.Env = append(os.Environ(), "KUBECONFIG="+c.kubeconfig, "HELM_CACHE_HOME="+home, "HELM_CONFIG_HOME="+home,
@@ -79,28 +81,29 @@ func TestChartsAreLinted(t *testing.T) {
 
 // refusedValues are wrong, each with what the error names and says.
 var refusedValues = map[string][]string{
-	"replicas=two":                                                   {"/replicas", "want integer"},
-	"image.digest=1234":                                              {"/image/digest"},
-	"image.repository=registry/operator:v1":                          {"/image/repository"},
-	"image.pullPolicy=Sometimes":                                     {"/image/pullPolicy", "'Always', 'IfNotPresent', 'Never'"},
-	"allowLoopbackHttp=true":                                         {"'allowLoopbackHttp' not allowed"},
-	"metrics.tls=false":                                              {"/metrics", "'tls' not allowed"},
-	"settleDelay=90":                                                 {"/settleDelay", "want string"},
-	"recordRetention=0h":                                             {"/recordRetention"},
-	"deletionGiveUpAfter=1d":                                         {"/deletionGiveUpAfter"},
-	"maxConcurrentReconciles=0":                                      {"/maxConcurrentReconciles", "want 1"},
-	"watchNamespaces={a b}":                                          {"/watchNamespaces/0"},
-	"allowedHosts={}":                                                {"/allowedHosts"},
-	"networkPolicy.egressPorts={65536}":                              {"/networkPolicy/egressPorts/0"},
-	"extraArgs={leader-elect}":                                       {"/extraArgs/0"},
-	"extraArgs={--leader-elect=false}":                               {"extraArgs: the chart sets --leader-elect itself"},
-	"extraArgs={-watch-namespaces=a}":                                {"extraArgs: the chart sets --watch-namespaces itself"},
-	"serviceAccount.create=false":                                    {"serviceAccount.name is empty"},
-	"notifications.ingress.enabled=true":                             {"notifications.ingress.host is empty"},
-	"notifications.httpRoute.enabled=true":                           {"notifications.httpRoute.parentRefs is empty"},
-	"resources.limit.memory=1Gi":                                     {"/resources", "'limit' not allowed"},
-	"extraEnv[0].value=http://127.0.0.1:3128":                        {"/extraEnv/0", "'name'"},
-	"notifications.enabled=false,notifications.ingress.enabled=true": {"notifications.enabled is false"},
+	"replicas=two":                            {"/replicas", "want integer"},
+	"image.digest=1234":                       {"/image/digest"},
+	"image.repository=registry/operator:v1":   {"/image/repository"},
+	"image.pullPolicy=Sometimes":              {"/image/pullPolicy", "'Always', 'IfNotPresent', 'Never'"},
+	"allowLoopbackHttp=true":                  {"'allowLoopbackHttp' not allowed"},
+	"metrics.tls=false":                       {"/metrics", "'tls' not allowed"},
+	"settleDelay=90":                          {"/settleDelay", "want string"},
+	"recordRetention=0h":                      {"/recordRetention"},
+	"deletionGiveUpAfter=1d":                  {"/deletionGiveUpAfter"},
+	"maxConcurrentReconciles=0":               {"/maxConcurrentReconciles", "want 1"},
+	"watchNamespaces={a b}":                   {"/watchNamespaces/0"},
+	"allowedHosts={}":                         {"/allowedHosts"},
+	"networkPolicy.egressPorts={65536}":       {"/networkPolicy/egressPorts/0"},
+	"extraArgs={leader-elect}":                {"/extraArgs/0"},
+	"extraArgs={--leader-elect=false}":        {"extraArgs: the chart sets --leader-elect itself"},
+	"extraArgs={-watch-namespaces=a}":         {"extraArgs: the chart sets --watch-namespaces itself"},
+	"serviceAccount.create=false":             {"serviceAccount.name is empty"},
+	"notifications.ingress.enabled=true":      {"notifications.ingress.host is empty"},
+	"notifications.httpRoute.enabled=true":    {"notifications.httpRoute.parentRefs is empty"},
+	"resources.limit.memory=1Gi":              {"/resources", "'limit' not allowed"},
+	"extraEnv[0].value=http://127.0.0.1:3128": {"/extraEnv/0", "'name'"},
+
+	"notifications.enabled=false,notifications.ingress.enabled=true":                  {"notifications.enabled is false"},
 	"notifications.ingress.enabled=true,notifications.ingress.host=hooks.example.com": {"ingress.tlsSecret is empty"},
 }
 

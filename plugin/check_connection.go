@@ -227,7 +227,7 @@ func (s *session) connection(ctx context.Context, flags *connectionFlags) (*read
 		file = os.Getenv("IDV_CA_FILE")
 	}
 	if file != "" {
-		if options.CABundle, err = os.ReadFile(file); err != nil { //nolint:gosec // the person names the file
+		if options.CABundle, err = os.ReadFile(file); err != nil {
 			return nil, usageError("--ca-file: %w", err)
 		}
 	}

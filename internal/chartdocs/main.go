@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -85,7 +86,7 @@ func collect(object *yaml.Node, path []string) ([]value, error) {
 	var found []value
 	for i := 0; i < len(object.Content); i += 2 {
 		key, content := object.Content[i], object.Content[i+1]
-		at := append(path[:len(path):len(path)], key.Value)
+		at := slices.Concat(path, []string{key.Value})
 		switch {
 		case key.HeadComment != "":
 			found = append(found, value{at, plain(key.HeadComment), content})

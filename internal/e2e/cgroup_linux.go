@@ -49,7 +49,7 @@ func newCgroup() (*cgroup, error) {
 		directory := filepath.Join(cgroupMount, "cpuset")
 		content, err := os.ReadFile(filepath.Join(directory, file))
 		if err == nil {
-			err = os.WriteFile(filepath.Join(directory, g.name, file), content, 0o600) //nolint:gosec // a cgroup
+			err = os.WriteFile(filepath.Join(directory, g.name, file), content, 0o600)
 		}
 		if err != nil && !os.IsNotExist(err) {
 			return nil, errors.Join(err, g.remove())

@@ -143,5 +143,5 @@ func (p process) limitMemoryToUsage() error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(limit, used, 0) //nolint:gosec // a cgroup of ours
+	return os.WriteFile(limit, used, 0)
 }

@@ -93,7 +93,7 @@ func (s *scenario) keepLogs(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := os.WriteFile(filepath.Join(logs, filepath.Base(file)), content, 0o600); err != nil { //nolint:gosec // ours
+		if err := os.WriteFile(filepath.Join(logs, filepath.Base(file)), content, 0o600); err != nil {
 			return err
 		}
 	}

@@ -182,7 +182,7 @@ func openLog(dir, name string) (*os.File, error) {
 
 // tail is the last part of a log, for an error.
 func tail(log string) string {
-	content, err := os.ReadFile(log) //nolint:gosec // it is ours
+	content, err := os.ReadFile(log)
 	if err != nil {
 		return err.Error()
 	}
