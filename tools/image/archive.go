@@ -132,7 +132,7 @@ func read(archive, directory string) (v1.ImageIndex, error) {
 }
 
 func unpack(archive, directory string) error {
-	content, err := os.ReadFile(archive) //nolint:gosec // the file that the caller names
+	content, err := os.ReadFile(archive)
 	if err != nil {
 		return err
 	}
