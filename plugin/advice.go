@@ -25,7 +25,8 @@ func adviceFor(v *view) []advice {
 			return
 		}
 		replace := strings.NewReplacer(append(more,
-			"{ns}", v.Namespace, "{name}", v.Name, "{service}", v.Service.Name, "{kind}", strings.ToLower(v.Service.Kind),
+			"{operator}", v.operator, "{ns}", v.Namespace, "{name}", v.Name,
+			"{service}", v.Service.Name, "{kind}", strings.ToLower(v.Service.Kind),
 		)...)
 		a := advice{Subject: kind + " " + name, Reason: reason, Meaning: e.Meaning, Steps: e.Steps}
 		for _, command := range commands[reason] {
@@ -59,20 +60,30 @@ var verbs = map[string]string{
 	string(v1alpha1.MandateActionDownloadReport):  "report",
 }
 
+const (
+	// operatorLabel is operatorName on the operator's Deployment and Pods, whatever installed them.
+	operatorLabel = "app.kubernetes.io/name"
+	operatorName  = "mandate-operator"
+	operatorPods  = operatorLabel + "=" + operatorName
+	// usualOperator stands for the namespace of the operator where it cannot be found out. A shell replaces it.
+	usualOperator = "${OPERATOR_NAMESPACE:-mandate-operator-system}"
+)
+
 // The commands. All name the namespace, so that they can be copied.
 const (
-	adopt       = "kubectl mandate adopt -n {ns} {name} APPLICATION_ID"
-	refresh     = "kubectl mandate refresh -n {ns} {name}"
-	showService = "kubectl describe {kind} -n {ns} {service}"
-	probe       = "kubectl mandate refresh -n {ns} --{kind} {service}"
-	showRecord  = "kubectl get applicationrecord -n {ns} {name} -o yaml"
-	showSpec    = "kubectl edit mandate -n {ns} {name}"
-	logs        = "kubectl logs -n mandate-operator-system deployment/mandate-operator --since=1h | grep {name}"
-	release     = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"deletionPolicy":"Retain"}}'`
-	resume      = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"suspend":false}}'`
-	types       = "kubectl get {kind} -n {ns} {service} -o jsonpath='{.status.mandateTypes}'"
-	cancel      = "kubectl delete mandateaction -n {ns} {action}"
-	another     = "kubectl mandate {verb} -n {ns} {name} {individual}"
+	adopt        = "kubectl mandate adopt -n {ns} {name} APPLICATION_ID"
+	refresh      = "kubectl mandate refresh -n {ns} {name}"
+	showService  = "kubectl describe {kind} -n {ns} {service}"
+	probe        = "kubectl mandate refresh -n {ns} --{kind} {service}"
+	showRecord   = "kubectl get applicationrecord -n {ns} {name} -o yaml"
+	showSpec     = "kubectl edit mandate -n {ns} {name}"
+	logs         = "kubectl logs -n {operator} -l " + operatorPods + " --since=1h --tail=-1 | grep {name}"
+	release      = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"deletionPolicy":"Retain"}}'`
+	resume       = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"suspend":false}}'`
+	mandateTypes = "kubectl get {kind} -n {ns} {service} -o jsonpath='{.status.mandateTypes}'"
+	cancel       = "kubectl delete mandateaction -n {ns} {action}"
+	findOperator = "kubectl get pods -A -l " + operatorPods
+	another      = "kubectl mandate {verb} -n {ns} {name} {individual}"
 )
 
 var mandateCommands = map[string][]string{
@@ -85,7 +96,7 @@ var mandateCommands = map[string][]string{
 	v1alpha1.ReasonDeletionWaiting:      {showService, release},
 	v1alpha1.ReasonIndividualsUnmatched: {logs, refresh},
 	v1alpha1.ReasonLedgerUnavailable:    {logs},
-	v1alpha1.ReasonMandateTypeNotFound:  {types, showSpec},
+	v1alpha1.ReasonMandateTypeNotFound:  {mandateTypes, showSpec},
 	v1alpha1.ReasonNotArchived:          {logs, refresh},
 	v1alpha1.ReasonOutcomeUnknown:       {showRecord, adopt},
 	v1alpha1.ReasonReadFailed:           {logs, refresh},

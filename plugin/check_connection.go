@@ -3,6 +3,7 @@ package plugin
 import (
 	"cmp"
 	"context"
+	"encoding/pem"
 	"fmt"
 	"maps"
 	"os"
@@ -28,7 +29,8 @@ type connectionFlags struct {
 }
 
 const connectionHelp = `Find out, with reads only, which reading of its interface a service follows where the
-interface leaves it open, and print the IdentityService and the provider block that follow. It sends
+interface leaves it open, and print the manifest of the service
+and the provider block that follow. It sends
 at most six logins, a few GETs and two OPTIONS: it creates and changes nothing, and e-mails nobody.
 
 The credentials come from the environment (IDV_USERNAME, IDV_PASSWORD, IDV_CLIENT_ID, IDV_CLIENT_SECRET), from a Secret
@@ -46,7 +48,7 @@ func (s *session) checkConnectionCommand() *cobra.Command {
   kubectl mandate check-connection -n onboarding --identityservice default --application 4711=completed`,
 		Args: exactArgs(0),
 		RunE: func(command *cobra.Command, _ []string) error {
-			options, err := s.connection(command.Context(), &flags)
+			options, target, err := s.connection(command.Context(), &flags)
 			if err != nil {
 				return err
 			}
@@ -54,7 +56,7 @@ func (s *session) checkConnectionCommand() *cobra.Command {
 			if err != nil {
 				return usageError("%w", err)
 			}
-			shown, err := s.connectionView(result, &flags)
+			shown, err := newConnectionView(result, target)
 			if err == nil {
 				err = s.showReadings(shown, &output)
 			}
@@ -107,23 +109,22 @@ func parseApplications(flags []string) ([]readings.Application, error) {
 type connectionView struct {
 	*readings.Result
 
-	// IdentityService is a manifest, and Provider a configuration, that make use of the findings.
-	IdentityService string `json:"identityService,omitempty"`
-	Provider        string `json:"provider,omitempty"`
+	// Kind is that of Manifest. Manifest and Provider, a configuration, make use of the findings.
+	Kind     string `json:"kind,omitempty"`
+	Manifest string `json:"manifest,omitempty"`
+	Provider string `json:"provider,omitempty"`
 }
 
-func (s *session) connectionView(result *readings.Result, flags *connectionFlags) (*connectionView, error) {
+func newConnectionView(result *readings.Result, target service) (*connectionView, error) {
 	v := &connectionView{Result: result}
 	if result.Problem != "" {
 		return v, nil
 	}
-	namespace, err := s.namespace()
-	if err != nil {
-		return nil, err
-	}
-	v.Provider = result.Suggestion.HCL()
-	v.IdentityService, err = result.Suggestion.YAML(
-		cmp.Or(flags.service.namespaced, "default"), namespace, cmp.Or(flags.secret, "idv"))
+	v.Kind, v.Provider = kindOf(target), result.Suggestion.HCL()
+	*target.Settings() = result.Suggestion.Settings
+	text, err := manifest(target)
+	v.Manifest = fmt.Sprintf("# The Secret %s needs the keys %s.\n%s",
+		target.CredentialsSecret().Name, result.Suggestion.Keys(), text)
 	return v, err
 }
 
@@ -152,8 +153,8 @@ func (s *session) showReadings(v *connectionView, output *outputFlag) error {
 	p.wrapped("", "", "Sent: "+sentText(v.Sent)+". Nothing was created or changed, and nobody was e-mailed.")
 	if v.Problem == "" {
 		p.line()
-		p.line(p.in(bold, "The IdentityService that follows"))
-		p.WriteString(v.IdentityService)
+		p.line(p.in(bold, "The "+v.Kind+" that follows"))
+		p.WriteString(v.Manifest)
 		p.line()
 		p.line(p.in(bold, "The provider block that follows"))
 		p.WriteString(v.Provider)
@@ -195,41 +196,54 @@ func sentText(sent map[string]int) string {
 	return strings.Join(parts, ", ")
 }
 
-// connection collects what check-connection needs to know.
-func (s *session) connection(ctx context.Context, flags *connectionFlags) (*readings.Options, error) {
+// connection collects what check-connection needs to know, and the service object that it is for.
+func (s *session) connection(ctx context.Context, flags *connectionFlags) (*readings.Options, service, error) {
 	applications, err := parseApplications(flags.applications)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	options := &readings.Options{
-		BaseURL: flags.baseURL, UserAgent: fieldManager, Applications: applications, Report: flags.report,
+	options := &readings.Options{UserAgent: fieldManager, Applications: applications, Report: flags.report}
+	target, err := s.target(ctx, flags, options)
+	if err != nil {
+		return nil, nil, err
 	}
-	if err := s.fromCluster(ctx, flags, options); err != nil {
-		return nil, err
-	}
+	settings := &options.Settings
+	settings.BaseURL = cmp.Or(flags.baseURL, settings.BaseURL)
 	if flags.file != "" {
 		if options.Credentials, err = s.credentialsFile(flags.file); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if !given(options.Credentials) {
-		options.Credentials = credentialsFrom(os.Getenv, "IDV_USERNAME", "IDV_PASSWORD", "IDV_CLIENT_ID", "IDV_CLIENT_SECRET")
-		// As in the provider: credentials of the environment go to the service of the environment only.
-		if fixed := os.Getenv("IDV_BASE_URL"); fixed != "" && options.BaseURL != "" && fixed != options.BaseURL &&
-			given(options.Credentials) {
-			return nil, usageError("the credentials of the environment are for IDV_BASE_URL, which is another service; " +
-				"unset it, or use --secret or --credentials-file")
+		if options.Credentials, err = credentialsFromEnvironment(settings.BaseURL); err != nil {
+			return nil, nil, err
 		}
 	}
-	options.BaseURL = cmp.Or(options.BaseURL, os.Getenv("IDV_BASE_URL"))
+	settings.BaseURL = cmp.Or(settings.BaseURL, os.Getenv("IDV_BASE_URL"))
 	file := flags.caFile
-	if file == "" && len(options.CABundle) == 0 {
+	if file == "" && settings.CABundle == "" {
 		file = os.Getenv("IDV_CA_FILE")
 	}
 	if file != "" {
-		if options.CABundle, err = os.ReadFile(file); err != nil {
-			return nil, usageError("--ca-file: %w", err)
+		settings.CABundle, err = readCertificates(file)
+	}
+	return options, target, err
+}
+
+// readCertificates reads the certificates of a PEM file, and nothing else: they are printed.
+func readCertificates(name string) (string, error) {
+	content, err := os.ReadFile(name)
+	if err != nil {
+		return "", usageError("--ca-file: %w", err)
+	}
+	var certificates []byte
+	for block, rest := pem.Decode(content); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type == "CERTIFICATE" {
+			certificates = append(certificates, pem.EncodeToMemory(block)...)
 		}
 	}
-	return options, checkCredentials(options.Credentials)
+	if len(certificates) == 0 {
+		return "", usageError("--ca-file %s: holds no PEM certificate; set certificates in PEM format", name)
+	}
+	return string(certificates), nil
 }

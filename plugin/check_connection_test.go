@@ -1,17 +1,24 @@
 package plugin_test
 
 import (
+	"context"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strconv"
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
@@ -68,7 +75,7 @@ func TestSuggestionsWork(t *testing.T) {
 	out := w.run("", 0, "check-connection", "--identityservice", "default", "-o", "json",
 		"--application", strconv.FormatInt(inReview, 10)+"=inReview",
 		"--application", strconv.FormatInt(completed, 10)+"=completed")
-	var suggested struct{ IdentityService, Provider string }
+	var suggested struct{ Manifest, Provider string }
 	w.check(json.Unmarshal([]byte(out), &suggested))
 	for _, hidden := range []string{email, sandbox.DefaultPassword, "secret-path"} {
 		if strings.Contains(out, hidden) {
@@ -76,7 +83,7 @@ func TestSuggestionsWork(t *testing.T) {
 		}
 	}
 	manifest := &unstructured.Unstructured{}
-	w.check(yaml.Unmarshal([]byte(suggested.IdentityService), &manifest.Object))
+	w.check(yaml.Unmarshal([]byte(suggested.Manifest), &manifest.Object))
 	manifest.SetName("suggested")
 	w.check(w.Create(t.Context(), manifest))
 	w.start()
@@ -158,5 +165,39 @@ func TestCredentials(t *testing.T) {
 		"must begin with https://")
 	if strings.Contains(w.output.String(), sandbox.DefaultPassword) {
 		t.Errorf("the password in the output:\n%s", w.output.String())
+	}
+}
+
+// TestClusterIdentityService prints the object that exists, with what was found, and without what is in the CA file
+// besides certificates.
+func TestClusterIdentityService(t *testing.T) {
+	w := newWorld(t, sandbox.Options{Dialect: dialect.Dialect{CompleteMethod: dialect.MethodPost}})
+	shared := &v1alpha1.ClusterIdentityService{ObjectMeta: metav1.ObjectMeta{Name: w.namespace}}
+	shared.Spec.BaseURL, shared.Spec.ReferencePrefix = w.url, "prefix-"
+	shared.Spec.CredentialsSecretRef = v1alpha1.NamespacedSecretReference{Namespace: w.namespace, Name: "idv"}
+	shared.Spec.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"identity": "on"}}
+	w.check(w.Create(t.Context(), shared))
+	t.Cleanup(func() { w.check(w.Delete(context.WithoutCancel(t.Context()), shared)) })
+	server := httptest.NewTLSServer(nil)
+	defer server.Close()
+	pair := server.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	w.check(err)
+	file := filepath.Join(t.TempDir(), "ca.pem")
+	w.check(os.WriteFile(file, append(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}),
+		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]})...), 0o600))
+	out := w.run("", 0, "check-connection", "--clusteridentityservice", w.namespace, "--ca-file", file)
+	_, text, _ := strings.Cut(out, "The ClusterIdentityService that follows\n")
+	text, _, _ = strings.Cut(text, "\nThe provider block")
+	got := &v1alpha1.ClusterIdentityService{}
+	w.check(yaml.UnmarshalStrict([]byte(text), got))
+	want := *shared.Spec.DeepCopy()
+	want.CABundle = string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]}))
+	want.Transitions.CompleteMethod = v1alpha1.TransitionMethodPOST
+	if got.Kind != "ClusterIdentityService" || got.Name != w.namespace || !reflect.DeepEqual(got.Spec, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	if strings.Contains(out, "PRIVATE KEY") {
+		t.Errorf("the key of the CA file in:\n%s", out)
 	}
 }

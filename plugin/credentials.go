@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"context"
 	"io"
 	"os"
@@ -27,66 +28,65 @@ func credentialsFrom(get func(string) string, username, password, clientID, clie
 	}
 }
 
-// checkCredentials says what is missing. It shows no value.
-func checkCredentials(c client.Credentials) error {
-	user, password := c.Username != "", c.Password.Reveal() != ""
-	id, secret := c.ClientID != "", c.ClientSecret.Reveal() != ""
+// credentialsFromEnvironment are for one base URL only if IDV_BASE_URL is set, as in the provider.
+func credentialsFromEnvironment(baseURL string) (client.Credentials, error) {
+	found := credentialsFrom(os.Getenv, "IDV_USERNAME", "IDV_PASSWORD", "IDV_CLIENT_ID", "IDV_CLIENT_SECRET")
+	fixed := os.Getenv("IDV_BASE_URL")
 	switch {
-	case user != password:
-		return usageError("credentials: username and password go together; set the missing one")
-	case id != secret:
-		return usageError("credentials: client_id and client_secret go together; set the missing one")
-	case !user && !id:
-		return usageError("credentials: missing; set IDV_USERNAME and IDV_PASSWORD, IDV_CLIENT_ID and IDV_CLIENT_SECRET, " +
-			"or both, or use --identityservice, --secret or --credentials-file")
+	case !given(found):
+		return found, usageError("credentials: missing; set IDV_USERNAME and IDV_PASSWORD, IDV_CLIENT_ID and " +
+			"IDV_CLIENT_SECRET, or both, or use --identityservice, --secret or --credentials-file")
+	case fixed != "" && baseURL != "" && !client.SameBaseURL(fixed, baseURL):
+		return noCredentials, usageError("the credentials of the environment are for IDV_BASE_URL, which is another " +
+			"service; unset it, or use --secret or --credentials-file")
 	}
-	return nil
+	return found, nil
 }
 
-// fromCluster reads the service object and the Secret that the flags name.
-func (s *session) fromCluster(ctx context.Context, flags *connectionFlags, options *readings.Options) error {
-	name, kind := flags.service.namespaced, v1alpha1.ServiceKindIdentityService
-	if flags.service.clusterWide != "" {
-		name, kind = flags.service.clusterWide, v1alpha1.ServiceKindClusterIdentityService
-	}
-	if name == "" && flags.secret == "" {
-		return nil
-	}
-	c, err := s.cluster()
+// target is the service object that check-connection is for: the one that the flags name, or else a new one. The
+// options get its settings, and its credentials if no file has them.
+func (s *session) target(ctx context.Context, flags *connectionFlags, options *readings.Options) (service, error) {
+	namespace, err := s.namespace()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	secret := c.key(flags.secret)
-	if name != "" {
-		key := serviceKey{kind: kind, name: name}
-		if kind == v1alpha1.ServiceKindIdentityService {
-			key.namespace = c.namespace
-		}
-		found, err := c.service(ctx, key)
+	key, named := flags.service.key(namespace)
+	key.name = cmp.Or(key.name, "default")
+	found := key.empty()
+	if named || flags.secret != "" {
+		c, err := s.cluster()
 		if err != nil {
-			return explainError(err)
+			return nil, err
 		}
-		settings := found.Settings()
-		if options.BaseURL == "" {
-			options.BaseURL = settings.BaseURL
+		if named {
+			if found, err = c.read(ctx, key); err != nil {
+				return nil, err
+			}
 		}
-		options.CABundle = []byte(settings.CABundle)
-		if flags.secret == "" {
-			of := found.CredentialsSecret()
-			flags.secret = of.Name
-			secret = ctrl.ObjectKey{Namespace: of.Namespace, Name: of.Name}
+		if flags.secret != "" {
+			useSecret(found, v1alpha1.NamespacedSecretReference{Namespace: namespace, Name: flags.secret})
 		}
+		if flags.file == "" {
+			if options.Credentials, err = c.credentials(ctx, found.CredentialsSecret()); err != nil {
+				return nil, err
+			}
+		}
+	} else {
+		useSecret(found, v1alpha1.NamespacedSecretReference{Name: "idv"})
 	}
-	if flags.file != "" {
-		return nil
-	}
+	options.Settings = *found.Settings()
+	return found, nil
+}
+
+func (c *cluster) credentials(
+	ctx context.Context, secret v1alpha1.NamespacedSecretReference,
+) (client.Credentials, error) {
 	stored := &corev1.Secret{}
-	if err := c.Get(ctx, secret, stored); err != nil {
-		return explainError(err)
+	if err := c.Get(ctx, ctrl.ObjectKey{Namespace: secret.Namespace, Name: secret.Name}, stored); err != nil {
+		return noCredentials, explainError(err)
 	}
 	get := func(key string) string { return string(stored.Data[key]) }
-	options.Credentials = credentialsFrom(get, "username", "password", "client_id", "client_secret")
-	return nil
+	return credentialsFrom(get, "username", "password", "client_id", "client_secret"), nil
 }
 
 // credentialsFile reads lines such as username=..., or YAML with the same names, or those of the environment.

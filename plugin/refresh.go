@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -17,8 +18,8 @@ import (
 type refreshable struct {
 	client.Object
 
-	handled    func() string
-	conditions func() []metav1.Condition
+	handled    *string
+	conditions *[]metav1.Condition
 }
 
 func (s *session) refreshCommand() *cobra.Command {
@@ -47,9 +48,9 @@ func (s *session) refreshCommand() *cobra.Command {
 			if err := c.refresh(ctx, what); err != nil {
 				return err
 			}
-			ready := viewOf(what.conditions(), v1alpha1.ConditionReady)
+			ready := viewOf(*what.conditions, v1alpha1.ConditionReady)
 			fmt.Fprintf(s.Out, "The operator has done so. Ready=%s, %s: %s\n", ready.Status, ready.Reason, ready.Message)
-			if meta.IsStatusConditionTrue(what.conditions(), v1alpha1.ConditionReconciling) {
+			if meta.IsStatusConditionTrue(*what.conditions, v1alpha1.ConditionReconciling) {
 				fmt.Fprintln(s.Out, "Next: the operator tries again by itself.")
 			}
 			return nil
@@ -60,71 +61,32 @@ func (s *session) refreshCommand() *cobra.Command {
 	return command
 }
 
-// serviceFlags name a connection instead of a Mandate.
-type serviceFlags struct{ namespaced, clusterWide string }
-
-func (f *serviceFlags) addTo(command *cobra.Command) {
-	command.Flags().StringVar(&f.namespaced, "identityservice", "", "The IdentityService with this name. Default: none.")
-	command.Flags().StringVar(&f.clusterWide, "clusteridentityservice", "",
-		"The ClusterIdentityService with this name. Default: none.")
-	command.MarkFlagsMutuallyExclusive("identityservice", "clusteridentityservice")
-}
-
-func (c *cluster) refreshable(names []string, service *serviceFlags) (*refreshable, error) {
-	switch {
-	case len(names) == 1 && service.namespaced == "" && service.clusterWide == "":
-		m := &v1alpha1.Mandate{}
-		m.Namespace, m.Name = c.namespace, names[0]
-		return &refreshable{
-			m, func() string { return m.Status.LastHandledReconcileAt },
-			func() []metav1.Condition { return m.Status.Conditions },
-		}, nil
-	case len(names) == 0 && service.namespaced != "":
-		i := &v1alpha1.IdentityService{}
-		i.Namespace, i.Name = c.namespace, service.namespaced
-		return ofService(i, &i.Status), nil
-	case len(names) == 0 && service.clusterWide != "":
-		i := &v1alpha1.ClusterIdentityService{}
-		i.Name = service.clusterWide
-		return ofService(i, &i.Status), nil
+func (c *cluster) refreshable(names []string, flags *serviceFlags) (*refreshable, error) {
+	key, isService := flags.key(c.namespace)
+	if isService == (len(names) == 1) {
+		return nil, usageError("name one Mandate, or one service with --identityservice or --clusteridentityservice")
 	}
-	return nil, usageError("name one Mandate, or one service with --identityservice or --clusteridentityservice")
-}
-
-func ofService(object client.Object, status *v1alpha1.IdentityServiceStatus) *refreshable {
-	return &refreshable{
-		object, func() string { return status.LastHandledReconcileAt },
-		func() []metav1.Condition { return status.Conditions },
+	if isService {
+		found := key.empty()
+		status := found.ServiceStatus()
+		return &refreshable{found, &status.LastHandledReconcileAt, &status.Conditions}, nil
 	}
+	m := &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: names[0]}}
+	return &refreshable{m, &m.Status.LastHandledReconcileAt, &m.Status.Conditions}, nil
 }
 
 // refresh sets the annotation, and waits until the status acknowledges it.
 func (c *cluster) refresh(ctx context.Context, what *refreshable) error {
-	key := client.ObjectKeyFromObject(what.Object)
-	if err := c.Get(ctx, key, what.Object); err != nil {
-		return explainError(err)
-	}
-	before, ok := what.DeepCopyObject().(client.Object)
-	if !ok {
-		return fmt.Errorf("%T is no object", what.Object)
-	}
 	requested := time.Now().UTC().Format(time.RFC3339Nano)
-	annotations := what.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[v1alpha1.ReconcileRequestAnnotation] = requested
-	what.SetAnnotations(annotations)
-	if err := c.Patch(ctx, what.Object, client.MergeFrom(before)); err != nil {
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, v1alpha1.ReconcileRequestAnnotation, requested)
+	if err := c.Patch(ctx, what.Object, client.RawPatch(types.MergePatchType, patch)); err != nil {
 		return explainError(err)
 	}
 	return c.poll(ctx, func(ctx context.Context) (bool, error) {
-		if err := c.Get(ctx, key, what.Object); err != nil {
-			return false, err
-		}
-		return what.handled() == requested, nil
+		err := c.Get(ctx, client.ObjectKeyFromObject(what.Object), what.Object)
+		return *what.handled == requested, err
 	}, func() string {
 		return "the operator has not done so. Look whether it runs and watches this namespace: " +
-			"kubectl get pods -A -l app.kubernetes.io/name=mandate-operator"
+			findOperator
 	})
 }

@@ -9,7 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -142,7 +144,19 @@ func (c *cluster) addDetails(ctx context.Context, f *facts) error {
 	err := c.List(ctx, actions, client.InNamespace(f.mandate.Namespace),
 		client.MatchingFields{"spec.mandateRef.name": f.mandate.Name})
 	f.actions = actions.Items
+	f.operator = c.operatorNamespace(ctx)
 	return explainError(err)
+}
+
+// operatorNamespace finds the operator; "" if it cannot, or if the user may not list Deployments.
+func (c *cluster) operatorNamespace(ctx context.Context) string {
+	deployments := &metav1.PartialObjectMetadataList{}
+	deployments.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "DeploymentList"})
+	err := c.List(ctx, deployments, client.MatchingLabels{operatorLabel: operatorName}, client.Limit(1))
+	if err != nil || len(deployments.Items) == 0 {
+		return ""
+	}
+	return deployments.Items[0].Namespace
 }
 
 // services reads the connections of Mandates, each once.
@@ -150,11 +164,6 @@ type services struct {
 	*cluster
 
 	known map[serviceKey]service
-}
-
-type serviceKey struct {
-	kind            v1alpha1.ServiceKind
-	namespace, name string
 }
 
 // of is the service of a Mandate; nil if it does not exist or may not be read, which the tree says.
@@ -166,23 +175,12 @@ func (s services) of(ctx context.Context, m *v1alpha1.Mandate) service {
 	if found, ok := s.known[key]; ok {
 		return found
 	}
-	found, err := s.service(ctx, key)
+	found, err := s.read(ctx, key)
 	if err != nil {
 		found = nil
 	}
 	s.known[key] = found
 	return found
-}
-
-// service reads an IdentityService, or a ClusterIdentityService.
-func (c *cluster) service(ctx context.Context, key serviceKey) (service, error) {
-	name := client.ObjectKey{Namespace: key.namespace, Name: key.name}
-	if key.kind == v1alpha1.ServiceKindClusterIdentityService {
-		found := &v1alpha1.ClusterIdentityService{}
-		return found, c.Get(ctx, name, found)
-	}
-	found := &v1alpha1.IdentityService{}
-	return found, c.Get(ctx, name, found)
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -72,7 +72,7 @@ func columns(v *view, namespaces, wide bool, now clock) []string {
 
 // totals counts, says which services are not Ready, and names the next command.
 func (p *paper) totals(views []view) {
-	counts, problems := map[attention]int{}, map[string]int{}
+	counts, problems := map[attention]int{}, map[string]int64{}
 	for i := range views {
 		v := &views[i]
 		counts[v.Attention]++
@@ -83,7 +83,7 @@ func (p *paper) totals(views []view) {
 	p.line(fmt.Sprintf("Need a person (!): %d. The operator works on (~): %d. Wait for people: %d. Have an outcome: %d.",
 		counts[needsPerson], counts[operatorWorks], counts[waitsForPeople], counts[isDone]))
 	for _, problem := range sortedKeys(problems) {
-		p.line(p.in(red, fmt.Sprintf("%s, %d Mandates", problem, problems[problem])))
+		p.line(p.in(red, problem+", "+plural(problems[problem], "Mandate")))
 	}
 	if len(views) > 0 && views[0].Attention == needsPerson {
 		p.line("Next: kubectl mandate status -n ", views[0].Namespace, " ", views[0].Name)

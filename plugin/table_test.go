@@ -98,7 +98,7 @@ func TestColoursAreForTerminals(t *testing.T) {
 
 // A Mandate that the operator has not seen says so, and not that all is well.
 func TestUnseenMandate(t *testing.T) {
-	f := facts{mandate: healthyMandate()}
+	f := facts{mandate: newMandate()}
 	f.mandate.Status = v1alpha1.MandateStatus{ObservedGeneration: -1}
 	v := newView(f)
 	p := newPaper(&bytes.Buffer{})

@@ -204,7 +204,7 @@ func (p *paper) next(v *view) {
 	switch {
 	case v.Ready.Reason == "":
 		p.wrapped("  ", "  ", "Wait some seconds. If it lasts, look whether the operator runs and watches this namespace.")
-		p.line("       ", p.in(grey, "$ "), "kubectl get pods -A -l app.kubernetes.io/name=mandate-operator")
+		p.line("       ", p.in(grey, "$ "), findOperator)
 	case len(v.Next) == 0 && v.Attention == isDone:
 		p.line("  Nothing: there is an outcome.")
 	case len(v.Next) == 0 && v.Attention == operatorWorks:

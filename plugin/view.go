@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -55,6 +56,8 @@ type view struct {
 	Record      *recordView                 `json:"record,omitempty"`
 	Actions     []actionView                `json:"actions,omitempty"`
 	Next        []advice                    `json:"next,omitempty"`
+
+	operator string // the namespace of the operator
 }
 
 type conditionView struct {
@@ -98,14 +101,8 @@ type facts struct {
 	service service // nil: it does not exist, or may not be read
 	record  *v1alpha1.ApplicationRecord
 	actions []v1alpha1.MandateAction
-}
-
-// service is an IdentityService or a ClusterIdentityService.
-type service interface {
-	metav1.Object
-	Settings() *v1alpha1.ServiceSettings
-	CredentialsSecret() v1alpha1.NamespacedSecretReference
-	ServiceStatus() *v1alpha1.IdentityServiceStatus
+	// operator is the namespace of the operator; "" if it is not known.
+	operator string
 }
 
 func newView(f facts) view {
@@ -118,6 +115,7 @@ func newView(f facts) view {
 		CreationTime: m.CreationTimestamp.Time, ExpiryTime: m.Status.ExpiryTime, LastReadTime: m.Status.LastReadTime,
 		Decision: string(m.Spec.Decision), Suspend: m.Spec.Suspend,
 		Individuals: m.Status.Individuals, Service: newServiceView(m, f.service),
+		operator: cmp.Or(f.operator, usualOperator),
 	}
 	if m.DeletionTimestamp != nil {
 		v.Deletion = string(m.Spec.DeletionPolicy)

@@ -97,7 +97,7 @@ func transportError(ctx context.Context, op Operation, err error, mayHaveArrived
 	case ctx.Err() != nil:
 		return contextEnded(ctx, op, outcome, "before the response was complete")
 	case !mayHaveArrived:
-		return &Error{Operation: op, Outcome: outcome, Kind: KindUnreachable, detail: describeDialError(err)}
+		return &Error{Operation: op, Outcome: outcome, Kind: KindUnreachable, detail: DescribeDialError(err)}
 	case errors.As(err, &timeout) && timeout.Timeout():
 		return &Error{Operation: op, Outcome: outcome, Kind: KindTimeout, detail: "the service did not respond in time"}
 	default:
@@ -149,8 +149,8 @@ func contextEnded(ctx context.Context, op Operation, outcome Outcome, when strin
 	return e
 }
 
-// describeDialError returns a fixed text for why there is no connection. The error's own text holds addresses.
-func describeDialError(err error) string {
+// DescribeDialError returns a fixed text for why there is no connection. The error's own text holds addresses.
+func DescribeDialError(err error) string {
 	var (
 		dns       *net.DNSError
 		authority x509.UnknownAuthorityError
@@ -177,7 +177,7 @@ func describeDialError(err error) string {
 	case errors.As(err, &dial) && dial.Op == "dial", errors.As(err, &timeout) && timeout.Timeout():
 		return "no connection could be made to the service; check the base URL and the network"
 	default:
-		return "the request could not be sent"
+		return "the connection broke"
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
 )
 
@@ -89,11 +90,11 @@ func (c *check) tokenAuthorization(with, without answer) {
 	case with.ok() && without.ok():
 		c.found("tokenAuthorization", "ignored", "the login works with and without HTTP Basic")
 	case with.ok():
-		c.result.Suggestion.TokenAuthorization = string(client.TokenAuthorizationBasic)
+		c.result.Suggestion.Settings.TokenAuthorization = v1alpha1.TokenAuthorizationBasic
 		c.found("tokenAuthorization", "required", "the login needs HTTP Basic with client id and secret (%d without)",
 			without.status)
 	case without.ok():
-		c.result.Suggestion.TokenAuthorization = string(client.TokenAuthorizationNone)
+		c.result.Suggestion.Settings.TokenAuthorization = v1alpha1.TokenAuthorizationNone
 		c.found("tokenAuthorization", "refused", "the login must have no Authorization header (%d with one)", with.status)
 	default:
 		c.unknown("tokenAuthorization", "both logins failed (%d, %d)", with.status, without.status)

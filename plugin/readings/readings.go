@@ -9,13 +9,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
 )
 
 // Options say which service to look at, and how far.
 type Options struct {
-	BaseURL     string
-	CABundle    []byte
+	// Settings are those that the service has now. BaseURL is required.
+	Settings    v1alpha1.ServiceSettings
 	Credentials client.Credentials
 	UserAgent   string
 	// Applications exist at the service, and are read. With a meaning, their state shows a name of it.
@@ -71,13 +72,15 @@ func (r *Result) Find(point string) Finding {
 
 // Check looks at a service. The error is one of the options; a service that does not work is in Result.Problem.
 func Check(ctx context.Context, options Options) (*Result, error) {
-	w, err := newWire(options)
+	w := newWire(&options)
+	defer w.close()
+	c := &check{wire: w, options: options, result: &Result{Sent: w.sent}}
+	c.result.Suggestion.Settings = *options.Settings.DeepCopy()
+	valid, err := c.client()
 	if err != nil {
 		return nil, err
 	}
-	defer w.close()
-	c := &check{wire: w, options: options, result: &Result{Sent: w.sent}}
-	c.result.Suggestion = Suggestion{BaseURL: options.BaseURL, CABundle: string(options.CABundle)}
+	valid.Close()
 	if err := c.run(ctx); err != nil {
 		c.result.Problem = err.Error()
 	}
@@ -120,13 +123,19 @@ func (c *check) unknown(point, format string, arguments ...any) {
 	c.found(point, "", format, arguments...)
 }
 
-// confirm has the client that the operator and the provider use log in, and read the reference data, as suggested.
-func (c *check) confirm(ctx context.Context) error {
-	confirming, err := client.New(client.Config{
-		BaseURL: c.options.BaseURL, CABundle: c.options.CABundle, Credentials: c.options.Credentials,
-		UserAgent: c.options.UserAgent, TokenAuthorization: c.result.Suggestion.authorization(),
-		RequestsPerSecond: float64(c.result.Suggestion.RequestsPerSecond),
+// client is the one that the operator and the provider use, with the settings as far as they are known.
+func (c *check) client() (*client.Client, error) {
+	s := &c.result.Suggestion.Settings
+	return client.New(client.Config{
+		BaseURL: s.BaseURL, CABundle: []byte(s.CABundle), Credentials: c.options.Credentials,
+		UserAgent: c.options.UserAgent, TokenAuthorization: client.TokenAuthorization(s.TokenAuthorization),
+		RequestsPerSecond: float64(s.RequestsPerSecond),
 	})
+}
+
+// confirm has the client log in, and read the reference data, as suggested.
+func (c *check) confirm(ctx context.Context) error {
+	confirming, err := c.client()
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/client"
 )
 
@@ -161,6 +162,7 @@ func (c *check) errorForm(response answer) {
 
 // methods asks with OPTIONS which methods complete and reject have, of an application that does not exist.
 func (c *check) methods(ctx context.Context) error {
+	transitions := &c.result.Suggestion.Settings.Transitions
 	for _, operation := range []string{"complete", "reject"} {
 		path := "/ext/applications/" + noSuchID + "/" + operation
 		response, err := c.read(ctx, http.MethodOptions, path, c.token, "")
@@ -183,9 +185,9 @@ func (c *check) methods(ctx context.Context) error {
 		switch { // Auto begins with PATCH
 		case allowed[0] == http.MethodPatch:
 		case operation == "complete":
-			c.result.Suggestion.CompleteMethod = allowed[0]
+			transitions.CompleteMethod = v1alpha1.TransitionMethod(allowed[0])
 		default:
-			c.result.Suggestion.RejectMethod = allowed[0]
+			transitions.RejectMethod = v1alpha1.TransitionMethod(allowed[0])
 		}
 	}
 	return nil

@@ -1,51 +1,41 @@
 package readings
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
-	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// A Suggestion is what the findings mean for the spec of an IdentityService and for a provider block. Empty fields
-// are left at their defaults.
+// A Suggestion is what the findings mean for the spec of a service object and for a provider block.
 type Suggestion struct {
-	BaseURL            string               `json:"baseURL"`
-	CABundle           string               `json:"caBundle,omitempty"`
-	TokenAuthorization string               `json:"tokenAuthorization,omitempty"`
-	Credentials        string               `json:"credentials,omitempty"`
-	RequestsPerSecond  int                  `json:"requestsPerSecond,omitempty"`
-	CompleteMethod     string               `json:"completeMethod,omitempty"`
-	RejectMethod       string               `json:"rejectMethod,omitempty"`
-	States             map[Meaning][]string `json:"states,omitempty"`
+	// Settings are those of Options, with what was found.
+	Settings v1alpha1.ServiceSettings `json:"settings"`
+	// Credentials are which pair the login needs, if that was found: user, client, both or either.
+	Credentials string `json:"credentials,omitempty"`
 	// FieldNames of a subscription, by the names that the provider sends.
 	FieldNames map[string]string `json:"fieldNames,omitempty"`
 }
 
 func (s *Suggestion) addState(meaning Meaning, name string) {
-	if s.States == nil {
-		s.States = map[Meaning][]string{}
-	}
-	if !slices.Contains(s.States[meaning], name) {
-		s.States[meaning] = append(s.States[meaning], name)
+	states := &s.Settings.States
+	names := map[Meaning]*[]string{
+		InReview: &states.InReview, Completed: &states.Completed, Rejected: &states.Rejected,
+	}[meaning]
+	if !slices.Contains(*names, name) {
+		*names = append(*names, name)
 	}
 }
 
-func (s *Suggestion) authorization() client.TokenAuthorization {
-	return client.TokenAuthorization(cmp.Or(s.TokenAuthorization, string(client.TokenAuthorizationAuto)))
-}
-
-// keys are those that the Secret needs.
-func (s *Suggestion) keys() string {
+// Keys are those that the Secret needs.
+func (s *Suggestion) Keys() string {
 	const user, clientID = "username, password", "client_id, client_secret"
+	basic := s.Settings.TokenAuthorization == v1alpha1.TokenAuthorizationBasic
 	switch {
-	case s.Credentials == "both", s.Credentials == "user" && s.TokenAuthorization == "Basic":
+	case s.Credentials == "both", s.Credentials == "user" && basic:
 		return user + ", " + clientID
 	case s.Credentials == "user":
 		return user
@@ -55,54 +45,21 @@ func (s *Suggestion) keys() string {
 	return user + ", or " + clientID + ", or all four"
 }
 
-// YAML is the manifest of an IdentityService.
-func (s *Suggestion) YAML(name, namespace, secret string) (string, error) {
-	spec := map[string]any{"baseURL": s.BaseURL, "credentialsSecretRef": map[string]any{"name": secret}}
-	set := func(field, value string) {
-		if value != "" {
-			spec[field] = value
-		}
-	}
-	set("caBundle", s.CABundle)
-	set("tokenAuthorization", s.TokenAuthorization)
-	if s.RequestsPerSecond > 0 {
-		spec["requestsPerSecond"] = s.RequestsPerSecond
-	}
-	transitions := map[string]any{}
-	if s.CompleteMethod != "" {
-		transitions["completeMethod"] = s.CompleteMethod
-	}
-	if s.RejectMethod != "" {
-		transitions["rejectMethod"] = s.RejectMethod
-	}
-	if len(transitions) > 0 {
-		spec["transitions"] = transitions
-	}
-	if len(s.States) > 0 {
-		spec["states"] = s.States
-	}
-	manifest, err := yaml.Marshal(map[string]any{
-		"apiVersion": "idv.mandate.io/v1alpha1", "kind": "IdentityService",
-		"metadata": map[string]any{"name": name, "namespace": namespace}, "spec": spec,
-	})
-	return "# The Secret " + secret + " needs the keys " + s.keys() + ".\n" + string(manifest), err
-}
-
 // HCL is the provider block, and what a subscription needs beyond its own arguments.
 func (s *Suggestion) HCL() string {
-	arguments := map[string]string{"base_url": quote(s.BaseURL)}
-	if s.TokenAuthorization != "" {
-		arguments["token_authorization"] = quote(s.TokenAuthorization)
+	arguments := map[string]string{"base_url": quote(s.Settings.BaseURL)}
+	if a := s.Settings.TokenAuthorization; a != "" && a != v1alpha1.TokenAuthorizationAuto {
+		arguments["token_authorization"] = quote(string(a))
 	}
-	if s.RequestsPerSecond > 0 {
-		arguments["max_requests_per_second"] = strconv.Itoa(s.RequestsPerSecond)
+	if limit := s.Settings.RequestsPerSecond; limit > 0 {
+		arguments["max_requests_per_second"] = strconv.Itoa(int(limit))
 	}
 	var b strings.Builder
 	b.WriteString("# IDV_USERNAME, IDV_PASSWORD, IDV_CLIENT_ID and IDV_CLIENT_SECRET have the credentials.\n")
 	b.WriteString("provider \"idv\" {\n")
 	writeArguments(&b, "  ", arguments)
-	if s.CABundle != "" {
-		b.WriteString("  ca_pem = <<-EOT\n" + strings.TrimRight(s.CABundle, "\n") + "\nEOT\n")
+	if s.Settings.CABundle != "" {
+		b.WriteString("  ca_pem = <<-EOT\n" + strings.TrimRight(s.Settings.CABundle, "\n") + "\nEOT\n")
 	}
 	b.WriteString("}\n")
 	if len(s.FieldNames) > 0 {

@@ -45,16 +45,12 @@ type answer struct {
 
 func (a answer) ok() bool { return a.status >= 200 && a.status < 300 }
 
-func newWire(options Options) (*wire, error) {
-	if err := client.ValidateBaseURL(options.BaseURL); err != nil {
-		return nil, err
-	}
+// newWire takes options that the client has checked, or will check before anything is sent.
+func newWire(options *Options) *wire {
 	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if len(options.CABundle) > 0 {
+	if options.Settings.CABundle != "" {
 		config.RootCAs = x509.NewCertPool()
-		if !config.RootCAs.AppendCertsFromPEM(options.CABundle) {
-			return nil, errors.New("CA bundle: holds no PEM certificate; set certificates in PEM format")
-		}
+		config.RootCAs.AppendCertsFromPEM([]byte(options.Settings.CABundle))
 	}
 	return &wire{
 		http: &http.Client{
@@ -62,8 +58,9 @@ func newWire(options Options) (*wire, error) {
 			Transport:     &http.Transport{TLSClientConfig: config, Proxy: http.ProxyFromEnvironment},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
-		base: strings.TrimRight(options.BaseURL, "/") + "/api/v1", userAgent: options.UserAgent, sent: map[string]int{},
-	}, nil
+		base: strings.TrimRight(options.Settings.BaseURL, "/") + "/api/v1", userAgent: options.UserAgent,
+		sent: map[string]int{},
+	}
 }
 
 func (w *wire) close() { w.http.CloseIdleConnections() }
@@ -136,17 +133,25 @@ func (w *wire) sendOnce(
 	request.Header.Set("User-Agent", w.userAgent)
 	response, err := w.http.Do(request)
 	if err != nil {
-		return answer{}, fmt.Errorf("the service cannot be reached: %w", err)
+		return answer{}, noResponse(ctx, err)
 	}
 	defer response.Body.Close()
 	content, err := io.ReadAll(io.LimitReader(response.Body, maxBody+1))
 	switch {
 	case err != nil:
-		return answer{}, fmt.Errorf("the response cannot be read: %w", err)
+		return answer{}, noResponse(ctx, err)
 	case len(content) > maxBody:
 		return answer{}, errors.New("the response is larger than 1 MiB, more than the client reads")
 	}
 	return answer{response.StatusCode, response.Header, content}, nil
+}
+
+// noResponse says why there is none. Errors of net/http quote what the service sent, which may be personal data.
+func noResponse(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fmt.Errorf("no response of the service can be read: %s", client.DescribeDialError(err))
 }
 
 // rateLimit says whether the service limits requests.
@@ -155,7 +160,7 @@ func (c *check) rateLimit() {
 		c.unknown("rateLimit", "no limit was met; a few requests do not show it")
 		return
 	}
-	c.result.Suggestion.RequestsPerSecond = 1
+	c.result.Suggestion.Settings.RequestsPerSecond = 1
 	reading := "without Retry-After"
 	if c.limitedWithPause {
 		reading = "with Retry-After"
