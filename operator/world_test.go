@@ -4,9 +4,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"log/slog"
 	"maps"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -101,14 +99,8 @@ func newWorld(t *testing.T, options sandbox.Options) *world {
 // newWorldIn is newWorld in another control plane, which has the operator's role.
 func newWorldIn(t *testing.T, env *testenv.Environment, options sandbox.Options) *world {
 	t.Helper()
-	options.Logger = slog.New(slog.DiscardHandler)
-	service := sandbox.New(options)
-	server := httptest.NewServer(service)
-	t.Cleanup(func() {
-		service.Close()
-		server.Close()
-	})
-	w := &world{T: t, env: env, namespace: env.Namespace(t), url: server.URL, sandbox: control.New(server.URL)}
+	w := &world{T: t, env: env, namespace: env.Namespace(t)}
+	w.url, w.sandbox = testenv.Sandbox(t, options)
 	w.kubeconfig, w.operatorConfig = filepath.Join(t.TempDir(), "kubeconfig"), filepath.Join(t.TempDir(), "kubeconfig")
 	w.check(env.WriteKubeconfig(w.kubeconfig))
 	w.check(env.WriteOperatorKubeconfig(t.Context(), w.operatorConfig))

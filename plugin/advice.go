@@ -65,7 +65,7 @@ const (
 	operatorLabel = "app.kubernetes.io/name"
 	operatorName  = "mandate-operator"
 	operatorPods  = operatorLabel + "=" + operatorName
-	// usualOperator stands for the namespace of the operator where it cannot be found out. A shell replaces it.
+	// usualOperator is for a namespace of the operator that cannot be found out. A shell replaces it.
 	usualOperator = "${OPERATOR_NAMESPACE:-mandate-operator-system}"
 )
 

@@ -61,7 +61,7 @@ func actionWith(e *explanation) v1alpha1.MandateAction {
 	return a
 }
 
-// firstSentence stands for the operator's message of a service or an action, which docs/status.md does not list.
+// firstSentence is in place of the operator's message of a service or an action, which docs/status.md does not list.
 func firstSentence(e *explanation) string {
 	sentence, _, _ := strings.Cut(strings.ReplaceAll(e.Meaning, "\n", " "), ". ")
 	return strings.TrimSuffix(sentence, ".") + "."
@@ -71,17 +71,17 @@ func firstSentence(e *explanation) string {
 func mandateFacts(t *testing.T, reason string) facts {
 	t.Helper()
 	page := readStatusPage(t)
-	row := page.row(reason)
+	line := page.line(reason)
 	m := newMandate()
 	f := facts{mandate: m, service: &v1alpha1.IdentityService{}, operator: "mandate-operator-system"}
 	f.service.ServiceStatus().Conditions = with(nil, v1alpha1.ReasonConnected, "The connection works.", "Ready=True")
 	for i, kind := range []string{"Ready", "Created", "Completed"} {
-		status, reason, _ := strings.Cut(row[1+i], ", ")
+		status, reason, _ := strings.Cut(line[1+i], ", ")
 		m.Status.Conditions = with(m.Status.Conditions, reason, page.message[reason], kind+"="+status)
 	}
 	ready := meta.FindStatusCondition(m.Status.Conditions, "Ready")
-	if row[4] != "" {
-		m.Status.Conditions = with(m.Status.Conditions, ready.Reason, ready.Message, row[4]+"=True")
+	if line[4] != "" {
+		m.Status.Conditions = with(m.Status.Conditions, ready.Reason, ready.Message, line[4]+"=True")
 	}
 	refs, refsReason := "ResolvedRefs=True", v1alpha1.ReasonResolved
 	e, _ := explained(kindMandate, ready.Reason)
@@ -145,7 +145,8 @@ var changes = map[string]func(*facts){
 
 func newMandate() *v1alpha1.Mandate {
 	m := &v1alpha1.Mandate{}
-	m.Namespace, m.Name, m.Generation = "onboarding", "acme", 1
+	m.Namespace, m.Name = "onboarding", "acme"
+	m.Generation = 1
 	m.CreationTimestamp = metav1.NewTime(fixedNow().Add(-50 * time.Hour))
 	m.Spec.ServiceRef = v1alpha1.IdentityServiceReference{Kind: v1alpha1.ServiceKindIdentityService, Name: "default"}
 	m.Spec.Name = secret
@@ -160,7 +161,8 @@ func newMandate() *v1alpha1.Mandate {
 // addApplication has the status show an application, whose individual has one check to do.
 func addApplication(m *v1alpha1.Mandate) {
 	s := &m.Status
-	s.ApplicationID, s.State, s.Progress = new(int64(4711)), "created", "1/2"
+	s.ApplicationID = new(int64(4711))
+	s.State, s.Progress = "created", "1/2"
 	s.ExpiryTime = new(metav1.NewTime(fixedNow().Add(54 * 24 * time.Hour)))
 	s.Individuals = []v1alpha1.IndividualStatus{{
 		Name: "director", ID: 91, State: &v1alpha1.ServiceState{Name: "in progress"}, TermsAccepted: new(true),
@@ -185,7 +187,8 @@ func decided(m *v1alpha1.Mandate, state, progress, check string) {
 
 func inReview(m *v1alpha1.Mandate) {
 	director := &m.Status.Individuals[0]
-	m.Status.State, director.State.Name, director.Checks[1].State.Name = "in review", "in review", "in review"
+	m.Status.State = "in review"
+	director.State.Name, director.Checks[1].State.Name = "in review", "in review"
 	director.ChecksPending, director.ChecksInReview = nil, new(int64(1))
 }
 
@@ -242,7 +245,7 @@ func with(conditions []metav1.Condition, reason, message string, added ...string
 
 // A statusPage is docs/status.md, which a test of the operator writes: what it reports, and its messages by reason.
 type statusPage struct {
-	rows    [][]string
+	lines   [][]string
 	message map[string]string
 }
 
@@ -265,14 +268,14 @@ func readStatusPage(t *testing.T) *statusPage {
 			cells[i] = strings.TrimSpace(cells[i])
 		}
 		if len(cells) == 8 && !strings.Contains(cells[0], "seen yet") {
-			page.rows = append(page.rows, cells)
+			page.lines = append(page.lines, cells)
 		}
 	}
 	return page
 }
 
-// row is the line of a reason, or the first one with it, or that of a Mandate that waits for people.
-func (p *statusPage) row(reason string) []string {
+// line is that of a reason, or the first one with it, or that of a Mandate that waits for people.
+func (p *statusPage) line(reason string) []string {
 	for _, fits := range []func(cells []string) bool{
 		func(cells []string) bool { return cells[0] == reason },
 		func(cells []string) bool {
@@ -280,8 +283,8 @@ func (p *statusPage) row(reason string) []string {
 		},
 		func(cells []string) bool { return cells[0] == "waits for people" },
 	} {
-		if i := slices.IndexFunc(p.rows, fits); i >= 0 {
-			return p.rows[i]
+		if i := slices.IndexFunc(p.lines, fits); i >= 0 {
+			return p.lines[i]
 		}
 	}
 	return nil

@@ -3,8 +3,6 @@ package plugin_test
 import (
 	"bytes"
 	"context"
-	"log/slog"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -46,14 +44,8 @@ type world struct {
 
 func newWorld(t *testing.T, options sandbox.Options) *world {
 	t.Helper()
-	options.Logger = slog.New(slog.DiscardHandler)
-	service := sandbox.New(options)
-	server := httptest.NewServer(service)
-	t.Cleanup(func() {
-		service.Close()
-		server.Close()
-	})
-	w := &world{T: t, namespace: env.Namespace(t), url: server.URL, sandbox: control.New(server.URL)}
+	w := &world{T: t, namespace: env.Namespace(t)}
+	w.url, w.sandbox = testenv.Sandbox(t, options)
 	w.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
 	w.check(env.WriteKubeconfig(w.kubeconfig))
 	scheme := runtime.NewScheme()

@@ -2,9 +2,14 @@ package testenv
 
 import (
 	"fmt"
+	"log/slog"
+	"net/http/httptest"
 	"os"
 	"testing"
 	"time"
+
+	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
 // Suite is a *testing.M or a wrapper of one.
@@ -41,6 +46,19 @@ func run(m Suite, env **Environment) (code int, err error) {
 	}
 	*env = e
 	return m.Run(), nil
+}
+
+// Sandbox serves a sandbox, which logs nothing, until the test ends. It returns its URL and the client that controls it.
+func Sandbox(tb testing.TB, options sandbox.Options) (string, *control.Client) {
+	tb.Helper()
+	options.Logger = slog.New(slog.DiscardHandler)
+	service := sandbox.New(options)
+	server := httptest.NewServer(service)
+	tb.Cleanup(func() {
+		service.Close()
+		server.Close()
+	})
+	return server.URL, control.New(server.URL)
 }
 
 // Namespace creates a namespace for one test and returns its name.
