@@ -67,7 +67,7 @@ const (
 	probe       = "kubectl mandate refresh -n {ns} --{kind} {service}"
 	showRecord  = "kubectl get applicationrecord -n {ns} {name} -o yaml"
 	showSpec    = "kubectl edit mandate -n {ns} {name}"
-	logs        = "kubectl logs -n mandate-operator-system deployment/mandate-operator --since=1h | grep {name}"
+	logs        = "kubectl logs -n mandate-operator-system -l app.kubernetes.io/name=mandate-operator --tail=-1 --since=1h | grep {name}"
 	release     = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"deletionPolicy":"Retain"}}'`
 	resume      = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"suspend":false}}'`
 	types       = "kubectl get {kind} -n {ns} {service} -o jsonpath='{.status.mandateTypes}'"
