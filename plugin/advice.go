@@ -59,7 +59,7 @@ var verbs = map[string]string{
 	string(v1alpha1.MandateActionDownloadReport):  "report",
 }
 
-// The commands. All name the namespace, so that they can be copied.
+// The commands. All name the namespace, so that they can be copied. The log is that of all replicas: only one works.
 const (
 	adopt       = "kubectl mandate adopt -n {ns} {name} APPLICATION_ID"
 	refresh     = "kubectl mandate refresh -n {ns} {name}"
@@ -67,12 +67,13 @@ const (
 	probe       = "kubectl mandate refresh -n {ns} --{kind} {service}"
 	showRecord  = "kubectl get applicationrecord -n {ns} {name} -o yaml"
 	showSpec    = "kubectl edit mandate -n {ns} {name}"
-	logs        = "kubectl logs -n mandate-operator-system -l app.kubernetes.io/name=mandate-operator --tail=-1 --since=1h | grep {name}"
-	release     = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"deletionPolicy":"Retain"}}'`
-	resume      = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"suspend":false}}'`
-	types       = "kubectl get {kind} -n {ns} {service} -o jsonpath='{.status.mandateTypes}'"
-	cancel      = "kubectl delete mandateaction -n {ns} {action}"
-	another     = "kubectl mandate {verb} -n {ns} {name} {individual}"
+	logs        = "kubectl logs -n mandate-operator-system -l app.kubernetes.io/name=mandate-operator " +
+		"--tail=-1 --since=1h | grep {name}"
+	release = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"deletionPolicy":"Retain"}}'`
+	resume  = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"suspend":false}}'`
+	types   = "kubectl get {kind} -n {ns} {service} -o jsonpath='{.status.mandateTypes}'"
+	cancel  = "kubectl delete mandateaction -n {ns} {action}"
+	another = "kubectl mandate {verb} -n {ns} {name} {individual}"
 )
 
 var mandateCommands = map[string][]string{
