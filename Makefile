@@ -4,7 +4,7 @@ GO ?= go
 MODULE := github.com/mandate-io/idv
 # Stamping needs git and a clone that it trusts; a go.work above this tree would override the pins in tools/; a -short
 # of the environment would make tests pass that did not run.
-export GOFLAGS := $(strip $(filter-out -short% --short%,$(shell $(GO) env GOFLAGS)) -buildvcs=false)
+export GOFLAGS := $(strip $(filter-out -short% --short% -buildvcs=false,$(shell $(GO) env GOFLAGS)) -buildvcs=false)
 export GOWORK := off
 
 # What --version prints: the tag, if the clone has one, and the commit.
@@ -52,7 +52,7 @@ lint: $(call tools_of,lint) ## gofmt, golangci-lint, and go vet of the browser t
 	$(GO) -C internal/sandbox/browsertest vet ./...
 
 .PHONY: tools
-tools: $(call tools_of,tools) ## Build every tool, at its pinned version, into bin/
+tools: $(call tools_of,tools) ## Build the tools into bin/, but those that only e2e, test-gitops and test-rules need
 
 .PHONY: clean
 clean: ## Remove what `make build` made; the tools stay, because they take minutes
@@ -86,7 +86,7 @@ check: $(call tools_of,check) ## The inner loop: generated files, lint, and the 
 	@echo "Not run: what starts operators, OpenTofu or the demo. make test does."
 
 .PHONY: test
-test: $(call tools_of,test) ## Everything that CI runs
+test: $(call tools_of,test) ## All tests but test-dist, test-gitops, test-rules and e2e, which CI runs, too
 	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-race-and-explore test-page test-image \
 		test-monitoring single-faults slowest
 
@@ -200,7 +200,7 @@ dashboard-picture: $(call tools_of,test-monitoring) ## Draw the dashboard for th
 	@env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" GO="$(GO)" tools/test-monitoring.sh docs/images/dashboard.svg
 
 .PHONY: test-rules
-test-rules: ## Run the alerts' unit tests with promtool, which takes minutes to build
+test-rules: $(call tools_of,test-rules) ## Run the alerts' unit tests with promtool, which takes minutes to build
 	@tools/test-rules.sh
 
 ##@ Release
@@ -208,7 +208,7 @@ test-rules: ## Run the alerts' unit tests with promtool, which takes minutes to 
 .PHONY: test-image
 test-image: image ## Unpack the images, run and push them, and build them again
 	env $(UNSET) VERSION="$(VERSION)" COMMIT="$(COMMIT)" SOURCE_DATE_EPOCH="$(SOURCE_DATE_EPOCH)" \
-		$(GO) -C tools/image test -count=1 -timeout=20m ./...
+		$(GO) -C tools/image test -count=1 -v -timeout=20m ./...
 
 # Static, and the same from every machine: no C library, no path of this tree, no better processor than the platform's.
 IMAGES := mandate-operator idv-sandbox
@@ -245,9 +245,9 @@ $(IMAGES:%=image-%): image-%:
 push: ## Push the image of the operator (IMG=registry/name:tag) or of the sandbox (SANDBOX_IMG=), or both
 	$(if $(IMG)$(SANDBOX_IMG),,$(error make push needs the name of an image: IMG=registry/name:tag, SANDBOX_IMG=, or both))
 	$(if $(IMG),@$(MAKE) --no-print-directory image-mandate-operator)
-	$(if $(IMG),@$(image) push "$(CURDIR)/dist/images/mandate-operator.tar" $(IMG))
+	$(if $(IMG),@$(image) push "$(CURDIR)/$(IMAGES_DIR)/mandate-operator.tar" $(IMG))
 	$(if $(SANDBOX_IMG),@$(MAKE) --no-print-directory image-idv-sandbox)
-	$(if $(SANDBOX_IMG),@$(image) push "$(CURDIR)/dist/images/idv-sandbox.tar" $(SANDBOX_IMG))
+	$(if $(SANDBOX_IMG),@$(image) push "$(CURDIR)/$(IMAGES_DIR)/idv-sandbox.tar" $(SANDBOX_IMG))
 
 # The version is that of the tag of this commit. A build of another commit is 0.0.1, which no release is. Not 0.0.0,
 # because Terraform takes that for none.
@@ -271,7 +271,7 @@ test-dist: $(call tools_of,test-dist) ## Check the configuration of the release,
 	$(GO) -C tools/release vet ./...
 	$(MAKE) dist DIST_PLATFORMS=linux
 	env $(UNSET) TOFU="$(CURDIR)/bin/tofu" VERSION=$(DIST_VERSION) COMMIT="$(COMMIT)" \
-		$(GO) -C tools/release test -count=1 .
+		$(GO) -C tools/release test -count=1 -v .
 
 ##@ A cluster, the one that kubectl talks to
 

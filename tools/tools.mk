@@ -9,6 +9,7 @@ on_path = $(shell command -v $(1) 2>/dev/null)
 define tool
 $(1).version := $$(or $$(call pinned,$(2),$(3)),$$(error tools/$(2)/go.mod pins no $(3)))
 $(1).file := bin/$(1)-$$($(1).version)
+all_tools += $(1)
 
 $$($(1).file):
 	@tools/build.sh "$(1) $$($(1).version)$$(call position,$$@)" $$@ tools/$(2) $(if $(4:.=),$(3)$(4),.) -trimpath -ldflags="-s -w $(5)"$(6:%= %)
@@ -56,6 +57,8 @@ $(eval $(call tool,kustomize-controller,flux,github.com/fluxcd/kustomize-control
 $(eval $(call tool,controller-gen,dev,sigs.k8s.io/controller-tools,/cmd/controller-gen,))
 $(eval $(call tool,tfplugindocs,dev,github.com/hashicorp/terraform-plugin-docs,/cmd/tfplugindocs,))
 $(eval $(call tool,gotestsum,dev,gotest.tools/gotestsum,,))
+# Without remove_all_sd, it would check configurations of service discovery with the clients of every cloud.
+$(eval $(call tool,promtool,prometheus,github.com/prometheus/prometheus,/cmd/promtool,,-tags=remove_all_sd))
 $(eval $(call tool,golangci-lint,lint,github.com/golangci/golangci-lint/v2,/cmd/golangci-lint,))
 $(eval $(call tool,goreleaser,release,github.com/goreleaser/goreleaser/v2,,))
 $(eval $(call tool,actionlint,release,github.com/rhysd/actionlint,/cmd/actionlint,))
@@ -72,6 +75,8 @@ tools.test := $(tools.check) kube-controller-manager
 # Only make test-gitops needs the kustomize-controller.
 tools.test-gitops := $(control_plane) controller-gen kustomize-controller
 tools.test-monitoring := $(control_plane) $(tools.lint)
+# The first build of promtool takes four minutes of the processor, so only make test-rules needs it.
+tools.test-rules := promtool
 tools.chaos := $(control_plane)
 tools.schemas := $(control_plane)
 tools.bench := $(control_plane) tofu
@@ -82,7 +87,7 @@ tools.undeploy := $(kubectl)
 tools.dist := goreleaser
 tools.test-dist := goreleaser actionlint tofu
 # Only make e2e needs these, on Linux.
-tools.e2e-tools := $(control_plane) kube-controller-manager kube-scheduler kubelet kube-proxy coredns \
+tools.e2e-tools := kube-apiserver etcd kubectl kube-controller-manager kube-scheduler kubelet kube-proxy coredns \
 	containerd containerd-shim-runc-v2 ctr bridge loopback host-local helm
 tools.tools := kube-apiserver kube-controller-manager kubectl etcd tofu helm controller-gen \
 	tfplugindocs golangci-lint gotestsum goreleaser actionlint
@@ -91,7 +96,7 @@ tools.tools := kube-apiserver kube-controller-manager kubectl etcd tofu helm con
 tools_of = $(addprefix bin/,$(tools.$(1)))
 
 # " (2 of 3)": which of the tools that are missing for the goals of this run.
-missing := $(strip $(foreach name,$(sort $(tools.tools) $(tools.e2e-tools) $(tools.test-gitops)),$(if $(filter $(name),\
+missing := $(strip $(foreach name,$(all_tools),$(if $(filter $(name),\
 	$(foreach goal,$(MAKECMDGOALS),$(tools.$(goal)))),$(if $(wildcard $($(name).file)),,$($(name).file)))))
 number = $(shell printf '%s\n' $(missing) | grep -nxF $(1) | cut -d: -f1)
 position = $(if $(filter $(1),$(missing)), ($(call number,$(1)) of $(words $(missing))))

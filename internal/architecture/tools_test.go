@@ -11,7 +11,7 @@ import (
 func TestRecipesOfTools(t *testing.T) {
 	const makefile = "tools/tools.mk"
 	dryRun := exec.CommandContext(t.Context(), "make", "--no-print-directory", "--dry-run", "--always-make",
-		"tools", "e2e-tools", "test-gitops")
+		"tools", "e2e-tools", "test-gitops", "test-rules")
 	dryRun.Dir = root
 	output, err := dryRun.CombinedOutput()
 	if err != nil {
@@ -30,6 +30,6 @@ func TestRecipesOfTools(t *testing.T) {
 		}
 	}
 	if want := strings.Count(string(textFiles(t)[makefile]), "$(eval $(call tool,"); recipes != want || want == 0 {
-		t.Errorf("make tools e2e-tools has %d recipes, want one for each of the %d tools of %s", recipes, want, makefile)
+		t.Errorf("make has %d recipes of tools, want one for each of the %d of %s", recipes, want, makefile)
 	}
 }

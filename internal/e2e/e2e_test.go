@@ -12,6 +12,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/testenv"
 )
 
 // make e2e runs what the pages say, so they must have it where make e2e looks.
@@ -82,6 +83,30 @@ func TestOwnApplications(t *testing.T) {
 		"another's, at 7": {mandate, []control.Application{{ID: 7, Reference: "ns.globex"}}, false},
 	} {
 		if err := ownApplications([]v1alpha1.Mandate{tc.mandate}, tc.applications); (err == nil) != tc.right {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestLogsWithAddresses(t *testing.T) {
+	for name, tc := range map[string]struct {
+		pod, log string
+		right    bool
+	}{
+		"no address":                     {operatorNamespace + "_a_1", "created ns.acme\n", true},
+		"an address":                     {operatorNamespace + "_a_1", "created load-0001" + emailHost + "\n", false},
+		"an address of README's example": {operatorNamespace + "_a_1", "created jane@example.com\n", false},
+		"no log of the operator":         {sandboxNamespace + "_a_1", "created\n", false},
+	} {
+		s := &scenario{node: &node{Environment: &testenv.Environment{Dir: t.TempDir()}}}
+		directory := filepath.Join(s.podLogs(), tc.pod, "manager")
+		if err := os.MkdirAll(directory, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(directory, "0.log"), []byte(tc.log), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.checkLogs(); (err == nil) != tc.right {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

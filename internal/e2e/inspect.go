@@ -65,8 +65,11 @@ func (s *scenario) refusePrivileged(ctx context.Context) (string, error) {
 		return "", err
 	}
 	_, err := s.kubectl(ctx, "run", "privileged", "--image=e2e.invalid/none", "--privileged", "-n", operatorNamespace)
-	if err == nil || !strings.Contains(err.Error(), `violates PodSecurity "restricted`) {
-		return "", fmt.Errorf("the API server does not refuse a privileged Pod: %w", err)
+	if err == nil {
+		return "", errors.New("the API server takes a privileged Pod")
+	}
+	if !strings.Contains(err.Error(), `violates PodSecurity "restricted`) {
+		return "", fmt.Errorf("a privileged Pod is refused for another reason: %w", err)
 	}
 	policies, err := s.kubectl(ctx, "get", "networkpolicies", "-n", operatorNamespace, "-o", "name")
 	if err == nil && policies == "" {

@@ -86,8 +86,7 @@ func (s *scenario) createMandates(ctx context.Context) error {
 }
 
 // settled stops the load, and waits until every Mandate is Ready. An application whose answer got lost is found by its
-// next notification: the individual makes it happen. It returns how many were, and an error unless everybody has got
-// one e-mail.
+// next notification: the individual makes it happen. It returns how many were.
 func (s *scenario) settled(ctx context.Context) (found int, err error) {
 	s.load.stop()
 	if err := errors.Join(<-s.load.done, s.sandbox.ClearFaults(ctx)); err != nil {
@@ -95,7 +94,7 @@ func (s *scenario) settled(ctx context.Context) (found int, err error) {
 	}
 	played := map[string]bool{}
 	err = s.until(settleTimeout, "every Mandate is Ready", func(ctx context.Context) (bool, string) {
-		mandates, err := s.mandates(ctx, readmeNamespace)
+		mandates, err := s.mandates(ctx)
 		if err != nil {
 			return false, err.Error()
 		}
@@ -128,36 +127,4 @@ func (s *scenario) playUnknown(ctx context.Context, mandate *v1alpha1.Mandate, p
 	}
 	played[mandate.Name] = err == nil
 	return err
-}
-
-// checkApplications returns an error unless every Mandate has the one application of its own, and everybody one e-mail.
-func (s *scenario) checkApplications(ctx context.Context) error {
-	mandates, err := s.mandates(ctx, readmeNamespace)
-	if err != nil {
-		return err
-	}
-	applications, err := s.sandbox.Applications(ctx)
-	if err != nil {
-		return err
-	}
-	return errors.Join(ownApplications(mandates, applications), s.checkEmails(ctx, s.people))
-}
-
-// ownApplications returns an error unless each Mandate has an application with its reference, and there are no others.
-func ownApplications(mandates []v1alpha1.Mandate, applications []control.Application) error {
-	byID := map[int64]string{}
-	for i := range applications {
-		byID[applications[i].ID] = applications[i].Reference
-	}
-	var wrong []error
-	for i := range mandates {
-		status := &mandates[i].Status
-		if status.ApplicationID == nil || byID[*status.ApplicationID] != status.Reference {
-			wrong = append(wrong, fmt.Errorf("%s is not bound to its application", mandates[i].Name))
-		}
-	}
-	if len(applications) != len(mandates) {
-		wrong = append(wrong, fmt.Errorf("%d applications for %d Mandates", len(applications), len(mandates)))
-	}
-	return errors.Join(wrong...)
 }

@@ -33,8 +33,12 @@ func (s *scenario) scrapeMetrics(ctx context.Context) (string, error) {
 		return "", err
 	}
 	url := "https://" + address + ":8443/metrics"
-	if status, _, err := scrape(ctx, url, ""); err != nil || status != http.StatusUnauthorized {
-		return "", fmt.Errorf("without a token, the status is %d, want 401: %w", status, err)
+	status, _, err := scrape(ctx, url, "")
+	if err != nil {
+		return "", err
+	}
+	if status != http.StatusUnauthorized {
+		return "", fmt.Errorf("without a token, the status is %d, want 401", status)
 	}
 	var samples int
 	err = s.until(time.Minute, "the metrics can be read with a token", func(ctx context.Context) (bool, string) {

@@ -65,7 +65,6 @@ func newNode(ctx context.Context) (*node, error) {
 	if n.runc, err = exec.LookPath("runc"); err != nil {
 		return nil, err
 	}
-	n.Kubectl = filepath.Join(n.bin, "kubectl")
 	err = n.configure()
 	return n, err
 }

@@ -4,19 +4,48 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
-
-	"k8s.io/apimachinery/pkg/api/meta"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
+// checkApplications returns an error unless every Mandate has the one application of its own, everybody has one e-mail,
+// and no log of the operator has an address.
+func (s *scenario) checkApplications(ctx context.Context) error {
+	mandates, err := s.mandates(ctx)
+	if err != nil {
+		return err
+	}
+	applications, err := s.sandbox.Applications(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(ownApplications(mandates, applications), s.checkEmails(ctx), s.checkLogs())
+}
+
+// ownApplications returns an error unless each Mandate has an application with its reference, and there are no others.
+func ownApplications(mandates []v1alpha1.Mandate, applications []control.Application) error {
+	byID := map[int64]string{}
+	for i := range applications {
+		byID[applications[i].ID] = applications[i].Reference
+	}
+	var wrong []error
+	for i := range mandates {
+		status := &mandates[i].Status
+		if status.ApplicationID == nil || byID[*status.ApplicationID] != status.Reference {
+			wrong = append(wrong, fmt.Errorf("%s is not bound to its application", mandates[i].Name))
+		}
+	}
+	if len(applications) != len(mandates) {
+		wrong = append(wrong, fmt.Errorf("%d applications for %d Mandates", len(applications), len(mandates)))
+	}
+	return errors.Join(wrong...)
+}
+
 // checkEmails returns an error unless the service has sent as many e-mails as there are people, each of them one.
-func (s *scenario) checkEmails(ctx context.Context, people int) error {
+func (s *scenario) checkEmails(ctx context.Context) error {
 	emails, err := s.sandbox.Outbox(ctx)
-	return errors.Join(err, oneEach(emails, people))
+	return errors.Join(err, oneEach(emails, s.people))
 }
 
 // oneEach returns an error unless the e-mails went to a number of people, one to each.
@@ -35,39 +64,4 @@ func oneEach(emails []control.Email, people int) error {
 		wrong = append(wrong, fmt.Errorf("%d people got e-mails, want %d", len(count), people))
 	}
 	return errors.Join(wrong...)
-}
-
-// allReady waits until a namespace has a number of Mandates, each Ready and bound to an application.
-func (s *scenario) allReady(ctx context.Context, namespace string, want int, timeout time.Duration) error {
-	return s.until(timeout, fmt.Sprintf("%d Mandates are Ready", want), func(context.Context) (bool, string) {
-		mandates, err := s.mandates(ctx, namespace)
-		if err != nil {
-			return false, err.Error()
-		}
-		waiting := notReady(mandates)
-		return len(mandates) == want && len(waiting) == 0, fmt.Sprintf("%d Mandates, not Ready: %q", len(mandates), waiting)
-	})
-}
-
-func (s *scenario) mandates(ctx context.Context, namespace string) ([]v1alpha1.Mandate, error) {
-	list := &v1alpha1.MandateList{}
-	err := s.cluster.List(ctx, list, client.InNamespace(namespace))
-	return list.Items, err
-}
-
-// notReady has the names and reasons of Mandates that are not Ready.
-func notReady(mandates []v1alpha1.Mandate) []string {
-	var names []string
-	for i := range mandates {
-		m := &mandates[i]
-		ready := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReady)
-		if ready == nil || ready.Status != "True" || m.Status.ApplicationID == nil {
-			reason := "none"
-			if ready != nil {
-				reason = ready.Reason
-			}
-			names = append(names, m.Name+": "+reason)
-		}
-	}
-	return names
 }

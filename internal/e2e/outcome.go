@@ -22,7 +22,7 @@ func (s *scenario) reachOutcome(ctx context.Context) (string, error) {
 	if err := errors.Join(s.available(ctx), s.subscribe(ctx)); err != nil {
 		return "", err
 	}
-	mandates, err := s.mandates(ctx, readmeNamespace)
+	mandates, err := s.mandates(ctx)
 	if err != nil {
 		return "", err
 	}

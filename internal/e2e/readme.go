@@ -75,14 +75,14 @@ func (s *scenario) followReadme(ctx context.Context) (string, error) {
 	if s.cluster, err = s.client(); err != nil {
 		return "", err
 	}
-	if err := s.allReady(ctx, readmeNamespace, 1, readmeLimit); err != nil {
+	s.people = 1
+	if err := s.allReady(readmeLimit); err != nil {
 		return "", err
 	}
 	if took := time.Since(started); took > readmeLimit {
 		return "", fmt.Errorf("README took %s, and must take %s at most", took.Round(time.Second), readmeLimit)
 	}
-	s.people = 1
-	return fmt.Sprintf("the Mandate is Ready after %.0f s", time.Since(started).Seconds()), s.checkEmails(ctx, s.people)
+	return fmt.Sprintf("the Mandate is Ready after %.0f s", time.Since(started).Seconds()), s.checkEmails(ctx)
 }
 
 // trySandbox follows the README of examples/sandbox, in a namespace of its own.
@@ -92,8 +92,8 @@ func (s *scenario) trySandbox(ctx context.Context) (string, error) {
 		return "", err
 	}
 	commands := codeBlock.FindStringSubmatch(string(page))
-	if len(commands) == 0 || !strings.Contains(commands[2], readmeNamespace) {
-		return "", errors.New("examples/sandbox/README.md has no commands")
+	if len(commands) == 0 || !strings.Contains(commands[2], "kubectl wait --namespace "+readmeNamespace) {
+		return "", errors.New("examples/sandbox/README.md has no commands that wait for its Mandate")
 	}
 	separate := strings.ReplaceAll(commands[2], readmeNamespace, "try-the-sandbox")
 	return "its Mandate is Ready", s.runDocumented(ctx, separate)

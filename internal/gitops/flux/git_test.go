@@ -61,8 +61,8 @@ func newRepository(t *testing.T, root string) *repository {
 	return r
 }
 
-// publish makes the files of the repository the latest commit, and returns its revision.
-func (w *world) publish() string {
+// publish makes the files of the repository the latest commit.
+func (w *world) publish() {
 	w.Helper()
 	archive := archiveOf(w.T, w.git.files)
 	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(archive))
@@ -74,11 +74,12 @@ func (w *world) publish() string {
 	source := &unstructured.Unstructured{}
 	source.SetGroupVersionKind(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"))
 	w.check(w.Get(w.Context(), client.ObjectKey{Namespace: fluxNamespace, Name: "onboarding"}, source))
-	now, revision := time.Now().UTC().Format(time.RFC3339), "main@"+digest
+	w.revision = "main@" + digest
+	now := time.Now().UTC().Format(time.RFC3339)
 	source.Object["status"] = map[string]any{
 		"observedGeneration": source.GetGeneration(),
 		"artifact": map[string]any{
-			"url": w.git.server.URL + path, "path": strings.TrimPrefix(path, "/"), "digest": digest, "revision": revision,
+			"url": w.git.server.URL + path, "path": strings.TrimPrefix(path, "/"), "digest": digest, "revision": w.revision,
 			"size": int64(len(archive)), "lastUpdateTime": now,
 		},
 		"conditions": []any{map[string]any{
@@ -87,8 +88,6 @@ func (w *world) publish() string {
 		}},
 	}
 	w.check(w.Status().Update(w.Context(), source))
-	w.revision = revision
-	return revision
 }
 
 func archiveOf(t *testing.T, files map[string]string) []byte {
