@@ -50,8 +50,8 @@ var (
 	}, []string{"type", "result", "reason"})
 	slotWait = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "idv_connection_wait_duration_seconds",
-		Help: "How long objects waited for a slot of their connection, by kind and by what for: reads, writes, or recovery " +
-			"of a lost answer.",
+		Help: "How long objects waited for a slot of their connection, by kind and by what for: reads, writes, recovery " +
+			"of a lost answer, or subscriptions.",
 		Buckets: prometheus.ExponentialBuckets(0.01, 5, 8),
 	}, []string{"kind", "class"})
 	buildInfo = prometheus.NewGaugeVec(prometheus.GaugeOpts{

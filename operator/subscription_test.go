@@ -175,6 +175,7 @@ func TestSubscriptionAnswerLost(t *testing.T) {
 			if test.want == v1alpha1.SubscriptionOutcomeUnknown {
 				s.events("acme", "SubscriptionOutcomeUnknown")
 			}
+			s.checkNoToken("acme")
 		})
 	}
 }
@@ -257,6 +258,7 @@ func TestSubscriptionRefused(t *testing.T) {
 	if sent := s.requests(control.SubscribeWebhook); sent != 3 {
 		t.Errorf("%d subscriptions were sent, want 3", sent)
 	}
+	s.checkNoToken("acme")
 }
 
 // A service that does not answer subscriptions delays no create and no read.

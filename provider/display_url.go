@@ -4,15 +4,12 @@ import (
 	"net/url"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mandate-io/idv/internal/receiver"
 )
 
-const (
-	// minTokenLength is the length from which a segment of a path counts as a token. Those of the operator's receiver
-	// have 32 characters at least.
-	minTokenLength = 32
-	// hiddenToken replaces a token, as url.URL.Redacted replaces a password.
-	hiddenToken = "xxxxx"
-)
+// hiddenToken replaces a token, as url.URL.Redacted replaces a password.
+const hiddenToken = "xxxxx"
 
 // displayURL returns a URL without the parts that often contain a token: user, query, fragment, and long segments of
 // the path.
@@ -42,7 +39,8 @@ func removeSecrets(u *url.URL) {
 	u.Fragment, u.RawFragment = "", ""
 }
 
-func isToken(segment string) bool { return utf8.RuneCountInString(segment) >= minTokenLength }
+// isToken reports whether a segment of a path is as long as a token of the operator's receiver.
+func isToken(segment string) bool { return utf8.RuneCountInString(segment) >= receiver.MinTokenLength }
 
 // urlSecrets returns the parts of a URL that displayURL leaves out.
 func urlSecrets(text string) []string {

@@ -7,6 +7,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/diag"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/receiver"
 )
 
 // TestServiceMessage: only operations about no person show what the service says, and nothing that was sent.
@@ -70,7 +71,7 @@ func TestServiceMessage(t *testing.T) {
 
 func TestTokensInURLs(t *testing.T) {
 	const hooks = "https://hooks.example.com"
-	token := strings.Repeat("t", minTokenLength)
+	token := strings.Repeat("t", receiver.MinTokenLength)
 	for url, want := range map[string]string{
 		hooks + "/idv": hooks + "/idv",
 		hooks:          hooks,

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -156,5 +157,27 @@ func TestOtherPagesAreKeptAway(t *testing.T) {
 				t.Errorf("no reason: %s", got.body)
 			}
 		})
+	}
+}
+
+// The refusal of another name says how to reach the control API, over TLS, too.
+func TestRefusedNameSaysTheAddress(t *testing.T) {
+	service := sandbox.New(sandbox.Options{})
+	t.Cleanup(service.Close)
+	for _, start := range []func(http.Handler) *httptest.Server{httptest.NewServer, httptest.NewTLSServer} {
+		server := start(service)
+		t.Cleanup(server.Close)
+		url := server.URL + control.Prefix + "/overview"
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+		noError(t, err)
+		request.Host = "example.com"
+		answer, err := server.Client().Do(request)
+		noError(t, err)
+		body, err := io.ReadAll(answer.Body)
+		noError(t, err)
+		noError(t, answer.Body.Close())
+		if answer.StatusCode != http.StatusForbidden || !strings.Contains(string(body), "use "+server.URL) {
+			t.Errorf("%d %s, want a refusal with %s", answer.StatusCode, body, server.URL)
+		}
 	}
 }

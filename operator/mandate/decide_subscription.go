@@ -45,8 +45,8 @@ const (
 	lookupListed  // it shows all there are
 )
 
-// after are the reasons of a reconciliation with nothing else to do, after which an application is subscribed.
-var after = []string{reasonNotDue, v1alpha1.ReasonAccepted, v1alpha1.ReasonIndividualsUnmatched}
+// subscribesAfter are the reasons of a reconciliation that has nothing else to do, and may subscribe the application.
+var subscribesAfter = []string{reasonNotDue, v1alpha1.ReasonAccepted, v1alpha1.ReasonIndividualsUnmatched}
 
 // decideSubscription subscribes an application after everything else is done; no step if there is nothing to do.
 //
@@ -58,7 +58,7 @@ func decideSubscription(f facts, reason string) step {
 	inTime := f.now.Sub(s.seen) <= f.settleDelay/2
 	switch {
 	case !s.wanted, s.ended != "", s.paused, !f.service.Ready, f.service.Deleting, leavesCall(f),
-		!slices.Contains(after, reason), f.final(), f.archive, f.application.archived, !s.readHere:
+		!slices.Contains(subscribesAfter, reason), f.final(), f.archive, f.application.archived, !s.readHere:
 		return ""
 	case s.refusedNow && s.lookup == notLooked: // because it exists, perhaps
 		return stepFindSubscription

@@ -46,7 +46,7 @@ func (r *reconciliation) nextRead() time.Time {
 	scheduled := !state.readAt.IsZero() || !r.facts.service.Known
 	if !scheduled {
 		state.readAt = r.firstRead()
-		r.due.first(r.name(), state.readAt)
+		r.due.set(r.name(), state.readAt)
 	}
 	if started || !scheduled {
 		r.localState.Update(r.mandate, func(s *localState) { *s = state })

@@ -18,8 +18,8 @@ type dueReads struct {
 	at map[types.NamespacedName]int64 // in nanoseconds since 1970
 }
 
-// first sets when an application is due that this process has not read.
-func (d *dueReads) first(mandate types.NamespacedName, at time.Time) {
+// set sets when an application is due.
+func (d *dueReads) set(mandate types.NamespacedName, at time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.at == nil {
@@ -34,7 +34,7 @@ func (d *dueReads) read(mandate types.NamespacedName, now time.Time, next time.D
 		d.forget(mandate)
 		return
 	}
-	d.first(mandate, now.Add(next))
+	d.set(mandate, now.Add(next))
 }
 
 func (d *dueReads) forget(mandate types.NamespacedName) {

@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/receiver"
 	"github.com/mandate-io/idv/operator/connection"
 )
 
@@ -117,8 +118,9 @@ func TestRefusals(t *testing.T) {
 		r.api.connect(testKey, goodToken)
 		without := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: "team", Name: "without"}
 		r.api.connect(without)
+		longBytes := strings.Repeat("ü", receiver.MinTokenLength-1)
 		short := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: "other", Name: "short"}
-		r.api.connect(short, "short")
+		r.api.connect(short, "short", longBytes)
 		bearer := "Authorization"
 		cases := map[string]*http.Request{
 			"no token":              newRequest(t, "POST", testKey.NotificationPath(), http.NoBody),
@@ -126,6 +128,7 @@ func TestRefusals(t *testing.T) {
 			"a longer token":        newRequest(t, "POST", goodPath+"0", http.NoBody),
 			"a shorter token":       newRequest(t, "POST", goodPath[:len(goodPath)-1], http.NoBody),
 			"a short token":         newRequest(t, "POST", short.NotificationPath()+"/short", http.NoBody),
+			"short, long in bytes":  newRequest(t, "POST", receiver.URL("", short.NotificationPath(), longBytes), http.NoBody),
 			"without a token":       newRequest(t, "POST", without.NotificationPath()+"/"+goodToken, http.NoBody),
 			"another service":       newRequest(t, "POST", "/notifications/team/other/"+goodToken, http.NoBody),
 			"another namespace":     newRequest(t, "POST", "/notifications/other/default/"+goodToken, http.NoBody),
@@ -200,7 +203,7 @@ func TestTokensAreRemembered(t *testing.T) {
 		<-time.After(tokensFor)
 		r.wantStatus(t, "while the API server is away", http.StatusNoContent, r.send(t, goodPath, ""))
 		r.api.fails = nil
-		r.api.connect(testKey, strings.Repeat("x", minToken))
+		r.api.connect(testKey, strings.Repeat("x", receiver.MinTokenLength))
 		<-time.After(retryTokens)
 		r.wantStatus(t, "an old token", http.StatusNotFound, r.send(t, goodPath, ""))
 		delete(r.api.services, testKey)

@@ -7,6 +7,7 @@ import (
 	"crypto/subtle"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
@@ -18,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/receiver"
 	"github.com/mandate-io/idv/operator/connection"
 )
 
@@ -25,8 +27,6 @@ import (
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
 
 const (
-	// minToken is the least length of a token, in bytes.
-	minToken = 32
 	// tokensFor is how long the tokens of a connection are used before they are read again, also if there are none, and
 	// retryTokens the same after a read that failed.
 	tokensFor, retryTokens = 30 * time.Second, 5 * time.Second
@@ -158,7 +158,7 @@ func (s *tokenSource) service(ctx context.Context, key connection.Key) connectio
 
 // take makes a token good, unless it is too short. Editors leave a line break at the end.
 func (t *tokens) take(i int, value []byte) {
-	if token := strings.TrimSpace(string(value)); len(token) >= minToken {
+	if token := strings.TrimSpace(string(value)); utf8.RuneCountInString(token) >= receiver.MinTokenLength {
 		t.digests[i] = sha256.Sum256([]byte(token))
 	}
 }
