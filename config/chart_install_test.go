@@ -31,6 +31,7 @@ func TestChartsOnACluster(t *testing.T) {
 	data := c.data()
 
 	c.helm("upgrade", "mandate-operator", operatorChart, "--set=settleDelay=150s")
+	c.helm("upgrade", "mandate-operator", operatorChart, "--reset-then-reuse-values", "--set=logLevel=debug")
 	c.runsWith("--settle-delay=150s")
 	c.helm("rollback", "mandate-operator", "1")
 	c.runsWith("--settle-delay=90s")

@@ -169,13 +169,7 @@ func (c *cluster) onlyDataIsLeft(data []*unstructured.Unstructured) {
 			c.Errorf("config/default has no %s: it was not looked at as a whole: %q", kind, looked)
 		}
 	}
-	for _, object := range data {
-		uid := object.GetUID()
-		err := c.Get(c.Context(), client.ObjectKeyFromObject(object), object)
-		if err != nil || object.GetUID() != uid || object.GetDeletionTimestamp() != nil {
-			c.Errorf("make undeploy: %s in %s has gone, or is going (%v)", object.GetKind(), object.GetNamespace(), err)
-		}
-	}
+	c.isThere(data)
 }
 
 // build gives what kubectl kustomize makes of a directory.

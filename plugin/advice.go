@@ -69,7 +69,7 @@ const (
 	usualOperator = "${OPERATOR_NAMESPACE:-mandate-operator-system}"
 )
 
-// The commands. All name the namespace, so that they can be copied.
+// The commands. All name the namespace, so that they can be copied. The log is that of all replicas: only one works.
 const (
 	adopt        = "kubectl mandate adopt -n {ns} {name} APPLICATION_ID"
 	refresh      = "kubectl mandate refresh -n {ns} {name}"

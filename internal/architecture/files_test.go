@@ -100,6 +100,17 @@ func TestNoPathOfAMachine(t *testing.T) {
 	}
 }
 
+// conflict matches what a merge leaves in a file where it needs a person.
+var conflict = regexp.MustCompile(`(?m)^(<{7}|>{7}|\|{7})( .*)?$`)
+
+func TestNoConflictIsLeft(t *testing.T) {
+	for name, content := range inOrder(textFiles(t)) {
+		if found := conflict.Find(content); found != nil {
+			t.Errorf("%s holds %q, of a merge that nobody finished", name, found)
+		}
+	}
+}
+
 func TestMachinePath(t *testing.T) {
 	for text, want := range map[string]bool{
 		"cd /home/" + "ada/src":               true,

@@ -45,7 +45,7 @@ var layers = []layer{
 	{dir: "internal/reference", never: both},
 	{dir: "internal/receiver", never: both},
 	{dir: "internal/version", never: both},
-	{dir: "internal/monitoring", never: both},
+	{dir: "internal/monitoring", never: terraform},
 	{
 		dir: "provider", may: []string{"internal/client", "internal/receiver", "internal/reference"},
 		tests: []string{"internal/sandbox"}, never: kubernetes,

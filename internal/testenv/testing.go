@@ -48,7 +48,7 @@ func run(m Suite, env **Environment) (code int, err error) {
 	return m.Run(), nil
 }
 
-// Sandbox serves a sandbox, which logs nothing, until the test ends. It returns the URL and the client that controls it.
+// Sandbox serves a sandbox, which logs nothing, until the test ends. It returns its URL and a client to control it.
 func Sandbox(tb testing.TB, options sandbox.Options) (string, *control.Client) {
 	tb.Helper()
 	options.Logger = slog.New(slog.DiscardHandler)

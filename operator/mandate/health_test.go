@@ -208,8 +208,7 @@ kubectl wait --for=jsonpath='{.status.outcome}'=Completed mandate/acme
 
 For Argo CD, install [health.lua](../examples/gitops/argocd/health.lua). For Flux, use the expressions in
 [mandates.yaml](../examples/gitops/flux/mandates.yaml). Without them, with ` + "`wait: true`" + `
-alone, Flux uses kstatus.
-kstatus reports a suspended Mandate as InProgress, so Flux waits for it.
+alone, Flux uses kstatus, which reports a suspended Mandate as InProgress, so Flux waits for it.
 
 A decision or a review that the service refused, or that is outdated, needs a person: Argo CD reports Degraded. Ready
 stays True, so kstatus and Flux report Current. With Flux, look at the reason of Completed.
