@@ -71,10 +71,7 @@ func (c *cluster) individual(ctx context.Context, mandate, name string) error {
 	if err != nil {
 		return err
 	}
-	var names []string
-	for i := range m.Spec.Individuals {
-		names = append(names, m.Spec.Individuals[i].Name)
-	}
+	names := individualNames(m)
 	if !slices.Contains(names, name) {
 		return usageError("the Mandate %s has no individual %q; it has %s", mandate, name, strings.Join(names, ", "))
 	}

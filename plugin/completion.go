@@ -1,11 +1,14 @@
 package plugin
 
 import (
+	"context"
 	"maps"
 	"slices"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
@@ -18,30 +21,14 @@ const noFiles = cobra.ShellCompDirectiveNoFileComp
 func (s *session) completeMandates(individuals bool) cobra.CompletionFunc {
 	return func(command *cobra.Command, arguments []string, _ string) ([]string, cobra.ShellCompDirective) {
 		c, err := s.cluster()
-		if err != nil {
-			return nil, noFiles
-		}
 		switch {
+		case err != nil:
 		case len(arguments) == 0:
-			list := &v1alpha1.MandateList{}
-			if err := c.List(command.Context(), list, client.InNamespace(c.namespace)); err != nil {
-				return nil, noFiles
-			}
-			var names []string
-			for i := range list.Items {
-				names = append(names, list.Items[i].Name)
-			}
-			return names, noFiles
+			return c.names(command.Context(), &v1alpha1.MandateList{}, client.InNamespace(c.namespace)), noFiles
 		case len(arguments) == 1 && individuals:
-			mandate, err := c.mandate(command.Context(), arguments[0])
-			if err != nil {
-				return nil, noFiles
+			if mandate, err := c.mandate(command.Context(), arguments[0]); err == nil {
+				return individualNames(mandate), noFiles
 			}
-			var names []string
-			for i := range mandate.Spec.Individuals {
-				names = append(names, mandate.Spec.Individuals[i].Name)
-			}
-			return names, noFiles
 		}
 		return nil, noFiles
 	}
@@ -54,15 +41,30 @@ func (s *session) completeNamespaces(
 	if err != nil {
 		return nil, noFiles
 	}
-	list := &corev1.NamespaceList{}
-	if err := c.List(command.Context(), list); err != nil {
-		return nil, noFiles
-	}
+	return c.names(command.Context(), &corev1.NamespaceList{}), noFiles
+}
+
+// names are those of the objects of a list; none if they cannot be read.
+func (c *cluster) names(ctx context.Context, list client.ObjectList, options ...client.ListOption) []string {
 	var names []string
-	for i := range list.Items {
-		names = append(names, list.Items[i].Name)
+	if c.List(ctx, list, options...) != nil {
+		return nil
 	}
-	return names, noFiles
+	_ = meta.EachListItem(list, func(object runtime.Object) error { // it fails for what is no list
+		if found, ok := object.(client.Object); ok {
+			names = append(names, found.GetName())
+		}
+		return nil
+	})
+	return names
+}
+
+func individualNames(m *v1alpha1.Mandate) []string {
+	var names []string
+	for i := range m.Spec.Individuals {
+		names = append(names, m.Spec.Individuals[i].Name)
+	}
+	return names
 }
 
 func (s *session) completeContexts(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {

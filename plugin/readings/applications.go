@@ -270,9 +270,12 @@ func (c *check) report(ctx context.Context, individual string) error {
 func reportURL(v value) bool {
 	found := false
 	v.each(func(_ string, member value) {
-		if s, ok := text(member); ok && (strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")) {
-			found = true
-		}
+		found = found || isURL(member)
 	})
 	return found
+}
+
+func isURL(v value) bool {
+	s, _ := text(v)
+	return strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")
 }

@@ -67,7 +67,7 @@ func webhooksIn(v value) []any {
 
 func urlMember(v value) string {
 	for name, member := range v.object() {
-		if s, ok := member.(string); ok && (strings.HasPrefix(s, "https://") || strings.HasPrefix(s, "http://")) {
+		if isURL(value{member}) {
 			return name
 		}
 	}
