@@ -12,7 +12,7 @@ $(1).file := bin/$(1)-$$($(1).version)
 all_tools += $(1)
 
 $$($(1).file):
-	@tools/build.sh "$(1) $$($(1).version)$$(call position,$$@)" $$@ tools/$(2) $(if $(4:.=),$(3)$(4),.) -trimpath -ldflags="-s -w $(5)"$(6:%= %)
+	@tools/build.sh "$(1) $$($(1).version)$$(call position,$$@)" $$@ tools/$(2) $(if $(filter .,$(4)),.,$(3)$(4)) -trimpath -ldflags="-s -w $(5)"$(6:%= %)
 
 # A link that is newer than its file may still point at another version, so it is looked at every time.
 .PHONY: bin/$(1)
