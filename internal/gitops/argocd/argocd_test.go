@@ -10,7 +10,8 @@ import (
 // TestArgoCD goes through the life of a repository. After each step, it counts all e-mails that were sent up to then.
 func TestArgoCD(t *testing.T) {
 	w := newWorld(t)
-	w.Step("the operator comes from its charts", w.operator, 0)
+	w.Step("the operator waits for its CRDs", w.chartRefuses, 0)
+	w.Step("waves bring the CRDs, then the operator", w.operator, 0)
 	w.StartOperator(w.hosts)
 	// Argo CD deletes in the foreground, which the garbage collector completes.
 	_, err := env.StartControllerManager()
@@ -29,17 +30,7 @@ func TestArgoCD(t *testing.T) {
 	w.Step("a Mandate needs a person", w.stalls, sent+1)
 	w.Step("the Application is deleted", w.deleted, sent+1)
 	w.Step("everything is applied anew", w.appliedAnew, sent+1)
-}
-
-// operator applies both Applications as one that Argo CD syncs, so that the waves count.
-func (w *world) operator() {
-	w.Kubectl("apply", "--server-side", "--validate=strict", "--filename=argocd/operator.yaml")
-	w.until("mandate-operator-crds", "applied", func(a *application) bool {
-		return a.Status.Sync.Status == "Synced" && a.Status.Health.Status == "Healthy"
-	})
-	w.until("mandate-operator", "applied", func(a *application) bool {
-		return a.Status.Sync.Status == "Synced"
-	})
+	w.Step("the Application of the CRDs is deleted", w.keepsCRDs, sent+1)
 }
 
 // apply applies the Application of the examples.

@@ -160,9 +160,28 @@ func (w *world) stalls() {
 	w.Ready("hooli")
 	w.applied()
 	w.Action("acme-resend", v1alpha1.ReasonCarriedOut)
+	w.heldUp()
 	w.Edit("initech.yaml", "email: tenant@", "email: second.tenant@")
 	w.Logf("Argo CD reports: %s", w.fails())
 	w.Edit("initech.yaml", "email: second.tenant@", "email: tenant@")
+	w.applied()
+}
+
+// heldUp shows that Argo CD applies no newer commit while a sync waits for a Mandate, because something is in a later
+// wave.
+func (w *world) heldUp() {
+	w.Helper()
+	const label = "  labels: {edited: again}\n"
+	w.PatchSpec("acme", `{"suspend":true}`)
+	w.Reason("acme", v1alpha1.ReasonSuspended)
+	w.Edit("initech.yaml", "  name: initech\n", "  name: initech\n"+label)
+	waiting := w.waits("idv.mandate.io/Mandate/acme").Status.OperationState.SyncResult.Revision
+	w.Edit("initech.yaml", label, "")
+	w.until(onboarding, "held up", func(a *application) bool {
+		state := a.Status.OperationState
+		return a.Status.Sync.Revision == w.revision && state.SyncResult.Revision == waiting && state.Phase == "Running"
+	})
+	w.PatchSpec("acme", `{"suspend":null}`)
 	w.applied()
 }
 

@@ -31,6 +31,7 @@ func newWorld(t *testing.T) *world {
 	w.hosts = w.StartHosts(map[string]http.Handler{
 		"git.example.com": w.repository.handler(), "ghcr.io": newRegistry(w),
 	})
+	w.Files["platform/operator.yaml"] = readExample(t, "argocd/operator.yaml")
 	w.revision = w.commit(w.Files)
 	w.settings()
 	w.startArgoCD()
@@ -44,9 +45,24 @@ func (w *world) settings() {
 	w.Kubectl("apply", "--server-side", "--validate=strict", "--filename=argocd/argocd-cm.yaml")
 	w.Kubectl("create", "secret", "generic", "argocd-secret", "--namespace", argocdNamespace,
 		"--from-literal=server.secretkey=test")
-	project := filepath.Join(w.TempDir(), "project.yaml")
-	w.Check(os.WriteFile(project, []byte(defaultProject), 0o600))
-	w.Kubectl("apply", "--filename="+project)
+	w.applyText(defaultProject)
+}
+
+// applyText applies what the examples do not have.
+func (w *world) applyText(manifests string) {
+	w.Helper()
+	path := filepath.Join(filepath.Dir(w.Kubeconfig), "manifests.yaml")
+	w.Check(os.WriteFile(path, []byte(manifests), 0o600))
+	w.Kubectl("apply", "--server-side", "--validate=strict", "--filename="+path)
+}
+
+func readExample(t *testing.T, name string) string {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Join(env.Root, "examples", "gitops", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
 }
 
 const defaultProject = `apiVersion: argoproj.io/v1alpha1
