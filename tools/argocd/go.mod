@@ -194,7 +194,8 @@ require (
 	sigs.k8s.io/yaml v1.6.0 // indirect
 )
 
-// As in the go.mod of Argo CD.
+// As in the go.mod of Argo CD. Of Argo CD, 3.2.11 is the newest version that Go builds from modules alone: 3.2.12 does not
+// compile, and later ones replace gitops-engine with a directory of their own repository.
 replace (
 	github.com/golang/protobuf => github.com/golang/protobuf v1.5.4
 	github.com/grpc-ecosystem/grpc-gateway => github.com/grpc-ecosystem/grpc-gateway v1.16.0

@@ -25,7 +25,10 @@ type application struct {
 		Health         health          `json:"health"`
 		Conditions     []condition     `json:"conditions"`
 		OperationState *operationState `json:"operationState"`
-		Resources      []struct {
+		History        []struct {
+			DeployedAt metav1.Time `json:"deployedAt"`
+		} `json:"history"`
+		Resources []struct {
 			Kind   string `json:"kind"`
 			Name   string `json:"name"`
 			Status string `json:"status"`

@@ -1,6 +1,6 @@
-// Package argocd tests examples/gitops with a real Argo CD: its application controller and its repo server apply them, as
-// they are, to a real API server, while the operator and the sandbox run. After each step, the test counts the e-mails.
-// Run it with
+// Package argocd tests examples/gitops with a real Argo CD: its application controller and its repo server apply them,
+// as they are, to a real API server, while the operator and the sandbox run. After each step, the test counts the
+// e-mails. Run it with
 //
 //	make test-gitops
 //

@@ -58,7 +58,7 @@ func (w *world) commit(files map[string]string) string {
 
 func (r *repository) run(w *world, arguments ...string) string {
 	w.Helper()
-	command := exec.CommandContext(w.Context(), r.git, arguments...) //nolint:gosec // git
+	command := exec.CommandContext(w.Context(), r.git, arguments...)
 	command.Dir, command.Env = r.tree, append(os.Environ(), r.env...)
 	output, err := command.CombinedOutput()
 	if err != nil {

@@ -94,9 +94,9 @@ func (w *world) start(name string, environment []string, arguments ...string) {
 	w.Helper()
 	dir := w.TempDir()
 	command := exec.CommandContext(context.WithoutCancel(w.Context()), w.Tool("argocd"), arguments...)
-	command.Env = append(os.Environ(), "KUBECONFIG="+w.Kubeconfig, "ARGOCD_FAKE_IN_CLUSTER=true", "ARGOCD_SYNC_WAVE_DELAY=0",
-		"ARGOCD_GPG_ENABLED=false", "ARGOCD_TLS_DATA_PATH="+dir, "ARGOCD_SSH_DATA_PATH="+dir, "HOME="+dir, "TMPDIR="+dir)
-	command.Env = append(command.Env, environment...)
+	command.Env = append(append(os.Environ(),
+		"KUBECONFIG="+w.Kubeconfig, "ARGOCD_FAKE_IN_CLUSTER=true", "ARGOCD_SYNC_WAVE_DELAY=0", "ARGOCD_GPG_ENABLED=false",
+		"ARGOCD_TLS_DATA_PATH="+dir, "ARGOCD_SSH_DATA_PATH="+dir, "HOME="+dir, "TMPDIR="+dir), environment...)
 	w.Start(name, command)
 }
 
@@ -112,6 +112,6 @@ func (w *world) path() string {
 	w.Helper()
 	dir := w.TempDir()
 	script := "#!/bin/sh\n[ \"$1\" = build ] && shift && exec '" + env.Kubectl + "' kustomize \"$@\"\n"
-	w.Check(os.WriteFile(filepath.Join(dir, "kustomize"), []byte(script), 0o700)) //nolint:gosec // a program
+	w.Check(os.WriteFile(filepath.Join(dir, "kustomize"), []byte(script), 0o700))
 	return strings.Join([]string{dir, filepath.Dir(w.Tool("helm")), os.Getenv("PATH")}, ":")
 }

@@ -86,7 +86,7 @@ func (c *Cluster) Eventually(done func() (ok bool, state string)) {
 func (c *Cluster) Kubectl(arguments ...string) string {
 	c.Helper()
 	arguments = append([]string{"--kubeconfig", c.Kubeconfig}, arguments...)
-	command := exec.CommandContext(c.Context(), c.env.Kubectl, arguments...)
+	command := exec.CommandContext(c.Context(), c.env.Kubectl, arguments...) //nolint:gosec // our kubectl
 	command.Dir = filepath.Join(c.env.Root, "examples", "gitops")
 	output, err := command.CombinedOutput()
 	if err != nil {
