@@ -31,6 +31,7 @@ func TestArgoCD(t *testing.T) {
 	w.Step("the Application is deleted", w.deleted, sent+1)
 	w.Step("everything is applied anew", w.appliedAnew, sent+1)
 	w.Step("the Application of the CRDs is deleted", w.keepsCRDs, sent+1)
+	w.HoldsNoPersonalData("an event", w.Kubectl("get", "events", "--namespace", argocdNamespace, "--output=yaml"))
 }
 
 // apply applies the Application of the examples.
