@@ -327,8 +327,8 @@ func argoConfig(t *testing.T, script string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const note = "# Made from health.lua and application.lua by a test. Merge it into the ConfigMap of your Argo CD.\n"
-	return note + string(content)
+	const header = "# Made from health.lua and application.lua by a test. Merge it into the ConfigMap of your Argo CD.\n"
+	return header + string(content)
 }
 
 // fluxHealth is what the example's Kustomization says about Mandates.

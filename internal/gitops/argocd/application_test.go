@@ -25,10 +25,7 @@ type application struct {
 		Health         health          `json:"health"`
 		Conditions     []condition     `json:"conditions"`
 		OperationState *operationState `json:"operationState"`
-		History        []struct {
-			DeployedAt metav1.Time `json:"deployedAt"`
-		} `json:"history"`
-		Resources []struct {
+		Resources      []struct {
 			Kind   string `json:"kind"`
 			Name   string `json:"name"`
 			Status string `json:"status"`

@@ -3,6 +3,8 @@ package argocd
 import (
 	"slices"
 	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 const (
@@ -33,10 +35,16 @@ func (w *world) operator() {
 		created := w.Kubectl("get", "applications", "--namespace", argocdNamespace, "--output=name")
 		return strings.HasSuffix(created, "/platform") && strings.Contains(created, operator+"\n"), created
 	})
-	first, second := w.until(crds, "Synced", isSynced), w.until(operator, "Synced", isSynced)
-	// Argo CD may apply the CRDs twice, because it sees late that they are there.
-	if deployed := first.Status.History[0].DeployedAt; second.CreationTimestamp.Before(&deployed) {
-		w.Errorf("the operator comes at %s, before its CRDs are applied at %s", second.CreationTimestamp, deployed)
+	w.until(crds, "Synced", isSynced)
+	second := w.until(operator, "Synced", isSynced)
+	definitions := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{
+		APIVersion: "apiextensions.k8s.io/v1", Kind: "CustomResourceDefinitionList",
+	}}
+	w.Check(w.List(w.Context(), definitions))
+	for _, d := range definitions.Items {
+		if second.CreationTimestamp.Before(&d.CreationTimestamp) {
+			w.Errorf("the operator comes at %s, before %s at %s", second.CreationTimestamp, d.Name, d.CreationTimestamp)
+		}
 	}
 }
 
