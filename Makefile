@@ -65,10 +65,10 @@ UNSET := $(addprefix -u ,KUBECONFIG USE_EXISTING_CLUSTER $(filter-out IDV_TOFU,$
 KUBEBUILDER_ASSETS ?= $(CURDIR)/bin
 GO_TEST := env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test
 
-# All but operator/chaos, which runs alone, because it keeps the machine busy, and internal/gitops/flux, whose tool takes
-# minutes to build. Those that take longest start first.
+# All but operator/chaos, which runs alone, because it keeps the machine busy, and the tests with a real Flux and Argo CD,
+# which take minutes to build. Those that take longest start first.
 longest := $(MODULE)/operator $(MODULE)/provider
-apart := %/operator/chaos %/internal/gitops/flux
+apart := %/operator/chaos %/internal/gitops/flux %/internal/gitops/argocd
 packages = $(longest) $(or $(filter-out $(longest) $(apart),$(shell $(GO) list ./...)),\
 	$(error go list finds no packages))
 # go test does not see which files kubectl and the API server read, so it must not cache the results of these packages.
@@ -186,8 +186,8 @@ fuzz: ## Run every fuzz target for FUZZTIME, 30s
 	@[ -z "$(call with,Fuzz)" ] || env $(UNSET) GO="$(GO)" FUZZTIME="$(FUZZTIME)" tools/fuzz.sh $(call with,Fuzz)
 
 .PHONY: test-gitops
-test-gitops: $(call tools_of,test-gitops) ## Apply examples/gitops with a real Flux, and count the e-mails
-	@$(GO_TEST) -count=1 -v -timeout=20m ./internal/gitops/flux
+test-gitops: $(call tools_of,test-gitops) ## Apply examples/gitops with a real Flux and Argo CD, and count the e-mails
+	@$(GO_TEST) -count=1 -v -timeout=20m ./internal/gitops/flux ./internal/gitops/argocd
 
 # The browser test of the sandbox's page is a Go module of its own, so that no other module depends on chromedp.
 .PHONY: test-page

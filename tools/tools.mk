@@ -30,6 +30,8 @@ kubernetes.ldflags := $(addprefix -X k8s.io/component-base/version.,\
 	gitMinor=$(word 2,$(kubernetes.numbers)) \
 	gitTreeState=clean) -X k8s.io/client-go/pkg/version.gitVersion=$(kubernetes)
 opentofu.ldflags := -X github.com/opentofu/opentofu/version.dev=no
+argocd := github.com/argoproj/argo-cd/v3
+argocd.ldflags := -X $(argocd)/common.version=$(patsubst v%,%,$(call pinned,argocd,$(argocd)))
 helm.ldflags := -X helm.sh/helm/v4/internal/version.version=$(call pinned,helm,helm.sh/helm/v4)
 
 # Of the snapshotters, only overlayfs is used.
@@ -54,6 +56,7 @@ $(eval $(call tool,etcd,etcd,go.etcd.io/etcd/server/v3,,))
 $(eval $(call tool,tofu,opentofu,github.com/opentofu/opentofu,/cmd/tofu,$(opentofu.ldflags)))
 $(eval $(call tool,helm,helm,helm.sh/helm/v4,/cmd/helm,$(helm.ldflags)))
 $(eval $(call tool,kustomize-controller,flux,github.com/fluxcd/kustomize-controller,,))
+$(eval $(call tool,argocd,argocd,$(argocd),.,$(argocd.ldflags)))
 $(eval $(call tool,controller-gen,dev,sigs.k8s.io/controller-tools,/cmd/controller-gen,))
 $(eval $(call tool,tfplugindocs,dev,github.com/hashicorp/terraform-plugin-docs,/cmd/tfplugindocs,))
 $(eval $(call tool,gotestsum,dev,gotest.tools/gotestsum,,))
@@ -72,8 +75,8 @@ tools.generate := controller-gen tofu tfplugindocs
 tools.lint := golangci-lint
 tools.check := $(control_plane) $(tools.generate) $(tools.lint) gotestsum helm
 tools.test := $(tools.check) kube-controller-manager
-# Only make test-gitops needs the kustomize-controller.
-tools.test-gitops := $(control_plane) controller-gen kustomize-controller
+# Only make test-gitops needs Flux and Argo CD.
+tools.test-gitops := $(control_plane) kube-controller-manager controller-gen helm kustomize-controller argocd
 tools.test-monitoring := $(control_plane) $(tools.lint)
 # The first build of promtool takes four minutes of the processor, so only make test-rules needs it.
 tools.test-rules := promtool

@@ -97,8 +97,16 @@ var layers = []layer{
 	{dir: "internal/providerschema", may: []string{"provider"}, never: kubernetes},
 	{dir: "internal/chartdocs", never: both},
 	{
-		dir: "internal/gitops/flux", tests: []string{"api", "operator", "internal/sandbox", "internal/testenv"},
+		dir: "internal/gitops/cluster", may: []string{"api", "internal/sandbox", "internal/testenv", "operator"},
 		never: terraform,
+	},
+	{
+		dir:   "internal/gitops/flux",
+		tests: []string{"api", "internal/gitops/cluster", "internal/sandbox/control", "internal/testenv"}, never: terraform,
+	},
+	{
+		dir:   "internal/gitops/argocd",
+		tests: []string{"api", "internal/gitops/cluster", "internal/sandbox/control", "internal/testenv"}, never: terraform,
 	},
 	{dir: "internal/gitops", never: terraform},
 	{dir: "internal/guards", never: both},

@@ -308,7 +308,9 @@ func argoHealth(t *testing.T) func(map[string]any) string {
 
 func argoConfig(t *testing.T, script string) string {
 	t.Helper()
-	data := map[string]string{}
+	data := map[string]string{
+		"resource.customizations.health.argoproj.io_Application": read(t, "examples/gitops/argocd/application.lua"),
+	}
 	for _, kind := range []string{"ClusterIdentityService", "IdentityService", "Mandate", "MandateAction"} {
 		data["resource.customizations.health.idv.mandate.io_"+kind] = script
 	}
@@ -325,7 +327,8 @@ func argoConfig(t *testing.T, script string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return "# Made from health.lua by a test. Merge it into the ConfigMap of your Argo CD.\n" + string(content)
+	const header = "# Made from health.lua and application.lua by a test. Merge it into the ConfigMap of your Argo CD.\n"
+	return header + string(content)
 }
 
 // fluxHealth is what the example's Kustomization says about Mandates.

@@ -4,64 +4,65 @@ import (
 	"strings"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/gitops/cluster"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
 func (w *world) kubectlOwns() {
-	w.patch("acme", `{"suspend":true}`)
-	w.reason("acme", v1alpha1.ReasonSuspended)
+	w.PatchSpec("acme", `{"suspend":true}`)
+	w.Reason("acme", v1alpha1.ReasonSuspended)
 	w.reconcile()
-	if !w.reason("acme", v1alpha1.ReasonSuspended).Spec.Suspend {
+	if !w.Reason("acme", v1alpha1.ReasonSuspended).Spec.Suspend {
 		w.Error("Flux removed spec.suspend")
 	}
-	w.patch("acme", `{"suspend":null}`)
-	w.ready("acme")
+	w.PatchSpec("acme", `{"suspend":null}`)
+	w.Ready("acme")
 
-	globex := w.ready("globex")
-	_, err := w.sandbox.Play(w.Context(), control.Play{
+	globex := w.Ready("globex")
+	_, err := w.Sandbox.Play(w.Context(), control.Play{
 		ApplicationID: *globex.Status.ApplicationID, Result: control.ResultFail,
 	})
-	w.check(err)
-	w.patch("globex", `{"decision":"Reject"}`)
-	w.mandate("globex", "rejected", func(m *v1alpha1.Mandate) bool { return m.Status.Outcome == v1alpha1.OutcomeRejected })
+	w.Check(err)
+	w.PatchSpec("globex", `{"decision":"Reject"}`)
+	w.Mandate("globex", "rejected", func(m *v1alpha1.Mandate) bool { return m.Status.Outcome == v1alpha1.OutcomeRejected })
 	w.reconcile()
-	if got := w.ready("globex").Spec.Decision; got != v1alpha1.DecisionReject {
+	if got := w.Ready("globex").Spec.Decision; got != v1alpha1.DecisionReject {
 		w.Errorf("Flux changed spec.decision to %q", got)
 	}
 }
 
 func (w *world) withoutMerge() {
 	const annotation = "  kustomize.toolkit.fluxcd.io/ssa: Merge\n"
-	w.edit("kustomization.yaml", annotation, "  kustomize.toolkit.fluxcd.io/ssa: Override\n")
+	w.Edit("kustomization.yaml", annotation, "  kustomize.toolkit.fluxcd.io/ssa: Override\n")
 	w.applied()
-	w.patch("acme", `{"suspend":true}`)
+	w.PatchSpec("acme", `{"suspend":true}`)
 	w.reconcile()
-	if w.ready("acme").Spec.Suspend {
+	if w.Ready("acme").Spec.Suspend {
 		w.Error("spec.suspend stays")
 	}
-	w.edit("kustomization.yaml", "  kustomize.toolkit.fluxcd.io/ssa: Override\n", annotation)
+	w.Edit("kustomization.yaml", "  kustomize.toolkit.fluxcd.io/ssa: Override\n", annotation)
 	w.applied()
 }
 
 // A refused edit changes nothing, and holds up everything else in the same Kustomization.
 func (w *world) frozenField() {
-	before := w.ready("acme")
-	w.git.files[mandatesDir+"initech.yaml"] = initech
-	w.edit("kustomization.yaml", "- globex.yaml\n", "- globex.yaml\n- initech.yaml\n")
-	w.edit("acme.yaml", "spec:\n", "spec:\n  reference: ACME-2\n")
+	before := w.Ready("acme")
+	w.Files[cluster.MandatesDir+"initech.yaml"] = cluster.Initech
+	w.Edit("kustomization.yaml", "- globex.yaml\n", "- globex.yaml\n- initech.yaml\n")
+	w.Edit("acme.yaml", "spec:\n", "spec:\n  reference: ACME-2\n")
 	message := w.fails("ReconciliationFailed")
 	w.Logf("Flux reports: %s", message)
 	if !strings.Contains(message, "Mandate/onboarding/acme") || !strings.Contains(message, "spec.reference") {
 		w.Errorf("Flux does not name the Mandate and the field: %s", message)
 	}
-	if after := w.ready("acme"); after.UID != before.UID || after.Generation != before.Generation {
+	if after := w.Ready("acme"); after.UID != before.UID || after.Generation != before.Generation {
 		w.Errorf("the Mandate was changed: %+v", after)
 	}
-	w.gone(&v1alpha1.Mandate{}, "initech")
-	w.edit("acme.yaml", "  reference: ACME-2\n", "")
-	w.edit("kustomization.yaml", "- initech.yaml\n", "")
+	w.Gone(&v1alpha1.Mandate{}, "initech")
+	w.Edit("acme.yaml", "  reference: ACME-2\n", "")
+	w.Edit("kustomization.yaml", "- initech.yaml\n", "")
 	w.applied()
-	w.ready("acme")
+	w.Ready("acme")
 }
 
 // With force, Flux deletes the Mandate and creates it again. It gets no second application, and has the first one again
@@ -73,16 +74,16 @@ func (w *world) forced() {
 		{"code: kyc", "code: identity", v1alpha1.ReasonSpecDiffers},
 		{"name: director", "name: owner", v1alpha1.ReasonSpecDiffers},
 	} {
-		before := w.ready("acme")
-		w.edit("acme.yaml", edit.old, edit.replacement)
+		before := w.Ready("acme")
+		w.Edit("acme.yaml", edit.old, edit.replacement)
 		message := w.fails("HealthCheckFailed")
 		w.Logf("%q: Flux reports: %s", edit.replacement, message)
-		if again := w.reason("acme", edit.reason); again.UID == before.UID {
+		if again := w.Reason("acme", edit.reason); again.UID == before.UID {
 			w.Errorf("%q: Flux did not create the Mandate again", edit.replacement)
 		}
-		w.edit("acme.yaml", edit.replacement, edit.old)
+		w.Edit("acme.yaml", edit.replacement, edit.old)
 		w.applied()
-		w.sameApplication(before)
+		w.SameApplication(before)
 	}
 	w.force(false)
 	w.reconcile()
@@ -91,38 +92,24 @@ func (w *world) forced() {
 // A Mandate that needs a person fails the Kustomization at once, not after its timeout. The other Mandates are as
 // before.
 func (w *world) stalls() {
-	w.git.files[mandatesDir+"initech.yaml"] = strings.Replace(initech, "code: identity", "code: none-such", 1)
-	w.edit("kustomization.yaml", "- globex.yaml\n", "- globex.yaml\n- initech.yaml\n")
+	w.Files[cluster.MandatesDir+"initech.yaml"] = strings.Replace(cluster.Initech, "code: identity", "code: none-such", 1)
+	w.Edit("kustomization.yaml", "- globex.yaml\n", "- globex.yaml\n- initech.yaml\n")
 	message := w.fails("HealthCheckFailed")
 	w.Logf("Flux reports: %s", message)
-	w.reason("initech", v1alpha1.ReasonMandateTypeNotFound)
-	w.ready("acme")
-	w.eventually(func() (bool, string) {
+	w.Reason("initech", v1alpha1.ReasonMandateTypeNotFound)
+	w.Ready("acme")
+	w.Eventually(func() (bool, string) {
 		events := w.alerts.all()
 		return strings.Contains(events, "Mandate/onboarding/initech"), "no alert names the Mandate: " + events
 	})
 
-	w.edit("initech.yaml", "code: none-such", "code: identity")
+	w.Edit("initech.yaml", "code: none-such", "code: identity")
 	w.applied()
-	w.ready("initech")
-	w.edit("initech.yaml", "email: tenant@", "email: second.tenant@")
+	w.Ready("initech")
+	w.Edit("initech.yaml", "email: tenant@", "email: second.tenant@")
 	message = w.fails("ReconciliationFailed")
 	w.Logf("Flux reports: %s", message)
-	w.holdsNoPersonalData("the status of the Kustomization", message)
-	w.edit("initech.yaml", "email: second.tenant@", "email: tenant@")
+	w.HoldsNoPersonalData("the status of the Kustomization", message)
+	w.Edit("initech.yaml", "email: second.tenant@", "email: tenant@")
 	w.applied()
 }
-
-// initech has its individual in Git, and no e-mail is sent.
-const initech = `apiVersion: idv.mandate.io/v1alpha1
-kind: Mandate
-metadata:
-  name: initech
-spec:
-  mandateType:
-    code: identity
-  suppressEmailNotification: true
-  individuals:
-  - name: tenant
-    email: tenant@initech.example
-`

@@ -6,12 +6,9 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"fmt"
-	"io/fs"
 	"maps"
 	"net/http"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -23,63 +20,49 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// repository is the Git repository of the examples. Its files may be edited. publish plays the part of the
-// source-controller: it puts an archive of them into the status of the GitRepository.
-type repository struct {
-	files  map[string]string
+// archives plays the part of the source-controller: it serves archives of the Git repository.
+type archives struct {
 	server *httptest.Server
 
-	mu       sync.Mutex
-	archives map[string][]byte // by path in the URL
+	mu     sync.Mutex
+	byPath map[string][]byte // in the URL
 }
 
-func newRepository(t *testing.T, root string) *repository {
+func newArchives(t *testing.T) *archives {
 	t.Helper()
-	r := &repository{files: map[string]string{}, archives: map[string][]byte{}}
-	tree := os.DirFS(filepath.Join(root, "examples", "gitops", "repository"))
-	err := fs.WalkDir(tree, ".", func(name string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.IsDir() {
-			return err
-		}
-		content, err := fs.ReadFile(tree, name)
-		r.files[name] = string(content)
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.server = httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if archive, ok := r.archives[request.URL.Path]; ok {
+	a := &archives{byPath: map[string][]byte{}}
+	a.server = httptest.NewServer(http.HandlerFunc(func(response http.ResponseWriter, request *http.Request) {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if archive, ok := a.byPath[request.URL.Path]; ok {
 			_, _ = response.Write(archive)
 			return
 		}
 		http.NotFound(response, request)
 	}))
-	t.Cleanup(r.server.Close)
-	return r
+	t.Cleanup(a.server.Close)
+	return a
 }
 
-// publish makes the files of the repository the latest commit.
+// publish puts an archive of the files into the status of the GitRepository.
 func (w *world) publish() {
 	w.Helper()
-	archive := archiveOf(w.T, w.git.files)
+	archive := archiveOf(w.T, w.Files)
 	digest := fmt.Sprintf("sha256:%x", sha256.Sum256(archive))
 	path := "/" + strings.TrimPrefix(digest, "sha256:") + ".tar.gz"
-	w.git.mu.Lock()
-	w.git.archives[path] = archive
-	w.git.mu.Unlock()
+	w.archives.mu.Lock()
+	w.archives.byPath[path] = archive
+	w.archives.mu.Unlock()
 
 	source := &unstructured.Unstructured{}
 	source.SetGroupVersionKind(schema.FromAPIVersionAndKind("source.toolkit.fluxcd.io/v1", "GitRepository"))
-	w.check(w.Get(w.Context(), client.ObjectKey{Namespace: fluxNamespace, Name: "onboarding"}, source))
+	w.Check(w.Get(w.Context(), client.ObjectKey{Namespace: fluxNamespace, Name: "onboarding"}, source))
 	w.revision = "main@" + digest
 	now := time.Now().UTC().Format(time.RFC3339)
 	source.Object["status"] = map[string]any{
 		"observedGeneration": source.GetGeneration(),
 		"artifact": map[string]any{
-			"url": w.git.server.URL + path, "path": strings.TrimPrefix(path, "/"), "digest": digest, "revision": w.revision,
+			"url": w.archives.server.URL + path, "path": strings.TrimPrefix(path, "/"), "digest": digest, "revision": w.revision,
 			"size": int64(len(archive)), "lastUpdateTime": now,
 		},
 		"conditions": []any{map[string]any{
@@ -87,7 +70,7 @@ func (w *world) publish() {
 			"observedGeneration": source.GetGeneration(),
 		}},
 	}
-	w.check(w.Status().Update(w.Context(), source))
+	w.Check(w.Status().Update(w.Context(), source))
 }
 
 func archiveOf(t *testing.T, files map[string]string) []byte {

@@ -28,10 +28,10 @@ type kustomization struct {
 // until waits until Ready of a Kustomization has a status and a reason, and returns its message.
 func (w *world) until(name, status, reason string, further func(*kustomization) bool) (message string) {
 	w.Helper()
-	w.eventually(func() (bool, string) {
-		shown := w.kubectl("get", "kustomization", name, "--namespace", fluxNamespace, "--output=yaml")
+	w.Eventually(func() (bool, string) {
+		shown := w.Kubectl("get", "kustomization", name, "--namespace", fluxNamespace, "--output=yaml")
 		k := &kustomization{}
-		w.check(yaml.Unmarshal([]byte(shown), k))
+		w.Check(yaml.Unmarshal([]byte(shown), k))
 		ready := meta.FindStatusCondition(k.Status.Conditions, "Ready")
 		if ready == nil {
 			return false, shown
@@ -63,7 +63,7 @@ func (w *world) isLatest(k *kustomization) bool { return k.Status.LastAttemptedR
 func (w *world) reconcile() {
 	w.Helper()
 	request := fmt.Sprint(time.Now().UnixNano())
-	w.kubectl("annotate", "--overwrite", "kustomization", mandates, "--namespace", fluxNamespace,
+	w.Kubectl("annotate", "--overwrite", "kustomization", mandates, "--namespace", fluxNamespace,
 		"reconcile.fluxcd.io/requestedAt="+request)
 	w.until(mandates, "True", "", func(k *kustomization) bool { return k.Status.LastHandledReconcileAt == request })
 }
@@ -71,6 +71,6 @@ func (w *world) reconcile() {
 // force sets spec.force of the Kustomization, which the documentation advises against.
 func (w *world) force(enabled bool) {
 	w.Helper()
-	w.kubectl("patch", "kustomization", mandates, "--namespace", fluxNamespace, "--type=merge",
+	w.Kubectl("patch", "kustomization", mandates, "--namespace", fluxNamespace, "--type=merge",
 		fmt.Sprintf("--patch={\"spec\":{\"force\":%t}}", enabled))
 }

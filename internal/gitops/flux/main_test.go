@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 
+	"github.com/mandate-io/idv/internal/gitops/cluster"
 	"github.com/mandate-io/idv/internal/testenv"
 )
 
@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { testenv.Main(suite{m}, &env) }
 type suite struct{ *testing.M }
 
 func (s suite) Run() int {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	ctx, cancel := context.WithTimeout(context.Background(), cluster.Timeout)
 	defer cancel()
 	for _, prepare := range []func(context.Context) error{env.GrantOperatorRole, installFluxCRDs} {
 		if err := prepare(ctx); err != nil {
@@ -33,9 +33,6 @@ func (s suite) Run() int {
 	}
 	return s.M.Run()
 }
-
-// timeout limits waits that usually take seconds.
-const timeout = 60 * time.Second
 
 // apis are the packages of Flux whose kinds the examples use, and those that the kustomize-controller watches.
 var apis = []string{
@@ -63,9 +60,9 @@ func installFluxCRDs(ctx context.Context) error {
 // TestManifests has the API server validate what is for the controllers that do not run here. kubectl refuses fields
 // that their kinds do not have.
 func TestManifests(t *testing.T) {
-	w := newCluster(t)
-	w.fluxNamespace()
+	w := cluster.New(t, env)
+	w.CreateNamespace(fluxNamespace)
 	for _, file := range []string{"flux/operator.yaml", "flux/notifications.yaml"} {
-		w.kubectl("apply", "--filename="+file, "--dry-run=server", "--validate=strict")
+		w.Kubectl("apply", "--filename="+file, "--dry-run=server", "--validate=strict")
 	}
 }

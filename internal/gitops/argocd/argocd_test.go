@@ -1,0 +1,113 @@
+package argocd
+
+import (
+	"testing"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/gitops/cluster"
+)
+
+// TestArgoCD goes through the life of a repository. After each step, it counts all e-mails that were sent up to then.
+func TestArgoCD(t *testing.T) {
+	w := newWorld(t)
+	w.Step("the operator waits for its CRDs", w.chartRefuses, 0)
+	w.Step("waves bring the CRDs, then the operator", w.operator, 0)
+	w.StartOperator(w.hosts)
+	// Argo CD deletes in the foreground, which the garbage collector completes.
+	_, err := env.StartControllerManager()
+	w.Check(err)
+	w.Step("the connection comes first", w.connectionComesFirst, 0)
+	// Two invites and the resend are all that the examples send, whatever Argo CD does to the objects later.
+	const sent = 3
+	w.Step("the Mandates follow it", w.mandatesFollow, sent)
+	w.Step("an action is applied again after its clean-up", w.actionAgain, sent)
+	w.Step("what is deleted in Git is deleted when somebody approves, and restored", w.prunedAndRestored, sent)
+	w.Step("what kubectl sets stays", w.kubectlOwns, sent)
+	w.Step("without ignoreDifferences, a field that is in Git does not", w.reverted, sent)
+	w.Step("a frozen field is edited", w.frozenField, sent)
+	w.Step("a frozen field is edited, with Force and Replace", w.forced, sent)
+	// An action is added.
+	w.Step("a Mandate needs a person", w.stalls, sent+1)
+	w.Step("the Application is deleted", w.deleted, sent+1)
+	w.Step("everything is applied anew", w.appliedAnew, sent+1)
+	w.Step("the Application of the CRDs is deleted", w.keepsCRDs, sent+1)
+	w.HoldsNoPersonalData("an event", w.Kubectl("get", "events", "--namespace", argocdNamespace, "--output=yaml"))
+}
+
+// apply applies the Application of the examples.
+func (w *world) apply() {
+	w.Helper()
+	w.Kubectl("apply", "--server-side", "--force-conflicts", "--validate=strict", "--filename=argocd/application.yaml")
+}
+
+func (w *world) connectionComesFirst() {
+	w.apply()
+	w.waits("IdentityService/default")
+	w.Eventually(func() (bool, string) {
+		reason := w.Kubectl("get", "identityservices", "--namespace", cluster.Namespace,
+			`--output=jsonpath={.items[*].status.conditions[?(@.type=="Ready")].reason}`)
+		return reason == v1alpha1.ReasonSecretNotFound, "the connection has the reason " + reason
+	})
+	if got := w.Kubectl("get", "mandates", "--namespace", cluster.Namespace, "--output=name"); got != "" {
+		w.Errorf("there are Mandates before their connection: %s", got)
+	}
+}
+
+func (w *world) mandatesFollow() {
+	w.Secrets()
+	w.applied()
+	w.Ready("acme")
+	w.Ready("globex")
+	w.Action(resend, v1alpha1.ReasonCarriedOut)
+}
+
+// resend is the action of the examples.
+const resend = "globex-resend-2026-03-02"
+
+// actionAgain deletes an action that Git has, as ttlSecondsAfterFinished does. Argo CD applies it again.
+func (w *world) actionAgain() {
+	before := w.Action(resend, v1alpha1.ReasonCarriedOut)
+	w.Kubectl("delete", "mandateaction", resend, "--namespace", cluster.Namespace)
+	if again := w.Action(resend, v1alpha1.ReasonAlreadyDone); again.UID == before.UID {
+		w.Error("the action is the same object")
+	}
+	w.applied()
+}
+
+func (w *world) prunedAndRestored() {
+	before := w.Ready("acme")
+	w.Edit("kustomization.yaml", "- acme.yaml\n", "")
+	w.waits("Waiting for pruning confirmation of idv.mandate.io/v1alpha1/Mandate/acme")
+	if w.Ready("acme").DeletionTimestamp != nil {
+		w.Error("the Mandate is deleted before somebody approves")
+	}
+	w.approve(onboarding)
+	w.Gone(&v1alpha1.Mandate{}, "acme")
+	w.applied()
+	w.Edit("kustomization.yaml", "- globex.yaml\n", "- acme.yaml\n- globex.yaml\n")
+	w.applied()
+	w.SameApplication(before)
+}
+
+func (w *world) deleted() {
+	w.deleteApplication(onboarding)
+	w.until(onboarding, "waiting", func(a *application) bool { return a.DeletionTimestamp != nil })
+	w.Ready("acme")
+	w.approve(onboarding)
+	w.goneApplication(onboarding)
+	for _, name := range mandates {
+		w.Gone(&v1alpha1.Mandate{}, name)
+	}
+	w.Gone(&v1alpha1.IdentityService{}, "default")
+	w.RecordsStay()
+}
+
+func (w *world) appliedAnew() {
+	w.apply()
+	w.refresh(onboarding)
+	w.applied()
+	w.AllAsBefore(mandates...)
+}
+
+// mandates are all that the repository has at the end.
+var mandates = []string{"acme", "globex", "initech", "hooli"}

@@ -1,0 +1,76 @@
+package argocd
+
+import (
+	"strings"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/gitops/cluster"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// kubectlOwns has Argo CD sync while kubectl's fields differ from Git. It also shows that a suspended Mandate does not
+// hold up a sync.
+func (w *world) kubectlOwns() {
+	w.PatchSpec("acme", `{"suspend":true,"decision":"Reject"}`)
+	w.Reason("acme", v1alpha1.ReasonSuspended)
+	w.Edit("globex.yaml", "  name: globex\n", "  name: globex\n  labels: {edited: again}\n")
+	w.synced()
+	a := w.until(onboarding, "Suspended", func(a *application) bool { return a.Status.Health.Status == "Suspended" })
+	if got := a.healthOf("Mandate", "acme"); got != "Suspended" {
+		w.Errorf("the health of the suspended Mandate is %q", got)
+	}
+	if spec := w.Reason("acme", v1alpha1.ReasonSuspended).Spec; !spec.Suspend || spec.Decision != v1alpha1.DecisionReject {
+		w.Errorf("Argo CD changed what kubectl had set: %+v", spec)
+	}
+	w.PatchSpec("acme", `{"suspend":null,"decision":"Complete"}`)
+	w.Ready("acme")
+
+	globex := w.Ready("globex")
+	_, err := w.Sandbox.Play(w.Context(), control.Play{
+		ApplicationID: *globex.Status.ApplicationID, Result: control.ResultFail,
+	})
+	w.Check(err)
+	w.PatchSpec("globex", `{"decision":"Reject"}`)
+	w.Mandate("globex", "rejected", func(m *v1alpha1.Mandate) bool { return m.Status.Outcome == v1alpha1.OutcomeRejected })
+	w.Edit("globex.yaml", "  labels: {edited: again}\n", "")
+	w.applied()
+	if got := w.Ready("globex").Spec.Decision; got != v1alpha1.DecisionReject {
+		w.Errorf("Argo CD changed spec.decision to %q", got)
+	}
+}
+
+func (w *world) reverted() {
+	w.patchApplication(onboarding, `{"spec":{"ignoreDifferences":null}}`)
+	w.PatchSpec("acme", `{"suspend":true,"decision":"Reject"}`)
+	acme := w.Mandate("acme", "reverted", func(m *v1alpha1.Mandate) bool {
+		return m.Spec.Decision == v1alpha1.DecisionComplete
+	})
+	if !acme.Spec.Suspend {
+		w.Error("Argo CD removed a field that is not in Git")
+	}
+	w.PatchSpec("acme", `{"suspend":null}`)
+	w.apply()
+	w.applied()
+	w.Ready("acme")
+}
+
+// frozenField has an edit that the API server refuses. Argo CD applies what else has changed, and when the edit is
+// undone, the next attempt takes the new commit.
+func (w *world) frozenField() {
+	before := w.Ready("acme")
+	w.Files[cluster.MandatesDir+"initech.yaml"] = cluster.Initech
+	w.Change("kustomization.yaml", "- globex.yaml\n", "- globex.yaml\n- initech.yaml\n")
+	w.Edit("acme.yaml", "spec:\n", "spec:\n  reference: ACME-2\n")
+	message := w.fails()
+	w.Logf("Argo CD reports: %s", message)
+	if !strings.Contains(message, "Mandate/acme") || !strings.Contains(message, "spec.reference") {
+		w.Errorf("Argo CD does not name the Mandate and the field: %s", message)
+	}
+	w.Ready("initech")
+	if after := w.Ready("acme"); after.UID != before.UID || after.Generation != before.Generation {
+		w.Errorf("the Mandate was changed: %+v", after)
+	}
+	w.Edit("acme.yaml", "  reference: ACME-2\n", "")
+	w.applied()
+	w.Ready("acme")
+}

@@ -1,0 +1,153 @@
+package cluster
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox"
+)
+
+// Mandate waits until a Mandate is done.
+func (c *Cluster) Mandate(name, what string, done func(*v1alpha1.Mandate) bool) *v1alpha1.Mandate {
+	c.Helper()
+	m := &v1alpha1.Mandate{}
+	c.Eventually(func() (bool, string) {
+		err := c.Get(c.Context(), client.ObjectKey{Namespace: Namespace, Name: name}, m)
+		return err == nil && done(m), fmt.Sprintf("the Mandate %s is not %s: %v %+v", name, what, err, m.Status)
+	})
+	return m
+}
+
+// Reason waits until Ready of a Mandate has a reason for its latest spec.
+func (c *Cluster) Reason(name, reason string) *v1alpha1.Mandate {
+	c.Helper()
+	return c.Mandate(name, reason, func(m *v1alpha1.Mandate) bool {
+		ready := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReady)
+		return ready != nil && ready.Reason == reason && m.Status.ObservedGeneration == m.Generation
+	})
+}
+
+// Ready waits until a Mandate has an application.
+func (c *Cluster) Ready(name string) *v1alpha1.Mandate {
+	c.Helper()
+	return c.Reason(name, v1alpha1.ReasonAccepted)
+}
+
+// PatchSpec changes the spec of a Mandate with kubectl, as a person does.
+func (c *Cluster) PatchSpec(name, spec string) {
+	c.Helper()
+	c.Kubectl("patch", "mandate", name, "--namespace", Namespace, "--type=merge", "--patch={\"spec\":"+spec+"}")
+}
+
+// Gone waits until an object does not exist any more.
+func (c *Cluster) Gone(object client.Object, name string) {
+	c.Helper()
+	c.Eventually(func() (bool, string) {
+		err := c.Get(c.Context(), client.ObjectKey{Namespace: Namespace, Name: name}, object)
+		return apierrors.IsNotFound(err), fmt.Sprintf("%T %s is there: %v", object, name, err)
+	})
+}
+
+// Action waits until an action has ended with a reason.
+func (c *Cluster) Action(name, reason string) *v1alpha1.MandateAction {
+	c.Helper()
+	action := &v1alpha1.MandateAction{}
+	c.Eventually(func() (bool, string) {
+		err := c.Get(c.Context(), client.ObjectKey{Namespace: Namespace, Name: name}, action)
+		complete := meta.FindStatusCondition(action.Status.Conditions, v1alpha1.ConditionComplete)
+		return err == nil && complete != nil && complete.Reason == reason,
+			fmt.Sprintf("the action %s has not ended as %s: %v %+v", name, reason, err, action.Status)
+	})
+	return action
+}
+
+// Emails checks how many e-mails were sent up to now.
+func (c *Cluster) Emails(want int) {
+	c.Helper()
+	sent, err := c.Sandbox.Outbox(c.Context())
+	c.Check(err)
+	if len(sent) != want {
+		c.Errorf("%d e-mails were sent, want %d: %+v", len(sent), want, sent)
+	}
+}
+
+// HoldsNoPersonalData checks what a GitOps tool shows.
+func (c *Cluster) HoldsNoPersonalData(where, text string) {
+	c.Helper()
+	for _, address := range []string{Director, Applicant, "tenant@initech.example", NoAddress} {
+		if strings.Contains(text, address) {
+			c.Errorf("%s has the address %s: %s", where, address, text)
+		}
+	}
+}
+
+// The addresses of the individuals of the examples.
+const (
+	Director  = "director@acme.example"
+	Applicant = "applicant@globex.example"
+	// NoAddress is personal data, although it is not an address.
+	NoAddress = "signer.at.hooli.example"
+)
+
+// Secrets creates those that the examples name, as a secret store does, and has the connection look for its own.
+func (c *Cluster) Secrets() {
+	c.Helper()
+	for name, data := range map[string]map[string]string{
+		"idv":              {"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword},
+		"acme-director":    {"email": Director},
+		"globex-applicant": {"email": Applicant},
+	} {
+		c.Check(c.Create(c.Context(), &corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name}, StringData: data,
+		}))
+	}
+	// The operator looks for the Secret every 20 seconds, and at once when it is asked.
+	c.Kubectl("annotate", "identityservice", "default", "--namespace", Namespace,
+		"idv.mandate.io/reconcile-requested-at=1")
+}
+
+// SameApplication checks that another object of the same Mandate has the same application.
+func (c *Cluster) SameApplication(before *v1alpha1.Mandate) {
+	c.Helper()
+	after := c.Ready(before.Name)
+	if after.UID == before.UID {
+		c.Errorf("%s is the same object", before.Name)
+	}
+	if *after.Status.ApplicationID != *before.Status.ApplicationID {
+		c.Errorf("%s has application %d, and had %d", before.Name, *after.Status.ApplicationID, *before.Status.ApplicationID)
+	}
+}
+
+// RecordsStay checks that the namespace stays when all else is deleted, and in it the ledger and the Secrets.
+func (c *Cluster) RecordsStay() {
+	c.Helper()
+	kept := &corev1.Namespace{}
+	c.Check(c.Get(c.Context(), client.ObjectKey{Name: Namespace}, kept))
+	if kept.DeletionTimestamp != nil {
+		c.Error("the namespace is being deleted")
+	}
+	if records := c.Kubectl("get", "applicationrecords", "--namespace", Namespace, "--output=name"); records == "" {
+		c.Error("the ledger is gone")
+	}
+}
+
+// AllAsBefore checks that all Mandates have their applications again, and that there are no others.
+func (c *Cluster) AllAsBefore(mandates ...string) {
+	c.Helper()
+	for _, name := range mandates {
+		c.Ready(name)
+	}
+	c.Action("globex-resend-2026-03-02", v1alpha1.ReasonAlreadyDone)
+	applications, err := c.Sandbox.Applications(c.Context())
+	c.Check(err)
+	if len(applications) != len(mandates) {
+		c.Errorf("the service has %d applications, want %d: %+v", len(applications), len(mandates), applications)
+	}
+}
