@@ -29,10 +29,12 @@ func BenchmarkHundredThousand(b *testing.B) {
 	started := time.Now()
 	operator := f.coldStart(namespace, n, workers)
 	reconciled, sequence := time.Now(), f.lastEmail()
+	profiled := operator.profile(int(interval.Seconds()) / 3)
 	applied := f.applyEvery(interval/time.Duration(probes()), namespace, "new")
 	expected := gets + int64(n+1+len(applied))
 	f.eventually("read all", func() bool { return f.requests(control.RetrieveApplication) >= expected })
 	read, all := time.Since(reconciled), time.Since(started)
+	profiled()
 	waits := f.waits(applied, sequence)
 	cost := f.cost().minus(before)
 	p99 := waits[len(waits)*99/100-1]

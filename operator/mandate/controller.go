@@ -80,7 +80,6 @@ type Reconciler struct {
 	localState engine.LocalState[localState]
 	runner     engine.Runner[step]
 	missing    missingApplications
-	due        dueReads
 	shown      shownReferences
 	subscribed subscribedApplications
 	wake       func(types.NamespacedName) // reconciles a Mandate now
@@ -154,7 +153,6 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		} else if err != nil {
 			r.localState.Forget(name)
 			r.missing.remove(name)
-			r.due.forget(name)
 			r.shown.forget(name)
 			return nil, client.IgnoreNotFound(err)
 		}

@@ -46,7 +46,7 @@ func (r *reconciliation) nextRead() time.Time {
 	scheduled := !state.readAt.IsZero() || !r.facts.service.Known
 	if !scheduled {
 		state.readAt = r.firstRead()
-		r.due.set(r.name(), state.readAt)
+		state.due = state.readAt
 	}
 	if started || !scheduled {
 		r.localState.Update(r.mandate, func(s *localState) { *s = state })
@@ -81,7 +81,8 @@ func (r *reconciliation) interrupted() bool {
 
 // firstRead is when a process that has just started reads the application. If the last read is not known, each Mandate
 // has a time of its own within the interval. It depends on the clock and not on the start, so that a process that is
-// restarted again and again reaches every Mandate.
+// restarted again and again reaches every Mandate. A time that has passed during a long start counts: the read is due at
+// once. Later it does not, or whatever reconciles many Mandates for the first time would have all of them read.
 func (r *reconciliation) firstRead() time.Time {
 	now, interval := r.facts.now, r.pollInterval()
 	if r.interrupted() {
@@ -90,8 +91,12 @@ func (r *reconciliation) firstRead() time.Time {
 	if last := r.mandate.Status.LastReadTime; last != nil && last.Add(interval).After(now) {
 		return last.Add(interval)
 	}
-	passed := (now.UnixNano() - r.phase(interval).Nanoseconds()) % interval.Nanoseconds()
-	return now.Add(interval - time.Duration(passed))
+	from := now
+	if since := r.session.Connection.Since; now.Sub(since) < interval/2 {
+		from = since
+	}
+	passed := (from.UnixNano() - r.phase(interval).Nanoseconds()) % interval.Nanoseconds()
+	return from.Add(interval - time.Duration(passed))
 }
 
 // phase is a time up to longest that only depends on the Mandate, and spreads Mandates evenly.
@@ -105,14 +110,18 @@ func (r *reconciliation) phase(longest time.Duration) time.Duration {
 // or found something amiss, each reconciliation reads.
 func (r *reconciliation) scheduleRead(reason string, after time.Duration) {
 	a := &r.facts.application
-	if a.read || a.missing {
-		r.due.read(r.name(), r.facts.now, after)
-	}
-	if !a.read && !a.missing && r.facts.failureReason == "" {
+	read := a.read || a.missing
+	if !read && r.facts.failureReason == "" {
 		return
 	}
 	r.localState.Update(r.mandate, func(s *localState) {
 		s.readAt, s.lookedFor = r.facts.now, r.lookup()
+		if read {
+			s.due = time.Time{}
+			if after != 0 {
+				s.due = r.facts.now.Add(after)
+			}
+		}
 		switch reason {
 		case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotArchived, reasonVanished:
 			s.readAt = r.facts.now.Add(after)
@@ -153,4 +162,19 @@ func (r *reconciliation) handledBefore() string {
 		return request
 	}
 	return ""
+}
+
+// Lag is for how long the application of a Mandate has been due to be read; 0 while it is not due. It is not read at an
+// interval while something is wrong with the Mandate itself, nor once there is an outcome.
+func (r *Reconciler) Lag(mandate *v1alpha1.Mandate) time.Duration {
+	status := &mandate.Status
+	if mandate.Spec.Suspend || !mandate.DeletionTimestamp.IsZero() || status.ApplicationID == nil ||
+		status.Outcome != "" || meta.IsStatusConditionFalse(status.Conditions, v1alpha1.ConditionReady) {
+		return 0
+	}
+	due := r.localState.Get(mandate).due
+	if due.IsZero() {
+		return 0
+	}
+	return max(0, r.clock.Now().Sub(due))
 }

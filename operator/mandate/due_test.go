@@ -137,6 +137,40 @@ func TestRestartsPutNoReadOff(t *testing.T) {
 	}
 }
 
+// A start takes minutes with many Mandates. Those whose time has passed meanwhile are read late, not an interval later.
+func TestReadsThatASlowStartDelays(t *testing.T) {
+	t.Parallel()
+	const mandates = 6000
+	for name, c := range map[string]struct {
+		since       time.Duration
+		least, most int
+	}{
+		"a slow start":           {6 * time.Minute, mandates / 12, mandates / 8},
+		"long after the start":   {time.Hour, 0, 0},
+		"the time is not known":  {now.Sub(time.Time{}), 0, 0},
+		"the clock was set back": {-time.Minute, 0, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			overdue := 0
+			for i := range mandates {
+				r := quiet("uid-"+strconv.Itoa(i), now, nil)
+				r.session.Connection.Since = now.Add(-c.since)
+				due := r.nextRead()
+				if !due.After(now) {
+					overdue++
+				}
+				if due.After(now.Add(time.Hour + time.Minute)) {
+					t.Errorf("the read is due at %s", due)
+				}
+			}
+			if overdue < c.least || overdue > c.most {
+				t.Errorf("%d of %d reads are due at once, want %d to %d", overdue, mandates, c.least, c.most)
+			}
+		})
+	}
+}
+
 // A status is not trusted for ever while the service cannot be used.
 func TestUnreadableApplication(t *testing.T) {
 	t.Parallel()

@@ -113,7 +113,11 @@ func (o *operator) aged(by time.Duration) *operator {
 		entry.Value.read = older(entry.Value.read, by)
 		entry.Value.firstSeen = older(entry.Value.firstSeen, by)
 		entry.Value.attempt.Time = older(entry.Value.attempt.Time, by)
-		entry.Value.named.since = older(entry.Value.named.since, by)
+		if named := entry.Value.named; named != nil {
+			aged := *named
+			aged.since = older(named.since, by)
+			entry.Value.named = &aged
+		}
 		entry.Value.subscription = entry.Value.subscription.aged(by)
 		c.localState[name] = entry
 	}

@@ -53,7 +53,10 @@ func (w *world) annotate(name string, id int64, request string) {
 }
 
 // named writes what a process knows of the applications that were named.
-func (e *encoder) named(l lookedAt) {
+func (e *encoder) named(l *lookedAt) {
+	if l == nil {
+		l = &lookedAt{}
+	}
 	e.account(l.by.account)
 	e.number(l.by.generation)
 	for _, list := range []string{l.others, l.missing, l.absent, l.request} {

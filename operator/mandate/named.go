@@ -23,6 +23,14 @@ type lookedAt struct {
 	request string
 }
 
+// lookedAtBy gives what is known of the ids at one connection.
+func (s *localState) lookedAtBy(by lookup) lookedAt {
+	if s.named == nil || s.named.by != by {
+		return lookedAt{by: by}
+	}
+	return *s.named
+}
+
 // namedApplications are those that are left to look at, the last ones first. That something is not found may come from
 // a read that lags behind the create, so it is looked for once more, later, and whenever a notification comes.
 func (r *reconciliation) namedApplications() []int64 {
@@ -36,10 +44,8 @@ func (r *reconciliation) namedApplications() []int64 {
 	if len(named) == 0 {
 		return nil
 	}
-	known := r.localState.Get(r.mandate).named
-	if known.by != r.lookup() {
-		known = lookedAt{}
-	}
+	state := r.localState.Get(r.mandate)
+	known := state.lookedAtBy(r.lookup())
 	skipped := engine.ParseCandidates(known.others)
 	if known.request == engine.ReconcileRequest(r.mandate) {
 		skipped = append(skipped, engine.ParseCandidates(known.absent)...)
@@ -132,14 +138,13 @@ func (r *reconciliation) skipNamed(id int64, learn func(*lookedAt)) {
 	r.facts.named = slices.DeleteFunc(left, func(other int64) bool { return other == id })
 	request := engine.ReconcileRequest(r.mandate)
 	r.localState.Update(r.mandate, func(s *localState) {
-		if s.named.by != r.lookup() {
-			s.named = lookedAt{by: r.lookup()}
+		named := s.lookedAtBy(r.lookup())
+		if named.request != request {
+			named.request = request
+			named.missing, named.absent = "", ""
 		}
-		if s.named.request != request {
-			s.named.request = request
-			s.named.missing, s.named.absent = "", ""
-		}
-		learn(&s.named)
+		learn(&named)
+		s.named = &named
 	})
 }
 

@@ -23,7 +23,10 @@ type localState struct {
 	readAt         time.Time // when it is to be read next; zero: this process does not know yet
 	lookedFor      lookup    // the connection that was asked for it last
 	handledRequest string    // the last request to reconcile that was handled
-	named          lookedAt  // of the applications that notifications have named
+	// due is readAt, but for reads that fail, which leave it as it was; zero: never.
+	due time.Time
+	// named is what was learned of applications that notifications have named. It is not changed, but replaced.
+	named *lookedAt
 	// subscription is what is known of the application's; nil: nothing.
 	subscription *knownSubscription
 }
