@@ -59,6 +59,14 @@ func (w *world) mandatesFollow() {
 	w.Ready("acme")
 	w.Ready("globex")
 	w.Action(resend, v1alpha1.ReasonCarriedOut)
+	// Argo CD leaves out what has no health, so the health of the Application alone does not show that the script ran.
+	for _, object := range [][2]string{
+		{"IdentityService", "default"}, {"Mandate", "acme"}, {"Mandate", "globex"}, {"MandateAction", resend},
+	} {
+		w.until(onboarding, object[1]+" is Healthy", func(a *application) bool {
+			return a.healthOf(object[0], object[1]) == "Healthy"
+		})
+	}
 }
 
 // resend is the action of the examples.
