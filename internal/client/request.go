@@ -52,7 +52,7 @@ const (
 
 // do carries out an operation and reports it to Config.ObserveOperation. Every error is an *Error.
 func (c *Client) do(ctx context.Context, req request) (*response, error) {
-	result := OperationResult{Operation: req.op, Started: time.Now()}
+	result := OperationResult{Operation: req.op, Started: time.Now(), ForeignID: hasForeignID(ctx)}
 	req.slowest = &result.Slowest
 	response, err := c.doWithRetries(ctx, req)
 	if err == nil {
@@ -84,7 +84,7 @@ func (c *Client) doWithRetries(ctx context.Context, req request) (*response, err
 		}
 		outcome = worstOutcome(outcome, err.Outcome)
 		err.Outcome = outcome
-		if attempt == maxAttempts || req.report.started() {
+		if attempt == maxAttempts || req.report.started() || hasForeignID(ctx) {
 			return nil, err
 		}
 		if !retryable(operation.retry, err) || !c.mayRetry(ctx, attempt, err) {
