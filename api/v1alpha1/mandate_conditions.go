@@ -88,8 +88,8 @@ const (
 	ReasonSuspended = "Suspended"
 )
 
-// DecisionBlockedReasons are the reasons of the condition Completed for which a person must act, although the Mandate is
-// Ready: the service refused spec.decision or one of spec.checkReviews, or a review is outdated.
+// DecisionBlockedReasons are the reasons of the condition Completed for which a person must act, although the Mandate
+// is Ready: the service refused spec.decision or one of spec.checkReviews, or a review is outdated.
 func DecisionBlockedReasons() []string {
 	return []string{ReasonDecisionRefused, ReasonReviewRefused, ReasonReviewOutdated}
 }
