@@ -90,8 +90,8 @@ func scrape(t *testing.T, url, token string) (status int, body string) {
 	return response.StatusCode, string(content)
 }
 
-// With metrics.serviceMonitor.tlsConfig, Prometheus verifies the certificate before it sends its token, and nothing of the
-// default is left.
+// With metrics.serviceMonitor.tlsConfig, Prometheus verifies the certificate before it sends its token, and nothing of
+// the default is left.
 func TestChartVerifiesTheCertificateOfMetrics(t *testing.T) {
 	c := in(t, env)
 	const tlsConfig = `{"ca": {"secret": {"name": "metrics-tls", "key": "ca.crt"}}, "serverName": "metrics.example.com"}`

@@ -125,8 +125,8 @@ func needPerson(t *testing.T) map[string][]string {
 		t.Fatal(err)
 	}
 	reasons := map[string][]string{}
-	row := regexp.MustCompile(`(?m)^\|[^|]*\| (\w+), (\w+) \|[^|]*\| \w+, (\w+) \|[^|]*\|[^|]*\| Degraded \|`)
-	for _, match := range row.FindAllStringSubmatch(string(page), -1) {
+	line := regexp.MustCompile(`(?m)^\|[^|]*\| (\w+), (\w+) \|[^|]*\| \w+, (\w+) \|[^|]*\|[^|]*\| Degraded \|`)
+	for _, match := range line.FindAllStringSubmatch(string(page), -1) {
 		switch {
 		case match[1] == string(metav1.ConditionTrue):
 			reasons["idv_mandates_decision_blocked"] = append(reasons["idv_mandates_decision_blocked"], match[3])
