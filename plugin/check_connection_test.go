@@ -1,7 +1,6 @@
 package plugin_test
 
 import (
-	"context"
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
@@ -176,8 +175,7 @@ func TestClusterIdentityService(t *testing.T) {
 	shared.Spec.BaseURL, shared.Spec.ReferencePrefix = w.url, "prefix-"
 	shared.Spec.CredentialsSecretRef = v1alpha1.NamespacedSecretReference{Namespace: w.namespace, Name: "idv"}
 	shared.Spec.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"identity": "on"}}
-	w.check(w.Create(t.Context(), shared))
-	t.Cleanup(func() { w.check(w.Delete(context.WithoutCancel(t.Context()), shared)) })
+	w.create(shared)
 	server := httptest.NewTLSServer(nil)
 	defer server.Close()
 	pair := server.TLS.Certificates[0]
