@@ -4,11 +4,14 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"maps"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -63,6 +66,63 @@ func (w *world) first() (inReview, completed int64) {
 	return ids[0], ids[1]
 }
 
+// TestSuggestedLoginsWork has the operator and the provider log in with what check-connection suggests, where a service
+// takes only one way to log in.
+func TestSuggestedLoginsWork(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: starts operators and OpenTofu")
+	}
+	user := map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword}
+	pair := map[string]string{"client_id": sandbox.DefaultClientID, "client_secret": sandbox.DefaultClientSecret}
+	both := maps.Clone(user)
+	maps.Copy(both, pair)
+	cases := map[string]struct {
+		service     dialect.Dialect
+		given, keys map[string]string
+		suggested   string
+	}{
+		"HTTP Basic and user": {
+			dialect.Dialect{TokenBasic: dialect.TokenBasicRequired, Credentials: dialect.CredentialsUser},
+			both, both, "tokenAuthorization: Basic",
+		},
+		"client only": {
+			dialect.Dialect{TokenBasic: dialect.TokenBasicRefused, Credentials: dialect.CredentialsClient},
+			both, pair, "tokenAuthorization: None",
+		},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, sandbox.Options{Dialect: tc.service})
+			w.secret("given", tc.given)
+			w.secret("suggested", tc.keys)
+			out := w.run("", 0, "check-connection", "--base-url", w.url, "--secret", "given", "-o", "json")
+			var suggested struct{ Manifest, Provider string }
+			w.check(json.Unmarshal([]byte(out), &suggested))
+			keys := strings.Join(slices.Sorted(maps.Keys(tc.keys)), ", ")
+			got := regexp.MustCompile(`needs the keys (.*)\.\n`).FindStringSubmatch(suggested.Manifest)
+			if got == nil || sortedWords(got[1]) != keys {
+				t.Errorf("keys %q, want %s", got, keys)
+			}
+			w.contains(suggested.Manifest, tc.suggested)
+			service := &v1alpha1.IdentityService{}
+			w.check(yaml.UnmarshalStrict([]byte(suggested.Manifest), service))
+			service.Spec.CredentialsSecretRef.Name = "suggested"
+			w.check(w.Create(t.Context(), service))
+			w.start()
+			w.contains(w.run("", 0, "refresh", "--identityservice", "default"), "Ready=True, Connected")
+			w.tofu(suggested.Provider, "", tc.keys)
+		})
+	}
+}
+
+// sortedWords sorts a list that commas separate.
+func sortedWords(list string) string {
+	words := strings.Split(list, ", ")
+	slices.Sort(words)
+	return strings.Join(words, ", ")
+}
+
 // TestSuggestionsWork has the operator and the provider use what check-connection suggests.
 func TestSuggestionsWork(t *testing.T) {
 	if testing.Short() {
@@ -93,16 +153,21 @@ func TestSuggestionsWork(t *testing.T) {
 	w.run("", 0, "decide", "acme", "Complete", "--yes")
 	w.run("", 0, "refresh", "acme")
 	w.run("", 0, "wait", "acme", "--for=outcome=Completed", "--timeout=60s")
-	w.tofu(suggested.Provider, inReview)
+	block, names, found := strings.Cut(suggested.Provider, "# In each idv_webhook_subscription:\n")
+	if !found {
+		t.Fatalf("no field names in:\n%s", suggested.Provider)
+	}
+	w.tofu(block, `
+resource "idv_webhook_subscription" "second" {
+  url            = "https://hooks.example.com/second"
+  application_id = `+strconv.FormatInt(inReview, 10)+`
+`+strings.ReplaceAll(names, "# ", "")+`}
+`, map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword})
 }
 
-// tofu applies the suggested provider block, with a subscription that has the suggested field names.
-func (w *world) tofu(provider string, application int64) {
+// tofu applies the suggested provider block, with resources and with credentials from the environment.
+func (w *world) tofu(provider, resources string, credentials map[string]string) {
 	w.Helper()
-	block, names, found := strings.Cut(provider, "# In each idv_webhook_subscription:\n")
-	if !found {
-		w.Fatalf("no field names in:\n%s", provider)
-	}
 	binary, err := env.BuildPlain("./cmd/terraform-provider-idv")
 	w.check(err)
 	dir := w.TempDir()
@@ -116,22 +181,20 @@ func (w *world) tofu(provider string, application int64) {
     idv = { source = "` + source + `" } 
   } 
 }
-` + block + `
+` + provider + `
 data "idv_references" "all" {}
-resource "idv_webhook_subscription" "second" {
-  url            = "https://hooks.example.com/second"
-  application_id = ` + strconv.FormatInt(application, 10) + `
-` + strings.ReplaceAll(names, "# ", "") + `}
 output "types" { value = length(data.idv_references.all.mandate_types) > 0 }
-`,
+` + resources,
 	}
 	for name, content := range files {
 		w.check(os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600))
 	}
 	tofu := filepath.Join(filepath.Dir(env.Kubectl), "tofu")
 	command := exec.CommandContext(w.Context(), tofu, "-chdir="+dir, "apply", "-auto-approve", "-no-color")
-	command.Env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+filepath.Join(dir, "cli.tfrc"),
-		"IDV_USERNAME="+sandbox.DefaultUsername, "IDV_PASSWORD="+sandbox.DefaultPassword)
+	command.Env = append(os.Environ(), "TF_CLI_CONFIG_FILE="+filepath.Join(dir, "cli.tfrc"))
+	for key, value := range credentials {
+		command.Env = append(command.Env, "IDV_"+strings.ToUpper(key)+"="+value)
+	}
 	output, err := command.CombinedOutput()
 	if err != nil || !strings.Contains(string(output), "types = true") {
 		w.Fatalf("tofu: %v\n%s\n%s", err, output, files["main.tf"])

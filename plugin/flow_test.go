@@ -60,9 +60,13 @@ func newWorld(t *testing.T, options sandbox.Options) *world {
 	var err error
 	w.Client, err = client.New(env.Config, client.Options{Scheme: scheme})
 	w.check(err)
-	credentials := map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword}
-	w.check(w.Create(t.Context(), &corev1.Secret{ObjectMeta: w.named("idv"), StringData: credentials}))
+	w.secret("idv", map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword})
 	return w
+}
+
+func (w *world) secret(name string, data map[string]string) {
+	w.Helper()
+	w.check(w.Create(w.Context(), &corev1.Secret{ObjectMeta: w.named(name), StringData: data}))
 }
 
 func (w *world) named(name string) metav1.ObjectMeta {
