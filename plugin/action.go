@@ -93,8 +93,9 @@ func newAction(namespace, mandate, individual string, kind v1alpha1.MandateActio
 func (s *session) carryOut(
 	ctx context.Context, c *cluster, action *v1alpha1.MandateAction,
 ) (*v1alpha1.MandateAction, error) {
-	// Before the create: whoever loses its answer, or this program, needs the name to see what became of it.
-	fmt.Fprintf(s.Out, "Creating the MandateAction %s: %s for %s.\n", action.Name, action.Spec.Type, action.Spec.Individual)
+	// Before the create: without its answer, or if this program is killed, the name tells what became of it.
+	fmt.Fprintf(s.Out, "Creating the MandateAction %s: %s for %s.\n",
+		action.Name, action.Spec.Type, action.Spec.Individual)
 	if err := c.create(ctx, action); err != nil {
 		return nil, err
 	}

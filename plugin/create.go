@@ -13,18 +13,18 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// createPatience is how long the plugin repeats a create whose answer was lost, and answerPatience how long it waits
+// createTimeout is how long the plugin repeats a create whose answer was lost, and answerTimeout how long it waits
 // for one answer. An API server ends a request after a minute, and most of them within a second.
 const (
-	createPatience = 45 * time.Second
-	answerPatience = 20 * time.Second
+	createTimeout = 45 * time.Second
+	answerTimeout = 20 * time.Second
 )
 
 // create creates an action once, also if answers are lost: it repeats the create with the same name, which no other
 // action has. The operator carries a name out once, so a repetition that comes late does no harm.
 func (c *cluster) create(ctx context.Context, action *v1alpha1.MandateAction) error {
 	var lost error
-	bounded, cancel := context.WithTimeout(ctx, createPatience)
+	bounded, cancel := context.WithTimeout(ctx, createTimeout)
 	defer cancel()
 	err := wait.PollUntilContextCancel(bounded, pollInterval, true, func(ctx context.Context) (bool, error) {
 		err := c.createdNow(ctx, action, lost != nil)
@@ -54,10 +54,13 @@ func (c *cluster) create(ctx context.Context, action *v1alpha1.MandateAction) er
 // createdNow sends one create. A repetition can be refused although the action exists, for example by a quota, so that
 // it also looks.
 func (c *cluster) createdNow(ctx context.Context, action *v1alpha1.MandateAction, again bool) error {
-	ctx, cancel := context.WithTimeout(ctx, answerPatience)
+	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
 	err := c.Create(ctx, action)
-	if apierrors.IsAlreadyExists(err) || err != nil && again && c.Get(ctx, client.ObjectKeyFromObject(action), action) == nil {
+	switch {
+	case apierrors.IsAlreadyExists(err): // nobody else chose this name
+		return nil
+	case err != nil && again && c.Get(ctx, client.ObjectKeyFromObject(action), action) == nil:
 		return nil
 	}
 	return err

@@ -205,8 +205,9 @@ func TestFlow(t *testing.T) {
 	_, err := w.sandbox.Play(w.Context(), control.Play{Reference: w.namespace + ".acme", Result: control.ResultPass})
 	w.check(err)
 	file := filepath.Join(t.TempDir(), "jane.pdf")
-	w.contains(w.run("", 1, "report", "acme", "jane", "--output", file, "--timeout=60s"), "the report is in the Secret acme-",
-		"ask for a Role that can get them", "kubectl get secret -n "+w.namespace+" acme-report-")
+	w.contains(w.run("", 1, "report", "acme", "jane", "--output", file, "--timeout=60s"),
+		"the report is in the Secret acme-report-", "ask for a Role that can get them",
+		"kubectl get secret -n "+w.namespace+" acme-report-")
 	w.grant("secrets", false)
 	w.contains(w.run("", 0, "report", "acme", "jane", "--output", file, "--timeout=60s"), "application/pdf", "Now delete")
 	info, err := os.Stat(file)

@@ -71,7 +71,7 @@ const complete = `{"status": {"conditions": [{"type": "Complete", "status": "Tru
 // TestLostAnswerOfACreate e-mails nobody twice: whatever is lost, there is one action, or the plugin says which one
 // there may be.
 func TestLostAnswerOfACreate(t *testing.T) {
-	lost := faultproxy.Fault{Drop: faultproxy.DropResponse}
+	lost, unsent := faultproxy.Fault{Drop: faultproxy.DropResponse}, faultproxy.Fault{Drop: faultproxy.DropRequest}
 	cases := map[string]struct {
 		creates []faultproxy.Fault // the last one repeats
 		code    int
@@ -80,12 +80,12 @@ func TestLostAnswerOfACreate(t *testing.T) {
 	}{
 		"nothing":             {creates: []faultproxy.Fault{{}}, actions: 1, says: "Complete, CarriedOut"},
 		"the answer":          {creates: []faultproxy.Fault{lost, {}}, actions: 1, says: "Complete, CarriedOut"},
-		"the request":         {creates: []faultproxy.Fault{{Drop: faultproxy.DropRequest}, {}}, actions: 1, says: "Complete"},
+		"the request":         {creates: []faultproxy.Fault{unsent, {}}, actions: 1, says: "Complete, CarriedOut"},
 		"twice":               {creates: []faultproxy.Fault{{Duplicate: true}}, actions: 1, says: "Complete, CarriedOut"},
 		"503":                 {creates: []faultproxy.Fault{status(503), {}}, actions: 1, says: "Complete, CarriedOut"},
 		"then refused":        {creates: []faultproxy.Fault{lost, status(403)}, actions: 1, says: "Complete, CarriedOut"},
 		"refused":             {creates: []faultproxy.Fault{status(403), lost}, code: 1, says: "idv-editor"},
-		"until the time ends": {creates: []faultproxy.Fault{{Drop: faultproxy.DropRequest}}, code: 4},
+		"until the time ends": {creates: []faultproxy.Fault{unsent}, code: 4},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

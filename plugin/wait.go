@@ -146,8 +146,8 @@ func (c *cluster) waitFor(ctx context.Context, name string, reached goal) (*v1al
 	return m, err
 }
 
-// poll asks until done, the end of ctx, or an error that lasts: a restart of the API server does not end a wait of hours.
-// state says how far it is, for the error at the end of ctx.
+// poll asks until done, the end of ctx, or an error that lasts: a restart of the API server does not end a wait of
+// hours. state says how far it is, for the error at the end of ctx.
 func (c *cluster) poll(ctx context.Context, done wait.ConditionWithContextFunc, state func() string) error {
 	var failed error // of the last read
 	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
@@ -156,13 +156,12 @@ func (c *cluster) poll(ctx context.Context, done wait.ConditionWithContextFunc, 
 			failed = nil
 			return reached, err
 		}
-		if ctx.Err() != nil {
-			return false, nil
-		}
-		if failed == nil {
+		if failed == nil && ctx.Err() == nil {
 			c.warn("%v; trying again", err)
 		}
-		failed = err
+		if ctx.Err() == nil {
+			failed = err
+		}
 		return false, nil
 	})
 	if !wait.Interrupted(err) {
