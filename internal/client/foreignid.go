@@ -4,8 +4,8 @@ import "context"
 
 type foreignIDKey struct{}
 
-// WithForeignID is for an operation with an id that somebody else has named, and that may be of nothing. Its failure may
-// be due to the id and not to the service, so one call is one request, and OperationResult.ForeignID tells an observer.
+// WithForeignID is for an operation with an id that somebody else has named, and that may be of nothing. It may fail
+// because of the id and not of the service, so one call is one request, and OperationResult.ForeignID tells an observer.
 func WithForeignID(ctx context.Context) context.Context {
 	return context.WithValue(ctx, foreignIDKey{}, true)
 }

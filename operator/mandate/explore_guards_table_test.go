@@ -147,7 +147,7 @@ func guards() map[string]explore.Guard {
 		"named application that fails again": {
 			Why: "the service was down, and nobody may name it again", File: "looks.go",
 			Old: "made.again = failed ||", Off: "made.again = ON && failed ||",
-			CaughtBy: "TestExplore/alone: notifications of a service that fails",
+			CaughtBy: "TestNamedApplicationsThatFail",
 		},
 		"named application of another Mandate": {
 			Why: "it waits for that, and nobody else was given it", File: "named.go",

@@ -110,7 +110,7 @@ func (w *world) wasNamed(m *v1alpha1.Mandate) bool {
 func (w *world) asksForAll(m *v1alpha1.Mandate, a application) bool {
 	of := cmp.Or(m.Spec.Reference, reference.Mandate(w.service.Spec.ReferencePrefix, m.Namespace, m.Name))
 	same := func(asked v1alpha1.Individual, sent person) bool {
-		return asked.DetailsSecretRef != nil || string(asked.Email) == sent.email
+		return asked.DetailsSecretRef != nil || asked.Email == sent.email
 	}
 	return of == a.reference && slices.EqualFunc(m.Spec.Individuals, a.people, same)
 }

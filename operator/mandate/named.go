@@ -50,7 +50,8 @@ func (r *reconciliation) nextLook() (soonest time.Duration) {
 	return soonest
 }
 
-// eachLook goes through the applications that may be the Mandate's, with the last look at each and when the next one is.
+// eachLook goes through the applications that may be the Mandate's, with the last look at each and when the next one
+// is.
 func (r *reconciliation) eachLook(do func(id int64, last *look, next time.Time, again bool)) {
 	all := r.allNamed()
 	if len(all) == 0 {

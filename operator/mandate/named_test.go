@@ -29,7 +29,8 @@ func TestNamedApplications(t *testing.T) {
 	}
 	want := func(what string, ids ...int64) {
 		t.Helper()
-		if r.lookAtNamed(); !slices.Equal(r.facts.named, ids) {
+		r.lookAtNamed()
+		if !slices.Equal(r.facts.named, ids) {
 			t.Errorf("%s: %d are left, want %d", what, r.facts.named, ids)
 		}
 	}
@@ -216,7 +217,8 @@ func TestNamedApplicationsThatFail(t *testing.T) {
 			t.Errorf("%s: the next look is in %s", name, next)
 		}
 		service.err = nil
-		if run(day); (service.reads[8] == 3) != test.lasts {
+		run(day)
+		if (service.reads[8] == 3) != test.lasts {
 			t.Errorf("%s: read are %v, when it works again", name, service.reads)
 		}
 	}
