@@ -135,7 +135,7 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestNamedApplications",
 		},
 		"named application that is named again": {
-			Why: "whoever names ids that are none must not cost a read of each with every request", File: "looks.go",
+			Why: "deliveries that name ids that are none must not cost a read of each with every request", File: "looks.go",
 			Old: "another && (last ||", Off: "another && (!ON || last ||", CaughtBy: "TestReadsOfForgedIDs",
 		},
 		"named application that is refused": {

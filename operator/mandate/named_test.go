@@ -248,7 +248,7 @@ func TestNamedApplicationsOfAServiceThatIsDown(t *testing.T) {
 }
 
 // Deliveries name the reference of a Mandate and ids that are none, every ten seconds. The last id is read each time,
-// and the others a few times in all, whoever sends what.
+// and the others a few times in all.
 func TestReadsOfForgedIDs(t *testing.T) {
 	t.Parallel()
 	const deliveries, perID = 360, 10 // in an hour
