@@ -203,7 +203,7 @@ func (c *Client) url(req request) string {
 type foreignIDKey struct{}
 
 // WithForeignID is for an operation with an id that somebody else has named, and that may be of nothing. It may fail
-// because of the id and not of the service, so one call is one request, and OperationResult.ForeignID tells an observer.
+// because of the id and not of the service. So one call is one request, and an observer sees OperationResult.ForeignID.
 func WithForeignID(ctx context.Context) context.Context {
 	return context.WithValue(ctx, foreignIDKey{}, true)
 }

@@ -149,6 +149,10 @@ func scenarios() map[string]scenario {
 		"notifications and edits": {
 			mandates: one, allow: map[move]uint8{deliver: 2, reword: 1, touch: 1, prefix: 1, adopt: 1, lose: 1, half: 2},
 		},
+		"notifications to an edited Mandate": {
+			why:      "what was sent is what the spec asks for after the edit",
+			mandates: one, allow: map[move]uint8{deliver: 1, touch: 1, lose: 1},
+		},
 		"notifications and restores": {
 			mandates: one, allow: map[move]uint8{deliver: 2, restore: 1, backup: 1, rewind: 1, wipe: 1, lose: 1, half: 1},
 		},

@@ -71,9 +71,9 @@ func (l look) due() time.Time {
 	return l.at.Add(min(first<<(l.tries-1), longestPause))
 }
 
-// next is when the next look is due; never, if it reports false. A person's request has everything looked at, and that of
-// a notification only the application that was named last, because the service may not have sent it at all. The others
-// follow after their pause: a sender that names them again and again must not cost a read of each with every request.
+// next is when the next look is due; never, if it reports false. A person's request has everything looked at, and that
+// of a notification only the application that was named last, because the service may not have sent it at all. The
+// others follow after their pause: a sender that names them again and again must not cost a read of each every time.
 func (l look) next(request string, last bool) (time.Time, bool) {
 	another := request != "" && request != l.request
 	switch {
