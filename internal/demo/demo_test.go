@@ -125,6 +125,11 @@ func TestDemo(t *testing.T) {
 			t.Errorf("it does not print %q", want)
 		}
 	}
+	result := regexp.MustCompile(`(?m)^\$ kubectl get mandates\nNAME .*\n(?:\S.*\n){4}\n` +
+		`5 e-mails to .*\n[1-9]\d* notifications, [1-9]\d* reads of applications\nThe demo took `)
+	if !result.MatchString(p.output.String()) {
+		t.Errorf("it does not end with the table, the e-mails and the notifications:\n%s", p.output)
+	}
 	if strings.Contains(p.output.String(), "@") {
 		t.Error("it prints an e-mail address")
 	}

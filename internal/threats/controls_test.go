@@ -3,7 +3,7 @@ package threats
 import "maps"
 
 // controls that keep each threat of the model away.
-var controls = tables(invitation, personalData, credentials, decisions, theOperator)
+var controls = tables(invitation, personalData, credentials, decisions, theOperator, notifications)
 
 func tables(all ...map[string][]control) map[string][]control {
 	joined := map[string][]control{}
@@ -26,4 +26,5 @@ const (
 	inMandate    = "operator/mandate"
 	inAction     = "operator/action"
 	inService    = "operator/service"
+	inReceiver   = "operator/notification"
 )

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	corev1 "k8s.io/api/core/v1"
@@ -33,10 +34,11 @@ type apiServer struct {
 	services map[connection.Key]connection.Service
 	secrets  map[client.ObjectKey]map[string][]byte
 	mandates map[types.NamespacedName]*v1alpha1.Mandate
-	reads    int   // of Secrets
-	patches  int   // of Mandates
-	statuses int   // of services
-	fails    error // every request
+	reads    int           // of Secrets
+	patches  int           // of Mandates
+	statuses int           // of services
+	fails    error         // every request
+	slow     time.Duration // a read of a Secret
 	revision int
 }
 
@@ -66,6 +68,9 @@ func notFound(name string) error {
 }
 
 func (a *apiServer) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	if _, secret := into.(*corev1.Secret); secret && a.slow > 0 {
+		<-time.After(a.slow)
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	switch into := into.(type) {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/receiver"
 	"github.com/mandate-io/idv/operator/connection"
@@ -18,6 +20,9 @@ const (
 	// refusalDelay is how long a refusal takes at least. So it does not show whether a Secret had to be read for it,
 	// which is so only for services that exist.
 	refusalDelay = 100 * time.Millisecond
+	// maxWaiting is how many requests wait at once for a read of a Secret or for their refusal. All senders share them:
+	// behind an Ingress, all have its address.
+	maxWaiting = 100
 )
 
 // The results of deliveries.
@@ -25,7 +30,7 @@ const (
 	resultMatched   = "matched"   // it names the application, an individual or the reference of a Mandate
 	resultUnmatched = "unmatched" // it names none that is known here
 	resultRefused   = "refused"   // no such connection or token, or too large, slow or not a delivery
-	resultLimited   = "limited"   // too many
+	resultLimited   = "limited"   // too many of a connection, or without a good token while too many are refused
 )
 
 // Results are all of them.
@@ -40,25 +45,29 @@ type delivery struct {
 
 // Receiver takes deliveries: POST /notifications/NAMESPACE/NAME/TOKEN for an IdentityService, with - as the namespace
 // for a ClusterIdentityService, or without the token and with the header Authorization: Bearer TOKEN. It answers 204
-// before it does anything with them, 429 to too many, and the same 404 to everything else.
+// before it does anything with them, 429 to too many, and the same 404 to everything else. While too many are refused,
+// it answers everything without a good token with 429 at once.
 type Receiver struct {
-	tokens *tokenSource
+	tokens  *tokenSource
+	waiting chan struct{} // has room for maxWaiting
 	// accept takes a delivery for later, and never waits. It reports false if too many wait.
 	accept  func(delivery) bool
 	observe func(result string)
 }
 
+func newReceiver(tokens *tokenSource, accept func(delivery) bool, observe func(result string)) *Receiver {
+	return &Receiver{tokens, make(chan struct{}, maxWaiting), accept, observe}
+}
+
 // ServeHTTP answers a delivery.
 func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 	started := time.Now()
-	key, token, valid := parse(request)
-	limiter, good := r.tokens.check(key, token)
-	if !valid || !good {
-		r.refuse(w, request, started)
+	key, limiter := r.authenticate(w, request, started)
+	if limiter == nil {
 		return
 	}
 	if !limiter.AllowN(r.tokens.clock.Now(), 1) {
-		r.limit(w)
+		r.limit(w, refusalDelay)
 		return
 	}
 	body, err := readBody(w, request)
@@ -71,16 +80,49 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		received.body = nil // it is not decoded: what is small here can be large there
 	}
 	if !r.accept(received) {
-		r.limit(w)
+		r.limit(w, refusalDelay)
 		return
 	}
 	w.WriteHeader(http.StatusNoContent)
 }
 
+// authenticate gives the connection whose token a request has, and the limiter of its deliveries; nil if it has none,
+// and is answered.
+//
+// An answer shows when it was decided. If a Secret was read for it, there is a service. So whoever does not wait for the
+// delay gets an answer that no read has delayed, and that is the same for a wrong token, for a service that does not
+// exist, and for one whose Secret has not been read yet: 429. It shows only that too many requests are being refused.
+func (r *Receiver) authenticate(
+	w http.ResponseWriter, request *http.Request, started time.Time,
+) (connection.Key, *rate.Limiter) {
+	key, token, valid := parse(request)
+	select {
+	case r.waiting <- struct{}{}:
+		defer func() { <-r.waiting }()
+		if limiter, good := r.tokens.check(key, token); valid && good {
+			return key, limiter
+		}
+		r.refuse(w, request, started)
+	default:
+		if limiter, good := r.tokens.checkRemembered(key, token); valid && good {
+			return key, limiter
+		}
+		w.Header().Set("Connection", "close")
+		request.Body = http.NoBody // the server would wait for a sender that has announced a large one
+		r.limit(w, 0)
+	}
+	return key, nil
+}
+
 func readBody(w http.ResponseWriter, request *http.Request) ([]byte, error) {
-	// Not every ResponseWriter has deadlines. Those of the server do.
-	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTimeout))
+	readFor(w, bodyTimeout)
 	return io.ReadAll(http.MaxBytesReader(w, request.Body, maxBody))
+}
+
+// readFor is how long the rest of a request is read. The server reads it after an answer, too.
+func readFor(w http.ResponseWriter, duration time.Duration) {
+	// Not every ResponseWriter has deadlines. Those of the server do.
+	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(duration))
 }
 
 // refuse gives the one answer to whatever is wrong.
@@ -92,12 +134,15 @@ func (r *Receiver) refuse(w http.ResponseWriter, request *http.Request, started 
 	case <-timer.C:
 	case <-request.Context().Done():
 	}
-	w.Header().Set("Connection", "close") // the rest of the request is not read
+	w.Header().Set("Connection", "close")
+	readFor(w, refusalDelay)
 	http.Error(w, http.StatusText(http.StatusNotFound), http.StatusNotFound)
 }
 
-func (r *Receiver) limit(w http.ResponseWriter) {
+// limit answers one of too many deliveries, and reads the rest of it for a while.
+func (r *Receiver) limit(w http.ResponseWriter, rest time.Duration) {
 	r.observe(resultLimited)
+	readFor(w, rest)
 	w.Header().Set("Retry-After", "1")
 	http.Error(w, http.StatusText(http.StatusTooManyRequests), http.StatusTooManyRequests)
 }

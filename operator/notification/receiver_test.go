@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"net/http/httputil"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -26,20 +27,23 @@ type received struct {
 	*Receiver
 	api        *apiServer
 	deliveries []delivery
+	mu         sync.Mutex
 	results    map[string]int
 	full       bool
 }
 
 func newReceived() *received {
 	r := &received{api: newAPIServer(), results: map[string]int{}}
-	r.Receiver = &Receiver{
-		tokens: newTokenSource(r.api, r.api, true, clock.RealClock{}),
-		accept: func(d delivery) bool {
-			r.deliveries = append(r.deliveries, d)
-			return !r.full
-		},
-		observe: func(result string) { r.results[result]++ },
+	accept := func(d delivery) bool {
+		r.deliveries = append(r.deliveries, d)
+		return !r.full
 	}
+	tokens := newTokenSource(r.api, r.api, true, clock.RealClock{})
+	r.Receiver = newReceiver(tokens, accept, func(result string) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.results[result]++
+	})
 	return r
 }
 
@@ -173,6 +177,77 @@ func TestRefusals(t *testing.T) {
 		}
 		r.wantStatus(t, "as large as can be", http.StatusNoContent, r.send(t, goodPath, strings.Repeat("x", maxBody)))
 	})
+}
+
+// While too many are refused, whoever has no good token gets the same answer at once, whether there is a service and
+// whether its Secret has been read. Good deliveries are taken.
+func TestTooManyRefusals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newReceived()
+		r.api.connect(testKey, goodToken)
+		r.wantStatus(t, "the first", http.StatusNoContent, r.send(t, goodPath, ""))
+		<-time.After(2 * tokensFor) // so it is to be read again
+		unread := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: "team", Name: "unread"}
+		r.api.connect(unread, goodToken)
+		r.api.slow = refusalDelay / 2
+		for i := range maxWaiting {
+			go r.send(t, fmt.Sprintf("/notifications/team/none-%d/%s", i, goodToken), "")
+		}
+		synctest.Wait()
+		started := time.Now()
+		var want []byte
+		for name, path := range map[string]string{
+			"a wrong token": goodPath + "0", "no service": "/notifications/team/none/" + goodToken,
+			"a service that is not read": unread.NotificationPath() + "/" + goodToken, "another path": "/",
+			"a wrong token of it": unread.NotificationPath() + "/" + goodToken + "0",
+		} {
+			got, err := httputil.DumpResponse(r.send(t, path, "").Result(), true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want == nil {
+				want = got
+			}
+			if !bytes.Equal(want, got) || !bytes.Contains(got, []byte("429 Too Many")) {
+				t.Errorf("%s is refused with\n%s\nand not with\n%s", name, got, want)
+			}
+		}
+		r.wantStatus(t, "a good token", http.StatusNoContent, r.send(t, goodPath, ""))
+		if took := time.Since(started); took != 0 || r.api.count(&r.api.reads) != 1 {
+			t.Errorf("the answers took %s, and waited for %d reads", took, r.api.count(&r.api.reads)-1)
+		}
+		<-time.After(r.api.slow)
+		synctest.Wait()
+		path := unread.NotificationPath() + "/" + goodToken
+		r.wantStatus(t, "a service that is read now", http.StatusNoContent, r.send(t, path, ""))
+		<-time.After(refusalDelay)
+		synctest.Wait()
+		if len(r.waiting) != 0 || r.results[resultRefused] != maxWaiting || r.results[resultLimited] != 5 {
+			t.Errorf("%d wait after the last one, and the results are %v", len(r.waiting), r.results)
+		}
+	})
+}
+
+// Digests are compared, and nothing else is remembered: tokens that are almost the same have nothing in common then, so
+// the time of a comparison says nothing about a token, however it compares.
+func TestTokensAreComparedByDigest(t *testing.T) {
+	r := newReceived()
+	r.api.connect(testKey, goodToken)
+	r.send(t, goodPath, "")
+	known := r.tokens.remembered(testKey)
+	if text := fmt.Sprintf("%+v", known); known == nil || strings.Contains(text, goodToken) {
+		t.Fatalf("the token is remembered as it is: %s", text)
+	}
+	near := digest(goodToken[:len(goodToken)-1] + "0")
+	same := 0
+	for i, b := range known.digests[0] {
+		if b == near[i] {
+			same++
+		}
+	}
+	if same > len(near)/4 || bytes.Contains(known.digests[0][:], []byte(goodToken[:4])) {
+		t.Errorf("what is compared of two tokens that differ at the end has %d of %d bytes in common", same, len(near))
+	}
 }
 
 type broken struct{}

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/net/netutil"
 	"golang.org/x/time/rate"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -18,8 +17,8 @@ import (
 )
 
 const (
-	// maxConnections bounds the connections that are open, and maxOfClient those of one address.
-	maxConnections, maxOfClient = 1000, 50
+	// maxConnections bounds the connections that are open.
+	maxConnections = 1000
 	// maxHeader is the size of a request's header.
 	maxHeader = 16 << 10
 	// shutdownTimeout is how long requests under way may take at the end.
@@ -62,10 +61,8 @@ func NewServer(config *Config) (*Server, *Index) {
 	if config.Capture {
 		notifier.capture = rate.NewLimiter(1, 10)
 	}
-	receiver := &Receiver{
-		tokens: newTokenSource(config.Cache, config.Live, config.ClusterServices, clock.RealClock{}),
-		accept: notifier.accept, observe: config.Observe,
-	}
+	tokens := newTokenSource(config.Cache, config.Live, config.ClusterServices, clock.RealClock{})
+	receiver := newReceiver(tokens, notifier.accept, config.Observe)
 	return &Server{config.BindAddress, receiver, notifier, receipts}, index
 }
 
@@ -95,7 +92,7 @@ func (s *Server) serve(ctx context.Context, listener net.Listener) error {
 		DisableGeneralOptionsHandler: true,
 	}
 	served := make(chan error, 1)
-	limited := &clientListener{Listener: netutil.LimitListener(listener, maxConnections), open: map[string]int{}}
+	limited := newClientListener(listener, maxConnections)
 	go func() { served <- server.Serve(limited) }()
 	notifying, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
@@ -117,12 +114,18 @@ func (s *Server) serve(ctx context.Context, listener net.Listener) error {
 	return err
 }
 
-// clientListener closes the connections of a client that has too many.
+// clientListener closes the connections of an address that has more of them than are free for others. So an Ingress,
+// whose address all senders have, may have half of all, and no address can take what others need.
 type clientListener struct {
 	net.Listener
 
 	mu   sync.Mutex
 	open map[string]int // by address, without port
+	free int
+}
+
+func newClientListener(listener net.Listener, limit int) *clientListener {
+	return &clientListener{Listener: listener, open: map[string]int{}, free: limit}
 }
 
 // Accept waits for the next connection.
@@ -144,10 +147,11 @@ func (l *clientListener) Accept() (net.Conn, error) {
 func (l *clientListener) add(client string) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open[client] >= maxOfClient {
+	if l.open[client] >= l.free {
 		return false
 	}
 	l.open[client]++
+	l.free--
 	return true
 }
 
@@ -155,6 +159,7 @@ func (l *clientListener) remove(client string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.open[client]--
+	l.free++
 	if l.open[client] == 0 {
 		delete(l.open, client)
 	}

@@ -3,7 +3,6 @@ package notification
 import (
 	"bufio"
 	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -17,15 +16,20 @@ import (
 // serve runs a Server on loopback until the test ends.
 func serve(t *testing.T) (api *apiServer, address string) {
 	t.Helper()
-	api = newAPIServer()
-	server, index := NewServer(&Config{
-		Cache: api, Live: api, Metadata: api, Status: serviceStatus{apiServer: api}, Observe: func(string) {},
-	})
-	api.index = index
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	return serveOn(t, listener), listener.Addr().String()
+}
+
+func serveOn(t *testing.T, listener net.Listener) *apiServer {
+	t.Helper()
+	api := newAPIServer()
+	server, index := NewServer(&Config{
+		Cache: api, Live: api, Metadata: api, Status: serviceStatus{apiServer: api}, Observe: func(string) {},
+	})
+	api.index = index
 	ended := make(chan error, 1)
 	go func() { ended <- server.serve(t.Context(), listener) }()
 	t.Cleanup(func() {
@@ -36,13 +40,16 @@ func serve(t *testing.T) (api *apiServer, address string) {
 	if server.NeedLeaderElection() {
 		t.Error("only the leader receives")
 	}
-	return api, listener.Addr().String()
+	return api
 }
 
 // exchange sends a request as it is, and returns the status of the answer; "" if there is none.
 func exchange(t *testing.T, address, request string) string {
 	t.Helper()
-	conn := dial(t, address)
+	return exchangeOn(dial(t, address), request)
+}
+
+func exchangeOn(conn net.Conn, request string) string {
 	_, _ = io.WriteString(conn, request) // the server may have closed it
 	line, _ := bufio.NewReader(conn).ReadString('\n')
 	_, status, _ := strings.Cut(strings.TrimSpace(line), " ")
@@ -108,7 +115,7 @@ func TestSlowClients(t *testing.T) {
 	api.connect(testKey, goodToken)
 	started := time.Now()
 	var open []net.Conn
-	for i := range maxOfClient - 1 {
+	for i := range maxRate - 1 {
 		conn := dial(t, address)
 		request := "POST " + goodPath + " HTTP/1.1\r\nHost: x\r\n"
 		if i%2 == 0 {
@@ -141,41 +148,4 @@ func newDelivery(t *testing.T, address string) *http.Request {
 	}
 	request.Close = true
 	return request
-}
-
-// A client has so many connections, and no more.
-func TestConnectionsOfAClient(t *testing.T) {
-	t.Parallel()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	limited := &clientListener{Listener: listener, open: map[string]int{}}
-	accepted := make(chan net.Conn, 2*maxOfClient)
-	go func() {
-		for conn, err := limited.Accept(); err == nil; conn, err = limited.Accept() {
-			accepted <- conn
-		}
-	}()
-	defer listener.Close()
-	closed := make(chan struct{}, 2*maxOfClient)
-	for range maxOfClient + 10 {
-		conn := dial(t, listener.Addr().String())
-		go func() {
-			if _, err := conn.Read(make([]byte, 1)); err == nil || !errors.Is(err, net.ErrClosed) {
-				closed <- struct{}{}
-			}
-		}()
-	}
-	for range 10 {
-		<-closed
-	}
-	for range maxOfClient {
-		conn := <-accepted
-		conn.Close()
-		conn.Close() // which does not count twice
-	}
-	if len(limited.open) != 0 {
-		t.Errorf("%v connections are counted after the last one is closed", limited.open)
-	}
 }

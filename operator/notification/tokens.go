@@ -84,23 +84,50 @@ func randomDigests() (d digests) {
 // check reports whether a token is one of a connection, and gives the limiter of its deliveries. What is compared, and
 // how long that takes, is the same for connections that do not exist.
 func (s *tokenSource) check(key connection.Key, token string) (*rate.Limiter, bool) {
+	return s.compare(s.of(key), token)
+}
+
+// checkRemembered is check without waiting for a read. It compares with the tokens that were read last, however long
+// ago, and has them read again: one that was removed since may be good until they are. Connections that do not exist are
+// looked for as well, so that it takes the same time.
+func (s *tokenSource) checkRemembered(key connection.Key, token string) (*rate.Limiter, bool) {
+	s.reads.DoChan(key.String(), func() (any, error) { return s.current(key), nil })
+	return s.compare(s.remembered(key), token)
+}
+
+// compare compares digests, so that not even the time of a comparison says anything about a token.
+func (s *tokenSource) compare(known *tokens, token string) (*rate.Limiter, bool) {
 	var limiter *rate.Limiter
 	wanted := s.nobody
-	if known := s.of(key); known != nil {
+	if known != nil {
 		wanted, limiter = known.digests, known.limiter
 	}
-	given := sha256.Sum256([]byte(token))
+	given := digest(token)
 	same := subtle.ConstantTimeCompare(given[:], wanted[0][:]) | subtle.ConstantTimeCompare(given[:], wanted[1][:])
 	return limiter, same == 1
 }
 
+func digest(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
+
 // of gives the tokens of a connection; nil if it does not exist.
 func (s *tokenSource) of(key connection.Key) *tokens {
-	if known := s.remembered(key); known != nil && s.clock.Now().Before(known.readNext) {
+	if known := s.remembered(key); s.fresh(known) {
 		return known
 	}
-	read, _, _ := s.reads.Do(key.String(), func() (any, error) { return s.read(key), nil })
+	read, _, _ := s.reads.Do(key.String(), func() (any, error) { return s.current(key), nil })
 	return read.(*tokens) //nolint:forcetypeassert // the function above returns no other type
+}
+
+// current reads the tokens of a connection unless that was done a moment ago.
+func (s *tokenSource) current(key connection.Key) *tokens {
+	if known := s.remembered(key); s.fresh(known) {
+		return known
+	}
+	return s.read(key)
+}
+
+func (s *tokenSource) fresh(known *tokens) bool {
+	return known != nil && s.clock.Now().Before(known.readNext)
 }
 
 func (s *tokenSource) remembered(key connection.Key) *tokens {
@@ -159,6 +186,6 @@ func (s *tokenSource) service(ctx context.Context, key connection.Key) connectio
 // take makes a token good, unless it is too short. Editors leave a line break at the end.
 func (t *tokens) take(i int, value []byte) {
 	if token := strings.TrimSpace(string(value)); utf8.RuneCountInString(token) >= receiver.MinTokenLength {
-		t.digests[i] = sha256.Sum256([]byte(token))
+		t.digests[i] = digest(token)
 	}
 }
