@@ -88,8 +88,8 @@ func (s *tokenSource) check(key connection.Key, token string) (*rate.Limiter, bo
 }
 
 // checkRemembered is check without waiting for a read. It compares with the tokens that were read last, however long
-// ago, and has them read again: one that was removed since may be good until they are. Connections that do not exist are
-// looked for as well, so that it takes the same time.
+// ago, and has them read again: one that was removed since may be good until they are. Connections that do not exist
+// are looked for as well, so that it takes the same time.
 func (s *tokenSource) checkRemembered(key connection.Key, token string) (*rate.Limiter, bool) {
 	s.reads.DoChan(key.String(), func() (any, error) { return s.current(key), nil })
 	return s.compare(s.remembered(key), token)
