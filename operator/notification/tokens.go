@@ -111,7 +111,7 @@ func digest(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)
 
 // of gives the tokens of a connection; nil if it does not exist.
 func (s *tokenSource) of(key connection.Key) *tokens {
-	if known := s.remembered(key); s.fresh(known) {
+	if known := s.remembered(key); s.isCurrent(known) {
 		return known
 	}
 	read, _, _ := s.reads.Do(key.String(), func() (any, error) { return s.current(key), nil })
@@ -120,13 +120,13 @@ func (s *tokenSource) of(key connection.Key) *tokens {
 
 // current reads the tokens of a connection unless that was done a moment ago.
 func (s *tokenSource) current(key connection.Key) *tokens {
-	if known := s.remembered(key); s.fresh(known) {
+	if known := s.remembered(key); s.isCurrent(known) {
 		return known
 	}
 	return s.read(key)
 }
 
-func (s *tokenSource) fresh(known *tokens) bool {
+func (s *tokenSource) isCurrent(known *tokens) bool {
 	return known != nil && s.clock.Now().Before(known.readNext)
 }
 
