@@ -103,6 +103,11 @@ var refusedValues = map[string][]string{
 	"resources.limit.memory=1Gi":              {"/resources", "'limit' not allowed"},
 	"extraEnv[0].value=http://127.0.0.1:3128": {"/extraEnv/0", "'name'"},
 
+	"metrics.serviceMonitor.tlsConfig.servername=a": {"/metrics/serviceMonitor/tlsConfig", "servername"},
+	"metrics.secure=false,metrics.serviceMonitor.enabled=true,metrics.serviceMonitor.tlsConfig.serverName=a": {
+		"metrics.serviceMonitor.tlsConfig is set, but the metrics are served without TLS",
+	},
+
 	"notifications.enabled=false,notifications.ingress.enabled=true":                  {"notifications.enabled is false"},
 	"notifications.ingress.enabled=true,notifications.ingress.host=hooks.example.com": {"ingress.tlsSecret is empty"},
 }

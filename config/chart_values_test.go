@@ -66,6 +66,7 @@ var changedValues = map[string]struct {
 	"metrics.certificateSecret":           {to: `"metrics-tls"`},
 	"metrics.serviceMonitor.enabled":      {to: `true`},
 	"metrics.serviceMonitor.labels":       {to: `{"release": "prometheus"}`, other: `metrics.serviceMonitor.enabled=true`},
+	"metrics.serviceMonitor.tlsConfig":    {to: `{"serverName": "metrics"}`, other: `metrics.serviceMonitor.enabled=true`},
 	"metrics.rules.enabled":               {to: `true`},
 	"metrics.rules.labels":                {to: `{"release": "prometheus"}`, other: `metrics.rules.enabled=true`},
 	"metrics.dashboard.enabled":           {to: `true`},

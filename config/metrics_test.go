@@ -12,9 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 )
@@ -86,6 +88,38 @@ func scrape(t *testing.T, url, token string) (status int, body string) {
 		return 0, err.Error()
 	}
 	return response.StatusCode, string(content)
+}
+
+// With metrics.serviceMonitor.tlsConfig, Prometheus verifies the certificate before it sends its token, and nothing of
+// the default is left.
+func TestChartVerifiesTheCertificateOfMetrics(t *testing.T) {
+	c := in(t, env)
+	const tlsConfig = `{"ca": {"secret": {"name": "metrics-tls", "key": "ca.crt"}}, "serverName": "metrics.example.com"}`
+	for values, want := range map[string]string{
+		`{}`:      `{"insecureSkipVerify": true}`,
+		tlsConfig: tlsConfig,
+	} {
+		rendered := c.render("mandate-operator", `--set-json=metrics.certificateSecret="metrics-tls"`,
+			"--set-json=metrics.serviceMonitor.enabled=true", "--set-json=metrics.serviceMonitor.tlsConfig="+values)
+		found := false
+		for _, object := range objects(t, rendered) {
+			if object.GetKind() != "ServiceMonitor" {
+				continue
+			}
+			found = true
+			endpoints, _, err := unstructured.NestedSlice(object.Object, "spec", "endpoints")
+			c.check(err)
+			wanted := map[string]any{}
+			c.check(yaml.Unmarshal([]byte(want), &wanted))
+			endpoint, ok := endpoints[0].(map[string]any)
+			if diff := cmp.Diff(wanted, endpoint["tlsConfig"]); !ok || diff != "" || endpoint["bearerTokenFile"] == nil {
+				t.Errorf("with tlsConfig %s (-want +got):\n%s", values, diff)
+			}
+		}
+		if !found {
+			t.Error("there is no ServiceMonitor")
+		}
+	}
 }
 
 // The ServiceMonitor selects the Services that have the metrics, and reads them as they are served: over TLS, with a

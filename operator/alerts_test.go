@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -63,13 +64,16 @@ func TestAlerts(t *testing.T) {
 	series := w.scrape(address)
 	reasons, err := reasonConstants()
 	w.check(err)
-	watched := map[string]bool{}
+	watched := map[string][]string{} // reasons by metric
 	for _, a := range alerts(t) {
 		names := metricName.FindAllString(a.Expr, -1)
 		if len(names) == 0 {
 			t.Errorf("%s uses no metric of the operator", a.Alert)
 		}
 		for _, name := range names {
+			if strings.Contains(a.Expr, name+")") { // all its series
+				watched[name] = append(watched[name], reasonsOf(series, name)...)
+			}
 			if !strings.Contains(series, "\n"+name+"{") && !strings.Contains(series, "\n"+name+" ") {
 				t.Errorf("%s: there is no metric %s", a.Alert, name)
 			}
@@ -81,7 +85,9 @@ func TestAlerts(t *testing.T) {
 					t.Errorf("%s: %s has no label %s", a.Alert, selector[1], label)
 				}
 				for value := range strings.SplitSeq(values, "|") {
-					watched[value] = watched[value] || label == "reason"
+					if label == "reason" {
+						watched[selector[1]] = append(watched[selector[1]], value)
+					}
 					if label == "reason" && !reasons[value] {
 						t.Errorf("%s: there is no reason %s", a.Alert, value)
 					}
@@ -92,31 +98,44 @@ func TestAlerts(t *testing.T) {
 			}
 		}
 	}
-	for _, reason := range stalledReasons(t) {
-		if !watched[reason] {
-			t.Errorf("no alert covers Mandates that are stalled with reason %s", reason)
+	for metric, needed := range needPerson(t) {
+		for _, reason := range needed {
+			if !slices.Contains(watched[metric], reason) {
+				t.Errorf("no alert on %s covers Mandates that need a person for the reason %s", metric, reason)
+			}
 		}
 	}
 }
 
-// stalledReasons are the reasons in docs/conditions.md for which a Mandate waits for a person.
-func stalledReasons(t *testing.T) []string {
+// reasonsOf are the values of the label reason in the series of a metric.
+func reasonsOf(series, metric string) (reasons []string) {
+	line := regexp.MustCompile(`(?m)^` + metric + `\{(?:[^}]*,)?reason="(\w+)"`)
+	for _, match := range line.FindAllStringSubmatch(series, -1) {
+		reasons = append(reasons, match[1])
+	}
+	return reasons
+}
+
+// needPerson are the reasons for which a Mandate waits for a person, by the metric that counts them: in docs/status.md,
+// Argo CD reports Degraded. The reason is that of Ready, or of Completed if the Mandate is Ready.
+func needPerson(t *testing.T) map[string][]string {
 	t.Helper()
-	page, err := os.ReadFile(filepath.Join(env.Root, explanation))
+	page, err := os.ReadFile(filepath.Join(env.Root, "docs", "status.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, mandates, _ := strings.Cut(string(page), "\n## Mandate\n")
-	mandates, _, _ = strings.Cut(mandates, "\n## ")
-	var reasons []string
-	section := regexp.MustCompile(`(?m)^### (\w+)\n\n.*Stalled=True`)
-	for _, match := range section.FindAllStringSubmatch(mandates, -1) {
-		if match[1] != string(v1alpha1.OutcomeExpired) { // expected for every application that is never completed
-			reasons = append(reasons, match[1])
+	reasons := map[string][]string{}
+	line := regexp.MustCompile(`(?m)^\|[^|]*\| (\w+), (\w+) \|[^|]*\| \w+, (\w+) \|[^|]*\|[^|]*\| Degraded \|`)
+	for _, match := range line.FindAllStringSubmatch(string(page), -1) {
+		switch {
+		case match[1] == string(metav1.ConditionTrue):
+			reasons["idv_mandates_decision_blocked"] = append(reasons["idv_mandates_decision_blocked"], match[3])
+		case match[2] != string(v1alpha1.OutcomeExpired): // expected for every application that is never completed
+			reasons["idv_mandates"] = append(reasons["idv_mandates"], match[2])
 		}
 	}
-	if len(reasons) == 0 {
-		t.Fatal("docs/conditions.md has no reason that stalls a Mandate")
+	if len(reasons["idv_mandates"]) < 10 || len(reasons["idv_mandates_decision_blocked"]) < 3 {
+		t.Fatalf("docs/status.md has %q", reasons)
 	}
 	return reasons
 }

@@ -67,6 +67,39 @@ func TestMetrics(t *testing.T) {
 	}
 }
 
+// A decision and a review that the service refuses are counted by reason until they are carried out or withdrawn,
+// although their Mandates are Ready.
+func TestBlockedDecisionsAreCounted(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, sandbox.Options{})
+	address := testenv.FreeAddress(t)
+	w.connect()
+	w.start("--metrics-bind-address=" + address)
+	w.fault(alwaysAnswers(control.CompleteApplication, 400))
+	w.check(w.sandbox.SetDialect(t.Context(), "decidableChecks", "in_review"))
+	w.mandate("acme", "{decision: Complete}")
+	w.mandate("globex", "{checkReviews: [{individual: jane, check: document, decision: Reject}]}")
+	w.mandate("initech", "{}")
+	w.play(w.ready("acme"), control.ResultReview)
+	w.condition("acme", v1alpha1.ConditionCompleted, metav1.ConditionFalse, v1alpha1.ReasonDecisionRefused)
+	w.condition("globex", v1alpha1.ConditionCompleted, metav1.ConditionFalse, v1alpha1.ReasonReviewRefused)
+	w.ready("initech")
+	blocked := func(decisions, reviews int) {
+		t.Helper()
+		w.eventually(func() (bool, string) {
+			text := w.scrape(address)
+			return strings.Contains(text, `idv_mandates{outcome="",ready="True",reason="Accepted"} 3`) &&
+					strings.Contains(text, fmt.Sprintf(`idv_mandates_decision_blocked{reason="DecisionRefused"} %d`, decisions)) &&
+					strings.Contains(text, `idv_mandates_decision_blocked{reason="ReviewOutdated"} 0`) &&
+					strings.Contains(text, fmt.Sprintf(`idv_mandates_decision_blocked{reason="ReviewRefused"} %d`, reviews)),
+				fmt.Sprintf("not %d decisions and %d reviews are blocked", decisions, reviews)
+		})
+	}
+	blocked(1, 1)
+	w.mandate("acme", "{}")
+	blocked(0, 1)
+}
+
 // The answers to creates are lost. The metrics count the applications that become known, by what found them, and the
 // actions by their result.
 func TestRecoveredAnswersAreCounted(t *testing.T) {

@@ -131,6 +131,7 @@ func TestHostileSenders(t *testing.T) {
 		{"", strings.Repeat(`{"a":`, 10_000)},
 		{"", strings.Repeat("x", 64<<10+1)},
 		{"gzip", bomb()},
+		{"", fmt.Sprintf(`{"reference":"%s.victim","id":[%s]}`, w.namespace, "1000001,1000002,1000003,1000004,1000005")},
 	}
 	hostile.flood(ctx, &running, 8, func(random *rand.Rand) *http.Request {
 		if i := random.IntN(8); i < len(bodies) {

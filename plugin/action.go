@@ -93,17 +93,22 @@ func newAction(namespace, mandate, individual string, kind v1alpha1.MandateActio
 func (s *session) carryOut(
 	ctx context.Context, c *cluster, action *v1alpha1.MandateAction,
 ) (*v1alpha1.MandateAction, error) {
-	if err := c.Create(ctx, action); err != nil {
-		return nil, explainError(err)
+	// Before the create: without its answer, or if this program is killed, the name tells what became of it.
+	fmt.Fprintf(s.Out, "Creating the MandateAction %s: %s for %s.\n",
+		action.Name, action.Spec.Type, action.Spec.Individual)
+	if err := c.create(ctx, action); err != nil {
+		return nil, err
 	}
-	fmt.Fprintf(s.Out, "Created the MandateAction %s: %s for %s.\n", action.Name, action.Spec.Type, action.Spec.Individual)
 	err := c.poll(ctx, func(ctx context.Context) (bool, error) {
 		err := c.Get(ctx, client.ObjectKeyFromObject(action), action)
 		return newActionView(action).Result != "Pending", err
 	}, func() string {
-		waiting := viewOf(action.Status.Conditions, v1alpha1.ConditionReconciling)
-		return fmt.Sprintf("the action waits (%s): %s\nIt stays, and the operator carries it out later. To cancel it: "+
-			"kubectl delete mandateaction -n %s %s", waiting.Reason, waiting.Message, action.Namespace, action.Name)
+		why := "the operator has not seen it yet. Look whether it runs: " + findOperator
+		if waiting := viewOf(action.Status.Conditions, v1alpha1.ConditionReconciling); waiting.Reason != "" {
+			why = waiting.Reason + ": " + waiting.Message
+		}
+		return fmt.Sprintf("the MandateAction %s waits: %s\nIt stays, and the operator carries it out later. To cancel it: "+
+			"kubectl delete mandateaction -n %s %s", action.Name, why, action.Namespace, action.Name)
 	})
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ func (c *cluster) changeMandate(ctx context.Context, m *v1alpha1.Mandate, change
 	changed := m.DeepCopy()
 	change(changed)
 	patch := client.MergeFromWithOptions(m, client.MergeFromWithOptimisticLock{})
-	return explainError(c.Patch(ctx, changed, patch))
+	return explainWrite(c.Patch(ctx, changed, patch))
 }
 
 // confirm asks a person at a terminal. Without one, only --yes confirms.

@@ -28,14 +28,12 @@ type connectionFlags struct {
 	report       bool
 }
 
-const connectionHelp = `Find out, with reads only, which reading of its interface a service follows where the
-interface leaves it open, and print the manifest of the service
-and the provider block that follow. It sends
-at most six logins, a few GETs and two OPTIONS: it creates and changes nothing, and e-mails nobody.
-
-The credentials come from the environment (IDV_USERNAME, IDV_PASSWORD, IDV_CLIENT_ID, IDV_CLIENT_SECRET), from a Secret
-of the cluster, or from a file; never from arguments, which other users of this machine can see. Give both pairs if you
-have them: only then can it see which of them the service needs.`
+const connectionHelp = "Find out, with reads only, which reading of its interface a service follows where the " +
+	"interface leaves it open, and print the manifest of the service and the provider block that follow. It sends at " +
+	"most six logins, a few GETs and two OPTIONS: it creates and changes nothing, and e-mails nobody.\n\n" +
+	"The credentials come from the environment (IDV_USERNAME, IDV_PASSWORD, IDV_CLIENT_ID, IDV_CLIENT_SECRET), from a " +
+	"Secret of the cluster, or from a file; never from arguments, which other users of this machine can see. Give both " +
+	"pairs if you have them: only then can it see which of them the service needs."
 
 func (s *session) checkConnectionCommand() *cobra.Command {
 	flags, output := connectionFlags{}, outputFlag{}

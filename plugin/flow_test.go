@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
@@ -37,7 +39,9 @@ type world struct {
 	client.Client
 
 	namespace, kubeconfig, url string
-	sandbox                    *control.Client
+	// user runs the plugin; "" is the administrator.
+	user    string
+	sandbox *control.Client
 	// output is all that the plugin wrote.
 	output strings.Builder
 }
@@ -51,12 +55,18 @@ func newWorld(t *testing.T, options sandbox.Options) *world {
 	scheme := runtime.NewScheme()
 	utilruntime.Must(corev1.AddToScheme(scheme))
 	utilruntime.Must(v1alpha1.AddToScheme(scheme))
+	utilruntime.Must(rbacv1.AddToScheme(scheme))
+	utilruntime.Must(authorizationv1.AddToScheme(scheme))
 	var err error
 	w.Client, err = client.New(env.Config, client.Options{Scheme: scheme})
 	w.check(err)
-	credentials := map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword}
-	w.check(w.Create(t.Context(), &corev1.Secret{ObjectMeta: w.named("idv"), StringData: credentials}))
+	w.secret("idv", map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword})
 	return w
+}
+
+func (w *world) secret(name string, data map[string]string) {
+	w.Helper()
+	w.check(w.Create(w.Context(), &corev1.Secret{ObjectMeta: w.named(name), StringData: data}))
 }
 
 func (w *world) named(name string) metav1.ObjectMeta {
@@ -68,6 +78,13 @@ func (w *world) check(err error) {
 	if err != nil {
 		w.Fatal(err)
 	}
+}
+
+// create creates what is in no namespace, until the test ends.
+func (w *world) create(object client.Object) {
+	w.Helper()
+	w.check(w.Create(w.Context(), object))
+	w.Cleanup(func() { w.check(w.Delete(context.WithoutCancel(w.Context()), object)) })
 }
 
 // connect creates the IdentityService default.
@@ -115,10 +132,19 @@ func (w *world) mandateAt(name, service string) {
 // run runs the plugin with a text as its standard input, and checks the exit code.
 func (w *world) run(input string, want int, arguments ...string) string {
 	w.Helper()
+	return w.runIn(w.Context(), input, want, arguments...)
+}
+
+// runIn is run until a context ends.
+func (w *world) runIn(ctx context.Context, input string, want int, arguments ...string) string {
+	w.Helper()
 	out := &bytes.Buffer{}
 	arguments = append(arguments, "--kubeconfig", w.kubeconfig, "--namespace", w.namespace)
+	if w.user != "" {
+		arguments = append(arguments, "--as", w.user)
+	}
 	streams := plugin.Streams{In: strings.NewReader(input), Out: out, ErrOut: out}
-	code := plugin.Run(w.Context(), streams, "test", arguments)
+	code := plugin.Run(ctx, streams, "test", arguments)
 	w.output.WriteString(out.String())
 	if code != want {
 		w.Fatalf("kubectl mandate %v: exit code %d, want %d\n%s", arguments, code, want, out)
@@ -144,13 +170,16 @@ func (w *world) emails(want int) {
 	}
 }
 
-// TestFlow is the work of a person with one Mandate, from the manifest to the outcome, with a real operator.
+// TestFlow is the work of a person with the role idv-editor with one Mandate, from the manifest to the outcome, with a
+// real operator.
 func TestFlow(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: starts an operator")
 	}
 	w := newWorld(t, sandbox.Options{})
 	w.mandate("acme")
+	w.user = "editor"
+	w.grant("idv-editor", false)
 	w.contains(w.run("", 0, "status", "acme"), "not seen by the operator yet", "kubectl get pods -A")
 	w.contains(w.run("", 4, "refresh", "acme", "--timeout=1s"), "Look whether it runs")
 	w.start()
@@ -176,6 +205,10 @@ func TestFlow(t *testing.T) {
 	_, err := w.sandbox.Play(w.Context(), control.Play{Reference: w.namespace + ".acme", Result: control.ResultPass})
 	w.check(err)
 	file := filepath.Join(t.TempDir(), "jane.pdf")
+	w.contains(w.run("", 1, "report", "acme", "jane", "--output", file, "--timeout=60s"),
+		"the report is in the Secret acme-report-", "ask for a Role that can get them",
+		"kubectl get secret -n "+w.namespace+" acme-report-")
+	w.grant("secrets", false)
 	w.contains(w.run("", 0, "report", "acme", "jane", "--output", file, "--timeout=60s"), "application/pdf", "Now delete")
 	info, err := os.Stat(file)
 	w.check(err)

@@ -80,7 +80,7 @@ func (c *cluster) refresh(ctx context.Context, what *refreshable) error {
 	requested := time.Now().UTC().Format(time.RFC3339Nano)
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:%q}}}`, v1alpha1.ReconcileRequestAnnotation, requested)
 	if err := c.Patch(ctx, what.Object, client.RawPatch(types.MergePatchType, patch)); err != nil {
-		return explainError(err)
+		return explainWrite(err)
 	}
 	return c.poll(ctx, func(ctx context.Context) (bool, error) {
 		err := c.Get(ctx, client.ObjectKeyFromObject(what.Object), what.Object)

@@ -82,9 +82,14 @@ func (s *session) download(ctx context.Context, c *cluster, mandate, individual 
 		return nil
 	}
 	stored := &corev1.Secret{}
-	if err := c.Get(ctx, c.key(action.Name), stored); err != nil {
+	if err := c.poll(ctx, func(ctx context.Context) (bool, error) {
+		err := c.Get(ctx, c.key(action.Name), stored)
+		return err == nil, err
+	}, func() string { return "the Secret could not be read" }); err != nil {
 		_ = target.Close()
-		return fmt.Errorf("the report is in the Secret %s, and cannot be read from there: %w", action.Name, explainError(err))
+		return fmt.Errorf("the report is in the Secret %s: %w\nDo not download it again. With access to the Secret:\n  "+
+			"kubectl get secret -n %s %s -o 'go-template={{.data.%s | base64decode}}' > FILE",
+			action.Name, err, action.Namespace, action.Name, reportKey)
 	}
 	if _, err := target.Write(stored.Data[reportKey]); err != nil {
 		_ = target.Close()

@@ -3,11 +3,10 @@ package plugin
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
@@ -79,6 +78,12 @@ func scheme() *runtime.Scheme {
 type cluster struct {
 	client.Client
 	namespace string
+	errOut    io.Writer
+}
+
+// warn tells of what the plugin goes on after.
+func (c *cluster) warn(format string, arguments ...any) {
+	fmt.Fprintf(c.errOut, "warning: "+format+"\n", arguments...)
 }
 
 func (s *session) cluster() (*cluster, error) {
@@ -94,7 +99,7 @@ func (s *session) cluster() (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cluster{Client: c, namespace: namespace}, nil
+	return &cluster{Client: c, namespace: namespace, errOut: s.ErrOut}, nil
 }
 
 func (c *cluster) key(name string) client.ObjectKey {
@@ -108,20 +113,4 @@ func (c *cluster) mandate(ctx context.Context, name string) (*v1alpha1.Mandate, 
 		return nil, explainError(err)
 	}
 	return mandate, nil
-}
-
-// explainError says what to do about an error of the API server, where that is not obvious.
-func explainError(err error) error {
-	switch {
-	case apierrors.IsConflict(err):
-		return fmt.Errorf("the Mandate has changed since you saw it, and nothing was done; show its status, and repeat: %w",
-			err)
-	case meta.IsNoMatchError(err):
-		return fmt.Errorf("%w; the CRDs are not installed in this cluster, or this is another cluster: look at "+
-			"kubectl config current-context", err)
-	case apierrors.IsForbidden(err):
-		return fmt.Errorf("%w; ask for one of the ClusterRoles idv-viewer, idv-editor or, with config/policy, the role "+
-			"of the verb", err)
-	}
-	return err
 }

@@ -43,7 +43,7 @@ var marks = map[attention]string{needsPerson: "!", operatorWorks: "~", waitsForP
 
 func columns(v *view, namespaces, wide bool, now clock) []string {
 	reason := v.Ready.Reason
-	if v.Completed != nil && slices.Contains(refusals, v.Completed.Reason) {
+	if v.decisionBlocked() {
 		reason = v.Completed.Reason
 	}
 	cells := []string{

@@ -196,16 +196,15 @@ func newActionView(a *v1alpha1.MandateAction) actionView {
 	return shown
 }
 
-// refusals are reasons of Completed for which a person must act, although the Mandate is Ready.
-var refusals = []string{
-	v1alpha1.ReasonDecisionRefused, v1alpha1.ReasonReviewRefused, v1alpha1.ReasonReviewOutdated,
+// decisionBlocked reports whether a person must act, although the Mandate is Ready.
+func (v *view) decisionBlocked() bool {
+	return v.Completed != nil && slices.Contains(v1alpha1.DecisionBlockedReasons(), v.Completed.Reason)
 }
 
 func attentionOf(m *v1alpha1.Mandate, v *view) attention {
 	conditions := m.Status.Conditions
-	refused := v.Completed != nil && slices.Contains(refusals, v.Completed.Reason)
 	switch {
-	case meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionStalled), refused, v.Suspend:
+	case meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionStalled), v.decisionBlocked(), v.Suspend:
 		return needsPerson
 	case v.Service.Stalled && v.Outcome == "":
 		return needsPerson

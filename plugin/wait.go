@@ -146,14 +146,33 @@ func (c *cluster) waitFor(ctx context.Context, name string, reached goal) (*v1al
 	return m, err
 }
 
-// poll asks until done, an error, or the end of ctx. state says how far it is, for the error of a timeout.
+// poll asks until done, the end of ctx, or an error that lasts: a restart of the API server does not end a wait of
+// hours. state says how far it is, for the error at the end of ctx.
 func (c *cluster) poll(ctx context.Context, done wait.ConditionWithContextFunc, state func() string) error {
-	err := wait.PollUntilContextCancel(ctx, pollInterval, true, done)
-	switch {
-	case err == nil:
-		return nil
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return &exitError{exitTimeout, fmt.Errorf("the timeout passed: %s", state())}
+	var failed error // of the last read
+	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
+		reached, err := done(ctx)
+		if _, own := errors.AsType[*exitError](err); err == nil || own || refused(err) {
+			failed = nil
+			return reached, err
+		}
+		if failed == nil && ctx.Err() == nil {
+			c.warn("%v; trying again", err)
+		}
+		if ctx.Err() == nil {
+			failed = err
+		}
+		return false, nil
+	})
+	if !wait.Interrupted(err) {
+		return explainError(err)
 	}
-	return explainError(err)
+	how := state()
+	if failed != nil {
+		how += fmt.Sprintf("\nThat may be old, because the API server could not be read: %v", explainError(failed))
+	}
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return &exitError{exitTimeout, fmt.Errorf("the timeout passed: %s", how)}
+	}
+	return fmt.Errorf("interrupted: %s", how)
 }

@@ -87,3 +87,9 @@ const (
 	// ReasonSuspended: spec.suspend is true.
 	ReasonSuspended = "Suspended"
 )
+
+// DecisionBlockedReasons are the reasons of the condition Completed for which a person must act, although the Mandate
+// is Ready: the service refused spec.decision or one of spec.checkReviews, or a review is outdated.
+func DecisionBlockedReasons() []string {
+	return []string{ReasonDecisionRefused, ReasonReviewRefused, ReasonReviewOutdated}
+}

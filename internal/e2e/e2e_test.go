@@ -33,8 +33,9 @@ func TestDocumentedCommands(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"helm install " + operatorName + " ", operatorImage, "image.tag=" + docsTag, "create namespace " + readmeNamespace,
-		"https://" + readmeHost, "username: " + username, "password: " + password, "kind: Mandate\n",
+		"helm install " + operatorName + " ", operatorImage, "image.tag=" + docsTag,
+		"kind: Namespace\nmetadata: {name: " + readmeNamespace + "}", "https://" + readmeHost,
+		"username: " + username, "password: " + password, "kind: Mandate\n",
 	} {
 		if !strings.Contains(all.String(), want) {
 			t.Errorf("README lacks %q", want)

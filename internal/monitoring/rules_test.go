@@ -35,9 +35,20 @@ func (d *duration) UnmarshalYAML(unmarshal func(any) error) error {
 	if err := unmarshal(&text); err != nil {
 		return err
 	}
-	parsed, err := time.ParseDuration(text)
+	parsed, err := model.ParseDuration(text)
 	*d = duration(parsed)
 	return err
+}
+
+func TestDuration(t *testing.T) {
+	t.Parallel()
+	var read struct{ Hours, Days duration }
+	if err := yaml.Unmarshal([]byte("{hours: 1h30m, days: 2d}"), &read); err != nil {
+		t.Fatal(err)
+	}
+	if read.Hours != duration(90*time.Minute) || read.Days != duration(48*time.Hour) {
+		t.Errorf("they are %s and %s", time.Duration(read.Hours), time.Duration(read.Days))
+	}
 }
 
 func rules(t *testing.T) map[string]rule {

@@ -254,9 +254,14 @@ func (c cost) minus(before cost) cost {
 // apiServerCPU is the processor time that the API server has used, in seconds.
 func (f *fixture) apiServerCPU() float64 {
 	f.Helper()
-	seconds, err := sumOf(f.getFromAPIServer("/metrics", nil), "process_cpu_seconds_total")
+	return f.apiServerMetric("process_cpu_seconds_total")
+}
+
+func (f *fixture) apiServerMetric(name string) float64 {
+	f.Helper()
+	sum, err := sumOf(f.getFromAPIServer("/metrics", nil), name)
 	f.check(err)
-	return seconds
+	return sum
 }
 
 func (f *fixture) apiServerProfile(seconds int) []byte {

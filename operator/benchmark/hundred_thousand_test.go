@@ -44,6 +44,7 @@ func BenchmarkHundredThousand(b *testing.B) {
 	figures.addFigure("the same, median and longest", seconds(waits[len(waits)/2])+", "+seconds(waits[len(waits)-1]))
 	figures.addFigure("GETs, API writes of all", fmt.Sprintf("%d, %d", cost.gets, cost.writes))
 	figures.addFigure("the API server's cores meanwhile", fmt.Sprintf("%.2f", (f.apiServerCPU()-cpu)/all.Seconds()))
+	figures.addFigure("the API server's RSS", mib(f.apiServerMetric("process_resident_memory_bytes")/mebibyte))
 	figures.addFigure("the operator's cores meanwhile", fmt.Sprintf("%.2f", operator.cpu()/all.Seconds()))
 	operator.addMemory("memory", "hundred-thousand", n)
 	if peak, known := operator.peak(); known {

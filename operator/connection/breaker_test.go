@@ -272,6 +272,46 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// What the service answers for an id that anybody can name says nothing of the service. Its login and its address do,
+// and an outage shows in the reads of applications that are known.
+func TestForeignIDsOpenNoCircuit(t *testing.T) {
+	t.Parallel()
+	foreign := func(errs ...error) *CircuitBreaker {
+		b := newCircuitBreaker(func() {}, func() {})
+		for _, err := range errs {
+			b.Observe(client.OperationResult{
+				Operation: read, Started: time.Now(), Slowest: slowRequest + 1, ForeignID: true, Err: err,
+			})
+		}
+		return b
+	}
+	for _, kind := range []client.Kind{
+		client.KindServer, client.KindCredentials, client.KindUnreadable, client.KindTimeout, client.KindConnection, "",
+	} {
+		var err error
+		if kind != "" { // else it is slow
+			err = &client.Error{Kind: kind, Operation: read}
+		}
+		b := foreign(err, err, err, err)
+		if state, _, _ := b.Status(); state != Closed || b.failures[Read] != 0 {
+			t.Errorf("after %q for ids that anybody can name, the circuit is %s", kind, state)
+		}
+		for range failureThreshold {
+			b.Observe(client.OperationResult{Operation: read, Started: time.Now(), Err: errServer})
+			b.Observe(client.OperationResult{Operation: read, Started: time.Now(), ForeignID: true, Err: err})
+		}
+		if state, class, _ := b.Status(); state != Open || class != Read {
+			t.Errorf("during an outage and %q for ids that anybody can name, the circuit is %s", kind, state)
+		}
+	}
+	unreachable := &client.Error{Kind: client.KindUnreachable, Operation: read}
+	for _, err := range []error{errUser, errLogin, unreachable} {
+		if state, _, _ := foreign(err, err, err).Status(); state != Open {
+			t.Errorf("after %v, the circuit is %s", err, state)
+		}
+	}
+}
+
 // A call that began before the circuit changed says nothing about now: ten reads that hang when it opens are not ten
 // tests.
 func TestLateResultsDoNotCount(t *testing.T) {

@@ -54,9 +54,19 @@ const (
 	failed
 )
 
-// judge says what class a call was of, and what it has shown. A failure that is about this one call alone, such as a
-// refusal, counts as a success.
+// judge says what class a call was of, and what it has shown. Anybody can name an id that the service fails to read. So
+// that shows nothing, unless the service could not even be reached: if it fails, other calls show it.
 func judge(result client.OperationResult) (Class, outcome) {
+	class, shown := judgeOwn(result)
+	if result.ForeignID && shown == failed && class != Login && client.KindOf(result.Err) != client.KindUnreachable {
+		return class, unknown
+	}
+	return class, shown
+}
+
+// judgeOwn is for calls with ids that are known. A failure that is about this one call alone, such as a refusal, counts
+// as a success.
+func judgeOwn(result client.OperationResult) (Class, outcome) {
 	class := classOf(result)
 	slow := slowRequest
 	if result.Operation == client.OpIndividualReport {

@@ -20,9 +20,7 @@ const (
 	// lagAllowance is how long a new application that was never read is taken for one that is not visible yet, and
 	// lagRequeue how soon it is looked for again.
 	lagAllowance = 30 * time.Second
-	// nextRead is when an application that a notification names, and that could not be read, is read again.
-	nextRead   = 5 * time.Second
-	lagRequeue = 2 * time.Second
+	lagRequeue   = 2 * time.Second
 	// nextCall is how soon a reconciliation follows one that left something to do, because it had acted on people: when
 	// the cache has what that one wrote.
 	nextCall = 100 * time.Millisecond

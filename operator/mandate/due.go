@@ -81,8 +81,8 @@ func (r *reconciliation) interrupted() bool {
 
 // firstRead is when a process that has just started reads the application. If the last read is not known, each Mandate
 // has a time of its own within the interval. It depends on the clock and not on the start, so that a process that is
-// restarted again and again reaches every Mandate. A time that has passed during a long start counts: the read is due at
-// once. Later it does not, or whatever reconciles many Mandates for the first time would have all of them read.
+// restarted again and again reaches every Mandate. A time that has passed during a long start counts: the read is due
+// at once. Later it does not, or whatever reconciles many Mandates for the first time would have all of them read.
 func (r *reconciliation) firstRead() time.Time {
 	now, interval := r.facts.now, r.pollInterval()
 	if r.interrupted() {

@@ -115,7 +115,10 @@ func (o *operator) aged(by time.Duration) *operator {
 		entry.Value.attempt.Time = older(entry.Value.attempt.Time, by)
 		if named := entry.Value.named; named != nil {
 			aged := *named
-			aged.since = older(named.since, by)
+			aged.looks = slices.Clone(named.looks)
+			for i := range aged.looks {
+				aged.looks[i].at = older(aged.looks[i].at, by)
+			}
 			entry.Value.named = &aged
 		}
 		entry.Value.subscription = entry.Value.subscription.aged(by)

@@ -130,9 +130,24 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/alone: notifications and another Mandate of the name",
 		},
 		"named application that is not found": {
-			Why: "a read may lag behind the create", File: "named.go",
-			Old: "		if r.facts.now.Sub(known.since) <", Off: "		if !ON || r.facts.now.Sub(known.since) <",
+			Why: "a read may lag behind the create", File: "looks.go",
+			Old: "	case another, l.again:", Off: "	case another, ON && l.again:",
 			CaughtBy: "TestNamedApplications",
+		},
+		"named application that is named again": {
+			Why: "deliveries that name ids that are none must not cost a read of each with every request", File: "looks.go",
+			Old: "another && (last ||", Off: "another && (!ON || last ||", CaughtBy: "TestReadsOfForgedIDs",
+		},
+		"named application that is refused": {
+			Why: "those that it was named with may be this Mandate's", File: "named.go",
+			Old:      "	case ofConnection(ctx, err):\n		r.facts.named, r.facts.namedUnread = nil",
+			Off:      "	case !ON && !idv.IsNotFound(err), ofConnection(ctx, err):\n		r.facts.named, r.facts.namedUnread = nil",
+			CaughtBy: "TestExplore/alone: notifications, and what others have cannot be read",
+		},
+		"named application that fails again": {
+			Why: "the service was down, and nobody may name it again", File: "looks.go",
+			Old: "made.again = failed ||", Off: "made.again = ON && failed ||",
+			CaughtBy: "TestNamedApplicationsThatFail",
 		},
 		"named application of another Mandate": {
 			Why: "it waits for that, and nobody else was given it", File: "named.go",

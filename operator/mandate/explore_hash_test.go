@@ -240,7 +240,6 @@ func (e *encoder) reconciliation(p *reconciliation) {
 	e.any(reflect.ValueOf(&p.reviewed))
 	e.number(int64(p.nextReview))
 	e.truth(p.attempting)
-	e.truth(p.retryMissing)
 	e.number(p.shownID)
 }
 

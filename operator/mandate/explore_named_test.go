@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/reference"
 	"github.com/mandate-io/idv/operator/engine"
 )
 
@@ -59,10 +60,14 @@ func (e *encoder) named(l *lookedAt) {
 	}
 	e.account(l.by.account)
 	e.number(l.by.generation)
-	for _, list := range []string{l.others, l.missing, l.absent, l.request} {
-		e.text(list)
+	for _, one := range l.looks {
+		e.number(one.id)
+		e.number(int64(one.result))
+		e.number(int64(one.tries))
+		e.text(one.request)
+		e.truth(one.again)
+		e.number(int64(max(one.due().Sub(now), 0)))
 	}
-	e.truth(now.Sub(l.since) < lagAllowance)
 }
 
 // shown writes what a process knows of the applications that were read for others.
@@ -81,8 +86,8 @@ func (e *encoder) shown(references map[namedID]string) {
 	}
 }
 
-// wasNamed reports whether a notification has named the application that was created for a Mandate, whose spec nobody
-// has edited since (I14): to that one, or to another one that waits.
+// wasNamed reports whether a notification has named the application that was created for a Mandate, whose spec asks for
+// what was sent (I14): to that one, or to another one that waits.
 func (w *world) wasNamed(m *v1alpha1.Mandate) bool {
 	var named []int64
 	for _, other := range w.mandates {
@@ -93,10 +98,19 @@ func (w *world) wasNamed(m *v1alpha1.Mandate) bool {
 		}
 	}
 	here := w.sites[w.site()]
-	if here.silent || m.Generation != 1 || m.Spec.Adopt != nil || w.service.Spec.ReferencePrefix != "" {
+	if here.silent || m.Spec.Adopt != nil { // such a service does not show whose it is
 		return false
 	}
 	return slices.ContainsFunc(here.applications, func(a application) bool {
-		return !a.gone && a.mandate == m.UID && asksFor(m, a.reference) && slices.Contains(named, a.id)
+		return !a.gone && a.mandate == m.UID && w.asksForAll(m, a) && slices.Contains(named, a.id)
 	})
+}
+
+// asksForAll reports whether the spec and the service of a Mandate ask for an application as it was sent.
+func (w *world) asksForAll(m *v1alpha1.Mandate, a application) bool {
+	of := cmp.Or(m.Spec.Reference, reference.Mandate(w.service.Spec.ReferencePrefix, m.Namespace, m.Name))
+	same := func(asked v1alpha1.Individual, sent person) bool {
+		return asked.DetailsSecretRef != nil || asked.Email == sent.email
+	}
+	return of == a.reference && slices.EqualFunc(m.Spec.Individuals, a.people, same)
 }

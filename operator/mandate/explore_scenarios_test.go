@@ -31,6 +31,8 @@ type scenario struct {
 	inReview bool
 	// silent: the service shows no references.
 	silent bool
+	// refusesOthers: it answers 403 or 500 to reads of what is nobody's application.
+	refusesOthers bool
 	// otherEmpty: the other service answers 404 to everything that it is asked for.
 	otherEmpty bool
 	// subscribes: the operator subscribes each application, and the service shows subscriptions like that.
@@ -47,7 +49,7 @@ func (s scenario) start() state {
 		here.inReview = s.inReview
 	})
 	for _, url := range sorted(w.sites) {
-		w.changeSite(url, func(here *site) { here.silent = s.silent })
+		w.changeSite(url, func(here *site) { here.silent, here.refusesOthers = s.silent, s.refusesOthers })
 	}
 	if s.otherEmpty {
 		w.changeSite(otherURL, func(here *site) { here.applications = nil })
@@ -147,6 +149,10 @@ func scenarios() map[string]scenario {
 		"notifications and edits": {
 			mandates: one, allow: map[move]uint8{deliver: 2, reword: 1, touch: 1, prefix: 1, adopt: 1, lose: 1, half: 2},
 		},
+		"notifications to an edited Mandate": {
+			why:      "what was sent is what the spec asks for after the edit",
+			mandates: one, allow: map[move]uint8{deliver: 1, touch: 1, lose: 1},
+		},
 		"notifications and restores": {
 			mandates: one, allow: map[move]uint8{deliver: 2, restore: 1, backup: 1, rewind: 1, wipe: 1, lose: 1, half: 1},
 		},
@@ -155,6 +161,10 @@ func scenarios() map[string]scenario {
 		},
 		"notifications of a service that fails": {
 			mandates: one, allow: map[move]uint8{deliver: 2, lose: 1, half: 2, fail: 2, refuse: 1, unread: 1},
+		},
+		"notifications, and what others have cannot be read": {
+			why:      "one that the service answers 403 or 500 for must not keep the others from being read",
+			mandates: one, refusesOthers: true, allow: map[move]uint8{deliver: 3, lose: 2, half: 3},
 		},
 		"notifications, and no references are shown": {
 			mandates: one, silent: true, allow: map[move]uint8{deliver: 2, lose: 1, half: 2, crash: 1},

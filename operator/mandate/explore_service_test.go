@@ -104,6 +104,12 @@ func (s fakeService) RetrieveApplication(_ context.Context, id int64) (*idv.Appl
 		return nil, failure(op, idv.Unknown, idv.KindServer)
 	}
 	here := s.world.sites[s.site()]
+	switch {
+	case here.refusesOthers && id == foreignID:
+		return nil, failure(op, idv.Refused, idv.KindCredentials)
+	case here.refusesOthers && id == forgedID:
+		return nil, failure(op, idv.Unknown, idv.KindServer)
+	}
 	i := here.find(id)
 	if i >= 0 && s.fault == faultMissing && now.Sub(here.applications[i].created) <= settle {
 		s.hit, i = true, -1

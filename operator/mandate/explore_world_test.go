@@ -60,6 +60,8 @@ type site struct {
 	underWay     []request
 	nextID       int64
 	silent       bool // it shows no references
+	// refusesOthers: it answers 403 to reads of the foreign application, and 500 to those of one that does not exist.
+	refusesOthers bool
 	// webhooks is how it shows subscriptions.
 	webhooks    webhookPresentation
 	shown       presentation

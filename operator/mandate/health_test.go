@@ -211,7 +211,7 @@ For Argo CD, install [health.lua](../examples/gitops/argocd/health.lua). For Flu
 alone, Flux uses kstatus, which reports a suspended Mandate as InProgress, so Flux waits for it.
 
 A decision or a review that the service refused, or that is outdated, needs a person: Argo CD reports Degraded. Ready
-stays True, so kstatus and Flux report Current. With Flux, look at the reason of Completed.
+stays True, so kstatus and Flux report Current. The alert [IDVDecisionBlocked](runbooks.md#idvdecisionblocked) tells.
 
 | situation | Ready | Created | Completed | Reconciling / Stalled | kstatus | Argo CD | Flux |
 |---|---|---|---|---|---|---|---|

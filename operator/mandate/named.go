@@ -2,59 +2,75 @@ package mandate
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/engine"
 )
 
-// lookedAt is what this process knows of the applications that an annotation names. The lists are texts, so that two
-// states can be compared.
-type lookedAt struct {
-	by lookup // what follows is about the ids there
-	// others belong to others. missing were not found once, since then, and absent twice.
-	others, missing, absent string
-	since                   time.Time
-	// request is the one with which they were looked for. Another one may name what did not exist before.
-	request string
-}
-
-// lookedAtBy gives what is known of the ids at one connection.
-func (s *localState) lookedAtBy(by lookup) lookedAt {
-	if s.named == nil || s.named.by != by {
-		return lookedAt{by: by}
-	}
-	return *s.named
-}
-
-// namedApplications are those that are left to look at, the last ones first. That something is not found may come from
-// a read that lags behind the create, so it is looked for once more, later, and whenever a notification comes.
-func (r *reconciliation) namedApplications() []int64 {
+// allNamed are the applications that may be the Mandate's, the last ones first.
+func (r *reconciliation) allNamed() []int64 {
 	named := engine.Candidates(r.mandate)
-	if r.facts.id != 0 {
-		return nil
-	}
 	if r.shownID != 0 { // it shows the reference, so it is looked at first
 		named = append(slices.DeleteFunc(named, func(id int64) bool { return id == r.shownID }), r.shownID)
 	}
-	if len(named) == 0 {
-		return nil
+	slices.Reverse(named)
+	return named
+}
+
+// lookAtNamed finds out which applications are to be looked at now. That something is not found may come from a read
+// that lags behind the create, so it is looked for once more, later, and when a notification comes.
+func (r *reconciliation) lookAtNamed() {
+	r.facts.named = nil
+	if r.facts.id != 0 {
+		return
+	}
+	r.eachLook(func(id int64, last *look, next time.Time, again bool) {
+		switch {
+		case last == nil, again && !r.facts.now.Before(next):
+			r.facts.named = append(r.facts.named, id)
+		case last.delaysCreate():
+			r.facts.namedUnread = true
+		}
+	})
+}
+
+// nextLook is in how long an application is to be looked at again; 0 if none is.
+func (r *reconciliation) nextLook() (soonest time.Duration) {
+	r.eachLook(func(_ int64, last *look, next time.Time, again bool) {
+		after := next.Sub(r.facts.now)
+		if last != nil && again && after > 0 && (soonest == 0 || after < soonest) {
+			soonest = after
+		}
+	})
+	return soonest
+}
+
+// eachLook goes through the applications that may be the Mandate's, with the last look at each and when the next one
+// is.
+func (r *reconciliation) eachLook(do func(id int64, last *look, next time.Time, again bool)) {
+	all := r.allNamed()
+	if len(all) == 0 {
+		return
 	}
 	state := r.localState.Get(r.mandate)
-	known := state.lookedAtBy(r.lookup())
-	skipped := engine.ParseCandidates(known.others)
-	if known.request == engine.ReconcileRequest(r.mandate) {
-		skipped = append(skipped, engine.ParseCandidates(known.absent)...)
-		if r.facts.now.Sub(known.since) < lagAllowance {
-			skipped = append(skipped, engine.ParseCandidates(known.missing)...)
+	known, request := state.lookedAtBy(r.lookup()), engine.ReconcileRequest(r.mandate)
+	for i, id := range all {
+		if r.isOthers(id) {
+			continue
 		}
+		last := known.of(id)
+		if last == nil {
+			do(id, nil, time.Time{}, false)
+			continue
+		}
+		next, again := last.next(request, i == 0 || i == 1 && r.shownID != 0)
+		do(id, last, next, again)
 	}
-	slices.Reverse(named)
-	return slices.DeleteFunc(named, func(id int64) bool { return slices.Contains(skipped, id) || r.isOthers(id) })
 }
 
 // isOthers reports whether an application has shown another reference when it was read for another Mandate.
@@ -69,34 +85,19 @@ func (r *reconciliation) readNamed(ctx context.Context) {
 	id := r.facts.named[0]
 	switch {
 	case r.isOthers(id): // since this reconciliation began
-		r.skipNamed(id, func(*lookedAt) {})
+		r.dropNamed(id)
 		return
 	case !r.shown.startRead(r.namedID(id)): // it is read for another Mandate now, and may be this one's
 		r.facts.named, r.facts.namedUnread = r.facts.named[1:], true
 		return
 	}
 	application, err := r.retrieveNamed(ctx, id)
-	switch {
-	case r.facts.found != 0 && err != nil && !idv.IsNotFound(err):
-		r.facts.named = []int64{r.facts.found}
+	if err != nil {
+		r.namedFailed(ctx, id, err)
 		return
-	case r.facts.found != 0:
+	}
+	if r.facts.found != 0 {
 		r.facts.named = r.facts.named[1:]
-		return
-	case idv.IsNotFound(err):
-		r.skipNamed(id, func(l *lookedAt) {
-			missing := engine.ParseCandidates(l.missing)
-			if slices.Contains(missing, id) {
-				l.absent = with(l.absent, id)
-			} else {
-				l.missing, l.since = with(l.missing, id), r.facts.now
-				r.retryMissing = true
-			}
-		})
-		return
-	case err != nil:
-		r.facts.named, r.facts.namedUnread = nil, true
-		log.FromContext(ctx).Info("Failed to read an application that a notification names", "error", err.Error())
 		return
 	}
 	r.looking = true
@@ -114,10 +115,45 @@ func (r *reconciliation) readNamed(ctx context.Context) {
 	}
 }
 
+// namedFailed goes on to the next application after one that could not be read. One that no service answers for must
+// not keep those that it was named with from being read.
+func (r *reconciliation) namedFailed(ctx context.Context, id int64, err error) {
+	kind := idv.KindOf(err)
+	switch {
+	case r.facts.found != 0 && ofConnection(ctx, err):
+		r.facts.named = []int64{r.facts.found}
+		return
+	case r.facts.found != 0:
+		r.facts.named = r.facts.named[1:]
+		return
+	case ofConnection(ctx, err):
+		r.facts.named, r.facts.namedUnread = nil, true
+	case idv.OutcomeOf(err) == idv.Refused:
+		r.skipNamed(id, lookRefused)
+	default:
+		r.skipNamed(id, lookUnread)
+		state := r.localState.Get(r.mandate)
+		r.facts.namedUnread = r.facts.namedUnread || state.named.of(id).delaysCreate()
+		if kind == idv.KindTimeout && len(r.facts.named) > 0 { // the next one may take as long, in the same slot
+			r.facts.named, r.facts.namedUnread = nil, true
+		}
+	}
+	if kind != idv.KindNotFound {
+		log.FromContext(ctx).Info("Failed to read an application that a notification names", "error", err.Error())
+	}
+}
+
+// ofConnection reports whether an error says nothing about the application: none could be read.
+func ofConnection(ctx context.Context, err error) bool {
+	e, ok := errors.AsType[*idv.Error](err)
+	return !ok || e.Login || ctx.Err() != nil ||
+		slices.Contains([]idv.Kind{idv.KindUnreachable, idv.KindRateLimited, idv.KindCanceled}, e.Kind)
+}
+
 // retrieveNamed ends what startRead has begun.
 func (r *reconciliation) retrieveNamed(ctx context.Context, id int64) (*idv.Application, error) {
 	defer r.shown.finishRead(r.namedID(id))
-	application, err := r.client.RetrieveApplication(ctx, id)
+	application, err := r.client.RetrieveApplication(idv.WithForeignID(ctx), id)
 	if err == nil {
 		r.show(id, application.Reference)
 	}
@@ -125,34 +161,26 @@ func (r *reconciliation) retrieveNamed(ctx context.Context, id int64) (*idv.Appl
 }
 
 // skipOther goes on to the next application after one that is not this Mandate's, and never will be.
-func (r *reconciliation) skipOther(id int64) {
-	r.skipNamed(id, func(l *lookedAt) { l.others = with(l.others, id) })
-}
+func (r *reconciliation) skipOther(id int64) { r.skipNamed(id, lookOthers) }
 
 // skipNamed goes on to the next application, and keeps what was learned of this one.
-func (r *reconciliation) skipNamed(id int64, learn func(*lookedAt)) {
+func (r *reconciliation) skipNamed(id int64, result lookResult) {
+	r.dropNamed(id)
+	named := append(r.allNamed(), id)
+	r.localState.Update(r.mandate, func(s *localState) {
+		made := look{id: id, at: r.facts.now, result: result, request: engine.ReconcileRequest(r.mandate)}
+		known := s.lookedAtBy(r.lookup()).with(made, named)
+		s.named = &known
+	})
+}
+
+// dropNamed goes on to the next application.
+func (r *reconciliation) dropNamed(id int64) {
 	if r.facts.found == 0 || r.facts.found == id {
 		r.forgetFound()
 	}
 	left := slices.Clone(r.facts.named)
 	r.facts.named = slices.DeleteFunc(left, func(other int64) bool { return other == id })
-	request := engine.ReconcileRequest(r.mandate)
-	r.localState.Update(r.mandate, func(s *localState) {
-		named := s.lookedAtBy(r.lookup())
-		if named.request != request {
-			named.request = request
-			named.missing, named.absent = "", ""
-		}
-		learn(&named)
-		s.named = &named
-	})
-}
-
-// with adds an id to a list. It forgets the first ones of too many: the annotation does not name these any more.
-func with(list string, id int64) string {
-	ids := engine.ParseCandidates(list)
-	ids = append(slices.DeleteFunc(ids, func(other int64) bool { return other == id }), id)
-	return engine.FormatCandidates(ids[max(len(ids)-v1alpha1.MaxCandidates, 0):])
 }
 
 // forgetFound drops what was read of an application that is not this Mandate's after all.

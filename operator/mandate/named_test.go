@@ -5,12 +5,14 @@ import (
 	"maps"
 	"slices"
 	"testing"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // What was looked at is looked at again only if it can have become this Mandate's: a read may lag behind the create,
@@ -27,7 +29,8 @@ func TestNamedApplications(t *testing.T) {
 	}
 	want := func(what string, ids ...int64) {
 		t.Helper()
-		if r.facts.named = r.namedApplications(); !slices.Equal(r.facts.named, ids) {
+		r.lookAtNamed()
+		if !slices.Equal(r.facts.named, ids) {
 			t.Errorf("%s: %d are left, want %d", what, r.facts.named, ids)
 		}
 	}
@@ -93,7 +96,7 @@ func TestNamedApplicationsOfOthers(t *testing.T) {
 		}}
 		r.facts.now = now
 		r.shownID = r.shown.id(r.namedReference())
-		r.facts.named = r.namedApplications()
+		r.lookAtNamed()
 		return r
 	}
 	left := func(what string, r *reconciliation, want ...int64) {
@@ -137,5 +140,149 @@ func TestNamedApplicationsOfOthers(t *testing.T) {
 	}
 	if want := map[int64]int{7: 1, 8: 1, 9: 1, 10: 1}; !maps.Equal(service.reads, want) {
 		t.Errorf("read are %v, want %v", service.reads, want)
+	}
+}
+
+// failingService has one application, and answers for all other ids with an error.
+type failingService struct {
+	serviceClient
+	id    int64
+	err   error
+	reads map[int64]int
+}
+
+func (s *failingService) RetrieveApplication(_ context.Context, id int64) (*idv.Application, error) {
+	s.reads[id]++
+	if s.err != nil && id != s.id {
+		return nil, s.err
+	}
+	return &idv.Application{ID: id, Reference: "of another"}, nil
+}
+
+// lost is a reconciliation of a Mandate without an application, at a time, that is to look at ids.
+func lost(of *Reconciler, service serviceClient, at time.Time, ids, request string) *reconciliation {
+	r := &reconciliation{Reconciler: of, client: service, reference: "acme", mandate: &v1alpha1.Mandate{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "acme", Annotations: map[string]string{
+			v1alpha1.CandidateAnnotation: ids, v1alpha1.ReconcileRequestAnnotation: request,
+		}},
+	}}
+	r.facts.now = at
+	r.lookAtNamed()
+	return r
+}
+
+// readAll reads what is left, as decide asks for.
+func (r *reconciliation) readAll(ctx context.Context) {
+	for len(r.facts.named) > 0 {
+		r.readNamed(ctx)
+	}
+}
+
+// Whatever the service answers for one id, the next one is read. Nothing waits for the one after two tries, and it is
+// read again all the same: the service may have been down.
+func TestNamedApplicationsThatFail(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		err   error
+		holds bool // a create waits after the first try
+		stops bool // nothing else is read in the same reconciliation
+		lasts bool // it is read again without another request
+	}{
+		"400":     {err: failure(idv.OpRetrieveApplication, idv.Refused, idv.KindInvalid)},
+		"403":     {err: failure(idv.OpRetrieveApplication, idv.Refused, idv.KindCredentials)},
+		"500":     {err: failure(idv.OpRetrieveApplication, idv.Unknown, idv.KindServer), holds: true, lasts: true},
+		"no JSON": {err: failure(idv.OpRetrieveApplication, idv.Unknown, idv.KindUnreadable), holds: true, lasts: true},
+		"timeout": {
+			err: failure(idv.OpRetrieveApplication, idv.Unknown, idv.KindTimeout), holds: true, stops: true, lasts: true,
+		},
+	} {
+		service := &failingService{id: 7, err: test.err, reads: map[int64]int{}}
+		shared := NewReconciler(Config{})
+		run := func(after time.Duration) *reconciliation {
+			r := lost(shared, service, now.Add(after), "7,8", "one")
+			r.readAll(t.Context())
+			return r
+		}
+		r := run(0)
+		if (service.reads[7] == 0) != test.stops || r.facts.namedUnread != test.holds {
+			t.Errorf("%s: read are %v, and a create waits: %t", name, service.reads, r.facts.namedUnread)
+		}
+		if r = run(time.Second); service.reads[7] != 1 || r.facts.namedUnread != test.holds {
+			t.Errorf("%s: read are then %v, and a create waits: %t", name, service.reads, r.facts.namedUnread)
+		}
+		if r = run(lagAllowance); service.reads[8] != 2 || r.facts.namedUnread || len(r.facts.named) > 0 {
+			t.Errorf("%s: read are later %v, and a create waits: %t", name, service.reads, r.facts.namedUnread)
+		}
+		if next := r.nextLook(); (next > 0) != test.lasts {
+			t.Errorf("%s: the next look is in %s", name, next)
+		}
+		service.err = nil
+		run(day)
+		if (service.reads[8] == 3) != test.lasts {
+			t.Errorf("%s: read are %v, when it works again", name, service.reads)
+		}
+	}
+}
+
+// No login, no connection and no rate say anything about an id.
+func TestNamedApplicationsOfAServiceThatIsDown(t *testing.T) {
+	t.Parallel()
+	for _, err := range []error{
+		&idv.Error{Kind: idv.KindCredentials, Outcome: idv.NotSent, Login: true},
+		failure(idv.OpRetrieveApplication, idv.NotSent, idv.KindUnreachable),
+		failure(idv.OpRetrieveApplication, idv.NotSent, idv.KindRateLimited),
+	} {
+		service := &failingService{id: 7, err: err, reads: map[int64]int{}}
+		shared := NewReconciler(Config{})
+		for range 5 {
+			r := lost(shared, service, now, "7,8", "one")
+			r.readAll(t.Context())
+			if !r.facts.namedUnread {
+				t.Errorf("%v: a create follows, although the application may be this one's", err)
+			}
+		}
+		if service.reads[8] != 5 || service.reads[7] != 0 {
+			t.Errorf("%v: read are %v", err, service.reads)
+		}
+	}
+}
+
+// Deliveries name the reference of a Mandate and ids that are none, every ten seconds. The last id is read each time,
+// and the others a few times in all.
+func TestReadsOfForgedIDs(t *testing.T) {
+	t.Parallel()
+	const deliveries, perID = 360, 10 // in an hour
+	for _, err := range []error{
+		failure(idv.OpRetrieveApplication, idv.Refused, idv.KindNotFound),
+		failure(idv.OpRetrieveApplication, idv.Refused, idv.KindCredentials),
+		failure(idv.OpRetrieveApplication, idv.Unknown, idv.KindServer),
+	} {
+		service := &failingService{err: err, reads: map[int64]int{}}
+		shared := NewReconciler(Config{})
+		ids := make([]int64, v1alpha1.MaxCandidates)
+		for i := range ids {
+			ids[i] = int64(i + 1)
+		}
+		all := 0
+		for i := range deliveries {
+			at := now.Add(time.Duration(i) * 10 * time.Second)
+			request := engine.NotificationRequest{Time: at}.String()
+			r := lost(shared, service, at, engine.FormatCandidates(ids), request)
+			r.readAll(t.Context())
+		}
+		for _, reads := range service.reads {
+			all += reads
+		}
+		if most := deliveries + perID*len(ids); all > most {
+			t.Errorf("%v: %d reads, want %d at most", err, all, most)
+		}
+		if len(service.reads) != len(ids) {
+			t.Errorf("%v: %d of %d are read", err, len(service.reads), len(ids))
+		}
+		// A person has everything looked at again.
+		r := lost(shared, service, now.Add(time.Hour), engine.FormatCandidates(ids), "please")
+		if len(r.facts.named) != len(ids) {
+			t.Errorf("%v: after a person's request, %d are looked at", err, len(r.facts.named))
+		}
 	}
 }

@@ -45,10 +45,8 @@ type reconciliation struct {
 	reference  string        // of the application, "" while the connection is not known
 	attempting bool          // it may create an application, and a shutdown waits for it
 	deadline   engine.Deadline
-	looking    bool // at an application that a notification has named
-	// retryMissing: an application that a notification names was not found, and a read may lag behind the create.
-	retryMissing bool
-	shownID      int64 // of an application that showed the reference when it was read for another Mandate; 0: none
+	looking    bool  // at an application that a notification has named
+	shownID    int64 // of an application that showed the reference when it was read for another Mandate; 0: none
 
 	facts       facts
 	record      *v1alpha1.ApplicationRecord // as it was last read or written
@@ -90,7 +88,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 		c.reference = spec.Reference
 	}
 	c.shownID = c.shown.id(c.namedReference())
-	c.facts.named = c.namedApplications()
+	c.lookAtNamed()
 	c.facts.referenceNotAllowed = !c.facts.bound && !c.referenceAllowed()
 	if spec.Adopt != nil && !c.facts.bound {
 		c.facts.adopt = spec.Adopt.ApplicationID
@@ -336,7 +334,10 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	// Polls must not delay a Mandate that has no application yet, whether it is new or tried again.
 	priority := engine.Priority(r.facts.id == 0 || callsLeft)
 	after := r.requeueAfter(decided, failures)
-	if (r.retryMissing || r.facts.namedUnread) && r.facts.id == 0 && after > 0 {
+	if next := r.nextLook(); next > 0 && r.facts.id == 0 && after > 0 {
+		after = min(after, engine.Jitter(next))
+	}
+	if r.facts.namedUnread && r.facts.id == 0 && after > 0 {
 		after = min(after, engine.Jitter(lagAllowance))
 	}
 	r.awaitNamed(decided.Reason)

@@ -57,18 +57,27 @@ func workspace(t *testing.T, program, mirror string) client {
 	check(t, err)
 	check(t, os.WriteFile(filepath.Join(c.directory, "main.tf"), example, 0o600))
 	configuration := filepath.Join(c.directory, "cli.tfrc")
-	check(t, os.WriteFile(configuration, []byte(`provider_installation {
-  filesystem_mirror {
-    path = "`+mirror+`"
-  }
-}
-`), 0o600))
+	check(t, os.WriteFile(configuration, documented(t, mirror), 0o600))
 	c.environment = slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		return strings.HasPrefix(variable, "TF_") || strings.HasPrefix(variable, "IDV_")
 	})
 	c.environment = append(c.environment, "TF_CLI_CONFIG_FILE="+configuration, "CHECKPOINT_DISABLE=1",
 		"IDV_BASE_URL="+sandbox(t), "IDV_USERNAME=sandbox", "IDV_PASSWORD=sandbox-password")
 	return c
+}
+
+// documented is the configuration of docs/install.md.
+func documented(t *testing.T, mirror string) []byte {
+	t.Helper()
+	page, err := os.ReadFile(filepath.Join(root, "docs", "install.md"))
+	check(t, err)
+	_, block, _ := strings.Cut(string(page), "```hcl\n   provider_installation {")
+	block, _, _ = strings.Cut(block, "```")
+	const path = "/path/to/mirror"
+	if !strings.Contains(block, path) {
+		t.Fatalf("docs/install.md configures no mirror at %s: %s", path, block)
+	}
+	return []byte("provider_installation {" + strings.ReplaceAll(block, path, mirror))
 }
 
 func (c client) run(args ...string) string {
