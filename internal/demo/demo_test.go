@@ -126,7 +126,7 @@ func TestDemo(t *testing.T) {
 		}
 	}
 	result := regexp.MustCompile(`(?m)^\$ kubectl get mandates\nNAME .*\n(?:\S.*\n){4}\n` +
-		`5 e-mails to .*\n[1-9]\d* notifications, [1-9]\d* reads of applications\nThe demo took `)
+		`1 answer lost, .*\n5 e-mails to .*\n[1-9]\d* notifications, [1-9]\d* reads of applications\nThe demo took `)
 	if !result.MatchString(p.output.String()) {
 		t.Errorf("it does not end with the table, the e-mails and the notifications:\n%s", p.output)
 	}
