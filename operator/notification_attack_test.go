@@ -124,8 +124,8 @@ func TestHostileSenders(t *testing.T) {
 	ctx, stop := context.WithCancel(w.Context())
 	var running sync.WaitGroup
 	// They have one address, as behind an Ingress.
-	good, hostile, wrong := w.sender("127.0.0.2"), w.sender("127.0.0.2"), w.sender("127.0.0.2")
-	slow := w.sender("127.0.0.2")
+	good, hostile := w.sender("127.0.0.2"), w.sender("127.0.0.2")
+	wrong, slow := w.sender("127.0.0.2"), w.sender("127.0.0.2")
 	bodies := []struct{ encoding, body string }{
 		{"", fmt.Sprintf(`{"id":%d}`, known)},
 		{"", strings.Repeat(`{"a":`, 10_000)},

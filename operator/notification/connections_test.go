@@ -138,7 +138,7 @@ func TestRefusedRequestsAreNotRead(t *testing.T) {
 // A thousand connections that never get to the end of a header cost little memory, and keep no delivery from arriving.
 func TestAThousandConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const addresses, memory = 10, 64 << 20
+		const addresses, limit = 10, 64 << 20
 		listener := newPipes()
 		serveOn(t, listener).connect(testKey, goodToken)
 		before := inUse()
@@ -158,8 +158,8 @@ func TestAThousandConnections(t *testing.T) {
 		if got, want := len(ended), maxConnections/addresses/2; got != want {
 			t.Errorf("%d of %d connections are closed, want %d", got, maxConnections, want)
 		}
-		if used := inUse() - before; used > memory {
-			t.Errorf("%d connections take %d bytes, want %d at most", maxConnections-len(ended), used, memory)
+		if used := inUse() - before; used > limit {
+			t.Errorf("%d connections take %d bytes, want %d at most", maxConnections-len(ended), used, limit)
 		}
 		if got := exchangeOn(listener.connect(t, proxy), goodPost); got != "204 No Content" {
 			t.Errorf("beside a thousand connections: %q", got)

@@ -89,9 +89,9 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 // authenticate gives the connection whose token a request has, and the limiter of its deliveries; nil if it has none,
 // and is answered.
 //
-// An answer shows when it was decided. If a Secret was read for it, there is a service. So whoever does not wait for
-// the delay gets an answer that no read has delayed, and that is the same for a wrong token, for a service that does
-// not exist, and for one whose Secret has not been read yet: 429. It shows only that too many requests are refused.
+// An answer shows when it was decided. If a Secret was read for it, there is a service. So an answer that does not wait
+// for the delay waits for no read either, and is the same for a wrong token, for a service that does not exist, and for
+// one whose Secret has not been read yet: 429. It shows only that too many requests are refused.
 func (r *Receiver) authenticate(
 	w http.ResponseWriter, request *http.Request, started time.Time,
 ) (connection.Key, *rate.Limiter) {
