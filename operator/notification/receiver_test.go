@@ -179,8 +179,8 @@ func TestRefusals(t *testing.T) {
 	})
 }
 
-// While too many are refused, a sender without a good token gets the same answer at once, whether there is a service and
-// whether its Secret has been read. Good deliveries are taken.
+// While too many are refused, a sender without a good token gets the same answer at once, whether there is a service
+// and whether its Secret has been read. Good deliveries are taken.
 func TestTooManyRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newReceived()
