@@ -65,8 +65,8 @@ UNSET := $(addprefix -u ,KUBECONFIG USE_EXISTING_CLUSTER $(filter-out IDV_TOFU,$
 KUBEBUILDER_ASSETS ?= $(CURDIR)/bin
 GO_TEST := env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test
 
-# All but operator/chaos, which runs alone, because it keeps the machine busy, and the tests with a real Flux and Argo CD,
-# which take minutes to build. Those that take longest start first.
+# All but operator/chaos, which runs alone, because it keeps the machine busy, and the tests with a real Flux and Argo
+# CD, which take minutes to build. Those that take longest start first.
 longest := $(MODULE)/operator $(MODULE)/provider
 apart := %/operator/chaos %/internal/gitops/flux %/internal/gitops/argocd
 packages = $(longest) $(or $(filter-out $(longest) $(apart),$(shell $(GO) list ./...)),\

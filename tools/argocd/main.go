@@ -1,5 +1,5 @@
-// Command argocd is the two servers of Argo CD that apply a repository, and a Redis for their cache. All of Argo CD would
-// bring its web interface and the SDKs of all forges.
+// Command argocd is the two servers of Argo CD that apply a repository, and a Redis for their cache. All of Argo CD
+// would bring its web interface and the SDKs of all forges.
 package main
 
 import (

@@ -28,7 +28,6 @@ type application struct {
 		Resources      []struct {
 			Kind   string `json:"kind"`
 			Name   string `json:"name"`
-			Status string `json:"status"`
 			Health health `json:"health"`
 		} `json:"resources"`
 	} `json:"status"`
@@ -37,8 +36,7 @@ type application struct {
 }
 
 type health struct {
-	Status  string `json:"status"`
-	Message string `json:"message"`
+	Status string `json:"status"`
 }
 
 type condition struct {
@@ -149,9 +147,9 @@ func (w *world) fails() (message string) {
 }
 
 // approve confirms a deletion, as the web interface of Argo CD does.
-func (w *world) approve(name string) {
+func (w *world) approve() {
 	w.Helper()
-	w.Kubectl("annotate", "--overwrite", "application", name, "--namespace", argocdNamespace,
+	w.Kubectl("annotate", "--overwrite", "application", onboarding, "--namespace", argocdNamespace,
 		"argocd.argoproj.io/deletion-approved="+time.Now().UTC().Add(time.Second).Format(time.RFC3339))
 }
 

@@ -43,14 +43,7 @@ func (w *world) apply() {
 func (w *world) connectionComesFirst() {
 	w.apply()
 	w.waits("IdentityService/default")
-	w.Eventually(func() (bool, string) {
-		reason := w.Kubectl("get", "identityservices", "--namespace", cluster.Namespace,
-			`--output=jsonpath={.items[*].status.conditions[?(@.type=="Ready")].reason}`)
-		return reason == v1alpha1.ReasonSecretNotFound, "the connection has the reason " + reason
-	})
-	if got := w.Kubectl("get", "mandates", "--namespace", cluster.Namespace, "--output=name"); got != "" {
-		w.Errorf("there are Mandates before their connection: %s", got)
-	}
+	w.ConnectionFirst()
 }
 
 func (w *world) mandatesFollow() {
@@ -58,10 +51,10 @@ func (w *world) mandatesFollow() {
 	w.applied()
 	w.Ready("acme")
 	w.Ready("globex")
-	w.Action(resend, v1alpha1.ReasonCarriedOut)
+	w.Action(cluster.Resend, v1alpha1.ReasonCarriedOut)
 	// Argo CD leaves out what has no health, so the health of the Application alone does not show that the script ran.
 	for _, object := range [][2]string{
-		{"IdentityService", "default"}, {"Mandate", "acme"}, {"Mandate", "globex"}, {"MandateAction", resend},
+		{"IdentityService", "default"}, {"Mandate", "acme"}, {"Mandate", "globex"}, {"MandateAction", cluster.Resend},
 	} {
 		w.until(onboarding, object[1]+" is Healthy", func(a *application) bool {
 			return a.healthOf(object[0], object[1]) == "Healthy"
@@ -69,14 +62,11 @@ func (w *world) mandatesFollow() {
 	}
 }
 
-// resend is the action of the examples.
-const resend = "globex-resend-2026-03-02"
-
 // actionAgain deletes an action that Git has, as ttlSecondsAfterFinished does. Argo CD applies it again.
 func (w *world) actionAgain() {
-	before := w.Action(resend, v1alpha1.ReasonCarriedOut)
-	w.Kubectl("delete", "mandateaction", resend, "--namespace", cluster.Namespace)
-	if again := w.Action(resend, v1alpha1.ReasonAlreadyDone); again.UID == before.UID {
+	before := w.Action(cluster.Resend, v1alpha1.ReasonCarriedOut)
+	w.Kubectl("delete", "mandateaction", cluster.Resend, "--namespace", cluster.Namespace)
+	if again := w.Action(cluster.Resend, v1alpha1.ReasonAlreadyDone); again.UID == before.UID {
 		w.Error("the action is the same object")
 	}
 	w.applied()
@@ -89,7 +79,7 @@ func (w *world) prunedAndRestored() {
 	if w.Ready("acme").DeletionTimestamp != nil {
 		w.Error("the Mandate is deleted before somebody approves")
 	}
-	w.approve(onboarding)
+	w.approve()
 	w.Gone(&v1alpha1.Mandate{}, "acme")
 	w.applied()
 	w.Edit("kustomization.yaml", "- globex.yaml\n", "- acme.yaml\n- globex.yaml\n")
@@ -101,13 +91,9 @@ func (w *world) deleted() {
 	w.deleteApplication(onboarding)
 	w.until(onboarding, "waiting", func(a *application) bool { return a.DeletionTimestamp != nil })
 	w.Ready("acme")
-	w.approve(onboarding)
+	w.approve()
 	w.goneApplication(onboarding)
-	for _, name := range mandates {
-		w.Gone(&v1alpha1.Mandate{}, name)
-	}
-	w.Gone(&v1alpha1.IdentityService{}, "default")
-	w.RecordsStay()
+	w.AllGone(mandates...)
 }
 
 func (w *world) appliedAnew() {

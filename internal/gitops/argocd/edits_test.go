@@ -5,7 +5,6 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/gitops/cluster"
-	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
 // kubectlOwns has Argo CD sync while kubectl's fields differ from Git. It also shows that a suspended Mandate does not
@@ -25,13 +24,7 @@ func (w *world) kubectlOwns() {
 	w.PatchSpec("acme", `{"suspend":null,"decision":"Complete"}`)
 	w.Ready("acme")
 
-	globex := w.Ready("globex")
-	_, err := w.Sandbox.Play(w.Context(), control.Play{
-		ApplicationID: *globex.Status.ApplicationID, Result: control.ResultFail,
-	})
-	w.Check(err)
-	w.PatchSpec("globex", `{"decision":"Reject"}`)
-	w.Mandate("globex", "rejected", func(m *v1alpha1.Mandate) bool { return m.Status.Outcome == v1alpha1.OutcomeRejected })
+	w.Reject("globex")
 	w.Edit("globex.yaml", "  labels: {edited: again}\n", "")
 	w.applied()
 	if got := w.Ready("globex").Spec.Decision; got != v1alpha1.DecisionReject {

@@ -17,21 +17,9 @@ import (
 
 var env *testenv.Environment
 
-func TestMain(m *testing.M) { testenv.Main(suite{m}, &env) }
+func TestMain(m *testing.M) { cluster.Main(m, &env, prepare) }
 
-// suite adds the CRDs of Argo CD, and removes those of the operator, because its chart brings them.
-type suite struct{ *testing.M }
-
-func (s suite) Run() int {
-	ctx, cancel := context.WithTimeout(context.Background(), cluster.Timeout)
-	defer cancel()
-	if err := prepare(ctx); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return s.M.Run()
-}
-
+// prepare adds the CRDs of Argo CD, and removes those of the operator, because its chart brings them.
 func prepare(ctx context.Context) error {
 	ours := envtest.CRDInstallOptions{Paths: []string{filepath.Join(env.Root, "config", "crd", "bases")}}
 	if err := envtest.UninstallCRDs(env.Config, ours); err != nil {

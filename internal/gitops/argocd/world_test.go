@@ -31,7 +31,9 @@ func newWorld(t *testing.T) *world {
 	w.hosts = w.StartHosts(map[string]http.Handler{
 		"git.example.com": w.repository.handler(), "ghcr.io": newRegistry(w),
 	})
-	w.Files["platform/operator.yaml"] = readExample(t, "argocd/operator.yaml")
+	applications, err := os.ReadFile(filepath.Join(env.Root, "examples", "gitops", "argocd", "operator.yaml"))
+	w.Check(err)
+	w.Files["platform/operator.yaml"] = string(applications)
 	w.revision = w.commit(w.Files)
 	w.settings()
 	w.startArgoCD()
@@ -51,18 +53,10 @@ func (w *world) settings() {
 // applyText applies what the examples do not have.
 func (w *world) applyText(manifests string) {
 	w.Helper()
+	// kubectl splits file names at commas, which the names of steps have, and so their directories.
 	path := filepath.Join(filepath.Dir(w.Kubeconfig), "manifests.yaml")
 	w.Check(os.WriteFile(path, []byte(manifests), 0o600))
 	w.Kubectl("apply", "--server-side", "--validate=strict", "--filename="+path)
-}
-
-func readExample(t *testing.T, name string) string {
-	t.Helper()
-	content, err := os.ReadFile(filepath.Join(env.Root, "examples", "gitops", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
 }
 
 const defaultProject = `apiVersion: argoproj.io/v1alpha1
@@ -76,16 +70,14 @@ spec:
 
 func (w *world) startArgoCD() {
 	w.Helper()
-	redis, repoServer := testenv.FreeAddress(w.T), testenv.FreeAddress(w.T)
-	_, port, err := net.SplitHostPort(repoServer)
-	w.Check(err)
+	redis, port := testenv.FreeAddress(w.T), w.freePort()
 	w.start("redis", nil, "redis", redis)
 	// git does not read SSL_CERT_FILE.
 	w.start("repo-server", append(w.hosts, "GIT_SSL_CAINFO="+w.Roots, "PATH="+w.path()),
 		"argocd-repo-server", "--address=127.0.0.1", "--port="+port, "--metrics-address=127.0.0.1",
 		"--metrics-port="+w.freePort(), "--redis="+redis)
 	w.start("application-controller", nil,
-		"argocd-application-controller", "--namespace="+argocdNamespace, "--repo-server="+repoServer, "--redis="+redis,
+		"argocd-application-controller", "--namespace="+argocdNamespace, "--repo-server=127.0.0.1:"+port, "--redis="+redis,
 		"--metrics-port="+w.freePort(), "--persist-resource-health", "--app-resync=10", "--app-resync-jitter=0")
 }
 

@@ -7,11 +7,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
 // Mandate waits until a Mandate is done.
@@ -46,6 +45,17 @@ func (c *Cluster) PatchSpec(name, spec string) {
 	c.Kubectl("patch", "mandate", name, "--namespace", Namespace, "--type=merge", "--patch={\"spec\":"+spec+"}")
 }
 
+// Reject has the individuals of a Mandate fail, and rejects it with kubectl.
+func (c *Cluster) Reject(name string) {
+	c.Helper()
+	_, err := c.Sandbox.Play(c.Context(), control.Play{
+		ApplicationID: *c.Ready(name).Status.ApplicationID, Result: control.ResultFail,
+	})
+	c.Check(err)
+	c.PatchSpec(name, `{"decision":"Reject"}`)
+	c.Mandate(name, "rejected", func(m *v1alpha1.Mandate) bool { return m.Status.Outcome == v1alpha1.OutcomeRejected })
+}
+
 // Gone waits until an object does not exist any more.
 func (c *Cluster) Gone(object client.Object, name string) {
 	c.Helper()
@@ -67,6 +77,9 @@ func (c *Cluster) Action(name, reason string) *v1alpha1.MandateAction {
 	})
 	return action
 }
+
+// Resend is the action of the examples.
+const Resend = "globex-resend-2026-03-02"
 
 // Emails checks how many e-mails were sent up to now.
 func (c *Cluster) Emails(want int) {
@@ -96,23 +109,6 @@ const (
 	NoAddress = "signer.at.hooli.example"
 )
 
-// Secrets creates those that the examples name, as a secret store does, and has the connection look for its own.
-func (c *Cluster) Secrets() {
-	c.Helper()
-	for name, data := range map[string]map[string]string{
-		"idv":              {"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword},
-		"acme-director":    {"email": Director},
-		"globex-applicant": {"email": Applicant},
-	} {
-		c.Check(c.Create(c.Context(), &corev1.Secret{
-			ObjectMeta: metav1.ObjectMeta{Namespace: Namespace, Name: name}, StringData: data,
-		}))
-	}
-	// The operator looks for the Secret every 20 seconds, and at once when it is asked.
-	c.Kubectl("annotate", "identityservice", "default", "--namespace", Namespace,
-		"idv.mandate.io/reconcile-requested-at=1")
-}
-
 // SameApplication checks that another object of the same Mandate has the same application.
 func (c *Cluster) SameApplication(before *v1alpha1.Mandate) {
 	c.Helper()
@@ -123,6 +119,16 @@ func (c *Cluster) SameApplication(before *v1alpha1.Mandate) {
 	if *after.Status.ApplicationID != *before.Status.ApplicationID {
 		c.Errorf("%s has application %d, and had %d", before.Name, *after.Status.ApplicationID, *before.Status.ApplicationID)
 	}
+}
+
+// AllGone waits until all Mandates and the connection are deleted, and checks that the records stay.
+func (c *Cluster) AllGone(mandates ...string) {
+	c.Helper()
+	for _, name := range mandates {
+		c.Gone(&v1alpha1.Mandate{}, name)
+	}
+	c.Gone(&v1alpha1.IdentityService{}, "default")
+	c.RecordsStay()
 }
 
 // RecordsStay checks that the namespace stays when all else is deleted, and in it the ledger and the Secrets.
@@ -144,7 +150,7 @@ func (c *Cluster) AllAsBefore(mandates ...string) {
 	for _, name := range mandates {
 		c.Ready(name)
 	}
-	c.Action("globex-resend-2026-03-02", v1alpha1.ReasonAlreadyDone)
+	c.Action(Resend, v1alpha1.ReasonAlreadyDone)
 	applications, err := c.Sandbox.Applications(c.Context())
 	c.Check(err)
 	if len(applications) != len(mandates) {

@@ -5,7 +5,6 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/gitops/cluster"
-	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
 func (w *world) kubectlOwns() {
@@ -18,13 +17,7 @@ func (w *world) kubectlOwns() {
 	w.PatchSpec("acme", `{"suspend":null}`)
 	w.Ready("acme")
 
-	globex := w.Ready("globex")
-	_, err := w.Sandbox.Play(w.Context(), control.Play{
-		ApplicationID: *globex.Status.ApplicationID, Result: control.ResultFail,
-	})
-	w.Check(err)
-	w.PatchSpec("globex", `{"decision":"Reject"}`)
-	w.Mandate("globex", "rejected", func(m *v1alpha1.Mandate) bool { return m.Status.Outcome == v1alpha1.OutcomeRejected })
+	w.Reject("globex")
 	w.reconcile()
 	if got := w.Ready("globex").Spec.Decision; got != v1alpha1.DecisionReject {
 		w.Errorf("Flux changed spec.decision to %q", got)

@@ -38,15 +38,8 @@ func (w *world) apply() {
 
 func (w *world) connectionComesFirst() {
 	w.apply()
-	w.Eventually(func() (bool, string) {
-		reason := w.Kubectl("get", "identityservices", "--namespace", cluster.Namespace,
-			`--output=jsonpath={.items[*].status.conditions[?(@.type=="Ready")].reason}`)
-		return reason == v1alpha1.ReasonSecretNotFound, "the connection has the reason " + reason
-	})
 	w.until(mandates, "False", "DependencyNotReady", func(*kustomization) bool { return true })
-	if got := w.Kubectl("get", "mandates", "--namespace", cluster.Namespace, "--output=name"); got != "" {
-		w.Errorf("there are Mandates before their connection: %s", got)
-	}
+	w.ConnectionFirst()
 }
 
 func (w *world) mandatesFollow() {
@@ -54,16 +47,15 @@ func (w *world) mandatesFollow() {
 	w.applied()
 	w.Ready("acme")
 	w.Ready("globex")
-	w.Action("globex-resend-2026-03-02", v1alpha1.ReasonCarriedOut)
+	w.Action(cluster.Resend, v1alpha1.ReasonCarriedOut)
 }
 
 // actionAgain deletes an action that Git has, as ttlSecondsAfterFinished does. Flux applies it again.
 func (w *world) actionAgain() {
-	const name = "globex-resend-2026-03-02"
-	before := w.Action(name, v1alpha1.ReasonCarriedOut)
-	w.Kubectl("delete", "mandateaction", name, "--namespace", cluster.Namespace)
+	before := w.Action(cluster.Resend, v1alpha1.ReasonCarriedOut)
+	w.Kubectl("delete", "mandateaction", cluster.Resend, "--namespace", cluster.Namespace)
 	w.reconcile()
-	if again := w.Action(name, v1alpha1.ReasonAlreadyDone); again.UID == before.UID {
+	if again := w.Action(cluster.Resend, v1alpha1.ReasonAlreadyDone); again.UID == before.UID {
 		w.Error("the action is the same object")
 	}
 }
@@ -110,11 +102,7 @@ func (w *world) suspendedInGit() {
 
 func (w *world) deleted() {
 	w.Kubectl("delete", "kustomization", mandates, connection, "--namespace", fluxNamespace)
-	for _, name := range []string{"acme", "globex", "initech"} {
-		w.Gone(&v1alpha1.Mandate{}, name)
-	}
-	w.Gone(&v1alpha1.IdentityService{}, "default")
-	w.RecordsStay()
+	w.AllGone("acme", "globex", "initech")
 }
 
 func (w *world) appliedAnew() {

@@ -17,21 +17,14 @@ import (
 
 var env *testenv.Environment
 
-func TestMain(m *testing.M) { testenv.Main(suite{m}, &env) }
+func TestMain(m *testing.M) { cluster.Main(m, &env, prepare) }
 
-// suite adds to the control plane what Flux and the operator need.
-type suite struct{ *testing.M }
-
-func (s suite) Run() int {
-	ctx, cancel := context.WithTimeout(context.Background(), cluster.Timeout)
-	defer cancel()
-	for _, prepare := range []func(context.Context) error{env.GrantOperatorRole, installFluxCRDs} {
-		if err := prepare(ctx); err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			return 1
-		}
+// prepare adds what Flux and the operator need.
+func prepare(ctx context.Context) error {
+	if err := env.GrantOperatorRole(ctx); err != nil {
+		return err
 	}
-	return s.M.Run()
+	return installFluxCRDs(ctx)
 }
 
 // apis are the packages of Flux whose kinds the examples use, and those that the kustomize-controller watches.
