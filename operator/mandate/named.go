@@ -49,8 +49,8 @@ func (r *reconciliation) nextLook() (soonest time.Duration) {
 	return soonest
 }
 
-// eachLook goes through the applications that are to be looked at, now or later, with the last look at each and when the
-// next one is. Without a last look, the next one is at once.
+// eachLook goes through the applications that are to be looked at, now or later, with the last look at each and when
+// the next one is. Without a last look, the next one is at once.
 func (r *reconciliation) eachLook(do func(id int64, last *look, next time.Time)) {
 	all := r.allNamed()
 	if len(all) == 0 {
