@@ -2,7 +2,9 @@ module github.com/mandate-io/idv/tools/coredns
 
 go 1.26.0
 
-require github.com/coredns/coredns v1.15.0
+require (
+	github.com/coredns/coredns v1.15.0
+)
 
 require (
 	github.com/apparentlymart/go-cidr v1.1.1 // indirect
