@@ -1,12 +1,9 @@
 package plugin
 
 import (
-	"strings"
 	"testing"
 
-	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
@@ -38,31 +35,5 @@ func TestNobodyDecidesOnAnOldState(t *testing.T) {
 	}
 	if err := c.changeMandate(t.Context(), seen, decide); err != nil {
 		t.Error(err)
-	}
-}
-
-// The commands name the namespace of the operator, or what a shell replaces by it.
-func TestCommandsNameTheNamespaceOfTheOperator(t *testing.T) {
-	known := scheme()
-	if err := appsv1.AddToScheme(known); err != nil {
-		t.Fatal(err)
-	}
-	c := &cluster{Client: fake.NewClientBuilder().WithScheme(known).Build()}
-	if got := c.operatorNamespace(t.Context()); got != "" {
-		t.Errorf("%q without an operator", got)
-	}
-	operator := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "identity", Name: "idv", Labels: map[string]string{operatorLabel: operatorName},
-	}}
-	f := mandateFacts(t, v1alpha1.ReasonRetrying)
-	if err := c.Create(t.Context(), operator); err != nil {
-		t.Fatal(err)
-	}
-	f.operator = c.operatorNamespace(t.Context())
-	for namespace, f := range map[string]facts{"identity": f, usualOperator: {mandate: f.mandate}} {
-		v := newView(f)
-		if want := "kubectl logs -n " + namespace + " -l "; !strings.HasPrefix(v.Next[0].Commands[0], want) {
-			t.Errorf("%q, want %s", v.Next[0].Commands, want)
-		}
 	}
 }

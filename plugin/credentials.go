@@ -53,29 +53,27 @@ func (s *session) target(ctx context.Context, flags *connectionFlags, options *r
 	key, named := flags.service.key(namespace)
 	key.name = cmp.Or(key.name, "default")
 	found := key.empty()
-	if named || flags.secret != "" {
-		c, err := s.cluster()
-		if err != nil {
+	if !named && flags.secret == "" {
+		useSecret(found, v1alpha1.NamespacedSecretReference{Name: "idv"})
+		return found, nil
+	}
+	c, err := s.cluster()
+	if err != nil {
+		return nil, err
+	}
+	if named {
+		if found, err = c.read(ctx, key); err != nil {
 			return nil, err
 		}
-		if named {
-			if found, err = c.read(ctx, key); err != nil {
-				return nil, err
-			}
-		}
-		if flags.secret != "" {
-			useSecret(found, v1alpha1.NamespacedSecretReference{Namespace: namespace, Name: flags.secret})
-		}
-		if flags.file == "" {
-			if options.Credentials, err = c.credentials(ctx, found.CredentialsSecret()); err != nil {
-				return nil, err
-			}
-		}
-	} else {
-		useSecret(found, v1alpha1.NamespacedSecretReference{Name: "idv"})
+		options.Settings = *found.Settings()
 	}
-	options.Settings = *found.Settings()
-	return found, nil
+	if flags.secret != "" {
+		useSecret(found, v1alpha1.NamespacedSecretReference{Namespace: namespace, Name: flags.secret})
+	}
+	if flags.file == "" {
+		options.Credentials, err = c.credentials(ctx, found.CredentialsSecret())
+	}
+	return found, err
 }
 
 func (c *cluster) credentials(

@@ -68,6 +68,6 @@ func fieldOwners(object metav1.Object, field string) map[string]bool {
 // warnGitOps prints the warning.
 func (s *session) warnGitOps(object metav1.Object, field string) {
 	if warning := gitOpsWarning(object, field); warning != "" {
-		fmt.Fprintln(s.ErrOut, newPaper(s.ErrOut).in(yellow, "warning:"), warning)
+		warn(s.ErrOut, warning)
 	}
 }

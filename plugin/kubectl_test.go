@@ -16,18 +16,14 @@ import (
 // TestKubectlRunsThePlugin finds the binary on the PATH of the real kubectl, with the completion of
 // docs/kubectl-plugin.md.
 func TestKubectlRunsThePlugin(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: builds a program")
-	}
+	skipIfShort(t)
 	w := newWorld(t, sandbox.Options{})
 	w.mandate("acme")
 	binary, err := env.BuildPlain("./cmd/kubectl-mandate")
 	w.check(err)
 	dir := t.TempDir()
 	completion := "#!/bin/sh\nexec kubectl-mandate __complete \"$@\"\n"
-	page, err := os.ReadFile(filepath.Join(env.Root, "docs", "kubectl-plugin.md"))
-	w.check(err)
-	w.contains(string(page), strings.ReplaceAll(completion, "\n", `\n`))
+	w.contains(rootFile(t, "docs/kubectl-plugin.md"), strings.ReplaceAll(completion, "\n", `\n`))
 	w.check(os.WriteFile(filepath.Join(dir, "kubectl_complete-mandate"), []byte(completion), 0o700))
 	t.Setenv("PATH", filepath.Dir(binary)+":"+dir+":"+os.Getenv("PATH"))
 	t.Setenv("KUBECONFIG", w.kubeconfig)

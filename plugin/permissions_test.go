@@ -1,8 +1,6 @@
 package plugin_test
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -24,9 +22,7 @@ func (w *world) grant(name string, everywhere bool) {
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	role.Rules = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"get"}}}
 	if file, ok := strings.CutPrefix(name, "idv-"); ok {
-		text, err := os.ReadFile(filepath.Join(env.Root, "config", "rbac", file+"_role.yaml"))
-		w.check(err)
-		w.check(yaml.UnmarshalStrict(text, role))
+		w.check(yaml.UnmarshalStrict([]byte(rootFile(w.T, "config/rbac/"+file+"_role.yaml")), role))
 	}
 	if err := w.Create(w.Context(), role); err != nil && !apierrors.IsAlreadyExists(err) {
 		w.Fatal(err)

@@ -86,7 +86,6 @@ func (c *cluster) refresh(ctx context.Context, what *refreshable) error {
 		err := c.Get(ctx, client.ObjectKeyFromObject(what.Object), what.Object)
 		return *what.handled == requested, err
 	}, func() string {
-		return "the operator has not done so. Look whether it runs and watches this namespace: " +
-			findOperator
+		return "the operator has not done so. Look whether it runs and watches this namespace: " + findOperator
 	})
 }

@@ -83,7 +83,7 @@ type cluster struct {
 
 // warn tells of what the plugin goes on after.
 func (c *cluster) warn(format string, arguments ...any) {
-	fmt.Fprintf(c.errOut, "warning: "+format+"\n", arguments...)
+	warn(c.errOut, fmt.Sprintf(format, arguments...))
 }
 
 func (s *session) cluster() (*cluster, error) {

@@ -12,6 +12,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
 var update = flag.Bool("update", false, "write testdata/*.golden")
@@ -79,3 +84,29 @@ func compareGolden(t *testing.T, name, got string) {
 }
 
 func squeeze(text string) string { return strings.Join(strings.Fields(text), "") }
+
+// The commands name the namespace of the operator, or what a shell replaces by it.
+func TestCommandsNameTheNamespaceOfTheOperator(t *testing.T) {
+	known := scheme()
+	if err := appsv1.AddToScheme(known); err != nil {
+		t.Fatal(err)
+	}
+	c := &cluster{Client: fake.NewClientBuilder().WithScheme(known).Build()}
+	if got := c.operatorNamespace(t.Context()); got != "" {
+		t.Errorf("%q without an operator", got)
+	}
+	operator := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "identity", Name: "idv", Labels: map[string]string{operatorLabel: operatorName},
+	}}
+	f := mandateFacts(t, v1alpha1.ReasonRetrying)
+	if err := c.Create(t.Context(), operator); err != nil {
+		t.Fatal(err)
+	}
+	f.operator = c.operatorNamespace(t.Context())
+	for namespace, f := range map[string]facts{"identity": f, usualOperator: {mandate: f.mandate}} {
+		v := newView(f)
+		if want := "kubectl logs -n " + namespace + " -l "; !strings.HasPrefix(v.Next[0].Commands[0], want) {
+			t.Errorf("%q, want %s", v.Next[0].Commands, want)
+		}
+	}
+}

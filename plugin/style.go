@@ -1,6 +1,7 @@
 package plugin
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"strings"
@@ -54,6 +55,9 @@ func (p *paper) in(s style, text string) string {
 	}
 	return string(s) + text + "\x1b[0m"
 }
+
+// warn writes a warning.
+func warn(out io.Writer, text string) { fmt.Fprintln(out, newPaper(out).in(yellow, "warning:"), text) }
 
 func (p *paper) line(parts ...string) {
 	p.WriteString(strings.TrimRight(strings.Join(parts, ""), " "))

@@ -62,9 +62,7 @@ func (w *world) first() (inReview, completed int64) {
 // TestSuggestedLoginsWork has the operator and the provider log in with what check-connection suggests, where a service
 // takes only one way to log in.
 func TestSuggestedLoginsWork(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: starts operators and OpenTofu")
-	}
+	skipIfShort(t)
 	user := map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword}
 	pair := map[string]string{"client_id": sandbox.DefaultClientID, "client_secret": sandbox.DefaultClientSecret}
 	both := maps.Clone(user)
@@ -107,9 +105,7 @@ func TestSuggestedLoginsWork(t *testing.T) {
 
 // TestSuggestionsWork has the operator and the provider use what check-connection suggests.
 func TestSuggestionsWork(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: starts an operator and OpenTofu")
-	}
+	skipIfShort(t)
 	w := newWorld(t, sandbox.Options{Dialect: unusual})
 	w.connect() // with the defaults, only to take the address and the Secret from it
 	inReview, completed := w.first()
@@ -155,13 +151,13 @@ func (w *world) tofu(provider, resources string, credentials map[string]string) 
 	dir := w.TempDir()
 	source := "registry.opentofu.org/mandate-io/idv"
 	files := map[string]string{
-		"cli.tfrc": `provider_installation { 
-  dev_overrides { "` + source + `" = "` + filepath.Dir(binary) + `" } 
+		"cli.tfrc": `provider_installation {
+  dev_overrides { "` + source + `" = "` + filepath.Dir(binary) + `" }
 }`,
-		"main.tf": `terraform { 
-  required_providers { 
-    idv = { source = "` + source + `" } 
-  } 
+		"main.tf": `terraform {
+  required_providers {
+    idv = { source = "` + source + `" }
+  }
 }
 ` + provider + `
 data "idv_references" "all" {}

@@ -156,10 +156,10 @@ func (c *cluster) poll(ctx context.Context, done wait.ConditionWithContextFunc, 
 			failed = nil
 			return reached, err
 		}
-		if failed == nil && ctx.Err() == nil {
-			c.warn("%v; trying again", err)
-		}
 		if ctx.Err() == nil {
+			if failed == nil {
+				c.warn("%v; trying again", err)
+			}
 			failed = err
 		}
 		return false, nil

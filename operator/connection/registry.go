@@ -32,8 +32,6 @@ type Connection struct {
 	NamespacedReferences bool
 	// MinPoll and MaxPoll bound the time between two reads of an application.
 	MinPoll, MaxPoll time.Duration
-	// Since is when this process first had the connection. Put keeps the first one; zero: not known.
-	Since time.Time
 	// Notified is when a notification was last about an application of a Mandate; zero: never.
 	Notified time.Time
 	// Subscriptions is set if the operator subscribes each application.
@@ -138,9 +136,6 @@ func (r *Registry) replace(key Key, connection *Connection) (changed bool) {
 	connection.Actions = r.Actions.of(key, breaker)
 	r.mu.Lock()
 	before, known := r.connections[key]
-	if known {
-		connection.Since = before.Since
-	}
 	r.connections[key] = *connection
 	r.mu.Unlock()
 	breaker.setUsable(connection.Ready)

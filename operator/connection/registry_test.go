@@ -152,22 +152,3 @@ func TestReadyFollowsTheCircuit(t *testing.T) {
 		}
 	})
 }
-
-// Reads that a start has delayed are told by the time from which the process could make them, whatever is edited later.
-func TestPutKeepsSinceWhen(t *testing.T) {
-	t.Parallel()
-	r, since := NewRegistry(0), time.Now()
-	key := Key{Kind: "IdentityService", Namespace: "a", Name: "b"}
-	nobodyListens, cancel := context.WithCancel(t.Context())
-	cancel()
-	r.Put(nobodyListens, key, Connection{Since: since})
-	r.Put(nobodyListens, key, Connection{Since: since.Add(time.Hour), Ready: true})
-	if c, _ := r.Get(key); !c.Since.Equal(since) {
-		t.Errorf("the connection is there since %s, want %s", c.Since, since)
-	}
-	r.Remove(nobodyListens, key)
-	r.Put(nobodyListens, key, Connection{Since: since.Add(time.Hour)})
-	if c, _ := r.Get(key); !c.Since.Equal(since.Add(time.Hour)) {
-		t.Errorf("the connection made anew is there since %s", c.Since)
-	}
-}

@@ -76,6 +76,7 @@ type Reconciler struct {
 	settleDelay  time.Duration
 	giveUpAfter  time.Duration
 	clock        clock.Clock // a real one, whose times have a monotonic part, too
+	started      time.Time   // when this process began to fill its caches; zero: not known
 
 	localState engine.LocalState[localState]
 	runner     engine.Runner[step]
@@ -103,6 +104,7 @@ func NewReconciler(config Config) *Reconciler {
 		settleDelay:  config.SettleDelay,
 		giveUpAfter:  config.DeletionGiveUpAfter,
 		clock:        clock.RealClock{},
+		started:      time.Now(),
 		wake:         func(types.NamespacedName) {},
 	}
 }

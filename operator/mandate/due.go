@@ -20,6 +20,8 @@ const (
 	unreadableAfter = 10 * time.Minute
 	// recentRequest is how old a notification may be at the start of a process that has not seen whether it was handled.
 	recentRequest = 10 * time.Minute
+	// longestStart is how long it takes at most until a process has the Mandates in its cache.
+	longestStart = 5 * time.Minute
 	// leastDeleted and mostDeleted bound the time between two looks for an application that is Deleted.
 	leastDeleted, mostDeleted = 10 * time.Minute, 24 * time.Hour
 )
@@ -92,8 +94,8 @@ func (r *reconciliation) firstRead() time.Time {
 		return last.Add(interval)
 	}
 	from := now
-	if since := r.session.Connection.Since; now.Sub(since) < interval/2 {
-		from = since
+	if now.Sub(r.started) < min(interval/2, longestStart) {
+		from = r.started
 	}
 	passed := (from.UnixNano() - r.phase(interval).Nanoseconds()) % interval.Nanoseconds()
 	return from.Add(interval - time.Duration(passed))

@@ -142,10 +142,10 @@ func TestReadsThatASlowStartDelays(t *testing.T) {
 	t.Parallel()
 	const mandates = 6000
 	for name, c := range map[string]struct {
-		since       time.Duration
+		ago         time.Duration
 		least, most int
 	}{
-		"a slow start":           {6 * time.Minute, mandates / 12, mandates / 8},
+		"a slow start":           {3 * time.Minute, mandates / 24, mandates / 16},
 		"long after the start":   {time.Hour, 0, 0},
 		"the time is not known":  {now.Sub(time.Time{}), 0, 0},
 		"the clock was set back": {-time.Minute, 0, 0},
@@ -155,7 +155,7 @@ func TestReadsThatASlowStartDelays(t *testing.T) {
 			overdue := 0
 			for i := range mandates {
 				r := quiet("uid-"+strconv.Itoa(i), now, nil)
-				r.session.Connection.Since = now.Add(-c.since)
+				r.started = now.Add(-c.ago)
 				due := r.nextRead()
 				if !due.After(now) {
 					overdue++
@@ -254,6 +254,14 @@ func readsOfEightWeeks(mandate int, notified func(at time.Time) time.Time) int {
 
 // BenchmarkEightWeeks reports the most GETs of one of a hundred applications at which nobody moves.
 func BenchmarkEightWeeks(b *testing.B) {
+	for b.Loop() {
+		reportEightWeeks(b)
+	}
+	b.ReportMetric(0, "ns/op") // the time says nothing
+}
+
+func reportEightWeeks(b *testing.B) {
+	b.Helper()
 	for _, c := range []struct {
 		name     string
 		notified func(at time.Time) time.Time
@@ -269,5 +277,4 @@ func BenchmarkEightWeeks(b *testing.B) {
 		b.ReportMetric(float64(most), "GETs-"+c.name)
 		b.ReportMetric(float64(c.target), "target-"+c.name)
 	}
-	b.ReportMetric(0, "ns/op") // the time says nothing
 }

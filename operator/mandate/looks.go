@@ -90,9 +90,7 @@ func (l look) next(request string, last bool) (time.Time, bool) {
 
 // delaysCreate reports whether the application may be the Mandate's, for all that is known, so that a create would only
 // be refused as a duplicate.
-func (l *look) delaysCreate() bool {
-	return l != nil && l.result == lookUnread && l.tries < triesBeforeCreate
-}
+func (l look) delaysCreate() bool { return l.result == lookUnread && l.tries < triesBeforeCreate }
 
 // with adds a look, and forgets those at applications that are not named any more.
 func (l lookedAt) with(made look, named []int64) lookedAt {

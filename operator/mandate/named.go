@@ -29,9 +29,9 @@ func (r *reconciliation) lookAtNamed() {
 	if r.facts.id != 0 {
 		return
 	}
-	r.eachLook(func(id int64, last *look, next time.Time, again bool) {
+	r.eachLook(func(id int64, last *look, next time.Time) {
 		switch {
-		case last == nil, again && !r.facts.now.Before(next):
+		case !r.facts.now.Before(next):
 			r.facts.named = append(r.facts.named, id)
 		case last.delaysCreate():
 			r.facts.namedUnread = true
@@ -41,18 +41,17 @@ func (r *reconciliation) lookAtNamed() {
 
 // nextLook is in how long an application is to be looked at again; 0 if none is.
 func (r *reconciliation) nextLook() (soonest time.Duration) {
-	r.eachLook(func(_ int64, last *look, next time.Time, again bool) {
-		after := next.Sub(r.facts.now)
-		if last != nil && again && after > 0 && (soonest == 0 || after < soonest) {
+	r.eachLook(func(_ int64, _ *look, next time.Time) {
+		if after := next.Sub(r.facts.now); after > 0 && (soonest == 0 || after < soonest) {
 			soonest = after
 		}
 	})
 	return soonest
 }
 
-// eachLook goes through the applications that may be the Mandate's, with the last look at each and when the next one
-// is.
-func (r *reconciliation) eachLook(do func(id int64, last *look, next time.Time, again bool)) {
+// eachLook goes through the applications that are to be looked at, now or later, with the last look at each and when
+// the next one is. Without a last look, the next one is at once.
+func (r *reconciliation) eachLook(do func(id int64, last *look, next time.Time)) {
 	all := r.allNamed()
 	if len(all) == 0 {
 		return
@@ -65,11 +64,10 @@ func (r *reconciliation) eachLook(do func(id int64, last *look, next time.Time, 
 		}
 		last := known.of(id)
 		if last == nil {
-			do(id, nil, time.Time{}, false)
-			continue
+			do(id, nil, time.Time{})
+		} else if next, again := last.next(request, i == 0 || i == 1 && r.shownID != 0); again {
+			do(id, last, next)
 		}
-		next, again := last.next(request, i == 0 || i == 1 && r.shownID != 0)
-		do(id, last, next, again)
 	}
 }
 

@@ -185,10 +185,12 @@ func inUse() int64 {
 // An address has as many connections as are free for others, and no more.
 func TestConnectionsOfAnAddress(t *testing.T) {
 	t.Parallel()
+	const limit = 20
 	pipes := newPipes()
-	limited := newClientListener(pipes, 20)
+	limited := newClientListener(pipes, limit)
 	defer limited.Close()
-	accepted := make(chan net.Conn, 20)
+	accepted := make(chan net.Conn, limit)
+	var open []net.Conn
 	go func() {
 		for conn, err := limited.Accept(); err == nil; conn, err = limited.Accept() {
 			accepted <- conn
@@ -206,8 +208,14 @@ func TestConnectionsOfAnAddress(t *testing.T) {
 			t.Errorf("address %d has %d connections, want %d", i, got, want)
 		}
 		for range len(accepted) {
-			kept := <-accepted
-			t.Cleanup(func() { kept.Close() })
+			open = append(open, <-accepted)
 		}
+	}
+	for _, conn := range open {
+		conn.Close()
+		conn.Close() // which does not count twice
+	}
+	if len(limited.open) != 0 || limited.free != limit {
+		t.Errorf("after the last one is closed, %v are counted and %d are free", limited.open, limited.free)
 	}
 }

@@ -188,7 +188,6 @@ func (r *Reconciler) publish(
 		Generation:           service.GetGeneration(),
 		MinPoll:              seconds(spec.Polling.MinIntervalSeconds, 30),
 		MaxPoll:              seconds(spec.Polling.MaxIntervalSeconds, 3600),
-		Since:                time.Now(),
 		Notified:             lastNotified(service),
 		Subscriptions:        connection.SubscriptionsOf(service),
 		States: idv.StateNames{
