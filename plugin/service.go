@@ -37,7 +37,8 @@ func (k serviceKey) empty() service {
 type serviceFlags struct{ namespaced, clusterWide string }
 
 func (f *serviceFlags) addTo(command *cobra.Command) {
-	command.Flags().StringVar(&f.namespaced, "identityservice", "", "Use the IdentityService with this name. Default: none.")
+	command.Flags().StringVar(&f.namespaced, "identityservice", "",
+		"Use the IdentityService with this name. Default: none.")
 	command.Flags().StringVar(&f.clusterWide, "clusteridentityservice", "",
 		"Use the ClusterIdentityService with this name. Default: none.")
 	command.MarkFlagsMutuallyExclusive("identityservice", "clusteridentityservice")
