@@ -9,6 +9,9 @@ import (
 	"unicode/utf8"
 )
 
+// The keys of the Secret with the tokens. KeyPreviousToken has the one from before, while it is rotated.
+const KeyToken, KeyPreviousToken = "token", "previousToken"
+
 const (
 	// MinTokenLength is the least number of characters of a token.
 	MinTokenLength = 32
@@ -32,6 +35,12 @@ func URL(base, path, token string) string {
 		address += "/" + url.PathEscape(token)
 	}
 	return address
+}
+
+// TokenOf gives the token in a key of a Secret, and whether it is long enough. Editors leave a line break at the end.
+func TokenOf(value []byte) (token string, ok bool) {
+	token = strings.TrimSpace(string(value))
+	return token, utf8.RuneCountInString(token) >= MinTokenLength
 }
 
 // IsToken reports whether a text can be a token: it is long enough, without white space and control characters.
