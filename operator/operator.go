@@ -161,7 +161,7 @@ func addControllers(
 		Connections: connections, ClusterServices: clusterServices, AllNamespaces: len(options.namespaces()) == 0,
 		URLs: options.urls(), Notifications: isServed(options.notificationBindAddress),
 		DeletionGiveUpAfter: options.deletionGiveUpAfter,
-		UserAgent: "mandate-operator/" + options.version, Observe: observeRequest, Budget: idv.NewBudget(responseBudget),
+		UserAgent:           "mandate-operator/" + options.version, Observe: observeRequest, Budget: idv.NewBudget(responseBudget),
 	})
 	services := engine.Services{
 		ServiceReader: connection.ServiceReader{Reader: cache, ClusterServices: clusterServices},

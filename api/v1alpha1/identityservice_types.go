@@ -105,8 +105,8 @@ type IdentityServiceStatus struct {
 	// conditions are Ready (the connection works) and, only while they are true, Stalled (a person must correct the spec
 	// or the Secret), InUse (somebody deleted the service, and Mandates still need it), ApplicationsMissing (the service
 	// does not find the applications of several Mandates, as with the credentials of another account) and
-	// NotificationsUnavailable (the operator refuses notifications). While Ready is False, Mandates wait and keep what they
-	// know.
+	// NotificationsUnavailable (the operator refuses notifications). While Ready is False, Mandates wait and keep what
+	// they know.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -9,10 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// The keys of the Secret with the tokens. KeyPreviousToken has the one from before, while it is rotated.
-const KeyToken, KeyPreviousToken = "token", "previousToken"
-
 const (
+	// KeyToken is the key of the Secret that has the token.
+	KeyToken = "token"
+	// KeyPreviousToken is the key that has the token from before, while it is rotated.
+	KeyPreviousToken = "previousToken"
 	// MinTokenLength is the least number of characters of a token.
 	MinTokenLength = 32
 	// ClusterNamespace takes the place of the namespace of a ClusterIdentityService.

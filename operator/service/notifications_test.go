@@ -53,23 +53,23 @@ func TestNotificationsProblem(t *testing.T) {
 		"no receiver": {disabled: true, want: v1alpha1.ReasonNotificationsDisabled},
 		"no Secret": {
 			tokenReader: tokenReader{err: apierrors.NewNotFound(secrets, "tokens")},
-			want:         v1alpha1.ReasonNotificationSecretNotFound,
+			want:        v1alpha1.ReasonNotificationSecretNotFound,
 		},
 		"not allowed": {
 			tokenReader: tokenReader{err: apierrors.NewForbidden(secrets, "tokens", failure)},
-			want:         v1alpha1.ReasonNotificationSecretForbidden,
+			want:        v1alpha1.ReasonNotificationSecretForbidden,
 		},
 		"another key": {
 			tokenReader: tokenReader{data: map[string]string{"Token": token}},
-			want:         v1alpha1.ReasonNotificationSecretInvalid,
+			want:        v1alpha1.ReasonNotificationSecretInvalid,
 		},
 		"too short": {
 			tokenReader: tokenReader{data: map[string]string{"token": short + "\n"}},
-			want:         v1alpha1.ReasonNotificationSecretInvalid,
+			want:        v1alpha1.ReasonNotificationSecretInvalid,
 		},
 		"the one from before is too short": {
 			tokenReader: tokenReader{data: map[string]string{"token": token, "previousToken": short}},
-			want:         v1alpha1.ReasonNotificationSecretInvalid,
+			want:        v1alpha1.ReasonNotificationSecretInvalid,
 		},
 		"the API server is away": {tokenReader: tokenReader{err: failure}},
 	} {
