@@ -159,9 +159,9 @@ func addControllers(
 	identityServices := service.NewReconciler(service.Config{
 		Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Events: manager.GetEventRecorder(fieldOwner),
 		Connections: connections, ClusterServices: clusterServices, AllNamespaces: len(options.namespaces()) == 0,
-		URLs: options.urls(), Notifications: isServed(options.notificationBindAddress),
-		DeletionGiveUpAfter: options.deletionGiveUpAfter,
-		UserAgent:           "mandate-operator/" + options.version, Observe: observeRequest, Budget: idv.NewBudget(responseBudget),
+		URLs: options.urls(), DeletionGiveUpAfter: options.deletionGiveUpAfter,
+		UserAgent: "mandate-operator/" + options.version, Observe: observeRequest, Budget: idv.NewBudget(responseBudget),
+		Notifications: isServed(options.notificationBindAddress),
 	})
 	services := engine.Services{
 		ServiceReader: connection.ServiceReader{Reader: cache, ClusterServices: clusterServices},

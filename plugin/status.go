@@ -23,8 +23,8 @@ func (s *session) statusCommand() *cobra.Command {
 		Use:   "status [NAME...]",
 		Short: "Show Mandates, and what to do next",
 		Long: "Show one Mandate as a tree: its application, connection and record, its individuals with their checks, its " +
-			"actions, and what to do next. Without a name, show a table: those that need a person come first. No personal " +
-			"data is shown: an individual is its name in the spec.",
+			"actions, and what to do next. Without a name, show a table of Mandates. Those that need a person come first. " +
+			"The command shows individuals by their names in the spec, and no personal data.",
 		Example: "  kubectl mandate status -A\n  kubectl mandate status -n onboarding acme\n" +
 			"  kubectl mandate status -A -o json | jq '.[] | select(.attention == \"NeedsPerson\").name'",
 		ValidArgsFunction: s.completeMandates(false),

@@ -30,8 +30,8 @@ const (
 	heading = "\n## IdentityService and ClusterIdentityService\n"
 	next    = "\n## MandateAction\n"
 	section = `
-What the tools report for each reason of Ready, and for the conditions InUse and ApplicationsMissing. Flux uses kstatus
-for these kinds.
+The table lists the reasons of Ready, and then those of the conditions InUse and ApplicationsMissing. For these kinds,
+Flux reports what kstatus reports.
 [conditions.md](conditions.md#identityservice-and-clusteridentityservice) says what to do.
 
 | situation | Ready | Stalled | kstatus, Flux | Argo CD |
