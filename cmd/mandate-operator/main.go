@@ -74,8 +74,9 @@ func run(options *operator.Options) int {
 func usage() {
 	fmt.Fprint(
 		os.Stderr,
-		`mandate-operator creates an application at an identity verification service for each Mandate. The status of the
-Mandate shows the progress of each individual. The operator runs in a cluster, or outside with --kubeconfig or KUBECONFIG.
+		`mandate-operator creates an application at an identity verification service for each Mandate. The status of
+the Mandate shows the progress of each individual. The operator runs in a cluster, or outside with --kubeconfig or
+KUBECONFIG.
 
 Flags:
 `,
