@@ -148,12 +148,13 @@ func (c *cluster) addDetails(ctx context.Context, f *facts) error {
 	return explainError(err)
 }
 
-// operatorNamespace finds the operator; "" if it cannot, or if the user may not list Deployments.
+// operatorNamespace finds the operator; "" if it cannot, if the user may not list Deployments, or if there are several
+// operators: which one has the Mandate is not known here.
 func (c *cluster) operatorNamespace(ctx context.Context) string {
 	deployments := &metav1.PartialObjectMetadataList{}
 	deployments.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "DeploymentList"})
-	err := c.List(ctx, deployments, client.MatchingLabels{operatorLabel: operatorName}, client.Limit(1))
-	if err != nil || len(deployments.Items) == 0 {
+	err := c.List(ctx, deployments, client.MatchingLabels{operatorLabel: operatorName}, client.Limit(2))
+	if err != nil || len(deployments.Items) != 1 {
 		return ""
 	}
 	return deployments.Items[0].Namespace

@@ -103,10 +103,11 @@ type IdentityServiceStatus struct {
 	// +kubebuilder:default=-1
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Ready (the connection works) and, only while they are true, Stalled (a person must correct the
-	// spec or the Secret), InUse (somebody deleted this object, but Mandates still need it) and ApplicationsMissing
-	// (the service does not find the applications of several Mandates, perhaps because the credentials belong to
-	// another account). While Ready is False, Mandates wait and keep their status.
+	// conditions are Ready (the connection works) and, only while they are true, Stalled (a person must correct the spec
+	// or the Secret), InUse (somebody deleted this object, but Mandates still need it), ApplicationsMissing (the service
+	// does not find the applications of several Mandates, perhaps because the credentials belong to another account) and
+	// NotificationsUnavailable (the operator refuses notifications). While Ready is False, Mandates wait and keep their
+	// status.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -34,8 +34,8 @@ type ServiceSettings struct {
 	// +kubebuilder:default=Auto
 	TokenAuthorization TokenAuthorization `json:"tokenAuthorization,omitempty"`
 
-	// requestsPerSecond limits the requests of all Mandates of this connection together, as an average per second, 1 to 1000.
-	// Default: 10.
+	// requestsPerSecond limits the requests of all Mandates of this connection together, as an average per second, 1 to
+	// 1000. Default: 10.
 	// +optional
 	// +kubebuilder:default=10
 	// +kubebuilder:validation:Minimum=1

@@ -69,7 +69,7 @@ var layers = []layer{
 	{dir: "operator/explore", may: []string{"operator/engine", "internal/guards"}, never: terraform},
 	controller("mandate", "internal/receiver", "internal/reference", "operator/individuals", "operator/ledger"),
 	controller("action", "operator/individuals", "operator/ledger"),
-	controller("service", "operator/ledger"),
+	controller("service", "internal/receiver", "operator/ledger"),
 	controller("notification", "internal/receiver"),
 	{
 		dir: "operator", may: []string{"api", "internal/client", "internal/reference"},

@@ -5,9 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
@@ -37,9 +35,6 @@ const (
 	// maxRate is how many deliveries of a connection are taken each second.
 	maxRate = 50
 )
-
-// The keys of the Secret.
-const keyToken, keyPreviousToken = "token", "previousToken"
 
 // tokenSource knows the tokens of all connections. It reads a Secret when a delivery for its service arrives, and
 // nothing for services that do not exist: what anybody can send must not cause requests to the API server.
@@ -158,8 +153,8 @@ func (s *tokenSource) read(key connection.Key) *tokens {
 		err := s.live.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &secret)
 		switch {
 		case err == nil:
-			current.take(0, secret.Data[keyToken])
-			current.take(1, secret.Data[keyPreviousToken])
+			current.take(0, secret.Data[receiver.KeyToken])
+			current.take(1, secret.Data[receiver.KeyPreviousToken])
 		case !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err):
 			current.readNext = now.Add(retryTokens)
 			if before != nil && before.service == current.service && before.secret == current.secret {
@@ -183,9 +178,9 @@ func (s *tokenSource) service(ctx context.Context, key connection.Key) connectio
 	return service
 }
 
-// take makes a token good, unless it is too short. Editors leave a line break at the end.
+// take makes a token good, unless it is too short.
 func (t *tokens) take(i int, value []byte) {
-	if token := strings.TrimSpace(string(value)); utf8.RuneCountInString(token) >= receiver.MinTokenLength {
+	if token, ok := receiver.TokenOf(value); ok {
 		t.digests[i] = digest(token)
 	}
 }

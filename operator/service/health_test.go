@@ -84,6 +84,9 @@ func TestHealth(t *testing.T) {
 	}
 	check(v1alpha1.ReasonMandatesRemain, "Progressing", status.TerminatingStatus, inUse())
 	check(v1alpha1.ReasonApplicationsMissing, "Degraded", status.CurrentStatus, applicationsMissing())
+	for _, reason := range slices.Sorted(maps.Keys(notificationMessages)) {
+		check(reason, "Healthy", status.CurrentStatus, withoutNotifications(reason))
+	}
 	explanation, err := os.ReadFile("../../docs/conditions.md")
 	if err != nil {
 		t.Fatal(err)
@@ -149,6 +152,12 @@ func inUse() *v1alpha1.IdentityService {
 func applicationsMissing() *v1alpha1.IdentityService {
 	service := withReason(v1alpha1.ReasonConnected)
 	setMissing(&service.Status, 2, true)
+	return service
+}
+
+func withoutNotifications(reason string) *v1alpha1.IdentityService {
+	service := withReason(v1alpha1.ReasonConnected)
+	showNotifications(service, &service.Status, reason)
 	return service
 }
 
