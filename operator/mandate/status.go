@@ -66,18 +66,9 @@ func (r *reconciliation) patchStatus(ctx context.Context, updated *v1alpha1.Mand
 	if err != nil {
 		return "", err
 	}
-	// Only the metadata is returned: nobody reads the rest, and the spec is personal data.
-	written := partial(r.mandate)
+	written := engine.MetadataOf("Mandate", r.name())
 	err = r.statusWriter.Patch(ctx, written, client.RawPatch(types.MergePatchType, patch))
 	return written.ResourceVersion, err
-}
-
-// partial is the metadata by which a Mandate is known to the API server.
-func partial(mandate *v1alpha1.Mandate) *metav1.PartialObjectMetadata {
-	return &metav1.PartialObjectMetadata{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "Mandate"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: mandate.Namespace, Name: mandate.Name},
-	}
 }
 
 // failureThreshold is how many reads of one application may fail in a row, half a minute of them, before that shows.

@@ -8,13 +8,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // Reasons and actions of events; those of conditions are reasons of events, too.
@@ -104,15 +104,8 @@ func needs(m *v1alpha1.Mandate) bool {
 
 // setFinalizer patches the metadata, and updates the service that was read.
 func (r *Reconciler) setFinalizer(ctx context.Context, key connection.Key, service connection.Service, set bool) error {
-	before := &metav1.PartialObjectMetadata{
-		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: string(key.Kind)},
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace:       key.Namespace,
-			Name:            key.Name,
-			ResourceVersion: service.GetResourceVersion(),
-			Finalizers:      slices.Clone(service.GetFinalizers()),
-		},
-	}
+	before := engine.MetadataOf(string(key.Kind), key.ObjectKey())
+	before.ResourceVersion, before.Finalizers = service.GetResourceVersion(), slices.Clone(service.GetFinalizers())
 	after := before.DeepCopy()
 	if set {
 		controllerutil.AddFinalizer(after, v1alpha1.ServiceFinalizer)
