@@ -128,9 +128,9 @@ func (s *session) carryOut(
 // failure says why an action failed, and what to do.
 func failure(action *v1alpha1.MandateAction) error {
 	failed := viewOf(action.Status.Conditions, v1alpha1.ConditionFailed)
-	p := &paper{width: defaultWidth}
+	p := &printer{width: defaultWidth}
 	p.line("the action failed, ", failed.Reason, ": ", failed.Message)
-	if e, ok := explained(kindAction, failed.Reason); ok {
+	if e, ok := explanationOf(kindAction, failed.Reason); ok {
 		p.steps("  ", e.Steps)
 	}
 	return &exitError{exitNotReached, errors.New(strings.TrimSpace(p.String()))}

@@ -72,9 +72,9 @@ func (r *Result) Find(point string) Finding {
 
 // Check looks at a service. The error is one of the options; a service that does not work is in Result.Problem.
 func Check(ctx context.Context, options Options) (*Result, error) {
-	w := newWire(&options)
+	w := newHTTPClient(&options)
 	defer w.close()
-	c := &check{wire: w, options: options, result: &Result{Sent: w.sent}}
+	c := &check{httpClient: w, options: options, result: &Result{Sent: w.sent}}
 	c.result.Suggestion.Settings = *options.Settings.DeepCopy()
 	valid, err := c.client()
 	if err != nil {
@@ -90,7 +90,7 @@ func Check(ctx context.Context, options Options) (*Result, error) {
 
 // A check is one look at a service.
 type check struct {
-	*wire
+	*httpClient
 
 	options Options
 	result  *Result
