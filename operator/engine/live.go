@@ -10,8 +10,8 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 )
 
-// MetadataOf is an object of a kind of ours by its metadata alone. What is read of it, or returned by a patch of it, has
-// no personal data.
+// MetadataOf is an object of a kind of ours by its metadata alone. What is read of it, or returned by a patch of it,
+// has no personal data.
 func MetadataOf(kind string, key client.ObjectKey) *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: kind},

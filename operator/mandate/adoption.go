@@ -45,8 +45,8 @@ func (r *reconciliation) adopt(ctx context.Context) error {
 // bind writes the application that was found to be this Mandate's into the ledger, unless another Mandate has it. That
 // is done one at a time: of two Mandates that name one application, the second finds the first.
 func (r *reconciliation) bind(ctx context.Context, id int64) error {
-	r.adopting.Lock()
-	defer r.adopting.Unlock()
+	r.adoptionMutex.Lock()
+	defer r.adoptionMutex.Unlock()
 	name, spec := r.name(), r.recordOf(nil)
 	spec.ApplicationID = &id
 	current, err := r.serviceIsCurrent(ctx)

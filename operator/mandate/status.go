@@ -27,7 +27,7 @@ func (r *reconciliation) writeStatus(ctx context.Context, reason string, failure
 	switch {
 	case !kept:
 		r.statusFor(updated, reason)
-	case r.unreadable():
+	case r.readIsOverdue():
 		r.statusFor(updated, v1alpha1.ReasonReadFailed)
 	}
 	request := ""
@@ -95,7 +95,7 @@ func (r *reconciliation) keepsStatus(reason string, failures int) bool {
 // statusFor is the status that the facts and the reason of a reconciliation make.
 func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string) {
 	f := &r.facts
-	if !leavesCall(r.facts) {
+	if !callsRemain(r.facts) {
 		status.ObservedGeneration = r.mandate.Generation
 	}
 	if status.ApplicationID == nil {
@@ -235,7 +235,7 @@ func (r *reconciliation) setCompleted(status *v1alpha1.MandateStatus) {
 	switch {
 	case status.Outcome != "":
 		is, reason = isTrue, string(status.Outcome)
-	case leavesCall(r.facts): // that one was refused must not keep the others from being sent
+	case callsRemain(r.facts): // that one was refused must not keep the others from being sent
 	case r.facts.application.refused:
 		reason = v1alpha1.ReasonDecisionRefused
 	case r.facts.application.reviewRefused:

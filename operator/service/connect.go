@@ -39,9 +39,9 @@ type user struct {
 	credentials digest
 }
 
-// rememberedUsers is how many users have limits that outlive their clients. A connection may have several: a Secret
+// maxRememberedUsers is how many users have limits that outlive their clients. A connection may have several: a Secret
 // that alternates between two wrong passwords does not end the hold-off.
-const rememberedUsers = 10000
+const maxRememberedUsers = 10000
 
 // digest of credentials. It is keyed with a random key of the process, so that it is of no use outside of it.
 type digest [sha256.Size]byte
