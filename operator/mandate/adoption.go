@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
-	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // FoundBy is how the application of a create without a clear answer became known.
@@ -116,6 +116,6 @@ func (r *reconciliation) sameService(ctx context.Context, other *v1alpha1.Mandat
 	case service == nil: // its URL is not known, so it may be the same application
 		return true, nil
 	default:
-		return ledger.NormalURL(service.Settings().BaseURL) == r.session.Connection.URL, nil
+		return idv.NormalBaseURL(service.Settings().BaseURL) == r.session.Connection.URL, nil
 	}
 }

@@ -3,14 +3,11 @@ package readings
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -45,22 +42,21 @@ type answer struct {
 
 func (a answer) ok() bool { return a.status >= 200 && a.status < 300 }
 
-// newHTTPClient takes options that the client has checked, or will check before anything is sent.
-func newHTTPClient(options *Options) *httpClient {
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if options.Settings.CABundle != "" {
-		config.RootCAs = x509.NewCertPool()
-		config.RootCAs.AppendCertsFromPEM([]byte(options.Settings.CABundle))
+// newHTTPClient takes options that the client has checked. It connects as the client does.
+func newHTTPClient(options *Options) (*httpClient, error) {
+	transport, err := client.Config{CABundle: []byte(options.Settings.CABundle)}.Transport()
+	if err != nil {
+		return nil, err
 	}
 	return &httpClient{
 		http: &http.Client{
 			Timeout:       requestTimeout,
-			Transport:     &http.Transport{TLSClientConfig: config, Proxy: http.ProxyFromEnvironment},
+			Transport:     transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		base: strings.TrimRight(options.Settings.BaseURL, "/") + "/api/v1", userAgent: options.UserAgent,
 		sent: map[string]int{},
-	}
+	}, nil
 }
 
 func (w *httpClient) close() { w.http.CloseIdleConnections() }
@@ -111,14 +107,8 @@ func (w *httpClient) send(ctx context.Context, method, path string, header http.
 }
 
 func (w *httpClient) pause(retryAfter string) time.Duration {
-	wait := defaultPause
-	if seconds, err := strconv.Atoi(retryAfter); err == nil {
-		wait = time.Duration(seconds) * time.Second
-	} else if date, err := http.ParseTime(retryAfter); err == nil {
-		wait = time.Until(date)
-	}
 	w.hasRetryAfter = w.hasRetryAfter || retryAfter != ""
-	return min(max(wait, defaultPause), maxPause)
+	return min(max(client.ParseRetryAfter(retryAfter, time.Now()), defaultPause), maxPause)
 }
 
 func (w *httpClient) sendOnce(

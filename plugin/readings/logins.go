@@ -2,7 +2,6 @@ package readings
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -29,8 +28,7 @@ func (c *check) try(ctx context.Context, w loginForm) (answer, error) {
 	}
 	var basic client.Secret
 	if w.basic {
-		pair := credentials.ClientID + ":" + credentials.ClientSecret.Reveal()
-		basic = client.Hide(base64.StdEncoding.EncodeToString([]byte(pair)))
+		basic = credentials.Basic()
 	}
 	return c.login(ctx, form, basic)
 }
