@@ -196,7 +196,7 @@ func (r *reconciliation) bindFound(ctx context.Context) error {
 	switch {
 	case r.facts.bound:
 		r.observeFound(FoundByNotification)
-		log.FromContext(ctx).Info("Found the application again, which a notification has named", "applicationID", id)
+		log.FromContext(ctx).Info("Found the application again, by a notification", "applicationID", id)
 	case r.facts.adoptedByOther:
 		r.facts.adoptedByOther = false
 		r.skipOther(id)

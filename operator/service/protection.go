@@ -133,8 +133,8 @@ func blocksDeletion(service connection.Service, needed int) bool {
 // remainingMessage says how many Mandates hold up a deletion, and names none.
 func remainingMessage(needed int) string {
 	return fmt.Sprintf(
-		"Deletion waits for Mandates that still need this service: %d. It goes when they have an outcome or are gone, or "+
-			"after a day by default. Nothing new is created.",
+		"Deletion waits for Mandates that still need this service: %d. It completes when they have an outcome or are "+
+			"gone, or after a day by default. Nothing new is created.",
 		needed,
 	)
 }

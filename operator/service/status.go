@@ -26,7 +26,7 @@ var messages = map[string]string{
 	v1alpha1.ReasonSecretInvalid: "The Secret that spec.credentialsSecretRef names lacks keys. Set username and " +
 		"password, client_id and client_secret, or all four; tokenAuthorization Basic needs the client keys.",
 	v1alpha1.ReasonBaseURLNotAllowed: "The operator's flags --allowed-hosts and --allow-loopback-http do not allow " +
-		"spec.baseURL, so it sends nothing. Correct spec.baseURL, or ask who runs the operator.",
+		"spec.baseURL, so it sends nothing. Correct spec.baseURL, or ask the operator's administrator.",
 	v1alpha1.ReasonCABundleInvalid: "spec.caBundle holds no certificate that can be read. Set it to the certificate " +
 		"authority's certificates in PEM.",
 	v1alpha1.ReasonNamespaceSelectorInvalid: "spec.namespaceSelector is invalid, so it selects no namespace. Correct " +
