@@ -99,7 +99,7 @@ func serviceNode(v *view) node {
 	s := &v.Service
 	text := s.Kind + " " + s.Name + "  "
 	if s.Ready.Status == "" {
-		return node{text: text + "does not exist, may not be read by you, or was not seen by the operator yet"}
+		return node{text: text + "does not exist, you may not read it, or the operator has not seen it yet"}
 	}
 	n := node{text: text + fmt.Sprintf("Ready=%s, %s", s.Ready.Status, s.Ready.Reason)}
 	for _, problem := range s.Problems {
@@ -204,7 +204,7 @@ func (p *printer) next(v *view) {
 	}
 	switch {
 	case v.Ready.Reason == "":
-		p.wrap("  ", "  ", "Wait some seconds. If it lasts, look whether the operator runs and watches this namespace.")
+		p.wrap("  ", "  ", "Wait some seconds. If it lasts, check that the operator runs and watches this namespace.")
 		p.line("       ", p.styled(grey, "$ "), findOperator)
 	case len(v.Next) == 0 && v.Attention == isDone:
 		p.line("  Nothing: there is an outcome.")
@@ -217,7 +217,8 @@ func (p *printer) next(v *view) {
 func (p *printer) waiting(v *view) {
 	waits := waitingFor(v)
 	if len(waits) == 0 {
-		p.wrap("  ", "  ", "Nothing now. When the application is in review, somebody decides: at the service, or with")
+		p.wrap("  ", "  ",
+			"Nothing now. When the application is in review, somebody decides, at the service or with this command:")
 		p.line("       ", p.styled(grey, "$ "), "kubectl mandate decide -n ", v.Namespace, " ", v.Name, " Complete|Reject")
 		return
 	}

@@ -149,7 +149,7 @@ func noResponse(ctx context.Context, err error) error {
 // rateLimit says whether the service limits requests.
 func (c *check) rateLimit() {
 	if !c.rateLimited {
-		c.unknown("rateLimit", "no limit was met; a few requests do not show it")
+		c.unknown("rateLimit", "the service limited no request; so few requests do not show its limit")
 		return
 	}
 	c.result.Suggestion.Settings.RequestsPerSecond = 1
