@@ -21,9 +21,8 @@ const (
 var subscriptionMessages = map[v1alpha1.SubscriptionState]string{
 	v1alpha1.SubscriptionRefused: "The service refused the webhook subscription of the application, so the operator " +
 		"polls the application. Correct spec.notifications of the IdentityService; the operator's log names the fields.",
-	v1alpha1.SubscriptionOutcomeUnknown: "The answer to the webhook subscription of the application was lost, so the " +
-		"subscription may exist. It is not sent again. The operator polls the application, and looks for the " +
-		"subscription daily.",
+	v1alpha1.SubscriptionOutcomeUnknown: "The answer to the webhook subscription was lost, so the subscription may " +
+		"exist. It is not sent again. The operator polls the application and looks for the subscription daily.",
 }
 
 // recordEvent makes an event of a status that was just written, if it is news to people: the verification has an

@@ -98,11 +98,11 @@ func (r *reconciliation) receiverURLs(ctx context.Context) ([]idv.Secret, error)
 		return nil, err
 	}
 	token := func(key string) string { return strings.TrimSpace(string(secret.Data[key])) }
-	if !receiver.IsToken(token("token")) {
+	if !receiver.IsToken(token(receiver.TokenKey)) {
 		return nil, errNoToken
 	}
-	urls := []idv.Secret{idv.Hide(receiver.URL(to.URL, to.Path, token("token")))}
-	if previous := token("previousToken"); receiver.IsToken(previous) {
+	urls := []idv.Secret{idv.Hide(receiver.URL(to.URL, to.Path, token(receiver.TokenKey)))}
+	if previous := token(receiver.PreviousTokenKey); receiver.IsToken(previous) {
 		urls = append(urls, idv.Hide(receiver.URL(to.URL, to.Path, previous)))
 	}
 	return urls, nil

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/receiver"
 	"github.com/mandate-io/idv/operator/connection"
 )
 
@@ -58,7 +59,7 @@ func (a *apiServer) connect(key connection.Key, tokens ...string) {
 	a.services[key] = service
 	data := map[string][]byte{}
 	for i, token := range tokens {
-		data[[]string{keyToken, keyPreviousToken}[i]] = []byte(token)
+		data[[]string{receiver.TokenKey, receiver.PreviousTokenKey}[i]] = []byte(token)
 	}
 	a.secrets[client.ObjectKey{Namespace: key.Namespace, Name: key.Name}] = data
 }

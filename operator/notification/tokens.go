@@ -38,9 +38,6 @@ const (
 	maxRate = 50
 )
 
-// The keys of the Secret.
-const keyToken, keyPreviousToken = "token", "previousToken"
-
 // tokenSource knows the tokens of all connections. It reads a Secret when a delivery for its service arrives, and
 // nothing for services that do not exist: what anybody can send must not cause requests to the API server.
 type tokenSource struct {
@@ -158,8 +155,8 @@ func (s *tokenSource) read(key connection.Key) *tokens {
 		err := s.live.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &secret)
 		switch {
 		case err == nil:
-			current.set(0, secret.Data[keyToken])
-			current.set(1, secret.Data[keyPreviousToken])
+			current.set(0, secret.Data[receiver.TokenKey])
+			current.set(1, secret.Data[receiver.PreviousTokenKey])
 		case !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err):
 			current.readNext = now.Add(tokenRetryInterval)
 			if before != nil && before.service == current.service && before.secret == current.secret {
