@@ -324,7 +324,7 @@ func TestImportRules(t *testing.T) {
 		"the plugin's command to api":            {"cmd/kubectl-mandate/main.go", module + "/api/v1alpha1", false},
 		"receiver to Kubernetes":                 {"internal/receiver/x.go", "k8s.io/apimachinery/pkg/types", false},
 		"the node to operator":                   {"internal/e2e/x.go", module + "/operator", false},
-		"Flux to Argo CD":                        {"internal/gitops/flux/x_test.go", module + "/internal/gitops/argocd", false},
+		"Flux to Argo CD":                        {"internal/gitops/flux/x.go", module + "/internal/gitops/argocd", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
