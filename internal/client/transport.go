@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Transport returns a transport with the certificates, the proxy and the limits of a client of this configuration. It is
-// for a program that needs a response as it is.
+// Transport returns a transport with the certificates, the proxy and the limits of a client of this configuration. It
+// is for a program that needs a response as it is.
 func (c Config) Transport() (*http.Transport, error) {
 	config, err := tlsConfig(c.CABundle)
 	if err != nil {

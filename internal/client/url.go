@@ -13,8 +13,8 @@ func SameBaseURL(one, other string) bool {
 	return errA == nil && errB == nil && SameURL(a.String(), b.String())
 }
 
-// NormalBaseURL returns the one form of all base URLs that are the same address: the letter case of scheme and host, the
-// default port, and slashes at the end make no difference. What cannot be parsed stays as it is.
+// NormalBaseURL returns the one form of all base URLs that are the same address: the letter case of scheme and host,
+// the default port, and slashes at the end make no difference. What cannot be parsed stays as it is.
 func NormalBaseURL(baseURL string) string {
 	u, err := url.Parse(baseURL)
 	if err != nil {

@@ -12,9 +12,10 @@ import (
 const (
 	// MinTokenLength is the least number of characters of a token.
 	MinTokenLength = 32
-	// TokenKey is the key of the token in the Secret of a service's notifications, and PreviousTokenKey that of the token
-	// before it, which is good while the token is rotated.
-	TokenKey, PreviousTokenKey = "token", "previousToken"
+	// TokenKey is the key of the token in the Secret of a service's notifications.
+	TokenKey = "token"
+	// PreviousTokenKey is the key of the token before it, which is good while the token is rotated.
+	PreviousTokenKey = "previousToken"
 	// ClusterNamespace takes the place of the namespace of a ClusterIdentityService.
 	ClusterNamespace = "-"
 )

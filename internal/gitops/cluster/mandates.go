@@ -13,7 +13,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// Mandate waits until a Mandate is done.
+// WaitForMandate waits until a Mandate is done.
 func (c *Cluster) WaitForMandate(name, what string, done func(*v1alpha1.Mandate) bool) *v1alpha1.Mandate {
 	c.Helper()
 	m := &v1alpha1.Mandate{}
@@ -67,7 +67,7 @@ func (c *Cluster) WaitUntilGone(object client.Object, name string) {
 	})
 }
 
-// Action waits until an action has ended with a reason.
+// WaitForAction waits until an action has ended with a reason.
 func (c *Cluster) WaitForAction(name, reason string) *v1alpha1.MandateAction {
 	c.Helper()
 	action := &v1alpha1.MandateAction{}
