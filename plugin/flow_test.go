@@ -207,7 +207,7 @@ func TestFlow(t *testing.T) {
 	w.emails(3)
 
 	w.contains(w.run("", 5, "decide", "acme", "Complete"), "0/3 checks passed; jane: 3 checks not decided")
-	w.contains(w.run("", 3, "adopt", "acme", "1"), "never gets another one")
+	w.contains(w.run("", 3, "adopt", "acme", "1"), "which cannot change")
 	_, err := w.sandbox.Play(w.Context(), control.Play{Reference: w.namespace + ".acme", Result: control.ResultPass})
 	w.check(err)
 	file := filepath.Join(t.TempDir(), "jane.pdf")
