@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -45,6 +46,37 @@ func notified(t *testing.T, flags ...string) (w *world, url string) {
 	})
 	w.subscribe(url)
 	return w, url
+}
+
+// A service says why the operator refuses its notifications, until the Secret is corrected. Its connection works.
+func TestNotificationsUnavailable(t *testing.T) {
+	t.Parallel()
+	skipIfShort(t)
+	w := newWorld(t, sandbox.Options{})
+	w.credentials()
+	w.newService("default", fmt.Sprintf("baseURL: %q, notifications: {secretRef: {name: idv-notifications}}", w.url))
+	w.start("--notification-bind-address=" + testenv.FreeAddress(t))
+	unavailable := func(want string) {
+		t.Helper()
+		w.request("identityservice/default", want)
+		w.eventually(func() (bool, string) {
+			conditions, reason := w.service("default").Status.Conditions, ""
+			if c := meta.FindStatusCondition(conditions, v1alpha1.ConditionNotificationsUnavailable); c != nil {
+				reason = c.Reason
+			}
+			return reason == want, fmt.Sprintf("the reason is %q, want %q: %+v", reason, want, conditions)
+		})
+	}
+	unavailable(v1alpha1.ReasonNotificationSecretNotFound)
+	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
+	w.secret("idv-notifications", map[string]string{"token": "too short"})
+	unavailable(v1alpha1.ReasonNotificationSecretInvalid)
+	w.secret("idv-notifications", map[string]string{"token": notificationToken})
+	unavailable("")
+	w.kill()
+	w.start()
+	unavailable(v1alpha1.ReasonNotificationsDisabled)
+	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
 }
 
 func (w *world) service(name string) *v1alpha1.IdentityService {

@@ -161,6 +161,7 @@ func addControllers(
 		Connections: connections, ClusterServices: clusterServices, AllNamespaces: len(options.namespaces()) == 0,
 		URLs: options.urls(), DeletionGiveUpAfter: options.deletionGiveUpAfter,
 		UserAgent: "mandate-operator/" + options.version, Observe: observeRequest, Budget: idv.NewBudget(responseBudget),
+		Notifications: isServed(options.notificationBindAddress),
 	})
 	services := engine.Services{
 		ServiceReader: connection.ServiceReader{Reader: cache, ClusterServices: clusterServices},

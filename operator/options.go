@@ -67,7 +67,7 @@ func (o *Options) BindFlags(flags *flag.FlagSet) {
 	flags.StringVar(&o.metricsBindAddress, "metrics-bind-address", o.metricsBindAddress,
 		"Address of the metrics endpoint, such as :8443; 0 disables it.")
 	flags.BoolVar(&o.metricsSecure, "metrics-secure", o.metricsSecure,
-		"Serve metrics over TLS, to those whom the API server authenticates and allows to get /metrics.")
+		"Serve the metrics over TLS, only to clients that the API server allows to get /metrics.")
 	flags.StringVar(&o.metricsCertPath, "metrics-cert-path", o.metricsCertPath,
 		"Directory of the certificate of the metrics endpoint. Default: a self-signed certificate.")
 	flags.StringVar(&o.metricsCertName, "metrics-cert-name", o.metricsCertName,
@@ -81,9 +81,9 @@ func (o *Options) BindFlags(flags *flag.FlagSet) {
 	flags.StringVar(&o.notificationBindAddress, "notification-bind-address", o.notificationBindAddress,
 		"Address of the receiver of the service's notifications, such as :8082; 0 disables it.")
 	flags.BoolVar(&o.notificationCapture, "notification-capture", o.notificationCapture,
-		"Log the names, types and lengths of what notifications consist of, and no values. Default: false.")
+		"Log the field names of notifications, and the types and lengths of their values. Default: false.")
 	flags.BoolVar(&o.leaderElect, "leader-elect", o.leaderElect,
-		"Elect a leader, so that one of several replicas works and the others wait. Default: false.")
+		"Elect a leader, so that only one of several replicas works. Default: false.")
 	flags.StringVar(&o.leaderElectionNamespace, "leader-election-namespace", o.leaderElectionNamespace,
 		"Namespace of the leader's Lease; required outside a cluster. Default: the operator's own namespace.")
 	flags.StringVar(&o.leaderElectionID, "leader-election-id", o.leaderElectionID,
@@ -91,17 +91,17 @@ func (o *Options) BindFlags(flags *flag.FlagSet) {
 	flags.StringVar(&o.watchNamespaces, "watch-namespaces", o.watchNamespaces,
 		"Namespaces to watch, separated by commas. Default: all namespaces.")
 	flags.StringVar(&o.allowedHosts, "allowed-hosts", o.allowedHosts,
-		"Hosts that spec.baseURL may name, separated by commas, as in *.example.com or idv.example.com:8443.")
+		"Hosts that spec.baseURL may name, separated by commas, such as *.example.com or idv.example.com:8443.")
 	flags.BoolVar(&o.allowLoopbackHTTP, "allow-loopback-http", o.allowLoopbackHTTP,
-		"Allow http:// in spec.baseURL, on loopback hosts.")
+		"Allow http:// in spec.baseURL for loopback hosts.")
 	flags.IntVar(&o.maxConcurrentReconciles, "max-concurrent-reconciles", o.maxConcurrentReconciles,
-		"Mandates, and MandateActions, of one connection to reconcile at the same time.")
+		"Maximum number of Mandates, and of MandateActions, of one connection to reconcile at the same time.")
 	flags.DurationVar(&o.settleDelay, "settle-delay", o.settleDelay,
 		"Time to wait after a create without a clear answer before sending the same reference again.")
 	flags.DurationVar(&o.recordRetention, "record-retention", o.recordRetention,
 		"Time to keep an ApplicationRecord after its Mandate is gone.")
 	flags.DurationVar(&o.deletionGiveUpAfter, "deletion-give-up-after", o.deletionGiveUpAfter,
-		"Time that a deletion with deletionPolicy Archive or Delete waits for the service.")
+		"Maximum time that a deletion with deletionPolicy Archive or Delete waits for the service.")
 }
 
 // minDuration is the shortest that a flag may be. Tests need seconds; none at all would do harm with each of them.

@@ -20,8 +20,8 @@ func (s *session) resendCommand() *cobra.Command {
 	return s.actionCommand(&cobra.Command{
 		Use:   "resend NAME INDIVIDUAL",
 		Short: "E-mail an individual a new invite",
-		Long: "E-mail an individual of a Mandate an invite with a new code: create a MandateAction, and wait for its " +
-			"result. Asks for confirmation on a terminal, and needs --yes otherwise.",
+		Long: "E-mail an individual of a Mandate an invite with a new code. The command creates a MandateAction and waits " +
+			"for its result. It asks for confirmation on a terminal, and needs --yes otherwise.",
 		Example: "  kubectl mandate resend -n onboarding acme director",
 	}, v1alpha1.MandateActionResendInvite, "E-mail %s of the Mandate %s a new invite? Nothing takes it back.")
 }
@@ -31,8 +31,8 @@ func (s *session) resetCommand() *cobra.Command {
 		Use:   "reset NAME INDIVIDUAL",
 		Short: "Discard what an individual has done, and e-mail a new code",
 		Long: "Discard what an individual of a Mandate has entered, reset the checks, and e-mail a new code to begin " +
-			"again: create a MandateAction, and wait for its result. Asks for confirmation on a terminal, and needs --yes " +
-			"otherwise.",
+			"again. The command creates a MandateAction and waits for its result. It asks for confirmation on a terminal, " +
+			"and needs --yes otherwise.",
 		Example: "  kubectl mandate reset -n onboarding acme director",
 	}, v1alpha1.MandateActionResetIndividual,
 		"Discard what %s of the Mandate %s has done, and e-mail a code to begin again? Nothing takes it back.")
@@ -60,7 +60,7 @@ func (s *session) actionCommand(
 		_, err = s.carryOut(ctx, c, newAction(c.namespace, arguments[0], arguments[1], kind))
 		return err
 	}
-	command.Flags().BoolVarP(&yes, "yes", "y", false, "Confirm, without a question.")
+	command.Flags().BoolVarP(&yes, "yes", "y", false, "Skip the confirmation.")
 	addTimeout(command, &timeout, time.Minute)
 	return command
 }

@@ -15,9 +15,9 @@ func (s *session) adoptCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "adopt NAME APPLICATION_ID",
 		Short: "Bind a Mandate to an application that exists",
-		Long: "Bind a Mandate to an application that exists at the service, and wait for the result. Use it when the id " +
+		Long: "Bind a Mandate to an application that exists at the service, and wait for the result. Use this if the id " +
 			"was lost (OutcomeUnknown), or after a restore (ReferenceConflict). The operator binds the application only if " +
-			"its reference is the Mandate's. E-mails nobody.",
+			"it has the Mandate's reference. The command e-mails nobody.",
 		Example:           "  kubectl mandate adopt -n onboarding acme 4711",
 		Args:              exactArgs(2),
 		ValidArgsFunction: s.completeMandates(false),

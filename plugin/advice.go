@@ -117,20 +117,24 @@ var mandateCommands = map[string][]string{
 }
 
 var serviceCommands = map[string][]string{
-	v1alpha1.ReasonApplicationsMissing:      {"kubectl mandate status -A", probe},
-	v1alpha1.ReasonBaseURLNotAllowed:        {showService},
-	v1alpha1.ReasonCABundleInvalid:          {showService},
-	v1alpha1.ReasonCredentialsInvalid:       {"kubectl mandate check-connection -n {ns} --{kind} {service}"},
-	v1alpha1.ReasonLoginFailing:             {logs, probe},
-	v1alpha1.ReasonMandatesRemain:           {"kubectl mandate status -A"},
-	v1alpha1.ReasonReadsFailing:             {logs, probe},
-	v1alpha1.ReasonSecretForbidden:          {showService},
-	v1alpha1.ReasonSecretInvalid:            {showService},
-	v1alpha1.ReasonSecretNotFound:           {showService},
-	v1alpha1.ReasonServiceError:             {logs, probe},
-	v1alpha1.ReasonUnreachable:              {logs, "kubectl mandate check-connection -n {ns} --{kind} {service}"},
-	v1alpha1.ReasonWritesFailing:            {logs, probe},
-	v1alpha1.ReasonNamespaceSelectorInvalid: {showService},
+	v1alpha1.ReasonApplicationsMissing:         {"kubectl mandate status -A", probe},
+	v1alpha1.ReasonBaseURLNotAllowed:           {showService},
+	v1alpha1.ReasonCABundleInvalid:             {showService},
+	v1alpha1.ReasonCredentialsInvalid:          {"kubectl mandate check-connection -n {ns} --{kind} {service}"},
+	v1alpha1.ReasonLoginFailing:                {logs, probe},
+	v1alpha1.ReasonMandatesRemain:              {"kubectl mandate status -A"},
+	v1alpha1.ReasonNotificationSecretForbidden: {showService},
+	v1alpha1.ReasonNotificationSecretInvalid:   {showService},
+	v1alpha1.ReasonNotificationSecretNotFound:  {showService},
+	v1alpha1.ReasonNotificationsDisabled:       {showService},
+	v1alpha1.ReasonReadsFailing:                {logs, probe},
+	v1alpha1.ReasonSecretForbidden:             {showService},
+	v1alpha1.ReasonSecretInvalid:               {showService},
+	v1alpha1.ReasonSecretNotFound:              {showService},
+	v1alpha1.ReasonServiceError:                {logs, probe},
+	v1alpha1.ReasonUnreachable:                 {logs, "kubectl mandate check-connection -n {ns} --{kind} {service}"},
+	v1alpha1.ReasonWritesFailing:               {logs, probe},
+	v1alpha1.ReasonNamespaceSelectorInvalid:    {showService},
 }
 
 var actionCommands = map[string][]string{

@@ -28,18 +28,18 @@ type connectionFlags struct {
 	report       bool
 }
 
-const connectionHelp = "Find out, with reads only, which reading of its interface a service follows where the " +
-	"interface leaves it open, and print the manifest of the service and the provider block that follow. It sends at " +
-	"most six logins, a few GETs and two OPTIONS: it creates and changes nothing, and e-mails nobody.\n\n" +
+const connectionHelp = "Find out how a service handles what its interface leaves open, and print the manifest of the " +
+	"service object and the provider block with the right settings. The command sends at most six logins, a few GETs " +
+	"and two OPTIONS. It creates and changes nothing, and e-mails nobody.\n\n" +
 	"The credentials come from the environment (IDV_USERNAME, IDV_PASSWORD, IDV_CLIENT_ID, IDV_CLIENT_SECRET), from a " +
-	"Secret of the cluster, or from a file; never from arguments, which other users of this machine can see. Give both " +
-	"pairs if you have them: only then can it see which of them the service needs."
+	"Secret of the cluster, or from a file. They are never arguments, because other users of this machine can see " +
+	"arguments. If you have both pairs, give both: the command then finds out which of them the service needs."
 
 func (s *session) checkConnectionCommand() *cobra.Command {
 	flags, output := connectionFlags{}, outputFlag{}
 	command := &cobra.Command{
 		Use:   "check-connection",
-		Short: "Find out how a service reads its interface, with reads only",
+		Short: "Find out which settings a service needs, with reads only",
 		Long:  connectionHelp,
 		Example: `  IDV_USERNAME=api-user IDV_PASSWORD=... kubectl mandate check-connection --base-url https://idv.example.com
   kubectl mandate check-connection -n onboarding --identityservice default
@@ -83,9 +83,9 @@ func (f *connectionFlags) addTo(command *cobra.Command) {
 	set.StringVar(&f.caFile, "ca-file", "",
 		"Trust the authorities in this PEM file. Default: those of the service object, IDV_CA_FILE or the system.")
 	set.StringArrayVar(&f.applications, "application", nil,
-		"Read this application as well, as ID or ID=inReview|completed|rejected if you know its state. Repeatable.")
+		"Also read the application with this ID. Use ID=inReview|completed|rejected if you know its state. Repeatable.")
 	set.BoolVar(&f.report, "report", false,
-		"Read the report on the first individual as well. It is personal data, and nothing of it is kept. Default: false.")
+		"Also read the report on the first individual, which is personal data. Nothing of it is kept. Default: false.")
 }
 
 // parseApplications reads --application.

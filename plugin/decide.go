@@ -14,9 +14,9 @@ func (s *session) decideCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "decide NAME Complete|Reject",
 		Short: "Complete or reject the application of a Mandate",
-		Long: "Complete or reject the application of a Mandate: set spec.decision. The operator sends it as soon as the " +
-			"application is in review, whatever the checks say. The service cannot take it back. Asks for confirmation on " +
-			"a terminal, and needs --yes otherwise.",
+		Long: "Complete or reject the application of a Mandate. The command sets spec.decision. The operator sends the " +
+			"decision when the application is in review, even if checks have failed. The service cannot undo a decision. " +
+			"The command asks for confirmation on a terminal, and needs --yes otherwise.",
 		Example: "  kubectl mandate decide -n onboarding acme Complete",
 		Args:    exactArgs(2),
 		RunE: func(command *cobra.Command, arguments []string) error {
@@ -63,7 +63,7 @@ func (s *session) decideCommand() *cobra.Command {
 		}
 		return s.completeMandates(false)(command, arguments, typed)
 	}
-	command.Flags().BoolVarP(&yes, "yes", "y", false, "Confirm, without a question.")
+	command.Flags().BoolVarP(&yes, "yes", "y", false, "Skip the confirmation.")
 	return command
 }
 

@@ -13,9 +13,9 @@ func explainCommand(s *session) *cobra.Command {
 	output := outputFlag{}
 	command := &cobra.Command{
 		Use:   "explain REASON",
-		Short: "Say what the reason of a condition means, and what to do",
-		Long: "Say what the reason of a condition means, what the operator does now, and what you do. Needs no cluster: " +
-			"the texts are those of docs/conditions.md at the version of this plugin. Without a reason, list them.",
+		Short: "Explain the reason of a condition, and what to do",
+		Long: "Explain the reason of a condition: what it means, what the operator does, and what to do. Without a " +
+			"reason, list all reasons. The command needs no cluster: the plugin includes docs/conditions.md.",
 		Example: "  kubectl mandate explain OutcomeUnknown\n  kubectl mandate explain --kind MandateAction Retrying",
 		Args:    maximumArgs(1),
 		ValidArgsFunction: func(_ *cobra.Command, arguments []string, _ string) ([]string, cobra.ShellCompDirective) {
@@ -44,7 +44,7 @@ func explainCommand(s *session) *cobra.Command {
 	}
 	output.addTo(command, "json", "yaml")
 	command.Flags().StringVar(&kind, "kind", "",
-		"Only this kind: Mandate, MandateAction or IdentityService. Default: all.")
+		"Show the reasons of this kind only: Mandate, MandateAction or IdentityService. Default: all.")
 	_ = command.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions( // the flag exists
 		[]string{kindMandate, kindAction, kindService}, cobra.ShellCompDirectiveNoFileComp))
 	return command

@@ -27,9 +27,9 @@ func (s *session) refreshCommand() *cobra.Command {
 	service := serviceFlags{}
 	command := &cobra.Command{
 		Use:   "refresh [NAME]",
-		Short: "Have the operator read an application, or test a connection, now",
-		Long: "Have the operator read the application of a Mandate now, instead of at its polling interval, and wait until " +
-			"it has. With --identityservice or --clusteridentityservice, have it test the connection. E-mails nobody.",
+		Short: "Make the operator read an application, or test a connection, now",
+		Long: "Make the operator read the application of a Mandate now, before the next poll, and wait for the result. " +
+			"With --identityservice or --clusteridentityservice, make it test the connection. The command e-mails nobody.",
 		Example: "  kubectl mandate refresh -n onboarding acme\n" +
 			"  kubectl mandate refresh -n onboarding --identityservice default",
 		Args:              maximumArgs(1),

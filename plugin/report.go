@@ -21,10 +21,11 @@ func (s *session) reportCommand() *cobra.Command {
 	file, timeout := "", time.Duration(0)
 	command := &cobra.Command{
 		Use:   "report NAME INDIVIDUAL",
-		Short: "Download the report on an individual into a Secret, and a file",
-		Long: "Download the report on an individual of a Mandate into a Secret: create a MandateAction, and wait for its " +
-			"result. With --output, also write it to a new file that only you can read. The report is personal data: delete " +
-			"the MandateAction when you have it, and the Secret goes with it. E-mails nobody.",
+		Short: "Download the report on an individual into a Secret, and into a file",
+		Long: "Download the report on an individual of a Mandate into a Secret. The command creates a MandateAction and " +
+			"waits for its result. With --output, it also writes the report to a new file that only you can read. The report " +
+			"is personal data: when you have it, delete the MandateAction, which also deletes the Secret. The command " +
+			"e-mails nobody.",
 		Example:           "  kubectl mandate report -n onboarding acme director --output director.pdf",
 		Args:              exactArgs(2),
 		ValidArgsFunction: s.completeMandates(true),

@@ -70,13 +70,14 @@ func Run(ctx context.Context, streams Streams, version string, arguments []strin
 
 const help = `Show Mandates, and ask the operator to act.
 
-Begin with "status": it shows which Mandates need a person, and what to do next. Personal data is never printed.
+Start with "status". It shows which Mandates need a person, and what to do next. The plugin prints no personal data.
 
 Exit codes:
   0  done
   1  an error, for example of the API server
   2  wrong arguments
-  3  not reached: a person must act first, the outcome is another one, or the action failed
+  3  not reached: a person must act first, the outcome is another one, the action failed,
+     or the service cannot be used
   4  the timeout passed
   5  not confirmed`
 

@@ -37,9 +37,10 @@ func (k serviceKey) empty() service {
 type serviceFlags struct{ namespaced, clusterWide string }
 
 func (f *serviceFlags) addTo(command *cobra.Command) {
-	command.Flags().StringVar(&f.namespaced, "identityservice", "", "The IdentityService with this name. Default: none.")
+	command.Flags().StringVar(&f.namespaced, "identityservice", "",
+		"Use the IdentityService with this name. Default: none.")
 	command.Flags().StringVar(&f.clusterWide, "clusteridentityservice", "",
-		"The ClusterIdentityService with this name. Default: none.")
+		"Use the ClusterIdentityService with this name. Default: none.")
 	command.MarkFlagsMutuallyExclusive("identityservice", "clusteridentityservice")
 }
 

@@ -23,8 +23,8 @@ func (s *session) statusCommand() *cobra.Command {
 		Use:   "status [NAME...]",
 		Short: "Show Mandates, and what to do next",
 		Long: "Show one Mandate as a tree: its application, connection and record, its individuals with their checks, its " +
-			"actions, and what to do next. Without a name, show a table: those that need a person come first. No personal " +
-			"data is shown: an individual is its name in the spec.",
+			"actions, and what to do next. Without a name, show a table of Mandates. Those that need a person come first. " +
+			"The command shows individuals by their names in the spec, and no personal data.",
 		Example: "  kubectl mandate status -A\n  kubectl mandate status -n onboarding acme\n" +
 			"  kubectl mandate status -A -o json | jq '.[] | select(.attention == \"NeedsPerson\").name'",
 		ValidArgsFunction: s.completeMandates(false),
@@ -148,12 +148,13 @@ func (c *cluster) addDetails(ctx context.Context, f *facts) error {
 	return explainError(err)
 }
 
-// operatorNamespace finds the operator; "" if it cannot, or if the user may not list Deployments.
+// operatorNamespace finds the operator; "" if it cannot, if the user may not list Deployments, or if there are several
+// operators: which one has the Mandate is not known here.
 func (c *cluster) operatorNamespace(ctx context.Context) string {
 	deployments := &metav1.PartialObjectMetadataList{}
 	deployments.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "DeploymentList"})
-	err := c.List(ctx, deployments, client.MatchingLabels{operatorLabel: operatorName}, client.Limit(1))
-	if err != nil || len(deployments.Items) == 0 {
+	err := c.List(ctx, deployments, client.MatchingLabels{operatorLabel: operatorName}, client.Limit(2))
+	if err != nil || len(deployments.Items) != 1 {
 		return ""
 	}
 	return deployments.Items[0].Namespace

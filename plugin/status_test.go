@@ -109,4 +109,12 @@ func TestCommandsNameTheNamespaceOfTheOperator(t *testing.T) {
 			t.Errorf("%q, want %s", v.Next[0].Commands, want)
 		}
 	}
+	another := operator.DeepCopy()
+	another.Namespace, another.ResourceVersion = "onboarding", ""
+	if err := c.Create(t.Context(), another); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.operatorNamespace(t.Context()); got != "" {
+		t.Errorf("%q with two operators", got)
+	}
 }

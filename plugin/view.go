@@ -160,7 +160,9 @@ func newServiceView(m *v1alpha1.Mandate, s service) serviceView {
 	if shown.Ready.Status != "" && shown.Ready.Status != string(metav1.ConditionTrue) {
 		shown.Problems = append(shown.Problems, shown.Ready)
 	}
-	for _, kind := range []string{v1alpha1.ConditionApplicationsMissing, v1alpha1.ConditionInUse} {
+	for _, kind := range []string{
+		v1alpha1.ConditionApplicationsMissing, v1alpha1.ConditionInUse, v1alpha1.ConditionNotificationsUnavailable,
+	} {
 		if meta.IsStatusConditionTrue(conditions, kind) {
 			shown.Problems = append(shown.Problems, viewOf(conditions, kind))
 		}

@@ -27,8 +27,8 @@ func (s *session) waitCommand() *cobra.Command {
 		Use:   "wait NAME...",
 		Short: "Wait until Mandates are Ready, or have an outcome",
 		Long: "Wait until Mandates are Ready, which means that their applications exist, or until they have an outcome. " +
-			"Ends early, with exit code 3, if that cannot happen without a person: the Mandate is Stalled, or has another " +
-			"outcome. Exit code 4 is the timeout.",
+			"The command ends early, with exit code 3, if a Mandate is Stalled or has another outcome. After the timeout, " +
+			"the exit code is 4.",
 		Example: "  kubectl mandate wait -n onboarding acme --for=ready\n" +
 			"  kubectl mandate wait -n onboarding acme --for=outcome=Completed --timeout=72h",
 		Args:              minimumArgs(1),
@@ -64,7 +64,7 @@ func (s *session) waitCommand() *cobra.Command {
 }
 
 func addTimeout(command *cobra.Command, timeout *time.Duration, usual time.Duration) {
-	command.Flags().DurationVar(timeout, "timeout", usual, "How long to wait; 0 is for ever.")
+	command.Flags().DurationVar(timeout, "timeout", usual, "Maximum time to wait; 0 means no limit.")
 }
 
 func withTimeout(ctx context.Context, timeout time.Duration) (context.Context, context.CancelFunc) {

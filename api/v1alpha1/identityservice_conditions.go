@@ -17,6 +17,22 @@ const ConditionApplicationsMissing = "ApplicationsMissing"
 // ReasonApplicationsMissing is the reason of ConditionApplicationsMissing.
 const ReasonApplicationsMissing = "ApplicationsMissing"
 
+// ConditionNotificationsUnavailable is present, and True, only while the operator refuses all deliveries of a service
+// with spec.notifications, or those with one of its tokens. The connection works, and applications are polled.
+const ConditionNotificationsUnavailable = "NotificationsUnavailable"
+
+// Reasons of ConditionNotificationsUnavailable.
+const (
+	// ReasonNotificationSecretNotFound: the Secret that spec.notifications.secretRef names does not exist.
+	ReasonNotificationSecretNotFound = "NotificationSecretNotFound"
+	// ReasonNotificationSecretForbidden: the operator may not read that Secret.
+	ReasonNotificationSecretForbidden = "NotificationSecretForbidden"
+	// ReasonNotificationSecretInvalid: the Secret lacks the key token, or a token in it is too short.
+	ReasonNotificationSecretInvalid = "NotificationSecretInvalid"
+	// ReasonNotificationsDisabled: the operator runs without --notification-bind-address.
+	ReasonNotificationsDisabled = "NotificationsDisabled"
+)
+
 // Reasons of the condition Ready of an IdentityService or ClusterIdentityService.
 const (
 	// ReasonConnected: the service accepted the credentials and gave its reference data. Ready is True.

@@ -103,9 +103,10 @@ type IdentityServiceStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions are Ready (the connection works) and, only while they are true, Stalled (a person must correct the spec
-	// or the Secret), InUse (somebody deleted the service, and Mandates still need it) and ApplicationsMissing (the
-	// service does not find the applications of several Mandates, as with the credentials of another account). While Ready
-	// is False, Mandates wait and keep what they know.
+	// or the Secret), InUse (somebody deleted the service, and Mandates still need it), ApplicationsMissing (the service
+	// does not find the applications of several Mandates, as with the credentials of another account) and
+	// NotificationsUnavailable (the operator refuses notifications). While Ready is False, Mandates wait and keep what
+	// they know.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

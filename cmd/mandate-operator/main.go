@@ -74,8 +74,8 @@ func run(options *operator.Options) int {
 func usage() {
 	fmt.Fprint(
 		os.Stderr,
-		`mandate-operator creates an application at an identity verification service for each Mandate, and shows in its
-status how the verification of each individual is going. It runs in a cluster, or outside with --kubeconfig or
+		`mandate-operator creates an application at an identity verification service for each Mandate. The status of
+the Mandate shows the progress of each individual. The operator runs in a cluster, or outside with --kubeconfig or
 KUBECONFIG.
 
 Flags:

@@ -70,7 +70,7 @@ var layers = []layer{
 		[]string{"internal/receiver", "internal/reference", "operator/individuals", "operator/ledger"},
 		"internal/gitops", "operator/explore"),
 	controller("action", []string{"operator/individuals", "operator/ledger"}, "internal/gitops", "operator/explore"),
-	controller("service", nil, "internal/gitops"),
+	controller("service", []string{"internal/receiver"}, "internal/gitops"),
 	// It is no controller, but uses what they share, and knows none of them either.
 	controller("notification", []string{"internal/receiver"}),
 	{

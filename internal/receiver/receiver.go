@@ -10,12 +10,12 @@ import (
 )
 
 const (
+	// KeyToken is the key of the Secret that has the token.
+	KeyToken = "token"
+	// KeyPreviousToken is the key that has the token from before, while it is rotated.
+	KeyPreviousToken = "previousToken"
 	// MinTokenLength is the least number of characters of a token.
 	MinTokenLength = 32
-	// TokenKey is the key of the token in the Secret of a service's notifications.
-	TokenKey = "token"
-	// PreviousTokenKey is the key of the token before it, which is good while the token is rotated.
-	PreviousTokenKey = "previousToken"
 	// ClusterNamespace takes the place of the namespace of a ClusterIdentityService.
 	ClusterNamespace = "-"
 )
@@ -36,6 +36,12 @@ func URL(base, path, token string) string {
 		address += "/" + url.PathEscape(token)
 	}
 	return address
+}
+
+// TokenOf gives the token in a key of a Secret, and whether it is long enough. Editors leave a line break at the end.
+func TokenOf(value []byte) (token string, ok bool) {
+	token = strings.TrimSpace(string(value))
+	return token, utf8.RuneCountInString(token) >= MinTokenLength
 }
 
 // IsToken reports whether a text can be a token: it is long enough, without white space and control characters.

@@ -27,9 +27,9 @@ const (
 	// heading is where the section begins that this test writes. The tests of the other controllers write the rest.
 	heading = "\n## MandateAction\n"
 	section = `
-What the tools report for each reason of an action, with the health.lua and the expressions in
-[examples/gitops](../examples/gitops). Waiting for people does not count: without the expressions, Flux waits for the
-report of an individual who has not completed the checks. [conditions.md](conditions.md#mandateaction) says what to do.
+The table lists every reason of a MandateAction, with the same health checks and expressions as for Mandates. With them,
+the tools do not wait for a report whose individual has not completed the checks. Without the expressions, Flux does.
+[conditions.md](conditions.md#mandateaction) says what to do.
 
 | situation | condition | kstatus | Argo CD | Flux |
 |---|---|---|---|---|

@@ -188,15 +188,20 @@ func TestHealth(t *testing.T) {
 
 const statusPage = `# The status of a Mandate
 
-A test generates this page from the operator's code. The same test checks what kstatus, Argo CD and Flux report.
+This page lists every status of a Mandate, IdentityService and MandateAction, and what kstatus, Argo CD and Flux report
+for it. A test generates the page from the operator's code, and checks what the tools report.
 
-- **Ready** is True when the application exists, its id is known, and the operator has carried out the spec. Waiting for
-  people does not make it False: people take days.
-- **Created** says whether the application exists. **ResolvedRefs** says whether everything that the spec names was
-  found.
+A Mandate has these conditions:
+
+- **Ready** is True when the application exists, its id is known, and the operator has carried out the spec. It stays
+  True while the verification waits for people.
+- **Created** says whether the application exists.
+- **ResolvedRefs** says whether the operator found everything that the spec names.
 - **Completed** is True when the verification has an outcome. Its reason is the outcome.
-- **Reconciling** means that the operator has work to do. **Stalled** means that a person must act. Both are present
-  only while they are true.
+- **Reconciling** is present while the operator has work to do.
+- **Stalled** is present while a person must act.
+
+To wait for a status:
 
 ` + "```sh" + `
 kubectl wait --for=condition=Ready mandate/acme          # the application exists
@@ -206,18 +211,20 @@ kubectl wait --for=jsonpath='{.status.outcome}'=Completed mandate/acme
 
 ## What the tools report
 
-For Argo CD, install [health.lua](../examples/gitops/argocd/health.lua). For Flux, use the expressions in
-[mandates.yaml](../examples/gitops/flux/mandates.yaml). Without them, with ` + "`wait: true`" + `
-alone, Flux uses kstatus, which reports a suspended Mandate as InProgress, so Flux waits for it.
+The table assumes that Argo CD has the health checks of
+[argocd-cm.yaml](../examples/gitops/argocd/argocd-cm.yaml), and Flux the expressions of
+[mandates.yaml](../examples/gitops/flux/mandates.yaml). With ` + "`wait: true`" + ` alone, Flux reports what
+kstatus reports, and waits for a suspended Mandate.
 
-A decision or a review that the service refused, or that is outdated, needs a person: Argo CD reports Degraded. Ready
-stays True, so kstatus and Flux report Current. The alert [IDVDecisionBlocked](runbooks.md#idvdecisionblocked) tells.
+If the service refused a decision or a review, or if a review is outdated, a person must act, and Argo CD reports
+Degraded. Ready stays True, so kstatus and Flux report Current. To notice this with Flux, use the alert
+[IDVDecisionBlocked](runbooks.md#idvdecisionblocked).
 
 | situation | Ready | Created | Completed | Reconciling / Stalled | kstatus | Argo CD | Flux |
 |---|---|---|---|---|---|---|---|
 TABLE`
 
-const messagesPage = `Every reason has one message. [conditions.md](conditions.md) has the details and what to do.
+const messagesPage = `Every reason has one message. [conditions.md](conditions.md) explains each reason.
 
 `
 

@@ -97,12 +97,12 @@ func (r *reconciliation) receiverURLs(ctx context.Context) ([]idv.Secret, error)
 	if err := r.live.Get(ctx, name, &secret); err != nil {
 		return nil, err
 	}
-	token := func(key string) string { return strings.TrimSpace(string(secret.Data[key])) }
-	if !receiver.IsToken(token(receiver.TokenKey)) {
+	token, _ := receiver.TokenOf(secret.Data[receiver.KeyToken])
+	if !receiver.IsToken(token) {
 		return nil, errNoToken
 	}
-	urls := []idv.Secret{idv.Hide(receiver.URL(to.URL, to.Path, token(receiver.TokenKey)))}
-	if previous := token(receiver.PreviousTokenKey); receiver.IsToken(previous) {
+	urls := []idv.Secret{idv.Hide(receiver.URL(to.URL, to.Path, token))}
+	if previous, _ := receiver.TokenOf(secret.Data[receiver.KeyPreviousToken]); receiver.IsToken(previous) {
 		urls = append(urls, idv.Hide(receiver.URL(to.URL, to.Path, previous)))
 	}
 	return urls, nil

@@ -59,7 +59,7 @@ func (a *apiServer) connect(key connection.Key, tokens ...string) {
 	a.services[key] = service
 	data := map[string][]byte{}
 	for i, token := range tokens {
-		data[[]string{receiver.TokenKey, receiver.PreviousTokenKey}[i]] = []byte(token)
+		data[[]string{receiver.KeyToken, receiver.KeyPreviousToken}[i]] = []byte(token)
 	}
 	a.secrets[client.ObjectKey{Namespace: key.Namespace, Name: key.Name}] = data
 }

@@ -5,9 +5,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
@@ -155,8 +153,8 @@ func (s *tokenSource) read(key connection.Key) *tokens {
 		err := s.live.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &secret)
 		switch {
 		case err == nil:
-			current.set(0, secret.Data[receiver.TokenKey])
-			current.set(1, secret.Data[receiver.PreviousTokenKey])
+			current.set(0, secret.Data[receiver.KeyToken])
+			current.set(1, secret.Data[receiver.KeyPreviousToken])
 		case !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err):
 			current.readNext = now.Add(tokenRetryInterval)
 			if before != nil && before.service == current.service && before.secret == current.secret {
@@ -180,9 +178,9 @@ func (s *tokenSource) service(ctx context.Context, key connection.Key) connectio
 	return service
 }
 
-// set makes a token good, unless it is too short. Editors leave a line break at the end.
+// set makes a token good, unless it is too short.
 func (t *tokens) set(i int, value []byte) {
-	if token := strings.TrimSpace(string(value)); utf8.RuneCountInString(token) >= receiver.MinTokenLength {
+	if token, ok := receiver.TokenOf(value); ok {
 		t.digests[i] = digest(token)
 	}
 }

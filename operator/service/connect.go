@@ -199,15 +199,6 @@ func (r *Reconciler) publish(
 	})
 }
 
-// lastNotified is when a notification was last about an application; zero if none is taken any more.
-func lastNotified(service connection.Service) time.Time {
-	shown := service.ServiceStatus().Notifications
-	if service.NotificationsSecret() == nil || shown == nil || shown.LastReceivedTime == nil {
-		return time.Time{}
-	}
-	return shown.LastReceivedTime.Time
-}
-
 // seconds with the CRD's default, for objects that are older than it.
 func seconds(n, fallback int32) time.Duration {
 	if n <= 0 {

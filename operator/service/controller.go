@@ -68,6 +68,8 @@ type Config struct {
 	AllNamespaces bool
 	// URLs says to which services the operator connects.
 	URLs URLPolicy
+	// Notifications: the operator has a receiver.
+	Notifications bool
 	// DeletionGiveUpAfter is how long a deletion waits for Mandates.
 	DeletionGiveUpAfter time.Duration
 	// UserAgent of the requests to the service.
@@ -101,6 +103,8 @@ type entry struct {
 	nextProbe      time.Time // while the circuit is closed
 	notBefore      time.Time // no probe at all: a Retry-After, or the hold-off of logins
 	handledRequest string    // the last request to reconcile that was handled
+
+	notificationsProblem string // why deliveries are refused: a reason, or ""
 }
 
 // NewReconciler makes a Reconciler.
@@ -185,6 +189,9 @@ func (r *Reconciler) reconcile(ctx context.Context, key connection.Key) (reconci
 	e.takeRequest(service)
 	problem, err := r.connect(ctx, service, e)
 	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if e.notificationsProblem, err = r.notificationsProblem(ctx, service); err != nil {
 		return reconcile.Result{}, err
 	}
 	if problem == "" && r.probe(ctx, key, e) {

@@ -30,8 +30,8 @@ const (
 	heading = "\n## IdentityService and ClusterIdentityService\n"
 	next    = "\n## MandateAction\n"
 	section = `
-What the tools report for each reason of Ready, and for the conditions InUse and ApplicationsMissing. Flux uses kstatus
-for these kinds.
+The table lists the reasons of Ready, and then those of the conditions InUse and ApplicationsMissing. For these kinds,
+Flux reports what kstatus reports.
 [conditions.md](conditions.md#identityservice-and-clusteridentityservice) says what to do.
 
 | situation | Ready | Stalled | kstatus, Flux | Argo CD |
@@ -84,6 +84,9 @@ func TestHealth(t *testing.T) {
 	}
 	check(v1alpha1.ReasonMandatesRemain, "Progressing", status.TerminatingStatus, inUse())
 	check(v1alpha1.ReasonApplicationsMissing, "Degraded", status.CurrentStatus, applicationsMissing())
+	for _, reason := range slices.Sorted(maps.Keys(notificationMessages)) {
+		check(reason, "Healthy", status.CurrentStatus, withoutNotifications(reason))
+	}
 	explanation, err := os.ReadFile("../../docs/conditions.md")
 	if err != nil {
 		t.Fatal(err)
@@ -149,6 +152,12 @@ func inUse() *v1alpha1.IdentityService {
 func applicationsMissing() *v1alpha1.IdentityService {
 	service := withReason(v1alpha1.ReasonConnected)
 	setMissing(&service.Status, 2, true)
+	return service
+}
+
+func withoutNotifications(reason string) *v1alpha1.IdentityService {
+	service := withReason(v1alpha1.ReasonConnected)
+	showNotifications(service, &service.Status, reason)
 	return service
 }
 

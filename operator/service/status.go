@@ -102,7 +102,7 @@ func (r *Reconciler) writeStatus(
 	if request := engine.ReconcileRequest(service); request != "" && e.probe == nil {
 		status.LastHandledReconcileAt = request
 	}
-	showNotifications(service, status)
+	showNotifications(service, status, e.notificationsProblem)
 	if e.references != nil {
 		status.MandateTypes, status.Truncated = mandateTypes(e.references)
 	}
@@ -134,18 +134,6 @@ func (r *Reconciler) writeStatus(
 			service, nil, corev1.EventTypeWarning, v1alpha1.ReasonMandatesRemain, actionDelete, "%s", remainingMessage(needed))
 	}
 	return err
-}
-
-// showNotifications shows where to send notifications. The receiver writes when some arrive.
-func showNotifications(service connection.Service, status *v1alpha1.IdentityServiceStatus) {
-	if service.NotificationsSecret() == nil {
-		status.Notifications = nil
-		return
-	}
-	if status.Notifications == nil {
-		status.Notifications = &v1alpha1.NotificationsStatus{}
-	}
-	status.Notifications.Path = connection.KeyOfService(service).NotificationPath()
 }
 
 // setProgress sets Ready, and Stalled while a person must act.

@@ -1,0 +1,90 @@
+package service
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/receiver"
+	"github.com/mandate-io/idv/operator/connection"
+)
+
+// notificationMessages of the condition NotificationsUnavailable, one a reason.
+var notificationMessages = map[string]string{
+	v1alpha1.ReasonNotificationSecretNotFound: "The Secret that spec.notifications.secretRef names does not exist, so " +
+		"the operator refuses all deliveries. Create it, or correct the name.",
+	v1alpha1.ReasonNotificationSecretForbidden: "The operator may not read the Secret that spec.notifications.secretRef " +
+		"names. Bind the operator's ClusterRole in the Secret's namespace, or move the Secret.",
+	v1alpha1.ReasonNotificationSecretInvalid: "The Secret that spec.notifications.secretRef names needs the key token. " +
+		"It and previousToken, if present, need 32 characters or more.",
+	v1alpha1.ReasonNotificationsDisabled: "The operator runs without --notification-bind-address, so it receives " +
+		"nothing. Set the flag, or remove spec.notifications.",
+}
+
+// notificationsProblem says why deliveries are refused: a reason, or "".
+func (r *Reconciler) notificationsProblem(ctx context.Context, service connection.Service) (string, error) {
+	ref := service.NotificationsSecret()
+	switch {
+	case ref == nil:
+		return "", nil
+	case !r.config.Notifications:
+		return v1alpha1.ReasonNotificationsDisabled, nil
+	}
+	var secret corev1.Secret
+	err := r.config.Live.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &secret)
+	switch {
+	case apierrors.IsNotFound(err):
+		return v1alpha1.ReasonNotificationSecretNotFound, nil
+	case apierrors.IsForbidden(err):
+		return v1alpha1.ReasonNotificationSecretForbidden, nil
+	case err != nil:
+		return "", err
+	case !hasGoodTokens(secret.Data):
+		return v1alpha1.ReasonNotificationSecretInvalid, nil
+	}
+	return "", nil
+}
+
+// hasGoodTokens reports whether there is a token, and none that the receiver would refuse.
+func hasGoodTokens(data map[string][]byte) bool {
+	_, good := receiver.TokenOf(data[receiver.KeyToken])
+	if previous, rotating := data[receiver.KeyPreviousToken]; good && rotating {
+		_, good = receiver.TokenOf(previous)
+	}
+	return good
+}
+
+// showNotifications shows where to send notifications, and why they are refused. The receiver writes when some arrive.
+func showNotifications(service connection.Service, status *v1alpha1.IdentityServiceStatus, problem string) {
+	if problem == "" {
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionNotificationsUnavailable)
+	} else {
+		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
+			Type: v1alpha1.ConditionNotificationsUnavailable, Status: metav1.ConditionTrue, Reason: problem,
+			Message: notificationMessages[problem], ObservedGeneration: service.GetGeneration(),
+		})
+	}
+	if service.NotificationsSecret() == nil {
+		status.Notifications = nil
+		return
+	}
+	if status.Notifications == nil {
+		status.Notifications = &v1alpha1.NotificationsStatus{}
+	}
+	status.Notifications.Path = connection.KeyOfService(service).NotificationPath()
+}
+
+// lastNotified is when a notification was last about an application; zero if none is taken any more.
+func lastNotified(service connection.Service) time.Time {
+	shown := service.ServiceStatus().Notifications
+	if service.NotificationsSecret() == nil || shown == nil || shown.LastReceivedTime == nil {
+		return time.Time{}
+	}
+	return shown.LastReceivedTime.Time
+}
