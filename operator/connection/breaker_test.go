@@ -200,7 +200,7 @@ func TestNobodyWaitsToTest(t *testing.T) {
 		elapse(1)
 		c.calls(probe, nil)
 		c.calls(create, nil)
-		elapse(steadyPauses * 2 * minPause)
+		elapse(minPauses * 2 * minPause)
 		c.calls(read, errServer, errServer, errServer)
 		c.want(Open, Read)
 		elapse(minPause) // it worked for long
@@ -265,7 +265,7 @@ func TestJudge(t *testing.T) {
 		"no permission":      {read, 1, &client.Error{Kind: client.KindCredentials, Status: 403}, Read, failed},
 		"truncated deletion": {client.OpDeleteApplication, 1, &client.Error{Kind: client.KindConnection}, Write, failed},
 	} {
-		class, got := judge(client.OperationResult{Operation: test.operation, Slowest: test.slowest, Err: test.err})
+		class, got := classify(client.OperationResult{Operation: test.operation, Slowest: test.slowest, Err: test.err})
 		if class != test.class || got != test.want {
 			t.Errorf("%s: %q %d, want %q %d", name, class, got, test.class, test.want)
 		}

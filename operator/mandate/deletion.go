@@ -11,6 +11,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 func (r *Reconciler) newDeletionFacts(mandate *v1alpha1.Mandate) deletionFacts {
@@ -29,7 +30,7 @@ func (r *Reconciler) newDeletionFacts(mandate *v1alpha1.Mandate) deletionFacts {
 // the metadata is sent and returned, because a whole Mandate has personal data.
 func (r *reconciliation) setFinalizer(ctx context.Context) error {
 	d := &r.facts.deletion
-	before := partial(r.mandate)
+	before := engine.MetadataOf("Mandate", r.name())
 	before.ResourceVersion, before.Finalizers = r.mandate.ResourceVersion, r.mandate.Finalizers
 	after := before.DeepCopy()
 	if d.finalizer {

@@ -19,10 +19,10 @@ const (
 
 // subscriptionMessages are the events about subscriptions that a person may do something about.
 var subscriptionMessages = map[v1alpha1.SubscriptionState]string{
-	v1alpha1.SubscriptionRefused: "The service refused the webhook subscription of the application, which is polled " +
-		"instead. Correct spec.notifications of the service; the operator's log names the fields.",
-	v1alpha1.SubscriptionOutcomeUnknown: "The webhook subscription of the application may exist, because its answer " +
-		"was lost. It is not sent again, and the application is polled. The operator looks for it daily.",
+	v1alpha1.SubscriptionRefused: "The service refused the webhook subscription of the application, so the operator " +
+		"polls the application. Correct spec.notifications of the IdentityService; the operator's log names the fields.",
+	v1alpha1.SubscriptionOutcomeUnknown: "The answer to the webhook subscription was lost, so the subscription may " +
+		"exist. It is not sent again. The operator polls the application and looks for the subscription daily.",
 }
 
 // recordEvent makes an event of a status that was just written, if it is news to people: the verification has an
@@ -31,7 +31,7 @@ var subscriptionMessages = map[v1alpha1.SubscriptionState]string{
 func (r *reconciliation) recordEvent(before, after *v1alpha1.MandateStatus) {
 	if before.Outcome == v1alpha1.OutcomeDeleted && after.Outcome != before.Outcome {
 		r.events.Eventf(r.mandate, nil, corev1.EventTypeNormal, eventApplicationFound, actionObserve,
-			"The service has the application again, so the outcome Deleted is taken back.")
+			"The operator found the application again, so it removed the outcome Deleted.")
 	}
 	if news := subscriptionMessages[after.Subscription]; news != "" && after.Subscription != before.Subscription {
 		r.events.Eventf(r.mandate, nil, corev1.EventTypeWarning, "Subscription"+string(after.Subscription),
