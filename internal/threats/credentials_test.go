@@ -3,7 +3,8 @@ package threats
 const operatorRole = "config/rbac/role.yaml"
 
 var credentials = map[string][]control{
-	"an editor of an IdentityService makes the service send notifications to another host, with `spec.notifications.url`": {
+	"an editor of an IdentityService makes the service send notifications to another host, with " +
+		"`spec.notifications.url`": {
 		{
 			off: "a change of the receiver needs no verb", file: "config/policy/connect.yaml",
 			old: "(object.spec.?notifications == variables.before.?notifications ? [] : ['spec.notifications'])",

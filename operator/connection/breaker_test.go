@@ -236,7 +236,7 @@ func TestLoginFails(t *testing.T) {
 
 // A slow success counts as a failure, and so does an answer that cannot be read. A refusal and a report that is not
 // ready count as a success, and what was not sent counts as nothing.
-func TestJudge(t *testing.T) {
+func TestClassify(t *testing.T) {
 	t.Parallel()
 	unreadable := &client.Error{Kind: client.KindUnreadable, Status: 202}
 	for name, test := range map[string]struct {

@@ -76,7 +76,8 @@ func (r *reconciliation) reportDeletion(ctx context.Context) {
 }
 
 func (r *reconciliation) givenUp(message string) {
-	r.events.Eventf(r.mandate, nil, corev1.EventTypeWarning, eventDeletionGivenUp, actionDelete, "%s", message)
+	r.events.Eventf(
+		r.mandate, nil, corev1.EventTypeWarning, engine.EventDeletionGivenUp, engine.ActionDelete, "%s", message)
 }
 
 // delete deletes the application. One that does not exist any more counts as deleted.

@@ -17,14 +17,6 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 )
 
-// Reasons and actions of events; those of conditions are reasons of events, too.
-const (
-	eventDeletionGivenUp = "DeletionGivenUp"
-
-	actionDelete  = "Delete"
-	actionObserve = "Observe"
-)
-
 // protect keeps a service while Mandates need it, and counts them. The finalizer is there only as long: a service
 // that nobody needs can be deleted, with its namespace, when no operator runs. An operator that does not see all
 // Mandates of a ClusterIdentityService leaves its finalizer to one that does.
@@ -63,7 +55,8 @@ func (r *Reconciler) protect(
 				"of that name.",
 			needed,
 		)
-		r.config.Events.Eventf(service, nil, corev1.EventTypeWarning, eventDeletionGivenUp, actionDelete, "%s", message)
+		r.config.Events.Eventf(
+			service, nil, corev1.EventTypeWarning, engine.EventDeletionGivenUp, engine.ActionDelete, "%s", message)
 		log.FromContext(ctx).Error(nil, "Releasing the service although Mandates still need it", "mandates", needed)
 	}
 	return needed, r.setFinalizer(ctx, key, service, !has)

@@ -127,11 +127,13 @@ func (r *Reconciler) writeStatus(
 	err = r.config.Status.Patch(ctx, updated, client.MergeFrom(service))
 	if err == nil && missingNews {
 		r.config.Events.Eventf(
-			service, nil, corev1.EventTypeWarning, v1alpha1.ReasonApplicationsMissing, actionObserve, "%s", missingMessage)
+			service, nil, corev1.EventTypeWarning, v1alpha1.ReasonApplicationsMissing, engine.ActionObserve,
+			"%s", missingMessage)
 	}
 	if err == nil && !before && blocksDeletion(service, needed) {
 		r.config.Events.Eventf(
-			service, nil, corev1.EventTypeWarning, v1alpha1.ReasonMandatesRemain, actionDelete, "%s", remainingMessage(needed))
+			service, nil, corev1.EventTypeWarning, v1alpha1.ReasonMandatesRemain, engine.ActionDelete,
+			"%s", remainingMessage(needed))
 	}
 	return err
 }
