@@ -111,9 +111,9 @@ func requestAttributes() map[string]schema.Attribute {
 			Optional: true, Computed: true,
 			MarkdownDescription: "Version of `payload_json_wo`. Changing this forces a new subscription. If " +
 				"`payload_json_wo` changes without its version, the provider warns and ignores the change. If omitted, the " +
-				"provider detects a change of `payload_json_wo` with a salted PBKDF2 digest in the private state. Set a version if " +
-				"`payload_json_wo` differs in every run. Also set one if it is known only after apply, because it may " +
-				"then need a new subscription.",
+				"provider detects a change of `payload_json_wo` with a salted PBKDF2 digest in the private state. Set a " +
+				"version if `payload_json_wo` differs in every run. Also set one if it is known only after apply, because " +
+				"it may then need a new subscription.",
 			Validators: []validator.Int64{
 				int64validator.AtLeast(0),
 				int64validator.AlsoRequires(path.MatchRoot("payload_json_wo")),
