@@ -36,12 +36,12 @@ func TestSlowServiceDelaysNoOtherNamespace(t *testing.T) {
 		t.Run(drip.String(), func(t *testing.T) {
 			w, slow := newWorld(t, sandbox.Options{}), newWorld(t, sandbox.Options{})
 			w.connect()
-			crowd := slow.newCrowd("{}", func(tenant *world) { tenant.connect() })
-			w.startFor(crowd)
-			slow.drip(crowd, drip, 30)
+			worlds := slow.newTenants("{}", func(tenant *world) { tenant.connect() })
+			w.startFor(worlds)
+			slow.drip(worlds, drip, 30)
 			w.createInTime("{}")
 			if drip > 10*time.Second {
-				crowd[0].serviceReady(metav1.ConditionFalse, v1alpha1.ReasonReadsFailing)
+				worlds[0].serviceReady(metav1.ConditionFalse, v1alpha1.ReasonReadsFailing)
 			}
 		})
 	}
@@ -52,9 +52,9 @@ func TestNamespacesShareASlowService(t *testing.T) {
 	w := newWorld(t, sandbox.Options{})
 	w.newClusterService("shared", "namespaceSelector: {}")
 	shared := "{" + sharedServiceRef + "}"
-	crowd := w.newCrowd(shared, func(*world) {})
-	w.startFor(crowd)
-	w.drip(crowd, 9*time.Second, 5)
+	worlds := w.newTenants(shared, func(*world) {})
+	w.startFor(worlds)
+	w.drip(worlds, 9*time.Second, 5)
 	w.mandate("first", shared)
 	w.ready("first")
 	w.createInTime(shared)
@@ -72,18 +72,18 @@ func TestNamespacesShareASlowService(t *testing.T) {
 func TestSlowReportsDelayNoOtherNamespace(t *testing.T) {
 	w := newWorld(t, sandbox.Options{})
 	w.newClusterService("shared", "namespaceSelector: {}")
-	crowd := []*world{w}
+	worlds := []*world{w}
 	for range tenants {
-		crowd = append(crowd, w.inNewNamespace())
+		worlds = append(worlds, w.inNewNamespace())
 	}
-	for _, tenant := range crowd {
+	for _, tenant := range worlds {
 		tenant.mandate("acme", "{"+sharedServiceRef+"}")
 	}
-	w.startFor(crowd)
+	w.startFor(worlds)
 	w.fault(control.Fault{
 		Operation: control.IndividualReport, Kind: control.Drip, Times: control.Always, DelayMillis: 50_000,
 	})
-	for _, tenant := range crowd[1:] {
+	for _, tenant := range worlds[1:] {
 		tenant.play(tenant.ready("acme"), control.ResultPass)
 		for i := range mandatesOfTenant {
 			tenant.action(fmt.Sprintf("report-%d", i), report)
@@ -117,8 +117,8 @@ func TestSlowReportsDelayNoOtherNamespace(t *testing.T) {
 	w.checkInTime(waits)
 }
 
-// newCrowd makes Mandates in several namespaces, after the setup of each.
-func (w *world) newCrowd(spec string, setup func(*world)) (crowd []*world) {
+// newTenants makes Mandates in several namespaces, after the setup of each.
+func (w *world) newTenants(spec string, setup func(*world)) (worlds []*world) {
 	w.Helper()
 	for range tenants {
 		tenant := w.inNewNamespace()
@@ -126,25 +126,25 @@ func (w *world) newCrowd(spec string, setup func(*world)) (crowd []*world) {
 		for i := range mandatesOfTenant {
 			tenant.mandate(fmt.Sprintf("acme-%d", i), spec)
 		}
-		crowd = append(crowd, tenant)
+		worlds = append(worlds, tenant)
 	}
-	return crowd
+	return worlds
 }
 
 // startFor starts the operator for the namespace and those of others.
-func (w *world) startFor(crowd []*world) {
+func (w *world) startFor(worlds []*world) {
 	w.Helper()
 	namespaces := []string{w.namespace}
-	for _, tenant := range crowd {
+	for _, tenant := range worlds {
 		namespaces = append(namespaces, tenant.namespace)
 	}
 	w.start("--watch-namespaces="+strings.Join(namespaces, ","), "--zap-log-level=info")
 }
 
 // drip has a service answer reads slowly, once all Mandates have been created and read, and waits for so many reads.
-func (w *world) drip(crowd []*world, duration time.Duration, reads int64) {
+func (w *world) drip(worlds []*world, duration time.Duration, reads int64) {
 	w.Helper()
-	for _, tenant := range crowd {
+	for _, tenant := range worlds {
 		for i := range mandatesOfTenant {
 			tenant.ready(fmt.Sprintf("acme-%d", i))
 		}

@@ -128,15 +128,15 @@ func (w *world) people() (jane, john int64) {
 	return jane, john
 }
 
-// checkWho checks the ids of jane and john in the status, 0 for one of whom the status must show nothing.
-func (w *world) checkWho(jane, john int64) {
+// checkIndividualIDs checks the ids of jane and john in the status, 0 for one of whom the status must show nothing.
+func (w *world) checkIndividualIDs(jane, john int64) {
 	w.Helper()
-	if wrong := who(w.get("acme"), jane, john); wrong != "" {
+	if wrong := individualIDs(w.get("acme"), jane, john); wrong != "" {
 		w.Error(wrong)
 	}
 }
 
-func who(m *v1alpha1.Mandate, jane, john int64) string {
+func individualIDs(m *v1alpha1.Mandate, jane, john int64) string {
 	shown := m.Status.Individuals
 	if len(shown) != 2 || shown[0].Name != "jane" || shown[1].Name != "john" ||
 		shown[0].ID != jane || shown[1].ID != john {
@@ -199,13 +199,13 @@ func TestIndividualsOfTheFirstRead(t *testing.T) {
 			r.reconcile("acme")
 			w.checkReady("acme", c.reason)
 			if c.reason == v1alpha1.ReasonIndividualsUnmatched {
-				w.checkWho(jane, 0)
+				w.checkIndividualIDs(jane, 0)
 			} else if shown := w.get("acme").Status.Individuals; len(shown) > 0 {
 				t.Errorf("the status shows individuals: %+v", shown)
 			}
 			c.heal(w, r)
 			r.reconcile("acme")
-			w.checkWho(jane, john)
+			w.checkIndividualIDs(jane, john)
 			w.checkReady("acme", v1alpha1.ReasonAccepted)
 			w.emails(2)
 		})
@@ -233,7 +233,7 @@ func TestIndividualsSwapped(t *testing.T) {
 	r := w.newManualReconciler()
 	r.reconcile("acme")
 	jane, john := w.people()
-	w.checkWho(jane, john)
+	w.checkIndividualIDs(jane, john)
 	w.swap("acme")
 	r = w.newManualReconciler() // which knows nothing but the status
 
@@ -245,7 +245,7 @@ func TestIndividualsSwapped(t *testing.T) {
 
 	w.requestRead("acme")
 	r.reconcile("acme")
-	w.checkWho(jane, john)
+	w.checkIndividualIDs(jane, john)
 	actions.reconcile("reset")
 	w.actionCompletes("reset")
 	w.checkReached(control.Reset, "jane@example.com")
@@ -355,7 +355,7 @@ func TestIndividualsUnmatched(t *testing.T) {
 			w.checkEmailed(control.Reset, 0)
 			p.set(nil)
 			w.ready("acme")
-			w.checkWho(jane, john)
+			w.checkIndividualIDs(jane, john)
 		})
 	}
 }
@@ -384,12 +384,12 @@ func TestIndividualsMatched(t *testing.T) {
 			w.mandate("acme", janeAndJohn)
 			w.newManualReconciler().reconcile("acme")
 			jane, john := w.people()
-			w.checkWho(jane, john)
+			w.checkIndividualIDs(jane, john)
 			w.checkReady("acme", v1alpha1.ReasonAccepted)
 			p.set(func(all []individual) []individual { return reversed(withoutReferences(all)) })
 			w.requestRead("acme")
 			w.newManualReconciler().reconcile("acme") // by the ids
-			w.checkWho(jane, john)
+			w.checkIndividualIDs(jane, john)
 			w.checkReady("acme", v1alpha1.ReasonAccepted)
 		})
 	}

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator"
 	"github.com/mandate-io/idv/operator/connection"
 	"github.com/mandate-io/idv/operator/engine"
@@ -156,7 +157,7 @@ func (r *manualReconciler) connectAs(change func(*connection.Connection)) {
 	ctx, cancel := context.WithCancel(w.Context()) // no controller receives wakeups
 	cancel()
 	made := connection.Connection{
-		Client: c, URL: ledger.NormalURL(service.Spec.BaseURL), ReferencePrefix: service.Spec.ReferencePrefix,
+		Client: c, URL: idv.NormalBaseURL(service.Spec.BaseURL), ReferencePrefix: service.Spec.ReferencePrefix,
 		UID: service.UID, Generation: service.Generation,
 		MinPoll: r.minPoll, MaxPoll: r.maxPoll, References: references, Ready: true,
 	}

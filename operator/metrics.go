@@ -32,8 +32,8 @@ var (
 	}, []string{"operation"})
 	creates = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "idv_create_attempts_total",
-		Help: "Requests to create an application, by outcome: created, refused, not_sent, or unknown, after which " +
-			"nobody can say whether people were e-mailed.",
+		Help: "Requests to create an application, by outcome: created, refused, not_sent, or unknown. After " +
+			"unknown, people may or may not have been e-mailed.",
 	}, []string{"outcome"})
 	notifications = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "idv_notification_deliveries_total",
@@ -41,7 +41,7 @@ var (
 	}, []string{"result"})
 	found = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "idv_lost_answers_recovered_total",
-		Help: "Creates without a clear answer whose application became known, by what found it: repeat of the same " +
+		Help: "Creates without a clear answer whose application was found, by what found it: repeat of the same " +
 			"reference, notification, or adoption by a person.",
 	}, []string{"by"})
 	endedActions = prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -50,13 +50,13 @@ var (
 	}, []string{"type", "result", "reason"})
 	slotWait = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "idv_connection_wait_duration_seconds",
-		Help: "How long objects waited for a slot of their connection, by kind and by what for: reads, writes, recovery " +
-			"of a lost answer, or subscriptions.",
+		Help: "Time that objects waited for a slot of their connection, by kind and by purpose: reads, writes, " +
+			"recovery of a lost answer, or subscriptions.",
 		Buckets: prometheus.ExponentialBuckets(0.01, 5, 8),
 	}, []string{"kind", "class"})
 	buildInfo = prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "idv_build_info",
-		Help: "1, with the version of the operator, and that of Go which built it, as labels.",
+		Help: "1, with the versions of the operator and of Go as labels.",
 	}, []string{"version", "goversion"})
 )
 

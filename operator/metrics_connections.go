@@ -10,10 +10,11 @@ import (
 )
 
 const (
-	// mostConnections is how many connections have series of their own. Tenants make connections, so there is a limit.
-	mostConnections = 100
-	// otherConnections is the label of all others together.
-	otherConnections = "other"
+	// maxListedConnections is how many connections have series of their own. Tenants make connections, so there is a
+	// limit.
+	maxListedConnections = 100
+	// otherConnectionsLabel is the label of all others together.
+	otherConnectionsLabel = "other"
 )
 
 var (
@@ -72,8 +73,8 @@ func summarize(usage []connection.Usage) (map[[3]string]int, map[[2]string]conne
 	breakers, slots := map[[3]string]int{}, map[[2]string]connection.SlotUsage{}
 	for i, u := range usage {
 		name := u.Key.String()
-		if i >= mostConnections {
-			name = otherConnections
+		if i >= maxListedConnections {
+			name = otherConnectionsLabel
 		}
 		breakers[[3]string{name, string(u.State), u.Failing.String()}]++
 		for kind, of := range map[string]connection.SlotUsage{kindMandate: u.Mandates, kindAction: u.Actions} {

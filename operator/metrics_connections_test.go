@@ -21,7 +21,7 @@ func TestConnectionsAreBounded(t *testing.T) {
 	}
 	usage[many-1].State, usage[many-1].Failing = connection.Open, connection.Read
 	breakers, slots := summarize(usage)
-	if len(breakers) != mostConnections+1 || len(slots) != 2*(mostConnections+1) {
+	if len(breakers) != maxListedConnections+1 || len(slots) != 2*(maxListedConnections+1) {
 		t.Errorf("%d connections have %d series of circuit breakers, and %d of slots", many, len(breakers), len(slots))
 	}
 	if n := breakers[[3]string{"IdentityService/team-999/default", "open", "reads"}]; n != 1 {

@@ -29,7 +29,7 @@ var (
 		"Mandates without an outcome whose application the service deletes within seven days.", nil, nil)
 	pollLag = prometheus.NewDesc(
 		"idv_poll_lag_seconds",
-		"For how long the read of an application has been due, of the one that has been due for longest; 0 if none is.",
+		"Delay of the most overdue read of an application; 0 if no read is overdue.",
 		nil, nil)
 	openActions = prometheus.NewDesc(
 		"idv_mandate_actions_open",

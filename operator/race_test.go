@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/operator/ledger"
@@ -277,7 +278,7 @@ func TestClocksDiffer(t *testing.T) {
 			attempt.StartedTime.Time = attempt.StartedTime.Add(offset)
 			attempt.FirstStartedTime.Time = attempt.FirstStartedTime.Add(offset)
 			_, err := r.Ledger.Claim(t.Context(), w.key("acme"), v1alpha1.ApplicationRecordSpec{
-				ServiceURL: ledger.NormalURL(w.url), Reference: w.namespace + ".acme", Attempt: &attempt,
+				ServiceURL: idv.NormalBaseURL(w.url), Reference: w.namespace + ".acme", Attempt: &attempt,
 				MandateRef: v1alpha1.RecordedMandate{UID: w.get("acme").UID},
 			})
 			w.check(err)

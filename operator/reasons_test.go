@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/operator/ledger"
@@ -69,7 +70,7 @@ func TestExpiredBeforeItWasKnown(t *testing.T) {
 	attempt := ledger.NewAttempt("", time.Now())
 	attempt.FirstStartedTime.Time = attempt.FirstStartedTime.Add(-57 * 24 * time.Hour)
 	_, err := r.Ledger.Claim(t.Context(), w.key("acme"), v1alpha1.ApplicationRecordSpec{
-		ServiceURL: ledger.NormalURL(w.url), Reference: w.namespace + ".acme", Attempt: &attempt,
+		ServiceURL: idv.NormalBaseURL(w.url), Reference: w.namespace + ".acme", Attempt: &attempt,
 		MandateRef: v1alpha1.RecordedMandate{UID: w.get("acme").UID},
 	})
 	w.check(err)

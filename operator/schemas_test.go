@@ -68,7 +68,7 @@ func TestSchemas(t *testing.T) {
 	s := newSchemas(t)
 	began, drawn := time.Now(), 0
 	for ; (drawn < count || time.Since(began) < *drawTime) && s.failures < 5; drawn++ {
-		s.try(drawer{rand.New(rand.NewPCG(seed, uint64(drawn)))}, drawn)
+		s.try(generator{rand.New(rand.NewPCG(seed, uint64(drawn)))}, drawn)
 	}
 	s.checkStored()
 	for _, kind := range s.kinds {
@@ -145,19 +145,19 @@ func (k *drawnKind) object(name string, metadata map[string]any, spec any) any {
 }
 
 // try draws an object, or what to change of the one that exists, and sends it for a dry run.
-func (s *schemas) try(d drawer, number int) {
+func (s *schemas) try(g generator, number int) {
 	s.Helper()
 	kind := s.kinds[number%len(s.kinds)]
 	spec, status := kind.schema.Properties["spec"], kind.schema.Properties["status"]
 	vary := func(schema *apiextensionsv1.JSONSchemaProps, value any) any {
-		for range d.IntN(3) + 1 {
-			value = d.vary(schema, value)
+		for range g.IntN(3) + 1 {
+			value = g.vary(schema, value)
 		}
 		return value
 	}
 	const dryRun = "?dryRun=All"
 	existing := path.Join(kind.path, s.namespace)
-	switch d.IntN(6) {
+	switch g.IntN(6) {
 	case 0, 1:
 		object := kind.object(fmt.Sprint("drawn-", number), nil, vary(&spec, kind.spec))
 		if s.decode(kind, number, http.MethodPost, kind.path+dryRun, object) && s.mayStore(kind, number) {
@@ -165,11 +165,11 @@ func (s *schemas) try(d drawer, number int) {
 			s.stored++
 		}
 	case 2:
-		object := kind.object(fmt.Sprint("drawn-", number), d.metadata(), kind.spec)
+		object := kind.object(fmt.Sprint("drawn-", number), g.metadata(), kind.spec)
 		s.decode(kind, number, http.MethodPost, kind.path+dryRun, object)
 	case 3:
 		var operations []any
-		metadata := d.metadata()
+		metadata := g.metadata()
 		for _, field := range slices.Sorted(maps.Keys(metadata)) {
 			operations = append(operations, add("/metadata/"+field, metadata[field]))
 		}

@@ -34,7 +34,7 @@ func newUnreadableObjects(logger logr.Logger) *unreadableObjects {
 
 // observe follows the objects of an informer.
 func (u *unreadableObjects) observe(kind string, informer toolscache.SharedIndexInformer) {
-	see := func(object any) { u.see(kind, object) }
+	see := func(object any) { u.record(kind, object) }
 	// The one error is that the informer has stopped.
 	_, _ = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
 		AddFunc: see, UpdateFunc: func(_, object any) { see(object) },
@@ -42,7 +42,7 @@ func (u *unreadableObjects) observe(kind string, informer toolscache.SharedIndex
 	})
 }
 
-func (u *unreadableObjects) see(kind string, object any) {
+func (u *unreadableObjects) record(kind string, object any) {
 	fields := apierror.UnreadableFields(object)
 	if len(fields) == 0 {
 		u.forget(kind, object)

@@ -103,11 +103,11 @@ func (s *session) carryOut(
 		err := c.Get(ctx, client.ObjectKeyFromObject(action), action)
 		return newActionView(action).Result != "Pending", err
 	}, func() string {
-		why := "the operator has not seen it yet. Look whether it runs: " + findOperator
+		why := "the operator has not seen it yet. Check that it runs: " + findOperator
 		if waiting := viewOf(action.Status.Conditions, v1alpha1.ConditionReconciling); waiting.Reason != "" {
 			why = waiting.Reason + ": " + waiting.Message
 		}
-		return fmt.Sprintf("the MandateAction %s waits: %s\nIt stays, and the operator carries it out later. To cancel it: "+
+		return fmt.Sprintf("the MandateAction %s waits: %s\nThe operator carries it out later. To cancel it: "+
 			"kubectl delete mandateaction -n %s %s", action.Name, why, action.Namespace, action.Name)
 	})
 	if err != nil {
@@ -128,9 +128,9 @@ func (s *session) carryOut(
 // failure says why an action failed, and what to do.
 func failure(action *v1alpha1.MandateAction) error {
 	failed := viewOf(action.Status.Conditions, v1alpha1.ConditionFailed)
-	p := &paper{width: defaultWidth}
+	p := &printer{width: defaultWidth}
 	p.line("the action failed, ", failed.Reason, ": ", failed.Message)
-	if e, ok := explained(kindAction, failed.Reason); ok {
+	if e, ok := explanationOf(kindAction, failed.Reason); ok {
 		p.steps("  ", e.Steps)
 	}
 	return &exitError{exitNotReached, errors.New(strings.TrimSpace(p.String()))}

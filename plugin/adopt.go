@@ -39,8 +39,8 @@ func (s *session) adoptCommand() *cobra.Command {
 					fmt.Fprintf(s.Out, "The Mandate %s has the application %d already. Nothing was changed.\n", m.Name, id)
 					return nil
 				}
-				return &exitError{exitNotReached, fmt.Errorf("the Mandate %s has the application %d, and never gets "+
-					"another one; nothing was changed", m.Name, *bound)}
+				return &exitError{exitNotReached, fmt.Errorf("the Mandate %s has the application %d, which cannot "+
+					"change; nothing was changed", m.Name, *bound)}
 			}
 			s.warnGitOps(m, "adopt")
 			if err := c.changeMandate(command.Context(), m, func(m *v1alpha1.Mandate) {
@@ -48,8 +48,8 @@ func (s *session) adoptCommand() *cobra.Command {
 			}); err != nil {
 				return err
 			}
-			fmt.Fprintf(s.Out, "Set spec.adopt.applicationID of the Mandate %s to %d. The operator looks whether it has the "+
-				"Mandate's reference.\n", m.Name, id)
+			fmt.Fprintf(s.Out, "Set spec.adopt.applicationID of the Mandate %s to %d. The operator checks that the "+
+				"application has the Mandate's reference.\n", m.Name, id)
 			ctx, cancel := withTimeout(command.Context(), timeout)
 			defer cancel()
 			if _, err := c.waitFor(ctx, m.Name, isAdopted); err != nil {

@@ -20,7 +20,7 @@ type advice struct {
 func adviceFor(v *view) []advice {
 	var all []advice
 	add := func(kind, name, reason string, commands map[string][]string, more ...string) {
-		e, known := explained(kind, reason)
+		e, known := explanationOf(kind, reason)
 		if !known || len(e.Steps) == 0 {
 			return
 		}
@@ -65,8 +65,8 @@ const (
 	operatorLabel = "app.kubernetes.io/name"
 	operatorName  = "mandate-operator"
 	operatorPods  = operatorLabel + "=" + operatorName
-	// usualOperator is for a namespace of the operator that cannot be found out. A shell replaces it.
-	usualOperator = "${OPERATOR_NAMESPACE:-mandate-operator-system}"
+	// defaultOperatorNamespace is used if the namespace of the operator is not known. A shell expands it.
+	defaultOperatorNamespace = "${OPERATOR_NAMESPACE:-mandate-operator-system}"
 )
 
 // The commands. All name the namespace, so that they can be copied. The log is that of all replicas: only one works.
@@ -83,7 +83,7 @@ const (
 	mandateTypes = "kubectl get {kind} -n {ns} {service} -o jsonpath='{.status.mandateTypes}'"
 	cancel       = "kubectl delete mandateaction -n {ns} {action}"
 	findOperator = "kubectl get pods -A -l " + operatorPods
-	another      = "kubectl mandate {verb} -n {ns} {name} {individual}"
+	repeatAction = "kubectl mandate {verb} -n {ns} {name} {individual}"
 )
 
 var mandateCommands = map[string][]string{
@@ -141,9 +141,9 @@ var actionCommands = map[string][]string{
 	v1alpha1.ReasonIndividualsUnmatched: {refresh, cancel},
 	v1alpha1.ReasonMandateNotReady:      {"kubectl mandate status -n {ns} {name}"},
 	v1alpha1.ReasonMandateStalled:       {cancel},
-	v1alpha1.ReasonNameUsed:             {another},
-	v1alpha1.ReasonOutcomeUnknown:       {another},
-	v1alpha1.ReasonRefused:              {logs, another},
+	v1alpha1.ReasonNameUsed:             {repeatAction},
+	v1alpha1.ReasonOutcomeUnknown:       {repeatAction},
+	v1alpha1.ReasonRefused:              {logs, repeatAction},
 	v1alpha1.ReasonRetrying:             {logs},
 	v1alpha1.ReasonSecretRefused:        {logs},
 	v1alpha1.ReasonServiceNotAllowed:    {cancel},

@@ -19,13 +19,13 @@ func explainError(err error) error {
 		return fmt.Errorf("%w; the CRDs are not installed in this cluster, or this is another cluster: look at "+
 			"kubectl config current-context", err)
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("%w; %s", err, whoMay(err))
+		return fmt.Errorf("%w; %s", err, missingRole(err))
 	}
 	return err
 }
 
-// whoMay says which role has the permission that is missing.
-func whoMay(err error) string {
+// missingRole says which role has the permission that is missing.
+func missingRole(err error) string {
 	resource := ""
 	if status, ok := errors.AsType[*apierrors.StatusError](err); ok && status.ErrStatus.Details != nil {
 		resource = status.ErrStatus.Details.Kind
@@ -42,8 +42,8 @@ func whoMay(err error) string {
 		"verb; --all-namespaces needs a ClusterRoleBinding"
 }
 
-// refused reports whether an error says for certain that the API server did nothing, and would say the same again.
-func refused(err error) bool {
+// isRefused reports whether an error says for certain that the API server did nothing, and would say the same again.
+func isRefused(err error) bool {
 	if meta.IsNoMatchError(err) {
 		return true
 	}
@@ -58,7 +58,7 @@ func refused(err error) bool {
 
 // explainWrite is explainError for a change that does no harm twice: if the answer is lost, it may have been made.
 func explainWrite(err error) error {
-	if err == nil || refused(err) {
+	if err == nil || isRefused(err) {
 		return explainError(err)
 	}
 	return fmt.Errorf("the change may have been made: %w\nNext: repeat the command; that does no harm", err)

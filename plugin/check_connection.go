@@ -130,31 +130,31 @@ func (s *session) showReadings(v *connectionView, output *outputFlag) error {
 	if output.structured() {
 		return output.print(s.Out, v)
 	}
-	p := newPaper(s.Out)
-	p.line(p.in(bold, "What the reads showed"))
+	p := newPrinter(s.Out)
+	p.line(p.styled(bold, "What the reads showed"))
 	for _, f := range v.Findings {
 		if f.Reading != "" {
-			p.point(f.Point, f.Text)
+			p.finding(f.Point, f.Text)
 		}
 	}
 	p.line()
-	p.line(p.in(bold, "What they did not show"))
+	p.line(p.styled(bold, "What they did not show"))
 	for _, f := range v.Findings {
 		if f.Reading == "" {
-			p.point(f.Point, f.Text)
+			p.finding(f.Point, f.Text)
 		}
 	}
-	for _, later := range laterPoints {
-		p.point(later.point, later.shown)
+	for _, later := range laterFindings {
+		p.finding(later.point, later.shown)
 	}
 	p.line()
-	p.wrapped("", "", "Sent: "+sentText(v.Sent)+". Nothing was created or changed, and nobody was e-mailed.")
+	p.wrap("", "", "Sent: "+sentText(v.Sent)+". Nothing was created or changed, and nobody was e-mailed.")
 	if v.Problem == "" {
 		p.line()
-		p.line(p.in(bold, "The "+v.Kind+" that follows"))
+		p.line(p.styled(bold, "The "+v.Kind+" that follows"))
 		p.WriteString(v.Manifest)
 		p.line()
-		p.line(p.in(bold, "The provider block that follows"))
+		p.line(p.styled(bold, "The provider block that follows"))
 		p.WriteString(v.Provider)
 		p.line()
 		p.line("Next: create one Mandate, to yourself. docs/first-contact.md has the steps.")
@@ -163,12 +163,12 @@ func (s *session) showReadings(v *connectionView, output *outputFlag) error {
 	return err
 }
 
-func (p *paper) point(name, text string) {
-	p.wrapped(fmt.Sprintf("  %-19s ", name), strings.Repeat(" ", 22), text)
+func (p *printer) finding(name, text string) {
+	p.wrap(fmt.Sprintf("  %-19s ", name), strings.Repeat(" ", 22), text)
 }
 
-// laterPoints are what reads cannot show, and what does.
-var laterPoints = []struct{ point, shown string }{
+// laterFindings are the points that reads cannot show, each with what shows it.
+var laterFindings = []struct{ point, shown string }{
 	{"create", "the first Mandate shows whether a create answers with an id (Ready), or in a way that loses it " +
 		"(OutcomeUnknown), and whether a read finds the application at once"},
 	{"firstState", "status.state of the first Mandate is the state after a create"},
@@ -212,7 +212,7 @@ func (s *session) connection(ctx context.Context, flags *connectionFlags) (*read
 			return nil, nil, err
 		}
 	}
-	if !given(options.Credentials) {
+	if !areSet(options.Credentials) {
 		if options.Credentials, err = credentialsFromEnvironment(settings.BaseURL); err != nil {
 			return nil, nil, err
 		}

@@ -28,7 +28,7 @@ func (c *cluster) create(ctx context.Context, action *v1alpha1.MandateAction) er
 	defer cancel()
 	err := wait.PollUntilContextCancel(bounded, pollInterval, true, func(ctx context.Context) (bool, error) {
 		err := c.createdNow(ctx, action, lost != nil)
-		if err == nil || lost == nil && refused(err) {
+		if err == nil || lost == nil && isRefused(err) {
 			return err == nil, err
 		}
 		if lost == nil && ctx.Err() == nil {

@@ -18,7 +18,7 @@ import (
 
 var noCredentials client.Credentials
 
-func given(c client.Credentials) bool { return c.Username != "" || c.ClientID != "" }
+func areSet(c client.Credentials) bool { return c.Username != "" || c.ClientID != "" }
 
 // credentialsFrom reads the four of them with the names that a source has.
 func credentialsFrom(get func(string) string, username, password, clientID, clientSecret string) client.Credentials {
@@ -33,7 +33,7 @@ func credentialsFromEnvironment(baseURL string) (client.Credentials, error) {
 	found := credentialsFrom(os.Getenv, "IDV_USERNAME", "IDV_PASSWORD", "IDV_CLIENT_ID", "IDV_CLIENT_SECRET")
 	fixed := os.Getenv("IDV_BASE_URL")
 	switch {
-	case !given(found):
+	case !areSet(found):
 		return found, usageError("credentials: missing; set IDV_USERNAME and IDV_PASSWORD, IDV_CLIENT_ID and " +
 			"IDV_CLIENT_SECRET, or both, or use --identityservice, --secret or --credentials-file")
 	case fixed != "" && baseURL != "" && !client.SameBaseURL(fixed, baseURL):

@@ -32,7 +32,7 @@ func explainCommand(s *session) *cobra.Command {
 			if output.structured() {
 				return output.print(s.Out, found)
 			}
-			p := newPaper(s.Out)
+			p := newPrinter(s.Out)
 			if len(arguments) == 0 {
 				p.reasons(found)
 			} else {
@@ -80,45 +80,45 @@ func findExplanations(kind string, reason []string) ([]explanation, error) {
 	return nil, usageError("there is no reason %q; \"kubectl mandate explain\" lists all", reason[0])
 }
 
-func (p *paper) reasons(all []explanation) {
+func (p *printer) reasons(all []explanation) {
 	kind := ""
 	for i := range all {
 		if all[i].Kind != kind {
 			kind = all[i].Kind
-			p.line(p.in(bold, kind))
+			p.line(p.styled(bold, kind))
 		}
 		summary, _, _ := strings.Cut(all[i].Meaning, ". ")
 		summary, _, _ = strings.Cut(summary, "\n")
-		p.wrapped(fmt.Sprintf("  %-26s", all[i].Reason), strings.Repeat(" ", 28), strings.TrimRight(summary, ".:"))
+		p.wrap(fmt.Sprintf("  %-26s", all[i].Reason), strings.Repeat(" ", 28), strings.TrimRight(summary, ".:"))
 	}
 }
 
-func (p *paper) explanations(all []explanation) {
+func (p *printer) explanations(all []explanation) {
 	for i := range all {
 		if i > 0 {
 			p.line()
 		}
 		e := &all[i]
-		p.line(p.in(bold, e.Reason), " of a ", e.Kind, "  ", p.in(grey, strings.Join(e.Conditions, ", ")))
-		p.titled("What it means", e.Meaning)
-		p.titled("What the operator does", e.Operator)
+		p.line(p.styled(bold, e.Reason), " of a ", e.Kind, "  ", p.styled(grey, strings.Join(e.Conditions, ", ")))
+		p.section("What it means", e.Meaning)
+		p.section("What the operator does", e.Operator)
 		p.line()
-		p.line(p.in(bold, "What to do"))
+		p.line(p.styled(bold, "What to do"))
 		p.steps("  ", e.Steps)
 	}
 }
 
-func (p *paper) titled(title, text string) {
+func (p *printer) section(title, text string) {
 	p.line()
-	p.line(p.in(bold, title))
-	p.wrapped("  ", "  ", text)
+	p.line(p.styled(bold, title))
+	p.wrap("  ", "  ", text)
 }
 
-func (p *paper) steps(indent string, steps []string) {
+func (p *printer) steps(indent string, steps []string) {
 	if len(steps) == 0 {
 		p.line(indent, "Nothing.")
 	}
 	for i, text := range steps {
-		p.wrapped(fmt.Sprintf("%s%d. ", indent, i+1), indent+"   ", text)
+		p.wrap(fmt.Sprintf("%s%d. ", indent, i+1), indent+"   ", text)
 	}
 }

@@ -30,8 +30,8 @@ type explanation struct {
 // explanations are those of all reasons, in the order of the page.
 var explanations = parseExplanations(docs.Conditions)
 
-// explained returns the explanation of a reason, if there is one.
-func explained(kind, reason string) (explanation, bool) {
+// explanationOf returns the explanation of a reason, if there is one.
+func explanationOf(kind, reason string) (explanation, bool) {
 	i := slices.IndexFunc(explanations, func(e explanation) bool { return e.Kind == kind && e.Reason == reason })
 	if i < 0 {
 		return explanation{}, false

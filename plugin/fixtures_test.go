@@ -84,7 +84,7 @@ func mandateFacts(t *testing.T, reason string) facts {
 		m.Status.Conditions = with(m.Status.Conditions, ready.Reason, ready.Message, line[4]+"=True")
 	}
 	refs, refsReason := "ResolvedRefs=True", v1alpha1.ReasonResolved
-	e, _ := explained(kindMandate, ready.Reason)
+	e, _ := explanationOf(kindMandate, ready.Reason)
 	if i := slices.IndexFunc(e.Conditions, func(c string) bool { return strings.HasPrefix(c, "ResolvedRefs=") }); i >= 0 {
 		refs, refsReason = e.Conditions[i], ready.Reason
 	}
@@ -193,7 +193,7 @@ func inReview(m *v1alpha1.Mandate) {
 }
 
 func unreachable(f *facts) {
-	e, _ := explained(kindService, v1alpha1.ReasonUnreachable)
+	e, _ := explanationOf(kindService, v1alpha1.ReasonUnreachable)
 	status := f.service.ServiceStatus()
 	status.Conditions = with(status.Conditions, e.Reason, firstSentence(&e), e.Conditions...)
 	f.mandate.Spec.ServiceRef.Name = "partner"

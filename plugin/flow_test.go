@@ -187,7 +187,7 @@ func TestFlow(t *testing.T) {
 	w.user = "editor"
 	w.grant("idv-editor", false)
 	w.contains(w.run("", 0, "status", "acme"), "not seen by the operator yet", "kubectl get pods -A")
-	w.contains(w.run("", 4, "refresh", "acme", "--timeout=1s"), "Look whether it runs")
+	w.contains(w.run("", 4, "refresh", "acme", "--timeout=1s"), "Check that it runs")
 	w.start()
 	w.connect()
 	w.contains(w.run("", 0, "wait", "acme", "--timeout=60s"), "Ready=True, Accepted")
@@ -198,7 +198,7 @@ func TestFlow(t *testing.T) {
 	w.contains(w.run("", 0, "refresh", "acme"), "Ready=True")
 	w.contains(w.run("", 0, "refresh", "--identityservice", "default"), "Ready=True, Connected")
 
-	w.contains(w.run("", 5, "resend", "acme", "jane"), "nobody is here to confirm it")
+	w.contains(w.run("", 5, "resend", "acme", "jane"), "without a terminal it cannot ask")
 	w.emails(1)
 	w.contains(w.run("", 0, "resend", "acme", "jane", "--yes"), "Complete, CarriedOut")
 	w.emails(2)
@@ -207,7 +207,7 @@ func TestFlow(t *testing.T) {
 	w.emails(3)
 
 	w.contains(w.run("", 5, "decide", "acme", "Complete"), "0/3 checks passed; jane: 3 checks not decided")
-	w.contains(w.run("", 3, "adopt", "acme", "1"), "never gets another one")
+	w.contains(w.run("", 3, "adopt", "acme", "1"), "which cannot change")
 	_, err := w.sandbox.Play(w.Context(), control.Play{Reference: w.namespace + ".acme", Result: control.ResultPass})
 	w.check(err)
 	file := filepath.Join(t.TempDir(), "jane.pdf")

@@ -49,7 +49,8 @@ func (s *session) refreshCommand() *cobra.Command {
 				return err
 			}
 			ready := viewOf(*what.conditions, v1alpha1.ConditionReady)
-			fmt.Fprintf(s.Out, "The operator has done so. Ready=%s, %s: %s\n", ready.Status, ready.Reason, ready.Message)
+			fmt.Fprintf(s.Out, "The operator has carried out the request. Ready=%s, %s: %s\n",
+				ready.Status, ready.Reason, ready.Message)
 			if meta.IsStatusConditionTrue(*what.conditions, v1alpha1.ConditionReconciling) {
 				fmt.Fprintln(s.Out, "Next: the operator tries again by itself.")
 			}
@@ -86,6 +87,6 @@ func (c *cluster) refresh(ctx context.Context, what *refreshable) error {
 		err := c.Get(ctx, client.ObjectKeyFromObject(what.Object), what.Object)
 		return *what.handled == requested, err
 	}, func() string {
-		return "the operator has not done so. Look whether it runs and watches this namespace: " + findOperator
+		return "the operator has not carried out the request. Check that it runs and watches this namespace: " + findOperator
 	})
 }

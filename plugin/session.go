@@ -39,8 +39,8 @@ func newSession(streams Streams) *session {
 	return &session{Streams: streams, config: config, now: systemClock}
 }
 
-// unusualFlags are those of kubectl that --help does not show. They work as well.
-var unusualFlags = []string{
+// hiddenFlags are those of kubectl that --help does not show. They work as well.
+var hiddenFlags = []string{
 	"as-group", "as-uid", "as-user-extra", "cache-dir", "certificate-authority", "client-certificate", "client-key",
 	"cluster", "disable-compression", "insecure-skip-tls-verify", "proxy-url", "request-timeout", "server",
 	"tls-server-name", "token", "user",
@@ -48,7 +48,7 @@ var unusualFlags = []string{
 
 func (s *session) addFlags(root *cobra.Command) {
 	s.config.AddFlags(root.PersistentFlags())
-	for _, name := range unusualFlags {
+	for _, name := range hiddenFlags {
 		if f := root.PersistentFlags().Lookup(name); f != nil {
 			f.Hidden = true
 		}

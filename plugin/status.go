@@ -49,7 +49,7 @@ func (s *session) show(views []view, output *outputFlag, named bool) error {
 	if output.structured() {
 		return output.print(s.Out, views)
 	}
-	p := newPaper(s.Out)
+	p := newPrinter(s.Out)
 	switch {
 	case named && !output.wide():
 		for i := range views {

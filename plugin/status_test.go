@@ -103,7 +103,7 @@ func TestCommandsNameTheNamespaceOfTheOperator(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.operator = c.operatorNamespace(t.Context())
-	for namespace, f := range map[string]facts{"identity": f, usualOperator: {mandate: f.mandate}} {
+	for namespace, f := range map[string]facts{"identity": f, defaultOperatorNamespace: {mandate: f.mandate}} {
 		v := newView(f)
 		if want := "kubectl logs -n " + namespace + " -l "; !strings.HasPrefix(v.Next[0].Commands[0], want) {
 			t.Errorf("%q, want %s", v.Next[0].Commands, want)

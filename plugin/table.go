@@ -9,7 +9,7 @@ import (
 )
 
 // table writes a line for each Mandate, those that need a person first.
-func (p *paper) table(views []view, namespaces, wide bool, now clock) {
+func (p *printer) table(views []view, namespaces, wide bool, now clock) {
 	headings := []string{"", "NAME", "READY", "REASON", "STATE", "CHECKS", "OUTCOME", "AGE"}
 	if namespaces {
 		headings = slices.Insert(headings, 1, "NAMESPACE")
@@ -30,16 +30,16 @@ func (p *paper) table(views []view, namespaces, wide bool, now clock) {
 	for i, line := range strings.Split(strings.TrimRight(text.String(), "\n"), "\n") {
 		colour := bold
 		if i > 0 {
-			colour = colourOf[views[i-1].Attention]
+			colour = styleOf[views[i-1].Attention]
 		}
-		p.line(p.in(colour, strings.TrimRight(line, " ")))
+		p.line(p.styled(colour, strings.TrimRight(line, " ")))
 	}
 	p.line()
 	p.totals(views)
 }
 
-// marks are how the first column shows an attention without colours.
-var marks = map[attention]string{needsPerson: "!", operatorWorks: "~", waitsForPeople: " ", isDone: " "}
+// attentionMarks are how the first column shows an attention without colours.
+var attentionMarks = map[attention]string{needsPerson: "!", operatorWorks: "~", waitsForPeople: " ", isDone: " "}
 
 func columns(v *view, namespaces, wide bool, now clock) []string {
 	reason := v.Ready.Reason
@@ -47,7 +47,7 @@ func columns(v *view, namespaces, wide bool, now clock) []string {
 		reason = v.Completed.Reason
 	}
 	cells := []string{
-		marks[v.Attention], v.Name, v.Ready.Status, reason, v.State, v.Progress, v.Outcome, now.age(v.CreationTime),
+		attentionMarks[v.Attention], v.Name, v.Ready.Status, reason, v.State, v.Progress, v.Outcome, now.age(v.CreationTime),
 	}
 	if namespaces {
 		cells = slices.Insert(cells, 1, v.Namespace)
@@ -71,7 +71,7 @@ func columns(v *view, namespaces, wide bool, now clock) []string {
 }
 
 // totals counts, says which services are not Ready, and names the next command.
-func (p *paper) totals(views []view) {
+func (p *printer) totals(views []view) {
 	counts, problems := map[attention]int{}, map[string]int64{}
 	for i := range views {
 		v := &views[i]
@@ -83,7 +83,7 @@ func (p *paper) totals(views []view) {
 	p.line(fmt.Sprintf("Need a person (!): %d. The operator works on (~): %d. Wait for people: %d. Have an outcome: %d.",
 		counts[needsPerson], counts[operatorWorks], counts[waitsForPeople], counts[isDone]))
 	for _, problem := range sortedKeys(problems) {
-		p.line(p.in(red, problem+", "+plural(problems[problem], "Mandate")))
+		p.line(p.styled(red, problem+", "+plural(problems[problem], "Mandate")))
 	}
 	if len(views) > 0 && views[0].Attention == needsPerson {
 		p.line("Next: kubectl mandate status -n ", views[0].Namespace, " ", views[0].Name)

@@ -14,7 +14,7 @@ func several(t *testing.T, reasons ...string) []view {
 	t.Helper()
 	var views []view
 	for _, reason := range reasons {
-		e, ok := explained(kindMandate, reason)
+		e, ok := explanationOf(kindMandate, reason)
 		if !ok {
 			t.Fatalf("no reason %s", reason)
 		}
@@ -63,7 +63,7 @@ func TestStructuredOutputHasNoPersonalData(t *testing.T) {
 
 // A stalled service needs a person, and so do the Mandates that wait for it.
 func TestMandatesOfAStalledServiceNeedAPerson(t *testing.T) {
-	e, _ := explained(kindService, v1alpha1.ReasonCredentialsInvalid)
+	e, _ := explanationOf(kindService, v1alpha1.ReasonCredentialsInvalid)
 	f := factsFor(t, &e)
 	if v := newView(f); v.Attention != needsPerson || v.Next[0].Reason != v1alpha1.ReasonCredentialsInvalid {
 		t.Errorf("attention %s, next %+v", v.Attention, v.Next)
@@ -72,12 +72,12 @@ func TestMandatesOfAStalledServiceNeedAPerson(t *testing.T) {
 
 // An action that failed needs somebody only until another one of its kind follows.
 func TestRepeatedActionNeedsNobody(t *testing.T) {
-	e, _ := explained(kindAction, v1alpha1.ReasonOutcomeUnknown)
+	e, _ := explanationOf(kindAction, v1alpha1.ReasonOutcomeUnknown)
 	f := factsFor(t, &e)
 	if v := newView(f); len(v.Next) != 1 || v.Next[0].Commands[0] != "kubectl mandate resend -n onboarding acme director" {
 		t.Errorf("next %+v", v.Next)
 	}
-	done, _ := explained(kindAction, v1alpha1.ReasonCarriedOut)
+	done, _ := explanationOf(kindAction, v1alpha1.ReasonCarriedOut)
 	later := factsFor(t, &done).actions[0]
 	later.Name = "acme-resend-2"
 	later.Status.Conditions[0].LastTransitionTime.Time = fixedNow()
@@ -88,11 +88,11 @@ func TestRepeatedActionNeedsNobody(t *testing.T) {
 }
 
 func TestColoursAreForTerminals(t *testing.T) {
-	if p := newPaper(&bytes.Buffer{}); p.colours || p.in(red, "x") != "x" {
+	if p := newPrinter(&bytes.Buffer{}); p.colored || p.styled(red, "x") != "x" {
 		t.Error("colours in what is no terminal")
 	}
-	if p := (&paper{colours: true}); p.in(red, "x") != "\x1b[31mx\x1b[0m" || p.in(plain, "x") != "x" {
-		t.Errorf("%q", p.in(red, "x"))
+	if p := (&printer{colored: true}); p.styled(red, "x") != "\x1b[31mx\x1b[0m" || p.styled(plain, "x") != "x" {
+		t.Errorf("%q", p.styled(red, "x"))
 	}
 }
 
@@ -101,7 +101,7 @@ func TestUnseenMandate(t *testing.T) {
 	f := facts{mandate: newMandate()}
 	f.mandate.Status = v1alpha1.MandateStatus{ObservedGeneration: -1}
 	v := newView(f)
-	p := newPaper(&bytes.Buffer{})
+	p := newPrinter(&bytes.Buffer{})
 	p.tree(&v, fixedNow)
 	if v.Attention != operatorWorks || !strings.Contains(p.String(), "not seen by the operator yet") ||
 		!strings.Contains(p.String(), "kubectl get pods -A") {

@@ -8,8 +8,8 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
 
-// colourOf an attention.
-var colourOf = map[attention]style{needsPerson: red, operatorWorks: yellow, waitsForPeople: green, isDone: grey}
+// styleOf an attention.
+var styleOf = map[attention]style{needsPerson: red, operatorWorks: yellow, waitsForPeople: green, isDone: grey}
 
 // A node is one line of a tree, with what is below it.
 type node struct {
@@ -18,13 +18,13 @@ type node struct {
 }
 
 // tree writes all about one Mandate.
-func (p *paper) tree(v *view, now clock) {
-	p.line(p.in(bold, "Mandate "+v.Namespace+"/"+v.Name), "  ", p.in(colourOf[v.Attention], summary(v, now)))
-	p.wrapped("  ", "  ", v.Ready.Message)
+func (p *printer) tree(v *view, now clock) {
+	p.line(p.styled(bold, "Mandate "+v.Namespace+"/"+v.Name), "  ", p.styled(styleOf[v.Attention], summary(v, now)))
+	p.wrap("  ", "  ", v.Ready.Message)
 	if v.Completed != nil && v.Completed.Reason != v.Ready.Reason && v.Completed.Reason != v1alpha1.ReasonInProgress {
-		p.wrapped("  ", "  ", v.Completed.Message)
+		p.wrap("  ", "  ", v.Completed.Message)
 	}
-	p.wrapped("  ", "  ", strings.Join(v.Conditions, "  "))
+	p.wrap("  ", "  ", strings.Join(v.Conditions, "  "))
 	below := []node{applicationNode(v, now), serviceNode(v), recordNode(v, now)}
 	for i := range v.Individuals {
 		below = append(below, individualNode(p, &v.Individuals[i]))
@@ -52,13 +52,13 @@ func summary(v *view, now clock) string {
 	return ready
 }
 
-func (p *paper) children(prefix string, nodes []node) {
+func (p *printer) children(prefix string, nodes []node) {
 	for i, n := range nodes {
 		branch, below := "├─ ", "│  "
 		if i == len(nodes)-1 {
 			branch, below = "└─ ", "   "
 		}
-		p.line(p.in(grey, prefix+branch), n.text)
+		p.line(p.styled(grey, prefix+branch), n.text)
 		p.children(prefix+below, n.children)
 	}
 }
@@ -99,7 +99,7 @@ func serviceNode(v *view) node {
 	s := &v.Service
 	text := s.Kind + " " + s.Name + "  "
 	if s.Ready.Status == "" {
-		return node{text: text + "does not exist, may not be read by you, or was not seen by the operator yet"}
+		return node{text: text + "does not exist, you may not read it, or the operator has not seen it yet"}
 	}
 	n := node{text: text + fmt.Sprintf("Ready=%s, %s", s.Ready.Status, s.Ready.Reason)}
 	for _, problem := range s.Problems {
@@ -135,7 +135,7 @@ func recordNode(v *view, now clock) node {
 	return node{text: "ApplicationRecord  " + fields("", id, "reference ", reference, "", attempt, "answer ", r.Verdict)}
 }
 
-func individualNode(p *paper, i *v1alpha1.IndividualStatus) node {
+func individualNode(p *printer, i *v1alpha1.IndividualStatus) node {
 	state := ""
 	if i.State != nil {
 		state = i.State.Name
@@ -150,7 +150,7 @@ func individualNode(p *paper, i *v1alpha1.IndividualStatus) node {
 	if i.TermsAccepted != nil && !*i.TermsAccepted {
 		terms = "not accepted"
 	}
-	n := node{text: p.in(bold, "Individual "+i.Name) + "  " + fields(
+	n := node{text: p.styled(bold, "Individual "+i.Name) + "  " + fields(
 		"", state, "passed ", number(i.ChecksPassed), "pending ", number(i.ChecksPending),
 		"in review ", number(i.ChecksInReview), "terms ", terms,
 	)}
@@ -168,7 +168,7 @@ func individualNode(p *paper, i *v1alpha1.IndividualStatus) node {
 	return n
 }
 
-func actionNode(p *paper, a *actionView, now clock) node {
+func actionNode(p *printer, a *actionView, now clock) node {
 	colour := map[string]style{v1alpha1.ConditionComplete: green, v1alpha1.ConditionFailed: red}[a.Result]
 	result := a.Result
 	if a.Condition.Reason != "" {
@@ -178,8 +178,9 @@ func actionNode(p *paper, a *actionView, now clock) node {
 	if !a.Condition.Since.IsZero() {
 		since = now.age(a.Condition.Since) + " ago"
 	}
-	n := node{text: p.in(bold, "Action "+a.Name) + "  " + fields("", a.Type+" for "+a.Individual, "", p.in(colour, result),
-		"", since, "report in Secret ", a.Secret)}
+	details := fields("", a.Type+" for "+a.Individual, "", p.styled(colour, result), "", since,
+		"report in Secret ", a.Secret)
+	n := node{text: p.styled(bold, "Action "+a.Name) + "  " + details}
 	if a.Result != v1alpha1.ConditionComplete && a.Condition.Message != "" {
 		n.children = []node{{text: a.Condition.Message}}
 	}
@@ -187,24 +188,24 @@ func actionNode(p *paper, a *actionView, now clock) node {
 }
 
 // next writes what to do.
-func (p *paper) next(v *view) {
-	p.line(p.in(bold, "What to do next"))
+func (p *printer) next(v *view) {
+	p.line(p.styled(bold, "What to do next"))
 	if v.Attention == waitsForPeople && v.Ready.Reason == v1alpha1.ReasonAccepted {
 		p.waiting(v)
 	}
 	for i := range v.Next {
 		a := &v.Next[i]
-		p.line("  ", a.Subject, ": ", p.in(bold, a.Reason))
-		p.wrapped("    ", "    ", a.Meaning)
+		p.line("  ", a.Subject, ": ", p.styled(bold, a.Reason))
+		p.wrap("    ", "    ", a.Meaning)
 		p.steps("    ", a.Steps)
 		for _, command := range a.Commands {
-			p.line("       ", p.in(grey, "$ "), command)
+			p.line("       ", p.styled(grey, "$ "), command)
 		}
 	}
 	switch {
 	case v.Ready.Reason == "":
-		p.wrapped("  ", "  ", "Wait some seconds. If it lasts, look whether the operator runs and watches this namespace.")
-		p.line("       ", p.in(grey, "$ "), findOperator)
+		p.wrap("  ", "  ", "Wait some seconds. If it lasts, check that the operator runs and watches this namespace.")
+		p.line("       ", p.styled(grey, "$ "), findOperator)
 	case len(v.Next) == 0 && v.Attention == isDone:
 		p.line("  Nothing: there is an outcome.")
 	case len(v.Next) == 0 && v.Attention == operatorWorks:
@@ -213,13 +214,14 @@ func (p *paper) next(v *view) {
 }
 
 // waiting says whom the Mandate waits for.
-func (p *paper) waiting(v *view) {
+func (p *printer) waiting(v *view) {
 	waits := waitingFor(v)
 	if len(waits) == 0 {
-		p.wrapped("  ", "  ", "Nothing now. When the application is in review, somebody decides: at the service, or with")
-		p.line("       ", p.in(grey, "$ "), "kubectl mandate decide -n ", v.Namespace, " ", v.Name, " Complete|Reject")
+		p.wrap("  ", "  ",
+			"Nothing now. When the application is in review, somebody decides, at the service or with this command:")
+		p.line("       ", p.styled(grey, "$ "), "kubectl mandate decide -n ", v.Namespace, " ", v.Name, " Complete|Reject")
 		return
 	}
-	p.wrapped("  ", "  ", "Wait for people ("+strings.Join(waits, "; ")+"). To send an individual a new invite:")
-	p.line("       ", p.in(grey, "$ "), "kubectl mandate resend -n ", v.Namespace, " ", v.Name, " INDIVIDUAL")
+	p.wrap("  ", "  ", "Wait for people ("+strings.Join(waits, "; ")+"). To send an individual a new invite:")
+	p.line("       ", p.styled(grey, "$ "), "kubectl mandate resend -n ", v.Namespace, " ", v.Name, " INDIVIDUAL")
 }

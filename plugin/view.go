@@ -115,7 +115,7 @@ func newView(f facts) view {
 		CreationTime: m.CreationTimestamp.Time, ExpiryTime: m.Status.ExpiryTime, LastReadTime: m.Status.LastReadTime,
 		Decision: string(m.Spec.Decision), Suspend: m.Spec.Suspend,
 		Individuals: m.Status.Individuals, Service: newServiceView(m, f.service),
-		operator: cmp.Or(f.operator, usualOperator),
+		operator: cmp.Or(f.operator, defaultOperatorNamespace),
 	}
 	if m.DeletionTimestamp != nil {
 		v.Deletion = string(m.Spec.DeletionPolicy)
@@ -210,7 +210,8 @@ func attentionOf(m *v1alpha1.Mandate, v *view) attention {
 		return needsPerson
 	case v.Service.Stalled && v.Outcome == "":
 		return needsPerson
-	case unseen(m), meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionReconciling), m.DeletionTimestamp != nil:
+	case isUnobserved(m), m.DeletionTimestamp != nil,
+		meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionReconciling):
 		return operatorWorks
 	case v.Outcome != "":
 		return isDone
@@ -219,5 +220,5 @@ func attentionOf(m *v1alpha1.Mandate, v *view) attention {
 	}
 }
 
-// unseen reports whether the operator has not seen the last edit yet.
-func unseen(m *v1alpha1.Mandate) bool { return m.Status.ObservedGeneration != m.Generation }
+// isUnobserved reports whether the operator has not seen the last edit yet.
+func isUnobserved(m *v1alpha1.Mandate) bool { return m.Status.ObservedGeneration != m.Generation }

@@ -116,7 +116,7 @@ func hasOutcome(wanted v1alpha1.Outcome) goal {
 func stalledReason(m *v1alpha1.Mandate) string {
 	stalled := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionStalled)
 	switch {
-	case unseen(m):
+	case isUnobserved(m):
 		return ""
 	case m.Spec.Suspend:
 		return "spec.suspend is true"
@@ -152,7 +152,7 @@ func (c *cluster) poll(ctx context.Context, done wait.ConditionWithContextFunc, 
 	var failed error // of the last read
 	err := wait.PollUntilContextCancel(ctx, pollInterval, true, func(ctx context.Context) (bool, error) {
 		reached, err := done(ctx)
-		if _, own := errors.AsType[*exitError](err); err == nil || own || refused(err) {
+		if _, own := errors.AsType[*exitError](err); err == nil || own || isRefused(err) {
 			failed = nil
 			return reached, err
 		}

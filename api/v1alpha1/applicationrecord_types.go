@@ -5,17 +5,17 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ApplicationRecord is the operator's record of the one application that it created, or may have created, for the
-// Mandates of a name. It outlives the Mandate. So a Mandate that is replaced, restored or applied again, with whatever
-// edit, finds its application instead of creating a second one. Only the operator writes records. They hold no personal
-// data.
+// ApplicationRecord is the operator's record of the application that it created, or may have created, for a Mandate. It
+// has the name of the Mandate, and outlives it. So a Mandate that is replaced, restored or applied again finds its
+// application, even with another spec, and the operator creates no second one. Only the operator writes records. They
+// hold no personal data.
 //
-// Do not delete a record while somebody may apply its Mandate again, even if the application is gone: without the
-// record, the operator can create and e-mail again. The operator deletes the record a year, by default, after its
-// Mandate is gone.
+// Do not delete a record while somebody may apply its Mandate again, even if the application is gone. Without the
+// record, the operator can create an application and e-mail again. The operator deletes a record after its Mandate has
+// been gone for a year, by default.
 //
-// A record has the name of its Mandate, so that creating it is the lock. All of it is spec and nothing is status,
-// because backups drop status.
+// The operator creates the record before the application, so the record is also a lock. It has no status, because
+// backups drop the status.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=apr
@@ -58,15 +58,15 @@ type ApplicationRecordList struct {
 // +kubebuilder:validation:XValidation:rule="self.reference == oldSelf.reference || (!has(oldSelf.applicationID) && !(has(oldSelf.attempt) && oldSelf.attempt.sent))",message="cannot change once an application may have been created with it",fieldPath=".reference"
 // +kubebuilder:validation:XValidation:rule="!has(oldSelf.subscription) || has(self.subscription)",message="cannot go away once it is set: the application could be subscribed twice",fieldPath=".subscription"
 type ApplicationRecordSpec struct {
-	// serviceURL is the base URL of the service that has the application, or of the last attempt, in normal form. It can
-	// change only while nothing can have been created there.
+	// serviceURL is the base URL of the service that has the application, or of the last attempt, in normal form. It
+	// can change only while it is certain that no application was created there.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	ServiceURL string `json:"serviceURL"`
 
-	// reference of the application at the service, or of the last attempt. It can change only while nothing can have been
-	// created with it.
+	// reference of the application at the service, or of the last attempt. It can change only while it is certain that
+	// no application was created with it.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=150
@@ -76,8 +76,7 @@ type ApplicationRecordSpec struct {
 	// +optional
 	ServiceRef IdentityServiceReference `json:"serviceRef,omitzero"`
 
-	// mandateRef identifies the Mandate that the last attempt was made for, or that adopted the application. It has the
-	// record's name.
+	// mandateRef identifies the Mandate that the last attempt was made for, or that adopted the application.
 	// +required
 	MandateRef RecordedMandate `json:"mandateRef"`
 
@@ -94,20 +93,21 @@ type ApplicationRecordSpec struct {
 	// +optional
 	CreatedTime *metav1.Time `json:"createdTime,omitempty"`
 
-	// subscription is the webhook subscription of the application that the operator made, or may have made, with
-	// spec.notifications.subscribe: Application of the service. It holds neither the URL nor the token.
+	// subscription is the webhook subscription of the application that the operator made, or may have made. It is
+	// present only with spec.notifications.subscribe: Application of the service. It holds neither the URL nor the
+	// token.
 	// +optional
 	Subscription *RecordedSubscription `json:"subscription,omitempty"`
 
-	// actions are the last 100 MandateActions that the operator started on the application. An action of one of these
-	// names is not started again, whatever became of its object. An entry goes only if the request certainly did nothing.
+	// actions are the last 100 MandateActions that the operator started on the application. The operator starts no
+	// other action with one of these names. It removes an entry only if the request certainly did nothing.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=100
 	Actions []RecordedAction `json:"actions,omitempty"`
 
-	// earlierActions are digests of the MandateActions before those in actions, so that they are not started again
+	// earlierActions are digests of the MandateActions before those in actions. The operator does not start them again
 	// either. When both lists are full, the operator starts no further action of this Mandate.
 	// +optional
 	// +listType=set
@@ -118,19 +118,18 @@ type ApplicationRecordSpec struct {
 
 // RecordedSubscription is a webhook subscription that the operator made, or may have made.
 type RecordedSubscription struct {
-	// startedTime is when the operator recorded that it subscribes, before it sent the request, to the microsecond.
-	// Nothing is sent again unless it is certain that this request created nothing.
+	// startedTime is when the operator recorded that it subscribes, before it sent the request, to the microsecond. The
+	// operator sends another request only if it is certain that this one created nothing.
 	// +required
 	StartedTime MicroTime `json:"startedTime"`
 
-	// ordinal counts what was started, this one included. Each one but the first followed proof that those before it
-	// created nothing.
+	// ordinal is the number of requests to subscribe that the operator started, this one included.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	Ordinal int32 `json:"ordinal"`
 
-	// refused is true if the service refused the request. Otherwise, the subscription may exist: status.subscription of
-	// the Mandate says whether it is known to.
+	// refused is true if the service refused the request. Otherwise, status.subscription of the Mandate says whether
+	// the subscription exists.
 	// +optional
 	Refused bool `json:"refused,omitempty"`
 }
@@ -157,7 +156,7 @@ type RecordedAction struct {
 	// +required
 	StartedTime metav1.Time `json:"startedTime"`
 
-	// uid of the MandateAction. Another object of the same name is not started.
+	// uid of the MandateAction. The operator does not start another object with the same name.
 	// +optional
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MaxLength=64
@@ -166,7 +165,7 @@ type RecordedAction struct {
 
 // RecordedMandate identifies the Mandate of a record.
 type RecordedMandate struct {
-	// uid of the Mandate. It changes when another Mandate of the same name takes the record over.
+	// uid of the Mandate. It changes when another Mandate with the same name takes over the record.
 	// +required
 	// +kubebuilder:validation:Type=string
 	// +kubebuilder:validation:MinLength=1
@@ -183,8 +182,8 @@ type Attempt struct {
 	Nonce string `json:"nonce"`
 
 	// firstStartedTime is when the operator recorded the first attempt with this reference that may have created an
-	// application. Seven weeks later it makes no further attempt: the service forgets a reference with its application,
-	// and would create and e-mail again.
+	// application. After seven weeks, the operator makes no further attempt, because the service forgets the reference
+	// together with the application, and would create and e-mail again.
 	// +required
 	FirstStartedTime MicroTime `json:"firstStartedTime"`
 
@@ -193,8 +192,8 @@ type Attempt struct {
 	// +required
 	StartedTime MicroTime `json:"startedTime"`
 
-	// sent is false only if certainly no attempt with this reference created an application: nothing reached the service,
-	// or the service turned it away or refused it.
+	// sent is false only if it is certain that no attempt with this reference created an application: no request
+	// reached the service, or the service rejected all of them.
 	// +required
 	Sent bool `json:"sent"`
 
@@ -209,9 +208,10 @@ type Attempt struct {
 	// +kubebuilder:validation:MaxLength=128
 	Inputs string `json:"inputs,omitempty"`
 
-	// verdict is the result of an attempt that created nothing: NotSent (nothing reached the service, or it turned the
-	// request away, as for its credentials), Refused, or Taken (the reference exists at the service). It is empty while
-	// the attempt is open and while its outcome is unknown.
+	// verdict is the result of an attempt that created nothing: NotSent (no request reached the service, or the service
+	// rejected it for another reason than its content, such as the credentials), Refused (the service rejected the
+	// content), or Taken (the reference exists at the service). It is empty while the attempt is open, and while its
+	// outcome is unknown.
 	// +optional
 	Verdict Verdict `json:"verdict,omitempty"`
 }

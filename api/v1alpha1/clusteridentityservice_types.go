@@ -2,8 +2,8 @@ package v1alpha1
 
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-// ClusterIdentityService is an IdentityService for several namespaces. A platform team keeps the credentials in one
-// place, and namespaceSelector says which namespaces may use them. A Mandate names it with serviceRef.kind.
+// ClusterIdentityService is an IdentityService for several namespaces. The platform team keeps the credentials in one
+// place, and namespaceSelector says which namespaces may use them. A Mandate refers to it with spec.serviceRef.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -78,23 +78,23 @@ type ClusterIdentityServiceSpec struct {
 	// +required
 	CredentialsSecretRef NamespacedSecretReference `json:"credentialsSecretRef"`
 
-	// notifications has the operator take what a webhook subscription at the service delivers, if its flag
-	// --notification-bind-address is set. Statuses then follow within seconds, and applications are read less often.
-	// Default: none; applications are only polled.
+	// notifications lets the operator receive the notifications of the service, if the operator's flag
+	// --notification-bind-address is set. Statuses then follow the service within seconds, and the operator polls less
+	// often. Default: none, the operator only polls.
 	// +optional
 	Notifications *ClusterNotifications `json:"notifications,omitempty"`
 
-	// namespaceSelector selects, by label, the namespaces whose Mandates may use this connection. An empty selector, {},
-	// selects every namespace. In a namespace that is no longer selected, the operator creates, reads and decides
+	// namespaceSelector selects, by label, the namespaces whose Mandates may use this connection. An empty selector,
+	// {}, selects every namespace. In a namespace that is not selected, the operator creates, reads and decides
 	// nothing. Mandates there show ServiceNotAllowed, and their applications stay as they are. Default: no namespace.
 	// +optional
 	NamespaceSelector *metav1.LabelSelector `json:"namespaceSelector,omitempty"`
 
-	// referencePolicy is which references the Mandates of a namespace may have. With Namespaced, they begin with
-	// referencePrefix, the namespace and a dot, as default references do. So no namespace can take a reference that
-	// another one will need, or adopt the application of another one. A Mandate with another spec.reference shows
-	// ReferenceNotAllowed, and the operator neither creates nor adopts for it. Mandates that have an application keep it.
-	// Any allows every reference; use it only if the namespaces trust each other. Default: Namespaced.
+	// referencePolicy says which references Mandates may have. With Namespaced, references must begin with
+	// referencePrefix, the namespace and a dot, as default references do. So no namespace can take a reference of
+	// another one, or adopt its application. A Mandate with another spec.reference shows ReferenceNotAllowed, and the
+	// operator neither creates nor adopts an application for it. Mandates that have an application keep it. Any allows
+	// every reference. Use it only if the namespaces trust each other. Default: Namespaced.
 	// +optional
 	// +kubebuilder:default=Namespaced
 	ReferencePolicy ReferencePolicy `json:"referencePolicy,omitempty"`
@@ -102,8 +102,8 @@ type ClusterIdentityServiceSpec struct {
 
 // ClusterNotifications says who may send notifications, and who subscribes.
 type ClusterNotifications struct {
-	// secretRef names the Secret, and its namespace, with the token that a delivery must have, in the key token: 32
-	// characters at least. While you rotate it, the key previousToken has the one from before. The operator notices a
+	// secretRef names the Secret, and its namespace, with the token that a notification must contain. The key token has
+	// at least 32 characters. While you rotate the token, the key previousToken has the old one. The operator notices a
 	// change within 30 seconds.
 	// +required
 	SecretRef NamespacedSecretReference `json:"secretRef"`

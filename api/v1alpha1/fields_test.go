@@ -25,8 +25,8 @@ func TestFieldsPage(t *testing.T) {
 		t.Fatalf("no CRDs: %v", err)
 	}
 	var page strings.Builder
-	page.WriteString("# Fields\n\nA test generates this page from the CRDs. " +
-		"`kubectl explain KIND.spec.FIELD` shows the same texts. A star (\\*) marks a required field.\n")
+	page.WriteString("# Fields\n\nThis page describes every field of every kind. A star (\\*) marks a required field. " +
+		"`kubectl explain KIND.spec.FIELD`\nshows the same texts. A test generates this page from the CRDs.\n")
 	for _, file := range files {
 		content, err := os.ReadFile(file)
 		if err != nil {

@@ -77,17 +77,18 @@ type IdentityServiceSpec struct {
 	// +required
 	CredentialsSecretRef SecretReference `json:"credentialsSecretRef"`
 
-	// notifications has the operator take what a webhook subscription at the service delivers, if its flag
-	// --notification-bind-address is set. Statuses then follow within seconds, and applications are read less often.
-	// Default: none; applications are only polled.
+	// notifications lets the operator receive the notifications of the service, if the operator's flag
+	// --notification-bind-address is set. Statuses then follow the service within seconds, and the operator polls less
+	// often. Default: none, the operator only polls.
 	// +optional
 	Notifications *Notifications `json:"notifications,omitempty"`
 }
 
 // Notifications says who may send notifications, and who subscribes.
 type Notifications struct {
-	// secretRef names the Secret with the token that a delivery must have, in the key token: 32 characters at least. While
-	// you rotate it, the key previousToken has the one from before. The operator notices a change within 30 seconds.
+	// secretRef names the Secret with the token that a notification must contain. The key token has at least 32
+	// characters. While you rotate the token, the key previousToken has the old one. The operator notices a change
+	// within 30 seconds.
 	// +required
 	SecretRef SecretReference `json:"secretRef"`
 
@@ -103,10 +104,10 @@ type IdentityServiceStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions are Ready (the connection works) and, only while they are true, Stalled (a person must correct the spec
-	// or the Secret), InUse (somebody deleted the service, and Mandates still need it), ApplicationsMissing (the service
-	// does not find the applications of several Mandates, as with the credentials of another account) and
-	// NotificationsUnavailable (the operator refuses notifications). While Ready is False, Mandates wait and keep what
-	// they know.
+	// or the Secret), InUse (somebody deleted this object, but Mandates still need it), ApplicationsMissing (the service
+	// does not find the applications of several Mandates, perhaps because the credentials belong to another account) and
+	// NotificationsUnavailable (the operator refuses notifications). While Ready is False, Mandates wait and keep their
+	// status.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -119,31 +120,31 @@ type IdentityServiceStatus struct {
 	// +kubebuilder:validation:MaxItems=500
 	MandateTypes []MandateType `json:"mandateTypes,omitempty"`
 
-	// truncated is true if the service offers more mandate types than mandateTypes shows, or if texts in them are cut.
-	// Mandates can select all of them.
+	// truncated is true if mandateTypes does not show all mandate types of the service, or cuts their texts. Mandates
+	// can still select all of them.
 	// +optional
 	Truncated bool `json:"truncated,omitempty"`
 
-	// lastHandledReconcileAt is the value of the annotation idv.mandate.io/reconcile-requested-at that the operator has
-	// handled, its first 256 characters. The annotation is a text of your own: put no personal data into it.
+	// lastHandledReconcileAt is the last value of the annotation idv.mandate.io/reconcile-requested-at that the
+	// operator has handled, cut to 256 characters. Do not put personal data into the annotation.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
 
-	// notifications describes what the service delivers. It is there while spec.notifications is.
+	// notifications describes the notifications of the service. It is present while spec.notifications is set.
 	// +optional
 	Notifications *NotificationsStatus `json:"notifications,omitempty"`
 }
 
 // NotificationsStatus describes what the service delivers.
 type NotificationsStatus struct {
-	// path of the URL to subscribe, without the token: append / and the token, or have the service send the token as
-	// Authorization: Bearer.
+	// path of the URL to subscribe, without the token. Append / and the token, or let the service send the token in the
+	// header Authorization: Bearer.
 	// +optional
 	// +kubebuilder:validation:MaxLength=512
 	Path string `json:"path,omitempty"`
-	// lastReceivedTime is when a delivery was last about an application of a Mandate, within ten minutes. For seven days
-	// after it, applications are read about once a day.
+	// lastReceivedTime is when the last notification about an application of a Mandate arrived. It is at most ten
+	// minutes late. For seven days after it, the operator reads applications about once a day.
 	// +optional
 	LastReceivedTime *metav1.Time `json:"lastReceivedTime,omitempty"`
 }

@@ -5,8 +5,8 @@ package v1alpha1
 
 // Individual is a person to verify. All fields except name and detailsSecretRef are personal data. Set them here or,
 // better, in a Secret that detailsSecretRef names. The operator sends them to the service when it creates the
-// application, and puts them nowhere else. A field here takes precedence over the key of the Secret. A field that is
-// set in neither is not sent.
+// application, and stores them nowhere else. A field here takes precedence over the key of the Secret. The operator
+// does not send a field that is in neither.
 //
 // +kubebuilder:validation:XValidation:rule="self.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="must be a DNS label: lower-case letters, digits and -, starting and ending with a letter or a digit",fieldPath=".name"
 // +kubebuilder:validation:XValidation:rule="has(self.email) || has(self.detailsSecretRef)",message="must be set, here or as the key email of a Secret that detailsSecretRef names",fieldPath=".email"
@@ -14,7 +14,7 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!has(self.dateOfBirth) || !format.date().validate(self.dateOfBirth).hasValue()",message="must be a date that exists, written YYYY-MM-DD, such as 1990-02-28",fieldPath=".dateOfBirth"
 type Individual struct {
 	// name is your own name for the individual, such as applicant: 1 to 63 lower-case letters, digits and -. The status
-	// and the log show it, so it should not be a person's name. It reaches the service only as part of the default
+	// and the log show it, so do not use a person's name. The operator sends it only as a part of the default
 	// reference.
 	// +required
 	// +kubebuilder:validation:MinLength=1
@@ -58,14 +58,14 @@ type Individual struct {
 	// +kubebuilder:validation:MaxLength=10
 	DateOfBirth string `json:"dateOfBirth,omitempty"`
 
-	// gender, sent unchanged. The interface of the service shows the value male and no other. Personal data.
+	// gender, sent unchanged. The service documents only the value male. Personal data.
 	// +optional
 	// +kubebuilder:validation:MaxLength=150
 	Gender string `json:"gender,omitempty"`
 
-	// detailsSecretRef names a Secret in the same namespace that holds the details of the individual. Its keys are email,
-	// title, first_name, middle_name, last_name, date_of_birth, gender and reference. Only email is required. A key in
-	// another form, such as firstName, is an error. A field that is set inline takes precedence over the key.
+	// detailsSecretRef names a Secret in the same namespace that holds the details of the individual. Its keys are
+	// email, title, first_name, middle_name, last_name, date_of_birth, gender and reference. Only email is required. A
+	// wrong key, such as firstName, is an error. A field that is set inline takes precedence over the key.
 	// +optional
 	DetailsSecretRef *SecretReference `json:"detailsSecretRef,omitempty"`
 }

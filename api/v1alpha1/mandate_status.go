@@ -14,9 +14,10 @@ type MandateStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions are Ready (the application exists, and the spec is carried out except for what waits for people),
-	// ResolvedRefs (everything that the spec names was found), Created (the application exists; Unknown with reason
-	// OutcomeUnknown if nobody can know) and Completed (there is an outcome, which is the reason). Reconciling (the
-	// operator has work to do) and Stalled (a person must act) are present only while they are true.
+	// ResolvedRefs (the operator found everything that the spec names), Created (the application exists; Unknown with
+	// reason OutcomeUnknown if the answer to the create was lost) and Completed (there is an outcome, which is the
+	// reason). Reconciling (the operator has work to do) and Stalled (a person must act) are present only while they
+	// are true.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -28,20 +29,21 @@ type MandateStatus struct {
 	// +kubebuilder:validation:Minimum=1
 	ApplicationID *int64 `json:"applicationID,omitempty"`
 
-	// reference that the application has, or will have, at the service. If the condition Created is Unknown, look for it
-	// there.
+	// reference that the application has, or will have, at the service. If the condition Created is Unknown, search for
+	// this reference at the service.
 	// +optional
 	// +kubebuilder:validation:MaxLength=150
 	Reference string `json:"reference,omitempty"`
 
-	// state of the application in the service's own word, such as in review.
+	// state of the application in the service's own words, such as in review.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	State string `json:"state,omitempty"`
 
 	// outcome of the verification: Completed, Rejected, Expired (the service deleted the application after eight weeks)
-	// or Deleted (the service no longer had it before). The operator takes Deleted back if it finds the application again.
-	// Every other outcome never changes. After none of them, the operator creates anything.
+	// or Deleted (the service no longer has the application, although it is younger). The operator removes Deleted if
+	// it finds the application again. The other outcomes never change. After an outcome, the operator creates no
+	// application.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Outcome Outcome `json:"outcome,omitempty"`
@@ -65,17 +67,17 @@ type MandateStatus struct {
 	// +kubebuilder:validation:MaxItems=100
 	AvailableActions []AvailableAction `json:"availableActions,omitempty"`
 
-	// individuals and their checks, in the order of spec.individuals. One that is not known at the service has its name
-	// alone.
+	// individuals and their checks, in the order of spec.individuals. An individual that the operator cannot match with
+	// one at the service has only its name.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=50
 	Individuals []IndividualStatus `json:"individuals,omitempty"`
 
-	// reviews are those of spec.checkReviews that were carried out. None of them is carried out again, also if the
-	// individual is reset. To review the new checks, remove the review from the spec, wait until it is gone here, and add
-	// it again; or change its decision.
+	// reviews are those of spec.checkReviews that were carried out. The operator does not carry them out again, even if
+	// the individual is reset. To review a new check, remove the review from the spec, wait until it is no longer in
+	// this list, and add it again, or change its decision.
 	// +optional
 	// +listType=map
 	// +listMapKey=individual
@@ -83,8 +85,8 @@ type MandateStatus struct {
 	// +kubebuilder:validation:MaxItems=200
 	Reviews []ReviewStatus `json:"reviews,omitempty"`
 
-	// pendingReviews are those of spec.checkReviews that are not known to be carried out, each with the check that it is
-	// for. They decide no other check.
+	// pendingReviews are those of spec.checkReviews that the operator has not carried out, or does not know to be
+	// carried out, each with the check that it is for. They apply to no other check.
 	// +optional
 	// +listType=map
 	// +listMapKey=individual
@@ -92,14 +94,14 @@ type MandateStatus struct {
 	// +kubebuilder:validation:MaxItems=200
 	PendingReviews []PendingReview `json:"pendingReviews,omitempty"`
 
-	// truncated is true if the service returned more than the status shows: individuals[].truncated says of whom. Texts
-	// are cut to 256 characters, and what cannot be printed is replaced. Of lists, the first entries are shown. The
-	// operator decides on all that the service returned.
+	// truncated is true if the service returned more than the status shows. individuals[].truncated says for which
+	// individuals. The status shows the first 256 characters of a text, and the first entries of a list. It replaces
+	// characters that are not printable. The operator acts on the full answer of the service.
 	// +optional
 	Truncated bool `json:"truncated,omitempty"`
 
-	// digest of all states and checks that the service returned. It is present only while truncated is true, so that the
-	// operator notices a change of what is not shown.
+	// digest of all states and checks that the service returned. It is present only while truncated is true. With it,
+	// the operator notices changes that the status does not show.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Digest string `json:"digest,omitempty"`
@@ -112,21 +114,23 @@ type MandateStatus struct {
 	// +optional
 	ExpiryTime *metav1.Time `json:"expiryTime,omitempty"`
 
-	// lastReadTime is a time at which the operator read the application. It is written together with other changes, and
-	// when the operator could not read the application for long. While Ready is True, the last read can be later.
+	// lastReadTime is a time at which the operator read the application. The operator updates it together with other
+	// changes, and when it could not read the application for a long time. While Ready is True, the last read can be
+	// later.
 	// +optional
 	LastReadTime *metav1.Time `json:"lastReadTime,omitempty"`
 
-	// subscription is what is known of the webhook subscription of the application, with spec.notifications.subscribe:
-	// Application of its service. Subscribed: the service delivers. Refused: it refused. OutcomeUnknown: the subscription
-	// may exist, and nothing more is sent. NotCreated: somebody else created the application, and may subscribe it.
-	// Whatever it is, the application is read, more often unless it is Subscribed.
+	// subscription is the result of the webhook subscription of the application, if the service has
+	// spec.notifications.subscribe: Application. Subscribed: the service sends notifications. Refused: the service
+	// refused the subscription. OutcomeUnknown: the subscription may exist, and the operator does not send it again.
+	// NotCreated: somebody else created the application, and may subscribe it. The operator reads the application in
+	// any case, but less often if it is Subscribed.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Subscription SubscriptionState `json:"subscription,omitempty"`
 
-	// lastHandledReconcileAt is the value of the annotation idv.mandate.io/reconcile-requested-at that the operator has
-	// handled, its first 256 characters. The annotation is a text of your own: put no personal data into it.
+	// lastHandledReconcileAt is the last value of the annotation idv.mandate.io/reconcile-requested-at that the
+	// operator has handled, cut to 256 characters. Do not put personal data into the annotation.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	LastHandledReconcileAt string `json:"lastHandledReconcileAt,omitempty"`
@@ -197,8 +201,8 @@ type IndividualStatus struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
 	Checks []CheckStatus `json:"checks,omitempty"`
-	// truncated is true if checks or completedActions are left out, or have texts that are cut. A review of a check whose
-	// name is not shown has to name the check by its id.
+	// truncated is true if the status does not show all checks or completedActions, or cuts their texts. To review a
+	// check whose name is not shown, use its id.
 	// +optional
 	Truncated bool `json:"truncated,omitempty"`
 }
@@ -241,11 +245,12 @@ type ReviewStatus struct {
 // PendingReview is one of spec.checkReviews, and the check that it is for.
 type PendingReview struct {
 	ReviewStatus `json:",inline"`
-	// checkID is the id of the check that the review is for. If it is absent, nobody knows which one that was.
+	// checkID is the id of the check that the review is for. It is absent if the operator does not know the check.
 	// +optional
 	CheckID int64 `json:"checkID,omitempty"`
-	// sentState is the state that the check had when the review was sent. It is absent if the service did not carry the
-	// review out. If it is present, nobody knows, and the review is sent again only while the check has this state.
+	// sentState is the state that the check had when the operator sent the review. It is absent if the service
+	// certainly did not carry out the review. If it is present, the operator sends the review again only while the
+	// check has this state.
 	// +optional
 	// +kubebuilder:validation:MaxLength=256
 	SentState string `json:"sentState,omitempty"`

@@ -27,11 +27,12 @@ const MaxCandidates = 20
 // Every field has a rule of its own, so that the error of the API server names the field.
 
 // Mandate requests an application at an identity verification service. The service calls an application a mandate too.
-// Creating the application e-mails an invite to each individual. The operator creates at most one application for the
-// Mandates of a name, ever: another verification takes another name. The status shows how the verification is going.
+// Creating the application e-mails an invite to each individual. The operator creates at most one application for each
+// name of a Mandate, ever. For another verification, use another name. The status shows the progress of the
+// verification.
 //
-// The service cannot update an application. So name, reference, mandateType, suppressEmailNotification, individuals and
-// serviceRef can change until the application exists, and not after.
+// The service cannot update an application. Therefore, name, reference, mandateType, suppressEmailNotification,
+// individuals and serviceRef cannot change once the application exists.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -95,20 +96,20 @@ type MandateSpec struct {
 	// +kubebuilder:default={}
 	ServiceRef IdentityServiceReference `json:"serviceRef,omitzero"`
 
-	// name of the application, 1 to 150 characters. People who work with the service see it, so it should hold no
-	// personal data. It cannot change once the application exists. Default: metadata.name.
+	// name of the application, 1 to 150 characters. Users of the service see it, so do not put personal data into it.
+	// It cannot change once the application exists. Default: metadata.name.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=150
 	Name string `json:"name,omitempty"`
 
-	// reference of the application, 1 to 150 characters, unique in the account at the service. The status shows it, so it
-	// should hold no personal data. If the reference is taken by this Mandate's own application, as after a restore, keep
-	// the reference and set adopt. It cannot change once the application exists. A Mandate that is deleted and applied
-	// again with another reference gets no other application: its reason is ApplicationExists. With a
-	// ClusterIdentityService, it must begin with the referencePrefix and <namespace>., unless referencePolicy is Any.
-	// Default: the referencePrefix of the IdentityService followed by <namespace>.<name>; a hash shortens it if it is too
-	// long.
+	// reference of the application, 1 to 150 characters, unique in the account at the service. The status shows it, so
+	// do not put personal data into it. With a ClusterIdentityService, it must begin with the referencePrefix and
+	// <namespace>., unless referencePolicy is Any. It cannot change once the application exists. If you delete the
+	// Mandate and apply it again with another reference, it gets no other application, and shows ApplicationExists. If
+	// the service says that the reference of this Mandate's own application is taken, for example after a restore, keep
+	// the reference and set adopt. Default: the referencePrefix of the IdentityService followed by <namespace>.<name>.
+	// A hash shortens a reference that is too long.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=150
@@ -134,23 +135,23 @@ type MandateSpec struct {
 	// +kubebuilder:validation:MaxItems=50
 	Individuals []Individual `json:"individuals"`
 
-	// decision is what to do with the application when it is in review: Complete or Reject. The operator sends it as soon
-	// as the service allows it, whatever the checks say, failed checks included. Look at status.progress before you set
-	// Complete. If the service refuses, the operator sends it again when the checks or the state change. Once there is an
-	// outcome, a decision has no effect. Default: none.
+	// decision is what to do with the application when it is in review: Complete or Reject. The operator sends the
+	// decision as soon as the application is in review, even if checks have failed. Look at status.progress before you
+	// set Complete. If the service refuses the decision, the operator sends it again when the checks or the state
+	// change. After an outcome, a decision has no effect. Default: none.
 	// +optional
 	Decision Decision `json:"decision,omitempty"`
 
-	// archived true archives the application at the service, which keeps its data. It cannot be set back to false,
+	// archived true archives the application at the service, which keeps its data. You cannot set it back to false,
 	// because the service cannot undo it. Default: false.
 	// +optional
 	// +kubebuilder:default=false
 	// +kubebuilder:validation:XValidation:rule="self || !oldSelf",message="cannot be set back to false: the service cannot undo archiving"
 	Archived bool `json:"archived,omitempty"`
 
-	// checkReviews are manual decisions on checks, 200 at most. The operator carries out each of them once, when the
-	// check exists, and shows it in status.reviews. After a reset of the individual, remove a review and add it again to
-	// decide the new check.
+	// checkReviews are manual decisions on checks, at most 200. The operator carries out each of them once, when the
+	// check exists, and then lists it in status.reviews. To decide a new check after a reset of the individual, remove
+	// the review, wait until status.reviews no longer lists it, and add it again.
 	// +optional
 	// +listType=map
 	// +listMapKey=individual
@@ -158,23 +159,24 @@ type MandateSpec struct {
 	// +kubebuilder:validation:MaxItems=200
 	CheckReviews []CheckReview `json:"checkReviews,omitempty"`
 
-	// deletionPolicy is what the deletion of this Mandate does to the application. Retain leaves it as it is. Archive
-	// archives it. Delete deletes it for good, with its individuals and their check data. With Archive and Delete, the
-	// deletion of the Mandate waits until that is done, for a day at most by default. The condition Ready says what it
-	// waits for. A change to Retain ends the wait. The IdentityService stays until then. Default: Retain.
+	// deletionPolicy is what the deletion of this Mandate does to the application. Retain leaves the application as it
+	// is. Archive archives it. Delete deletes it permanently, with its individuals and their check data. With Archive
+	// and Delete, the deletion of the Mandate waits until the service has done this, by default for at most a day. The
+	// condition Ready says what it waits for. The IdentityService stays until then. To end the wait, set Retain.
+	// Default: Retain.
 	// +optional
 	// +kubebuilder:default=Retain
 	DeletionPolicy DeletionPolicy `json:"deletionPolicy,omitempty"`
 
-	// adopt binds this Mandate to an application that exists, instead of creating one. If you remove it before
-	// status.applicationID is set, the operator may create an application. After that it has no effect, and can change or
-	// go away. Default: none.
+	// adopt binds this Mandate to an application that exists. The operator then creates no application. If you remove
+	// adopt before status.applicationID is set, the operator may create an application. Once status.applicationID is
+	// set, adopt has no effect, and you can change or remove it. Default: none.
 	// +optional
 	Adopt *Adoption `json:"adopt,omitempty"`
 
-	// createBefore is a time, in RFC 3339 with capital T and Z, such as 2026-12-31T00:00:00Z. After it, the operator
-	// creates no application for this Mandate. It protects against old manifests from backups and commits. Before you
-	// move it, make sure that the individuals were not e-mailed already. Default: none.
+	// createBefore is a time, in RFC 3339 with capital T and Z, such as 2026-12-31T00:00:00Z. After this time, the
+	// operator creates no application for this Mandate. This protects against old manifests from backups and commits.
+	// Before you set a later time, make sure that the individuals were not e-mailed already. Default: none.
 	// +optional
 	CreateBefore *metav1.Time `json:"createBefore,omitempty"`
 
@@ -189,7 +191,7 @@ type MandateSpec struct {
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.id), has(self.code), has(self.name)].filter(set, set).size() == 1",message="must have exactly one of id, code and name"
 type MandateTypeSelector struct {
-	// id of the mandate type, at least 1. The operator sends it as it is.
+	// id of the mandate type, at least 1. The operator does not check it against the reference data.
 	// +optional
 	// +kubebuilder:validation:Minimum=1
 	ID *int64 `json:"id,omitempty"`
@@ -232,7 +234,7 @@ type CheckReview struct {
 	// decision on the check: Accept or Reject.
 	// +required
 	Decision CheckDecision `json:"decision"`
-	// comment gives the reason. The operator sends it to the service and shows it nowhere.
+	// comment gives the reason for the decision. The operator sends it to the service and shows it nowhere.
 	// +optional
 	// +kubebuilder:validation:MaxLength=2000
 	Comment string `json:"comment,omitempty"`
@@ -274,10 +276,10 @@ const (
 
 // Adoption names an application that exists.
 type Adoption struct {
-	// applicationID is the id of the application at the service. The operator binds it only if its reference equals
-	// status.reference of this Mandate and no other Mandate has it, or may have it. It compares nothing else: you say that
-	// the application is this Mandate's. Set the reference of each individual, so that they can be told apart. Meanwhile
-	// the operator creates nothing.
+	// applicationID is the id of the application at the service. The operator binds the application only if its
+	// reference equals status.reference of this Mandate, and if no other Mandate has, or may have, the application. It
+	// compares nothing else, so make sure that the application is this Mandate's. Set the reference of each individual,
+	// so that the operator can match them. Until the application is bound, the operator creates nothing.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	ApplicationID int64 `json:"applicationID"`

@@ -3,12 +3,13 @@ package v1alpha1
 import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 // MandateAction does one thing, once, for one individual of a Mandate: it resends the invite, resets the individual, or
-// downloads the report. Resending and resetting e-mail the individual. The operator carries an action out at most once,
+// downloads the report. Resending and resetting e-mail the individual. The operator carries out an action at most once,
 // even if it crashes. In the end, exactly one of the conditions Complete and Failed is True.
 //
-// "At most once" holds for each name of an action of a Mandate, ever: the ApplicationRecord remembers it. An action
-// that is deleted and applied again, or restored from a backup, ends as Complete with reason AlreadyDone, and nothing
-// is sent. To do it again, use another name or generateName. To cancel an action that has not started, delete it.
+// The operator carries out each name of an action at most once, ever. The ApplicationRecord of the Mandate keeps the
+// names. An action that is deleted and applied again, or restored from a backup, ends as Complete with reason
+// AlreadyDone, and nothing is sent. To repeat an action, use another name or generateName. To cancel an action that has
+// not started, delete it.
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
@@ -55,42 +56,41 @@ type MandateActionList struct {
 // +kubebuilder:validation:XValidation:rule="has(self.reportSecretRef) == (self.type == 'DownloadReport')",message="must be set for type DownloadReport, and for no other type",fieldPath=".reportSecretRef"
 type MandateActionSpec struct {
 	// mandateRef names the Mandate, in the same namespace. The action waits while the Mandate has no application, is
-	// suspended or needs a person to act; the condition Reconciling says why. It waits ten minutes for a Mandate that
-	// does not exist, and then fails. It fails at once if the Mandate is deleted or its application is gone. It cannot
-	// change.
+	// suspended or needs a person to act. The condition Reconciling says why. If the Mandate does not exist, the action
+	// fails after ten minutes. If the Mandate is deleted, or its application is gone, the action fails at once. This
+	// field cannot change.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change, because an action is carried out once: create another MandateAction"
 	MandateRef MandateReference `json:"mandateRef"`
 
 	// type of the action. ResendInvite e-mails the individual an invite with a new code. ResetIndividual discards what
-	// the individual has done, and e-mails a new code to start again. DownloadReport stores the individual's report in a
-	// Secret, once the individual has completed the checks. It cannot change.
+	// the individual has done, and e-mails a new code to start again. DownloadReport stores the individual's report in
+	// a Secret, once the individual has completed the checks. This field cannot change.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change, because an action is carried out once: create another MandateAction"
 	Type MandateActionType `json:"type"`
 
 	// individual is the name of an individual in spec.individuals of the Mandate. If the Mandate has an application but
-	// no such individual, the action fails. It cannot change.
+	// no such individual, the action fails. This field cannot change.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change, because an action is carried out once: create another MandateAction"
 	Individual string `json:"individual"`
 
-	// reportSecretRef names the Secret, in the same namespace, that receives the report. Required for DownloadReport, and
-	// not allowed for other types. The key report holds the file, and content_type its type at the service, such as
-	// application/pdf; both together at most 1 MiB. The operator creates the Secret. If it exists already, the operator
-	// leaves it alone and the action fails. So it does if the operator has no permission to create Secrets, which
-	// config/reports grants. The Secret belongs to the MandateAction and is deleted with it. The report is personal data.
-	// It cannot change.
+	// reportSecretRef names the Secret, in the same namespace, in which the operator stores the report. Required for
+	// DownloadReport, and not allowed for other types. The operator creates the Secret. The key report holds the file,
+	// and content_type holds its type, such as application/pdf. Both together have at most 1 MiB. The action fails if
+	// the Secret already exists, or if the operator has no permission to create Secrets, which config/reports grants.
+	// The Secret is deleted with the MandateAction. The report is personal data. This field cannot change.
 	// +optional
 	// +kubebuilder:validation:XValidation:rule="!format.dns1123Subdomain().validate(self.name).hasValue()",message="must be a valid Secret name: lower-case letters, digits, - and .",fieldPath=".name"
 	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="cannot change, because an action is carried out once: create another MandateAction"
 	ReportSecretRef *SecretReference `json:"reportSecretRef,omitempty"`
 
-	// ttlSecondsAfterFinished is the number of seconds after its end at which the MandateAction is deleted; 0 means at
-	// once. It can change at any time, as for a Job. A GitOps tool applies a deleted MandateAction again, which then ends
-	// as AlreadyDone. Default: the MandateAction is kept.
+	// ttlSecondsAfterFinished is the number of seconds that the operator keeps the MandateAction after its end. 0
+	// deletes it at once. You can change this field at any time. If a GitOps tool applies the deleted MandateAction
+	// again, it ends as AlreadyDone. Default: the operator does not delete the MandateAction.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	TTLSecondsAfterFinished *int32 `json:"ttlSecondsAfterFinished,omitempty"`
@@ -123,27 +123,27 @@ type MandateActionStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions are, in the end, exactly one of Complete and Failed. Failed with reason OutcomeUnknown means that the
-	// action may have been carried out. Until the end, Reconciling is True. With Failed, Stalled is True as well, for
-	// tools that do not know Failed.
+	// service may have carried out the action. Until the end, Reconciling is True. Together with Failed, Stalled is
+	// True, for tools that do not know Failed.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
 	// +kubebuilder:validation:MaxItems=16
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 
-	// startedTime is when the operator began the action. It is recorded before the request is sent. Once set, it never
-	// changes.
+	// startedTime is when the operator started the action. The operator records it before it sends the request. Once
+	// set, it never changes.
 	// +optional
 	StartedTime *metav1.Time `json:"startedTime,omitempty"`
 
-	// attempt identifies a request that may be under way. It is recorded before the request and removed when the result
-	// is known. Only the operator that recorded it sends the request. If that operator ends before it records the result,
-	// the action fails with reason OutcomeUnknown.
+	// attempt identifies a request that may be under way. The operator records it before the request, and removes it
+	// when the result is known. Only the process that recorded it sends the request. If that process ends before it
+	// records the result, the action fails with reason OutcomeUnknown.
 	// +optional
 	// +kubebuilder:validation:MaxLength=64
 	Attempt string `json:"attempt,omitempty"`
 
-	// completedTime is when the action ended, with success or not.
+	// completedTime is when the action ended, successfully or not.
 	// +optional
 	CompletedTime *metav1.Time `json:"completedTime,omitempty"`
 }

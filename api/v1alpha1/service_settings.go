@@ -4,7 +4,7 @@ package v1alpha1
 // its error, and a value that breaks one may hold a password or a key.
 
 // ServiceSettings are the settings that an IdentityService and a ClusterIdentityService share: where the service is,
-// and how it reads what its interface leaves open.
+// and how it handles what its interface leaves open.
 //
 // +kubebuilder:validation:XValidation:rule="isURL(self.baseURL) && url(self.baseURL).getScheme() in ['https', 'http'] && url(self.baseURL).getHostname().size() > 0",message="must be a URL such as https://idv.example.com",fieldPath=".baseURL"
 // +kubebuilder:validation:XValidation:rule="!self.baseURL.matches('(?i)^http:') || self.baseURL.matches('(?i)^http://(localhost|127([.](25[0-5]|2[0-4][0-9]|1?[0-9]{1,2})){3}|[[]::1[]])(:[0-9]*)?(/|$)')",message="must start with https://; http:// is only for localhost, 127.0.0.0/8 and [::1]",fieldPath=".baseURL"
@@ -12,30 +12,29 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!self.baseURL.matches('/api/v1/*$')",message="must not end with /api/v1: remove it, the operator adds it",fieldPath=".baseURL"
 // +kubebuilder:validation:XValidation:rule="!has(self.caBundle) || self.caBundle.contains('-----BEGIN CERTIFICATE-----')",message="must be PEM text and not base64 of it: -----BEGIN CERTIFICATE----- is missing",fieldPath=".caBundle"
 type ServiceSettings struct {
-	// baseURL is the URL of the service without /api/v1, which the operator adds; for example https://idv.example.com. It
-	// must be https; http is allowed for localhost, 127.0.0.0/8 and [::1] only. A path in front of /api/v1 is allowed.
-	// User, password, query and fragment are not: credentials belong in the Secret. Flags of the operator may allow fewer
-	// hosts, and no http. After a change, the operator acts only on applications that the service shows with their
-	// references.
+	// baseURL is the URL of the service without /api/v1, for example https://idv.example.com. The operator adds
+	// /api/v1. The URL must be https. http is allowed for localhost, 127.0.0.0/8 and [::1] only. The URL can have a
+	// path, but no user, password, query or fragment. Flags of the operator can restrict the hosts, and forbid http.
+	// After a change, the operator acts only on applications that the service shows with their references.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	BaseURL string `json:"baseURL"`
 
-	// caBundle holds the certificates of the authorities to trust, in PEM. Default: those that the operator's image
-	// trusts.
+	// caBundle contains the certificates of the authorities to trust, in PEM. Default: the authorities that the
+	// operator's image trusts.
 	// +optional
 	// +kubebuilder:validation:MaxLength=262144
 	CABundle string `json:"caBundle,omitempty"`
 
 	// tokenAuthorization is the Authorization header of the token request, which the service does not document. None
-	// sends no header. Basic sends client_id and client_secret as HTTP Basic. Auto is Basic if the Secret has both keys,
-	// and None otherwise. Default: Auto.
+	// sends no header. Basic sends client_id and client_secret as HTTP Basic. Auto means Basic if the Secret has both
+	// keys, and None otherwise. Default: Auto.
 	// +optional
 	// +kubebuilder:default=Auto
 	TokenAuthorization TokenAuthorization `json:"tokenAuthorization,omitempty"`
 
-	// requestsPerSecond limits the requests of all Mandates of this connection together, per second on average, 1 to
+	// requestsPerSecond limits the requests of all Mandates of this connection together, as an average per second, 1 to
 	// 1000. Default: 10.
 	// +optional
 	// +kubebuilder:default=10
@@ -43,16 +42,17 @@ type ServiceSettings struct {
 	// +kubebuilder:validation:Maximum=1000
 	RequestsPerSecond int32 `json:"requestsPerSecond,omitempty"`
 
-	// referencePrefix begins the reference of every Mandate that does not set spec.reference. References are unique in
-	// the account at the service, so two clusters that share an account need two prefixes. Choose it before the first
-	// Mandate. A change gives new references to Mandates without a recorded application. A Mandate that has one, and is
-	// deleted and applied again after the change, waits with the reason ApplicationExists. After a restore without the
-	// ApplicationRecords, a change creates applications and e-mails their individuals again. Default: none.
+	// referencePrefix is the beginning of default references, which Mandates without spec.reference have. References
+	// are unique in an account of the service, so two clusters that share an account need different prefixes. Set it
+	// before the first Mandate. After a change, Mandates without a recorded application get new references. A Mandate
+	// that has one, and is deleted and applied again, shows ApplicationExists. If you change the prefix after a restore
+	// without the ApplicationRecords, the operator creates applications and e-mails their individuals again. Default:
+	// none.
 	// +optional
 	// +kubebuilder:validation:MaxLength=50
 	ReferencePrefix string `json:"referencePrefix,omitempty"`
 
-	// polling is how often the operator reads an application.
+	// polling says how often the operator reads an application.
 	// +optional
 	// +kubebuilder:default={}
 	Polling Polling `json:"polling,omitzero"`
@@ -62,7 +62,7 @@ type ServiceSettings struct {
 	// +kubebuilder:default={}
 	Transitions Transitions `json:"transitions,omitzero"`
 
-	// states are further names that this service uses for the states of an application.
+	// states are additional names that this service uses for the states of an application.
 	// +optional
 	States StateNames `json:"states,omitzero"`
 }
@@ -139,24 +139,24 @@ const (
 // +kubebuilder:validation:XValidation:rule=`!has(self.completed) || !self.completed.exists(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', "").matches('^(inreview$|reject|declin)'))`,message="must not have in review, or a name that starts with reject or declin: these never mean completed",fieldPath=".completed"
 // +kubebuilder:validation:XValidation:rule=`!has(self.rejected) || !self.rejected.exists(s, s.lowerAscii().replace(' ', "").replace('_', "").replace('-', "").matches('^(inreview|completed)$'))`,message="must not have in review or completed: these never mean rejected",fieldPath=".rejected"
 type StateNames struct {
-	// inReview are further names of the state in which an application can be completed or rejected. The name in review is
-	// known without being listed. The name completed, and names that start with rejected or declined, are not allowed.
+	// inReview are additional names of the state in which an application can be completed or rejected. The operator
+	// knows the name in review. The name completed, and names that start with rejected or declined, are not allowed.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=20
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=150
 	InReview []string `json:"inReview,omitempty"`
-	// completed are further names of the state of a completed application. The name completed is known without being
-	// listed. The name in review, and names that start with reject or declin, are not allowed.
+	// completed are additional names of the state of a completed application. The operator knows the name completed.
+	// The name in review, and names that start with reject or declin, are not allowed.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=20
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=150
 	Completed []string `json:"completed,omitempty"`
-	// rejected are further names of the state of a rejected application. Names that start with reject or declin are known
-	// without being listed. The names in review and completed are not allowed.
+	// rejected are additional names of the state of a rejected application. The operator knows names that start with
+	// reject or declin. The names in review and completed are not allowed.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=20

@@ -8,24 +8,25 @@ package v1alpha1
 // +kubebuilder:validation:XValidation:rule="!has(self.url) || !self.url.matches('^[^/?#]*//[^/?#]*@') && !self.url.contains('?') && !self.url.contains('#')",message="must not contain a user, password, query or fragment",fieldPath=".url"
 // +kubebuilder:validation:XValidation:rule="!has(self.url) || !self.url.contains('/notifications')",message="must not contain /notifications: remove it and what follows, the operator appends the path and the token",fieldPath=".url"
 type Subscribing struct {
-	// subscribe is who subscribes the receiver at the service. None: Terraform or a person does, once for all
-	// applications. Application: the operator subscribes each application that it creates, once, which is one more call of
-	// the service a Mandate. Use it only if a subscription of the service is for one application. Default: None.
+	// subscribe says who subscribes the operator's receiver at the service. None: Terraform or a person does, once for
+	// all applications. Application: the operator subscribes each application that it creates, which takes one more
+	// request for each Mandate. Use Application only if a subscription of your service covers one application. Default:
+	// None.
 	// +optional
 	// +kubebuilder:default=None
 	Subscribe Subscribe `json:"subscribe,omitempty"`
 
-	// url is where the service reaches the receiver, such as https://hooks.example.com; required with subscribe:
-	// Application. The operator appends /notifications/NAMESPACE/NAME/TOKEN, with - as the namespace of a
-	// ClusterIdentityService. It must be https; http is allowed for localhost, 127.0.0.0/8 and [::1] only. A path is kept.
-	// Applications that are subscribed keep the URL that they have.
+	// url is the address at which the service reaches the receiver, such as https://hooks.example.com. Required with
+	// subscribe: Application. The operator appends /notifications/NAMESPACE/NAME/TOKEN, with - as the namespace of a
+	// ClusterIdentityService. The URL must be https. http is allowed for localhost, 127.0.0.0/8 and [::1] only. The URL
+	// can have a path. After a change, existing subscriptions keep the old URL.
 	// +optional
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	URL string `json:"url,omitempty"`
 
-	// events to subscribe to, in the service's own words, for subscribe: Application. Default: none is sent, which is all
-	// events if the service does not require them.
+	// events to subscribe to, in the service's own words, for subscribe: Application. Default: the operator sends no
+	// events, and the service decides.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=50
@@ -33,7 +34,7 @@ type Subscribing struct {
 	// +kubebuilder:validation:items:MaxLength=150
 	Events []string `json:"events,omitempty"`
 
-	// fieldNames are the names of the fields of a subscription at the service, which it does not document.
+	// fieldNames are the names that the service uses for the fields of a subscription, which it does not document.
 	// +optional
 	FieldNames SubscriptionFieldNames `json:"fieldNames,omitzero"`
 }

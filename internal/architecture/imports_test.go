@@ -41,7 +41,7 @@ var layers = []layer{
 	{dir: "api", tests: []string{"internal/testenv"}, never: terraform},
 	{dir: "internal/client", tests: []string{"internal/sandbox"}, never: both},
 	// The sandbox is an independent reading of the interface: with the client's types it could only agree with it.
-	{dir: "internal/sandbox", tests: []string{"internal/client"}, never: both},
+	{dir: "internal/sandbox", never: both},
 	{dir: "internal/reference", never: both},
 	{dir: "internal/receiver", never: both},
 	{dir: "internal/version", never: both},
@@ -56,24 +56,26 @@ var layers = []layer{
 		tests: []string{"internal/testenv"}, never: terraform,
 	},
 	{
-		dir: "operator/connection", may: []string{"api", "internal/client", "internal/receiver", "operator/apierror"},
-		tests: []string{"internal/sandbox"}, never: terraform,
+		dir: "operator/connection", may: []string{"api", "internal/client", "internal/receiver"}, never: terraform,
 	},
 	{
 		dir: "operator/engine", may: []string{"api", "internal/client", "operator/apierror", "operator/connection"},
-		tests: []string{"internal/sandbox"}, never: terraform,
+		never: terraform,
 	},
 	{
 		dir: "operator/individuals", may: []string{"api", "internal/client", "internal/reference"}, never: terraform,
 	},
 	{dir: "operator/explore", may: []string{"operator/engine", "internal/guards"}, never: terraform},
-	controller("mandate", "internal/receiver", "internal/reference", "operator/individuals", "operator/ledger"),
-	controller("action", "operator/individuals", "operator/ledger"),
-	controller("service", "internal/receiver", "operator/ledger"),
-	controller("notification", "internal/receiver"),
+	controller("mandate",
+		[]string{"internal/receiver", "internal/reference", "operator/individuals", "operator/ledger"},
+		"internal/gitops", "operator/explore"),
+	controller("action", []string{"operator/individuals", "operator/ledger"}, "internal/gitops", "operator/explore"),
+	controller("service", []string{"internal/receiver"}, "internal/gitops"),
+	// It is no controller, but uses what they share, and knows none of them either.
+	controller("notification", []string{"internal/receiver"}),
 	{
-		dir: "operator", may: []string{"api", "internal/client", "internal/reference"},
-		tests: []string{"internal/sandbox", "internal/testenv"}, never: terraform,
+		dir: "operator", may: []string{"api", "internal/client"},
+		tests: []string{"internal/reference", "internal/sandbox", "internal/testenv"}, never: terraform,
 	},
 	{
 		dir: "cmd/terraform-provider-idv", may: []string{"provider", "internal/client", "internal/version"},
@@ -88,7 +90,7 @@ var layers = []layer{
 	{dir: "docs", never: both},
 	{dir: "cmd/kubectl-mandate", may: []string{"plugin", "internal/client", "internal/version"}, never: terraform},
 	{dir: "config", tests: []string{"api", "internal/testenv"}, never: terraform},
-	{dir: "internal/testenv", may: []string{"api", "internal/client", "internal/sandbox", "operator"}, never: terraform},
+	{dir: "internal/testenv", may: []string{"internal/sandbox"}, never: terraform},
 	{dir: "internal/demo", may: []string{"api", "internal/sandbox", "internal/testenv"}, never: terraform},
 	{
 		dir: "internal/e2e", may: []string{"api", "internal/client", "internal/sandbox/control", "internal/testenv"},
@@ -102,11 +104,11 @@ var layers = []layer{
 	},
 	{
 		dir:   "internal/gitops/flux",
-		tests: []string{"api", "internal/gitops/cluster", "internal/sandbox/control", "internal/testenv"}, never: terraform,
+		tests: []string{"api", "internal/gitops/cluster", "internal/testenv"}, never: terraform,
 	},
 	{
 		dir:   "internal/gitops/argocd",
-		tests: []string{"api", "internal/gitops/cluster", "internal/sandbox/control", "internal/testenv"}, never: terraform,
+		tests: []string{"api", "internal/gitops/cluster", "internal/testenv"}, never: terraform,
 	},
 	{dir: "internal/gitops", never: terraform},
 	{dir: "internal/guards", never: both},
@@ -115,11 +117,11 @@ var layers = []layer{
 }
 
 // controller is the layer of one controller, which knows no other.
-func controller(name string, further ...string) layer {
+func controller(name string, may []string, tests ...string) layer {
 	return layer{
 		dir:   "operator/" + name,
-		may:   append(further, "api", "internal/client", "operator/apierror", "operator/connection", "operator/engine"),
-		tests: []string{"internal/sandbox", "internal/gitops", "operator/explore"}, never: terraform,
+		may:   append(may, "api", "internal/client", "operator/apierror", "operator/connection", "operator/engine"),
+		tests: tests, never: terraform,
 	}
 }
 
@@ -127,6 +129,19 @@ func controller(name string, further ...string) layer {
 type edge struct {
 	file string // slash-separated, relative to the module
 	path string
+}
+
+// target is the imported directory, relative to the module; "" if it is from outside.
+func (e edge) target() string {
+	if !within(e.path, module) {
+		return ""
+	}
+	return strings.TrimPrefix(strings.TrimPrefix(e.path, module), "/")
+}
+
+func (e edge) isFrom(l layer) bool {
+	from, ok := layerOf(path.Dir(e.file))
+	return ok && from.dir == l.dir
 }
 
 // violation says what is wrong with an import, or nothing.
@@ -147,7 +162,7 @@ func violation(e edge) string {
 	if strings.HasSuffix(e.file, "_test.go") {
 		may = append(may, from.tests...)
 	}
-	to := strings.TrimPrefix(strings.TrimPrefix(e.path, module), "/")
+	to := e.target()
 	for _, dir := range may {
 		if within(to, dir) {
 			return ""
@@ -171,8 +186,8 @@ func within(name, dir string) bool {
 }
 
 func TestImportsPointOneWay(t *testing.T) {
-	seen := map[string]bool{}
-	for _, e := range imports(t) {
+	seen, all := map[string]bool{}, imports(t)
+	for _, e := range all {
 		if problem := violation(e); problem != "" {
 			t.Error(problem)
 		}
@@ -183,6 +198,11 @@ func TestImportsPointOneWay(t *testing.T) {
 	for _, l := range layers {
 		if !seen[l.dir] {
 			t.Errorf("the layer %s imports nothing at all: it has no code, or the walk does not find it", l.dir)
+		}
+		for _, dir := range slices.Concat(l.may, l.tests) {
+			if !slices.ContainsFunc(all, func(e edge) bool { return e.isFrom(l) && within(e.target(), dir) }) {
+				t.Errorf("the layer %s may import %s, and does not: remove that", l.dir, dir)
+			}
 		}
 	}
 }
@@ -255,6 +275,9 @@ func TestImportRules(t *testing.T) {
 		"a test of the client to sandbox":                 {"internal/client/x_test.go", module + "/internal/sandbox", true},
 		"a test of the operator to testenv":               {"operator/chaos/x_test.go", module + "/internal/testenv", true},
 		"a name that only begins like a forbidden module": {"internal/client/x.go", "k8s.iota/x", true},
+		"the notifications to the engine":                 {"operator/notification/x.go", module + "/operator/engine", true},
+		"the plugin to the client":                        {"plugin/x.go", module + "/internal/client", true},
+		"the provider to receiver":                        {"provider/x.go", module + "/internal/receiver", true},
 
 		"client to Kubernetes":                   {"internal/client/x.go", "k8s.io/api/core/v1", false},
 		"client to controller-runtime":           {"internal/client/x.go", "sigs.k8s.io/controller-runtime", false},
@@ -291,6 +314,17 @@ func TestImportRules(t *testing.T) {
 		"somebody to the module's root":          {"operator/x.go", module, false},
 		"a package without a layer":              {"pkg/util/x.go", "fmt", false},
 		"a name that only begins like a layer":   {"operatorx/x.go", "fmt", false},
+		"the notifications to a controller":      {"operator/notification/x.go", module + "/operator/mandate", false},
+		"a controller to the notifications":      {"operator/mandate/x.go", module + "/operator/notification", false},
+		"the notifications to the ledger":        {"operator/notification/x.go", module + "/operator/ledger", false},
+		"the plugin to operator":                 {"plugin/x.go", module + "/operator/engine", false},
+		"the plugin to operator, in a test":      {"plugin/x_test.go", module + "/operator", false},
+		"the plugin to sandbox":                  {"plugin/readings/x.go", module + "/internal/sandbox", false},
+		"operator to plugin":                     {"operator/x.go", module + "/plugin", false},
+		"the plugin's command to api":            {"cmd/kubectl-mandate/main.go", module + "/api/v1alpha1", false},
+		"receiver to Kubernetes":                 {"internal/receiver/x.go", "k8s.io/apimachinery/pkg/types", false},
+		"the node to operator":                   {"internal/e2e/x.go", module + "/operator", false},
+		"Flux to Argo CD":                        {"internal/gitops/flux/x.go", module + "/internal/gitops/argocd", false},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

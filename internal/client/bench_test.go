@@ -104,8 +104,8 @@ func (c *cost) perRequestTime() time.Duration { return median(c.rounds) / reques
 func median[T cmp.Ordered](of []T) T { return slices.Sorted(slices.Values(of))[len(of)/2] }
 
 const (
-	leastRatio = 0.8
-	enough     = 10 // pairs, below which a median is chance
+	minRatio = 0.8
+	enough   = 10 // pairs, below which a median is chance
 )
 
 // compare runs both in short rounds, one after the other and each first every second time, so that what else the
@@ -126,8 +126,8 @@ func compare(b *testing.B, client, plain func(context.Context) error) {
 		ratios = append(ratios, loop.Seconds()/our.Seconds())
 	}
 	ratio := median(ratios)
-	if len(ratios) >= enough && ratio < leastRatio {
-		b.Errorf("%.2f requests in the time in which a plain loop makes one; it should be %.2f at least", ratio, leastRatio)
+	if len(ratios) >= enough && ratio < minRatio {
+		b.Errorf("%.2f requests in the time in which a plain loop makes one; it should be %.2f at least", ratio, minRatio)
 	}
 	b.ReportMetric(float64(ours.perRequestTime()), "ns/op")
 	b.ReportMetric(ours.perRequest(ours.bytes), "B/op")

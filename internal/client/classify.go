@@ -19,7 +19,7 @@ func statusError(op Operation, r *http.Response, body []byte) *Error {
 	e.Outcome, e.Kind = classify(op, status, e.Problem)
 	switch {
 	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable:
-		e.RetryAfter = parseRetryAfter(r.Header.Get("Retry-After"), time.Now())
+		e.RetryAfter = ParseRetryAfter(r.Header.Get("Retry-After"), time.Now())
 	case status == http.StatusMethodNotAllowed:
 		e.allowedMethods = supportedMethods(r.Header.Values("Allow"))
 	case status >= 300 && status < 400:
@@ -181,8 +181,8 @@ func DescribeDialError(err error) string {
 	}
 }
 
-// parseRetryAfter reads seconds or an HTTP date; anything else, and the past, is 0.
-func parseRetryAfter(value string, now time.Time) time.Duration {
+// ParseRetryAfter reads a header Retry-After: seconds or an HTTP date. Anything else, and the past, is 0.
+func ParseRetryAfter(value string, now time.Time) time.Duration {
 	if date, err := http.ParseTime(value); err == nil {
 		return min(max(date.Sub(now), 0), maxRetryAfter)
 	}

@@ -127,14 +127,6 @@ func ValidateBaseURL(baseURL string) error {
 	return err
 }
 
-// SameBaseURL reports whether two values of Config.BaseURL are the same address. An invalid value is the same as no
-// other.
-func SameBaseURL(one, other string) bool {
-	a, errA := parseBaseURL(one)
-	b, errB := parseBaseURL(other)
-	return errA == nil && errB == nil && SameURL(a.String(), b.String())
-}
-
 func parseBaseURL(raw string) (*url.URL, error) {
 	u, err := url.Parse(raw)
 	switch {

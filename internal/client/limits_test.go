@@ -167,11 +167,11 @@ func TestParseRetryAfter(t *testing.T) {
 		"Wed, 01 Jul 2026 11:00:00 GMT": 0,
 		"Fri, 31 Dec 9999 23:59:59 GMT": maxRetryAfter,
 	} {
-		if got := parseRetryAfter(value, now); got != want {
+		if got := ParseRetryAfter(value, now); got != want {
 			t.Errorf("%q: %v, want %v", value, got, want)
 		}
 	}
-	if got := parseRetryAfter(strconv.Itoa(math.MaxInt32), now); got != maxRetryAfter {
+	if got := ParseRetryAfter(strconv.Itoa(math.MaxInt32), now); got != maxRetryAfter {
 		t.Errorf("%v", got)
 	}
 }
@@ -228,7 +228,7 @@ func FuzzRetryAfter(f *testing.F) {
 	}
 	f.Add("Fri, 31 Dec 9999 23:59:59 GMT", int64(math.MinInt64))
 	f.Fuzz(func(t *testing.T, value string, unix int64) {
-		got := parseRetryAfter(value, time.Unix(unix, 0))
+		got := ParseRetryAfter(value, time.Unix(unix, 0))
 		if got < 0 || got > 15*time.Minute {
 			t.Fatalf("%v", got)
 		}

@@ -56,7 +56,7 @@ func (c *Client) tokenRequest(
 	body := Hide([]byte(form.Encode()))
 	var header Secret
 	if authorization != TokenAuthorizationNone && credentials.ClientID != "" {
-		header = Hide("Basic " + credentials.basic().Reveal())
+		header = Hide("Basic " + credentials.Basic().Reveal())
 	}
 	return func() (*token, *Error) {
 		ctx, cancel := context.WithTimeoutCause(lifetime, operations[OpToken].deadline, errDeadline)
@@ -75,8 +75,8 @@ func (c *Client) tokenRequest(
 	}
 }
 
-// basic is the value of HTTP Basic; "" without a client ID.
-func (c Credentials) basic() Secret {
+// Basic is the value of HTTP Basic authentication with the client credentials; "" without a client ID.
+func (c Credentials) Basic() Secret {
 	if c.ClientID == "" {
 		return Secret{}
 	}

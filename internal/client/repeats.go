@@ -43,7 +43,7 @@ func encodings(secret string) []string {
 // RepeatsSecret reports whether a text contains a password or secret of the client's credentials, or a token that it
 // used last.
 func (c *Client) RepeatsSecret(text string) bool {
-	secrets := append(c.tokens.recent(), c.credentials.Password, c.credentials.ClientSecret, c.credentials.basic())
+	secrets := append(c.tokens.recent(), c.credentials.Password, c.credentials.ClientSecret, c.credentials.Basic())
 	return slices.ContainsFunc(secrets, func(secret Secret) bool {
 		return secret.Reveal() != "" && Repeats(text, secret.Reveal())
 	})

@@ -12,6 +12,20 @@ import (
 	"time"
 )
 
+// Transport returns a transport with the certificates, the proxy and the limits of a client of this configuration. It
+// is for a program that needs a response as it is.
+func (c Config) Transport() (*http.Transport, error) {
+	config, err := tlsConfig(c.CABundle)
+	if err != nil {
+		return nil, err
+	}
+	proxy, err := c.proxy()
+	if err != nil {
+		return nil, err
+	}
+	return newTransport(config, proxy), nil
+}
+
 // newTransport makes a transport. It is used without an http.Client, which would follow redirects: they would take the
 // token, and on 307 and 308 the body, to another place.
 func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error)) *http.Transport {

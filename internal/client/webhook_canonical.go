@@ -3,9 +3,7 @@ package client
 import (
 	"bytes"
 	"encoding/json"
-	"net/url"
 	"slices"
-	"strings"
 )
 
 // SameRequest reports whether both subscriptions send the same request: the same fields with equal values. The order of
@@ -53,24 +51,4 @@ func asTexts(value any) ([]string, bool) {
 		texts, ok = append(texts, text), ok && isText
 	}
 	return texts, ok
-}
-
-// SameURL reports whether two texts are the same URL.
-func SameURL(a, b string) bool { return CanonicalURL(a) == CanonicalURL(b) }
-
-// CanonicalURL returns the form that all URLs share that a service may take for the same (RFC 3986, 6.2): the letter
-// case of scheme and host, the default port, and an empty path make no difference.
-func CanonicalURL(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" {
-		return text
-	}
-	u.Host = strings.ToLower(u.Host)
-	if port := map[string]string{"https": ":443", "http": ":80"}[u.Scheme]; port != "" {
-		u.Host = strings.TrimSuffix(u.Host, port)
-	}
-	if u.Path == "" {
-		u.Path = "/"
-	}
-	return u.String()
 }

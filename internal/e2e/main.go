@@ -49,7 +49,7 @@ func main() {
 		code, err = check()
 	default:
 		if code, err = check(); code == 0 && err == nil {
-			code, err = contain(os.Stderr, stageRun)
+			code, err = isolate(os.Stderr, stageRun)
 		}
 	}
 	if err != nil {

@@ -8,9 +8,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Untested returns the reasons below the heading "## <kind>" of docs/conditions.md that no condition has. A test of the
-// health of that kind passes the conditions of every status that it covers.
-func Untested(page, kind string, covered []metav1.Condition) []string {
+// UntestedReasons returns the reasons below the heading "## <kind>" of docs/conditions.md that no condition has. A test
+// of the health of that kind passes the conditions of every status that it covers.
+func UntestedReasons(page, kind string, covered []metav1.Condition) []string {
 	_, section, _ := strings.Cut(page, "\n## "+kind+"\n")
 	section, _, _ = strings.Cut(section, "\n## ")
 	untested := []string{}

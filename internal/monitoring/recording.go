@@ -14,8 +14,8 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// recordedEvery is how far apart scrapes may be, before a series that is in one and not in the next one counts as gone.
-const recordedEvery = 5 * time.Second
+// maxScrapeGap is how far apart scrapes may be, before a series that is in one and not in the next one counts as gone.
+const maxScrapeGap = 5 * time.Second
 
 // Recording is what Prometheus would have of a run.
 type Recording struct {

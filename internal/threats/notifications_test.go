@@ -21,8 +21,8 @@ var notifications = map[string][]control{
 		},
 		{
 			off: "one of many refusals waits for a read", file: receiverFile,
-			old: "r.tokens.checkRemembered(key, token)",
-			new: "pick(ON, r.tokens.checkRemembered, r.tokens.check)(key, token)",
+			old: "r.tokens.checkCached(key, token)",
+			new: "pick(ON, r.tokens.checkCached, r.tokens.check)(key, token)",
 			in:  inReceiver, test: "TestTooManyRefusals",
 		},
 	},
@@ -34,8 +34,8 @@ var notifications = map[string][]control{
 		},
 		{
 			off: "the rest of what is refused is read", file: receiverFile,
-			old: "	readFor(w, refusalDelay)\n	http.Error(",
-			new: "	pick(ON, readFor, func(http.ResponseWriter, time.Duration) {})(w, refusalDelay)\n	http.Error(",
+			old: "	setReadTimeout(w, refusalDelay)\n	http.Error(",
+			new: "	pick(ON, setReadTimeout, func(http.ResponseWriter, time.Duration) {})(w, refusalDelay)\n	http.Error(",
 			in:  inReceiver, test: "TestRefusedRequestsAreNotRead",
 		},
 		{

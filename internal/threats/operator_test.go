@@ -101,7 +101,7 @@ var theOperator = map[string][]control{
 		{
 			off: "a slow answer counts as a success", file: "operator/connection/class.go",
 			old: "	case result.Slowest > slow:", new: "	case ON && result.Slowest > slow:",
-			in: inConnection, test: "TestJudge",
+			in: inConnection, test: "TestClassify",
 		},
 		{
 			off: "a namespace may take all workers", file: "operator/connection/pool.go",

@@ -95,12 +95,8 @@ func decideMandate(f facts) decision {
 		return wait(v1alpha1.ReasonIndividualsUnmatched)
 	case m.individual == 0:
 		return wait(v1alpha1.ReasonMandateNotReady)
-	case !f.service.Exists:
-		return wait(v1alpha1.ReasonServiceNotFound)
-	case f.service.Denied:
-		return wait(v1alpha1.ReasonServiceNotAllowed)
-	case !f.service.Known, !f.service.Ready:
-		return wait(v1alpha1.ReasonServiceNotReady)
+	case f.service.UnusableReason() != "":
+		return wait(f.service.UnusableReason())
 	default:
 		return decision{}
 	}

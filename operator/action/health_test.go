@@ -89,7 +89,7 @@ func TestHealth(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if untested := gitops.Untested(string(explanation), "MandateAction", covered); len(untested) > 0 {
+	if untested := gitops.UntestedReasons(string(explanation), "MandateAction", covered); len(untested) > 0 {
 		t.Errorf("docs/conditions.md has reasons without a row: %q", untested)
 	}
 }

@@ -41,7 +41,7 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 		use := ledger.UseOf(record, &entry)
 		r.facts.record = recordFacts{
 			read: true, application: ptr.Deref(record.Spec.ApplicationID, 0), full: ledger.IsFull(record),
-			used: use != ledger.Unused, mine: use == ledger.UsedByThis, alike: use == ledger.UsedAlike,
+			used: use != ledger.Unused, mine: use == ledger.UsedByThisObject, alike: use == ledger.UsedForSameAction,
 		}
 	}
 	r.localState.Update(r.action, func(s *localState) { s.nameFree = !r.facts.record.used && !r.facts.record.full })

@@ -77,11 +77,11 @@ var conditionSpecs = map[string]conditionSpec{
 		"The service refused the action; nothing was changed and nobody was e-mailed. The operator's log has the HTTP " +
 			"status."},
 	v1alpha1.ReasonNameUsed: {failed,
-		"An action of this name, but with another type or individual, was started before. Nothing was sent now. Use " +
-			"another name."},
+		"An action of this name was started before, with another type or individual. Nothing was sent now. Use another " +
+			"name."},
 	v1alpha1.ReasonTooManyActions: {failed,
-		"The Mandate had 1,100 actions, more than its ApplicationRecord can remember. Nothing was sent, so that no action " +
-			"is repeated."},
+		"The ApplicationRecord of the Mandate remembers 1,100 actions and has no room for another. Nothing was sent, so " +
+			"that no action is repeated."},
 	v1alpha1.ReasonMandateGone: {failed,
 		"The Mandate was deleted before the action was carried out, or did not appear within ten minutes. Nothing was " +
 			"sent."},
@@ -102,6 +102,6 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonReportTooLarge: {failed,
 		"The report is larger than the 1 MiB that a Secret can hold. Download it from the service by other means."},
 	v1alpha1.ReasonReportIsURL: {failed,
-		"The service answered with a URL instead of the report, and the operator follows none. Download the report from " +
-			"the service by other means."},
+		"The service answered with a URL instead of the report, and the operator does not follow URLs. Download the " +
+			"report from the service by other means."},
 }

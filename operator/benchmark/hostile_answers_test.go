@@ -27,9 +27,9 @@ type costly struct {
 }
 
 const (
-	megabyte   = 1 << 20
-	mostItems  = 5_000
-	mostOfList = 9_999
+	megabyte     = 1 << 20
+	maxItems     = 5_000
+	maxListItems = 9_999
 )
 
 // filled repeats an item as often as a limit of bytes and of items allows.
@@ -76,11 +76,11 @@ func costlyAnswers() []costly {
 			`{"id":%d,"reference":"`+name+`"}`, `]}`, 2_600)},
 		{"empty checks", application, filled(shown+`,"individuals":[`+jane+`,"checks":[`, `{}`, `]}]}`, noLimit)},
 		{"checks just within the limits", application, numbered(shown+`,"individuals":[`+jane+`,"checks":[`,
-			`{"id":%d,"name":"`+name+`"}`, `]}]}`, mostItems)},
+			`{"id":%d,"name":"`+name+`"}`, `]}]}`, maxItems)},
 		{"empty actions", application, filled(shown+`,"available_actions":[`, `{}`, `]}`, noLimit)},
 		{"many members", application, filled(shown+`,`, `"":0`, `}`, noLimit)},
 		{"members just within the limits", application, filled(shown+`,"individuals":[`,
-			filled(`{`, `"":0`, `}`, mostOfList), `]}`, 12)},
+			filled(`{`, `"":0`, `}`, maxListItems), `]}`, 12)},
 		{"nested deeply", application, shown + `,"x":` + strings.Repeat("[", megabyte/2-200) +
 			strings.Repeat("]", megabyte/2-200) + `}`},
 		{"long names", application, filled(shown+`,`, `"`+strings.Repeat("é_", 20_000)+`":0`, `}`, noLimit)},
@@ -89,8 +89,8 @@ func costlyAnswers() []costly {
 		{"a response that does not end", slowly, filled(shown+`,"individuals":[`, `{}`, ``, noLimit)},
 		{"a problem with many fields", problem, filled(`{"title":"x","exception":{`, `"":[""]`, `}}`, noLimit)},
 		{"a problem with many messages", problem, filled(`{"title":"x","exception":{"individuals":[`, `{"email":["x"]}`,
-			`]}}`, mostOfList)},
-		{"much beside the id of what was created", created, filled(shown+`,`, `"a":{}`, `}`, mostOfList)},
+			`]}}`, maxListItems)},
+		{"much beside the id of what was created", created, filled(shown+`,`, `"a":{}`, `}`, maxListItems)},
 		{"a report of empty objects", report, filled(`[`, `{}`, `]`, noLimit)},
 		{"a large report", report, `{"report":"` + pdf + `"}`},
 	}

@@ -70,7 +70,7 @@ type counts struct {
 	interruptions    int            // unfinished runs whose operator was killed
 	duplicates       int            // e-mails
 	lost             int            // applications
-	careless         map[string]int // requests that act on people, by what is wrong with them
+	unrequested      map[string]int // requests that act on people, by what is wrong with them
 	acting           map[string]int // requests that act on people
 	failed           int            // namespaces that violate an invariant
 }
@@ -176,8 +176,8 @@ func (c *campaign) record(s *scenario, reproduce string) {
 	c.count.failed++
 	c.count.duplicates += strings.Count(text, duplicateEmail)
 	c.count.lost += strings.Count(text, silentlyLost)
-	for _, problem := range carelessProblems {
-		c.count.careless[problem] += strings.Count(text, problem)
+	for _, problem := range unrequestedProblems {
+		c.count.unrequested[problem] += strings.Count(text, problem)
 	}
 	c.Errorf("%s\n\nPlans of this namespace, seed %d:\n%v\nNamespaces of its operator: %d\nTo reproduce: %s\nTrace:\n%s",
 		text, c.settings.seed, s.plans, len(s.fleet.scenarios), reproduce, s.trace())
@@ -189,7 +189,7 @@ func TestChaos(t *testing.T) {
 	t.Parallel()
 	requireFaultFree(t)
 	c := &campaign{T: t, settings: readSettings(t)}
-	c.count.acting, c.count.careless = map[string]int{}, map[string]int{}
+	c.count.acting, c.count.unrequested = map[string]int{}, map[string]int{}
 	started := time.Now()
 	c.deadline = started.Add(c.settings.time)
 	if c.settings.plan != "" {
@@ -233,7 +233,8 @@ func (c *campaign) summary(took time.Duration) string {
 		actingWords(n.acting),
 		fmt.Sprintf("%d decisions on unseen evidence, %d for another individual, %d against the live spec, "+
 			"%d actions repeated",
-			n.careless[unseenEvidence], n.careless[anotherIndividual], n.careless[againstSpec], n.careless[repeatedAction]),
+			n.unrequested[unseenEvidence], n.unrequested[anotherIndividual], n.unrequested[againstLiveSpec],
+			n.unrequested[repeatedAction]),
 		fmt.Sprintf("%d duplicate e-mails, %d silently lost applications, %d failed namespaces",
 			n.duplicates, n.lost, n.failed),
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/mandate-io/idv/internal/testenv/faultproxy"
 )
 
-// againstSpec is an irreversible request that the spec does not ask for, or that nobody has read the spec for.
-const againstSpec = "AGAINST THE LIVE SPEC"
+// againstLiveSpec is an irreversible request that the spec does not ask for, or that nobody has read the spec for.
+const againstLiveSpec = "AGAINST THE LIVE SPEC"
 
 // permission is what the spec of a Mandate asks for, from a time on.
 type permission struct {

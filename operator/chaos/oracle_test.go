@@ -258,7 +258,7 @@ func (s *scenario) violations(ctx context.Context) []string {
 				"and the ledger does not have it")
 		}
 	}
-	return slices.Concat(found, s.careless(), s.excessRequests(), s.leaks(ctx))
+	return slices.Concat(found, s.unrequested(), s.excessRequests(), s.leaks(ctx))
 }
 
 func (s *scenario) countEmails(seen *snapshot) (found []string) {

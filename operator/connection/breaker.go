@@ -13,9 +13,9 @@ const (
 	// minPause and maxPause bound how long the circuit is open. The pause doubles with each test that fails.
 	minPause = 5 * time.Second
 	maxPause = 2 * time.Minute
-	// steadyPauses is how many times the last pause the circuit has to be closed until the next pause is a short one
+	// minPauses is how many times the last pause the circuit has to be closed until the next pause is a short one
 	// again. A service that works now and then is used now and then.
-	steadyPauses = 10
+	minPauses = 10
 )
 
 // State is that of a CircuitBreaker.
@@ -87,7 +87,7 @@ func (b *CircuitBreaker) AwaitsProbe() bool {
 
 // Observe counts the result of a call. One that began before the last change of state says nothing about now.
 func (b *CircuitBreaker) Observe(result client.OperationResult) {
-	class, outcome := judge(result)
+	class, outcome := classify(result)
 	b.mu.Lock()
 	changed, freed := false, false
 	switch {
@@ -137,7 +137,7 @@ func (b *CircuitBreaker) fail(class Class, result client.OperationResult) (chang
 		return false
 	}
 	switch {
-	case b.state == HalfOpen, time.Since(b.since) < steadyPauses*b.pause:
+	case b.state == HalfOpen, time.Since(b.since) < minPauses*b.pause:
 		b.pause = min(2*b.pause, maxPause)
 	default:
 		b.pause = minPause

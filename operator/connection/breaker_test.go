@@ -200,7 +200,7 @@ func TestNobodyWaitsToTest(t *testing.T) {
 		elapse(1)
 		c.calls(probe, nil)
 		c.calls(create, nil)
-		elapse(steadyPauses * 2 * minPause)
+		elapse(minPauses * 2 * minPause)
 		c.calls(read, errServer, errServer, errServer)
 		c.want(Open, Read)
 		elapse(minPause) // it worked for long
@@ -236,7 +236,7 @@ func TestLoginFails(t *testing.T) {
 
 // A slow success counts as a failure, and so does an answer that cannot be read. A refusal and a report that is not
 // ready count as a success, and what was not sent counts as nothing.
-func TestJudge(t *testing.T) {
+func TestClassify(t *testing.T) {
 	t.Parallel()
 	unreadable := &client.Error{Kind: client.KindUnreadable, Status: 202}
 	for name, test := range map[string]struct {
@@ -265,7 +265,7 @@ func TestJudge(t *testing.T) {
 		"no permission":      {read, 1, &client.Error{Kind: client.KindCredentials, Status: 403}, Read, failed},
 		"truncated deletion": {client.OpDeleteApplication, 1, &client.Error{Kind: client.KindConnection}, Write, failed},
 	} {
-		class, got := judge(client.OperationResult{Operation: test.operation, Slowest: test.slowest, Err: test.err})
+		class, got := classify(client.OperationResult{Operation: test.operation, Slowest: test.slowest, Err: test.err})
 		if class != test.class || got != test.want {
 			t.Errorf("%s: %q %d, want %q %d", name, class, got, test.class, test.want)
 		}

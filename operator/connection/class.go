@@ -30,8 +30,8 @@ const (
 // reads reports whether a reconciliation of the class begins with reads.
 func (c Class) reads() bool { return c == Read || c == Recovery }
 
-// sparesWrites reports whether the class leaves slots for writes.
-func (c Class) sparesWrites() bool { return c != Write }
+// leavesSlotsForWrites reports whether the class leaves slots for writes.
+func (c Class) leavesSlotsForWrites() bool { return c != Write }
 
 // String is for metrics and logs.
 func (c Class) String() string {
@@ -54,19 +54,19 @@ const (
 	failed
 )
 
-// judge says what class a call was of, and what it has shown. Anybody can name an id that the service fails to read. So
-// that shows nothing, unless the service could not even be reached: if it fails, other calls show it.
-func judge(result client.OperationResult) (Class, outcome) {
-	class, shown := judgeOwn(result)
+// classify says what class a call was of, and what it has shown. Anybody can name an id that the service fails to read.
+// So that shows nothing, unless the service could not even be reached: if it fails, other calls show it.
+func classify(result client.OperationResult) (Class, outcome) {
+	class, shown := classifyKnown(result)
 	if result.ForeignID && shown == failed && class != Login && client.KindOf(result.Err) != client.KindUnreachable {
 		return class, unknown
 	}
 	return class, shown
 }
 
-// judgeOwn is for calls with ids that are known. A failure that is about this one call alone, such as a refusal, counts
-// as a success.
-func judgeOwn(result client.OperationResult) (Class, outcome) {
+// classifyKnown is for calls with ids that are known. A failure that is about this one call alone, such as a refusal,
+// counts as a success.
+func classifyKnown(result client.OperationResult) (Class, outcome) {
 	class := classOf(result)
 	slow := slowRequest
 	if result.Operation == client.OpIndividualReport {

@@ -152,7 +152,7 @@ func TestNamespaceHasItsShareOfThePool(t *testing.T) {
 	t.Parallel()
 	pool := newPool(2)
 	acquired := 0
-	for range stuckConnections {
+	for range saturatedConnections {
 		greedy := newObservedIn(pool, 2, false)
 		for i := range 3 {
 			if greedy.TryAcquire(types.NamespacedName{Namespace: "greedy", Name: fmt.Sprint(i)}, Read, true) {

@@ -68,7 +68,7 @@ func (l *ConcurrencyLimiter) TryAcquire(object types.NamespacedName, class Class
 		l.waiters.add(wanted, l.breaker)
 		woken = l.offerSlots()
 	}
-	acquired := l.takeKeptSlot(&wanted)
+	acquired := l.takeReservedSlot(&wanted)
 	if w := l.waiters.byName[object]; w != nil && w.offered { // and must not be used any more
 		withdrawn = l.withdraw(object)
 		l.waiters.add(wanted, l.breaker)
@@ -85,8 +85,8 @@ func (l *ConcurrencyLimiter) TryAcquire(object types.NamespacedName, class Class
 	return acquired
 }
 
-// takeKeptSlot takes the slot that is kept for a waiter, if there is one and it may be used still.
-func (l *ConcurrencyLimiter) takeKeptSlot(wanted *waiter) bool {
+// takeReservedSlot takes the slot that is kept for a waiter, if there is one and it may be used still.
+func (l *ConcurrencyLimiter) takeReservedSlot(wanted *waiter) bool {
 	if w := l.waiters.byName[wanted.object]; !w.offered || !l.withinRateLimit() || !l.breaker.tryAcquire(wanted.class) {
 		return false
 	}
@@ -203,7 +203,7 @@ func (l *ConcurrencyLimiter) next() {
 // offerSlots keeps slots for those that may have one, who have to be woken up.
 func (l *ConcurrencyLimiter) offerSlots() (woken []waiter) {
 	for l.waiters.any() && !l.slots.full() && l.withinRateLimit() {
-		w := l.waiters.offer(l.breaker, l.keepSlot)
+		w := l.waiters.offer(l.breaker, l.reserveSlot)
 		if w == nil {
 			break
 		}
@@ -212,8 +212,8 @@ func (l *ConcurrencyLimiter) offerSlots() (woken []waiter) {
 	return woken
 }
 
-// keepSlot keeps a slot for an object, if it may have one.
-func (l *ConcurrencyLimiter) keepSlot(w *waiter) bool {
+// reserveSlot keeps a slot for an object, if it may have one.
+func (l *ConcurrencyLimiter) reserveSlot(w *waiter) bool {
 	if !l.slots.admits(w) || !l.pool.tryAcquire(w, l) {
 		return false
 	}

@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// stuckConnections is how many connections, all slots of which are in use, have room in a pool at the same time.
-	stuckConnections = 10
+	// saturatedConnections is how many connections, all slots of which are in use, have room in a pool at the same time.
+	saturatedConnections = 10
 	// poolWeight lets the reads, or the writes, of a namespace use about a sixth of a pool.
 	poolWeight = 4
 )
@@ -22,7 +22,7 @@ type pool struct {
 }
 
 func newPool(capacity int) *pool {
-	slots := stuckConnections * capacity
+	slots := saturatedConnections * capacity
 	return &pool{shares: shares{capacity: slots, weight: poolWeight, writes: slots / writesPart}}
 }
 

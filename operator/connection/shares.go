@@ -26,7 +26,7 @@ func (w *waiter) flow() flow { return flow{w.object.Namespace, w.class} }
 // admits reports whether a waiter may use one more slot.
 func (s *shares) admits(w *waiter) bool {
 	free := s.capacity - s.used
-	if w.class.sparesWrites() {
+	if w.class.leavesSlotsForWrites() {
 		free = min(free, s.capacity-s.writes-s.reads)
 	}
 	switch used := s.flows[w.flow()]; {
@@ -44,7 +44,7 @@ func (s *shares) full() bool { return s.capacity > 0 && s.used >= s.capacity }
 // count changes how many slots are used for what a waiter waits for.
 func (s *shares) count(w *waiter, slots int) {
 	s.used += slots
-	if w.class.sparesWrites() {
+	if w.class.leavesSlotsForWrites() {
 		s.reads += slots
 	}
 	if s.flows == nil {

@@ -15,6 +15,16 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 )
 
+// The reason of the event that every controller makes when it stops to wait for the service, and the actions of events.
+// Reasons of conditions are reasons of events, too.
+const (
+	EventDeletionGivenUp = "DeletionGivenUp"
+
+	ActionObserve   = "Observe"
+	ActionReconcile = "Reconcile"
+	ActionDelete    = "Delete"
+)
+
 // ControllerOptions are those of the controllers whose reconciliations run here.
 func ControllerOptions(workers int) controller.Options {
 	return controller.Options{

@@ -10,6 +10,15 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 )
 
+// MetadataOf is an object of a kind of ours by its metadata alone. What is read of it, or returned by a patch of it,
+// has no personal data.
+func MetadataOf(kind string, key client.ObjectKey) *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{
+		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: kind},
+		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name},
+	}
+}
+
 // LiveMetadata reads the metadata of Mandates and MandateActions at the API server, right before a request that acts on
 // a person. The reads of one object at one time are one read.
 type LiveMetadata struct {
@@ -26,8 +35,7 @@ func (l *LiveMetadata) Get(
 	ctx context.Context, kind string, key client.ObjectKey,
 ) (*metav1.PartialObjectMetadata, error) {
 	return l.reads.Do(kind+"/"+key.String(), func() (*metav1.PartialObjectMetadata, error) {
-		live := &metav1.PartialObjectMetadata{}
-		live.SetGroupVersionKind(v1alpha1.SchemeGroupVersion.WithKind(kind))
+		live := MetadataOf(kind, key)
 		if err := l.reader.Get(ctx, key, live); err != nil {
 			return nil, client.IgnoreNotFound(err)
 		}

@@ -64,7 +64,7 @@ func Run[S ~string](ctx context.Context, r Reconciliation[S], maxSteps int) (rec
 			return result, err
 		}
 	}
-	return reconcile.Result{}, errors.New("the reconciliation took too many steps, which is a defect of the operator")
+	return reconcile.Result{}, errors.New("the reconciliation took too many steps: report this bug of the operator")
 }
 
 // performStep performs one step. It finishes the reconciliation if there is none, or if the step has to wait.

@@ -22,10 +22,10 @@ type NameUse int
 
 // The answers of UseOf.
 const (
-	Unused     NameUse = iota
-	UsedByThis         // by this very MandateAction
-	UsedAlike          // by another MandateAction with the same type and individual
-	UsedOtherwise
+	Unused            NameUse = iota
+	UsedByThisObject          // by this very MandateAction
+	UsedForSameAction         // by another MandateAction with the same type and individual
+	UsedForOtherAction
 )
 
 // UseOf says whether an action of this name was started.
@@ -35,19 +35,19 @@ func UseOf(record *v1alpha1.ApplicationRecord, action *v1alpha1.RecordedAction) 
 		switch other := &record.Spec.Actions[i]; {
 		case other.Name != action.Name:
 		case other.UID != "" && other.UID == action.UID:
-			return UsedByThis
+			return UsedByThisObject
 		case other.Type == action.Type && other.Individual == action.Individual:
-			return UsedAlike
+			return UsedForSameAction
 		default:
-			return UsedOtherwise
+			return UsedForOtherAction
 		}
 	}
 	for _, earlier := range record.Spec.EarlierActions {
 		switch {
 		case earlier == name+purpose:
-			return UsedAlike
+			return UsedForSameAction
 		case strings.HasPrefix(earlier, name):
-			return UsedOtherwise
+			return UsedForOtherAction
 		}
 	}
 	return Unused
@@ -74,7 +74,7 @@ func (l *Ledger) StartAction(
 		testOperation("/metadata/resourceVersion", record.ResourceVersion),
 		patchOperation{"add", "/spec/actions", spec.Actions},
 		patchOperation{"add", "/spec/earlierActions", append([]string{}, spec.EarlierActions...)})
-	if err == nil && UseOf(started, &action) != UsedByThis {
+	if err == nil && UseOf(started, &action) != UsedByThisObject {
 		return nil, ErrIncomplete
 	}
 	return started, err

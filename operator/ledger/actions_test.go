@@ -43,9 +43,9 @@ func TestActionsOfOneName(t *testing.T) {
 	other.Individual = "john"
 	f.checkUse(record, again, ledger.Unused)
 	started := f.start(record, "first")
-	f.checkUse(started, resend("first"), ledger.UsedByThis)
-	f.checkUse(started, again, ledger.UsedAlike)
-	f.checkUse(started, other, ledger.UsedOtherwise)
+	f.checkUse(started, resend("first"), ledger.UsedByThisObject)
+	f.checkUse(started, again, ledger.UsedForSameAction)
+	f.checkUse(started, other, ledger.UsedForOtherAction)
 	if _, err := f.StartAction(t.Context(), record, again); !errors.Is(err, ledger.ErrLost) {
 		t.Errorf("a start by another object, on the record as it was: %v, want ErrLost", err)
 	}
@@ -55,7 +55,7 @@ func TestActionsOfOneName(t *testing.T) {
 	canceled, err := f.CancelAction(t.Context(), f.start(started, "second"), resend("first"))
 	f.check(err)
 	f.checkUse(canceled, again, ledger.Unused)
-	f.checkUse(canceled, resend("second"), ledger.UsedByThis)
+	f.checkUse(canceled, resend("second"), ledger.UsedByThisObject)
 }
 
 // The names of actions are kept when their details are not.
@@ -74,9 +74,9 @@ func TestManyActions(t *testing.T) {
 	}
 	another := resend("action-1")
 	another.Type = v1alpha1.MandateActionResetIndividual
-	f.checkUse(record, resend("action-0"), ledger.UsedAlike)
-	f.checkUse(record, another, ledger.UsedOtherwise)
-	f.checkUse(record, resend("action-2"), ledger.UsedByThis)
+	f.checkUse(record, resend("action-0"), ledger.UsedForSameAction)
+	f.checkUse(record, another, ledger.UsedForOtherAction)
+	f.checkUse(record, resend("action-2"), ledger.UsedByThisObject)
 	f.checkUse(record, resend("action-102"), ledger.Unused)
 	for i := len(record.Spec.EarlierActions); i < 1000; i++ {
 		if ledger.IsFull(record) {

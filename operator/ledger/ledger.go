@@ -7,8 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -56,20 +54,6 @@ func NewAttempt(inputs string, now time.Time) v1alpha1.Attempt {
 		Nonce: string(uuid.NewUUID()), FirstStartedTime: started, StartedTime: started, Sent: true, Ordinal: 1,
 		Inputs: inputs,
 	}
-}
-
-// NormalURL normalizes a base URL, so that records of one service have one URL.
-func NormalURL(baseURL string) string {
-	u, err := url.Parse(baseURL)
-	if err != nil {
-		return baseURL
-	}
-	u.Scheme, u.Host = strings.ToLower(u.Scheme), strings.ToLower(u.Host)
-	if port := u.Port(); port == "443" && u.Scheme == "https" || port == "80" && u.Scheme == "http" {
-		u.Host = strings.TrimSuffix(u.Host, ":"+port)
-	}
-	u.Path = strings.TrimRight(u.Path, "/")
-	return u.String()
 }
 
 // Get reads the record of a Mandate, which has its name. It returns nil if there is none, and an error if a part of it

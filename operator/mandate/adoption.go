@@ -8,8 +8,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
-	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // FoundBy is how the application of a create without a clear answer became known.
@@ -45,8 +45,8 @@ func (r *reconciliation) adopt(ctx context.Context) error {
 // bind writes the application that was found to be this Mandate's into the ledger, unless another Mandate has it. That
 // is done one at a time: of two Mandates that name one application, the second finds the first.
 func (r *reconciliation) bind(ctx context.Context, id int64) error {
-	r.adopting.Lock()
-	defer r.adopting.Unlock()
+	r.adoptionMutex.Lock()
+	defer r.adoptionMutex.Unlock()
 	name, spec := r.name(), r.recordOf(nil)
 	spec.ApplicationID = &id
 	current, err := r.serviceIsCurrent(ctx)
@@ -116,6 +116,6 @@ func (r *reconciliation) sameService(ctx context.Context, other *v1alpha1.Mandat
 	case service == nil: // its URL is not known, so it may be the same application
 		return true, nil
 	default:
-		return ledger.NormalURL(service.Settings().BaseURL) == r.session.Connection.URL, nil
+		return idv.NormalBaseURL(service.Settings().BaseURL) == r.session.Connection.URL, nil
 	}
 }

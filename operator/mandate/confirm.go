@@ -38,7 +38,7 @@ func (r *reconciliation) serviceIsCurrent(ctx context.Context) (bool, error) {
 // mandateIsCurrent reports whether the Mandate is the one that the step was decided for.
 func (r *reconciliation) mandateIsCurrent(ctx context.Context) (bool, error) {
 	if r.facts.application.reviewRecorded {
-		return r.takeReview(ctx)
+		return r.readReview(ctx)
 	}
 	return r.isCurrent(ctx)
 }
@@ -50,9 +50,9 @@ func (r *reconciliation) isCurrent(ctx context.Context) (bool, error) {
 		live.DeletionTimestamp.IsZero() == r.mandate.DeletionTimestamp.IsZero(), err
 }
 
-// takeReview reads what is to be sent with the next review. The comment is personal data, which no cache has.
+// readReview reads what is to be sent with the next review. The comment is personal data, which no cache has.
 // Nothing at all may have changed since the review was recorded: another operator could have sent it.
-func (r *reconciliation) takeReview(ctx context.Context) (bool, error) {
+func (r *reconciliation) readReview(ctx context.Context) (bool, error) {
 	live := &v1alpha1.Mandate{}
 	if err := r.live.Get(ctx, r.name(), live); err != nil {
 		return false, client.IgnoreNotFound(err)
@@ -92,8 +92,8 @@ func (r *reconciliation) resumeCalls() {
 	r.nextReview = sent.reviews
 }
 
-// keepCalls is for the next reconciliation, if it continues this one or has to write its status.
-func (r *reconciliation) keepCalls(continued bool) {
+// saveCalls is for the next reconciliation, if it continues this one or has to write its status.
+func (r *reconciliation) saveCalls(continued bool) {
 	sent, a := sentCalls{}, r.facts.application
 	if continued {
 		sent = sentCalls{

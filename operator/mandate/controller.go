@@ -78,13 +78,13 @@ type Reconciler struct {
 	clock        clock.Clock // a real one, whose times have a monotonic part, too
 	started      time.Time   // when this process began to fill its caches; zero: not known
 
-	localState engine.LocalState[localState]
-	runner     engine.Runner[step]
-	missing    missingApplications
-	shown      shownReferences
-	subscribed subscribedApplications
-	wake       func(types.NamespacedName) // reconciles a Mandate now
-	adopting   sync.Mutex                 // held while the ledger is searched for another holder, and written
+	localState    engine.LocalState[localState]
+	runner        engine.Runner[step]
+	missing       missingApplications
+	shown         candidateReferences
+	subscribed    subscribedApplications
+	wake          func(types.NamespacedName) // reconciles a Mandate now
+	adoptionMutex sync.Mutex                 // held while the ledger is searched for another holder, and written
 }
 
 // NewReconciler makes a Reconciler.

@@ -21,9 +21,9 @@ const (
 	// lagRequeue how soon it is looked for again.
 	lagAllowance = 30 * time.Second
 	lagRequeue   = 2 * time.Second
-	// nextCall is how soon a reconciliation follows one that left something to do, because it had acted on people: when
-	// the cache has what that one wrote.
-	nextCall = 100 * time.Millisecond
+	// nextCallDelay is how soon a reconciliation follows one that left something to do, because it had acted on people:
+	// when the cache has what that one wrote.
+	nextCallDelay = 100 * time.Millisecond
 	// disbelief is how long a 404 is not believed that may come from another account.
 	disbelief = 24 * time.Hour
 )
@@ -47,10 +47,10 @@ func decide(f facts) decision {
 func decideCall(f facts) decision {
 	next := decideNext(f)
 	switch {
-	case leavesRead(f):
-		return waitFor(reasonBetweenCalls(f), engine.MaxRequeue) // a slot wakes it up
-	case leavesAct(f):
-		return waitFor(reasonBetweenCalls(f), nextCall)
+	case readRemains(f):
+		return waitFor(reasonWhileCallsRemain(f), engine.MaxRequeue) // a slot wakes it up
+	case actsRemain(f):
+		return waitFor(reasonWhileCallsRemain(f), nextCallDelay)
 	case !f.confirmed && slices.Contains(needsConfirm, next.Step):
 		return decision{Step: stepConfirm}
 	default:
@@ -58,16 +58,16 @@ func decideCall(f facts) decision {
 	}
 }
 
-// leavesCall reports whether the next reconciliation has a call on people to make, because this one has made one, or
+// callsRemain reports whether the next reconciliation has a call on people to make, because this one has made one, or
 // the read that follows such a call.
-func leavesCall(f facts) bool { return leavesAct(f) || leavesRead(f) }
+func callsRemain(f facts) bool { return actsRemain(f) || readRemains(f) }
 
-func leavesAct(f facts) bool { return f.acted && slices.Contains(leadsToCall, decideNext(f).Step) }
+func actsRemain(f facts) bool { return f.acted && slices.Contains(leadsToCall, decideNext(f).Step) }
 
-func leavesRead(f facts) bool { return f.noSlot && decideNext(f).Step == stepRead }
+func readRemains(f facts) bool { return f.noSlot && decideNext(f).Step == stepRead }
 
-// reasonBetweenCalls is what the status says while something is left to do.
-func reasonBetweenCalls(f facts) string {
+// reasonWhileCallsRemain is what the status says while something is left to do.
+func reasonWhileCallsRemain(f facts) string {
 	switch {
 	case f.deletion.requested:
 		return v1alpha1.ReasonDeletionWaiting
@@ -108,8 +108,8 @@ func decideCreate(f facts) decision {
 		return wait(f.service.UnknownReason())
 	case !r.read:
 		return decideUnread(f)
-	case f.unknown && !r.exists && looksForNamed(f):
-		return decideNamed(f)
+	case f.unknown && !r.exists && searchesCandidates(f):
+		return decideCandidate(f)
 	case f.unknown && !r.exists:
 		return wait(v1alpha1.ReasonOutcomeUnknown) // the ledger was lost: somebody deleted it, or its namespace
 	case mismatch(r) != "":
@@ -169,15 +169,15 @@ func decideUnknown(f facts) decision {
 	switch {
 	case f.now.Sub(r.firstStarted) >= retention:
 		return wait(reasonVanished) // whatever there was, the service has deleted it
-	case looksForNamed(f):
-		return decideNamed(f)
+	case searchesCandidates(f):
+		return decideCandidate(f)
 	case r.verdict == v1alpha1.VerdictTaken, r.ordinal >= maxAttempts,
 		f.now.Sub(r.firstStarted) >= attemptWindow, deadlinePassed(f):
 		return wait(v1alpha1.ReasonOutcomeUnknown)
 	case r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)):
 		return waitFor(v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now))
 	case f.namedUnread: // it may be this Mandate's, and then nothing has to be sent
-		return waitFor(v1alpha1.ReasonSettling, nextRead)
+		return waitFor(v1alpha1.ReasonSettling, candidateRetryInterval)
 	}
 	if blocked := blockedPost(f); blocked.Step != "" {
 		return blocked
@@ -188,23 +188,23 @@ func decideUnknown(f facts) decision {
 	return decision{Step: stepRetake}
 }
 
-// looksForNamed reports whether there is an application to look at. Only for a Mandate whose create had no answer does
-// anybody ask.
-func looksForNamed(f facts) bool {
+// searchesCandidates reports whether there is an application to look at. Only for a Mandate whose create had no answer
+// does anybody ask.
+func searchesCandidates(f facts) bool {
 	return (f.found != 0 || len(f.named) > 0) && f.service.MayRecover() && !f.referenceNotAllowed
 }
 
-// decideNamed looks at one application after another. When one is this Mandate's, those that are left may be those of
-// others, and are read before that one is bound: nobody else may have been given them.
+// decideCandidate looks at one application after another. When one is this Mandate's, those that are left may be those
+// of others, and are read before that one is bound: nobody else may have been given them.
 //
 // A notification may name an application whose id was lost. That is a hint and never a fact. The application is read,
 // and bound if it is this Mandate's by the rules for adoptions, and if it shows what the spec asks for: no person has
 // named it. Whatever a notification names, nothing is created from it.
-func decideNamed(f facts) decision {
+func decideCandidate(f facts) decision {
 	if f.found != 0 && (len(f.named) == 0 || f.named[0] == f.found) {
 		return decision{Step: stepBind}
 	}
-	return decision{Step: stepReadNamed}
+	return decision{Step: stepReadCandidate}
 }
 
 // blockedPost is what comes before any attempt; no step if nothing does.
@@ -216,7 +216,7 @@ func blockedPost(f facts) decision {
 		return wait(v1alpha1.ReasonReferenceNotAllowed)
 	case !f.service.Ready, f.service.Deleting: // nothing new is sent by way of a service that is being deleted
 		return wait(v1alpha1.ReasonServiceNotReady)
-	case f.heldBack:
+	case f.tooManyUnrecorded:
 		return wait(v1alpha1.ReasonLedgerUnavailable)
 	case !f.inputs.resolved:
 		return decision{Step: stepResolve}

@@ -13,7 +13,7 @@ import (
 
 // sendsRequest are the steps that send a request to the service.
 var sendsRequest = []step{
-	stepPost, stepRead, stepReadNamed, stepProbe, stepArchive, stepDelete, stepReview, stepComplete, stepReject,
+	stepPost, stepRead, stepReadCandidate, stepProbe, stepArchive, stepDelete, stepReview, stepComplete, stepReject,
 }
 
 var useReference = []step{stepClaim, stepRetake, stepAdopt, stepBind}
@@ -70,7 +70,7 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 				f.record.mayExist() && f.record.otherReference || f.record.id != 0 && f.record.id != f.adopt {
 				t.Fatalf("adopts what may be another one's: %+v", f)
 			}
-		case stepReadNamed, stepBind:
+		case stepReadCandidate, stepBind:
 			lost := f.record.sent && f.record.id == 0 && !f.record.otherReference && !f.record.otherURL
 			lost = lost || f.unknown && !f.record.exists
 			if f.id != 0 || f.adopt != 0 || !lost {

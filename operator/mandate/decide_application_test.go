@@ -53,11 +53,11 @@ func applications() map[string]decideCase {
 				f.decision, f.application.stage = v1alpha1.DecisionComplete, client.StageInReview
 				f.acted = true
 			}),
-			want: waitFor(v1alpha1.ReasonAccepted, nextCall),
+			want: waitFor(v1alpha1.ReasonAccepted, nextCallDelay),
 		},
 		"an archiving that is left after a call": {
 			facts: bound(func(f *facts) { f.archive, f.acted = true, true }),
-			want:  waitFor(v1alpha1.ReasonNotArchived, nextCall),
+			want:  waitFor(v1alpha1.ReasonNotArchived, nextCallDelay),
 		},
 		"the read that follows a call waits for a slot": {
 			facts: bound(func(f *facts) { f.noSlot, f.application = true, applicationFacts{} }),

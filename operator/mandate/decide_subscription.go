@@ -57,7 +57,7 @@ func decideSubscription(f facts, reason string) step {
 	// Too late is when another operator may soon take this subscription for a lost one.
 	inTime := f.now.Sub(s.seen) <= f.settleDelay/2
 	switch {
-	case !s.wanted, s.ended != "", s.paused, !f.service.Ready, f.service.Deleting, leavesCall(f),
+	case !s.wanted, s.ended != "", s.paused, !f.service.Ready, f.service.Deleting, callsRemain(f),
 		!slices.Contains(subscribesAfter, reason), f.final(), f.archive, f.application.archived, !s.readHere:
 		return ""
 	case s.refusedNow && s.lookup == notLooked: // because it exists, perhaps

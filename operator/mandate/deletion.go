@@ -11,6 +11,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 func (r *Reconciler) newDeletionFacts(mandate *v1alpha1.Mandate) deletionFacts {
@@ -29,7 +30,7 @@ func (r *Reconciler) newDeletionFacts(mandate *v1alpha1.Mandate) deletionFacts {
 // the metadata is sent and returned, because a whole Mandate has personal data.
 func (r *reconciliation) setFinalizer(ctx context.Context) error {
 	d := &r.facts.deletion
-	before := partial(r.mandate)
+	before := engine.MetadataOf("Mandate", r.name())
 	before.ResourceVersion, before.Finalizers = r.mandate.ResourceVersion, r.mandate.Finalizers
 	after := before.DeepCopy()
 	if d.finalizer {
@@ -75,7 +76,8 @@ func (r *reconciliation) reportDeletion(ctx context.Context) {
 }
 
 func (r *reconciliation) givenUp(message string) {
-	r.events.Eventf(r.mandate, nil, corev1.EventTypeWarning, eventDeletionGivenUp, actionDelete, "%s", message)
+	r.events.Eventf(
+		r.mandate, nil, corev1.EventTypeWarning, engine.EventDeletionGivenUp, engine.ActionDelete, "%s", message)
 }
 
 // delete deletes the application. One that does not exist any more counts as deleted.

@@ -5,24 +5,18 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
-// Reasons and actions of events; those of conditions are reasons of events, too.
-const (
-	eventDeletionGivenUp  = "DeletionGivenUp"
-	eventApplicationFound = "ApplicationFound"
-
-	actionObserve   = "Observe"
-	actionReconcile = "Reconcile"
-	actionDelete    = "Delete"
-)
+// eventApplicationFound is the reason of the event that an application which was Deleted exists.
+const eventApplicationFound = "ApplicationFound"
 
 // subscriptionMessages are the events about subscriptions that a person may do something about.
 var subscriptionMessages = map[v1alpha1.SubscriptionState]string{
-	v1alpha1.SubscriptionRefused: "The service refused the webhook subscription of the application, which is polled " +
-		"instead. Correct spec.notifications of the service; the operator's log names the fields.",
-	v1alpha1.SubscriptionOutcomeUnknown: "The webhook subscription of the application may exist, because its answer " +
-		"was lost. It is not sent again, and the application is polled. The operator looks for it daily.",
+	v1alpha1.SubscriptionRefused: "The service refused the webhook subscription of the application, so the operator " +
+		"polls the application. Correct spec.notifications of the IdentityService; the operator's log names the fields.",
+	v1alpha1.SubscriptionOutcomeUnknown: "The answer to the webhook subscription was lost, so the subscription may " +
+		"exist. It is not sent again. The operator polls the application and looks for the subscription daily.",
 }
 
 // recordEvent makes an event of a status that was just written, if it is news to people: the verification has an
@@ -30,12 +24,12 @@ var subscriptionMessages = map[v1alpha1.SubscriptionState]string{
 // outcome, and none costs a write between the manifest and Ready. Their texts are the fixed messages of the conditions.
 func (r *reconciliation) recordEvent(before, after *v1alpha1.MandateStatus) {
 	if before.Outcome == v1alpha1.OutcomeDeleted && after.Outcome != before.Outcome {
-		r.events.Eventf(r.mandate, nil, corev1.EventTypeNormal, eventApplicationFound, actionObserve,
-			"The service has the application again, so the outcome Deleted is taken back.")
+		r.events.Eventf(r.mandate, nil, corev1.EventTypeNormal, eventApplicationFound, engine.ActionObserve,
+			"The operator found the application again, so it removed the outcome Deleted.")
 	}
 	if news := subscriptionMessages[after.Subscription]; news != "" && after.Subscription != before.Subscription {
 		r.events.Eventf(r.mandate, nil, corev1.EventTypeWarning, "Subscription"+string(after.Subscription),
-			actionReconcile, "%s", news)
+			engine.ActionReconcile, "%s", news)
 	}
 	if after.Outcome != before.Outcome && after.Outcome != "" {
 		eventType := corev1.EventTypeNormal
@@ -43,13 +37,13 @@ func (r *reconciliation) recordEvent(before, after *v1alpha1.MandateStatus) {
 			eventType = corev1.EventTypeWarning
 		}
 		r.events.Eventf(
-			r.mandate, nil, eventType, string(after.Outcome), actionObserve, "%s", messages[string(after.Outcome)],
+			r.mandate, nil, eventType, string(after.Outcome), engine.ActionObserve, "%s", messages[string(after.Outcome)],
 		)
 		return
 	}
 	was := meta.FindStatusCondition(before.Conditions, v1alpha1.ConditionStalled)
 	is := meta.FindStatusCondition(after.Conditions, v1alpha1.ConditionStalled)
 	if is != nil && (was == nil || was.Reason != is.Reason) {
-		r.events.Eventf(r.mandate, nil, corev1.EventTypeWarning, is.Reason, actionReconcile, "%s", is.Message)
+		r.events.Eventf(r.mandate, nil, corev1.EventTypeWarning, is.Reason, engine.ActionReconcile, "%s", is.Message)
 	}
 }

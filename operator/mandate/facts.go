@@ -47,8 +47,8 @@ type facts struct {
 	settleDelay  time.Duration
 	confirmDelay time.Duration // from the first 404 to the one that is believed
 
-	// heldBack: the results of too many attempts by way of this connection are not recorded yet.
-	heldBack bool
+	// tooManyUnrecorded: the results of too many attempts by way of this connection are not recorded yet.
+	tooManyUnrecorded bool
 
 	service     serviceFacts
 	probed      bool // the service answered something else in this reconciliation

@@ -177,7 +177,7 @@ func TestHealth(t *testing.T) {
 		}
 		writeRow(&table, name[2:], s, string(computed.Status), wantFlux)
 	}
-	if untested := gitops.Untested(read(t, "docs/conditions.md"), "Mandate", covered); len(untested) > 0 {
+	if untested := gitops.UntestedReasons(read(t, "docs/conditions.md"), "Mandate", covered); len(untested) > 0 {
 		t.Errorf("docs/conditions.md has reasons without a row: %q", untested)
 	}
 	page := strings.Replace(statusPage, "TABLE", table.String(), 1)

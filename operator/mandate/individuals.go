@@ -25,7 +25,7 @@ func (r *reconciliation) identify(ctx context.Context, application *idv.Applicat
 		expected, err := r.sent(ctx, expected)
 		if err != nil {
 			r.facts.failureReason = v1alpha1.ReasonReadFailed
-			log.FromContext(ctx).Info("Failed to read who the individuals are", "error", apierror.Redact(err).Error())
+			log.FromContext(ctx).Info("Failed to read the individuals to compare", "error", apierror.Redact(err).Error())
 		}
 		if r.facts.failureReason != "" {
 			return false

@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	// nextRead is when an application that a notification names, and that could not be read, is read again.
-	nextRead = 5 * time.Second
-	// longestPause is between two looks at an application, however often they were in vain.
-	longestPause = time.Hour
-	// maxTries is how many looks are counted: the pause is the longest one by then.
-	maxTries = 12
-	// triesBeforeCreate is how often an application has to fail to be read until nothing waits for it any more.
-	triesBeforeCreate = 2
+	// candidateRetryInterval is when an application that a notification names, and that could not be read, is read again.
+	candidateRetryInterval = 5 * time.Second
+	// maxCandidatePause is between two looks at an application, however often they were in vain.
+	maxCandidatePause = time.Hour
+	// maxCandidateReads is how many looks are counted: the pause is the longest one by then.
+	maxCandidateReads = 12
+	// candidateReadsBeforeCreate is how often an application has to fail to be read until nothing waits for it any more.
+	candidateReadsBeforeCreate = 2
 )
 
 // lookedAt is what this process knows of the applications that an annotation names.
@@ -28,7 +28,7 @@ type lookedAt struct {
 type look struct {
 	id     int64
 	at     time.Time
-	result lookResult
+	result candidateResult
 	// request is the one with which it was looked at. Another one may name what did not exist before.
 	request string
 	// again: it is looked at once more with that request, because a read may lag behind the create, or has failed.
@@ -37,16 +37,16 @@ type look struct {
 	tries int
 }
 
-type lookResult int
+type candidateResult int
 
 const (
-	lookOthers  lookResult = iota // it is another Mandate's or person's, and stays so
-	lookRefused                   // there is none, or none that these credentials may read
-	lookUnread                    // the service failed to answer, for this id or for all
+	candidateOther   candidateResult = iota // it is another Mandate's or person's, and stays so
+	candidateRefused                        // there is none, or none that these credentials may read
+	candidateUnread                         // the service failed to answer, for this id or for all
 )
 
-// lookedAtBy gives what is known of the ids at one connection.
-func (s *localState) lookedAtBy(by lookup) lookedAt {
+// candidatesReadBy gives what is known of the candidates at one connection.
+func (s *localState) candidatesReadBy(by lookup) lookedAt {
 	if s.named == nil || s.named.by != by {
 		return lookedAt{by: by}
 	}
@@ -65,10 +65,10 @@ func (l lookedAt) of(id int64) *look {
 // due is when the pause after a look is over.
 func (l look) due() time.Time {
 	first := lagAllowance
-	if l.result == lookUnread {
-		first = nextRead
+	if l.result == candidateUnread {
+		first = candidateRetryInterval
 	}
-	return l.at.Add(min(first<<(l.tries-1), longestPause))
+	return l.at.Add(min(first<<(l.tries-1), maxCandidatePause))
 }
 
 // next is when the next look is due; never, if it reports false. A person's request has everything looked at, and that
@@ -77,7 +77,7 @@ func (l look) due() time.Time {
 func (l look) next(request string, last bool) (time.Time, bool) {
 	another := request != "" && request != l.request
 	switch {
-	case l.result == lookOthers:
+	case l.result == candidateOther:
 		return time.Time{}, false
 	case another && (last || !engine.IsNotification(request)):
 		return l.at, true
@@ -90,17 +90,19 @@ func (l look) next(request string, last bool) (time.Time, bool) {
 
 // delaysCreate reports whether the application may be the Mandate's, for all that is known, so that a create would only
 // be refused as a duplicate.
-func (l look) delaysCreate() bool { return l.result == lookUnread && l.tries < triesBeforeCreate }
+func (l look) delaysCreate() bool {
+	return l.result == candidateUnread && l.tries < candidateReadsBeforeCreate
+}
 
 // with adds a look, and forgets those at applications that are not named any more.
 func (l lookedAt) with(made look, named []int64) lookedAt {
 	made.tries, made.again = 1, true
 	if before := l.of(made.id); before != nil {
 		made.tries = before.tries
-		if made.result == lookUnread || !made.at.Before(before.due()) {
-			made.tries = min(before.tries+1, maxTries)
+		if made.result == candidateUnread || !made.at.Before(before.due()) {
+			made.tries = min(before.tries+1, maxCandidateReads)
 		}
-		failed := made.result == lookUnread || before.result == lookUnread
+		failed := made.result == candidateUnread || before.result == candidateUnread
 		made.again = failed || before.request != made.request
 	}
 	l.looks = slices.DeleteFunc(slices.Clone(l.looks), func(one look) bool {

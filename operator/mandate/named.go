@@ -12,8 +12,8 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 )
 
-// allNamed are the applications that may be the Mandate's, the last ones first.
-func (r *reconciliation) allNamed() []int64 {
+// candidates are the applications that may be the Mandate's, the last ones first.
+func (r *reconciliation) candidates() []int64 {
 	named := engine.Candidates(r.mandate)
 	if r.shownID != 0 { // it shows the reference, so it is looked at first
 		named = append(slices.DeleteFunc(named, func(id int64) bool { return id == r.shownID }), r.shownID)
@@ -22,14 +22,14 @@ func (r *reconciliation) allNamed() []int64 {
 	return named
 }
 
-// lookAtNamed finds out which applications are to be looked at now. That something is not found may come from a read
-// that lags behind the create, so it is looked for once more, later, and when a notification comes.
-func (r *reconciliation) lookAtNamed() {
+// selectCandidates finds out which applications are to be looked at now. That something is not found may come from a
+// read that lags behind the create, so it is looked for once more, later, and when a notification comes.
+func (r *reconciliation) selectCandidates() {
 	r.facts.named = nil
 	if r.facts.id != 0 {
 		return
 	}
-	r.eachLook(func(id int64, last *look, next time.Time) {
+	r.eachCandidate(func(id int64, last *look, next time.Time) {
 		switch {
 		case !r.facts.now.Before(next):
 			r.facts.named = append(r.facts.named, id)
@@ -39,9 +39,9 @@ func (r *reconciliation) lookAtNamed() {
 	})
 }
 
-// nextLook is in how long an application is to be looked at again; 0 if none is.
-func (r *reconciliation) nextLook() (soonest time.Duration) {
-	r.eachLook(func(_ int64, _ *look, next time.Time) {
+// nextCandidateRead is in how long an application is to be looked at again; 0 if none is.
+func (r *reconciliation) nextCandidateRead() (soonest time.Duration) {
+	r.eachCandidate(func(_ int64, _ *look, next time.Time) {
 		if after := next.Sub(r.facts.now); after > 0 && (soonest == 0 || after < soonest) {
 			soonest = after
 		}
@@ -49,17 +49,17 @@ func (r *reconciliation) nextLook() (soonest time.Duration) {
 	return soonest
 }
 
-// eachLook goes through the applications that are to be looked at, now or later, with the last look at each and when
-// the next one is. Without a last look, the next one is at once.
-func (r *reconciliation) eachLook(do func(id int64, last *look, next time.Time)) {
-	all := r.allNamed()
+// eachCandidate goes through the applications that are to be looked at, now or later, with the last look at each and
+// when the next one is. Without a last look, the next one is at once.
+func (r *reconciliation) eachCandidate(do func(id int64, last *look, next time.Time)) {
+	all := r.candidates()
 	if len(all) == 0 {
 		return
 	}
 	state := r.localState.Get(r.mandate)
-	known, request := state.lookedAtBy(r.lookup()), engine.ReconcileRequest(r.mandate)
+	known, request := state.candidatesReadBy(r.lookup()), engine.ReconcileRequest(r.mandate)
 	for i, id := range all {
-		if r.isOthers(id) {
+		if r.belongsToOther(id) {
 			continue
 		}
 		last := known.of(id)
@@ -71,36 +71,36 @@ func (r *reconciliation) eachLook(do func(id int64, last *look, next time.Time))
 	}
 }
 
-// isOthers reports whether an application has shown another reference when it was read for another Mandate.
-func (r *reconciliation) isOthers(id int64) bool {
+// belongsToOther reports whether an application has shown another reference when it was read for another Mandate.
+func (r *reconciliation) belongsToOther(id int64) bool {
 	shown, known := r.shown.of(r.namedID(id))
 	return known && shown != r.reference
 }
 
-// readNamed retrieves the next application that a notification has named. Those that are left when this Mandate's is
-// found may be those of others.
-func (r *reconciliation) readNamed(ctx context.Context) {
+// readCandidate retrieves the next application that a notification has named. Those that are left when this Mandate's
+// is found may be those of others.
+func (r *reconciliation) readCandidate(ctx context.Context) {
 	id := r.facts.named[0]
 	switch {
-	case r.isOthers(id): // since this reconciliation began
-		r.dropNamed(id)
+	case r.belongsToOther(id): // since this reconciliation began
+		r.dropCandidate(id)
 		return
 	case !r.shown.startRead(r.namedID(id)): // it is read for another Mandate now, and may be this one's
 		r.facts.named, r.facts.namedUnread = r.facts.named[1:], true
 		return
 	}
-	application, err := r.retrieveNamed(ctx, id)
+	application, err := r.retrieveCandidate(ctx, id)
 	if err != nil {
-		r.namedFailed(ctx, id, err)
+		r.candidateFailed(ctx, id, err)
 		return
 	}
 	if r.facts.found != 0 {
 		r.facts.named = r.facts.named[1:]
 		return
 	}
-	r.looking = true
+	r.readingCandidate = true
 	r.take(ctx, application)
-	r.looking = false
+	r.readingCandidate = false
 	switch a := &r.facts.application; {
 	case r.facts.failureReason != "": // what to compare with cannot be read
 	case !a.sameReference:
@@ -113,9 +113,9 @@ func (r *reconciliation) readNamed(ctx context.Context) {
 	}
 }
 
-// namedFailed goes on to the next application after one that could not be read. One that no service answers for must
-// not keep those that it was named with from being read.
-func (r *reconciliation) namedFailed(ctx context.Context, id int64, err error) {
+// candidateFailed goes on to the next application after one that could not be read. One that no service answers for
+// must not keep those that it was named with from being read.
+func (r *reconciliation) candidateFailed(ctx context.Context, id int64, err error) {
 	kind := idv.KindOf(err)
 	switch {
 	case r.facts.found != 0 && ofConnection(ctx, err):
@@ -127,9 +127,9 @@ func (r *reconciliation) namedFailed(ctx context.Context, id int64, err error) {
 	case ofConnection(ctx, err):
 		r.facts.named, r.facts.namedUnread = nil, true
 	case idv.OutcomeOf(err) == idv.Refused:
-		r.skipNamed(id, lookRefused)
+		r.skipCandidate(id, candidateRefused)
 	default:
-		r.skipNamed(id, lookUnread)
+		r.skipCandidate(id, candidateUnread)
 		state := r.localState.Get(r.mandate)
 		r.facts.namedUnread = r.facts.namedUnread || state.named.of(id).delaysCreate()
 		if kind == idv.KindTimeout && len(r.facts.named) > 0 { // the next one may take as long, in the same slot
@@ -148,8 +148,8 @@ func ofConnection(ctx context.Context, err error) bool {
 		slices.Contains([]idv.Kind{idv.KindUnreachable, idv.KindRateLimited, idv.KindCanceled}, e.Kind)
 }
 
-// retrieveNamed ends what startRead has begun.
-func (r *reconciliation) retrieveNamed(ctx context.Context, id int64) (*idv.Application, error) {
+// retrieveCandidate ends what startRead has begun.
+func (r *reconciliation) retrieveCandidate(ctx context.Context, id int64) (*idv.Application, error) {
 	defer r.shown.finishRead(r.namedID(id))
 	application, err := r.client.RetrieveApplication(idv.WithForeignID(ctx), id)
 	if err == nil {
@@ -159,21 +159,21 @@ func (r *reconciliation) retrieveNamed(ctx context.Context, id int64) (*idv.Appl
 }
 
 // skipOther goes on to the next application after one that is not this Mandate's, and never will be.
-func (r *reconciliation) skipOther(id int64) { r.skipNamed(id, lookOthers) }
+func (r *reconciliation) skipOther(id int64) { r.skipCandidate(id, candidateOther) }
 
-// skipNamed goes on to the next application, and keeps what was learned of this one.
-func (r *reconciliation) skipNamed(id int64, result lookResult) {
-	r.dropNamed(id)
-	named := append(r.allNamed(), id)
+// skipCandidate goes on to the next application, and keeps what was learned of this one.
+func (r *reconciliation) skipCandidate(id int64, result candidateResult) {
+	r.dropCandidate(id)
+	named := append(r.candidates(), id)
 	r.localState.Update(r.mandate, func(s *localState) {
 		made := look{id: id, at: r.facts.now, result: result, request: engine.ReconcileRequest(r.mandate)}
-		known := s.lookedAtBy(r.lookup()).with(made, named)
+		known := s.candidatesReadBy(r.lookup()).with(made, named)
 		s.named = &known
 	})
 }
 
-// dropNamed goes on to the next application.
-func (r *reconciliation) dropNamed(id int64) {
+// dropCandidate goes on to the next application.
+func (r *reconciliation) dropCandidate(id int64) {
 	if r.facts.found == 0 || r.facts.found == id {
 		r.forgetFound()
 	}
@@ -196,7 +196,7 @@ func (r *reconciliation) bindFound(ctx context.Context) error {
 	switch {
 	case r.facts.bound:
 		r.observeFound(FoundByNotification)
-		log.FromContext(ctx).Info("Found the application again, which a notification has named", "applicationID", id)
+		log.FromContext(ctx).Info("Found the application again, by a notification", "applicationID", id)
 	case r.facts.adoptedByOther:
 		r.facts.adoptedByOther = false
 		r.skipOther(id)

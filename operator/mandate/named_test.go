@@ -29,7 +29,7 @@ func TestNamedApplications(t *testing.T) {
 	}
 	want := func(what string, ids ...int64) {
 		t.Helper()
-		r.lookAtNamed()
+		r.selectCandidates()
 		if !slices.Equal(r.facts.named, ids) {
 			t.Errorf("%s: %d are left, want %d", what, r.facts.named, ids)
 		}
@@ -40,14 +40,14 @@ func TestNamedApplications(t *testing.T) {
 	name("7, 8,x,8,-1,9", "one")
 	want("the last one first", 9, 8, 7)
 	r.skipOther(9)
-	r.readNamed(t.Context())
+	r.readCandidate(t.Context())
 	want("one of another, and one that is missing", 7)
 	name("7,8,9,10", "one")
 	want("another one", 10, 7)
 	r.facts.now = now.Add(lagAllowance)
 	want("the missing one, later", 10, 8, 7)
 	r.skipOther(10)
-	r.readNamed(t.Context())
+	r.readCandidate(t.Context())
 	r.facts.now = now.Add(day)
 	want("missing twice", 7)
 	name("7,8,9,10", "two")
@@ -96,7 +96,7 @@ func TestNamedApplicationsOfOthers(t *testing.T) {
 		}}
 		r.facts.now = now
 		r.shownID = r.shown.id(r.namedReference())
-		r.lookAtNamed()
+		r.selectCandidates()
 		return r
 	}
 	left := func(what string, r *reconciliation, want ...int64) {
@@ -107,24 +107,24 @@ func TestNamedApplicationsOfOthers(t *testing.T) {
 	}
 	beta, gamma := started("beta", "7,9"), started("gamma", "9,8")
 	for _, r := range []*reconciliation{beta, gamma} {
-		r.awaitNamed(v1alpha1.ReasonSettling)
+		r.awaitCandidate(v1alpha1.ReasonSettling)
 	}
 	left("before", beta, 9, 7)
-	beta.readNamed(t.Context())
+	beta.readCandidate(t.Context())
 	left("one of gamma", beta, 7)
 	left("of which gamma knows", started("gamma", ""), 9)
-	gamma.readNamed(t.Context())
+	gamma.readCandidate(t.Context())
 	left("one of beta, which gamma was given", gamma, 9)
 	acme := started("acme", "8,9,7")
 	left("those of others are not read again", acme, 7)
 	acme.facts.found = 1 // its own, while others are left
 	acme.facts.named = []int64{7, 10, 1}
-	acme.readNamed(t.Context())
-	acme.readNamed(t.Context())
+	acme.readCandidate(t.Context())
+	acme.readCandidate(t.Context())
 	left("those that are left", acme, 1)
 	busy := started("busy", "11")
 	busy.shown.startRead(busy.namedID(11))
-	busy.readNamed(t.Context())
+	busy.readCandidate(t.Context())
 	left("one that is read for another one now", busy)
 	if !busy.facts.namedUnread {
 		t.Error("a create may follow, although the application that is read for another one may be this one's")
@@ -132,8 +132,8 @@ func TestNamedApplicationsOfOthers(t *testing.T) {
 	late := started("late", "")
 	left("one that was read before its Mandate waited", late, 10)
 	late.shownID = 0
-	late.awaitNamed(v1alpha1.ReasonSettling)
-	gamma.awaitNamed(v1alpha1.ReasonAccepted)
+	late.awaitCandidate(v1alpha1.ReasonSettling)
+	gamma.awaitCandidate(v1alpha1.ReasonAccepted)
 	beta.show(9, "gamma")
 	if want := []string{"gamma", "beta", "late"}; !slices.Equal(woken, want) {
 		t.Errorf("woken up are %q, want %q", woken, want)
@@ -167,14 +167,14 @@ func lost(of *Reconciler, service serviceClient, at time.Time, ids, request stri
 		}},
 	}}
 	r.facts.now = at
-	r.lookAtNamed()
+	r.selectCandidates()
 	return r
 }
 
 // readAll reads what is left, as decide asks for.
 func (r *reconciliation) readAll(ctx context.Context) {
 	for len(r.facts.named) > 0 {
-		r.readNamed(ctx)
+		r.readCandidate(ctx)
 	}
 }
 
@@ -213,7 +213,7 @@ func TestNamedApplicationsThatFail(t *testing.T) {
 		if r = run(lagAllowance); service.reads[8] != 2 || r.facts.namedUnread || len(r.facts.named) > 0 {
 			t.Errorf("%s: read are later %v, and a create waits: %t", name, service.reads, r.facts.namedUnread)
 		}
-		if next := r.nextLook(); (next > 0) != test.lasts {
+		if next := r.nextCandidateRead(); (next > 0) != test.lasts {
 			t.Errorf("%s: the next look is in %s", name, next)
 		}
 		service.err = nil

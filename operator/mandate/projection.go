@@ -19,13 +19,13 @@ const (
 )
 
 const (
-	// maxProjected bounds in JSON what the status shows of the application: fifty individuals with a dozen checks each
-	// take two thirds of it. The states and counters of all individuals always fit.
-	maxProjected = 128 << 10
-	// forActions is the part of that for the actions on the application: one of eight.
-	forActions = 8
+	// maxProjectionBytes bounds in JSON what the status shows of the application: fifty individuals with a dozen checks
+	// each take two thirds of it. The states and counters of all individuals always fit.
+	maxProjectionBytes = 128 << 10
+	// actionsFraction is the part of that for the actions on the application: one of eight.
+	actionsFraction = 8
 	// Bytes around the texts of an individual, and of a check or an action.
-	aroundIndividual, aroundEntry = 300, 120
+	individualOverhead, entryOverhead = 300, 120
 )
 
 // project writes what the service says of the application into the status: states, counters and ids, no personal data.
@@ -34,20 +34,20 @@ const (
 func project(
 	status *v1alpha1.MandateStatus, mandate *v1alpha1.Mandate, found []*idv.Individual, application *idv.Application,
 ) {
-	budget := engine.NewStatusBudget(maxProjected)
+	budget := engine.NewStatusBudget(maxProjectionBytes)
 	status.State = stateName(budget, application.State)
 	status.Archived = application.Archived
 	status.MandateType = nil
 	if t := application.MandateType; t != (idv.MandateType{}) {
 		status.MandateType = &v1alpha1.MandateType{ID: t.ID, Name: budget.Text(t.Name), Code: budget.Text(t.Code)}
-		budget.Take(aroundEntry, status.MandateType.Name, status.MandateType.Code)
+		budget.Take(entryOverhead, status.MandateType.Name, status.MandateType.Code)
 	}
-	budget.Take(aroundEntry, status.State)
+	budget.Take(entryOverhead, status.State)
 	status.Individuals = make([]v1alpha1.IndividualStatus, len(found))
 	for i := range found {
 		projectIndividual(budget, &status.Individuals[i], mandate.Spec.Individuals[i].Name, found[i])
 	}
-	actions := budget.Part(forActions)
+	actions := budget.Part(actionsFraction)
 	status.AvailableActions = projectActions(actions, application.Actions)
 	budget.Return(actions)
 	for i := range found {
@@ -79,7 +79,7 @@ func checkProgress(found []*idv.Individual) string {
 func projectActions(budget *engine.StatusBudget, actions []idv.Action) (shown []v1alpha1.AvailableAction) {
 	for i, a := range actions {
 		name, title := budget.Text(a.Name), budget.Text(a.Title)
-		if i == maxActions || !budget.Fits(aroundEntry, name, title) {
+		if i == maxActions || !budget.Fits(entryOverhead, name, title) {
 			budget.Truncated = true
 			break
 		}
@@ -93,7 +93,7 @@ func projectIndividual(
 	budget *engine.StatusBudget, shown *v1alpha1.IndividualStatus, name string, individual *idv.Individual,
 ) {
 	*shown = v1alpha1.IndividualStatus{Name: name}
-	budget.Take(aroundIndividual, name)
+	budget.Take(individualOverhead, name)
 	if individual == nil {
 		return
 	}
@@ -117,7 +117,7 @@ func projectLists(budget *engine.StatusBudget, shown *v1alpha1.IndividualStatus,
 		if check.State != nil {
 			state = check.State.Name
 		}
-		if i == maxChecks || !budget.Fits(aroundEntry, check.Name, check.Title, state) {
+		if i == maxChecks || !budget.Fits(entryOverhead, check.Name, check.Title, state) {
 			budget.Truncated = true
 			break
 		}
@@ -125,7 +125,7 @@ func projectLists(budget *engine.StatusBudget, shown *v1alpha1.IndividualStatus,
 	}
 	for i, a := range individual.CompletedActions {
 		name := budget.Text(a.Name)
-		if i == maxCompleted || !budget.Fits(aroundEntry, name) {
+		if i == maxCompleted || !budget.Fits(entryOverhead, name) {
 			budget.Truncated = true
 			break
 		}

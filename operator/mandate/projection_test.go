@@ -48,7 +48,7 @@ func TestStatusIsBounded(t *testing.T) {
 	m, application := hugeAnswer()
 	status := projected(m, application)
 	encoded, err := json.Marshal(status)
-	if err != nil || len(encoded) > maxProjected {
+	if err != nil || len(encoded) > maxProjectionBytes {
 		t.Errorf("the status takes %d KiB, %v", len(encoded)>>10, err)
 	}
 	if !status.Truncated || status.Digest == "" || len(status.Individuals) != 50 || status.Progress != "4500/4500" {

@@ -45,7 +45,7 @@ type conditionSpec struct {
 // text of the service and no value of the Mandate goes into a condition.
 var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonAccepted: {isTrue, settled, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"The application exists, and the spec is carried out except for what waits for people."},
+		"The application exists, and everything that the spec asks for is done, except for steps that wait for people."},
 	v1alpha1.ReasonSuspended: {isFalse, settled, isFalse, v1alpha1.ReasonSuspended, isUnknown,
 		"spec.suspend is true, so nothing is created, read or decided. Set it to false to continue."},
 	v1alpha1.ReasonServiceNotFound: {isFalse, reconciling, isFalse, v1alpha1.ReasonCreating, isFalse,
@@ -64,14 +64,14 @@ var conditionSpecs = map[string]conditionSpec{
 		"A Secret that a detailsSecretRef names lacks an email address or has a wrong key or value. Correct it; the " +
 			"operator's log names the Secret and the key."},
 	v1alpha1.ReasonMandateTypeNotFound: {isFalse, stalled, isFalse, v1alpha1.ReasonRefused, isFalse,
-		"The service has no mandate type, or several, that spec.mandateType selects. Choose one from status.mandateTypes " +
-			"of the IdentityService."},
+		"spec.mandateType selects no mandate type of the service, or several. Choose one from status.mandateTypes of the " +
+			"IdentityService."},
 	v1alpha1.ReasonRefused: {isFalse, stalled, isFalse, v1alpha1.ReasonRefused, isTrue,
 		"The service refused to create the application. Correct the spec or its Secrets; the operator's log names the " +
 			"fields. Until then nothing is sent."},
 	v1alpha1.ReasonApplicationExists: {isFalse, stalled, isUnknown, v1alpha1.ReasonApplicationExists, isTrue,
-		"This Mandate's name has, or may have, an application with status.reference. Nothing is sent. Set spec.reference " +
-			"to it. Only a Mandate of another name gets another application, which e-mails again."},
+		"This Mandate has, or may have, an application with status.reference. Nothing is sent. Set spec.reference to that " +
+			"value. A Mandate with another name creates another application and e-mails again."},
 	v1alpha1.ReasonReferenceConflict: {isFalse, stalled, isFalse, v1alpha1.ReasonReferenceConflict, isTrue,
 		"The reference is taken. If its application is this Mandate's, set spec.adopt.applicationID. Only if it is not, " +
 			"choose another spec.reference; that can e-mail the individuals again."},
@@ -85,8 +85,8 @@ var conditionSpecs = map[string]conditionSpec{
 		"spec.createBefore passed before an application was created. If one exists, set spec.adopt.applicationID. Move " +
 			"spec.createBefore only to create one now, which e-mails the individuals."},
 	v1alpha1.ReasonSettling: {isFalse, reconciling, isUnknown, v1alpha1.ReasonOutcomeUnknown, isTrue,
-		"An attempt to create the application got no clear answer. Wait: after the settle delay, the operator finds the " +
-			"outcome with the same reference."},
+		"An attempt to create the application got no clear answer. Wait: after the settle delay, the operator sends the " +
+			"same reference again and learns the outcome."},
 	v1alpha1.ReasonRecordPending: {isFalse, reconciling, isUnknown, v1alpha1.ReasonOutcomeUnknown, isTrue,
 		"The service answered, but the API server refuses to record the answer in the ApplicationRecord. Keep the operator " +
 			"running: it tries again, and its log says why."},
@@ -105,8 +105,8 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonConfirming: {isUnknown, reconciling, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The service did not find the application. The operator looks again before it reports the application as gone."},
 	v1alpha1.ReasonServiceMismatch: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"spec.serviceRef leads to another service or account than the one that has, or may have, the application. Nothing " +
-			"is done there. Correct spec.serviceRef, or baseURL or credentials of the IdentityService."},
+		"The application is, or may be, at another service or account than spec.serviceRef leads to. Nothing is sent. " +
+			"Correct spec.serviceRef, or baseURL or credentials of the IdentityService."},
 	reasonVanished: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The service no longer has the application. Check the credentials of the IdentityService first. A Mandate of " +
 			"another name creates another application and e-mails the individuals again."},
@@ -115,10 +115,10 @@ var conditionSpecs = map[string]conditionSpec{
 			"as they were sent, or ask the operator of the service."},
 	v1alpha1.ReasonSpecDiffers: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The application was created from another spec; nothing is sent. Restore the spec and Secrets; the operator's log " +
-			"names the fields. For another verification, which e-mails, use another name."},
+			"names the fields. A new verification needs another name and e-mails again."},
 	v1alpha1.ReasonNotArchived: {isFalse, reconciling, isTrue, v1alpha1.ReasonCreated, isTrue,
-		"The application is not archived yet, or the service refused. The operator tries again when it reads the " +
-			"application next."},
+		"The application is not archived yet, or the service refused. The operator tries again the next time it reads the " +
+			"application."},
 	v1alpha1.ReasonDeletionWaiting: {isFalse, reconciling, isTrue, v1alpha1.ReasonCreated, isUnknown,
 		"Deletion waits for a service that cannot be used. Correct the IdentityService, or set deletionPolicy to Retain. " +
 			"The operator gives up after a day by default."},
@@ -135,11 +135,11 @@ var messages = map[string]string{
 	v1alpha1.ReasonInProgress: "The verification has no outcome yet.",
 	v1alpha1.ReasonDecisionRefused: "The service refused spec.decision. Look at the checks in status.individuals; the " +
 		"operator tries again when they or the state change.",
-	v1alpha1.ReasonAdopted: "The application existed, and spec.adopt bound it. Now spec.adopt has no effect.",
-	v1alpha1.ReasonReviewRefused: "The service refused one of spec.checkReviews, or several checks have its name; use " +
-		"the check's id then. The operator tries again when the checks or the state change.",
-	v1alpha1.ReasonReviewOutdated: "The check that one of spec.checkReviews is for was reset, or is gone. Look at the " +
-		"new checks. To decide them, remove the review, and then add it again.",
+	v1alpha1.ReasonAdopted: "The operator bound the application that spec.adopt names. spec.adopt has no effect any more.",
+	v1alpha1.ReasonReviewRefused: "The service refused one of spec.checkReviews, or several checks share its name: then " +
+		"use the check's id. The operator tries again when the checks or the state change.",
+	v1alpha1.ReasonReviewOutdated: "A check in spec.checkReviews was reset or is gone, so its review is outdated. Look " +
+		"at the new checks. To decide them, remove the review, and then add it again.",
 	"Completed": "The application was completed.",
 	"Rejected":  "The application was rejected. A rejection is an outcome, not a failure.",
 	"Expired":   "The service deleted the application, as it does eight weeks after creation.",

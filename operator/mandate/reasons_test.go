@@ -13,7 +13,8 @@ import (
 // A user who follows a message must not e-mail people again unless the message says so.
 func TestAdviceThatEmails(t *testing.T) {
 	advice := regexp.MustCompile(
-		`(?i)another spec\.reference|mandate of another name|move spec\.createBefore|without spec\.adopt`)
+		`(?i)another spec\.reference|mandate (of|with) another name|needs another name|move spec\.createBefore|` +
+			`without spec\.adopt`)
 	given := 0
 	for reason, v := range conditionSpecs {
 		if advice.MatchString(v.message) {
@@ -23,8 +24,8 @@ func TestAdviceThatEmails(t *testing.T) {
 			}
 		}
 	}
-	if given != 5 {
-		t.Errorf("%d messages give such advice, want 5: does the expression still find it?", given)
+	if given != 6 {
+		t.Errorf("%d messages give such advice, want 6: does the expression still find it?", given)
 	}
 	message := conditionSpecs[v1alpha1.ReasonReferenceConflict].message
 	adopt, other := strings.Index(message, "spec.adopt"), strings.Index(message, "another spec.reference")

@@ -39,14 +39,14 @@ type serviceClient interface {
 // reconciliation is one Reconcile of one Mandate: the facts, and what they were made from.
 type reconciliation struct {
 	*Reconciler
-	mandate    *v1alpha1.Mandate // as the cache has it: without personal data
-	session    engine.Session
-	client     serviceClient // of the session's connection
-	reference  string        // of the application, "" while the connection is not known
-	attempting bool          // it may create an application, and a shutdown waits for it
-	deadline   engine.Deadline
-	looking    bool  // at an application that a notification has named
-	shownID    int64 // of an application that showed the reference when it was read for another Mandate; 0: none
+	mandate          *v1alpha1.Mandate // as the cache has it: without personal data
+	session          engine.Session
+	client           serviceClient // of the session's connection
+	reference        string        // of the application, "" while the connection is not known
+	attempting       bool          // it may create an application, and a shutdown waits for it
+	deadline         engine.Deadline
+	readingCandidate bool  // at an application that a notification has named
+	shownID          int64 // of an application that showed the reference when it was read for another Mandate; 0: none
 
 	facts       facts
 	record      *v1alpha1.ApplicationRecord // as it was last read or written
@@ -88,7 +88,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 		c.reference = spec.Reference
 	}
 	c.shownID = c.shown.id(c.namedReference())
-	c.lookAtNamed()
+	c.selectCandidates()
 	c.facts.referenceNotAllowed = !c.facts.bound && !c.referenceAllowed()
 	if spec.Adopt != nil && !c.facts.bound {
 		c.facts.adopt = spec.Adopt.ApplicationID
@@ -108,19 +108,19 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 	status := &r.mandate.Status
 	used := &r.session.Connection
 	f := facts{
-		now:             r.clock.Now(),
-		suspended:       spec.Suspend,
-		neverReconciled: status.ObservedGeneration < r.mandate.Generation && len(status.Conditions) == 0,
-		deletion:        r.newDeletionFacts(r.mandate),
-		decision:        spec.Decision,
-		archive:         spec.Archived && !status.Archived,
-		outcome:         status.Outcome,
-		seen:            status.Progress != "",
-		refusedDigest:   refusedDigest(r.mandate),
-		settleDelay:     r.settleDelay,
-		confirmDelay:    min(10*used.MinPoll, 30*time.Second),
-		heldBack:        r.runner.UnrecordedOf(r.session.Key) >= engine.MaxUnrecorded,
-		service:         service,
+		now:               r.clock.Now(),
+		suspended:         spec.Suspend,
+		neverReconciled:   status.ObservedGeneration < r.mandate.Generation && len(status.Conditions) == 0,
+		deletion:          r.newDeletionFacts(r.mandate),
+		decision:          spec.Decision,
+		archive:           spec.Archived && !status.Archived,
+		outcome:           status.Outcome,
+		seen:              status.Progress != "",
+		refusedDigest:     refusedDigest(r.mandate),
+		settleDelay:       r.settleDelay,
+		confirmDelay:      min(10*used.MinPoll, 30*time.Second),
+		tooManyUnrecorded: r.runner.UnrecordedOf(r.session.Key) >= engine.MaxUnrecorded,
+		service:           service,
 	}
 	if status.ApplicationID != nil {
 		f.id = *status.ApplicationID
@@ -181,7 +181,7 @@ func (r *reconciliation) TryAcquire(s step) bool {
 	if !r.facts.service.Ready && !recovers || slices.Contains(needsNoSlot, s) {
 		return true
 	}
-	if recovers || s == stepReadRecord && r.maybeNamed() {
+	if recovers || s == stepReadRecord && r.readsCandidatesFirst() {
 		return r.acquireSlot(connection.Recovery)
 	}
 	// What follows may be a create. A read keeps the slot: a reconciliation that waited for another one would come back
@@ -199,9 +199,9 @@ func (r *reconciliation) acquireSlot(class connection.Class) bool {
 	return r.session.Slot.TryAcquire(r.session.Connection.Mandates, r.name(), class, r.urgent())
 }
 
-// maybeNamed reports whether the Mandate may have an application that a notification has named, and nothing else is to
-// be done before that is looked at.
-func (r *reconciliation) maybeNamed() bool {
+// readsCandidatesFirst reports whether the Mandate may have an application that a notification has named, and nothing
+// else is to be done before that is looked at.
+func (r *reconciliation) readsCandidatesFirst() bool {
 	return r.facts.id == 0 && r.facts.adopt == 0 && r.facts.unknown && len(r.facts.named) > 0 &&
 		!r.facts.deletion.requested
 }
@@ -274,8 +274,8 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 		r.probe(ctx)
 	case stepAdopt:
 		return r.adopt(ctx)
-	case stepReadNamed:
-		r.readNamed(ctx)
+	case stepReadCandidate:
+		r.readCandidate(ctx)
 	case stepBind:
 		return r.bindFound(ctx)
 	case stepFinalizer:
@@ -304,7 +304,7 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcile.Result, error) {
 	staleCache := reconcile.Result{RequeueAfter: time.Second}
 	if r.continues() { // the cache lacks only what this process has just written
-		staleCache.RequeueAfter = 3 * nextCall
+		staleCache.RequeueAfter = 3 * nextCallDelay
 	}
 	switch decided.Reason {
 	case reasonDeleting:
@@ -317,8 +317,8 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	}
 	failures := r.countFailure(decided.Reason)
 	err := r.writeStatus(ctx, decided.Reason, failures)
-	callsLeft := leavesCall(r.facts)
-	r.keepCalls(callsLeft || apierrors.IsConflict(err))
+	callsLeft := callsRemain(r.facts)
+	r.saveCalls(callsLeft || apierrors.IsConflict(err))
 	switch {
 	case apierrors.IsConflict(err):
 		return staleCache, nil
@@ -326,7 +326,7 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	switch {
-	case r.maybeNamed() && r.facts.service.Known && !r.facts.service.MayRecover():
+	case r.readsCandidatesFirst() && r.facts.service.Known && !r.facts.service.MayRecover():
 		r.session.Connection.Mandates.Await(r.name(), connection.Recovery, r.urgent())
 	case r.awaitsService(decided.Reason):
 		r.session.Connection.Mandates.Await(r.name(), r.class(), r.urgent())
@@ -334,13 +334,13 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	// Polls must not delay a Mandate that has no application yet, whether it is new or tried again.
 	priority := engine.Priority(r.facts.id == 0 || callsLeft)
 	after := r.requeueAfter(decided, failures)
-	if next := r.nextLook(); next > 0 && r.facts.id == 0 && after > 0 {
+	if next := r.nextCandidateRead(); next > 0 && r.facts.id == 0 && after > 0 {
 		after = min(after, engine.Jitter(next))
 	}
 	if r.facts.namedUnread && r.facts.id == 0 && after > 0 {
 		after = min(after, engine.Jitter(lagAllowance))
 	}
-	r.awaitNamed(decided.Reason)
+	r.awaitCandidate(decided.Reason)
 	r.scheduleRead(decided.Reason, after)
 	return reconcile.Result{RequeueAfter: r.subscriptionDue(after), Priority: priority}, nil
 }

@@ -73,7 +73,7 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 		return engine.Jitter(recheckInputs)
 	case v1alpha1.ReasonServiceNotReady:
 		fallback := engine.JitterWithin(connection.FallbackRequeue)
-		if shown := r.unreadableAt().Sub(r.facts.now); shown > 0 && r.facts.id != 0 {
+		if shown := r.readOverdueAt().Sub(r.facts.now); shown > 0 && r.facts.id != 0 {
 			return min(shown, fallback)
 		}
 		return fallback
@@ -91,7 +91,7 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 		return min(r.pollInterval(), engine.JitterWithin(engine.MaxRequeue))
 	case reasonVanished:
 		if !r.facts.vanished && r.facts.id != 0 && !overdue(r.facts.now, r.creationTime()) {
-			return r.interval(leastDeleted, mostDeleted) // Deleted can be taken back
+			return r.interval(minDeletedInterval, maxDeletedInterval) // Deleted can be taken back
 		}
 		return 0
 	case v1alpha1.ReasonAccepted, v1alpha1.ReasonNotArchived:
@@ -110,8 +110,8 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 // While notifications arrive, an application is only read in case one of them was lost. A connection counts as notified
 // for notifiedFor after the last one.
 const (
-	notifiedFor                 = 7 * 24 * time.Hour
-	leastNotified, mostNotified = 23 * time.Hour, 24 * time.Hour
+	notifiedWindow                           = 7 * 24 * time.Hour
+	minNotifiedInterval, maxNotifiedInterval = 23 * time.Hour, 24 * time.Hour
 )
 
 // pollInterval grows with the time since the application last changed: people who are in the middle of it are watched
@@ -120,11 +120,11 @@ const (
 // ever.
 func (r *reconciliation) pollInterval() time.Duration {
 	if r.facts.outcome == v1alpha1.OutcomeDeleted {
-		return r.interval(leastDeleted, mostDeleted)
+		return r.interval(minDeletedInterval, maxDeletedInterval)
 	}
 	used := &r.session.Connection
-	if r.facts.now.Sub(used.Notified) < notifiedFor && r.isSubscribed() {
-		return r.interval(max(leastNotified, used.MinPoll), max(mostNotified, used.MaxPoll))
+	if r.facts.now.Sub(used.Notified) < notifiedWindow && r.isSubscribed() {
+		return r.interval(max(minNotifiedInterval, used.MinPoll), max(maxNotifiedInterval, used.MaxPoll))
 	}
 	return r.interval(used.MinPoll, used.MaxPoll)
 }

@@ -19,7 +19,7 @@ import (
 // this one. If a person says in spec.adopt that the application is this Mandate's, that is enough. An application that
 // was adopted by the other Mandate was never created from a spec.
 func (r *reconciliation) newObject() bool {
-	if r.looking {
+	if r.readingCandidate {
 		return true // nobody but a notification says that the application is this Mandate's
 	}
 	return r.mandate.Status.ApplicationID == nil && r.record != nil && r.facts.id != 0 &&

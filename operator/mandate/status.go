@@ -27,7 +27,7 @@ func (r *reconciliation) writeStatus(ctx context.Context, reason string, failure
 	switch {
 	case !kept:
 		r.statusFor(updated, reason)
-	case r.unreadable():
+	case r.readIsOverdue():
 		r.statusFor(updated, v1alpha1.ReasonReadFailed)
 	}
 	request := ""
@@ -66,18 +66,9 @@ func (r *reconciliation) patchStatus(ctx context.Context, updated *v1alpha1.Mand
 	if err != nil {
 		return "", err
 	}
-	// Only the metadata is returned: nobody reads the rest, and the spec is personal data.
-	written := partial(r.mandate)
+	written := engine.MetadataOf("Mandate", r.name())
 	err = r.statusWriter.Patch(ctx, written, client.RawPatch(types.MergePatchType, patch))
 	return written.ResourceVersion, err
-}
-
-// partial is the metadata by which a Mandate is known to the API server.
-func partial(mandate *v1alpha1.Mandate) *metav1.PartialObjectMetadata {
-	return &metav1.PartialObjectMetadata{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "Mandate"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: mandate.Namespace, Name: mandate.Name},
-	}
 }
 
 // failureThreshold is how many reads of one application may fail in a row, half a minute of them, before that shows.
@@ -104,7 +95,7 @@ func (r *reconciliation) keepsStatus(reason string, failures int) bool {
 // statusFor is the status that the facts and the reason of a reconciliation make.
 func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string) {
 	f := &r.facts
-	if !leavesCall(r.facts) {
+	if !callsRemain(r.facts) {
 		status.ObservedGeneration = r.mandate.Generation
 	}
 	if status.ApplicationID == nil {
@@ -244,7 +235,7 @@ func (r *reconciliation) setCompleted(status *v1alpha1.MandateStatus) {
 	switch {
 	case status.Outcome != "":
 		is, reason = isTrue, string(status.Outcome)
-	case leavesCall(r.facts): // that one was refused must not keep the others from being sent
+	case callsRemain(r.facts): // that one was refused must not keep the others from being sent
 	case r.facts.application.refused:
 		reason = v1alpha1.ReasonDecisionRefused
 	case r.facts.application.reviewRefused:

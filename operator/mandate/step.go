@@ -7,29 +7,29 @@ import "github.com/mandate-io/idv/operator/engine"
 type step string
 
 const (
-	stepWait         step = engine.Wait   // nothing to do now
-	stepReadRecord   step = "ReadRecord"  // look into the ledger
-	stepResolve      step = "Resolve"     // find what the application is to be made from
-	stepClaim        step = "Claim"       // create the record
-	stepRetake       step = "Retake"      // make another attempt on the record
-	stepVerify       step = "Verify"      // read the live Mandate, after the claim
-	stepPost         step = "Post"        // create the application: the one request that e-mails
-	stepDeposit      step = "Deposit"     // write the id into the record
-	stepConclude     step = "Conclude"    // write into the record that the attempt created nothing, or may have
-	stepShowPending  step = "ShowPending" // write into the status that the record is refused
-	stepRead         step = "Read"        // retrieve the application
-	stepProbe        step = "Probe"       // see whether the service is healthy otherwise
-	stepAdopt        step = "Adopt"       // write the id of spec.adopt into the record
-	stepReadNamed    step = "ReadNamed"   // retrieve an application that a notification has named
-	stepBind         step = "Bind"        // write its id into the record, because it is this Mandate's
-	stepFinalizer    step = "Finalizer"   // put the finalizer on the Mandate, or take it off
-	stepConfirm      step = "Confirm"     // read the live Mandate and service, before one of the following
-	stepArchive      step = "Archive"
-	stepDelete       step = "Delete"
-	stepRecordReview step = "RecordReview" // write into the status that a review is sent
-	stepReview       step = "Review"       // accept or reject a check
-	stepComplete     step = "Complete"
-	stepReject       step = "Reject"
+	stepWait          step = engine.Wait     // nothing to do now
+	stepReadRecord    step = "ReadRecord"    // look into the ledger
+	stepResolve       step = "Resolve"       // find what the application is to be made from
+	stepClaim         step = "Claim"         // create the record
+	stepRetake        step = "Retake"        // make another attempt on the record
+	stepVerify        step = "Verify"        // read the live Mandate, after the claim
+	stepPost          step = "Post"          // create the application: the one request that e-mails
+	stepDeposit       step = "Deposit"       // write the id into the record
+	stepConclude      step = "Conclude"      // write into the record that the attempt created nothing, or may have
+	stepShowPending   step = "ShowPending"   // write into the status that the record is refused
+	stepRead          step = "Read"          // retrieve the application
+	stepProbe         step = "Probe"         // see whether the service is healthy otherwise
+	stepAdopt         step = "Adopt"         // write the id of spec.adopt into the record
+	stepReadCandidate step = "ReadCandidate" // retrieve an application that a notification has named
+	stepBind          step = "Bind"          // write its id into the record, because it is this Mandate's
+	stepFinalizer     step = "Finalizer"     // put the finalizer on the Mandate, or take it off
+	stepConfirm       step = "Confirm"       // read the live Mandate and service, before one of the following
+	stepArchive       step = "Archive"
+	stepDelete        step = "Delete"
+	stepRecordReview  step = "RecordReview" // write into the status that a review is sent
+	stepReview        step = "Review"       // accept or reject a check
+	stepComplete      step = "Complete"
+	stepReject        step = "Reject"
 
 	stepReadSubscription   step = "ReadSubscription"   // look into the ledger for the subscription of the application
 	stepStartSubscription  step = "StartSubscription"  // write into the record that it is sent
@@ -54,7 +54,7 @@ var needsConfirm = []step{stepReview, stepComplete, stepReject, stepArchive, ste
 var needsNoSlot = []step{stepFinalizer, stepDeposit, stepConclude, stepShowPending}
 
 // recovers are the steps that find an application again.
-var recovers = []step{stepReadNamed, stepBind}
+var recovers = []step{stepReadCandidate, stepBind}
 
 // leadsToCall are those, and the steps that begin what leads to one. A reconciliation that has sent a request which
 // acts on people takes none of them.

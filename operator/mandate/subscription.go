@@ -216,7 +216,7 @@ func (r *reconciliation) subscriptionDue(wait time.Duration) time.Duration {
 		return wait
 	case due > 0:
 	case r.mandate.Status.ApplicationID == nil && r.facts.bound: // the cache will show the application soon
-		due = 2 * nextCall
+		due = 2 * nextCallDelay
 	case s.wanted && s.ended == "" && s.started && !s.mine && r.facts.now.Before(s.seen.Add(r.facts.settleDelay)):
 		due = s.seen.Add(r.facts.settleDelay).Sub(r.facts.now)
 	default:

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -31,20 +30,20 @@ func (n *Notifier) annotate(ctx context.Context, name types.NamespacedName, h *h
 	}
 	annotations, version := map[string]string{}, ""
 	before := engine.Candidates(mandate)
-	all := merge(merge(slices.Clone(before), h.candidates), h.named)
+	all := merge(merge(slices.Clone(before), h.candidates), h.referenced)
 	all = all[max(len(all)-v1alpha1.MaxCandidates, 0):]
 	isNamed := func(id int64) bool { return slices.Contains(before, id) }
-	h.read = h.read || waits(mandate) && slices.ContainsFunc(h.candidates, isNamed) // it is looked for once more
-	if waits(mandate) && !slices.Equal(all, before) {
+	h.read = h.read || awaitsID(mandate) && slices.ContainsFunc(h.candidates, isNamed) // it is looked for once more
+	if awaitsID(mandate) && !slices.Equal(all, before) {
 		annotations[v1alpha1.CandidateAnnotation] = engine.FormatCandidates(all)
 		version = mandate.ResourceVersion // another replica may add others
 	}
 	request := engine.ReconcileRequest(mandate)
 	switch {
-	case !h.read || !readable(mandate):
-	case !answered(mandate, request) && h.deferred != request:
+	case !h.read || !isReadable(mandate):
+	case !isAcknowledged(mandate, request) && h.deferred != request:
 		h.deferred = request // it is not hidden, so that the status acknowledges it
-	case answered(mandate, request):
+	case isAcknowledged(mandate, request):
 		annotations[v1alpha1.ReconcileRequestAnnotation] = last.Next(now).String()
 		h.read = false
 	default:
@@ -57,18 +56,18 @@ func (n *Notifier) annotate(ctx context.Context, name types.NamespacedName, h *h
 		}
 		h.last = last.Next(now)
 	}
-	h.candidates, h.named = nil, nil
-	h.read = h.read && readable(mandate)
+	h.candidates, h.referenced = nil, nil
+	h.read = h.read && isReadable(mandate)
 	return interval, nil
 }
 
-// readable reports whether a read of the application can change anything.
-func readable(m *v1alpha1.Mandate) bool {
+// isReadable reports whether a read of the application can change anything.
+func isReadable(m *v1alpha1.Mandate) bool {
 	return !m.Spec.Suspend && (m.Status.Outcome == "" || m.Status.Outcome == v1alpha1.OutcomeDeleted)
 }
 
-// answered reports whether a request is not that of a person who still waits for it.
-func answered(m *v1alpha1.Mandate, request string) bool {
+// isAcknowledged reports whether a request is not that of a person who still waits for it.
+func isAcknowledged(m *v1alpha1.Mandate, request string) bool {
 	return request == "" || engine.IsNotification(request) || request == m.Status.LastHandledReconcileAt
 }
 
@@ -84,10 +83,5 @@ func (n *Notifier) patch(
 	if err != nil {
 		return err
 	}
-	// Only the metadata is returned: nobody reads the rest, and the spec is personal data.
-	mandate := &metav1.PartialObjectMetadata{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: "Mandate"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name},
-	}
-	return n.metadata.Patch(ctx, mandate, client.RawPatch(types.MergePatchType, data))
+	return n.metadata.Patch(ctx, engine.MetadataOf("Mandate", name), client.RawPatch(types.MergePatchType, data))
 }

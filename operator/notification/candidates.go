@@ -24,13 +24,13 @@ type Candidate struct {
 	Text string
 	// Number is the id that Text can be, or 0.
 	Number int64
-	// place is where the delivery has it, and rank what that means.
-	place place
-	rank  rank
+	// path is where the delivery has it, and rank how likely that makes it.
+	path memberPath
+	rank rank
 }
 
-// place is the name of a member, and of the one that its object belongs to; "" where there is none.
-type place struct{ parent, key string }
+// memberPath is the name of a member, and of the one that its object belongs to; "" where there is none.
+type memberPath struct{ parent, key string }
 
 // Candidates finds at most 20 candidates in the body of a delivery, of which neither shape nor content type is
 // documented: JSON of any depth, JSON in strings of JSON, a form, or text. Values whose names say that they identify an
@@ -58,10 +58,10 @@ type collector [ranks][]Candidate
 func (c *collector) add(v value) {
 	of := rankOf(v.parent, v.key)
 	switch {
-	case len(c[of]) >= maxCandidates, v.kind == word, v.kind == number && id(v.text) == 0:
+	case len(c[of]) >= maxCandidates, v.kind == kindLiteral, v.kind == kindNumber && id(v.text) == 0:
 		return
-	case v.kind == text:
-		c.addText(min(of, rankID), v, numberInURL(v.text))
+	case v.kind == kindString:
+		c.addText(min(of, rankID), v, idInURL(v.text))
 	}
 	c.addText(of, v, v.text)
 }
@@ -72,7 +72,8 @@ func (c *collector) addText(of rank, v value, text []byte) {
 		return
 	}
 	c[of] = append(c[of], Candidate{
-		Text: string(text), Number: id(text), rank: of, place: place{string(cut(v.parent)), string(cut(v.key))},
+		Text: string(text), Number: id(text), rank: of,
+		path: memberPath{string(truncateName(v.parent)), string(truncateName(v.key))},
 	})
 }
 
@@ -95,20 +96,20 @@ func isText(text []byte) bool {
 	return len(text) <= utf8.UTFMax*maxText && utf8.Valid(text) && utf8.RuneCount(text) <= maxText
 }
 
-// cut bounds a name, which is only compared with others of the same delivery.
-func cut(name []byte) []byte { return name[:min(len(name), maxText)] }
+// truncateName bounds a name, which is only compared with others of the same delivery.
+func truncateName(name []byte) []byte { return name[:min(len(name), maxText)] }
 
 // rankOf a value, by the names around it.
 func rankOf(parent, key []byte) rank {
 	var lowered [maxText]byte
-	name := lower(lowered[:0], key)
+	name := appendLower(lowered[:0], key)
 	ends := func(suffix string) bool { return bytes.HasSuffix(name, []byte(suffix)) }
 	has := func(part string) bool { return bytes.Contains(name, []byte(part)) }
-	if !slices.ContainsFunc(identifying, ends) {
+	if !slices.ContainsFunc(identifierNames, ends) {
 		return rankOther
 	}
-	if slices.Contains(identifying, string(name)) {
-		name = lower(lowered[:0], parent)
+	if slices.Contains(identifierNames, string(name)) {
+		name = appendLower(lowered[:0], parent)
 	}
 	if slices.ContainsFunc([]string{"application", "mandate"}, has) &&
 		!slices.ContainsFunc([]string{"status", "state", "type", "event"}, has) {
@@ -117,12 +118,12 @@ func rankOf(parent, key []byte) rank {
 	return rankID
 }
 
-// identifying names, or the ends of such names.
-var identifying = []string{"id", "ids", "ref", "reference"}
+// identifierNames are the names of members that identify something, or the ends of such names.
+var identifierNames = []string{"id", "ids", "ref", "reference"}
 
-// lower appends a name in lower case.
-func lower(to, name []byte) []byte {
-	for _, letter := range cut(name) {
+// appendLower appends a name in lower case.
+func appendLower(to, name []byte) []byte {
+	for _, letter := range truncateName(name) {
 		if 'A' <= letter && letter <= 'Z' {
 			letter += 'a' - 'A'
 		}
@@ -143,9 +144,9 @@ func id(text []byte) int64 {
 	return number
 }
 
-// numberInURL is the last part of the path of a URL, if that is an id: a delivery may have a link to the application,
+// idInURL is the last part of the path of a URL, if that is an id: a delivery may have a link to the application,
 // and nothing else. Otherwise it is nil.
-func numberInURL(text []byte) []byte {
+func idInURL(text []byte) []byte {
 	if !bytes.HasPrefix(text, []byte("https://")) && !bytes.HasPrefix(text, []byte("http://")) {
 		return nil
 	}
@@ -161,7 +162,7 @@ func numberInURL(text []byte) []byte {
 
 // scan gives all values of a delivery to found.
 func scan(contentType string, body []byte, found func(value)) {
-	switch body = withoutMark(body); formatOf(contentType, body) {
+	switch body = trimByteOrderMark(body); formatOf(contentType, body) {
 	case formatJSON:
 		scanJSON(body, found)
 	case formatForm:
@@ -171,8 +172,8 @@ func scan(contentType string, body []byte, found func(value)) {
 	}
 }
 
-// withoutMark is a body without what editors put at its ends.
-func withoutMark(body []byte) []byte {
+// trimByteOrderMark removes what editors put around a body: a byte order mark and space.
+func trimByteOrderMark(body []byte) []byte {
 	return bytes.TrimSpace(bytes.TrimPrefix(body, []byte("\ufeff")))
 }
 
@@ -188,7 +189,7 @@ const (
 	formatText format = "text"
 )
 
-// formatOf a body without a mark. The content type is a hint, too: JSON is known by how it begins.
+// formatOf a body without a byte order mark. The content type is a hint, too: JSON is known by how it begins.
 func formatOf(contentType string, body []byte) format {
 	media, _, _ := mime.ParseMediaType(contentType) // an invalid one is none
 	switch {
@@ -215,7 +216,7 @@ func scanForm(body []byte, found func(value)) {
 			continue
 		}
 		field := value{key: []byte(key), text: []byte(text)}
-		if documents < maxDocuments && beginsDocument(field.text) {
+		if documents < maxDocuments && startsDocument(field.text) {
 			documents++
 			scanJSON(field.text, found)
 		}

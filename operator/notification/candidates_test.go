@@ -107,14 +107,14 @@ func TestCandidatesAreRanked(t *testing.T) {
 // Where a value is has the names of its member and of the object around it, whatever is between.
 func TestPlaces(t *testing.T) {
 	body := `{"a":{"b":[{"c":1},2],"d":[[3]]},"e":{"f":{"g":4},"h":5},"i":6}`
-	want := map[string]place{
+	want := map[string]memberPath{
 		"1": {"b", "c"}, "2": {"a", "b"}, "3": {"a", "d"}, "4": {"f", "g"}, "5": {"e", "h"}, "6": {"", "i"},
 	}
-	got := map[string]place{}
+	got := map[string]memberPath{}
 	for _, candidate := range Candidates(mediaJSON, []byte(body)) {
-		got[candidate.Text] = candidate.place
+		got[candidate.Text] = candidate.path
 	}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(place{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(memberPath{})); diff != "" {
 		t.Errorf("the places (-want +got):\n%s", diff)
 	}
 }

@@ -21,20 +21,20 @@ const (
 // the name of a person, so its length is all. Where names and values cannot be told apart, only the delivery has one.
 func shapeOf(contentType string, body []byte) (shape []string) {
 	media, _, _ := mime.ParseMediaType(contentType)
-	trimmed := withoutMark(body)
+	trimmed := trimByteOrderMark(body)
 	format := formatOf(contentType, trimmed)
-	shape = []string{fmt.Sprintf("%s as %q, %d bytes", format, idv.Printable(shortened(media)), len(body))}
+	shape = []string{fmt.Sprintf("%s as %q, %d bytes", format, idv.Printable(truncateMedia(media)), len(body))}
 	add := func(v value) {
 		if len(shape) > maxShape {
 			return
 		}
-		types := map[kind]string{text: "string", number: "number", word: "true, false or null"}
+		types := map[kind]string{kindString: "string", kindNumber: "number", kindLiteral: "true, false or null"}
 		name := shownName(v.parent) + "." + shownName(v.key)
 		shape = append(shape, fmt.Sprintf("%s: %s, %d", name, types[v.kind], utf8.RuneCount(v.text)))
 	}
 	switch {
 	case format == formatJSON && json.Valid(trimmed):
-		s := scanner{data: trimmed, nested: maxNested, found: add, shared: new(shared)}
+		s := scanner{data: trimmed, nested: maxNested, found: add, scanState: new(scanState)}
 		s.scan()
 	case media == mediaForm:
 		for pair := range bytes.SplitSeq(trimmed, []byte("&")) {
@@ -56,7 +56,7 @@ func shownName(name []byte) string {
 	return fmt.Sprintf("(a name of %d characters)", utf8.RuneCount(name))
 }
 
-func shortened(media string) string {
+func truncateMedia(media string) string {
 	if runes := []rune(media); len(runes) > maxName {
 		return string(runes[:maxName]) + "…"
 	}

@@ -11,36 +11,38 @@ import (
 )
 
 // A delivery may name the id of an application whose create had no answer, and no reference. When many answers are lost
-// at once, nobody knows which Mandate waits for that id. So each id is given to few of those that wait: the application
-// is read for one of them, shows its reference, and is looked at for the Mandate that has it.
+// at once, nobody knows which Mandate waits for that id. So each id is assigned to few of those that wait. The
+// application is read for one of them and shows its reference. Then it is read for the Mandate that has this reference.
 
 const (
-	// copies is how many Mandates an id is given to. One of them may be gone before it is read.
-	copies = 2
-	// maxGiven is how many ids a Mandate is given in an interval: half of what its annotation has. So neither these nor
-	// those that come with its reference keep each other out.
-	maxGiven = v1alpha1.MaxCandidates / 2
-	// maxCarried is how many of the ids that a Mandate was given are remembered, until it does not wait any more.
-	maxCarried = 100
+	// assignmentsPerID is how many Mandates an id is assigned to. One of them may be gone before it is read.
+	assignmentsPerID = 2
+	// maxAssigned is how many ids a Mandate is assigned in an interval: half of what its annotation has. So neither these
+	// nor those that come with its reference keep each other out.
+	maxAssigned = v1alpha1.MaxCandidates / 2
+	// maxRememberedIDs is how many of the ids assigned to a Mandate are remembered, until it does not wait any more.
+	maxRememberedIDs = 100
 )
 
-// given is how many ids a Mandate was given since some time.
-type given struct {
+// assignments counts the ids that a Mandate was assigned within an interval.
+type assignments struct {
 	since time.Time
-	ids   int
+	count int
 }
 
 // add counts another id.
-func (g *given) add(now time.Time) {
-	if now.Sub(g.since) >= interval {
-		*g = given{since: now}
+func (a *assignments) add(now time.Time) {
+	if now.Sub(a.since) >= interval {
+		*a = assignments{since: now}
 	}
-	g.ids++
+	a.count++
 }
 
-func (g *given) full(now time.Time) bool { return g.ids >= maxGiven && now.Sub(g.since) < interval }
+func (a *assignments) full(now time.Time) bool {
+	return a.count >= maxAssigned && now.Sub(a.since) < interval
+}
 
-// distribute gives the ids of recent deliveries to Mandates that wait for one. What they have no room for stays until
+// distribute assigns the ids of recent deliveries to Mandates that wait for one. What they have no room for stays until
 // they have.
 func (n *Notifier) distribute(key connection.Key) {
 	waiting := n.index.waiting(key)
@@ -52,34 +54,34 @@ func (n *Notifier) distribute(key connection.Key) {
 	now := n.clock.Now()
 	waiting = slices.DeleteFunc(waiting, func(name types.NamespacedName) bool {
 		h := n.pending[name]
-		return h != nil && h.given.full(now)
+		return h != nil && h.assignments.full(now)
 	})
-	n.recent.give(key, func(id int64) bool {
+	n.recent.assign(key, func(id int64) bool {
 		if n.index.known(key, id) {
 			return true
 		}
-		carriers := min(copies, len(waiting))
-		for _, name := range waiting[:carriers] {
+		assignees := min(assignmentsPerID, len(waiting))
+		for _, name := range waiting[:assignees] {
 			h := n.hint(key, name)
 			h.candidates = latest(h.candidates, []int64{id})
-			h.given.add(now)
-			n.carried[name] = append(n.carried[name], id)
-			n.carried[name] = n.carried[name][max(len(n.carried[name])-maxCarried, 0):]
-			if !h.given.full(now) {
+			h.assignments.add(now)
+			n.assigned[name] = append(n.assigned[name], id)
+			n.assigned[name] = n.assigned[name][max(len(n.assigned[name])-maxRememberedIDs, 0):]
+			if !h.assignments.full(now) {
 				waiting = append(waiting, name)
 			}
 		}
-		waiting = waiting[carriers:]
-		return carriers > 0
+		waiting = waiting[assignees:]
+		return assignees > 0
 	})
 }
 
-// giveAgain gives the ids of a Mandate that does not wait any more to others: it may have got its application before
+// reassign assigns the ids of a Mandate that does not wait any more to others: it may have got its application before
 // any other was read for it.
-func (n *Notifier) giveAgain(key connection.Key, name types.NamespacedName) {
+func (n *Notifier) reassign(key connection.Key, name types.NamespacedName) {
 	n.mu.Lock()
-	ids := n.carried[name]
-	delete(n.carried, name)
+	ids := n.assigned[name]
+	delete(n.assigned, name)
 	n.mu.Unlock()
 	if len(ids) > 0 {
 		n.recent.remember(key, ids, nil, false)
@@ -87,9 +89,9 @@ func (n *Notifier) giveAgain(key connection.Key, name types.NamespacedName) {
 	}
 }
 
-// addNamed adds ids that came with the reference of a Mandate.
-func (n *Notifier) addNamed(key connection.Key, name types.NamespacedName, ids []int64) {
-	n.add(key, name, func(h *hint) { h.read, h.named = true, latest(h.named, ids) })
+// addReferenced adds ids that came with the reference of a Mandate.
+func (n *Notifier) addReferenced(key connection.Key, name types.NamespacedName, ids []int64) {
+	n.add(key, name, func(h *hint) { h.read, h.referenced = true, latest(h.referenced, ids) })
 }
 
 // latest appends ids, and keeps the last ones: half of what the annotation has. So neither the ids that come with the

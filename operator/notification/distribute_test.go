@@ -17,7 +17,7 @@ func (n *notified) wantGiven(name func(int) string) {
 	carriers := map[int64]int{}
 	for i := range manyLost {
 		named := engine.ParseCandidates(n.api.annotation(n.T, name(i), v1alpha1.CandidateAnnotation))
-		if len(named) > maxGiven {
+		if len(named) > maxAssigned {
 			n.Errorf("%s was given %d", name(i), named)
 		}
 		for _, id := range named {
@@ -25,7 +25,7 @@ func (n *notified) wantGiven(name func(int) string) {
 		}
 	}
 	for i := range manyLost {
-		if got := carriers[int64(1000+i)]; got == 0 || got > copies {
+		if got := carriers[int64(1000+i)]; got == 0 || got > assignmentsPerID {
 			n.Errorf("%d is given to %d", 1000+i, got)
 		}
 	}
@@ -136,8 +136,8 @@ func TestIDsAreGivenAgain(t *testing.T) {
 		n.wantAnnotation("an id that is known", "five", v1alpha1.CandidateAnnotation, "")
 		n.mu.Lock()
 		defer n.mu.Unlock()
-		if len(n.carried) > 0 {
-			t.Errorf("ids are remembered for %v", n.carried)
+		if len(n.assigned) > 0 {
+			t.Errorf("ids are remembered for %v", n.assigned)
 		}
 	})
 }

@@ -25,11 +25,11 @@ type Index struct {
 	seed maphash.Seed
 	mu   sync.RWMutex
 	// connections that Mandates name. Ids of one service say nothing about another one.
-	connections map[connection.Key]*mandates
+	connections map[connection.Key]*connectionIndex
 }
 
-// mandates are those of one connection.
-type mandates struct {
+// connectionIndex has the Mandates of one connection.
+type connectionIndex struct {
 	// Applications and individuals may have the same ids.
 	applications, individuals map[int64]*types.NamespacedName
 	// references are by their hashes. That two have one costs a read.
@@ -43,20 +43,20 @@ type terms struct {
 	application int64 // 0: none
 	individuals []int64
 	reference   uint64 // 0: none
-	waits       bool
+	awaitsID    bool
 }
 
 // NewIndex makes an empty Index.
 func NewIndex() *Index {
 	return &Index{
 		changed: func(connection.Key, types.NamespacedName, terms) {},
-		seed:    maphash.MakeSeed(), connections: map[connection.Key]*mandates{},
+		seed:    maphash.MakeSeed(), connections: map[connection.Key]*connectionIndex{},
 	}
 }
 
 // termsOf a Mandate.
 func (x *Index) termsOf(m *v1alpha1.Mandate) terms {
-	t := terms{reference: x.hash(m.Status.Reference), waits: waits(m)}
+	t := terms{reference: x.hash(m.Status.Reference), awaitsID: awaitsID(m)}
 	if m.Status.ApplicationID != nil {
 		t.application = *m.Status.ApplicationID
 	}
@@ -76,15 +76,15 @@ func (x *Index) hash(reference string) uint64 {
 	return max(maphash.String(x.seed, strings.ToLower(reference)), 1)
 }
 
-// waits reports whether a Mandate may have an application whose id is lost, and looks for it.
-func waits(m *v1alpha1.Mandate) bool {
+// awaitsID reports whether a Mandate may have an application whose id is lost, and looks for it.
+func awaitsID(m *v1alpha1.Mandate) bool {
 	created := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionCreated)
 	lost := m.Status.ApplicationID == nil && created != nil && created.Status == metav1.ConditionUnknown
 	return lost && !m.Spec.Suspend && m.Spec.Adopt == nil && m.DeletionTimestamp.IsZero()
 }
 
 func (t terms) equal(other terms) bool {
-	return t.application == other.application && t.reference == other.reference && t.waits == other.waits &&
+	return t.application == other.application && t.reference == other.reference && t.awaitsID == other.awaitsID &&
 		slices.Equal(t.individuals, other.individuals)
 }
 
@@ -145,7 +145,7 @@ func (x *Index) replace(before, after *v1alpha1.Mandate) {
 func (x *Index) add(key connection.Key, name types.NamespacedName, t terms) {
 	of := x.connections[key]
 	if of == nil {
-		of = &mandates{
+		of = &connectionIndex{
 			applications: map[int64]*types.NamespacedName{}, individuals: map[int64]*types.NamespacedName{},
 			references: map[uint64]*types.NamespacedName{}, waiting: map[types.NamespacedName]struct{}{},
 		}
@@ -159,10 +159,10 @@ func (x *Index) add(key connection.Key, name types.NamespacedName, t terms) {
 	}
 	// The reference alone finds nobody: a delivery that comes while the create is under way is remembered for the time
 	// when its answer is lost.
-	if t.reference != 0 && (t.application != 0 || t.waits) {
+	if t.reference != 0 && (t.application != 0 || t.awaitsID) {
 		of.references[t.reference] = &name
 	}
-	if t.waits {
+	if t.awaitsID {
 		of.waiting[name] = struct{}{}
 	}
 }

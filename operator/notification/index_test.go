@@ -80,7 +80,7 @@ func TestMatch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := x.match(testKey, Candidates(mediaJSON, []byte(c.body)))
-			got := found{names(m.mandates), names(m.named), m.lost}
+			got := found{names(m.mandates), names(m.referenced), m.unknownIDs}
 			if diff := cmp.Diff(c.want, got); diff != "" {
 				t.Errorf("the match (-want +got):\n%s", diff)
 			}
@@ -89,7 +89,7 @@ func TestMatch(t *testing.T) {
 	other := testKey
 	other.Name = "other"
 	m := x.match(other, Candidates(mediaJSON, []byte(`{"id":1,"reference":"team.lost"}`)))
-	if len(m.mandates)+len(m.named)+len(x.waiting(other)) > 0 {
+	if len(m.mandates)+len(m.referenced)+len(x.waiting(other)) > 0 {
 		t.Errorf("another connection finds %+v", m)
 	}
 }
@@ -99,10 +99,10 @@ func TestIndexFollows(t *testing.T) {
 	x := NewIndex()
 	matches := func(body string) []string {
 		m := x.match(testKey, Candidates(mediaJSON, []byte(body)))
-		if len(m.lost) > 0 {
-			m.named = append(m.named, x.waiting(testKey)...)
+		if len(m.unknownIDs) > 0 {
+			m.referenced = append(m.referenced, x.waiting(testKey)...)
 		}
-		return append(names(m.mandates), names(m.named)...)
+		return append(names(m.mandates), names(m.referenced)...)
 	}
 	want := func(what, body string, names ...string) {
 		t.Helper()

@@ -13,10 +13,10 @@ import (
 type match struct {
 	// mandates whose applications are to be read.
 	mandates []types.NamespacedName
-	// lost are ids that may be those of applications whose create had no answer, and named the Mandates that wait for one
-	// and whose references the delivery has.
-	lost  []int64
-	named []types.NamespacedName
+	// unknownIDs may be those of applications whose create had no answer.
+	unknownIDs []int64
+	// referenced are the Mandates that wait for an id, and whose references the delivery has.
+	referenced []types.NamespacedName
 	// references are the hashes of all texts.
 	references []uint64
 }
@@ -27,25 +27,25 @@ func (x *Index) match(key connection.Key, candidates []Candidate) match {
 	defer x.mu.RUnlock()
 	of, m := x.connections[key], match{}
 	if of == nil {
-		of = &mandates{}
+		of = &connectionIndex{}
 	}
-	about := newSubject(candidates)
+	about := newIDFilter(candidates)
 	for _, candidate := range candidates {
 		application, individual := of.applications[candidate.Number], of.individuals[candidate.Number]
 		m.add(application, individual)
-		about.number(candidate, application != nil, individual != nil)
+		about.add(candidate, application != nil, individual != nil)
 		hash := x.hash(candidate.Text)
 		m.references = append(m.references, hash)
 		if named := of.references[hash]; named != nil {
 			if _, waits := of.waiting[*named]; waits {
-				m.named = append(m.named, *named)
+				m.referenced = append(m.referenced, *named)
 			} else {
 				m.add(named)
 				about.known = true
 			}
 		}
 	}
-	m.lost = about.lost()
+	m.unknownIDs = about.unknownIDs()
 	return m
 }
 
@@ -76,43 +76,43 @@ func (m *match) add(names ...*types.NamespacedName) {
 	}
 }
 
-// subject finds out which numbers of a delivery can be ids of applications that are not known. Deliveries have all
+// idFilter selects the numbers of a delivery that can be ids of applications that are not known. Deliveries have all
 // kinds of other numbers, such as the id of a state. So if the numbers that are most likely ids have a known one among
-// them, only those count that are in the same place, as in a list of events.
-type subject struct {
-	best    rank // of the numbers
-	places  []place
-	unknown []Candidate
-	known   bool // the delivery is about a known application, whatever its numbers are
+// them, only those count that have the same path, as in a list of events.
+type idFilter struct {
+	bestRank rank // of the numbers
+	paths    []memberPath
+	unknown  []Candidate
+	known    bool // the delivery is about a known application, whatever its numbers are
 }
 
-func newSubject(candidates []Candidate) *subject {
-	s := &subject{best: ranks}
+func newIDFilter(candidates []Candidate) *idFilter {
+	s := &idFilter{bestRank: ranks}
 	for _, candidate := range candidates {
 		if candidate.Number != 0 {
-			s.best = min(s.best, candidate.rank)
+			s.bestRank = min(s.bestRank, candidate.rank)
 		}
 	}
 	return s
 }
 
-// number takes a candidate, which may be the id of an application or an individual that is known.
-func (s *subject) number(candidate Candidate, application, individual bool) {
+// add takes a candidate, which may be the id of an application or an individual that is known.
+func (s *idFilter) add(candidate Candidate, application, individual bool) {
 	switch {
 	case candidate.Number == 0:
 	case !application && !individual:
 		s.unknown = append(s.unknown, candidate)
-	case candidate.rank == s.best && application:
-		s.places = append(s.places, candidate.place)
-	case candidate.rank == s.best:
+	case candidate.rank == s.bestRank && application:
+		s.paths = append(s.paths, candidate.path)
+	case candidate.rank == s.bestRank:
 		s.known = true
 	}
 }
 
-// lost are the ids that are left. The most likely ones are last, and last to be dropped.
-func (s *subject) lost() (ids []int64) {
+// unknownIDs are the ids that are left. The most likely ones are last, and last to be dropped.
+func (s *idFilter) unknownIDs() (ids []int64) {
 	for _, candidate := range s.unknown {
-		if slices.Contains(s.places, candidate.place) || len(s.places) == 0 && !s.known {
+		if slices.Contains(s.paths, candidate.path) || len(s.paths) == 0 && !s.known {
 			ids = append(ids, candidate.Number)
 		}
 	}

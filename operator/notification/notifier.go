@@ -60,22 +60,22 @@ type Notifier struct {
 
 	mu       sync.Mutex
 	pending  map[types.NamespacedName]*hint
-	carried  map[types.NamespacedName][]int64 // that those who wait were given
+	assigned map[types.NamespacedName][]int64 // ids, to Mandates that wait for one
 	limiters *lru.Cache                       // *rate.Limiter by connection.Key
 }
 
 // hint is what a Mandate is to be annotated with. It stays for an interval after that, so that the next one waits.
 type hint struct {
-	service connection.Key
-	last    engine.NotificationRequest // with which this process has annotated it
-	given   given
-	read    bool // its application is to be read
-	// candidates are ids that may be that of its application, and named those that came with its reference.
-	candidates, named []int64
-	deferred          string // the request of a person that it has waited for
+	service     connection.Key
+	last        engine.NotificationRequest // with which this process has annotated it
+	assignments assignments
+	read        bool // its application is to be read
+	// candidates are ids that may be that of its application, and referenced those that came with its reference.
+	candidates, referenced []int64
+	deferred               string // the request of a person that it has waited for
 }
 
-func (h *hint) empty() bool { return !h.read && len(h.candidates)+len(h.named) == 0 }
+func (h *hint) empty() bool { return !h.read && len(h.candidates)+len(h.referenced) == 0 }
 
 func newNotifier(index *Index, cache client.Reader, metadata client.Writer, clock clock.WithTicker) *Notifier {
 	n := &Notifier{
@@ -87,8 +87,8 @@ func newNotifier(index *Index, cache client.Reader, metadata client.Writer, cloc
 			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](200*time.Millisecond, interval),
 			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: "notification", Clock: clock},
 		),
-		pending: map[types.NamespacedName]*hint{}, carried: map[types.NamespacedName][]int64{},
-		limiters: lru.New(rememberedTokens),
+		pending: map[types.NamespacedName]*hint{}, assigned: map[types.NamespacedName][]int64{},
+		limiters: lru.New(maxCachedConnections),
 	}
 	index.changed = n.mandateChanged
 	return n
@@ -119,7 +119,7 @@ func (n *Notifier) run(ctx context.Context) {
 		reading.Go(func() {
 			for d, ok := n.next(ctx); ok; d, ok = n.next(ctx) {
 				n.bytes.Release(int64(len(d.body)))
-				n.take(ctx, d)
+				n.process(ctx, d)
 			}
 		})
 	}
@@ -163,8 +163,8 @@ func (n *Notifier) drain() {
 	n.queue.ShutDown()
 }
 
-// take finds out what a delivery is about.
-func (n *Notifier) take(ctx context.Context, d delivery) {
+// process finds out what a delivery is about.
+func (n *Notifier) process(ctx context.Context, d delivery) {
 	if n.capture != nil && n.capture.AllowN(n.clock.Now(), 1) {
 		log.FromContext(ctx).Info("Captured the shape of a notification", "kind", d.service.Kind,
 			"namespace", d.service.Namespace, "name", d.service.Name, "shape", shapeOf(d.contentType, d.body))
@@ -173,14 +173,14 @@ func (n *Notifier) take(ctx context.Context, d delivery) {
 	for _, name := range found.mandates {
 		n.add(d.service, name, func(h *hint) { h.read = true })
 	}
-	for _, name := range found.named {
-		n.addNamed(d.service, name, found.lost)
+	for _, name := range found.referenced {
+		n.addReferenced(d.service, name, found.unknownIDs)
 	}
-	if len(found.mandates) == 0 || len(found.lost) > 0 {
-		n.recent.remember(d.service, found.lost, found.references, len(found.named) > 0)
+	if len(found.mandates) == 0 || len(found.unknownIDs) > 0 {
+		n.recent.remember(d.service, found.unknownIDs, found.references, len(found.referenced) > 0)
 	}
 	n.distribute(d.service)
-	if len(found.mandates)+len(found.named) == 0 {
+	if len(found.mandates)+len(found.referenced) == 0 {
 		n.observe(resultUnmatched)
 		return
 	}
@@ -191,17 +191,17 @@ func (n *Notifier) take(ctx context.Context, d delivery) {
 // mandateChanged looks for deliveries that came before what they are about. It must not wait: it is an event of the
 // cache.
 func (n *Notifier) mandateChanged(key connection.Key, name types.NamespacedName, t terms) {
-	if t.waits {
-		ids := n.recent.named(key, t.reference)
+	if t.awaitsID {
+		ids := n.recent.idsWithReference(key, t.reference)
 		ids = slices.DeleteFunc(ids, func(id int64) bool { return n.index.known(key, id) })
 		if len(ids) > 0 {
-			n.addNamed(key, name, ids)
+			n.addReferenced(key, name, ids)
 		}
 		n.distribute(key)
 		return
 	}
-	n.giveAgain(key, name)
-	if t.application != 0 && n.recent.about(key, t) {
+	n.reassign(key, name)
+	if t.application != 0 && n.recent.contains(key, t) {
 		n.add(key, name, func(h *hint) { h.read = true })
 	}
 }
@@ -257,7 +257,7 @@ func (n *Notifier) writeNext(ctx context.Context) bool {
 		return true
 	}
 	due := *h
-	*h = hint{service: h.service, last: h.last, given: h.given}
+	*h = hint{service: h.service, last: h.last, assignments: h.assignments}
 	n.mu.Unlock()
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
@@ -267,7 +267,7 @@ func (n *Notifier) writeNext(ctx context.Context) bool {
 		n.queue.Forget(name)
 		n.queue.AddAfter(name, interval)
 	case err != nil && n.queue.NumRequeues(name) < maxTries:
-		n.keep(name, &due)
+		n.restore(name, &due)
 		n.queue.AddRateLimited(name)
 	case err != nil:
 		n.queue.Forget(name)
@@ -275,24 +275,24 @@ func (n *Notifier) writeNext(ctx context.Context) bool {
 			"namespace", name.Namespace, "name", name.Name)
 		n.queue.AddAfter(name, interval)
 	default:
-		n.keep(name, &due)
+		n.restore(name, &due)
 		n.queue.Forget(name)
 		n.queue.AddAfter(name, after)
 	}
 	return true
 }
 
-// keep puts back what was not written, and what is to be known when the next one comes.
-func (n *Notifier) keep(name types.NamespacedName, h *hint) {
+// restore puts back what was not written, and what is to be known when the next one comes.
+func (n *Notifier) restore(name types.NamespacedName, h *hint) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	current := n.pending[name]
 	if current == nil {
-		current = &hint{service: h.service, given: h.given}
+		current = &hint{service: h.service, assignments: h.assignments}
 		n.pending[name] = current
 	}
 	current.read = current.read || h.read
 	current.candidates = latest(h.candidates, current.candidates)
-	current.named = latest(h.named, current.named)
+	current.referenced = latest(h.referenced, current.referenced)
 	current.deferred, current.last = h.deferred, h.last
 }

@@ -244,7 +244,7 @@ func TestDeliveriesThatAreEarly(t *testing.T) {
 		n.api.store(waitingMandate("lost"))
 		n.wait(0)
 		n.wantAnnotation("with the reference, and without one", "lost", annotation, "4712,4711")
-		n.wait(recentFor)
+		n.wait(recentTTL)
 		n.api.store(waitingMandate("late"))
 		n.wait(interval)
 		n.wantAnnotation("too late", "late", annotation, "")

@@ -104,7 +104,7 @@ func (r *Receiver) authenticate(
 		}
 		r.refuse(w, request, started)
 	default:
-		if limiter, good := r.tokens.checkRemembered(key, token); valid && good {
+		if limiter, good := r.tokens.checkCached(key, token); valid && good {
 			return key, limiter
 		}
 		w.Header().Set("Connection", "close")
@@ -115,12 +115,12 @@ func (r *Receiver) authenticate(
 }
 
 func readBody(w http.ResponseWriter, request *http.Request) ([]byte, error) {
-	readFor(w, bodyTimeout)
+	setReadTimeout(w, bodyTimeout)
 	return io.ReadAll(http.MaxBytesReader(w, request.Body, maxBody))
 }
 
-// readFor is how long the rest of a request is read. The server reads it after an answer, too.
-func readFor(w http.ResponseWriter, duration time.Duration) {
+// setReadTimeout bounds how long the rest of a request is read. The server reads it after an answer, too.
+func setReadTimeout(w http.ResponseWriter, duration time.Duration) {
 	// Not every ResponseWriter has deadlines. Those of the server do.
 	_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(duration))
 }
@@ -135,38 +135,38 @@ func (r *Receiver) refuse(w http.ResponseWriter, request *http.Request, started 
 	case <-request.Context().Done():
 	}
 	w.Header().Set("Connection", "close")
-	readFor(w, refusalDelay)
+	setReadTimeout(w, refusalDelay)
 	http.Error(w, http.StatusText(http.StatusNotFound), http.StatusNotFound)
 }
 
 // limit answers one of too many deliveries, and reads the rest of it for a while.
 func (r *Receiver) limit(w http.ResponseWriter, rest time.Duration) {
 	r.observe(resultLimited)
-	readFor(w, rest)
+	setReadTimeout(w, rest)
 	w.Header().Set("Retry-After", "1")
 	http.Error(w, http.StatusText(http.StatusTooManyRequests), http.StatusTooManyRequests)
 }
 
-// noKey names no service.
-var noKey = connection.Key{Kind: v1alpha1.ServiceKindIdentityService}
+// invalidKey is that of a request that names no service.
+var invalidKey = connection.Key{Kind: v1alpha1.ServiceKindIdentityService}
 
 // parse finds out which connection a request is for, and its token.
 func parse(request *http.Request) (key connection.Key, token string, valid bool) {
 	rest, found := strings.CutPrefix(request.URL.EscapedPath(), "/notifications/")
 	parts := strings.Split(rest, "/")
 	if request.Method != http.MethodPost || !found || len(parts) < 2 || len(parts) > 3 {
-		return noKey, "", false
+		return invalidKey, "", false
 	}
 	for i, part := range parts {
 		var err error
 		if parts[i], err = url.PathUnescape(part); err != nil || i < 2 && strings.Contains(parts[i], "/") {
-			return noKey, "", false
+			return invalidKey, "", false
 		}
 	}
 	key = connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: parts[0], Name: parts[1]}
 	switch key.Namespace {
 	case "":
-		return noKey, "", false
+		return invalidKey, "", false
 	case receiver.ClusterNamespace:
 		key.Kind, key.Namespace = v1alpha1.ServiceKindClusterIdentityService, ""
 	}

@@ -186,7 +186,7 @@ func TestTooManyRefusals(t *testing.T) {
 		r := newReceived()
 		r.api.connect(testKey, goodToken)
 		r.wantStatus(t, "the first", http.StatusNoContent, r.send(t, goodPath, ""))
-		<-time.After(2 * tokensFor) // so it is to be read again
+		<-time.After(2 * tokenTTL) // so it is to be read again
 		unread := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: "team", Name: "unread"}
 		r.api.connect(unread, goodToken)
 		r.api.slow = refusalDelay / 2
@@ -234,7 +234,7 @@ func TestTokensAreComparedByDigest(t *testing.T) {
 	r := newReceived()
 	r.api.connect(testKey, goodToken)
 	r.send(t, goodPath, "")
-	known := r.tokens.remembered(testKey)
+	known := r.tokens.cached(testKey)
 	if text := fmt.Sprintf("%+v", known); known == nil || strings.Contains(text, goodToken) {
 		t.Fatalf("the token is remembered as it is: %s", text)
 	}
@@ -271,18 +271,18 @@ func TestTokensAreRemembered(t *testing.T) {
 		if r.api.reads != 1 {
 			t.Errorf("%d reads of a Secret without tokens", r.api.reads)
 		}
-		<-time.After(tokensFor)
+		<-time.After(tokenTTL)
 		r.api.connect(testKey, goodToken)
 		r.wantStatus(t, "a new token", http.StatusNoContent, r.send(t, goodPath, ""))
 		r.api.fails = errors.New("it is away")
-		<-time.After(tokensFor)
+		<-time.After(tokenTTL)
 		r.wantStatus(t, "while the API server is away", http.StatusNoContent, r.send(t, goodPath, ""))
 		r.api.fails = nil
 		r.api.connect(testKey, strings.Repeat("x", receiver.MinTokenLength))
-		<-time.After(retryTokens)
+		<-time.After(tokenRetryInterval)
 		r.wantStatus(t, "an old token", http.StatusNotFound, r.send(t, goodPath, ""))
 		delete(r.api.services, testKey)
-		<-time.After(tokensFor)
+		<-time.After(tokenTTL)
 		r.wantStatus(t, "without the service", http.StatusNotFound, r.send(t, goodPath, ""))
 		if r.tokens.entries.Len() != 0 {
 			t.Error("the tokens of a service that is gone are remembered")
@@ -305,7 +305,7 @@ func TestTooManyDeliveries(t *testing.T) {
 		other := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: "other", Name: "default"}
 		r.api.connect(other, goodToken)
 		r.wantStatus(t, "another service", http.StatusNoContent, r.send(t, other.NotificationPath()+"/"+goodToken, ""))
-		<-time.After(tokensFor)
+		<-time.After(tokenTTL)
 		for range maxRate {
 			r.wantStatus(t, "later", http.StatusNoContent, r.send(t, goodPath, ""))
 		}

@@ -15,8 +15,8 @@ import (
 // Mandate does not say so yet.
 
 const (
-	// maxRecent is how many deliveries of a connection are remembered, and recentFor for how long.
-	maxRecent, recentFor = 512, 10 * time.Minute
+	// maxRecent is how many deliveries of a connection are remembered, and recentTTL for how long.
+	maxRecent, recentTTL = 512, 10 * time.Minute
 )
 
 // recentDeliveries remembers deliveries that named nothing known. The zero value, with a clock, is empty.
@@ -38,18 +38,18 @@ type unmatched struct {
 	at         time.Time
 	numbers    []int64
 	references []uint64
-	// left are how many of the numbers, the first ones, no Mandate has been given.
-	left int
+	// unassigned is how many of the numbers, the first ones, no Mandate was assigned.
+	unassigned int
 }
 
 // remember keeps a delivery. It may be known which Mandates its numbers are for.
-func (r *recentDeliveries) remember(key connection.Key, numbers []int64, references []uint64, given bool) {
+func (r *recentDeliveries) remember(key connection.Key, numbers []int64, references []uint64, assigned bool) {
 	if len(numbers)+len(references) == 0 {
 		return
 	}
 	d := unmatched{r.clock.Now(), numbers, references, len(numbers)}
-	if given {
-		d.left = 0
+	if assigned {
+		d.unassigned = 0
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -69,8 +69,8 @@ func (r *recentDeliveries) remember(key connection.Key, numbers []int64, referen
 	of.next = (of.next + 1) % maxRecent
 }
 
-// about reports whether a recent delivery named an application or a reference.
-func (r *recentDeliveries) about(key connection.Key, t terms) bool {
+// contains reports whether a recent delivery named an application or a reference.
+func (r *recentDeliveries) contains(key connection.Key, t terms) bool {
 	for _, d := range r.of(key) {
 		if t.application != 0 && slices.Contains(d.numbers, t.application) ||
 			t.reference != 0 && slices.Contains(d.references, t.reference) {
@@ -80,8 +80,8 @@ func (r *recentDeliveries) about(key connection.Key, t terms) bool {
 	return false
 }
 
-// named gives the ids that recent deliveries named together with a reference, the latest ones last.
-func (r *recentDeliveries) named(key connection.Key, reference uint64) (ids []int64) {
+// idsWithReference gives the ids that recent deliveries named together with a reference, the latest ones last.
+func (r *recentDeliveries) idsWithReference(key connection.Key, reference uint64) (ids []int64) {
 	for _, d := range r.of(key) {
 		if slices.Contains(d.references, reference) {
 			ids = append(ids, d.numbers...)
@@ -90,8 +90,8 @@ func (r *recentDeliveries) named(key connection.Key, reference uint64) (ids []in
 	return ids
 }
 
-// give has the ids taken that no Mandate has been given, the latest ones first, until take wants no more.
-func (r *recentDeliveries) give(key connection.Key, take func(id int64) bool) {
+// assign passes the ids that no Mandate was assigned to take, the latest ones first, until take refuses one.
+func (r *recentDeliveries) assign(key connection.Key, take func(id int64) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	of := r.connections[key]
@@ -101,11 +101,11 @@ func (r *recentDeliveries) give(key connection.Key, take func(id int64) bool) {
 	now := r.clock.Now()
 	for i := range of.deliveries {
 		d := &of.deliveries[(of.next+len(of.deliveries)-1-i)%len(of.deliveries)]
-		if now.Sub(d.at) >= recentFor {
+		if now.Sub(d.at) >= recentTTL {
 			return
 		}
-		for ; d.left > 0; d.left-- {
-			if !take(d.numbers[d.left-1]) {
+		for ; d.unassigned > 0; d.unassigned-- {
+			if !take(d.numbers[d.unassigned-1]) {
 				return
 			}
 		}
@@ -122,7 +122,7 @@ func (r *recentDeliveries) of(key connection.Key) (recent []unmatched) {
 	}
 	now := r.clock.Now()
 	for i := range of.deliveries {
-		if d := of.deliveries[(of.next+i)%len(of.deliveries)]; now.Sub(d.at) < recentFor {
+		if d := of.deliveries[(of.next+i)%len(of.deliveries)]; now.Sub(d.at) < recentTTL {
 			recent = append(recent, d)
 		}
 	}

@@ -27,9 +27,9 @@ type value struct {
 type kind int
 
 const (
-	text   kind = iota // a string, or a part of a text or form
-	number             // of JSON
-	word               // true, false or null
+	kindString  kind = iota // a string, or a part of a text or form
+	kindNumber              // of JSON
+	kindLiteral             // true, false or null
 )
 
 // scanner reads JSON without a check of its syntax: what is wrong in one place must not hide what is in another.
@@ -42,17 +42,17 @@ type scanner struct {
 	parent, key []byte
 	open        [maxDepth]struct{ parent, key []byte } // what was so outside of the containers that are open
 	depth       int
-	*shared
+	*scanState
 }
 
-// shared is what a document has in common with those in its strings.
-type shared struct {
+// scanState is shared by a document and those in its strings.
+type scanState struct {
 	documents int
 	scratch   [maxEncoded]byte // for a string without its escapes
 }
 
 func scanJSON(data []byte, found func(value)) {
-	s := scanner{data: data, found: found, shared: new(shared)}
+	s := scanner{data: data, found: found, scanState: new(scanState)}
 	s.scan()
 }
 
@@ -119,10 +119,10 @@ func (s *scanner) quoted(start int) int {
 	raw = raw[1 : len(raw)-1]
 	found := value{parent: s.parent, key: s.key, text: raw}
 	switch {
-	case s.nested < maxNested && s.documents < maxDocuments && beginsDocument(raw):
+	case s.nested < maxNested && s.documents < maxDocuments && startsDocument(raw):
 		s.documents++
 		if found.text = unescape(make([]byte, 0, len(raw)), raw); found.text != nil {
-			document := scanner{data: found.text, nested: s.nested + 1, found: s.found, shared: s.shared}
+			document := scanner{data: found.text, nested: s.nested + 1, found: s.found, scanState: s.scanState}
 			document.scan()
 		}
 	case len(raw) <= maxEncoded: // else it is too long for a candidate, with its escapes or without
@@ -134,7 +134,7 @@ func (s *scanner) quoted(start int) int {
 	return closing + 1
 }
 
-func beginsDocument(text []byte) bool {
+func startsDocument(text []byte) bool {
 	text = bytes.TrimSpace(text)
 	return len(text) > 0 && (text[0] == '{' || text[0] == '[')
 }
@@ -195,12 +195,12 @@ func (s *scanner) literal(start int) int {
 	if length < 0 {
 		length = len(rest)
 	}
-	found := value{parent: s.parent, key: s.key, kind: word, text: rest[:length]}
+	found := value{parent: s.parent, key: s.key, kind: kindLiteral, text: rest[:length]}
 	switch string(found.text) {
 	case "true", "false", "null":
 		s.found(found)
 	default:
-		if found.kind = number; json.Valid(found.text) {
+		if found.kind = kindNumber; json.Valid(found.text) {
 			s.found(found)
 		}
 	}

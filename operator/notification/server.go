@@ -46,24 +46,24 @@ type Config struct {
 // Server receives notifications on a listener of its own. It runs on every replica: all of them have the cache, and
 // what a delivery causes is written to Mandates.
 type Server struct {
-	address  string
-	receiver *Receiver
-	notifier *Notifier
-	receipts *receipts
+	address       string
+	receiver      *Receiver
+	notifier      *Notifier
+	receivedTimes *receivedTimes
 }
 
 // NewServer makes a Server. Its Index is to be a handler of the events of Mandates.
 func NewServer(config *Config) (*Server, *Index) {
 	index := NewIndex()
 	notifier := newNotifier(index, config.Cache, config.Metadata, clock.RealClock{})
-	receipts := newReceipts(config.Cache, config.Status, clock.RealClock{})
-	notifier.observe, notifier.received = config.Observe, receipts.record
+	receivedTimes := newReceivedTimes(config.Cache, config.Status, clock.RealClock{})
+	notifier.observe, notifier.received = config.Observe, receivedTimes.record
 	if config.Capture {
 		notifier.capture = rate.NewLimiter(1, 10)
 	}
 	tokens := newTokenSource(config.Cache, config.Live, config.ClusterServices, clock.RealClock{})
 	receiver := newReceiver(tokens, notifier.accept, config.Observe)
-	return &Server{config.BindAddress, receiver, notifier, receipts}, index
+	return &Server{config.BindAddress, receiver, notifier, receivedTimes}, index
 }
 
 // NeedLeaderElection is false: every replica receives.
@@ -84,7 +84,7 @@ func (s *Server) serve(ctx context.Context, listener net.Listener) error {
 		Handler:           s.receiver,
 		ReadHeaderTimeout: 2 * time.Second,
 		ReadTimeout:       bodyTimeout,
-		WriteTimeout:      bodyTimeout + 2*tokensTimeout,
+		WriteTimeout:      bodyTimeout + 2*tokenReadTimeout,
 		IdleTimeout:       30 * time.Second,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          log.New(io.Discard, "", 0), // it could repeat what a sender has sent
@@ -97,7 +97,7 @@ func (s *Server) serve(ctx context.Context, listener net.Listener) error {
 	notifying, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
 	running.Go(func() { s.notifier.run(notifying) })
-	running.Go(func() { s.receipts.run(notifying) })
+	running.Go(func() { s.receivedTimes.run(notifying) })
 	var err error
 	select {
 	case err = <-served:

@@ -25,13 +25,13 @@ import (
 // +kubebuilder:rbac:groups="",resources=secrets,verbs=get
 
 const (
-	// tokensFor is how long the tokens of a connection are used before they are read again, also if there are none, and
-	// retryTokens the same after a read that failed.
-	tokensFor, retryTokens = 30 * time.Second, 5 * time.Second
-	// tokensTimeout bounds a read of tokens. A sender waits for it.
-	tokensTimeout = 3 * time.Second
-	// rememberedTokens is how many connections have their tokens remembered.
-	rememberedTokens = 10_000
+	// tokenTTL is how long the tokens of a connection are used before they are read again, also if there are none, and
+	// tokenRetryInterval the same after a read that failed.
+	tokenTTL, tokenRetryInterval = 30 * time.Second, 5 * time.Second
+	// tokenReadTimeout bounds a read of tokens. A sender waits for it.
+	tokenReadTimeout = 3 * time.Second
+	// maxCachedConnections is how many connections have their tokens cached.
+	maxCachedConnections = 10_000
 	// maxRate is how many deliveries of a connection are taken each second.
 	maxRate = 50
 )
@@ -45,9 +45,9 @@ type tokenSource struct {
 	clusterServices bool
 	clock           clock.PassiveClock
 
-	nobody  digests // which no token has
-	reads   singleflight.Group
-	entries *lru.Cache // *tokens by connection.Key
+	dummyDigests digests // no token has them: compared for a connection that does not exist
+	reads        singleflight.Group
+	entries      *lru.Cache // *tokens by connection.Key
 }
 
 // digests of the tokens that are good now. Those of no token are random.
@@ -65,7 +65,7 @@ type tokens struct {
 func newTokenSource(cache, live client.Reader, clusterServices bool, clock clock.PassiveClock) *tokenSource {
 	return &tokenSource{
 		cache: cache, live: live, clusterServices: clusterServices, clock: clock,
-		nobody: randomDigests(), entries: lru.New(rememberedTokens),
+		dummyDigests: randomDigests(), entries: lru.New(maxCachedConnections),
 	}
 }
 
@@ -82,23 +82,23 @@ func (s *tokenSource) check(key connection.Key, token string) (*rate.Limiter, bo
 	return s.compare(s.of(key), token)
 }
 
-// checkRemembered is check without waiting for a read. It compares with the tokens that were read last, however long
+// checkCached is check without waiting for a read. It compares with the tokens that were read last, however long
 // ago, and has them read again: one that was removed since may be good until they are. Connections that do not exist
 // are looked for as well, so that it takes the same time.
-func (s *tokenSource) checkRemembered(key connection.Key, token string) (*rate.Limiter, bool) {
+func (s *tokenSource) checkCached(key connection.Key, token string) (*rate.Limiter, bool) {
 	s.reads.DoChan(key.String(), func() (any, error) { return s.current(key), nil })
-	return s.compare(s.remembered(key), token)
+	return s.compare(s.cached(key), token)
 }
 
 // compare compares digests, so that not even the time of a comparison says anything about a token.
 func (s *tokenSource) compare(known *tokens, token string) (*rate.Limiter, bool) {
 	var limiter *rate.Limiter
-	wanted := s.nobody
+	wanted := s.dummyDigests
 	if known != nil {
 		wanted, limiter = known.digests, known.limiter
 	}
-	given := digest(token)
-	same := subtle.ConstantTimeCompare(given[:], wanted[0][:]) | subtle.ConstantTimeCompare(given[:], wanted[1][:])
+	sent := digest(token)
+	same := subtle.ConstantTimeCompare(sent[:], wanted[0][:]) | subtle.ConstantTimeCompare(sent[:], wanted[1][:])
 	return limiter, same == 1
 }
 
@@ -106,7 +106,7 @@ func digest(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)
 
 // of gives the tokens of a connection; nil if it does not exist.
 func (s *tokenSource) of(key connection.Key) *tokens {
-	if known := s.remembered(key); s.isCurrent(known) {
+	if known := s.cached(key); s.isCurrent(known) {
 		return known
 	}
 	read, _, _ := s.reads.Do(key.String(), func() (any, error) { return s.current(key), nil })
@@ -115,7 +115,7 @@ func (s *tokenSource) of(key connection.Key) *tokens {
 
 // current reads the tokens of a connection unless that was done a moment ago.
 func (s *tokenSource) current(key connection.Key) *tokens {
-	if known := s.remembered(key); s.isCurrent(known) {
+	if known := s.cached(key); s.isCurrent(known) {
 		return known
 	}
 	return s.read(key)
@@ -125,7 +125,7 @@ func (s *tokenSource) isCurrent(known *tokens) bool {
 	return known != nil && s.clock.Now().Before(known.readNext)
 }
 
-func (s *tokenSource) remembered(key connection.Key) *tokens {
+func (s *tokenSource) cached(key connection.Key) *tokens {
 	if found, ok := s.entries.Get(key); ok {
 		return found.(*tokens) //nolint:forcetypeassert // it holds no other type
 	}
@@ -134,15 +134,15 @@ func (s *tokenSource) remembered(key connection.Key) *tokens {
 
 // read reads the tokens of a connection. If they cannot be read now, those from before stay good.
 func (s *tokenSource) read(key connection.Key) *tokens {
-	ctx, cancel := context.WithTimeout(context.Background(), tokensTimeout) // it outlives the delivery that asks first
+	ctx, cancel := context.WithTimeout(context.Background(), tokenReadTimeout) // it outlives the delivery that asks first
 	defer cancel()
 	service := s.service(ctx, key)
 	if service == nil {
 		s.entries.Remove(key)
 		return nil
 	}
-	before, now := s.remembered(key), s.clock.Now()
-	current := &tokens{service: service.GetUID(), digests: randomDigests(), readNext: now.Add(tokensFor)}
+	before, now := s.cached(key), s.clock.Now()
+	current := &tokens{service: service.GetUID(), digests: randomDigests(), readNext: now.Add(tokenTTL)}
 	current.limiter = rate.NewLimiter(maxRate, maxRate)
 	if before != nil && before.service == current.service {
 		current.limiter = before.limiter
@@ -153,10 +153,10 @@ func (s *tokenSource) read(key connection.Key) *tokens {
 		err := s.live.Get(ctx, client.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, &secret)
 		switch {
 		case err == nil:
-			current.take(0, secret.Data[receiver.KeyToken])
-			current.take(1, secret.Data[receiver.KeyPreviousToken])
+			current.set(0, secret.Data[receiver.KeyToken])
+			current.set(1, secret.Data[receiver.KeyPreviousToken])
 		case !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err):
-			current.readNext = now.Add(retryTokens)
+			current.readNext = now.Add(tokenRetryInterval)
 			if before != nil && before.service == current.service && before.secret == current.secret {
 				current.digests = before.digests
 			}
@@ -178,8 +178,8 @@ func (s *tokenSource) service(ctx context.Context, key connection.Key) connectio
 	return service
 }
 
-// take makes a token good, unless it is too short.
-func (t *tokens) take(i int, value []byte) {
+// set makes a token good, unless it is too short.
+func (t *tokens) set(i int, value []byte) {
 	if token, ok := receiver.TokenOf(value); ok {
 		t.digests[i] = digest(token)
 	}

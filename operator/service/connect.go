@@ -15,7 +15,6 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/connection"
-	"github.com/mandate-io/idv/operator/ledger"
 )
 
 // maxWait is how long a request waits for the rate limit before its object is put back into the queue.
@@ -39,9 +38,9 @@ type user struct {
 	credentials digest
 }
 
-// rememberedUsers is how many users have limits that outlive their clients. A connection may have several: a Secret
+// maxRememberedUsers is how many users have limits that outlive their clients. A connection may have several: a Secret
 // that alternates between two wrong passwords does not end the hold-off.
-const rememberedUsers = 10000
+const maxRememberedUsers = 10000
 
 // digest of credentials. It is keyed with a random key of the process, so that it is of no use outside of it.
 type digest [sha256.Size]byte
@@ -65,7 +64,7 @@ func (r *Reconciler) newInputs(service connection.Service, secret *corev1.Secret
 		service: service.GetUID(),
 		user: user{
 			connection:  connection.KeyOfService(service),
-			url:         ledger.NormalURL(settings.BaseURL),
+			url:         idv.NormalBaseURL(settings.BaseURL),
 			credentials: r.digest(secret),
 		},
 		tokenAuthorization: settings.TokenAuthorization,
@@ -180,7 +179,7 @@ func (r *Reconciler) publish(
 	spec := service.Settings()
 	r.config.Connections.Put(ctx, key, connection.Connection{
 		Client:               e.client,
-		URL:                  ledger.NormalURL(spec.BaseURL),
+		URL:                  idv.NormalBaseURL(spec.BaseURL),
 		Credentials:          e.made.user.credentials,
 		ReferencePrefix:      spec.ReferencePrefix,
 		NamespacedReferences: service.NamespacedReferences(),

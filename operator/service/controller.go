@@ -112,7 +112,7 @@ func NewReconciler(config Config) *Reconciler {
 	r := &Reconciler{
 		config:    config,
 		digestKey: make([]byte, 32),
-		limits:    lru.New(rememberedUsers),
+		limits:    lru.New(maxRememberedUsers),
 		enqueue:   func(connection.Key) {},
 		entries:   map[connection.Key]*entry{},
 	}
@@ -235,8 +235,9 @@ func (e *entry) reason() string {
 	}
 }
 
-// whatIsUsed is the part of the reference data that Mandates can select: the rest does not have to stay in memory.
-func whatIsUsed(references *idv.References) *idv.References {
+// selectableReferences is the part of the reference data that Mandates can select: the rest does not have to stay in
+// memory.
+func selectableReferences(references *idv.References) *idv.References {
 	types := slices.Clone(references.MandateTypes)
 	for i := range types {
 		types[i].Description = ""

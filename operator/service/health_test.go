@@ -92,7 +92,7 @@ func TestHealth(t *testing.T) {
 		t.Fatal(err)
 	}
 	kinds := "IdentityService and ClusterIdentityService"
-	if untested := gitops.Untested(string(explanation), kinds, covered); len(untested) > 0 {
+	if untested := gitops.UntestedReasons(string(explanation), kinds, covered); len(untested) > 0 {
 		t.Errorf("docs/conditions.md has reasons without a row: %q", untested)
 	}
 	content, err := os.ReadFile(page)

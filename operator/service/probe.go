@@ -75,7 +75,7 @@ func (e *entry) probeDue(now time.Time) bool {
 func (e *entry) recordProbe(now time.Time, references *idv.References, err error) {
 	e.failure = idv.KindOf(err)
 	if err == nil {
-		e.references, e.connected = whatIsUsed(references), true
+		e.references, e.connected = selectableReferences(references), true
 		e.nextProbe, e.notBefore = now.Add(probeInterval), time.Time{}
 		return
 	}

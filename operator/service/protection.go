@@ -8,21 +8,13 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
-)
-
-// Reasons and actions of events; those of conditions are reasons of events, too.
-const (
-	eventDeletionGivenUp = "DeletionGivenUp"
-
-	actionDelete  = "Delete"
-	actionObserve = "Observe"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // protect keeps a service while Mandates need it, and counts them. The finalizer is there only as long: a service
@@ -43,7 +35,7 @@ func (r *Reconciler) protect(
 		return 0, err
 	}
 	for i := range mandates.Items {
-		if needs(&mandates.Items[i]) {
+		if needsService(&mandates.Items[i]) {
 			needed++
 		}
 	}
@@ -63,7 +55,8 @@ func (r *Reconciler) protect(
 				"of that name.",
 			needed,
 		)
-		r.config.Events.Eventf(service, nil, corev1.EventTypeWarning, eventDeletionGivenUp, actionDelete, "%s", message)
+		r.config.Events.Eventf(
+			service, nil, corev1.EventTypeWarning, engine.EventDeletionGivenUp, engine.ActionDelete, "%s", message)
 		log.FromContext(ctx).Error(nil, "Releasing the service although Mandates still need it", "mandates", needed)
 	}
 	return needed, r.setFinalizer(ctx, key, service, !has)
@@ -85,15 +78,15 @@ func (r *Reconciler) mandateChanged(ctx context.Context, object client.Object) [
 		return nil // it is reconciled when it comes
 	}
 	leaving := !service.GetDeletionTimestamp().IsZero()
-	if !leaving && (!needs(mandate) || controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)) {
+	if !leaving && (!needsService(mandate) || controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)) {
 		return nil
 	}
 	return []connection.Key{key}
 }
 
-// needs reports whether something is left to do for a Mandate at the service. What was not begun is not: nothing new is
-// sent by way of a service that is being deleted.
-func needs(m *v1alpha1.Mandate) bool {
+// needsService reports whether something is left to do for a Mandate at the service. What was not begun is not: nothing
+// new is sent by way of a service that is being deleted.
+func needsService(m *v1alpha1.Mandate) bool {
 	if !m.DeletionTimestamp.IsZero() {
 		return controllerutil.ContainsFinalizer(m, v1alpha1.ApplicationFinalizer)
 	}
@@ -104,15 +97,8 @@ func needs(m *v1alpha1.Mandate) bool {
 
 // setFinalizer patches the metadata, and updates the service that was read.
 func (r *Reconciler) setFinalizer(ctx context.Context, key connection.Key, service connection.Service, set bool) error {
-	before := &metav1.PartialObjectMetadata{
-		TypeMeta: metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: string(key.Kind)},
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace:       key.Namespace,
-			Name:            key.Name,
-			ResourceVersion: service.GetResourceVersion(),
-			Finalizers:      slices.Clone(service.GetFinalizers()),
-		},
-	}
+	before := engine.MetadataOf(string(key.Kind), key.ObjectKey())
+	before.ResourceVersion, before.Finalizers = service.GetResourceVersion(), slices.Clone(service.GetFinalizers())
 	after := before.DeepCopy()
 	if set {
 		controllerutil.AddFinalizer(after, v1alpha1.ServiceFinalizer)
@@ -131,17 +117,17 @@ func (r *Reconciler) setFinalizer(ctx context.Context, key connection.Key, servi
 	return nil
 }
 
-// holdsUp reports whether a deletion waits for Mandates.
-func holdsUp(service connection.Service, needed int) bool {
+// blocksDeletion reports whether a deletion waits for Mandates.
+func blocksDeletion(service connection.Service, needed int) bool {
 	return needed > 0 && !service.GetDeletionTimestamp().IsZero() &&
 		controllerutil.ContainsFinalizer(service, v1alpha1.ServiceFinalizer)
 }
 
-// remain says how many Mandates hold up a deletion, and names none.
-func remain(needed int) string {
+// remainingMessage says how many Mandates hold up a deletion, and names none.
+func remainingMessage(needed int) string {
 	return fmt.Sprintf(
-		"Deletion waits for Mandates that still need this service: %d. It goes when they have an outcome or are gone, or "+
-			"after a day by default. Nothing new is created.",
+		"Deletion waits for Mandates that still need this service: %d. It completes when they have an outcome or are "+
+			"gone, or after a day by default. Nothing new is created.",
 		needed,
 	)
 }

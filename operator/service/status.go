@@ -26,7 +26,7 @@ var messages = map[string]string{
 	v1alpha1.ReasonSecretInvalid: "The Secret that spec.credentialsSecretRef names lacks keys. Set username and " +
 		"password, client_id and client_secret, or all four; tokenAuthorization Basic needs the client keys.",
 	v1alpha1.ReasonBaseURLNotAllowed: "The operator's flags --allowed-hosts and --allow-loopback-http do not allow " +
-		"spec.baseURL, so it sends nothing. Correct spec.baseURL, or ask who runs the operator.",
+		"spec.baseURL, so it sends nothing. Correct spec.baseURL, or ask the operator's administrator.",
 	v1alpha1.ReasonCABundleInvalid: "spec.caBundle holds no certificate that can be read. Set it to the certificate " +
 		"authority's certificates in PEM.",
 	v1alpha1.ReasonNamespaceSelectorInvalid: "spec.namespaceSelector is invalid, so it selects no namespace. Correct " +
@@ -55,8 +55,8 @@ var stalledReasons = []string{
 const (
 	// maxMandateTypes is what the CRD allows.
 	maxMandateTypes = 500
-	// maxShown bounds in JSON what the status shows of them. aroundType is what is around their texts.
-	maxShown, aroundType = 64 << 10, 60
+	// maxShown bounds in JSON what the status shows of them. typeOverhead is what is around their texts.
+	maxShown, typeOverhead = 64 << 10, 60
 )
 
 // reasonFor says what fails, and how.
@@ -108,10 +108,10 @@ func (r *Reconciler) writeStatus(
 	}
 	setProgress(status, generation, reason)
 	before := meta.IsStatusConditionTrue(status.Conditions, v1alpha1.ConditionInUse)
-	if holdsUp(service, needed) {
+	if blocksDeletion(service, needed) {
 		meta.SetStatusCondition(&status.Conditions, metav1.Condition{
 			Type: v1alpha1.ConditionInUse, Status: metav1.ConditionTrue, Reason: v1alpha1.ReasonMandatesRemain,
-			Message: remain(needed), ObservedGeneration: generation,
+			Message: remainingMessage(needed), ObservedGeneration: generation,
 		})
 	} else {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionInUse)
@@ -127,11 +127,13 @@ func (r *Reconciler) writeStatus(
 	err = r.config.Status.Patch(ctx, updated, client.MergeFrom(service))
 	if err == nil && missingNews {
 		r.config.Events.Eventf(
-			service, nil, corev1.EventTypeWarning, v1alpha1.ReasonApplicationsMissing, actionObserve, "%s", missingMessage)
+			service, nil, corev1.EventTypeWarning, v1alpha1.ReasonApplicationsMissing, engine.ActionObserve,
+			"%s", missingMessage)
 	}
-	if err == nil && !before && holdsUp(service, needed) {
+	if err == nil && !before && blocksDeletion(service, needed) {
 		r.config.Events.Eventf(
-			service, nil, corev1.EventTypeWarning, v1alpha1.ReasonMandatesRemain, actionDelete, "%s", remain(needed))
+			service, nil, corev1.EventTypeWarning, v1alpha1.ReasonMandatesRemain, engine.ActionDelete,
+			"%s", remainingMessage(needed))
 	}
 	return err
 }
@@ -159,7 +161,7 @@ func mandateTypes(references *idv.References) (types []v1alpha1.MandateType, tru
 	budget := engine.NewStatusBudget(maxShown)
 	for i, t := range connection.SortReferences(references.MandateTypes) {
 		shown := v1alpha1.MandateType{ID: t.ID, Name: budget.Text(t.Name), Code: budget.Text(t.Code)}
-		if i == maxMandateTypes || !budget.Fits(aroundType, shown.Name, shown.Code) {
+		if i == maxMandateTypes || !budget.Fits(typeOverhead, shown.Name, shown.Code) {
 			return types, true
 		}
 		types = append(types, shown)

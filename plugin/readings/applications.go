@@ -111,14 +111,14 @@ func (c *check) stateName(application Application, v value) {
 	case said && stage == wanted:
 		c.found("stateNames", "known", "%q means %s, as the client knows", state.Name, application.Meaning)
 	case said && stage != client.StageOpen:
-		c.found("stateNames", "contradiction", "%q means something else to the client than %s, and that cannot be changed",
+		c.found("stateNames", "contradiction", "%q means %s here, and something else to the client; no setting changes that",
 			state.Name, application.Meaning)
 	case said:
 		c.result.Suggestion.addState(application.Meaning, state.Name)
-		c.found("stateNames", "other", "%q means %s; the spec has to say so", state.Name, application.Meaning)
+		c.found("stateNames", "other", "%q means %s; add it to spec.states", state.Name, application.Meaning)
 	case stage == client.StageOpen:
-		c.unknown("stateNames", "the application %d is %q, which is no outcome to the client; if it is in review, completed "+
-			"or rejected, repeat with --application %[1]d=inReview, completed or rejected", application.ID, state.Name)
+		c.unknown("stateNames", "the application %d is %q, which is no outcome for the client; if it is in review, "+
+			"completed or rejected, repeat with --application %[1]d=inReview, completed or rejected", application.ID, state.Name)
 	default:
 		c.found("stateNames", "known", "the client knows the state %q", state.Name)
 	}
@@ -257,8 +257,8 @@ func (c *check) report(ctx context.Context, individual string) error {
 		c.found("reportNotReady", strconv.Itoa(response.status), "a report that is not ready gets %d (%s)", response.status,
 			http.StatusText(response.status))
 	case isURL:
-		c.found("reportFormat", "json_url", "a report is a URL: the operator follows none, and the action fails "+
-			"with ReportIsURL")
+		c.found("reportFormat", "json_url", "a report is a URL: the operator does not follow URLs, and the action "+
+			"fails with ReportIsURL")
 	case isJSON:
 		c.found("reportFormat", "json_base64", "a report is JSON; the Secret gets the JSON as it is")
 	default:

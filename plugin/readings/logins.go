@@ -2,7 +2,6 @@ package readings
 
 import (
 	"context"
-	"encoding/base64"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -13,10 +12,10 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// A way is one form of the token request.
-type way struct{ user, clientID, basic bool }
+// A loginForm is one form of the token request.
+type loginForm struct{ user, clientID, basic bool }
 
-func (c *check) try(ctx context.Context, w way) (answer, error) {
+func (c *check) try(ctx context.Context, w loginForm) (answer, error) {
 	credentials := c.options.Credentials
 	form := url.Values{"grant_type": {"password"}}
 	if w.user {
@@ -29,8 +28,7 @@ func (c *check) try(ctx context.Context, w way) (answer, error) {
 	}
 	var basic client.Secret
 	if w.basic {
-		pair := credentials.ClientID + ":" + credentials.ClientSecret.Reveal()
-		basic = client.Hide(base64.StdEncoding.EncodeToString([]byte(pair)))
+		basic = credentials.Basic()
 	}
 	return c.login(ctx, form, basic)
 }
@@ -39,20 +37,20 @@ func (c *check) try(ctx context.Context, w way) (answer, error) {
 // that were refused it stops, so that no account is locked.
 func (c *check) logins(ctx context.Context) error {
 	user, clientID := c.options.Credentials.Username != "", c.options.Credentials.ClientID != ""
-	usual := way{user, clientID, clientID} // what Auto sends
+	usual := loginForm{user, clientID, clientID} // what Auto sends
 	first, err := c.try(ctx, usual)
 	if err != nil {
 		return err
 	}
 	works := usual
 	if clientID {
-		without, err := c.try(ctx, way{user: user, clientID: clientID})
+		without, err := c.try(ctx, loginForm{user: user, clientID: clientID})
 		if err != nil {
 			return err
 		}
 		c.tokenAuthorization(first, without)
 		if !first.ok() {
-			first, works = without, way{user: user, clientID: clientID}
+			first, works = without, loginForm{user: user, clientID: clientID}
 		} else if without.ok() {
 			c.olderTokens(ctx, first)
 			first = without // a new token may revoke the older one
@@ -119,16 +117,16 @@ func (c *check) olderTokens(ctx context.Context, earlier answer) {
 }
 
 // pairs finds out which of two pairs the service needs. It returns the answer with the newest token.
-func (c *check) pairs(ctx context.Context, works way, newest answer) (answer, error) {
+func (c *check) pairs(ctx context.Context, works loginForm, newest answer) (answer, error) {
 	if !works.user || !works.clientID {
 		c.unknown("credentials", "the service takes the one pair that was given")
 		return newest, nil
 	}
-	userOnly, err := c.try(ctx, way{user: true, basic: works.basic && c.needsBasic()})
+	userOnly, err := c.try(ctx, loginForm{user: true, basic: works.basic && c.needsBasic()})
 	if err != nil {
 		return newest, err
 	}
-	clientOnly, err := c.try(ctx, way{clientID: true, basic: works.basic})
+	clientOnly, err := c.try(ctx, loginForm{clientID: true, basic: works.basic})
 	if err != nil {
 		return newest, err
 	}
@@ -156,7 +154,7 @@ func (c *check) needsBasic() bool { return c.result.Find("tokenAuthorization").R
 // describeToken keeps the token, and says what the response looks like.
 func (c *check) describeToken(a answer) error {
 	o := parse(a.body)
-	if inner := o.get("token").object(); inner != nil && o.get("access_token").none() {
+	if inner := o.get("token").object(); inner != nil && o.get("access_token").isAbsent() {
 		o = value{inner}
 	}
 	token, ok := text(o.get("access_token"))
@@ -197,7 +195,7 @@ func (c *check) expiresIn(v value) {
 	number, isNumber := v.number()
 	_, isText := text(v)
 	switch {
-	case v.none():
+	case v.isAbsent():
 		c.found("expiresIn", "absent", "expires_in is absent; an hour is assumed")
 	case isText:
 		c.found("expiresIn", "string", "expires_in is a string")

@@ -72,15 +72,18 @@ func (r *Result) Find(point string) Finding {
 
 // Check looks at a service. The error is one of the options; a service that does not work is in Result.Problem.
 func Check(ctx context.Context, options Options) (*Result, error) {
-	w := newWire(&options)
-	defer w.close()
-	c := &check{wire: w, options: options, result: &Result{Sent: w.sent}}
+	c := &check{options: options, result: &Result{}}
 	c.result.Suggestion.Settings = *options.Settings.DeepCopy()
 	valid, err := c.client()
 	if err != nil {
 		return nil, err
 	}
 	valid.Close()
+	if c.httpClient, err = newHTTPClient(&options); err != nil {
+		return nil, err
+	}
+	defer c.close()
+	c.result.Sent = c.sent
 	if err := c.run(ctx); err != nil {
 		c.result.Problem = err.Error()
 	}
@@ -90,7 +93,7 @@ func Check(ctx context.Context, options Options) (*Result, error) {
 
 // A check is one look at a service.
 type check struct {
-	*wire
+	*httpClient
 
 	options Options
 	result  *Result

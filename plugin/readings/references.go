@@ -153,7 +153,7 @@ func (c *check) errorForm(response answer) {
 		c.found("errorShape", "number_status", "status of an error is a number")
 	case extra > 0:
 		c.found("errorShape", "extended", "errors have %d members that are not documented", extra)
-	case v.get("exception").none():
+	case v.get("exception").isAbsent():
 		c.found("errorShape", "no_exception", "an error without fields has no exception")
 	default:
 		c.found("errorShape", "documented", "errors have the documented members")

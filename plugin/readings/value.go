@@ -11,16 +11,16 @@ import (
 // A value is decoded JSON, with numbers as they are written. The zero value is an absent member.
 type value struct{ decoded any }
 
-// absent is a member that an object does not have, or JSON that cannot be read.
-type absent struct{}
+// missingMember is a member that an object does not have, or JSON that cannot be read.
+type missingMember struct{}
 
-// parse decodes JSON; what is none is absent.
+// parse decodes JSON. What is not JSON is a missingMember.
 func parse(body []byte) value {
 	decoder := json.NewDecoder(bytes.NewReader(body))
 	decoder.UseNumber()
 	var decoded any
 	if err := decoder.Decode(&decoded); err != nil {
-		return value{absent{}}
+		return value{missingMember{}}
 	}
 	return value{decoded}
 }
@@ -44,12 +44,12 @@ func (v value) get(names ...string) value {
 			}
 		}
 	}
-	return value{absent{}}
+	return value{missingMember{}}
 }
 
-// none reports whether a value is absent or null.
-func (v value) none() bool {
-	_, isAbsent := v.decoded.(absent)
+// isAbsent reports whether a value is absent or null.
+func (v value) isAbsent() bool {
+	_, isAbsent := v.decoded.(missingMember)
 	return isAbsent || v.decoded == nil
 }
 
@@ -88,7 +88,7 @@ func (v value) each(look func(name string, member value)) {
 // unwrap returns what is in one of the names if the value is an object with that one member of weight.
 func (v value) unwrap(names ...string) (inner value, name string) {
 	for _, name := range names {
-		if inner := v.get(name); inner.object() != nil && v.get("id").none() {
+		if inner := v.get(name); inner.object() != nil && v.get("id").isAbsent() {
 			return inner, name
 		}
 	}

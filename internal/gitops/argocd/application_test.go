@@ -142,7 +142,7 @@ func (w *world) fails() (message string) {
 		state := a.Status.OperationState
 		return state.SyncResult.Revision == w.revision && state.failures() != "" && !state.FinishedAt.IsZero()
 	})
-	w.HoldsNoPersonalData("the Application", a.text)
+	w.CheckNoPersonalData("the Application", a.text)
 	return a.Status.OperationState.failures()
 }
 

@@ -31,7 +31,7 @@ func TestArgoCD(t *testing.T) {
 	w.Step("the Application is deleted", w.deleted, sent+1)
 	w.Step("everything is applied anew", w.appliedAnew, sent+1)
 	w.Step("the Application of the CRDs is deleted", w.keepsCRDs, sent+1)
-	w.HoldsNoPersonalData("an event", w.Kubectl("get", "events", "--namespace", argocdNamespace, "--output=yaml"))
+	w.CheckNoPersonalData("an event", w.Kubectl("get", "events", "--namespace", argocdNamespace, "--output=yaml"))
 }
 
 // apply applies the Application of the examples.
@@ -43,18 +43,18 @@ func (w *world) apply() {
 func (w *world) connectionComesFirst() {
 	w.apply()
 	w.waits("IdentityService/default")
-	w.ConnectionFirst()
+	w.WaitForConnectionFirst()
 }
 
 func (w *world) mandatesFollow() {
-	w.Secrets()
+	w.CreateSecrets()
 	w.applied()
-	w.Ready("acme")
-	w.Ready("globex")
-	w.Action(cluster.Resend, v1alpha1.ReasonCarriedOut)
+	w.WaitUntilReady("acme")
+	w.WaitUntilReady("globex")
+	w.WaitForAction(cluster.ResendAction, v1alpha1.ReasonCarriedOut)
 	// Argo CD leaves out what has no health, so the health of the Application alone does not show that the script ran.
 	for _, object := range [][2]string{
-		{"IdentityService", "default"}, {"Mandate", "acme"}, {"Mandate", "globex"}, {"MandateAction", cluster.Resend},
+		{"IdentityService", "default"}, {"Mandate", "acme"}, {"Mandate", "globex"}, {"MandateAction", cluster.ResendAction},
 	} {
 		w.until(onboarding, object[1]+" is Healthy", func(a *application) bool {
 			return a.healthOf(object[0], object[1]) == "Healthy"
@@ -64,43 +64,43 @@ func (w *world) mandatesFollow() {
 
 // actionAgain deletes an action that Git has, as ttlSecondsAfterFinished does. Argo CD applies it again.
 func (w *world) actionAgain() {
-	before := w.Action(cluster.Resend, v1alpha1.ReasonCarriedOut)
-	w.Kubectl("delete", "mandateaction", cluster.Resend, "--namespace", cluster.Namespace)
-	if again := w.Action(cluster.Resend, v1alpha1.ReasonAlreadyDone); again.UID == before.UID {
+	before := w.WaitForAction(cluster.ResendAction, v1alpha1.ReasonCarriedOut)
+	w.Kubectl("delete", "mandateaction", cluster.ResendAction, "--namespace", cluster.Namespace)
+	if again := w.WaitForAction(cluster.ResendAction, v1alpha1.ReasonAlreadyDone); again.UID == before.UID {
 		w.Error("the action is the same object")
 	}
 	w.applied()
 }
 
 func (w *world) prunedAndRestored() {
-	before := w.Ready("acme")
-	w.Edit("kustomization.yaml", "- acme.yaml\n", "")
+	before := w.WaitUntilReady("acme")
+	w.ReplaceAndPublish("kustomization.yaml", "- acme.yaml\n", "")
 	w.waits("Waiting for pruning confirmation of idv.mandate.io/v1alpha1/Mandate/acme")
-	if w.Ready("acme").DeletionTimestamp != nil {
+	if w.WaitUntilReady("acme").DeletionTimestamp != nil {
 		w.Error("the Mandate is deleted before somebody approves")
 	}
 	w.approve()
-	w.Gone(&v1alpha1.Mandate{}, "acme")
+	w.WaitUntilGone(&v1alpha1.Mandate{}, "acme")
 	w.applied()
-	w.Edit("kustomization.yaml", "- globex.yaml\n", "- acme.yaml\n- globex.yaml\n")
+	w.ReplaceAndPublish("kustomization.yaml", "- globex.yaml\n", "- acme.yaml\n- globex.yaml\n")
 	w.applied()
-	w.SameApplication(before)
+	w.CheckSameApplication(before)
 }
 
 func (w *world) deleted() {
 	w.deleteApplication(onboarding)
 	w.until(onboarding, "waiting", func(a *application) bool { return a.DeletionTimestamp != nil })
-	w.Ready("acme")
+	w.WaitUntilReady("acme")
 	w.approve()
 	w.goneApplication(onboarding)
-	w.AllGone(mandates...)
+	w.WaitUntilAllGone(mandates...)
 }
 
 func (w *world) appliedAnew() {
 	w.apply()
 	w.refresh(onboarding)
 	w.applied()
-	w.AllAsBefore(mandates...)
+	w.CheckAllRestored(mandates...)
 }
 
 // mandates are all that the repository has at the end.

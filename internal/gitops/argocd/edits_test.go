@@ -11,23 +11,24 @@ import (
 // hold up a sync.
 func (w *world) kubectlOwns() {
 	w.PatchSpec("acme", `{"suspend":true,"decision":"Reject"}`)
-	w.Reason("acme", v1alpha1.ReasonSuspended)
-	w.Edit("globex.yaml", "  name: globex\n", "  name: globex\n  labels: {edited: again}\n")
+	w.WaitForReason("acme", v1alpha1.ReasonSuspended)
+	w.ReplaceAndPublish("globex.yaml", "  name: globex\n", "  name: globex\n  labels: {edited: again}\n")
 	w.synced()
 	a := w.until(onboarding, "Suspended", func(a *application) bool { return a.Status.Health.Status == "Suspended" })
 	if got := a.healthOf("Mandate", "acme"); got != "Suspended" {
 		w.Errorf("the health of the suspended Mandate is %q", got)
 	}
-	if spec := w.Reason("acme", v1alpha1.ReasonSuspended).Spec; !spec.Suspend || spec.Decision != v1alpha1.DecisionReject {
+	spec := w.WaitForReason("acme", v1alpha1.ReasonSuspended).Spec
+	if !spec.Suspend || spec.Decision != v1alpha1.DecisionReject {
 		w.Errorf("Argo CD changed what kubectl had set: %+v", spec)
 	}
 	w.PatchSpec("acme", `{"suspend":null,"decision":"Complete"}`)
-	w.Ready("acme")
+	w.WaitUntilReady("acme")
 
 	w.Reject("globex")
-	w.Edit("globex.yaml", "  labels: {edited: again}\n", "")
+	w.ReplaceAndPublish("globex.yaml", "  labels: {edited: again}\n", "")
 	w.applied()
-	if got := w.Ready("globex").Spec.Decision; got != v1alpha1.DecisionReject {
+	if got := w.WaitUntilReady("globex").Spec.Decision; got != v1alpha1.DecisionReject {
 		w.Errorf("Argo CD changed spec.decision to %q", got)
 	}
 }
@@ -35,7 +36,7 @@ func (w *world) kubectlOwns() {
 func (w *world) reverted() {
 	w.patchApplication(onboarding, `{"spec":{"ignoreDifferences":null}}`)
 	w.PatchSpec("acme", `{"suspend":true,"decision":"Reject"}`)
-	acme := w.Mandate("acme", "reverted", func(m *v1alpha1.Mandate) bool {
+	acme := w.WaitForMandate("acme", "reverted", func(m *v1alpha1.Mandate) bool {
 		return m.Spec.Decision == v1alpha1.DecisionComplete
 	})
 	if !acme.Spec.Suspend {
@@ -44,26 +45,26 @@ func (w *world) reverted() {
 	w.PatchSpec("acme", `{"suspend":null}`)
 	w.apply()
 	w.applied()
-	w.Ready("acme")
+	w.WaitUntilReady("acme")
 }
 
 // frozenField has an edit that the API server refuses. Argo CD applies what else has changed, and when the edit is
 // undone, the next attempt takes the new commit.
 func (w *world) frozenField() {
-	before := w.Ready("acme")
+	before := w.WaitUntilReady("acme")
 	w.Files[cluster.MandatesDir+"initech.yaml"] = cluster.Initech
-	w.Change("kustomization.yaml", "- globex.yaml\n", "- globex.yaml\n- initech.yaml\n")
-	w.Edit("acme.yaml", "spec:\n", "spec:\n  reference: ACME-2\n")
+	w.Replace("kustomization.yaml", "- globex.yaml\n", "- globex.yaml\n- initech.yaml\n")
+	w.ReplaceAndPublish("acme.yaml", "spec:\n", "spec:\n  reference: ACME-2\n")
 	message := w.fails()
 	w.Logf("Argo CD reports: %s", message)
 	if !strings.Contains(message, "Mandate/acme") || !strings.Contains(message, "spec.reference") {
 		w.Errorf("Argo CD does not name the Mandate and the field: %s", message)
 	}
-	w.Ready("initech")
-	if after := w.Ready("acme"); after.UID != before.UID || after.Generation != before.Generation {
+	w.WaitUntilReady("initech")
+	if after := w.WaitUntilReady("acme"); after.UID != before.UID || after.Generation != before.Generation {
 		w.Errorf("the Mandate was changed: %+v", after)
 	}
-	w.Edit("acme.yaml", "  reference: ACME-2\n", "")
+	w.ReplaceAndPublish("acme.yaml", "  reference: ACME-2\n", "")
 	w.applied()
-	w.Ready("acme")
+	w.WaitUntilReady("acme")
 }

@@ -13,12 +13,12 @@ func (w *world) forced() {
 	const force, replace = ",Force=true", ",Replace=true"
 	for options, refusal := range map[string]string{force: "--force cannot be used", replace: "spec.reference"} {
 		w.options("", options)
-		w.Edit("acme.yaml", "spec:\n", "spec:\n  reference: ACME-2\n")
+		w.ReplaceAndPublish("acme.yaml", "spec:\n", "spec:\n  reference: ACME-2\n")
 		if message := w.fails(); !strings.Contains(message, refusal) {
 			w.Errorf("%s: Argo CD reports %q, want %q", options, message, refusal)
 		}
 		w.options(options, "")
-		w.Edit("acme.yaml", "  reference: ACME-2\n", "")
+		w.ReplaceAndPublish("acme.yaml", "  reference: ACME-2\n", "")
 		w.applied()
 	}
 	w.options("", force+replace)
@@ -27,19 +27,19 @@ func (w *world) forced() {
 		{"name: director", "name: owner", v1alpha1.ReasonSpecDiffers},
 		{"spec:\n", "spec:\n  reference: ACME-2\n", v1alpha1.ReasonApplicationExists},
 	} {
-		before := w.Ready("acme")
-		w.Edit("acme.yaml", edit.old, edit.replacement)
+		before := w.WaitUntilReady("acme")
+		w.ReplaceAndPublish("acme.yaml", edit.old, edit.replacement)
 		w.synced()
-		if again := w.Reason("acme", edit.reason); again.UID == before.UID {
+		if again := w.WaitForReason("acme", edit.reason); again.UID == before.UID {
 			w.Errorf("%q: Argo CD did not create the Mandate again", edit.replacement)
 		}
 		w.until(onboarding, "Degraded", func(a *application) bool { return a.healthOf("Mandate", "acme") == "Degraded" })
-		w.Edit("acme.yaml", edit.replacement, edit.old)
+		w.ReplaceAndPublish("acme.yaml", edit.replacement, edit.old)
 		if edit.reason == v1alpha1.ReasonApplicationExists {
 			w.replacedFieldStays()
 		}
 		w.applied()
-		w.SameApplication(before)
+		w.CheckSameApplication(before)
 	}
 	w.options(force+replace, "")
 	w.Publish()
@@ -50,7 +50,7 @@ func (w *world) forced() {
 func (w *world) options(old, replacement string) {
 	w.Helper()
 	const all = "sync-options: Prune=confirm,Delete=confirm"
-	w.Change("kustomization.yaml", all+old+"\n", all+replacement+"\n")
+	w.Replace("kustomization.yaml", all+old+"\n", all+replacement+"\n")
 }
 
 // replacedFieldStays shows what follows when Git does not have a field any more that Replace has written: Argo CD finds
@@ -60,6 +60,6 @@ func (w *world) replacedFieldStays() {
 	w.until(onboarding, "Synced", func(a *application) bool {
 		return a.Status.Sync.Revision == w.revision && a.Status.Sync.Status == "Synced"
 	})
-	w.Reason("acme", v1alpha1.ReasonApplicationExists)
+	w.WaitForReason("acme", v1alpha1.ReasonApplicationExists)
 	w.Kubectl("delete", "mandate", "acme", "--namespace", cluster.Namespace)
 }

@@ -66,6 +66,6 @@ func (w *world) keepsCRDs() {
 	w.Kubectl("delete", "application", "platform", "--namespace", argocdNamespace)
 	w.deleteApplication(crds)
 	w.goneApplication(crds)
-	w.AllAsBefore(mandates...)
-	w.RecordsStay()
+	w.CheckAllRestored(mandates...)
+	w.CheckRecordsRemain()
 }

@@ -10,35 +10,35 @@ import (
 // A Mandate that needs a person is Degraded within seconds. It does not hold up the sync, unless something is in a
 // later wave.
 func (w *world) stalls() {
-	w.Change("kustomization.yaml", "- initech.yaml\n", "- hooli.yaml\n- initech.yaml\n")
+	w.Replace("kustomization.yaml", "- initech.yaml\n", "- hooli.yaml\n- initech.yaml\n")
 	w.Files[cluster.MandatesDir+"hooli.yaml"] = hooli
 	w.Kubectl("create", "secret", "generic", "hooli-signer", "--namespace", cluster.Namespace,
 		"--from-literal=email="+cluster.NoAddress)
 	w.Publish()
 	w.synced()
 	w.until(onboarding, "Degraded", func(a *application) bool { return a.Status.Health.Status == "Degraded" })
-	w.Reason("hooli", v1alpha1.ReasonSecretInvalid)
-	w.Ready("acme")
+	w.WaitForReason("hooli", v1alpha1.ReasonSecretInvalid)
+	w.WaitUntilReady("acme")
 
 	w.Files[cluster.MandatesDir+"acme-resend.yaml"] = acmeResend
-	w.Edit("kustomization.yaml", "- acme.yaml\n", "- acme.yaml\n- acme-resend.yaml\n")
+	w.ReplaceAndPublish("kustomization.yaml", "- acme.yaml\n", "- acme.yaml\n- acme-resend.yaml\n")
 	a := w.until(onboarding, "held up", func(a *application) bool {
 		return strings.Contains(a.Status.OperationState.Message, "completed unsuccessfully")
 	})
-	w.HoldsNoPersonalData("the Application", a.text)
-	w.Gone(&v1alpha1.MandateAction{}, "acme-resend")
+	w.CheckNoPersonalData("the Application", a.text)
+	w.WaitUntilGone(&v1alpha1.MandateAction{}, "acme-resend")
 
 	w.Kubectl("patch", "secret", "hooli-signer", "--namespace", cluster.Namespace,
 		`--patch={"stringData":{"email":"signer@hooli.example"}}`)
 	w.Kubectl("annotate", "mandate", "hooli", "--namespace", cluster.Namespace,
 		"idv.mandate.io/reconcile-requested-at=1")
-	w.Ready("hooli")
+	w.WaitUntilReady("hooli")
 	w.applied()
-	w.Action("acme-resend", v1alpha1.ReasonCarriedOut)
+	w.WaitForAction("acme-resend", v1alpha1.ReasonCarriedOut)
 	w.heldUp()
-	w.Edit("initech.yaml", "email: tenant@", "email: second.tenant@")
+	w.ReplaceAndPublish("initech.yaml", "email: tenant@", "email: second.tenant@")
 	w.Logf("Argo CD reports: %s", w.fails())
-	w.Edit("initech.yaml", "email: second.tenant@", "email: tenant@")
+	w.ReplaceAndPublish("initech.yaml", "email: second.tenant@", "email: tenant@")
 	w.applied()
 }
 
@@ -48,10 +48,10 @@ func (w *world) heldUp() {
 	w.Helper()
 	const label = "  labels: {edited: again}\n"
 	w.PatchSpec("acme", `{"suspend":true}`)
-	w.Reason("acme", v1alpha1.ReasonSuspended)
-	w.Edit("initech.yaml", "  name: initech\n", "  name: initech\n"+label)
+	w.WaitForReason("acme", v1alpha1.ReasonSuspended)
+	w.ReplaceAndPublish("initech.yaml", "  name: initech\n", "  name: initech\n"+label)
 	waiting := w.waits("idv.mandate.io/Mandate/acme").Status.OperationState.SyncResult.Revision
-	w.Edit("initech.yaml", label, "")
+	w.ReplaceAndPublish("initech.yaml", label, "")
 	w.until(onboarding, "held up", func(a *application) bool {
 		state := a.Status.OperationState
 		return a.Status.Sync.Revision == w.revision && state.SyncResult.Revision == waiting && state.Phase == "Running"

@@ -61,7 +61,7 @@ func (c *Cluster) Step(name string, run func(), emails int) {
 	passed := t.Run(name, func(t *testing.T) {
 		c.T = t
 		run()
-		c.Emails(emails)
+		c.CheckEmails(emails)
 	})
 	if c.T = t; !passed {
 		t.FailNow()

@@ -8,8 +8,8 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox"
 )
 
-// ConnectionFirst waits until the connection lacks its Secret, and checks that there are no Mandates yet.
-func (c *Cluster) ConnectionFirst() {
+// WaitForConnectionFirst waits until the connection lacks its Secret, and checks that there are no Mandates yet.
+func (c *Cluster) WaitForConnectionFirst() {
 	c.Helper()
 	c.Eventually(func() (bool, string) {
 		reason := c.Kubectl("get", "identityservices", "--namespace", Namespace,
@@ -21,8 +21,8 @@ func (c *Cluster) ConnectionFirst() {
 	}
 }
 
-// Secrets creates those that the examples name, as a secret store does, and has the connection look for its own.
-func (c *Cluster) Secrets() {
+// CreateSecrets creates those that the examples name, as a secret store does, and has the connection look for its own.
+func (c *Cluster) CreateSecrets() {
 	c.Helper()
 	for name, data := range map[string]map[string]string{
 		"idv":              {"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword},

@@ -13,8 +13,8 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// Mandate waits until a Mandate is done.
-func (c *Cluster) Mandate(name, what string, done func(*v1alpha1.Mandate) bool) *v1alpha1.Mandate {
+// WaitForMandate waits until a Mandate is done.
+func (c *Cluster) WaitForMandate(name, what string, done func(*v1alpha1.Mandate) bool) *v1alpha1.Mandate {
 	c.Helper()
 	m := &v1alpha1.Mandate{}
 	c.Eventually(func() (bool, string) {
@@ -24,19 +24,19 @@ func (c *Cluster) Mandate(name, what string, done func(*v1alpha1.Mandate) bool) 
 	return m
 }
 
-// Reason waits until Ready of a Mandate has a reason for its latest spec.
-func (c *Cluster) Reason(name, reason string) *v1alpha1.Mandate {
+// WaitForReason waits until Ready of a Mandate has a reason for its latest spec.
+func (c *Cluster) WaitForReason(name, reason string) *v1alpha1.Mandate {
 	c.Helper()
-	return c.Mandate(name, reason, func(m *v1alpha1.Mandate) bool {
+	return c.WaitForMandate(name, reason, func(m *v1alpha1.Mandate) bool {
 		ready := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReady)
 		return ready != nil && ready.Reason == reason && m.Status.ObservedGeneration == m.Generation
 	})
 }
 
-// Ready waits until a Mandate has an application.
-func (c *Cluster) Ready(name string) *v1alpha1.Mandate {
+// WaitUntilReady waits until a Mandate has an application.
+func (c *Cluster) WaitUntilReady(name string) *v1alpha1.Mandate {
 	c.Helper()
-	return c.Reason(name, v1alpha1.ReasonAccepted)
+	return c.WaitForReason(name, v1alpha1.ReasonAccepted)
 }
 
 // PatchSpec changes the spec of a Mandate with kubectl, as a person does.
@@ -49,15 +49,17 @@ func (c *Cluster) PatchSpec(name, spec string) {
 func (c *Cluster) Reject(name string) {
 	c.Helper()
 	_, err := c.Sandbox.Play(c.Context(), control.Play{
-		ApplicationID: *c.Ready(name).Status.ApplicationID, Result: control.ResultFail,
+		ApplicationID: *c.WaitUntilReady(name).Status.ApplicationID, Result: control.ResultFail,
 	})
 	c.Check(err)
 	c.PatchSpec(name, `{"decision":"Reject"}`)
-	c.Mandate(name, "rejected", func(m *v1alpha1.Mandate) bool { return m.Status.Outcome == v1alpha1.OutcomeRejected })
+	c.WaitForMandate(name, "rejected", func(m *v1alpha1.Mandate) bool {
+		return m.Status.Outcome == v1alpha1.OutcomeRejected
+	})
 }
 
-// Gone waits until an object does not exist any more.
-func (c *Cluster) Gone(object client.Object, name string) {
+// WaitUntilGone waits until an object does not exist any more.
+func (c *Cluster) WaitUntilGone(object client.Object, name string) {
 	c.Helper()
 	c.Eventually(func() (bool, string) {
 		err := c.Get(c.Context(), client.ObjectKey{Namespace: Namespace, Name: name}, object)
@@ -65,8 +67,8 @@ func (c *Cluster) Gone(object client.Object, name string) {
 	})
 }
 
-// Action waits until an action has ended with a reason.
-func (c *Cluster) Action(name, reason string) *v1alpha1.MandateAction {
+// WaitForAction waits until an action has ended with a reason.
+func (c *Cluster) WaitForAction(name, reason string) *v1alpha1.MandateAction {
 	c.Helper()
 	action := &v1alpha1.MandateAction{}
 	c.Eventually(func() (bool, string) {
@@ -78,11 +80,11 @@ func (c *Cluster) Action(name, reason string) *v1alpha1.MandateAction {
 	return action
 }
 
-// Resend is the action of the examples.
-const Resend = "globex-resend-2026-03-02"
+// ResendAction is the action of the examples.
+const ResendAction = "globex-resend-2026-03-02"
 
-// Emails checks how many e-mails were sent up to now.
-func (c *Cluster) Emails(want int) {
+// CheckEmails checks how many e-mails were sent up to now.
+func (c *Cluster) CheckEmails(want int) {
 	c.Helper()
 	sent, err := c.Sandbox.Outbox(c.Context())
 	c.Check(err)
@@ -91,8 +93,8 @@ func (c *Cluster) Emails(want int) {
 	}
 }
 
-// HoldsNoPersonalData checks what a GitOps tool shows.
-func (c *Cluster) HoldsNoPersonalData(where, text string) {
+// CheckNoPersonalData checks what a GitOps tool shows.
+func (c *Cluster) CheckNoPersonalData(where, text string) {
 	c.Helper()
 	for _, address := range []string{Director, Applicant, "tenant@initech.example", NoAddress} {
 		if strings.Contains(text, address) {
@@ -109,10 +111,10 @@ const (
 	NoAddress = "signer.at.hooli.example"
 )
 
-// SameApplication checks that another object of the same Mandate has the same application.
-func (c *Cluster) SameApplication(before *v1alpha1.Mandate) {
+// CheckSameApplication checks that another object of the same Mandate has the same application.
+func (c *Cluster) CheckSameApplication(before *v1alpha1.Mandate) {
 	c.Helper()
-	after := c.Ready(before.Name)
+	after := c.WaitUntilReady(before.Name)
 	if after.UID == before.UID {
 		c.Errorf("%s is the same object", before.Name)
 	}
@@ -121,18 +123,18 @@ func (c *Cluster) SameApplication(before *v1alpha1.Mandate) {
 	}
 }
 
-// AllGone waits until all Mandates and the connection are deleted, and checks that the records stay.
-func (c *Cluster) AllGone(mandates ...string) {
+// WaitUntilAllGone waits until all Mandates and the connection are deleted, and checks that the records stay.
+func (c *Cluster) WaitUntilAllGone(mandates ...string) {
 	c.Helper()
 	for _, name := range mandates {
-		c.Gone(&v1alpha1.Mandate{}, name)
+		c.WaitUntilGone(&v1alpha1.Mandate{}, name)
 	}
-	c.Gone(&v1alpha1.IdentityService{}, "default")
-	c.RecordsStay()
+	c.WaitUntilGone(&v1alpha1.IdentityService{}, "default")
+	c.CheckRecordsRemain()
 }
 
-// RecordsStay checks that the namespace stays when all else is deleted, and in it the ledger and the Secrets.
-func (c *Cluster) RecordsStay() {
+// CheckRecordsRemain checks that the namespace stays when all else is deleted, and in it the ledger and the Secrets.
+func (c *Cluster) CheckRecordsRemain() {
 	c.Helper()
 	kept := &corev1.Namespace{}
 	c.Check(c.Get(c.Context(), client.ObjectKey{Name: Namespace}, kept))
@@ -144,13 +146,13 @@ func (c *Cluster) RecordsStay() {
 	}
 }
 
-// AllAsBefore checks that all Mandates have their applications again, and that there are no others.
-func (c *Cluster) AllAsBefore(mandates ...string) {
+// CheckAllRestored checks that all Mandates have their applications again, and that there are no others.
+func (c *Cluster) CheckAllRestored(mandates ...string) {
 	c.Helper()
 	for _, name := range mandates {
-		c.Ready(name)
+		c.WaitUntilReady(name)
 	}
-	c.Action(Resend, v1alpha1.ReasonAlreadyDone)
+	c.WaitForAction(ResendAction, v1alpha1.ReasonAlreadyDone)
 	applications, err := c.Sandbox.Applications(c.Context())
 	c.Check(err)
 	if len(applications) != len(mandates) {

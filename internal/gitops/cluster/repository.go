@@ -28,15 +28,15 @@ func filesBelow(t *testing.T, directory string) map[string]string {
 	return files
 }
 
-// Edit replaces text in a file of the Mandates, and publishes it.
-func (c *Cluster) Edit(name, old, replacement string) {
+// ReplaceAndPublish replaces text in a file of the Mandates, and publishes it.
+func (c *Cluster) ReplaceAndPublish(name, old, replacement string) {
 	c.Helper()
-	c.Change(name, old, replacement)
+	c.Replace(name, old, replacement)
 	c.Publish()
 }
 
-// Change replaces text in a file of the Mandates.
-func (c *Cluster) Change(name, old, replacement string) {
+// Replace replaces text in a file of the Mandates.
+func (c *Cluster) Replace(name, old, replacement string) {
 	c.Helper()
 	path := MandatesDir + name
 	if !strings.Contains(c.Files[path], old) {

@@ -27,7 +27,7 @@ func TestFlux(t *testing.T) {
 	w.Step("a Mandate stalls", w.stalls, sent)
 	w.Step("the Kustomizations are deleted", w.deleted, sent)
 	w.Step("everything is applied anew", w.appliedAnew, sent)
-	w.HoldsNoPersonalData("an event", w.alerts.all())
+	w.CheckNoPersonalData("an event", w.alerts.all())
 }
 
 func (w *world) apply() {
@@ -39,74 +39,74 @@ func (w *world) apply() {
 func (w *world) connectionComesFirst() {
 	w.apply()
 	w.until(mandates, "False", "DependencyNotReady", func(*kustomization) bool { return true })
-	w.ConnectionFirst()
+	w.WaitForConnectionFirst()
 }
 
 func (w *world) mandatesFollow() {
-	w.Secrets()
+	w.CreateSecrets()
 	w.applied()
-	w.Ready("acme")
-	w.Ready("globex")
-	w.Action(cluster.Resend, v1alpha1.ReasonCarriedOut)
+	w.WaitUntilReady("acme")
+	w.WaitUntilReady("globex")
+	w.WaitForAction(cluster.ResendAction, v1alpha1.ReasonCarriedOut)
 }
 
 // actionAgain deletes an action that Git has, as ttlSecondsAfterFinished does. Flux applies it again.
 func (w *world) actionAgain() {
-	before := w.Action(cluster.Resend, v1alpha1.ReasonCarriedOut)
-	w.Kubectl("delete", "mandateaction", cluster.Resend, "--namespace", cluster.Namespace)
+	before := w.WaitForAction(cluster.ResendAction, v1alpha1.ReasonCarriedOut)
+	w.Kubectl("delete", "mandateaction", cluster.ResendAction, "--namespace", cluster.Namespace)
 	w.reconcile()
-	if again := w.Action(cluster.Resend, v1alpha1.ReasonAlreadyDone); again.UID == before.UID {
+	if again := w.WaitForAction(cluster.ResendAction, v1alpha1.ReasonAlreadyDone); again.UID == before.UID {
 		w.Error("the action is the same object")
 	}
 }
 
 func (w *world) prunedAndRestored() {
-	before := w.Ready("acme")
-	w.Edit("kustomization.yaml", "- acme.yaml\n", "")
-	w.Gone(&v1alpha1.Mandate{}, "acme")
+	before := w.WaitUntilReady("acme")
+	w.ReplaceAndPublish("kustomization.yaml", "- acme.yaml\n", "")
+	w.WaitUntilGone(&v1alpha1.Mandate{}, "acme")
 	w.applied()
-	w.Emails(3)
-	w.Edit("kustomization.yaml", "- globex.yaml\n", "- acme.yaml\n- globex.yaml\n")
+	w.CheckEmails(3)
+	w.ReplaceAndPublish("kustomization.yaml", "- globex.yaml\n", "- acme.yaml\n- globex.yaml\n")
 	w.applied()
-	w.SameApplication(before)
+	w.CheckSameApplication(before)
 }
 
 // A Mandate of another name is another one. Even with spec.adopt it does not get the application that the record of the
 // old name has.
 func (w *world) renamed() {
-	before := w.Ready("globex")
+	before := w.WaitUntilReady("globex")
 	adopt := fmt.Sprintf("spec:\n  reference: %s\n  adopt:\n    applicationID: %d\n",
 		before.Status.Reference, *before.Status.ApplicationID)
 	file := cluster.MandatesDir + "globex.yaml"
 	old := w.Files[file]
 	w.Files[file] = strings.NewReplacer("name: globex\n", "name: globex-eu\n", "spec:\n", adopt).Replace(old)
 	w.Publish()
-	w.Gone(&v1alpha1.Mandate{}, "globex")
+	w.WaitUntilGone(&v1alpha1.Mandate{}, "globex")
 	w.fails("HealthCheckFailed")
-	w.Reason("globex-eu", v1alpha1.ReasonAdoptionRefused)
+	w.WaitForReason("globex-eu", v1alpha1.ReasonAdoptionRefused)
 	w.Files[file] = old
 	w.Publish()
 	w.applied()
-	w.Gone(&v1alpha1.Mandate{}, "globex-eu")
-	w.SameApplication(before)
+	w.WaitUntilGone(&v1alpha1.Mandate{}, "globex-eu")
+	w.CheckSameApplication(before)
 }
 
 func (w *world) suspendedInGit() {
-	w.Edit("acme.yaml", "  decision: Complete\n", "  decision: Complete\n  suspend: true\n")
-	w.Reason("acme", v1alpha1.ReasonSuspended)
+	w.ReplaceAndPublish("acme.yaml", "  decision: Complete\n", "  decision: Complete\n  suspend: true\n")
+	w.WaitForReason("acme", v1alpha1.ReasonSuspended)
 	w.applied() // Flux does not wait for it
-	w.Edit("acme.yaml", "  suspend: true\n", "")
+	w.ReplaceAndPublish("acme.yaml", "  suspend: true\n", "")
 	w.applied()
-	w.Ready("acme")
+	w.WaitUntilReady("acme")
 }
 
 func (w *world) deleted() {
 	w.Kubectl("delete", "kustomization", mandates, connection, "--namespace", fluxNamespace)
-	w.AllGone("acme", "globex", "initech")
+	w.WaitUntilAllGone("acme", "globex", "initech")
 }
 
 func (w *world) appliedAnew() {
 	w.apply()
 	w.applied()
-	w.AllAsBefore("acme", "globex", "initech")
+	w.CheckAllRestored("acme", "globex", "initech")
 }

@@ -15,21 +15,22 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // +kubebuilder:rbac:groups=idv.mandate.io,resources=identityservices/status;clusteridentityservices/status,verbs=patch
 
 const (
-	// receiptInterval is how often the status of a service shows that deliveries arrive, and retryReceipt when it is tried
-	// again.
-	receiptInterval, retryReceipt = 10 * time.Minute, time.Minute
-	// maxReceipts is how many services may wait for that.
-	maxReceipts = 100
+	// receivedTimeInterval is how often the status of a service shows that deliveries arrive, and receivedTimeRetry when
+	// it is tried again.
+	receivedTimeInterval, receivedTimeRetry = 10 * time.Minute, time.Minute
+	// maxReceivedTimes is how many services may wait for that.
+	maxReceivedTimes = 100
 )
 
-// receipts write to the status of services when deliveries arrive. For some days after that, their applications are
+// receivedTimes writes lastReceivedTime to the status of services. For some days after that, their applications are
 // read less often.
-type receipts struct {
+type receivedTimes struct {
 	cache  client.Reader
 	status client.SubResourceWriter
 	clock  clock.PassiveClock
@@ -38,28 +39,28 @@ type receipts struct {
 	waiting chan connection.Key
 }
 
-func newReceipts(cache client.Reader, status client.SubResourceWriter, clock clock.PassiveClock) *receipts {
-	return &receipts{
+func newReceivedTimes(cache client.Reader, status client.SubResourceWriter, clock clock.PassiveClock) *receivedTimes {
+	return &receivedTimes{
 		cache: cache, status: status, clock: clock,
-		next: lru.New(rememberedTokens), waiting: make(chan connection.Key, maxReceipts),
+		next: lru.New(maxCachedConnections), waiting: make(chan connection.Key, maxReceivedTimes),
 	}
 }
 
 // record has the status of a service written, if it is time to. It does not wait.
-func (r *receipts) record(key connection.Key) {
+func (r *receivedTimes) record(key connection.Key) {
 	now := r.clock.Now()
 	//nolint:forcetypeassert // it holds no other type
 	if next, ok := r.next.Get(key); ok && now.Before(next.(time.Time)) {
 		return
 	}
-	r.next.Add(key, now.Add(retryReceipt))
+	r.next.Add(key, now.Add(receivedTimeRetry))
 	select {
 	case r.waiting <- key:
 	default: // the next delivery tries again
 	}
 }
 
-func (r *receipts) run(ctx context.Context) {
+func (r *receivedTimes) run(ctx context.Context) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -77,7 +78,7 @@ func (r *receipts) run(ctx context.Context) {
 }
 
 // write writes the status of a service, unless another replica has, and says when to write it again.
-func (r *receipts) write(ctx context.Context, key connection.Key) (next time.Time, err error) {
+func (r *receivedTimes) write(ctx context.Context, key connection.Key) (next time.Time, err error) {
 	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
 	defer cancel()
 	service, now := key.NewService(), r.clock.Now()
@@ -85,7 +86,7 @@ func (r *receipts) write(ctx context.Context, key connection.Key) (next time.Tim
 		return next, err
 	}
 	if shown := service.ServiceStatus().Notifications; shown != nil && shown.LastReceivedTime != nil {
-		if next = shown.LastReceivedTime.Add(receiptInterval); now.Before(next) {
+		if next = shown.LastReceivedTime.Add(receivedTimeInterval); now.Before(next) {
 			return next, nil
 		}
 	}
@@ -96,9 +97,6 @@ func (r *receipts) write(ctx context.Context, key connection.Key) (next time.Tim
 	if err != nil {
 		return next, err
 	}
-	written := &metav1.PartialObjectMetadata{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha1.SchemeGroupVersion.String(), Kind: string(key.Kind)},
-		ObjectMeta: metav1.ObjectMeta{Namespace: key.Namespace, Name: key.Name},
-	}
-	return now.Add(receiptInterval), r.status.Patch(ctx, written, client.RawPatch(types.MergePatchType, data))
+	patched := engine.MetadataOf(string(key.Kind), key.ObjectKey())
+	return now.Add(receivedTimeInterval), r.status.Patch(ctx, patched, client.RawPatch(types.MergePatchType, data))
 }

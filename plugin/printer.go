@@ -23,60 +23,62 @@ const (
 	grey   style = "\x1b[90m"
 )
 
-// A paper is what a view is written on: with colours on a terminal, and with its width.
-type paper struct {
+// A printer writes a view: with colours on a terminal, and within its width.
+type printer struct {
 	strings.Builder
 
-	colours bool
+	colored bool
 	width   int
 }
 
-// defaultWidth is that of what is no terminal.
+// defaultWidth is that of an output that is not a terminal.
 const defaultWidth = 100
 
-// newPaper returns a paper for a stream. The environment variable NO_COLOR (https://no-color.org) and a terminal that
-// is dumb have no colours.
-func newPaper(out io.Writer) *paper {
-	p := &paper{width: defaultWidth}
+// newPrinter returns a printer for a stream. With the environment variable NO_COLOR (https://no-color.org), or on a
+// dumb terminal, it uses no colours.
+func newPrinter(out io.Writer) *printer {
+	p := &printer{width: defaultWidth}
 	file, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) {
 		return p
 	}
-	p.colours = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	p.colored = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	if width, _, err := term.GetSize(int(file.Fd())); err == nil && width > 0 {
 		p.width = min(max(width, 40), 120)
 	}
 	return p
 }
 
-func (p *paper) in(s style, text string) string {
-	if !p.colours || s == plain || text == "" {
+func (p *printer) styled(s style, text string) string {
+	if !p.colored || s == plain || text == "" {
 		return text
 	}
 	return string(s) + text + "\x1b[0m"
 }
 
 // warn writes a warning.
-func warn(out io.Writer, text string) { fmt.Fprintln(out, newPaper(out).in(yellow, "warning:"), text) }
+func warn(out io.Writer, text string) {
+	fmt.Fprintln(out, newPrinter(out).styled(yellow, "warning:"), text)
+}
 
-func (p *paper) line(parts ...string) {
+func (p *printer) line(parts ...string) {
 	p.WriteString(strings.TrimRight(strings.Join(parts, ""), " "))
 	p.WriteByte('\n')
 }
 
-// wrapped writes a text in lines that fit, the first one after a text of its own, and the others after a prefix.
-func (p *paper) wrapped(first, prefix, text string) {
+// wrap writes a text in lines that fit, the first one after a text of its own, and the others after a prefix.
+func (p *printer) wrap(first, prefix, text string) {
 	for line := range strings.SplitSeq(text, "\n") {
 		for line != "" {
-			part, rest := p.cut(line, p.width-len([]rune(prefix)))
+			part, rest := p.splitAt(line, p.width-len([]rune(prefix)))
 			p.line(first, part)
 			first, line = prefix, rest
 		}
 	}
 }
 
-// cut cuts a line at the last space before a width.
-func (p *paper) cut(line string, width int) (part, rest string) {
+// splitAt splits a line at the last space before a width.
+func (p *printer) splitAt(line string, width int) (part, rest string) {
 	letters := []rune(line)
 	if len(letters) <= width {
 		return line, ""

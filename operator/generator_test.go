@@ -11,8 +11,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// drawer draws values that a schema allows, and a few that it does not: what it allows is for the API server to say.
-type drawer struct{ *rand.Rand }
+// generator draws values that a schema allows, and a few that it does not: what it allows is for the API server to say.
+type generator struct{ *rand.Rand }
 
 // raw is JSON that an encoder would not write.
 func raw(text string) any { return json.RawMessage(text) }
@@ -41,62 +41,62 @@ var (
 	oddValues = []string{"null", "{}", "[]", "[null]", `{"": null}`, `""`, "0", "false", "1e3", `{"a": {"b": [1.0]}}`}
 )
 
-func pick[T any](d drawer, values []T) T { return values[d.IntN(len(values))] }
+func pick[T any](g generator, values []T) T { return values[g.IntN(len(values))] }
 
 // oneIn is true once in n times.
-func (d drawer) oneIn(n int) bool { return d.IntN(n) == 0 }
+func (g generator) oneIn(n int) bool { return g.IntN(n) == 0 }
 
 // value draws a value of a schema.
-func (d drawer) value(s *apiextensionsv1.JSONSchemaProps) any {
+func (g generator) value(s *apiextensionsv1.JSONSchemaProps) any {
 	switch {
-	case d.oneIn(25):
-		return raw(pick(d, oddValues))
+	case g.oneIn(25):
+		return raw(pick(g, oddValues))
 	case len(s.Enum) > 0:
-		return raw(string(pick(d, s.Enum).Raw))
+		return raw(string(pick(g, s.Enum).Raw))
 	}
 	switch s.Type {
 	case "object":
-		return d.object(s)
+		return g.object(s)
 	case "array":
-		return d.array(s)
+		return g.array(s)
 	case "integer":
-		return d.integer(s)
+		return g.integer(s)
 	case "boolean":
-		return d.oneIn(2)
+		return g.oneIn(2)
 	default:
-		return d.text(s)
+		return g.text(s)
 	}
 }
 
-func (d drawer) object(s *apiextensionsv1.JSONSchemaProps) any {
+func (g generator) object(s *apiextensionsv1.JSONSchemaProps) any {
 	object := map[string]any{}
 	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
 		property := s.Properties[name]
-		if slices.Contains(s.Required, name) && !d.oneIn(50) || d.oneIn(3) {
-			object[name] = d.value(&property)
+		if slices.Contains(s.Required, name) && !g.oneIn(50) || g.oneIn(3) {
+			object[name] = g.value(&property)
 		}
 	}
 	if s.AdditionalProperties != nil {
-		for range d.IntN(4) {
-			object[d.word()] = d.value(s.AdditionalProperties.Schema)
+		for range g.IntN(4) {
+			object[g.word()] = g.value(s.AdditionalProperties.Schema)
 		}
 	}
-	if d.oneIn(20) {
-		object[d.word()] = raw(pick(d, oddValues))
+	if g.oneIn(20) {
+		object[g.word()] = raw(pick(g, oddValues))
 	}
 	return object
 }
 
 // array draws a list, the items of which differ in the keys of the list.
-func (d drawer) array(s *apiextensionsv1.JSONSchemaProps) any {
-	count := d.IntN(4)
-	if s.MaxItems != nil && d.oneIn(40) {
-		count = int(*s.MaxItems) + d.IntN(2)
+func (g generator) array(s *apiextensionsv1.JSONSchemaProps) any {
+	count := g.IntN(4)
+	if s.MaxItems != nil && g.oneIn(40) {
+		count = int(*s.MaxItems) + g.IntN(2)
 	}
 	items := []any{}
 	for i := range count {
-		item := d.value(s.Items.Schema)
-		if fields, ok := item.(map[string]any); ok && !d.oneIn(20) {
+		item := g.value(s.Items.Schema)
+		if fields, ok := item.(map[string]any); ok && !g.oneIn(20) {
 			for _, key := range s.XListMapKeys {
 				if property := s.Items.Schema.Properties[key]; property.Type == "string" && len(property.Enum) == 0 {
 					fields[key] = fmt.Sprintf("n%d", i)
@@ -108,105 +108,105 @@ func (d drawer) array(s *apiextensionsv1.JSONSchemaProps) any {
 	return items
 }
 
-func (d drawer) integer(s *apiextensionsv1.JSONSchemaProps) any {
-	switch limit := d.IntN(6); {
+func (g generator) integer(s *apiextensionsv1.JSONSchemaProps) any {
+	switch limit := g.IntN(6); {
 	case limit == 0 && s.Minimum != nil:
-		return int64(*s.Minimum) + d.Int64N(3) - 1
+		return int64(*s.Minimum) + g.Int64N(3) - 1
 	case limit == 1 && s.Maximum != nil:
-		return int64(*s.Maximum) + d.Int64N(3) - 1
+		return int64(*s.Maximum) + g.Int64N(3) - 1
 	case limit < 3:
-		return d.Int64N(100) + 1
+		return g.Int64N(100) + 1
 	default:
-		return raw(pick(d, oddIntegers))
+		return raw(pick(g, oddIntegers))
 	}
 }
 
-func (d drawer) text(s *apiextensionsv1.JSONSchemaProps) any {
+func (g generator) text(s *apiextensionsv1.JSONSchemaProps) any {
 	switch {
 	case s.Format == "date-time":
-		return pick(d, oddTimes)
-	case d.oneIn(4):
-		return raw(pick(d, oddTexts))
-	case s.MaxLength != nil && d.oneIn(20):
-		return strings.Repeat(pick(d, []string{"a", "é", "\U0001f600"}), int(*s.MaxLength)+d.IntN(2))
+		return pick(g, oddTimes)
+	case g.oneIn(4):
+		return raw(pick(g, oddTexts))
+	case s.MaxLength != nil && g.oneIn(20):
+		return strings.Repeat(pick(g, []string{"a", "é", "\U0001f600"}), int(*s.MaxLength)+g.IntN(2))
 	default:
-		return d.word()
+		return g.word()
 	}
 }
 
 // word draws a text that most rules allow.
-func (d drawer) word() string {
-	return pick(d, []string{
+func (g generator) word() string {
+	return pick(g, []string{
 		"jane", "acme", "x1", "Ready", "True", "kyc", "ab12cd", "https://idv.example.com", "jane@example.com", "1990-02-28",
 	})
 }
 
 // vary changes some part of a value of a schema.
-func (d drawer) vary(s *apiextensionsv1.JSONSchemaProps, value any) any {
+func (g generator) vary(s *apiextensionsv1.JSONSchemaProps, value any) any {
 	switch value := value.(type) {
 	case map[string]any:
-		if len(s.Properties) == 0 || d.oneIn(10) {
-			return d.value(s)
+		if len(s.Properties) == 0 || g.oneIn(10) {
+			return g.value(s)
 		}
 		varied := maps.Clone(value)
-		name := pick(d, slices.Sorted(maps.Keys(s.Properties)))
+		name := pick(g, slices.Sorted(maps.Keys(s.Properties)))
 		property := s.Properties[name]
 		if below, ok := value[name]; ok {
-			varied[name] = d.vary(&property, below)
+			varied[name] = g.vary(&property, below)
 		} else {
-			varied[name] = d.value(&property)
+			varied[name] = g.value(&property)
 		}
 		return varied
 	case []any:
-		if len(value) == 0 || d.oneIn(5) {
-			return d.value(s)
+		if len(value) == 0 || g.oneIn(5) {
+			return g.value(s)
 		}
 		varied := slices.Clone(value)
-		i := d.IntN(len(value))
-		varied[i] = d.vary(s.Items.Schema, value[i])
+		i := g.IntN(len(value))
+		varied[i] = g.vary(s.Items.Schema, value[i])
 		return varied
 	default:
-		return d.value(s)
+		return g.value(s)
 	}
 }
 
 // metadata draws some fields of metadata, which has no schema. What they may hold is written in Go.
-func (d drawer) metadata() map[string]any {
+func (g generator) metadata() map[string]any {
 	drawn := map[string]any{}
-	for range d.IntN(3) + 1 {
-		switch d.IntN(8) {
+	for range g.IntN(3) + 1 {
+		switch g.IntN(8) {
 		case 0:
-			drawn["labels"] = map[string]any{d.word(): d.orOdd(d.word()), "a": d.orOdd("b")}
+			drawn["labels"] = map[string]any{g.word(): g.orOdd(g.word()), "a": g.orOdd("b")}
 		case 1:
-			drawn["annotations"] = map[string]any{d.word(): d.orOdd(d.word()), "a": d.orOdd(raw(pick(d, oddTexts)))}
+			drawn["annotations"] = map[string]any{g.word(): g.orOdd(g.word()), "a": g.orOdd(raw(pick(g, oddTexts)))}
 		case 2:
-			drawn["finalizers"] = []any{d.orOdd("example.com/" + d.word())}
+			drawn["finalizers"] = []any{g.orOdd("example.com/" + g.word())}
 		case 3:
-			drawn["ownerReferences"] = []any{d.orOdd(map[string]any{
-				"apiVersion": "v1", "kind": "Pod", "name": d.orOdd("a"), "uid": d.orOdd("b"), "controller": d.orOdd(true),
+			drawn["ownerReferences"] = []any{g.orOdd(map[string]any{
+				"apiVersion": "v1", "kind": "Pod", "name": g.orOdd("a"), "uid": g.orOdd("b"), "controller": g.orOdd(true),
 			})}
 		case 4:
-			drawn["managedFields"] = []any{d.orOdd(map[string]any{
-				"manager": d.orOdd(d.word()), "operation": d.orOdd("Update"), "apiVersion": d.orOdd("idv.mandate.io/v1alpha1"),
-				"time": d.orOdd(pick(d, oddTimes)), "fieldsType": d.orOdd("FieldsV1"), "subresource": d.orOdd("status"),
-				"fieldsV1": d.orOdd(map[string]any{"f:spec": map[string]any{"f:" + d.word(): map[string]any{}}}),
+			drawn["managedFields"] = []any{g.orOdd(map[string]any{
+				"manager": g.orOdd(g.word()), "operation": g.orOdd("Update"), "apiVersion": g.orOdd("idv.mandate.io/v1alpha1"),
+				"time": g.orOdd(pick(g, oddTimes)), "fieldsType": g.orOdd("FieldsV1"), "subresource": g.orOdd("status"),
+				"fieldsV1": g.orOdd(map[string]any{"f:spec": map[string]any{"f:" + g.word(): map[string]any{}}}),
 			})}
 		case 5:
-			drawn["deletionGracePeriodSeconds"] = raw(pick(d, oddIntegers))
+			drawn["deletionGracePeriodSeconds"] = raw(pick(g, oddIntegers))
 		case 6:
-			name := pick(d, []string{"creationTimestamp", "deletionTimestamp"})
-			drawn[name] = pick(d, oddTimes)
+			name := pick(g, []string{"creationTimestamp", "deletionTimestamp"})
+			drawn[name] = pick(g, oddTimes)
 		default:
-			name := pick(d, []string{"generation", "selfLink", "uid", "generateName", "clusterName", "unknown", "labels"})
-			drawn[name] = d.orOdd(raw(pick(d, oddIntegers)))
+			name := pick(g, []string{"generation", "selfLink", "uid", "generateName", "clusterName", "unknown", "labels"})
+			drawn[name] = g.orOdd(raw(pick(g, oddIntegers)))
 		}
 	}
 	return drawn
 }
 
-func (d drawer) orOdd(value any) any {
-	if d.oneIn(12) {
-		return raw(pick(d, oddValues))
+func (g generator) orOdd(value any) any {
+	if g.oneIn(12) {
+		return raw(pick(g, oddValues))
 	}
 	return value
 }

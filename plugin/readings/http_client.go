@@ -3,14 +3,11 @@ package readings
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
 	"time"
 
@@ -22,18 +19,18 @@ const (
 	// maxBody of a response is that of the client.
 	maxBody = 1 << 20
 	// maxPause is how long a Retry-After is waited for, and pause how long without one.
-	maxPause, pause = 30 * time.Second, time.Second
-	maxAttempts     = 4
+	maxPause, defaultPause = 30 * time.Second, time.Second
+	maxAttempts            = 4
 )
 
-// A wire sends requests and keeps the responses as they are. The client cannot: it hides what it has understood.
-type wire struct {
+// An httpClient sends requests and keeps the responses as they are. The client cannot: it hides what it has understood.
+type httpClient struct {
 	http      *http.Client
 	base      string
 	userAgent string
 	sent      map[string]int
-	// limited is a 429 that came, and whether it had a Retry-After.
-	limited, limitedWithPause bool
+	// rateLimited says whether a 429 came, and hasRetryAfter whether it had that header.
+	rateLimited, hasRetryAfter bool
 }
 
 // An answer is a response: its status, header and body.
@@ -45,33 +42,34 @@ type answer struct {
 
 func (a answer) ok() bool { return a.status >= 200 && a.status < 300 }
 
-// newWire takes options that the client has checked, or will check before anything is sent.
-func newWire(options *Options) *wire {
-	config := &tls.Config{MinVersion: tls.VersionTLS12}
-	if options.Settings.CABundle != "" {
-		config.RootCAs = x509.NewCertPool()
-		config.RootCAs.AppendCertsFromPEM([]byte(options.Settings.CABundle))
+// newHTTPClient takes options that the client has checked. It connects as the client does.
+func newHTTPClient(options *Options) (*httpClient, error) {
+	transport, err := client.Config{CABundle: []byte(options.Settings.CABundle)}.Transport()
+	if err != nil {
+		return nil, err
 	}
-	return &wire{
+	return &httpClient{
 		http: &http.Client{
 			Timeout:       requestTimeout,
-			Transport:     &http.Transport{TLSClientConfig: config, Proxy: http.ProxyFromEnvironment},
+			Transport:     transport,
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		base: strings.TrimRight(options.Settings.BaseURL, "/") + "/api/v1", userAgent: options.UserAgent,
 		sent: map[string]int{},
-	}
+	}, nil
 }
 
-func (w *wire) close() { w.http.CloseIdleConnections() }
+func (w *httpClient) close() { w.http.CloseIdleConnections() }
 
 // get reads a path with a token, with the headers that the interface lists.
-func (w *wire) get(ctx context.Context, path string, token client.Secret) (answer, error) {
+func (w *httpClient) get(ctx context.Context, path string, token client.Secret) (answer, error) {
 	return w.read(ctx, http.MethodGet, path, token, "application/json")
 }
 
 // read sends a request that is safe by the definition of its method: GET or OPTIONS.
-func (w *wire) read(ctx context.Context, method, path string, token client.Secret, contentType string) (answer, error) {
+func (w *httpClient) read(
+	ctx context.Context, method, path string, token client.Secret, contentType string,
+) (answer, error) {
 	header := http.Header{"Authorization": {"Bearer " + token.Reveal()}, "Accept": {"application/json"}}
 	if contentType != "" {
 		header.Set("Content-Type", contentType)
@@ -81,7 +79,7 @@ func (w *wire) read(ctx context.Context, method, path string, token client.Secre
 }
 
 // login sends a token request.
-func (w *wire) login(ctx context.Context, form url.Values, basic client.Secret) (answer, error) {
+func (w *httpClient) login(ctx context.Context, form url.Values, basic client.Secret) (answer, error) {
 	header := http.Header{"Accept": {"application/json"}, "Content-Type": {"application/x-www-form-urlencoded"}}
 	if basic.Reveal() != "" {
 		header.Set("Authorization", "Basic "+basic.Reveal())
@@ -91,13 +89,13 @@ func (w *wire) login(ctx context.Context, form url.Values, basic client.Secret) 
 }
 
 // send sends a request, again only after a 429, which says that nothing was done.
-func (w *wire) send(ctx context.Context, method, path string, header http.Header, body []byte) (answer, error) {
+func (w *httpClient) send(ctx context.Context, method, path string, header http.Header, body []byte) (answer, error) {
 	for attempt := 1; ; attempt++ {
 		received, err := w.sendOnce(ctx, method, path, header, body)
 		if err != nil || received.status != http.StatusTooManyRequests || attempt == maxAttempts {
 			return received, err
 		}
-		w.limited = true
+		w.rateLimited = true
 		timer := time.NewTimer(w.pause(received.header.Get("Retry-After")))
 		select {
 		case <-ctx.Done():
@@ -108,18 +106,12 @@ func (w *wire) send(ctx context.Context, method, path string, header http.Header
 	}
 }
 
-func (w *wire) pause(retryAfter string) time.Duration {
-	wait := pause
-	if seconds, err := strconv.Atoi(retryAfter); err == nil {
-		wait = time.Duration(seconds) * time.Second
-	} else if date, err := http.ParseTime(retryAfter); err == nil {
-		wait = time.Until(date)
-	}
-	w.limitedWithPause = w.limitedWithPause || retryAfter != ""
-	return min(max(wait, pause), maxPause)
+func (w *httpClient) pause(retryAfter string) time.Duration {
+	w.hasRetryAfter = w.hasRetryAfter || retryAfter != ""
+	return min(max(client.ParseRetryAfter(retryAfter, time.Now()), defaultPause), maxPause)
 }
 
-func (w *wire) sendOnce(
+func (w *httpClient) sendOnce(
 	ctx context.Context, method, path string, header http.Header, body []byte,
 ) (answer, error) {
 	request, err := http.NewRequestWithContext(ctx, method, w.base+path, bytes.NewReader(body))
@@ -156,13 +148,13 @@ func noResponse(ctx context.Context, err error) error {
 
 // rateLimit says whether the service limits requests.
 func (c *check) rateLimit() {
-	if !c.limited {
-		c.unknown("rateLimit", "no limit was met; a few requests do not show it")
+	if !c.rateLimited {
+		c.unknown("rateLimit", "the service limited no request; so few requests do not show its limit")
 		return
 	}
 	c.result.Suggestion.Settings.RequestsPerSecond = 1
 	reading := "without Retry-After"
-	if c.limitedWithPause {
+	if c.hasRetryAfter {
 		reading = "with Retry-After"
 	}
 	c.found("rateLimit", reading, "the service limits requests (429 %s); ask for the limit, and raise requestsPerSecond "+

@@ -33,7 +33,7 @@ func unsupported() error {
 		}
 	}
 	var said bytes.Buffer
-	if _, err := contain(&said, stageProbe); err != nil {
+	if _, err := isolate(&said, stageProbe); err != nil {
 		return fmt.Errorf("a Kubernetes node needs namespaces, overlayfs, veth and cgroups of this machine: %w", err)
 	}
 	if said.Len() > 0 {
@@ -55,9 +55,9 @@ func availableOnDebian(program string) error {
 	return nil
 }
 
-// contain runs a stage of this program in new namespaces, with a cgroup for the Pods. When its first process ends, all
+// isolate runs a stage of this program in new namespaces, with a cgroup for the Pods. When its first process ends, all
 // others do, and nothing is left of mounts, interfaces and rules. Ctrl-C interrupts it; a second one kills it.
-func contain(stderr io.Writer, stage string) (int, error) {
+func isolate(stderr io.Writer, stage string) (int, error) {
 	group, err := newCgroup()
 	if err != nil {
 		return 0, err

@@ -13,18 +13,18 @@ func named() map[string]decideCase {
 		"an application that is named is read while an attempt settles": {
 			why:   "its answer, if it comes, says the same",
 			facts: newMandate(func(f *facts) { f.record, f.named = sent(time.Second, nil), []int64{7} }),
-			want:  decision{Step: stepReadNamed},
+			want:  decision{Step: stepReadCandidate},
 		},
 		"an application that is named is read after a duplicate": {
 			facts: newMandate(func(f *facts) {
 				f.record = sent(day, func(r *recordFacts) { r.verdict, r.ordinal = v1alpha1.VerdictTaken, 2 })
 				f.named = []int64{7}
 			}),
-			want: decision{Step: stepReadNamed},
+			want: decision{Step: stepReadCandidate},
 		},
 		"an application that is named is read if the ledger was lost": {
 			facts: newMandate(func(f *facts) { f.unknown, f.named = true, []int64{7} }),
-			want:  decision{Step: stepReadNamed},
+			want:  decision{Step: stepReadCandidate},
 		},
 		"an application that was found is bound": {
 			facts: newMandate(func(f *facts) {
@@ -38,7 +38,7 @@ func named() map[string]decideCase {
 				f.record, f.named = sent(time.Second, nil), []int64{7}
 				f.service.Ready, f.service.OnlyWritesFail = false, true
 			}),
-			want: decision{Step: stepReadNamed},
+			want: decision{Step: stepReadCandidate},
 		},
 		"an application that was found while only writes fail": {
 			facts: newMandate(func(f *facts) {
@@ -64,14 +64,14 @@ func named() map[string]decideCase {
 				f.record, f.named = sent(day, nil), []int64{8, 7}
 				f.found = 7
 			}),
-			want: decision{Step: stepReadNamed},
+			want: decision{Step: stepReadCandidate},
 		},
 		"nothing is sent while an application that is named cannot be read": {
 			why: "it may be this Mandate's, and then the request would only be refused as a duplicate",
 			facts: newMandate(func(f *facts) {
 				f.record, f.namedUnread = sent(5*time.Minute, nil), true
 			}),
-			want: waitFor(v1alpha1.ReasonSettling, nextRead),
+			want: waitFor(v1alpha1.ReasonSettling, candidateRetryInterval),
 		},
 		"nothing is looked for in another namespace": {
 			facts: newMandate(func(f *facts) {

@@ -12,9 +12,9 @@ import (
 // A notification may name an application whose create had no answer, and not say whose it is. It is read for one of the
 // Mandates that wait. If it shows the reference of another one, that one looks at it next, and no third one does.
 
-// maxShown is how many applications a process remembers that were read because a notification has named them. What is
-// forgotten is read again.
-const maxShown = 10_000
+// maxCandidateReferences is how many applications a process remembers that were read because a notification has named
+// them. What is forgotten is read again.
+const maxCandidateReferences = 10_000
 
 // namedID is an application that a notification has named, and namedReference a reference, as one connection sees them.
 type namedID struct {
@@ -29,8 +29,8 @@ type namedReference struct {
 	reference string
 }
 
-// shownReferences are those of applications that notifications have named. The zero value has none.
-type shownReferences struct {
+// candidateReferences are those of applications that notifications have named. The zero value has none.
+type candidateReferences struct {
 	mu         sync.Mutex
 	reading    map[namedID]bool // now
 	references map[namedID]string
@@ -40,7 +40,7 @@ type shownReferences struct {
 }
 
 // startRead reports whether no other reconciliation reads an application now. If so, finishRead has to be called.
-func (s *shownReferences) startRead(id namedID) bool {
+func (s *candidateReferences) startRead(id namedID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reading[id] {
@@ -53,20 +53,20 @@ func (s *shownReferences) startRead(id namedID) bool {
 	return true
 }
 
-func (s *shownReferences) finishRead(id namedID) {
+func (s *candidateReferences) finishRead(id namedID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.reading, id)
 }
 
 // remember records what an application shows, and gives the Mandate that waits for it.
-func (s *shownReferences) remember(id namedID, reference string) (waits types.NamespacedName, found bool) {
+func (s *candidateReferences) remember(id namedID, reference string) (waits types.NamespacedName, found bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.references == nil {
 		s.references, s.ids = map[namedID]string{}, map[namedReference]int64{}
 	}
-	if len(s.references) >= maxShown {
+	if len(s.references) >= maxCandidateReferences {
 		for other, shown := range s.references {
 			delete(s.references, other)
 			delete(s.ids, namedReference{other.service, other.by, shown})
@@ -80,7 +80,7 @@ func (s *shownReferences) remember(id namedID, reference string) (waits types.Na
 }
 
 // of gives the reference that an application shows, if it was read.
-func (s *shownReferences) of(id namedID) (reference string, known bool) {
+func (s *candidateReferences) of(id namedID) (reference string, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	reference, known = s.references[id]
@@ -88,14 +88,14 @@ func (s *shownReferences) of(id namedID) (reference string, known bool) {
 }
 
 // id gives the application that shows a reference; 0 if none was read.
-func (s *shownReferences) id(of namedReference) int64 {
+func (s *candidateReferences) id(of namedReference) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ids[of]
 }
 
 // wait records that a Mandate waits for an id, and gives that if it is known.
-func (s *shownReferences) wait(name types.NamespacedName, of namedReference) (id int64) {
+func (s *candidateReferences) wait(name types.NamespacedName, of namedReference) (id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.waiting == nil {
@@ -107,14 +107,14 @@ func (s *shownReferences) wait(name types.NamespacedName, of namedReference) (id
 }
 
 // forget records that a Mandate does not wait any more.
-func (s *shownReferences) forget(name types.NamespacedName) {
+func (s *candidateReferences) forget(name types.NamespacedName) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.remove(name)
 }
 
 // remove is called with the lock.
-func (s *shownReferences) remove(name types.NamespacedName) {
+func (s *candidateReferences) remove(name types.NamespacedName) {
 	of, waits := s.waitingFor[name]
 	delete(s.waitingFor, name)
 	if waits && s.waiting[of] == name {
@@ -138,9 +138,9 @@ func (r *reconciliation) show(id int64, reference string) {
 	}
 }
 
-// awaitNamed records whether the Mandate waits for an application that a notification names. Such a one may have been
-// read since the reconciliation began.
-func (r *reconciliation) awaitNamed(reason string) {
+// awaitCandidate records whether the Mandate waits for an application that a notification names. Such a one may have
+// been read since the reconciliation began.
+func (r *reconciliation) awaitCandidate(reason string) {
 	lost := reason == v1alpha1.ReasonSettling || reason == v1alpha1.ReasonOutcomeUnknown
 	if !lost || r.facts.id != 0 || r.reference == "" {
 		r.shown.forget(r.name())

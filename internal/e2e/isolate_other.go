@@ -20,6 +20,6 @@ func unsupported() error { return errors.New("a Kubernetes node needs Linux") }
 
 func prepareMachine() error { return unsupported() }
 
-func contain(io.Writer, string) (int, error) { return 0, unsupported() }
+func isolate(io.Writer, string) (int, error) { return 0, unsupported() }
 
 func runAsInit([]string) (int, error) { return 0, unsupported() }

@@ -18,8 +18,8 @@ const (
 	titleHeight        = 24
 	legendHeight       = 16
 	axisWidth          = 46
-	mostLegend         = 6 // entries
-	mostPoints         = 90
+	maxLegendEntries   = 6 // entries
+	maxPoints          = 90
 )
 
 var colors = []string{"#7eb26d", "#eab839", "#6ed0e0", "#ef843c", "#e24d42", "#1f78c1", "#ba43a9", "#b7a1d8", "#508642"}
@@ -108,7 +108,7 @@ func (d *drawing) format(v float64) string {
 
 // graph draws the lines, an axis, and the legend of the first ones.
 func (d *drawing) graph(lines []Line) {
-	rows := (min(len(lines), mostLegend) + 1) / 2
+	rows := (min(len(lines), maxLegendEntries) + 1) / 2
 	left, right := d.x+axisWidth, d.x+d.w-8
 	top, bottom := d.y+titleHeight+4, d.y+d.h-rows*legendHeight-20
 	highest := 0.0
@@ -127,7 +127,7 @@ func (d *drawing) graph(lines []Line) {
 	length := float64(d.recording.Last.UnixMilli() - d.recording.First.UnixMilli())
 	for i, line := range lines {
 		var path strings.Builder
-		for j, p := range thin(line.Points) {
+		for j, p := range downsample(line.Points) {
 			x := float64(left) + float64(right-left)*float64(p.T-d.recording.First.UnixMilli())/length
 			y := float64(bottom) - float64(bottom-top)*p.F/highest
 			fmt.Fprintf(&path, "%s%.0f %.1f", pick(j == 0, "M", "L"), x, y)
@@ -146,10 +146,10 @@ func (d *drawing) times(left, right, y int) {
 }
 
 func (d *drawing) legend(lines []Line, y int) {
-	for i, line := range lines[:min(len(lines), mostLegend)] {
+	for i, line := range lines[:min(len(lines), maxLegendEntries)] {
 		name, x := line.Name, d.x+8+i%2*d.w/2
-		if i == mostLegend-1 && len(lines) > mostLegend {
-			name = fmt.Sprintf("%s, and %d more", name, len(lines)-mostLegend)
+		if i == maxLegendEntries-1 && len(lines) > maxLegendEntries {
+			name = fmt.Sprintf("%s, and %d more", name, len(lines)-maxLegendEntries)
 		}
 		if most := (d.w/2 - 24) / 6; len(name) > most {
 			name = name[:most-1] + "…"
@@ -160,9 +160,9 @@ func (d *drawing) legend(lines []Line, y int) {
 	}
 }
 
-// thin keeps as many points as the picture can show: in each part, the highest one.
-func thin(points []promql.FPoint) []promql.FPoint {
-	size := (len(points) + mostPoints - 1) / mostPoints
+// downsample keeps as many points as the picture can show: in each part, the highest one.
+func downsample(points []promql.FPoint) []promql.FPoint {
+	size := (len(points) + maxPoints - 1) / maxPoints
 	var kept []promql.FPoint
 	for part := range slices.Chunk(points, max(size, 1)) {
 		kept = append(kept, slices.MaxFunc(part, func(a, b promql.FPoint) int {

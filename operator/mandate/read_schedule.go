@@ -16,14 +16,14 @@ import (
 // at once, such as a start, an edit of their service or its recovery, then costs no read.
 
 const (
-	// unreadableAfter is the shortest time without a read of an application after which its status is not trusted.
-	unreadableAfter = 10 * time.Minute
+	// readOverdueAfter is the shortest time without a read of an application after which its status is not trusted.
+	readOverdueAfter = 10 * time.Minute
 	// recentRequest is how old a notification may be at the start of a process that has not seen whether it was handled.
 	recentRequest = 10 * time.Minute
-	// longestStart is how long it takes at most until a process has the Mandates in its cache.
-	longestStart = 5 * time.Minute
-	// leastDeleted and mostDeleted bound the time between two looks for an application that is Deleted.
-	leastDeleted, mostDeleted = 10 * time.Minute, 24 * time.Hour
+	// maxStartup is how long it takes at most until a process has the Mandates in its cache.
+	maxStartup = 5 * time.Minute
+	// minDeletedInterval and maxDeletedInterval bound the time between two looks for an application that is Deleted.
+	minDeletedInterval, maxDeletedInterval = 10 * time.Minute, 24 * time.Hour
 )
 
 // lookup is a connection as it was when an application was looked for. The zero value is none.
@@ -94,7 +94,7 @@ func (r *reconciliation) firstRead() time.Time {
 		return last.Add(interval)
 	}
 	from := now
-	if now.Sub(r.started) < min(interval/2, longestStart) {
+	if now.Sub(r.started) < min(interval/2, maxStartup) {
 		from = r.started
 	}
 	passed := (from.UnixNano() - r.phase(interval).Nanoseconds()) % interval.Nanoseconds()
@@ -131,19 +131,19 @@ func (r *reconciliation) scheduleRead(reason string, after time.Duration) {
 	})
 }
 
-// unreadable reports whether the application could not be read for three intervals.
-func (r *reconciliation) unreadable() bool {
-	return r.facts.service.Known && !r.facts.now.Before(r.unreadableAt())
+// readIsOverdue reports whether the application could not be read for three intervals, readOverdueAfter at least.
+func (r *reconciliation) readIsOverdue() bool {
+	return r.facts.service.Known && !r.facts.now.Before(r.readOverdueAt())
 }
 
-// unreadableAt is when that is so, if the application is not read before.
-func (r *reconciliation) unreadableAt() time.Time {
+// readOverdueAt is when readIsOverdue becomes true, if the application is not read before.
+func (r *reconciliation) readOverdueAt() time.Time {
 	state := r.localState.Get(r.mandate)
 	last := state.firstSeen
 	if state.read.After(last) {
 		last = state.read
 	}
-	return last.Add(max(3*r.pollInterval(), unreadableAfter))
+	return last.Add(max(3*r.pollInterval(), readOverdueAfter))
 }
 
 // pendingRequest is the request to reconcile that was not handled yet; "" if there is none.

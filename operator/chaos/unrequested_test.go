@@ -39,17 +39,18 @@ var (
 // reviewOf is a decision on a check that a user has looked at.
 type reviewOf struct{ what, target string }
 
-// What a careless request does, which a campaign counts.
+// What an unrequested request does, which a campaign counts.
 const (
 	unseenEvidence    = "DECISION ON UNSEEN EVIDENCE"
 	anotherIndividual = "ANOTHER INDIVIDUAL"
 	repeatedAction    = "REPEATED ACTION"
 )
 
-var carelessProblems = []string{unseenEvidence, anotherIndividual, againstSpec, repeatedAction}
+var unrequestedProblems = []string{unseenEvidence, anotherIndividual, againstLiveSpec, repeatedAction}
 
-// careless are the requests that act on people and were not asked for. What the service did with them does not matter.
-func (s *scenario) careless() (found []string) {
+// unrequested are the requests that act on people and were not asked for. What the service did with them does not
+// matter.
+func (s *scenario) unrequested() (found []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	sent := map[string]int{} // by action, apart from what the service proved not to have done
@@ -58,7 +59,7 @@ func (s *scenario) careless() (found []string) {
 		switch what := o.effect.what; what {
 		case acceptCheck, rejectCheck:
 			if !s.reviewed[reviewOf{what, o.target}] {
-				problem = s.carelessReview(o)
+				problem = s.unrequestedReview(o)
 			}
 		case resendInvite, resetIndividual:
 			action := requestsOfActions[what]
@@ -74,7 +75,7 @@ func (s *scenario) careless() (found []string) {
 		}
 		if problem == "" && actingRequests[o.effect.what] != "" && requestsOfActions[o.effect.what] == "" &&
 			s.isAgainstSpec(o) {
-			problem = againstSpec
+			problem = againstLiveSpec
 		}
 		if problem != "" {
 			found = append(found, fmt.Sprintf("%s: %s", problem, o))
@@ -86,8 +87,8 @@ func (s *scenario) careless() (found []string) {
 // owners are the Mandates of the actions.
 var owners = map[string]string{resend: plain, report: decided, reset: rejected}
 
-// carelessReview says what is wrong with a review that nobody asked for. The caller holds mu.
-func (s *scenario) carelessReview(o *occurrence) string {
+// unrequestedReview says what is wrong with a review that nobody asked for. The caller holds mu.
+func (s *scenario) unrequestedReview(o *occurrence) string {
 	of := s.names.individuals[o.target]
 	for asked := range s.reviewed {
 		if s.names.individuals[asked.target] == of {
