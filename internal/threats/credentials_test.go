@@ -3,7 +3,8 @@ package threats
 const operatorRole = "config/rbac/role.yaml"
 
 var credentials = map[string][]control{
-	"an editor of an IdentityService has the service deliver to another host, with `spec.notifications.url`": {
+	"an editor of an IdentityService makes the service send notifications to another host, with " +
+		"`spec.notifications.url`": {
 		{
 			off: "a change of the receiver needs no verb", file: "config/policy/connect.yaml",
 			old: "(object.spec.?notifications == variables.before.?notifications ? [] : ['spec.notifications'])",
@@ -59,7 +60,7 @@ var credentials = map[string][]control{
 			in: inConfig, test: "TestStolenToken",
 		},
 	},
-	"services that never answer keep the operator from noticing that credentials were changed": {
+	"services that never answer prevent the operator from noticing new credentials": {
 		{
 			off: "a probe holds its worker", file: "operator/service/probe.go",
 			old: "	go func() {\n		defer cancel()\n		p.references, p.err = client.RetrieveReferences(ctx)\n" +
@@ -110,7 +111,7 @@ var credentials = map[string][]control{
 			in: inService, test: "TestHoldOffOutlivesTheClient",
 		},
 	},
-	"they appear in logs or errors": {
+	"credentials appear in logs or errors": {
 		{
 			off: "a secret marshals itself", file: asSensitive,
 			old: "return json.Marshal(redacted) }", new: "return json.Marshal(pick[any](ON, redacted, s.Reveal())) }",

@@ -10,14 +10,15 @@ var decisions = map[string][]control{
 			in: inConfig, test: "TestPolicy",
 		},
 	},
-	"an editor has a Mandate adopt an application whose reports, decision or deletion are not theirs": {
+	"an editor makes a Mandate adopt an application of somebody else, to get its reports, or to decide about it or " +
+		"delete it": {
 		{
 			off: "an adoption needs no verb", file: "config/policy/adopt.yaml",
 			old: "validationActions: [Deny]", new: "validationActions: [Audit]",
 			in: inConfig, test: "TestPolicyOfAdoption",
 		},
 	},
-	"an editor has the credentials of a Secret sent to another host, or a host of their own forge outcomes": {
+	"an editor sends the credentials of a Secret to another host, or fakes outcomes with a service of their own": {
 		{
 			off: "a change of the connection needs no verb", file: "config/policy/connect.yaml",
 			old: "validationActions: [Deny]", new: "validationActions: [Audit]",

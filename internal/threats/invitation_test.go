@@ -57,8 +57,8 @@ var invitation = map[string][]control{
 	"somebody binds a Mandate to another Mandate's application": {
 		explored(inMandate, "adopted reference"), explored(inMandate, "adopted by another"),
 	},
-	"a namespace of a ClusterIdentityService takes over the application of another one, by its reference and a guessed " +
-		"id, or takes the reference first": {
+	"a namespace of a ClusterIdentityService takes over the application of another one with its reference and a " +
+		"guessed id, or takes its reference first": {
 		explored(inMandate, "reference of another namespace"), explored(inMandate, "adopted in another namespace"),
 		explored(inMandate, "adoption of another namespace's reference"),
 		explored(inMandate, "unknown in another namespace"),

@@ -97,7 +97,7 @@ var theOperator = map[string][]control{
 			in: inConnection, test: "TestLimiterFollowsTheCircuit",
 		},
 	},
-	"a service that its owner controls answers as slowly as it may, or never": {
+	"a hostile service answers as slowly as possible, or never": {
 		{
 			off: "a slow answer counts as a success", file: "operator/connection/class.go",
 			old: "	case result.Slowest > slow:", new: "	case ON && result.Slowest > slow:",
@@ -128,7 +128,7 @@ var theOperator = map[string][]control{
 			in: inConnection, test: "TestSharesLeaveSome",
 		},
 	},
-	"the cache does not follow the cluster any more, and nobody sees that": {
+	"the cache no longer follows the cluster, and nobody notices": {
 		{
 			off: "a watch is always readable", file: "operator/watches.go",
 			old: "		if !state.open && ", new: "		if ON && !state.open && ",
@@ -143,7 +143,7 @@ var theOperator = map[string][]control{
 			in:  inLedger, test: "TestUnreadableRecord",
 		},
 	},
-	"somebody has a service of their own answer with an id, so that nobody else can adopt it": {
+	"somebody runs a service that answers with an id, so that nobody else can adopt this id": {
 		{
 			off: "records of other services count in other namespaces", file: "operator/ledger/holder.go",
 			old: `client.MatchingFields{"spec.applicationID": id, "spec.serviceURL": spec.ServiceURL}},`,
@@ -166,7 +166,7 @@ var theOperator = map[string][]control{
 			in: inOperator, test: "TestFlags",
 		},
 	},
-	"texts of a service control the terminal of who reads them, or look like other texts": {
+	"texts of a service control the terminal of a reader, or look like other texts": {
 		{
 			off: "texts are shown as they are", file: "operator/engine/text.go",
 			old: "	return idv.Printable(text)", new: "	return pick(ON, idv.Printable(text), text)",

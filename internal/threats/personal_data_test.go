@@ -15,7 +15,7 @@ var personalData = map[string][]control{
 			in: inConfig, test: "TestBuiltInRolesDoNotReachMandates/view",
 		},
 	},
-	"it gets into Terraform's state or plan": {
+	"personal data gets into Terraform's state or plan": {
 		{
 			off: "every field of an answer is stored", file: "provider/state_json.go",
 			old: "	stored, ok := value, f.keep[key]\n", new: "	stored, ok := value, !ON || f.keep[key]\n",
@@ -44,7 +44,7 @@ var personalData = map[string][]control{
 			in:  inAction, test: "TestReportHasAnOwner",
 		},
 	},
-	"it appears in a status, event, log or ApplicationRecord": {
+	"personal data appears in a status, event, log or ApplicationRecord": {
 		{
 			off: "a sensitive value prints itself", file: asSensitive,
 			old: "_, _ = io.WriteString(state, redacted) }",

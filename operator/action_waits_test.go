@@ -1,0 +1,101 @@
+package operator_test
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
+
+// An action waits for its Mandate, reports the reason, and is carried out when the Mandate is ready.
+func TestActionWaits(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		reason          string
+		disrupt, repair func(*world)
+		wantFailure     string // the reason of Failed, "" if it completes
+		emailsAfter     int
+	}{
+		"no Mandate": {
+			reason: v1alpha1.ReasonMandateNotFound,
+			repair: func(w *world) { w.mandate("acme", "{}") }, emailsAfter: 1,
+		},
+		"suspended": {
+			reason: v1alpha1.ReasonSuspended,
+			disrupt: func(w *world) {
+				w.mandate("acme", "{}")
+				w.ready("acme")
+				w.mandate("acme", "{suspend: true}")
+			},
+			repair: func(w *world) { w.mandate("acme", "{suspend: false}") }, emailsAfter: 1,
+		},
+		"stalled": {
+			reason: v1alpha1.ReasonMandateStalled,
+			disrupt: func(w *world) {
+				w.mandate("acme", "{mandateType: {code: none}}")
+				w.stalled("acme", v1alpha1.ReasonMandateTypeNotFound)
+			},
+			repair: func(w *world) { w.mandate("acme", "{}") }, emailsAfter: 1,
+		},
+		"no application": {
+			reason:  v1alpha1.ReasonMandateNotReady,
+			disrupt: func(w *world) { w.mandate("acme", "{serviceRef: {name: other}}") },
+			repair:  func(w *world) { w.mandate("acme", "{serviceRef: {name: default}}") }, emailsAfter: 1,
+		},
+		"the service is down": {
+			reason: v1alpha1.ReasonServiceNotReady,
+			disrupt: func(w *world) {
+				w.mandate("acme", "{}")
+				w.ready("acme")
+				w.fault(serviceDown)
+				w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonReadsFailing) // the first that failed
+			},
+			repair: func(w *world) { w.check(w.sandbox.ClearFaults(w.Context())) }, emailsAfter: 1,
+		},
+		"deleted meanwhile": {
+			reason: v1alpha1.ReasonSuspended,
+			disrupt: func(w *world) {
+				w.mandate("acme", "{}")
+				w.ready("acme")
+				w.mandate("acme", "{suspend: true}")
+			},
+			repair:      func(w *world) { w.kubectl("delete", "mandate", "acme") },
+			wantFailure: v1alpha1.ReasonMandateGone,
+		},
+		"vanished": {
+			reason:  v1alpha1.ReasonReportNotReady,
+			disrupt: func(w *world) { w.mandate("acme", "{}") },
+			repair: func(w *world) {
+				_, err := w.sandbox.Advance(w.Context(), 57*24*time.Hour)
+				w.check(err)
+			},
+			wantFailure: v1alpha1.ReasonApplicationGone,
+		},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := running(t)
+			if c.disrupt != nil {
+				c.disrupt(w)
+			}
+			spec := resend
+			if c.reason == v1alpha1.ReasonReportNotReady {
+				spec = report
+			}
+			w.action("action", spec)
+			w.actionWaits("action", c.reason)
+			w.checkEmailed(control.Resend, 0)
+			c.repair(w)
+			if c.wantFailure == "" {
+				w.actionCompletes("action")
+			} else {
+				w.actionFails("action", c.wantFailure)
+			}
+			w.checkEmailed(control.Resend, c.emailsAfter)
+		})
+	}
+}
