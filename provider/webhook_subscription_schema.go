@@ -48,9 +48,9 @@ func (r *subscriptionResource) Schema(
 		Blocks: map[string]schema.Block{
 			"timeouts": timeouts.Block(ctx, timeouts.Opts{
 				Create: true, Read: true,
-				CreateDescription: "Timeout of the creation, as a duration such as `90s`. It includes the pauses that a " +
-					"service asks for which limits requests. If it is set, the provider looks for a subscription whose " +
-					"response was lost until the timeout ends; otherwise, for a few seconds. " +
+				CreateDescription: "Timeout of the creation, as a duration such as `90s`. It includes the pauses that the " +
+					"service asks for with `Retry-After`. If the response is lost, the provider looks for the subscription: " +
+					"until the end of this timeout if you set it, and for a few seconds otherwise. " +
 					"`request_timeout` of the provider also limits each request. (Default: `2m`)",
 				ReadDescription: "Timeout of a read, as a duration such as `90s`. (Default: `2m`)",
 			}),
@@ -94,26 +94,26 @@ func requestAttributes() map[string]schema.Attribute {
 		},
 		"payload_json": schema.StringAttribute{
 			Optional: true, Sensitive: true,
-			MarkdownDescription: "JSON object with further fields of the request, which the service does not document. " +
-				"It is merged over the other arguments as RFC 7396 describes: a field replaces the field of the same name, " +
-				"and `null` removes it. Terraform stores it in the state, so pass secrets in `payload_json_wo` instead. " +
+			MarkdownDescription: "JSON object with additional fields of the request, which the service does not document. " +
+				"The provider merges it over the other arguments as RFC 7396 describes: a field replaces the field of the same " +
+				"name, and `null` removes it. Terraform stores it in the state, so pass secrets in `payload_json_wo` instead. " +
 				"Changing this forces a new subscription, if it changes the request.",
 			Validators: []validator.String{jsonObjectValidator},
 		},
 		"payload_json_wo": schema.StringAttribute{
 			Optional: true, Sensitive: true, WriteOnly: true,
 			MarkdownDescription: "JSON object with secret fields of the request, merged over `payload_json`. It can come " +
-				"from an ephemeral value, and cannot contain the URL or the application. What the service repeats of it is " +
-				"not stored. Requires Terraform or OpenTofu 1.11 or later.",
+				"from an ephemeral value, and cannot contain the URL or the application. The provider does not store its " +
+				"values, even if the service returns them. Requires Terraform or OpenTofu 1.11 or later.",
 			Validators: []validator.String{jsonObjectValidator},
 		},
 		"payload_json_wo_version": schema.Int64Attribute{
 			Optional: true, Computed: true,
-			MarkdownDescription: "Version of `payload_json_wo`. Changing this forces a new subscription; a change of " +
-				"`payload_json_wo` with the same version causes a warning and is ignored. If omitted, the provider " +
-				"detects a change of `payload_json_wo` by a salted PBKDF2 digest in the private state. Set a version if " +
-				"`payload_json_wo` differs in every run. Also set one if it is known only after apply, because it may " +
-				"then need a new subscription.",
+			MarkdownDescription: "Version of `payload_json_wo`. Changing this forces a new subscription. If " +
+				"`payload_json_wo` changes without its version, the provider warns and ignores the change. If omitted, the " +
+				"provider detects a change of `payload_json_wo` with a salted PBKDF2 digest in the private state. Set a " +
+				"version if `payload_json_wo` differs in every run. Also set one if it is known only after apply, because " +
+				"it may then need a new subscription.",
 			Validators: []validator.Int64{
 				int64validator.AtLeast(0),
 				int64validator.AlsoRequires(path.MatchRoot("payload_json_wo")),
@@ -162,8 +162,8 @@ func policyAttributes() map[string]schema.Attribute {
 var keepResponseFields = schema.SetAttribute{
 	Optional:    true,
 	ElementType: types.StringType,
-	MarkdownDescription: "Names of further fields of the response to keep in `response_json`, as they are; letter case, " +
-		"`_` and `-` make no difference. Use it if the service returns a secret under a name that the provider does not " +
+	MarkdownDescription: "Names of additional fields of the response to keep unchanged in `response_json`. Letter case, " +
+		"`_` and `-` make no difference. Use this if the service returns a secret under a name that the provider does not " +
 		"know. Terraform stores such a field in the state, so do not name one that may hold personal data. Changing this " +
 		"sends nothing and takes effect with the next subscription.",
 	Validators: []validator.Set{
