@@ -88,20 +88,23 @@ check: $(call tools_of,check) ## The inner loop: generated files, lint, and the 
 
 .PHONY: test
 test: $(call tools_of,test) ## All tests but test-dist, test-gitops, test-rules and e2e, which CI runs, too
-	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-race-and-others single-faults slowest
+	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-race-and-others single-faults-and-guards slowest
 
-# test-race waits much, so what needs the processor runs beside it, at low priority.
-.PHONY: test-race-and-others
+# test-race and single-faults wait much, so what needs the processor runs beside them, at low priority.
+.PHONY: test-race-and-others single-faults-and-guards
 test-race-and-others:
 	@$(MAKE) --no-print-directory -j4 test-race beside-explore beside-others
+single-faults-and-guards:
+	@$(MAKE) --no-print-directory -j2 single-faults beside-guards
 
-beside-explore.steps := explore guards-and-controls
+beside-explore.steps := explore
 beside-others.steps := coverage test-page test-image test-monitoring
+beside-guards.steps := guards-and-controls
 
 # The output of each comes when it has ended, so that they do not mix.
-.PHONY: beside-explore beside-others
-beside-explore beside-others:
-	@status=0; mkdir -p bin; MAKE="$(MAKE)" nice -n 10 tools/steps.sh "beside test-race" $($@.steps) \
+.PHONY: beside-explore beside-others beside-guards
+beside-explore beside-others beside-guards:
+	@status=0; mkdir -p bin; MAKE="$(MAKE)" nice -n 10 tools/steps.sh "$@" $($@.steps) \
 		>bin/$@.log 2>&1 || status=$$?; cat bin/$@.log; exit $$status
 
 .PHONY: verify-generated
