@@ -93,9 +93,9 @@ test: $(call tools_of,test) ## All tests but test-dist, test-gitops, test-rules 
 # test-race and single-faults wait much, so what needs the processor runs beside them, at low priority.
 .PHONY: test-race-and-others single-faults-and-guards
 test-race-and-others:
-	@$(MAKE) --no-print-directory -j4 test-race beside-explore beside-others
+	@$(MAKE) --no-print-directory -j3 test-race beside-explore beside-others
 single-faults-and-guards:
-	@$(MAKE) --no-print-directory -j2 single-faults beside-guards
+	@$(MAKE) --no-print-directory -j3 single-faults beside-guards
 
 beside-explore.steps := explore
 beside-others.steps := coverage test-page test-image test-monitoring
