@@ -18,6 +18,7 @@ import (
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/testenv"
 )
 
 const sharedServiceRef = "serviceRef: {kind: ClusterIdentityService, name: shared}"
@@ -244,7 +245,7 @@ func TestNamespacedOperator(t *testing.T) {
 	w.emails(1)
 }
 
-// An operator that may read Secrets of its namespace only reports a ClusterIdentityService whose Secret is forbidden.
+// An operator that may read Secrets of its namespace only reports a ClusterIdentityService whose Secrets are forbidden.
 func TestSecretForbidden(t *testing.T) {
 	w := newWorld(t, sandbox.Options{})
 	const user = "operator-without-secrets"
@@ -271,11 +272,17 @@ func TestSecretForbidden(t *testing.T) {
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: user},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, Name: user}},
 	}))
-	w.newClusterService("shared", "namespaceSelector: {}")
-	w.start()
+	w.newClusterService("shared", `namespaceSelector: {}
+  notifications: {secretRef: {namespace: default, name: tokens}}`)
+	w.start("--notification-bind-address=" + testenv.FreeAddress(t))
 	s := clusterService("shared")
-	w.untilService(s, v1alpha1.ReasonSecretForbidden, func(client.Object) bool {
-		ready := meta.FindStatusCondition(s.Status.Conditions, v1alpha1.ConditionReady)
-		return ready != nil && ready.Reason == v1alpha1.ReasonSecretForbidden
-	})
+	for condition, reason := range map[string]string{
+		v1alpha1.ConditionReady:                    v1alpha1.ReasonSecretForbidden,
+		v1alpha1.ConditionNotificationsUnavailable: v1alpha1.ReasonNotificationSecretForbidden,
+	} {
+		w.untilService(s, reason, func(client.Object) bool {
+			found := meta.FindStatusCondition(s.Status.Conditions, condition)
+			return found != nil && found.Reason == reason
+		})
+	}
 }

@@ -137,7 +137,8 @@ func builtProvider(t testing.TB) string {
 		}
 		race := "-race=" + strconv.FormatBool(raceDetector())
 		//nolint:noctx // the binary outlives the first test that needs it
-		command := exec.Command("go", "build", "-buildvcs=false", race, "-o", build.dir, "../cmd/terraform-provider-idv")
+		command := exec.Command("go", "build", "-buildvcs=false", "-ldflags=-w", race, "-o", build.dir,
+			"../cmd/terraform-provider-idv")
 		if output, err := command.CombinedOutput(); err != nil {
 			build.err = fmt.Errorf("go build: %w\n%s", err, output)
 		}

@@ -16,71 +16,72 @@ import (
 // them. What is forgotten is read again.
 const maxCandidateReferences = 10_000
 
-// namedID is an application that a notification has named, and namedReference a reference, as one connection sees them.
-type namedID struct {
+// candidateID is an application that a notification has named, and candidateReference a reference, as one connection
+// sees them.
+type candidateID struct {
 	service connection.Key
-	by      lookup
+	by      connectionVersion
 	id      int64
 }
 
-type namedReference struct {
+type candidateReference struct {
 	service   connection.Key
-	by        lookup
+	by        connectionVersion
 	reference string
 }
 
 // candidateReferences are those of applications that notifications have named. The zero value has none.
 type candidateReferences struct {
 	mu         sync.Mutex
-	reading    map[namedID]bool // now
-	references map[namedID]string
-	ids        map[namedReference]int64
-	waiting    map[namedReference]types.NamespacedName // those that wait for an id
-	waitingFor map[types.NamespacedName]namedReference
+	reading    map[candidateID]bool // now
+	references map[candidateID]string
+	ids        map[candidateReference]int64
+	waiting    map[candidateReference]types.NamespacedName // those that wait for an id
+	waitingFor map[types.NamespacedName]candidateReference
 }
 
 // startRead reports whether no other reconciliation reads an application now. If so, finishRead has to be called.
-func (s *candidateReferences) startRead(id namedID) bool {
+func (s *candidateReferences) startRead(id candidateID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.reading[id] {
 		return false
 	}
 	if s.reading == nil {
-		s.reading = map[namedID]bool{}
+		s.reading = map[candidateID]bool{}
 	}
 	s.reading[id] = true
 	return true
 }
 
-func (s *candidateReferences) finishRead(id namedID) {
+func (s *candidateReferences) finishRead(id candidateID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.reading, id)
 }
 
 // remember records what an application shows, and gives the Mandate that waits for it.
-func (s *candidateReferences) remember(id namedID, reference string) (waits types.NamespacedName, found bool) {
+func (s *candidateReferences) remember(id candidateID, reference string) (waits types.NamespacedName, found bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.references == nil {
-		s.references, s.ids = map[namedID]string{}, map[namedReference]int64{}
+		s.references, s.ids = map[candidateID]string{}, map[candidateReference]int64{}
 	}
 	if len(s.references) >= maxCandidateReferences {
 		for other, shown := range s.references {
 			delete(s.references, other)
-			delete(s.ids, namedReference{other.service, other.by, shown})
+			delete(s.ids, candidateReference{other.service, other.by, shown})
 			break
 		}
 	}
-	of := namedReference{id.service, id.by, reference}
+	of := candidateReference{id.service, id.by, reference}
 	s.references[id], s.ids[of] = reference, id.id
 	waits, found = s.waiting[of]
 	return waits, found
 }
 
 // of gives the reference that an application shows, if it was read.
-func (s *candidateReferences) of(id namedID) (reference string, known bool) {
+func (s *candidateReferences) of(id candidateID) (reference string, known bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	reference, known = s.references[id]
@@ -88,18 +89,18 @@ func (s *candidateReferences) of(id namedID) (reference string, known bool) {
 }
 
 // id gives the application that shows a reference; 0 if none was read.
-func (s *candidateReferences) id(of namedReference) int64 {
+func (s *candidateReferences) id(of candidateReference) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.ids[of]
 }
 
 // wait records that a Mandate waits for an id, and gives that if it is known.
-func (s *candidateReferences) wait(name types.NamespacedName, of namedReference) (id int64) {
+func (s *candidateReferences) wait(name types.NamespacedName, of candidateReference) (id int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.waiting == nil {
-		s.waiting, s.waitingFor = map[namedReference]types.NamespacedName{}, map[types.NamespacedName]namedReference{}
+		s.waiting, s.waitingFor = map[candidateReference]types.NamespacedName{}, map[types.NamespacedName]candidateReference{}
 	}
 	s.remove(name)
 	s.waiting[of], s.waitingFor[name] = name, of
@@ -122,10 +123,12 @@ func (s *candidateReferences) remove(name types.NamespacedName) {
 	}
 }
 
-func (r *reconciliation) namedID(id int64) namedID { return namedID{r.session.Key, r.lookup(), id} }
+func (r *reconciliation) candidateID(id int64) candidateID {
+	return candidateID{r.session.Key, r.connectionVersion(), id}
+}
 
-func (r *reconciliation) namedReference() namedReference {
-	return namedReference{r.session.Key, r.lookup(), r.reference}
+func (r *reconciliation) candidateReference() candidateReference {
+	return candidateReference{r.session.Key, r.connectionVersion(), r.reference}
 }
 
 // show records what an application shows, and has the Mandate look at it that waits for it.
@@ -133,7 +136,7 @@ func (r *reconciliation) show(id int64, reference string) {
 	if reference == "" {
 		return // the service shows none, or not yet
 	}
-	if waits, found := r.shown.remember(r.namedID(id), reference); found && waits != r.name() {
+	if waits, found := r.shown.remember(r.candidateID(id), reference); found && waits != r.name() {
 		r.wake(waits)
 	}
 }
@@ -146,7 +149,7 @@ func (r *reconciliation) awaitCandidate(reason string) {
 		r.shown.forget(r.name())
 		return
 	}
-	if id := r.shown.wait(r.name(), r.namedReference()); id != 0 && id != r.shownID {
+	if id := r.shown.wait(r.name(), r.candidateReference()); id != 0 && id != r.shownCandidate {
 		r.wake(r.name())
 	}
 }

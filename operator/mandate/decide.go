@@ -24,8 +24,8 @@ const (
 	// nextCallDelay is how soon a reconciliation follows one that left something to do, because it had acted on people:
 	// when the cache has what that one wrote.
 	nextCallDelay = 100 * time.Millisecond
-	// disbelief is how long a 404 is not believed that may come from another account.
-	disbelief = 24 * time.Hour
+	// missingGracePeriod is how long a 404 is not believed that may come from another account.
+	missingGracePeriod = 24 * time.Hour
 )
 
 // decide is the whole protocol, and the only place that decides. It is pure: the same facts give the same step.
@@ -176,7 +176,7 @@ func decideUnknown(f facts) decision {
 		return wait(v1alpha1.ReasonOutcomeUnknown)
 	case r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)):
 		return waitFor(v1alpha1.ReasonSettling, r.observed.Add(f.settleDelay).Sub(f.now))
-	case f.namedUnread: // it may be this Mandate's, and then nothing has to be sent
+	case f.candidatePending: // it may be this Mandate's, and then nothing has to be sent
 		return waitFor(v1alpha1.ReasonSettling, candidateRetryInterval)
 	}
 	if blocked := blockedPost(f); blocked.Step != "" {
@@ -191,7 +191,7 @@ func decideUnknown(f facts) decision {
 // searchesCandidates reports whether there is an application to look at. Only for a Mandate whose create had no answer
 // does anybody ask.
 func searchesCandidates(f facts) bool {
-	return (f.found != 0 || len(f.named) > 0) && f.service.MayRecover() && !f.referenceNotAllowed
+	return (f.found != 0 || len(f.candidates) > 0) && f.service.MayRecover() && !f.referenceNotAllowed
 }
 
 // decideCandidate looks at one application after another. When one is this Mandate's, those that are left may be those
@@ -201,7 +201,7 @@ func searchesCandidates(f facts) bool {
 // and bound if it is this Mandate's by the rules for adoptions, and if it shows what the spec asks for: no person has
 // named it. Whatever a notification names, nothing is created from it.
 func decideCandidate(f facts) decision {
-	if f.found != 0 && (len(f.named) == 0 || f.named[0] == f.found) {
+	if f.found != 0 && (len(f.candidates) == 0 || f.candidates[0] == f.found) {
 		return decision{Step: stepBind}
 	}
 	return decision{Step: stepReadCandidate}

@@ -116,7 +116,7 @@ func anyFacts(t *rapid.T) facts {
 		neverReconciled: truth("neverReconciled"), adoptedByOther: truth("adoptedByOther"),
 		referenceNotAllowed: truth("referenceNotAllowed"),
 		found:               id("found"),
-		named:               rapid.SampledFrom([][]int64{nil, {7}, {8, 7}}).Draw(t, "named"),
+		candidates:          rapid.SampledFrom([][]int64{nil, {7}, {8, 7}}).Draw(t, "named"),
 		adopt:               rapid.SampledFrom([]int64{0, 0, 7, 8}).Draw(t, "adopt"),
 		deletion: deletionFacts{
 			policy: rapid.SampledFrom(policies).Draw(t, "policy"), finalizer: truth("finalizer"),

@@ -113,8 +113,8 @@ func decideMissing(f facts) decision {
 		return waitFor(v1alpha1.ReasonConfirming, f.confirmDelay)
 	case missing < f.confirmDelay:
 		return waitFor(v1alpha1.ReasonConfirming, f.confirmDelay-missing)
-	case !f.application.believable && missing < disbelief && !overdue(f.now, f.createdTime):
-		return waitFor(v1alpha1.ReasonConfirming, min(max(f.confirmDelay, missing/4), time.Hour, disbelief-missing))
+	case !f.application.believable && missing < missingGracePeriod && !overdue(f.now, f.createdTime):
+		return waitFor(v1alpha1.ReasonConfirming, min(max(f.confirmDelay, missing/4), time.Hour, missingGracePeriod-missing))
 	case !f.probed:
 		return decision{Step: stepProbe}
 	default:

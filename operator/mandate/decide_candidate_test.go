@@ -12,30 +12,30 @@ func named() map[string]decideCase {
 	return map[string]decideCase{
 		"an application that is named is read while an attempt settles": {
 			why:   "its answer, if it comes, says the same",
-			facts: newMandate(func(f *facts) { f.record, f.named = sent(time.Second, nil), []int64{7} }),
+			facts: newMandate(func(f *facts) { f.record, f.candidates = sent(time.Second, nil), []int64{7} }),
 			want:  decision{Step: stepReadCandidate},
 		},
 		"an application that is named is read after a duplicate": {
 			facts: newMandate(func(f *facts) {
 				f.record = sent(day, func(r *recordFacts) { r.verdict, r.ordinal = v1alpha1.VerdictTaken, 2 })
-				f.named = []int64{7}
+				f.candidates = []int64{7}
 			}),
 			want: decision{Step: stepReadCandidate},
 		},
 		"an application that is named is read if the ledger was lost": {
-			facts: newMandate(func(f *facts) { f.unknown, f.named = true, []int64{7} }),
+			facts: newMandate(func(f *facts) { f.unknown, f.candidates = true, []int64{7} }),
 			want:  decision{Step: stepReadCandidate},
 		},
 		"an application that was found is bound": {
 			facts: newMandate(func(f *facts) {
-				f.record, f.named = sent(day, nil), []int64{7}
+				f.record, f.candidates = sent(day, nil), []int64{7}
 				f.found = 7
 			}),
 			want: decision{Step: stepBind},
 		},
 		"an application that is named is read while only writes fail": {
 			facts: newMandate(func(f *facts) {
-				f.record, f.named = sent(time.Second, nil), []int64{7}
+				f.record, f.candidates = sent(time.Second, nil), []int64{7}
 				f.service.Ready, f.service.OnlyWritesFail = false, true
 			}),
 			want: decision{Step: stepReadCandidate},
@@ -61,7 +61,7 @@ func named() map[string]decideCase {
 		},
 		"those that are left are read before one that was found is bound": {
 			facts: newMandate(func(f *facts) {
-				f.record, f.named = sent(day, nil), []int64{8, 7}
+				f.record, f.candidates = sent(day, nil), []int64{8, 7}
 				f.found = 7
 			}),
 			want: decision{Step: stepReadCandidate},
@@ -69,36 +69,36 @@ func named() map[string]decideCase {
 		"nothing is sent while an application that is named cannot be read": {
 			why: "it may be this Mandate's, and then the request would only be refused as a duplicate",
 			facts: newMandate(func(f *facts) {
-				f.record, f.namedUnread = sent(5*time.Minute, nil), true
+				f.record, f.candidatePending = sent(5*time.Minute, nil), true
 			}),
 			want: waitFor(v1alpha1.ReasonSettling, candidateRetryInterval),
 		},
 		"nothing is looked for in another namespace": {
 			facts: newMandate(func(f *facts) {
-				f.record, f.named = sent(time.Second, nil), []int64{7}
+				f.record, f.candidates = sent(time.Second, nil), []int64{7}
 				f.found, f.referenceNotAllowed = 7, true
 			}),
 			want: waitFor(v1alpha1.ReasonSettling, 89*time.Second),
 		},
 		"nothing is looked for while the service cannot be used": {
 			facts: newMandate(func(f *facts) {
-				f.record, f.named = sent(time.Second, nil), []int64{7}
+				f.record, f.candidates = sent(time.Second, nil), []int64{7}
 				f.service.Ready = false
 			}),
 			want: waitFor(v1alpha1.ReasonSettling, 89*time.Second),
 		},
 		"what is named is nothing to a Mandate that has lost nothing": {
-			facts: newMandate(func(f *facts) { f.named = []int64{7} }),
+			facts: newMandate(func(f *facts) { f.candidates = []int64{7} }),
 			want:  decision{Step: stepClaim},
 		},
 		"what is named under another reference is not looked at": {
 			facts: newMandate(func(f *facts) {
-				f.record, f.named = sent(day, func(r *recordFacts) { r.otherReference = true }), []int64{7}
+				f.record, f.candidates = sent(day, func(r *recordFacts) { r.otherReference = true }), []int64{7}
 			}),
 			want: wait(v1alpha1.ReasonApplicationExists),
 		},
 		"what is named after eight weeks is not looked at": {
-			facts: newMandate(func(f *facts) { f.record, f.named = sent(retention, nil), []int64{7} }),
+			facts: newMandate(func(f *facts) { f.record, f.candidates = sent(retention, nil), []int64{7} }),
 			want:  wait(reasonVanished),
 		},
 	}

@@ -113,13 +113,13 @@ func (o *operator) aged(by time.Duration) *operator {
 		entry.Value.read = older(entry.Value.read, by)
 		entry.Value.firstSeen = older(entry.Value.firstSeen, by)
 		entry.Value.attempt.Time = older(entry.Value.attempt.Time, by)
-		if named := entry.Value.named; named != nil {
+		if named := entry.Value.candidateReads; named != nil {
 			aged := *named
-			aged.looks = slices.Clone(named.looks)
-			for i := range aged.looks {
-				aged.looks[i].at = older(aged.looks[i].at, by)
+			aged.reads = slices.Clone(named.reads)
+			for i := range aged.reads {
+				aged.reads[i].at = older(aged.reads[i].at, by)
 			}
-			entry.Value.named = &aged
+			entry.Value.candidateReads = &aged
 		}
 		entry.Value.subscription = entry.Value.subscription.aged(by)
 		c.localState[name] = entry

@@ -165,7 +165,7 @@ func (o *operator) part() part {
 		e.number(int64(min(entry.Value.failures, failureThreshold)))
 		e.any(reflect.ValueOf(entry.Value.sent))
 		e.nonces = append(e.nonces, entry.Value.attempt.Attempt)
-		e.named(entry.Value.named)
+		e.named(entry.Value.candidateReads)
 		e.subscription(entry.Value.subscription)
 	}
 	e.reads(o.reads)
@@ -240,7 +240,7 @@ func (e *encoder) reconciliation(p *reconciliation) {
 	e.any(reflect.ValueOf(&p.reviewed))
 	e.number(int64(p.nextReview))
 	e.truth(p.attempting)
-	e.number(p.shownID)
+	e.number(p.shownCandidate)
 }
 
 // still reports whether the object that a copy was made of is the live one, and whether it has changed since.

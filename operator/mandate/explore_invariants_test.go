@@ -153,7 +153,7 @@ func deletedTooSoon(s *state) string {
 	for _, name := range sorted(s.world.mandates) {
 		m := s.world.mandates[name]
 		exists := s.world.shows(firstURL, m) || s.world.shows(otherURL, m)
-		recent := s.world.exchangedTime.IsZero() || now.Sub(s.world.exchangedTime) < disbelief
+		recent := s.world.exchangedTime.IsZero() || now.Sub(s.world.exchangedTime) < missingGracePeriod
 		if m.Status.Outcome == v1alpha1.OutcomeDeleted && exists && recent && s.world.credentials != [32]byte{} {
 			return "I11: " + name + " is Deleted, but its application exists, and the credentials have just been exchanged"
 		}

@@ -53,14 +53,14 @@ func (w *world) annotate(name string, id int64, request string) {
 	w.store(m)
 }
 
-// named writes what a process knows of the applications that were named.
-func (e *encoder) named(l *lookedAt) {
+// candidateReads writes what a process knows of the applications that were named.
+func (e *encoder) named(l *candidateReads) {
 	if l == nil {
-		l = &lookedAt{}
+		l = &candidateReads{}
 	}
 	e.account(l.by.account)
 	e.number(l.by.generation)
-	for _, one := range l.looks {
+	for _, one := range l.reads {
 		e.number(one.id)
 		e.number(int64(one.result))
 		e.number(int64(one.tries))
@@ -71,8 +71,8 @@ func (e *encoder) named(l *lookedAt) {
 }
 
 // shown writes what a process knows of the applications that were read for others.
-func (e *encoder) shown(references map[namedID]string) {
-	compare := func(a, b namedID) int {
+func (e *encoder) shown(references map[candidateID]string) {
+	compare := func(a, b candidateID) int {
 		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.service.String(), b.service.String()),
 			cmp.Compare(a.by.account.url, b.by.account.url), cmp.Compare(a.by.generation, b.by.generation),
 			cmp.Compare(a.by.account.credentials[0], b.by.account.credentials[0]))

@@ -26,10 +26,10 @@ type facts struct {
 	createBefore    time.Time
 	decision        v1alpha1.Decision
 	archive         bool
-	// named are the applications that notifications have named, and that may be this Mandate's: those that are left to
-	// look at. found is the one that is, or 0.
-	named []int64
-	found int64
+	// candidates are the applications that notifications have named, and that may be this Mandate's: those that are left
+	// to look at. found is the one that is, or 0.
+	candidates []int64
+	found      int64
 	// From its status.
 	id           int64 // 0: not known; the record's, once that is read
 	bound        bool  // id is in status: it was verified, or came from our own create
@@ -62,8 +62,8 @@ type facts struct {
 	// subscription is the application's.
 	subscription subscriptionFacts
 
-	// namedUnread: an application that a notification names could not be read now, or is read for another Mandate.
-	namedUnread bool
+	// candidatePending: an application that a notification names could not be read now, or is read for another Mandate.
+	candidatePending bool
 
 	// failureReason ends this reconciliation. retryAfter is how long to wait, if the service said so.
 	failureReason string

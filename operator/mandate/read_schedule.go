@@ -26,15 +26,15 @@ const (
 	minDeletedInterval, maxDeletedInterval = 10 * time.Minute, 24 * time.Hour
 )
 
-// lookup is a connection as it was when an application was looked for. The zero value is none.
-type lookup struct {
+// connectionVersion is a connection as it was when an application was looked for. The zero value is none.
+type connectionVersion struct {
 	account    account
 	generation int64 // of the IdentityService
 }
 
-func (r *reconciliation) lookup() lookup {
+func (r *reconciliation) connectionVersion() connectionVersion {
 	c := &r.session.Connection
-	return lookup{accountOf(c), c.Generation}
+	return connectionVersion{accountOf(c), c.Generation}
 }
 
 // nextRead is when the application is to be read; the zero time means at once.
@@ -53,7 +53,7 @@ func (r *reconciliation) nextRead() time.Time {
 	if started || !scheduled {
 		r.localState.Update(r.mandate, func(s *localState) { *s = state })
 	}
-	changed := state.lookedFor != lookup{} && state.lookedFor != r.lookup()
+	changed := state.lastReadBy != connectionVersion{} && state.lastReadBy != r.connectionVersion()
 	deleted := r.facts.outcome == v1alpha1.OutcomeDeleted
 	if !r.carriedOut() || r.continues() || r.pendingRequest() != "" || deleted && changed {
 		return time.Time{}
@@ -117,7 +117,7 @@ func (r *reconciliation) scheduleRead(reason string, after time.Duration) {
 		return
 	}
 	r.localState.Update(r.mandate, func(s *localState) {
-		s.readAt, s.lookedFor = r.facts.now, r.lookup()
+		s.readAt, s.lastReadBy = r.facts.now, r.connectionVersion()
 		if read {
 			s.due = time.Time{}
 			if after != 0 {

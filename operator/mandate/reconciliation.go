@@ -46,7 +46,7 @@ type reconciliation struct {
 	attempting       bool          // it may create an application, and a shutdown waits for it
 	deadline         engine.Deadline
 	readingCandidate bool  // at an application that a notification has named
-	shownID          int64 // of an application that showed the reference when it was read for another Mandate; 0: none
+	shownCandidate   int64 // showed the reference when it was read for another Mandate; 0: none
 
 	facts       facts
 	record      *v1alpha1.ApplicationRecord // as it was last read or written
@@ -87,7 +87,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	case service.Known:
 		c.reference = spec.Reference
 	}
-	c.shownID = c.shown.id(c.namedReference())
+	c.shownCandidate = c.shown.id(c.candidateReference())
 	c.selectCandidates()
 	c.facts.referenceNotAllowed = !c.facts.bound && !c.referenceAllowed()
 	if spec.Adopt != nil && !c.facts.bound {
@@ -202,7 +202,7 @@ func (r *reconciliation) acquireSlot(class connection.Class) bool {
 // readsCandidatesFirst reports whether the Mandate may have an application that a notification has named, and nothing
 // else is to be done before that is looked at.
 func (r *reconciliation) readsCandidatesFirst() bool {
-	return r.facts.id == 0 && r.facts.adopt == 0 && r.facts.unknown && len(r.facts.named) > 0 &&
+	return r.facts.id == 0 && r.facts.adopt == 0 && r.facts.unknown && len(r.facts.candidates) > 0 &&
 		!r.facts.deletion.requested
 }
 
@@ -337,7 +337,7 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	if next := r.nextCandidateRead(); next > 0 && r.facts.id == 0 && after > 0 {
 		after = min(after, engine.Jitter(next))
 	}
-	if r.facts.namedUnread && r.facts.id == 0 && after > 0 {
+	if r.facts.candidatePending && r.facts.id == 0 && after > 0 {
 		after = min(after, engine.Jitter(lagAllowance))
 	}
 	r.awaitCandidate(decided.Reason)

@@ -18,15 +18,15 @@ type localState struct {
 	// identities is a digest of who the individuals are, as last compared with what was sent.
 	identities uint64
 
-	firstSeen      time.Time // when this process first reconciled the Mandate
-	read           time.Time // when the application was last read
-	readAt         time.Time // when it is to be read next; zero: this process does not know yet
-	lookedFor      lookup    // the connection that was asked for it last
-	handledRequest string    // the last request to reconcile that was handled
+	firstSeen      time.Time         // when this process first reconciled the Mandate
+	read           time.Time         // when the application was last read
+	readAt         time.Time         // when it is to be read next; zero: this process does not know yet
+	lastReadBy     connectionVersion // the connection that was asked for it last
+	handledRequest string            // the last request to reconcile that was handled
 	// due is readAt, but for reads that fail, which leave it as it was; zero: never.
 	due time.Time
-	// named is what was learned of applications that notifications have named. It is not changed, but replaced.
-	named *lookedAt
+	// candidateReads is what was learned of applications that notifications have named. It is not changed, but replaced.
+	candidateReads *candidateReads
 	// subscription is what is known of the application's; nil: nothing.
 	subscription *knownSubscription
 }

@@ -27,10 +27,10 @@ type knownSubscription struct {
 	seen    time.Time
 	// state is how it ended, while the status still says over.
 	state, over v1alpha1.SubscriptionState
-	by          lookup    // the connection, when it ended
-	lookAt      time.Time // when to look for one that may exist
-	unwitnessed bool      // there was no other one then, to see whether the service shows them
-	failures    int       // in a row
+	by          connectionVersion // the connection, when it ended
+	lookAt      time.Time         // when to look for one that may exist
+	unwitnessed bool              // there was no other one then, to see whether the service shows them
+	failures    int               // in a row
 }
 
 func (r *reconciliation) knownSubscription() knownSubscription {
@@ -84,14 +84,14 @@ func (r *reconciliation) newSubscriptionFacts() subscriptionFacts {
 // person has it sent again.
 func (r *reconciliation) subscribesAgain(state v1alpha1.SubscriptionState) bool {
 	known := r.learnSubscription(func(k *knownSubscription) {
-		if k.by == (lookup{}) {
-			k.by, k.lookAt = r.lookup(), r.facts.now.Add(r.phase(searchInterval))
+		if k.by == (connectionVersion{}) {
+			k.by, k.lookAt = r.connectionVersion(), r.facts.now.Add(r.phase(searchInterval))
 			k.unwitnessed = !r.subscribed.any(accountOf(&r.session.Connection))
 		}
 	})
 	asked := r.pendingRequest()
 	switch {
-	case asked != "" && !engine.IsNotification(asked), known.by != r.lookup():
+	case asked != "" && !engine.IsNotification(asked), known.by != r.connectionVersion():
 		return true
 	case state == v1alpha1.SubscriptionRefused:
 		return false
@@ -158,7 +158,7 @@ func (r *reconciliation) endSubscription(state v1alpha1.SubscriptionState) {
 	r.learnSubscription(func(k *knownSubscription) {
 		k.mine, k.failures = false, 0
 		k.state, k.over = state, r.mandate.Status.Subscription
-		k.by = r.lookup()
+		k.by = r.connectionVersion()
 	})
 }
 
@@ -178,7 +178,7 @@ func (r *reconciliation) showSubscription(status *v1alpha1.MandateStatus) {
 	status.Subscription = state
 	if state == v1alpha1.SubscriptionOutcomeUnknown && r.facts.subscription.lookup != notLooked {
 		r.learnSubscription(func(k *knownSubscription) {
-			k.by, k.lookAt = r.lookup(), r.facts.now.Add(engine.JitterWithin(searchInterval))
+			k.by, k.lookAt = r.connectionVersion(), r.facts.now.Add(engine.JitterWithin(searchInterval))
 			k.unwitnessed = !r.facts.subscription.witness
 			k.state, k.over = state, r.mandate.Status.Subscription
 		})

@@ -15,8 +15,8 @@ import (
 // candidates are the applications that may be the Mandate's, the last ones first.
 func (r *reconciliation) candidates() []int64 {
 	named := engine.Candidates(r.mandate)
-	if r.shownID != 0 { // it shows the reference, so it is looked at first
-		named = append(slices.DeleteFunc(named, func(id int64) bool { return id == r.shownID }), r.shownID)
+	if r.shownCandidate != 0 { // it shows the reference, so it is looked at first
+		named = append(slices.DeleteFunc(named, func(id int64) bool { return id == r.shownCandidate }), r.shownCandidate)
 	}
 	slices.Reverse(named)
 	return named
@@ -25,23 +25,23 @@ func (r *reconciliation) candidates() []int64 {
 // selectCandidates finds out which applications are to be looked at now. That something is not found may come from a
 // read that lags behind the create, so it is looked for once more, later, and when a notification comes.
 func (r *reconciliation) selectCandidates() {
-	r.facts.named = nil
+	r.facts.candidates = nil
 	if r.facts.id != 0 {
 		return
 	}
-	r.eachCandidate(func(id int64, last *look, next time.Time) {
+	r.eachCandidate(func(id int64, last *candidateRead, next time.Time) {
 		switch {
 		case !r.facts.now.Before(next):
-			r.facts.named = append(r.facts.named, id)
+			r.facts.candidates = append(r.facts.candidates, id)
 		case last.delaysCreate():
-			r.facts.namedUnread = true
+			r.facts.candidatePending = true
 		}
 	})
 }
 
 // nextCandidateRead is in how long an application is to be looked at again; 0 if none is.
 func (r *reconciliation) nextCandidateRead() (soonest time.Duration) {
-	r.eachCandidate(func(_ int64, _ *look, next time.Time) {
+	r.eachCandidate(func(_ int64, _ *candidateRead, next time.Time) {
 		if after := next.Sub(r.facts.now); after > 0 && (soonest == 0 || after < soonest) {
 			soonest = after
 		}
@@ -51,13 +51,13 @@ func (r *reconciliation) nextCandidateRead() (soonest time.Duration) {
 
 // eachCandidate goes through the applications that are to be looked at, now or later, with the last look at each and
 // when the next one is. Without a last look, the next one is at once.
-func (r *reconciliation) eachCandidate(do func(id int64, last *look, next time.Time)) {
+func (r *reconciliation) eachCandidate(do func(id int64, last *candidateRead, next time.Time)) {
 	all := r.candidates()
 	if len(all) == 0 {
 		return
 	}
 	state := r.localState.Get(r.mandate)
-	known, request := state.candidatesReadBy(r.lookup()), engine.ReconcileRequest(r.mandate)
+	known, request := state.candidatesReadBy(r.connectionVersion()), engine.ReconcileRequest(r.mandate)
 	for i, id := range all {
 		if r.belongsToOther(id) {
 			continue
@@ -65,7 +65,7 @@ func (r *reconciliation) eachCandidate(do func(id int64, last *look, next time.T
 		last := known.of(id)
 		if last == nil {
 			do(id, nil, time.Time{})
-		} else if next, again := last.next(request, i == 0 || i == 1 && r.shownID != 0); again {
+		} else if next, again := last.next(request, i == 0 || i == 1 && r.shownCandidate != 0); again {
 			do(id, last, next)
 		}
 	}
@@ -73,20 +73,20 @@ func (r *reconciliation) eachCandidate(do func(id int64, last *look, next time.T
 
 // belongsToOther reports whether an application has shown another reference when it was read for another Mandate.
 func (r *reconciliation) belongsToOther(id int64) bool {
-	shown, known := r.shown.of(r.namedID(id))
+	shown, known := r.shown.of(r.candidateID(id))
 	return known && shown != r.reference
 }
 
 // readCandidate retrieves the next application that a notification has named. Those that are left when this Mandate's
 // is found may be those of others.
 func (r *reconciliation) readCandidate(ctx context.Context) {
-	id := r.facts.named[0]
+	id := r.facts.candidates[0]
 	switch {
 	case r.belongsToOther(id): // since this reconciliation began
 		r.dropCandidate(id)
 		return
-	case !r.shown.startRead(r.namedID(id)): // it is read for another Mandate now, and may be this one's
-		r.facts.named, r.facts.namedUnread = r.facts.named[1:], true
+	case !r.shown.startRead(r.candidateID(id)): // it is read for another Mandate now, and may be this one's
+		r.facts.candidates, r.facts.candidatePending = r.facts.candidates[1:], true
 		return
 	}
 	application, err := r.retrieveCandidate(ctx, id)
@@ -95,7 +95,7 @@ func (r *reconciliation) readCandidate(ctx context.Context) {
 		return
 	}
 	if r.facts.found != 0 {
-		r.facts.named = r.facts.named[1:]
+		r.facts.candidates = r.facts.candidates[1:]
 		return
 	}
 	r.readingCandidate = true
@@ -109,7 +109,7 @@ func (r *reconciliation) readCandidate(ctx context.Context) {
 		r.skipOther(id)
 	default:
 		r.facts.found = id
-		r.facts.named = append(slices.Clone(r.facts.named[1:]), id)
+		r.facts.candidates = append(slices.Clone(r.facts.candidates[1:]), id)
 	}
 }
 
@@ -118,22 +118,22 @@ func (r *reconciliation) readCandidate(ctx context.Context) {
 func (r *reconciliation) candidateFailed(ctx context.Context, id int64, err error) {
 	kind := idv.KindOf(err)
 	switch {
-	case r.facts.found != 0 && ofConnection(ctx, err):
-		r.facts.named = []int64{r.facts.found}
+	case r.facts.found != 0 && isConnectionError(ctx, err):
+		r.facts.candidates = []int64{r.facts.found}
 		return
 	case r.facts.found != 0:
-		r.facts.named = r.facts.named[1:]
+		r.facts.candidates = r.facts.candidates[1:]
 		return
-	case ofConnection(ctx, err):
-		r.facts.named, r.facts.namedUnread = nil, true
+	case isConnectionError(ctx, err):
+		r.facts.candidates, r.facts.candidatePending = nil, true
 	case idv.OutcomeOf(err) == idv.Refused:
 		r.skipCandidate(id, candidateRefused)
 	default:
 		r.skipCandidate(id, candidateUnread)
 		state := r.localState.Get(r.mandate)
-		r.facts.namedUnread = r.facts.namedUnread || state.named.of(id).delaysCreate()
-		if kind == idv.KindTimeout && len(r.facts.named) > 0 { // the next one may take as long, in the same slot
-			r.facts.named, r.facts.namedUnread = nil, true
+		r.facts.candidatePending = r.facts.candidatePending || state.candidateReads.of(id).delaysCreate()
+		if kind == idv.KindTimeout && len(r.facts.candidates) > 0 { // the next one may take as long, in the same slot
+			r.facts.candidates, r.facts.candidatePending = nil, true
 		}
 	}
 	if kind != idv.KindNotFound {
@@ -141,8 +141,8 @@ func (r *reconciliation) candidateFailed(ctx context.Context, id int64, err erro
 	}
 }
 
-// ofConnection reports whether an error says nothing about the application: none could be read.
-func ofConnection(ctx context.Context, err error) bool {
+// isConnectionError reports whether an error says nothing about the application: none could be read.
+func isConnectionError(ctx context.Context, err error) bool {
 	e, ok := errors.AsType[*idv.Error](err)
 	return !ok || e.Login || ctx.Err() != nil ||
 		slices.Contains([]idv.Kind{idv.KindUnreachable, idv.KindRateLimited, idv.KindCanceled}, e.Kind)
@@ -150,7 +150,7 @@ func ofConnection(ctx context.Context, err error) bool {
 
 // retrieveCandidate ends what startRead has begun.
 func (r *reconciliation) retrieveCandidate(ctx context.Context, id int64) (*idv.Application, error) {
-	defer r.shown.finishRead(r.namedID(id))
+	defer r.shown.finishRead(r.candidateID(id))
 	application, err := r.client.RetrieveApplication(idv.WithForeignID(ctx), id)
 	if err == nil {
 		r.show(id, application.Reference)
@@ -166,9 +166,9 @@ func (r *reconciliation) skipCandidate(id int64, result candidateResult) {
 	r.dropCandidate(id)
 	named := append(r.candidates(), id)
 	r.localState.Update(r.mandate, func(s *localState) {
-		made := look{id: id, at: r.facts.now, result: result, request: engine.ReconcileRequest(r.mandate)}
-		known := s.candidatesReadBy(r.lookup()).with(made, named)
-		s.named = &known
+		made := candidateRead{id: id, at: r.facts.now, result: result, request: engine.ReconcileRequest(r.mandate)}
+		known := s.candidatesReadBy(r.connectionVersion()).with(made, named)
+		s.candidateReads = &known
 	})
 }
 
@@ -177,8 +177,8 @@ func (r *reconciliation) dropCandidate(id int64) {
 	if r.facts.found == 0 || r.facts.found == id {
 		r.forgetFound()
 	}
-	left := slices.Clone(r.facts.named)
-	r.facts.named = slices.DeleteFunc(left, func(other int64) bool { return other == id })
+	left := slices.Clone(r.facts.candidates)
+	r.facts.candidates = slices.DeleteFunc(left, func(other int64) bool { return other == id })
 }
 
 // forgetFound drops what was read of an application that is not this Mandate's after all.

@@ -30,8 +30,8 @@ func TestNamedApplications(t *testing.T) {
 	want := func(what string, ids ...int64) {
 		t.Helper()
 		r.selectCandidates()
-		if !slices.Equal(r.facts.named, ids) {
-			t.Errorf("%s: %d are left, want %d", what, r.facts.named, ids)
+		if !slices.Equal(r.facts.candidates, ids) {
+			t.Errorf("%s: %d are left, want %d", what, r.facts.candidates, ids)
 		}
 	}
 	r.facts.now = now
@@ -95,14 +95,14 @@ func TestNamedApplicationsOfOthers(t *testing.T) {
 			},
 		}}
 		r.facts.now = now
-		r.shownID = r.shown.id(r.namedReference())
+		r.shownCandidate = r.shown.id(r.candidateReference())
 		r.selectCandidates()
 		return r
 	}
 	left := func(what string, r *reconciliation, want ...int64) {
 		t.Helper()
-		if !slices.Equal(r.facts.named, want) {
-			t.Errorf("%s: %d are left, want %d", what, r.facts.named, want)
+		if !slices.Equal(r.facts.candidates, want) {
+			t.Errorf("%s: %d are left, want %d", what, r.facts.candidates, want)
 		}
 	}
 	beta, gamma := started("beta", "7,9"), started("gamma", "9,8")
@@ -118,20 +118,20 @@ func TestNamedApplicationsOfOthers(t *testing.T) {
 	acme := started("acme", "8,9,7")
 	left("those of others are not read again", acme, 7)
 	acme.facts.found = 1 // its own, while others are left
-	acme.facts.named = []int64{7, 10, 1}
+	acme.facts.candidates = []int64{7, 10, 1}
 	acme.readCandidate(t.Context())
 	acme.readCandidate(t.Context())
 	left("those that are left", acme, 1)
 	busy := started("busy", "11")
-	busy.shown.startRead(busy.namedID(11))
+	busy.shown.startRead(busy.candidateID(11))
 	busy.readCandidate(t.Context())
 	left("one that is read for another one now", busy)
-	if !busy.facts.namedUnread {
+	if !busy.facts.candidatePending {
 		t.Error("a create may follow, although the application that is read for another one may be this one's")
 	}
 	late := started("late", "")
 	left("one that was read before its Mandate waited", late, 10)
-	late.shownID = 0
+	late.shownCandidate = 0
 	late.awaitCandidate(v1alpha1.ReasonSettling)
 	gamma.awaitCandidate(v1alpha1.ReasonAccepted)
 	beta.show(9, "gamma")
@@ -173,7 +173,7 @@ func lost(of *Reconciler, service serviceClient, at time.Time, ids, request stri
 
 // readAll reads what is left, as decide asks for.
 func (r *reconciliation) readAll(ctx context.Context) {
-	for len(r.facts.named) > 0 {
+	for len(r.facts.candidates) > 0 {
 		r.readCandidate(ctx)
 	}
 }
@@ -204,14 +204,14 @@ func TestNamedApplicationsThatFail(t *testing.T) {
 			return r
 		}
 		r := run(0)
-		if (service.reads[7] == 0) != test.stops || r.facts.namedUnread != test.holds {
-			t.Errorf("%s: read are %v, and a create waits: %t", name, service.reads, r.facts.namedUnread)
+		if (service.reads[7] == 0) != test.stops || r.facts.candidatePending != test.holds {
+			t.Errorf("%s: read are %v, and a create waits: %t", name, service.reads, r.facts.candidatePending)
 		}
-		if r = run(time.Second); service.reads[7] != 1 || r.facts.namedUnread != test.holds {
-			t.Errorf("%s: read are then %v, and a create waits: %t", name, service.reads, r.facts.namedUnread)
+		if r = run(time.Second); service.reads[7] != 1 || r.facts.candidatePending != test.holds {
+			t.Errorf("%s: read are then %v, and a create waits: %t", name, service.reads, r.facts.candidatePending)
 		}
-		if r = run(lagAllowance); service.reads[8] != 2 || r.facts.namedUnread || len(r.facts.named) > 0 {
-			t.Errorf("%s: read are later %v, and a create waits: %t", name, service.reads, r.facts.namedUnread)
+		if r = run(lagAllowance); service.reads[8] != 2 || r.facts.candidatePending || len(r.facts.candidates) > 0 {
+			t.Errorf("%s: read are later %v, and a create waits: %t", name, service.reads, r.facts.candidatePending)
 		}
 		if next := r.nextCandidateRead(); (next > 0) != test.lasts {
 			t.Errorf("%s: the next look is in %s", name, next)
@@ -237,7 +237,7 @@ func TestNamedApplicationsOfAServiceThatIsDown(t *testing.T) {
 		for range 5 {
 			r := lost(shared, service, now, "7,8", "one")
 			r.readAll(t.Context())
-			if !r.facts.namedUnread {
+			if !r.facts.candidatePending {
 				t.Errorf("%v: a create follows, although the application may be this one's", err)
 			}
 		}
@@ -281,8 +281,8 @@ func TestReadsOfForgedIDs(t *testing.T) {
 		}
 		// A person has everything looked at again.
 		r := lost(shared, service, now.Add(time.Hour), engine.FormatCandidates(ids), "please")
-		if len(r.facts.named) != len(ids) {
-			t.Errorf("%v: after a person's request, %d are looked at", err, len(r.facts.named))
+		if len(r.facts.candidates) != len(ids) {
+			t.Errorf("%v: after a person's request, %d are looked at", err, len(r.facts.candidates))
 		}
 	}
 }

@@ -18,14 +18,14 @@ const (
 	candidateReadsBeforeCreate = 2
 )
 
-// lookedAt is what this process knows of the applications that an annotation names.
-type lookedAt struct {
-	by    lookup // what follows is about the ids there
-	looks []look
+// candidateReads is what this process knows of the applications that an annotation names.
+type candidateReads struct {
+	by    connectionVersion // what follows is about the ids there
+	reads []candidateRead
 }
 
-// look is the last one at an application.
-type look struct {
+// candidateRead is the last read of an application that an annotation names.
+type candidateRead struct {
 	id     int64
 	at     time.Time
 	result candidateResult
@@ -46,24 +46,24 @@ const (
 )
 
 // candidatesReadBy gives what is known of the candidates at one connection.
-func (s *localState) candidatesReadBy(by lookup) lookedAt {
-	if s.named == nil || s.named.by != by {
-		return lookedAt{by: by}
+func (s *localState) candidatesReadBy(by connectionVersion) candidateReads {
+	if s.candidateReads == nil || s.candidateReads.by != by {
+		return candidateReads{by: by}
 	}
-	return *s.named
+	return *s.candidateReads
 }
 
 // of gives the last look at an application; nil if there was none.
-func (l lookedAt) of(id int64) *look {
-	i := slices.IndexFunc(l.looks, func(one look) bool { return one.id == id })
+func (l candidateReads) of(id int64) *candidateRead {
+	i := slices.IndexFunc(l.reads, func(one candidateRead) bool { return one.id == id })
 	if i < 0 {
 		return nil
 	}
-	return &l.looks[i]
+	return &l.reads[i]
 }
 
 // due is when the pause after a look is over.
-func (l look) due() time.Time {
+func (l candidateRead) due() time.Time {
 	first := lagAllowance
 	if l.result == candidateUnread {
 		first = candidateRetryInterval
@@ -74,7 +74,7 @@ func (l look) due() time.Time {
 // next is when the next look is due; never, if it reports false. A person's request has everything looked at, and that
 // of a notification only the application that was named last, because the service may not have sent it at all. The
 // others follow after their pause: a sender that names them again and again must not cost a read of each every time.
-func (l look) next(request string, last bool) (time.Time, bool) {
+func (l candidateRead) next(request string, last bool) (time.Time, bool) {
 	another := request != "" && request != l.request
 	switch {
 	case l.result == candidateOther:
@@ -90,12 +90,12 @@ func (l look) next(request string, last bool) (time.Time, bool) {
 
 // delaysCreate reports whether the application may be the Mandate's, for all that is known, so that a create would only
 // be refused as a duplicate.
-func (l look) delaysCreate() bool {
+func (l candidateRead) delaysCreate() bool {
 	return l.result == candidateUnread && l.tries < candidateReadsBeforeCreate
 }
 
 // with adds a look, and forgets those at applications that are not named any more.
-func (l lookedAt) with(made look, named []int64) lookedAt {
+func (l candidateReads) with(made candidateRead, named []int64) candidateReads {
 	made.tries, made.again = 1, true
 	if before := l.of(made.id); before != nil {
 		made.tries = before.tries
@@ -105,9 +105,9 @@ func (l lookedAt) with(made look, named []int64) lookedAt {
 		failed := made.result == candidateUnread || before.result == candidateUnread
 		made.again = failed || before.request != made.request
 	}
-	l.looks = slices.DeleteFunc(slices.Clone(l.looks), func(one look) bool {
+	l.reads = slices.DeleteFunc(slices.Clone(l.reads), func(one candidateRead) bool {
 		return one.id == made.id || !slices.Contains(named, one.id)
 	})
-	l.looks = append(l.looks, made)
+	l.reads = append(l.reads, made)
 	return l
 }
