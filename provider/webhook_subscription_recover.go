@@ -72,7 +72,7 @@ func (c *createOperation) recoverySteps(result lookupResult) string {
 	adopt := fmt.Sprintf("`on_existing = %q`", existingAdopt)
 	if c.lock == nil {
 		return "Without `application_id`, the subscription cannot be read back:\n" +
-			"1. Find out whether it exists, from a delivery or from the operator of the service.\n" +
+			"1. Find out whether it exists, from a delivery or from the service's support.\n" +
 			"2. If it exists or may exist, set " + adopt + " and apply again. The provider takes it into the state and " +
 			"sends nothing.\n" +
 			"3. If it does not exist, apply again without a change. The provider creates it."

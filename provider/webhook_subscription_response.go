@@ -40,7 +40,7 @@ func (m *subscriptionModel) setResponse(
 		diags.AddAttributeWarning(path.Root("keep_response_fields"), "The response is not stored completely", fmt.Sprintf(
 			"The service created the subscription to %s. The provider does not store these fields of its response, because "+
 				"they may hold personal data: %s. The service may return a secret in one of them only this once.\n\n"+
-				"If you need a field, ask the operator of the service for the value of this subscription. To store the field "+
+				"If you need a field, ask the service's support for the value of this subscription. To store the field "+
 				"of the next subscription, add its name to `keep_response_fields`.", m.displayURL(), nameSome(names)))
 	}
 	if filter.sent.repeats("", json.Number(strconv.FormatInt(response.ID, 10))) {
@@ -92,7 +92,7 @@ func (m *subscriptionModel) setMatches(matches []client.Webhook, private private
 	if n := len(matches); n > 1 {
 		diags.AddWarning("Duplicate webhook subscriptions", fmt.Sprintf(
 			"The service has %[1]d subscriptions of application %[2]d to %[3]s and delivers each update %[1]d times. It "+
-				"cannot delete a subscription.\n\nMake the receiver ignore duplicates, or ask the operator of the service to "+
+				"cannot delete a subscription.\n\nMake the receiver ignore duplicates, or ask the service's support to "+
 				"remove the other subscriptions.", n, m.ApplicationID.ValueInt64(), m.displayURL()))
 	}
 }

@@ -112,7 +112,7 @@ var conditionSpecs = map[string]conditionSpec{
 			"another name creates another application and e-mails the individuals again."},
 	v1alpha1.ReasonIndividualsUnmatched: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The service shows other individuals than spec.individuals; nothing is sent for them. Restore the details Secrets " +
-			"as they were sent, or ask the operator of the service."},
+			"as they were sent, or ask the service's support."},
 	v1alpha1.ReasonSpecDiffers: {isFalse, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
 		"The application was created from another spec; nothing is sent. Restore the spec and Secrets; the operator's log " +
 			"names the fields. A new verification needs another name and e-mails again."},

@@ -151,7 +151,7 @@ func (c *check) confirm(ctx context.Context) error {
 	c.sent["GET"]++
 	if len(references.MandateTypes) == 0 {
 		return fmt.Errorf("no mandate type was found in the reference data: the operator cannot select one by code " +
-			"or name; use spec.mandateType.id, and ask the operator of the service for the id")
+			"or name; use spec.mandateType.id, and ask the service's support for the id")
 	}
 	var codes []string
 	for _, t := range references.MandateTypes {
