@@ -88,22 +88,20 @@ check: $(call tools_of,check) ## The inner loop: generated files, lint, and the 
 
 .PHONY: test
 test: $(call tools_of,test) ## All tests but test-dist, test-gitops, test-rules and e2e, which CI runs, too
-	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-race-and-others single-faults-and-guards slowest
+	@MAKE="$(MAKE)" tools/steps.sh "make test" verify-generated lint test-race-and-others single-faults slowest
 
-# test-race and single-faults wait much, so what needs the processor runs beside them, at low priority.
-.PHONY: test-race-and-others single-faults-and-guards
+# test-race waits much, so what needs the processor runs beside it, at low priority. single-faults runs alone: it covers
+# a third less while guards are built beside it.
+.PHONY: test-race-and-others
 test-race-and-others:
-	@$(MAKE) --no-print-directory -j3 test-race beside-explore beside-others
-single-faults-and-guards:
-	@$(MAKE) --no-print-directory -j3 single-faults beside-guards
+	@$(MAKE) --no-print-directory -j4 test-race beside-explore beside-others
 
-beside-explore.steps := explore
+beside-explore.steps := explore guards-and-controls
 beside-others.steps := coverage test-page test-image test-monitoring
-beside-guards.steps := guards-and-controls
 
 # The output of each comes when it has ended, so that they do not mix.
-.PHONY: beside-explore beside-others beside-guards
-beside-explore beside-others beside-guards:
+.PHONY: beside-explore beside-others
+beside-explore beside-others:
 	@status=0; mkdir -p bin; MAKE="$(MAKE)" nice -n 10 tools/steps.sh "$@" $($@.steps) \
 		>bin/$@.log 2>&1 || status=$$?; cat bin/$@.log; exit $$status
 
@@ -116,7 +114,7 @@ test-short:
 	@bin/gotestsum --hide-summary=skipped $(SUMMARY) $(GO_TEST) -json -short $(filter-out $(uncached),$(packages))
 	@bin/gotestsum --hide-summary=skipped $(SUMMARY) $(GO_TEST) -json -short -count=1 $(uncached)
 
-# Tests without a control wait for what does not come, and leave the processor to guards: so -j3 above.
+# Tests without a control wait for what does not come, and leave the processor to guards: so -j4 above.
 .PHONY: guards-and-controls
 guards-and-controls: guards controls
 
