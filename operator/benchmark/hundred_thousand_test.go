@@ -12,8 +12,8 @@ import (
 // BenchmarkHundredThousand measures an operator that starts with a hundred thousand Mandates, while it reads each
 // application once within the polling interval: its memory, and how long a new Mandate waits.
 func BenchmarkHundredThousand(b *testing.B) {
-	n, workers := number(b, "MANY", "100000", "2000"), number(b, "WORKERS", "10", "10")
-	interval := time.Duration(number(b, "INTERVAL", "300", "10")) * time.Second
+	n, workers := number(b, "MANY", "100000", "1000"), number(b, "WORKERS", "10", "10")
+	interval := time.Duration(number(b, "INTERVAL", "300", "6")) * time.Second
 	f := newFixture(b, 0)
 	figures.heading(fmt.Sprintf("%d Mandates with 3 individuals and 9 checks, polled every %s", n, interval))
 	namespace := f.Namespace(b)

@@ -12,7 +12,7 @@ import (
 // BenchmarkManyMandates measures an operator with as many Mandates as it should support: its memory, its start, and how
 // long a new Mandate waits when all others are due for a poll.
 func BenchmarkManyMandates(b *testing.B) {
-	n, workers := number(b, "MANY", "10000", "500"), number(b, "WORKERS", "10", "10")
+	n, workers := number(b, "MANY", "10000", "250"), number(b, "WORKERS", "10", "10")
 	f := newFixture(b, 0)
 	figures.heading(fmt.Sprintf("%d Mandates with 3 individuals and 9 checks", n))
 	namespace := f.Namespace(b)
@@ -53,8 +53,12 @@ const heapTarget = 45
 func (o worker) addMemory(what, name string, n int) {
 	o.Helper()
 	heap, rss := o.memoryUse(name)
-	limit := heapTarget * float64(n) / 10_000
-	figures.add(what+": live heap", fmt.Sprintf("%.1f MiB", heap), "", atMost(heap, limit, "%.1f MiB"))
+	if quick { // what an operator without Mandates takes is more than so few
+		figures.addFigure(what+": live heap", fmt.Sprintf("%.1f MiB", heap))
+	} else {
+		limit := heapTarget * float64(n) / 10_000
+		figures.add(what+": live heap", fmt.Sprintf("%.1f MiB", heap), "", atMost(heap, limit, "%.1f MiB"))
+	}
 	figures.addFigure(what+": RSS", mib(rss))
 	o.ReportMetric(heap, "heap-MiB-"+name)
 	o.ReportMetric(rss, "RSS-MiB-"+name)

@@ -29,7 +29,7 @@ const notificationToken = "a-token-of-the-sender-of-notifications"
 // BenchmarkNotifications measures the time from an event at the service to the status of its Mandate, while the service
 // delivers to the operator's receiver.
 func BenchmarkNotifications(b *testing.B) {
-	n, rounds := number(b, "NOTIFIED", "1000", "250"), number(b, "ROUNDS", "3", "2")
+	n, rounds := number(b, "NOTIFIED", "1000", "200"), number(b, "ROUNDS", "3", "1")
 	f := newFixture(b, 0)
 	figures.heading(fmt.Sprintf("%d Mandates with notifications, %d events a second", n, eventsPerSecond))
 	namespace, address := f.Namespace(b), testenv.FreeAddress(b)

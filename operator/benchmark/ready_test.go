@@ -19,7 +19,7 @@ func BenchmarkManifestToReady(b *testing.B) {
 	pairs := number(b, "PAIRS", "5", "5")
 	for _, latency := range numbers(b, "LATENCIES", "0,50", "0") {
 		for _, individuals := range numbers(b, "INDIVIDUALS", "1,3", "1") {
-			for _, mandates := range numbers(b, "MANDATES", "1000", "200") {
+			for _, mandates := range numbers(b, "MANDATES", "1000", "150") {
 				b.Run(fmt.Sprintf("mandates=%d/individuals=%d/latency=%dms", mandates, individuals, latency), func(b *testing.B) {
 					figures.heading(fmt.Sprintf("%d Mandates, individuals in each: %d, service latency %d ms, %d pairs",
 						mandates, individuals, latency, pairs))
