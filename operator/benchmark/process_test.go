@@ -132,17 +132,29 @@ func (o worker) cpu() float64 {
 
 const mebibyte = 1 << 20
 
-// memoryUse is the live heap and the resident set, in MiB. The heap is read within the request that collects it: the
-// metrics of a busy process would include garbage.
+// memoryUse is the live heap and the resident set, in MiB. The heap is the least of some readings: what a busy process
+// allocates during a collection counts as live, and a collection takes long while the processor is busy.
 func (o worker) memoryUse(name string) (heap, rss float64) {
 	o.Helper()
 	o.keepProfile(name+"-heap.pprof", o.get("http://"+o.pprof+"/debug/pprof/heap?gc=1"))
+	const readings = 5
+	heap = o.liveHeap()
+	for range readings - 1 {
+		heap = min(heap, o.liveHeap())
+	}
+	return heap, o.metric("process_resident_memory_bytes") / mebibyte
+}
+
+// liveHeap is read within the request that collects the heap: the metrics of a busy process would include garbage.
+func (o worker) liveHeap() float64 {
+	o.Helper()
 	profile := o.get("http://" + o.pprof + "/debug/pprof/heap?gc=1&debug=1")
 	_, after, _ := strings.Cut(string(profile), "\n# HeapAlloc = ")
 	bytes, _, _ := strings.Cut(after, "\n")
 	heap, err := strconv.ParseFloat(bytes, 64)
 	o.check(err)
-	return heap / mebibyte, o.metric("process_resident_memory_bytes") / mebibyte
+	o.Logf("live heap: %.1f MiB", heap/mebibyte)
+	return heap / mebibyte
 }
 
 // profile records CPU profiles of the worker and of the API server for the next seconds, if PROFILES is set.
