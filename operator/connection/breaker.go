@@ -13,9 +13,9 @@ const (
 	// minPause and maxPause bound how long the circuit is open. The pause doubles with each test that fails.
 	minPause = 5 * time.Second
 	maxPause = 2 * time.Minute
-	// minPauses is how many times the last pause the circuit has to be closed until the next pause is a short one
+	// pausesUntilReset is how many times the last pause the circuit has to be closed until the next pause is a short one
 	// again. A service that works now and then is used now and then.
-	minPauses = 10
+	pausesUntilReset = 10
 )
 
 // State is that of a CircuitBreaker.
@@ -137,7 +137,7 @@ func (b *CircuitBreaker) fail(class Class, result client.OperationResult) (chang
 		return false
 	}
 	switch {
-	case b.state == HalfOpen, time.Since(b.since) < minPauses*b.pause:
+	case b.state == HalfOpen, time.Since(b.since) < pausesUntilReset*b.pause:
 		b.pause = min(2*b.pause, maxPause)
 	default:
 		b.pause = minPause

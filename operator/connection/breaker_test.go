@@ -200,7 +200,7 @@ func TestNobodyWaitsToTest(t *testing.T) {
 		elapse(1)
 		c.calls(probe, nil)
 		c.calls(create, nil)
-		elapse(minPauses * 2 * minPause)
+		elapse(pausesUntilReset * 2 * minPause)
 		c.calls(read, errServer, errServer, errServer)
 		c.want(Open, Read)
 		elapse(minPause) // it worked for long

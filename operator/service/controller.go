@@ -191,9 +191,7 @@ func (r *Reconciler) reconcile(ctx context.Context, key connection.Key) (reconci
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if e.notificationsProblem, err = r.notificationsProblem(ctx, service); err != nil {
-		return reconcile.Result{}, err
-	}
+	e.notificationsProblem = r.notificationsProblem(ctx, service, e.notificationsProblem)
 	if problem == "" && r.probe(ctx, key, e) {
 		return reconcile.Result{RequeueAfter: secretInterval}, nil // nothing is known of the service so far
 	}

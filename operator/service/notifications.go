@@ -27,28 +27,29 @@ var notificationMessages = map[string]string{
 		"nothing. Set the flag, or remove spec.notifications.",
 }
 
-// notificationsProblem says why deliveries are refused: a reason, or "".
-func (r *Reconciler) notificationsProblem(ctx context.Context, service connection.Service) (string, error) {
+// notificationsProblem says why deliveries are refused: a reason, or "". If the Secret cannot be read now, that is what
+// was known before: the connection must not depend on it.
+func (r *Reconciler) notificationsProblem(ctx context.Context, service connection.Service, before string) string {
 	ref := service.NotificationsSecret()
 	switch {
 	case ref == nil:
-		return "", nil
+		return ""
 	case !r.config.Notifications:
-		return v1alpha1.ReasonNotificationsDisabled, nil
+		return v1alpha1.ReasonNotificationsDisabled
 	}
 	var secret corev1.Secret
 	err := r.config.Live.Get(ctx, types.NamespacedName{Namespace: ref.Namespace, Name: ref.Name}, &secret)
 	switch {
 	case apierrors.IsNotFound(err):
-		return v1alpha1.ReasonNotificationSecretNotFound, nil
+		return v1alpha1.ReasonNotificationSecretNotFound
 	case apierrors.IsForbidden(err):
-		return v1alpha1.ReasonNotificationSecretForbidden, nil
+		return v1alpha1.ReasonNotificationSecretForbidden
 	case err != nil:
-		return "", err
+		return before
 	case !hasGoodTokens(secret.Data):
-		return v1alpha1.ReasonNotificationSecretInvalid, nil
+		return v1alpha1.ReasonNotificationSecretInvalid
 	}
-	return "", nil
+	return ""
 }
 
 // hasGoodTokens reports whether there is a token, and none that the receiver would refuse.
