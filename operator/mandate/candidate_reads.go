@@ -10,9 +10,9 @@ import (
 const (
 	// candidateRetryInterval is when an application that a notification names, and that could not be read, is read again.
 	candidateRetryInterval = 5 * time.Second
-	// maxCandidatePause is between two looks at an application, however often they were in vain.
+	// maxCandidatePause is the longest pause between two reads of an application, however many were in vain.
 	maxCandidatePause = time.Hour
-	// maxCandidateReads is how many looks are counted: the pause is the longest one by then.
+	// maxCandidateReads is how many reads are counted: the pause is the longest one by then.
 	maxCandidateReads = 12
 	// candidateReadsBeforeCreate is how often an application has to fail to be read until nothing waits for it any more.
 	candidateReadsBeforeCreate = 2
@@ -29,11 +29,11 @@ type candidateRead struct {
 	id     int64
 	at     time.Time
 	result candidateResult
-	// request is the one with which it was looked at. Another one may name what did not exist before.
+	// request is the one with which it was read. Another one may name what did not exist before.
 	request string
-	// again: it is looked at once more with that request, because a read may lag behind the create, or has failed.
+	// again: it is read once more with that request, because a read may lag behind the create, or has failed.
 	again bool
-	// tries are the looks, but for those that came at once with another request. Each doubles the pause to the next.
+	// tries are the reads, but for those that came at once with another request. Each doubles the pause to the next.
 	tries int
 }
 
@@ -53,36 +53,36 @@ func (s *localState) candidatesReadBy(by connectionVersion) candidateReads {
 	return *s.candidateReads
 }
 
-// of gives the last look at an application; nil if there was none.
-func (l candidateReads) of(id int64) *candidateRead {
-	i := slices.IndexFunc(l.reads, func(one candidateRead) bool { return one.id == id })
+// of gives the last read of an application; nil if there was none.
+func (c candidateReads) of(id int64) *candidateRead {
+	i := slices.IndexFunc(c.reads, func(one candidateRead) bool { return one.id == id })
 	if i < 0 {
 		return nil
 	}
-	return &l.reads[i]
+	return &c.reads[i]
 }
 
-// due is when the pause after a look is over.
-func (l candidateRead) due() time.Time {
+// due is when the pause after a read is over.
+func (c candidateRead) due() time.Time {
 	first := lagAllowance
-	if l.result == candidateUnread {
+	if c.result == candidateUnread {
 		first = candidateRetryInterval
 	}
-	return l.at.Add(min(first<<(l.tries-1), maxCandidatePause))
+	return c.at.Add(min(first<<(c.tries-1), maxCandidatePause))
 }
 
-// next is when the next look is due; never, if it reports false. A person's request has everything looked at, and that
-// of a notification only the application that was named last, because the service may not have sent it at all. The
+// next is when the next read is due; never, if it reports false. A person's request has everything read, and that of a
+// notification only the application that was named last, because the service may not have sent it at all. The
 // others follow after their pause: a sender that names them again and again must not cost a read of each every time.
-func (l candidateRead) next(request string, last bool) (time.Time, bool) {
-	another := request != "" && request != l.request
+func (c candidateRead) next(request string, last bool) (time.Time, bool) {
+	another := request != "" && request != c.request
 	switch {
-	case l.result == candidateOther:
+	case c.result == candidateOther:
 		return time.Time{}, false
 	case another && (last || !engine.IsNotification(request)):
-		return l.at, true
-	case another, l.again:
-		return l.due(), true
+		return c.at, true
+	case another, c.again:
+		return c.due(), true
 	default:
 		return time.Time{}, false
 	}
@@ -90,14 +90,14 @@ func (l candidateRead) next(request string, last bool) (time.Time, bool) {
 
 // delaysCreate reports whether the application may be the Mandate's, for all that is known, so that a create would only
 // be refused as a duplicate.
-func (l candidateRead) delaysCreate() bool {
-	return l.result == candidateUnread && l.tries < candidateReadsBeforeCreate
+func (c candidateRead) delaysCreate() bool {
+	return c.result == candidateUnread && c.tries < candidateReadsBeforeCreate
 }
 
-// with adds a look, and forgets those at applications that are not named any more.
-func (l candidateReads) with(made candidateRead, named []int64) candidateReads {
+// with adds a read, and forgets those of applications that are not named any more.
+func (c candidateReads) with(made candidateRead, named []int64) candidateReads {
 	made.tries, made.again = 1, true
-	if before := l.of(made.id); before != nil {
+	if before := c.of(made.id); before != nil {
 		made.tries = before.tries
 		if made.result == candidateUnread || !made.at.Before(before.due()) {
 			made.tries = min(before.tries+1, maxCandidateReads)
@@ -105,9 +105,9 @@ func (l candidateReads) with(made candidateRead, named []int64) candidateReads {
 		failed := made.result == candidateUnread || before.result == candidateUnread
 		made.again = failed || before.request != made.request
 	}
-	l.reads = slices.DeleteFunc(slices.Clone(l.reads), func(one candidateRead) bool {
+	c.reads = slices.DeleteFunc(slices.Clone(c.reads), func(one candidateRead) bool {
 		return one.id == made.id || !slices.Contains(named, one.id)
 	})
-	l.reads = append(l.reads, made)
-	return l
+	c.reads = append(c.reads, made)
+	return c
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // A notification may name an application whose create had no answer, and not say whose it is. It is read for one of the
-// Mandates that wait. If it shows the reference of another one, that one looks at it next, and no third one does.
+// Mandates that wait. If it shows the reference of another one, that one reads it next, and no third one does.
 
 // maxCandidateReferences is how many applications a process remembers that were read because a notification has named
 // them. What is forgotten is read again.
@@ -131,12 +131,12 @@ func (r *reconciliation) candidateReference() candidateReference {
 	return candidateReference{r.session.Key, r.connectionVersion(), r.reference}
 }
 
-// show records what an application shows, and has the Mandate look at it that waits for it.
-func (r *reconciliation) show(id int64, reference string) {
+// rememberCandidate records what an application shows, and wakes up the Mandate that waits for it.
+func (r *reconciliation) rememberCandidate(id int64, reference string) {
 	if reference == "" {
 		return // the service shows none, or not yet
 	}
-	if waits, found := r.shown.remember(r.candidateID(id), reference); found && waits != r.name() {
+	if waits, found := r.candidateReferences.remember(r.candidateID(id), reference); found && waits != r.name() {
 		r.wake(waits)
 	}
 }
@@ -146,10 +146,10 @@ func (r *reconciliation) show(id int64, reference string) {
 func (r *reconciliation) awaitCandidate(reason string) {
 	lost := reason == v1alpha1.ReasonSettling || reason == v1alpha1.ReasonOutcomeUnknown
 	if !lost || r.facts.id != 0 || r.reference == "" {
-		r.shown.forget(r.name())
+		r.candidateReferences.forget(r.name())
 		return
 	}
-	if id := r.shown.wait(r.name(), r.candidateReference()); id != 0 && id != r.shownCandidate {
+	if id := r.candidateReferences.wait(r.name(), r.candidateReference()); id != 0 && id != r.shownCandidate {
 		r.wake(r.name())
 	}
 }

@@ -15,14 +15,14 @@ import (
 // candidates are the applications that may be the Mandate's, the last ones first.
 func (r *reconciliation) candidates() []int64 {
 	named := engine.Candidates(r.mandate)
-	if r.shownCandidate != 0 { // it shows the reference, so it is looked at first
+	if r.shownCandidate != 0 { // it shows the reference, so it is read first
 		named = append(slices.DeleteFunc(named, func(id int64) bool { return id == r.shownCandidate }), r.shownCandidate)
 	}
 	slices.Reverse(named)
 	return named
 }
 
-// selectCandidates finds out which applications are to be looked at now. That something is not found may come from a
+// selectCandidates finds out which applications are to be read now. That something is not found may come from a
 // read that lags behind the create, so it is looked for once more, later, and when a notification comes.
 func (r *reconciliation) selectCandidates() {
 	r.facts.candidates = nil
@@ -39,7 +39,7 @@ func (r *reconciliation) selectCandidates() {
 	})
 }
 
-// nextCandidateRead is in how long an application is to be looked at again; 0 if none is.
+// nextCandidateRead is in how long an application is to be read again; 0 if none is.
 func (r *reconciliation) nextCandidateRead() (soonest time.Duration) {
 	r.eachCandidate(func(_ int64, _ *candidateRead, next time.Time) {
 		if after := next.Sub(r.facts.now); after > 0 && (soonest == 0 || after < soonest) {
@@ -49,8 +49,8 @@ func (r *reconciliation) nextCandidateRead() (soonest time.Duration) {
 	return soonest
 }
 
-// eachCandidate goes through the applications that are to be looked at, now or later, with the last look at each and
-// when the next one is. Without a last look, the next one is at once.
+// eachCandidate goes through the applications that are to be read, now or later, with the last read of each and when
+// the next one is. Without a last read, the next one is at once.
 func (r *reconciliation) eachCandidate(do func(id int64, last *candidateRead, next time.Time)) {
 	all := r.candidates()
 	if len(all) == 0 {
@@ -73,7 +73,7 @@ func (r *reconciliation) eachCandidate(do func(id int64, last *candidateRead, ne
 
 // belongsToOther reports whether an application has shown another reference when it was read for another Mandate.
 func (r *reconciliation) belongsToOther(id int64) bool {
-	shown, known := r.shown.of(r.candidateID(id))
+	shown, known := r.candidateReferences.of(r.candidateID(id))
 	return known && shown != r.reference
 }
 
@@ -85,7 +85,7 @@ func (r *reconciliation) readCandidate(ctx context.Context) {
 	case r.belongsToOther(id): // since this reconciliation began
 		r.dropCandidate(id)
 		return
-	case !r.shown.startRead(r.candidateID(id)): // it is read for another Mandate now, and may be this one's
+	case !r.candidateReferences.startRead(r.candidateID(id)): // it is read for another Mandate now, and may be this one's
 		r.facts.candidates, r.facts.candidatePending = r.facts.candidates[1:], true
 		return
 	}
@@ -150,10 +150,10 @@ func isConnectionError(ctx context.Context, err error) bool {
 
 // retrieveCandidate ends what startRead has begun.
 func (r *reconciliation) retrieveCandidate(ctx context.Context, id int64) (*idv.Application, error) {
-	defer r.shown.finishRead(r.candidateID(id))
+	defer r.candidateReferences.finishRead(r.candidateID(id))
 	application, err := r.client.RetrieveApplication(idv.WithForeignID(ctx), id)
 	if err == nil {
-		r.show(id, application.Reference)
+		r.rememberCandidate(id, application.Reference)
 	}
 	return application, err
 }

@@ -95,7 +95,7 @@ func TestNamedApplicationsOfOthers(t *testing.T) {
 			},
 		}}
 		r.facts.now = now
-		r.shownCandidate = r.shown.id(r.candidateReference())
+		r.shownCandidate = r.candidateReferences.id(r.candidateReference())
 		r.selectCandidates()
 		return r
 	}
@@ -123,7 +123,7 @@ func TestNamedApplicationsOfOthers(t *testing.T) {
 	acme.readCandidate(t.Context())
 	left("those that are left", acme, 1)
 	busy := started("busy", "11")
-	busy.shown.startRead(busy.candidateID(11))
+	busy.candidateReferences.startRead(busy.candidateID(11))
 	busy.readCandidate(t.Context())
 	left("one that is read for another one now", busy)
 	if !busy.facts.candidatePending {
@@ -134,7 +134,7 @@ func TestNamedApplicationsOfOthers(t *testing.T) {
 	late.shownCandidate = 0
 	late.awaitCandidate(v1alpha1.ReasonSettling)
 	gamma.awaitCandidate(v1alpha1.ReasonAccepted)
-	beta.show(9, "gamma")
+	beta.rememberCandidate(9, "gamma")
 	if want := []string{"gamma", "beta", "late"}; !slices.Equal(woken, want) {
 		t.Errorf("woken up are %q, want %q", woken, want)
 	}

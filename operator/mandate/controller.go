@@ -78,11 +78,13 @@ type Reconciler struct {
 	clock        clock.Clock // a real one, whose times have a monotonic part, too
 	started      time.Time   // when this process began to fill its caches; zero: not known
 
-	localState    engine.LocalState[localState]
-	runner        engine.Runner[step]
-	missing       missingApplications
-	shown         candidateReferences
-	subscribed    subscribedApplications
+	localState engine.LocalState[localState]
+	runner     engine.Runner[step]
+	missing    missingApplications
+	subscribed subscribedApplications
+	// candidateReferences are what the applications show that notifications have named.
+	candidateReferences candidateReferences
+
 	wake          func(types.NamespacedName) // reconciles a Mandate now
 	adoptionMutex sync.Mutex                 // held while the ledger is searched for another holder, and written
 }
@@ -155,7 +157,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		} else if err != nil {
 			r.localState.Forget(name)
 			r.missing.remove(name)
-			r.shown.forget(name)
+			r.candidateReferences.forget(name)
 			return nil, client.IgnoreNotFound(err)
 		}
 		return r.newReconciliation(ctx, mandate)

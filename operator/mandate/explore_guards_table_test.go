@@ -131,7 +131,7 @@ func guards() map[string]explore.Guard {
 		},
 		"named application that is not found": {
 			Why: "a read may lag behind the create", File: "candidate_reads.go",
-			Old: "	case another, l.again:", Off: "	case another, ON && l.again:",
+			Old: "	case another, c.again:", Off: "	case another, ON && c.again:",
 			CaughtBy: "TestNamedApplications",
 		},
 		"named application that is named again": {
@@ -153,7 +153,7 @@ func guards() map[string]explore.Guard {
 		},
 		"named application of another Mandate": {
 			Why: "it waits for that, and nobody else was given it", File: "candidates.go",
-			Old: "	if err == nil {\n		r.show(", Off: "	if ON && err == nil {\n		r.show(",
+			Old: "	if err == nil {\n		r.rememberCandidate(", Off: "	if ON && err == nil {\n		r.rememberCandidate(",
 			CaughtBy: "TestNamedApplicationsOfOthers",
 		},
 		"named applications that are left": {

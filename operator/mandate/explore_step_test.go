@@ -184,7 +184,7 @@ func (o *operator) with(p *reconciliation, r *Reconciler) *operator {
 	c := *o
 	c.localState = o.remember(r)
 	c.missing, c.reads = r.missing.entries, r.missing.reads
-	c.shown = r.shown.references
+	c.shown = r.candidateReferences.references
 	c.subscribed = r.subscribed.entries
 	c.current = p
 	c.live, c.calls = liveRead{}, 0
@@ -232,7 +232,7 @@ func reconciler(s *environment, o *operator) *Reconciler {
 	r.missing.entries, r.missing.reads = maps.Clone(o.missing), maps.Clone(o.reads)
 	r.subscribed.entries = maps.Clone(o.subscribed)
 	for id, reference := range o.shown {
-		r.shown.remember(id, reference)
+		r.candidateReferences.remember(id, reference)
 	}
 	r.clock = explore.Clock{Time: now}
 	for name, entry := range o.localState {

@@ -87,7 +87,7 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	case service.Known:
 		c.reference = spec.Reference
 	}
-	c.shownCandidate = c.shown.id(c.candidateReference())
+	c.shownCandidate = c.candidateReferences.id(c.candidateReference())
 	c.selectCandidates()
 	c.facts.referenceNotAllowed = !c.facts.bound && !c.referenceAllowed()
 	if spec.Adopt != nil && !c.facts.bound {
