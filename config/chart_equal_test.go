@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/mandate-io/idv/internal/testenv"
 )
 
 // The charts install what config/default, config/reports, config/policy and config/monitoring do, but for names and
@@ -118,7 +120,7 @@ func (c *cluster) withoutDefaults(deployment *unstructured.Unstructured) {
 // defaultsOfFlags asks the operator.
 func (c *cluster) defaultsOfFlags() map[string]string {
 	c.Helper()
-	skipIfShort(c.T)
+	testenv.SkipIfShort(c.T)
 	binary, err := c.Build("./cmd/mandate-operator")
 	c.check(err)
 	help, err := exec.CommandContext(c.Context(), binary, "--help").CombinedOutput()

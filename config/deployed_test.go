@@ -49,7 +49,7 @@ func (c *cluster) runsAsDeployed() {
 
 func (c *cluster) startOperator(kubeconfig string, arguments ...string) *testenv.Process {
 	c.Helper()
-	skipIfShort(c.T)
+	testenv.SkipIfShort(c.T)
 	binary, err := c.Build("./cmd/mandate-operator")
 	c.check(err)
 	arguments = append(arguments, "--kubeconfig="+kubeconfig)

@@ -28,14 +28,6 @@ func TestMain(m *testing.M) { testenv.Main(m, &env) }
 // timeout is how long a test waits for what should come within seconds.
 const timeout = 60 * time.Second
 
-// skipIfShort ends a test that needs more than one API server.
-func skipIfShort(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("-short: starts an operator or another API server")
-	}
-}
-
 // cluster is an API server that a test works with as its administrator.
 type cluster struct {
 	*testing.T

@@ -77,7 +77,7 @@ func TestMake(t *testing.T) {
 
 func emptyCluster(t *testing.T) *testenv.Environment {
 	t.Helper()
-	skipIfShort(t)
+	testenv.SkipIfShort(t)
 	environment, err := testenv.New()
 	if err != nil {
 		t.Fatal(err)

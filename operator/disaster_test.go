@@ -39,7 +39,7 @@ func TestDisasters(t *testing.T) {
 
 func ownControlPlane(t *testing.T) *testenv.Environment {
 	t.Helper()
-	skipIfShort(t)
+	testenv.SkipIfShort(t)
 	plane, err := testenv.New()
 	if err != nil {
 		t.Fatal(err)

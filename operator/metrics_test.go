@@ -104,7 +104,7 @@ func TestBlockedDecisionsAreCounted(t *testing.T) {
 // actions by their result.
 func TestRecoveredAnswersAreCounted(t *testing.T) {
 	t.Parallel()
-	skipIfShort(t)
+	testenv.SkipIfShort(t)
 	w := newWorld(t, sandbox.Options{})
 	address := testenv.FreeAddress(t)
 	w.connect()

@@ -26,7 +26,7 @@ const notificationToken = "a-token-of-the-sender-of-notifications"
 // returns the URL of the subscription.
 func notified(t *testing.T, flags ...string) (w *world, url string) {
 	t.Helper()
-	skipIfShort(t)
+	testenv.SkipIfShort(t)
 	w = newWorld(t, sandbox.Options{})
 	address := testenv.FreeAddress(t)
 	w.credentials()
@@ -51,7 +51,7 @@ func notified(t *testing.T, flags ...string) (w *world, url string) {
 // A service says why the operator refuses its notifications, until the Secret is corrected. Its connection works.
 func TestNotificationsUnavailable(t *testing.T) {
 	t.Parallel()
-	skipIfShort(t)
+	testenv.SkipIfShort(t)
 	w := newWorld(t, sandbox.Options{})
 	w.credentials()
 	w.newService("default", fmt.Sprintf("baseURL: %q, notifications: {secretRef: {name: idv-notifications}}", w.url))

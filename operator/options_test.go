@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mandate-io/idv/internal/testenv"
 	"github.com/mandate-io/idv/operator"
 )
 
@@ -90,7 +91,7 @@ func TestFlags(t *testing.T) {
 // The operator reports all wrong flags at once, before it connects to a cluster.
 func TestWrongFlagsExit(t *testing.T) {
 	t.Parallel()
-	skipIfShort(t)
+	testenv.SkipIfShort(t)
 	binary, err := env.Build("./cmd/mandate-operator")
 	if err != nil {
 		t.Fatal(err)

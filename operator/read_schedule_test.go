@@ -13,9 +13,9 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 )
 
-// What reconciles every Mandate of a connection reads none of their applications before it is due.
-func TestReconciliationsReadOnlyWhatIsDue(t *testing.T) {
-	t.Parallel()
+// rarelyPolled is a world with a Mandate that was read, and is not read again during the test unless it has to be.
+func rarelyPolled(t *testing.T) (*world, *manualReconciler) {
+	t.Helper()
 	w := connected(t)
 	r := w.newManualReconciler()
 	r.minPoll, r.maxPoll = 10*time.Minute, time.Hour
@@ -23,6 +23,13 @@ func TestReconciliationsReadOnlyWhatIsDue(t *testing.T) {
 	w.mandate("acme", "{}")
 	r.reconcile("acme")
 	w.ready("acme")
+	return w, r
+}
+
+// What reconciles every Mandate of a connection reads none of their applications before it is due.
+func TestReconciliationsReadOnlyWhatIsDue(t *testing.T) {
+	t.Parallel()
+	w, r := rarelyPolled(t)
 	read := w.requests(control.RetrieveApplication)
 	for _, event := range []struct {
 		what string
@@ -58,12 +65,7 @@ func TestReconciliationsReadOnlyWhatIsDue(t *testing.T) {
 // A request to reconcile reads the application at once. Only a person's request costs a write of its own.
 func TestReconcileRequestsAreHandled(t *testing.T) {
 	t.Parallel()
-	w := connected(t)
-	r := w.newManualReconciler()
-	r.minPoll, r.maxPoll = 10*time.Minute, time.Hour
-	r.connect()
-	w.mandate("acme", "{}")
-	r.reconcile("acme")
+	w, r := rarelyPolled(t)
 	m := w.ready("acme")
 	long := strings.Repeat("é", 300)
 	for _, request := range []struct {

@@ -30,7 +30,7 @@ type subscribing struct {
 
 func newSubscribing(t *testing.T, notifications string, flags ...string) *subscribing {
 	t.Helper()
-	skipIfShort(t)
+	testenv.SkipIfShort(t)
 	w, address := newWorld(t, sandbox.Options{}), testenv.FreeAddress(t)
 	w.credentials()
 	w.secret("idv-notifications", map[string]string{"token": notificationToken})

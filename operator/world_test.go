@@ -68,14 +68,6 @@ type world struct {
 	operator       *testenv.Process
 }
 
-// skipIfShort ends a test that needs more than one API server.
-func skipIfShort(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("-short: starts an operator or another API server")
-	}
-}
-
 // scheme has the operator's kinds, and those that the tests read besides.
 func scheme() *runtime.Scheme {
 	s := operator.Scheme()
@@ -130,7 +122,7 @@ func (w *world) check(err error) {
 // start starts the operator, or restarts it.
 func (w *world) start(flags ...string) {
 	w.Helper()
-	skipIfShort(w.T)
+	testenv.SkipIfShort(w.T)
 	binary, err := env.Build("./cmd/mandate-operator")
 	w.check(err)
 	// The test's context ends too early: Stop has to be able to end the operator with a signal.

@@ -46,14 +46,6 @@ type world struct {
 	output strings.Builder
 }
 
-// skipIfShort ends a test that needs more than an API server.
-func skipIfShort(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("-short: starts an operator or builds a program")
-	}
-}
-
 func newWorld(t *testing.T, options sandbox.Options) *world {
 	t.Helper()
 	w := &world{T: t, namespace: env.Namespace(t)}
@@ -181,7 +173,7 @@ func (w *world) emails(want int) {
 // TestFlow is the work of a person with the role idv-editor with one Mandate, from the manifest to the outcome, with a
 // real operator.
 func TestFlow(t *testing.T) {
-	skipIfShort(t)
+	testenv.SkipIfShort(t)
 	w := newWorld(t, sandbox.Options{})
 	w.mandate("acme")
 	w.user = "editor"
@@ -249,7 +241,7 @@ func (w *world) managedBy(name, manager string) {
 
 // TestAdopt binds an application whose id was lost.
 func TestAdopt(t *testing.T) {
-	skipIfShort(t)
+	testenv.SkipIfShort(t)
 	w := newWorld(t, sandbox.Options{})
 	w.check(w.sandbox.Fault(t.Context(), control.Fault{
 		Operation: control.CreateApplication, Kind: control.ResetConnection, AfterWork: true, Times: 1,

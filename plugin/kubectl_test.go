@@ -11,12 +11,13 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/testenv"
 )
 
 // TestKubectlRunsThePlugin finds the binary on the PATH of the real kubectl, with the completion of
 // docs/kubectl-plugin.md.
 func TestKubectlRunsThePlugin(t *testing.T) {
-	skipIfShort(t)
+	testenv.SkipIfShort(t)
 	w := newWorld(t, sandbox.Options{})
 	w.mandate("acme")
 	binary, err := env.BuildPlain("./cmd/kubectl-mandate")

@@ -18,6 +18,7 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
+	"github.com/mandate-io/idv/internal/testenv"
 )
 
 // unusual is a service with other readings than the default ones, of which reads show each.
@@ -62,7 +63,7 @@ func (w *world) first() (inReview, completed int64) {
 // TestSuggestedLoginsWork has the operator and the provider log in with what check-connection suggests, where a service
 // takes only one way to log in.
 func TestSuggestedLoginsWork(t *testing.T) {
-	skipIfShort(t)
+	testenv.SkipIfShort(t)
 	user := map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword}
 	pair := map[string]string{"client_id": sandbox.DefaultClientID, "client_secret": sandbox.DefaultClientSecret}
 	both := maps.Clone(user)
@@ -105,7 +106,7 @@ func TestSuggestedLoginsWork(t *testing.T) {
 
 // TestSuggestionsWork has the operator and the provider use what check-connection suggests.
 func TestSuggestionsWork(t *testing.T) {
-	skipIfShort(t)
+	testenv.SkipIfShort(t)
 	w := newWorld(t, sandbox.Options{Dialect: unusual})
 	w.connect() // with the defaults, only to take the address and the Secret from it
 	inReview, completed := w.first()

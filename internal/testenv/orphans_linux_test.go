@@ -59,7 +59,7 @@ func parent() error {
 }
 
 func TestNothingOutlivesTheParent(t *testing.T) {
-	skipIfShort(t)
+	SkipIfShort(t)
 	executable, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -34,19 +34,12 @@ func newEnvironment(t *testing.T) *Environment {
 // newControlPlane is an Environment with an API server, which takes seconds to start.
 func newControlPlane(t *testing.T) *Environment {
 	t.Helper()
-	skipIfShort(t)
+	SkipIfShort(t)
 	e := newEnvironment(t)
 	if err := e.StartControlPlane(); err != nil {
 		t.Fatal(err)
 	}
 	return e
-}
-
-func skipIfShort(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("-short: starts an API server of its own")
-	}
 }
 
 func withTimeout(t *testing.T) context.Context {

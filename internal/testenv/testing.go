@@ -48,6 +48,14 @@ func run(m Suite, env **Environment) (code int, err error) {
 	return m.Run(), nil
 }
 
+// SkipIfShort ends a test of `make test` that takes too long for `make check`, which runs with -short.
+func SkipIfShort(tb testing.TB) {
+	tb.Helper()
+	if testing.Short() {
+		tb.Skip("-short: starts more than one API server, or builds a program; make test runs it")
+	}
+}
+
 // Sandbox serves a sandbox, which logs nothing, until the test ends. It returns its URL and a client to control it.
 func Sandbox(tb testing.TB, options sandbox.Options) (string, *control.Client) {
 	tb.Helper()

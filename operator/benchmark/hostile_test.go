@@ -22,9 +22,7 @@ const (
 
 // TestHostileServices: twenty services whose answers cost as much as possible do not get the operator killed.
 func TestHostileServices(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: starts an operator")
-	}
+	testenv.SkipIfShort(t)
 	f := newFixture(t, 0)
 	peak, limit := f.attack(underAttack)
 	if peak > limit {
