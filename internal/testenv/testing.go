@@ -52,7 +52,7 @@ func run(m Suite, env **Environment) (code int, err error) {
 func SkipIfShort(tb testing.TB) {
 	tb.Helper()
 	if testing.Short() {
-		tb.Skip("-short: starts more than one API server, or builds a program; make test runs it")
+		tb.Skip("-short: starts an operator or another API server, or builds a program; make test runs it")
 	}
 }
 

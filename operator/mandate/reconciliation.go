@@ -45,8 +45,8 @@ type reconciliation struct {
 	reference        string        // of the application, "" while the connection is not known
 	attempting       bool          // it may create an application, and a shutdown waits for it
 	deadline         engine.Deadline
-	readingCandidate bool  // at an application that a notification has named
-	shownCandidate   int64 // showed the reference when it was read for another Mandate; 0: none
+	readingCandidate bool  // what is read is an application that a notification has named
+	shownCandidate   int64 // the application that showed the reference when it was read for another Mandate; 0: none
 
 	facts       facts
 	record      *v1alpha1.ApplicationRecord // as it was last read or written
@@ -200,7 +200,7 @@ func (r *reconciliation) acquireSlot(class connection.Class) bool {
 }
 
 // readsCandidatesFirst reports whether the Mandate may have an application that a notification has named, and nothing
-// else is to be done before that is looked at.
+// else is to be done before that is read.
 func (r *reconciliation) readsCandidatesFirst() bool {
 	return r.facts.id == 0 && r.facts.adopt == 0 && r.facts.unknown && len(r.facts.candidates) > 0 &&
 		!r.facts.deletion.requested
