@@ -15,7 +15,7 @@ import (
 	"github.com/mandate-io/idv/operator/engine"
 )
 
-// What was looked at is looked at again only if it can have become this Mandate's: a read may lag behind the create,
+// What was read is read again only if it can have become this Mandate's: a read may lag behind the create,
 // and a number that is none today is one tomorrow.
 func TestNamedApplications(t *testing.T) {
 	t.Parallel()
@@ -159,7 +159,7 @@ func (s *failingService) RetrieveApplication(_ context.Context, id int64) (*idv.
 	return &idv.Application{ID: id, Reference: "of another"}, nil
 }
 
-// lost is a reconciliation of a Mandate without an application, at a time, that is to look at ids.
+// lost is a reconciliation of a Mandate without an application, at a time, that is to read candidates.
 func lost(of *Reconciler, service serviceClient, at time.Time, ids, request string) *reconciliation {
 	r := &reconciliation{Reconciler: of, client: service, reference: "acme", mandate: &v1alpha1.Mandate{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "acme", Annotations: map[string]string{
@@ -214,7 +214,7 @@ func TestNamedApplicationsThatFail(t *testing.T) {
 			t.Errorf("%s: read are later %v, and a create waits: %t", name, service.reads, r.facts.candidatePending)
 		}
 		if next := r.nextCandidateRead(); (next > 0) != test.lasts {
-			t.Errorf("%s: the next look is in %s", name, next)
+			t.Errorf("%s: the next read is in %s", name, next)
 		}
 		service.err = nil
 		run(day)
@@ -279,10 +279,10 @@ func TestReadsOfForgedIDs(t *testing.T) {
 		if len(service.reads) != len(ids) {
 			t.Errorf("%v: %d of %d are read", err, len(service.reads), len(ids))
 		}
-		// A person has everything looked at again.
+		// A person has everything read again.
 		r := lost(shared, service, now.Add(time.Hour), engine.FormatCandidates(ids), "please")
 		if len(r.facts.candidates) != len(ids) {
-			t.Errorf("%v: after a person's request, %d are looked at", err, len(r.facts.candidates))
+			t.Errorf("%v: after a person's request, %d are read", err, len(r.facts.candidates))
 		}
 	}
 }

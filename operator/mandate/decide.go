@@ -188,13 +188,13 @@ func decideUnknown(f facts) decision {
 	return decision{Step: stepRetake}
 }
 
-// searchesCandidates reports whether there is an application to look at. Only for a Mandate whose create had no answer
+// searchesCandidates reports whether there is an application to read. Only for a Mandate whose create had no answer
 // does anybody ask.
 func searchesCandidates(f facts) bool {
 	return (f.found != 0 || len(f.candidates) > 0) && f.service.MayRecover() && !f.referenceNotAllowed
 }
 
-// decideCandidate looks at one application after another. When one is this Mandate's, those that are left may be those
+// decideCandidate reads one application after another. When one is this Mandate's, those that are left may be those
 // of others, and are read before that one is bound: nobody else may have been given them.
 //
 // A notification may name an application whose id was lost. That is a hint and never a fact. The application is read,
