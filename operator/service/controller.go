@@ -105,6 +105,10 @@ type entry struct {
 	handledRequest string    // the last request to reconcile that was handled
 
 	notificationsProblem string // why deliveries are refused: a reason, or ""
+
+	// written is the service after the last write of its status, which was computed from the version writtenFrom.
+	written     connection.Service
+	writtenFrom string
 }
 
 // NewReconciler makes a Reconciler.
@@ -176,6 +180,8 @@ func (r *Reconciler) reconcile(ctx context.Context, key connection.Key) (reconci
 	case err != nil:
 		return reconcile.Result{}, err
 	}
+	e := r.entry(key)
+	service = e.latest(service)
 	needed, err := r.protect(ctx, key, service)
 	switch {
 	case apierrors.IsConflict(err):
@@ -185,7 +191,6 @@ func (r *Reconciler) reconcile(ctx context.Context, key connection.Key) (reconci
 	case !service.GetDeletionTimestamp().IsZero() && len(service.GetFinalizers()) == 0:
 		return reconcile.Result{}, nil // it is gone
 	}
-	e := r.entry(key)
 	e.takeRequest(service)
 	problem, err := r.connect(ctx, service, e)
 	if err != nil {
@@ -208,6 +213,16 @@ func (r *Reconciler) reconcile(ctx context.Context, key connection.Key) (reconci
 		next = min(next, deletionInterval)
 	}
 	return reconcile.Result{RequeueAfter: next}, nil
+}
+
+// latest is the service as its status was written last, while the cache still has the version before: a connection that
+// becomes usable has it reconciled again at once, and the same status must not be written twice.
+func (e *entry) latest(cached connection.Service) connection.Service {
+	if e.written != nil && e.writtenFrom == cached.GetResourceVersion() {
+		return e.written
+	}
+	e.written = nil
+	return cached
 }
 
 // takeRequest has the service probed now if somebody asks for it. The hold-off after refused credentials stays.

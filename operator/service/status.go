@@ -124,18 +124,21 @@ func (r *Reconciler) writeStatus(
 	if equality.Semantic.DeepEqual(status, service.ServiceStatus()) {
 		return nil
 	}
-	err = r.config.Status.Patch(ctx, updated, client.MergeFrom(service))
-	if err == nil && missingNews {
+	if err := r.config.Status.Patch(ctx, updated, client.MergeFrom(service)); err != nil {
+		return err
+	}
+	e.written, e.writtenFrom = updated, service.GetResourceVersion()
+	if missingNews {
 		r.config.Events.Eventf(
 			service, nil, corev1.EventTypeWarning, v1alpha1.ReasonApplicationsMissing, engine.ActionObserve,
 			"%s", missingMessage)
 	}
-	if err == nil && !before && blocksDeletion(service, needed) {
+	if !before && blocksDeletion(service, needed) {
 		r.config.Events.Eventf(
 			service, nil, corev1.EventTypeWarning, v1alpha1.ReasonMandatesRemain, engine.ActionDelete,
 			"%s", remainingMessage(needed))
 	}
-	return err
+	return nil
 }
 
 // setProgress sets Ready, and Stalled while a person must act.
