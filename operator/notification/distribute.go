@@ -45,12 +45,17 @@ func (a *assignments) full(now time.Time) bool {
 // distribute assigns the ids of recent deliveries to Mandates that wait for one. What they have no room for stays until
 // they have.
 func (n *Notifier) distribute(key connection.Key) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.assignRecent(key)
+}
+
+// assignRecent is distribute with the lock.
+func (n *Notifier) assignRecent(key connection.Key) {
 	waiting := n.index.waiting(key)
 	if len(waiting) == 0 {
 		return
 	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
 	now := n.clock.Now()
 	waiting = slices.DeleteFunc(waiting, func(name types.NamespacedName) bool {
 		h := n.pending[name]
@@ -87,11 +92,6 @@ func (n *Notifier) reassign(key connection.Key, name types.NamespacedName) {
 		n.recent.remember(key, ids, nil, false)
 		n.distribute(key)
 	}
-}
-
-// addReferenced adds ids that came with the reference of a Mandate.
-func (n *Notifier) addReferenced(key connection.Key, name types.NamespacedName, ids []int64) {
-	n.add(key, name, func(h *hint) { h.read, h.referenced = true, latest(h.referenced, ids) })
 }
 
 // latest appends ids, and keeps the last ones: half of what the annotation has. So neither the ids that come with the

@@ -77,6 +77,9 @@ type hint struct {
 
 func (h *hint) empty() bool { return !h.read && len(h.candidates)+len(h.referenced) == 0 }
 
+// addReferenced adds ids that came with the reference of the Mandate.
+func (h *hint) addReferenced(ids []int64) { h.read, h.referenced = true, latest(h.referenced, ids) }
+
 func newNotifier(index *Index, cache client.Reader, metadata client.Writer, clock clock.WithTicker) *Notifier {
 	n := &Notifier{
 		index: index, cache: cache, metadata: metadata, clock: clock,
@@ -174,7 +177,7 @@ func (n *Notifier) process(ctx context.Context, d delivery) {
 		n.add(d.service, name, func(h *hint) { h.read = true })
 	}
 	for _, name := range found.referenced {
-		n.addReferenced(d.service, name, found.unknownIDs)
+		n.add(d.service, name, func(h *hint) { h.addReferenced(found.unknownIDs) })
 	}
 	if len(found.mandates) == 0 || len(found.unknownIDs) > 0 {
 		n.recent.remember(d.service, found.unknownIDs, found.references, len(found.referenced) > 0)
@@ -194,10 +197,12 @@ func (n *Notifier) mandateChanged(key connection.Key, name types.NamespacedName,
 	if t.awaitsID {
 		ids := n.recent.idsWithReference(key, t.reference)
 		ids = slices.DeleteFunc(ids, func(id int64) bool { return n.index.known(key, id) })
+		n.mu.Lock() // once, so that one write has all ids
+		defer n.mu.Unlock()
 		if len(ids) > 0 {
-			n.addReferenced(key, name, ids)
+			n.hint(key, name).addReferenced(ids)
 		}
-		n.distribute(key)
+		n.assignRecent(key)
 		return
 	}
 	n.reassign(key, name)
