@@ -41,7 +41,8 @@ func (w *statusWriter) Patch(
 // A status that the cache does not show yet is not written again, and what comes after it is.
 func TestStaleCacheCostsNoWrite(t *testing.T) {
 	t.Parallel()
-	f, writer, again := newFixture(t), &statusWriter{}, make(chan struct{}, 10)
+	f, writer := newFixture(t), &statusWriter{}
+	again := make(chan struct{}, 10)
 	f.password("right")
 	f.service.ResourceVersion = "0"
 	f.config.Cache, f.config.Status = staleCache{service: f.service}, writer
@@ -50,7 +51,7 @@ func TestStaleCacheCostsNoWrite(t *testing.T) {
 	cancel() // nobody listens to the registry
 	reconcile := func(what string, writes int) {
 		t.Helper()
-		if _, err := f.Reconciler.Reconcile(ctx, testKey); err != nil || writer.versions != writes {
+		if _, err := f.Reconcile(ctx, testKey); err != nil || writer.versions != writes {
 			t.Errorf("%s: %d writes, %v; want %d", what, writer.versions, err, writes)
 		}
 	}
