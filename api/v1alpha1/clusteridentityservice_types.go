@@ -103,8 +103,8 @@ type ClusterIdentityServiceSpec struct {
 // ClusterNotifications says who may send notifications, and who subscribes.
 type ClusterNotifications struct {
 	// secretRef names the Secret, and its namespace, with the token that a notification must contain. The key token has
-	// at least 32 characters. While you rotate the token, the key previousToken has the old one. The operator notices a
-	// change within 30 seconds.
+	// at least 32 characters, and no white space. While you rotate the token, the key previousToken has the old one. The
+	// operator notices a change within 30 seconds.
 	// +required
 	SecretRef NamespacedSecretReference `json:"secretRef"`
 

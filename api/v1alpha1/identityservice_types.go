@@ -87,8 +87,8 @@ type IdentityServiceSpec struct {
 // Notifications says who may send notifications, and who subscribes.
 type Notifications struct {
 	// secretRef names the Secret with the token that a notification must contain. The key token has at least 32
-	// characters. While you rotate the token, the key previousToken has the old one. The operator notices a change
-	// within 30 seconds.
+	// characters, and no white space. While you rotate the token, the key previousToken has the old one. The operator
+	// notices a change within 30 seconds.
 	// +required
 	SecretRef SecretReference `json:"secretRef"`
 

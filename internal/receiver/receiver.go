@@ -38,10 +38,10 @@ func URL(base, path, token string) string {
 	return address
 }
 
-// TokenOf gives the token in a key of a Secret, and whether it is long enough. Editors leave a line break at the end.
+// TokenOf gives the token in a key of a Secret, and whether it can be one. Editors leave a line break at the end.
 func TokenOf(value []byte) (token string, ok bool) {
 	token = strings.TrimSpace(string(value))
-	return token, utf8.RuneCountInString(token) >= MinTokenLength
+	return token, IsToken(token)
 }
 
 // IsToken reports whether a text can be a token: it is long enough, without white space and control characters.

@@ -97,12 +97,12 @@ func (r *reconciliation) receiverURLs(ctx context.Context) ([]idv.Secret, error)
 	if err := r.live.Get(ctx, name, &secret); err != nil {
 		return nil, err
 	}
-	token, _ := receiver.TokenOf(secret.Data[receiver.KeyToken])
-	if !receiver.IsToken(token) {
+	token, ok := receiver.TokenOf(secret.Data[receiver.KeyToken])
+	if !ok {
 		return nil, errNoToken
 	}
 	urls := []idv.Secret{idv.Hide(receiver.URL(to.URL, to.Path, token))}
-	if previous, _ := receiver.TokenOf(secret.Data[receiver.KeyPreviousToken]); receiver.IsToken(previous) {
+	if previous, ok := receiver.TokenOf(secret.Data[receiver.KeyPreviousToken]); ok {
 		urls = append(urls, idv.Hide(receiver.URL(to.URL, to.Path, previous)))
 	}
 	return urls, nil

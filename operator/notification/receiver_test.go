@@ -78,7 +78,7 @@ func TestReceives(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newReceived()
 		path := testKey.NotificationPath()
-		const previous = "previous/previous previous%previous"
+		const previous = "previous/previous+previous%previous"
 		r.api.connect(testKey, goodToken+"\n", previous)
 		shared := &v1alpha1.ClusterIdentityService{ObjectMeta: metav1.ObjectMeta{Name: "all"}}
 		shared.Spec.Notifications = &v1alpha1.ClusterNotifications{
@@ -92,7 +92,7 @@ func TestReceives(t *testing.T) {
 			key    connection.Key
 		}{
 			"a token in the path":           {goodPath, nil, testKey},
-			"the previous token":            {path + "/previous%2Fprevious%20previous%25previous", nil, testKey},
+			"the previous token":            {path + "/previous%2Fprevious+previous%25previous", nil, testKey},
 			"a token in the header":         {path, []string{"Authorization", "Bearer " + goodToken}, testKey},
 			"a header in other letters":     {path + "/", []string{"Authorization", "bearer  " + goodToken}, testKey},
 			"a ClusterIdentityService":      {"/notifications/-/all/" + goodToken, nil, sharedKey},
@@ -125,14 +125,18 @@ func TestRefusals(t *testing.T) {
 		longBytes := strings.Repeat("ü", receiver.MinTokenLength-1)
 		short := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: "other", Name: "short"}
 		r.api.connect(short, "short", longBytes)
+		spaced := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: "other", Name: "spaced"}
+		r.api.connect(spaced, goodToken+" "+goodToken)
 		bearer := "Authorization"
 		cases := map[string]*http.Request{
-			"no token":              newRequest(t, "POST", testKey.NotificationPath(), http.NoBody),
-			"a near token":          newRequest(t, "POST", goodPath[:len(goodPath)-1]+"0", http.NoBody),
-			"a longer token":        newRequest(t, "POST", goodPath+"0", http.NoBody),
-			"a shorter token":       newRequest(t, "POST", goodPath[:len(goodPath)-1], http.NoBody),
-			"a short token":         newRequest(t, "POST", short.NotificationPath()+"/short", http.NoBody),
-			"short, long in bytes":  newRequest(t, "POST", receiver.URL("", short.NotificationPath(), longBytes), http.NoBody),
+			"no token":             newRequest(t, "POST", testKey.NotificationPath(), http.NoBody),
+			"a near token":         newRequest(t, "POST", goodPath[:len(goodPath)-1]+"0", http.NoBody),
+			"a longer token":       newRequest(t, "POST", goodPath+"0", http.NoBody),
+			"a shorter token":      newRequest(t, "POST", goodPath[:len(goodPath)-1], http.NoBody),
+			"a short token":        newRequest(t, "POST", short.NotificationPath()+"/short", http.NoBody),
+			"short, long in bytes": newRequest(t, "POST", receiver.URL("", short.NotificationPath(), longBytes), http.NoBody),
+			"white space": newRequest(
+				t, "POST", receiver.URL("", spaced.NotificationPath(), goodToken+" "+goodToken), http.NoBody),
 			"without a token":       newRequest(t, "POST", without.NotificationPath()+"/"+goodToken, http.NoBody),
 			"another service":       newRequest(t, "POST", "/notifications/team/other/"+goodToken, http.NoBody),
 			"another namespace":     newRequest(t, "POST", "/notifications/other/default/"+goodToken, http.NoBody),

@@ -178,7 +178,7 @@ func (s *tokenSource) service(ctx context.Context, key connection.Key) connectio
 	return service
 }
 
-// set makes a token good, unless it is too short.
+// set makes a token good, unless it cannot be one.
 func (t *tokens) set(i int, value []byte) {
 	if token, ok := receiver.TokenOf(value); ok {
 		t.digests[i] = digest(token)

@@ -22,7 +22,7 @@ var notificationMessages = map[string]string{
 	v1alpha1.ReasonNotificationSecretForbidden: "The operator may not read the Secret that spec.notifications.secretRef " +
 		"names. Bind the operator's ClusterRole in the Secret's namespace, or move the Secret.",
 	v1alpha1.ReasonNotificationSecretInvalid: "The Secret that spec.notifications.secretRef names needs the key token. " +
-		"It and previousToken, if present, need 32 characters or more.",
+		"It and previousToken, if present, need 32 characters or more, and no white space.",
 	v1alpha1.ReasonNotificationsDisabled: "The operator runs without --notification-bind-address, so it receives " +
 		"nothing. Set the flag, or remove spec.notifications.",
 }

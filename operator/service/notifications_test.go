@@ -68,6 +68,10 @@ func TestNotificationsProblem(t *testing.T) {
 			tokenReader: tokenReader{data: map[string]string{"token": short + "\n"}},
 			want:        v1alpha1.ReasonNotificationSecretInvalid,
 		},
+		"white space inside": {
+			tokenReader: tokenReader{data: map[string]string{"token": token + " " + token}},
+			want:        v1alpha1.ReasonNotificationSecretInvalid,
+		},
 		"the one from before is too short": {
 			tokenReader: tokenReader{data: map[string]string{"token": token, "previousToken": short}},
 			want:        v1alpha1.ReasonNotificationSecretInvalid,
