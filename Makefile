@@ -64,7 +64,8 @@ clean: ## Remove what `make build` made; the tools stay, because they take minut
 UNSET := $(addprefix -u ,KUBECONFIG USE_EXISTING_CLUSTER $(filter-out IDV_TOFU,$(filter IDV_% TF_%,$(.VARIABLES))))
 KUBEBUILDER_ASSETS ?= $(CURDIR)/bin
 # -w: linking takes less by a quarter without DWARF, which nothing here reads. Stacks and profiles do not need it.
-GO_TEST := env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test -ldflags=-w
+# -vet=off: lint vets.
+GO_TEST := env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test -ldflags=-w -vet=off
 
 # All but operator/chaos, which runs alone, because it keeps the machine busy, and the tests with a real Flux and Argo
 # CD, which take minutes to build. Those that take longest start first.
@@ -125,10 +126,11 @@ test-race:
 	@GOGC=200 bin/gotestsum --jsonfile-timing-events=bin/tests.json $(SUMMARY) $(GO_TEST) -json \
 		-race -count=1 -shuffle=on -timeout=20m $(packages)
 
-# Without the race detector, under which counting slows each statement down.
+# Without the race detector, under which counting slows each statement down. The contract with the sandbox takes nine
+# tenths of the time, and covers nothing that the other tests do not.
 .PHONY: coverage
 coverage:
-	@$(GO_TEST) -count=1 -coverprofile=bin/coverage.out ./internal/client
+	@$(GO_TEST) -count=1 -skip='^TestContract|^TestOutcomeOfEveryAnswer$$' -coverprofile=bin/coverage.out ./internal/client
 	@$(GO) tool cover -func=bin/coverage.out | awk '/^total:/ { print "coverage of internal/client: " $$3; \
 		if ($$3 + 0 < 90) { print "it must be 90% at least"; exit 1 } }'
 
