@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
@@ -19,7 +21,9 @@ import (
 // for a poll without changes. The test is not parallel, because the API server counts all requests.
 func TestCost(t *testing.T) {
 	before := apiWrites(t)
-	w := running(t)
+	w := connected(t)
+	w.start("--settle-delay=1m") // half of which is enough for an attempt, however busy the machine is
+	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
 	w.mandate("warmup", "{}")
 	w.ready("warmup")
 	w.costs(before, perMandate(1).plus(counts{"PATCH identityservices/status": 1}))
