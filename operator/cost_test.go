@@ -144,6 +144,7 @@ func (c counts) minus(before counts) counts {
 
 var requestTotal = regexp.MustCompile(`^apiserver_request_total\{(.*)\} (\S+)$`)
 
+// apiWrites are all that the API server has counted.
 func apiWrites(t *testing.T) counts {
 	t.Helper()
 	clientset, err := kubernetes.NewForConfig(env.Config)

@@ -50,8 +50,8 @@ func (f *notificationURLFunction) Definition(
 			function.StringParameter{
 				Name:           "token",
 				AllowNullValue: true,
-				MarkdownDescription: "Token of the receiver, with at least 32 characters. Pass `null` for a URL without a " +
-					"token, if the service can send the token in the header `Authorization: Bearer TOKEN`.",
+				MarkdownDescription: "Token of the receiver, with at least 32 characters and no white space. Pass `null` " +
+					"for a URL without a token, if the service can send the token in the header `Authorization: Bearer TOKEN`.",
 			},
 		},
 		Return: function.StringReturn{},

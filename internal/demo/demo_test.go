@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/mandate-io/idv/internal/testenv"
 )
 
 // output is what a demo has printed so far.
@@ -102,9 +104,7 @@ func build(t *testing.T) string {
 
 // The demo ignores the environment variables of a user that select a real service or cluster.
 func TestDemo(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: starts everything that the demo shows")
-	}
+	testenv.SkipIfShort(t)
 	for name, value := range map[string]string{
 		"IDV_BASE_URL": "https://idv.example.com", "IDV_CLIENT_ID": "real",
 		"KUBECONFIG": "/nonexistent", "USE_EXISTING_CLUSTER": "true",

@@ -91,13 +91,13 @@ func named() map[string]decideCase {
 			facts: newMandate(func(f *facts) { f.candidates = []int64{7} }),
 			want:  decision{Step: stepClaim},
 		},
-		"what is named under another reference is not looked at": {
+		"what is named under another reference is not read": {
 			facts: newMandate(func(f *facts) {
 				f.record, f.candidates = sent(day, func(r *recordFacts) { r.otherReference = true }), []int64{7}
 			}),
 			want: wait(v1alpha1.ReasonApplicationExists),
 		},
-		"what is named after eight weeks is not looked at": {
+		"what is named after eight weeks is not read": {
 			facts: newMandate(func(f *facts) { f.record, f.candidates = sent(retention, nil), []int64{7} }),
 			want:  wait(reasonVanished),
 		},

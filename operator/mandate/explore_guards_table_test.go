@@ -157,7 +157,7 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestNamedApplicationsOfOthers",
 		},
 		"named applications that are left": {
-			Why: "they may be those of others, and nobody looks at them for this Mandate again", File: decideFile,
+			Why: "they may be those of others, and nobody reads them for this Mandate again", File: decideFile,
 			Old:      "(len(f.candidates) == 0 || f.candidates[0] == f.found)",
 			Off:      "(!ON || len(f.candidates) == 0 || f.candidates[0] == f.found)",
 			CaughtBy: "TestDecide",

@@ -27,7 +27,7 @@ type facts struct {
 	decision        v1alpha1.Decision
 	archive         bool
 	// candidates are the applications that notifications have named, and that may be this Mandate's: those that are left
-	// to look at. found is the one that is, or 0.
+	// to read. found is the one that is, or 0.
 	candidates []int64
 	found      int64
 	// From its status.

@@ -50,7 +50,7 @@ func (n *Notifier) distribute(key connection.Key) {
 	n.assignRecent(key)
 }
 
-// assignRecent is distribute with the lock.
+// assignRecent does so. It is called with the lock.
 func (n *Notifier) assignRecent(key connection.Key) {
 	waiting := n.index.waiting(key)
 	if len(waiting) == 0 {

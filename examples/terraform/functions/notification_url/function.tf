@@ -1,5 +1,5 @@
 variable "token" {
-  description = "Token of the receiver, with at least 32 characters."
+  description = "Token of the receiver, with at least 32 characters and no white space."
   type        = string
   sensitive   = true
   default     = "replace-me-replace-me-replace-me" # a random value of the Secret that spec.notifications.secretRef names
