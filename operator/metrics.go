@@ -39,7 +39,7 @@ var (
 		Name: "idv_notification_deliveries_total",
 		Help: "Deliveries of identity verification services, by result: matched, unmatched, refused, or limited.",
 	}, []string{"result"})
-	found = prometheus.NewCounterVec(prometheus.CounterOpts{
+	recoveredAnswers = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "idv_lost_answers_recovered_total",
 		Help: "Creates without a clear answer whose application was found, by what found it: repeat of the same " +
 			"reference, notification, or adoption by a person.",
@@ -61,10 +61,12 @@ var (
 )
 
 func init() {
-	metrics.Registry.MustRegister(requests, requestSeconds, creates, found, endedActions, slotWait, notifications,
-		unreadableCount, buildInfo)
-	for _, by := range []mandate.FoundBy{mandate.FoundByRepeat, mandate.FoundByNotification, mandate.FoundByAdoption} {
-		found.WithLabelValues(string(by))
+	metrics.Registry.MustRegister(requests, requestSeconds, creates, recoveredAnswers, endedActions, slotWait,
+		notifications, unreadableCount, buildInfo)
+	for _, by := range []mandate.RecoveredBy{
+		mandate.RecoveredByRepeat, mandate.RecoveredByNotification, mandate.RecoveredByAdoption,
+	} {
+		recoveredAnswers.WithLabelValues(string(by))
 	}
 	for _, result := range notification.Results {
 		notifications.WithLabelValues(result)
@@ -101,7 +103,7 @@ func observeRequest(r idv.RequestResult) {
 	}
 }
 
-func observeFound(by mandate.FoundBy) { found.WithLabelValues(string(by)).Inc() }
+func observeRecovery(by mandate.RecoveredBy) { recoveredAnswers.WithLabelValues(string(by)).Inc() }
 
 func observeAction(actionType v1alpha1.MandateActionType, complete bool, reason string) {
 	result := "failed"

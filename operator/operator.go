@@ -170,7 +170,7 @@ func addControllers(
 	records := ledger.Ledger{Reader: live, Writer: writer, Namespaces: options.namespaces()}
 	mandates := mandate.NewReconciler(mandate.Config{
 		Services: services, Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Ledger: records,
-		Events: manager.GetEventRecorder(fieldOwner), Found: observeFound,
+		Events: manager.GetEventRecorder(fieldOwner), Recovered: observeRecovery,
 		SettleDelay: options.settleDelay, DeletionGiveUpAfter: options.deletionGiveUpAfter,
 	})
 	actions := action.NewReconciler(action.Config{

@@ -95,7 +95,7 @@ func (o *Options) BindFlags(flags *flag.FlagSet) {
 	flags.BoolVar(&o.allowLoopbackHTTP, "allow-loopback-http", o.allowLoopbackHTTP,
 		"Allow http:// in spec.baseURL for loopback hosts.")
 	flags.IntVar(&o.maxConcurrentReconciles, "max-concurrent-reconciles", o.maxConcurrentReconciles,
-		"Maximum number of Mandates, and of MandateActions, of one connection to reconcile at the same time.")
+		"Maximum number of concurrent reconciles per connection, for Mandates and for MandateActions separately.")
 	flags.DurationVar(&o.settleDelay, "settle-delay", o.settleDelay,
 		"Time to wait after a create without a clear answer before sending the same reference again.")
 	flags.DurationVar(&o.recordRetention, "record-retention", o.recordRetention,
@@ -104,7 +104,7 @@ func (o *Options) BindFlags(flags *flag.FlagSet) {
 		"Maximum time that a deletion with deletionPolicy Archive or Delete waits for the service.")
 }
 
-// minDuration is the shortest that a flag may be. Tests need seconds; none at all would do harm with each of them.
+// minDuration is the minimum of the duration flags. Tests use seconds; zero does harm with each flag.
 const minDuration = time.Second
 
 const (
@@ -185,8 +185,8 @@ func isLoopback(address string) bool {
 func (o *Options) Warnings() []string {
 	var warnings []string
 	if o.settleDelay < minSettleDelay {
-		warnings = append(warnings, fmt.Sprintf("--settle-delay is below %s: the operator may take an attempt "+
-			"under way for a lost one. Use this in tests only", minSettleDelay))
+		warnings = append(warnings, fmt.Sprintf("--settle-delay is below %s: the operator may treat a running "+
+			"create as lost, and send the reference again. Use this in tests only", minSettleDelay))
 	}
 	if o.recordRetention < minRetention {
 		warnings = append(warnings, "--record-retention is below the eight weeks for which the service keeps applications: "+

@@ -23,7 +23,7 @@ func (s *session) resendCommand() *cobra.Command {
 		Long: "E-mail an individual of a Mandate an invite with a new code. The command creates a MandateAction and waits " +
 			"for its result. It asks for confirmation on a terminal, and needs --yes otherwise.",
 		Example: "  kubectl mandate resend -n onboarding acme director",
-	}, v1alpha1.MandateActionResendInvite, "E-mail %s of the Mandate %s a new invite? Nothing takes it back.")
+	}, v1alpha1.MandateActionResendInvite, "E-mail %s of the Mandate %s a new invite? This cannot be undone.")
 }
 
 func (s *session) resetCommand() *cobra.Command {
@@ -35,7 +35,7 @@ func (s *session) resetCommand() *cobra.Command {
 			"and needs --yes otherwise.",
 		Example: "  kubectl mandate reset -n onboarding acme director",
 	}, v1alpha1.MandateActionResetIndividual,
-		"Discard what %s of the Mandate %s has done, and e-mail a code to begin again? Nothing takes it back.")
+		"Discard what %s of the Mandate %s has done, and e-mail a code to begin again? This cannot be undone.")
 }
 
 func (s *session) actionCommand(

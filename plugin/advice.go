@@ -71,13 +71,18 @@ const (
 
 // The commands. All name the namespace, so that they can be copied. The log is that of all replicas: only one works.
 const (
+	operatorLog = "kubectl logs -n {operator} -l " + operatorPods + " --since=1h --tail=-1 | grep "
+
 	adopt        = "kubectl mandate adopt -n {ns} {name} APPLICATION_ID"
 	refresh      = "kubectl mandate refresh -n {ns} {name}"
 	showService  = "kubectl describe {kind} -n {ns} {service}"
+	check        = "kubectl mandate check-connection -n {ns} --{kind} {service}"
 	probe        = "kubectl mandate refresh -n {ns} --{kind} {service}"
 	showRecord   = "kubectl get applicationrecord -n {ns} {name} -o yaml"
 	showSpec     = "kubectl edit mandate -n {ns} {name}"
-	logs         = "kubectl logs -n {operator} -l " + operatorPods + " --since=1h --tail=-1 | grep {name}"
+	logs         = operatorLog + "{name}"
+	actionLogs   = operatorLog + "{action}"
+	serviceLogs  = operatorLog + `'"error"'` // of its own controller, and of all that used it
 	release      = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"deletionPolicy":"Retain"}}'`
 	resume       = `kubectl patch mandate -n {ns} {name} --type=merge -p '{"spec":{"suspend":false}}'`
 	mandateTypes = "kubectl get {kind} -n {ns} {service} -o jsonpath='{.status.mandateTypes}'"
@@ -120,20 +125,20 @@ var serviceCommands = map[string][]string{
 	v1alpha1.ReasonApplicationsMissing:         {"kubectl mandate status -A", probe},
 	v1alpha1.ReasonBaseURLNotAllowed:           {showService},
 	v1alpha1.ReasonCABundleInvalid:             {showService},
-	v1alpha1.ReasonCredentialsInvalid:          {"kubectl mandate check-connection -n {ns} --{kind} {service}"},
-	v1alpha1.ReasonLoginFailing:                {logs, probe},
+	v1alpha1.ReasonCredentialsInvalid:          {check},
+	v1alpha1.ReasonLoginFailing:                {serviceLogs, probe},
 	v1alpha1.ReasonMandatesRemain:              {"kubectl mandate status -A"},
 	v1alpha1.ReasonNotificationSecretForbidden: {showService},
 	v1alpha1.ReasonNotificationSecretInvalid:   {showService},
 	v1alpha1.ReasonNotificationSecretNotFound:  {showService},
 	v1alpha1.ReasonNotificationsDisabled:       {showService},
-	v1alpha1.ReasonReadsFailing:                {logs, probe},
+	v1alpha1.ReasonReadsFailing:                {serviceLogs, probe},
 	v1alpha1.ReasonSecretForbidden:             {showService},
 	v1alpha1.ReasonSecretInvalid:               {showService},
 	v1alpha1.ReasonSecretNotFound:              {showService},
-	v1alpha1.ReasonServiceError:                {logs, probe},
-	v1alpha1.ReasonUnreachable:                 {logs, "kubectl mandate check-connection -n {ns} --{kind} {service}"},
-	v1alpha1.ReasonWritesFailing:               {logs, probe},
+	v1alpha1.ReasonServiceError:                {serviceLogs, probe},
+	v1alpha1.ReasonUnreachable:                 {serviceLogs, check},
+	v1alpha1.ReasonWritesFailing:               {serviceLogs, probe},
 	v1alpha1.ReasonNamespaceSelectorInvalid:    {showService},
 }
 
@@ -143,9 +148,9 @@ var actionCommands = map[string][]string{
 	v1alpha1.ReasonMandateStalled:       {cancel},
 	v1alpha1.ReasonNameUsed:             {repeatAction},
 	v1alpha1.ReasonOutcomeUnknown:       {repeatAction},
-	v1alpha1.ReasonRefused:              {logs, repeatAction},
-	v1alpha1.ReasonRetrying:             {logs},
-	v1alpha1.ReasonSecretRefused:        {logs},
+	v1alpha1.ReasonRefused:              {actionLogs, repeatAction},
+	v1alpha1.ReasonRetrying:             {actionLogs},
+	v1alpha1.ReasonSecretRefused:        {actionLogs},
 	v1alpha1.ReasonServiceNotAllowed:    {cancel},
 	v1alpha1.ReasonSuspended:            {resume, cancel},
 }

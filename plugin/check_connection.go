@@ -151,10 +151,10 @@ func (s *session) showReadings(v *connectionView, output *outputFlag) error {
 	p.wrap("", "", "Sent: "+sentText(v.Sent)+". Nothing was created or changed, and nobody was e-mailed.")
 	if v.Problem == "" {
 		p.line()
-		p.line(p.styled(bold, "The "+v.Kind+" that follows"))
+		p.line(p.styled(bold, v.Kind+" with these settings"))
 		p.WriteString(v.Manifest)
 		p.line()
-		p.line(p.styled(bold, "The provider block that follows"))
+		p.line(p.styled(bold, "Provider block with these settings"))
 		p.WriteString(v.Provider)
 		p.line()
 		p.line("Next: create one Mandate, to yourself. docs/first-contact.md has the steps.")

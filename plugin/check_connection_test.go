@@ -65,8 +65,8 @@ func TestClusterIdentityService(t *testing.T) {
 	w.check(os.WriteFile(file, append(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}),
 		pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: pair.Certificate[0]})...), 0o600))
 	out := w.run("", 0, "check-connection", "--clusteridentityservice", w.namespace, "--ca-file", file)
-	_, text, _ := strings.Cut(out, "The ClusterIdentityService that follows\n")
-	text, _, _ = strings.Cut(text, "\nThe provider block")
+	_, text, _ := strings.Cut(out, "ClusterIdentityService with these settings\n")
+	text, _, _ = strings.Cut(text, "\nProvider block")
 	got := &v1alpha1.ClusterIdentityService{}
 	w.check(yaml.UnmarshalStrict([]byte(text), got))
 	want := *shared.Spec.DeepCopy()

@@ -50,7 +50,7 @@ func (s *session) decideCommand() *cobra.Command {
 				return err
 			}
 			fmt.Fprintf(s.Out, "Set spec.decision of the Mandate %s to %s. The operator sends it when the application is in "+
-				"review; until then, you can take it back.\nNext: kubectl mandate wait -n %s %s --for=outcome\n",
+				"review; until then, you can change or remove it.\nNext: kubectl mandate wait -n %s %s --for=outcome\n",
 				m.Name, decision, c.namespace, m.Name)
 			return nil
 		},
@@ -92,6 +92,6 @@ func decisionQuestion(m *v1alpha1.Mandate, decision v1alpha1.Decision) string {
 	if len(open) > 0 {
 		progress += "; " + strings.Join(open, ", ")
 	}
-	return fmt.Sprintf("%s the application of the Mandate %s/%s? Its state is %q; %s. The service cannot take it back.",
+	return fmt.Sprintf("%s the application of the Mandate %s/%s? Its state is %q; %s. This cannot be undone.",
 		decision, m.Namespace, m.Name, m.Status.State, progress)
 }

@@ -46,7 +46,7 @@ func (o *outputFlag) print(out io.Writer, value any) error {
 	return err
 }
 
-// maximumArgs, exactArgs and rangeArgs are those of cobra, with the exit code of wrong arguments.
+// maximumArgs, exactArgs and minimumArgs are those of cobra, with the exit code of wrong arguments.
 func maximumArgs(n int) cobra.PositionalArgs { return asUsage(cobra.MaximumNArgs(n)) }
 
 func exactArgs(n int) cobra.PositionalArgs { return asUsage(cobra.ExactArgs(n)) }

@@ -110,8 +110,12 @@ func serviceNode(v *view) node {
 
 func recordNode(v *view, now clock) node {
 	r := v.Record
-	if r == nil {
-		return node{text: "ApplicationRecord  none: nothing was sent for this name"}
+	switch {
+	case r != nil:
+	case v.ApplicationID != nil:
+		return node{text: "ApplicationRecord  missing: restore it from a backup"}
+	default:
+		return node{text: "ApplicationRecord  none"}
 	}
 	id := "no application"
 	if r.ApplicationID != nil {

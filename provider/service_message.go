@@ -45,10 +45,10 @@ func mapUnprintable(text string, replacement rune) string {
 }
 
 func (f messageFilter) repeatsSecret(text string) bool {
-	if f.service != nil && f.service.RepeatsSecret(text) {
+	if f.service != nil && f.service.ContainsCredentials(text) {
 		return true
 	}
-	return slices.ContainsFunc(f.secrets, func(secret string) bool { return client.Repeats(text, secret) })
+	return slices.ContainsFunc(f.secrets, func(secret string) bool { return client.ContainsSecret(text, secret) })
 }
 
 // aboutNoPerson has the requests whose refusal can say nothing about a person: the user wrote the one, and the other

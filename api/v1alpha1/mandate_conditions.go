@@ -4,8 +4,8 @@ package v1alpha1
 const (
 	// ConditionResolvedRefs: the IdentityService and the Secrets that the spec names exist and can be used.
 	ConditionResolvedRefs = "ResolvedRefs"
-	// ConditionCreated: the application exists and its id is known. Unknown with reason OutcomeUnknown is final: it may
-	// exist, and a person must name it with spec.adopt.
+	// ConditionCreated: the application exists and its id is known. Unknown with reason OutcomeUnknown: it may exist.
+	// Only together with Stalled must a person name it with spec.adopt.
 	ConditionCreated = "Created"
 	// ConditionCompleted: the verification has an outcome. True once final; the reason is the outcome.
 	ConditionCompleted = "Completed"

@@ -33,7 +33,7 @@ type Client struct {
 	limits *Limits
 	budget *budgetShare // nil: no limit
 	tokens *tokenSource
-	// credentials are for RepeatsSecret and HideUser.
+	// credentials are for ContainsCredentials and HideUser.
 	credentials Credentials
 	close       context.CancelFunc
 

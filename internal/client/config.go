@@ -108,9 +108,9 @@ type OperationResult struct {
 	// Slowest is how long the longest HTTP request of the operation took until its response was read, apart from logins.
 	// It contains no wait for the rate limit.
 	Slowest time.Duration
-	// ForeignID: the id was that of WithForeignID.
-	ForeignID bool
-	Err       error // nil, or an *Error
+	// UntrustedID: the id was that of WithUntrustedID.
+	UntrustedID bool
+	Err         error // nil, or an *Error
 }
 
 const (

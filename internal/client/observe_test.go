@@ -21,7 +21,7 @@ func TestEveryOperationIsReported(t *testing.T) {
 		"success":                    {answers(200, someApplication), true, false, "", 1},
 		"a fault and its retries":    {answers(500, ""), true, false, KindServer, maxAttempts},
 		"a fault without retries":    {answers(500, ""), false, false, KindServer, 1},
-		"a fault of a foreign id":    {answers(500, ""), true, true, KindServer, 1},
+		"a fault of an untrusted id": {answers(500, ""), true, true, KindServer, 1},
 		"a page of a proxy":          {answers(200, "<html>"), true, false, KindUnreadable, 1},
 		"the application of another": {answers(200, `{"id": 1}`), true, false, KindUnreadable, 1},
 	} {
@@ -35,7 +35,7 @@ func TestEveryOperationIsReported(t *testing.T) {
 			})
 			ctx := t.Context()
 			if test.foreign {
-				ctx = WithForeignID(ctx)
+				ctx = WithUntrustedID(ctx)
 			}
 			before := time.Now()
 			_, err := c.RetrieveApplication(ctx, 4711)
@@ -49,8 +49,8 @@ func TestEveryOperationIsReported(t *testing.T) {
 			if r := results[0]; r.Slowest <= 0 || r.Slowest > took || r.Started.Before(before) {
 				t.Errorf("started at %s, slowest request %s, of %s since %s", r.Started, r.Slowest, took, before)
 			}
-			if results[0].ForeignID != test.foreign {
-				t.Errorf("reported as that of a foreign id: %t", results[0].ForeignID)
+			if results[0].UntrustedID != test.foreign {
+				t.Errorf("reported as that of an untrusted id: %t", results[0].UntrustedID)
 			}
 			if requests, _ := s.seen(); len(requests) != test.requests {
 				t.Errorf("%d requests, want %d", len(requests), test.requests)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// operationExample is a request of an operation, with the values of someRequest.
+// operationExample is a request of an operation.
 type operationExample struct {
 	op           Operation
 	method, path string

@@ -52,7 +52,7 @@ const (
 
 // do carries out an operation and reports it to Config.ObserveOperation. Every error is an *Error.
 func (c *Client) do(ctx context.Context, req request) (*response, error) {
-	result := OperationResult{Operation: req.op, Started: time.Now(), ForeignID: hasForeignID(ctx)}
+	result := OperationResult{Operation: req.op, Started: time.Now(), UntrustedID: hasUntrustedID(ctx)}
 	req.slowest = &result.Slowest
 	response, err := c.doWithRetries(ctx, req)
 	if err == nil {
@@ -84,7 +84,7 @@ func (c *Client) doWithRetries(ctx context.Context, req request) (*response, err
 		}
 		outcome = worstOutcome(outcome, err.Outcome)
 		err.Outcome = outcome
-		if attempt == maxAttempts || req.report.started() || hasForeignID(ctx) {
+		if attempt == maxAttempts || req.report.started() || hasUntrustedID(ctx) {
 			return nil, err
 		}
 		if !retryable(operation.retry, err) || !c.mayRetry(ctx, attempt, err) {
@@ -200,12 +200,13 @@ func (c *Client) url(req request) string {
 	return c.baseURL.String() + path
 }
 
-type foreignIDKey struct{}
+type untrustedIDKey struct{}
 
-// WithForeignID is for an operation with an id that somebody else has named, and that may be of nothing. It may fail
-// because of the id and not of the service. So one call is one request, and an observer sees OperationResult.ForeignID.
-func WithForeignID(ctx context.Context) context.Context {
-	return context.WithValue(ctx, foreignIDKey{}, true)
+// WithUntrustedID is for an operation with an id that somebody else has named, and that may be of nothing. It may fail
+// because of the id and not of the service. So one call is one request, and an observer sees
+// OperationResult.UntrustedID.
+func WithUntrustedID(ctx context.Context) context.Context {
+	return context.WithValue(ctx, untrustedIDKey{}, true)
 }
 
-func hasForeignID(ctx context.Context) bool { return ctx.Value(foreignIDKey{}) != nil }
+func hasUntrustedID(ctx context.Context) bool { return ctx.Value(untrustedIDKey{}) != nil }

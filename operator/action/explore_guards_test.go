@@ -43,13 +43,13 @@ func guards() map[string]explore.Guard {
 			CaughtBy: "TestExplore/edits of the Mandate",
 		},
 		"last look compares": {
-			Why: "a user may have suspended the Mandate, or another operator ended the action", File: "once.go",
+			Why: "a user may have suspended the Mandate, or another operator ended the action", File: "records.go",
 			Old:      "live.ResourceVersion != read.as.ResourceVersion",
 			Off:      "ON && live.ResourceVersion != read.as.ResourceVersion",
 			CaughtBy: "TestExplore/edits of the Mandate",
 		},
 		"last look at the service": {
-			Why: "its ids may be other people's since", File: "once.go",
+			Why: "its ids may be other people's since", File: "records.go",
 			Old:      "same, _, err := r.session.IsCurrent(ctx, r.liveServices, r.action.Namespace)",
 			Off:      "same, _, err := r.session.IsCurrent(ctx, r.liveServices, r.action.Namespace)\n\tsame = same || !ON",
 			CaughtBy: "TestExplore/another service",

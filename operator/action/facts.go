@@ -36,8 +36,8 @@ type facts struct {
 
 // attemptFacts is the request that e-mails. verified and canceled are also of the one that downloads.
 type attemptFacts struct {
-	// open: the status has an attempt that is not this reconciliation's own. Its operator is at it, or ended in the
-	// middle.
+	// open: the status has an attempt that is not this reconciliation's own. Its operator still carries it out, or
+	// ended before it finished.
 	open bool
 	// observed is when this process first saw the open attempt. No two clocks are compared.
 	observed time.Time

@@ -5,8 +5,8 @@ import "github.com/mandate-io/idv/api/v1alpha1"
 // Reasons that end a reconciliation and are not shown.
 const (
 	reasonDeleting   = "Deleting"
-	reasonEnded      = "Ended"      // nothing is left to do, but to go when the time comes
-	reasonAwaiting   = "Awaiting"   // another operator may be at it
+	reasonEnded      = "Ended"      // finished; deleted after ttlSecondsAfterFinished
+	reasonAwaiting   = "Awaiting"   // another operator may be carrying it out
 	reasonStaleCache = "StaleCache" // or a shutdown waits: reconcile again
 )
 
@@ -80,8 +80,8 @@ var conditionSpecs = map[string]conditionSpec{
 		"An action of this name was started before, with another type or individual. Nothing was sent now. Use another " +
 			"name."},
 	v1alpha1.ReasonTooManyActions: {failed,
-		"The ApplicationRecord of the Mandate remembers 1,100 actions and has no room for another. Nothing was sent, so " +
-			"that no action is repeated."},
+		"The ApplicationRecord of the Mandate holds 1,100 actions, the maximum. Nothing was sent. Carry out the action at " +
+			"the service."},
 	v1alpha1.ReasonMandateGone: {failed,
 		"The Mandate was deleted before the action was carried out, or did not appear within ten minutes. Nothing was " +
 			"sent."},

@@ -18,7 +18,7 @@ const (
 	pausesUntilReset = 10
 )
 
-// State is that of a CircuitBreaker.
+// State is the state of a CircuitBreaker.
 type State string
 
 // The states.

@@ -274,13 +274,13 @@ func TestClassify(t *testing.T) {
 
 // What the service answers for an id that anybody can name says nothing of the service. Its login and its address do,
 // and an outage shows in the reads of applications that are known.
-func TestForeignIDsOpenNoCircuit(t *testing.T) {
+func TestUntrustedIDsOpenNoCircuit(t *testing.T) {
 	t.Parallel()
 	foreign := func(errs ...error) *CircuitBreaker {
 		b := newCircuitBreaker(func() {}, func() {})
 		for _, err := range errs {
 			b.Observe(client.OperationResult{
-				Operation: read, Started: time.Now(), Slowest: slowRequest + 1, ForeignID: true, Err: err,
+				Operation: read, Started: time.Now(), Slowest: slowRequest + 1, UntrustedID: true, Err: err,
 			})
 		}
 		return b
@@ -298,7 +298,7 @@ func TestForeignIDsOpenNoCircuit(t *testing.T) {
 		}
 		for range failureThreshold {
 			b.Observe(client.OperationResult{Operation: read, Started: time.Now(), Err: errServer})
-			b.Observe(client.OperationResult{Operation: read, Started: time.Now(), ForeignID: true, Err: err})
+			b.Observe(client.OperationResult{Operation: read, Started: time.Now(), UntrustedID: true, Err: err})
 		}
 		if state, class, _ := b.Status(); state != Open || class != Read {
 			t.Errorf("during an outage and %q for ids that anybody can name, the circuit is %s", kind, state)

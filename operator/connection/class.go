@@ -58,7 +58,7 @@ const (
 // So that shows nothing, unless the service could not even be reached: if it fails, other calls show it.
 func classify(result client.OperationResult) (Class, outcome) {
 	class, shown := classifyKnown(result)
-	if result.ForeignID && shown == failed && class != Login && client.KindOf(result.Err) != client.KindUnreachable {
+	if result.UntrustedID && shown == failed && class != Login && client.KindOf(result.Err) != client.KindUnreachable {
 		return class, unknown
 	}
 	return class, shown

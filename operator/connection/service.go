@@ -151,7 +151,7 @@ type found struct {
 // NewLiveReader makes a LiveReader. The Reader of services is the API server.
 func NewLiveReader(services ServiceReader) *LiveReader { return &LiveReader{services: services} }
 
-// Find is that of ServiceReader. What it finds was so at some time after it was called. The service is shared with
+// Find works like ServiceReader.Find. Its result was current at some time after the call. The service is shared with
 // others, and must not be changed.
 func (r *LiveReader) Find(ctx context.Context, key Key, namespace string) (Service, Access, error) {
 	answer, err := r.reads.Do(key.String()+"/"+namespace, func() (found, error) {

@@ -17,7 +17,8 @@ type Subscriptions struct {
 	FieldNames map[string]string
 }
 
-// SubscriptionsOf is that of a service; nil if the operator does not subscribe its applications.
+// SubscriptionsOf returns the subscription settings of a service; nil if the operator does not subscribe its
+// applications.
 func SubscriptionsOf(service Service) *Subscriptions {
 	settings, secret := service.Subscribing(), service.NotificationsSecret()
 	if settings == nil || settings.Subscribe != v1alpha1.SubscribeApplication || settings.URL == "" {

@@ -34,8 +34,8 @@ func (e *Encoding) Text(s string) {
 	e.Bytes = append(e.Bytes, s...)
 }
 
-// Truth writes a truth value.
-func (e *Encoding) Truth(b bool) {
+// Bool writes a truth value.
+func (e *Encoding) Bool(b bool) {
 	if b {
 		e.Bytes = append(e.Bytes, 1)
 	} else {
@@ -43,8 +43,8 @@ func (e *Encoding) Truth(b bool) {
 	}
 }
 
-// Moment writes how long ago something was. What never was is older than everything.
-func (e *Encoding) Moment(t time.Time) {
+// Time writes how long ago something was. What never was is older than everything.
+func (e *Encoding) Time(t time.Time) {
 	if t.IsZero() {
 		e.Number(1<<63 - 1)
 		return
@@ -56,7 +56,7 @@ func (e *Encoding) Moment(t time.Time) {
 func (e *Encoding) Any(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Bool:
-		e.Truth(v.Bool())
+		e.Bool(v.Bool())
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		e.Number(v.Int())
 	case reflect.Uint8, reflect.Uint32, reflect.Uint64:
@@ -64,7 +64,7 @@ func (e *Encoding) Any(v reflect.Value) {
 	case reflect.String:
 		e.Text(v.String())
 	case reflect.Pointer, reflect.Interface:
-		e.Truth(v.IsNil())
+		e.Bool(v.IsNil())
 		if !v.IsNil() {
 			e.Any(v.Elem())
 		}
@@ -90,7 +90,7 @@ func (e *Encoding) Any(v reflect.Value) {
 
 func (e *Encoding) fields(v reflect.Value) {
 	if v.Type() == reflect.TypeFor[time.Time]() {
-		e.Moment(momentOf(v))
+		e.Time(momentOf(v))
 		return
 	}
 	for i, name := range namesOf(v.Type()) {

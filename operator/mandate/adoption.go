@@ -12,20 +12,20 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 )
 
-// FoundBy is how the application of a create without a clear answer became known.
-type FoundBy string
+// RecoveredBy is how the application of a create without a clear answer became known.
+type RecoveredBy string
 
 // The ways. A create that is sent again with the same reference shows that the one before it created nothing.
 const (
-	FoundByRepeat       FoundBy = "repeat"
-	FoundByNotification FoundBy = "notification"
-	FoundByAdoption     FoundBy = "adoption"
+	RecoveredByRepeat       RecoveredBy = "repeat"
+	RecoveredByNotification RecoveredBy = "notification"
+	RecoveredByAdoption     RecoveredBy = "adoption"
 )
 
-// observeFound tells that the outcome of an earlier create, which was unknown, is known.
-func (r *reconciliation) observeFound(by FoundBy) {
-	if r.found != nil {
-		r.found(by)
+// observeRecovery tells that the outcome of an earlier create, which was unknown, is known.
+func (r *reconciliation) observeRecovery(by RecoveredBy) {
+	if r.recovered != nil {
+		r.recovered(by)
 	}
 }
 
@@ -35,7 +35,7 @@ func (r *reconciliation) adopt(ctx context.Context) error {
 	err := r.bind(ctx, r.facts.adopt)
 	if err == nil && r.facts.bound {
 		if unknown {
-			r.observeFound(FoundByAdoption)
+			r.observeRecovery(RecoveredByAdoption)
 		}
 		log.FromContext(ctx).Info("Adopted the application", "applicationID", r.facts.id)
 	}

@@ -26,11 +26,11 @@ func (r *reconciliation) read(ctx context.Context) {
 		r.requestFailed(ctx, err, reason)
 		return
 	}
-	r.take(ctx, application)
+	r.observeApplication(ctx, application)
 }
 
-// take takes over what the service shows of an application, if it is this Mandate's.
-func (r *reconciliation) take(ctx context.Context, application *idv.Application) {
+// observeApplication takes over what the service shows of an application, if it is this Mandate's.
+func (r *reconciliation) observeApplication(ctx context.Context, application *idv.Application) {
 	a := &r.facts.application
 	a.missing = false
 	a.referenceMatched = strings.EqualFold(application.Reference, r.reference)

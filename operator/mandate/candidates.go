@@ -99,7 +99,7 @@ func (r *reconciliation) readCandidate(ctx context.Context) {
 		return
 	}
 	r.readingCandidate = true
-	r.take(ctx, application)
+	r.observeApplication(ctx, application)
 	r.readingCandidate = false
 	switch a := &r.facts.application; {
 	case r.facts.failureReason != "": // what to compare with cannot be read
@@ -151,7 +151,7 @@ func isConnectionError(ctx context.Context, err error) bool {
 // retrieveCandidate ends what startRead has begun.
 func (r *reconciliation) retrieveCandidate(ctx context.Context, id int64) (*idv.Application, error) {
 	defer r.candidateReferences.finishRead(r.candidateID(id))
-	application, err := r.client.RetrieveApplication(idv.WithForeignID(ctx), id)
+	application, err := r.client.RetrieveApplication(idv.WithUntrustedID(ctx), id)
 	if err == nil {
 		r.rememberCandidate(id, application.Reference)
 	}
@@ -195,7 +195,7 @@ func (r *reconciliation) bindFound(ctx context.Context) error {
 	}
 	switch {
 	case r.facts.bound:
-		r.observeFound(FoundByNotification)
+		r.observeRecovery(RecoveredByNotification)
 		log.FromContext(ctx).Info("Found the application again, by a notification", "applicationID", id)
 	case r.facts.adoptedByOther:
 		r.facts.adoptedByOther = false

@@ -51,9 +51,9 @@ type Config struct {
 	Ledger ledger.Ledger
 	// Events takes what people should hear of.
 	Events events.EventRecorder
-	// Found is told when the application of a create without a clear answer is known, and by what. It must not block;
+	// Recovered is told when the application of a create without a clear answer is known, and by what. It must not block;
 	// nil: nobody is told.
-	Found func(FoundBy)
+	Recovered func(RecoveredBy)
 	// SettleDelay is more than twice what the service takes for any request: an attempt may go out until half of it is
 	// over.
 	SettleDelay time.Duration
@@ -72,7 +72,7 @@ type Reconciler struct {
 	metadata     client.Writer
 	ledger       ledger.Ledger
 	events       events.EventRecorder
-	found        func(FoundBy)
+	recovered    func(RecoveredBy)
 	settleDelay  time.Duration
 	giveUpAfter  time.Duration
 	clock        clock.Clock // a real one, whose times have a monotonic part, too
@@ -102,7 +102,7 @@ func NewReconciler(config Config) *Reconciler {
 		metadata:     config.Metadata,
 		ledger:       config.Ledger,
 		events:       config.Events,
-		found:        config.Found,
+		recovered:    config.Recovered,
 		settleDelay:  config.SettleDelay,
 		giveUpAfter:  config.DeletionGiveUpAfter,
 		clock:        clock.RealClock{},

@@ -166,7 +166,7 @@ func (r *reconciliation) deposit(ctx context.Context) error {
 		)
 	}
 	if r.facts.bound && repeated {
-		r.observeFound(FoundByRepeat)
+		r.observeRecovery(RecoveredByRepeat)
 	}
 	r.facts.attempt = attemptFacts{}
 	return nil

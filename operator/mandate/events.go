@@ -19,7 +19,7 @@ var subscriptionMessages = map[v1alpha1.SubscriptionState]string{
 		"exist. It is not sent again. The operator polls the application and looks for the subscription daily.",
 }
 
-// recordEvent makes an event of a status that was just written, if it is news to people: the verification has an
+// recordEvent makes an event of a status that was just written, if a person needs to know: the verification has an
 // outcome, or somebody must act. What goes as it should makes no event: a normal verification has one, at its
 // outcome, and none costs a write between the manifest and Ready. Their texts are the fixed messages of the conditions.
 func (r *reconciliation) recordEvent(before, after *v1alpha1.MandateStatus) {
@@ -27,9 +27,9 @@ func (r *reconciliation) recordEvent(before, after *v1alpha1.MandateStatus) {
 		r.events.Eventf(r.mandate, nil, corev1.EventTypeNormal, eventApplicationFound, engine.ActionObserve,
 			"The operator found the application again, so it removed the outcome Deleted.")
 	}
-	if news := subscriptionMessages[after.Subscription]; news != "" && after.Subscription != before.Subscription {
+	if message := subscriptionMessages[after.Subscription]; message != "" && after.Subscription != before.Subscription {
 		r.events.Eventf(r.mandate, nil, corev1.EventTypeWarning, "Subscription"+string(after.Subscription),
-			engine.ActionReconcile, "%s", news)
+			engine.ActionReconcile, "%s", message)
 	}
 	if after.Outcome != before.Outcome && after.Outcome != "" {
 		eventType := corev1.EventTypeNormal

@@ -14,7 +14,7 @@ import (
 // application is not read have no lag.
 func TestLag(t *testing.T) {
 	t.Parallel()
-	r := quiet("uid", now, nil)
+	r := idleReconciliation("uid", now, nil)
 	clock := clocktesting.NewFakeClock(now)
 	r.clock = clock
 	r.mandate.Status.ApplicationID = new(int64(1))

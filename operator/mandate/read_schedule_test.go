@@ -14,8 +14,9 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 )
 
-// quiet is a reconciliation of a Mandate at which nobody has moved for a month, by a process that has just started.
-func quiet(uid string, at time.Time, change func(*v1alpha1.Mandate)) *reconciliation {
+// idleReconciliation is a reconciliation of a Mandate that nobody has changed for a month, by a process that has just
+// started.
+func idleReconciliation(uid string, at time.Time, change func(*v1alpha1.Mandate)) *reconciliation {
 	m := shown(v1alpha1.ReasonAccepted, func(*facts) {}, "").mandate
 	m.UID = types.UID(uid)
 	m.Status.State = "created"
@@ -82,7 +83,7 @@ func TestNextRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := quiet("uid", now, c.change)
+			r := idleReconciliation("uid", now, c.change)
 			for range 2 { // the second time, the process knows the Mandate
 				due := r.nextRead()
 				if atOnce := !due.After(now); atOnce != c.atOnce || due.After(now.Add(time.Hour)) {
@@ -96,7 +97,7 @@ func TestNextRead(t *testing.T) {
 // A process that has just started reads an application when the process before it would have.
 func TestNextReadFollowsTheLastOne(t *testing.T) {
 	t.Parallel()
-	r := quiet("uid", now, func(m *v1alpha1.Mandate) {
+	r := idleReconciliation("uid", now, func(m *v1alpha1.Mandate) {
 		m.Status.LastReadTime = new(metav1.NewTime(now.Add(-20 * time.Minute)))
 	})
 	if due := r.nextRead(); due.Before(now.Add(34*time.Minute)) || due.After(now.Add(40*time.Minute)) {
@@ -110,7 +111,7 @@ func TestReadsAreSpreadAfterAStart(t *testing.T) {
 	const mandates = 6000
 	perMinute := map[int]int{}
 	for i := range mandates {
-		due := quiet("uid-"+strconv.Itoa(i), now, nil).nextRead()
+		due := idleReconciliation("uid-"+strconv.Itoa(i), now, nil).nextRead()
 		perMinute[int(due.Sub(now)/time.Minute)]++
 	}
 	for minute, n := range perMinute {
@@ -127,7 +128,7 @@ func TestRestartsPutNoReadOff(t *testing.T) {
 	for i := range 100 {
 		reads := 0
 		for at := now; at.Before(now.Add(time.Hour)); at = at.Add(lifetime) {
-			if due := quiet("uid-"+strconv.Itoa(i), at, nil).nextRead(); due.Before(at.Add(lifetime)) {
+			if due := idleReconciliation("uid-"+strconv.Itoa(i), at, nil).nextRead(); due.Before(at.Add(lifetime)) {
 				reads++
 			}
 		}
@@ -154,7 +155,7 @@ func TestReadsThatASlowStartDelays(t *testing.T) {
 			t.Parallel()
 			overdue := 0
 			for i := range mandates {
-				r := quiet("uid-"+strconv.Itoa(i), now, nil)
+				r := idleReconciliation("uid-"+strconv.Itoa(i), now, nil)
 				r.started = now.Add(-c.ago)
 				due := r.nextRead()
 				if !due.After(now) {
@@ -241,7 +242,7 @@ func TestPollsOfEightWeeks(t *testing.T) {
 func readsOfEightWeeks(mandate int, notified func(at time.Time) time.Time) int {
 	reads, uid := 1, strings.Repeat(strconv.Itoa(mandate)+"-", 10) // one read after the create
 	for at := now; at.Before(now.Add(retention)); reads++ {
-		r := quiet(uid, at, func(m *v1alpha1.Mandate) {
+		r := idleReconciliation(uid, at, func(m *v1alpha1.Mandate) {
 			for i := range m.Status.Conditions {
 				m.Status.Conditions[i].LastTransitionTime = metav1.NewTime(now)
 			}

@@ -148,7 +148,8 @@ func (r *reconciliation) newFacts(service engine.ServiceFacts) facts {
 	return f
 }
 
-// refusedDigest is that of the application when the service refused the decision, or a review, of this very spec.
+// refusedDigest returns the digest of the application at the time when the service refused the decision, or a review,
+// of this generation; "" if it did not.
 func refusedDigest(m *v1alpha1.Mandate) string {
 	completed := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionCompleted)
 	if completed == nil || completed.ObservedGeneration != m.Generation ||
@@ -232,7 +233,7 @@ func (r *reconciliation) urgent() bool {
 	return r.facts.id == 0 || r.facts.deletion.requested || edited || r.continues() || r.pendingRequest() != ""
 }
 
-// Priority is that of the wake-up for which the Mandate waits.
+// Priority returns the priority in the workqueue of the wake-up for which the Mandate waits.
 func (r *reconciliation) Priority() *int { return engine.Priority(r.urgent()) }
 
 // Perform performs one step and changes the facts accordingly. What the service answers is never an error here, but a

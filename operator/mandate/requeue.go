@@ -108,7 +108,7 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 }
 
 // While notifications arrive, an application is only read in case one of them was lost. A connection counts as notified
-// for notifiedFor after the last one.
+// for notifiedWindow after the last one.
 const (
 	notifiedWindow                           = 7 * 24 * time.Hour
 	minNotifiedInterval, maxNotifiedInterval = 23 * time.Hour, 24 * time.Hour

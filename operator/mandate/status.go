@@ -124,8 +124,8 @@ func (r *reconciliation) statusFor(status *v1alpha1.MandateStatus, reason string
 	r.conditionsFor(status, reason)
 }
 
-// existingReference is that of an application which exists, or may exist, under another one than the manifest says; ""
-// if there is none.
+// existingReference returns the reference of an application that exists, or may exist, if the manifest now has another
+// reference; "" otherwise.
 func (r *reconciliation) existingReference() string {
 	if mismatch(r.facts.record) == "" {
 		return ""

@@ -42,8 +42,8 @@ func (a *assignments) full(now time.Time) bool {
 	return a.count >= maxAssigned && now.Sub(a.since) < interval
 }
 
-// distribute assigns the ids of recent deliveries to Mandates that wait for one. What they have no room for stays until
-// they have.
+// distribute assigns the ids of recent deliveries to Mandates that wait for one. What exceeds
+// their capacity stays until they have some.
 func (n *Notifier) distribute(key connection.Key) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

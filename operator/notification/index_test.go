@@ -137,7 +137,8 @@ func TestIndexFollows(t *testing.T) {
 // A Mandate costs about 200 bytes beside its name, which the cache has. The median of some rounds, because what earlier
 // tests leave behind is collected during the first ones.
 func TestIndexIsSmall(t *testing.T) {
-	const mandates, rounds, least, most = 20_000, 5, 100, 300
+	const mandates, rounds = 20_000, 5
+	const least, most = 100, 300
 	all := make([]*v1alpha1.Mandate, mandates)
 	for i := range all {
 		all[i] = bound(fmt.Sprintf("mandate-%06d", i), int64(i+1), int64(3*i+1), int64(3*i+2), int64(3*i+3))

@@ -257,7 +257,7 @@ func (n *Notifier) writeNext(ctx context.Context) bool {
 		delete(n.pending, name) // nothing has come since
 		n.mu.Unlock()
 		if h != nil {
-			n.distribute(h.service) // it may have room again
+			n.distribute(h.service) // it may have capacity again
 		}
 		return true
 	}

@@ -42,7 +42,8 @@ const (
 	probeInterval = 10 * time.Minute
 	// busyInterval is how soon a service is probed again that asks to wait, unless it says how long.
 	busyInterval = 5 * time.Second
-	// deletionInterval is how soon a service that is being deleted is reconciled again: Mandates are not watched here.
+	// deletionInterval is how soon a service that is being deleted is reconciled again. A changed Mandate enqueues its
+	// service, too, but not a ClusterIdentityService if the operator watches some namespaces only.
 	deletionInterval = 2 * time.Second
 	// workers never wait for a service.
 	workers = 10
@@ -235,7 +236,7 @@ func (e *entry) takeRequest(service connection.Service) {
 	e.handledRequest = request
 }
 
-// reason is that of Ready. A service that asks to wait is as usable as it was before.
+// reason returns the reason of the condition Ready. A service that asks to wait is as usable as it was before.
 func (e *entry) reason() string {
 	state, class, kind := e.breaker.Status()
 	switch {

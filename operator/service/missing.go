@@ -38,8 +38,8 @@ func (r *Reconciler) applicationsMissing(ctx context.Context, key connection.Key
 	return missing >= manyMissing, err
 }
 
-// setMissing sets the condition ApplicationsMissing, and reports whether it is news.
-func setMissing(status *v1alpha1.IdentityServiceStatus, generation int64, missing bool) (news bool) {
+// setMissing sets the condition ApplicationsMissing, and reports whether it was not set before.
+func setMissing(status *v1alpha1.IdentityServiceStatus, generation int64, missing bool) (changed bool) {
 	if !missing {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha1.ConditionApplicationsMissing)
 		return false

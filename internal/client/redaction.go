@@ -14,9 +14,9 @@ import (
 // its own, because most texts contain it by chance.
 const minSecret = 4
 
-// Repeats reports whether a text contains a secret or a word of it, in any letter case: as it is, or encoded as in a
+// ContainsSecret reports whether a text contains a secret or a word of it, in any letter case: as it is, or encoded as in a
 // URL, in JSON or in base64.
-func Repeats(text, secret string) bool {
+func ContainsSecret(text, secret string) bool {
 	text = strings.ToLower(text)
 	lower := strings.ToLower(secret)
 	if len(secret) < minSecret {
@@ -40,12 +40,12 @@ func encodings(secret string) []string {
 	}
 }
 
-// RepeatsSecret reports whether a text contains a password or secret of the client's credentials, or a token that it
-// used last.
-func (c *Client) RepeatsSecret(text string) bool {
+// ContainsCredentials reports whether a text contains a password or secret of the client's credentials, or a token that
+// it used last.
+func (c *Client) ContainsCredentials(text string) bool {
 	secrets := append(c.tokens.recent(), c.credentials.Password, c.credentials.ClientSecret, c.credentials.Basic())
 	return slices.ContainsFunc(secrets, func(secret Secret) bool {
-		return secret.Reveal() != "" && Repeats(text, secret.Reveal())
+		return secret.Reveal() != "" && ContainsSecret(text, secret.Reveal())
 	})
 }
 

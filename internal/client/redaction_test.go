@@ -2,7 +2,7 @@ package client
 
 import "testing"
 
-func TestRepeats(t *testing.T) {
+func TestContainsSecret(t *testing.T) {
 	for _, c := range []struct {
 		text, secret, why string
 		want              bool
@@ -16,8 +16,8 @@ func TestRepeats(t *testing.T) {
 		{"The pin is wrong", "pin", "a short one, as a word", true},
 		{"Spinning", "pin", "a short one, by chance", false},
 	} {
-		if got := Repeats(c.text, c.secret); got != c.want {
-			t.Errorf("%s: Repeats(%q, %q) = %t", c.why, c.text, c.secret, got)
+		if got := ContainsSecret(c.text, c.secret); got != c.want {
+			t.Errorf("%s: ContainsSecret(%q, %q) = %t", c.why, c.text, c.secret, got)
 		}
 	}
 }
