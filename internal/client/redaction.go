@@ -14,8 +14,8 @@ import (
 // its own, because most texts contain it by chance.
 const minSecret = 4
 
-// ContainsSecret reports whether a text contains a secret or a word of it, in any letter case: as it is, or encoded as in
-// a URL, in JSON or in base64.
+// ContainsSecret reports whether a text contains a secret or a word of it, in any letter case: as it is, or encoded as
+// in a URL, in JSON or in base64.
 func ContainsSecret(text, secret string) bool {
 	text = strings.ToLower(text)
 	lower := strings.ToLower(secret)
