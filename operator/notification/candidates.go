@@ -27,6 +27,8 @@ type Candidate struct {
 	// path is where the delivery has it, and rank how likely that makes it.
 	path memberPath
 	rank rank
+	// mayBeUnknown: by its path, it may be an application whose create had no answer.
+	mayBeUnknown bool
 }
 
 // memberPath is the name of a member, and of the one that its object belongs to; "" where there is none.
@@ -42,37 +44,35 @@ func Candidates(contentType string, body []byte) []Candidate {
 	return found.candidates()
 }
 
-// rank is how likely it is that a value is what a delivery is about.
-type rank int
-
-const (
-	rankApplication rank = iota
-	rankID
-	rankOther
-	ranks
-)
-
 // collector keeps the first values of each rank.
 type collector [ranks][]Candidate
 
 func (c *collector) add(v value) {
-	of := rankOf(v.parent, v.key)
+	of, mayBeUnknown := rankOf(v.parent, v.key)
 	switch {
-	case len(c[of]) >= maxCandidates, v.kind == kindLiteral, v.kind == kindNumber && id(v.text) == 0:
+	case v.kind == kindLiteral, v.kind == kindNumber && id(v.text) == 0:
 		return
 	case v.kind == kindString:
-		c.addText(min(of, rankID), v, idInURL(v.text))
+		if kind, number := idInURL(v.text); number != nil {
+			ofURL, _ := rankOf(nil, kind)
+			isOther := namesOther(kind) || namesOther(v.key) || namesOther(v.parent)
+			c.addText(min(of, ofURL, rankID), v, number, ofURL == rankApplication || !isOther)
+		}
 	}
-	c.addText(of, v, v.text)
+	c.addText(of, v, v.text, mayBeUnknown)
 }
 
-func (c *collector) addText(of rank, v value, text []byte) {
+func (c *collector) addText(of rank, v value, text []byte, mayBeUnknown bool) {
 	same := func(other Candidate) bool { return other.Text == string(text) }
-	if len(text) == 0 || len(c[of]) >= maxCandidates || !isText(text) || slices.ContainsFunc(c[of], same) {
+	if i := slices.IndexFunc(c[of], same); i >= 0 {
+		c[of][i].mayBeUnknown = c[of][i].mayBeUnknown || mayBeUnknown
+		return
+	}
+	if len(text) == 0 || len(c[of]) >= maxCandidates || !isText(text) {
 		return
 	}
 	c[of] = append(c[of], Candidate{
-		Text: string(text), Number: id(text), rank: of,
+		Text: string(text), Number: id(text), rank: of, mayBeUnknown: mayBeUnknown,
 		path: memberPath{string(truncateName(v.parent)), string(truncateName(v.key))},
 	})
 }
@@ -96,42 +96,6 @@ func isText(text []byte) bool {
 	return len(text) <= utf8.UTFMax*maxText && utf8.Valid(text) && utf8.RuneCount(text) <= maxText
 }
 
-// truncateName bounds a name, which is only compared with others of the same delivery.
-func truncateName(name []byte) []byte { return name[:min(len(name), maxText)] }
-
-// rankOf a value, by the names around it.
-func rankOf(parent, key []byte) rank {
-	var lowered [maxText]byte
-	name := appendLower(lowered[:0], key)
-	ends := func(suffix string) bool { return bytes.HasSuffix(name, []byte(suffix)) }
-	has := func(part string) bool { return bytes.Contains(name, []byte(part)) }
-	if !slices.ContainsFunc(identifierNames, ends) {
-		return rankOther
-	}
-	if slices.Contains(identifierNames, string(name)) {
-		name = appendLower(lowered[:0], parent)
-	}
-	if slices.ContainsFunc([]string{"application", "mandate"}, has) &&
-		!slices.ContainsFunc([]string{"status", "state", "type", "event"}, has) {
-		return rankApplication
-	}
-	return rankID
-}
-
-// identifierNames are the names of members that identify something, or the ends of such names.
-var identifierNames = []string{"id", "ids", "ref", "reference"}
-
-// appendLower appends a name in lower case.
-func appendLower(to, name []byte) []byte {
-	for _, letter := range truncateName(name) {
-		if 'A' <= letter && letter <= 'Z' {
-			letter += 'a' - 'A'
-		}
-		to = append(to, letter)
-	}
-	return to
-}
-
 // id reads a number as ids are written: without sign, fraction, exponent and leading zeros. 0 if it is no id.
 func id(text []byte) int64 {
 	if len(text) == 0 || len(text) > 19 || text[0] < '1' || len(bytes.Trim(text, "0123456789")) > 0 {
@@ -144,20 +108,22 @@ func id(text []byte) int64 {
 	return number
 }
 
-// idInURL is the last part of the path of a URL, if that is an id: a delivery may have a link to the application,
-// and nothing else. Otherwise it is nil.
-func idInURL(text []byte) []byte {
+// idInURL is the last part of the path of a URL, if that is an id, and the part before it: a delivery may have a link to
+// the application, and nothing else. Otherwise it is nil.
+func idInURL(text []byte) (kind, number []byte) {
 	if !bytes.HasPrefix(text, []byte("https://")) && !bytes.HasPrefix(text, []byte("http://")) {
-		return nil
+		return nil, nil
 	}
 	if query := bytes.IndexAny(text, "?#"); query >= 0 {
 		text = text[:query]
 	}
 	text = bytes.TrimSuffix(text, []byte("/"))
-	if last := text[bytes.LastIndexByte(text, '/')+1:]; id(last) != 0 {
-		return last
+	slash := bytes.LastIndexByte(text, '/')
+	if number = text[slash+1:]; id(number) == 0 {
+		return nil, nil
 	}
-	return nil
+	kind = text[:slash]
+	return kind[bytes.LastIndexByte(kind, '/')+1:], number
 }
 
 // scan gives all values of a delivery to found.
@@ -224,16 +190,28 @@ func scanForm(body []byte, found func(value)) {
 	}
 }
 
-// scanText reads text of any kind, such as XML, as words and what is before them.
+// maxWords is how many words a text may have in which a number needs no name.
+const maxWords = 4
+
+// scanText reads text of any kind, such as XML, as words, named by the two before them.
 func scanText(body []byte, found func(value)) {
 	if isText(body) {
 		found(value{text: body})
 	}
-	var before []byte
-	for word := range bytes.FieldsFuncSeq(body, func(r rune) bool {
+	words := bytes.FieldsFuncSeq(body, func(r rune) bool {
 		return r <= ' ' || strings.ContainsRune(`,;:=<>"'()[]{}&|`, r)
-	}) {
-		found(value{key: before, text: word})
-		before = word
+	})
+	count := 0
+	for range words {
+		count++
+	}
+	var parent, key []byte
+	for word := range words {
+		v := value{parent: parent, key: key, text: word}
+		if of, _ := rankOf(parent, key); of == rankOther && count <= maxWords {
+			v.parent, v.key = nil, nil
+		}
+		found(v)
+		parent, key = key, word
 	}
 }

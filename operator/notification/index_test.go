@@ -69,9 +69,28 @@ func TestMatch(t *testing.T) {
 			`[{"id":1,"x":99},{"id":4711,"x":98}]`,
 			found{Mandates: []string{"one"}, Lost: []int64{4711}},
 		},
-		"several unknown numbers, the likeliest last": {
-			`{"event_id":5,"application_id":4711,"count":6}`,
-			found{Lost: []int64{6, 5, 4711}},
+		"several unknown numbers, of which one is certainly an application": {
+			`{"event_id":5,"application_id":4711,"count":6}`, found{Lost: []int64{4711}},
+		},
+		"several unknown ids, the likeliest last": {
+			`{"id":5,"data":{"id":4711},"count":6}`, found{Lost: []int64{5, 4711}},
+		},
+		"an unknown application with the id of a known individual": {
+			`{"application":{"id":20}}`, found{Mandates: []string{"two"}, Lost: []int64{20}},
+		},
+		"an unknown id that is one of a known individual": {
+			`{"id":20}`, found{Mandates: []string{"two"}, Lost: []int64{20}},
+		},
+		"a known individual": {`{"individual":{"id":20}}`, found{Mandates: []string{"two"}}},
+		"an unknown application of a reference, with the id of a known individual": {
+			`{"application":{"id":20,"reference":"team.lost"}}`,
+			found{Mandates: []string{"two"}, Named: []string{"lost"}, Lost: []int64{20}},
+		},
+		"the id of a state that is one of an individual": {
+			`{"application":{"id":4711,"status":{"id":20}}}`, found{Mandates: []string{"two"}, Lost: []int64{4711}},
+		},
+		"the id of an event that is one of an application": {
+			`{"id":1,"data":{"id":4711}}`, found{Mandates: []string{"one"}, Lost: []int64{4711}},
 		},
 		"the id of a state that is one of an application": {
 			`{"application":{"id":4711,"reference":"team.lost","status":{"id":1}}}`,

@@ -77,8 +77,8 @@ func (m *match) add(names ...*types.NamespacedName) {
 }
 
 // idFilter selects the numbers of a delivery that can be ids of applications that are not known. Deliveries have all
-// kinds of other numbers, such as the id of a state. So if the numbers that are most likely ids have a known one among
-// them, only those count that have the same path, as in a list of events.
+// kinds of other numbers, such as the id of a state. So only the numbers count whose names are the likeliest, and if
+// there is a known one among these, only those with the same path, as in a list of events.
 type idFilter struct {
 	bestRank rank // of the numbers
 	paths    []memberPath
@@ -89,30 +89,32 @@ type idFilter struct {
 func newIDFilter(candidates []Candidate) *idFilter {
 	s := &idFilter{bestRank: ranks}
 	for _, candidate := range candidates {
-		if candidate.Number != 0 {
+		if candidate.Number != 0 && candidate.mayBeUnknown {
 			s.bestRank = min(s.bestRank, candidate.rank)
 		}
 	}
 	return s
 }
 
-// add takes a candidate, which may be the id of an application or an individual that is known.
+// add takes a candidate, which may be the id of an application or an individual that is known. Applications and
+// individuals may have the same ids, so only a number that is named after an individual is one for certain.
 func (s *idFilter) add(candidate Candidate, application, individual bool) {
 	switch {
 	case candidate.Number == 0:
-	case !application && !individual:
-		s.unknown = append(s.unknown, candidate)
-	case candidate.rank == s.bestRank && application:
+	case !candidate.mayBeUnknown:
+		s.known = s.known || individual && candidate.path.isOfPerson()
+	case application && candidate.rank == s.bestRank:
 		s.paths = append(s.paths, candidate.path)
-	case candidate.rank == s.bestRank:
-		s.known = true
+	case !application:
+		s.unknown = append(s.unknown, candidate)
 	}
 }
 
 // unknownIDs are the ids that are left. The most likely ones are last, and last to be dropped.
 func (s *idFilter) unknownIDs() (ids []int64) {
 	for _, candidate := range s.unknown {
-		if slices.Contains(s.paths, candidate.path) || len(s.paths) == 0 && !s.known {
+		likely := candidate.rank == s.bestRank || s.bestRank == rankObject && candidate.rank == rankID
+		if likely && (slices.Contains(s.paths, candidate.path) || len(s.paths) == 0 && !s.known) {
 			ids = append(ids, candidate.Number)
 		}
 	}
