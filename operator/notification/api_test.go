@@ -64,6 +64,13 @@ func (a *apiServer) connect(key connection.Key, tokens ...string) {
 	a.secrets[client.ObjectKey{Namespace: key.Namespace, Name: key.Name}] = data
 }
 
+// failWith has every request fail; nil: none.
+func (a *apiServer) failWith(err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.fails = err
+}
+
 func notFound(name string) error {
 	return apierrors.NewNotFound(schema.GroupResource{Resource: "objects"}, name)
 }

@@ -108,8 +108,8 @@ func id(text []byte) int64 {
 	return number
 }
 
-// idInURL is the last part of the path of a URL, if that is an id, and the part before it: a delivery may have a link to
-// the application, and nothing else. Otherwise it is nil.
+// idInURL is the last part of the path of a URL, if that is an id, and the part before it: a delivery may have a link
+// to the application, and nothing else. Otherwise it is nil.
 func idInURL(text []byte) (kind, number []byte) {
 	if !bytes.HasPrefix(text, []byte("https://")) && !bytes.HasPrefix(text, []byte("http://")) {
 		return nil, nil

@@ -42,8 +42,8 @@ func (a *assignments) full(now time.Time) bool {
 	return a.count >= maxAssigned && now.Sub(a.since) < interval
 }
 
-// distribute assigns the ids of recent deliveries to Mandates that wait for one. What exceeds
-// their capacity stays until they have some.
+// distribute assigns the ids of recent deliveries to Mandates that wait for one. What exceeds their capacity stays
+// until they have some.
 func (n *Notifier) distribute(key connection.Key) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -52,7 +52,7 @@ func (n *Notifier) distribute(key connection.Key) {
 
 // assignRecent does so. It is called with the lock.
 func (n *Notifier) assignRecent(key connection.Key) {
-	waiting := n.index.waiting(key)
+	waiting, since := n.index.waiting(key)
 	if len(waiting) == 0 {
 		return
 	}
@@ -61,7 +61,7 @@ func (n *Notifier) assignRecent(key connection.Key) {
 		h := n.pending[name]
 		return h != nil && h.assignments.full(now)
 	})
-	n.recent.assign(key, func(id int64) bool {
+	n.recent.assign(key, since, func(id int64) bool {
 		if n.index.known(key, id) {
 			return true
 		}

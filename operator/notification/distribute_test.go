@@ -2,7 +2,12 @@ package notification
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/engine"
@@ -103,6 +108,96 @@ func TestFewWait(t *testing.T) {
 		n.deliver(`{"id":5000}`)
 		n.wait(interval)
 		n.wantAnnotation("no longer suspended", "suspended", v1alpha1.CandidateAnnotation, "5000")
+	})
+}
+
+// Mandates that never look for their application, or cannot now, take no id from one that can.
+func TestMandatesThatCannotLook(t *testing.T) {
+	change := func(m *v1alpha1.Mandate, conditionType, reason string) {
+		meta.SetStatusCondition(&m.Status.Conditions, metav1.Condition{
+			Type: conditionType, Status: metav1.ConditionUnknown, Reason: reason,
+		})
+	}
+	for name, cannotLook := range map[string]func(*v1alpha1.Mandate){
+		"the application is expired": func(m *v1alpha1.Mandate) { m.Status.Outcome = v1alpha1.OutcomeExpired },
+		"another reference": func(m *v1alpha1.Mandate) {
+			change(m, v1alpha1.ConditionCreated, v1alpha1.ReasonApplicationExists)
+		},
+		"another service": func(m *v1alpha1.Mandate) {
+			change(m, v1alpha1.ConditionCreated, v1alpha1.ReasonServiceMismatch)
+		},
+		"a service that is not allowed": func(m *v1alpha1.Mandate) {
+			change(m, v1alpha1.ConditionReady, v1alpha1.ReasonServiceNotAllowed)
+		},
+		"a reference that is not allowed": func(m *v1alpha1.Mandate) {
+			change(m, v1alpha1.ConditionReady, v1alpha1.ReasonReferenceNotAllowed)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			notify(t, func(n *notified) {
+				for i := range 10 {
+					m := waitingMandate(lostName(i))
+					cannotLook(m)
+					n.api.store(m)
+				}
+				n.api.store(waitingMandate("looks"))
+				for i := range 30 {
+					n.deliver(fmt.Sprintf(`{"id":%d}`, 1000+i))
+				}
+				seen := map[int64]bool{}
+				for range 5 {
+					n.wait(interval)
+					for _, id := range engine.ParseCandidates(n.api.annotation(n.T, "looks", v1alpha1.CandidateAnnotation)) {
+						seen[id] = true
+					}
+				}
+				if len(seen) != 30 {
+					n.Errorf("the one that looks was given %d ids, want 30", len(seen))
+				}
+			})
+		})
+	}
+}
+
+// A namespace may be allowed again, so its Mandates keep the ids that no other one looks for.
+func TestOnlyMandatesThatCannotLookNow(t *testing.T) {
+	notify(t, func(n *notified) {
+		m := waitingMandate("lost")
+		meta.SetStatusCondition(&m.Status.Conditions, metav1.Condition{
+			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonServiceNotAllowed,
+		})
+		n.api.store(m)
+		n.deliver(`{"id":4711}`)
+		n.wait(interval)
+		n.wantAnnotation("nobody else looks", "lost", v1alpha1.CandidateAnnotation, "4711")
+	})
+}
+
+// Deliveries about applications of others come faster than they can be read. The one that matters came when the answer
+// was lost, so it is not the last to be read.
+func TestManyForeignIDs(t *testing.T) {
+	notify(t, func(n *notified) {
+		foreign := 1_000_000
+		deliver := func(seconds int) {
+			for range 5 * seconds {
+				foreign++
+				n.deliver(fmt.Sprintf(`{"id":%d}`, foreign))
+				n.wait(time.Second / 5)
+			}
+		}
+		deliver(600)
+		n.deliver(`{"id":4711}`)
+		deliver(10)
+		lost := waitingMandate("lost")
+		lost.Status.Conditions[0].LastTransitionTime = metav1.Now()
+		n.api.store(lost)
+		for range 300 {
+			deliver(1)
+			if slices.Contains(engine.ParseCandidates(n.api.annotation(n.T, "lost", v1alpha1.CandidateAnnotation)), 4711) {
+				return
+			}
+		}
+		n.Error("the application is not read")
 	})
 }
 

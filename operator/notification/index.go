@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,7 +36,14 @@ type connectionIndex struct {
 	// references are by their hashes. That two have one costs a read.
 	references map[uint64]*types.NamespacedName
 	// waiting are those whose create had no answer so far.
-	waiting map[types.NamespacedName]struct{}
+	waiting map[types.NamespacedName]search
+}
+
+// search is how a Mandate looks for its application.
+type search struct {
+	since time.Time
+	// blocked: it cannot read any now, because its namespace or its reference is not allowed.
+	blocked bool
 }
 
 // terms are what a Mandate is found by.
@@ -44,6 +52,7 @@ type terms struct {
 	individuals []int64
 	reference   uint64 // 0: none
 	awaitsID    bool
+	search      search // if awaitsID
 }
 
 // NewIndex makes an empty Index.
@@ -57,6 +66,9 @@ func NewIndex() *Index {
 // termsOf a Mandate.
 func (x *Index) termsOf(m *v1alpha1.Mandate) terms {
 	t := terms{reference: x.hash(m.Status.Reference), awaitsID: awaitsID(m)}
+	if t.awaitsID {
+		t.search = searchOf(m)
+	}
 	if m.Status.ApplicationID != nil {
 		t.application = *m.Status.ApplicationID
 	}
@@ -76,16 +88,30 @@ func (x *Index) hash(reference string) uint64 {
 	return max(maphash.String(x.seed, strings.ToLower(reference)), 1)
 }
 
-// awaitsID reports whether a Mandate may have an application whose id is lost, and looks for it.
+// awaitsID reports whether a Mandate may have an application whose id is lost, and looks for it. It does not if the
+// application is gone, or is under another reference or at another service.
 func awaitsID(m *v1alpha1.Mandate) bool {
 	created := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionCreated)
-	lost := m.Status.ApplicationID == nil && created != nil && created.Status == metav1.ConditionUnknown
+	lost := m.Status.ApplicationID == nil && m.Status.Outcome == "" && created != nil &&
+		created.Status == metav1.ConditionUnknown && created.Reason == v1alpha1.ReasonOutcomeUnknown
 	return lost && !m.Spec.Suspend && m.Spec.Adopt == nil && m.DeletionTimestamp.IsZero()
+}
+
+func searchOf(m *v1alpha1.Mandate) search {
+	var s search
+	if created := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionCreated); created != nil {
+		s.since = created.LastTransitionTime.Time
+	}
+	if ready := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReady); ready != nil {
+		blocking := []string{v1alpha1.ReasonServiceNotAllowed, v1alpha1.ReasonReferenceNotAllowed}
+		s.blocked = slices.Contains(blocking, ready.Reason)
+	}
+	return s
 }
 
 func (t terms) equal(other terms) bool {
 	return t.application == other.application && t.reference == other.reference && t.awaitsID == other.awaitsID &&
-		slices.Equal(t.individuals, other.individuals)
+		t.search == other.search && slices.Equal(t.individuals, other.individuals)
 }
 
 // OnAdd implements the handler of events.
@@ -147,7 +173,7 @@ func (x *Index) add(key connection.Key, name types.NamespacedName, t terms) {
 	if of == nil {
 		of = &connectionIndex{
 			applications: map[int64]*types.NamespacedName{}, individuals: map[int64]*types.NamespacedName{},
-			references: map[uint64]*types.NamespacedName{}, waiting: map[types.NamespacedName]struct{}{},
+			references: map[uint64]*types.NamespacedName{}, waiting: map[types.NamespacedName]search{},
 		}
 		x.connections[key] = of
 	}
@@ -163,7 +189,7 @@ func (x *Index) add(key connection.Key, name types.NamespacedName, t terms) {
 		of.references[t.reference] = &name
 	}
 	if t.awaitsID {
-		of.waiting[name] = struct{}{}
+		of.waiting[name] = t.search
 	}
 }
 

@@ -1,8 +1,8 @@
 package notification
 
 import (
-	"maps"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -49,15 +49,30 @@ func (x *Index) match(key connection.Key, candidates []Candidate) match {
 	return m
 }
 
-// waiting gives the Mandates of a connection that wait for an id.
-func (x *Index) waiting(key connection.Key) (names []types.NamespacedName) {
+// waiting gives the Mandates of a connection that wait for an id, and since when the first of them does. Those that
+// cannot read any application now get no id that another one can read.
+func (x *Index) waiting(key connection.Key) (names []types.NamespacedName, since time.Time) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	of := x.connections[key]
 	if of == nil {
-		return nil
+		return nil, since
 	}
-	return slices.Collect(maps.Keys(of.waiting))
+	var blocked []types.NamespacedName
+	for name, s := range of.waiting {
+		if s.blocked {
+			blocked = append(blocked, name)
+			continue
+		}
+		if len(names) == 0 || s.since.Before(since) {
+			since = s.since
+		}
+		names = append(names, name)
+	}
+	if len(names) == 0 {
+		names = blocked
+	}
+	return names, since
 }
 
 // known reports whether an id is that of an application which a Mandate has.

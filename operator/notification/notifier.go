@@ -33,8 +33,8 @@ const (
 	interval = 10 * time.Second
 	// maxWrites is how many Mandates of a connection are annotated each second, on average.
 	maxWrites = 50
-	// maxTries is how often an annotation is tried.
-	maxTries = 10
+	// loggedTries is after how many failures of an annotation the log says so.
+	loggedTries = 10
 	// writeTimeout of one try, and drainTimeout of all that are left at a shutdown.
 	writeTimeout, drainTimeout = 5 * time.Second, time.Second
 )
@@ -271,14 +271,13 @@ func (n *Notifier) writeNext(ctx context.Context) bool {
 	case apierrors.IsNotFound(err), apierror.IsUnreadable(err):
 		n.queue.Forget(name)
 		n.queue.AddAfter(name, interval)
-	case err != nil && n.queue.NumRequeues(name) < maxTries:
+	case err != nil: // it is tried until it works: its sender has an answer, and may not deliver again
 		n.restore(name, &due)
 		n.queue.AddRateLimited(name)
-	case err != nil:
-		n.queue.Forget(name)
-		log.FromContext(ctx).Error(apierror.Redact(err), "Failed to ask for a read after a notification",
-			"namespace", name.Namespace, "name", name.Name)
-		n.queue.AddAfter(name, interval)
+		if n.queue.NumRequeues(name) == loggedTries {
+			log.FromContext(ctx).Error(apierror.Redact(err), "Failed to ask for a read after a notification, trying again",
+				"namespace", name.Namespace, "name", name.Name)
+		}
 	default:
 		n.restore(name, &due)
 		n.queue.Forget(name)

@@ -267,20 +267,40 @@ func TestDeliveryDuringCreate(t *testing.T) {
 	})
 }
 
-// What the API server refuses is tried again, and what it goes on refusing is given up.
+// What the API server refuses is tried again until it is accepted: the sender has its answer.
 func TestAnnotationsAreRetried(t *testing.T) {
+	for _, outage := range []time.Duration{time.Second, time.Hour} {
+		notify(t, func(n *notified) {
+			n.api.store(waitingMandate("lost"))
+			n.api.store(bound("one", 1))
+			n.api.failWith(errors.New("it is away"))
+			n.deliver(`[{"id":4711},{"reference":"team.lost"}]`)
+			n.deliver(`{"id":1}`)
+			n.wait(outage)
+			n.wantPatches("while it is away", 0)
+			n.api.failWith(nil)
+			n.wait(2 * interval)
+			n.wantAnnotation("after "+outage.String(), "lost", v1alpha1.CandidateAnnotation, "4711")
+			n.wantPatches("after "+outage.String(), 2)
+			n.wait(time.Hour)
+			n.wantPatches("later", 2)
+		})
+	}
+}
+
+// A delivery about a person leaves nothing of that person in an annotation.
+func TestAnnotationsHaveNoPersonalData(t *testing.T) {
 	notify(t, func(n *notified) {
 		n.api.store(waitingMandate("lost"))
-		n.api.mu.Lock()
-		n.api.fails = errors.New("it is away")
-		n.api.mu.Unlock()
-		n.deliver(`{"id":4711}`)
-		n.wait(time.Second)
-		n.api.mu.Lock()
-		n.api.fails = nil
-		n.api.mu.Unlock()
+		n.api.store(waitingMandate("other"))
+		const person = `"individual":{"id":77,"reference":"8001015009087","phone":"447700900123","born":19800101}`
+		n.deliver(`{"event":"individual.updated",` + person + `}`)
 		n.wait(interval)
-		n.wantAnnotation("after a failure", "lost", v1alpha1.CandidateAnnotation, "4711")
+		n.wantPatches("a person", 0)
+		n.deliver(`{"application":{"id":4711,"reference":"team.lost"},` + person + `}`)
+		n.wait(interval)
+		n.wantAnnotation("an application", "lost", v1alpha1.CandidateAnnotation, "4711")
+		n.wantAnnotation("an application", "other", v1alpha1.CandidateAnnotation, "")
 	})
 }
 

@@ -15,8 +15,13 @@ import (
 // Mandate does not say so yet.
 
 const (
-	// maxRecent is how many deliveries of a connection are remembered, and recentTTL for how long.
-	maxRecent, recentTTL = 512, 10 * time.Minute
+	// maxRecent is how many deliveries of a connection are remembered, and recentTTL for how long. With fifty a second,
+	// these are those of twenty seconds: a create fails after twelve, and its status says so soon after.
+	maxRecent, recentTTL = 1024, 10 * time.Minute
+	// maxRings is how many connections have deliveries that are remembered.
+	maxRings = 64
+	// maxCreate is how long before the status of a Mandate says that an answer is lost, the create began.
+	maxCreate = 30 * time.Second
 )
 
 // recentDeliveries remembers deliveries that named nothing known. The zero value, with a clock, is empty.
@@ -31,6 +36,7 @@ type recentDeliveries struct {
 type ring struct {
 	deliveries []unmatched
 	next       int
+	last       time.Time
 }
 
 // unmatched is what is remembered of a delivery: its numbers and the hashes of its texts.
@@ -55,18 +61,36 @@ func (r *recentDeliveries) remember(key connection.Key, numbers []int64, referen
 	defer r.mu.Unlock()
 	of := r.connections[key]
 	if of == nil {
-		if r.connections == nil {
-			r.connections = map[connection.Key]*ring{}
-		}
+		r.makeRoom(d.at)
 		of = &ring{}
 		r.connections[key] = of
 	}
+	of.last = d.at
 	if len(of.deliveries) < maxRecent {
 		of.deliveries = append(of.deliveries, d)
 		return
 	}
 	of.deliveries[of.next] = d
 	of.next = (of.next + 1) % maxRecent
+}
+
+// makeRoom drops the connections without a recent delivery, and if that is not enough, the one whose last delivery is
+// the oldest. It is called with the lock.
+func (r *recentDeliveries) makeRoom(now time.Time) {
+	if r.connections == nil {
+		r.connections = map[connection.Key]*ring{}
+	}
+	var oldest connection.Key
+	for key, of := range r.connections {
+		if now.Sub(of.last) >= recentTTL {
+			delete(r.connections, key)
+		} else if r.connections[oldest] == nil || of.last.Before(r.connections[oldest].last) {
+			oldest = key
+		}
+	}
+	if len(r.connections) >= maxRings {
+		delete(r.connections, oldest)
+	}
 }
 
 // contains reports whether a recent delivery named an application or a reference.
@@ -90,26 +114,48 @@ func (r *recentDeliveries) idsWithReference(key connection.Key, reference uint64
 	return ids
 }
 
-// assign passes the ids that no Mandate was assigned to take, the latest ones first, until take refuses one.
-func (r *recentDeliveries) assign(key connection.Key, take func(id int64) bool) {
+// assign passes the ids that no Mandate was assigned to take, until take refuses one. Those that have come since the
+// first create whose answer is lost come first, in their order: more may come than can be read. The others follow, the
+// latest ones first.
+func (r *recentDeliveries) assign(key connection.Key, since time.Time, take func(id int64) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	of := r.connections[key]
 	if of == nil {
 		return
 	}
-	now := r.clock.Now()
-	for i := range of.deliveries {
-		d := &of.deliveries[(of.next+len(of.deliveries)-1-i)%len(of.deliveries)]
-		if now.Sub(d.at) >= recentTTL {
-			return
-		}
+	pass := func(d *unmatched) bool {
 		for ; d.unassigned > 0; d.unassigned-- {
 			if !take(d.numbers[d.unassigned-1]) {
-				return
+				return false
 			}
 		}
+		return true
 	}
+	recent := of.since(r.clock.Now().Add(-recentTTL))
+	first, _ := slices.BinarySearchFunc(recent, since.Add(-maxCreate), func(d *unmatched, t time.Time) int {
+		return d.at.Compare(t)
+	})
+	for _, d := range recent[first:] {
+		if !pass(d) {
+			return
+		}
+	}
+	for _, d := range slices.Backward(recent[:first]) {
+		if !pass(d) {
+			return
+		}
+	}
+}
+
+// since gives the deliveries after some time, the latest ones last.
+func (o *ring) since(t time.Time) (recent []*unmatched) {
+	for i := range o.deliveries {
+		if d := &o.deliveries[(o.next+i)%len(o.deliveries)]; d.at.After(t) {
+			recent = append(recent, d)
+		}
+	}
+	return recent
 }
 
 // of gives the recent deliveries of a connection, the latest ones last.
@@ -120,11 +166,8 @@ func (r *recentDeliveries) of(key connection.Key) (recent []unmatched) {
 	if of == nil {
 		return nil
 	}
-	now := r.clock.Now()
-	for i := range of.deliveries {
-		if d := of.deliveries[(of.next+i)%len(of.deliveries)]; now.Sub(d.at) < recentTTL {
-			recent = append(recent, d)
-		}
+	for _, d := range of.since(r.clock.Now().Add(-recentTTL)) {
+		recent = append(recent, *d)
 	}
 	if len(recent) == 0 {
 		delete(r.connections, key)
