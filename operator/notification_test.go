@@ -176,6 +176,26 @@ func TestLostAnswersAreFoundAgain(t *testing.T) {
 	w.measures(metrics, `idv_lost_answers_recovered_total{by="notification"} 2`)
 }
 
+// The service numbers each kind from one, so the applications that are lost have the ids of known individuals.
+func TestLostAnswersWithIDsOfIndividuals(t *testing.T) {
+	t.Parallel()
+	w, _ := notified(t)
+	w.check(w.sandbox.SetDialect(w.Context(), "idSize", "from_one"))
+	w.mandate("known", `{individuals: [{name: a, email: a@example.com}, {name: b, email: b@example.com}, `+
+		`{name: c, email: c@example.com}, {name: d, email: d@example.com}]}`)
+	known := w.ready("known")
+	for i, shape := range []string{"nested", "thin", "flat"} {
+		w.check(w.sandbox.SetDialect(w.Context(), "deliveryShape", shape))
+		w.fault(answerLost)
+		w.mandate(shape, "{}")
+		m := w.ready(shape)
+		if *m.Status.ApplicationID != known.Status.Individuals[i+1].ID {
+			t.Errorf("the application is %d, want the id of an individual: %+v", *m.Status.ApplicationID, known.Status)
+		}
+	}
+	w.emails(4 + 3)
+}
+
 // More answers are lost than one Mandate can have candidates, and the deliveries name ids and nothing else.
 func TestManyLostAnswersAreFoundAgain(t *testing.T) {
 	t.Parallel()

@@ -184,7 +184,7 @@ func (w *world) readLag(acme control.Application) {
 	if lag := w.chosen["readLag"]; lag != string(rune('0'+unknown)) {
 		w.t.Errorf("not known in %d looks, the service said %s", unknown, lag)
 	}
-	_, err := w.retrieve("what is gone", acme.ID-1) // the first id that was given is acme's
+	_, err := w.retrieve("what is gone", acme.ID+1<<30) // no id that was given is so much larger
 	w.holds("what is gone", err)
 }
 

@@ -12,6 +12,7 @@ var responseCases = cases{
 	"idSize=usual":         wantIDSize(0, 1<<32),
 	"idSize=above_40_bits": wantIDSize(1<<40, 1<<53),
 	"idSize=above_53_bits": wantIDSize(1<<53, 1<<62),
+	"idSize=from_one":      wantIDSize(0, 3),
 
 	"successStatus=documented": wantSuccess(200, 204, true),
 	"successStatus=200":        wantSuccess(200, 200, true),

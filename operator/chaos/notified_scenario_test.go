@@ -61,6 +61,7 @@ func (n *notifiedScenario) subscribe(ctx context.Context) error {
 	n.dialect = map[string]string{
 		"deliveryShape": shapes[n.random.IntN(len(shapes))],
 		"deliveries":    []string{"once", "twice", "out_of_order"}[n.random.IntN(3)],
+		"idSize":        []string{"usual", "from_one"}[n.random.IntN(2)],
 		// Both show all there is.
 		"retrieveWebhook": []string{"list", "wrapped"}[n.random.IntN(2)],
 	}

@@ -77,6 +77,8 @@ func (c *check) ids(v value) {
 		c.found("idSize", "above_53_bits", "ids are above 53 bits, which many programs cannot hold exactly")
 	case number > 1<<40:
 		c.found("idSize", "above_40_bits", "ids are above 40 bits")
+	case number < 1000:
+		c.found("idSize", "from_one", "ids are small, so an application and an individual may have the same")
 	default:
 		c.found("idSize", "usual", "ids are of the usual size")
 	}

@@ -6,6 +6,7 @@ const (
 
 	IDsAbove40Bits = "above_40_bits"
 	IDsAbove53Bits = "above_53_bits"
+	IDsFromOne     = "from_one"
 
 	StatusString  = "string"
 	StatusInteger = "integer"
@@ -49,8 +50,9 @@ var responses = []definition{
 		[]string{"number", IDsString},
 		func(d *Dialect) any { return &d.IDs }},
 	{"idSize", "the size of new ids: applications and individuals below 32 bits, or all above 40 bits, " +
-		"or all above 53 bits, which a float64 cannot hold exactly",
-		[]string{"usual", IDsAbove40Bits, IDsAbove53Bits},
+		"or all above 53 bits, which a float64 cannot hold exactly, or each kind from one, so that an application " +
+		"and an individual have the same id",
+		[]string{"usual", IDsAbove40Bits, IDsAbove53Bits, IDsFromOne},
 		func(d *Dialect) any { return &d.IDSize }},
 	{"statusShape", "the JSON type of a status",
 		[]string{"object", StatusString, StatusInteger},

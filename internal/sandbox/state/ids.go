@@ -7,11 +7,13 @@ import (
 )
 
 // ids generates ids as a service with many accounts does: large, with gaps, and
-// each kind in its own range, so that no id is valid for two kinds.
+// each kind in its own range, so that no id is valid for two kinds. Only with
+// dialect.IDsFromOne, every kind has the same ids.
 type ids struct{ application, individual, check, other sequence }
 
 type sequence struct {
 	last, gap int64
+	fromOne   int64
 	random    *rand.Rand
 }
 
@@ -36,6 +38,10 @@ func newIDs(seed uint64) ids {
 var idOffsets = map[string]int64{dialect.IDsAbove40Bits: 1 << 43, dialect.IDsAbove53Bits: 1 << 60}
 
 func (s *sequence) next(size string) int64 {
+	if size == dialect.IDsFromOne {
+		s.fromOne++
+		return s.fromOne
+	}
 	s.last += 1 + s.random.Int64N(s.gap)
 	return s.last + idOffsets[size]
 }
