@@ -26,6 +26,18 @@ var notifications = map[string][]control{
 			in:  inReceiver, test: "TestTooManyRefusals",
 		},
 	},
+	"a delivery has numbers of people, such as phone numbers, which are read as ids and stored": {
+		{
+			off: "every number is an id", file: "operator/notification/rank.go",
+			old: "return of, !isOther && ", new: "return of, !ON || !isOther && ",
+			in: inReceiver, test: "TestPossibleApplications",
+		},
+		{
+			off: "what is no id counts where there is no id", file: "operator/notification/rank.go",
+			old: "(of != rankOther || len(key) == 0)", new: "(!ON || of != rankOther || len(key) == 0)",
+			in: inReceiver, test: "TestPossibleApplications",
+		},
+	},
 	"senders without a token keep the notifications of others out": {
 		{
 			off: "any number of refusals wait", file: receiverFile,

@@ -124,7 +124,7 @@ func (r *recentDeliveries) assign(key connection.Key, since time.Time, take func
 	if of == nil {
 		return
 	}
-	pass := func(d *unmatched) bool {
+	takeAll := func(d *unmatched) bool {
 		for ; d.unassigned > 0; d.unassigned-- {
 			if !take(d.numbers[d.unassigned-1]) {
 				return false
@@ -137,12 +137,12 @@ func (r *recentDeliveries) assign(key connection.Key, since time.Time, take func
 		return d.at.Compare(t)
 	})
 	for _, d := range recent[first:] {
-		if !pass(d) {
+		if !takeAll(d) {
 			return
 		}
 	}
 	for _, d := range slices.Backward(recent[:first]) {
-		if !pass(d) {
+		if !takeAll(d) {
 			return
 		}
 	}
