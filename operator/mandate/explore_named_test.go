@@ -60,6 +60,7 @@ func (e *encoder) named(l *candidateReads) {
 	}
 	e.account(l.by.account)
 	e.number(l.by.generation)
+	e.number(l.generation)
 	for _, one := range l.reads {
 		e.number(one.id)
 		e.number(int64(one.result))
