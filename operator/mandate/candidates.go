@@ -74,7 +74,7 @@ func (r *reconciliation) eachCandidate(do func(id int64, last *candidateRead, ne
 // person has asked for another read since.
 func (r *reconciliation) belongsToOther(id int64) bool {
 	shown, known := r.candidateReferences.of(r.candidateID(id))
-	return known && shown != r.reference && !r.personAsksFor(id)
+	return known && shown != digestOf(r.reference) && !r.personAsksFor(id)
 }
 
 // personAsksFor reports whether an application was not read yet with the request of a person.
