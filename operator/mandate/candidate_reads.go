@@ -20,8 +20,9 @@ const (
 
 // candidateReads is what this process knows of the applications that an annotation names.
 type candidateReads struct {
-	by    connectionVersion // what follows is about the ids there
-	reads []candidateRead
+	by         connectionVersion // what follows is about the ids there
+	generation int64             // of the Mandate: after an edit, an application may be as its spec asks for
+	reads      []candidateRead
 }
 
 // candidateRead is the last read of an application that an annotation names.
@@ -40,17 +41,27 @@ type candidateRead struct {
 type candidateResult int
 
 const (
-	candidateOther   candidateResult = iota // it is another Mandate's or person's, and stays so
-	candidateRefused                        // there is none, or none that these credentials may read
-	candidateUnread                         // the service failed to answer, for this id or for all
+	candidateOther      candidateResult = iota // it is another Mandate's or person's, and stays so
+	candidateRefused                           // there is none, or none that these credentials may read
+	candidateUnread                            // the service failed to answer, for this id or for all
+	candidateIncomplete                        // it shows no reference yet, or not yet what the spec asks for
 )
 
-// candidatesReadBy gives what is known of the candidates at one connection.
-func (s *localState) candidatesReadBy(by connectionVersion) candidateReads {
-	if s.candidateReads == nil || s.candidateReads.by != by {
-		return candidateReads{by: by}
+// resultWithReference is that of an application that does not show the Mandate's reference.
+func resultWithReference(shown string) candidateResult {
+	if shown == "" {
+		return candidateIncomplete
 	}
-	return *s.candidateReads
+	return candidateOther
+}
+
+// candidatesReadBy gives what is known of the candidates at one connection, for one generation of the Mandate.
+func (s *localState) candidatesReadBy(by connectionVersion, generation int64) candidateReads {
+	known := s.candidateReads
+	if known == nil || known.by != by || known.generation != generation {
+		return candidateReads{by: by, generation: generation}
+	}
+	return *known
 }
 
 // of gives the last read of an application; nil if there was none.
@@ -71,15 +82,18 @@ func (c candidateRead) due() time.Time {
 	return c.at.Add(min(first<<(c.tries-1), maxCandidatePause))
 }
 
-// next is when the next read is due; never, if it reports false. A person's request has everything read, and that of a
-// notification only the application that was named last, because the service may not have sent it at all. The
-// others follow after their pause: a sender that names them again and again must not cost a read of each every time.
+// next is when the next read is due; never, if it reports false. A person's request has everything read. That of a
+// notification has only the application read that was named last, unless it is another's, because the service may not
+// have sent it at all. The others follow after their pause: a sender that names them again and again must not cost a
+// read of each every time.
 func (c candidateRead) next(request string, last bool) (time.Time, bool) {
 	another := request != "" && request != c.request
 	switch {
+	case another && !engine.IsNotification(request):
+		return c.at, true
 	case c.result == candidateOther:
 		return time.Time{}, false
-	case another && (last || !engine.IsNotification(request)):
+	case another && last:
 		return c.at, true
 	case another, c.again:
 		return c.due(), true

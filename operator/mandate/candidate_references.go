@@ -1,7 +1,9 @@
 package mandate
 
 import (
+	"crypto/sha256"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -12,9 +14,13 @@ import (
 // A notification may name an application whose create had no answer, and not say whose it is. It is read for one of the
 // Mandates that wait. If it shows the reference of another one, that one reads it next, and no third one does.
 
-// maxCandidateReferences is how many applications a process remembers that were read because a notification has named
-// them. What is forgotten is read again.
-const maxCandidateReferences = 10_000
+const (
+	// maxCandidateReferences is how many applications a process remembers of one connection that were read because a
+	// notification has named them. What is forgotten is read again.
+	maxCandidateReferences = 10_000
+	// unusedConnectionPeriod is how long at least that is remembered of a connection that no Mandate uses any more.
+	unusedConnectionPeriod = 48 * time.Hour
+)
 
 // candidateID is an application that a notification has named, and candidateReference a reference, as one connection
 // sees them.
@@ -27,15 +33,28 @@ type candidateID struct {
 type candidateReference struct {
 	service   connection.Key
 	by        connectionVersion
-	reference string
+	reference referenceDigest
+}
+
+// referenceDigest is what is kept of a reference, because a service may show one of any length.
+type referenceDigest [sha256.Size]byte
+
+func digestOf(reference string) referenceDigest { return sha256.Sum256([]byte(reference)) }
+
+// shownReferences are those that one connection has shown.
+type shownReferences struct {
+	by         connectionVersion // the last one
+	references map[int64]referenceDigest
+	ids        map[referenceDigest]int64
+	used       bool // by a Mandate, since the last look for connections that no Mandate uses
 }
 
 // candidateReferences are those of applications that notifications have named. The zero value has none.
 type candidateReferences struct {
 	mu         sync.Mutex
 	reading    map[candidateID]bool // now
-	references map[candidateID]string
-	ids        map[candidateReference]int64
+	shown      map[connection.Key]*shownReferences
+	swept      time.Time                                   // when the last look for unused connections was
 	waiting    map[candidateReference]types.NamespacedName // those that wait for an id
 	waitingFor map[types.NamespacedName]candidateReference
 }
@@ -61,30 +80,77 @@ func (s *candidateReferences) finishRead(id candidateID) {
 }
 
 // remember records what an application shows, and gives the Mandate that waits for it.
-func (s *candidateReferences) remember(id candidateID, reference string) (waits types.NamespacedName, found bool) {
+func (s *candidateReferences) remember(
+	id candidateID, reference referenceDigest,
+) (waits types.NamespacedName, found bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.references == nil {
-		s.references, s.ids = map[candidateID]string{}, map[candidateReference]int64{}
-	}
-	if len(s.references) >= maxCandidateReferences {
-		for other, shown := range s.references {
-			delete(s.references, other)
-			delete(s.ids, candidateReference{other.service, other.by, shown})
-			break
+	shown := s.shown[id.service]
+	if shown == nil || shown.by != id.by {
+		shown = &shownReferences{by: id.by, references: map[int64]referenceDigest{}, ids: map[referenceDigest]int64{}}
+		if s.shown == nil {
+			s.shown = map[connection.Key]*shownReferences{}
 		}
+		s.shown[id.service] = shown
 	}
-	of := candidateReference{id.service, id.by, reference}
-	s.references[id], s.ids[of] = reference, id.id
-	waits, found = s.waiting[of]
+	shown.used = true
+	shown.add(id.id, reference)
+	waits, found = s.waiting[candidateReference{id.service, id.by, reference}]
 	return waits, found
 }
 
-// of gives the reference that an application shows, if it was read.
-func (s *candidateReferences) of(id candidateID) (reference string, known bool) {
+func (s *shownReferences) add(id int64, reference referenceDigest) {
+	s.remove(id)
+	if len(s.references) >= maxCandidateReferences {
+		for other := range s.references {
+			s.remove(other)
+			break
+		}
+	}
+	s.references[id], s.ids[reference] = reference, id
+}
+
+func (s *shownReferences) remove(id int64) {
+	reference, known := s.references[id]
+	delete(s.references, id)
+	if known && s.ids[reference] == id {
+		delete(s.ids, reference)
+	}
+}
+
+// at gives what a connection has shown. It is called with the lock.
+func (s *candidateReferences) at(service connection.Key, by connectionVersion) shownReferences {
+	shown := s.shown[service]
+	if shown == nil || shown.by != by {
+		return shownReferences{}
+	}
+	return *shown
+}
+
+// use records that a Mandate uses a connection, and forgets those that none has used for long.
+func (s *candidateReferences) use(service connection.Key, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	reference, known = s.references[id]
+	if shown := s.shown[service]; shown != nil {
+		shown.used = true
+	}
+	if now.Sub(s.swept) < unusedConnectionPeriod {
+		return
+	}
+	s.swept = now
+	for other, shown := range s.shown {
+		if !shown.used {
+			delete(s.shown, other)
+		}
+		shown.used = false
+	}
+}
+
+// of gives the reference that an application shows, if it was read.
+func (s *candidateReferences) of(id candidateID) (reference referenceDigest, known bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	reference, known = s.at(id.service, id.by).references[id.id]
 	return reference, known
 }
 
@@ -92,7 +158,7 @@ func (s *candidateReferences) of(id candidateID) (reference string, known bool) 
 func (s *candidateReferences) id(of candidateReference) int64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.ids[of]
+	return s.at(of.service, of.by).ids[of.reference]
 }
 
 // wait records that a Mandate waits for an id, and gives that if it is known.
@@ -104,7 +170,7 @@ func (s *candidateReferences) wait(name types.NamespacedName, of candidateRefere
 	}
 	s.remove(name)
 	s.waiting[of], s.waitingFor[name] = name, of
-	return s.ids[of]
+	return s.at(of.service, of.by).ids[of.reference]
 }
 
 // forget records that a Mandate does not wait any more.
@@ -128,7 +194,7 @@ func (r *reconciliation) candidateID(id int64) candidateID {
 }
 
 func (r *reconciliation) candidateReference() candidateReference {
-	return candidateReference{r.session.Key, r.connectionVersion(), r.reference}
+	return candidateReference{r.session.Key, r.connectionVersion(), digestOf(r.reference)}
 }
 
 // rememberCandidate records what an application shows, and wakes up the Mandate that waits for it.
@@ -136,7 +202,8 @@ func (r *reconciliation) rememberCandidate(id int64, reference string) {
 	if reference == "" {
 		return // the service shows none, or not yet
 	}
-	if waits, found := r.candidateReferences.remember(r.candidateID(id), reference); found && waits != r.name() {
+	waits, found := r.candidateReferences.remember(r.candidateID(id), digestOf(reference))
+	if found && waits != r.name() {
 		r.wake(waits)
 	}
 }

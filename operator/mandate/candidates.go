@@ -56,8 +56,7 @@ func (r *reconciliation) eachCandidate(do func(id int64, last *candidateRead, ne
 	if len(all) == 0 {
 		return
 	}
-	state := r.localState.Get(r.mandate)
-	known, request := state.candidatesReadBy(r.connectionVersion()), engine.ReconcileRequest(r.mandate)
+	known, request := r.candidatesRead(), engine.ReconcileRequest(r.mandate)
 	for i, id := range all {
 		if r.belongsToOther(id) {
 			continue
@@ -71,10 +70,21 @@ func (r *reconciliation) eachCandidate(do func(id int64, last *candidateRead, ne
 	}
 }
 
-// belongsToOther reports whether an application has shown another reference when it was read for another Mandate.
+// belongsToOther reports whether an application has shown another reference, for whichever Mandate it was read, and no
+// person has asked for another read since.
 func (r *reconciliation) belongsToOther(id int64) bool {
 	shown, known := r.candidateReferences.of(r.candidateID(id))
-	return known && shown != r.reference
+	return known && shown != digestOf(r.reference) && !r.personAsksFor(id)
+}
+
+// personAsksFor reports whether an application was not read yet with the request of a person.
+func (r *reconciliation) personAsksFor(id int64) bool {
+	request := r.pendingRequest()
+	if request == "" || engine.IsNotification(request) {
+		return false
+	}
+	last := r.candidatesRead().of(id)
+	return last == nil || last.request != request
 }
 
 // readCandidate retrieves the next application that a notification has named. Those that are left when this Mandate's
@@ -104,9 +114,9 @@ func (r *reconciliation) readCandidate(ctx context.Context) {
 	switch a := &r.facts.application; {
 	case r.facts.failureReason != "": // what to compare with cannot be read
 	case !a.sameReference:
-		r.skipOther(id)
+		r.skipCandidate(id, resultWithReference(application.Reference))
 	case a.differs:
-		r.skipOther(id)
+		r.skipCandidate(id, candidateIncomplete)
 	default:
 		r.facts.found = id
 		r.facts.candidates = append(slices.Clone(r.facts.candidates[1:]), id)
@@ -158,6 +168,12 @@ func (r *reconciliation) retrieveCandidate(ctx context.Context, id int64) (*idv.
 	return application, err
 }
 
+// candidatesRead is what is known of the candidates.
+func (r *reconciliation) candidatesRead() candidateReads {
+	state := r.localState.Get(r.mandate)
+	return state.candidatesReadBy(r.connectionVersion(), r.mandate.Generation)
+}
+
 // skipOther goes on to the next application after one that is not this Mandate's, and never will be.
 func (r *reconciliation) skipOther(id int64) { r.skipCandidate(id, candidateOther) }
 
@@ -167,7 +183,7 @@ func (r *reconciliation) skipCandidate(id int64, result candidateResult) {
 	named := append(r.candidates(), id)
 	r.localState.Update(r.mandate, func(s *localState) {
 		made := candidateRead{id: id, at: r.facts.now, result: result, request: engine.ReconcileRequest(r.mandate)}
-		known := s.candidatesReadBy(r.connectionVersion()).with(made, named)
+		known := s.candidatesReadBy(r.connectionVersion(), r.mandate.Generation).with(made, named)
 		s.candidateReads = &known
 	})
 }

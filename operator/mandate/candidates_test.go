@@ -9,6 +9,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
@@ -50,8 +51,11 @@ func TestNamedApplications(t *testing.T) {
 	r.readCandidate(t.Context())
 	r.facts.now = now.Add(day)
 	want("missing twice", 7)
-	name("7,8,9,10", "two")
+	name("7,8,9,10", v1alpha1.NotificationRequestPrefix+"two")
 	want("after another notification", 8, 7)
+	name("7,8,9,10", "three")
+	want("after a person's request", 10, 9, 8, 7)
+	name("7,8,9,10", "one")
 	r.session.Connection.Generation++
 	want("at another service", 10, 9, 8, 7)
 	r.facts.id = 7
@@ -148,6 +152,7 @@ type failingService struct {
 	serviceClient
 	id    int64
 	err   error
+	shows idv.Application // if there is no error
 	reads map[int64]int
 }
 
@@ -156,24 +161,48 @@ func (s *failingService) RetrieveApplication(_ context.Context, id int64) (*idv.
 	if s.err != nil && id != s.id {
 		return nil, s.err
 	}
-	return &idv.Application{ID: id, Reference: "of another"}, nil
+	shown := s.shows
+	shown.ID = id
+	return &shown, nil
+}
+
+// liveMandate is the only object of an API server.
+type liveMandate struct {
+	client.Reader
+	mandate *v1alpha1.Mandate
+}
+
+func (l liveMandate) Get(_ context.Context, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	l.mandate.DeepCopyInto(into.(*v1alpha1.Mandate))
+	return nil
+}
+
+// lostMandate is one whose create had no answer.
+func lostMandate() *v1alpha1.Mandate {
+	return &v1alpha1.Mandate{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "acme"}}
 }
 
 // lost is a reconciliation of a Mandate without an application, at a time, that is to read candidates.
 func lost(of *Reconciler, service serviceClient, at time.Time, ids, request string) *reconciliation {
-	r := &reconciliation{Reconciler: of, client: service, reference: "acme", mandate: &v1alpha1.Mandate{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "acme", Annotations: map[string]string{
-			v1alpha1.CandidateAnnotation: ids, v1alpha1.ReconcileRequestAnnotation: request,
-		}},
-	}}
+	return lostAs(lostMandate(), of, service, at, ids, request)
+}
+
+func lostAs(
+	m *v1alpha1.Mandate, of *Reconciler, service serviceClient, at time.Time, ids, request string,
+) *reconciliation {
+	m.Annotations = map[string]string{
+		v1alpha1.CandidateAnnotation: ids, v1alpha1.ReconcileRequestAnnotation: request,
+	}
+	r := &reconciliation{Reconciler: of, client: service, reference: "acme", mandate: m}
 	r.facts.now = at
+	r.shownCandidate = r.candidateReferences.id(r.candidateReference())
 	r.selectCandidates()
 	return r
 }
 
 // readAll reads what is left, as decide asks for.
 func (r *reconciliation) readAll(ctx context.Context) {
-	for len(r.facts.candidates) > 0 {
+	for len(r.facts.candidates) > 0 && r.facts.found == 0 {
 		r.readCandidate(ctx)
 	}
 }
@@ -196,7 +225,8 @@ func TestNamedApplicationsThatFail(t *testing.T) {
 			err: failure(idv.OpRetrieveApplication, idv.Unknown, idv.KindTimeout), holds: true, stops: true, lasts: true,
 		},
 	} {
-		service := &failingService{id: 7, err: test.err, reads: map[int64]int{}}
+		of := idv.Application{Reference: "of another"}
+		service := &failingService{id: 7, err: test.err, shows: of, reads: map[int64]int{}}
 		shared := NewReconciler(Config{})
 		run := func(after time.Duration) *reconciliation {
 			r := lost(shared, service, now.Add(after), "7,8", "one")
@@ -232,7 +262,8 @@ func TestNamedApplicationsOfAServiceThatIsDown(t *testing.T) {
 		failure(idv.OpRetrieveApplication, idv.NotSent, idv.KindUnreachable),
 		failure(idv.OpRetrieveApplication, idv.NotSent, idv.KindRateLimited),
 	} {
-		service := &failingService{id: 7, err: err, reads: map[int64]int{}}
+		of := idv.Application{Reference: "of another"}
+		service := &failingService{id: 7, err: err, shows: of, reads: map[int64]int{}}
 		shared := NewReconciler(Config{})
 		for range 5 {
 			r := lost(shared, service, now, "7,8", "one")
@@ -247,18 +278,26 @@ func TestNamedApplicationsOfAServiceThatIsDown(t *testing.T) {
 	}
 }
 
-// Deliveries name the reference of a Mandate and ids that are none, every ten seconds. The last id is read each time,
-// and the others a few times in all.
+// Deliveries name the reference of a Mandate and ids that are not its application's, every ten seconds. The last id is
+// read each time, and the others a few times in all.
 func TestReadsOfForgedIDs(t *testing.T) {
 	t.Parallel()
 	const deliveries, perID = 360, 10 // in an hour
-	for _, err := range []error{
-		failure(idv.OpRetrieveApplication, idv.Refused, idv.KindNotFound),
-		failure(idv.OpRetrieveApplication, idv.Refused, idv.KindCredentials),
-		failure(idv.OpRetrieveApplication, idv.Unknown, idv.KindServer),
+	other := idv.Application{Reference: "acme", Individuals: []idv.Individual{{ID: 1}}}
+	for name, test := range map[string]struct {
+		err   error
+		shows idv.Application
+		most  int // reads of one delivery
+	}{
+		"404":          {failure(idv.OpRetrieveApplication, idv.Refused, idv.KindNotFound), idv.Application{}, 1},
+		"403":          {failure(idv.OpRetrieveApplication, idv.Refused, idv.KindCredentials), idv.Application{}, 1},
+		"500":          {failure(idv.OpRetrieveApplication, idv.Unknown, idv.KindServer), idv.Application{}, 1},
+		"no reference": {shows: idv.Application{}, most: 1},
+		"differs":      {shows: other, most: 2}, // the one that showed the reference last is read, too
+		"of another":   {shows: idv.Application{Reference: "of another"}, most: 0},
 	} {
-		service := &failingService{err: err, reads: map[int64]int{}}
-		shared := NewReconciler(Config{})
+		service := &failingService{err: test.err, shows: test.shows, reads: map[int64]int{}}
+		shared := NewReconciler(Config{Live: liveMandate{mandate: lostMandate()}})
 		ids := make([]int64, v1alpha1.MaxCandidates)
 		for i := range ids {
 			ids[i] = int64(i + 1)
@@ -273,16 +312,87 @@ func TestReadsOfForgedIDs(t *testing.T) {
 		for _, reads := range service.reads {
 			all += reads
 		}
-		if most := deliveries + perID*len(ids); all > most {
-			t.Errorf("%v: %d reads, want %d at most", err, all, most)
+		if most := test.most*deliveries + perID*len(ids); all > most {
+			t.Errorf("%s: %d reads, want %d at most", name, all, most)
 		}
 		if len(service.reads) != len(ids) {
-			t.Errorf("%v: %d of %d are read", err, len(service.reads), len(ids))
+			t.Errorf("%s: %d of %d are read", name, len(service.reads), len(ids))
 		}
-		// A person has everything read again.
-		r := lost(shared, service, now.Add(time.Hour), engine.FormatCandidates(ids), "please")
-		if len(r.facts.candidates) != len(ids) {
-			t.Errorf("%v: after a person's request, %d are read", err, len(r.facts.candidates))
+		// A person has everything read again, once.
+		for _, want := range []int{len(ids), 0} {
+			r := lost(shared, service, now.Add(time.Hour), engine.FormatCandidates(ids), "please")
+			if len(r.facts.candidates) != want {
+				t.Errorf("%s: after a person's request, %d are read, want %d", name, len(r.facts.candidates), want)
+			}
+			r.readAll(t.Context())
+		}
+	}
+}
+
+// An application that is read too early shows less than it will, and one that differs may be as the spec says after an
+// edit of either. Neither is another's, so it is looked for again, but not without end.
+func TestNamedApplicationsThatAreNotComplete(t *testing.T) {
+	t.Parallel()
+	person := func(name string) v1alpha1.Individual {
+		return v1alpha1.Individual{Name: name, Email: name + "@example.com", Reference: "acme." + name}
+	}
+	shown := func(id int64, name, email string) idv.Individual {
+		return idv.Individual{ID: id, Reference: idv.Hide("acme." + name), Email: idv.Hide(email)}
+	}
+	jane, john := shown(1, "jane", "jane@example.com"), shown(2, "john", "john@example.com")
+	former := shown(2, "john", "former@example.com")
+	complete := idv.Application{Reference: "acme", Individuals: []idv.Individual{jane, john}}
+	const last, notLast = "8,7", "7,8"
+	notified := func(after time.Duration) string { return engine.NotificationRequest{Time: now.Add(after)}.String() }
+	type look struct {
+		after        time.Duration
+		ids, request string
+		generation   int64
+	}
+	for first, shows := range map[string]idv.Application{
+		"an individual is not visible yet":     {Reference: "acme", Individuals: []idv.Individual{jane}},
+		"the reference is not visible yet":     {Individuals: []idv.Individual{jane, john}},
+		"a Secret was edited after the create": {Reference: "acme", Individuals: []idv.Individual{jane, former}},
+	} {
+		for why, test := range map[string]struct {
+			early time.Duration // until when it is not complete
+			look  look
+			found bool
+		}{
+			"once more by itself":                    {time.Second, look{lagAllowance, last, "", 1}, true},
+			"but not before its pause is over":       {time.Second, look{lagAllowance - 1, last, "", 1}, false},
+			"and not a third time by itself":         {day, look{2 * day, last, "", 1}, false},
+			"with a notification that names it":      {day, look{day + time.Second, last, notified(day), 1}, true},
+			"with one that names another, later":     {day, look{2 * day, notLast, notified(day), 1}, true},
+			"with a person's request":                {day, look{day + time.Second, notLast, "please", 1}, true},
+			"after an edit, without another request": {day, look{day + time.Second, notLast, "", 2}, true},
+		} {
+			t.Run(first+"/"+why, func(t *testing.T) {
+				t.Parallel()
+				live := lostMandate()
+				live.Spec.Individuals = []v1alpha1.Individual{person("jane"), person("john")}
+				missing := failure(idv.OpRetrieveApplication, idv.Refused, idv.KindNotFound)
+				service := &failingService{id: 7, err: missing, shows: shows, reads: map[int64]int{}}
+				shared := NewReconciler(Config{Live: liveMandate{mandate: live}})
+				run := func(l look) int64 {
+					live.Generation = l.generation
+					r := lostAs(live.DeepCopy(), shared, service, now.Add(l.after), l.ids, l.request)
+					r.readAll(t.Context())
+					return r.facts.found
+				}
+				for after := time.Duration(0); after < test.early; after += 10 * time.Minute {
+					if run(look{after, test.look.ids, "", 1}) != 0 {
+						t.Fatal("it is bound although it is not the Mandate's, for all that is known")
+					}
+				}
+				if most := 2; service.reads[7] > most {
+					t.Errorf("it is read %d times without a request, want %d at most", service.reads[7], most)
+				}
+				service.shows = complete
+				if found := run(test.look) != 0; found != test.found {
+					t.Errorf("it is found: %t, want %t", found, test.found)
+				}
+			})
 		}
 	}
 }

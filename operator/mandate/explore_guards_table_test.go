@@ -137,7 +137,7 @@ func guards() map[string]explore.Guard {
 		"named application that is named again": {
 			Why:  "deliveries that name ids that are none must not cost a read of each with every request",
 			File: "candidate_reads.go",
-			Old:  "another && (last ||", Off: "another && (!ON || last ||", CaughtBy: "TestReadsOfForgedIDs",
+			Old:  "	case another && last:", Off: "	case another && (!ON || last):", CaughtBy: "TestReadsOfForgedIDs",
 		},
 		"named application that is refused": {
 			Why: "those that it was named with may be this Mandate's", File: "candidates.go",
@@ -145,6 +145,18 @@ func guards() map[string]explore.Guard {
 			Off: "	case !ON && !idv.IsNotFound(err), isConnectionError(ctx, err):\n" +
 				"		r.facts.candidates, r.facts.candidatePending = nil",
 			CaughtBy: "TestExplore/alone: notifications, and what others have cannot be read",
+		},
+		"named application that shows no reference": {
+			Why: "a read may lag behind the create", File: "candidates.go",
+			Old:      "resultWithReference(application.Reference)",
+			Off:      "resultWithReference(pick(ON, application.Reference, \"of another\"))",
+			CaughtBy: "TestNamedApplicationsThatAreNotComplete",
+		},
+		"named application that differs": {
+			Why: "a read may lag behind the create, and the spec and its Secrets can be edited", File: "candidates.go",
+			Old:      "r.skipCandidate(id, candidateIncomplete)",
+			Off:      "r.skipCandidate(id, pick(ON, candidateIncomplete, candidateOther))",
+			CaughtBy: "TestNamedApplicationsThatAreNotComplete",
 		},
 		"named application that fails again": {
 			Why: "the service was down, and nobody may name it again", File: "candidate_reads.go",

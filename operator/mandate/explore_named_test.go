@@ -60,6 +60,7 @@ func (e *encoder) named(l *candidateReads) {
 	}
 	e.account(l.by.account)
 	e.number(l.by.generation)
+	e.number(l.generation)
 	for _, one := range l.reads {
 		e.number(one.id)
 		e.number(int64(one.result))
@@ -70,8 +71,19 @@ func (e *encoder) named(l *candidateReads) {
 	}
 }
 
+// all gives what every connection has shown.
+func (s *candidateReferences) all() map[candidateID]referenceDigest {
+	all := map[candidateID]referenceDigest{}
+	for service, shown := range s.shown {
+		for id, reference := range shown.references {
+			all[candidateID{service, shown.by, id}] = reference
+		}
+	}
+	return all
+}
+
 // shown writes what a process knows of the applications that were read for others.
-func (e *encoder) shown(references map[candidateID]string) {
+func (e *encoder) shown(references map[candidateID]referenceDigest) {
 	compare := func(a, b candidateID) int {
 		return cmp.Or(cmp.Compare(a.id, b.id), cmp.Compare(a.service.String(), b.service.String()),
 			cmp.Compare(a.by.account.url, b.by.account.url), cmp.Compare(a.by.generation, b.by.generation),
@@ -82,7 +94,8 @@ func (e *encoder) shown(references map[candidateID]string) {
 		e.account(id.by.account)
 		e.number(id.by.generation)
 		e.number(id.id)
-		e.text(references[id])
+		reference := references[id]
+		e.text(string(reference[:]))
 	}
 }
 

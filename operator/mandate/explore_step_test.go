@@ -184,7 +184,7 @@ func (o *operator) with(p *reconciliation, r *Reconciler) *operator {
 	c := *o
 	c.localState = o.remember(r)
 	c.missing, c.reads = r.missing.entries, r.missing.reads
-	c.shown = r.candidateReferences.references
+	c.shown = r.candidateReferences.all()
 	c.subscribed = r.subscribed.entries
 	c.current = p
 	c.live, c.calls = liveRead{}, 0

@@ -306,7 +306,7 @@ type operator struct {
 	localState remembered
 	missing    map[types.NamespacedName]missingApplication
 	reads      map[types.NamespacedName]applicationRead
-	shown      map[candidateID]string
+	shown      map[candidateID]referenceDigest
 	subscribed map[account]subscribedApplication
 	current    *reconciliation // nil: between two reconciliations
 	live       liveRead        // by its last step

@@ -85,10 +85,15 @@ func (r *reconciliation) interrupted() bool {
 // has a time of its own within the interval. It depends on the clock and not on the start, so that a process that is
 // restarted again and again reaches every Mandate. A time that has passed during a long start counts: the read is due
 // at once. Later it does not, or whatever reconciles many Mandates for the first time would have all of them read.
+//
+// After a notification that may have been missed, the interval is the one that holds without notifications.
 func (r *reconciliation) firstRead() time.Time {
 	now, interval := r.facts.now, r.pollInterval()
 	if r.interrupted() {
 		return now
+	}
+	if r.missedNotification() {
+		interval = min(interval, r.interval(r.session.Connection.MinPoll, r.session.Connection.MaxPoll))
 	}
 	if last := r.mandate.Status.LastReadTime; last != nil && last.Add(interval).After(now) {
 		return last.Add(interval)
@@ -164,6 +169,14 @@ func (r *reconciliation) handledBefore() string {
 		return request
 	}
 	return ""
+}
+
+// missedNotification reports whether the application may not have been read since the last notification, because there
+// was no leader or reads failed. One that was read and had not changed looks the same: the status does not say so.
+func (r *reconciliation) missedNotification() bool {
+	request, last := engine.ReconcileRequest(r.mandate), r.mandate.Status.LastReadTime
+	sent := engine.ParseNotificationRequest(request).Time
+	return !sent.IsZero() && request != r.mandate.Status.LastHandledReconcileAt && (last == nil || !last.After(sent))
 }
 
 // Lag is for how long the application of a Mandate has been due to be read; 0 while it is not due. It is not read at an

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // idleReconciliation is a reconciliation of a Mandate that nobody has changed for a month, by a process that has just
@@ -102,6 +103,83 @@ func TestNextReadFollowsTheLastOne(t *testing.T) {
 	})
 	if due := r.nextRead(); due.Before(now.Add(34*time.Minute)) || due.After(now.Add(40*time.Minute)) {
 		t.Errorf("the read is due at %s", due)
+	}
+}
+
+// A notification that came while there was no leader, or whose reads failed, is handled by the next leader within the
+// interval that holds without notifications.
+func TestFirstReadAfterANotification(t *testing.T) {
+	t.Parallel()
+	const soon, late = time.Hour, 24 * time.Hour
+	for name, c := range map[string]struct {
+		sent, read   time.Duration // ago; 0: never
+		acknowledged bool
+		person       bool
+		outcome      v1alpha1.Outcome
+		least, most  time.Duration
+	}{
+		"no notification":         {read: 2 * time.Hour, least: soon, most: late},
+		"read before it":          {sent: time.Hour, read: 2 * time.Hour, most: soon},
+		"read a minute before it": {sent: 11 * time.Minute, read: 12 * time.Minute, most: soon},
+		"read in the same second, before or after": {
+			sent: 2 * time.Hour, read: 2 * time.Hour, most: soon,
+		},
+		"read after it":              {sent: 3 * time.Hour, read: 2 * time.Hour, least: soon, most: late},
+		"acknowledged":               {sent: time.Hour, read: 2 * time.Hour, acknowledged: true, least: soon, most: late},
+		"never read":                 {sent: time.Hour, most: soon},
+		"so new that it may be lost": {sent: time.Minute, read: 2 * time.Hour, most: 0},
+		"a person's request":         {sent: time.Hour, read: 2 * time.Hour, person: true, most: 0},
+		"the application was Deleted, and may be back": {
+			sent: time.Hour, read: 2 * time.Hour, outcome: v1alpha1.OutcomeDeleted, most: soon,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := idleReconciliation("uid", now, func(m *v1alpha1.Mandate) {
+				if c.read != 0 {
+					m.Status.LastReadTime = &metav1.Time{Time: now.Add(-c.read)}
+				}
+				if c.sent == 0 {
+					return
+				}
+				request := engine.NotificationRequest{Time: now.Add(-c.sent), Used: 2}.String()
+				if c.person {
+					request = now.Add(-c.sent).Format(time.RFC3339)
+				}
+				m.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: request}
+				if c.acknowledged {
+					m.Status.LastHandledReconcileAt = request
+				}
+			})
+			r.facts.outcome = c.outcome
+			r.session.Connection.Notified = now.Add(-time.Hour)
+			for range 2 { // the second time, the process knows the Mandate
+				if after := max(r.nextRead().Sub(now), 0); after < c.least || after > c.most {
+					t.Errorf("the read is due in %s, want %s to %s", after, c.least, c.most)
+				}
+			}
+		})
+	}
+}
+
+// Notifications of all Mandates that were not handled cause no reads at once.
+func TestFirstReadsAfterNotificationsAreSpread(t *testing.T) {
+	t.Parallel()
+	const mandates = 6000
+	perMinute := map[int]int{}
+	for i := range mandates {
+		r := idleReconciliation("uid-"+strconv.Itoa(i), now, func(m *v1alpha1.Mandate) {
+			request := engine.NotificationRequest{Time: now.Add(-2 * time.Hour)}.String()
+			m.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: request}
+			m.Status.LastReadTime = &metav1.Time{Time: now.Add(-3 * time.Hour)}
+		})
+		r.session.Connection.Notified = now.Add(-time.Hour)
+		perMinute[int(r.nextRead().Sub(now)/time.Minute)]++
+	}
+	for minute, n := range perMinute {
+		if minute < 0 || minute >= 60 || n > 2*mandates/60 {
+			t.Errorf("%d of %d reads are due in minute %d", n, mandates, minute)
+		}
 	}
 }
 
