@@ -45,6 +45,11 @@ var notifications = map[string][]control{
 			in: inReceiver, test: "TestWrongSendersBehindAProxy",
 		},
 		{
+			off: "every wrong token has the Secret read", file: tokensFile,
+			old: "known.reads.TokensAt(now) < 1)", new: "ON && known.reads.TokensAt(now) < 1)",
+			in: inReceiver, test: "TestWrongTokensCauseFewReads",
+		},
+		{
 			off: "the rest of what is refused is read", file: receiverFile,
 			old: "	setReadTimeout(w, refusalDelay)\n	http.Error(",
 			new: "	pick(ON, setReadTimeout, func(http.ResponseWriter, time.Duration) {})(w, refusalDelay)\n	http.Error(",

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -16,8 +17,20 @@ import (
 // annotate writes a hint to its Mandate, and takes from it what is written, or is not needed any more. It says when to
 // look at the Mandate again.
 func (n *Notifier) annotate(ctx context.Context, name types.NamespacedName, h *hint) (after time.Duration, err error) {
-	mandate := &v1alpha1.Mandate{}
-	if err := n.cache.Get(ctx, name, mandate); err != nil {
+	after, err = n.annotateRead(ctx, n.cache, name, h)
+	if apierrors.IsConflict(err) { // the cache is behind, and nobody knows for how long
+		after, err = n.annotateRead(ctx, n.live, name, h)
+	}
+	return after, err
+}
+
+// annotateRead does so with the Mandate that a reader has, unless that has changed: it may have a request of a person,
+// or ids of another replica.
+func (n *Notifier) annotateRead(
+	ctx context.Context, from client.Reader, name types.NamespacedName, h *hint,
+) (after time.Duration, err error) {
+	mandate, given := &v1alpha1.Mandate{}, *h
+	if err := from.Get(ctx, name, mandate); err != nil {
 		return 0, err
 	}
 	now := n.clock.Now()
@@ -28,15 +41,13 @@ func (n *Notifier) annotate(ctx context.Context, name types.NamespacedName, h *h
 	if wait := last.Wait(now); wait > 0 && !n.draining.Load() {
 		return wait, nil
 	}
-	annotations, version := map[string]string{}, ""
-	before := engine.Candidates(mandate)
+	annotations, before := map[string]string{}, engine.Candidates(mandate)
 	all := merge(merge(slices.Clone(before), h.candidates), h.referenced)
 	all = all[max(len(all)-v1alpha1.MaxCandidates, 0):]
 	isNamed := func(id int64) bool { return slices.Contains(before, id) }
 	h.read = h.read || awaitsID(mandate) && slices.ContainsFunc(h.candidates, isNamed) // it is looked for once more
 	if awaitsID(mandate) && !slices.Equal(all, before) {
 		annotations[v1alpha1.CandidateAnnotation] = engine.FormatCandidates(all)
-		version = mandate.ResourceVersion // another replica may add others
 	}
 	request := engine.ReconcileRequest(mandate)
 	switch {
@@ -50,8 +61,8 @@ func (n *Notifier) annotate(ctx context.Context, name types.NamespacedName, h *h
 		h.read = false // the application is read for that person, and after the delivery
 	}
 	if len(annotations) > 0 {
-		if err := n.patch(ctx, name, annotations, version); err != nil {
-			h.read = h.read || annotations[v1alpha1.ReconcileRequestAnnotation] != ""
+		if err := n.patch(ctx, mandate, annotations); err != nil {
+			*h = given
 			return 0, err
 		}
 		h.last = last.Next(now)
@@ -71,17 +82,13 @@ func isAcknowledged(m *v1alpha1.Mandate, request string) bool {
 	return request == "" || engine.IsNotification(request) || request == m.Status.LastHandledReconcileAt
 }
 
-// patch sets annotations, if the Mandate has the version still, or whatever it has if that is "".
-func (n *Notifier) patch(
-	ctx context.Context, name types.NamespacedName, annotations map[string]string, version string,
-) error {
-	metadata := map[string]any{"annotations": annotations}
-	if version != "" {
-		metadata["resourceVersion"] = version
-	}
+// patch sets annotations, if the Mandate has not changed since it was read.
+func (n *Notifier) patch(ctx context.Context, read *v1alpha1.Mandate, annotations map[string]string) error {
+	metadata := map[string]any{"annotations": annotations, "resourceVersion": read.ResourceVersion}
 	data, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {
 		return err
 	}
-	return n.metadata.Patch(ctx, engine.MetadataOf("Mandate", name), client.RawPatch(types.MergePatchType, data))
+	object := engine.MetadataOf("Mandate", client.ObjectKeyFromObject(read))
+	return n.metadata.Patch(ctx, object, client.RawPatch(types.MergePatchType, data))
 }

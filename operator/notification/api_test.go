@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -113,6 +114,20 @@ func (a *apiServer) Get(_ context.Context, key client.ObjectKey, into client.Obj
 		found.DeepCopyInto(into)
 	}
 	return nil
+}
+
+// staleCache shows the only Mandate as it was, if it is to.
+type staleCache struct {
+	client.Reader
+	shown atomic.Pointer[v1alpha1.Mandate]
+}
+
+func (c *staleCache) Get(ctx context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	if m, shown := into.(*v1alpha1.Mandate), c.shown.Load(); shown != nil {
+		shown.DeepCopyInto(m)
+		return nil
+	}
+	return c.Reader.Get(ctx, key, into)
 }
 
 func (*apiServer) List(context.Context, client.ObjectList, ...client.ListOption) error {

@@ -43,7 +43,8 @@ const (
 type Notifier struct {
 	index  *Index
 	recent recentDeliveries
-	cache  client.Reader
+	// cache has the Mandates, and live reads them from the API server.
+	cache, live client.Reader
 	// metadata patches the annotations of Mandates.
 	metadata client.Writer
 	clock    clock.WithTicker
@@ -80,9 +81,11 @@ func (h *hint) empty() bool { return !h.read && len(h.candidates)+len(h.referenc
 // addReferenced adds ids that came with the reference of the Mandate.
 func (h *hint) addReferenced(ids []int64) { h.read, h.referenced = true, latest(h.referenced, ids) }
 
-func newNotifier(index *Index, cache client.Reader, metadata client.Writer, clock clock.WithTicker) *Notifier {
+func newNotifier(
+	index *Index, cache, live client.Reader, metadata client.Writer, clock clock.WithTicker,
+) *Notifier {
 	n := &Notifier{
-		index: index, cache: cache, metadata: metadata, clock: clock,
+		index: index, cache: cache, live: live, metadata: metadata, clock: clock,
 		recent:  recentDeliveries{clock: clock},
 		observe: func(string) {}, received: func(connection.Key) {},
 		deliveries: make(chan delivery, maxQueued), bytes: semaphore.NewWeighted(maxQueuedBytes),

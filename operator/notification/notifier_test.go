@@ -21,6 +21,7 @@ type notified struct {
 	*testing.T
 	*Notifier
 	api      *apiServer
+	stale    *staleCache
 	results  map[string]int
 	received []connection.Key
 }
@@ -31,7 +32,8 @@ func notify(t *testing.T, test func(*notified)) {
 	synctest.Test(t, func(t *testing.T) {
 		n := &notified{T: t, api: newAPIServer(), results: map[string]int{}}
 		index := NewIndex()
-		n.Notifier = newNotifier(index, n.api, n.api, clock.RealClock{})
+		n.stale = &staleCache{Reader: n.api}
+		n.Notifier = newNotifier(index, n.stale, n.api, n.api, clock.RealClock{})
 		n.api.index = index
 		n.observe = func(result string) { n.results[result]++ }
 		n.Notifier.received = func(key connection.Key) { n.received = append(n.received, key) }
@@ -162,6 +164,39 @@ func TestRequestOfAPersonStays(t *testing.T) {
 		n.api.store(acknowledged)
 		n.wait(interval)
 		n.wantPatches("after it is acknowledged", 1)
+	})
+}
+
+// So does a request that the cache does not show yet.
+func TestNewRequestOfAPersonStays(t *testing.T) {
+	notify(t, func(n *notified) {
+		m := bound("one", 1)
+		n.api.store(m)
+		n.stale.shown.Store(m.DeepCopy())
+		requested := m.DeepCopy()
+		requested.Annotations = map[string]string{v1alpha1.ReconcileRequestAnnotation: "now, please"}
+		n.api.store(requested)
+		n.deliver(`{"id":1}`)
+		n.wait(interval / 2)
+		n.wantAnnotation("while the cache is behind", "one", v1alpha1.ReconcileRequestAnnotation, "now, please")
+		n.stale.shown.Store(nil)
+		n.wait(time.Hour)
+		n.wantPatches("in the end", 0) // the read for the person comes after the delivery
+	})
+}
+
+// A Mandate that others write all the time is annotated at once, however far the cache is behind.
+func TestBusyMandate(t *testing.T) {
+	notify(t, func(n *notified) {
+		m := bound("one", 1)
+		n.api.store(m)
+		n.stale.shown.Store(m.DeepCopy())
+		for i := range 10 {
+			n.api.store(m.DeepCopy())
+			n.deliver(`{"id":1}`)
+			n.wantPatches("a delivery", i+1)
+			n.wait(interval)
+		}
 	})
 }
 
@@ -340,7 +375,7 @@ func TestFlood(t *testing.T) {
 func TestShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api, index := newAPIServer(), NewIndex()
-		n := newNotifier(index, api, api, clock.RealClock{})
+		n := newNotifier(index, api, api, api, clock.RealClock{})
 		api.index = index
 		api.store(bound("one", 1))
 		api.store(bound("two", 2))

@@ -16,6 +16,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/internal/receiver"
@@ -158,6 +159,7 @@ func TestRefusals(t *testing.T) {
 		cases["another scheme"].Header.Set(bearer, "Basic "+goodToken)
 		cases["two tokens, one wrong"].Header.Set(bearer, "Bearer "+goodToken)
 		r.wantStatus(t, "the token", http.StatusNoContent, r.send(t, goodPath, ""))
+		r.api.slow = refusalDelay / 2
 		var want []byte
 		for name, request := range cases {
 			started, recorder := time.Now(), httptest.NewRecorder()
@@ -258,7 +260,8 @@ type broken struct{}
 
 func (broken) Read([]byte) (int, error) { return 0, errors.New("the connection was cut") }
 
-// A Secret is read for a service that exists, every half minute at most: whatever is sent to others costs no request.
+// A Secret is read for a service that exists, every half minute, and every five seconds while wrong tokens are sent:
+// whatever is sent to others costs no request.
 func TestTokensAreRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newReceived()
@@ -272,7 +275,7 @@ func TestTokensAreRemembered(t *testing.T) {
 		for range 100 { // which takes ten seconds
 			r.send(t, goodPath, "")
 		}
-		if r.api.reads != 1 {
+		if r.api.reads != 3 {
 			t.Errorf("%d reads of a Secret without tokens", r.api.reads)
 		}
 		<-time.After(tokenTTL)
@@ -292,6 +295,80 @@ func TestTokensAreRemembered(t *testing.T) {
 			t.Error("the tokens of a service that is gone are remembered")
 		}
 	})
+}
+
+const (
+	nextToken  = "abcdef0123456789abcdef0123456789"
+	wrongToken = goodToken + "0"
+)
+
+// A token is good as soon as it is in the Secret, whenever that was read: the service may verify the URL of a
+// subscription that it gets at once. The tokens of before stay good while they are there.
+func TestRotatedTokens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newReceived()
+		path := testKey.NotificationPath() + "/"
+		r.api.connect(testKey, goodToken)
+		r.wantStatus(t, "before", http.StatusNoContent, r.send(t, goodPath, ""))
+		<-time.After(time.Second)
+		r.api.connect(testKey, nextToken, goodToken)
+		r.wantStatus(t, "the new token", http.StatusNoContent, r.send(t, path+nextToken, ""))
+		r.wantStatus(t, "the previous token", http.StatusNoContent, r.send(t, goodPath, ""))
+		<-time.After(time.Minute)
+		r.wantStatus(t, "the previous token later", http.StatusNoContent, r.send(t, goodPath, ""))
+		r.api.connect(testKey, nextToken)
+		<-time.After(tokenTTL)
+		r.wantStatus(t, "a token that is removed", http.StatusNotFound, r.send(t, goodPath, ""))
+		r.wantStatus(t, "the token that is left", http.StatusNoContent, r.send(t, path+nextToken, ""))
+	})
+}
+
+// A Secret that is deleted and created again is noticed by the next delivery.
+func TestSecretIsCreatedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newReceived()
+		r.api.connect(testKey, goodToken)
+		r.wantStatus(t, "before", http.StatusNoContent, r.send(t, goodPath, ""))
+		delete(r.api.secrets, client.ObjectKey{Namespace: testKey.Namespace, Name: testKey.Name})
+		<-time.After(tokenTTL)
+		r.wantStatus(t, "without the Secret", http.StatusNotFound, r.send(t, goodPath, ""))
+		r.api.connect(testKey, goodToken)
+		r.wantStatus(t, "with the Secret", http.StatusNoContent, r.send(t, goodPath, ""))
+	})
+}
+
+// Senders of wrong tokens cause one read of a Secret in five seconds. So a new token is good within that time, also while
+// so many are refused that no answer waits for a read.
+func TestWrongTokensCauseFewReads(t *testing.T) {
+	for name, senders := range map[string]int{"one": 1, "more than may wait": 2 * maxWaiting} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				const lasts = time.Minute
+				r := newReceived()
+				path := testKey.NotificationPath() + "/"
+				r.api.connect(testKey, goodToken)
+				r.api.slow = refusalDelay / 2
+				r.wantStatus(t, "before", http.StatusNoContent, r.send(t, goodPath, ""))
+				started := time.Now()
+				for range senders {
+					go func() {
+						for time.Since(started) < lasts {
+							r.send(t, path+wrongToken, "")
+							<-time.After(refusalDelay / 2)
+						}
+					}()
+				}
+				<-time.After(lasts * 2 / 3)
+				r.api.connect(testKey, nextToken, goodToken)
+				<-time.After(tokenRetryInterval + r.api.slow)
+				r.wantStatus(t, "the new token", http.StatusNoContent, r.send(t, path+nextToken, ""))
+				<-time.After(lasts)
+				if got, most := r.api.count(&r.api.reads), 2+int(lasts/tokenRetryInterval); got > most {
+					t.Errorf("%d reads, want %d at most", got, most)
+				}
+			})
+		})
+	}
 }
 
 func TestTooManyDeliveries(t *testing.T) {

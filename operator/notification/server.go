@@ -29,7 +29,7 @@ const (
 type Config struct {
 	// BindAddress is where the Server listens.
 	BindAddress string
-	// Cache has services and Mandates, and Live reads Secrets from the API server.
+	// Cache has services and Mandates. Live reads Secrets from the API server, and Mandates that have changed since.
 	Cache, Live client.Reader
 	// ClusterServices: the operator may read ClusterIdentityServices.
 	ClusterServices bool
@@ -55,7 +55,7 @@ type Server struct {
 // NewServer makes a Server. Its Index is to be a handler of the events of Mandates.
 func NewServer(config *Config) (*Server, *Index) {
 	index := NewIndex()
-	notifier := newNotifier(index, config.Cache, config.Metadata, clock.RealClock{})
+	notifier := newNotifier(index, config.Cache, config.Live, config.Metadata, clock.RealClock{})
 	receivedTimes := newReceivedTimes(config.Cache, config.Status, clock.RealClock{})
 	notifier.observe, notifier.received = config.Observe, receivedTimes.record
 	if config.Capture {

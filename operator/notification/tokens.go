@@ -28,6 +28,9 @@ const (
 	// tokenTTL is how long the tokens of a connection are used before they are read again, also if there are none, and
 	// tokenRetryInterval the same after a read that failed.
 	tokenTTL, tokenRetryInterval = 30 * time.Second, 5 * time.Second
+	// maxReads of a Secret may follow each other because of tokens that it did not have when it was read last, and then
+	// one in a tokenRetryInterval. So a new token is good at once, unless others send wrong ones.
+	maxReads = 2
 	// tokenReadTimeout bounds a read of tokens. A sender waits for it.
 	tokenReadTimeout = 3 * time.Second
 	// maxCachedConnections is how many connections have their tokens cached.
@@ -58,7 +61,9 @@ type tokens struct {
 	service  types.UID
 	secret   v1alpha1.NamespacedSecretReference
 	digests  digests
+	read     time.Time // when the read began
 	readNext time.Time
+	reads    *rate.Limiter // of its Secret
 	limiter  *rate.Limiter // of its deliveries
 }
 
@@ -76,18 +81,29 @@ func randomDigests() (d digests) {
 	return d
 }
 
-// check reports whether a token is one of a connection, and gives the limiter of its deliveries. What is compared, and
-// how long that takes, is the same for connections that do not exist.
+// check reports whether a token is one of a connection, and gives the limiter of its deliveries. One that is not may
+// have been put into the Secret since that was read. What is compared, and how long that takes, is the same for
+// connections that do not exist.
 func (s *tokenSource) check(key connection.Key, token string) (*rate.Limiter, bool) {
-	return s.compare(s.of(key), token)
+	sent := s.clock.Now()
+	limiter, good := s.compare(s.of(key, time.Time{}), token)
+	if !good {
+		limiter, good = s.compare(s.of(key, sent), token)
+	}
+	return limiter, good
 }
 
 // checkCached is check without waiting for a read. It compares with the tokens that were read last, however long
 // ago, and has them read again: one that was removed since may be good until they are. Connections that do not exist
 // are looked for as well, so that it takes the same time.
 func (s *tokenSource) checkCached(key connection.Key, token string) (*rate.Limiter, bool) {
-	s.reads.DoChan(key.String(), func() (any, error) { return s.current(key), nil })
-	return s.compare(s.cached(key), token)
+	var since time.Time
+	limiter, good := s.compare(s.cached(key), token)
+	if !good {
+		since = s.clock.Now()
+	}
+	s.reads.DoChan(key.String(), func() (any, error) { return s.current(key, since), nil })
+	return limiter, good
 }
 
 // compare compares digests, so that not even the time of a comparison says anything about a token.
@@ -104,25 +120,27 @@ func (s *tokenSource) compare(known *tokens, token string) (*rate.Limiter, bool)
 
 func digest(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)) }
 
-// of gives the tokens of a connection; nil if it does not exist.
-func (s *tokenSource) of(key connection.Key) *tokens {
-	if known := s.cached(key); s.isCurrent(known) {
+// of gives the tokens of a connection; nil if it does not exist. If they were read before a time, they are read
+// again, but not too often.
+func (s *tokenSource) of(key connection.Key, since time.Time) *tokens {
+	if known := s.cached(key); s.isCurrent(known, since) {
 		return known
 	}
-	read, _, _ := s.reads.Do(key.String(), func() (any, error) { return s.current(key), nil })
+	read, _, _ := s.reads.Do(key.String(), func() (any, error) { return s.current(key, since), nil })
 	return read.(*tokens) //nolint:forcetypeassert // the function above returns no other type
 }
 
-// current reads the tokens of a connection unless that was done a moment ago.
-func (s *tokenSource) current(key connection.Key) *tokens {
-	if known := s.cached(key); s.isCurrent(known) {
+// current reads the tokens of a connection unless that was done a moment ago, or since a time.
+func (s *tokenSource) current(key connection.Key, since time.Time) *tokens {
+	if known := s.cached(key); s.isCurrent(known, since) {
 		return known
 	}
 	return s.read(key)
 }
 
-func (s *tokenSource) isCurrent(known *tokens) bool {
-	return known != nil && s.clock.Now().Before(known.readNext)
+func (s *tokenSource) isCurrent(known *tokens, since time.Time) bool {
+	now := s.clock.Now()
+	return known != nil && now.Before(known.readNext) && (!known.read.Before(since) || known.reads.TokensAt(now) < 1)
 }
 
 func (s *tokenSource) cached(key connection.Key) *tokens {
@@ -142,11 +160,14 @@ func (s *tokenSource) read(key connection.Key) *tokens {
 		return nil
 	}
 	before, now := s.cached(key), s.clock.Now()
-	current := &tokens{service: service.GetUID(), digests: randomDigests(), readNext: now.Add(tokenTTL)}
-	current.limiter = rate.NewLimiter(maxRate, maxRate)
-	if before != nil && before.service == current.service {
-		current.limiter = before.limiter
+	current := &tokens{
+		service: service.GetUID(), digests: randomDigests(), read: now, readNext: now.Add(tokenTTL),
+		reads: rate.NewLimiter(rate.Every(tokenRetryInterval), maxReads), limiter: rate.NewLimiter(maxRate, maxRate),
 	}
+	if before != nil && before.service == current.service {
+		current.reads, current.limiter = before.reads, before.limiter
+	}
+	current.reads.AllowN(now, 1) // which a read that is due does not wait for
 	if ref := service.NotificationsSecret(); ref != nil {
 		current.secret = *ref
 		var secret corev1.Secret
