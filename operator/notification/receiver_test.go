@@ -337,8 +337,8 @@ func TestSecretIsCreatedAgain(t *testing.T) {
 	})
 }
 
-// Senders of wrong tokens cause one read of a Secret in five seconds. So a new token is good within that time, also while
-// so many are refused that no answer waits for a read.
+// Senders of wrong tokens cause one read of a Secret in five seconds. So a new token is good within that time, also
+// while so many are refused that no answer waits for a read.
 func TestWrongTokensCauseFewReads(t *testing.T) {
 	for name, senders := range map[string]int{"one": 1, "more than may wait": 2 * maxWaiting} {
 		t.Run(name, func(t *testing.T) {
