@@ -29,7 +29,7 @@ var notifications = map[string][]control{
 	"a delivery has numbers of people, such as phone numbers, which are read as ids and stored": {
 		{
 			off: "every number is an id", file: "operator/notification/rank.go",
-			old: "return of, !isOther && ", new: "return of, !ON || !isOther && ",
+			old: "return of, is != classOther && ", new: "return of, !ON || is != classOther && ",
 			in: inReceiver, test: "TestPossibleApplications",
 		},
 		{

@@ -6,7 +6,6 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 )
 
@@ -64,17 +63,26 @@ func (c *collector) add(v value) {
 
 func (c *collector) addText(of rank, v value, text []byte, mayBeUnknown bool) {
 	same := func(other Candidate) bool { return other.Text == string(text) }
-	if i := slices.IndexFunc(c[of], same); i >= 0 {
-		c[of][i].mayBeUnknown = c[of][i].mayBeUnknown || mayBeUnknown
+	i := slices.IndexFunc(c[of], same)
+	if len(text) == 0 || i < 0 && len(c[of]) >= maxCandidates || !isText(text) {
 		return
 	}
-	if len(text) == 0 || len(c[of]) >= maxCandidates || !isText(text) {
-		return
-	}
-	c[of] = append(c[of], Candidate{
+	made := Candidate{
 		Text: string(text), Number: id(text), rank: of, mayBeUnknown: mayBeUnknown,
 		path: memberPath{string(truncateName(v.parent)), string(truncateName(v.key))},
-	})
+	}
+	if i < 0 {
+		c[of] = append(c[of], made)
+		return
+	}
+	c[of][i].merge(&made)
+}
+
+// merge takes another place of the same text, if only there it may be an application that is not known.
+func (c *Candidate) merge(other *Candidate) {
+	if other.mayBeUnknown && !c.mayBeUnknown {
+		*c = *other
+	}
 }
 
 // candidates are those of all ranks, each text once.
@@ -83,7 +91,9 @@ func (c *collector) candidates() []Candidate {
 	for _, of := range c {
 		for _, candidate := range of {
 			same := func(other Candidate) bool { return other.Text == candidate.Text }
-			if len(all) < maxCandidates && !slices.ContainsFunc(all, same) {
+			if i := slices.IndexFunc(all, same); i >= 0 {
+				all[i].merge(&candidate)
+			} else if len(all) < maxCandidates {
 				all = append(all, candidate)
 			}
 		}
@@ -111,18 +121,20 @@ func id(text []byte) int64 {
 // idInURL is the last part of the path of a URL, if that is an id, and the part before it: a delivery may have a link
 // to the application, and nothing else. Otherwise it is nil.
 func idInURL(text []byte) (kind, number []byte) {
-	if !bytes.HasPrefix(text, []byte("https://")) && !bytes.HasPrefix(text, []byte("http://")) {
+	scheme, rest, found := bytes.Cut(text, []byte("://"))
+	_, path, hasPath := bytes.Cut(rest, []byte("/"))
+	if !found || !hasPath || !bytes.HasPrefix(scheme, []byte("http")) {
 		return nil, nil
 	}
-	if query := bytes.IndexAny(text, "?#"); query >= 0 {
-		text = text[:query]
+	if query := bytes.IndexAny(path, "?#"); query >= 0 {
+		path = path[:query]
 	}
-	text = bytes.TrimSuffix(text, []byte("/"))
-	slash := bytes.LastIndexByte(text, '/')
-	if number = text[slash+1:]; id(number) == 0 {
+	path = bytes.TrimSuffix(path, []byte("/"))
+	slash := bytes.LastIndexByte(path, '/')
+	if number = path[slash+1:]; slash < 0 || id(number) == 0 {
 		return nil, nil
 	}
-	kind = text[:slash]
+	kind = path[:slash]
 	return kind[bytes.LastIndexByte(kind, '/')+1:], number
 }
 
@@ -181,7 +193,8 @@ func scanForm(body []byte, found func(value)) {
 		if err != nil || errText != nil {
 			continue
 		}
-		field := value{key: []byte(key), text: []byte(text)}
+		parent, last := splitBrackets([]byte(key))
+		field := value{parent: parent, key: last, text: []byte(text)}
 		if documents < maxDocuments && startsDocument(field.text) {
 			documents++
 			scanJSON(field.text, found)
@@ -190,28 +203,12 @@ func scanForm(body []byte, found func(value)) {
 	}
 }
 
-// maxWords is how many words a text may have in which a number needs no name.
-const maxWords = 4
-
-// scanText reads text of any kind, such as XML, as words, named by the two before them.
-func scanText(body []byte, found func(value)) {
-	if isText(body) {
-		found(value{text: body})
-	}
-	words := bytes.FieldsFuncSeq(body, func(r rune) bool {
-		return r <= ' ' || strings.ContainsRune(`,;:=<>"'()[]{}&|`, r)
-	})
-	count := 0
-	for range words {
-		count++
-	}
-	var parent, key []byte
-	for word := range words {
-		v := value{parent: parent, key: key, text: word}
-		if of, _ := rankOf(parent, key); of == rankOther && count <= maxWords {
-			v.parent, v.key = nil, nil
+// splitBrackets gives the last two parts of a name such as data[application][id], or ids[].
+func splitBrackets(name []byte) (parent, key []byte) {
+	for part := range bytes.FieldsFuncSeq(name, func(r rune) bool { return r == '[' || r == ']' }) {
+		if id(part) == 0 && !bytes.Equal(part, []byte("0")) {
+			parent, key = key, part
 		}
-		found(v)
-		parent, key = key, word
 	}
+	return parent, key
 }

@@ -52,11 +52,14 @@ func (n *Notifier) distribute(key connection.Key) {
 
 // assignRecent does so. It is called with the lock.
 func (n *Notifier) assignRecent(key connection.Key) {
-	waiting, since := n.index.waiting(key)
-	if len(waiting) == 0 {
+	waiting, blocked := n.index.waiting(key)
+	if len(waiting) > 0 {
+		n.release(key, blocked)
+	} else if waiting = blocked; len(waiting) == 0 {
 		return
 	}
 	now := n.clock.Now()
+	since := n.index.waitingSince(key, now.Add(-recentTTL)) // no delivery before that is remembered
 	waiting = slices.DeleteFunc(waiting, func(name types.NamespacedName) bool {
 		h := n.pending[name]
 		return h != nil && h.assignments.full(now)
@@ -79,6 +82,14 @@ func (n *Notifier) assignRecent(key connection.Key) {
 		waiting = waiting[assignees:]
 		return assignees > 0
 	})
+}
+
+// release takes the ids back from Mandates that cannot read them, for others that can. It is called with the lock.
+func (n *Notifier) release(key connection.Key, blocked []types.NamespacedName) {
+	for _, name := range blocked {
+		n.recent.remember(key, n.assigned[name], nil, false)
+		delete(n.assigned, name)
+	}
 }
 
 // reassign assigns the ids of a Mandate that does not wait any more to others: it may have got its application before

@@ -159,6 +159,22 @@ func TestMandatesThatCannotLook(t *testing.T) {
 	}
 }
 
+// One that can look begins to wait after an id was given to one that cannot.
+func TestIDsOfMandatesThatCannotLook(t *testing.T) {
+	notify(t, func(n *notified) {
+		blocked := waitingMandate("blocked")
+		meta.SetStatusCondition(&blocked.Status.Conditions, metav1.Condition{
+			Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha1.ReasonServiceNotAllowed,
+		})
+		n.api.store(blocked)
+		n.deliver(`{"id":4711}`)
+		n.wait(interval)
+		n.api.store(waitingMandate("looks"))
+		n.wait(interval)
+		n.wantAnnotation("it looks", "looks", v1alpha1.CandidateAnnotation, "4711")
+	})
+}
+
 // A namespace may be allowed again, so its Mandates keep the ids that no other one looks for.
 func TestOnlyMandatesThatCannotLookNow(t *testing.T) {
 	notify(t, func(n *notified) {
@@ -173,32 +189,48 @@ func TestOnlyMandatesThatCannotLookNow(t *testing.T) {
 	})
 }
 
-// Deliveries about applications of others come faster than they can be read. The one that matters came when the answer
-// was lost, so it is not the last to be read.
+// Deliveries about applications of others come faster than they can be read. The ones that matter come when an answer
+// is lost, so they are not the last to be read, also beside a Mandate whose application nobody finds. Which of the two
+// reads an application does not matter: it shows whose it is.
 func TestManyForeignIDs(t *testing.T) {
-	notify(t, func(n *notified) {
-		foreign := 1_000_000
-		deliver := func(seconds int) {
-			for range 5 * seconds {
-				foreign++
-				n.deliver(fmt.Sprintf(`{"id":%d}`, foreign))
-				n.wait(time.Second / 5)
+	for name, ago := range map[string]time.Duration{"alone": 0, "beside an old one": 14 * 24 * time.Hour} {
+		t.Run(name, func(t *testing.T) {
+			notify(t, func(n *notified) {
+				if ago > 0 {
+					old := waitingMandate("old")
+					old.Status.Conditions[0].LastTransitionTime = metav1.NewTime(time.Now().Add(-ago))
+					n.api.store(old)
+				}
+				n.foreign(600)
+				n.deliver(`{"id":4711}`)
+				found := n.foreign(10)
+				lost := waitingMandate("lost")
+				lost.Status.Conditions[0].LastTransitionTime = metav1.Now()
+				n.api.store(lost)
+				found = n.foreign(300) || found
+				if !found {
+					n.Error("the application is not read")
+				}
+			})
+		})
+	}
+}
+
+// foreign delivers two ids of others each second, and reports whether 4711 was given to a Mandate meanwhile.
+func (n *notified) foreign(seconds int) (found bool) {
+	for range seconds {
+		for range 2 {
+			n.deliver(fmt.Sprintf(`{"id":%d}`, time.Now().UnixNano()))
+			n.wait(time.Second / 2)
+		}
+		for _, name := range []string{"old", "lost"} {
+			if n.api.mandates[nameOf(name)] != nil {
+				ids := engine.ParseCandidates(n.api.annotation(n.T, name, v1alpha1.CandidateAnnotation))
+				found = found || slices.Contains(ids, 4711)
 			}
 		}
-		deliver(600)
-		n.deliver(`{"id":4711}`)
-		deliver(10)
-		lost := waitingMandate("lost")
-		lost.Status.Conditions[0].LastTransitionTime = metav1.Now()
-		n.api.store(lost)
-		for range 300 {
-			deliver(1)
-			if slices.Contains(engine.ParseCandidates(n.api.annotation(n.T, "lost", v1alpha1.CandidateAnnotation)), 4711) {
-				return
-			}
-		}
-		n.Error("the application is not read")
-	})
+	}
+	return found
 }
 
 // A Mandate that was given ids of others is bound, or goes, before these are read.

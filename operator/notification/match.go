@@ -49,30 +49,36 @@ func (x *Index) match(key connection.Key, candidates []Candidate) match {
 	return m
 }
 
-// waiting gives the Mandates of a connection that wait for an id, and since when the first of them does. Those that
-// cannot read any application now get no id that another one can read.
-func (x *Index) waiting(key connection.Key) (names []types.NamespacedName, since time.Time) {
+// waiting gives the Mandates of a connection that wait for an id: those that can read applications now, and the others.
+func (x *Index) waiting(key connection.Key) (able, blocked []types.NamespacedName) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	of := x.connections[key]
 	if of == nil {
-		return nil, since
+		return nil, nil
 	}
-	var blocked []types.NamespacedName
 	for name, s := range of.waiting {
 		if s.blocked {
 			blocked = append(blocked, name)
-			continue
+		} else {
+			able = append(able, name)
 		}
-		if len(names) == 0 || s.since.Before(since) {
-			since = s.since
+	}
+	return able, blocked
+}
+
+// waitingSince gives when the first of the Mandates began to wait that did so after some time; 0 if none did.
+func (x *Index) waitingSince(key connection.Key, after time.Time) (first time.Time) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	if of := x.connections[key]; of != nil {
+		for _, s := range of.waiting {
+			if s.since.After(after) && (first.IsZero() || s.since.Before(first)) {
+				first = s.since
+			}
 		}
-		names = append(names, name)
 	}
-	if len(names) == 0 {
-		names = blocked
-	}
-	return names, since
+	return first
 }
 
 // known reports whether an id is that of an application which a Mandate has.

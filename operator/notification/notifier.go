@@ -33,8 +33,9 @@ const (
 	interval = 10 * time.Second
 	// maxWrites is how many Mandates of a connection are annotated each second, on average.
 	maxWrites = 50
-	// loggedTries is after how many failures of an annotation the log says so.
-	loggedTries = 10
+	// maxRetryDelay is the longest pause before an annotation that failed is tried again, and loggedTries after how many
+	// tries the log says so, again and again.
+	maxRetryDelay, loggedTries = time.Minute, 10
 	// writeTimeout of one try, and drainTimeout of all that are left at a shutdown.
 	writeTimeout, drainTimeout = 5 * time.Second, time.Second
 )
@@ -90,7 +91,7 @@ func newNotifier(
 		observe: func(string) {}, received: func(connection.Key) {},
 		deliveries: make(chan delivery, maxQueued), bytes: semaphore.NewWeighted(maxQueuedBytes),
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](200*time.Millisecond, interval),
+			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](200*time.Millisecond, maxRetryDelay),
 			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: "notification", Clock: clock},
 		),
 		pending: map[types.NamespacedName]*hint{}, assigned: map[types.NamespacedName][]int64{},
@@ -277,7 +278,7 @@ func (n *Notifier) writeNext(ctx context.Context) bool {
 	case err != nil: // it is tried until it works: its sender has an answer, and may not deliver again
 		n.restore(name, &due)
 		n.queue.AddRateLimited(name)
-		if n.queue.NumRequeues(name) == loggedTries {
+		if n.queue.NumRequeues(name)%loggedTries == 0 {
 			log.FromContext(ctx).Error(apierror.Redact(err), "Failed to ask for a read after a notification, trying again",
 				"namespace", name.Namespace, "name", name.Name)
 		}

@@ -314,7 +314,7 @@ func TestAnnotationsAreRetried(t *testing.T) {
 			n.wait(outage)
 			n.wantPatches("while it is away", 0)
 			n.api.failWith(nil)
-			n.wait(2 * interval)
+			n.wait(maxRetryDelay + interval)
 			n.wantAnnotation("after "+outage.String(), "lost", v1alpha1.CandidateAnnotation, "4711")
 			n.wantPatches("after "+outage.String(), 2)
 			n.wait(time.Hour)

@@ -18,8 +18,8 @@ const (
 	// maxRecent is how many deliveries of a connection are remembered, and recentTTL for how long. With fifty a second,
 	// these are those of twenty seconds: a create fails after twelve, and its status says so soon after.
 	maxRecent, recentTTL = 1024, 10 * time.Minute
-	// maxRings is how many connections have deliveries that are remembered.
-	maxRings = 64
+	// maxRecentInAll is how many deliveries of all connections are remembered: less than ten megabytes.
+	maxRecentInAll = 16 * maxRecent
 	// maxCreate is how long before the status of a Mandate says that an answer is lost, the create began.
 	maxCreate = 30 * time.Second
 )
@@ -30,6 +30,7 @@ type recentDeliveries struct {
 
 	mu          sync.Mutex
 	connections map[connection.Key]*ring
+	count       int // of all deliveries
 }
 
 // ring has the last deliveries of a connection.
@@ -61,36 +62,46 @@ func (r *recentDeliveries) remember(key connection.Key, numbers []int64, referen
 	defer r.mu.Unlock()
 	of := r.connections[key]
 	if of == nil {
-		r.makeRoom(d.at)
+		if r.connections == nil {
+			r.connections = map[connection.Key]*ring{}
+		}
 		of = &ring{}
 		r.connections[key] = of
 	}
 	of.last = d.at
-	if len(of.deliveries) < maxRecent {
-		of.deliveries = append(of.deliveries, d)
+	if len(of.deliveries) == maxRecent {
+		of.deliveries[of.next] = d
+		of.next = (of.next + 1) % maxRecent
 		return
 	}
-	of.deliveries[of.next] = d
-	of.next = (of.next + 1) % maxRecent
+	of.deliveries = append(of.deliveries, d)
+	r.count++
+	if r.count > maxRecentInAll {
+		r.makeRoom(d.at)
+	}
 }
 
-// makeRoom drops the connections without a recent delivery, and if that is not enough, the one whose last delivery is
-// the oldest. It is called with the lock.
+// makeRoom drops the connections without a recent delivery, or the one with the most deliveries, so that no connection
+// costs others theirs. It is called with the lock.
 func (r *recentDeliveries) makeRoom(now time.Time) {
-	if r.connections == nil {
-		r.connections = map[connection.Key]*ring{}
-	}
-	var oldest connection.Key
+	var largest connection.Key
+	most := 0
 	for key, of := range r.connections {
 		if now.Sub(of.last) >= recentTTL {
-			delete(r.connections, key)
-		} else if r.connections[oldest] == nil || of.last.Before(r.connections[oldest].last) {
-			oldest = key
+			r.drop(key)
+		} else if len(of.deliveries) > most {
+			largest, most = key, len(of.deliveries)
 		}
 	}
-	if len(r.connections) >= maxRings {
-		delete(r.connections, oldest)
+	if r.count > maxRecentInAll {
+		r.drop(largest)
 	}
+}
+
+// drop forgets the deliveries of a connection. It is called with the lock.
+func (r *recentDeliveries) drop(key connection.Key) {
+	r.count -= len(r.connections[key].deliveries)
+	delete(r.connections, key)
 }
 
 // contains reports whether a recent delivery named an application or a reference.
@@ -116,7 +127,7 @@ func (r *recentDeliveries) idsWithReference(key connection.Key, reference uint64
 
 // assign passes the ids that no Mandate was assigned to take, until take refuses one. Those that have come since the
 // first create whose answer is lost come first, in their order: more may come than can be read. The others follow, the
-// latest ones first.
+// latest ones first. If since is zero, these are all.
 func (r *recentDeliveries) assign(key connection.Key, since time.Time, take func(id int64) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,9 +144,12 @@ func (r *recentDeliveries) assign(key connection.Key, since time.Time, take func
 		return true
 	}
 	recent := of.since(r.clock.Now().Add(-recentTTL))
-	first, _ := slices.BinarySearchFunc(recent, since.Add(-maxCreate), func(d *unmatched, t time.Time) int {
-		return d.at.Compare(t)
-	})
+	first := len(recent)
+	if !since.IsZero() {
+		first, _ = slices.BinarySearchFunc(recent, since.Add(-maxCreate), func(d *unmatched, t time.Time) int {
+			return d.at.Compare(t)
+		})
+	}
 	for _, d := range recent[first:] {
 		if !takeAll(d) {
 			return
@@ -170,7 +184,7 @@ func (r *recentDeliveries) of(key connection.Key) (recent []unmatched) {
 		recent = append(recent, *d)
 	}
 	if len(recent) == 0 {
-		delete(r.connections, key)
+		r.drop(key)
 	}
 	return recent
 }

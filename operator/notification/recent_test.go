@@ -10,30 +10,43 @@ import (
 	"github.com/mandate-io/idv/operator/connection"
 )
 
-// However many connections there are, few have deliveries that are remembered: those with the latest ones.
-func TestFewConnectionsAreRemembered(t *testing.T) {
+// However many connections have however many deliveries, few are remembered, and one connection costs no other its own.
+func TestRecentDeliveriesAreBounded(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(time.Now())
 	r := recentDeliveries{clock: clock}
 	key := func(i int) connection.Key {
 		return connection.Key{Kind: testKey.Kind, Namespace: testKey.Namespace, Name: fmt.Sprint(i)}
 	}
-	remember := func(i int) { r.remember(key(i), []int64{int64(i)}, nil, false) }
-	for i := 1; i <= 3*maxRings; i++ {
+	const floods, others = 40, 1000
+	for i := range others {
+		r.remember(key(floods+i), []int64{4711}, nil, false)
+	}
+	for i := range floods {
+		for id := range 2 * maxRecent {
+			r.remember(key(i), []int64{int64(id + 1)}, nil, false)
+		}
 		clock.SetTime(clock.Now().Add(time.Second))
-		remember(i)
-		remember(1) // which has a delivery again and again
 	}
-	if len(r.connections) != maxRings {
-		t.Errorf("%d connections are remembered, want %d", len(r.connections), maxRings)
+	count := 0
+	for _, of := range r.connections {
+		count += len(of.deliveries)
 	}
-	for i, want := range map[int]bool{1: true, 2: false, 2 * maxRings: false, 3*maxRings - 1: true, 3 * maxRings: true} {
-		if got := r.contains(key(i), terms{application: int64(i)}); got != want {
-			t.Errorf("connection %d is remembered: %t, want %t", i, got, want)
+	if count > maxRecentInAll || count < maxRecentInAll/2 || count != r.count {
+		t.Errorf("%d deliveries are remembered, and %d counted; want %d at most", count, r.count, maxRecentInAll)
+	}
+	for i := range others {
+		if !r.contains(key(floods+i), terms{application: 4711}) {
+			t.Fatal("the delivery of another connection is forgotten")
 		}
 	}
 	clock.SetTime(clock.Now().Add(recentTTL))
-	remember(4711)
-	if len(r.connections) != 1 {
-		t.Errorf("%d connections are remembered after %s, want the latest", len(r.connections), recentTTL)
+	for i := range others {
+		r.of(key(floods + i))
+	}
+	for id := range maxRecentInAll {
+		r.remember(key(id%floods), []int64{1}, nil, false)
+	}
+	if len(r.connections) != floods || r.count > maxRecentInAll {
+		t.Errorf("%d connections have %d deliveries", len(r.connections), r.count)
 	}
 }

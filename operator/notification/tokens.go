@@ -123,11 +123,15 @@ func digest(token string) [sha256.Size]byte { return sha256.Sum256([]byte(token)
 // of gives the tokens of a connection; nil if it does not exist. If they were read before a time, they are read
 // again, but not too often.
 func (s *tokenSource) of(key connection.Key, since time.Time) *tokens {
-	if known := s.cached(key); s.isCurrent(known, since) {
-		return known
+	known := s.cached(key)
+	for range 2 { // the first read may be one that began before that time
+		if s.isCurrent(known, since) {
+			break
+		}
+		read, _, _ := s.reads.Do(key.String(), func() (any, error) { return s.current(key, since), nil })
+		known = read.(*tokens) //nolint:forcetypeassert // the function above returns no other type
 	}
-	read, _, _ := s.reads.Do(key.String(), func() (any, error) { return s.current(key, since), nil })
-	return read.(*tokens) //nolint:forcetypeassert // the function above returns no other type
+	return known
 }
 
 // current reads the tokens of a connection unless that was done a moment ago, or since a time.
