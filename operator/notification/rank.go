@@ -85,7 +85,7 @@ func appendLower(to, word []byte) []byte {
 // rankOf a value, by the names around it. It also reports whether a number there may be the id of an application that
 // is not known, which is read and stored for the Mandate that waits for it. Everything else can be personal.
 func rankOf(parent, key []byte) (of rank, mayBeUnknown bool) {
-	if classOf(key) == classWrapper {
+	if len(parent) > 0 && classOf(key) == classWrapper {
 		parent, key = nil, parent
 	}
 	var split [2][maxNameWords]class

@@ -51,10 +51,12 @@ func isSeparator(r rune) bool {
 // word reads a word and what is before it.
 func (s *textScanner) word(separators, word []byte) {
 	v := value{key: s.before, text: word}
+	isTag := bytes.IndexByte(separators, '<') >= 0
+	isEmpty := bytes.HasSuffix(word, []byte("/")) // <word/>
 	switch {
-	case word[0] == '/' && (bytes.IndexByte(separators, '<') >= 0 || len(word) == 1):
+	case word[0] == '/' && (isTag || isEmpty):
 		s.depth = max(s.depth-1, 0)
-	case bytes.IndexByte(separators, '<') >= 0 && word[0] != '!' && word[0] != '?':
+	case isTag && !isEmpty && word[0] != '!' && word[0] != '?':
 		if s.depth < maxElements {
 			s.elements[s.depth] = word
 		}
