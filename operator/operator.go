@@ -201,9 +201,8 @@ func addNotifications(ctx context.Context, manager ctrl.Manager, options *Option
 	strict := client.WithFieldValidation(manager.GetClient(), metav1.FieldValidationStrict)
 	writer := client.WithFieldOwner(strict, fieldOwner)
 	server, index := notification.NewServer(&notification.Config{
-		BindAddress:     options.notificationBindAddress,
-		Cache:           apierror.CompleteReader{Reader: manager.GetClient()},
-		Live:            apierror.CompleteReader{Reader: manager.GetAPIReader()},
+		BindAddress: options.notificationBindAddress,
+		Cache:       apierror.CompleteReader{Reader: manager.GetClient()}, Live: manager.GetAPIReader(),
 		ClusterServices: clusterServices, Metadata: writer, Status: writer.Status(), Capture: options.notificationCapture,
 		Observe: func(result string) { notifications.WithLabelValues(result).Inc() },
 	})

@@ -46,7 +46,7 @@ var notifications = map[string][]control{
 		},
 		{
 			off: "every wrong token has the Secret read", file: tokensFile,
-			old: "known.reads.TokensAt(now) < 1)", new: "ON && known.reads.TokensAt(now) < 1)",
+			old: "known.readLimit.TokensAt(now) < 1)", new: "ON && known.readLimit.TokensAt(now) < 1)",
 			in: inReceiver, test: "TestWrongTokensCauseFewReads",
 		},
 		{

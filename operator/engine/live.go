@@ -19,8 +19,8 @@ func MetadataOf(kind string, key client.ObjectKey) *metav1.PartialObjectMetadata
 	}
 }
 
-// LiveMetadata reads the metadata of Mandates and MandateActions at the API server, right before a request that acts on
-// a person. The reads of one object at one time are one read.
+// LiveMetadata reads the metadata of Mandates and MandateActions at the API server: right before a request that acts on
+// a person, or if the cache is behind. The reads of one object at one time are one read.
 type LiveMetadata struct {
 	reader client.Reader
 	reads  connection.SharedReads[*metav1.PartialObjectMetadata]

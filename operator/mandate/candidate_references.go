@@ -3,7 +3,6 @@ package mandate
 import (
 	"crypto/sha256"
 	"sync"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 
@@ -14,13 +13,9 @@ import (
 // A notification may name an application whose create had no answer, and not say whose it is. It is read for one of the
 // Mandates that wait. If it shows the reference of another one, that one reads it next, and no third one does.
 
-const (
-	// maxCandidateReferences is how many applications a process remembers of one connection that were read because a
-	// notification has named them. What is forgotten is read again.
-	maxCandidateReferences = 10_000
-	// unusedConnectionPeriod is how long at least that is remembered of a connection that no Mandate uses any more.
-	unusedConnectionPeriod = 48 * time.Hour
-)
+// maxCandidateReferences is how many applications a process remembers of one connection that were read because a
+// notification has named them. What is forgotten is read again.
+const maxCandidateReferences = 10_000
 
 // candidateID is an application that a notification has named, and candidateReference a reference, as one connection
 // sees them.
@@ -46,7 +41,6 @@ type shownReferences struct {
 	by         connectionVersion // the last one
 	references map[int64]referenceDigest
 	ids        map[referenceDigest]int64
-	used       bool // by a Mandate, since the last look for connections that no Mandate uses
 }
 
 // candidateReferences are those of applications that notifications have named. The zero value has none.
@@ -54,7 +48,6 @@ type candidateReferences struct {
 	mu         sync.Mutex
 	reading    map[candidateID]bool // now
 	shown      map[connection.Key]*shownReferences
-	swept      time.Time                                   // when the last look for unused connections was
 	waiting    map[candidateReference]types.NamespacedName // those that wait for an id
 	waitingFor map[types.NamespacedName]candidateReference
 }
@@ -93,7 +86,6 @@ func (s *candidateReferences) remember(
 		}
 		s.shown[id.service] = shown
 	}
-	shown.used = true
 	shown.add(id.id, reference)
 	waits, found = s.waiting[candidateReference{id.service, id.by, reference}]
 	return waits, found
@@ -127,23 +119,11 @@ func (s *candidateReferences) at(service connection.Key, by connectionVersion) s
 	return *shown
 }
 
-// use records that a Mandate uses a connection, and forgets those that none has used for long.
-func (s *candidateReferences) use(service connection.Key, now time.Time) {
+// forgetConnection forgets what a connection has shown that is gone.
+func (s *candidateReferences) forgetConnection(service connection.Key) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if shown := s.shown[service]; shown != nil {
-		shown.used = true
-	}
-	if now.Sub(s.swept) < unusedConnectionPeriod {
-		return
-	}
-	s.swept = now
-	for other, shown := range s.shown {
-		if !shown.used {
-			delete(s.shown, other)
-		}
-		shown.used = false
-	}
+	delete(s.shown, service)
 }
 
 // of gives the reference that an application shows, if it was read.

@@ -1,14 +1,18 @@
 package mandate
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"strings"
 	"testing"
-	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	"github.com/mandate-io/idv/operator/connection"
+	"github.com/mandate-io/idv/operator/engine"
 )
 
 // readerAt is a reconciliation of a Mandate of an IdentityService.
@@ -23,18 +27,19 @@ func readerAt(of *Reconciler, service string) *reconciliation {
 func TestLongReferencesAreNotKept(t *testing.T) {
 	const applications, length = 128, 512 << 10
 	const most = 8 << 20
-	heap := func() uint64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapAlloc
-	}
 	r := readerAt(NewReconciler(Config{}), "default")
+	heap := func() int64 {
+		runtime.GC()
+		runtime.GC() // a sync.Pool keeps what it holds over one collection
+		var stats runtime.MemStats
+		runtime.ReadMemStats(&stats)
+		return int64(stats.HeapAlloc)
+	}
 	before := heap()
 	for id := range int64(applications) {
 		r.rememberCandidate(id+1, fmt.Sprint(id)+strings.Repeat("x", length))
 	}
-	if kept := int64(heap()) - int64(before); kept > most {
+	if kept := heap() - before; kept > most {
 		t.Errorf("%d MiB are kept of %d references, want %d at most", kept>>20, applications, most>>20)
 	}
 	for id := range int64(applications) {
@@ -76,26 +81,32 @@ func TestConnectionsForgetOnlyTheirOwnReferences(t *testing.T) {
 	}
 }
 
-// What a connection has shown is remembered while a Mandate uses the connection, and not for ever afterwards.
-func TestReferencesOfUnusedConnectionsAreForgotten(t *testing.T) {
+// noMandates is a cache of none.
+type noMandates struct{ client.Reader }
+
+func (noMandates) List(context.Context, client.ObjectList, ...client.ListOption) error { return nil }
+
+// What a connection has shown is remembered as long as there is the connection.
+func TestReferencesOfRemovedConnectionsAreForgotten(t *testing.T) {
 	t.Parallel()
-	shared := NewReconciler(Config{})
-	used, unused := readerAt(shared, "used"), readerAt(shared, "unused")
-	references := &shared.candidateReferences
-	references.use(used.session.Key, now)
-	used.rememberCandidate(1, "of another")
-	unused.rememberCandidate(1, "of another")
-	for after := time.Duration(0); after < 5*day; after += time.Hour {
-		references.use(used.session.Key, now.Add(after))
-		if after < 2*day && !unused.belongsToOther(1) {
-			t.Fatalf("after %s, it is forgotten, although Mandates with notifications are reconciled daily", after)
-		}
+	registry := connection.NewRegistry(0)
+	shared := NewReconciler(Config{Cache: noMandates{}, Services: engine.Services{Connections: registry}})
+	changed, removed := readerAt(shared, "changed"), readerAt(shared, "removed")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel() // nobody listens to the registry
+	for _, r := range []*reconciliation{changed, removed} {
+		registry.Put(ctx, r.session.Key, r.session.Connection)
+		r.rememberCandidate(1, "of another")
 	}
-	if !used.belongsToOther(1) {
-		t.Error("what a connection has shown that is used is forgotten")
+	registry.Remove(ctx, removed.session.Key)
+	for _, r := range []*reconciliation{changed, removed} {
+		shared.connectionChanged(ctx, event.TypedGenericEvent[connection.Key]{Object: r.session.Key}, nil)
 	}
-	if unused.belongsToOther(1) || len(references.shown) != 1 {
-		t.Errorf("%d connections are remembered", len(references.shown))
+	if !changed.belongsToOther(1) {
+		t.Error("what a connection has shown that has changed is forgotten")
+	}
+	if removed.belongsToOther(1) || len(shared.candidateReferences.shown) != 1 {
+		t.Errorf("%d connections are remembered", len(shared.candidateReferences.shown))
 	}
 }
 

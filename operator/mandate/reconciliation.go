@@ -87,7 +87,6 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	case service.Known:
 		c.reference = spec.Reference
 	}
-	c.candidateReferences.use(c.session.Key, c.facts.now)
 	c.shownCandidate = c.candidateReferences.id(c.candidateReference())
 	c.selectCandidates()
 	c.facts.referenceNotAllowed = !c.facts.bound && !c.referenceAllowed()

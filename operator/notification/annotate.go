@@ -1,6 +1,7 @@
 package notification
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
@@ -17,23 +18,28 @@ import (
 // annotate writes a hint to its Mandate, and takes from it what is written, or is not needed any more. It says when to
 // look at the Mandate again.
 func (n *Notifier) annotate(ctx context.Context, name types.NamespacedName, h *hint) (after time.Duration, err error) {
-	after, err = n.annotateRead(ctx, n.cache, name, h)
-	if apierrors.IsConflict(err) { // the cache is behind, and nobody knows for how long
-		after, err = n.annotateRead(ctx, n.live, name, h)
-	}
-	return after, err
-}
-
-// annotateRead does so with the Mandate that a reader has, unless that has changed: it may have a request of a person,
-// or ids of another replica.
-func (n *Notifier) annotateRead(
-	ctx context.Context, from client.Reader, name types.NamespacedName, h *hint,
-) (after time.Duration, err error) {
-	mandate, given := &v1alpha1.Mandate{}, *h
-	if err := from.Get(ctx, name, mandate); err != nil {
+	mandate := &v1alpha1.Mandate{}
+	if err := n.cache.Get(ctx, name, mandate); err != nil {
 		return 0, err
 	}
-	now := n.clock.Now()
+	after, conflict := n.annotateAs(ctx, mandate, h)
+	if !apierrors.IsConflict(conflict) {
+		return after, conflict
+	}
+	// The cache is behind, and nobody knows for how long. The metadata has all that is compared, and no personal data.
+	live, err := n.live.Get(ctx, "Mandate", name)
+	if err != nil || live == nil || live.UID != mandate.UID {
+		return 0, cmp.Or(err, conflict)
+	}
+	mandate.ObjectMeta = live.ObjectMeta
+	return n.annotateAs(ctx, mandate, h)
+}
+
+// annotateAs does so, unless the Mandate has changed: it may have a request of a person, or ids of another replica.
+func (n *Notifier) annotateAs(
+	ctx context.Context, mandate *v1alpha1.Mandate, h *hint,
+) (after time.Duration, err error) {
+	now, given := n.clock.Now(), *h
 	last := engine.ParseNotificationRequest(engine.ReconcileRequest(mandate)) // of another replica, or this one
 	if h.last.Time.After(last.Time) {
 		last = h.last // which the cache may not have yet

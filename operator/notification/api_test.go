@@ -96,6 +96,11 @@ func (a *apiServer) Get(_ context.Context, key client.ObjectKey, into client.Obj
 			return notFound(key.Name)
 		}
 		a.mandates[key].DeepCopyInto(into)
+	case *metav1.PartialObjectMetadata: // of a Mandate
+		if a.mandates[key] == nil {
+			return notFound(key.Name)
+		}
+		a.mandates[key].ObjectMeta.DeepCopyInto(&into.ObjectMeta)
 	case *v1alpha1.IdentityService:
 		found, ok := a.services[connection.Key{
 			Kind: v1alpha1.ServiceKindIdentityService, Namespace: key.Namespace, Name: key.Name,

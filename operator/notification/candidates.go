@@ -34,9 +34,9 @@ type Candidate struct {
 type memberPath struct{ parent, key string }
 
 // Candidates finds at most 20 candidates in the body of a delivery, of which neither shape nor content type is
-// documented: JSON of any depth, JSON in strings of JSON, a form, or text. Values whose names say that they identify an
-// application come first, then those that identify anything, then all others, each in the order of the delivery. Names
-// are no candidates. Beside a copy of strings with JSON in them, it allocates no more than the candidates.
+// documented: JSON of any depth, JSON in strings of JSON, a form, or text. They come by rank, and those of a rank in
+// the order of the delivery. Names are no candidates. Beside a copy of strings with JSON in them, it allocates no more
+// than the candidates.
 func Candidates(contentType string, body []byte) []Candidate {
 	var found collector
 	scan(contentType, body, found.add)
@@ -123,7 +123,7 @@ func id(text []byte) int64 {
 func idInURL(text []byte) (kind, number []byte) {
 	scheme, rest, found := bytes.Cut(text, []byte("://"))
 	_, path, hasPath := bytes.Cut(rest, []byte("/"))
-	if !found || !hasPath || !bytes.HasPrefix(scheme, []byte("http")) {
+	if !found || !hasPath || !slices.Contains([]string{"https", "http"}, string(scheme)) {
 		return nil, nil
 	}
 	if query := bytes.IndexAny(path, "?#"); query >= 0 {

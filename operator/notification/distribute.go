@@ -52,19 +52,19 @@ func (n *Notifier) distribute(key connection.Key) {
 
 // assignRecent does so. It is called with the lock.
 func (n *Notifier) assignRecent(key connection.Key) {
-	waiting, blocked := n.index.waiting(key)
+	now := n.clock.Now()
+	found := n.index.waiting(key, now.Add(-recentTTL)) // no delivery before that is remembered
+	waiting := found.able
 	if len(waiting) > 0 {
-		n.release(key, blocked)
-	} else if waiting = blocked; len(waiting) == 0 {
+		n.release(key, found.blocked...)
+	} else if waiting = found.blocked; len(waiting) == 0 {
 		return
 	}
-	now := n.clock.Now()
-	since := n.index.waitingSince(key, now.Add(-recentTTL)) // no delivery before that is remembered
 	waiting = slices.DeleteFunc(waiting, func(name types.NamespacedName) bool {
 		h := n.pending[name]
 		return h != nil && h.assignments.full(now)
 	})
-	n.recent.assign(key, since, func(id int64) bool {
+	n.recent.assign(key, found.since, func(id int64) bool {
 		if n.index.known(key, id) {
 			return true
 		}
@@ -84,9 +84,9 @@ func (n *Notifier) assignRecent(key connection.Key) {
 	})
 }
 
-// release takes the ids back from Mandates that cannot read them, for others that can. It is called with the lock.
-func (n *Notifier) release(key connection.Key, blocked []types.NamespacedName) {
-	for _, name := range blocked {
+// release takes the ids of Mandates back, for others. It is called with the lock.
+func (n *Notifier) release(key connection.Key, from ...types.NamespacedName) {
+	for _, name := range from {
 		n.recent.remember(key, n.assigned[name], nil, false)
 		delete(n.assigned, name)
 	}
@@ -96,12 +96,10 @@ func (n *Notifier) release(key connection.Key, blocked []types.NamespacedName) {
 // any other was read for it.
 func (n *Notifier) reassign(key connection.Key, name types.NamespacedName) {
 	n.mu.Lock()
-	ids := n.assigned[name]
-	delete(n.assigned, name)
-	n.mu.Unlock()
-	if len(ids) > 0 {
-		n.recent.remember(key, ids, nil, false)
-		n.distribute(key)
+	defer n.mu.Unlock()
+	if len(n.assigned[name]) > 0 {
+		n.release(key, name)
+		n.assignRecent(key)
 	}
 }
 

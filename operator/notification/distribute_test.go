@@ -86,19 +86,7 @@ func TestFewWait(t *testing.T) {
 		n.api.store(suspended)
 		n.api.store(adopts)
 		n.api.store(waitingMandate("lost"))
-		for i := range 30 {
-			n.deliver(fmt.Sprintf(`{"id":%d}`, 1000+i))
-		}
-		seen := map[int64]bool{}
-		for range 5 {
-			n.wait(interval)
-			for _, id := range engine.ParseCandidates(n.api.annotation(n.T, "lost", v1alpha1.CandidateAnnotation)) {
-				seen[id] = true
-			}
-		}
-		if len(seen) != 30 {
-			n.Errorf("it was given %d ids, want 30", len(seen))
-		}
+		n.wantAllGiven("lost")
 		for _, name := range []string{"suspended", "adopts"} {
 			n.wantAnnotation("does not look", name, v1alpha1.CandidateAnnotation, "")
 		}
@@ -109,6 +97,25 @@ func TestFewWait(t *testing.T) {
 		n.wait(interval)
 		n.wantAnnotation("no longer suspended", "suspended", v1alpha1.CandidateAnnotation, "5000")
 	})
+}
+
+// wantAllGiven delivers more ids than an annotation has, and checks that a Mandate is given all of them in the end.
+func (n *notified) wantAllGiven(name string) {
+	n.Helper()
+	const ids = 30
+	for i := range ids {
+		n.deliver(fmt.Sprintf(`{"id":%d}`, 1000+i))
+	}
+	seen := map[int64]bool{}
+	for range 5 {
+		n.wait(interval)
+		for _, id := range engine.ParseCandidates(n.api.annotation(n.T, name, v1alpha1.CandidateAnnotation)) {
+			seen[id] = true
+		}
+	}
+	if len(seen) != ids {
+		n.Errorf("%s was given %d ids, want %d", name, len(seen), ids)
+	}
 }
 
 // Mandates that never look for their application, or cannot now, take no id from one that can.
@@ -141,19 +148,7 @@ func TestMandatesThatCannotLook(t *testing.T) {
 					n.api.store(m)
 				}
 				n.api.store(waitingMandate("looks"))
-				for i := range 30 {
-					n.deliver(fmt.Sprintf(`{"id":%d}`, 1000+i))
-				}
-				seen := map[int64]bool{}
-				for range 5 {
-					n.wait(interval)
-					for _, id := range engine.ParseCandidates(n.api.annotation(n.T, "looks", v1alpha1.CandidateAnnotation)) {
-						seen[id] = true
-					}
-				}
-				if len(seen) != 30 {
-					n.Errorf("the one that looks was given %d ids, want 30", len(seen))
-				}
+				n.wantAllGiven("looks")
 			})
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
@@ -89,6 +90,12 @@ func TestMatch(t *testing.T) {
 		"the id of a state that is one of an individual": {
 			`{"application":{"id":4711,"status":{"id":20}}}`, found{Mandates: []string{"two"}, Lost: []int64{4711}},
 		},
+		"an unknown application beside a known individual": {
+			`{"individual":{"id":20},"application":{"id":4711}}`, found{Mandates: []string{"two"}, Lost: []int64{4711}},
+		},
+		"an unknown id beside a user with the id of a known individual": {
+			`{"user":{"id":20},"id":4711}`, found{Mandates: []string{"two"}, Lost: []int64{4711}},
+		},
 		"the id of an event that is one of an application": {
 			`{"id":1,"data":{"id":4711}}`, found{Mandates: []string{"one"}, Lost: []int64{4711}},
 		},
@@ -108,8 +115,7 @@ func TestMatch(t *testing.T) {
 	other := testKey
 	other.Name = "other"
 	m := x.match(other, Candidates(mediaJSON, []byte(`{"id":1,"reference":"team.lost"}`)))
-	waiting, _ := x.waiting(other)
-	if len(m.mandates)+len(m.referenced)+len(waiting) > 0 {
+	if len(m.mandates)+len(m.referenced)+len(x.waiting(other, time.Time{}).able) > 0 {
 		t.Errorf("another connection finds %+v", m)
 	}
 }
@@ -120,8 +126,7 @@ func TestIndexFollows(t *testing.T) {
 	matches := func(body string) []string {
 		m := x.match(testKey, Candidates(mediaJSON, []byte(body)))
 		if len(m.unknownIDs) > 0 {
-			waiting, _ := x.waiting(testKey)
-			m.referenced = append(m.referenced, waiting...)
+			m.referenced = append(m.referenced, x.waiting(testKey, time.Time{}).able...)
 		}
 		return append(names(m.mandates), names(m.referenced)...)
 	}

@@ -49,36 +49,31 @@ func (x *Index) match(key connection.Key, candidates []Candidate) match {
 	return m
 }
 
-// waiting gives the Mandates of a connection that wait for an id: those that can read applications now, and the others.
-func (x *Index) waiting(key connection.Key) (able, blocked []types.NamespacedName) {
+// waiters are the Mandates of a connection that wait for an id.
+type waiters struct {
+	able, blocked []types.NamespacedName // to read applications now, or not
+	since         time.Time              // when the first of those began to wait that did so lately; 0 if none did
+}
+
+// waiting gives those of a connection. Lately is after some time.
+func (x *Index) waiting(key connection.Key, after time.Time) (w waiters) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	of := x.connections[key]
 	if of == nil {
-		return nil, nil
+		return w
 	}
 	for name, s := range of.waiting {
 		if s.blocked {
-			blocked = append(blocked, name)
+			w.blocked = append(w.blocked, name)
 		} else {
-			able = append(able, name)
+			w.able = append(w.able, name)
+		}
+		if s.since.After(after) && (w.since.IsZero() || s.since.Before(w.since)) {
+			w.since = s.since
 		}
 	}
-	return able, blocked
-}
-
-// waitingSince gives when the first of the Mandates began to wait that did so after some time; 0 if none did.
-func (x *Index) waitingSince(key connection.Key, after time.Time) (first time.Time) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	if of := x.connections[key]; of != nil {
-		for _, s := range of.waiting {
-			if s.since.After(after) && (first.IsZero() || s.since.Before(first)) {
-				first = s.since
-			}
-		}
-	}
-	return first
+	return w
 }
 
 // known reports whether an id is that of an application which a Mandate has.
@@ -118,12 +113,13 @@ func newIDFilter(candidates []Candidate) *idFilter {
 }
 
 // add takes a candidate, which may be the id of an application or an individual that is known. Applications and
-// individuals may have the same ids, so only a number that is named after an individual is one for certain.
+// individuals may have the same ids, so only a number that is named after an individual is one for certain. Not even
+// that hides a number that is named after an application.
 func (s *idFilter) add(candidate Candidate, application, individual bool) {
 	switch {
 	case candidate.Number == 0:
 	case !candidate.mayBeUnknown:
-		s.known = s.known || individual && candidate.path.isOfPerson()
+		s.known = s.known || individual && candidate.path.isOfIndividual() && s.bestRank != rankApplication
 	case application && candidate.rank == s.bestRank:
 		s.paths = append(s.paths, candidate.path)
 	case !application:

@@ -44,8 +44,8 @@ const (
 type Notifier struct {
 	index  *Index
 	recent recentDeliveries
-	// cache has the Mandates, and live reads them from the API server.
-	cache, live client.Reader
+	cache  client.Reader // of Mandates
+	live   *engine.LiveMetadata
 	// metadata patches the annotations of Mandates.
 	metadata client.Writer
 	clock    clock.WithTicker
@@ -86,7 +86,7 @@ func newNotifier(
 	index *Index, cache, live client.Reader, metadata client.Writer, clock clock.WithTicker,
 ) *Notifier {
 	n := &Notifier{
-		index: index, cache: cache, live: live, metadata: metadata, clock: clock,
+		index: index, cache: cache, live: engine.NewLiveMetadata(live), metadata: metadata, clock: clock,
 		recent:  recentDeliveries{clock: clock},
 		observe: func(string) {}, received: func(connection.Key) {},
 		deliveries: make(chan delivery, maxQueued), bytes: semaphore.NewWeighted(maxQueuedBytes),

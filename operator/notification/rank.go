@@ -23,8 +23,8 @@ type class uint16
 const (
 	classApplication class = 1 << iota
 	classObject            // whatever a delivery is about
-	classPerson            // they have ids, too, and numbers that must not be stored
-	classOther             // neither
+	classIndividual        // they have ids, too, and numbers that must not be stored
+	classOther             // so have these
 	classChange            // an object that is named after a change has the id of what has changed
 	classReference         // it ends a name that identifies something
 	classIdentifier        // so does this
@@ -39,9 +39,10 @@ var classes = func() map[string]class {
 	for of, words := range map[class]string{
 		classApplication: "application mandate mandat",
 		classObject:      "data object resource entity subject target payload body record item message",
-		classPerson:      "individual person people applicant customer client contact owner holder user citizen",
-		classOther: "check document country webhook subscription hook account tenant national tax passport identity " +
-			"license licence social phone mobile birth postal zip",
+		classIndividual:  "individual person people",
+		classOther: "applicant customer client contact owner holder user citizen check document country webhook " +
+			"subscription hook account tenant national tax passport identity license licence social phone mobile birth " +
+			"postal zip",
 		classChange:     "event status state type",
 		classReference:  "ref reference",
 		classIdentifier: "id identifier pk",
@@ -124,7 +125,7 @@ func kindOf(about []class, isObject bool) class {
 			return word
 		case word == classApplication, word == classChange && isObject && slices.Contains(about, classApplication):
 			return 0
-		case word&(classPerson|classOther|classChange) != 0:
+		case word&(classIndividual|classOther|classChange) != 0:
 			return classOther
 		}
 	}
@@ -180,11 +181,11 @@ func isLetterOrDigit(b byte) bool {
 	return b >= 0x80 || isUpper(b) || 'a' <= b && b <= 'z' || '0' <= b && b <= '9'
 }
 
-// isOfPerson reports whether a value is of an individual, by its names.
-func (p memberPath) isOfPerson() bool {
+// isOfIndividual reports whether a value is of an individual, by its names.
+func (p memberPath) isOfIndividual() bool {
 	var split [2 * maxNameWords]class
 	names := appendClasses(appendClasses(split[:0], []byte(p.parent)), []byte(p.key))
-	return slices.Contains(names, classPerson)
+	return slices.Contains(names, classIndividual)
 }
 
 // namesOther reports whether a name is about something else than an application.

@@ -37,7 +37,11 @@ type recentDeliveries struct {
 type ring struct {
 	deliveries []unmatched
 	next       int
-	last       time.Time
+}
+
+// last is when the last one came. There is one.
+func (o *ring) last() time.Time {
+	return o.deliveries[(o.next+len(o.deliveries)-1)%len(o.deliveries)].at
 }
 
 // unmatched is what is remembered of a delivery: its numbers and the hashes of its texts.
@@ -68,7 +72,6 @@ func (r *recentDeliveries) remember(key connection.Key, numbers []int64, referen
 		of = &ring{}
 		r.connections[key] = of
 	}
-	of.last = d.at
 	if len(of.deliveries) == maxRecent {
 		of.deliveries[of.next] = d
 		of.next = (of.next + 1) % maxRecent
@@ -87,7 +90,7 @@ func (r *recentDeliveries) makeRoom(now time.Time) {
 	var largest connection.Key
 	most := 0
 	for key, of := range r.connections {
-		if now.Sub(of.last) >= recentTTL {
+		if now.Sub(of.last()) >= recentTTL {
 			r.drop(key)
 		} else if len(of.deliveries) > most {
 			largest, most = key, len(of.deliveries)

@@ -29,7 +29,7 @@ const (
 type Config struct {
 	// BindAddress is where the Server listens.
 	BindAddress string
-	// Cache has services and Mandates. Live reads Secrets from the API server, and Mandates that have changed since.
+	// Cache has services and Mandates. Live reads Secrets, and metadata of Mandates, from the API server.
 	Cache, Live client.Reader
 	// ClusterServices: the operator may read ClusterIdentityServices.
 	ClusterServices bool

@@ -13,7 +13,7 @@ const (
 // as far as that goes without its syntax.
 type textScanner struct {
 	found    func(value)
-	nameless bool // the text has few words
+	nameless bool // the text has few words, and nothing that looks like a name
 	before   []byte
 	elements [maxElements][]byte
 	depth    int

@@ -63,8 +63,8 @@ type tokens struct {
 	digests  digests
 	read     time.Time // when the read began
 	readNext time.Time
-	reads    *rate.Limiter // of its Secret
-	limiter  *rate.Limiter // of its deliveries
+	// readLimit is of its Secret, and limiter of its deliveries.
+	readLimit, limiter *rate.Limiter
 }
 
 func newTokenSource(cache, live client.Reader, clusterServices bool, clock clock.PassiveClock) *tokenSource {
@@ -144,7 +144,7 @@ func (s *tokenSource) current(key connection.Key, since time.Time) *tokens {
 
 func (s *tokenSource) isCurrent(known *tokens, since time.Time) bool {
 	now := s.clock.Now()
-	return known != nil && now.Before(known.readNext) && (!known.read.Before(since) || known.reads.TokensAt(now) < 1)
+	return known != nil && now.Before(known.readNext) && (!known.read.Before(since) || known.readLimit.TokensAt(now) < 1)
 }
 
 func (s *tokenSource) cached(key connection.Key) *tokens {
@@ -166,12 +166,12 @@ func (s *tokenSource) read(key connection.Key) *tokens {
 	before, now := s.cached(key), s.clock.Now()
 	current := &tokens{
 		service: service.GetUID(), digests: randomDigests(), read: now, readNext: now.Add(tokenTTL),
-		reads: rate.NewLimiter(rate.Every(tokenRetryInterval), maxReads), limiter: rate.NewLimiter(maxRate, maxRate),
+		readLimit: rate.NewLimiter(rate.Every(tokenRetryInterval), maxReads), limiter: rate.NewLimiter(maxRate, maxRate),
 	}
 	if before != nil && before.service == current.service {
-		current.reads, current.limiter = before.reads, before.limiter
+		current.readLimit, current.limiter = before.readLimit, before.limiter
 	}
-	current.reads.AllowN(now, 1) // which a read that is due does not wait for
+	current.readLimit.AllowN(now, 1) // which a read that is due does not wait for
 	if ref := service.NotificationsSecret(); ref != nil {
 		current.secret = *ref
 		var secret corev1.Secret
