@@ -286,6 +286,7 @@ test-dist: $(call tools_of,test-dist) ## Check the configuration of the release,
 .PHONY: install
 install: $(call tools_of,install) ## Install the CRDs
 	$(KUBECTL) apply -k config/crd
+	@tools/await-kinds.sh "$(KUBECTL)"
 
 define deployed
 resources: [../../config/default]
@@ -303,6 +304,7 @@ deploy: $(call tools_of,deploy) ## Install the CRDs and run the operator (IMG=re
 	$(if $(IMG),,$(error make deploy needs the image of the operator: IMG=registry/name:tag))
 	@mkdir -p bin/deploy && printf '%s\n' "$$deployed" >bin/deploy/kustomization.yaml
 	$(KUBECTL) apply -k bin/deploy
+	@tools/await-kinds.sh "$(KUBECTL)"
 
 # Deleting a CRD or a namespace deletes its objects. Without the ApplicationRecords the next operator would not know
 # which applications exist, and e-mail the same people again.

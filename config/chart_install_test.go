@@ -1,6 +1,9 @@
 package config
 
 import (
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -19,11 +22,11 @@ func TestChartsOnACluster(t *testing.T) {
 	older := t.TempDir()
 	c.helm("package", crdChart, "--destination="+older, "--version=0.0.1", "--app-version=0.0.1")
 	c.helm("install", "mandate-operator-crds", older+"/mandate-operator-crds-0.0.1.tgz", "--create-namespace")
-	c.waitForCRDs()
 	c.refused("older than", "install", "mandate-operator", operatorChart)
 	c.helm("upgrade", "mandate-operator-crds", crdChart)
-	c.followsNotes(c.helm("install", "mandate-operator", operatorChart))
-	c.runsAsDeployed()
+	notes := c.helm("install", "mandate-operator", operatorChart)
+	c.runsAsDeployed() // what the notes wait for
+	c.followsNotes(notes)
 
 	namespace := c.Namespace(t)
 	service := c.startSandbox(namespace)
@@ -48,6 +51,19 @@ func TestChartsOnACluster(t *testing.T) {
 	c.createsAsDeployed(namespace, service)
 }
 
+// Where a tool installs both charts at once, the operator may come first: it waits.
+func TestOperatorBeforeItsCRDs(t *testing.T) {
+	c := in(t, emptyCluster(t))
+	c.helm("install", "mandate-operator", operatorChart, "--create-namespace", "--set=requireCRDs=false")
+	arguments, listens := c.onLoopback(c.deployment().Spec.Template.Spec.Containers[0].Args)
+	operator := c.startOperator(c.serviceAccount(), append(arguments, "--leader-election-namespace="+operatorNamespace)...)
+	_, err := operator.WaitForLog(c.Context(), regexp.MustCompile("Waiting for the API server to serve the kinds"))
+	c.check(err)
+	c.helm("install", "mandate-operator-crds", crdChart)
+	c.check(operator.WaitForURL(c.Context(), "http://"+listens[":8081"]+"/readyz"))
+	c.servesAllKinds()
+}
+
 // refused runs helm, which must fail with an error and leave nothing.
 func (c *cluster) refused(want string, arguments ...string) {
 	c.Helper()
@@ -58,11 +74,6 @@ func (c *cluster) refused(want string, arguments ...string) {
 	if found := c.names("deployments", "--all-namespaces"); len(found) > 0 {
 		c.Errorf("it installed the Deployments %q", found)
 	}
-}
-
-func (c *cluster) waitForCRDs() {
-	c.Helper()
-	c.kubectl("wait", "customresourcedefinitions", "--all", "--for=condition=Established", "--timeout=60s")
 }
 
 func (c *cluster) runsWith(argument string) {
@@ -111,6 +122,27 @@ func (c *cluster) isThere(data []*unstructured.Unstructured) {
 		err := c.Get(c.Context(), client.ObjectKeyFromObject(object), object)
 		if err != nil || object.GetUID() != uid || object.GetDeletionTimestamp() != nil {
 			c.Errorf("%s in %s has gone, or is going (%v)", object.GetKind(), object.GetNamespace(), err)
+		}
+	}
+}
+
+// After an installation, the docs continue with objects of our kinds. The API server serves these when the operator is
+// Ready, so Helm must wait for it.
+func TestDocumentedInstallationsWait(t *testing.T) {
+	command := regexp.MustCompile(`helm (?:install|upgrade) mandate-operator (?:[^\n]*\\\n)*[^\n]*`)
+	for page, want := range map[string]int{"README.md": 1, "docs/install.md": 1, "docs/upgrade.md": 2} {
+		text, err := os.ReadFile(filepath.Join("..", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		commands := command.FindAllString(string(text), -1)
+		if len(commands) != want {
+			t.Errorf("%s has %d commands, want %d: %q", page, len(commands), want, commands)
+		}
+		for _, c := range commands {
+			if !strings.HasSuffix(c, " --wait") {
+				t.Errorf("%s does not wait: %s", page, c)
+			}
 		}
 	}
 }

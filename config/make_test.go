@@ -24,6 +24,7 @@ func TestMake(t *testing.T) {
 	c := in(t, emptyCluster(t))
 
 	c.make("install")
+	c.servesAllKinds()
 	want := []string{
 		"applicationrecords.idv.mandate.io",
 		"clusteridentityservices.idv.mandate.io",
@@ -73,8 +74,20 @@ func TestMake(t *testing.T) {
 	if got := c.deployment().Spec.Template.Spec.Containers[0].Image; got != second {
 		t.Errorf("make deploy after undeploy: the image is %s", got)
 	}
+
+	c.kubectl("delete", "--kustomize=config/crd")
+	c.make("deploy", "IMG="+second)
+	c.servesAllKinds()
 }
 
+// servesAllKinds does what may come right after an installation.
+func (c *cluster) servesAllKinds() {
+	c.Helper()
+	c.kubectl("apply", "--dry-run=server", "--kustomize=config/samples")
+}
+
+// emptyCluster serves a new kind five seconds after its CRD is stored, as an API server that is one of several does. So
+// whatever does not wait for a kind that it needs, fails.
 func emptyCluster(t *testing.T) *testenv.Environment {
 	t.Helper()
 	testenv.SkipIfShort(t)
@@ -87,7 +100,7 @@ func emptyCluster(t *testing.T) *testenv.Environment {
 			t.Error(err)
 		}
 	})
-	if err := environment.StartControlPlane(); err != nil {
+	if err := environment.StartControlPlane("apiserver-count=2"); err != nil {
 		t.Fatal(err)
 	}
 	return environment

@@ -65,6 +65,9 @@ func Scheme() *runtime.Scheme {
 // Run runs the operator until ctx ends.
 func Run(ctx context.Context, config *rest.Config, options *Options) error {
 	setBuildInfo(options.version)
+	if err := awaitKinds(ctx, config); err != nil {
+		return err
+	}
 	watched, unreadable := newWatches(clock.RealClock{}), newUnreadableObjects(ctrl.Log)
 	manager, err := newManager(config, options, cacheOptions(options.namespaces(), watched, unreadable))
 	if err != nil {

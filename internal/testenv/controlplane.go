@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,8 +18,9 @@ import (
 
 // StartControlPlane starts etcd and kube-apiserver from the directory KUBEBUILDER_ASSETS, or else from bin in the
 // repository, and sets Config and Kubectl. It does not install the CRDs: see InstallCRDs. No other components run, so
-// garbage is not collected and deleted namespaces stay Terminating, until StartControllerManager.
-func (e *Environment) StartControlPlane() error {
+// garbage is not collected and deleted namespaces stay Terminating, until StartControllerManager. Each flag of
+// kube-apiserver is NAME=VALUE.
+func (e *Environment) StartControlPlane(flags ...string) error {
 	assets, err := e.assets("etcd", "kube-apiserver")
 	if err != nil {
 		return err
@@ -54,6 +56,10 @@ func (e *Environment) StartControlPlane() error {
 	}
 	for flag, value := range auditFlags {
 		apiServer.Configure().Set(flag, value)
+	}
+	for _, flag := range flags {
+		name, value, _ := strings.Cut(flag, "=")
+		apiServer.Configure().Set(name, value)
 	}
 	etcd.Out, etcd.Err = etcdLog, etcdLog
 	apiServer.Out, apiServer.Err = apiServerLog, apiServerLog

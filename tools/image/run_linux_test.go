@@ -123,10 +123,7 @@ func TestOperatorStarts(t *testing.T) {
 	check(t, os.WriteFile(kubeconfig, kubeconfigOf(t, server), 0o644))
 	var output bytes.Buffer
 	command.Stdout, command.Stderr = &output, &output
-	check(t, command.Start())
-	stuck := time.AfterFunc(time.Minute, func() { _ = command.Process.Kill() })
-	defer stuck.Stop()
-	err := command.Wait()
+	err := command.Run()
 	if err == nil || !strings.Contains(output.String(), "CRDs are missing") || requests.Load() == 0 {
 		t.Errorf("%v after %d requests, want an error that CRDs are missing:\n%s", err, requests.Load(), output.String())
 	}

@@ -1,0 +1,60 @@
+package operator
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+)
+
+// The API server serves a kind up to seconds after its CRD is stored. kindsTimeout is shorter than the liveness probe
+// takes to fail.
+const (
+	kindsInterval = 500 * time.Millisecond
+	kindsTimeout  = 30 * time.Second
+)
+
+// awaitKinds waits until the API server serves the kinds of all CRDs. So if the operator is Ready, users can apply
+// objects of these kinds. The error is the mapper's, such as meta.NoKindMatchError.
+func awaitKinds(ctx context.Context, config *rest.Config) error {
+	requests, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return err
+	}
+	mapper, err := apiutil.NewDynamicRESTMapper(config, requests)
+	if err != nil {
+		return err
+	}
+	missing := missingKind(mapper)
+	if missing == nil {
+		return nil
+	}
+	ctrl.Log.Info("Waiting for the API server to serve the kinds of the CRDs", "missing", missing.Error())
+	err = wait.PollUntilContextTimeout(ctx, kindsInterval, kindsTimeout, false, func(context.Context) (bool, error) {
+		missing = missingKind(mapper)
+		return missing == nil, nil
+	})
+	if err != nil && ctx.Err() == nil {
+		return missing
+	}
+	return err
+}
+
+func missingKind(mapper meta.RESTMapper) error {
+	for _, kind := range []string{
+		"Mandate", "MandateAction", "IdentityService", "ClusterIdentityService", "ApplicationRecord",
+	} {
+		group := schema.GroupKind{Group: v1alpha1.SchemeGroupVersion.Group, Kind: kind}
+		if _, err := mapper.RESTMapping(group, v1alpha1.SchemeGroupVersion.Version); err != nil {
+			return err
+		}
+	}
+	return nil
+}
