@@ -325,10 +325,11 @@ undeploy: $(call tools_of,undeploy) ## Remove the operator; the CRDs stay, and w
 
 # The check comes first, because the tools of a node take minutes.
 .PHONY: e2e
-e2e: bin/e2e ## Run the operator on a node with a real kubelet: Linux, root (REQUIRED=1: fail where it cannot run)
+e2e: bin/e2e ## Run the operator on a node with a real kubelet: Linux, root (REQUIRED=1; STEPS=, COUNT=n: docs/e2e.md)
 	@status=0; bin/e2e check || status=$$?; \
 		if [ "$$status" = 3 ] && [ -z "$(REQUIRED)" ]; then exit 0; elif [ "$$status" != 0 ]; then exit "$$status"; fi; \
-		$(MAKE) --no-print-directory e2e-tools e2e-images && env $(UNSET) bin/e2e
+		$(MAKE) --no-print-directory e2e-tools e2e-images && \
+		env $(UNSET) STEPS="$(STEPS)" COUNT="$(COUNT)" TIMEOUT="$(TIMEOUT)" bin/e2e
 
 .PHONY: bin/e2e
 bin/e2e:

@@ -36,7 +36,7 @@ func (s *scenario) exhaustLeader(ctx context.Context) (string, error) {
 	var pod string
 	detail, err := s.disturb(ctx, func(leader process) error {
 		pod = leader.pod
-		return s.until(time.Minute, "the kernel kills the process", func(context.Context) (bool, string) {
+		return until(ctx, "the kernel kills the process", func(context.Context) (bool, string) {
 			err := leader.limitMemoryToUsage()
 			return !leader.runs(), fmt.Sprint(err)
 		})
@@ -44,8 +44,13 @@ func (s *scenario) exhaustLeader(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	reason, err := s.kubectl(ctx, "get", "pod", pod, "-n", operatorNamespace,
-		"-o", "jsonpath={.status.containerStatuses[0].lastState.terminated.reason}")
+	// The Pod counts as available until the kubelet has noticed.
+	var reason string
+	err = until(ctx, "the kubelet says how the container ended", func(ctx context.Context) (bool, string) {
+		reason, err = s.kubectl(ctx, "get", "pod", pod, "-n", operatorNamespace,
+			"-o", "jsonpath={.status.containerStatuses[0].lastState.terminated.reason}")
+		return err == nil && reason != "", fmt.Sprint(err)
+	})
 	if err == nil && reason != "OOMKilled" {
 		err = fmt.Errorf("the container was terminated with the reason %q, want OOMKilled", reason)
 	}
@@ -59,7 +64,7 @@ func (s *scenario) hangLeader(ctx context.Context) (string, error) {
 		if err := syscall.Kill(leader.pid, syscall.SIGSTOP); err != nil {
 			return err
 		}
-		err := s.awaitOtherLeader(leader.identity)
+		err := s.awaitOtherLeader(ctx, leader.identity)
 		return errors.Join(err, syscall.Kill(leader.pid, syscall.SIGCONT))
 	})
 }
@@ -74,7 +79,7 @@ func (s *scenario) disturb(ctx context.Context, do func(leader process) error) (
 	if err := s.startLoad(ctx); err != nil {
 		return "", err
 	}
-	leader, err := s.leader(ctx)
+	leader, err := s.awaitLeader(ctx)
 	if err != nil {
 		return "", err
 	}
@@ -86,7 +91,7 @@ func (s *scenario) disturb(ctx context.Context, do func(leader process) error) (
 	if err := do(leader); err != nil {
 		return "", err
 	}
-	if err := s.awaitOtherLeader(leader.identity); err != nil {
+	if err := s.awaitOtherLeader(ctx, leader.identity); err != nil {
 		return "", err
 	}
 	took := time.Since(started)
@@ -106,14 +111,24 @@ func (s *scenario) lease(ctx context.Context) (string, error) {
 	return *lease.Spec.HolderIdentity, nil
 }
 
-func (s *scenario) awaitOtherLeader(identity string) error {
-	return s.until(2*time.Minute, "another process leads", func(ctx context.Context) (bool, string) {
+func (s *scenario) awaitOtherLeader(ctx context.Context, identity string) error {
+	return until(ctx, "another process leads", func(ctx context.Context) (bool, string) {
 		now, err := s.lease(ctx)
 		return err == nil && now != "" && now != identity, fmt.Sprint(now, err)
 	})
 }
 
-// leader is the process of the operator that leads.
+// awaitLeader waits until a process of the operator leads.
+func (s *scenario) awaitLeader(ctx context.Context) (leader process, err error) {
+	err = until(ctx, "a process leads", func(ctx context.Context) (bool, string) {
+		found, err := s.leader(ctx)
+		leader = found
+		return err == nil, fmt.Sprint(err)
+	})
+	return leader, err
+}
+
+// leader is the process of the operator that leads. After a failover, the Lease can name nobody or one that has ended.
 func (s *scenario) leader(ctx context.Context) (process, error) {
 	identity, err := s.lease(ctx)
 	if err != nil {

@@ -116,7 +116,7 @@ func TestLogsWithAddresses(t *testing.T) {
 func TestStepsEndAtTheFirstFailure(t *testing.T) {
 	ran, broken := "", errors.New("broken")
 	work := func(name string, err error) step {
-		return step{name, func(context.Context) (string, error) {
+		return step{name, name, func(context.Context) (string, error) {
 			ran += name
 			return "", err
 		}}
@@ -124,6 +124,43 @@ func TestStepsEndAtTheFirstFailure(t *testing.T) {
 	err := runSteps(t.Context(), []step{work("a", nil), work("b", broken), work("c", nil)})
 	if !errors.Is(err, broken) || ran != "ab" {
 		t.Errorf("%v after %q", err, ran)
+	}
+}
+
+func TestOptions(t *testing.T) {
+	for name, tc := range map[string]struct {
+		steps, count, timeout string
+		want                  string // the steps that run
+		wrong                 string
+	}{
+		"all":           {want: "nodeinstallexample"},
+		"one":           {steps: "install", count: "20", timeout: "90m", want: "nodeinstall"},
+		"two":           {steps: "example install", want: "nodeinstallexample"},
+		"no such step":  {steps: "installs", wrong: `"installs", which is no step`},
+		"no count":      {count: "0", wrong: "COUNT is"},
+		"no number":     {count: "many", wrong: "COUNT is"},
+		"no unit":       {timeout: "90", wrong: "TIMEOUT is"},
+		"time that was": {timeout: "-1s", wrong: "TIMEOUT is"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("STEPS", tc.steps)
+			t.Setenv("COUNT", tc.count)
+			t.Setenv("TIMEOUT", tc.timeout)
+			o, err := newOptions()
+			if tc.wrong != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.wrong) {
+					t.Fatalf("%v, want %q", err, tc.wrong)
+				}
+				return
+			}
+			got := ""
+			for _, s := range o.selected([]step{{name: "node"}, {"install", "install", nil}, {"example", "example", nil}}) {
+				got += s.name
+			}
+			if err != nil || got != tc.want {
+				t.Errorf("%v: %q run, want %q", err, got, tc.want)
+			}
+		})
 	}
 }
 

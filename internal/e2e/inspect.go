@@ -64,12 +64,14 @@ func (s *scenario) refusePrivileged(ctx context.Context) (string, error) {
 	if _, err := s.kubectl(ctx, "label", "namespace", operatorNamespace, "--overwrite", label); err != nil {
 		return "", err
 	}
-	_, err := s.kubectl(ctx, "run", "privileged", "--image=e2e.invalid/none", "--privileged", "-n", operatorNamespace)
-	if err == nil {
-		return "", errors.New("the API server takes a privileged Pod")
-	}
-	if !strings.Contains(err.Error(), `violates PodSecurity "restricted`) {
-		return "", fmt.Errorf("a privileged Pod is refused for another reason: %w", err)
+	// Admission sees a label a moment after it is stored.
+	err := until(ctx, "the API server refuses a privileged Pod", func(ctx context.Context) (bool, string) {
+		_, err := s.kubectl(ctx, "run", "privileged", "--image=e2e.invalid/none", "--privileged", "-n", operatorNamespace,
+			"--dry-run=server")
+		return err != nil && strings.Contains(err.Error(), `violates PodSecurity "restricted`), fmt.Sprint(err)
+	})
+	if err != nil {
+		return "", err
 	}
 	policies, err := s.kubectl(ctx, "get", "networkpolicies", "-n", operatorNamespace, "-o", "name")
 	if err == nil && policies == "" {

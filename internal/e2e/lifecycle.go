@@ -3,8 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -28,14 +28,20 @@ func (s *scenario) upgrade(ctx context.Context) (string, error) {
 	if found > 0 {
 		return "", fmt.Errorf("%d answers were lost, although the operator could wait for them", found)
 	}
-	pods := &corev1.PodList{}
-	if err := s.cluster.List(ctx, pods, client.InNamespace(operatorNamespace)); err != nil {
-		return "", err
-	}
-	for i := range pods.Items {
-		if image := pods.Items[i].Spec.Containers[0].Image; !strings.HasSuffix(image, ":"+upgradeTag) {
-			return "", fmt.Errorf("%s runs %s", pods.Items[i].Name, image)
+	// A rollout is complete before the old Pods are gone: they have a minute to end.
+	err = until(ctx, "all Pods have the new image", func(ctx context.Context) (bool, string) {
+		pods := &corev1.PodList{}
+		err := s.cluster.List(ctx, pods, client.InNamespace(operatorNamespace))
+		var images []string
+		for i := range pods.Items {
+			images = append(images, pods.Items[i].Spec.Containers[0].Image)
 		}
+		isNew := func(image string) bool { return strings.HasSuffix(image, ":"+upgradeTag) }
+		return len(images) == replicas && !slices.ContainsFunc(images, func(i string) bool { return !isNew(i) }),
+			fmt.Sprint(images, err)
+	})
+	if err != nil {
+		return "", err
 	}
 	return fmt.Sprintf("%d Mandates meanwhile, no answer lost, no second e-mail", s.people-before), nil
 }
@@ -55,7 +61,7 @@ func (s *scenario) uninstall(ctx context.Context) (string, error) {
 	if _, err := s.execute(ctx, "", "helm", "uninstall", operatorName, "--namespace", operatorNamespace); err != nil {
 		return "", err
 	}
-	err = s.until(2*time.Minute, "no Pod of the operator is left", func(ctx context.Context) (bool, string) {
+	err = until(ctx, "no Pod of the operator is left", func(ctx context.Context) (bool, string) {
 		pods, err := s.kubectl(ctx, "get", "pods", "-n", operatorNamespace, "-o", "name")
 		return err == nil && pods == "", fmt.Sprint(pods, err)
 	})
@@ -89,7 +95,7 @@ func (s *scenario) reinstall(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
-	err = s.until(settleTimeout, "the operator has looked at every Mandate", func(ctx context.Context) (bool, string) {
+	err = until(ctx, "the operator has looked at every Mandate", func(ctx context.Context) (bool, string) {
 		mandates, err := s.mandates(ctx)
 		waiting := 0
 		for i := range mandates {

@@ -18,8 +18,6 @@ const (
 	loadInterval = 200 * time.Millisecond
 	// createDelay is how long the service keeps the answers of creates back, so that some are always under way.
 	createDelay = 1500 * time.Millisecond
-	// settleTimeout is several times what the failover, and the binding of what it left, take together.
-	settleTimeout = 5 * time.Minute
 )
 
 // load is a stream of new Mandates, each of one person with an address of her own.
@@ -37,10 +35,10 @@ func (s *scenario) startLoad(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := context.WithCancel(ctx)
+	creating, stop := context.WithCancel(ctx)
 	s.load = &load{stop: stop, done: make(chan error, 1)}
-	go func() { s.load.done <- s.createMandates(ctx) }()
-	return s.until(time.Minute, "creates are under way", func(ctx context.Context) (bool, string) {
+	go func() { s.load.done <- s.createMandates(creating) }()
+	return until(ctx, "creates are under way", func(ctx context.Context) (bool, string) {
 		underWay, err := s.createsUnderWay(ctx)
 		return underWay > 2, fmt.Sprint(underWay, err)
 	})
@@ -79,6 +77,7 @@ func (s *scenario) createMandates(ctx context.Context) error {
 		}
 		// The stop must not leave a request whose result nobody knows.
 		if err := s.cluster.Create(context.WithoutCancel(ctx), mandate); err != nil {
+			s.fail(err)
 			return err
 		}
 		s.people++
@@ -93,7 +92,7 @@ func (s *scenario) settled(ctx context.Context) (found int, err error) {
 		return 0, err
 	}
 	played := map[string]bool{}
-	err = s.until(settleTimeout, "every Mandate is Ready", func(ctx context.Context) (bool, string) {
+	err = until(ctx, "every Mandate is Ready", func(ctx context.Context) (bool, string) {
 		mandates, err := s.mandates(ctx)
 		if err != nil {
 			return false, err.Error()

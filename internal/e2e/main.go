@@ -49,7 +49,7 @@ func main() {
 		code, err = check()
 	default:
 		if code, err = check(); code == 0 && err == nil {
-			code, err = isolate(os.Stderr, stageRun)
+			code, err = repeat()
 		}
 	}
 	if err != nil {
@@ -57,6 +57,18 @@ func main() {
 		code = max(code, exitFailed)
 	}
 	os.Exit(code)
+}
+
+// repeat runs the steps COUNT times, each time on a new node, until a run fails.
+func repeat() (code int, err error) {
+	options, err := newOptions()
+	for i := 1; i <= options.count && code == 0 && err == nil; i++ {
+		if options.count > 1 {
+			fmt.Printf("== run %d of %d\n", i, options.count)
+		}
+		code, err = isolate(os.Stderr, stageRun)
+	}
+	return code, err
 }
 
 // check says what this machine lacks.

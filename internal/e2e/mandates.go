@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -12,8 +11,8 @@ import (
 )
 
 // allReady waits until all people have a Mandate that is Ready.
-func (s *scenario) allReady(timeout time.Duration) error {
-	return s.until(timeout, "all Mandates are Ready", func(ctx context.Context) (bool, string) {
+func (s *scenario) allReady(ctx context.Context) error {
+	return until(ctx, "all Mandates are Ready", func(ctx context.Context) (bool, string) {
 		mandates, err := s.mandates(ctx)
 		if err != nil {
 			return false, err.Error()

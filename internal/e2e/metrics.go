@@ -33,7 +33,11 @@ func (s *scenario) scrapeMetrics(ctx context.Context) (string, error) {
 		return "", err
 	}
 	url := "https://" + address + ":8443/metrics"
-	status, _, err := scrape(ctx, url, "")
+	var status int
+	err = until(ctx, "the metrics are served", func(ctx context.Context) (bool, string) {
+		status, _, err = scrape(ctx, url, "")
+		return err == nil, fmt.Sprint(err)
+	})
 	if err != nil {
 		return "", err
 	}
@@ -41,7 +45,7 @@ func (s *scenario) scrapeMetrics(ctx context.Context) (string, error) {
 		return "", fmt.Errorf("without a token, the status is %d, want 401", status)
 	}
 	var samples int
-	err = s.until(time.Minute, "the metrics can be read with a token", func(ctx context.Context) (bool, string) {
+	err = until(ctx, "the metrics can be read with a token", func(ctx context.Context) (bool, string) {
 		status, body, err := scrape(ctx, url, strings.TrimSpace(token))
 		samples = strings.Count(body, "\nidv_")
 		return status == http.StatusOK && samples > 0, fmt.Sprint(status, err)

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"text/template"
-	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -24,8 +23,6 @@ const (
 	podNetwork       = "10.78.0.0/16"
 	apiServerURL     = "https://" + nodeAddress + ":6443"
 	pauseImage       = "e2e.invalid/pause:1"
-	// startTimeout is several times what a part of the node needs to start.
-	startTimeout = 2 * time.Minute
 )
 
 //go:embed node

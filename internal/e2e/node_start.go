@@ -12,7 +12,7 @@ import (
 )
 
 // startControlPlane starts all but what runs containers.
-func (n *node) startControlPlane(context.Context) (string, error) {
+func (n *node) startControlPlane(ctx context.Context) (string, error) {
 	flags := map[string][]string{
 		"etcd": {
 			"--data-dir=" + filepath.Join(n.Dir, "etcd"), "--unsafe-no-fsync", "--log-level=warn",
@@ -30,7 +30,7 @@ func (n *node) startControlPlane(context.Context) (string, error) {
 			return "", err
 		}
 	}
-	if err := n.until(startTimeout, "the API server is ready", func(ctx context.Context) (bool, string) {
+	if err := until(ctx, "the API server is ready", func(ctx context.Context) (bool, string) {
 		_, err := n.kubectl(ctx, "get", "--raw", "/readyz")
 		return err == nil, fmt.Sprint(err)
 	}); err != nil {
@@ -50,6 +50,8 @@ func (n *node) apiServerFlags() []string {
 		"--etcd-servers=http://127.0.0.1:2379",
 		"--secure-port=6443", "--bind-address=0.0.0.0", "--advertise-address=" + nodeAddress,
 		"--service-cluster-ip-range=" + serviceNetwork, "--allow-privileged",
+		// It serves a new kind after five seconds, as in a control plane of several. What does not wait for it, fails.
+		"--apiserver-count=2",
 		"--authorization-mode=Node,RBAC", "--enable-admission-plugins=NodeRestriction",
 		"--client-ca-file=" + file("ca.crt"),
 		"--tls-cert-file=" + file("apiserver.crt"), "--tls-private-key-file=" + file("apiserver.key"),
@@ -69,9 +71,7 @@ func (n *node) startContainerd(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	ready, cancel := context.WithTimeout(ctx, startTimeout)
-	defer cancel()
-	if _, err := containerd.WaitForLog(ready, containerdListens); err != nil {
+	if _, err := containerd.WaitForLog(ctx, containerdListens); err != nil {
 		return "", err
 	}
 	return "the operator, the sandbox and pause", n.importImages(ctx)
@@ -96,7 +96,7 @@ func (n *node) startNode(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return "Pods can run", n.until(startTimeout, "the node is Ready", func(ctx context.Context) (bool, string) {
+	return "Pods can run", until(ctx, "the node is Ready", func(ctx context.Context) (bool, string) {
 		node, account := &corev1.Node{}, &corev1.ServiceAccount{}
 		if err := c.Get(ctx, client.ObjectKey{Name: nodeName}, node); err != nil {
 			return false, err.Error()
@@ -111,10 +111,9 @@ func (n *node) startNode(ctx context.Context) (string, error) {
 	})
 }
 
-// until polls until done is true, and fails after the timeout, or when a part of the node has exited.
-func (n *node) until(timeout time.Duration, what string, done func(context.Context) (bool, string)) error {
-	ctx, cancel := context.WithTimeout(n.failed, timeout)
-	defer cancel()
+// until polls until done is true. It fails when the context ends, as that of the steps does after the run's timeout, or
+// when a part of the node has exited.
+func until(ctx context.Context, what string, done func(context.Context) (bool, string)) error {
 	ticker := time.NewTicker(100 * time.Millisecond)
 	defer ticker.Stop()
 	var state string
@@ -128,7 +127,7 @@ func (n *node) until(timeout time.Duration, what string, done func(context.Conte
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("after %s not yet: %s: %w: %s", timeout, what, context.Cause(ctx), state)
+			return fmt.Errorf("not yet: %s: %w: %s", what, context.Cause(ctx), state)
 		case <-ticker.C:
 		}
 	}

@@ -38,7 +38,7 @@ func (s *scenario) helm(ctx context.Context, command, tag string) error {
 
 // available waits until all replicas are.
 func (s *scenario) available(ctx context.Context) error {
-	_, err := s.kubectl(ctx, "rollout", "status", "deployment/"+operatorName, "-n", operatorNamespace, rolloutTimeout)
+	_, err := s.kubectl(ctx, "rollout", "status", "deployment/"+operatorName, "-n", operatorNamespace)
 	return err
 }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -35,7 +34,7 @@ func (s *scenario) reachOutcome(ctx context.Context) (string, error) {
 	if _, err := s.sandbox.Play(ctx, control.Play{ApplicationID: *mandate.Status.ApplicationID}); err != nil {
 		return "", err
 	}
-	err = s.until(2*time.Minute, "the Mandate is completed", func(ctx context.Context) (bool, string) {
+	err = until(ctx, "the Mandate is completed", func(ctx context.Context) (bool, string) {
 		if err := s.cluster.Get(ctx, client.ObjectKeyFromObject(mandate), mandate); err != nil {
 			return false, err.Error()
 		}
@@ -67,7 +66,7 @@ func (s *scenario) subscribe(ctx context.Context) error {
 	if err := s.cluster.Patch(ctx, service, patch); err != nil {
 		return err
 	}
-	err = s.until(time.Minute, "the IdentityService has a path", func(ctx context.Context) (bool, string) {
+	err = until(ctx, "the IdentityService has a path", func(ctx context.Context) (bool, string) {
 		err := s.cluster.Get(ctx, client.ObjectKeyFromObject(service), service)
 		status := service.Status.Notifications
 		return err == nil && status != nil && status.Path != "", fmt.Sprint(err)

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -89,6 +90,8 @@ func (p process) runs() bool { return syscall.Kill(p.pid, 0) == nil }
 
 // dumpGoroutines ends the processes of the operator with SIGQUIT, and waits until their containers have ended.
 func (s *scenario) dumpGoroutines(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute) // the step has failed already
+	defer cancel()
 	pods := &corev1.PodList{}
 	if s.cluster == nil || s.cluster.List(ctx, pods, client.InNamespace(operatorNamespace)) != nil {
 		return
@@ -101,12 +104,8 @@ func (s *scenario) dumpGoroutines(ctx context.Context) {
 		if err != nil {
 			continue // there is nobody to tell but the log that this is for
 		}
-		_ = s.until(10*time.Second, "it has ended", func(context.Context) (bool, string) {
-			ended := true
-			for _, p := range processes {
-				ended = ended && !p.runs()
-			}
-			return ended, ""
+		_ = until(ctx, "they have ended", func(context.Context) (bool, string) {
+			return !slices.ContainsFunc(processes, process.runs), ""
 		})
 	}
 }

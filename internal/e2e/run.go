@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -21,10 +22,18 @@ type scenario struct {
 	load    *load
 	people  int // who have a Mandate, and must have one e-mail each
 	found   int // lost answers that the last step found by notifications
+	// podStart is what the Pod of the sandbox took to be ready, on this machine today.
+	podStart time.Duration
 }
 
 // run starts the node, and runs the steps on it.
 func run(ctx context.Context) error {
+	options, err := newOptions()
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, options.timeout, fmt.Errorf("TIMEOUT=%s has passed", options.timeout))
+	defer cancel()
 	if err := prepareMachine(); err != nil {
 		return err
 	}
@@ -33,7 +42,7 @@ func run(ctx context.Context) error {
 		return err
 	}
 	s := &scenario{node: n}
-	if err = runSteps(n.failed, s.steps()); err != nil {
+	if err = runSteps(n.failed, options.selected(s.steps())); err != nil {
 		err = errors.Join(err, s.keepLogs(context.WithoutCancel(ctx)))
 	}
 	return err
@@ -41,23 +50,23 @@ func run(ctx context.Context) error {
 
 func (s *scenario) steps() []step {
 	return []step{
-		{"start the control plane", s.startControlPlane},
-		{"start containerd and import the images", s.startContainerd},
-		{"start the kubelet, kube-proxy and DNS", s.startNode},
-		{"run the sandbox in a Pod, with TLS", s.deploySandbox},
-		{"do what README's section Install says", s.followReadme},
-		{"do what examples/sandbox says", s.trySandbox},
-		{"take a Mandate to its outcome, by notifications through the Service", s.reachOutcome},
-		{"look at the containers from the node", s.inspectContainers},
-		{"refuse a Pod that is not restricted", s.refusePrivileged},
-		{"scrape the metrics", s.scrapeMetrics},
-		{"kill the leader during creates", s.killLeader},
-		{"delete the leader's Pod during creates", s.deleteLeader},
-		{"let the leader run out of memory during creates", s.exhaustLeader},
-		{"stop the leader's process during creates, and let it continue", s.hangLeader},
-		{"upgrade during creates", s.upgrade},
-		{"uninstall", s.uninstall},
-		{"install again", s.reinstall},
+		{"", "start the control plane", s.startControlPlane},
+		{"", "start containerd and import the images", s.startContainerd},
+		{"", "start the kubelet, kube-proxy and DNS", s.startNode},
+		{"", "run the sandbox in a Pod, with TLS", s.deploySandbox},
+		{"install", "do what README's section Install says", s.followReadme},
+		{"example", "do what examples/sandbox says", s.trySandbox},
+		{"outcome", "take a Mandate to its outcome, by notifications through the Service", s.reachOutcome},
+		{"containers", "look at the containers from the node", s.inspectContainers},
+		{"restricted", "refuse a Pod that is not restricted", s.refusePrivileged},
+		{"metrics", "scrape the metrics", s.scrapeMetrics},
+		{"kill", "kill the leader during creates", s.killLeader},
+		{"delete", "delete the leader's Pod during creates", s.deleteLeader},
+		{"memory", "let the leader run out of memory during creates", s.exhaustLeader},
+		{"hang", "stop the leader's process during creates, and let it continue", s.hangLeader},
+		{"upgrade", "upgrade during creates", s.upgrade},
+		{"uninstall", "uninstall", s.uninstall},
+		{"reinstall", "install again", s.reinstall},
 	}
 }
 

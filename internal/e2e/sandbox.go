@@ -10,9 +10,6 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
-// rolloutTimeout is several times what a rollout takes.
-const rolloutTimeout = "--timeout=180s"
-
 // deploySandbox runs the sandbox as the service. Its certificate is of the node's authority.
 func (s *scenario) deploySandbox(ctx context.Context) (string, error) {
 	if err := s.authority.sign("sandbox", pkix.Name{CommonName: "sandbox"}, sandboxHost, readmeHost); err != nil {
@@ -30,13 +27,15 @@ func (s *scenario) deploySandbox(ctx context.Context) (string, error) {
 			return "", err
 		}
 	}
+	started := time.Now()
 	if err := s.apply(ctx, sandboxManifest); err != nil {
 		return "", err
 	}
-	_, err := s.kubectl(ctx, "rollout", "status", "deployment/sandbox", "-n", sandboxNamespace, rolloutTimeout)
+	_, err := s.kubectl(ctx, "rollout", "status", "deployment/sandbox", "-n", sandboxNamespace)
 	if err != nil {
 		return "", err
 	}
+	s.podStart = time.Since(started)
 	return s.connectSandbox(ctx)
 }
 
@@ -54,7 +53,7 @@ func (s *scenario) connectSandbox(ctx context.Context) (string, error) {
 		return "", err
 	}
 	s.sandbox = control.New(sandboxURL)
-	err = s.until(time.Minute, "the sandbox answers", func(ctx context.Context) (bool, string) {
+	err = until(ctx, "the sandbox answers", func(ctx context.Context) (bool, string) {
 		_, err := s.sandbox.Now(ctx)
 		return err == nil, fmt.Sprint(err)
 	})

@@ -6,8 +6,10 @@ import (
 	"time"
 )
 
-// step is one step. Its work returns what it found, in a few words.
+// step is one step. Its work returns what it found, in a few words. STEPS selects steps by their keys. Those without
+// one run always.
 type step struct {
+	key  string
 	name string
 	work func(context.Context) (detail string, err error)
 }
