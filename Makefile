@@ -64,8 +64,10 @@ clean: ## Remove what `make build` made; the tools stay, because they take minut
 UNSET := $(addprefix -u ,KUBECONFIG USE_EXISTING_CLUSTER $(filter-out IDV_TOFU,$(filter IDV_% TF_%,$(.VARIABLES))))
 KUBEBUILDER_ASSETS ?= $(CURDIR)/bin
 # -w: linking takes less by a quarter without DWARF, which nothing here reads. Stacks and profiles do not need it.
-# -vet=off: lint vets.
-GO_TEST := env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test -ldflags=-w -vet=off
+# -vet=off: lint vets. TIMEOUT is the one limit against a hang, of every package and of every run of make e2e: it has to
+# be enough beside other work.
+TIMEOUT ?= 1h
+GO_TEST := env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" $(GO) test -ldflags=-w -vet=off -timeout=$(TIMEOUT)
 
 # All but operator/chaos, which runs alone, because it keeps the machine busy, and the tests with a real Flux and Argo
 # CD, which take minutes to build. Those that take longest start first.
@@ -124,7 +126,7 @@ guards-and-controls: guards controls
 test-race:
 	@rm -f bin/tests.json
 	@GOGC=200 bin/gotestsum --jsonfile-timing-events=bin/tests.json $(SUMMARY) $(GO_TEST) -json \
-		-race -count=1 -shuffle=on -timeout=20m $(packages)
+		-race -count=1 -shuffle=on $(packages)
 
 # Without the race detector, under which counting slows each statement down. The contract with the sandbox takes nine
 # tenths of the time, and covers nothing that the other tests do not.
@@ -136,22 +138,22 @@ coverage:
 
 .PHONY: explore
 explore: ## Every order of what two operators, faults and people can do, in memory (STATES=n of each scenario)
-	@GOGC=400 $(GO_TEST) -count=1 -timeout=40m -v -run='^TestExplore$$' ./operator/mandate -states=$(STATES)
-	@GOGC=400 $(GO_TEST) -count=1 -timeout=40m -v -run='^TestExplore$$' ./operator/action -states=$$(($(STATES) / 2))
+	@GOGC=400 $(GO_TEST) -count=1 -v -run='^TestExplore$$' ./operator/mandate -states=$(STATES)
+	@GOGC=400 $(GO_TEST) -count=1 -v -run='^TestExplore$$' ./operator/action -states=$$(($(STATES) / 2))
 
 .PHONY: guards
 guards: ## The same without each guard of what is done once
-	@nice -n 5 $(GO_TEST) -count=1 -timeout=40m -v -run='^TestGuardsAreNeeded$$' \
+	@nice -n 5 $(GO_TEST) -count=1 -v -run='^TestGuardsAreNeeded$$' \
 		./operator/mandate ./operator/action -guards
 
 .PHONY: controls
 controls: ## The tests without each control of the threat model
-	@$(GO_TEST) -count=1 -timeout=40m -v -run='^TestControlsAreNeeded$$' -parallel=4 ./internal/threats -guards
+	@$(GO_TEST) -count=1 -v -run='^TestControlsAreNeeded$$' -parallel=4 ./internal/threats -guards
 
 # Every effect of the operator meets every fault, as far as two and a half minutes go.
 .PHONY: single-faults
 single-faults:
-	@$(GO_TEST) -count=1 -v -timeout=20m -parallel=8 ./operator/chaos
+	@$(GO_TEST) -count=1 -v -parallel=8 ./operator/chaos
 
 .PHONY: slowest
 slowest:
@@ -191,21 +193,23 @@ fuzz: ## Run every fuzz target for FUZZTIME, 30s
 
 .PHONY: test-gitops
 test-gitops: $(call tools_of,test-gitops) ## Apply examples/gitops with a real Flux and Argo CD, and count the e-mails
-	@$(GO_TEST) -count=1 -v -timeout=20m ./internal/gitops/flux ./internal/gitops/argocd
+	@$(GO_TEST) -count=1 -v ./internal/gitops/flux ./internal/gitops/argocd
 
 # The browser test of the sandbox's page is a Go module of its own, so that no other module depends on chromedp.
 .PHONY: test-page
 test-page: $(call tools_of,lint) ## Lint and run the browser test of the sandbox's page
-	@env $(UNSET) GO="$(GO)" tools/test-page.sh
+	@env $(UNSET) GO="$(GO)" TIMEOUT="$(TIMEOUT)" tools/test-page.sh
 
 # The engine of Prometheus is in a Go module of its own, too.
 .PHONY: test-monitoring
 test-monitoring: $(call tools_of,test-monitoring) ## Test the alerts and the dashboard with metrics of a real run
-	@env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" GO="$(GO)" tools/test-monitoring.sh
+	@env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" GO="$(GO)" TIMEOUT="$(TIMEOUT)" \
+		tools/test-monitoring.sh
 
 .PHONY: dashboard-picture
 dashboard-picture: $(call tools_of,test-monitoring) ## Draw the dashboard for the docs, from a real run
-	@env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" GO="$(GO)" tools/test-monitoring.sh docs/images/dashboard.svg
+	@env $(UNSET) KUBEBUILDER_ASSETS="$(KUBEBUILDER_ASSETS)" GO="$(GO)" TIMEOUT="$(TIMEOUT)" \
+		tools/test-monitoring.sh docs/images/dashboard.svg
 
 .PHONY: test-rules
 test-rules: $(call tools_of,test-rules) ## Run the alerts' unit tests with promtool, which takes minutes to build
@@ -216,7 +220,7 @@ test-rules: $(call tools_of,test-rules) ## Run the alerts' unit tests with promt
 .PHONY: test-image
 test-image: image ## Unpack the images, run and push them, and build them again
 	env $(UNSET) VERSION="$(VERSION)" COMMIT="$(COMMIT)" SOURCE_DATE_EPOCH="$(SOURCE_DATE_EPOCH)" \
-		$(GO) -C tools/image test -count=1 -v -timeout=20m ./...
+		$(GO) -C tools/image test -count=1 -v -timeout=$(TIMEOUT) ./...
 
 # Static, and the same from every machine: no C library, no path of this tree, no better processor than the platform's.
 IMAGES := mandate-operator idv-sandbox

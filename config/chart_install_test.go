@@ -11,6 +11,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/internal/await"
 )
 
 // The charts on an empty cluster, in the order of a user's: what creates an application once creates it once, whatever
@@ -57,10 +59,10 @@ func TestOperatorBeforeItsCRDs(t *testing.T) {
 	c.helm("install", "mandate-operator", operatorChart, "--create-namespace", "--set=requireCRDs=false")
 	arguments, listens := c.onLoopback(c.deployment().Spec.Template.Spec.Containers[0].Args)
 	operator := c.startOperator(c.serviceAccount(), append(arguments, "--leader-election-namespace="+operatorNamespace)...)
-	_, err := operator.WaitForLog(c.Context(), regexp.MustCompile("Waiting for the API server to serve the kinds"))
+	_, err := operator.WaitForLog(await.Context(t), regexp.MustCompile("Waiting for the API server to serve the kinds"))
 	c.check(err)
 	c.helm("install", "mandate-operator-crds", crdChart)
-	c.check(operator.WaitForURL(c.Context(), "http://"+listens[":8081"]+"/readyz"))
+	c.check(operator.WaitForURL(await.Context(t), "http://"+listens[":8081"]+"/readyz"))
 	c.servesAllKinds()
 }
 
@@ -97,7 +99,7 @@ spec: {mandateType: {code: kyc}, individuals: [{name: director, email: director@
 `)
 	acme.SetNamespace(namespace)
 	c.check(c.Create(c.Context(), acme))
-	c.kubectl("wait", "mandate", "acme", "--namespace="+namespace, "--for=condition=Ready", "--timeout=60s")
+	c.kubectl("wait", "mandate", "acme", "--namespace="+namespace, "--for=condition=Ready", await.Timeout(c.T))
 	c.check(operator.Stop())
 	if emails := service.emails(c); len(emails) != 1 {
 		c.Errorf("%d e-mails, want one: %v", len(emails), emails)

@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/testenv"
 )
 
@@ -29,10 +30,8 @@ func (c *cluster) runsAsDeployed() {
 	// In a Pod, the namespace is that of the ServiceAccount.
 	operator := c.startOperator(c.serviceAccount(), append(arguments, "--leader-election-namespace="+operatorNamespace)...)
 
-	ctx, cancel := context.WithTimeout(c.Context(), timeout)
-	defer cancel()
 	for _, path := range []string{"/readyz", "/healthz"} {
-		c.check(operator.WaitForURL(ctx, "http://"+listens[":8081"]+path))
+		c.check(operator.WaitForURL(await.Context(c.T), "http://"+listens[":8081"]+path))
 	}
 	c.servesMetrics(listens[":8443"])
 

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -17,6 +16,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/testenv"
 )
 
@@ -24,9 +24,6 @@ import (
 var env *testenv.Environment
 
 func TestMain(m *testing.M) { testenv.Main(m, &env) }
-
-// timeout is how long a test waits for what should come within seconds.
-const timeout = 60 * time.Second
 
 // cluster is an API server that a test works with as its administrator.
 type cluster struct {
@@ -119,10 +116,10 @@ func (c *cluster) waitForAccess(namespace, user, verb, resource string) {
 	})
 }
 
-// eventually asks again and again, and fails with the last answer after timeout.
+// eventually waits until done, which otherwise describes what is missing.
 func (c *cluster) eventually(done func() (bool, string)) {
 	c.Helper()
-	testenv.Eventually(c.T, timeout, done)
+	await.Until(c.T, done)
 }
 
 // parse reads YAML as the API server's JSON would be read: integers stay integers.

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +18,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
+
+	"github.com/mandate-io/idv/internal/await"
 )
 
 // servesMetrics scrapes the metrics at an address with a token that may, and with all that may not.
@@ -67,7 +68,7 @@ func (c *cluster) newToken(namespace, name string) string {
 // scrape gets a URL with a token. The status is 0 if there is no answer.
 func scrape(t *testing.T, url, token string) (status int, body string) {
 	t.Helper()
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
+	request, err := http.NewRequestWithContext(await.Context(t), http.MethodGet, url, http.NoBody)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +79,7 @@ func scrape(t *testing.T, url, token string) (status int, body string) {
 		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, // the certificate is self-signed
 		DisableKeepAlives: true,
 	}
-	response, err := (&http.Client{Transport: transport, Timeout: 10 * time.Second}).Do(request)
+	response, err := (&http.Client{Transport: transport}).Do(request)
 	if err != nil {
 		return 0, err.Error()
 	}

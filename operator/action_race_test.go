@@ -3,13 +3,13 @@ package operator_test
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
@@ -286,11 +286,7 @@ func TestActionDrain(t *testing.T) {
 		return err
 	})
 	r.reconcile("resend")
-	select {
-	case <-drained:
-	case <-time.After(timeout / 2):
-		t.Fatal("the shutdown does not finish")
-	}
+	await.Receive(t, drained, "the shutdown does not finish")
 	w.actionCompletes("resend")
 	w.action("late", resend)
 	r.reconcile("late")

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
@@ -140,7 +141,7 @@ func TestActions(t *testing.T) {
 		if first.Status.StartedTime == nil || first.Status.StartedTime.After(first.Status.CompletedTime.Time) {
 			t.Errorf("started %v, completed %v", first.Status.StartedTime, first.Status.CompletedTime)
 		}
-		w.kubectl("wait", "--for=condition=Complete", "--timeout=30s", "mandateaction/first", "mandateaction/second")
+		w.kubectl("wait", "--for=condition=Complete", await.Timeout(t), "mandateaction/first", "mandateaction/second")
 	})
 	for _, answer := range []string{"message", "empty", "202", "204", "individual"} {
 		t.Run("reset, answered with "+answer, func(t *testing.T) {
@@ -347,12 +348,10 @@ func TestActionTerminated(t *testing.T) {
 	w.fault(slowed(control.ResendInvites, slowAnswer))
 	w.action("resend", resend)
 	w.eventually(func() (bool, string) { return w.requests(control.ResendInvites) == 1, "no request" })
-	w.check(syscall.Kill(w.operator.PID(), syscall.SIGTERM))
-	select {
-	case <-w.operator.Exited():
-	case <-time.After(20 * time.Second):
-		t.Fatal("the operator did not exit within twenty seconds")
-	}
+	await.Within(t, 20*time.Second, func() {
+		w.check(syscall.Kill(w.operator.PID(), syscall.SIGTERM))
+		await.Receive(t, w.operator.Exited(), "the operator does not exit")
+	})
 	w.checkFinished(w.getAction("resend"), v1alpha1.ConditionComplete, v1alpha1.ReasonCarriedOut)
 	w.checkEmailed(control.Resend, 1)
 }

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/testenv"
@@ -147,7 +148,7 @@ func TestClusterServiceWithdrawn(t *testing.T) {
 		w.deleteMandate("globex")
 		w.condition("globex", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonDeletionWaiting)
 		w.mandate("retained", "{"+sharedServiceRef+"}")
-		w.kubectl("delete", "mandate", "retained", "--timeout=20s")
+		w.kubectl("delete", "mandate", "retained", await.Timeout(t))
 	})
 	w.emails(2)
 

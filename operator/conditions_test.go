@@ -94,7 +94,7 @@ func (s *seenReasons) compare() (problems []string, err error) {
 	}
 	// The last changes may arrive late.
 	allSeen := func(context.Context) (bool, error) { return len(without(documented, s.copy())) == 0, nil }
-	_ = wait.PollUntilContextTimeout(context.Background(), 100*time.Millisecond, 5*time.Second, true, allSeen)
+	_ = wait.PollUntilContextTimeout(context.Background(), 100*time.Millisecond, time.Minute, true, allSeen)
 	add := func(format string, arguments ...any) { problems = append(problems, fmt.Sprintf(format, arguments...)) }
 	seen := s.copy()
 	for _, c := range without(seen, documented) {

@@ -1,13 +1,13 @@
 package operator_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"syscall"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/testenv"
@@ -49,11 +50,11 @@ func ownControlPlane(t *testing.T) *testenv.Environment {
 			t.Error(err)
 		}
 	})
-	grant := func() error { return plane.GrantOperatorRole(t.Context()) }
-	for _, start := range []func() error{plane.StartControlPlane, plane.InstallCRDs, grant} {
-		if err := start(); err != nil {
-			t.Fatal(err)
-		}
+	if err := plane.StartControlPlane(); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(plane.InstallCRDs(), plane.GrantOperatorRole(t.Context())); err != nil {
+		t.Fatal(err)
 	}
 	return plane
 }
@@ -158,12 +159,8 @@ func (w *world) checkTooOld(resourceVersion string) {
 	events, err := watcher.Watch(w.Context(), &v1alpha1.MandateList{}, from)
 	if err == nil {
 		defer events.Stop()
-		select {
-		case event := <-events.ResultChan():
-			if event.Type == watch.Error {
-				err = apierrors.FromObject(event.Object)
-			}
-		case <-time.After(timeout):
+		if event := await.Receive(w.T, events.ResultChan(), "no event"); event.Type == watch.Error {
+			err = apierrors.FromObject(event.Object)
 		}
 	}
 	if !apierrors.IsResourceExpired(err) && !apierrors.IsGone(err) {

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
@@ -23,7 +24,8 @@ const (
 	newMandateEvery           = 100 * time.Millisecond
 	resends                   = 20
 	resendEvery               = 500 * time.Millisecond
-	// latestPOST is when a new Mandate or an action has to be at its service, of 99 in 100.
+	// latestPOST is when a new Mandate or an action has to be at its service, of 99 in 100. Beside other work, all of
+	// these limits are as many times longer as the machine is slower.
 	latestPOST = 2 * time.Second
 	// latestNotice is when a changed Secret has to have its effect.
 	latestNotice = 30 * time.Second
@@ -94,6 +96,7 @@ func TestSlowReportsDelayNoOtherNamespace(t *testing.T) {
 		n := w.requests(control.IndividualReport)
 		return n >= tenants, fmt.Sprintf("%d downloads are under way", n)
 	})
+	slowdown := await.Slowdown()
 	var applied []time.Time
 	ticker := time.NewTicker(resendEvery)
 	defer ticker.Stop()
@@ -114,7 +117,7 @@ func TestSlowReportsDelayNoOtherNamespace(t *testing.T) {
 		}
 		return len(waits) == resends, fmt.Sprintf("%d of %d invites were resent", len(waits), resends)
 	})
-	w.checkInTime(waits)
+	w.checkInTime(waits, slowdown)
 }
 
 // newTenants makes Mandates in several namespaces, after the setup of each.
@@ -163,6 +166,7 @@ func (w *world) drip(worlds []*world, duration time.Duration, reads int64) {
 // createInTime applies new Mandates one by one, and checks how long each waits for its POST.
 func (w *world) createInTime(spec string) {
 	w.Helper()
+	slowdown := await.Slowdown()
 	applied := map[string]time.Time{}
 	ticker := time.NewTicker(newMandateEvery)
 	defer ticker.Stop()
@@ -184,18 +188,20 @@ func (w *world) createInTime(spec string) {
 		}
 		return len(waits) == newMandates, fmt.Sprintf("%d of %d Mandates were created", len(waits), newMandates)
 	})
-	w.checkInTime(waits)
+	w.checkInTime(waits, slowdown)
 }
 
-// checkInTime checks how long people wait for a request that acts on them, and prints it.
-func (w *world) checkInTime(waits []time.Duration) {
+// checkInTime checks how long people wait for a request that acts on them, and prints it. The machine was so many times
+// slower before.
+func (w *world) checkInTime(waits []time.Duration, slowdown float64) {
 	w.Helper()
+	limit := await.Stretch(latestPOST, max(slowdown, await.Slowdown()))
 	slices.Sort(waits)
 	round := func(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 	p50, p99 := waits[len(waits)/2], waits[(len(waits)*99+99)/100-1]
 	w.Logf("until POST: p50 %s, p99 %s, longest %s", round(p50), round(p99), round(waits[len(waits)-1]))
-	if p99 > latestPOST {
-		w.Errorf("p99 until POST is %s, want %s at most", p99, latestPOST)
+	if p99 > limit {
+		w.Errorf("p99 until POST is %s, want %s at most", p99, limit)
 	}
 }
 
@@ -213,14 +219,10 @@ func TestSilentServicesDelayNoSecret(t *testing.T) {
 	}
 	noticed := func(change func(), status metav1.ConditionStatus, reason string) {
 		t.Helper()
-		changed := time.Now()
-		change()
-		w.serviceReady(status, reason)
-		took := time.Since(changed)
-		t.Logf("%s after %s", reason, took.Round(time.Millisecond))
-		if took > latestNotice {
-			t.Errorf("%s after %s, want %s at most", reason, took, latestNotice)
-		}
+		await.Within(t, latestNotice, func() {
+			change()
+			w.serviceReady(status, reason)
+		})
 	}
 	wrong := func() { w.secret("idv", map[string]string{"username": "somebody", "password": "else"}) }
 	noticed(wrong, metav1.ConditionFalse, v1alpha1.ReasonCredentialsInvalid)

@@ -1,7 +1,6 @@
 package operator_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/testenv"
 )
@@ -28,12 +28,11 @@ func TestReplicasCountOnce(t *testing.T) {
 	w.ready("acme")
 	leader := w.operator
 	w.start(append(election, "--metrics-bind-address="+second)...)
-	ctx, cancel := context.WithTimeout(t.Context(), timeout)
-	defer cancel()
-	w.check(w.operator.WaitForURL(ctx, "http://"+second+"/metrics"))
-	if text := w.scrape(first); !strings.Contains(text, counted) {
-		t.Errorf("the leader does not count the Mandate:\n%s", text)
-	}
+	w.check(w.operator.WaitForURL(await.Context(t), "http://"+second+"/metrics"))
+	w.eventually(func() (bool, string) {
+		text := w.scrape(first)
+		return strings.Contains(text, counted), "the leader does not count the Mandate:\n" + text
+	})
 	if text := w.scrape(second); strings.Contains(text, "\nidv_mandates{") {
 		t.Errorf("a replica that is not the leader counts Mandates:\n%s", text)
 	}

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
@@ -35,7 +36,7 @@ func TestCompleted(t *testing.T) {
 		names[1] != "john" {
 		t.Errorf("individuals in status are %v, want them in the order of the spec", names)
 	}
-	w.kubectl("wait", "--for=condition=Ready", "--timeout=30s", "mandate/acme")
+	w.kubectl("wait", "--for=condition=Ready", await.Timeout(t), "mandate/acme")
 	w.checkKstatus("acme", status.CurrentStatus)
 
 	w.play(m, control.ResultPass)
@@ -43,7 +44,7 @@ func TestCompleted(t *testing.T) {
 	if m.Status.Outcome != v1alpha1.OutcomeCompleted || m.Status.Progress != "6/6" {
 		t.Errorf("the status of a completed application: %+v", m.Status)
 	}
-	w.kubectl("wait", "--for=condition=Completed", "--timeout=30s", "mandate/acme")
+	w.kubectl("wait", "--for=condition=Completed", await.Timeout(t), "mandate/acme")
 	w.emails(2)
 	w.events("acme", string(v1alpha1.OutcomeCompleted))
 
@@ -116,7 +117,7 @@ func TestSuspend(t *testing.T) {
 	w.emails(1)
 	w.mandate("acme", "{suspend: true}")
 	w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSuspended)
-	w.kubectl("delete", "mandate", "acme", "--timeout=30s")
+	w.kubectl("delete", "mandate", "acme", await.Timeout(t))
 }
 
 // checkKstatus waits until kstatus, which Flux and kpt use, computes a status for a Mandate.

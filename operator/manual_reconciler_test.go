@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator"
 	"github.com/mandate-io/idv/operator/connection"
@@ -182,11 +183,7 @@ func (w *world) reconcile(r reconcile.Reconciler, kind, name string) (result rec
 		defer close(done)
 		result, _ = r.Reconcile(w.Context(), request)
 	}()
-	select {
-	case <-done:
-	case <-time.After(timeout / 2):
-		w.Fatalf("reconciling the %s %s does not finish", kind, name)
-	}
+	await.Receive(w.T, done, "reconciling the "+kind+" "+name+" does not finish")
 	return result
 }
 

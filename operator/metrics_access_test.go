@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
-	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/testenv"
 )
@@ -27,12 +27,13 @@ func TestMetricsAreAuthorized(t *testing.T) {
 	}
 	t.Cleanup(transport.CloseIdleConnections)
 	get := func(token string) (status int, err error) {
-		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+address+"/metrics", http.NoBody)
+		url := "https://" + address + "/metrics"
+		request, err := http.NewRequestWithContext(await.Context(t), http.MethodGet, url, http.NoBody)
 		w.check(err)
 		if token != "" {
 			request.Header.Set("Authorization", "Bearer "+token)
 		}
-		response, err := (&http.Client{Transport: transport, Timeout: 10 * time.Second}).Do(request)
+		response, err := (&http.Client{Transport: transport}).Do(request)
 		if err != nil {
 			return 0, err
 		}

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/testenv"
@@ -145,9 +146,10 @@ func (w *world) measures(address string, lines ...string) {
 
 func (w *world) scrape(address string) string {
 	w.Helper()
-	request, err := http.NewRequestWithContext(w.Context(), http.MethodGet, "http://"+address+"/metrics", http.NoBody)
+	url := "http://" + address + "/metrics"
+	request, err := http.NewRequestWithContext(await.Context(w.T), http.MethodGet, url, http.NoBody)
 	w.check(err)
-	response, err := (&http.Client{Timeout: timeout}).Do(request)
+	response, err := (&http.Client{}).Do(request)
 	w.check(err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)

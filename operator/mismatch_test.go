@@ -11,10 +11,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
-	"github.com/mandate-io/idv/internal/testenv"
 )
 
 // The IdentityService points to another service by mistake, and is corrected later. The operator changes nothing at the
@@ -93,7 +93,7 @@ func TestServiceMoves(t *testing.T) {
 	w.eventually(func() (bool, string) {
 		return w.requests(control.DeleteApplication) == 1, "the application is not deleted"
 	})
-	w.kubectl("wait", "--for=delete", "--timeout=30s", "mandate/gone")
+	w.kubectl("wait", "--for=delete", await.Timeout(t), "mandate/gone")
 	w.emails(2)
 }
 
@@ -139,7 +139,7 @@ func TestManyReviewsRefused(t *testing.T) {
 	w.play(w.ready("acme"), control.ResultReview)
 	w.fault(alwaysAnswers(control.AcceptCheck, 422))
 	w.mandate("acme", spec+", checkReviews: ["+strings.Join(reviews, ", ")+"]}")
-	testenv.Eventually(t, 2*timeout, func() (bool, string) { // half a second for each, without other load
+	w.eventually(func() (bool, string) {
 		n := w.requests(control.AcceptCheck)
 		return n >= 2*people, fmt.Sprintf("%d reviews were sent", n)
 	})

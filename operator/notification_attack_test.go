@@ -33,10 +33,10 @@ type sender struct {
 }
 
 func (w *world) sender(address string) *sender {
-	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}, Timeout: timeout}
+	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(address)}}
 	transport := &http.Transport{DialContext: dialer.DialContext, MaxIdleConnsPerHost: 100}
 	w.Cleanup(transport.CloseIdleConnections)
-	return &sender{world: w, dialer: dialer, client: &http.Client{Transport: transport, Timeout: timeout}}
+	return &sender{world: w, dialer: dialer, client: &http.Client{Transport: transport}}
 }
 
 // flood posts from many connections, as fast as the answers come.

@@ -1,19 +1,18 @@
 package operator_test
 
 import (
-	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
@@ -89,9 +88,7 @@ func (w *world) service(name string) *v1alpha1.IdentityService {
 // post sends a delivery; 0 if there is no answer.
 func (w *world) post(url, body string) (status int) {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), 10*time.Second)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, url, strings.NewReader(body))
+	request, err := http.NewRequestWithContext(await.Context(w.T), http.MethodPost, url, strings.NewReader(body))
 	w.check(err)
 	response, err := http.DefaultTransport.RoundTrip(request) //nolint:forbidigo // a sender is not our client
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
@@ -43,7 +44,7 @@ func absent(s client.Object) bool { return s == nil }
 func TestServiceInUse(t *testing.T) {
 	t.Parallel()
 	w := running(t)
-	w.kubectl("delete", "identityservice", "default", "--timeout=20s") // no Mandate needs it
+	w.kubectl("delete", "identityservice", "default", await.Timeout(t)) // no Mandate needs it
 	w.connect()
 	w.mandate("acme", "{}")
 	w.mandate("globex", "{}")

@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
@@ -292,12 +293,10 @@ func TestTerminatedWhileCreating(t *testing.T) {
 	w.fault(slowed(control.CreateApplication, slowAnswer))
 	w.mandate("acme", "{}")
 	w.creating()
-	w.check(syscall.Kill(w.operator.PID(), syscall.SIGTERM))
-	select {
-	case <-w.operator.Exited():
-	case <-time.After(20 * time.Second):
-		t.Fatal("the operator did not exit within twenty seconds")
-	}
+	await.Within(t, 20*time.Second, func() {
+		w.check(syscall.Kill(w.operator.PID(), syscall.SIGTERM))
+		await.Receive(t, w.operator.Exited(), "the operator does not exit")
+	})
 	if records := w.records(); len(records) != 1 || records[0].Spec.ApplicationID == nil {
 		t.Fatalf("the id of the application was lost: %+v", records)
 	}

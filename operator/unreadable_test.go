@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/testenv"
 )
@@ -78,7 +79,7 @@ func TestUnreadableObjects(t *testing.T) {
 		w.mandate(name, "{}")
 		w.ready(name)
 		w.apply(fmt.Sprintf(resend, name, name))
-		w.kubectl("wait", "--for=condition=Complete", "--timeout=30s", "mandateaction/"+name)
+		w.kubectl("wait", "--for=condition=Complete", await.Timeout(t), "mandateaction/"+name)
 		w.eventually(func() (bool, string) {
 			series := w.scrape(address)
 			for _, kind := range []string{
@@ -123,7 +124,7 @@ func TestUnreadableObjects(t *testing.T) {
 	w.store("identityservices", "odd", "spec: {requestsPerSecond: 10}")
 	w.ready("odd")
 	w.ready("waits")
-	w.kubectl("wait", "--for=condition=Complete", "--timeout=30s", "mandateaction/odd")
+	w.kubectl("wait", "--for=condition=Complete", await.Timeout(t), "mandateaction/odd")
 	w.emails(9)
 	w.checkApplications(6)
 	w.eventually(func() (bool, string) {

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/testenv"
 	"github.com/mandate-io/idv/internal/testenv/faultproxy"
@@ -38,7 +39,7 @@ func TestUnreadableWatch(t *testing.T) {
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
 	until := func(status int, check string, metric int) {
 		t.Helper()
-		testenv.Eventually(t, 2*timeout, func() (bool, string) {
+		w.eventually(func() (bool, string) {
 			got, text := w.probe(probes)
 			series := fmt.Sprintf("idv_unreadable_watches{kind=\"MandateAction\"} %d\n", metric)
 			counted := strings.Contains(w.scrape(metrics), series)
@@ -62,9 +63,9 @@ func TestUnreadableWatch(t *testing.T) {
 func (w *world) probe(address string) (status int, text string) {
 	w.Helper()
 	url := "http://" + address + "/readyz?verbose"
-	request, err := http.NewRequestWithContext(w.Context(), http.MethodGet, url, http.NoBody)
+	request, err := http.NewRequestWithContext(await.Context(w.T), http.MethodGet, url, http.NoBody)
 	w.check(err)
-	response, err := (&http.Client{Timeout: timeout}).Do(request)
+	response, err := (&http.Client{}).Do(request)
 	w.check(err)
 	defer response.Body.Close()
 	body, err := io.ReadAll(response.Body)

@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/testenv"
@@ -50,9 +51,6 @@ func TestMain(m *testing.M) {
 
 // settleDelay is longer than the sandbox takes for any request.
 const settleDelay = 3 * time.Second
-
-// timeout limits waits that usually take seconds.
-const timeout = 60 * time.Second
 
 // world is a namespace with a sandbox, an IdentityService for it, and an operator process of its own.
 type world struct {
@@ -300,7 +298,7 @@ func (w *world) serviceIs(name string, status metav1.ConditionStatus, reason str
 // eventually waits until done, which otherwise describes what is missing.
 func (w *world) eventually(done func() (bool, string)) {
 	w.Helper()
-	testenv.Eventually(w.T, timeout, done)
+	await.Until(w.T, done)
 }
 
 // emails returns the e-mails sent so far, and checks their number.
@@ -365,10 +363,8 @@ func (w *world) play(m *v1alpha1.Mandate, result control.Result) {
 // kubectl runs kubectl in the namespace, and returns its output.
 func (w *world) kubectl(arguments ...string) string {
 	w.Helper()
-	ctx, cancel := context.WithTimeout(w.Context(), 2*timeout) // kubectl waits forever for an object that is not deleted
-	defer cancel()
 	connect := []string{"--kubeconfig", w.kubeconfig, "--namespace", w.namespace}
-	command := exec.CommandContext(ctx, w.env.Kubectl, append(connect, arguments...)...)
+	command := exec.CommandContext(await.Context(w.T), w.env.Kubectl, append(connect, arguments...)...)
 	output, err := command.CombinedOutput()
 	if err != nil {
 		w.Fatalf("kubectl %v: %v\n%s", arguments, err, output)

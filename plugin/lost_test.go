@@ -105,7 +105,7 @@ func TestLostAnswerOfACreate(t *testing.T) {
 				}
 				return faultproxy.Fault{}
 			})
-			timeout := "--timeout=60s"
+			timeout := "--timeout=0"
 			if tc.code == 4 {
 				timeout = "--timeout=2s"
 			}
@@ -144,7 +144,7 @@ func TestWaitsThroughFailures(t *testing.T) {
 		}
 		return faultproxy.Fault{}
 	})
-	out := w.run("", 0, "wait", "acme", "--timeout=60s")
+	out := w.run("", 0, "wait", "acme")
 	w.contains(out, "trying again", "Ready=True, Accepted")
 	if n := strings.Count(out, "warning:"); n != 1 {
 		t.Errorf("%d warnings in:\n%s", n, out)
@@ -152,7 +152,7 @@ func TestWaitsThroughFailures(t *testing.T) {
 	for code, want := range map[int]int{401: 1, 403: 1, 429: 4, 500: 4} {
 		w.kubeconfig = direct
 		w.through(func(_, _ string, _ int32) faultproxy.Fault { return status(code) })
-		out := w.run("", want, "wait", "acme", "--for=outcome", "--timeout=1s")
+		out := w.run("", want, "wait", "acme", "--for=outcome", "--timeout=3s")
 		if said := strings.Contains(out, "the API server could not be read"); said != (want == 4) {
 			t.Errorf("%d:\n%s", code, out)
 		}

@@ -3,7 +3,6 @@ package plugin_test
 import (
 	"strings"
 	"testing"
-	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -12,8 +11,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
-	"github.com/mandate-io/idv/internal/testenv"
 )
 
 // grant binds a ClusterRole of config/rbac, or one that can get Secrets, to the user: in the namespace, or everywhere.
@@ -43,7 +42,7 @@ func (w *world) grant(name string, everywhere bool) {
 			Namespace: scope, Group: rule.APIGroups[0], Resource: rule.Resources[0], Verb: rule.Verbs[len(rule.Verbs)-1],
 		},
 	}}
-	testenv.Eventually(w, time.Minute, func() (bool, string) {
+	await.Until(w, func() (bool, string) {
 		asked := review.DeepCopy()
 		w.check(w.Create(w.Context(), asked))
 		return asked.Status.Allowed, w.user + " has not got " + name
@@ -90,5 +89,5 @@ func TestPermissions(t *testing.T) {
 
 	w.user = "platform"
 	w.grant("idv-platform", true) // no operator answers
-	w.run("", 4, "refresh", "--clusteridentityservice", w.namespace, "--timeout=100ms")
+	w.run("", 4, "refresh", "--clusteridentityservice", w.namespace, "--timeout=3s")
 }

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
@@ -78,13 +78,5 @@ func signalProvider(pids string, sig syscall.Signal) error {
 
 func eventually(t *testing.T, condition string, isTrue func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !isTrue(); {
-		if time.Now().After(deadline) {
-			t.Fatalf("timed out waiting until %s", condition)
-		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-t.Context().Done():
-		}
-	}
+	await.Until(t, func() (bool, string) { return isTrue(), "not yet: " + condition })
 }

@@ -9,8 +9,8 @@ set -eu
 root=$PWD
 recording=$root/bin/recording.prom
 mkdir -p bin
-"${GO:-go}" test -count=1 -run='^TestRecording$' ./operator -recording="$recording"
+"${GO:-go}" test -count=1 -timeout="${TIMEOUT:-1h}" -run='^TestRecording$' ./operator -recording="$recording"
 cd internal/monitoring
 "${GO:-go}" vet ./...
 "$root/bin/golangci-lint" run
-"${GO:-go}" test -count=1 ./... -recording="$recording" ${1:+-picture="$root/$1"}
+"${GO:-go}" test -count=1 -timeout="${TIMEOUT:-1h}" ./... -recording="$recording" ${1:+-picture="$root/$1"}

@@ -98,7 +98,7 @@ func TestBudgetHoldsUpLargeReadsOnly(t *testing.T) {
 	if _, err := c.ArchiveApplication(t.Context(), 4711); err != nil {
 		t.Error(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // it gets as far as the budget
 	defer cancel()
 	_, err := c.RetrieveApplication(ctx, 4711)
 	expectFailure(t, err, Unknown, KindRateLimited)
@@ -135,7 +135,7 @@ func TestBudgetOfReports(t *testing.T) {
 		if err != nil || got.Len() != 2*smallBody {
 			t.Fatalf("%d bytes, %v", got.Len(), err)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		_, err = c.IndividualReport(ctx, 1, &strings.Builder{}, maxJSON)
 		expectFailure(t, err, Unknown, KindRateLimited)
 		cancel()

@@ -95,7 +95,7 @@ func newWorld(t rapid.TB, chosen reading, secure bool) *world {
 	if strings.HasPrefix(chosen["tokenBasic"], "refused") {
 		w.config.TokenAuthorization = client.TokenAuthorizationNone // Auto would send it, and the service refuses the login
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithCancel(context.Background())
 	w.ctx, w.control = ctx, control.New(controlled.URL)
 	c, closeClient := w.another(w.config)
 	w.client = c

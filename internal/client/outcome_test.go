@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/time/rate"
 )
@@ -253,7 +254,7 @@ func TestErrorsOfContextsAreTheCallersOwn(t *testing.T) {
 		}
 	})
 	t.Run("own deadline", func(t *testing.T) {
-		c := s.client(t, func(config *Config) { config.RequestTimeout = 50e6 })
+		c := s.client(t, func(config *Config) { config.RequestTimeout = time.Second })
 		signIn(c)
 		e := expectFailure(t, c.DeleteApplication(t.Context(), 1), Unknown, KindTimeout)
 		if e.Unwrap() != nil {
@@ -263,7 +264,7 @@ func TestErrorsOfContextsAreTheCallersOwn(t *testing.T) {
 	t.Run("caller's deadline", func(t *testing.T) {
 		c := s.client(t)
 		signIn(c)
-		ctx, cancel := context.WithTimeout(t.Context(), 50e6)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		e := expectFailure(t, c.DeleteApplication(ctx, 1), Unknown, KindTimeout)
 		if got := e.Unwrap(); got != context.DeadlineExceeded { //nolint:errorlint // it must be the bare one

@@ -86,7 +86,7 @@ func TestReportIsNotStartedTwice(t *testing.T) {
 
 // A report is made when it is asked for, which may take longer than any other answer.
 func TestAReportMayBeginLate(t *testing.T) {
-	const timeout = 100 * time.Millisecond
+	const timeout = 500 * time.Millisecond
 	for _, secure := range []bool{false, true} {
 		s := newService(t, func(w http.ResponseWriter, r *http.Request) {
 			select {

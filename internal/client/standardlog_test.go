@@ -10,7 +10,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
+
+	"github.com/mandate-io/idv/internal/await"
 )
 
 // lockedBuffer is a log that is read while it is written.
@@ -52,12 +53,10 @@ func TestBytesAfterAResponseAreNotLogged(t *testing.T) {
 	if err := exampleOf(t, OpRetrieveApplication).run(t.Context(), s.client(t)); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(5 * time.Second); !strings.Contains(printed.String(), redacted); {
-		if time.Now().After(deadline) {
-			t.Fatalf("net/http prints something else now: %q", printed.String())
-		}
-		<-time.After(time.Millisecond)
-	}
+	await.Until(t, func() (bool, string) {
+		text := printed.String()
+		return strings.Contains(text, redacted), "net/http prints something else now: " + text
+	})
 	_ = log.Output(1, "something else")
 	if text := printed.String(); canariesIn(text) != nil || !strings.HasSuffix(text, "something else\n") {
 		t.Errorf("printed %q", text)

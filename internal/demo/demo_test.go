@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/testenv"
 )
 
@@ -67,13 +68,8 @@ func (p demoRun) until(t *testing.T, happened func() bool) {
 // wantExit waits for the exit code, and checks which files are left in the directory for temporary files.
 func (p demoRun) wantExit(t *testing.T, want int, left ...string) {
 	t.Helper()
-	select {
-	case code := <-p.code:
-		if code != want {
-			t.Errorf("exit code %d, want %d", code, want)
-		}
-	case <-time.After(3 * time.Minute):
-		t.Fatal("the demo does not exit")
+	if code := await.Receive(t, p.code, "the demo does not exit"); code != want {
+		t.Errorf("exit code %d, want %d", code, want)
 	}
 	entries, err := os.ReadDir(p.dir)
 	if err != nil {

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/mandate-io/idv/internal/testenv"
 )
 
 // kubectl runs the kubectl on PATH, or else the one in bin.
@@ -20,8 +22,8 @@ type kubectl struct {
 	cacheDir   string
 }
 
-// waitTimeout for `kubectl wait` is several times what a slow machine needs.
-const waitTimeout = "--timeout=60s"
+// waitTimeout is the flag of `kubectl wait`.
+var waitTimeout = "--timeout=" + testenv.HangTimeout.String()
 
 func (d *demo) newKubectl() (kubectl, error) {
 	k := kubectl{

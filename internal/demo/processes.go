@@ -7,14 +7,12 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"time"
 
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/testenv"
 )
 
 const (
-	// startTimeout is several times what a process needs to start.
-	startTimeout = time.Minute
 	// autoplayMillis is the time between two steps of an individual. It is long enough to watch them.
 	autoplayMillis = 1000
 	// settleDelay is longer than the sandbox needs for any request.
@@ -28,7 +26,7 @@ var (
 )
 
 func (d *demo) startSandbox(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	ctx, cancel := context.WithTimeout(ctx, testenv.HangTimeout)
 	defer cancel()
 	// ctx does not stop it: close does, the newest process first.
 	command := exec.Command(filepath.Join(d.programs, "idv-sandbox"), //nolint:noctx,gosec // our own program
@@ -57,7 +55,7 @@ func (d *demo) startControlPlane(context.Context) (string, error) {
 }
 
 func (d *demo) startOperator(ctx context.Context) (string, error) {
-	ctx, cancel := context.WithTimeout(ctx, startTimeout)
+	ctx, cancel := context.WithTimeout(ctx, testenv.HangTimeout)
 	defer cancel()
 	receiver := "127.0.0.1:0"
 	if d.receiverURL != "" { // the subscription has it

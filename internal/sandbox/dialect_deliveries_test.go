@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
@@ -71,12 +72,7 @@ func wantDeliveries(want ...int64) func(*testing.T, *testService) {
 		s.must(http.MethodPatch, path+"/archive", object{})
 		var got []int64
 		for range want {
-			select {
-			case event := <-arrived:
-				got = append(got, sequence[event])
-			case <-time.After(10 * time.Second):
-				t.Fatalf("only %v arrived", got)
-			}
+			got = append(got, sequence[await.Receive(t, arrived, fmt.Sprintf("only %v arrived", got))])
 		}
 		wantEqual(t, "sequence", slices.Clone(want), got)
 		wantEqual(t, "deliveries", len(want), len(s.deliveries(len(want))))

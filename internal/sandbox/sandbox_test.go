@@ -10,11 +10,11 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
@@ -101,7 +101,7 @@ func members(tree any) object {
 	return node
 }
 
-var client = &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+var client = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 
 // try sends a request to the interface; a string body is sent as it is.
 func (s *testService) try(method, path string, body any) (response, error) {
@@ -244,20 +244,10 @@ func (s *testService) emails() []control.Email {
 // eventually waits until check is content, and fails with what it last said.
 func eventually(t *testing.T, check func() string) {
 	t.Helper()
-	deadline := time.After(10 * time.Second)
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for {
+	await.Until(t, func() (bool, string) {
 		complaint := check()
-		if complaint == "" {
-			return
-		}
-		select {
-		case <-tick.C:
-		case <-deadline:
-			t.Fatal(complaint)
-		}
-	}
+		return complaint == "", complaint
+	})
 }
 
 func wantEqual(t *testing.T, what string, want, got any) {

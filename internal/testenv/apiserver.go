@@ -3,7 +3,6 @@ package testenv
 import (
 	"net/url"
 	"os"
-	"time"
 
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
@@ -28,7 +27,7 @@ func (e *Environment) StartAPIServer(etcd string) (*rest.Config, error) {
 	defer func() { _ = log.Close() }()
 	plane := &envtest.ControlPlane{APIServer: &envtest.APIServer{
 		Path: e.controlPlane.ControlPlane.APIServer.Path, CertDir: dir, EtcdURL: &url.URL{Scheme: "http", Host: etcd},
-		StartTimeout: time.Minute, Out: log, Err: log,
+		StartTimeout: HangTimeout, Out: log, Err: log,
 	}}
 	if err := plane.APIServer.Start(); err != nil {
 		return nil, err

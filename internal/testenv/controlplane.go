@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,7 +32,7 @@ func (e *Environment) StartControlPlane(flags ...string) error {
 	}
 	plane := &envtest.Environment{
 		UseExistingCluster:       new(false), // ignores USE_EXISTING_CLUSTER, which would select a cluster of the user
-		ControlPlaneStartTimeout: time.Minute,
+		ControlPlaneStartTimeout: HangTimeout,
 	}
 	plane.ControlPlane.Etcd = &envtest.Etcd{}
 	plane.ControlPlane.KubectlPath = e.Kubectl

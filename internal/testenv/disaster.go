@@ -40,9 +40,9 @@ func (e *Environment) Crash(program string) error {
 	gone := func(context.Context) (bool, error) {
 		return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH), nil
 	}
-	err = wait.PollUntilContextTimeout(context.Background(), pollInterval, exitTimeout, true, gone)
+	err = wait.PollUntilContextTimeout(context.Background(), pollInterval, HangTimeout, true, gone)
 	if err != nil {
-		return fmt.Errorf("%s still runs %s after SIGKILL", program, exitTimeout)
+		return fmt.Errorf("%s still runs %s after SIGKILL", program, HangTimeout)
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/internal/await"
 )
 
 // Existing clients work after a crash. A restore removes what was written after the backup.
@@ -37,14 +39,14 @@ func TestDisaster(t *testing.T) {
 		if err := c.Get(t.Context(), client.ObjectKey{Name: before}, &corev1.Namespace{}); err == nil {
 			t.Error("the API server responds after the crash")
 		}
-		if err := e.Restart(withTimeout(t), APIServer); err != nil {
+		if err := e.Restart(await.Context(t), APIServer); err != nil {
 			t.Fatal(err)
 		}
 		if !exists(before) || !exists(after) {
 			t.Error("something is missing after a crash")
 		}
 	}
-	if err := e.Restore(withTimeout(t), backup); err != nil {
+	if err := e.Restore(await.Context(t), backup); err != nil {
 		t.Fatal(err)
 	}
 	if !exists(before) || exists(after) {
@@ -76,7 +78,7 @@ func TestControllerManager(t *testing.T) {
 	}
 	gone := func(o client.Object) {
 		t.Helper()
-		err := manager.wait(withTimeout(t), o.GetName()+" is gone", func() (bool, error) {
+		err := manager.wait(await.Context(t), o.GetName()+" is gone", func() (bool, error) {
 			err := c.Get(t.Context(), client.ObjectKeyFromObject(o), o)
 			return apierrors.IsNotFound(err), client.IgnoreNotFound(err)
 		})

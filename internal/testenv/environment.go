@@ -8,10 +8,15 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"time"
 
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
+
+// HangTimeout ends waits for what is late only if it hangs, where there is no test with a deadline. A machine that is
+// busy with other work may take minutes.
+const HangTimeout = 10 * time.Minute
 
 // Environment is a temporary directory with the processes that run in it. It is safe for concurrent use.
 type Environment struct {

@@ -11,7 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
+
+	"github.com/mandate-io/idv/internal/await"
 )
 
 const parentVariable = "TESTENV_TEST_PARENT"
@@ -41,7 +42,7 @@ func parent() error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), HangTimeout)
 	defer cancel()
 	p, err := e.Start("hello", exec.CommandContext(ctx, binary))
 	if err != nil {
@@ -104,15 +105,8 @@ func TestNothingOutlivesTheParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = cmd.Wait()
-	deadline := time.After(20 * time.Second)
 	for _, host := range hosts {
-		for listens(t, host) {
-			select {
-			case <-deadline:
-				t.Fatalf("something still listens at %s", host)
-			case <-time.After(pollInterval):
-			}
-		}
+		await.Until(t, func() (bool, string) { return !listens(t, host), "something listens at " + host })
 	}
 }
 

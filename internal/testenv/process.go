@@ -14,7 +14,6 @@ import (
 )
 
 const (
-	stopTimeout    = 60 * time.Second
 	requestTimeout = 5 * time.Second
 	pollInterval   = 50 * time.Millisecond
 	tailBytes      = 4096
@@ -83,8 +82,8 @@ func (p *Process) Err() error {
 	return p.err
 }
 
-// Stop sends SIGTERM and waits. If the process has not exited after a minute, Stop kills it and returns an error. Stop
-// does nothing if the process has exited.
+// Stop sends SIGTERM and waits. If the process has not exited after HangTimeout, Stop kills it and returns an error.
+// Stop does nothing if the process has exited.
 func (p *Process) Stop() error {
 	if err := p.signal(syscall.SIGTERM); err != nil {
 		return err
@@ -92,8 +91,8 @@ func (p *Process) Stop() error {
 	select {
 	case <-p.exited:
 		return nil
-	case <-time.After(stopTimeout):
-		err := fmt.Errorf("%s did not exit within %s of SIGTERM\n%s", p.name, stopTimeout, tail(p.Log))
+	case <-time.After(HangTimeout):
+		err := fmt.Errorf("%s did not exit within %s of SIGTERM\n%s", p.name, HangTimeout, tail(p.Log))
 		return errors.Join(err, p.Kill())
 	}
 }

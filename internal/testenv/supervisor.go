@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// exitTimeout limits how long killed programs take to exit.
-const exitTimeout = 10 * time.Second
-
 // supervisor kills the programs of the control plane when this process exits, even if it panics or is killed. A library
 // starts these programs, so their process attributes cannot be set. Instead, the supervisor uses two FIFOs:
 //   - This process has the parent FIFO open for writing. Its readers get EOF when this process is gone.
@@ -81,7 +78,7 @@ func (s *supervisor) killAll() error {
 func (s *supervisor) waitForExit() error {
 	ticker := time.NewTicker(pollInterval)
 	defer ticker.Stop()
-	deadline := time.After(exitTimeout)
+	deadline := time.After(HangTimeout)
 	for {
 		// At EOF, read returns no bytes and no error.
 		if n, err := syscall.Read(s.children, make([]byte, 1)); n == 0 && err == nil {
@@ -90,7 +87,7 @@ func (s *supervisor) waitForExit() error {
 		select {
 		case <-ticker.C:
 		case <-deadline:
-			return fmt.Errorf("programs of the control plane still run %s after SIGKILL", exitTimeout)
+			return fmt.Errorf("programs of the control plane still run %s after SIGKILL", HangTimeout)
 		}
 	}
 }

@@ -8,7 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
-	"time"
+
+	"github.com/mandate-io/idv/internal/await"
 )
 
 // supervised is a shell script that runs as the library runs etcd, and is ready.
@@ -73,13 +74,9 @@ func TestSupervisorKillsWhatIgnoresSIGTERM(t *testing.T) {
 			}
 			exited := make(chan error, 1)
 			go func() { exited <- p.cmd.Wait() }()
-			select {
-			case err := <-exited:
-				if got, want := p.cmd.ProcessState.ExitCode(), 128+int(syscall.SIGKILL); got != want {
-					t.Errorf("it exited with %v, want %d", err, want)
-				}
-			case <-time.After(time.Second):
-				t.Fatal("it still runs after killAll")
+			err := await.Receive(t, exited, "it still runs after killAll")
+			if got, want := p.cmd.ProcessState.ExitCode(), 128+int(syscall.SIGKILL); got != want {
+				t.Errorf("it exited with %v, want %d", err, want)
 			}
 		})
 	}

@@ -1,17 +1,17 @@
 package testenv
 
 import (
-	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/internal/await"
 )
 
 func newEnvironment(t *testing.T) *Environment {
@@ -40,13 +40,6 @@ func newControlPlane(t *testing.T) *Environment {
 		t.Fatal(err)
 	}
 	return e
-}
-
-func withTimeout(t *testing.T) context.Context {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	t.Cleanup(cancel)
-	return ctx
 }
 
 func TestControlPlane(t *testing.T) {
@@ -137,7 +130,7 @@ func TestProcess(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			match, err := p.WaitForLog(withTimeout(t), ready)
+			match, err := p.WaitForLog(await.Context(t), ready)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -165,7 +158,7 @@ func TestWaitForLogOfProcessThatExits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = p.WaitForLog(withTimeout(t), regexp.MustCompile("ready"))
+	_, err = p.WaitForLog(await.Context(t), regexp.MustCompile("ready"))
 	if err == nil || !strings.Contains(err.Error(), "exit status 3") || !strings.Contains(err.Error(), "no such flag") {
 		t.Errorf("error = %v, want one with the exit status and the log", err)
 	}
@@ -179,7 +172,7 @@ func TestWaitForLogAfterRestart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if match, err = p.WaitForLog(withTimeout(t), regexp.MustCompile(`port (\d)`)); err != nil {
+		if match, err = p.WaitForLog(await.Context(t), regexp.MustCompile(`port (\d)`)); err != nil {
 			t.Fatal(err)
 		}
 		<-p.Exited()
@@ -210,11 +203,11 @@ func TestBuild(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	match, err := p.WaitForLog(withTimeout(t), regexp.MustCompile(`http://\S+`))
+	match, err := p.WaitForLog(await.Context(t), regexp.MustCompile(`http://\S+`))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := p.WaitForURL(withTimeout(t), match[0]); err != nil {
+	if err := p.WaitForURL(await.Context(t), match[0]); err != nil {
 		t.Error(err)
 	}
 	const missing = "./internal/testenv/testdata/none"

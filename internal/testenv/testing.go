@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"testing"
-	"time"
 
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
@@ -77,25 +76,4 @@ func (e *Environment) Namespace(tb testing.TB) string {
 		tb.Fatalf("create a namespace: %v", err)
 	}
 	return namespace
-}
-
-// Eventually polls done until it returns true. After the timeout it fails the test with the last state.
-func Eventually(tb testing.TB, timeout time.Duration, done func() (ok bool, state string)) {
-	tb.Helper()
-	deadline := time.After(timeout)
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		ok, state := done()
-		if ok {
-			return
-		}
-		select {
-		case <-deadline:
-			tb.Fatalf("after %s: %s", timeout, state)
-		case <-tb.Context().Done():
-			tb.Fatalf("the test was canceled: %s", state)
-		case <-ticker.C:
-		}
-	}
 }

@@ -10,12 +10,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/guards"
 )
 
-// timeout of one test that runs without a control.
-const timeout = "-test.timeout=3m"
+// minTimeout of a test without a control, which may wait for what does not come.
+const minTimeout = 90 * time.Second
 
 // runner runs tests in a process for each control that is off.
 type runner struct {
@@ -23,8 +25,13 @@ type runner struct {
 	dir     string // of the binaries
 
 	building sync.Mutex
-	binaries map[string]string // by package
+	binaries map[string]binary // by package
+}
 
+// binary has the tests of a package.
+type binary struct {
+	path    string
+	timeout time.Duration // of a test without a control: twice what all take with all controls on, on this machine today
 }
 
 // newRunner writes the sources with a switch at every control that is in one.
@@ -47,7 +54,7 @@ func newRunner(t *testing.T) *runner {
 			all[c.name()] = g
 		}
 	}
-	return &runner{overlay: guards.Overlay(t, root, all), dir: t.TempDir(), binaries: map[string]string{}}
+	return &runner{overlay: guards.Overlay(t, root, all), dir: t.TempDir(), binaries: map[string]binary{}}
 }
 
 // without runs the test of a control without it, and prints what it says.
@@ -82,28 +89,29 @@ func (r *runner) flags() string { return os.Getenv("GOFLAGS") + " -overlay=" + r
 // test runs the test of a control.
 func (r *runner) test(t *testing.T, c *control, directory string, env ...string) ([]byte, error) {
 	t.Helper()
-	run := exec.CommandContext(t.Context(), r.binary(t, c.in), "-test.run", guards.Pattern(c.test), "-test.v", timeout,
-		"-test.failfast")
+	tests := r.binary(t, c.in)
+	run := exec.CommandContext(await.Context(t), tests.path, "-test.run", guards.Pattern(c.test), "-test.v",
+		"-test.failfast", "-test.timeout="+tests.timeout.String())
 	run.Dir = directory
 	run.Env = append(os.Environ(), env...)
 	return run.CombinedOutput()
 }
 
-func (r *runner) binary(t *testing.T, in string) string {
+func (r *runner) binary(t *testing.T, in string) binary {
 	t.Helper()
 	r.building.Lock()
 	defer r.building.Unlock()
-	if r.binaries[in] == "" {
+	if _, ok := r.binaries[in]; !ok {
 		r.binaries[in] = r.build(t, in)
 	}
 	return r.binaries[in]
 }
 
 // build builds the tests of a package. With all controls on, the named ones must pass.
-func (r *runner) build(t *testing.T, in string) (binary string) {
+func (r *runner) build(t *testing.T, in string) binary {
 	t.Helper()
-	binary = filepath.Join(r.dir, strings.ReplaceAll(in, "/", "_")+".test")
-	guards.Build(t, r.overlay, filepath.Join(root, in), binary)
+	path := filepath.Join(r.dir, strings.ReplaceAll(in, "/", "_")+".test")
+	guards.Build(t, r.overlay, filepath.Join(root, in), path)
 	var tests []string
 	for _, of := range controls {
 		for i := range of {
@@ -115,13 +123,14 @@ func (r *runner) build(t *testing.T, in string) (binary string) {
 	}
 	slices.Sort(tests)
 	pattern := "^(" + strings.Join(slices.Compact(tests), "|") + ")$"
-	run := exec.CommandContext(t.Context(), binary, "-test.run", pattern, timeout)
+	began := time.Now()
+	run := exec.CommandContext(await.Context(t), path, "-test.run", pattern)
 	run.Dir = filepath.Join(root, in)
 	run.Env = append(os.Environ(), "GOFLAGS="+r.flags())
 	if output, err := run.CombinedOutput(); err != nil {
 		t.Fatalf("%s fails with all controls on: %v\n%s", in, err, output)
 	}
-	return binary
+	return binary{path: path, timeout: max(minTimeout, 2*time.Since(began))}
 }
 
 // inChangedTree runs the test of a control in a copy of the sources that lacks the control.

@@ -26,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/testenv"
@@ -169,7 +170,7 @@ func newMandate(namespace, name string, individuals int) *v1alpha1.Mandate {
 // them, because repeated lists would load the API server.
 func (f *fixture) awaitReady(namespace string, n int) (wait func()) {
 	f.Helper()
-	ctx, cancel := context.WithTimeout(f.Context(), timeout)
+	ctx, cancel := context.WithCancel(await.Context(f.TB))
 	mandates := f.watch(ctx, namespace)
 	ready, done := map[string]bool{}, make(chan struct{})
 	go func() {
@@ -188,7 +189,7 @@ func (f *fixture) awaitReady(namespace string, n int) (wait func()) {
 		f.Helper()
 		<-done
 		if len(ready) < n {
-			f.Fatalf("after %s, %d of %d Mandates are Ready", timeout, len(ready), n)
+			f.Fatalf("%d of %d Mandates are Ready", len(ready), n)
 		}
 	}
 }
@@ -217,7 +218,7 @@ func (f *fixture) watch(ctx context.Context, namespace string) iter.Seq[*v1alpha
 // eventually waits until done.
 func (f *fixture) eventually(what string, done func() bool) {
 	f.Helper()
-	testenv.Eventually(f.TB, timeout, func() (bool, string) { return done(), "not " + what })
+	await.Until(f.TB, func() (bool, string) { return done(), "not " + what })
 }
 
 func (f *fixture) requests(operation control.Operation) int64 {

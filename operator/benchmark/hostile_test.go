@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/testenv"
 )
 
@@ -62,7 +63,7 @@ func (f *fixture) attack(length time.Duration) (peak, limit float64) {
 		f.connectTo(namespace, fmt.Sprintf("hostile-%d", i), services.url(i))
 	}
 	earliest := time.Now().Add(length)
-	testenv.Eventually(f.TB, length+30*time.Second, func() (bool, string) {
+	await.Until(f.TB, func() (bool, string) {
 		peak, _ = operator.peak()
 		silent := services.silent()
 		return len(silent) == 0 && time.Now().After(earliest), fmt.Sprintf("not asked: %q", silent)

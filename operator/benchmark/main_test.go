@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -25,9 +24,6 @@ func TestMain(m *testing.M) {
 	figures.print(os.Stdout)
 	os.Exit(code)
 }
-
-// timeout is far longer than any step takes.
-const timeout = 15 * time.Minute
 
 // quick is set for sizes that show whether the benchmarks work, and what changed by half.
 var quick = os.Getenv("QUICK") != ""

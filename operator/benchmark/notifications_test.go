@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
@@ -96,7 +97,7 @@ type events struct {
 // play has events happen to n Mandates, in rounds, and waits until a watch has seen all of them.
 func (e *events) play(n, rounds int) (took time.Duration) {
 	e.Helper()
-	ctx, cancel := context.WithTimeout(e.Context(), timeout)
+	ctx, cancel := context.WithCancel(await.Context(e.TB))
 	defer cancel()
 	mandates, done := e.watch(ctx, e.namespace), make(chan struct{})
 	go func() {
@@ -127,7 +128,7 @@ func (e *events) play(n, rounds int) (took time.Duration) {
 	}
 	<-done
 	if len(e.seen) < n*rounds {
-		e.Fatalf("after %s, the statuses show %d of %d events", timeout, len(e.seen), n*rounds)
+		e.Fatalf("the statuses show %d of %d events", len(e.seen), n*rounds)
 	}
 	return took
 }

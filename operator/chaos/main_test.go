@@ -30,7 +30,7 @@ const (
 	// settleDelay is longer than the sandbox takes for any request. The operator gives up an attempt whose request starts
 	// later than half of it. On a busy machine, that has to stay the exception.
 	settleDelay = 6 * time.Second
-	// timeout limits the wait for one step of a scenario.
+	// timeout limits the wait for one step of a scenario, on a machine without other work.
 	timeout = 2 * time.Minute
 )
 

@@ -13,6 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/testenv/faultproxy"
@@ -248,7 +249,10 @@ func (s *scenario) until(ctx context.Context, missing func() string) error {
 	return s.untilWithin(ctx, timeout, missing)
 }
 
+// untilWithin is until with another limit. It is longer beside other work: what a fault has stopped for good is found
+// only by a limit.
 func (s *scenario) untilWithin(ctx context.Context, limit time.Duration, missing func() string) error {
+	limit = await.Stretch(limit, await.Slowdown())
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	ticker := time.NewTicker(100 * time.Millisecond)

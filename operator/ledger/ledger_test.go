@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/testenv"
 	"github.com/mandate-io/idv/operator/ledger"
 )
@@ -299,7 +300,7 @@ func (f *fixture) dropField(field string) (restore func()) {
 // waitFor waits until the API server keeps the inputs of an attempt, or drops them.
 func (f *fixture) waitFor(done func(kept bool) bool) {
 	f.Helper()
-	testenv.Eventually(f.T, time.Minute, func() (bool, string) {
+	await.Until(f.T, func() (bool, string) {
 		probe := &v1alpha1.ApplicationRecord{
 			ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, GenerateName: "probe-"},
 			Spec:       attemptFor(reference),

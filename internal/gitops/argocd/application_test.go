@@ -8,7 +8,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/mandate-io/idv/internal/gitops/cluster"
+	"github.com/mandate-io/idv/internal/await"
 )
 
 // onboarding is the Application of the examples.
@@ -164,7 +164,7 @@ func (w *world) deleteApplication(name string) {
 func (w *world) goneApplication(name string) {
 	w.Helper()
 	w.Kubectl("wait", "--for=delete", "application/"+name, "--namespace", argocdNamespace,
-		"--timeout="+cluster.Timeout.String())
+		await.Timeout(w.T))
 }
 
 func (w *world) patchApplication(name, patch string) {

@@ -8,23 +8,19 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/testenv"
 	"github.com/mandate-io/idv/operator"
 )
 
-const (
-	// Namespace is that of the examples.
-	Namespace = "onboarding"
-	// Timeout limits waits that usually take seconds.
-	Timeout = 60 * time.Second
-)
+// Namespace is that of the examples.
+const Namespace = "onboarding"
 
 // Cluster is where one test runs.
 type Cluster struct {
@@ -79,7 +75,7 @@ func (c *Cluster) Check(err error) {
 // Eventually waits until something is done.
 func (c *Cluster) Eventually(done func() (ok bool, state string)) {
 	c.Helper()
-	testenv.Eventually(c.T, Timeout, done)
+	await.Until(c.T, done)
 }
 
 // Kubectl runs kubectl in examples/gitops, and returns what it prints.

@@ -20,9 +20,7 @@ type suite struct {
 }
 
 func (s suite) Run() int {
-	ctx, cancel := context.WithTimeout(context.Background(), Timeout)
-	defer cancel()
-	if err := s.prepare(ctx); err != nil {
+	if err := s.prepare(context.Background()); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

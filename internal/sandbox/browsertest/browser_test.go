@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// timeout limits each operation of the browser.
-const timeout = 30 * time.Second
+// timeout ends an operation of the browser that hangs.
+const timeout = 10 * time.Minute
 
 // tab is a page of the sandbox in a real browser.
 type tab struct {

@@ -8,6 +8,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
@@ -61,7 +62,7 @@ func TestADelay(t *testing.T) {
 	for range workers {
 		q.Enqueue(Request{URL: server.URL + "/never", Delay: time.Hour})
 	}
-	q.Enqueue(Request{URL: server.URL + "/late", Delay: 100 * time.Millisecond})
+	q.Enqueue(Request{URL: server.URL + "/late", Delay: time.Second})
 	q.Enqueue(Request{URL: server.URL + "/first"})
 	if first, second := <-arrived, <-arrived; first != "/first" || second != "/late" {
 		t.Errorf("%s arrived before %s", first, second)
@@ -90,14 +91,7 @@ func TestTargets(t *testing.T) {
 			q := NewQueue(time.Now, false)
 			defer q.Close()
 			q.Enqueue(Request{URL: c.url})
-			deadline := time.After(10 * time.Second)
-			for q.Log()[0].State == control.Queued {
-				select {
-				case <-time.After(5 * time.Millisecond):
-				case <-deadline:
-					t.Fatalf("still queued: %+v", q.Log()[0])
-				}
-			}
+			await.Until(t, func() (bool, string) { return q.Log()[0].State != control.Queued, "it is queued" })
 			if got := q.Log()[0].State; got != c.state {
 				t.Errorf("the request is %s, want %s", got, c.state)
 			}
