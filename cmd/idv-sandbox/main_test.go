@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/spf13/pflag"
 	"go.uber.org/goleak"
@@ -97,8 +96,8 @@ func TestBadFlags(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var stdout bytes.Buffer
 			// If the flags are accepted, the sandbox must not serve forever.
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			defer cancel()
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
 			err := run(ctx, tc.args, &stdout, io.Discard)
 			if err == nil || stdout.Len() > 0 {
 				t.Fatalf("it started: %q", stdout.String())

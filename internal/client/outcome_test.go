@@ -264,7 +264,7 @@ func TestErrorsOfContextsAreTheCallersOwn(t *testing.T) {
 	t.Run("caller's deadline", func(t *testing.T) {
 		c := s.client(t)
 		signIn(c)
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // the deadline under test
 		defer cancel()
 		e := expectFailure(t, c.DeleteApplication(ctx, 1), Unknown, KindTimeout)
 		if got := e.Unwrap(); got != context.DeadlineExceeded { //nolint:errorlint // it must be the bare one
