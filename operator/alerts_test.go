@@ -146,7 +146,7 @@ func TestAlertsOfAFirstLoss(t *testing.T) {
 	w := newWorld(t, sandbox.Options{})
 	address := testenv.FreeAddress(t)
 	w.connect()
-	w.start("--metrics-bind-address=" + address)
+	w.start("--metrics-bind-address="+address, "--settle-delay=10m")
 	w.mandate("acme", "{}")
 	m := w.ready("acme")
 	before := w.scrape(address)

@@ -89,7 +89,7 @@ func TestBusyServiceDelaysNoOther(t *testing.T) {
 	busy.fault(control.Fault{Operation: control.CreateApplication, Kind: control.Answer, Status: 429, RetryAfter: "15"})
 	earliest := time.Now().Add(15 * time.Second)
 	w.mandate("first", "{serviceRef: {name: busy}}")
-	w.condition("first", v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonRetrying)
+	w.eventually(func() (bool, string) { return busy.requests(control.CreateApplication) > 0, "no create" })
 	for i := range mandates {
 		w.mandate(fmt.Sprintf("waits-%d", i), "{serviceRef: {name: busy}}")
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -22,7 +23,7 @@ func TestMetrics(t *testing.T) {
 	w := newWorld(t, sandbox.Options{})
 	address := testenv.FreeAddress(t)
 	w.connect()
-	w.start("--metrics-bind-address=" + address)
+	w.start("--metrics-bind-address="+address, "--settle-delay=10m")
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
 	w.mandate("acme", "{individuals: [{name: jane, email: canary@example.com}]}")
 	w.mandate("globex", "{}")
@@ -133,15 +134,16 @@ func TestRecoveredAnswersAreCounted(t *testing.T) {
 	w.emails(2 + 2) // two of them were resent
 }
 
-// measures checks that the metrics have these lines.
+// measures waits until the metrics have these lines.
 func (w *world) measures(address string, lines ...string) {
 	w.Helper()
-	text := w.scrape(address)
-	for _, want := range lines {
-		if !strings.Contains(text, "\n"+want+"\n") {
-			w.Errorf("the metrics lack %s", want)
-		}
-	}
+	w.eventually(func() (bool, string) {
+		text := w.scrape(address)
+		missing := slices.DeleteFunc(slices.Clone(lines), func(line string) bool {
+			return strings.Contains(text, "\n"+line+"\n")
+		})
+		return len(missing) == 0, fmt.Sprintf("the metrics lack %q", missing)
+	})
 }
 
 func (w *world) scrape(address string) string {

@@ -118,7 +118,7 @@ func TestHostileSenders(t *testing.T) {
 	w.check(w.sandbox.SetDialect(w.Context(), "deliveries", "never"))
 	w.fault(answerLost)
 	w.mandate("victim", "{}")
-	w.condition("victim", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSettling)
+	w.condition("victim", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
 
 	began, reads := time.Now(), w.requests(control.RetrieveApplication)
 	ctx, stop := context.WithCancel(w.Context())

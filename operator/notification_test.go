@@ -159,7 +159,7 @@ func TestLostAnswersAreFoundAgain(t *testing.T) {
 	w.check(w.sandbox.SetDialect(w.Context(), "deliveries", "never"))
 	w.fault(answerLost)
 	w.mandate("victim", "{}")
-	w.condition("victim", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSettling)
+	w.condition("victim", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
 	for id := range 30 {
 		w.post(url, fmt.Sprintf(`{"id":%d,"reference":"%s.victim"}`, 900_000+id, w.namespace))
 	}
@@ -232,7 +232,7 @@ func TestLostAnswersAreFoundWhileWritesFail(t *testing.T) {
 	for _, name := range lost {
 		w.fault(answerLost)
 		w.mandate(name, "{}")
-		w.condition(name, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonSettling)
+		w.condition(name, v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
 	}
 	w.serviceReady(metav1.ConditionFalse, v1alpha1.ReasonWritesFailing)
 	for _, name := range lost {

@@ -16,7 +16,7 @@ import (
 )
 
 // slowAnswer delays a create long enough to kill the operator meanwhile, and less than the settle delay.
-const slowAnswer = 2 * time.Second
+var slowAnswer = await.Stretch(2*time.Second, slowdown)
 
 // The operator is killed at different steps of a create, and restarted: nobody is e-mailed twice.
 func TestKilled(t *testing.T) {
@@ -112,7 +112,6 @@ func TestAnswerLost(t *testing.T) {
 	w := running(t)
 	w.fault(control.Fault{Operation: control.CreateApplication, Kind: control.Close, AfterWork: true})
 	w.mandate("acme", "{}")
-	w.condition("acme", v1alpha1.ConditionReconciling, metav1.ConditionTrue, v1alpha1.ReasonSettling)
 	m := w.stalled("acme", v1alpha1.ReasonOutcomeUnknown)
 	w.checkCondition("acme", v1alpha1.ConditionCreated, metav1.ConditionUnknown, v1alpha1.ReasonOutcomeUnknown)
 	if m.Status.ApplicationID != nil {

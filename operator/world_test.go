@@ -49,8 +49,11 @@ func TestMain(m *testing.M) {
 	testenv.Main(suite{m}, &env)
 }
 
+// slowdown is how much slower the machine is than without other work, when the tests begin.
+var slowdown = await.Slowdown()
+
 // settleDelay is longer than the sandbox takes for any request.
-const settleDelay = 3 * time.Second
+var settleDelay = await.Stretch(3*time.Second, slowdown).Round(time.Second / 10)
 
 // world is a namespace with a sandbox, an IdentityService for it, and an operator process of its own.
 type world struct {

@@ -3,7 +3,6 @@ package service
 import (
 	"net/http"
 	"net/http/httptest"
-	"sync/atomic"
 	"testing"
 )
 
@@ -12,14 +11,8 @@ func TestProbeHoldsNoWorker(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.password("right")
-	stop, gaveUp := make(chan struct{}), atomic.Bool{}
-	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		select {
-		case <-r.Context().Done():
-			gaveUp.Store(true)
-		case <-stop:
-		}
-	}))
+	stop := make(chan struct{})
+	silent := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-stop }))
 	t.Cleanup(silent.Close)
 	defer close(stop)
 	f.service.Spec.BaseURL = silent.URL
@@ -29,7 +22,9 @@ func TestProbeHoldsNoWorker(t *testing.T) {
 	if unknown := f.probe(t.Context(), testKey, f.e); !unknown {
 		t.Error("something is known of a service that does not answer")
 	}
-	if gaveUp.Load() {
+	select {
+	case <-f.e.probe.done:
 		t.Error("the probe waits for the answer")
+	default:
 	}
 }
