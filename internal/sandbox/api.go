@@ -3,6 +3,7 @@ package sandbox
 import (
 	"cmp"
 	"net/http"
+	"strings"
 
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
@@ -69,8 +70,16 @@ func (s *Service) routeInterface() {
 		paths[op.path] = append(paths[op.path], op)
 	}
 	for path, ops := range paths {
-		s.mux.HandleFunc(apiPrefix+path, func(w http.ResponseWriter, r *http.Request) {
-			s.serve(w, newRequest(r, ops, s.dialect.Get()))
-		})
+		serve := func(w http.ResponseWriter, r *http.Request) {
+			d, routed := s.dialect.Get(), ops
+			if strings.HasSuffix(r.URL.Path, "/") && d.TrailingSlash == "" {
+				routed = nil
+			}
+			s.serve(w, newRequest(r, routed, d))
+		}
+		s.mux.HandleFunc(apiPrefix+path, serve)
+		if path != "/" {
+			s.mux.HandleFunc(apiPrefix+path+"/{$}", serve)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package sandbox
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 	"github.com/mandate-io/idv/internal/sandbox/state"
@@ -13,23 +14,63 @@ func (s *Service) createApplication(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
+	if err := r.mayCreate(input.MandateType); err != nil {
+		return response{}, err
+	}
 	app, err := s.account.Create(input, s.uniquenessPause(r))
 	if err != nil {
 		return response{}, err
 	}
-	resp := ok(app.Overview)
-	switch r.dialect.CreateStatus {
-	case dialect.CreateStatus201:
-		resp.status = http.StatusCreated
-	case dialect.CreateStatus202:
-		resp.status = http.StatusAccepted
-	case dialect.CreateStatus204:
-		resp.status = http.StatusNoContent
-	}
-	if r.dialect.CreateBody == dialect.CreateBodyEmpty {
-		resp.json = nil
+	resp := s.createReply(r, app.Overview)
+	if status, err := strconv.Atoi(r.dialect.CreateStatus); err == nil {
+		resp.status = status
 	}
 	return resp, nil
+}
+
+// mayCreate refuses a create as the dialect says, whatever the input.
+func (r *request) mayCreate(mandateType int64) error {
+	if status, err := strconv.Atoi(r.dialect.CreateRefusal); err == nil {
+		return &statusError{status: status, title: "The account cannot create applications now"}
+	}
+	types := state.AllReferences().MandateTypes
+	last := types[len(types)-1].ID
+	if mandateType == last && r.dialect.ForbiddenMandateType == dialect.ForbiddenMandateTypeLast {
+		return r.forbidden()
+	}
+	return nil
+}
+
+// createReply says where the id of a new application is.
+func (s *Service) createReply(r *request, app state.Overview) response {
+	location := http.Header{"Location": {apiPrefix + "/ext/applications/" + strconv.FormatInt(app.ID, 10)}}
+	withReference := func(change func(map[string]any)) response {
+		tree, _ := decodeTree(mustMarshal(app)).(map[string]any)
+		change(tree)
+		return ok(tree)
+	}
+	switch r.dialect.CreateBody {
+	case dialect.CreateBodyEmpty:
+		return response{status: http.StatusOK}
+	case dialect.CreateBodyLocation:
+		return response{status: http.StatusCreated, header: location}
+	case dialect.CreateBodyLocation303:
+		return response{status: http.StatusSeeOther, header: location}
+	case dialect.CreateBodyList:
+		return ok([]state.Overview{app})
+	case dialect.CreateBodyJob:
+		return response{
+			status: http.StatusAccepted, json: map[string]any{"id": s.account.JobID(), "status": "queued"},
+		}
+	case dialect.CreateBodyEnvelope:
+		return ok(map[string]any{"id": 1, "result": app})
+	case dialect.CreateBodyNoReference:
+		return withReference(func(tree map[string]any) { delete(tree, "reference") })
+	case dialect.CreateBodyNullReference:
+		return withReference(func(tree map[string]any) { tree["reference"] = nil })
+	default:
+		return ok(app)
+	}
 }
 
 // uniquenessPause waits between a create's check for duplicates and its insert. Nil makes them one step.
@@ -120,6 +161,7 @@ func decodeIndividuals(m members, invalid *state.InvalidError) []state.Person {
 			MiddleName: one.text("middle_name"), LastName: one.text("last_name"),
 			DateOfBirth: one.text("date_of_birth"), Gender: one.text("gender"), Reference: one.text("reference"),
 		}
+		_, people[i].MiddleNameSent = one.sent["middle_name"]
 		one.rejectUnknown()
 		for field, messages := range one.problems {
 			invalid.AddIndividual(i, len(list), field, messages[0])

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -23,15 +24,45 @@ func (s *Service) authorize(r *request) error {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
 	valid := strings.EqualFold(scheme, "Bearer") && s.tokens.Valid(token)
 	switch {
+	case !valid && r.dialect.TokenRefusal != "":
+		return tokenRefusals[r.dialect.TokenRefusal]
 	case !valid, r.dialect.APIPermission == dialect.APIPermission401:
-		return &statusError{
-			status: http.StatusUnauthorized, title: "Unauthorised",
-			header: map[string]string{"WWW-Authenticate": "Bearer"},
-		}
+		return &statusError{status: http.StatusUnauthorized, title: "Unauthorised", header: challenge}
 	case r.dialect.APIPermission == dialect.APIPermission403:
 		return &statusError{status: http.StatusForbidden, title: "The user has no API permission"}
 	}
 	return nil
+}
+
+// challenge is the header of a 401 of the service itself (RFC 6750).
+var challenge = map[string]string{"WWW-Authenticate": "Bearer"}
+
+var tokenRefusals = map[string]*statusError{
+	dialect.TokenRefusal403: {status: http.StatusForbidden, title: "The token is not valid"},
+	dialect.TokenRefusalRedirect: {
+		status: http.StatusFound, header: map[string]string{"Location": "/login"}, body: dialect.ErrorBodyEmpty,
+	},
+	dialect.TokenRefusalHTML: {status: http.StatusOK, body: dialect.ErrorBodyHTML},
+}
+
+// oauthError is the error of OAuth 2.0 (RFC 6749).
+type oauthError struct {
+	Error string `json:"error"`
+}
+
+var loginRefusals = map[string]*statusError{
+	"":                           {status: http.StatusUnauthorized, title: "Unauthorised"},
+	dialect.LoginRefusal400:      {status: http.StatusBadRequest, title: "The credentials are wrong"},
+	dialect.LoginRefusal403:      {status: http.StatusForbidden, title: "The credentials are wrong"},
+	dialect.LoginRefusal400OAuth: {status: http.StatusBadRequest, json: oauthError{"invalid_grant"}},
+	dialect.LoginRefusal200Error: {status: http.StatusOK, json: oauthError{"invalid_grant"}},
+}
+
+// grantTypes are the valid values of grant_type; none is any.
+var grantTypes = map[string][]string{
+	"":                                 {"password"},
+	dialect.GrantTypeClientCredentials: {"client_credentials"},
+	dialect.GrantTypeEither:            {"password", "client_credentials"},
 }
 
 func (s *Service) token(r *request) (response, error) {
@@ -39,8 +70,8 @@ func (s *Service) token(r *request) (response, error) {
 	if err != nil {
 		return response{}, malformed("the body must be a URL-encoded form")
 	}
-	if form.Get("grant_type") != "password" {
-		return response{}, state.InvalidField("grant_type", "must be password")
+	if valid := grantTypes[r.dialect.GrantType]; valid != nil && !slices.Contains(valid, form.Get("grant_type")) {
+		return response{}, state.InvalidField("grant_type", "must be "+strings.Join(valid, " or "))
 	}
 	if err := s.checkLogin(r, form); err != nil {
 		return response{}, err
@@ -49,11 +80,18 @@ func (s *Service) token(r *request) (response, error) {
 	if r.dialect.TokenLifetime > 0 {
 		lifetime = time.Duration(r.dialect.TokenLifetime) * time.Second
 	}
+	token, issued := s.tokens.Issue(lifetime, r.dialect.OlderTokens == dialect.OlderTokensRevoked, r.dialect.TokensPerHour)
+	if !issued {
+		return response{}, &statusError{status: http.StatusTooManyRequests, title: "Too many tokens in an hour"}
+	}
+	if r.dialect.TokenForm == dialect.TokenFormBearer {
+		token = "Bearer " + token
+	}
 	s.stats.login()
 	return response{
 		status: http.StatusOK, standard: true,
 		json: tokenAnswer{
-			AccessToken: s.tokens.Issue(lifetime, r.dialect.OlderTokens == dialect.OlderTokensRevoked),
+			AccessToken: token,
 			ExpiresIn:   expiresIn(lifetime, r.dialect),
 			TokenType:   tokenType(r.dialect),
 		},
@@ -66,9 +104,10 @@ func (s *Service) checkLogin(r *request, form url.Values) error {
 	case withHeader && basic == dialect.TokenBasicRefused:
 		return malformed("a token request must not carry an Authorization header")
 	case withHeader && basic == dialect.TokenBasicRefused401,
-		basic == dialect.TokenBasicRequired && !s.basicAuthValid(r.Request),
+		basic == dialect.TokenBasicRequired && !basicAuthValid(r.Request, s.options.ClientID, s.options.ClientSecret),
+		basic == dialect.TokenBasicUser && !basicAuthValid(r.Request, s.options.Username, s.options.Password),
 		!s.credentialsValid(form, r.dialect):
-		return &statusError{status: http.StatusUnauthorized, title: "Unauthorised"}
+		return loginRefusals[r.dialect.LoginRefusal]
 	}
 	refusal := map[string]int{
 		dialect.APIPermissionLogin400: http.StatusBadRequest,
@@ -107,9 +146,9 @@ func (s *Service) credentialsValid(form url.Values, d dialect.Dialect) bool {
 	}
 }
 
-func (s *Service) basicAuthValid(r *http.Request) bool {
-	id, secret, ok := r.BasicAuth()
-	return ok && id == s.options.ClientID && secret == s.options.ClientSecret
+func basicAuthValid(r *http.Request, name, secret string) bool {
+	gotName, gotSecret, ok := r.BasicAuth()
+	return ok && gotName == name && gotSecret == secret
 }
 
 func expiresIn(lifetime time.Duration, d dialect.Dialect) any {

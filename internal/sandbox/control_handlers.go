@@ -71,6 +71,14 @@ func (s *Service) postPlay(r *http.Request) (any, error) {
 	return s.account.Play(play)
 }
 
+func (s *Service) postState(r *http.Request) (any, error) {
+	var wanted control.StateChange
+	if err := readJSON(r, &wanted); err != nil {
+		return nil, err
+	}
+	return s.account.SetState(wanted)
+}
+
 func (s *Service) getClock(*http.Request) (any, error) { return control.Clock{Now: s.clock.Now()}, nil }
 
 func (s *Service) putClock(r *http.Request) (any, error) {

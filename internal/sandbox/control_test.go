@@ -168,6 +168,44 @@ func (s *testService) control(method, path, body string) response {
 	return got
 }
 
+// Somebody at the service can reopen an application, and move it to a state that the documentation does not have.
+func TestSetState(t *testing.T) {
+	s := startSandbox(t, sandbox.Options{})
+	path := s.create(mandate("acme", "jane"))
+	s.play(control.Play{Reference: "acme"})
+	set := func(state string) {
+		t.Helper()
+		got, err := s.SetState(t.Context(), control.StateChange{Reference: "acme", State: state})
+		noError(t, err)
+		wantEqual(t, "state", state, got.State)
+		wantEqual(t, "state", any(state), statusName(s.must("GET", path, nil)))
+	}
+	for _, operation := range []string{"/complete", "/reject"} {
+		s.must(http.MethodPatch, path+operation, object{})
+		wantProblem(t, s.request(http.MethodPatch, path+operation, object{}), http.StatusBadRequest)
+		set("in review")
+	}
+	for _, final := range []string{"cancelled", "withdrawn", "expired", "rejected", "ein Wort"} {
+		set(final)
+		wantProblem(t, s.request(http.MethodPatch, path+"/complete", object{}), http.StatusBadRequest)
+		wantProblem(t, s.request(http.MethodPost, s.person(path)+"/reset", object{}), http.StatusBadRequest)
+	}
+	set("in progress")
+	s.must(http.MethodPost, s.person(path)+"/reset", object{})
+	wantEqual(t, "e-mails", 2, len(s.emails()))
+	for wanted, field := range map[control.StateChange]string{
+		{State: "x"}:                      "application_id: ",
+		{State: "x", Reference: "nobody"}: "reference: ",
+		{Reference: "acme"}:               "state: ",
+	} {
+		_, err := s.SetState(t.Context(), wanted)
+		var refused *control.Error
+		if !errors.As(err, &refused) || !strings.HasPrefix(refused.Message, field) {
+			t.Errorf("%+v: %v, want %q", wanted, err, field)
+		}
+	}
+}
+
 func TestClock(t *testing.T) {
 	start := time.Date(2031, 5, 1, 12, 0, 0, 0, time.UTC)
 	s := startSandbox(t, sandbox.Options{StartTime: start})

@@ -15,6 +15,7 @@
 //	GET    /sandbox/v1/outbox        list the e-mails sent, oldest first; ?after=SEQUENCE skips the earlier ones
 //	GET    /sandbox/v1/applications  list the applications in short form
 //	POST   /sandbox/v1/play          play: {"reference" or "application_id", "individual", "step", "check", "result"}
+//	POST   /sandbox/v1/state         move an application to a state: {"reference" or "application_id", "state"}
 //	GET    /sandbox/v1/clock         show the time of the sandbox
 //	PUT    /sandbox/v1/clock         set the time: {"now": "2026-01-31T12:00:00Z"}
 //	POST   /sandbox/v1/clock/advance move the time: {"seconds": 3600}
@@ -22,7 +23,7 @@
 //	DELETE /sandbox/v1/stats         reset the counts
 //	POST   /sandbox/v1/tokens/revoke revoke every token
 //	GET    /sandbox/v1/faults        list the pending faults, oldest first
-//	POST   /sandbox/v1/faults        add one: {"operation","kind","after_work","times","delay_ms","status","retry_after"}
+//	POST   /sandbox/v1/faults        add one: {"operation","kind","after_work","times","delay_ms","status","body", ...}
 //	DELETE /sandbox/v1/faults        remove all faults
 //	GET    /sandbox/v1/deliveries    list the webhook deliveries with their states
 //	GET    /sandbox/v1/autoplay      show the autoplay mode

@@ -18,6 +18,8 @@ const (
 	informationalCount = 100
 	dripPieces         = 20
 
+	errorBodySwitch = "errorBody"
+
 	injectedTitle = "A fault of the sandbox"
 )
 
@@ -44,7 +46,11 @@ func (i *faultInjector) run() {
 			i.w.Header().Set("Retry-After", i.fault.RetryAfter)
 		}
 		status := cmp.Or(i.fault.Status, http.StatusInternalServerError)
-		writeProblem(i.w, i.request.dialect, status, problem{Title: injectedTitle})
+		d := i.request.dialect
+		if i.fault.Body != "" {
+			_ = d.Set(errorBodySwitch, i.fault.Body) // checked when the fault was added
+		}
+		writeProblem(i.w, d, status, problem{Title: injectedTitle})
 	case control.Garbage:
 		i.w.Header().Set("Content-Type", mediaJSON)
 		i.w.WriteHeader(cmp.Or(i.fault.Status, http.StatusOK))

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
 // faultQueue holds the faults to inject, oldest first.
@@ -70,6 +71,11 @@ func checkFault(fault control.Fault) error {
 		return fmt.Errorf("delay_ms: must be 0 to %d", maxDelayMillis)
 	case fault.Status != 0 && (fault.Status < 200 || fault.Status > 599):
 		return fmt.Errorf("status: must be 200 to 599")
+	}
+	if fault.Body != "" {
+		if err := new(dialect.Dialect).Set(errorBodySwitch, fault.Body); err != nil {
+			return fmt.Errorf("body: %w", err)
+		}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -74,10 +75,13 @@ func (s *Service) respond(w http.ResponseWriter, r *request) {
 		writeError(w, r, err)
 		return
 	}
-	resp.write(w, r)
+	resp.inDialect(r).write(w, r)
 }
 
 func (s *Service) execute(r *request) (response, error) {
+	if err := r.filtered(); err != nil {
+		return response{}, err
+	}
 	if r.operation.name != control.Token {
 		if err := s.authorize(r); err != nil {
 			return response{}, err
@@ -104,7 +108,16 @@ func (s *Service) execute(r *request) (response, error) {
 	if err := r.operation.body.check(r); err != nil {
 		return response{}, err
 	}
-	return r.operation.handle(s, r)
+	if err := s.permitted(r); err != nil {
+		return response{}, err
+	}
+	resp, err := r.operation.handle(s, r)
+	if errors.Is(err, state.ErrNotFound) && r.dialect.ForbiddenObject == dialect.ForbiddenUnknown {
+		if _, exists := s.account.ApplicationOf(r.operation.name, r.id); !exists {
+			err = r.forbidden()
+		}
+	}
+	return resp, err
 }
 
 func wrongMethod(r *request) error {
@@ -113,6 +126,11 @@ func wrongMethod(r *request) error {
 	case dialect.WrongMethod404:
 		return state.ErrNotFound
 	case dialect.WrongMethodBare:
+	case dialect.WrongMethodAll:
+		err.header = map[string]string{"Allow": "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"}
+		if r.Method == http.MethodOptions {
+			err.status, err.body = http.StatusNoContent, dialect.ErrorBodyEmpty
+		}
 	default:
 		err.header = map[string]string{"Allow": strings.Join(r.allowed, ", ")}
 	}

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"encoding/json"
+	"maps"
 	"net/http"
 	"strconv"
 
@@ -18,6 +19,7 @@ type response struct {
 	// file is sent as it is with its contentType.
 	file        []byte
 	contentType string
+	header      http.Header
 }
 
 func ok(body any) response { return response{status: http.StatusOK, json: body} }
@@ -34,6 +36,7 @@ func (r response) write(w http.ResponseWriter, req *request) {
 	if r.status == http.StatusNoContent {
 		r.file, r.contentType = nil, ""
 	}
+	maps.Copy(w.Header(), r.header)
 	if r.contentType != "" {
 		w.Header().Set("Content-Type", r.contentType)
 	}
@@ -62,7 +65,11 @@ func encodeBody(body any, d dialect.Dialect, standard bool) []byte {
 	}
 	encoded := mustMarshal(body)
 	if e := encodingOf(d); e != (encoding{}) {
-		encoded = mustMarshal(e.encode(decodeTree(encoded), false))
+		tree := decodeTree(encoded)
+		if e.shown != (shownData{}) {
+			tree = e.shown.rewrite(tree)
+		}
+		encoded = mustMarshal(e.encode(tree, false))
 	}
 	return encoded
 }

@@ -35,6 +35,10 @@ func (s *Service) enqueue(d dialect.Dialect, about ...state.Notification) {
 		SubscriptionID: first.SubscriptionID, URL: first.URL, Event: first.Event,
 		ApplicationID: first.ApplicationID, Body: body, ContentType: contentType,
 	}
+	if d.DeliveredStatus == dialect.DeliveredOnly200 {
+		webhook.Only200 = true
+		webhook.Failed = func() { s.account.Disable(first.SubscriptionID) }
+	}
 	switch d.Deliveries {
 	case dialect.DeliveriesNever:
 		return

@@ -24,6 +24,9 @@ func (s *Service) subscribeWebhook(r *request) (response, error) {
 	if err != nil {
 		return response{}, err
 	}
+	if err := s.handshake(r, wanted.URL, names); err != nil {
+		return response{}, err
+	}
 	subscription, err := s.account.Subscribe(wanted)
 	if err != nil {
 		return response{}, err
@@ -90,16 +93,31 @@ func decodeSubscription(r *request, names subscriptionFields) (state.Subscriptio
 	case wanted.ApplicationID != 0 && r.dialect.SubscribeApplication == dialect.SubscribeApplicationRefused:
 		m.problems.Add(names.application, "is not a known field")
 	}
+	if required := r.dialect.SubscribeRequired; required != "" && len(m.sent[required]) <= len(`""`) {
+		m.problems.Add(required, "is required")
+	}
 	if len(m.problems) > 0 {
 		return wanted, &state.InvalidError{Fields: m.problems}
 	}
 	return wanted, nil
 }
 
+// handshake refuses a URL that does not answer the challenge of the dialect.
+func (s *Service) handshake(r *request, target string, names subscriptionFields) error {
+	kind := r.dialect.SubscribeHandshake
+	if kind == "" || s.queue.Challenge(r.Context(), target, kind == dialect.HandshakePost) {
+		return nil
+	}
+	return state.InvalidField(names.url, "does not answer the challenge")
+}
+
 func renderSubscription(s state.Subscription, names subscriptionFields) map[string]any {
 	rendered := map[string]any{}
 	for name, value := range s.Others {
 		rendered[name] = value
+	}
+	if s.Disabled {
+		rendered["active"] = false
 	}
 	rendered["id"] = s.ID
 	rendered[names.url] = s.URL

@@ -76,6 +76,11 @@ func (c *Client) Play(ctx context.Context, play Play) (Application, error) {
 	return send[Application](ctx, c, http.MethodPost, "/play", play)
 }
 
+// SetState moves an application to any state, and returns it afterwards.
+func (c *Client) SetState(ctx context.Context, wanted StateChange) (Application, error) {
+	return send[Application](ctx, c, http.MethodPost, "/state", wanted)
+}
+
 // Now returns the sandbox's time.
 func (c *Client) Now(ctx context.Context) (time.Time, error) {
 	clock, err := get[Clock](ctx, c, "/clock")

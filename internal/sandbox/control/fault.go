@@ -60,6 +60,9 @@ type Fault struct {
 	// Status is the status code of Answer (default 500), of Garbage and of generic
 	// responses (default 200).
 	Status int `json:"status,omitempty"`
+	// Body is the body of Answer, as a value of the switch errorBody; "" is the dialect's. A proxy answers "html",
+	// "message" or "empty".
+	Body string `json:"body,omitempty"`
 	// RetryAfter is the value of the Retry-After header of Answer.
 	RetryAfter string `json:"retry_after,omitempty"`
 }

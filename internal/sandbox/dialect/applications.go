@@ -7,7 +7,14 @@ const (
 	CreateStatus202 = "202"
 	CreateStatus204 = "204"
 
-	CreateBodyEmpty = "empty"
+	CreateBodyEmpty         = "empty"
+	CreateBodyLocation      = "location"
+	CreateBodyLocation303   = "location_303"
+	CreateBodyList          = "list"
+	CreateBodyJob           = "job"
+	CreateBodyEnvelope      = "envelope"
+	CreateBodyNoReference   = "no_reference"
+	CreateBodyNullReference = "null_reference"
 
 	FirstStatePending  = "pending"
 	FirstStateDraft    = "draft"
@@ -17,6 +24,15 @@ const (
 	StateNamesDeclined   = "declined"
 	StateNamesByReviewer = "rejected_by_reviewer"
 	StateNamesOther      = "other"
+	StateNamesApproved   = "approved"
+	StateNamesGerman     = "german"
+	StateNamesCodes      = "codes"
+
+	ApplicationReferenceHidden = "hidden"
+
+	Gone410          = "410"
+	GoneStateDeleted = "state_deleted"
+	Gone403          = "403"
 
 	SuppressInvite = "invite"
 
@@ -39,18 +55,34 @@ var applications = []definition{
 	{"createStatus", "the status code of a create; 204 has no body",
 		[]string{"200", CreateStatus201, CreateStatus202, CreateStatus204},
 		func(d *Dialect) any { return &d.CreateStatus }},
-	{"createBody", "whether the response of a create has a body",
-		[]string{"full", CreateBodyEmpty},
+	{"createBody", "what the response of a create has: the application, no body, 201 or 303 with only a Location, " +
+		"a list of one, 202 with a job that has an id of its own, an envelope that has one, " +
+		"or the application without its reference or with null",
+		[]string{
+			"full", CreateBodyEmpty, CreateBodyLocation, CreateBodyLocation303, CreateBodyList, CreateBodyJob,
+			CreateBodyEnvelope, CreateBodyNoReference, CreateBodyNullReference,
+		},
 		func(d *Dialect) any { return &d.CreateBody }},
 	{"firstState", "the state of a new application",
 		[]string{"created", FirstStatePending, FirstStateDraft, FirstStateAwaiting, FirstStateInReview},
 		func(d *Dialect) any { return &d.FirstState }},
 	{"stateNames", "the names of the states: in review, completed, rejected; or declined or rejected by reviewer " +
-		"instead of rejected; or under review, closed, refused",
-		[]string{"documented", StateNamesDeclined, StateNamesByReviewer, StateNamesOther},
+		"instead of rejected; or under review, closed, refused; or awaiting decision, approved, denied; " +
+		"or German words, or codes",
+		[]string{
+			"documented", StateNamesDeclined, StateNamesByReviewer, StateNamesOther, StateNamesApproved, StateNamesGerman,
+			StateNamesCodes,
+		},
 		func(d *Dialect) any { return &d.StateNames }},
 	{"readLag", "how many retrieves of a new application get 404", nil,
 		func(d *Dialect) any { return &d.ReadLag }},
+	{"applicationReference", "whether responses show the reference of an application",
+		[]string{"shown", ApplicationReferenceHidden},
+		func(d *Dialect) any { return &d.ApplicationReference }},
+	{"goneAnswer", "the response about what was deleted or has expired: 404, 410, 403, " +
+		"or 200 with an application in state deleted",
+		[]string{"404", Gone410, GoneStateDeleted, Gone403},
+		func(d *Dialect) any { return &d.GoneAnswer }},
 	{"suppress", "which e-mails suppress_email_notification suppresses: all, or the invites",
 		[]string{"all", SuppressInvite},
 		func(d *Dialect) any { return &d.Suppress }},

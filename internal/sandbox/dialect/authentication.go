@@ -12,6 +12,7 @@ const (
 	TokenBasicRequired   = "required"
 	TokenBasicRefused    = "refused"
 	TokenBasicRefused401 = "refused_401"
+	TokenBasicUser       = "user_required"
 
 	CredentialsUser   = "user"
 	CredentialsClient = "client"
@@ -21,6 +22,21 @@ const (
 	TokenTypeUpper = "upper"
 
 	OlderTokensRevoked = "revoked"
+
+	GrantTypeClientCredentials = "client_credentials"
+	GrantTypeEither            = "either"
+	GrantTypeAny               = "any"
+
+	TokenFormBearer = "bearer_prefix"
+
+	LoginRefusal400      = "400"
+	LoginRefusal403      = "403"
+	LoginRefusal400OAuth = "400_oauth"
+	LoginRefusal200Error = "200_error"
+
+	TokenRefusal403      = "403"
+	TokenRefusalRedirect = "redirect"
+	TokenRefusalHTML     = "html_200"
 
 	APIPermission401      = "401"
 	APIPermission403      = "403"
@@ -37,8 +53,8 @@ var authentication = []definition{
 		},
 		func(d *Dialect) any { return &d.ExpiresIn }},
 	{"tokenBasic", "whether a token request may, must or must not (400 or 401) have an Authorization header " +
-		"(HTTP Basic with client id and secret)",
-		[]string{"ignored", TokenBasicRequired, TokenBasicRefused, TokenBasicRefused401},
+		"(HTTP Basic with client id and secret), or must have one with user name and password",
+		[]string{"ignored", TokenBasicRequired, TokenBasicRefused, TokenBasicRefused401, TokenBasicUser},
 		func(d *Dialect) any { return &d.TokenBasic }},
 	{"credentials", "which credentials a token request needs: either pair, user name and password, " +
 		"client id and secret, or both pairs",
@@ -59,4 +75,20 @@ var authentication = []definition{
 			APIPermissionLogin400, APIPermissionLogin401, APIPermissionLogin403,
 		},
 		func(d *Dialect) any { return &d.APIPermission }},
+	{"grantType", "the grant_type of a token request: password, client_credentials, either of them, or anything",
+		[]string{"password", GrantTypeClientCredentials, GrantTypeEither, GrantTypeAny},
+		func(d *Dialect) any { return &d.GrantType }},
+	{"tokenForm", `whether an access_token begins with "Bearer "`,
+		[]string{"plain", TokenFormBearer},
+		func(d *Dialect) any { return &d.TokenForm }},
+	{"tokensPerHour", "how many tokens the service issues in an hour before a login gets 429; 0 is no limit", nil,
+		func(d *Dialect) any { return &d.TokensPerHour }},
+	{"loginRefusal", "the response to wrong credentials: a problem with 401, 400 or 403, " +
+		"the error of OAuth 2.0 with 400, or the same with 200",
+		[]string{"401", LoginRefusal400, LoginRefusal403, LoginRefusal400OAuth, LoginRefusal200Error},
+		func(d *Dialect) any { return &d.LoginRefusal }},
+	{"tokenRefusal", "the response to a request without a valid token: 401, 403, a redirect to a login page, " +
+		"or a login page with 200",
+		[]string{"401", TokenRefusal403, TokenRefusalRedirect, TokenRefusalHTML},
+		func(d *Dialect) any { return &d.TokenRefusal }},
 }

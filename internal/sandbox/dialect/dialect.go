@@ -23,6 +23,29 @@ type Dialect struct {
 	TokenLifetime int // seconds
 	OlderTokens   string
 	APIPermission string
+	GrantType     string
+	TokenForm     string
+	TokensPerHour int
+	LoginRefusal  string
+	TokenRefusal  string
+
+	// What the user, or a filter in between, may not do.
+	ForbiddenOperation   string
+	ForbiddenObject      string
+	ForbiddenMandateType string
+	ForbiddenBody        string
+	ForbiddenStatus      string
+	ForbiddenAnswer      string
+
+	// Answers that say nothing, and work that is not done.
+	ChangeAnswer    string
+	ChangeWork      string
+	ReadAnswer      string
+	AsyncWork       string
+	AsyncOperations string
+	AsyncDelay      int // seconds
+	Ingress404      string
+	IngressBody     string
 
 	// Every request and response.
 	IDs             string
@@ -38,15 +61,19 @@ type Dialect struct {
 	TitleGenderCase string
 	ContentType     string
 	WrongMethod     string
+	TrailingSlash   string
 
 	// Refusals.
-	RequiredFields  string
-	DuplicateAnswer string
-	InvalidStatus   string
-	ErrorBody       string
-	ErrorShape      string
-	RateLimit       int // requests per second
-	RateLimitAnswer string
+	RequiredFields     string
+	ReferenceFormat    string
+	DuplicateAnswer    string
+	InvalidStatus      string
+	UnknownMandateType string
+	CreateRefusal      string
+	ErrorBody          string
+	ErrorShape         string
+	RateLimit          int // requests per second
+	RateLimitAnswer    string
 
 	// Creating, reading and keeping applications.
 	CreateStatus         string
@@ -54,6 +81,8 @@ type Dialect struct {
 	FirstState           string
 	StateNames           string
 	ReadLag              int // retrieves
+	ApplicationReference string
+	GoneAnswer           string
 	Suppress             string
 	DeletedReferences    string
 	ArchivedReferences   string
@@ -86,6 +115,16 @@ type Dialect struct {
 	ManualCounters     string
 	ReportFormat       string
 	ReportNotReady     string
+	ReportAccept       string
+
+	IndividualIDs       string
+	IndividualOrder     string
+	IndividualReference string
+	IndividualEmail     string
+	IndividualEntries   string
+	Checks              string
+	CheckStateNames     string
+	CheckRejection      string
 
 	// Reference data and webhooks.
 	References           string
@@ -94,10 +133,14 @@ type Dialect struct {
 	SubscribeApplication string
 	SubscribeAnswer      string
 	SubscribeTwice       string
+	SubscribeRequired    string
+	SubscribeHandshake   string
+	Subscriptions        string
 	RetrieveWebhook      string
 	NoWebhooks           string
 	Deliveries           string
 	DeliveryShape        string
+	DeliveredStatus      string
 }
 
 // definition defines one switch. The field is a string, with the default as the
@@ -115,7 +158,9 @@ var groups = []struct {
 	switches []definition
 }{
 	{"Authentication", authentication},
+	{"Permissions", permissions},
 	{"Requests and responses", responses},
+	{"Proxies and work that is not done", proxies},
 	{"Refusals and limits", refusals},
 	{"Applications", applications},
 	{"Complete, reject, archive", transitions},

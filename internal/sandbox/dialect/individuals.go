@@ -24,8 +24,31 @@ const (
 	ReportBase64 = "json_base64"
 	ReportURL    = "json_url"
 
-	ReportNotReady404 = "404"
-	ReportNotReady409 = "409"
+	ReportProcessing200 = "processing_200"
+	ReportProcessing202 = "202"
+	ReportHTML200       = "html_200"
+
+	ReportAcceptPDF = "pdf_only"
+
+	IndividualIDsPerson = "per_person"
+
+	IndividualsNewestFirst = "newest_first"
+	IndividualsByName      = "by_name"
+
+	IndividualReferenceHidden = "hidden"
+
+	IndividualEmailMasked = "masked"
+	IndividualEmailHidden = "hidden"
+
+	IndividualEntriesWrapped = "wrapped"
+
+	ChecksIndividualOnly = "individual_only"
+	ChecksByKind         = "by_kind"
+
+	CheckStateNamesClear    = "clear"
+	CheckStateNamesApproved = "approved"
+
+	CheckRejectionEmails = "emails"
 )
 
 var individuals = []definition{
@@ -57,7 +80,37 @@ var individuals = []definition{
 	{"reportFormat", "the form of a report: a PDF, JSON with the PDF in base64, or JSON with a URL",
 		[]string{"pdf", ReportBase64, ReportURL},
 		func(d *Dialect) any { return &d.ReportFormat }},
-	{"reportNotReady", "the status code of a report while the individual has pending checks",
-		[]string{"400", ReportNotReady404, ReportNotReady409},
+	{"reportNotReady", "the response to a report while the individual has pending checks: an error, " +
+		"200 with the status processing, 202 without a body, or 200 with a page of HTML",
+		append(statuses(400, 404, 409), ReportProcessing200, ReportProcessing202, ReportHTML200),
 		func(d *Dialect) any { return &d.ReportNotReady }},
+	{"reportAccept", "whether a report gets 406 if its Accept header does not include application/pdf",
+		[]string{"any", ReportAcceptPDF},
+		func(d *Dialect) any { return &d.ReportAccept }},
+	{"individualIDs", "whether an e-mail address has a new individual id in each application, or keeps its first one",
+		[]string{"per_application", IndividualIDsPerson},
+		func(d *Dialect) any { return &d.IndividualIDs }},
+	{"individualOrder", "the order of the individuals of an application",
+		[]string{"as_sent", IndividualsNewestFirst, IndividualsByName},
+		func(d *Dialect) any { return &d.IndividualOrder }},
+	{"individualReference", "whether responses show the reference of an individual",
+		[]string{"shown", IndividualReferenceHidden},
+		func(d *Dialect) any { return &d.IndividualReference }},
+	{"individualEmail", "whether responses show the e-mail address of an individual, mask it as j***@example.com, or not",
+		[]string{"shown", IndividualEmailMasked, IndividualEmailHidden},
+		func(d *Dialect) any { return &d.IndividualEmail }},
+	{"individualEntries", "whether each individual of an application is wrapped in an object",
+		[]string{"plain", IndividualEntriesWrapped},
+		func(d *Dialect) any { return &d.IndividualEntries }},
+	{"checks", "where the checks are: a list of each individual, a list only in the response of retrieve individual, " +
+		"or a list for each kind of check",
+		[]string{"in_individual", ChecksIndividualOnly, ChecksByKind},
+		func(d *Dialect) any { return &d.Checks }},
+	{"checkStateNames", "the names of the states of a check: pending, in review, passed, failed; " +
+		"or awaiting, needs attention, clear, consider; or queued, manual review, approved, rejected",
+		[]string{"usual", CheckStateNamesClear, CheckStateNamesApproved},
+		func(d *Dialect) any { return &d.CheckStateNames }},
+	{"checkRejection", "whether rejecting a check sends the individual an e-mail",
+		[]string{"silent", CheckRejectionEmails},
+		func(d *Dialect) any { return &d.CheckRejection }},
 }

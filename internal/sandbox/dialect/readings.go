@@ -35,6 +35,11 @@ var authenticationReadings = []Reading{
 	{topicAuthentication, "token_type", []string{"tokenType"}, ""},
 	{topicAuthentication, "whether a new token revokes older ones", []string{"olderTokens"}, ""},
 	{topicAuthentication, "user without API permission", []string{"apiPermission"}, ""},
+	{topicAuthentication, "grant_type", []string{"grantType"}, ""},
+	{topicAuthentication, "form of a token", []string{"tokenForm"}, ""},
+	{topicAuthentication, "response to a refused login", []string{"loginRefusal"}, ""},
+	{topicAuthentication, "response to a token that is not valid", []string{"tokenRefusal"}, ""},
+	{topicAuthentication, "how many logins are allowed", []string{"tokensPerHour"}, ""},
 }
 
 var requestReadings = []Reading{
@@ -63,6 +68,20 @@ var requestReadings = []Reading{
 		"for other codes, use the fault answer"},
 	{topicRequests, "rate limits", []string{"rateLimit", "rateLimitAnswer"}, ""},
 	{topicRequests, "read after write", []string{"readLag"}, ""},
+	{topicRequests, "what a 403 or a 401 is about",
+		[]string{
+			"forbiddenOperation", "forbiddenObject", "forbiddenMandateType", "forbiddenBody", "forbiddenStatus",
+			"forbiddenAnswer",
+		}, ""},
+	{topicRequests, "a 2xx that says nothing", []string{"changeAnswer", "changeWork", "readAnswer"}, ""},
+	{topicRequests, "whether and when the work of a 202 is done",
+		[]string{"asyncWork", "asyncOperations", "asyncDelay"}, ""},
+	{topicRequests, "who answers 404", []string{"ingress404", "ingressBody"}, ""},
+	{topicRequests, "refusals other than 400",
+		[]string{"createRefusal", "unknownMandateType", "transitionRefusal", "errorShape"}, ""},
+	{topicRequests, "where the id of a new application is", []string{"createBody"}, ""},
+	{topicRequests, "format of a reference", []string{"referenceFormat"}, ""},
+	{topicRequests, "a slash at the end of a path", []string{"trailingSlash"}, ""},
 }
 
 var applicationReadings = []Reading{
@@ -78,6 +97,10 @@ var applicationReadings = []Reading{
 	{topicApplications, "404: never existed, deleted, expired, other account",
 		nil, "the service does not distinguish them; delete, move the clock, reset the sandbox or use " +
 			"the fault answer with status 404"},
+	{topicApplications, "response about what was deleted or has expired", []string{"goneAnswer"}, ""},
+	{topicApplications, "whether final states are final; other final states", []string{"stateNames"},
+		"the control API moves an application to any state"},
+	{topicApplications, "whether responses show the reference", []string{"applicationReference"}, ""},
 }
 
 var individualReadings = []Reading{
@@ -89,6 +112,12 @@ var individualReadings = []Reading{
 	{topicIndividuals, "counters after manual decisions", []string{"manualCounters"}, ""},
 	{topicIndividuals, "report format", []string{"reportFormat"}, ""},
 	{topicIndividuals, "report not ready", []string{"reportNotReady"}, ""},
+	{topicIndividuals, "Accept of a report", []string{"reportAccept"}, ""},
+	{topicIndividuals, "order of individuals", []string{"individualOrder"}, ""},
+	{topicIndividuals, "what identifies an individual in responses",
+		[]string{"individualReference", "individualEmail", "individualEntries", "individualIDs"}, ""},
+	{topicIndividuals, "where the checks are, names of their states", []string{"checks", "checkStateNames"}, ""},
+	{topicIndividuals, "whether rejecting a check sends an e-mail", []string{"checkRejection"}, ""},
 }
 
 var webhookReadings = []Reading{
@@ -101,4 +130,7 @@ var webhookReadings = []Reading{
 	{topicWebhooks, "deliveries: shape, order, duplicates, signature",
 		[]string{"deliveries", "deliveryShape", "ids", "memberCase"},
 		"a forged delivery needs no sandbox; an undocumented signature cannot be verified"},
+	{topicWebhooks, "how many subscriptions", []string{"subscriptions"}, ""},
+	{topicWebhooks, "further required fields; a handshake; what counts as delivered",
+		[]string{"subscribeRequired", "subscribeHandshake", "deliveredStatus"}, ""},
 }

@@ -3,6 +3,7 @@ package dialect
 // The values other than the default of the switches about every request and response. The default is "".
 const (
 	IDsString = "string"
+	IDsFloat  = "float"
 
 	IDsAbove40Bits = "above_40_bits"
 	IDsAbove53Bits = "above_53_bits"
@@ -42,12 +43,16 @@ const (
 	ContentTypeAlways = "always"
 
 	WrongMethodBare = "405_without_allow"
+	WrongMethodAll  = "405_allow_all"
 	WrongMethod404  = "404"
+
+	TrailingSlash301 = "redirect_301"
+	TrailingSlash308 = "redirect_308"
 )
 
 var responses = []definition{
-	{"ids", "whether ids are JSON numbers or strings",
-		[]string{"number", IDsString},
+	{"ids", "how ids are written: 4711, \"4711\" or 4711.0",
+		[]string{"number", IDsString, IDsFloat},
 		func(d *Dialect) any { return &d.IDs }},
 	{"idSize", "the size of new ids: applications and individuals below 32 bits, or all above 40 bits, " +
 		"or all above 53 bits, which a float64 cannot hold exactly, or each kind from one, so that an application " +
@@ -85,7 +90,11 @@ var responses = []definition{
 	{"contentType", "which requests need a Content-Type: those with a body, or all, as the interface lists",
 		[]string{"with_body", ContentTypeAlways},
 		func(d *Dialect) any { return &d.ContentType }},
-	{"wrongMethod", "the response to a method that a path does not have: 405 with Allow, 405 without Allow, or 404",
-		[]string{"405", WrongMethodBare, WrongMethod404},
+	{"wrongMethod", "the response to a method that a path does not have: 405 with Allow, 405 without Allow, " +
+		"405 with an Allow of every method, as of a gateway that also answers OPTIONS, or 404",
+		[]string{"405", WrongMethodBare, WrongMethodAll, WrongMethod404},
 		func(d *Dialect) any { return &d.WrongMethod }},
+	{"trailingSlash", "whether a path without a slash at its end is redirected to the one with it",
+		[]string{"not_used", TrailingSlash301, TrailingSlash308},
+		func(d *Dialect) any { return &d.TrailingSlash }},
 }

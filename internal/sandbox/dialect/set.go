@@ -67,6 +67,15 @@ func (s definition) value(d *Dialect) string {
 	return ""
 }
 
+// statuses are values that are status codes.
+func statuses(codes ...int) []string {
+	values := make([]string, len(codes))
+	for i, code := range codes {
+		values[i] = strconv.Itoa(code)
+	}
+	return values
+}
+
 func (s definition) choices() []string {
 	if s.values == nil {
 		return []string{"0", "1", "2", "..."}

@@ -15,9 +15,6 @@ const (
 	Transition202     = "202"
 	Transition204     = "204"
 
-	Refusal409 = "409"
-	Refusal422 = "422"
-
 	UndecidedBlock409 = "block_409"
 	UndecidedAllow    = "allow"
 
@@ -46,7 +43,7 @@ var transitions = []definition{
 		[]string{"application", TransitionMessage, Transition202, Transition204},
 		func(d *Dialect) any { return &d.TransitionAnswer }},
 	{"transitionRefusal", "the status code of a request that the state does not allow; for reports, see reportNotReady",
-		[]string{"400", Refusal409, Refusal422},
+		statuses(400, 402, 403, 404, 409, 422, 423, 428),
 		func(d *Dialect) any { return &d.TransitionRefusal }},
 	{"undecidedChecks", "whether checks in review block complete: as transitionRefusal says, with 409, or not",
 		[]string{"block", UndecidedBlock409, UndecidedAllow},

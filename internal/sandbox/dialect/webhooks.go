@@ -7,6 +7,8 @@ const (
 	ReferencesStringIDs        = "string_ids"
 	ReferencesFlat             = "flat"
 	ReferencesData             = "data"
+	ReferencesMoreLists        = "more_lists"
+	ReferencesPaged            = "paged"
 
 	SubscribeRenamed = "renamed"
 
@@ -22,6 +24,15 @@ const (
 
 	SubscribeTwiceReplaced = "replaced"
 	SubscribeTwiceRefused  = "refused"
+
+	SubscribeRequiredSecret = "secret"
+	SubscribeRequiredName   = "name"
+
+	HandshakeGet  = "get_challenge"
+	HandshakePost = "post_validation"
+
+	SubscriptionsOnePerAccount = "one_per_account"
+	SubscriptionsOnePerURL     = "one_per_url"
 
 	WebhookList    = "list"
 	WebhookWrapped = "wrapped"
@@ -45,13 +56,16 @@ const (
 	DeliveryReferenceOnly  = "reference_only"
 	DeliveryForm           = "form"
 	DeliveryEmpty          = "empty"
+
+	DeliveredOnly200 = "only_200"
 )
 
 var webhooks = []definition{
 	{"references", "the shape of the reference data: named lists, lists with other names, maps from code to name, " +
-		"ids as strings, one list with a type member, or wrapped in data",
+		"ids as strings, one list with a type member, wrapped in data, with lists about other things, or in pages of four",
 		[]string{
 			"lists", ReferencesApplicationTypes, ReferencesMap, ReferencesStringIDs, ReferencesFlat, ReferencesData,
+			ReferencesMoreLists, ReferencesPaged,
 		},
 		func(d *Dialect) any { return &d.References }},
 	{"subscribeFields", "the field names of a subscription: url, events, application_id; " +
@@ -71,6 +85,16 @@ var webhooks = []definition{
 	{"subscribeTwice", "what a second subscription of the same URL and application does",
 		[]string{"appended", SubscribeTwiceReplaced, SubscribeTwiceRefused},
 		func(d *Dialect) any { return &d.SubscribeTwice }},
+	{"subscribeRequired", "which further field a subscription must have",
+		[]string{"none", SubscribeRequiredSecret, SubscribeRequiredName},
+		func(d *Dialect) any { return &d.SubscribeRequired }},
+	{"subscribeHandshake", "what the URL must answer before a subscription is accepted: nothing, " +
+		"a GET with ?challenge=TEXT, or a POST with validationToken; the response has the text in it",
+		[]string{"none", HandshakeGet, HandshakePost},
+		func(d *Dialect) any { return &d.SubscribeHandshake }},
+	{"subscriptions", "how many subscriptions there can be; of too many, the last one stays",
+		[]string{"many", SubscriptionsOnePerAccount, SubscriptionsOnePerURL},
+		func(d *Dialect) any { return &d.Subscriptions }},
 	{"retrieveWebhook", "the response of retrieve webhook: the newest subscription, a list, a list in an object, " +
 		"or always 404",
 		[]string{"object", WebhookList, WebhookWrapped, Webhook404},
@@ -90,4 +114,8 @@ var webhooks = []definition{
 			DeliveryThin, DeliveryIndividualOnly, DeliveryReferenceOnly, DeliveryForm, DeliveryEmpty,
 		},
 		func(d *Dialect) any { return &d.DeliveryShape }},
+	{"deliveredStatus", "which response to a delivery counts: any 2xx, or only 200; " +
+		"then a subscription without it is disabled after the last attempt",
+		[]string{"any_2xx", DeliveredOnly200},
+		func(d *Dialect) any { return &d.DeliveredStatus }},
 }

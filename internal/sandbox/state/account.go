@@ -20,14 +20,17 @@ type Account struct {
 
 	mu                   sync.Mutex
 	ids                  ids
-	applications         map[int64]*application
-	individuals          map[int64]*individual
-	checks               map[int64]*check
+	applications         table[*application]
+	individuals          table[*individual]
+	checks               table[*check]
+	deleted              map[int64]Overview
+	people               map[string]int64 // the first individual id of an e-mail address
 	references           referenceIndex
 	individualReferences referenceIndex
 	subscriptions        []Subscription
 	emails               []control.Email
 	creates              int
+	delayed              []delayedChange
 	rule                 retentionRule // of nextExpiry
 	nextExpiry           time.Time
 }
@@ -48,20 +51,26 @@ func (a *Account) Reset() {
 }
 
 func (a *Account) clear() {
-	a.applications = map[int64]*application{}
-	a.individuals = map[int64]*individual{}
-	a.checks = map[int64]*check{}
+	a.applications = newTable[*application]()
+	a.individuals = newTable[*individual]()
+	a.checks = newTable[*check]()
+	a.deleted = map[int64]Overview{}
+	a.people = map[string]int64{}
 	a.references = referenceIndex{}
 	a.individualReferences = referenceIndex{}
 	a.subscriptions = nil
 	a.emails = nil
+	a.delayed = nil
 	a.nextExpiry = time.Time{}
 }
 
 // lock locks the account and returns the function that unlocks it. Retention needs
-// no timer: lock first removes what has expired.
+// no timer: lock first does what was delayed, and removes what has expired.
 func (a *Account) lock() (unlock func()) {
 	a.mu.Lock()
+	if len(a.delayed) > 0 {
+		a.doDelayed()
+	}
 	a.expire()
 	return a.mu.Unlock
 }

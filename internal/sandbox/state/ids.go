@@ -33,6 +33,12 @@ func newIDs(seed uint64) ids {
 	}
 }
 
+// JobID returns the id of a job, which is no application's.
+func (a *Account) JobID() int64 {
+	defer a.lock()()
+	return a.nextID(&a.ids.other)
+}
+
 // idOffsets enlarge ids without collisions when the size changes. Above 60 bits, a
 // float64 is exact for only one in 256 ids.
 var idOffsets = map[string]int64{dialect.IDsAbove40Bits: 1 << 43, dialect.IDsAbove53Bits: 1 << 60}

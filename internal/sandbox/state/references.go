@@ -47,27 +47,33 @@ type Action struct {
 type checkKind struct {
 	name, title string
 	action      Action
-	fields      []int64
+	fields      []checkField
 	instance    map[string]string
+}
+
+// checkField is a field of a check, with the result of one that failed. The field that fails is the last one.
+type checkField struct {
+	id      int64
+	failure string
 }
 
 var (
 	documentCheck = checkKind{
 		name: "document", title: "Identity document",
 		action:   Action{61, "upload_document", "Photograph an identity document"},
-		fields:   []int64{3101, 3102, 3107},
+		fields:   []checkField{{3101, "no match"}, {3102, "expired"}, {3107, "signs of alteration"}},
 		instance: map[string]string{"document_type": "passport", "country_code": "GB"},
 	}
 	livenessCheck = checkKind{
 		name: "liveness", title: "Liveness",
 		action:   Action{64, "record_liveness", "Record a short video"},
-		fields:   []int64{3201},
+		fields:   []checkField{{3201, "no face in the video"}},
 		instance: map[string]string{"method": "video"},
 	}
 	addressCheck = checkKind{
 		name: "address", title: "Proof of address",
 		action:   Action{69, "provide_address", "Give the current address"},
-		fields:   []int64{3301, 3304},
+		fields:   []checkField{{3301, "no match"}, {3304, "older than three months"}},
 		instance: map[string]string{"source": "utility_bill"},
 	}
 )

@@ -2,6 +2,7 @@ package state
 
 import (
 	"crypto/rand"
+	"slices"
 	"sync"
 	"time"
 )
@@ -12,6 +13,7 @@ type Tokens struct {
 
 	mu     sync.Mutex
 	expiry map[string]time.Time
+	issued []time.Time // in the last hour, oldest first
 }
 
 // NewTokens returns an empty set whose tokens expire on the clock.
@@ -19,19 +21,25 @@ func NewTokens(clock *Clock) *Tokens {
 	return &Tokens{clock: clock, expiry: map[string]time.Time{}}
 }
 
-// Issue returns a new token. revokeOthers revokes the older ones.
-func (t *Tokens) Issue(lifetime time.Duration, revokeOthers bool) string {
+// Issue returns a new token, or false if perHour tokens were issued in the last hour; 0 is no limit. revokeOthers
+// revokes the older ones.
+func (t *Tokens) Issue(lifetime time.Duration, revokeOthers bool, perHour int) (token string, issued bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	now := t.clock.Now()
+	t.issued = slices.DeleteFunc(t.issued, func(at time.Time) bool { return now.Sub(at) >= time.Hour })
+	if perHour > 0 && len(t.issued) >= perHour {
+		return "", false
+	}
+	t.issued = append(t.issued, now)
 	for token, expiry := range t.expiry {
 		if revokeOthers || !now.Before(expiry) {
 			delete(t.expiry, token)
 		}
 	}
-	token := rand.Text()
+	token = rand.Text()
 	t.expiry[token] = now.Add(lifetime)
-	return token
+	return token, true
 }
 
 // Valid is true if the token is neither expired nor revoked.
