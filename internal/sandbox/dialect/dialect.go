@@ -4,152 +4,83 @@
 //
 // To add a switch:
 //
-//  1. Add a field to Dialect. Its zero value is the default reading.
+//  1. Add a field of its name to Dialect. The zero value is the default reading.
 //  2. Add a constant for each other value, and a definition, to the file of its group.
 //  3. Implement it in package sandbox or state.
 //  4. Add it to its open point in Readings.
 package dialect
 
-import "github.com/mandate-io/idv/internal/sandbox/control"
+import (
+	"reflect"
+	"strings"
+
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
 
 // Dialect is one reading of the whole interface. The zero value is the strict
 // reading: what the interface documents, and the plainest choice for the rest.
 type Dialect struct {
 	// Authentication.
-	ExpiresIn     string
-	TokenBasic    string
-	Credentials   string
-	TokenType     string
+	ExpiresIn, TokenBasic, Credentials, TokenType, OlderTokens, APIPermission, GrantType, TokenForm, LoginRefusal,
+	TokenRefusal string
 	TokenLifetime int // seconds
-	OlderTokens   string
-	APIPermission string
-	GrantType     string
-	TokenForm     string
 	TokensPerHour int
-	LoginRefusal  string
-	TokenRefusal  string
 
 	// What the user, or a filter in between, may not do.
-	ForbiddenOperation   string
-	ForbiddenObject      string
-	ForbiddenMandateType string
-	ForbiddenBody        string
-	ForbiddenStatus      string
-	ForbiddenAnswer      string
+	ForbiddenOperation, ForbiddenObject, ForbiddenMandateType, ForbiddenBody, ForbiddenStatus,
+	ForbiddenAnswer string
 
 	// Answers that say nothing, and work that is not done.
-	ChangeAnswer    string
-	ChangeWork      string
-	ReadAnswer      string
-	AsyncWork       string
-	AsyncOperations string
-	AsyncDelay      int // seconds
-	Ingress404      string
-	IngressBody     string
+	ChangeAnswer, ChangeWork, ReadAnswer, AsyncWork, AsyncOperations, Ingress404, IngressBody string
+	AsyncDelay                                                                                int // seconds
 
 	// Every request and response.
-	IDs             string
-	IDSize          string
-	StatusShape     string
-	StatusCase      string
-	Wrap            string
-	AbsentValues    string
-	ExtraMembers    string
-	MemberCase      string
-	SuccessStatus   string
-	SuccessBody     string
-	TitleGenderCase string
-	ContentType     string
-	WrongMethod     string
-	TrailingSlash   string
+	IDs, IDSize, StatusShape, StatusCase, Wrap, AbsentValues, ExtraMembers, MemberCase, SuccessStatus,
+	SuccessBody, TitleGenderCase, ContentType, WrongMethod, TrailingSlash string
 
 	// Refusals.
-	RequiredFields     string
-	ReferenceFormat    string
-	DuplicateAnswer    string
-	InvalidStatus      string
-	UnknownMandateType string
-	CreateRefusal      string
-	ErrorBody          string
-	ErrorShape         string
-	RateLimit          int // requests per second
-	RateLimitAnswer    string
+	RequiredFields, ReferenceFormat, DuplicateAnswer, InvalidStatus, UnknownMandateType, CreateRefusal, ErrorBody,
+	ErrorShape, RateLimitAnswer string
+	RateLimit int // requests per second
 
 	// Creating, reading and keeping applications.
-	CreateStatus         string
-	CreateBody           string
-	FirstState           string
-	StateNames           string
-	ReadLag              int // retrieves
-	ApplicationReference string
-	GoneAnswer           string
-	Suppress             string
-	DeletedReferences    string
-	ArchivedReferences   string
-	ReferenceCase        string
-	IndividualReferences string
-	UniquenessGap        int // milliseconds
-	RetentionStart       string
-	ArchivedRetention    string
+	CreateStatus, CreateBody, FirstState, StateNames, ApplicationReference, GoneAnswer, Suppress,
+	DeletedReferences, ArchivedReferences, ReferenceCase, IndividualReferences, RetentionStart,
+	ArchivedRetention string
+	ReadLag       int // retrieves
+	UniquenessGap int // milliseconds
 
 	// Completing, rejecting and archiving.
-	CompleteMethod     string
-	RejectMethod       string
-	TransitionBody     string
-	TransitionAnswer   string
-	TransitionRefusal  string
-	UndecidedChecks    string
-	RepeatedTransition string
-	ArchivedTransition string
-	RepeatedArchive    string
-	Completion         string
+	CompleteMethod, RejectMethod, TransitionBody, TransitionAnswer, TransitionRefusal, UndecidedChecks,
+	RepeatedTransition, ArchivedTransition, RepeatedArchive, Completion string
 
 	// Individuals and checks.
-	RetrieveIndividual string
-	ResendResetBody    string
-	ResendResetAnswer  string
-	ResetCheckIDs      string
-	DecidableChecks    string
-	RepeatedDecision   string
-	CheckReference     string
-	ManualCounters     string
-	ReportFormat       string
-	ReportNotReady     string
-	ReportAccept       string
+	RetrieveIndividual, ResendResetBody, ResendResetAnswer, ResetCheckIDs, DecidableChecks, RepeatedDecision,
+	CheckReference, ManualCounters, ReportFormat, ReportNotReady, ReportAccept string
 
-	IndividualIDs       string
-	IndividualOrder     string
-	IndividualReference string
-	IndividualEmail     string
-	IndividualEntries   string
-	Checks              string
-	CheckStateNames     string
-	CheckRejection      string
+	IndividualIDs, IndividualOrder, IndividualReference, IndividualEmail, IndividualEntries, Checks,
+	CheckStateNames, CheckRejection string
 
 	// Reference data and webhooks.
-	References           string
-	SubscribeFields      string
-	SubscribeEvents      string
-	SubscribeApplication string
-	SubscribeAnswer      string
-	SubscribeTwice       string
-	SubscribeRequired    string
-	SubscribeHandshake   string
-	Subscriptions        string
-	RetrieveWebhook      string
-	NoWebhooks           string
-	Deliveries           string
-	DeliveryShape        string
-	DeliveredStatus      string
+	References, SubscribeFields, SubscribeEvents, SubscribeApplication, SubscribeAnswer, SubscribeTwice,
+	SubscribeRequired, SubscribeHandshake, Subscriptions, RetrieveWebhook, NoWebhooks, Deliveries, DeliveryShape,
+	DeliveredStatus string
 }
 
-// definition defines one switch. The field is a string, with the default as the
-// first of its values, or an int of 0 or more.
+// definition defines one switch. Its field has the same name. The field is a string, with the default as the first of
+// the values, or an int of 0 or more, without values.
 type definition struct {
-	name    string
-	meaning string
-	values  []string
-	field   func(*Dialect) any
+	name, meaning string
+	values        []string
+}
+
+// field points to the field of the switch; nil if there is none.
+func (s definition) field(d *Dialect) any {
+	field := reflect.ValueOf(d).Elem().FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, s.name) })
+	if !field.IsValid() {
+		return nil
+	}
+	return field.Addr().Interface()
 }
 
 // groups are all switches, by what they are about.

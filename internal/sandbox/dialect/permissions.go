@@ -25,24 +25,18 @@ const (
 var permissions = []definition{
 	{"forbiddenOperation", "what the user may not do: one operation, every change, or every decision about " +
 		"an application or a check",
-		forbiddenOperations(),
-		func(d *Dialect) any { return &d.ForbiddenOperation }},
+		forbiddenOperations()},
 	{"forbiddenObject", "which objects the user may not see: those that do not exist, instead of 404, " +
 		"or applications with an odd id and what belongs to them",
-		[]string{"none", ForbiddenUnknown, ForbiddenOdd},
-		func(d *Dialect) any { return &d.ForbiddenObject }},
+		[]string{"none", ForbiddenUnknown, ForbiddenOdd}},
 	{"forbiddenMandateType", "whether the user may not create applications of the last mandate type",
-		[]string{"none", ForbiddenMandateTypeLast},
-		func(d *Dialect) any { return &d.ForbiddenMandateType }},
+		[]string{"none", ForbiddenMandateTypeLast}},
 	{"forbiddenBody", "which request bodies a filter in front of the service refuses: those with an apostrophe",
-		[]string{"none", ForbiddenBodyApostrophe},
-		func(d *Dialect) any { return &d.ForbiddenBody }},
+		[]string{"none", ForbiddenBodyApostrophe}},
 	{"forbiddenStatus", "the status code of what the switches above forbid",
-		[]string{"403", ForbiddenStatus401},
-		func(d *Dialect) any { return &d.ForbiddenStatus }},
+		[]string{"403", ForbiddenStatus401}},
 	{"forbiddenAnswer", "the body of such a response: a problem, HTML, no body, or JSON that is no problem",
-		[]string{"problem", ErrorBodyHTML, ErrorBodyEmpty, ErrorBodyMessage},
-		func(d *Dialect) any { return &d.ForbiddenAnswer }},
+		[]string{"problem", ErrorBodyHTML, ErrorBodyEmpty, ErrorBodyMessage}},
 }
 
 func forbiddenOperations() []string {
