@@ -40,8 +40,13 @@ type layer struct {
 var layers = []layer{
 	{dir: "api", tests: []string{"internal/testenv"}, never: terraform},
 	{dir: "internal/client", tests: []string{"internal/sandbox"}, never: both},
+	// What a configuration of the sandbox is made of, without the server: the plugin writes one too.
+	{
+		dir: "internal/sandbox/config",
+		may: []string{"internal/sandbox/control", "internal/sandbox/dialect", "internal/sandbox/strictjson"}, never: both,
+	},
 	// The sandbox is an independent reading of the interface: with the client's types it could only agree with it.
-	{dir: "internal/sandbox", never: both},
+	{dir: "internal/sandbox", may: []string{"internal/sandbox/config"}, never: both},
 	{dir: "internal/reference", never: both},
 	{dir: "internal/receiver", never: both},
 	{dir: "internal/version", never: both},
@@ -284,6 +289,9 @@ func TestImportRules(t *testing.T) {
 		"client to Terraform":                    {"internal/client/x.go", terraformLibrary, false},
 		"a test of the client to Kubernetes":     {"internal/client/x_test.go", "k8s.io/apimachinery/pkg/types", false},
 		"client to api":                          {"internal/client/x.go", module + "/api/v1alpha1", false},
+		"the sandbox's configuration to its server": {
+			"internal/sandbox/config/x.go", module + "/internal/sandbox/state", false,
+		},
 		"client to sandbox":                      {"internal/client/x.go", module + "/internal/sandbox", false},
 		"client to the operator, even in a test": {"internal/client/x_test.go", module + "/operator", false},
 		"sandbox to client":                      {"internal/sandbox/x.go", module + "/internal/client", false},

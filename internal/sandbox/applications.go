@@ -5,23 +5,24 @@ import (
 	"net/http"
 	"strconv"
 
+	"github.com/mandate-io/idv/internal/sandbox/config"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
-func (s *Service) createApplication(r *request) (response, error) {
+func (a *account) createApplication(r *request) (response, error) {
 	input, err := decodeApplication(r.body)
 	if err != nil {
 		return response{}, err
 	}
-	if err := r.mayCreate(input.MandateType); err != nil {
+	if err := a.mayCreate(r, input.MandateType); err != nil {
 		return response{}, err
 	}
-	app, err := s.account.Create(input, s.uniquenessPause(r))
+	app, err := a.data.Create(input, a.uniquenessPause(r))
 	if err != nil {
 		return response{}, err
 	}
-	resp := s.createReply(r, app.Overview)
+	resp := a.createReply(r, app.Overview)
 	if status, err := strconv.Atoi(r.dialect.CreateStatus); err == nil {
 		resp.status = status
 	}
@@ -29,11 +30,11 @@ func (s *Service) createApplication(r *request) (response, error) {
 }
 
 // mayCreate refuses a create as the dialect says, whatever the input.
-func (r *request) mayCreate(mandateType int64) error {
+func (a *account) mayCreate(r *request, mandateType int64) error {
 	if status, err := strconv.Atoi(r.dialect.CreateRefusal); err == nil {
 		return &statusError{status: status, title: "The account cannot create applications now"}
 	}
-	types := state.AllReferences().MandateTypes
+	types := a.data.References.MandateTypes
 	last := types[len(types)-1].ID
 	if mandateType == last && r.dialect.ForbiddenMandateType == dialect.ForbiddenMandateTypeLast {
 		return r.forbidden()
@@ -42,7 +43,7 @@ func (r *request) mayCreate(mandateType int64) error {
 }
 
 // createReply says where the id of a new application is.
-func (s *Service) createReply(r *request, app state.Overview) response {
+func (a *account) createReply(r *request, app state.Overview) response {
 	location := http.Header{"Location": {apiPrefix + "/ext/applications/" + strconv.FormatInt(app.ID, 10)}}
 	withReference := func(change func(map[string]any)) response {
 		tree, _ := decodeTree(mustMarshal(app)).(map[string]any)
@@ -60,7 +61,7 @@ func (s *Service) createReply(r *request, app state.Overview) response {
 		return ok([]state.Overview{app})
 	case dialect.CreateBodyJob:
 		return response{
-			status: http.StatusAccepted, json: map[string]any{"id": s.account.JobID(), "status": "queued"},
+			status: http.StatusAccepted, json: map[string]any{"id": a.data.JobID(), "status": "queued"},
 		}
 	case dialect.CreateBodyEnvelope:
 		return ok(map[string]any{"id": 1, "result": app})
@@ -74,40 +75,40 @@ func (s *Service) createReply(r *request, app state.Overview) response {
 }
 
 // uniquenessPause waits between a create's check for duplicates and its insert. Nil makes them one step.
-func (s *Service) uniquenessPause(r *request) func() error {
+func (a *account) uniquenessPause(r *request) func() error {
 	if r.dialect.UniquenessGap == 0 {
 		return nil
 	}
 	return func() error {
-		if !s.pause(int64(r.dialect.UniquenessGap)) {
+		if !a.pause(int64(r.dialect.UniquenessGap)) {
 			return &statusError{status: http.StatusServiceUnavailable, title: "The sandbox is shutting down"}
 		}
 		return nil
 	}
 }
 
-func (s *Service) retrieveApplication(r *request) (response, error) {
-	app, err := s.account.Retrieve(r.id)
+func (a *account) retrieveApplication(r *request) (response, error) {
+	app, err := a.data.Retrieve(r.id)
 	return ok(app), err
 }
 
-func (s *Service) deleteApplication(r *request) (response, error) {
+func (a *account) deleteApplication(r *request) (response, error) {
 	resp := response{status: http.StatusNoContent, json: messageBody{"The application was deleted"}}
-	return resp.withSuccessDialect(r.dialect), s.account.Delete(r.id)
+	return resp.withSuccessDialect(r.dialect), a.data.Delete(r.id)
 }
 
-func (s *Service) archiveApplication(r *request) (response, error) {
-	app, err := s.account.Archive(r.id)
+func (a *account) archiveApplication(r *request) (response, error) {
+	app, err := a.data.Archive(r.id)
 	return ok(app).withSuccessDialect(r.dialect), err
 }
 
-func (s *Service) completeApplication(r *request) (response, error) {
-	app, err := s.account.Complete(r.id)
+func (a *account) completeApplication(r *request) (response, error) {
+	app, err := a.data.Complete(r.id)
 	return transitionReply(r, app, "The application was completed"), err
 }
 
-func (s *Service) rejectApplication(r *request) (response, error) {
-	app, err := s.account.Reject(r.id)
+func (a *account) rejectApplication(r *request) (response, error) {
+	app, err := a.data.Reject(r.id)
 	return transitionReply(r, app, "The application was rejected"), err
 }
 
@@ -156,7 +157,7 @@ func decodeIndividuals(m members, invalid *state.InvalidError) []state.Person {
 			invalid.AddIndividual(i, len(list), "non_field_errors", "must be an object")
 			continue
 		}
-		people[i] = state.Person{
+		people[i].Individual = config.Individual{
 			Email: one.text("email"), Title: one.text("title"), FirstName: one.text("first_name"),
 			MiddleName: one.text("middle_name"), LastName: one.text("last_name"),
 			DateOfBirth: one.text("date_of_birth"), Gender: one.text("gender"), Reference: one.text("reference"),

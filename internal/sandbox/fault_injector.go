@@ -25,7 +25,7 @@ const (
 
 // faultInjector responds to a request with a fault.
 type faultInjector struct {
-	service *Service
+	account *account
 	fault   control.Fault
 	w       *statusWriter
 	request *request
@@ -34,10 +34,10 @@ type faultInjector struct {
 func (i *faultInjector) run() {
 	buffered := newBufferedResponse()
 	if i.fault.AfterWork {
-		i.service.respond(buffered, i.request)
+		i.account.respond(buffered, i.request)
 	}
 	spread := i.fault.Kind == control.SlowBody || i.fault.Kind == control.Drip
-	if !spread && !i.service.pause(i.fault.DelayMillis) {
+	if !spread && !i.account.pause(i.fault.DelayMillis) {
 		i.w.abort()
 	}
 	switch i.fault.Kind {
@@ -61,7 +61,7 @@ func (i *faultInjector) run() {
 		i.resetConnection()
 	case control.Slow, control.Informational, control.Drip:
 		if !i.fault.AfterWork {
-			i.service.respond(buffered, i.request)
+			i.account.respond(buffered, i.request)
 		}
 		i.sendCorrectly(buffered)
 	default:
@@ -125,7 +125,7 @@ func (i *faultInjector) sendSlowly(body []byte, size int, pauseMillis int64) {
 		if err != nil || out.Flush() != nil || i.request.Context().Err() != nil {
 			return
 		}
-		if !i.service.pause(pauseMillis) {
+		if !i.account.pause(pauseMillis) {
 			i.w.abort()
 		}
 	}
@@ -173,11 +173,11 @@ func (i *faultInjector) hijack() net.Conn {
 }
 
 // pause waits even if the client is gone: a slow service commits late. It returns false if the sandbox closed first.
-func (s *Service) pause(millis int64) bool {
+func (a *account) pause(millis int64) bool {
 	select {
 	case <-time.After(time.Duration(millis) * time.Millisecond):
 		return true
-	case <-s.ctx.Done():
+	case <-a.service.ctx.Done():
 		return false
 	}
 }

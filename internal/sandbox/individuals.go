@@ -7,8 +7,8 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
-func (s *Service) retrieveIndividual(r *request) (response, error) {
-	person, err := s.account.Individual(r.id)
+func (a *account) retrieveIndividual(r *request) (response, error) {
+	person, err := a.data.Individual(r.id)
 	switch r.dialect.RetrieveIndividual {
 	case dialect.IndividualInData:
 		return ok(map[string]any{"data": person}), err
@@ -19,13 +19,13 @@ func (s *Service) retrieveIndividual(r *request) (response, error) {
 	}
 }
 
-func (s *Service) resendInvites(r *request) (response, error) {
-	person, err := s.account.ResendInvite(r.id)
+func (a *account) resendInvites(r *request) (response, error) {
+	person, err := a.data.ResendInvite(r.id)
 	return resendResetReply(r, person, "The invite was sent again"), err
 }
 
-func (s *Service) resetIndividual(r *request) (response, error) {
-	person, err := s.account.ResetIndividual(r.id)
+func (a *account) resetIndividual(r *request) (response, error) {
+	person, err := a.data.ResetIndividual(r.id)
 	return resendResetReply(r, person, "The individual was reset"), err
 }
 
@@ -44,12 +44,12 @@ func resendResetReply(r *request, person state.Individual, text string) response
 	}
 }
 
-func (s *Service) acceptCheck(r *request) (response, error) {
-	return decideCheck(r, s.account.AcceptCheck, "The check was accepted")
+func (a *account) acceptCheck(r *request) (response, error) {
+	return decideCheck(r, a.data.AcceptCheck, "The check was accepted")
 }
 
-func (s *Service) rejectCheck(r *request) (response, error) {
-	return decideCheck(r, s.account.RejectCheck, "The check was rejected")
+func (a *account) rejectCheck(r *request) (response, error) {
+	return decideCheck(r, a.data.RejectCheck, "The check was rejected")
 }
 
 func decideCheck(r *request, decide func(int64, state.Comment) error, text string) (response, error) {

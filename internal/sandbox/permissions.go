@@ -7,12 +7,12 @@ import (
 )
 
 // permitted refuses an operation or an object that is not for this user.
-func (s *Service) permitted(r *request) error {
+func (a *account) permitted(r *request) error {
 	if r.dialect.Forbids(r.operation.name) {
 		return r.forbidden()
 	}
 	if r.id != 0 && r.dialect.ForbiddenObject == dialect.ForbiddenOdd {
-		if application, exists := s.account.ApplicationOf(r.operation.name, r.id); exists && application%2 != 0 {
+		if application, exists := a.data.ApplicationOf(r.operation.name, r.id); exists && application%2 != 0 {
 			return r.forbidden()
 		}
 	}

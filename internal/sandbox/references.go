@@ -7,8 +7,8 @@ import (
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
-func (s *Service) references(r *request) (response, error) {
-	all := state.AllReferences()
+func (a *account) references(r *request) (response, error) {
+	all := a.data.References
 	switch r.dialect.References {
 	case dialect.ReferencesApplicationTypes:
 		return ok(map[string]any{

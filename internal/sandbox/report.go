@@ -23,12 +23,12 @@ type linkedReport struct {
 }
 
 // individualReport returns a PDF by default. The interface does not document the format.
-func (s *Service) individualReport(r *request) (response, error) {
+func (a *account) individualReport(r *request) (response, error) {
 	const pdf = "application/pdf"
 	if r.dialect.ReportAccept == dialect.ReportAcceptPDF && !accepts(r.Header.Get("Accept"), pdf) {
 		return response{}, &statusError{status: http.StatusNotAcceptable, title: "The report is a PDF"}
 	}
-	person, err := s.account.Report(r.id)
+	person, err := a.data.Report(r.id)
 	if _, waits := errors.AsType[*state.RefusedError](err); waits {
 		switch r.dialect.ReportNotReady {
 		case dialect.ReportProcessing200:

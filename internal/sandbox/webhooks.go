@@ -18,16 +18,16 @@ func fieldsOf(d dialect.Dialect) subscriptionFields {
 	return subscriptionFields{"url", "events", "application_id"}
 }
 
-func (s *Service) subscribeWebhook(r *request) (response, error) {
+func (a *account) subscribeWebhook(r *request) (response, error) {
 	names := fieldsOf(r.dialect)
 	wanted, err := decodeSubscription(r, names)
 	if err != nil {
 		return response{}, err
 	}
-	if err := s.handshake(r, wanted.URL, names); err != nil {
+	if err := a.handshake(r, wanted.URL, names); err != nil {
 		return response{}, err
 	}
-	subscription, err := s.account.Subscribe(wanted)
+	subscription, err := a.data.Subscribe(wanted)
 	if err != nil {
 		return response{}, err
 	}
@@ -46,9 +46,9 @@ func (s *Service) subscribeWebhook(r *request) (response, error) {
 	return resp, nil
 }
 
-func (s *Service) retrieveWebhook(r *request) (response, error) {
+func (a *account) retrieveWebhook(r *request) (response, error) {
 	rendered := []any{}
-	for _, subscription := range s.account.Subscriptions(r.id) {
+	for _, subscription := range a.data.Subscriptions(r.id) {
 		rendered = append(rendered, renderSubscription(subscription, fieldsOf(r.dialect)))
 	}
 	if len(rendered) == 0 && r.dialect.NoWebhooks == dialect.NoWebhooks404 {
@@ -103,9 +103,9 @@ func decodeSubscription(r *request, names subscriptionFields) (state.Subscriptio
 }
 
 // handshake refuses a URL that does not answer the challenge of the dialect.
-func (s *Service) handshake(r *request, target string, names subscriptionFields) error {
+func (a *account) handshake(r *request, target string, names subscriptionFields) error {
 	kind := r.dialect.SubscribeHandshake
-	if kind == "" || s.queue.Challenge(r.Context(), target, kind == dialect.HandshakePost) {
+	if kind == "" || a.queue.Challenge(r.Context(), target, kind == dialect.HandshakePost) {
 		return nil
 	}
 	return state.InvalidField(names.url, "does not answer the challenge")

@@ -1,5 +1,13 @@
 package control
 
+import (
+	"fmt"
+	"slices"
+)
+
+// MaxDelayMillis is the longest delay of a fault and of autoplay: an hour.
+const MaxDelayMillis = 60 * 60 * 1000
+
 // FaultKind is the kind of a fault.
 type FaultKind string
 
@@ -65,4 +73,27 @@ type Fault struct {
 	Body string `json:"body,omitempty"`
 	// RetryAfter is the value of the Retry-After header of Answer.
 	RetryAfter string `json:"retry_after,omitempty"`
+}
+
+// FaultBodies lists the values of Fault.Body.
+func FaultBodies() []string { return []string{"problem", "json", "message", "html", "text", "empty"} }
+
+// Check returns an error that names the first field that is wrong.
+func (f Fault) Check() error {
+	switch {
+	case f.Operation != AnyOperation && !slices.Contains(Operations(), f.Operation):
+		return fmt.Errorf("operation: must be * or one of %v", Operations())
+	case !slices.Contains(FaultKinds(), f.Kind):
+		return fmt.Errorf("kind: must be one of %v", FaultKinds())
+	case f.Times < Always:
+		return fmt.Errorf("times: must be 1 or more, or %d for every request", Always)
+	case f.DelayMillis < 0 || f.DelayMillis > MaxDelayMillis:
+		return fmt.Errorf("delay_ms: must be 0 to %d", MaxDelayMillis)
+	case f.Status != 0 && (f.Status < 200 || f.Status > 599):
+		return fmt.Errorf("status: must be 200 to 599")
+	case f.Body != "" && !slices.Contains(FaultBodies(), f.Body):
+		return fmt.Errorf("body: must be one of %v", FaultBodies())
+	default:
+		return nil
+	}
 }

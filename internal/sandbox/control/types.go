@@ -26,6 +26,9 @@ const (
 	RetrieveWebhook     Operation = "retrieve_webhook"
 )
 
+// Unknown is the operation of a request that the interface does not document.
+const Unknown Operation = "unknown"
+
 // AnyOperation makes a Fault apply to all operations.
 const AnyOperation Operation = "*"
 
@@ -118,6 +121,9 @@ const (
 	ResultFail   Result = "fail"
 	ResultReview Result = "review"
 )
+
+// Results lists every result.
+func Results() []Result { return []Result{ResultPass, ResultFail, ResultReview} }
 
 // Play makes individuals act.
 type Play struct {

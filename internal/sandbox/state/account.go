@@ -17,9 +17,11 @@ type Account struct {
 	clock   *Clock
 	dialect *dialect.Current
 	notify  func(Notification)
+	ids     *IDs
+	// References is the reference data. It does not change.
+	References References
 
 	mu                   sync.Mutex
-	ids                  ids
 	applications         table[*application]
 	individuals          table[*individual]
 	checks               table[*check]
@@ -37,8 +39,10 @@ type Account struct {
 
 // NewAccount returns an empty account. It calls notify for every webhook delivery
 // while it holds the lock: notify must neither block nor use the account.
-func NewAccount(clock *Clock, d *dialect.Current, seed uint64, notify func(Notification)) *Account {
-	a := &Account{clock: clock, dialect: d, notify: notify, ids: newIDs(seed)}
+func NewAccount(
+	clock *Clock, d *dialect.Current, ids *IDs, references References, notify func(Notification),
+) *Account {
+	a := &Account{clock: clock, dialect: d, ids: ids, References: references, notify: notify}
 	a.clear()
 	return a
 }
@@ -74,5 +78,3 @@ func (a *Account) lock() (unlock func()) {
 	a.expire()
 	return a.mu.Unlock
 }
-
-func (a *Account) nextID(kind *sequence) int64 { return kind.next(a.dialect.Get().IDSize) }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mandate-io/idv/internal/sandbox/config"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
@@ -19,15 +20,7 @@ type NewApplication struct {
 
 // Person has the personal details that a client sends of an individual.
 type Person struct {
-	Email       string `json:"email"`
-	Title       string `json:"title"`
-	FirstName   string `json:"first_name"`
-	MiddleName  string `json:"middle_name"`
-	LastName    string `json:"last_name"`
-	DateOfBirth string `json:"date_of_birth"`
-	Gender      string `json:"gender"`
-	Reference   string `json:"reference"`
-
+	config.Individual
 	// MiddleNameSent is true if the request has a middle name, even an empty one.
 	MiddleNameSent bool `json:"-"`
 }
@@ -73,7 +66,7 @@ func (a *Account) check(input NewApplication) error {
 }
 
 func (a *Account) newApplication(input NewApplication, d dialect.Dialect) *application {
-	kind, _ := mandateType(input.MandateType)
+	kind, _ := a.References.mandateType(func(t MandateType) bool { return t.ID == input.MandateType })
 	first := firstStatus(d)
 	app := &application{
 		Overview: Overview{

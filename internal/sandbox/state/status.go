@@ -1,6 +1,7 @@
 package state
 
 import (
+	"hash/crc32"
 	"slices"
 	"strings"
 )
@@ -52,6 +53,16 @@ var (
 	}
 	finalStatuses = []Status{statusCompleted, statusRejected, statusDeleted}
 )
+
+// statusNamed returns the status with a name, which can be one that the sandbox does not have.
+func statusNamed(name string) Status {
+	for _, known := range slices.Concat(openStatuses, finalStatuses) {
+		if known.Name == name {
+			return known
+		}
+	}
+	return Status{ID: 1000 + int64(crc32.ChecksumIEEE([]byte(name))%1000), Name: name}
+}
 
 // final is true for every state of an application that is not open, also for one that the sandbox does not have.
 func (s Status) final() bool { return !slices.Contains(openStatuses, s) }

@@ -9,16 +9,17 @@ import (
 
 // Tokens are the issued bearer tokens. They are safe for concurrent use.
 type Tokens struct {
-	clock *Clock
+	clock  *Clock
+	prefix string
 
 	mu     sync.Mutex
 	expiry map[string]time.Time
 	issued []time.Time // in the last hour, oldest first
 }
 
-// NewTokens returns an empty set whose tokens expire on the clock.
-func NewTokens(clock *Clock) *Tokens {
-	return &Tokens{clock: clock, expiry: map[string]time.Time{}}
+// NewTokens returns an empty set whose tokens expire on the clock, and begin with a prefix.
+func NewTokens(clock *Clock, prefix string) *Tokens {
+	return &Tokens{clock: clock, prefix: prefix, expiry: map[string]time.Time{}}
 }
 
 // Issue returns a new token, or false if perHour tokens were issued in the last hour; 0 is no limit. revokeOthers
@@ -37,7 +38,7 @@ func (t *Tokens) Issue(lifetime time.Duration, revokeOthers bool, perHour int) (
 			delete(t.expiry, token)
 		}
 	}
-	token = rand.Text()
+	token = t.prefix + rand.Text()
 	t.expiry[token] = now.Add(lifetime)
 	return token, true
 }

@@ -1,9 +1,6 @@
 package state
 
 import (
-	"hash/crc32"
-	"slices"
-
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
@@ -67,13 +64,7 @@ func (a *Account) SetState(wanted control.StateChange) (control.Application, err
 	if err != nil {
 		return control.Application{}, err
 	}
-	status := Status{ID: 1000 + int64(crc32.ChecksumIEEE([]byte(wanted.State))%1000), Name: wanted.State}
-	for _, known := range slices.Concat(openStatuses, finalStatuses) {
-		if known.Name == wanted.State {
-			status = known
-		}
-	}
-	a.setStatus(app, status)
+	a.setStatus(app, statusNamed(wanted.State))
 	return a.summary(app), nil
 }
 

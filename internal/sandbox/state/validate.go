@@ -31,7 +31,8 @@ func (a *Account) validate(input NewApplication, d dialect.Dialect) *InvalidErro
 		invalid.Duplicate = true
 		invalid.Fields.Add("reference", duplicateText(d, "a mandate"))
 	}
-	if _, ok := mandateType(input.MandateType); !ok {
+	isWanted := func(t MandateType) bool { return t.ID == input.MandateType }
+	if _, ok := a.References.mandateType(isWanted); !ok {
 		invalid.UnknownType = len(invalid.Fields) == 0
 		invalid.Fields.Add("mandate_type", "must be the id of a mandate type from the reference data")
 	}
