@@ -203,7 +203,7 @@ test-page: $(call tools_of,lint) ## Lint and run the browser test of the sandbox
 .PHONY: test-openapi
 test-openapi: $(call tools_of,lint) ## Hold the sandbox's OpenAPI documents against what it answers
 	@cd internal/sandbox/openapitest && $(GO) vet ./... && $(CURDIR)/bin/golangci-lint run && \
-		env $(UNSET) $(GO) test -race -count=1 ./...
+		env $(UNSET) $(GO) test -count=1 ./...
 
 # The engine of Prometheus is in a Go module of its own, too.
 .PHONY: test-monitoring

@@ -289,9 +289,6 @@ func TestImportRules(t *testing.T) {
 		"client to Terraform":                    {"internal/client/x.go", terraformLibrary, false},
 		"a test of the client to Kubernetes":     {"internal/client/x_test.go", "k8s.io/apimachinery/pkg/types", false},
 		"client to api":                          {"internal/client/x.go", module + "/api/v1alpha1", false},
-		"the sandbox's configuration to its server": {
-			"internal/sandbox/config/x.go", module + "/internal/sandbox/state", false,
-		},
 		"client to sandbox":                      {"internal/client/x.go", module + "/internal/sandbox", false},
 		"client to the operator, even in a test": {"internal/client/x_test.go", module + "/operator", false},
 		"sandbox to client":                      {"internal/sandbox/x.go", module + "/internal/client", false},
@@ -327,6 +324,7 @@ func TestImportRules(t *testing.T) {
 		"the notifications to the ledger":        {"operator/notification/x.go", module + "/operator/ledger", false},
 		"the plugin to operator":                 {"plugin/x.go", module + "/operator/engine", false},
 		"the plugin to operator, in a test":      {"plugin/x_test.go", module + "/operator", false},
+		"the configuration to sandbox":           {"internal/sandbox/config/x.go", module + "/internal/sandbox/state", false},
 		"the plugin to sandbox":                  {"plugin/readings/x.go", module + "/internal/sandbox", false},
 		"operator to plugin":                     {"operator/x.go", module + "/plugin", false},
 		"the plugin's command to api":            {"cmd/kubectl-mandate/main.go", module + "/api/v1alpha1", false},

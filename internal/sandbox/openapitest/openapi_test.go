@@ -29,7 +29,6 @@ type object = map[string]any
 type described struct {
 	*control.Client
 	t         *testing.T
-	url       string
 	service   http.Handler
 	documents map[string]validator.Validator // by the prefix of the paths
 
@@ -60,7 +59,7 @@ func newDescribed(t *testing.T) *described {
 		service.Close()
 		server.Close()
 	})
-	s.url, s.Client = server.URL, control.New(server.URL)
+	s.Client = control.New(server.URL)
 	return s
 }
 
@@ -81,20 +80,23 @@ func (s *described) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	recorder := httptest.NewRecorder()
 	s.service.ServeHTTP(recorder, r)
 	for prefix, document := range s.documents {
-		if strings.HasPrefix(r.URL.Path, prefix) {
-			s.validate(document, r, body, recorder)
-			_, path, _ := strings.Cut(r.Pattern, prefix)
-			s.mu.Lock()
-			s.served[r.Method+" "+prefix+path] = true
-			s.mu.Unlock()
+		_, path, described := strings.Cut(r.Pattern, prefix)
+		if !described {
+			continue
 		}
+		s.validate(document, r, body, recorder)
+		s.mu.Lock()
+		s.served[r.Method+" "+prefix+path] = true
+		s.mu.Unlock()
 	}
 	maps.Copy(w.Header(), recorder.Header())
 	w.WriteHeader(recorder.Code)
 	_, _ = w.Write(recorder.Body.Bytes())
 }
 
-func (s *described) validate(document validator.Validator, r *http.Request, body []byte, got *httptest.ResponseRecorder) {
+func (s *described) validate(
+	document validator.Validator, r *http.Request, body []byte, got *httptest.ResponseRecorder,
+) {
 	again := r.Clone(r.Context())
 	again.Body = io.NopCloser(bytes.NewReader(body))
 	if valid, errs := document.ValidateHttpRequestSync(again); !valid && got.Code/100 == 2 {
@@ -125,23 +127,17 @@ func (s *described) operations(path, prefix string) []string {
 // send sends a request of the interface, and returns the body of the response.
 func (s *described) send(token, method, path, contentType, body string) object {
 	s.t.Helper()
-	request, err := http.NewRequestWithContext(s.t.Context(), method, s.url+"/api/v1"+path, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	request := httptest.NewRequestWithContext(s.t.Context(), method, "/api/v1"+path, strings.NewReader(body))
 	if body != "" {
 		request.Header.Set("Content-Type", contentType)
 	}
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	response, err := http.DefaultTransport.RoundTrip(request)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer response.Body.Close()
+	recorder := httptest.NewRecorder()
+	s.ServeHTTP(recorder, request)
 	var answer object
-	_ = json.NewDecoder(response.Body).Decode(&answer) // a report is none
+	_ = json.Unmarshal(recorder.Body.Bytes(), &answer) // a report is none
 	return answer
 }
 
@@ -189,7 +185,8 @@ func (s *described) interfaceStory() {
 	do("GET", path(0), "")
 	do("GET", person+"/report", "")
 	for i := range applications {
-		if _, err := s.Play(s.t.Context(), control.Play{ApplicationID: applications[i].ID, Result: control.ResultReview}); err != nil {
+		play := control.Play{ApplicationID: applications[i].ID, Result: control.ResultReview}
+		if _, err := s.Play(s.t.Context(), play); err != nil {
 			s.t.Fatal(err)
 		}
 	}
