@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"strconv"
@@ -23,15 +24,13 @@ func (a *account) createApplication(r *request) (response, error) {
 		return response{}, err
 	}
 	resp := a.createReply(r, app.Overview)
-	if status, err := strconv.Atoi(r.dialect.CreateStatus); err == nil {
-		resp.status = status
-	}
+	resp.status = cmp.Or(statusIn(r.dialect.CreateStatus), resp.status)
 	return resp, nil
 }
 
 // mayCreate refuses a create as the dialect says, whatever the input.
 func (a *account) mayCreate(r *request, mandateType int64) error {
-	if status, err := strconv.Atoi(r.dialect.CreateRefusal); err == nil {
+	if status := statusIn(r.dialect.CreateRefusal); status != 0 {
 		return &statusError{status: status, title: "The account cannot create applications now"}
 	}
 	types := a.data.References.MandateTypes
@@ -113,16 +112,13 @@ func (a *account) rejectApplication(r *request) (response, error) {
 }
 
 func transitionReply(r *request, app state.Application, text string) response {
-	switch r.dialect.TransitionAnswer {
-	case dialect.TransitionMessage:
-		return ok(messageBody{text})
-	case dialect.Transition202:
-		return response{status: http.StatusAccepted}
-	case dialect.Transition204:
-		return response{status: http.StatusNoContent}
-	default:
-		return ok(app)
+	if status := statusIn(r.dialect.TransitionAnswer); status != 0 {
+		return response{status: status}
 	}
+	if r.dialect.TransitionAnswer == dialect.TransitionMessage {
+		return ok(messageBody{text})
+	}
+	return ok(app)
 }
 
 func decodeApplication(body []byte) (state.NewApplication, error) {

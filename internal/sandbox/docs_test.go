@@ -44,6 +44,21 @@ func TestManual(t *testing.T) {
 	}
 }
 
+// The configuration of the manual is one.
+func TestConfigurationOfTheManual(t *testing.T) {
+	page, err := os.ReadFile(manual)
+	noError(t, err)
+	_, rest, _ := strings.Cut(string(page), "```yaml\n")
+	file, _, found := strings.Cut(rest, "```\n")
+	if !found {
+		t.Fatal("there is none")
+	}
+	s := open(t, file)
+	applications, err := s.Applications(t.Context())
+	noError(t, err)
+	wantEqual(t, "an application in review", "in review", applications[0].State)
+}
+
 func switchTables() string {
 	var tables strings.Builder
 	group := ""

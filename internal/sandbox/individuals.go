@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
@@ -30,17 +31,13 @@ func (a *account) resetIndividual(r *request) (response, error) {
 }
 
 func resendResetReply(r *request, person state.Individual, text string) response {
-	switch r.dialect.ResendResetAnswer {
-	case dialect.ResendResetEmpty:
-		return response{status: http.StatusOK}
-	case dialect.ResendReset202:
-		return response{status: http.StatusAccepted}
-	case dialect.ResendReset204:
-		return response{status: http.StatusNoContent}
+	switch answer := r.dialect.ResendResetAnswer; answer {
+	case "":
+		return ok(messageBody{text})
 	case dialect.ResendResetIndividual:
 		return ok(person)
 	default:
-		return ok(messageBody{text})
+		return response{status: cmp.Or(statusIn(answer), http.StatusOK)}
 	}
 }
 

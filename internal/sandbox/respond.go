@@ -1,10 +1,10 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"maps"
 	"net/http"
-	"strconv"
 
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
@@ -46,9 +46,7 @@ func (r response) write(w http.ResponseWriter, req *request) {
 
 // withSuccessDialect applies the switches successStatus and successBody.
 func (r response) withSuccessDialect(d dialect.Dialect) response {
-	if status, err := strconv.Atoi(d.SuccessStatus); err == nil {
-		r.status = status
-	}
+	r.status = cmp.Or(statusIn(d.SuccessStatus), r.status)
 	if d.SuccessBody == dialect.SuccessBodyEmpty {
 		r.json = nil
 	}

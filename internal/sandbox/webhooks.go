@@ -32,18 +32,15 @@ func (a *account) subscribeWebhook(r *request) (response, error) {
 		return response{}, err
 	}
 	rendered := renderSubscription(subscription, names)
-	resp := ok(rendered)
-	switch r.dialect.SubscribeAnswer {
+	switch answer := r.dialect.SubscribeAnswer; answer {
 	case dialect.SubscribeWithoutID:
 		delete(rendered, "id")
 	case dialect.Subscribe201:
-		resp.status = http.StatusCreated
-	case dialect.Subscribe202:
-		resp = response{status: http.StatusAccepted}
-	case dialect.Subscribe204:
-		resp = response{status: http.StatusNoContent}
+		return response{status: http.StatusCreated, json: rendered}, nil
+	case dialect.Subscribe202, dialect.Subscribe204:
+		return response{status: statusIn(answer)}, nil
 	}
-	return resp, nil
+	return ok(rendered), nil
 }
 
 func (a *account) retrieveWebhook(r *request) (response, error) {

@@ -3,57 +3,41 @@ package dialect
 // The values other than the default of the switches about creating, reading and keeping applications. The default
 // is "".
 const (
-	CreateStatus201 = "201"
-	CreateStatus202 = "202"
-	CreateStatus204 = "204"
-
-	CreateBodyEmpty         = "empty"
-	CreateBodyLocation      = "location"
-	CreateBodyLocation303   = "location_303"
-	CreateBodyList          = "list"
-	CreateBodyJob           = "job"
-	CreateBodyEnvelope      = "envelope"
-	CreateBodyNoReference   = "no_reference"
-	CreateBodyNullReference = "null_reference"
-
-	FirstStatePending  = "pending"
-	FirstStateDraft    = "draft"
-	FirstStateAwaiting = "awaiting_individuals"
-	FirstStateInReview = "in_review"
-
-	StateNamesDeclined   = "declined"
-	StateNamesByReviewer = "rejected_by_reviewer"
-	StateNamesOther      = "other"
-	StateNamesApproved   = "approved"
-	StateNamesGerman     = "german"
-	StateNamesCodes      = "codes"
-
-	ApplicationReferenceHidden = "hidden"
-
-	Gone410          = "410"
-	GoneStateDeleted = "state_deleted"
-	Gone403          = "403"
-
-	SuppressInvite = "invite"
-
-	DeletedReserved        = "reserved"
-	DeletedFreedByDeletion = "freed_by_deletion"
-	DeletedFreedByExpiry   = "freed_by_expiry"
-
-	ArchivedReferencesFreed = "freed"
-
-	ReferenceCaseIgnored = "ignored"
-
+	CreateStatus201                 = "201"
+	CreateBodyEmpty                 = "empty"
+	CreateBodyLocation              = "location"
+	CreateBodyLocation303           = "location_303"
+	CreateBodyList                  = "list"
+	CreateBodyJob                   = "job"
+	CreateBodyEnvelope              = "envelope"
+	CreateBodyNoReference           = "no_reference"
+	CreateBodyNullReference         = "null_reference"
+	FirstStatePending               = "pending"
+	FirstStateDraft                 = "draft"
+	FirstStateAwaiting              = "awaiting_individuals"
+	FirstStateInReview              = "in_review"
+	StateNamesDeclined              = "declined"
+	StateNamesByReviewer            = "rejected_by_reviewer"
+	StateNamesOther                 = "other"
+	StateNamesApproved              = "approved"
+	StateNamesGerman                = "german"
+	StateNamesCodes                 = "codes"
+	ApplicationReferenceHidden      = "hidden"
+	GoneStateDeleted                = "state_deleted"
+	SuppressInvite                  = "invite"
+	DeletedReserved                 = "reserved"
+	DeletedFreedByDeletion          = "freed_by_deletion"
+	DeletedFreedByExpiry            = "freed_by_expiry"
+	ArchivedReferencesFreed         = "freed"
+	ReferenceCaseIgnored            = "ignored"
 	IndividualReferencesApplication = "application"
-
-	RetentionLastChange = "last_change"
-
-	ArchivedRetentionLonger = "longer"
+	RetentionLastChange             = "last_change"
+	ArchivedRetentionLonger         = "longer"
 )
 
 var applications = []definition{
 	{"createStatus", "the status code of a create; 204 has no body",
-		[]string{"200", CreateStatus201, CreateStatus202, CreateStatus204}},
+		statuses(200, 201, 202, 204)},
 	{"createBody", "what the response of a create has: the application, no body, 201 or 303 with only a Location, " +
 		"a list of one, 202 with a job that has an id of its own, an envelope that has one, " +
 		"or the application without its reference or with null",
@@ -75,7 +59,7 @@ var applications = []definition{
 		[]string{"shown", ApplicationReferenceHidden}},
 	{"goneAnswer", "the response about what was deleted or has expired: 404, 410, 403, " +
 		"or 200 with an application in state deleted",
-		[]string{"404", Gone410, GoneStateDeleted, Gone403}},
+		append(statuses(404, 410, 403), GoneStateDeleted)},
 	{"suppress", "which e-mails suppress_email_notification suppresses: all, or the invites",
 		[]string{"all", SuppressInvite}},
 	{"deletedReferences", "whether deletion and expiry free references: both, neither, or one of them",

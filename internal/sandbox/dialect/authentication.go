@@ -2,47 +2,38 @@ package dialect
 
 // The values other than the default of the switches about authentication. The default is "".
 const (
-	ExpiresInMilliseconds = "milliseconds"
-	ExpiresInString       = "string"
-	ExpiresInFloat        = "float"
-	ExpiresInAbsent       = "absent"
-	ExpiresInZero         = "zero"
-	ExpiresInAbsurd       = "absurd"
-
-	TokenBasicRequired   = "required"
-	TokenBasicRefused    = "refused"
-	TokenBasicRefused401 = "refused_401"
-	TokenBasicUser       = "user_required"
-
-	CredentialsUser   = "user"
-	CredentialsClient = "client"
-	CredentialsBoth   = "both"
-
-	TokenTypeLower = "lower"
-	TokenTypeUpper = "upper"
-
-	OlderTokensRevoked = "revoked"
-
+	ExpiresInMilliseconds      = "milliseconds"
+	ExpiresInString            = "string"
+	ExpiresInFloat             = "float"
+	ExpiresInAbsent            = "absent"
+	ExpiresInZero              = "zero"
+	ExpiresInAbsurd            = "absurd"
+	TokenBasicRequired         = "required"
+	TokenBasicRefused          = "refused"
+	TokenBasicRefused401       = "refused_401"
+	TokenBasicUser             = "user_required"
+	CredentialsUser            = "user"
+	CredentialsClient          = "client"
+	CredentialsBoth            = "both"
+	TokenTypeLower             = "lower"
+	TokenTypeUpper             = "upper"
+	OlderTokensRevoked         = "revoked"
 	GrantTypeClientCredentials = "client_credentials"
 	GrantTypeEither            = "either"
 	GrantTypeAny               = "any"
-
-	TokenFormBearer = "bearer_prefix"
-
-	LoginRefusal400      = "400"
-	LoginRefusal403      = "403"
-	LoginRefusal400OAuth = "400_oauth"
-	LoginRefusal200Error = "200_error"
-
-	TokenRefusal403      = "403"
-	TokenRefusalRedirect = "redirect"
-	TokenRefusalHTML     = "html_200"
-
-	APIPermission401      = "401"
-	APIPermission403      = "403"
-	APIPermissionLogin400 = "login_400"
-	APIPermissionLogin401 = "login_401"
-	APIPermissionLogin403 = "login_403"
+	TokenFormBearer            = "bearer_prefix"
+	LoginRefusal400            = "400"
+	LoginRefusal403            = "403"
+	LoginRefusal400OAuth       = "400_oauth"
+	LoginRefusal200Error       = "200_error"
+	TokenRefusal403            = "403"
+	TokenRefusalRedirect       = "redirect"
+	TokenRefusalHTML           = "html_200"
+	APIPermission401           = "401"
+	APIPermission403           = "403"
+	APIPermissionLogin400      = "login_400"
+	APIPermissionLogin401      = "login_401"
+	APIPermissionLogin403      = "login_403"
 )
 
 var authentication = []definition{

@@ -1,13 +1,12 @@
-// Package dialect has a switch for each point that the interface leaves open, so
-// that a client can be tested against every reading. Readings lists the points
-// with their switches, and says why some points need none.
+// Package dialect has a switch for each point that the interface leaves open, so that a client can be tested against
+// every reading. readings_test.go lists the points with their switches, and says why some points need none.
 //
 // To add a switch:
 //
 //  1. Add a field of its name to Dialect. The zero value is the default reading.
 //  2. Add a constant for each other value, and a definition, to the file of its group.
 //  3. Implement it in package sandbox or state.
-//  4. Add it to its open point in Readings.
+//  4. Add it to its open point in readings_test.go, and a case for each value to the tests of package sandbox.
 package dialect
 
 import (

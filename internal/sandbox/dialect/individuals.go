@@ -2,53 +2,34 @@ package dialect
 
 // The values other than the default of the switches about individuals and checks. The default is "".
 const (
-	IndividualInData       = "data"
-	IndividualInIndividual = "individual"
-
-	ResendResetEmpty      = "empty"
-	ResendReset202        = "202"
-	ResendReset204        = "204"
-	ResendResetIndividual = "individual"
-
-	ResetCheckIDsNew = "new"
-
-	DecidableInReview = "in_review"
-
-	RepeatedDecisionRefused = "refused"
-
-	CheckReferenceID       = "check_id"
-	CheckReferenceRequired = "required"
-
-	ManualCountersUnchanged = "unchanged"
-
-	ReportBase64 = "json_base64"
-	ReportURL    = "json_url"
-
-	ReportProcessing200 = "processing_200"
-	ReportProcessing202 = "202"
-	ReportHTML200       = "html_200"
-
-	ReportAcceptPDF = "pdf_only"
-
-	IndividualIDsPerson = "per_person"
-
-	IndividualsNewestFirst = "newest_first"
-	IndividualsByName      = "by_name"
-
+	IndividualInData          = "data"
+	IndividualInIndividual    = "individual"
+	ResendResetEmpty          = "empty"
+	ResendResetIndividual     = "individual"
+	ResetCheckIDsNew          = "new"
+	DecidableInReview         = "in_review"
+	RepeatedDecisionRefused   = "refused"
+	CheckReferenceID          = "check_id"
+	CheckReferenceRequired    = "required"
+	ManualCountersUnchanged   = "unchanged"
+	ReportBase64              = "json_base64"
+	ReportURL                 = "json_url"
+	ReportProcessing200       = "processing_200"
+	ReportProcessing202       = "202"
+	ReportHTML200             = "html_200"
+	ReportAcceptPDF           = "pdf_only"
+	IndividualIDsPerson       = "per_person"
+	IndividualsNewestFirst    = "newest_first"
+	IndividualsByName         = "by_name"
 	IndividualReferenceHidden = "hidden"
-
-	IndividualEmailMasked = "masked"
-	IndividualEmailHidden = "hidden"
-
-	IndividualEntriesWrapped = "wrapped"
-
-	ChecksIndividualOnly = "individual_only"
-	ChecksByKind         = "by_kind"
-
-	CheckStateNamesClear    = "clear"
-	CheckStateNamesApproved = "approved"
-
-	CheckRejectionEmails = "emails"
+	IndividualEmailMasked     = "masked"
+	IndividualEmailHidden     = "hidden"
+	IndividualEntriesWrapped  = "wrapped"
+	ChecksIndividualOnly      = "individual_only"
+	ChecksByKind              = "by_kind"
+	CheckStateNamesClear      = "clear"
+	CheckStateNamesApproved   = "approved"
+	CheckRejectionEmails      = "emails"
 )
 
 var individuals = []definition{
@@ -57,7 +38,7 @@ var individuals = []definition{
 	{"resendResetBody", "the request body of resend and reset: " + bodies,
 		[]string{"any", BodyObject, BodyEmpty, BodyEmptyTyped, BodyEmptyUntyped}},
 	{"resendResetAnswer", "the response of resend and reset: a message, 200, 202 or 204 without a body, or the individual",
-		[]string{"message", ResendResetEmpty, ResendReset202, ResendReset204, ResendResetIndividual}},
+		append([]string{"message", ResendResetEmpty, ResendResetIndividual}, statuses(202, 204)...)},
 	{"resetCheckIDs", "whether checks keep their ids after a reset",
 		[]string{"same", ResetCheckIDsNew}},
 	{"decidableChecks", "which checks the client can accept and reject",

@@ -9,17 +9,13 @@ import (
 // The values other than the default of the switches about permissions. The default is "".
 const (
 	// ForbiddenChanges and ForbiddenDecisions are groups of operations; the other values are operations.
-	ForbiddenChanges   = "changes"
-	ForbiddenDecisions = "decisions"
-
-	ForbiddenUnknown = "unknown"
-	ForbiddenOdd     = "odd"
-
+	ForbiddenChanges         = "changes"
+	ForbiddenDecisions       = "decisions"
+	ForbiddenUnknown         = "unknown"
+	ForbiddenOdd             = "odd"
 	ForbiddenMandateTypeLast = "last"
-
-	ForbiddenBodyApostrophe = "apostrophe"
-
-	ForbiddenStatus401 = "401"
+	ForbiddenBodyApostrophe  = "apostrophe"
+	ForbiddenStatus401       = "401"
 )
 
 var permissions = []definition{

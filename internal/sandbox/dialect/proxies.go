@@ -10,20 +10,16 @@ import (
 // The values other than the default of the switches about answers of others and about work that is not done. The
 // default is "".
 const (
-	AnswerHTML         = "html"
-	AnswerProblem      = "problem"
-	AnswerSuccessFalse = "success_false"
-	AnswerErrorMember  = "error_member"
-	AnswerCutOff       = "cut_off"
-
-	ChangeWorkNotDone = "not_done"
-
-	AsyncDelayed = "delayed"
-	AsyncNever   = "never"
-
-	AsyncCreates = "creates"
-	AsyncChanges = "other_changes"
-
+	AnswerHTML          = "html"
+	AnswerProblem       = "problem"
+	AnswerSuccessFalse  = "success_false"
+	AnswerErrorMember   = "error_member"
+	AnswerCutOff        = "cut_off"
+	ChangeWorkNotDone   = "not_done"
+	AsyncDelayed        = "delayed"
+	AsyncNever          = "never"
+	AsyncCreates        = "creates"
+	AsyncChanges        = "other_changes"
 	IngressApplications = "applications"
 	IngressChanges      = "changes"
 	IngressAll          = "all"

@@ -4,28 +4,21 @@ package dialect
 const (
 	RequiredFieldsAll        = "all"
 	RequiredFieldsMiddleName = "all_with_middle_name"
-
-	ReferenceFormatStrict = "strict"
-
-	DuplicateUnique     = "unique"
-	DuplicateTranslated = "translated"
-	DuplicateBeside     = "beside"
-
-	Invalid422 = "422"
-
-	ErrorBodyJSON    = "json"
-	ErrorBodyMessage = "message"
-	ErrorBodyHTML    = "html"
-	ErrorBodyText    = "text"
-	ErrorBodyEmpty   = "empty"
-
-	ErrorShapeExtended     = "extended"
-	ErrorShapeNumericID    = "numeric_id"
-	ErrorShapeNumberStatus = "number_status"
-	ErrorShapeNoException  = "no_exception"
-
-	RateLimitDate   = "date"
-	RateLimitAbsent = "absent"
+	ReferenceFormatStrict    = "strict"
+	DuplicateUnique          = "unique"
+	DuplicateTranslated      = "translated"
+	DuplicateBeside          = "beside"
+	ErrorBodyJSON            = "json"
+	ErrorBodyMessage         = "message"
+	ErrorBodyHTML            = "html"
+	ErrorBodyText            = "text"
+	ErrorBodyEmpty           = "empty"
+	ErrorShapeExtended       = "extended"
+	ErrorShapeNumericID      = "numeric_id"
+	ErrorShapeNumberStatus   = "number_status"
+	ErrorShapeNoException    = "no_exception"
+	RateLimitDate            = "date"
+	RateLimitAbsent          = "absent"
 )
 
 var refusals = []definition{
@@ -37,7 +30,7 @@ var refusals = []definition{
 	{"duplicateAnswer", "how an error reports a duplicate reference: the usual text, another text, or additional members",
 		[]string{"exists", DuplicateUnique, DuplicateTranslated, DuplicateBeside}},
 	{"invalidStatus", "the status code of a request with invalid fields or a duplicate reference",
-		[]string{"400", Invalid422}},
+		statuses(400, 422)},
 	{"unknownMandateType", "the status code of a create with a mandate type that does not exist",
 		statuses(400, 404, 422)},
 	{"createRefusal", "the status code with which every create is refused, for example because the account has no credit",

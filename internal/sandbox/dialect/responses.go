@@ -2,52 +2,35 @@ package dialect
 
 // The values other than the default of the switches about every request and response. The default is "".
 const (
-	IDsString = "string"
-	IDsFloat  = "float"
-
-	IDsAbove40Bits = "above_40_bits"
-	IDsAbove53Bits = "above_53_bits"
-	IDsFromOne     = "from_one"
-
-	StatusString  = "string"
-	StatusInteger = "integer"
-
-	StatusSnake = "snake"
-	StatusKebab = "kebab"
-	StatusUpper = "upper"
-	StatusTitle = "title"
-
-	WrapData = "data"
-
-	AbsentNull    = "null"
-	AbsentEmpty   = "empty"
-	AbsentMissing = "missing"
-
+	IDsString           = "string"
+	IDsFloat            = "float"
+	IDsAbove40Bits      = "above_40_bits"
+	IDsAbove53Bits      = "above_53_bits"
+	IDsFromOne          = "from_one"
+	StatusString        = "string"
+	StatusInteger       = "integer"
+	StatusSnake         = "snake"
+	StatusKebab         = "kebab"
+	StatusUpper         = "upper"
+	StatusTitle         = "title"
+	WrapData            = "data"
+	AbsentNull          = "null"
+	AbsentEmpty         = "empty"
+	AbsentMissing       = "missing"
 	ExtraMembersPresent = "present"
-
-	MemberCaseCamel  = "camel"
-	MemberCasePascal = "pascal"
-	MemberCaseUpper  = "upper"
-
-	Success200 = "200"
-	Success201 = "201"
-	Success202 = "202"
-	Success204 = "204"
-
-	SuccessBodyEmpty = "empty"
-
-	TitleGenderLower = "lower"
-	TitleGenderUpper = "upper"
-	TitleGenderTitle = "title"
-
-	ContentTypeAlways = "always"
-
-	WrongMethodBare = "405_without_allow"
-	WrongMethodAll  = "405_allow_all"
-	WrongMethod404  = "404"
-
-	TrailingSlash301 = "redirect_301"
-	TrailingSlash308 = "redirect_308"
+	MemberCaseCamel     = "camel"
+	MemberCasePascal    = "pascal"
+	MemberCaseUpper     = "upper"
+	SuccessBodyEmpty    = "empty"
+	TitleGenderLower    = "lower"
+	TitleGenderUpper    = "upper"
+	TitleGenderTitle    = "title"
+	ContentTypeAlways   = "always"
+	WrongMethodBare     = "405_without_allow"
+	WrongMethodAll      = "405_allow_all"
+	WrongMethod404      = "404"
+	TrailingSlash301    = "redirect_301"
+	TrailingSlash308    = "redirect_308"
 )
 
 var responses = []definition{
@@ -71,7 +54,7 @@ var responses = []definition{
 		"errors follow RFC 7807",
 		[]string{"snake", MemberCaseCamel, MemberCasePascal, MemberCaseUpper}},
 	{"successStatus", "the status code of a delete, an archive and a check decision; 204 has no body",
-		[]string{"documented", Success200, Success201, Success202, Success204}},
+		append([]string{"documented"}, statuses(200, 201, 202, 204)...)},
 	{"successBody", "whether the responses of successStatus have a body",
 		[]string{"documented", SuccessBodyEmpty}},
 	{"titleGenderCase", "how the letter case of title and gender changes",

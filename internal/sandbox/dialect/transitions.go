@@ -4,27 +4,18 @@ package dialect
 const (
 	MethodPost = "POST"
 	MethodPut  = "PUT"
-
 	BodyObject = "object"
 	BodyEmpty  = "empty"
 	// BodyEmptyTyped requires the Content-Type of a body that there is none of, BodyEmptyUntyped its absence.
-	BodyEmptyTyped   = "empty_typed"
-	BodyEmptyUntyped = "empty_untyped"
-
-	TransitionMessage = "message"
-	Transition202     = "202"
-	Transition204     = "204"
-
-	UndecidedBlock409 = "block_409"
-	UndecidedAllow    = "allow"
-
-	RepeatedTransitionOK = "ok"
-
+	BodyEmptyTyped            = "empty_typed"
+	BodyEmptyUntyped          = "empty_untyped"
+	TransitionMessage         = "message"
+	UndecidedBlock409         = "block_409"
+	UndecidedAllow            = "allow"
+	RepeatedTransitionOK      = "ok"
 	ArchivedTransitionRefused = "refused"
-
-	RepeatedArchiveRefused = "refused"
-
-	CompletionByItself = "by_itself"
+	RepeatedArchiveRefused    = "refused"
+	CompletionByItself        = "by_itself"
 )
 
 const bodies = "optional object, required object, no body, no body but a Content-Type, or neither"
@@ -37,7 +28,7 @@ var transitions = []definition{
 	{"transitionBody", "the request body of complete and reject: " + bodies,
 		[]string{"any", BodyObject, BodyEmpty, BodyEmptyTyped, BodyEmptyUntyped}},
 	{"transitionAnswer", "the response of complete and reject: the application, a message, or 202 or 204 without a body",
-		[]string{"application", TransitionMessage, Transition202, Transition204}},
+		append([]string{"application", TransitionMessage}, statuses(202, 204)...)},
 	{"transitionRefusal", "the status code of a request that the state does not allow; for reports, see reportNotReady",
 		statuses(400, 402, 403, 404, 409, 422, 423, 428)},
 	{"undecidedChecks", "whether checks in review block complete: as transitionRefusal says, with 409, or not",

@@ -2,62 +2,49 @@ package dialect
 
 // The values other than the default of the switches about reference data and webhooks. The default is "".
 const (
-	ReferencesApplicationTypes = "application_types"
-	ReferencesMap              = "map"
-	ReferencesStringIDs        = "string_ids"
-	ReferencesFlat             = "flat"
-	ReferencesData             = "data"
-	ReferencesMoreLists        = "more_lists"
-	ReferencesPaged            = "paged"
-
-	SubscribeRenamed = "renamed"
-
-	SubscribeEventsRequired = "required"
-
+	ReferencesApplicationTypes   = "application_types"
+	ReferencesMap                = "map"
+	ReferencesStringIDs          = "string_ids"
+	ReferencesFlat               = "flat"
+	ReferencesData               = "data"
+	ReferencesMoreLists          = "more_lists"
+	ReferencesPaged              = "paged"
+	SubscribeRenamed             = "renamed"
+	SubscribeEventsRequired      = "required"
 	SubscribeApplicationRequired = "required"
 	SubscribeApplicationRefused  = "refused"
-
-	SubscribeWithoutID = "without_id"
-	Subscribe201       = "201"
-	Subscribe202       = "202"
-	Subscribe204       = "204"
-
-	SubscribeTwiceReplaced = "replaced"
-	SubscribeTwiceRefused  = "refused"
-
-	SubscribeRequiredSecret = "secret"
-	SubscribeRequiredName   = "name"
-
-	HandshakeGet  = "get_challenge"
-	HandshakePost = "post_validation"
-
-	SubscriptionsOnePerAccount = "one_per_account"
-	SubscriptionsOnePerURL     = "one_per_url"
-
-	WebhookList    = "list"
-	WebhookWrapped = "wrapped"
-	Webhook404     = "404"
-
-	NoWebhooks404   = "404"
-	NoWebhooksEmpty = "empty_list"
-
-	DeliveriesTwice      = "twice"
-	DeliveriesLate       = "late"
-	DeliveriesOutOfOrder = "out_of_order"
-	DeliveriesNever      = "never"
-
-	DeliveryFlat           = "flat"
-	DeliveryWrapped        = "wrapped"
-	DeliveryStringIDs      = "string_ids"
-	DeliveryList           = "list"
-	DeliveryBatch          = "batch"
-	DeliveryThin           = "thin"
-	DeliveryIndividualOnly = "individual_only"
-	DeliveryReferenceOnly  = "reference_only"
-	DeliveryForm           = "form"
-	DeliveryEmpty          = "empty"
-
-	DeliveredOnly200 = "only_200"
+	SubscribeWithoutID           = "without_id"
+	Subscribe201                 = "201"
+	Subscribe202                 = "202"
+	Subscribe204                 = "204"
+	SubscribeTwiceReplaced       = "replaced"
+	SubscribeTwiceRefused        = "refused"
+	SubscribeRequiredSecret      = "secret"
+	SubscribeRequiredName        = "name"
+	HandshakeGet                 = "get_challenge"
+	HandshakePost                = "post_validation"
+	SubscriptionsOnePerAccount   = "one_per_account"
+	SubscriptionsOnePerURL       = "one_per_url"
+	WebhookList                  = "list"
+	WebhookWrapped               = "wrapped"
+	Webhook404                   = "404"
+	NoWebhooks404                = "404"
+	NoWebhooksEmpty              = "empty_list"
+	DeliveriesTwice              = "twice"
+	DeliveriesLate               = "late"
+	DeliveriesOutOfOrder         = "out_of_order"
+	DeliveriesNever              = "never"
+	DeliveryFlat                 = "flat"
+	DeliveryWrapped              = "wrapped"
+	DeliveryStringIDs            = "string_ids"
+	DeliveryList                 = "list"
+	DeliveryBatch                = "batch"
+	DeliveryThin                 = "thin"
+	DeliveryIndividualOnly       = "individual_only"
+	DeliveryReferenceOnly        = "reference_only"
+	DeliveryForm                 = "form"
+	DeliveryEmpty                = "empty"
+	DeliveredOnly200             = "only_200"
 )
 
 var webhooks = []definition{
