@@ -50,7 +50,6 @@ lint: $(call tools_of,lint) ## gofmt, golangci-lint, and go vet of the browser t
 	bin/golangci-lint run
 	for module in image sbom; do (cd tools/$$module && $(CURDIR)/bin/golangci-lint run) || exit; done
 	$(GO) -C internal/sandbox/browsertest vet ./...
-	$(GO) -C internal/sandbox/openapitest vet ./...
 
 .PHONY: tools
 tools: $(call tools_of,tools) ## Build the tools into bin/, but those that only e2e, test-gitops and test-rules need

@@ -59,7 +59,7 @@ func (a *account) reset() error {
 	a.clock.Reset()
 	a.dialect.Set(a.config.Dialect)
 	a.autoplayer.set(a.config.Autoplay)
-	a.tokens.Revoke()
+	a.tokens.Reset()
 	a.faults.clear()
 	a.data.Reset()
 	a.queue.Clear()

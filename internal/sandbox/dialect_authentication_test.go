@@ -149,6 +149,10 @@ func wantTokens(issued int) func(*testing.T, *testService) {
 		if later := count(); later < issued {
 			t.Errorf("%d tokens in the next hour", later)
 		}
+		noError(t, s.Reset(t.Context()))
+		if afterReset := count(); afterReset < issued {
+			t.Errorf("%d tokens after a reset", afterReset)
+		}
 	}
 }
 

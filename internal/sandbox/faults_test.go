@@ -10,6 +10,7 @@ import (
 
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
 func TestFaults(t *testing.T) {
@@ -110,6 +111,14 @@ func TestFaultsAreUsedUp(t *testing.T) {
 	wantEqual(t, "waiting", 1, len(waiting))
 	noError(t, s.ClearFaults(t.Context()))
 	wantEqual(t, "status after clearing", 200, get().status)
+}
+
+func TestBodiesOfFaultsAreThoseOfTheDialect(t *testing.T) {
+	for _, s := range (dialect.Dialect{}).Switches() {
+		if s.Name == "errorBody" {
+			wantEqual(t, "bodies", s.Values, control.FaultBodies())
+		}
+	}
 }
 
 // A proxy answers without a problem, before or after the service did its work.

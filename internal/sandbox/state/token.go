@@ -51,6 +51,14 @@ func (t *Tokens) Valid(token string) bool {
 	return ok && t.clock.Now().Before(expiry)
 }
 
+// Reset revokes every token, and forgets how many were issued.
+func (t *Tokens) Reset() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	clear(t.expiry)
+	t.issued = nil
+}
+
 // Revoke revokes every token and returns how many there were.
 func (t *Tokens) Revoke() int {
 	t.mu.Lock()
