@@ -100,7 +100,7 @@ test-race-and-others:
 	@$(MAKE) --no-print-directory -j4 test-race beside-explore beside-others
 
 beside-explore.steps := explore guards-and-controls
-beside-others.steps := coverage test-page test-image test-monitoring
+beside-others.steps := coverage test-page test-openapi test-image test-monitoring
 
 # The output of each comes when it has ended, so that they do not mix.
 .PHONY: beside-explore beside-others
@@ -199,6 +199,12 @@ test-gitops: $(call tools_of,test-gitops) ## Apply examples/gitops with a real F
 .PHONY: test-page
 test-page: $(call tools_of,lint) ## Lint and run the browser test of the sandbox's page
 	@env $(UNSET) GO="$(GO)" TIMEOUT="$(TIMEOUT)" tools/test-page.sh
+
+# The validator of OpenAPI documents is in a Go module of its own, too.
+.PHONY: test-openapi
+test-openapi: $(call tools_of,lint) ## Hold the sandbox's OpenAPI documents against what it answers
+	@cd internal/sandbox/openapitest && $(GO) vet ./... && $(CURDIR)/bin/golangci-lint run && \
+		env $(UNSET) $(GO) test -count=1 ./...
 
 # The engine of Prometheus is in a Go module of its own, too.
 .PHONY: test-monitoring

@@ -34,13 +34,18 @@ func (c *cluster) startSandbox(namespace string) *standIn {
 	c.helm("lint", "--strict", example)
 	c.helm("install", "sandbox", example, "--namespace="+namespace)
 	certificate := c.certificate(namespace)
-	c.helm("upgrade", "sandbox", example, "--namespace="+namespace, "--set=image.tag=v2")
+	c.helm("upgrade", "sandbox", example, "--namespace="+namespace, "--set=image.tag=v2",
+		`--set-json=config={"accounts": [{"username": "chart", "password": "of-the-chart"}]}`)
 	if again := c.certificate(namespace); !bytes.Equal(again["tls.crt"], certificate["tls.crt"]) {
 		c.Error("an upgrade of the sandbox changes its certificate, which its Pod has read already")
 	}
 	dir := c.TempDir()
-	for name, content := range certificate {
-		c.check(os.WriteFile(filepath.Join(dir, name), content, 0o600))
+	for _, mounted := range []string{"sandbox-tls", "sandbox-config"} {
+		secret := &corev1.Secret{}
+		c.check(c.Get(c.Context(), client.ObjectKey{Namespace: namespace, Name: mounted}, secret))
+		for name, content := range secret.Data {
+			c.check(os.WriteFile(filepath.Join(dir, name), content, 0o600))
+		}
 	}
 	deployment := &appsv1.Deployment{}
 	c.check(c.Get(c.Context(), client.ObjectKey{Namespace: namespace, Name: "sandbox"}, deployment))
@@ -48,7 +53,8 @@ func (c *cluster) startSandbox(namespace string) *standIn {
 	c.isRestricted(namespace, deployment.Spec.Template.Spec)
 	arguments := deployment.Spec.Template.Spec.Containers[0].Args
 	for i, argument := range arguments {
-		arguments[i] = strings.NewReplacer("--listen=:6443", "--listen="+address, "/tls/", dir+"/").Replace(argument)
+		inPod := strings.NewReplacer("--listen=:6443", "--listen="+address, "/tls/", dir+"/", "/config/", dir+"/")
+		arguments[i] = inPod.Replace(argument)
 	}
 	binary, err := c.Build("./cmd/idv-sandbox")
 	c.check(err)

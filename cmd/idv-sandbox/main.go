@@ -45,20 +45,23 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		_, err := fmt.Fprintln(stdout, version.Line("idv-sandbox"))
 		return err
 	}
+	settings.process.Logger = slog.New(slog.NewJSONHandler(stderr, nil))
+	service, err := sandbox.Open(settings.config, settings.process)
+	if err != nil {
+		return fmt.Errorf("--config: %w", err)
+	}
+	defer service.Close()
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", settings.listen)
 	if err != nil {
 		return fmt.Errorf("--listen: %w; port 0 selects a free port", err)
 	}
-	settings.options.Logger = slog.New(slog.NewJSONHandler(stderr, nil))
-	service := sandbox.New(settings.options)
-	defer service.Close()
 	if err := announce(settings, listener.Addr().String(), stdout); err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	server := &http.Server{
 		Handler:           service,
 		ReadHeaderTimeout: 10 * time.Second,
-		ErrorLog:          slog.NewLogLogger(settings.options.Logger.Handler(), slog.LevelError),
+		ErrorLog:          slog.NewLogLogger(settings.process.Logger.Handler(), slog.LevelError),
 	}
 	served := make(chan error, 1)
 	go func() { served <- settings.tls.serve(server, listener) }()

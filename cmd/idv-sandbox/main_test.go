@@ -22,6 +22,8 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func TestServesUntilCanceled(t *testing.T) {
+	file := configFile(t, "accounts: [{autoplay: {delay_ms: 7}, dialect: {createStatus: 202, ids: string}}, "+
+		"{name: b, username: b, password: b}]")
 	portFile := filepath.Join(t.TempDir(), "port")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -30,7 +32,7 @@ func TestServesUntilCanceled(t *testing.T) {
 	go func() {
 		args := []string{
 			"--listen=127.0.0.1:0", "--port-file=" + portFile,
-			"--dialect=createStatus=201", "--dialect", "readLag=2", "--autoplay",
+			"--dialect=createStatus=201", "--dialect", "readLag=2", "--autoplay", "--config=" + file,
 		}
 		err := run(ctx, args, in, io.Discard)
 		exited <- errors.Join(err, in.Close())
@@ -48,18 +50,22 @@ func TestServesUntilCanceled(t *testing.T) {
 		t.Errorf("the port file has %q (%v), the sandbox listens on %s", port, err, url)
 	}
 	sandbox := control.New(url)
-	switches, err := sandbox.Dialects(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, s := range switches {
-		if want, set := map[string]string{"createStatus": "201", "readLag": "2"}[s.Name]; set && s.Value != want {
-			t.Errorf("%s is %s, want %s", s.Name, s.Value, want)
+	for account, ids := range map[string]string{"default": "string", "b": "number"} {
+		switches, err := sandbox.Account(account).Dialects(t.Context())
+		if err != nil {
+			t.Fatal(err)
 		}
-	}
-	mode, err := sandbox.Autoplay(t.Context())
-	if err != nil || mode != (control.Autoplay{Enabled: true, DelayMillis: 500}) {
-		t.Errorf("autoplay: %+v, %v", mode, err)
+		wanted := map[string]string{"createStatus": "201", "readLag": "2", "ids": ids}
+		for _, s := range switches {
+			if want, set := wanted[s.Name]; set && s.Value != want {
+				t.Errorf("%s: %s is %s, want %s", account, s.Name, s.Value, want)
+			}
+		}
+		mode, err := sandbox.Account(account).Autoplay(t.Context())
+		delay := map[string]int64{"default": 7, "b": 500}[account]
+		if err != nil || mode != (control.Autoplay{Enabled: true, DelayMillis: delay}) {
+			t.Errorf("autoplay of %s: %+v, %v", account, mode, err)
+		}
 	}
 	stop()
 	if err := <-exited; err != nil {
@@ -70,12 +76,23 @@ func TestServesUntilCanceled(t *testing.T) {
 	}
 }
 
+func configFile(t *testing.T, content string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "sandbox.yaml")
+	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
 func TestBadFlags(t *testing.T) {
 	inUse, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer inUse.Close()
+	wrong := configFile(t, "accounts: [{seed: 1}]")
+	invalid := configFile(t, "accounts: [{applications: [{mandate_type: kyc, individuals: [{}]}]}]")
 	cases := map[string]struct {
 		args []string
 		want []string // parts of the error
@@ -86,9 +103,9 @@ func TestBadFlags(t *testing.T) {
 		"a port in use":           {[]string{"--listen=" + inUse.Addr().String()}, []string{"--listen", "port 0"}},
 		"an unknown dialect":      {[]string{"--dialect=klingon=yes"}, []string{"--dialect", "klingon", "completeMethod"}},
 		"an unknown value":        {[]string{"--dialect=wrap=twice"}, []string{"--dialect", "none, data"}},
-		"an empty password":       {[]string{"--password="}, []string{"--password", "default"}},
-		"a lifetime too short":    {[]string{"--token-lifetime=10ms"}, []string{"--token-lifetime", "1s"}},
-		"a delay of nothing":      {[]string{"--autoplay-delay=0s"}, []string{"--autoplay-delay", "1ms"}},
+		"no such file":            {[]string{"--config=/absent.yaml"}, []string{"--config", "/absent.yaml"}},
+		"a field that is wrong":   {[]string{"--config=" + wrong}, []string{"--config", "accounts[0]", "seed: unknown"}},
+		"a create that is wrong":  {[]string{"--config=" + invalid}, []string{"--config", "applications[0]", "name: "}},
 		"an argument":             {[]string{"serve"}, []string{"serve", "--help"}},
 		"an unknown flag":         {[]string{"--port=1"}, []string{"--port"}},
 	}
@@ -117,7 +134,7 @@ func TestHelp(t *testing.T) {
 		t.Error(err)
 	}
 	for _, part := range []string{
-		"--listen", "127.0.0.1:8480", "--client-secret", "sandbox-secret", "+fail@", "completeMethod", "/sandbox/v1/",
+		"--listen", "127.0.0.1:8480", "--config", "sandbox-secret", "+fail@", "completeMethod", "/sandbox/v1/",
 	} {
 		if !strings.Contains(help.String(), part) {
 			t.Errorf("the help lacks %q", part)

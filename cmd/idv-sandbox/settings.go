@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"strings"
-	"time"
 
 	"github.com/spf13/pflag"
 
 	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/config"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
@@ -19,7 +20,8 @@ type settings struct {
 	listen      string
 	tls         tlsFiles
 	portFile    string
-	options     sandbox.Options
+	config      config.Config
+	process     sandbox.Process
 }
 
 const intro = `idv-sandbox serves a stand-in of the identity verification service on this
@@ -29,10 +31,13 @@ machine. It keeps all data in memory and sends no e-mail.
   /api/v1       the service's interface
   ` + control.Prefix + `/  the control API, which controls the individuals, the clock and faults;
                 GET it to list the routes
+  /healthz      200 while the sandbox serves requests
+  /openapi.json the OpenAPI description of the interface; the control API has its own
 
 Examples:
   idv-sandbox                               open http://127.0.0.1:8480 in a browser
   idv-sandbox --autoplay                    the sandbox plays the individuals
+  idv-sandbox --config sandbox.yaml         accounts, mandate types, applications, faults
   idv-sandbox --dialect completeMethod=POST --dialect readLag=2
   curl http://127.0.0.1:8480` + control.Prefix + `/outbox
   idv-sandbox --listen=:8443 --allow-remote --tls-cert-file=tls.crt --tls-key-file=tls.key
@@ -42,7 +47,12 @@ Flags:
 `
 
 const afterFlags = `
-With --autoplay, every individual takes one step each --autoplay-delay. The tag of
+Without --config, a token request needs the user name ` + config.DefaultUsername + ` and the password
+` + config.DefaultPassword + `, or the client id ` + config.DefaultClientID + ` and the secret ` +
+	config.DefaultClientSecret + `.
+docs/sandbox.md lists the fields of the file.
+
+With --autoplay, every individual takes one step each half second. The tag of
 the e-mail address selects the result of the checks: NAME+fail@HOST fails them,
 NAME+review@HOST leaves them in review, NAME+idle@HOST does nothing. All others pass.
 
@@ -56,9 +66,9 @@ const helpWidth = 100
 
 func parseSettings(args []string, stdout io.Writer) (settings, error) {
 	var s settings
-	var allowRemote bool
+	var allowRemote, autoplay bool
+	var configFile string
 	var dialects []string
-	o := &s.options
 	flags := pflag.NewFlagSet("idv-sandbox", pflag.ContinueOnError)
 	flags.SortFlags = false
 	flags.StringVar(&s.listen, "listen", "127.0.0.1:8480",
@@ -70,20 +80,12 @@ func parseSettings(args []string, stdout io.Writer) (settings, error) {
 	flags.StringVar(&s.tls.key, "tls-key-file", "", "PEM `file` with the key of the certificate (default none)")
 	flags.StringVar(&s.portFile, "port-file", "",
 		"write the port number to this `file` when listening (default none)")
-	flags.StringVar(&o.Username, "username", sandbox.DefaultUsername, "user name that a token request needs")
-	flags.StringVar(&o.Password, "password", sandbox.DefaultPassword, "password of the user name")
-	flags.StringVar(&o.ClientID, "client-id", sandbox.DefaultClientID,
-		"client id that a token request needs if it has no user name")
-	flags.StringVar(&o.ClientSecret, "client-secret", sandbox.DefaultClientSecret, "secret of the client id")
-	flags.DurationVar(&o.TokenLifetime, "token-lifetime", sandbox.DefaultTokenLifetime,
-		"lifetime of a token, in whole seconds")
-	flags.BoolVar(&o.Autoplay, "autoplay", false, "play the individuals (default false)")
-	flags.DurationVar(&o.AutoplayDelay, "autoplay-delay", sandbox.DefaultAutoplayDelay,
-		"time between two steps of an individual")
+	flags.StringVar(&configFile, "config", "",
+		"read accounts and what they have at the start from this YAML `file` (default none: one account)")
+	flags.BoolVar(&autoplay, "autoplay", false, "play the individuals of every account (default false)")
 	flags.StringArrayVar(&dialects, "dialect", nil,
-		"set a dialect switch, as `name=value`; repeatable (default none)")
-	flags.Uint64Var(&o.Seed, "seed", 0, "seed of the ids; 0 selects a random seed (default 0)")
-	flags.BoolVar(&o.RemoteDeliveries, "remote-deliveries", false,
+		"set a dialect switch of every account, as `name=value`; repeatable (default none)")
+	flags.BoolVar(&s.process.RemoteDeliveries, "remote-deliveries", false,
 		"deliver webhooks to other machines (default false)")
 	flags.BoolVar(&s.showVersion, "version", false, "print the version and exit (default false)")
 	flags.Usage = func() {
@@ -95,12 +97,33 @@ func parseSettings(args []string, stdout io.Writer) (settings, error) {
 	if flags.NArg() > 0 {
 		return s, fmt.Errorf("unexpected argument %q; see --help", flags.Arg(0))
 	}
-	for _, assignment := range dialects {
-		if err := s.options.Dialect.Parse(assignment); err != nil {
-			return s, fmt.Errorf("--dialect: %w", err)
-		}
+	if err := s.configure(configFile, autoplay, dialects); err != nil {
+		return s, err
 	}
 	return s, s.check(allowRemote)
+}
+
+// configure reads the configuration. The flags are about every account of it.
+func (s *settings) configure(file string, autoplay bool, dialects []string) (err error) {
+	var content []byte
+	if file != "" {
+		if content, err = os.ReadFile(file); err != nil {
+			return fmt.Errorf("--config: %w", err)
+		}
+	}
+	if s.config, err = config.Parse(content); err != nil {
+		return fmt.Errorf("--config %s: %w", file, err)
+	}
+	for i := range s.config.Accounts {
+		account := &s.config.Accounts[i]
+		account.Autoplay.Enabled = account.Autoplay.Enabled || autoplay
+		for _, assignment := range dialects {
+			if err := account.Dialect.Parse(assignment); err != nil {
+				return fmt.Errorf("--dialect: %w", err)
+			}
+		}
+	}
+	return nil
 }
 
 func dialectHelp() string {
@@ -139,21 +162,6 @@ func wrapped(text string) string {
 }
 
 func (s settings) check(allowRemote bool) error {
-	o := s.options
-	for _, required := range []struct{ flag, value string }{
-		{"username", o.Username}, {"password", o.Password},
-		{"client-id", o.ClientID}, {"client-secret", o.ClientSecret},
-	} {
-		if strings.TrimSpace(required.value) == "" {
-			return fmt.Errorf("--%s must not be empty; omit it for the default", required.flag)
-		}
-	}
-	if o.TokenLifetime < time.Second {
-		return fmt.Errorf("--token-lifetime must be at least 1s")
-	}
-	if o.AutoplayDelay < time.Millisecond {
-		return fmt.Errorf("--autoplay-delay must be at least 1ms")
-	}
 	if err := s.tls.check(); err != nil {
 		return err
 	}

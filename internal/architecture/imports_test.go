@@ -40,8 +40,13 @@ type layer struct {
 var layers = []layer{
 	{dir: "api", tests: []string{"internal/testenv"}, never: terraform},
 	{dir: "internal/client", tests: []string{"internal/sandbox"}, never: both},
+	// What a configuration of the sandbox is made of, without the server: the plugin writes one too.
+	{
+		dir: "internal/sandbox/config",
+		may: []string{"internal/sandbox/control", "internal/sandbox/dialect", "internal/sandbox/strictjson"}, never: both,
+	},
 	// The sandbox is an independent reading of the interface: with the client's types it could only agree with it.
-	{dir: "internal/sandbox", never: both},
+	{dir: "internal/sandbox", may: []string{"internal/sandbox/config"}, never: both},
 	{dir: "internal/reference", never: both},
 	{dir: "internal/await", never: both},
 	{dir: "internal/receiver", never: both},
@@ -320,6 +325,7 @@ func TestImportRules(t *testing.T) {
 		"the notifications to the ledger":        {"operator/notification/x.go", module + "/operator/ledger", false},
 		"the plugin to operator":                 {"plugin/x.go", module + "/operator/engine", false},
 		"the plugin to operator, in a test":      {"plugin/x_test.go", module + "/operator", false},
+		"the configuration to sandbox":           {"internal/sandbox/config/x.go", module + "/internal/sandbox/state", false},
 		"the plugin to sandbox":                  {"plugin/readings/x.go", module + "/internal/sandbox", false},
 		"operator to plugin":                     {"operator/x.go", module + "/plugin", false},
 		"the plugin's command to api":            {"cmd/kubectl-mandate/main.go", module + "/api/v1alpha1", false},

@@ -60,6 +60,8 @@ var numbers = map[string][]string{
 	"rateLimit":     {"0", "30"},
 	"readLag":       {"0", "1", "3"},
 	"uniquenessGap": {"0", "5"},
+	"tokensPerHour": {"0", "1000"},
+	"asyncDelay":    {"0", "1"},
 }
 
 // values are those of a switch that the tests try, the default first.

@@ -13,6 +13,12 @@ const (
 // sandboxManifest has the Secret sandbox-tls beside it.
 const sandboxManifest = `
 apiVersion: v1
+kind: Secret
+metadata: {name: sandbox-config, namespace: idv-sandbox}
+stringData:
+  sandbox.yaml: "accounts: [{username: api-user, password: change-me}]"
+---
+apiVersion: v1
 kind: Service
 metadata: {name: sandbox, namespace: idv-sandbox}
 spec:
@@ -36,6 +42,8 @@ spec:
       volumes:
       - name: tls
         secret: {secretName: sandbox-tls}
+      - name: config
+        secret: {secretName: sandbox-config}
       containers:
       - name: sandbox
         image: registry.example.com/idv-sandbox:dev
@@ -45,10 +53,9 @@ spec:
         - --remote-deliveries
         - --tls-cert-file=/tls/tls.crt
         - --tls-key-file=/tls/tls.key
-        - --username=api-user
-        - --password=change-me
-        volumeMounts: [{name: tls, mountPath: /tls}]
-        readinessProbe: {tcpSocket: {port: 8443}, periodSeconds: 1}
+        - --config=/config/sandbox.yaml
+        volumeMounts: [{name: tls, mountPath: /tls}, {name: config, mountPath: /config}]
+        readinessProbe: {httpGet: {path: /healthz, port: 8443, scheme: HTTPS}, periodSeconds: 1}
         securityContext:
           allowPrivilegeEscalation: false
           readOnlyRootFilesystem: true

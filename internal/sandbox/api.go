@@ -6,6 +6,7 @@ import (
 
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
+	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
 // apiPrefix is the path of the service's interface.
@@ -14,38 +15,52 @@ const apiPrefix = "/api/v1"
 // bodyLimit bounds every request body. The service's own limit is not documented.
 const bodyLimit = 1 << 20
 
-const unknownOperation control.Operation = "unknown"
-
 // operation is one documented operation.
 type operation struct {
-	name   control.Operation
-	method func(dialect.Dialect) string
-	path   string
-	body   bodyRule
-	handle func(*Service, *request) (response, error)
+	name    control.Operation
+	summary string
+	method  func(dialect.Dialect) string
+	path    string
+	body    bodyRule
+	handle  func(*account, *request) (response, error)
+	// in and out are values of the types of the bodies, for the OpenAPI document. none is a response without a body.
+	in, out any
 }
 
 // operations is the interface's summary table.
 var operations = []operation{
-	{control.Token, post, "/ext/authentications/token", formBody, (*Service).token},
-	{control.CreateApplication, post, "/ext/applications", objectBody, (*Service).createApplication},
-	{control.RetrieveApplication, get, "/ext/applications/{id}", noBody, (*Service).retrieveApplication},
-	{control.DeleteApplication, del, "/ext/applications/{id}", noBody, (*Service).deleteApplication},
-	{control.ArchiveApplication, patch, "/ext/applications/{id}/archive", emptyObjectBody,
-		(*Service).archiveApplication},
-	{control.CompleteApplication, completeMethod, "/ext/applications/{id}/complete", transitionBody,
-		(*Service).completeApplication},
-	{control.RejectApplication, rejectMethod, "/ext/applications/{id}/reject", transitionBody,
-		(*Service).rejectApplication},
-	{control.AcceptCheck, patch, "/check/{id}/accept", objectBody, (*Service).acceptCheck},
-	{control.RejectCheck, patch, "/check/{id}/reject", objectBody, (*Service).rejectCheck},
-	{control.RetrieveIndividual, get, "/ext/individuals/{id}", noBody, (*Service).retrieveIndividual},
-	{control.ResendInvites, post, "/ext/individuals/{id}/invites/resend", resendResetBody, (*Service).resendInvites},
-	{control.ResetIndividual, post, "/ext/individuals/{id}/reset", resendResetBody, (*Service).resetIndividual},
-	{control.IndividualReport, get, "/ext/individuals/{id}/report", noBody, (*Service).individualReport},
-	{control.References, get, "/ext/references", noBody, (*Service).references},
-	{control.SubscribeWebhook, post, "/ext/webhooks/subscribe", objectBody, (*Service).subscribeWebhook},
-	{control.RetrieveWebhook, get, "/ext/webhooks/retrieve/{id}", noBody, (*Service).retrieveWebhook},
+	{control.Token, "Get access token", post, "/ext/authentications/token", formBody, (*account).token,
+		loginForm{}, tokenAnswer{}},
+	{control.CreateApplication, "Create application", post, "/ext/applications", objectBody,
+		(*account).createApplication, newApplication{}, state.Overview{}},
+	{control.RetrieveApplication, "Retrieve application", get, "/ext/applications/{id}", noBody,
+		(*account).retrieveApplication, nil, state.Application{}},
+	{control.DeleteApplication, "Delete application", del, "/ext/applications/{id}", noBody,
+		(*account).deleteApplication, nil, none{}},
+	{control.ArchiveApplication, "Archive application", patch, "/ext/applications/{id}/archive", emptyObjectBody,
+		(*account).archiveApplication, emptyObject{}, state.Application{}},
+	{control.CompleteApplication, "Complete application", completeMethod, "/ext/applications/{id}/complete",
+		transitionBody, (*account).completeApplication, emptyObject{}, state.Application{}},
+	{control.RejectApplication, "Reject application", rejectMethod, "/ext/applications/{id}/reject", transitionBody,
+		(*account).rejectApplication, emptyObject{}, state.Application{}},
+	{control.AcceptCheck, "Accept check", patch, "/check/{id}/accept", objectBody, (*account).acceptCheck,
+		checkDecision{}, messageBody{}},
+	{control.RejectCheck, "Reject check", patch, "/check/{id}/reject", objectBody, (*account).rejectCheck,
+		checkDecision{}, messageBody{}},
+	{control.RetrieveIndividual, "Retrieve individual", get, "/ext/individuals/{id}", noBody,
+		(*account).retrieveIndividual, nil, state.Individual{}},
+	{control.ResendInvites, "Resend invites", post, "/ext/individuals/{id}/invites/resend", resendResetBody,
+		(*account).resendInvites, emptyObject{}, messageBody{}},
+	{control.ResetIndividual, "Reset individual", post, "/ext/individuals/{id}/reset", resendResetBody,
+		(*account).resetIndividual, emptyObject{}, messageBody{}},
+	{control.IndividualReport, "Get individual report", get, "/ext/individuals/{id}/report", noBody,
+		(*account).individualReport, nil, pdf{}},
+	{control.References, "Retrieve references", get, "/ext/references", noBody, (*account).references,
+		nil, referenceData{}},
+	{control.SubscribeWebhook, "Subscribe to webhook", post, "/ext/webhooks/subscribe", objectBody,
+		(*account).subscribeWebhook, subscription{}, subscription{}},
+	{control.RetrieveWebhook, "Retrieve webhook", get, "/ext/webhooks/retrieve/{id}", noBody,
+		(*account).retrieveWebhook, nil, subscription{}},
 }
 
 var (
@@ -69,8 +84,15 @@ func (s *Service) routeInterface() {
 		paths[op.path] = append(paths[op.path], op)
 	}
 	for path, ops := range paths {
-		s.mux.HandleFunc(apiPrefix+path, func(w http.ResponseWriter, r *http.Request) {
-			s.serve(w, newRequest(r, ops, s.dialect.Get()))
-		})
+		serve := func(w http.ResponseWriter, httpRequest *http.Request) {
+			r := newRequest(httpRequest, ops)
+			a := s.accountOf(r)
+			r.setDialect(a.dialect.Get())
+			a.serve(w, r)
+		}
+		s.mux.HandleFunc(apiPrefix+path, serve)
+		if path != "/" {
+			s.mux.HandleFunc(apiPrefix+path+"/{$}", serve)
+		}
 	}
 }

@@ -1,9 +1,11 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,56 +21,98 @@ type tokenAnswer struct {
 }
 
 // authorize refuses a request without a valid token, and one whose user may not use the API.
-func (s *Service) authorize(r *request) error {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	valid := strings.EqualFold(scheme, "Bearer") && s.tokens.Valid(token)
-	switch {
+func (a *account) authorize(r *request) error {
+	switch valid := a.tokens.Valid(bearerToken(r.Request)); {
+	case !valid && r.dialect.TokenRefusal != "":
+		return tokenRefusals[r.dialect.TokenRefusal]
 	case !valid, r.dialect.APIPermission == dialect.APIPermission401:
-		return &statusError{
-			status: http.StatusUnauthorized, title: "Unauthorised",
-			header: map[string]string{"WWW-Authenticate": "Bearer"},
-		}
+		return &statusError{status: http.StatusUnauthorized, title: "Unauthorised", header: challenge}
 	case r.dialect.APIPermission == dialect.APIPermission403:
 		return &statusError{status: http.StatusForbidden, title: "The user has no API permission"}
 	}
 	return nil
 }
 
-func (s *Service) token(r *request) (response, error) {
+// bearerToken is empty if there is none.
+func bearerToken(r *http.Request) string {
+	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return ""
+	}
+	return token
+}
+
+// challenge is the header of a 401 of the service itself (RFC 6750).
+var challenge = map[string]string{"WWW-Authenticate": "Bearer"}
+
+var tokenRefusals = map[string]*statusError{
+	dialect.TokenRefusal403: {status: http.StatusForbidden, title: "The token is not valid"},
+	dialect.TokenRefusalRedirect: {
+		status: http.StatusFound, header: map[string]string{"Location": "/login"}, body: dialect.ErrorBodyEmpty,
+	},
+	dialect.TokenRefusalHTML: {status: http.StatusOK, body: dialect.ErrorBodyHTML},
+}
+
+// oauthError is the error of OAuth 2.0 (RFC 6749).
+type oauthError struct {
+	Error string `json:"error"`
+}
+
+var loginRefusals = map[string]*statusError{
+	"":                           {status: http.StatusUnauthorized, title: "Unauthorised"},
+	dialect.LoginRefusal400:      {status: http.StatusBadRequest, title: "The credentials are wrong"},
+	dialect.LoginRefusal403:      {status: http.StatusForbidden, title: "The credentials are wrong"},
+	dialect.LoginRefusal400OAuth: {status: http.StatusBadRequest, json: oauthError{"invalid_grant"}},
+	dialect.LoginRefusal200Error: {status: http.StatusOK, json: oauthError{"invalid_grant"}},
+}
+
+// grantTypes are the valid values of grant_type; none is any.
+var grantTypes = map[string][]string{
+	"":                                 {"password"},
+	dialect.GrantTypeClientCredentials: {"client_credentials"},
+	dialect.GrantTypeEither:            {"password", "client_credentials"},
+}
+
+func (a *account) token(r *request) (response, error) {
 	form, err := url.ParseQuery(string(r.body))
 	if err != nil {
 		return response{}, malformed("the body must be a URL-encoded form")
 	}
-	if form.Get("grant_type") != "password" {
-		return response{}, state.InvalidField("grant_type", "must be password")
+	if valid := grantTypes[r.dialect.GrantType]; valid != nil && !slices.Contains(valid, form.Get("grant_type")) {
+		return response{}, state.InvalidField("grant_type", "must be "+strings.Join(valid, " or "))
 	}
-	if err := s.checkLogin(r, form); err != nil {
+	if err := a.checkLogin(r, form); err != nil {
 		return response{}, err
 	}
-	lifetime := s.options.TokenLifetime
-	if r.dialect.TokenLifetime > 0 {
-		lifetime = time.Duration(r.dialect.TokenLifetime) * time.Second
+	lifetime := time.Duration(cmp.Or(int64(r.dialect.TokenLifetime), a.config.TokenLifetimeSeconds)) * time.Second
+	token, issued := a.tokens.Issue(lifetime, r.dialect.OlderTokens == dialect.OlderTokensRevoked, r.dialect.TokensPerHour)
+	if !issued {
+		return response{}, &statusError{status: http.StatusTooManyRequests, title: "Too many tokens in an hour"}
 	}
-	s.stats.login()
+	if r.dialect.TokenForm == dialect.TokenFormBearer {
+		token = "Bearer " + token
+	}
+	a.stats.login()
 	return response{
 		status: http.StatusOK, standard: true,
 		json: tokenAnswer{
-			AccessToken: s.tokens.Issue(lifetime, r.dialect.OlderTokens == dialect.OlderTokensRevoked),
+			AccessToken: token,
 			ExpiresIn:   expiresIn(lifetime, r.dialect),
 			TokenType:   tokenType(r.dialect),
 		},
 	}, nil
 }
 
-func (s *Service) checkLogin(r *request, form url.Values) error {
+func (a *account) checkLogin(r *request, form url.Values) error {
 	_, withHeader := r.Header["Authorization"]
 	switch basic := r.dialect.TokenBasic; {
 	case withHeader && basic == dialect.TokenBasicRefused:
 		return malformed("a token request must not carry an Authorization header")
 	case withHeader && basic == dialect.TokenBasicRefused401,
-		basic == dialect.TokenBasicRequired && !s.basicAuthValid(r.Request),
-		!s.credentialsValid(form, r.dialect):
-		return &statusError{status: http.StatusUnauthorized, title: "Unauthorised"}
+		basic == dialect.TokenBasicRequired && !basicAuthValid(r.Request, a.config.ClientID, a.config.ClientSecret),
+		basic == dialect.TokenBasicUser && !basicAuthValid(r.Request, a.config.Username, a.config.Password),
+		!a.credentialsValid(form, r.dialect):
+		return loginRefusals[r.dialect.LoginRefusal]
 	}
 	refusal := map[string]int{
 		dialect.APIPermissionLogin400: http.StatusBadRequest,
@@ -83,13 +127,13 @@ func (s *Service) checkLogin(r *request, form url.Values) error {
 
 // credentialsValid is true if the pairs that the dialect requires are present and no field is wrong. The interface
 // lists all four fields as optional.
-func (s *Service) credentialsValid(form url.Values, d dialect.Dialect) bool {
+func (a *account) credentialsValid(form url.Values, d dialect.Dialect) bool {
 	expected := map[string]string{
-		"username": s.options.Username, "password": s.options.Password,
-		"client_id": s.options.ClientID, "client_secret": s.options.ClientSecret,
+		"username": a.config.Username, "password": a.config.Password,
+		"client_id": a.config.ClientID, "client_secret": a.config.ClientSecret,
 	}
 	for field, value := range expected {
-		if form.Has(field) && form.Get(field) != value {
+		if form.Has(field) && (form.Get(field) != value || value == "") {
 			return false
 		}
 	}
@@ -107,9 +151,18 @@ func (s *Service) credentialsValid(form url.Values, d dialect.Dialect) bool {
 	}
 }
 
-func (s *Service) basicAuthValid(r *http.Request) bool {
-	id, secret, ok := r.BasicAuth()
-	return ok && id == s.options.ClientID && secret == s.options.ClientSecret
+// isOf reports whether a token request names a user or a client of the account.
+func (a *account) isOf(r *request) bool {
+	form, _ := url.ParseQuery(string(r.body))
+	name, _, _ := r.BasicAuth()
+	return slices.ContainsFunc([]string{form.Get("username"), form.Get("client_id"), name}, func(given string) bool {
+		return given != "" && (given == a.config.Username || given == a.config.ClientID)
+	})
+}
+
+func basicAuthValid(r *http.Request, name, secret string) bool {
+	gotName, gotSecret, ok := r.BasicAuth()
+	return ok && gotName == name && gotSecret == secret
 }
 
 func expiresIn(lifetime time.Duration, d dialect.Dialect) any {

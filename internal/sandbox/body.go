@@ -10,6 +10,9 @@ import (
 const (
 	mediaForm = "application/x-www-form-urlencoded"
 	mediaJSON = "application/json"
+
+	mediaHTML    = "text/html; charset=utf-8"
+	mediaProblem = "application/problem+json"
 )
 
 // bodyRule says what an operation takes as its body.

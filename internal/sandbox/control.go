@@ -4,49 +4,65 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/state"
+	"github.com/mandate-io/idv/internal/sandbox/strictjson"
 )
 
-// controlRoute is one route of the control API. The response is what handle returns; nil is a 204.
+// controlRoute is one route of the control API.
 type controlRoute struct {
 	Method  string `json:"method"`
 	Path    string `json:"path"`
 	Summary string `json:"summary"`
-	handle  func(*Service, *http.Request) (any, error)
+	// in and out are values of the types of the bodies. A nil in is no body, and none is a response without one.
+	in, out any
+	handle  func(*account, *http.Request) (any, error)
 }
 
-// controlRoutes returns the routes, for the help and the page. The package documentation repeats them.
-func controlRoutes() []controlRoute {
-	return []controlRoute{
-		{"GET", "/", "list the routes, as text or JSON by the Accept header", nil},
-		{"GET", "/overview", "all that the page shows, newest first", (*Service).getOverview},
-		{"GET", "/outbox", "list the e-mails sent, oldest first; ?after=SEQUENCE skips the earlier ones",
-			(*Service).getOutbox},
-		{"GET", "/applications", "list the applications in short form", (*Service).getApplications},
-		{"POST", "/play", `play: {"reference" or "application_id", "individual", "step", "check", "result"}`,
-			(*Service).postPlay},
-		{"GET", "/clock", "show the time of the sandbox", (*Service).getClock},
-		{"PUT", "/clock", `set the time: {"now": "2026-01-31T12:00:00Z"}`, (*Service).putClock},
-		{"POST", "/clock/advance", `move the time: {"seconds": 3600}`, (*Service).postClockAdvance},
-		{"GET", "/stats", "count logins, and requests and responses per operation", (*Service).getStats},
-		{"DELETE", "/stats", "reset the counts", (*Service).deleteStats},
-		{"POST", "/tokens/revoke", "revoke every token", (*Service).postTokensRevoke},
-		{"GET", "/faults", "list the pending faults, oldest first", (*Service).getFaults},
-		{"POST", "/faults", `add one: {"operation","kind","after_work","times","delay_ms","status","retry_after"}`,
-			(*Service).postFault},
-		{"DELETE", "/faults", "remove all faults", (*Service).deleteFaults},
-		{"GET", "/deliveries", "list the webhook deliveries with their states", (*Service).getDeliveries},
-		{"GET", "/autoplay", "show the autoplay mode", (*Service).getAutoplay},
-		{"PUT", "/autoplay", `change the mode: {"enabled": true, "delay_ms": 500}`, (*Service).putAutoplay},
-		{"GET", "/dialects", "list the dialect switches, their values and meanings", (*Service).getDialects},
-		{"PUT", "/dialects", `set switches: {"completeMethod": "POST"}`, (*Service).putDialects},
-		{"DELETE", "/dialects", "reset every switch to its default", (*Service).deleteDialects},
-		{"POST", "/reset", "remove all data; ids are never reused", (*Service).postReset},
-	}
+// show is a route that takes no body, and shows something.
+func show[Out any](method, path, summary string, handle func(*account) Out) controlRoute {
+	return controlRoute{method, path, summary, nil, *new(Out), func(a *account, _ *http.Request) (any, error) {
+		return handle(a), nil
+	}}
 }
+
+// list is a route that shows the newer part of a list: ?after=SEQUENCE skips the earlier entries.
+func list[Out any](path, summary string, handle func(a *account, after int64) Out) controlRoute {
+	return controlRoute{http.MethodGet, path, summary, nil, *new(Out), func(a *account, r *http.Request) (any, error) {
+		text := r.URL.Query().Get("after")
+		after, err := strconv.ParseInt("0"+text, 10, 64)
+		if err != nil {
+			return nil, errors.New("after: must be a sequence number")
+		}
+		return handle(a, after), nil
+	}}
+}
+
+// write is a route that takes an object, and shows what there is afterwards.
+func write[In, Out any](method, path, summary string, handle func(*account, In) (Out, error)) controlRoute {
+	return controlRoute{method, path, summary, *new(In), *new(Out), func(a *account, r *http.Request) (any, error) {
+		var in In
+		where := "GET " + control.Prefix + "/ lists the fields"
+		if err := strictjson.Decode(http.MaxBytesReader(nil, r.Body, bodyLimit), &in, where); err != nil {
+			return nil, err
+		}
+		return handle(a, in)
+	}}
+}
+
+// remove is a route that removes something. It has no bodies.
+func remove(path, summary string, handle func(*account)) controlRoute {
+	return controlRoute{http.MethodDelete, path, summary, nil, none{}, func(a *account, _ *http.Request) (any, error) {
+		handle(a)
+		return none{}, nil
+	}}
+}
+
+// none is the result of a route that shows nothing.
+type none struct{}
 
 func (s *Service) routeControl() {
 	s.mux.HandleFunc(control.Prefix+"/", func(w http.ResponseWriter, _ *http.Request) {
@@ -55,21 +71,21 @@ func (s *Service) routeControl() {
 	})
 	s.mux.HandleFunc("GET "+control.Prefix+"/{$}", serveHelp)
 	for _, route := range controlRoutes() {
-		if route.handle == nil {
-			continue
-		}
 		s.mux.HandleFunc(route.Method+" "+control.Prefix+route.Path, func(w http.ResponseWriter, r *http.Request) {
 			if err := checkOrigin(r); err != nil {
 				writeJSON(w, http.StatusForbidden, control.Failure{Error: err.Error()})
 				return
 			}
-			body, err := route.handle(s, r)
-			switch {
-			case err != nil:
+			a, err := s.controlled(r)
+			var body any
+			if err == nil {
+				body, err = route.handle(a, r)
+			}
+			if err != nil {
 				writeJSON(w, controlStatus(err), control.Failure{Error: err.Error()})
-			case body == nil:
+			} else if _, isNone := body.(none); isNone {
 				w.WriteHeader(http.StatusNoContent)
-			default:
+			} else {
 				writeJSON(w, http.StatusOK, body)
 			}
 		})
@@ -83,7 +99,7 @@ func serveHelp(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	for _, route := range controlRoutes() {
-		fmt.Fprintf(w, "%-6s %-26s %s\n", route.Method, control.Prefix+route.Path, route.Summary)
+		fmt.Fprintf(w, "%-6s %-29s %s\n", route.Method, control.Prefix+route.Path, route.Summary)
 	}
 }
 

@@ -1,21 +1,20 @@
 package sandbox
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
+	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
-// The limits of the control API. They keep every duration from overflowing.
-const (
-	maxClockYears  = 100
-	maxDelayMillis = 60 * 60 * 1000
-)
+// maxClockYears keeps every duration from overflowing.
+const maxClockYears = 100
 
 var clockRange = fmt.Sprintf("must be within %d years of the time of this machine", maxClockYears)
 
@@ -24,23 +23,27 @@ func outOfClockRange(t time.Time) bool {
 	return t.After(now.AddDate(maxClockYears, 0, 0)) || t.Before(now.AddDate(-maxClockYears, 0, 0))
 }
 
-func (s *Service) getOverview(*http.Request) (any, error) {
-	emails := s.account.Outbox()
-	applications := s.account.Applications()
-	deliveries := s.queue.Log()
-	return control.Overview{
-		Now:          s.clock.Now(),
-		Autoplay:     s.autoplayer.get(),
+func (a *account) overview() control.Overview {
+	emails, applications := a.data.Outbox(), a.data.Applications()
+	deliveries := a.queue.Log()
+	overview := control.Overview{
+		Account:      a.config.Name,
+		Now:          a.clock.Now(),
+		Autoplay:     a.autoplayer.get(),
 		Emails:       newestFirst(emails),
 		Applications: newestFirst(applications),
 		Deliveries:   newestFirst(deliveries),
-		Faults:       s.faults.all(),
-		Dialects:     s.dialect.Get().Switches(),
-		Statistics:   s.stats.get(),
+		Faults:       a.faults.all(),
+		Dialects:     a.dialect.Get().Switches(),
+		Statistics:   a.stats.get(),
 		Totals: control.Totals{
 			Emails: len(emails), Applications: len(applications), Deliveries: len(deliveries),
 		},
-	}, nil
+	}
+	for _, other := range a.service.accounts {
+		overview.Accounts = append(overview.Accounts, other.config.Name)
+	}
+	return overview
 }
 
 func newestFirst[T any](oldestFirst []T) []T {
@@ -49,127 +52,111 @@ func newestFirst[T any](oldestFirst []T) []T {
 	return newest
 }
 
-func (s *Service) getOutbox(r *http.Request) (any, error) {
-	emails := append([]control.Email{}, s.account.Outbox()...)
-	if text := r.URL.Query().Get("after"); text != "" {
-		after, err := strconv.ParseInt(text, 10, 64)
-		if err != nil {
-			return nil, fmt.Errorf("after: must be the sequence number of an e-mail")
-		}
-		emails = slices.DeleteFunc(emails, func(e control.Email) bool { return e.Sequence <= after })
-	}
-	return emails, nil
-}
-
-func (s *Service) getApplications(*http.Request) (any, error) { return s.account.Applications(), nil }
-
-func (s *Service) postPlay(r *http.Request) (any, error) {
-	var play control.Play
-	if err := readJSON(r, &play); err != nil {
-		return nil, err
-	}
-	return s.account.Play(play)
-}
-
-func (s *Service) getClock(*http.Request) (any, error) { return control.Clock{Now: s.clock.Now()}, nil }
-
-func (s *Service) putClock(r *http.Request) (any, error) {
-	var body struct {
-		Now string `json:"now"`
-	}
-	if err := readJSON(r, &body); err != nil {
-		return nil, err
-	}
-	now, err := time.Parse(time.RFC3339, body.Now)
-	if err != nil {
-		return nil, fmt.Errorf("now: must be a time in RFC 3339 format, for example 2026-01-31T12:00:00Z")
-	}
-	if outOfClockRange(now) {
-		return nil, fmt.Errorf("now: %s", clockRange)
-	}
-	s.clock.Set(now)
-	return s.getClock(r)
-}
-
-func (s *Service) postClockAdvance(r *http.Request) (any, error) {
-	var step control.ClockStep
-	if err := readJSON(r, &step); err != nil {
-		return nil, err
-	}
-	const longest = int64(2 * maxClockYears * 366 * 24 * time.Hour / time.Second)
-	by := time.Duration(step.Seconds) * time.Second
-	if step.Seconds > longest || step.Seconds < -longest || outOfClockRange(s.clock.Now().Add(by)) {
-		return nil, fmt.Errorf("seconds: the new time %s", clockRange)
-	}
-	return control.Clock{Now: s.clock.Advance(by)}, nil
-}
-
-func (s *Service) getStats(*http.Request) (any, error) { return s.stats.get(), nil }
-
-func (s *Service) deleteStats(*http.Request) (any, error) {
-	s.stats.reset()
-	return nil, nil
-}
-
-func (s *Service) postTokensRevoke(*http.Request) (any, error) {
-	return control.Revoked{Revoked: s.tokens.Revoke()}, nil
-}
-
-func (s *Service) getFaults(*http.Request) (any, error) { return s.faults.all(), nil }
-
-func (s *Service) postFault(r *http.Request) (any, error) {
-	var fault control.Fault
-	if err := readJSON(r, &fault); err != nil {
-		return nil, err
-	}
-	return nil, s.faults.add(fault)
-}
-
-func (s *Service) deleteFaults(*http.Request) (any, error) {
-	s.faults.clear()
-	return nil, nil
-}
-
-func (s *Service) getDeliveries(*http.Request) (any, error) { return s.queue.Log(), nil }
-
-func (s *Service) getAutoplay(*http.Request) (any, error) { return s.autoplayer.get(), nil }
-
-func (s *Service) putAutoplay(r *http.Request) (any, error) {
-	mode := s.autoplayer.get()
-	if err := readJSON(r, &mode); err != nil {
-		return nil, err
-	}
-	if mode.DelayMillis < 1 || mode.DelayMillis > maxDelayMillis {
-		return nil, fmt.Errorf("delay_ms: must be 1 to %d", maxDelayMillis)
-	}
-	s.autoplayer.set(mode)
-	return nil, nil
-}
-
-func (s *Service) getDialects(*http.Request) (any, error) { return s.dialect.Get().Switches(), nil }
-
-func (s *Service) putDialects(r *http.Request) (any, error) {
-	var values map[string]any
-	if err := readJSON(r, &values); err != nil {
-		return nil, err
-	}
-	return nil, s.dialect.Change(func(d *dialect.Dialect) error {
-		for name, value := range values {
-			// A number may come as a JSON number or as a string.
-			if err := d.Set(name, fmt.Sprint(value)); err != nil {
-				return err
-			}
-		}
-		return nil
+func (a *account) outbox(after int64) []control.Email {
+	return slices.DeleteFunc(append([]control.Email{}, a.data.Outbox()...), func(e control.Email) bool {
+		return e.Sequence <= after
 	})
 }
 
-func (s *Service) deleteDialects(*http.Request) (any, error) {
-	s.dialect.Set(dialect.Dialect{})
-	return nil, nil
+func (a *account) requests(after int64) []control.Request {
+	all, _ := a.service.journal.selected(control.RequestQuery{})
+	return slices.DeleteFunc(all, func(r control.Request) bool { return r.Sequence <= after })
 }
 
-func (s *Service) postReset(*http.Request) (any, error) {
-	s.reset()
-	return nil, nil
+// verifyRequests is an error that lists the requests, unless there are as many as wanted.
+func (a *account) verifyRequests(wanted control.RequestVerification) ([]control.Request, error) {
+	got, complete := a.service.journal.selected(wanted.RequestQuery)
+	if !complete {
+		return nil, &state.RefusedError{Reason: "the journal has no room for all requests; empty it at the start of a test"}
+	}
+	return got, verify("requests", wanted.Count, got, func(r control.Request) string {
+		return fmt.Sprintf("%s %s: %d", r.Method, r.Path, r.Status)
+	})
+}
+
+func (a *account) verifyEmails(wanted control.EmailVerification) ([]control.Email, error) {
+	got := slices.DeleteFunc(a.outbox(0), func(e control.Email) bool { return !wanted.Matches(e) })
+	return got, verify("e-mails", wanted.Count, got, func(e control.Email) string {
+		return fmt.Sprintf("%s of application %d", e.Kind, e.ApplicationID)
+	})
+}
+
+func verify[T any](what string, count int, got []T, describe func(T) string) error {
+	if len(got) == count {
+		return nil
+	}
+	const shown = 10
+	lines := []string{fmt.Sprintf("%d %s match, want %d", len(got), what, count)}
+	for _, one := range got[:min(len(got), shown)] {
+		lines = append(lines, describe(one))
+	}
+	return &state.RefusedError{Reason: strings.Join(lines, "\n- ")}
+}
+
+func (a *account) time() control.Clock { return control.Clock{Now: a.clock.Now()} }
+
+// wantedTime is a text, so that its error can say how a time is written.
+type wantedTime struct {
+	Now string `json:"now"`
+}
+
+func (a *account) setClock(wanted wantedTime) (control.Clock, error) {
+	now, err := time.Parse(time.RFC3339, wanted.Now)
+	if err != nil {
+		return control.Clock{}, errors.New("now: must be a time in RFC 3339 format, for example 2026-01-31T12:00:00Z")
+	}
+	if outOfClockRange(now) {
+		return control.Clock{}, fmt.Errorf("now: %s", clockRange)
+	}
+	a.clock.Set(now)
+	return a.time(), nil
+}
+
+func (a *account) advanceClock(step control.ClockStep) (control.Clock, error) {
+	const longest = int64(2 * maxClockYears * 366 * 24 * time.Hour / time.Second)
+	by := time.Duration(step.Seconds) * time.Second
+	if step.Seconds > longest || step.Seconds < -longest || outOfClockRange(a.clock.Now().Add(by)) {
+		return control.Clock{}, fmt.Errorf("seconds: the new time %s", clockRange)
+	}
+	return control.Clock{Now: a.clock.Advance(by)}, nil
+}
+
+// wantedAutoplay has the members of a control.Autoplay that are to change.
+type wantedAutoplay struct {
+	Enabled     *bool  `json:"enabled,omitempty"`
+	DelayMillis *int64 `json:"delay_ms,omitempty"`
+}
+
+func (a *account) setAutoplay(wanted wantedAutoplay) (none, error) {
+	mode := a.autoplayer.get()
+	if wanted.Enabled != nil {
+		mode.Enabled = *wanted.Enabled
+	}
+	if wanted.DelayMillis != nil {
+		mode.DelayMillis = *wanted.DelayMillis
+	}
+	if mode.DelayMillis < 1 || mode.DelayMillis > control.MaxDelayMillis {
+		return none{}, fmt.Errorf("delay_ms: must be 1 to %d", control.MaxDelayMillis)
+	}
+	a.autoplayer.set(mode)
+	return none{}, nil
+}
+
+func (a *account) setDialects(values map[string]any) (none, error) {
+	return none{}, a.dialect.Change(func(d *dialect.Dialect) error { return d.SetAll(values) })
+}
+
+func (a *account) postReset(r *http.Request) (any, error) {
+	accounts := a.service.accounts
+	if r.URL.Query().Has(control.AccountParameter) {
+		accounts = []*account{a}
+	} else {
+		a.service.journal.clear()
+	}
+	for _, one := range accounts {
+		if err := one.reset(); err != nil {
+			return nil, err
+		}
+	}
+	return none{}, nil
 }

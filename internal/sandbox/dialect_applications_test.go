@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,6 +19,14 @@ var applicationCases = cases{
 	"createBody=full":  wantCreate(200, true),
 	"createBody=empty": wantCreate(200, false),
 
+	"createBody=location":       wantLocation(201),
+	"createBody=location_303":   wantLocation(303),
+	"createBody=list":           wantCreated(200, 0, "id"),
+	"createBody=job":            wantCreated(202),
+	"createBody=envelope":       wantCreated(200, "result", "id"),
+	"createBody=no_reference":   wantCreated(200, "id"),
+	"createBody=null_reference": wantCreated(200, "id"),
+
 	"firstState=created":              wantFirstState("created"),
 	"firstState=pending":              wantFirstState("pending"),
 	"firstState=draft":                wantFirstState("draft"),
@@ -28,6 +37,17 @@ var applicationCases = cases{
 	"stateNames=declined":             wantStates("in review", "declined", "completed"),
 	"stateNames=rejected_by_reviewer": wantStates("in review", "rejected by reviewer", "completed"),
 	"stateNames=other":                wantStates("under review", "refused", "closed"),
+	"stateNames=approved":             wantStates("awaiting decision", "denied", "approved"),
+	"stateNames=german":               wantStates("in Prüfung", "abgelehnt", "abgeschlossen"),
+	"stateNames=codes":                wantStates("S21", "S35", "S34"),
+
+	"applicationReference=shown":  wantReferenceShown("acme"),
+	"applicationReference=hidden": wantReferenceShown(nil),
+
+	"goneAnswer=404":           wantGone(404, 404),
+	"goneAnswer=410":           wantGone(410, 410),
+	"goneAnswer=403":           wantGone(403, 403),
+	"goneAnswer=state_deleted": wantGone(200, 404),
 
 	"readLag=0": wantReads(200, 200, 200),
 	"readLag=2": wantReads(404, 404, 200),
@@ -65,6 +85,76 @@ func wantCreate(status int, body bool) func(*testing.T, *testService) {
 		wantEqual(t, "status code", status, got.status)
 		wantEqual(t, "a body", body, len(got.body) > 0)
 		wantEqual(t, "e-mails", 1, len(s.emails()))
+	}
+}
+
+func wantLocation(status int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
+		t.Helper()
+		got := s.request(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
+		wantEqual(t, "status code and body", fmt.Sprint(status, " "), fmt.Sprint(got.status, " ", string(got.body)))
+		path, ours := strings.CutPrefix(got.header.Get("Location"), "/api/v1")
+		wantEqual(t, "Location", true, ours)
+		wantEqual(t, "what is there", any("acme"), s.must("GET", path, nil).at("reference"))
+	}
+}
+
+// wantCreated wants the id of a new application at a place of the response, or nowhere, and no other with a reference.
+func wantCreated(status int, path ...any) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
+		t.Helper()
+		got := created(s)
+		wantEqual(t, "status code", status, got.status)
+		applications, err := s.Applications(t.Context())
+		noError(t, err)
+		id := fmt.Sprint(applications[0].ID)
+		if len(path) == 0 || len(path) == 2 && path[0] == "result" {
+			if other := fmt.Sprint(got.at("id")); other == id || got.at("id") == nil {
+				t.Errorf("the outer id is %s", other)
+			}
+		}
+		if len(path) > 0 {
+			wantEqual(t, "id", id, fmt.Sprint(got.at(path...)))
+		}
+		if len(path) == 1 {
+			wantEqual(t, "reference", nil, got.at("reference"))
+		}
+	}
+}
+
+func wantReferenceShown(reference any) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
+		t.Helper()
+		got := created(s)
+		path := fmt.Sprint("/ext/applications/", got.at("id"))
+		wantEqual(t, "created", reference, got.at("reference"))
+		wantEqual(t, "retrieved", reference, s.must("GET", path, nil).at("reference"))
+		wantEqual(t, "archived", reference, s.must("PATCH", path+"/archive", object{}).at("reference"))
+		wantEqual(t, "of the individual", any("acme.jane"), s.must("GET", s.person(path), nil).at("reference"))
+	}
+}
+
+func wantGone(application, others int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
+		t.Helper()
+		remove := map[string]func(string){
+			"deleted": func(path string) { s.must(http.MethodDelete, path, nil) },
+			"expired": func(string) { s.advance(57 * 24 * time.Hour) },
+		}
+		for what, remove := range remove {
+			path := s.create(mandate(what, "jane"))
+			person, check := s.person(path), s.check(path)
+			remove(path)
+			got := s.request("GET", path, nil)
+			wantEqual(t, what, application, got.status)
+			if application == http.StatusOK {
+				wantEqual(t, "state", any("deleted"), statusName(got))
+			}
+			wantProblem(t, s.request("GET", person, nil), others)
+			wantProblem(t, s.request("PATCH", check+"/accept", object{}), others)
+			wantProblem(t, s.request("DELETE", path, nil), others)
+		}
+		wantProblem(t, s.request("GET", "/ext/applications/1", nil), http.StatusNotFound)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -30,6 +31,14 @@ var authenticationCases = cases{
 	"tokenBasic=required":    wantLogins(200, 401),
 	"tokenBasic=refused":     wantLogins(400, 200),
 	"tokenBasic=refused_401": wantLogins(401, 200),
+	"tokenBasic=user_required": func(t *testing.T, s *testService) {
+		t.Helper()
+		wantEqual(t, "with client id and secret", 401, s.postForm(credentials(), basic()).status)
+		user := http.Request{Header: http.Header{}}
+		user.SetBasicAuth(sandbox.DefaultUsername, sandbox.DefaultPassword)
+		wantEqual(t, "with user name and password", 200, s.postForm(credentials(), user.Header).status)
+		wantEqual(t, "without", 401, s.postForm(credentials(), http.Header{}).status)
+	},
 
 	"credentials=either": wantCredentials(200, 200, 200),
 	"credentials=user":   wantCredentials(200, 401, 200),
@@ -45,6 +54,106 @@ var authenticationCases = cases{
 	"apiPermission=login_400": wantPermission(400, 401),
 	"apiPermission=login_401": wantPermission(401, 401),
 	"apiPermission=login_403": wantPermission(403, 401),
+
+	"grantType=password":           wantGrantTypes(200, 400, 400),
+	"grantType=client_credentials": wantGrantTypes(400, 200, 400),
+	"grantType=either":             wantGrantTypes(200, 200, 400),
+	"grantType=any":                wantGrantTypes(200, 200, 200),
+
+	"tokenForm=plain":         wantTokenForm(false),
+	"tokenForm=bearer_prefix": wantTokenForm(true),
+
+	"loginRefusal=401":       wantLoginRefusal(401, "title"),
+	"loginRefusal=400":       wantLoginRefusal(400, "title"),
+	"loginRefusal=403":       wantLoginRefusal(403, "title"),
+	"loginRefusal=400_oauth": wantLoginRefusal(400, "error"),
+	"loginRefusal=200_error": wantLoginRefusal(200, "error"),
+
+	"tokenRefusal=401":      wantTokenRefusal(401, "Www-Authenticate", "Bearer"),
+	"tokenRefusal=403":      wantTokenRefusal(403, "Content-Type", "application/problem+json"),
+	"tokenRefusal=redirect": wantTokenRefusal(302, "Location", "/login"),
+	"tokenRefusal=html_200": wantTokenRefusal(200, "Content-Type", "text/html; charset=utf-8"),
+
+	"tokensPerHour=0": wantTokens(10),
+	"tokensPerHour=3": wantTokens(2), // the fixture's login was one
+}
+
+func wantGrantTypes(password, client, other int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
+		t.Helper()
+		for grantType, status := range map[string]int{"password": password, "client_credentials": client, "magic": other} {
+			form := credentials()
+			form.Set("grant_type", grantType)
+			wantEqual(t, grantType, status, s.postForm(form, http.Header{}).status)
+		}
+	}
+}
+
+func wantTokenForm(bearer bool) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
+		t.Helper()
+		token, prefixed := strings.CutPrefix(s.login(), "Bearer ")
+		wantEqual(t, "a prefix", bearer, prefixed)
+		s.token = token
+		s.must("GET", "/ext/references", nil)
+		s.token = "Bearer " + token
+		wantEqual(t, "Bearer twice", 401, s.request("GET", "/ext/references", nil).status)
+	}
+}
+
+func wantLoginRefusal(status int, member string) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
+		t.Helper()
+		wrong := credentials()
+		wrong.Set("password", "wrong")
+		got := s.postForm(wrong, http.Header{})
+		wantEqual(t, "status code", status, got.status)
+		if text, _ := got.at(member).(string); text == "" || got.at("access_token") != nil {
+			t.Errorf("the body is %s", got.body)
+		}
+		wantEqual(t, "the right ones", 200, s.postForm(credentials(), http.Header{}).status)
+	}
+}
+
+func wantTokenRefusal(status int, header, value string) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
+		t.Helper()
+		_, err := s.RevokeTokens(t.Context())
+		noError(t, err)
+		got := s.request(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
+		wantEqual(t, "status code", status, got.status)
+		wantEqual(t, header, value, got.header.Get(header))
+		wantEqual(t, "e-mails", 0, len(s.emails()))
+		s.token = s.login()
+		s.must("GET", "/ext/references", nil)
+	}
+}
+
+func wantTokens(issued int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
+		t.Helper()
+		count := func() (n int) {
+			for range 10 {
+				got := s.postForm(credentials(), http.Header{})
+				if got.status == http.StatusOK {
+					n++
+					continue
+				}
+				wantProblem(t, got, http.StatusTooManyRequests)
+			}
+			return n
+		}
+		wantEqual(t, "tokens", issued, count())
+		_, err := s.Advance(t.Context(), time.Hour)
+		noError(t, err)
+		if later := count(); later < issued {
+			t.Errorf("%d tokens in the next hour", later)
+		}
+		noError(t, s.Reset(t.Context()))
+		if afterReset := count(); afterReset < issued {
+			t.Errorf("%d tokens after a reset", afterReset)
+		}
+	}
 }
 
 func wantToken(member string, value any) func(*testing.T, *testService) {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -20,6 +21,9 @@ var deliveryCases = cases{
 	"deliveries=late":         wantLateDelivery,
 	"deliveries=out_of_order": wantDeliveries(2, 1),
 	"deliveries=never":        wantDeliveries(),
+
+	"deliveredStatus=any_2xx":  wantDelivered(control.Delivered, 1, nil),
+	"deliveredStatus=only_200": wantDelivered(control.Failed, 3, false),
 
 	"deliveryShape=nested": wantCall("application/json", func(got response, id string) bool {
 		return fmt.Sprint(got.at("application", "id")) == id && got.at("application", "status", "status") == "created"
@@ -76,6 +80,30 @@ func wantDeliveries(want ...int64) func(*testing.T, *testService) {
 		}
 		wantEqual(t, "sequence", slices.Clone(want), got)
 		wantEqual(t, "deliveries", len(want), len(s.deliveries(len(want))))
+	}
+}
+
+// wantDelivered wants what becomes of deliveries to a target that answers 204, and whether the subscription is shown as
+// active afterwards.
+func wantDelivered(state control.DeliveryState, attempts int, active any) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
+		t.Helper()
+		target, _ := receiver(t, always(http.StatusNoContent))
+		path := s.create(mandate("acme", "jane"))
+		id := strings.TrimPrefix(path, "/ext/applications/")
+		s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": target, "application_id": number(id)})
+		s.play(control.Play{Reference: "acme", Step: control.AcceptTerms})
+		got := s.deliveries(1)[0]
+		wantEqual(t, "state", state, got.State)
+		wantEqual(t, "attempts", attempts, got.Attempts)
+		eventually(t, func() string {
+			if shown := s.must("GET", "/ext/webhooks/retrieve/"+id, nil).at("active"); shown != active {
+				return fmt.Sprintf("active is %v, want %v", shown, active)
+			}
+			return ""
+		})
+		s.must(http.MethodPatch, path+"/archive", object{})
+		wantEqual(t, "a second delivery", active == nil, len(s.deliveries(1)) == 2)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mandate-io/idv/internal/sandbox/control"
@@ -12,6 +13,7 @@ import (
 var encodingCases = cases{
 	"ids=number": wantIDs(isA[number]),
 	"ids=string": wantIDs(isA[string]),
+	"ids=float":  wantIDs(func(id any) bool { return strings.HasSuffix(fmt.Sprint(id), ".0") && isA[number](id) }),
 
 	"statusShape=object":  wantStatus(object{"id": number("21"), "status": "in review"}, "manually_accepted"),
 	"statusShape=string":  wantStatus("in review", "manually_accepted"),
@@ -49,7 +51,8 @@ func wantIDs(valid func(any) bool) func(*testing.T, *testService) {
 		t.Helper()
 		id := created(s).at("id")
 		s.play(control.Play{Reference: "acme"})
-		app := s.must("GET", fmt.Sprintf("/ext/applications/%v", id), nil).tree()
+		path := "/ext/applications/" + strings.TrimSuffix(fmt.Sprint(id), ".0")
+		app := s.must("GET", path, nil).tree()
 		person := at(app, "individuals", 0)
 		for what, found := range map[string]any{
 			"created":      id,

@@ -42,6 +42,48 @@ var individualCases = cases{
 	"reportNotReady=400": wantNotReady(400),
 	"reportNotReady=404": wantNotReady(404),
 	"reportNotReady=409": wantNotReady(409),
+
+	"reportNotReady=processing_200": wantUnready(200, "application/json", `{"status":"processing"}`),
+	"reportNotReady=202":            wantUnready(202, "", ""),
+	"reportNotReady=html_200":       wantUnready(200, "text/html; charset=utf-8", "<!doctype html>"),
+
+	"reportAccept=any":      wantReportAccept(200),
+	"reportAccept=pdf_only": wantReportAccept(406),
+}
+
+func wantUnready(status int, contentType, start string) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
+		t.Helper()
+		path := s.person(s.create(mandate("acme", "jane"))) + "/report"
+		got := s.must("GET", path, nil)
+		wantEqual(t, "status code", status, got.status)
+		wantEqual(t, "content type", contentType, got.header.Get("Content-Type"))
+		if !strings.HasPrefix(string(got.body), start) {
+			t.Errorf("the body is %s", got.body)
+		}
+		s.play(control.Play{Reference: "acme"})
+		wantEqual(t, "a PDF, once ready", true, isPDF(s.must("GET", path, nil).body))
+	}
+}
+
+func wantReportAccept(asJSON int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
+		t.Helper()
+		path := s.person(s.create(mandate("acme", "jane"))) + "/report"
+		s.play(control.Play{Reference: "acme"})
+		for accept, status := range map[string]int{
+			"": 200, "*/*": 200, "application/pdf": 200, "application/json, application/*;q=0.1": 200,
+			"application/json": asJSON, "application/json, */*;q=0": asJSON,
+		} {
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.url+"/api/v1"+path, http.NoBody)
+			noError(t, err)
+			request.Header.Set("Authorization", "Bearer "+s.token)
+			request.Header["Accept"] = []string{accept}
+			got, err := send(request)
+			noError(t, err)
+			wantEqual(t, "Accept: "+accept, status, got.status)
+		}
+	}
 }
 
 var checkCases = cases{

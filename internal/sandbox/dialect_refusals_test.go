@@ -15,6 +15,34 @@ var refusalCases = cases{
 		"title": []any{"is required"}, "last_name": []any{"is required"},
 		"date_of_birth": []any{"is required"}, "gender": []any{"is required"},
 	}),
+	"requiredFields=all_with_middle_name": func(t *testing.T, s *testService) {
+		t.Helper()
+		person := object{
+			"email": "a@example.com", "title": "Ms", "first_name": "A", "last_name": "B",
+			"date_of_birth": "1990-01-31", "gender": "female", "reference": "AB",
+		}
+		body := object{"name": "A", "reference": "A", "mandate_type": kyc, "individuals": []object{person}}
+		got := s.request(http.MethodPost, "/ext/applications", body)
+		wantProblem(t, got, http.StatusBadRequest)
+		wantEqual(t, "individual", any(object{"middle_name": []any{"is required, and may be empty"}}),
+			got.at("exception", "individuals", 0))
+		person["middle_name"] = ""
+		s.create(body)
+	},
+
+	"referenceFormat=any":    wantReferenceFormat(200),
+	"referenceFormat=strict": wantReferenceFormat(400),
+
+	"unknownMandateType=400": wantUnknownType(400),
+	"unknownMandateType=404": wantUnknownType(404),
+	"unknownMandateType=422": wantUnknownType(422),
+
+	"createRefusal=none": wantCreateRefusal(200),
+	"createRefusal=402":  wantCreateRefusal(402),
+	"createRefusal=403":  wantCreateRefusal(403),
+	"createRefusal=404":  wantCreateRefusal(404),
+	"createRefusal=409":  wantCreateRefusal(409),
+	"createRefusal=423":  wantCreateRefusal(423),
 
 	"duplicateAnswer=exists":     wantDuplicate("a mandate with this reference already exists", 1),
 	"duplicateAnswer=unique":     wantDuplicate("must be unique", 1),
@@ -29,10 +57,13 @@ var refusalCases = cases{
 	"errorBody=html":    wantErrorBody("text/html; charset=utf-8", "<!doctype html>"),
 	"errorBody=text":    wantErrorBody("text/plain; charset=utf-8", "404 Not Found"),
 	"errorBody=empty":   wantErrorBody("", ""),
+	"errorBody=message": wantErrorBody("application/json", `{"message":"Not Found"}`),
 
 	"errorShape=documented": wantErrorShape("exception", "status", "title", "type"),
 	"errorShape=extended": wantErrorShape(
 		"code", "detail", "errors", "exception", "instance", "status", "title", "trace_id", "type"),
+	"errorShape=numeric_id": wantErrorShape(
+		"code", "exception", "id", "retryable", "status", "title", "type"),
 	"errorShape=number_status": wantErrorShape("exception", "status", "title", "type"),
 	"errorShape=no_exception":  wantErrorShape("status", "title", "type"),
 
@@ -64,6 +95,45 @@ func wantRequired(status int, reference, person any) func(*testing.T, *testServi
 			"email": "a@example.com", "title": "Ms", "first_name": "A", "last_name": "B",
 			"date_of_birth": "1990-01-31", "gender": "female", "reference": "AB",
 		}}})
+	}
+}
+
+func wantReferenceFormat(status int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
+		t.Helper()
+		s.create(changed(object{"reference": "ACME_2026-1", "individuals": []object{{"reference": "J-1"}}}))
+		dotted := s.request(http.MethodPost, "/ext/applications", changed(object{
+			"reference": "acme.1", "individuals": []object{{}, {"reference": strings.Repeat("x", 51)}},
+		}))
+		wantEqual(t, "status code", status, dotted.status)
+		if status == http.StatusBadRequest {
+			const text = "may have at most 50 letters, digits, hyphens and underscores"
+			wantProblem(t, dotted, status)
+			wantEqual(t, "exception", any(object{
+				"reference": []any{text}, "individuals": []any{object{}, object{"reference": []any{text}}},
+			}), dotted.at("exception"))
+		}
+	}
+}
+
+func wantUnknownType(status int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
+		t.Helper()
+		unknown := s.request(http.MethodPost, "/ext/applications", changed(object{"mandate_type": 999}))
+		wantProblem(t, unknown, status)
+		both := s.request(http.MethodPost, "/ext/applications", changed(object{"mandate_type": 999, "name": ""}))
+		wantProblem(t, both, http.StatusBadRequest)
+	}
+}
+
+func wantCreateRefusal(status int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
+		t.Helper()
+		got := s.request(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
+		if status != http.StatusOK {
+			wantProblem(t, got, status)
+		}
+		wantEqual(t, "e-mails", map[bool]int{true: 1}[status == http.StatusOK], len(s.emails()))
 	}
 }
 

@@ -3,6 +3,7 @@ package sandbox_test
 import (
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/mandate-io/idv/internal/sandbox/control"
@@ -32,7 +33,36 @@ var responseCases = cases{
 
 	"wrongMethod=405":               wantWrongMethod(405, "PATCH"),
 	"wrongMethod=405_without_allow": wantWrongMethod(405, ""),
+	"wrongMethod=405_allow_all":     wantWrongMethod(405, "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"),
 	"wrongMethod=404":               wantWrongMethod(404, ""),
+
+	"trailingSlash=not_used":     wantTrailingSlash(200, 404),
+	"trailingSlash=redirect_301": wantTrailingSlash(301, 200),
+	"trailingSlash=redirect_308": wantTrailingSlash(308, 200),
+}
+
+func wantTrailingSlash(without, with int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
+		t.Helper()
+		if s.token == "" { // the fixture uses paths as documented
+			noError(t, s.ResetDialects(t.Context()))
+			s.token = s.login()
+			noError(t, s.SetDialect(t.Context(), "trailingSlash", fmt.Sprint("redirect_", without)))
+		}
+		got := s.request("GET", "/ext/references?page=2", nil)
+		wantEqual(t, "without a slash", without, got.status)
+		if without != http.StatusOK {
+			wantEqual(t, "Location", "/api/v1/ext/references/?page=2", got.header.Get("Location"))
+		}
+		wantEqual(t, "with a slash", with, s.request("GET", "/ext/references/", nil).status)
+	}
+}
+
+// A gateway answers OPTIONS itself.
+func TestOptionsOfAGateway(t *testing.T) {
+	s := withDialect(t, "wrongMethod", "405_allow_all")
+	got := s.request(http.MethodOptions, "/ext/applications/1/complete", nil)
+	wantEqual(t, "response", "204 true", fmt.Sprint(got.status, " ", strings.Contains(got.header.Get("Allow"), "PUT")))
 }
 
 // wantContentType sends what has no body without saying of what type it is, and then with.

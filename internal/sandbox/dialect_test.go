@@ -21,7 +21,7 @@ func dialectCases() cases {
 	all := cases{}
 	for _, group := range []cases{
 		authenticationCases, responseCases, encodingCases, refusalCases, applicationCases, retentionCases,
-		transitionCases, individualCases, checkCases, webhookCases, deliveryCases,
+		transitionCases, individualCases, shownCases, checkCases, webhookCases, deliveryCases, permissionCases, proxyCases,
 	} {
 		maps.Copy(all, group)
 	}

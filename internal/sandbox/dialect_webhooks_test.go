@@ -1,8 +1,12 @@
 package sandbox_test
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 )
 
@@ -13,6 +17,24 @@ var webhookCases = cases{
 	"references=string_ids":        wantReference("17", "mandate_types", 0, "id"),
 	"references=flat":              wantReference("mandate_type", 0, "type"),
 	"references=data":              wantReference(number("17"), "data", "mandate_types", 0, "id"),
+	"references=more_lists":        wantReference("reviewer", "application_roles", 0, "code"),
+	"references=paged": func(t *testing.T, s *testService) {
+		t.Helper()
+		var codes []any
+		path := "/ext/references"
+		for path != "" {
+			page := s.must("GET", path, nil)
+			list, _ := page.at("results").([]any)
+			for _, one := range list {
+				codes = append(codes, at(one, "code"))
+			}
+			wantEqual(t, "count", any(number("11")), page.at("count"))
+			next, _ := page.at("next").(string)
+			path = strings.TrimPrefix(next, "/api/v1")
+		}
+		wantEqual(t, "codes", 11, len(codes))
+		wantEqual(t, "the last one", any("national_id"), codes[10])
+	},
 
 	"subscribeFields=standard":   wantSubscription("url", "application_id", 200, true),
 	"subscribeFields=renamed":    wantSubscription("target_url", "mandate_id", 200, true),
@@ -40,6 +62,78 @@ var webhookCases = cases{
 	"noWebhooks=by_shape":   wantNoWebhooks("404", "[]"),
 	"noWebhooks=404":        wantNoWebhooks("404", "404"),
 	"noWebhooks=empty_list": wantNoWebhooks("[]", "[]"),
+
+	"subscribeRequired=none":   wantRequiredField(200, 200),
+	"subscribeRequired=secret": wantRequiredField(200, 400),
+	"subscribeRequired=name":   wantRequiredField(400, 200),
+
+	"subscribeHandshake=none":            wantHandshake(200, 200, 200),
+	"subscribeHandshake=get_challenge":   wantHandshake(400, 200, 400),
+	"subscribeHandshake=post_validation": wantHandshake(400, 400, 200),
+
+	"subscriptions=many":            wantSubscriptions("one", "two", "other"),
+	"subscriptions=one_per_account": wantSubscriptions("other"),
+	"subscriptions=one_per_url":     wantSubscriptions("two", "other"),
+}
+
+func wantRequiredField(withSecret, withName int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
+		t.Helper()
+		for field, status := range map[string]int{"secret": withSecret, "name": withName} {
+			got := s.request(http.MethodPost, "/ext/webhooks/subscribe", object{"url": hook, field: "x"})
+			wantEqual(t, "with "+field, status, got.status)
+		}
+		got := s.request(http.MethodPost, "/ext/webhooks/subscribe", object{"url": hook, "name": "", "secret": ""})
+		wantEqual(t, "with empty ones", min(withSecret, withName) == 200 && withSecret == withName, got.status == 200)
+	}
+}
+
+// wantHandshake wants the answers to subscriptions of URLs that answer no challenge, one of a GET, and one of a POST.
+func wantHandshake(none, ofGet, ofPost int) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
+		t.Helper()
+		target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			var body struct{ ValidationToken string }
+			raw, _ := io.ReadAll(r.Body)
+			switch {
+			case r.URL.Path == "/get":
+				fmt.Fprint(w, r.URL.Query().Get("challenge"))
+			case r.URL.Path == "/post" && json.Unmarshal(raw, &body) == nil:
+				fmt.Fprintf(w, `{"validationToken": %q}`, body.ValidationToken)
+			}
+		}))
+		t.Cleanup(target.Close)
+		for path, status := range map[string]int{"/none": none, "/get": ofGet, "/post": ofPost} {
+			got := s.request(http.MethodPost, "/ext/webhooks/subscribe", object{"url": target.URL + path})
+			wantEqual(t, path, status, got.status)
+			if status == http.StatusBadRequest {
+				wantProblem(t, got, status)
+				wantEqual(t, "the field", any([]any{"does not answer the challenge"}), got.at("exception", "url"))
+			}
+		}
+	}
+}
+
+func wantSubscriptions(labels ...string) func(*testing.T, *testService) {
+	return func(t *testing.T, s *testService) {
+		t.Helper()
+		noError(t, s.SetDialect(t.Context(), "retrieveWebhook", "list"))
+		for _, one := range []object{
+			{"url": hook, "label": "one", "application_id": 1}, {"url": hook, "label": "two", "application_id": 2},
+			{"url": hook + "other", "label": "other", "application_id": 2},
+		} {
+			s.must(http.MethodPost, "/ext/webhooks/subscribe", one)
+		}
+		var got []string
+		for _, application := range []string{"1", "2"} {
+			if list, isList := s.must("GET", "/ext/webhooks/retrieve/"+application, nil).tree().([]any); isList {
+				for _, one := range list {
+					got = append(got, fmt.Sprint(at(one, "label")))
+				}
+			}
+		}
+		wantEqual(t, "subscriptions", labels, got)
+	}
 }
 
 func wantReference(value any, path ...any) func(*testing.T, *testService) {

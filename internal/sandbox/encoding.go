@@ -13,12 +13,13 @@ import (
 type encoding struct {
 	ids, statusShape, statusCase, stateNames string
 	absent, extra, memberCase                string
+	shown                                    shownData
 }
 
 func encodingOf(d dialect.Dialect) encoding {
 	return encoding{
 		ids: d.IDs, statusShape: d.StatusShape, statusCase: d.StatusCase, stateNames: d.StateNames,
-		absent: d.AbsentValues, extra: d.ExtraMembers, memberCase: d.MemberCase,
+		absent: d.AbsentValues, extra: d.ExtraMembers, memberCase: d.MemberCase, shown: shownDataOf(d),
 	}
 }
 
@@ -76,8 +77,13 @@ func (e encoding) value(name string, child any) (value any, present bool) {
 	if status, isObject := child.(map[string]any); isObject && name == "status" {
 		return e.status(status), true
 	}
-	if number, isNumber := child.(json.Number); isNumber && idMembers[name] && e.ids == dialect.IDsString {
-		return number.String(), true
+	if number, isNumber := child.(json.Number); isNumber && idMembers[name] {
+		switch e.ids {
+		case dialect.IDsString:
+			return number.String(), true
+		case dialect.IDsFloat:
+			return number + ".0", true
+		}
 	}
 	return e.encodeAbsent(e.encode(child, dictionaries[name]))
 }
@@ -108,6 +114,16 @@ var stateNames = map[string]map[string]string{
 	dialect.StateNamesDeclined:   {"rejected": "declined"},
 	dialect.StateNamesByReviewer: {"rejected": "rejected by reviewer"},
 	dialect.StateNamesOther:      {"rejected": "refused", "completed": "closed", "in review": "under review"},
+	dialect.StateNamesApproved: {
+		"rejected": "denied", "completed": "approved", "in review": "awaiting decision",
+	},
+	dialect.StateNamesGerman: {
+		"rejected": "abgelehnt", "completed": "abgeschlossen", "in review": "in Prüfung", "created": "angelegt",
+		"in progress": "in Bearbeitung",
+	},
+	dialect.StateNamesCodes: {
+		"rejected": "S35", "completed": "S34", "in review": "S21", "created": "S12", "in progress": "S15",
+	},
 }
 
 func (e encoding) status(status map[string]any) any {

@@ -18,12 +18,14 @@ const (
 	informationalCount = 100
 	dripPieces         = 20
 
+	errorBodySwitch = "errorBody"
+
 	injectedTitle = "A fault of the sandbox"
 )
 
 // faultInjector responds to a request with a fault.
 type faultInjector struct {
-	service *Service
+	account *account
 	fault   control.Fault
 	w       *statusWriter
 	request *request
@@ -32,10 +34,10 @@ type faultInjector struct {
 func (i *faultInjector) run() {
 	buffered := newBufferedResponse()
 	if i.fault.AfterWork {
-		i.service.respond(buffered, i.request)
+		i.account.respond(buffered, i.request)
 	}
 	spread := i.fault.Kind == control.SlowBody || i.fault.Kind == control.Drip
-	if !spread && !i.service.pause(i.fault.DelayMillis) {
+	if !spread && !i.account.pause(i.fault.DelayMillis) {
 		i.w.abort()
 	}
 	switch i.fault.Kind {
@@ -44,7 +46,11 @@ func (i *faultInjector) run() {
 			i.w.Header().Set("Retry-After", i.fault.RetryAfter)
 		}
 		status := cmp.Or(i.fault.Status, http.StatusInternalServerError)
-		writeProblem(i.w, i.request.dialect, status, problem{Title: injectedTitle})
+		d := i.request.dialect
+		if i.fault.Body != "" {
+			_ = d.Set(errorBodySwitch, i.fault.Body) // checked when the fault was added
+		}
+		writeProblem(i.w, d, status, problem{Title: injectedTitle})
 	case control.Garbage:
 		i.w.Header().Set("Content-Type", mediaJSON)
 		i.w.WriteHeader(cmp.Or(i.fault.Status, http.StatusOK))
@@ -55,7 +61,7 @@ func (i *faultInjector) run() {
 		i.resetConnection()
 	case control.Slow, control.Informational, control.Drip:
 		if !i.fault.AfterWork {
-			i.service.respond(buffered, i.request)
+			i.account.respond(buffered, i.request)
 		}
 		i.sendCorrectly(buffered)
 	default:
@@ -119,7 +125,7 @@ func (i *faultInjector) sendSlowly(body []byte, size int, pauseMillis int64) {
 		if err != nil || out.Flush() != nil || i.request.Context().Err() != nil {
 			return
 		}
-		if !i.service.pause(pauseMillis) {
+		if !i.account.pause(pauseMillis) {
 			i.w.abort()
 		}
 	}
@@ -167,11 +173,11 @@ func (i *faultInjector) hijack() net.Conn {
 }
 
 // pause waits even if the client is gone: a slow service commits late. It returns false if the sandbox closed first.
-func (s *Service) pause(millis int64) bool {
+func (a *account) pause(millis int64) bool {
 	select {
 	case <-time.After(time.Duration(millis) * time.Millisecond):
 		return true
-	case <-s.ctx.Done():
+	case <-a.service.ctx.Done():
 		return false
 	}
 }

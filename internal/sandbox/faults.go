@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"sync"
 
@@ -16,7 +15,7 @@ type faultQueue struct {
 }
 
 func (q *faultQueue) add(fault control.Fault) error {
-	if err := checkFault(fault); err != nil {
+	if err := fault.Check(); err != nil {
 		return err
 	}
 	fault.Times = cmp.Or(fault.Times, 1)
@@ -56,20 +55,4 @@ func (q *faultQueue) next(op control.Operation) (control.Fault, bool) {
 		}
 	}
 	return fault, true
-}
-
-func checkFault(fault control.Fault) error {
-	switch {
-	case fault.Operation != control.AnyOperation && !slices.Contains(control.Operations(), fault.Operation):
-		return fmt.Errorf("operation: must be * or one of %v", control.Operations())
-	case !slices.Contains(control.FaultKinds(), fault.Kind):
-		return fmt.Errorf("kind: must be one of %v", control.FaultKinds())
-	case fault.Times < control.Always:
-		return fmt.Errorf("times: must be 1 or more, or %d for every request", control.Always)
-	case fault.DelayMillis < 0 || fault.DelayMillis > maxDelayMillis:
-		return fmt.Errorf("delay_ms: must be 0 to %d", maxDelayMillis)
-	case fault.Status != 0 && (fault.Status < 200 || fault.Status > 599):
-		return fmt.Errorf("status: must be 200 to 599")
-	}
-	return nil
 }

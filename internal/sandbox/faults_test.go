@@ -2,6 +2,7 @@ package sandbox_test
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"strings"
 	"syscall"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/mandate-io/idv/internal/sandbox"
 	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
 func TestFaults(t *testing.T) {
@@ -111,6 +113,31 @@ func TestFaultsAreUsedUp(t *testing.T) {
 	wantEqual(t, "status after clearing", 200, get().status)
 }
 
+func TestBodiesOfFaultsAreThoseOfTheDialect(t *testing.T) {
+	for _, s := range (dialect.Dialect{}).Switches() {
+		if s.Name == "errorBody" {
+			wantEqual(t, "bodies", s.Values, control.FaultBodies())
+		}
+	}
+}
+
+// A proxy answers without a problem, before or after the service did its work.
+func TestAnswersOfAProxy(t *testing.T) {
+	for body, contentType := range map[string]string{
+		"": "application/problem+json", "html": "text/html; charset=utf-8", "message": "application/json", "empty": "",
+	} {
+		for _, afterWork := range []bool{false, true} {
+			s := startSandbox(t, sandbox.Options{})
+			noError(t, s.Fault(t.Context(), control.Fault{
+				Operation: control.CreateApplication, Kind: control.Answer, Status: 403, Body: body, AfterWork: afterWork,
+			}))
+			got := s.request(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
+			wantEqual(t, "response", fmt.Sprint(403, contentType), fmt.Sprint(got.status, got.header.Get("Content-Type")))
+			wantEqual(t, "carried out", afterWork, len(s.emails()) == 1)
+		}
+	}
+}
+
 func TestFaultsThatMakeNoSense(t *testing.T) {
 	s := startSandbox(t, sandbox.Options{})
 	cases := map[string]struct {
@@ -122,6 +149,7 @@ func TestFaultsThatMakeNoSense(t *testing.T) {
 		"no kind":              {control.Fault{Operation: control.Token}, "kind: "},
 		"a negative count":     {control.Fault{Operation: control.Token, Kind: control.Close, Times: -2}, "times: "},
 		"a negative delay":     {control.Fault{Operation: control.Token, Kind: control.Slow, DelayMillis: -1}, "delay_ms: "},
+		"an unknown body":      {control.Fault{Operation: control.Token, Kind: control.Answer, Body: "pdf"}, "body: "},
 		"an informal status":   {control.Fault{Operation: control.Token, Kind: control.Answer, Status: 100}, "status: "},
 	}
 	for name, c := range cases {

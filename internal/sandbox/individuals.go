@@ -1,14 +1,15 @@
 package sandbox
 
 import (
+	"cmp"
 	"net/http"
 
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
-func (s *Service) retrieveIndividual(r *request) (response, error) {
-	person, err := s.account.Individual(r.id)
+func (a *account) retrieveIndividual(r *request) (response, error) {
+	person, err := a.data.Individual(r.id)
 	switch r.dialect.RetrieveIndividual {
 	case dialect.IndividualInData:
 		return ok(map[string]any{"data": person}), err
@@ -19,37 +20,33 @@ func (s *Service) retrieveIndividual(r *request) (response, error) {
 	}
 }
 
-func (s *Service) resendInvites(r *request) (response, error) {
-	person, err := s.account.ResendInvite(r.id)
+func (a *account) resendInvites(r *request) (response, error) {
+	person, err := a.data.ResendInvite(r.id)
 	return resendResetReply(r, person, "The invite was sent again"), err
 }
 
-func (s *Service) resetIndividual(r *request) (response, error) {
-	person, err := s.account.ResetIndividual(r.id)
+func (a *account) resetIndividual(r *request) (response, error) {
+	person, err := a.data.ResetIndividual(r.id)
 	return resendResetReply(r, person, "The individual was reset"), err
 }
 
 func resendResetReply(r *request, person state.Individual, text string) response {
-	switch r.dialect.ResendResetAnswer {
-	case dialect.ResendResetEmpty:
-		return response{status: http.StatusOK}
-	case dialect.ResendReset202:
-		return response{status: http.StatusAccepted}
-	case dialect.ResendReset204:
-		return response{status: http.StatusNoContent}
+	switch answer := r.dialect.ResendResetAnswer; answer {
+	case "":
+		return ok(messageBody{text})
 	case dialect.ResendResetIndividual:
 		return ok(person)
 	default:
-		return ok(messageBody{text})
+		return response{status: cmp.Or(statusIn(answer), http.StatusOK)}
 	}
 }
 
-func (s *Service) acceptCheck(r *request) (response, error) {
-	return decideCheck(r, s.account.AcceptCheck, "The check was accepted")
+func (a *account) acceptCheck(r *request) (response, error) {
+	return decideCheck(r, a.data.AcceptCheck, "The check was accepted")
 }
 
-func (s *Service) rejectCheck(r *request) (response, error) {
-	return decideCheck(r, s.account.RejectCheck, "The check was rejected")
+func (a *account) rejectCheck(r *request) (response, error) {
+	return decideCheck(r, a.data.RejectCheck, "The check was rejected")
 }
 
 func decideCheck(r *request, decide func(int64, state.Comment) error, text string) (response, error) {

@@ -84,6 +84,26 @@ func TestIndividualHasTheDocumentedMembers(t *testing.T) {
 	}, without(result, "id"))
 }
 
+// Of a check that failed or waits for review, the last field says why.
+func TestFieldResults(t *testing.T) {
+	s := startSandbox(t, sandbox.Options{})
+	for result, last := range map[control.Result]object{
+		control.ResultPass:   {"check_field": number("3107"), "result": "match", "status": number("207")},
+		control.ResultFail:   {"check_field": number("3107"), "result": "signs of alteration", "status": number("208")},
+		control.ResultReview: {"check_field": number("3107"), "result": "unclear", "status": number("204")},
+	} {
+		path := s.create(mandate(string(result), "jane"))
+		s.play(control.Play{Reference: string(result), Result: result})
+		results := func(i int) object {
+			one := s.must("GET", path, nil).at("individuals", 0, "checks", 0, "individual_checkfield_result", i)
+			return without(without(one, "id"), "individual")
+		}
+		first := object{"check_field": number("3101"), "result": "match", "status": number("207")}
+		wantEqual(t, "the first field", first, results(0))
+		wantEqual(t, "the last field", last, results(2))
+	}
+}
+
 func without(tree any, name string) object {
 	rest := maps.Clone(members(tree))
 	delete(rest, name)

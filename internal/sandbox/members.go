@@ -2,12 +2,14 @@ package sandbox
 
 import (
 	"encoding/json"
+	"maps"
 
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
 // members decodes the members of a JSON object one by one. It collects what is wrong with them in problems.
 type members struct {
+	sent     map[string]json.RawMessage
 	rest     map[string]json.RawMessage
 	problems state.FieldErrors
 }
@@ -15,8 +17,9 @@ type members struct {
 // newMembers returns false if raw is not an object.
 func newMembers(raw []byte) (members, bool) {
 	m := members{problems: state.FieldErrors{}}
-	err := json.Unmarshal(raw, &m.rest)
-	return m, err == nil && m.rest != nil
+	err := json.Unmarshal(raw, &m.sent)
+	m.rest = maps.Clone(m.sent)
+	return m, err == nil && m.sent != nil
 }
 
 // member decodes and removes one member. A null or absent member is the zero value.

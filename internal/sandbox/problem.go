@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -22,7 +23,7 @@ type problem struct {
 
 func writeProblem(w http.ResponseWriter, d dialect.Dialect, status int, p problem) {
 	var body []byte
-	contentType := "application/problem+json"
+	contentType := mediaProblem
 	reason := strconv.Itoa(status) + " " + http.StatusText(status)
 	switch d.ErrorBody {
 	case dialect.ErrorBodyEmpty:
@@ -30,9 +31,9 @@ func writeProblem(w http.ResponseWriter, d dialect.Dialect, status int, p proble
 	case dialect.ErrorBodyText:
 		contentType, body = "text/plain; charset=utf-8", []byte(reason+"\n")
 	case dialect.ErrorBodyHTML:
-		contentType = "text/html; charset=utf-8"
-		body = fmt.Appendf(nil, "<!doctype html>\n"+
-			"<html><head><title>%s</title></head><body><h1>%[1]s</h1></body></html>\n", reason)
+		contentType, body = mediaHTML, htmlPage(reason)
+	case dialect.ErrorBodyMessage:
+		contentType, body = mediaJSON, mustMarshal(messageBody{http.StatusText(status)})
 	case dialect.ErrorBodyJSON:
 		contentType = mediaJSON
 		fallthrough
@@ -44,6 +45,12 @@ func writeProblem(w http.ResponseWriter, d dialect.Dialect, status int, p proble
 	}
 	w.WriteHeader(status)
 	_, _ = w.Write(body) //nolint:gosec // the HTML has only the fixed phrase of a status code
+}
+
+// htmlPage is a page with a fixed text, as proxies send it.
+func htmlPage(text string) []byte {
+	return fmt.Appendf(nil, "<!doctype html>\n"+
+		"<html><head><title>%s</title></head><body><h1>%[1]s</h1></body></html>\n", text)
 }
 
 func (p problem) members(status int, d dialect.Dialect) map[string]any {
@@ -64,6 +71,8 @@ func (p problem) members(status int, d dialect.Dialect) map[string]any {
 			"detail": "The request was refused",
 			"code":   "E-1001", "trace_id": "7f3a", "errors": []any{},
 		})
+	case dialect.ErrorShapeNumericID:
+		maps.Copy(members, map[string]any{"id": 480017, "code": 4001, "retryable": false})
 	case dialect.ErrorShapeNumberStatus:
 		members["status"] = status
 	case dialect.ErrorShapeNoException:
@@ -83,6 +92,10 @@ type statusError struct {
 	title  string
 	detail string
 	header map[string]string
+	// body is the value of errorBody that counts for this error; "" is that of the dialect.
+	body string
+	// json is the body itself, if it is not nil.
+	json any
 }
 
 // Error implements error.
@@ -98,7 +111,11 @@ func writeError(w http.ResponseWriter, r *request, err error) {
 	var other *statusError
 	switch {
 	case errors.As(err, &invalid):
-		writeProblem(w, r.dialect, statusOf(r.dialect.InvalidStatus), invalidProblem(invalid, r.dialect))
+		status := statusOf(r.dialect.InvalidStatus)
+		if invalid.UnknownType && len(invalid.Fields) == 1 && invalid.Individuals == nil {
+			status = cmp.Or(statusIn(r.dialect.UnknownMandateType), status)
+		}
+		writeProblem(w, r.dialect, status, invalidProblem(invalid, r.dialect))
 	case errors.As(err, &refused):
 		writeProblem(w, r.dialect, r.refusalStatus(refused), problem{
 			Title: "The request is not possible now", Detail: refused.Reason,
@@ -107,7 +124,15 @@ func writeError(w http.ResponseWriter, r *request, err error) {
 		for name, value := range other.header {
 			w.Header().Set(name, value)
 		}
-		writeProblem(w, r.dialect, other.status, problem{Title: other.title, Detail: other.detail})
+		if other.json != nil {
+			response{status: other.status, json: other.json, standard: true}.write(w, r)
+			return
+		}
+		d := r.dialect
+		d.ErrorBody = cmp.Or(other.body, d.ErrorBody)
+		writeProblem(w, d, other.status, problem{Title: other.title, Detail: other.detail})
+	case errors.Is(err, state.ErrGone):
+		writeProblem(w, r.dialect, cmp.Or(statusIn(r.dialect.GoneAnswer), http.StatusNotFound), problem{Title: "Gone"})
 	case errors.Is(err, state.ErrNotFound):
 		writeProblem(w, r.dialect, http.StatusNotFound, problem{Title: "Not found"})
 	default:
@@ -128,11 +153,12 @@ func (r *request) refusalStatus(refused *state.RefusedError) int {
 }
 
 // statusOf parses the value of a switch whose default is 400.
-func statusOf(value string) int {
-	if status, err := strconv.Atoi(value); err == nil {
-		return status
-	}
-	return http.StatusBadRequest
+func statusOf(value string) int { return cmp.Or(statusIn(value), http.StatusBadRequest) }
+
+// statusIn parses a value that is a status code. It is 0 for any other.
+func statusIn(value string) int {
+	status, _ := strconv.Atoi(value)
+	return status
 }
 
 func invalidProblem(invalid *state.InvalidError, d dialect.Dialect) problem {

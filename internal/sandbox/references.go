@@ -1,12 +1,14 @@
 package sandbox
 
 import (
+	"strconv"
+
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
-func (s *Service) references(r *request) (response, error) {
-	all := state.AllReferences()
+func (a *account) references(r *request) (response, error) {
+	all := a.data.References
 	switch r.dialect.References {
 	case dialect.ReferencesApplicationTypes:
 		return ok(map[string]any{
@@ -16,6 +18,8 @@ func (s *Service) references(r *request) (response, error) {
 		return ok(referenceMaps(all)), nil
 	case dialect.ReferencesFlat:
 		return ok(flatReferences(all)), nil
+	case dialect.ReferencesPaged:
+		return ok(pageOf(flatReferences(all), r.URL.Query().Get("page"))), nil
 	}
 	lists := map[string]any{
 		"mandate_types": all.MandateTypes, "countries": all.Countries, "document_types": all.DocumentTypes,
@@ -25,8 +29,24 @@ func (s *Service) references(r *request) (response, error) {
 		r.dialect.IDs = dialect.IDsString
 	case dialect.ReferencesData:
 		lists = map[string]any{"data": lists}
+	case dialect.ReferencesMoreLists:
+		lists["application_roles"] = []any{map[string]any{"id": 3, "code": "reviewer", "name": "Reviewer"}}
+		lists["mandate_channels"] = []any{map[string]any{"id": 5, "code": "app", "name": "Mobile app"}}
 	}
 	return ok(lists), nil
+}
+
+// pageOf is one page of a list, with the path of the next one.
+func pageOf(list []map[string]any, number string) map[string]any {
+	const size = 4
+	page, _ := strconv.Atoi(number)
+	page = max(1, page)
+	from, to := min(len(list), (page-1)*size), min(len(list), page*size)
+	body := map[string]any{"count": len(list), "next": nil, "results": list[from:to]}
+	if to < len(list) {
+		body["next"] = apiPrefix + "/ext/references?page=" + strconv.Itoa(page+1)
+	}
+	return body
 }
 
 // referenceMaps maps codes to names. Mandate types keep their ids, which are the only documented ones.

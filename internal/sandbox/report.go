@@ -2,10 +2,14 @@ package sandbox
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"mime"
 	"net/http"
+	"strings"
 
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
+	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
 type encodedReport struct {
@@ -19,8 +23,22 @@ type linkedReport struct {
 }
 
 // individualReport returns a PDF by default. The interface does not document the format.
-func (s *Service) individualReport(r *request) (response, error) {
-	person, err := s.account.Report(r.id)
+func (a *account) individualReport(r *request) (response, error) {
+	const pdf = "application/pdf"
+	if r.dialect.ReportAccept == dialect.ReportAcceptPDF && !accepts(r.Header.Get("Accept"), pdf) {
+		return response{}, &statusError{status: http.StatusNotAcceptable, title: "The report is a PDF"}
+	}
+	person, err := a.data.Report(r.id)
+	if _, waits := errors.AsType[*state.RefusedError](err); waits {
+		switch r.dialect.ReportNotReady {
+		case dialect.ReportProcessing200:
+			return ok(map[string]any{"status": "processing"}), nil
+		case dialect.ReportProcessing202:
+			return response{status: http.StatusAccepted}, nil
+		case dialect.ReportHTML200:
+			return response{status: http.StatusOK, file: htmlPage("The report is not ready"), contentType: mediaHTML}, nil
+		}
+	}
 	if err != nil {
 		return response{}, err
 	}
@@ -30,7 +48,6 @@ func (s *Service) individualReport(r *request) (response, error) {
 	for _, check := range person.Checks {
 		lines = append(lines, fmt.Sprintf("%s: %s", check.Title, check.Status.Name))
 	}
-	const pdf = "application/pdf"
 	name := fmt.Sprintf("report-%d.pdf", person.ID)
 	switch r.dialect.ReportFormat {
 	case dialect.ReportBase64:
@@ -41,6 +58,18 @@ func (s *Service) individualReport(r *request) (response, error) {
 	default:
 		return response{status: http.StatusOK, file: singlePagePDF(lines), contentType: pdf}, nil
 	}
+}
+
+// accepts reports whether an Accept header admits a media type.
+func accepts(header, mediaType string) bool {
+	kind, _, _ := strings.Cut(mediaType, "/")
+	for one := range strings.SplitSeq(header, ",") {
+		name, parameters, _ := mime.ParseMediaType(one)
+		if (name == mediaType || name == kind+"/*" || name == "*/*") && parameters["q"] != "0" {
+			return true
+		}
+	}
+	return header == ""
 }
 
 // singlePagePDF returns a PDF of one page. The lines must be plain ASCII without parentheses and backslashes.

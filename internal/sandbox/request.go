@@ -1,6 +1,7 @@
 package sandbox
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"slices"
@@ -16,6 +17,7 @@ import (
 // request is a request to the service's interface.
 type request struct {
 	*http.Request
+	routed    []operation // those of the path
 	operation operation
 	// allowed lists the methods of the path if the request has another one.
 	allowed []string
@@ -27,18 +29,9 @@ type request struct {
 	id int64
 }
 
-// newRequest picks the operation of a request among those of its path. It reads the body at once, so that a delayed
-// request can be carried out when its client is gone.
-func newRequest(httpRequest *http.Request, ops []operation, d dialect.Dialect) *request {
-	r := &request{Request: httpRequest, dialect: d, operation: operation{name: unknownOperation}}
-	for _, op := range ops {
-		r.allowed = append(r.allowed, op.method(d))
-	}
-	if i := slices.Index(r.allowed, r.Method); i >= 0 {
-		r.operation, r.allowed = ops[i], nil
-	} else if len(ops) == 1 {
-		r.operation = ops[0]
-	}
+// newRequest reads the body at once, so that a delayed request can be carried out when its client is gone.
+func newRequest(httpRequest *http.Request, ops []operation) *request {
+	r := &request{Request: httpRequest, routed: ops}
 	body, err := io.ReadAll(io.LimitReader(r.Body, bodyLimit+1))
 	if err != nil {
 		panic(http.ErrAbortHandler)
@@ -47,39 +40,64 @@ func newRequest(httpRequest *http.Request, ops []operation, d dialect.Dialect) *
 	return r
 }
 
-func (s *Service) serve(w http.ResponseWriter, r *request) {
-	start := time.Now()
-	name := r.operation.name
-	s.stats.request(name)
-	writer := &statusWriter{ResponseWriter: w, count: func(status int) { s.stats.response(name, status) }}
+// isLogin is true for a token request.
+func (r *request) isLogin() bool { return len(r.routed) > 0 && r.routed[0].name == control.Token }
+
+// setDialect picks the operation of a request among those of its path, which the dialect decides about.
+func (r *request) setDialect(d dialect.Dialect) {
+	r.dialect, r.operation = d, operation{name: control.Unknown}
+	if strings.HasSuffix(r.URL.Path, "/") && d.TrailingSlash == "" {
+		r.routed = nil
+	}
+	for _, op := range r.routed {
+		r.allowed = append(r.allowed, op.method(d))
+	}
+	if i := slices.Index(r.allowed, r.Method); i >= 0 {
+		r.operation, r.allowed = r.routed[i], nil
+	} else if len(r.routed) == 1 {
+		r.operation = r.routed[0]
+	}
+}
+
+func (a *account) serve(w http.ResponseWriter, r *request) {
+	start, name := time.Now(), r.operation.name
+	a.stats.request(name)
+	sequence := a.service.journal.add(a, r)
+	writer := &statusWriter{ResponseWriter: w, count: func(status int) {
+		a.stats.response(name, status)
+		a.service.journal.answered(sequence, status)
+	}}
 	defer func() {
-		s.options.Logger.Info("Request served", "operation", name, "method", r.Method, "route", r.Pattern,
-			"status", writer.status, "duration", time.Since(start).String())
+		a.service.logger.Info("Request served", "account", a.config.Name, "operation", name, "method", r.Method,
+			"route", r.Pattern, "status", writer.status, "duration", time.Since(start).String())
 	}()
-	if delay := s.limiter.delay(r.dialect.RateLimit); delay > 0 {
+	if delay := a.limiter.delay(r.dialect.RateLimit); delay > 0 {
 		writeTooManyRequests(writer, r.dialect, delay)
 		return
 	}
-	if fault, ok := s.faults.next(name); ok {
-		(&faultInjector{s, fault, writer, r}).run()
+	if fault, ok := a.faults.next(name); ok {
+		(&faultInjector{a, fault, writer, r}).run()
 		return
 	}
-	s.respond(writer, r)
+	a.respond(writer, r)
 }
 
 // respond carries out a request and writes its response.
-func (s *Service) respond(w http.ResponseWriter, r *request) {
-	resp, err := s.execute(r)
+func (a *account) respond(w http.ResponseWriter, r *request) {
+	resp, err := a.execute(r)
 	if err != nil {
 		writeError(w, r, err)
 		return
 	}
-	resp.write(w, r)
+	resp.inDialect(r).write(w, r)
 }
 
-func (s *Service) execute(r *request) (response, error) {
+func (a *account) execute(r *request) (response, error) {
+	if err := r.filtered(); err != nil {
+		return response{}, err
+	}
 	if r.operation.name != control.Token {
-		if err := s.authorize(r); err != nil {
+		if err := a.authorize(r); err != nil {
 			return response{}, err
 		}
 	}
@@ -104,7 +122,16 @@ func (s *Service) execute(r *request) (response, error) {
 	if err := r.operation.body.check(r); err != nil {
 		return response{}, err
 	}
-	return r.operation.handle(s, r)
+	if err := a.permitted(r); err != nil {
+		return response{}, err
+	}
+	resp, err := r.operation.handle(a, r)
+	if errors.Is(err, state.ErrNotFound) && r.dialect.ForbiddenObject == dialect.ForbiddenUnknown {
+		if _, exists := a.data.ApplicationOf(r.operation.name, r.id); !exists {
+			err = r.forbidden()
+		}
+	}
+	return resp, err
 }
 
 func wrongMethod(r *request) error {
@@ -113,6 +140,11 @@ func wrongMethod(r *request) error {
 	case dialect.WrongMethod404:
 		return state.ErrNotFound
 	case dialect.WrongMethodBare:
+	case dialect.WrongMethodAll:
+		err.header = map[string]string{"Allow": "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"}
+		if r.Method == http.MethodOptions {
+			err.status, err.body = http.StatusNoContent, dialect.ErrorBodyEmpty
+		}
 	default:
 		err.header = map[string]string{"Allow": strings.Join(r.allowed, ", ")}
 	}

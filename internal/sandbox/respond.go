@@ -1,9 +1,10 @@
 package sandbox
 
 import (
+	"cmp"
 	"encoding/json"
+	"maps"
 	"net/http"
-	"strconv"
 
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
@@ -18,6 +19,7 @@ type response struct {
 	// file is sent as it is with its contentType.
 	file        []byte
 	contentType string
+	header      http.Header
 }
 
 func ok(body any) response { return response{status: http.StatusOK, json: body} }
@@ -34,6 +36,7 @@ func (r response) write(w http.ResponseWriter, req *request) {
 	if r.status == http.StatusNoContent {
 		r.file, r.contentType = nil, ""
 	}
+	maps.Copy(w.Header(), r.header)
 	if r.contentType != "" {
 		w.Header().Set("Content-Type", r.contentType)
 	}
@@ -43,9 +46,7 @@ func (r response) write(w http.ResponseWriter, req *request) {
 
 // withSuccessDialect applies the switches successStatus and successBody.
 func (r response) withSuccessDialect(d dialect.Dialect) response {
-	if status, err := strconv.Atoi(d.SuccessStatus); err == nil {
-		r.status = status
-	}
+	r.status = cmp.Or(statusIn(d.SuccessStatus), r.status)
 	if d.SuccessBody == dialect.SuccessBodyEmpty {
 		r.json = nil
 	}
@@ -62,7 +63,11 @@ func encodeBody(body any, d dialect.Dialect, standard bool) []byte {
 	}
 	encoded := mustMarshal(body)
 	if e := encodingOf(d); e != (encoding{}) {
-		encoded = mustMarshal(e.encode(decodeTree(encoded), false))
+		tree := decodeTree(encoded)
+		if e.shown != (shownData{}) {
+			tree = e.shown.rewrite(tree)
+		}
+		encoded = mustMarshal(e.encode(tree, false))
 	}
 	return encoded
 }

@@ -2,55 +2,69 @@ package sandbox
 
 import (
 	"context"
+	"fmt"
+	"log/slog"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
-	"sync/atomic"
 
-	"github.com/mandate-io/idv/internal/sandbox/delivery"
-	"github.com/mandate-io/idv/internal/sandbox/dialect"
+	"github.com/mandate-io/idv/internal/sandbox/config"
+	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/state"
 )
 
 // Service is a running sandbox. It is an http.Handler of the service's interface, the control API and the page.
 type Service struct {
-	options    Options
-	clock      *state.Clock
-	account    *state.Account
-	tokens     *state.Tokens
-	dialect    *dialect.Current
-	queue      *delivery.Queue
-	batches    batches
-	reordered  atomic.Int64 // deliveries, of which every second one is late
-	faults     faultQueue
-	limiter    rateLimiter
-	stats      statistics
-	autoplayer *autoplayer
-	mux        *http.ServeMux
+	accounts []*account // the first one gets what belongs to none
+	journal  journal
+	logger   *slog.Logger
+	mux      *http.ServeMux
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	done   sync.WaitGroup
 }
 
-// New starts a sandbox. Close stops it.
+// New starts a sandbox with one account. Close stops it.
 func New(options Options) *Service {
-	options = options.withDefaults()
+	s, err := Open(options.config(), Process{Logger: options.Logger})
+	if err != nil {
+		panic(err) // a test has options that make no sense
+	}
+	return s
+}
+
+// Open starts a sandbox with the accounts of a configuration, or returns an error that names the field that is wrong.
+// Close stops it.
+func Open(c config.Config, process Process) (*Service, error) {
+	c, err := c.Complete()
+	if err != nil {
+		return nil, err
+	}
 	s := &Service{
-		options: options,
-		clock:   state.NewClock(options.StartTime),
-		dialect: dialect.NewCurrent(options.Dialect),
-		mux:     http.NewServeMux(),
+		logger: process.Logger, mux: http.NewServeMux(), journal: journal{withBodies: c.RecordBodies},
+	}
+	if s.logger == nil {
+		s.logger = slog.New(slog.DiscardHandler)
 	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.tokens = state.NewTokens(s.clock)
-	s.queue = delivery.NewQueue(s.clock.Now, options.RemoteDeliveries)
-	s.account = state.NewAccount(s.clock, s.dialect, options.Seed, s.deliver)
-	s.autoplayer = newAutoplayer(s.account, options.autoplay())
-	s.done.Go(func() { s.autoplayer.run(s.ctx) })
+	ids := state.NewIDs(c.Seed)
+	for i, one := range c.Accounts {
+		opened := newAccount(s, one, ids, process.RemoteDeliveries)
+		s.accounts = append(s.accounts, opened)
+		s.done.Go(func() { opened.autoplayer.run(s.ctx) })
+		if err := opened.seed(); err != nil {
+			s.Close()
+			return nil, fmt.Errorf("accounts[%d].%w", i, err)
+		}
+	}
 	s.routeInterface()
 	s.routeControl()
+	s.routeDocuments()
 	s.mux.HandleFunc("GET /{$}", servePage)
-	return s
+	s.mux.HandleFunc("GET /healthz", serveHealth)
+	return s, nil
 }
 
 // ServeHTTP implements http.Handler.
@@ -60,18 +74,38 @@ func (s *Service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.Serv
 // before you close the HTTP server, which waits for such requests.
 func (s *Service) Close() {
 	s.cancel()
-	s.queue.Close()
+	for _, a := range s.accounts {
+		a.queue.Close()
+	}
 	s.done.Wait()
 }
 
-// reset restores the state at the start.
-func (s *Service) reset() {
-	s.clock.Reset()
-	s.dialect.Set(s.options.Dialect)
-	s.autoplayer.set(s.options.autoplay())
-	s.tokens.Revoke()
-	s.faults.clear()
-	s.account.Reset()
-	s.queue.Clear()
-	s.stats.reset()
+// serveHealth answers as long as the process serves requests.
+func serveHealth(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = w.Write([]byte("ok\n"))
+}
+
+// accountOf returns the account of a request: by the token, or by the credentials of a token request. A token begins
+// with the name of its account, so that one that has expired still belongs to it.
+func (s *Service) accountOf(r *request) *account {
+	if r.isLogin() {
+		return s.find(func(a *account) bool { return a.isOf(r) })
+	}
+	name, _, _ := strings.Cut(bearerToken(r.Request), ".")
+	return s.find(func(a *account) bool { return a.config.Name == name })
+}
+
+func (s *Service) find(wanted func(*account) bool) *account {
+	return s.accounts[max(0, slices.IndexFunc(s.accounts, wanted))]
+}
+
+// controlled returns the account that a request of the control API names, or the first one.
+func (s *Service) controlled(r *http.Request) (*account, error) {
+	name := r.URL.Query().Get(control.AccountParameter)
+	a := s.find(func(a *account) bool { return a.config.Name == name })
+	if name != "" && a.config.Name != name {
+		return nil, fmt.Errorf("%s: there is no account %q (%w)", control.AccountParameter, name, state.ErrNotFound)
+	}
+	return a, nil
 }

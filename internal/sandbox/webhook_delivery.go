@@ -18,34 +18,38 @@ const (
 )
 
 // deliver sends a notification as the dialect says.
-func (s *Service) deliver(notification state.Notification) {
-	d := s.dialect.Get()
+func (a *account) deliver(notification state.Notification) {
+	d := a.dialect.Get()
 	if d.DeliveryShape == dialect.DeliveryBatch {
-		s.batches.add(notification, func(batch []state.Notification) { s.enqueue(d, batch...) })
+		a.batches.add(notification, func(batch []state.Notification) { a.enqueue(d, batch...) })
 		return
 	}
-	s.enqueue(d, notification)
+	a.enqueue(d, notification)
 }
 
 // enqueue sends one delivery about notifications of one subscription.
-func (s *Service) enqueue(d dialect.Dialect, about ...state.Notification) {
+func (a *account) enqueue(d dialect.Dialect, about ...state.Notification) {
 	first := about[0]
 	body, contentType := webhookBody(about, d)
 	webhook := delivery.Request{
 		SubscriptionID: first.SubscriptionID, URL: first.URL, Event: first.Event,
 		ApplicationID: first.ApplicationID, Body: body, ContentType: contentType,
 	}
+	if d.DeliveredStatus == dialect.DeliveredOnly200 {
+		webhook.Only200 = true
+		webhook.Failed = func() { a.data.Disable(first.SubscriptionID) }
+	}
 	switch d.Deliveries {
 	case dialect.DeliveriesNever:
 		return
 	case dialect.DeliveriesTwice:
-		s.queue.Enqueue(webhook)
+		a.queue.Enqueue(webhook)
 	case dialect.DeliveriesLate:
 		webhook.Delay = lateDelay
 	case dialect.DeliveriesOutOfOrder:
-		if s.reordered.Add(1)%2 == 1 {
+		if a.reordered.Add(1)%2 == 1 {
 			webhook.Delay = reorderDelay
 		}
 	}
-	s.queue.Enqueue(webhook)
+	a.queue.Enqueue(webhook)
 }

@@ -18,34 +18,34 @@ func fieldsOf(d dialect.Dialect) subscriptionFields {
 	return subscriptionFields{"url", "events", "application_id"}
 }
 
-func (s *Service) subscribeWebhook(r *request) (response, error) {
+func (a *account) subscribeWebhook(r *request) (response, error) {
 	names := fieldsOf(r.dialect)
 	wanted, err := decodeSubscription(r, names)
 	if err != nil {
 		return response{}, err
 	}
-	subscription, err := s.account.Subscribe(wanted)
+	if err := a.handshake(r, wanted.URL, names); err != nil {
+		return response{}, err
+	}
+	subscription, err := a.data.Subscribe(wanted)
 	if err != nil {
 		return response{}, err
 	}
 	rendered := renderSubscription(subscription, names)
-	resp := ok(rendered)
-	switch r.dialect.SubscribeAnswer {
+	switch answer := r.dialect.SubscribeAnswer; answer {
 	case dialect.SubscribeWithoutID:
 		delete(rendered, "id")
 	case dialect.Subscribe201:
-		resp.status = http.StatusCreated
-	case dialect.Subscribe202:
-		resp = response{status: http.StatusAccepted}
-	case dialect.Subscribe204:
-		resp = response{status: http.StatusNoContent}
+		return response{status: http.StatusCreated, json: rendered}, nil
+	case dialect.Subscribe202, dialect.Subscribe204:
+		return response{status: statusIn(answer)}, nil
 	}
-	return resp, nil
+	return ok(rendered), nil
 }
 
-func (s *Service) retrieveWebhook(r *request) (response, error) {
+func (a *account) retrieveWebhook(r *request) (response, error) {
 	rendered := []any{}
-	for _, subscription := range s.account.Subscriptions(r.id) {
+	for _, subscription := range a.data.Subscriptions(r.id) {
 		rendered = append(rendered, renderSubscription(subscription, fieldsOf(r.dialect)))
 	}
 	if len(rendered) == 0 && r.dialect.NoWebhooks == dialect.NoWebhooks404 {
@@ -90,16 +90,31 @@ func decodeSubscription(r *request, names subscriptionFields) (state.Subscriptio
 	case wanted.ApplicationID != 0 && r.dialect.SubscribeApplication == dialect.SubscribeApplicationRefused:
 		m.problems.Add(names.application, "is not a known field")
 	}
+	if required := r.dialect.SubscribeRequired; required != "" && len(m.sent[required]) <= len(`""`) {
+		m.problems.Add(required, "is required")
+	}
 	if len(m.problems) > 0 {
 		return wanted, &state.InvalidError{Fields: m.problems}
 	}
 	return wanted, nil
 }
 
+// handshake refuses a URL that does not answer the challenge of the dialect.
+func (a *account) handshake(r *request, target string, names subscriptionFields) error {
+	kind := r.dialect.SubscribeHandshake
+	if kind == "" || a.queue.Challenge(r.Context(), target, kind == dialect.HandshakePost) {
+		return nil
+	}
+	return state.InvalidField(names.url, "does not answer the challenge")
+}
+
 func renderSubscription(s state.Subscription, names subscriptionFields) map[string]any {
 	rendered := map[string]any{}
 	for name, value := range s.Others {
 		rendered[name] = value
+	}
+	if s.Disabled {
+		rendered["active"] = false
 	}
 	rendered["id"] = s.ID
 	rendered[names.url] = s.URL

@@ -11,6 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/config"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 )
 
@@ -46,6 +47,28 @@ func TestPageInABrowser(t *testing.T) {
 			wantEqual(t, "errors on the console", tc.logs, tab.logged())
 		})
 	}
+}
+
+// The page is about the first account, until another one is selected.
+func TestAccountsInABrowser(t *testing.T) {
+	const withPerson = "mandate_type: kyc, individuals: [{first_name: Jane}]"
+	parsed, err := config.Parse([]byte("accounts: [{applications: [{name: Of the first, " + withPerson + "}]}, " +
+		"{name: second, username: u, password: p, applications: [{name: Of the second, " + withPerson + "}]}]"))
+	noError(t, err)
+	service, err := sandbox.Open(parsed, sandbox.Process{})
+	noError(t, err)
+	s := serve(t, service)
+	tab := startBrowser(t)(t, s.url)
+	tab.shows("#applications h3", "Of the first")
+	tab.do(chromedp.Focus(chromedp.CSS("#account")), chromedp.KeyEvent("s"))
+	tab.shows("#applications h3", "Of the second")
+	tab.shows("#message", "The page is about the account second.")
+	tab.click("Pass all: all checks of Jane")
+	tab.shows(".card > .head", "in review")
+	applications, err := s.Account("second").Applications(t.Context())
+	noError(t, err)
+	wantEqual(t, "its application", "in review", applications[0].State)
+	wantEqual(t, "errors on the console", 0, len(tab.logged()))
 }
 
 func withSwitch(t *testing.T, name, value string) sandbox.Options {

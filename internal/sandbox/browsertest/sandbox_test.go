@@ -39,7 +39,11 @@ type testService struct {
 
 func startSandbox(t *testing.T, options sandbox.Options) *testService {
 	t.Helper()
-	service := sandbox.New(options)
+	return serve(t, sandbox.New(options))
+}
+
+func serve(t *testing.T, service *sandbox.Service) *testService {
+	t.Helper()
 	server := httptest.NewServer(service)
 	t.Cleanup(func() {
 		service.Close()

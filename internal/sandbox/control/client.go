@@ -12,6 +12,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -19,13 +20,17 @@ import (
 	"time"
 )
 
-// Prefix is the path prefix of the control API.
-const Prefix = "/sandbox/v1"
+// Prefix is the path prefix of the control API, and AccountParameter the query parameter that names an account.
+const (
+	Prefix           = "/sandbox/v1"
+	AccountParameter = "account"
+)
 
 // Client is a client of the control API of one sandbox. It is safe for concurrent use.
 type Client struct {
-	base string
-	http *http.Client
+	base  string
+	query url.Values
+	http  *http.Client
 }
 
 // New returns a client of the sandbox at baseURL, for example
@@ -36,6 +41,13 @@ func New(baseURL string) *Client {
 		// No idle connections: nothing to close.
 		http: &http.Client{Timeout: 30 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}},
 	}
+}
+
+// Account returns a client that controls the account of this name. Without it, a client controls the first account.
+func (c *Client) Account(name string) *Client {
+	other := *c
+	other.query = url.Values{AccountParameter: {name}}
+	return &other
 }
 
 // Error is a response of the control API that is not 2xx.
@@ -66,6 +78,27 @@ func (c *Client) OutboxAfter(ctx context.Context, sequence int64) ([]Email, erro
 	return get[[]Email](ctx, c, "/outbox?"+query.Encode())
 }
 
+// Journal returns the requests to the service, of all accounts, oldest first. It has the newest 10,000.
+func (c *Client) Journal(ctx context.Context) ([]Request, error) {
+	return get[[]Request](ctx, c, "/journal")
+}
+
+// ClearJournal empties the journal.
+func (c *Client) ClearJournal(ctx context.Context) error {
+	return c.do(ctx, http.MethodDelete, "/journal", nil, nil)
+}
+
+// VerifyRequests returns the requests that a query selects, or an error that lists them if there are not exactly as
+// many as count.
+func (c *Client) VerifyRequests(ctx context.Context, query RequestQuery, count int) ([]Request, error) {
+	return send[[]Request](ctx, c, http.MethodPost, "/verify/requests", RequestVerification{query, count})
+}
+
+// VerifyEmails is VerifyRequests for the e-mails of the account.
+func (c *Client) VerifyEmails(ctx context.Context, query EmailQuery, count int) ([]Email, error) {
+	return send[[]Email](ctx, c, http.MethodPost, "/verify/emails", EmailVerification{query, count})
+}
+
 // Applications returns every application that exists, oldest first.
 func (c *Client) Applications(ctx context.Context) ([]Application, error) {
 	return get[[]Application](ctx, c, "/applications")
@@ -74,6 +107,11 @@ func (c *Client) Applications(ctx context.Context) ([]Application, error) {
 // Play plays individuals, and returns their application afterwards.
 func (c *Client) Play(ctx context.Context, play Play) (Application, error) {
 	return send[Application](ctx, c, http.MethodPost, "/play", play)
+}
+
+// SetState moves an application to any state, and returns it afterwards.
+func (c *Client) SetState(ctx context.Context, wanted StateChange) (Application, error) {
+	return send[Application](ctx, c, http.MethodPost, "/state", wanted)
 }
 
 // Now returns the sandbox's time.
@@ -188,6 +226,11 @@ func (c *Client) do(ctx context.Context, method, path string, in, out any) error
 	request, err := http.NewRequestWithContext(ctx, method, c.base+path, body)
 	if err != nil {
 		return fmt.Errorf("sandbox control: %w", err)
+	}
+	if len(c.query) > 0 {
+		query := request.URL.Query()
+		maps.Copy(query, c.query)
+		request.URL.RawQuery = query.Encode()
 	}
 	request.Header.Set("Content-Type", "application/json")
 	response, err := c.http.Do(request)

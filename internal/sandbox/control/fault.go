@@ -1,5 +1,13 @@
 package control
 
+import (
+	"fmt"
+	"slices"
+)
+
+// MaxDelayMillis is the longest delay of a fault and of autoplay: an hour.
+const MaxDelayMillis = 60 * 60 * 1000
+
 // FaultKind is the kind of a fault.
 type FaultKind string
 
@@ -60,6 +68,32 @@ type Fault struct {
 	// Status is the status code of Answer (default 500), of Garbage and of generic
 	// responses (default 200).
 	Status int `json:"status,omitempty"`
+	// Body is the body of Answer, as a value of the switch errorBody; "" is the dialect's. A proxy answers "html",
+	// "message" or "empty".
+	Body string `json:"body,omitempty"`
 	// RetryAfter is the value of the Retry-After header of Answer.
 	RetryAfter string `json:"retry_after,omitempty"`
+}
+
+// FaultBodies lists the values of Fault.Body.
+func FaultBodies() []string { return []string{"problem", "json", "message", "html", "text", "empty"} }
+
+// Check returns an error that names the first field that is wrong.
+func (f Fault) Check() error {
+	switch {
+	case f.Operation != AnyOperation && !slices.Contains(Operations(), f.Operation):
+		return fmt.Errorf("operation: must be * or one of %v", Operations())
+	case !slices.Contains(FaultKinds(), f.Kind):
+		return fmt.Errorf("kind: must be one of %v", FaultKinds())
+	case f.Times < Always:
+		return fmt.Errorf("times: must be 1 or more, or %d for every request", Always)
+	case f.DelayMillis < 0 || f.DelayMillis > MaxDelayMillis:
+		return fmt.Errorf("delay_ms: must be 0 to %d", MaxDelayMillis)
+	case f.Status != 0 && (f.Status < 200 || f.Status > 599):
+		return fmt.Errorf("status: must be 200 to 599")
+	case f.Body != "" && !slices.Contains(FaultBodies(), f.Body):
+		return fmt.Errorf("body: must be one of %v", FaultBodies())
+	default:
+		return nil
+	}
 }

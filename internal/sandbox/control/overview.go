@@ -7,6 +7,8 @@ const OverviewLimit = 200
 
 // Overview is all that the page shows, newest first.
 type Overview struct {
+	Accounts     []string      `json:"accounts"` // the names of all accounts
+	Account      string        `json:"account"`
 	Now          time.Time     `json:"now"`
 	Autoplay     Autoplay      `json:"autoplay"`
 	Emails       []Email       `json:"emails"`

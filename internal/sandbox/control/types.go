@@ -26,6 +26,9 @@ const (
 	RetrieveWebhook     Operation = "retrieve_webhook"
 )
 
+// Unknown is the operation of a request that the interface does not document.
+const Unknown Operation = "unknown"
+
 // AnyOperation makes a Fault apply to all operations.
 const AnyOperation Operation = "*"
 
@@ -46,6 +49,7 @@ const (
 	Invite EmailKind = "invite"
 	Resend EmailKind = "resend"
 	Reset  EmailKind = "reset"
+	Notice EmailKind = "notice" // of a check that was rejected
 )
 
 // Email is one message that the real service would have sent to a person.
@@ -118,6 +122,9 @@ const (
 	ResultReview Result = "review"
 )
 
+// Results lists every result.
+func Results() []Result { return []Result{ResultPass, ResultFail, ResultReview} }
+
 // Play makes individuals act.
 type Play struct {
 	// ApplicationID or Reference names the application; the id wins.
@@ -131,6 +138,16 @@ type Play struct {
 	Check string `json:"check,omitempty"`
 	// Result is the result of the checks; empty means ResultPass.
 	Result Result `json:"result,omitempty"`
+}
+
+// StateChange moves an application to a state, as somebody at the service can: back to "in review", or to a word that
+// the documentation does not have.
+type StateChange struct {
+	// ApplicationID or Reference names the application; the id wins.
+	ApplicationID int64  `json:"application_id,omitempty"`
+	Reference     string `json:"reference,omitempty"`
+	// State is the name of the state. One that the sandbox does not have is final.
+	State string `json:"state"`
 }
 
 // Clock is the sandbox's time. It continues from the time it is set to.

@@ -27,6 +27,10 @@ type Request struct {
 	ContentType    string // "" sends none
 	// Delay is how long the request waits before it is sent.
 	Delay time.Duration
+	// Only200 makes 200 the only status code of a success, instead of any 2xx.
+	Only200 bool
+	// Failed, if it is not nil, is called after the last attempt failed.
+	Failed func()
 }
 
 // Queue sends requests until it is closed. It is safe for concurrent use.
@@ -149,6 +153,9 @@ func (q *Queue) deliver(next queuedRequest) {
 		status, state := q.sender.post(q.ctx, next.Request)
 		if state == control.Queued && attempt+1 == len(retryDelays) {
 			state = control.Failed
+			if next.Failed != nil {
+				next.Failed()
+			}
 		}
 		q.update(next.record, state, attempt+1, status)
 		if state != control.Queued {

@@ -67,7 +67,7 @@ func (s sender) post(ctx context.Context, request Request) (status int, state co
 	}
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, 1<<16)
-	if response.StatusCode/100 == 2 {
+	if response.StatusCode == http.StatusOK || response.StatusCode/100 == 2 && !request.Only200 {
 		return response.StatusCode, control.Delivered
 	}
 	return response.StatusCode, control.Queued

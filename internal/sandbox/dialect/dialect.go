@@ -1,112 +1,85 @@
-// Package dialect has a switch for each point that the interface leaves open, so
-// that a client can be tested against every reading. Readings lists the points
-// with their switches, and says why some points need none.
+// Package dialect has a switch for each point that the interface leaves open, so that a client can be tested against
+// every reading. readings_test.go lists the points with their switches, and says why some points need none.
 //
 // To add a switch:
 //
-//  1. Add a field to Dialect. Its zero value is the default reading.
+//  1. Add a field of its name to Dialect. The zero value is the default reading.
 //  2. Add a constant for each other value, and a definition, to the file of its group.
 //  3. Implement it in package sandbox or state.
-//  4. Add it to its open point in Readings.
+//  4. Add it to its open point in readings_test.go, and a case for each value to the tests of package sandbox.
 package dialect
 
-import "github.com/mandate-io/idv/internal/sandbox/control"
+import (
+	"reflect"
+	"strings"
+
+	"github.com/mandate-io/idv/internal/sandbox/control"
+)
 
 // Dialect is one reading of the whole interface. The zero value is the strict
 // reading: what the interface documents, and the plainest choice for the rest.
 type Dialect struct {
 	// Authentication.
-	ExpiresIn     string
-	TokenBasic    string
-	Credentials   string
-	TokenType     string
+	ExpiresIn, TokenBasic, Credentials, TokenType, OlderTokens, APIPermission, GrantType, TokenForm, LoginRefusal,
+	TokenRefusal string
 	TokenLifetime int // seconds
-	OlderTokens   string
-	APIPermission string
+	TokensPerHour int
+
+	// What the user, or a filter in between, may not do.
+	ForbiddenOperation, ForbiddenObject, ForbiddenMandateType, ForbiddenBody, ForbiddenStatus,
+	ForbiddenAnswer string
+
+	// Answers that say nothing, and work that is not done.
+	ChangeAnswer, ChangeWork, ReadAnswer, AsyncWork, AsyncOperations, Ingress404, IngressBody string
+	AsyncDelay                                                                                int // seconds
 
 	// Every request and response.
-	IDs             string
-	IDSize          string
-	StatusShape     string
-	StatusCase      string
-	Wrap            string
-	AbsentValues    string
-	ExtraMembers    string
-	MemberCase      string
-	SuccessStatus   string
-	SuccessBody     string
-	TitleGenderCase string
-	ContentType     string
-	WrongMethod     string
+	IDs, IDSize, StatusShape, StatusCase, Wrap, AbsentValues, ExtraMembers, MemberCase, SuccessStatus,
+	SuccessBody, TitleGenderCase, ContentType, WrongMethod, TrailingSlash string
 
 	// Refusals.
-	RequiredFields  string
-	DuplicateAnswer string
-	InvalidStatus   string
-	ErrorBody       string
-	ErrorShape      string
-	RateLimit       int // requests per second
-	RateLimitAnswer string
+	RequiredFields, ReferenceFormat, DuplicateAnswer, InvalidStatus, UnknownMandateType, CreateRefusal, ErrorBody,
+	ErrorShape, RateLimitAnswer string
+	RateLimit int // requests per second
 
 	// Creating, reading and keeping applications.
-	CreateStatus         string
-	CreateBody           string
-	FirstState           string
-	StateNames           string
-	ReadLag              int // retrieves
-	Suppress             string
-	DeletedReferences    string
-	ArchivedReferences   string
-	ReferenceCase        string
-	IndividualReferences string
-	UniquenessGap        int // milliseconds
-	RetentionStart       string
-	ArchivedRetention    string
+	CreateStatus, CreateBody, FirstState, StateNames, ApplicationReference, GoneAnswer, Suppress,
+	DeletedReferences, ArchivedReferences, ReferenceCase, IndividualReferences, RetentionStart,
+	ArchivedRetention string
+	ReadLag       int // retrieves
+	UniquenessGap int // milliseconds
 
 	// Completing, rejecting and archiving.
-	CompleteMethod     string
-	RejectMethod       string
-	TransitionBody     string
-	TransitionAnswer   string
-	TransitionRefusal  string
-	UndecidedChecks    string
-	RepeatedTransition string
-	ArchivedTransition string
-	RepeatedArchive    string
-	Completion         string
+	CompleteMethod, RejectMethod, TransitionBody, TransitionAnswer, TransitionRefusal, UndecidedChecks,
+	RepeatedTransition, ArchivedTransition, RepeatedArchive, Completion string
 
 	// Individuals and checks.
-	RetrieveIndividual string
-	ResendResetBody    string
-	ResendResetAnswer  string
-	ResetCheckIDs      string
-	DecidableChecks    string
-	RepeatedDecision   string
-	CheckReference     string
-	ManualCounters     string
-	ReportFormat       string
-	ReportNotReady     string
+	RetrieveIndividual, ResendResetBody, ResendResetAnswer, ResetCheckIDs, DecidableChecks, RepeatedDecision,
+	CheckReference, ManualCounters, ReportFormat, ReportNotReady, ReportAccept string
+
+	IndividualIDs, IndividualOrder, IndividualReference, IndividualEmail, IndividualEntries, Checks,
+	CheckStateNames, CheckRejection string
 
 	// Reference data and webhooks.
-	References           string
-	SubscribeFields      string
-	SubscribeEvents      string
-	SubscribeApplication string
-	SubscribeAnswer      string
-	SubscribeTwice       string
-	RetrieveWebhook      string
-	NoWebhooks           string
-	Deliveries           string
-	DeliveryShape        string
+	References, SubscribeFields, SubscribeEvents, SubscribeApplication, SubscribeAnswer, SubscribeTwice,
+	SubscribeRequired, SubscribeHandshake, Subscriptions, RetrieveWebhook, NoWebhooks, Deliveries, DeliveryShape,
+	DeliveredStatus string
 }
 
-// definition defines one switch. The field is a string, with the default as the
-// first of its values, or an int of 0 or more.
+// definition defines one switch. Its field has the same name. The field is a string, with the default as the first of
+// the values, or an int of 0 or more, without values.
 type definition struct {
-	name    string
-	meaning string
-	values  []string
-	field   func(*Dialect) any
+	name, meaning string
+	values        []string
+}
+
+// field points to the field of the switch; nil if there is none.
+func (s definition) field(d *Dialect) any {
+	field := reflect.ValueOf(d).Elem().FieldByNameFunc(func(name string) bool { return strings.EqualFold(name, s.name) })
+	if !field.IsValid() {
+		return nil
+	}
+	return field.Addr().Interface()
 }
 
 // groups are all switches, by what they are about.
@@ -115,7 +88,9 @@ var groups = []struct {
 	switches []definition
 }{
 	{"Authentication", authentication},
+	{"Permissions", permissions},
 	{"Requests and responses", responses},
+	{"Proxies and work that is not done", proxies},
 	{"Refusals and limits", refusals},
 	{"Applications", applications},
 	{"Complete, reject, archive", transitions},

@@ -1,7 +1,11 @@
 package dialect
 
 import (
+	"bytes"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -65,6 +69,47 @@ func (s definition) value(d *Dialect) string {
 		return strconv.Itoa(*field)
 	}
 	return ""
+}
+
+// UnmarshalJSON sets the switches that an object names. The others keep their value. A number can be a string too.
+func (d *Dialect) UnmarshalJSON(object []byte) error {
+	var values map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(object))
+	decoder.UseNumber()
+	if err := decoder.Decode(&values); err != nil {
+		return errors.New("dialect: must be an object of switches")
+	}
+	return d.SetAll(values)
+}
+
+// SetAll sets the switches that values name, which are text or numbers.
+func (d *Dialect) SetAll(values map[string]any) error {
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if err := d.Set(name, fmt.Sprint(values[name])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MarshalJSON writes the switches that do not have their default.
+func (d Dialect) MarshalJSON() ([]byte, error) {
+	values, usual := map[string]string{}, Dialect{}.Switches()
+	for i, s := range d.Switches() {
+		if s.Value != usual[i].Value {
+			values[s.Name] = s.Value
+		}
+	}
+	return json.Marshal(values)
+}
+
+// statuses are values that are status codes.
+func statuses(codes ...int) []string {
+	values := make([]string, len(codes))
+	for i, code := range codes {
+		values[i] = strconv.Itoa(code)
+	}
+	return values
 }
 
 func (s definition) choices() []string {

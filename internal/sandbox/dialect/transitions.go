@@ -4,63 +4,41 @@ package dialect
 const (
 	MethodPost = "POST"
 	MethodPut  = "PUT"
-
 	BodyObject = "object"
 	BodyEmpty  = "empty"
 	// BodyEmptyTyped requires the Content-Type of a body that there is none of, BodyEmptyUntyped its absence.
-	BodyEmptyTyped   = "empty_typed"
-	BodyEmptyUntyped = "empty_untyped"
-
-	TransitionMessage = "message"
-	Transition202     = "202"
-	Transition204     = "204"
-
-	Refusal409 = "409"
-	Refusal422 = "422"
-
-	UndecidedBlock409 = "block_409"
-	UndecidedAllow    = "allow"
-
-	RepeatedTransitionOK = "ok"
-
+	BodyEmptyTyped            = "empty_typed"
+	BodyEmptyUntyped          = "empty_untyped"
+	TransitionMessage         = "message"
+	UndecidedBlock409         = "block_409"
+	UndecidedAllow            = "allow"
+	RepeatedTransitionOK      = "ok"
 	ArchivedTransitionRefused = "refused"
-
-	RepeatedArchiveRefused = "refused"
-
-	CompletionByItself = "by_itself"
+	RepeatedArchiveRefused    = "refused"
+	CompletionByItself        = "by_itself"
 )
 
 const bodies = "optional object, required object, no body, no body but a Content-Type, or neither"
 
 var transitions = []definition{
 	{"completeMethod", "the method of complete",
-		[]string{"PATCH", MethodPost, MethodPut},
-		func(d *Dialect) any { return &d.CompleteMethod }},
+		[]string{"PATCH", MethodPost, MethodPut}},
 	{"rejectMethod", "the method of reject",
-		[]string{"PATCH", MethodPost, MethodPut},
-		func(d *Dialect) any { return &d.RejectMethod }},
+		[]string{"PATCH", MethodPost, MethodPut}},
 	{"transitionBody", "the request body of complete and reject: " + bodies,
-		[]string{"any", BodyObject, BodyEmpty, BodyEmptyTyped, BodyEmptyUntyped},
-		func(d *Dialect) any { return &d.TransitionBody }},
+		[]string{"any", BodyObject, BodyEmpty, BodyEmptyTyped, BodyEmptyUntyped}},
 	{"transitionAnswer", "the response of complete and reject: the application, a message, or 202 or 204 without a body",
-		[]string{"application", TransitionMessage, Transition202, Transition204},
-		func(d *Dialect) any { return &d.TransitionAnswer }},
+		append([]string{"application", TransitionMessage}, statuses(202, 204)...)},
 	{"transitionRefusal", "the status code of a request that the state does not allow; for reports, see reportNotReady",
-		[]string{"400", Refusal409, Refusal422},
-		func(d *Dialect) any { return &d.TransitionRefusal }},
+		statuses(400, 402, 403, 404, 409, 422, 423, 428)},
 	{"undecidedChecks", "whether checks in review block complete: as transitionRefusal says, with 409, or not",
-		[]string{"block", UndecidedBlock409, UndecidedAllow},
-		func(d *Dialect) any { return &d.UndecidedChecks }},
+		[]string{"block", UndecidedBlock409, UndecidedAllow}},
 	{"repeatedTransition", "whether completing a completed and rejecting a rejected application succeeds",
-		[]string{"refused", RepeatedTransitionOK},
-		func(d *Dialect) any { return &d.RepeatedTransition }},
+		[]string{"refused", RepeatedTransitionOK}},
 	{"archivedTransition", "whether an archived application can be completed or rejected",
-		[]string{"allowed", ArchivedTransitionRefused},
-		func(d *Dialect) any { return &d.ArchivedTransition }},
+		[]string{"allowed", ArchivedTransitionRefused}},
 	{"repeatedArchive", "whether archiving an archived application succeeds",
-		[]string{"ok", RepeatedArchiveRefused},
-		func(d *Dialect) any { return &d.RepeatedArchive }},
+		[]string{"ok", RepeatedArchiveRefused}},
 	{"completion", "who completes an application whose checks have all passed: the client or the service",
-		[]string{"by_client", CompletionByItself},
-		func(d *Dialect) any { return &d.Completion }},
+		[]string{"by_client", CompletionByItself}},
 }

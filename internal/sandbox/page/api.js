@@ -6,8 +6,11 @@ function parse(text) {
     typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER && context?.source ? context.source : value);
 }
 
+let account = ""; // the one that the page is about; the first one if it is empty
+
 async function fetchJSON(method, path, body) {
-  const response = await fetch(control + path, {
+  const query = account && `?account=${encodeURIComponent(account)}`;
+  const response = await fetch(control + path + query, {
     method, body, cache: "no-store", headers: body === undefined ? {} : { "Content-Type": "application/json" },
   });
   const text = await response.text();
@@ -67,6 +70,10 @@ const actions = {
   async resetStats() {
     await fetchJSON("DELETE", "/stats");
     return "The counts are reset.";
+  },
+  async account(_, words, input) {
+    account = input.value;
+    return `The page is about the account ${account}.`;
   },
   async revokeTokens() {
     const { revoked } = await fetchJSON("POST", "/tokens/revoke");

@@ -8,7 +8,7 @@ const requests = (data) => Object.values(data.statistics.operations).reduce((sum
 
 // The parts of the page: element id, render function, and the data whose change needs a new render.
 const parts = [
-  ["controls", controls, (d) => [d.now, d.autoplay]],
+  ["controls", controls, (d) => [d.now, d.autoplay, d.account]],
   ["mailbox", mailbox, (d) => [d.emails, d.applications.map((app) => app.id), minute(d.now)]],
   ["mailbox-count", (d) => String(d.totals.emails), (d) => d.totals.emails],
   ["applications", applications, (d) => [d.applications, minute(d.now)]],

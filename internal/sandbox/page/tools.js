@@ -1,4 +1,4 @@
-function controls({ now, autoplay }) {
+function controls({ now, autoplay, account: shown, accounts }) {
   const offset = new Date(now) - Date.now();
   const difference = Math.abs(offset) > 90_000 &&
     `${distance(now, new Date())} ${offset > 0 ? "later than" : "earlier than"} this machine`;
@@ -8,6 +8,9 @@ function controls({ now, autoplay }) {
       "aria-label": `Advance the clock by ${label}`,
     }, `+ ${label}`);
   return [
+    accounts.length > 1 && h("label", { class: "control" }, h("span", { class: "label" }, "Account"), " ",
+      h("select", { id: "account", "data-change": "account", "data-value": shown },
+        accounts.map((value) => h("option", { value }, value)))),
     h("div", { class: "control", role: "group", "aria-label": "Clock" },
       h("span", { class: "label" }, "Clock"), h("span", { class: "now" }, time(now)),
       difference && h("span", { class: "muted" }, difference),

@@ -17,25 +17,32 @@ type Account struct {
 	clock   *Clock
 	dialect *dialect.Current
 	notify  func(Notification)
+	ids     *IDs
+	// References is the reference data. It does not change.
+	References References
 
 	mu                   sync.Mutex
-	ids                  ids
-	applications         map[int64]*application
-	individuals          map[int64]*individual
-	checks               map[int64]*check
+	applications         table[*application]
+	individuals          table[*individual]
+	checks               table[*check]
+	deleted              map[int64]Overview
+	people               map[string]int64 // the first individual id of an e-mail address
 	references           referenceIndex
 	individualReferences referenceIndex
 	subscriptions        []Subscription
 	emails               []control.Email
 	creates              int
+	delayed              []delayedChange
 	rule                 retentionRule // of nextExpiry
 	nextExpiry           time.Time
 }
 
 // NewAccount returns an empty account. It calls notify for every webhook delivery
 // while it holds the lock: notify must neither block nor use the account.
-func NewAccount(clock *Clock, d *dialect.Current, seed uint64, notify func(Notification)) *Account {
-	a := &Account{clock: clock, dialect: d, notify: notify, ids: newIDs(seed)}
+func NewAccount(
+	clock *Clock, d *dialect.Current, ids *IDs, references References, notify func(Notification),
+) *Account {
+	a := &Account{clock: clock, dialect: d, ids: ids, References: references, notify: notify}
 	a.clear()
 	return a
 }
@@ -48,22 +55,26 @@ func (a *Account) Reset() {
 }
 
 func (a *Account) clear() {
-	a.applications = map[int64]*application{}
-	a.individuals = map[int64]*individual{}
-	a.checks = map[int64]*check{}
+	a.applications = newTable[*application]()
+	a.individuals = newTable[*individual]()
+	a.checks = newTable[*check]()
+	a.deleted = map[int64]Overview{}
+	a.people = map[string]int64{}
 	a.references = referenceIndex{}
 	a.individualReferences = referenceIndex{}
 	a.subscriptions = nil
 	a.emails = nil
+	a.delayed = nil
 	a.nextExpiry = time.Time{}
 }
 
 // lock locks the account and returns the function that unlocks it. Retention needs
-// no timer: lock first removes what has expired.
+// no timer: lock first does what was delayed, and removes what has expired.
 func (a *Account) lock() (unlock func()) {
 	a.mu.Lock()
+	if len(a.delayed) > 0 {
+		a.doDelayed()
+	}
 	a.expire()
 	return a.mu.Unlock
 }
-
-func (a *Account) nextID(kind *sequence) int64 { return kind.next(a.dialect.Get().IDSize) }

@@ -3,6 +3,7 @@ package state
 import (
 	"time"
 
+	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
@@ -43,9 +44,13 @@ type application struct {
 // Retrieve returns an application.
 func (a *Account) Retrieve(id int64) (Application, error) {
 	defer a.lock()()
-	app, ok := a.applications[id]
-	if !ok {
-		return Application{}, ErrNotFound
+	app, err := a.applications.find(id)
+	if last, deleted := a.deleted[id]; deleted && a.dialect.Get().GoneAnswer == dialect.GoneStateDeleted {
+		last.Status = statusDeleted
+		return Application{Overview: last, Individuals: []Individual{}}, nil
+	}
+	if err != nil {
+		return Application{}, err
 	}
 	if app.readLag > 0 {
 		app.readLag--
@@ -56,14 +61,33 @@ func (a *Account) Retrieve(id int64) (Application, error) {
 
 // Delete removes an application with its individuals and checks.
 func (a *Account) Delete(id int64) error {
-	defer a.lock()()
-	app, ok := a.applications[id]
-	if !ok {
-		return ErrNotFound
+	remove := func(app *application) (func(), error) {
+		return func() {
+			a.publish(app, "application.deleted", 0)
+			a.remove(app, dialect.DeletedFreedByDeletion)
+		}, nil
 	}
-	a.publish(app, "application.deleted", 0)
-	a.remove(app, dialect.DeletedFreedByDeletion)
-	return nil
+	_, err := change(a, control.DeleteApplication, &a.applications, id, remove, a.view)
+	return err
+}
+
+// ApplicationOf returns the id of the application that an object of an operation belongs to.
+func (a *Account) ApplicationOf(op control.Operation, id int64) (applicationID int64, exists bool) {
+	defer a.lock()()
+	switch op {
+	case control.AcceptCheck, control.RejectCheck:
+		if c, err := a.checks.find(id); err == nil {
+			return c.individual.application.ID, true
+		}
+	case control.RetrieveIndividual, control.ResendInvites, control.ResetIndividual, control.IndividualReport:
+		if person, err := a.individuals.find(id); err == nil {
+			return person.application.ID, true
+		}
+	default:
+		_, err := a.applications.find(id)
+		return id, err == nil
+	}
+	return 0, false
 }
 
 func (a *Account) view(app *application) Application {

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"strconv"
 
+	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
@@ -39,42 +40,42 @@ type check struct {
 	individual      *individual
 }
 
-func (a *Account) addCheck(person *individual, kind checkKind) {
+func (a *Account) newCheck(person *individual, kind checkKind) *check {
 	c := &check{
 		Check: Check{ID: a.nextID(&a.ids.check), Name: kind.name, Title: kind.title},
 		kind:  kind, individual: person,
 	}
 	c.reset()
-	person.checks = append(person.checks, c)
-	a.checks[c.ID] = c
+	return c
 }
 
 // AcceptCheck accepts a check, as a decision of the client.
 func (a *Account) AcceptCheck(id int64, comment Comment) error {
-	return a.decide(id, checkManuallyAccepted, comment)
+	return a.decide(control.AcceptCheck, id, checkManuallyAccepted, comment)
 }
 
 // RejectCheck rejects a check, as a decision of the client.
 func (a *Account) RejectCheck(id int64, comment Comment) error {
-	return a.decide(id, checkManuallyRejected, comment)
+	return a.decide(control.RejectCheck, id, checkManuallyRejected, comment)
 }
 
-func (a *Account) decide(id int64, decision Status, comment Comment) error {
-	defer a.lock()()
-	c, ok := a.checks[id]
-	if !ok {
-		return ErrNotFound
+func (a *Account) decide(op control.Operation, id int64, decision Status, comment Comment) error {
+	decide := func(c *check) (func(), error) {
+		d := a.dialect.Get()
+		return func() {
+			app := c.individual.application
+			c.Status = decision
+			c.addComment(comment)
+			a.touch(app)
+			a.publish(app, "check."+decision.event(), c.individual.ID)
+			if decision == checkManuallyRejected && d.CheckRejection == dialect.CheckRejectionEmails {
+				a.send(control.Notice, c.individual)
+			}
+			a.updateStatus(app)
+		}, c.decidable(comment, d)
 	}
-	if err := c.decidable(comment, a.dialect.Get()); err != nil {
-		return err
-	}
-	app := c.individual.application
-	c.Status = decision
-	c.addComment(comment)
-	a.touch(app)
-	a.publish(app, "check."+decision.event(), c.individual.ID)
-	a.updateStatus(app)
-	return nil
+	_, err := change(a, op, &a.checks, id, decide, (*check).view)
+	return err
 }
 
 func (c *check) decidable(comment Comment, d dialect.Dialect) error {

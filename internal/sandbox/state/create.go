@@ -4,6 +4,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/mandate-io/idv/internal/sandbox/config"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
@@ -19,14 +20,9 @@ type NewApplication struct {
 
 // Person has the personal details that a client sends of an individual.
 type Person struct {
-	Email       string `json:"email"`
-	Title       string `json:"title"`
-	FirstName   string `json:"first_name"`
-	MiddleName  string `json:"middle_name"`
-	LastName    string `json:"last_name"`
-	DateOfBirth string `json:"date_of_birth"`
-	Gender      string `json:"gender"`
-	Reference   string `json:"reference"`
+	config.Individual
+	// MiddleNameSent is true if the request has a middle name, even an empty one.
+	MiddleNameSent bool `json:"-"`
 }
 
 // Create makes an application and sends the invites, or returns an
@@ -43,12 +39,22 @@ func (a *Account) Create(input NewApplication, pause func() error) (Application,
 	}
 	defer a.lock()()
 	d := a.dialect.Get()
-	if pause == nil {
-		if invalid := a.validate(input, d); !invalid.Empty() {
-			return Application{}, invalid
+	valid := pause != nil
+	var app *application
+	err := a.carryOut(control.CreateApplication, func() (func(), error) {
+		if invalid := a.validate(input, d); !valid && !invalid.Empty() {
+			return nil, invalid
 		}
+		valid = false // by the time that a delayed create is done
+		if app == nil {
+			app = a.newApplication(input, d)
+		}
+		return func() { a.insert(app) }, nil
+	})
+	if err != nil {
+		return Application{}, err
 	}
-	return a.view(a.insert(input, d)), nil
+	return a.view(app), nil
 }
 
 func (a *Account) check(input NewApplication) error {
@@ -59,33 +65,49 @@ func (a *Account) check(input NewApplication) error {
 	return nil
 }
 
-func (a *Account) insert(input NewApplication, d dialect.Dialect) *application {
-	kind, _ := mandateType(input.MandateType)
-	first, now := firstStatus(d), a.clock.Now()
-	a.creates++
+func (a *Account) newApplication(input NewApplication, d dialect.Dialect) *application {
+	kind, _ := a.References.mandateType(func(t MandateType) bool { return t.ID == input.MandateType })
+	first := firstStatus(d)
 	app := &application{
 		Overview: Overview{
 			ID: a.nextID(&a.ids.application), Name: input.Name, Status: first, MandateType: kind,
 		},
 		initialStatus: first, suppressed: input.Suppress, readLag: d.ReadLag,
-		sequence: a.creates, created: now, changed: now,
 	}
 	if input.Reference != "" {
 		app.Reference = &input.Reference
-		a.references.add(input.Reference, app)
 	}
-	a.applications[app.ID] = app
-	a.scheduleExpiry(a.rule.expiry(app))
 	for _, person := range input.Individuals {
 		person.Title = normalizeCase(person.Title, d)
 		person.Gender = normalizeCase(person.Gender, d)
-		a.addIndividual(app, person)
+		app.individuals = append(app.individuals, a.newIndividual(app, person, d))
+	}
+	return app
+}
+
+func (a *Account) insert(app *application) {
+	a.creates++
+	app.sequence, app.created = a.creates, a.clock.Now()
+	app.changed = app.created
+	a.applications.add(app.ID, app)
+	if app.Reference != nil {
+		a.references.add(*app.Reference, app)
+	}
+	a.scheduleExpiry(a.rule.expiry(app))
+	for _, person := range app.individuals {
+		a.individuals.add(person.ID, person)
+		a.individualReferences.add(person.Reference, app)
+		if _, known := a.people[fold(person.Email)]; !known && person.Email != "" {
+			a.people[fold(person.Email)] = person.ID
+		}
+		for _, c := range person.checks {
+			a.checks.add(c.ID, c)
+		}
 	}
 	a.publish(app, "application.created", 0)
 	for _, person := range app.individuals {
 		a.send(control.Invite, person)
 	}
-	return app
 }
 
 // normalizeCase applies the letter case that the dialect has for titles and genders.

@@ -11,6 +11,9 @@ import (
 // ErrNotFound means that the object does not exist.
 var ErrNotFound = errors.New("not found")
 
+// ErrGone means that the object was deleted or has expired. It is an ErrNotFound too.
+var ErrGone = fmt.Errorf("gone: %w", ErrNotFound)
+
 func notFound(field, reason string) error {
 	return fmt.Errorf("%s: %s (%w)", field, reason, ErrNotFound)
 }
@@ -39,6 +42,8 @@ type InvalidError struct {
 	Individuals []FieldErrors
 	// Duplicate is true if a reference is not unique.
 	Duplicate bool
+	// UnknownType is true if the mandate type does not exist.
+	UnknownType bool
 }
 
 // Error implements error.

@@ -52,22 +52,25 @@ type individual struct {
 	completionPublished bool // subscribers were notified that the checks are done
 }
 
-func (a *Account) addIndividual(app *application, details Person) {
-	person := &individual{ID: a.nextID(&a.ids.individual), Person: details, application: app}
-	app.individuals = append(app.individuals, person)
-	a.individuals[person.ID] = person
-	a.individualReferences.add(details.Reference, app)
-	for _, kind := range app.MandateType.checks {
-		a.addCheck(person, kind)
+// newIndividual makes an individual with the checks of the mandate type.
+func (a *Account) newIndividual(app *application, details Person, d dialect.Dialect) *individual {
+	id, known := a.people[fold(details.Email)]
+	if !known || d.IndividualIDs != dialect.IndividualIDsPerson {
+		id = a.nextID(&a.ids.individual)
 	}
+	person := &individual{ID: id, Person: details, application: app}
+	for _, kind := range app.MandateType.checks {
+		person.checks = append(person.checks, a.newCheck(person, kind))
+	}
+	return person
 }
 
 // Individual returns an individual of any application.
 func (a *Account) Individual(id int64) (Individual, error) {
 	defer a.lock()()
-	person, ok := a.individuals[id]
-	if !ok {
-		return Individual{}, ErrNotFound
+	person, err := a.individuals.find(id)
+	if err != nil {
+		return Individual{}, err
 	}
 	return a.viewIndividual(person), nil
 }
@@ -75,9 +78,9 @@ func (a *Account) Individual(id int64) (Individual, error) {
 // Report returns an individual for a report: only one whose checks are done.
 func (a *Account) Report(id int64) (Individual, error) {
 	defer a.lock()()
-	person, ok := a.individuals[id]
-	if !ok {
-		return Individual{}, ErrNotFound
+	person, err := a.individuals.find(id)
+	if err != nil {
+		return Individual{}, err
 	}
 	if !person.done() {
 		return Individual{}, &RefusedError{Reason: "the individual has not completed the checks"}
@@ -87,48 +90,39 @@ func (a *Account) Report(id int64) (Individual, error) {
 
 // ResendInvite sends an individual a new invite code.
 func (a *Account) ResendInvite(id int64) (Individual, error) {
-	defer a.lock()()
-	person, err := a.openIndividual(id)
-	if err != nil {
-		return Individual{}, err
-	}
-	a.send(control.Resend, person)
-	a.touch(person.application)
-	return a.viewIndividual(person), nil
+	return a.changeIndividual(control.ResendInvites, id, func(person *individual) { a.send(control.Resend, person) })
 }
 
 // ResetIndividual discards the progress of an individual and sends a new invite code.
 func (a *Account) ResetIndividual(id int64) (Individual, error) {
-	defer a.lock()()
-	person, err := a.openIndividual(id)
-	if err != nil {
-		return Individual{}, err
-	}
-	person.TermsAccepted, person.completionPublished = false, false
-	person.actions, person.address = nil, nil
-	for _, c := range person.checks {
-		c.reset()
-		if a.dialect.Get().ResetCheckIDs == dialect.ResetCheckIDsNew {
-			delete(a.checks, c.ID)
-			c.ID = a.nextID(&a.ids.check)
-			a.checks[c.ID] = c
+	return a.changeIndividual(control.ResetIndividual, id, func(person *individual) {
+		person.TermsAccepted, person.completionPublished = false, false
+		person.actions, person.address = nil, nil
+		for _, c := range person.checks {
+			c.reset()
+			if a.dialect.Get().ResetCheckIDs == dialect.ResetCheckIDsNew {
+				a.checks.remove(c.ID)
+				c.ID = a.nextID(&a.ids.check)
+				a.checks.add(c.ID, c)
+			}
 		}
-	}
-	a.send(control.Reset, person)
-	a.touch(person.application)
-	a.updateStatus(person.application)
-	return a.viewIndividual(person), nil
+		a.send(control.Reset, person)
+		a.updateStatus(person.application)
+	})
 }
 
-func (a *Account) openIndividual(id int64) (*individual, error) {
-	person, ok := a.individuals[id]
-	if !ok {
-		return nil, ErrNotFound
+// changeIndividual changes an individual of an application that is not concluded.
+func (a *Account) changeIndividual(op control.Operation, id int64, work func(*individual)) (Individual, error) {
+	try := func(person *individual) (func(), error) {
+		if person.application.Status.final() {
+			return nil, &RefusedError{Reason: "the application is concluded"}
+		}
+		return func() {
+			work(person)
+			a.touch(person.application)
+		}, nil
 	}
-	if person.application.Status.final() {
-		return nil, &RefusedError{Reason: "the application is concluded"}
-	}
-	return person, nil
+	return change(a, op, &a.individuals, id, try, a.viewIndividual)
 }
 
 // done is true if the individual has no pending checks.

@@ -11,8 +11,7 @@ import (
 // Outbox returns the e-mails that were sent, oldest first. They outlive their
 // applications: they prove who got e-mails.
 func (a *Account) Outbox() []control.Email {
-	a.mu.Lock()
-	defer a.mu.Unlock()
+	defer a.lock()()
 	return slices.Clone(a.emails)
 }
 

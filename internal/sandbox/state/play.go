@@ -18,7 +18,7 @@ func (a *Account) Play(play control.Play) (control.Application, error) {
 		return control.Application{}, err
 	}
 	defer a.lock()()
-	app, err := a.find(play)
+	app, err := a.find(play.ApplicationID, play.Reference)
 	if err != nil {
 		return control.Application{}, err
 	}
@@ -49,8 +49,6 @@ func checkPlay(play control.Play) error {
 	steps := []control.Step{control.AcceptTerms, control.CompleteActions, control.FinishChecks}
 	results := []control.Result{control.ResultPass, control.ResultFail, control.ResultReview}
 	switch {
-	case play.ApplicationID == 0 && play.Reference == "":
-		return InvalidField("application_id", "set application_id or reference")
 	case !slices.Contains(steps, play.Step):
 		return InvalidField("step", "must be one of accept_terms, complete_actions, finish_checks")
 	case !slices.Contains(results, play.Result):
@@ -59,16 +57,19 @@ func checkPlay(play control.Play) error {
 	return nil
 }
 
-// find returns the oldest application if several have the same reference.
-func (a *Account) find(play control.Play) (*application, error) {
-	if play.ApplicationID != 0 {
-		if app, ok := a.applications[play.ApplicationID]; ok {
+// find returns the application with an id, or the oldest one with a reference; the id wins.
+func (a *Account) find(id int64, reference string) (*application, error) {
+	if id == 0 && reference == "" {
+		return nil, InvalidField("application_id", "set application_id or reference")
+	}
+	if id != 0 {
+		if app, err := a.applications.find(id); err == nil {
 			return app, nil
 		}
 		return nil, notFound("application_id", "no application has this id")
 	}
-	for _, r := range a.references[fold(play.Reference)] {
-		if r.app != nil && r.name == play.Reference {
+	for _, r := range a.references[fold(reference)] {
+		if r.app != nil && r.name == reference {
 			return r.app, nil
 		}
 	}
@@ -157,20 +158,22 @@ func (a *Account) finishCheck(c *check, result control.Result) {
 	if c.Status != checkPending && c.Status != checkInReview {
 		return
 	}
-	outcome := map[control.Result]struct {
-		status Status
-		text   string
-	}{
-		control.ResultPass:   {checkPassed, "match"},
-		control.ResultFail:   {checkFailed, "no match"},
-		control.ResultReview: {checkInReview, "unclear"},
+	status := map[control.Result]Status{
+		control.ResultPass: checkPassed, control.ResultFail: checkFailed, control.ResultReview: checkInReview,
 	}[result]
-	c.Status, c.automaticStatus = outcome.status, outcome.status
+	c.Status, c.automaticStatus = status, status
 	c.Instance, c.Results = maps.Clone(c.kind.instance), nil
-	for _, field := range c.kind.fields {
-		c.Results = append(c.Results, FieldResult{
-			ID: a.nextID(&a.ids.other), Individual: c.individual.ID, CheckField: field,
-			Result: outcome.text, Status: outcome.status.ID,
-		})
+	for i, field := range c.kind.fields {
+		one := FieldResult{
+			ID: a.nextID(&a.ids.other), Individual: c.individual.ID, CheckField: field.id,
+			Result: "match", Status: checkPassed.ID,
+		}
+		if last := i == len(c.kind.fields)-1; last && status != checkPassed {
+			one.Status, one.Result = status.ID, field.failure
+			if status == checkInReview {
+				one.Result = "unclear"
+			}
+		}
+		c.Results = append(c.Results, one)
 	}
 }

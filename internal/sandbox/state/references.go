@@ -1,12 +1,17 @@
 package state
 
-import "slices"
+import (
+	"slices"
+	"strings"
+
+	"github.com/mandate-io/idv/internal/sandbox/config"
+)
 
 // References is the account's reference data.
 type References struct {
 	MandateTypes  []MandateType
-	Countries     []Country
-	DocumentTypes []DocumentType
+	Countries     []config.Country
+	DocumentTypes []config.DocumentType
 }
 
 // MandateType is a kind of application; it decides which checks its individuals have.
@@ -23,17 +28,26 @@ func (t MandateType) hasCheck(name string) bool {
 	return slices.ContainsFunc(t.checks, func(kind checkKind) bool { return kind.name == name })
 }
 
-// Country is a country of documents and addresses.
-type Country struct {
-	Code string `json:"code"`
-	Name string `json:"name"`
+// NewReferences returns the reference data of a configuration.
+func NewReferences(c config.Account) References {
+	references := References{Countries: c.Countries, DocumentTypes: c.DocumentTypes}
+	for _, t := range c.MandateTypes {
+		kind := MandateType{ID: t.ID, Name: t.Name, Code: t.Code, Description: t.Description}
+		for _, name := range t.Checks {
+			kind.checks = append(kind.checks, kindOf(name))
+		}
+		references.MandateTypes = append(references.MandateTypes, kind)
+	}
+	return references
 }
 
-// DocumentType is a kind of identity document.
-type DocumentType struct {
-	ID   int64  `json:"id"`
-	Code string `json:"code"`
-	Name string `json:"name"`
+// mandateType returns a zero value if there is none.
+func (r References) mandateType(is func(MandateType) bool) (MandateType, bool) {
+	i := slices.IndexFunc(r.MandateTypes, is)
+	if i < 0 {
+		return MandateType{}, false
+	}
+	return r.MandateTypes[i], true
 }
 
 // Action is a possible or completed action.
@@ -47,58 +61,48 @@ type Action struct {
 type checkKind struct {
 	name, title string
 	action      Action
-	fields      []int64
+	fields      []checkField
 	instance    map[string]string
+}
+
+// checkField is a field of a check, with the result of one that failed. The field that fails is the last one.
+type checkField struct {
+	id      int64
+	failure string
 }
 
 var (
 	documentCheck = checkKind{
-		name: "document", title: "Identity document",
+		name: config.DocumentCheck, title: "Identity document",
 		action:   Action{61, "upload_document", "Photograph an identity document"},
-		fields:   []int64{3101, 3102, 3107},
+		fields:   []checkField{{3101, "no match"}, {3102, "expired"}, {3107, "signs of alteration"}},
 		instance: map[string]string{"document_type": "passport", "country_code": "GB"},
 	}
 	livenessCheck = checkKind{
-		name: "liveness", title: "Liveness",
+		name: config.LivenessCheck, title: "Liveness",
 		action:   Action{64, "record_liveness", "Record a short video"},
-		fields:   []int64{3201},
+		fields:   []checkField{{3201, "no face in the video"}},
 		instance: map[string]string{"method": "video"},
 	}
 	addressCheck = checkKind{
-		name: "address", title: "Proof of address",
+		name: config.AddressCheck, title: "Proof of address",
 		action:   Action{69, "provide_address", "Give the current address"},
-		fields:   []int64{3301, 3304},
+		fields:   []checkField{{3301, "no match"}, {3304, "older than three months"}},
 		instance: map[string]string{"source": "utility_bill"},
 	}
 )
 
-var references = References{
-	MandateTypes: []MandateType{
-		{ID: 17, Code: "kyc", Name: "Know your customer", Description: "Document, liveness and proof of address",
-			checks: []checkKind{documentCheck, livenessCheck, addressCheck}},
-		{ID: 23, Code: "identity", Name: "Identity", Description: "Document and liveness",
-			checks: []checkKind{documentCheck, livenessCheck}},
-		{ID: 42, Code: "address", Name: "Address", Description: "Proof of address only",
-			checks: []checkKind{addressCheck}},
-	},
-	Countries: []Country{
-		{"AU", "Australia"}, {"DE", "Germany"}, {"FR", "France"}, {"GB", "United Kingdom"}, {"US", "United States"},
-	},
-	DocumentTypes: []DocumentType{
-		{31, "passport", "Passport"},
-		{32, "driving_licence", "Driving licence"},
-		{38, "national_id", "National identity card"},
-	},
-}
-
-// AllReferences returns the reference data, which is the same for every account.
-func AllReferences() References { return references }
-
-func mandateType(id int64) (MandateType, bool) {
-	for _, t := range references.MandateTypes {
-		if t.ID == id {
-			return t, true
+// kindOf returns the kind of check with a name. One of the user's own has one field.
+func kindOf(name string) checkKind {
+	for _, kind := range []checkKind{documentCheck, livenessCheck, addressCheck} {
+		if kind.name == name {
+			return kind
 		}
 	}
-	return MandateType{}, false
+	title := strings.ReplaceAll(name, "_", " ")
+	title = strings.ToUpper(title[:1]) + title[1:]
+	return checkKind{
+		name: name, title: title, action: Action{71, "complete_" + name, "Complete: " + title},
+		fields: []checkField{{3901, "no match"}},
+	}
 }

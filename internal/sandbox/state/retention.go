@@ -39,7 +39,7 @@ func (a *Account) expire() {
 		return
 	}
 	a.rule, a.nextExpiry = rule, time.Time{}
-	for _, app := range a.applications {
+	for _, app := range a.applications.live {
 		if expiry := rule.expiry(app); now.Before(expiry) {
 			a.scheduleExpiry(expiry)
 		} else {
@@ -59,15 +59,18 @@ func (a *Account) scheduleExpiry(expiry time.Time) {
 func (a *Account) remove(app *application, freedBy string) {
 	rule := a.dialect.Get().DeletedReferences
 	reserved := rule != "" && rule != freedBy
-	delete(a.applications, app.ID)
+	a.applications.remove(app.ID)
+	a.deleted[app.ID] = app.Overview
 	if app.Reference != nil {
 		a.references.remove(*app.Reference, app, reserved)
 	}
 	for _, person := range app.individuals {
-		delete(a.individuals, person.ID)
+		if a.individuals.live[person.ID] == person { // else a newer application has this id
+			a.individuals.remove(person.ID)
+		}
 		a.individualReferences.remove(person.Reference, app, reserved)
 		for _, c := range person.checks {
-			delete(a.checks, c.ID)
+			a.checks.remove(c.ID)
 		}
 	}
 	a.unsubscribe(app.ID)

@@ -1,6 +1,10 @@
 package state
 
-import "strings"
+import (
+	"hash/crc32"
+	"slices"
+	"strings"
+)
 
 // Status is the state of an application, an individual or a check. Ids are not
 // consecutive, because nothing says that the service's are.
@@ -20,6 +24,7 @@ var (
 	statusInReview   = Status{21, "in review"}
 	statusCompleted  = Status{34, "completed"}
 	statusRejected   = Status{35, "rejected"}
+	statusDeleted    = Status{39, "deleted"}
 )
 
 // States of an individual: our reading.
@@ -42,6 +47,24 @@ var (
 	checkManuallyRejected = Status{222, "manually_rejected"}
 )
 
-func (s Status) final() bool { return s == statusCompleted || s == statusRejected }
+var (
+	openStatuses = []Status{
+		statusCreated, statusPending, statusDraft, statusAwaiting, statusInProgress, statusInReview,
+	}
+	finalStatuses = []Status{statusCompleted, statusRejected, statusDeleted}
+)
+
+// statusNamed returns the status with a name, which can be one that the sandbox does not have.
+func statusNamed(name string) Status {
+	for _, known := range slices.Concat(openStatuses, finalStatuses) {
+		if known.Name == name {
+			return known
+		}
+	}
+	return Status{ID: 1000 + int64(crc32.ChecksumIEEE([]byte(name))%1000), Name: name}
+}
+
+// final is true for every state of an application that is not open, also for one that the sandbox does not have.
+func (s Status) final() bool { return !slices.Contains(openStatuses, s) }
 
 func (s Status) event() string { return strings.ReplaceAll(s.Name, " ", "_") }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
 
@@ -16,6 +17,8 @@ type Subscription struct {
 	Events []string
 	// ApplicationID limits the deliveries to one application; 0 means all.
 	ApplicationID int64
+	// Disabled subscriptions get no more deliveries.
+	Disabled bool
 	// Others are the other members of the request, unchanged.
 	Others map[string]json.RawMessage
 }
@@ -57,18 +60,33 @@ type IndividualSubject struct {
 // not exist: our reading.
 func (a *Account) Subscribe(s Subscription) (Subscription, error) {
 	defer a.lock()()
-	same := func(other Subscription) bool { return other.URL == s.URL && other.ApplicationID == s.ApplicationID }
-	if slices.ContainsFunc(a.subscriptions, same) {
-		switch a.dialect.Get().SubscribeTwice {
-		case dialect.SubscribeTwiceRefused:
-			return Subscription{}, &RefusedError{Reason: "this URL already has a subscription"}
-		case dialect.SubscribeTwiceReplaced:
-			a.subscriptions = slices.DeleteFunc(a.subscriptions, same)
+	s.ID = a.nextID(&a.ids.other)
+	err := a.carryOut(control.SubscribeWebhook, func() (func(), error) {
+		d := a.dialect.Get()
+		same := func(other Subscription) bool { return other.URL == s.URL && other.ApplicationID == s.ApplicationID }
+		if d.SubscribeTwice == dialect.SubscribeTwiceRefused && slices.ContainsFunc(a.subscriptions, same) {
+			return nil, &RefusedError{Reason: "this URL already has a subscription"}
+		}
+		return func() {
+			a.subscriptions = slices.DeleteFunc(a.subscriptions, func(other Subscription) bool {
+				return d.SubscribeTwice == dialect.SubscribeTwiceReplaced && same(other) ||
+					d.Subscriptions == dialect.SubscriptionsOnePerURL && other.URL == s.URL ||
+					d.Subscriptions == dialect.SubscriptionsOnePerAccount
+			})
+			a.subscriptions = append(a.subscriptions, s)
+		}, nil
+	})
+	return s, err
+}
+
+// Disable ends the deliveries of a subscription.
+func (a *Account) Disable(id int64) {
+	defer a.lock()()
+	for i := range a.subscriptions {
+		if a.subscriptions[i].ID == id {
+			a.subscriptions[i].Disabled = true
 		}
 	}
-	s.ID = a.nextID(&a.ids.other)
-	a.subscriptions = append(a.subscriptions, s)
-	return s, nil
 }
 
 // Subscriptions returns the subscriptions of one application, oldest first.
@@ -98,7 +116,7 @@ func (a *Account) publish(app *application, event string, individualID int64) {
 	}))]
 	for _, s := range a.subscriptions {
 		wanted := len(s.Events) == 0 || slices.Contains(s.Events, event)
-		if !wanted || s.ApplicationID != 0 && s.ApplicationID != app.ID {
+		if !wanted || s.Disabled || s.ApplicationID != 0 && s.ApplicationID != app.ID {
 			continue
 		}
 		a.notify(Notification{

@@ -11,7 +11,7 @@ import (
 // Applications returns every application in short form, oldest first.
 func (a *Account) Applications() []control.Application {
 	defer a.lock()()
-	summaries := make([]control.Application, 0, len(a.applications))
+	summaries := make([]control.Application, 0, len(a.applications.live))
 	for _, app := range a.applicationsByAge() {
 		summaries = append(summaries, a.summary(app))
 	}
@@ -20,7 +20,7 @@ func (a *Account) Applications() []control.Application {
 
 func (a *Account) applicationsByAge() []*application {
 	bySequence := func(x, y *application) int { return x.sequence - y.sequence }
-	return slices.SortedFunc(maps.Values(a.applications), bySequence)
+	return slices.SortedFunc(maps.Values(a.applications.live), bySequence)
 }
 
 func (a *Account) summary(app *application) control.Application {

@@ -1,55 +1,71 @@
 package state
 
-import "github.com/mandate-io/idv/internal/sandbox/dialect"
+import (
+	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
+)
 
 // Archive marks an application as archived.
 func (a *Account) Archive(id int64) (Application, error) {
-	defer a.lock()()
-	app, ok := a.applications[id]
-	switch {
-	case !ok:
-		return Application{}, ErrNotFound
-	case !app.Archived:
-		app.Archived = true
-		a.touch(app)
-		a.publish(app, "application.archived", 0)
-	case a.dialect.Get().RepeatedArchive == dialect.RepeatedArchiveRefused:
-		return Application{}, &RefusedError{Reason: "the application is already archived"}
+	archive := func(app *application) (func(), error) {
+		switch {
+		case !app.Archived:
+			return func() {
+				app.Archived = true
+				a.touch(app)
+				a.publish(app, "application.archived", 0)
+			}, nil
+		case a.dialect.Get().RepeatedArchive == dialect.RepeatedArchiveRefused:
+			return nil, &RefusedError{Reason: "the application is already archived"}
+		default:
+			return nothing, nil
+		}
 	}
-	return a.view(app), nil
+	return change(a, control.ArchiveApplication, &a.applications, id, archive, a.view)
 }
 
 // Complete concludes an application that is in review.
 func (a *Account) Complete(id int64) (Application, error) {
-	return a.conclude(id, statusCompleted)
+	return a.conclude(control.CompleteApplication, id, statusCompleted)
 }
 
 // Reject rejects an application that is in review.
 func (a *Account) Reject(id int64) (Application, error) {
-	return a.conclude(id, statusRejected)
+	return a.conclude(control.RejectApplication, id, statusRejected)
 }
 
-func (a *Account) conclude(id int64, outcome Status) (Application, error) {
-	defer a.lock()()
-	app, ok := a.applications[id]
-	if !ok {
-		return Application{}, ErrNotFound
-	}
-	d := a.dialect.Get()
-	switch {
-	case app.Archived && d.ArchivedTransition == dialect.ArchivedTransitionRefused:
-		return Application{}, &RefusedError{Reason: "the application is archived"}
-	case app.Status == outcome && d.RepeatedTransition == dialect.RepeatedTransitionOK:
-		return a.view(app), nil
-	case app.Status != statusInReview:
-		return Application{}, &RefusedError{Reason: "the application is not in review"}
-	case outcome == statusCompleted && a.undecided(app):
-		return Application{}, &RefusedError{
-			Reason: "the application has checks in review", Undecided: true,
+func (a *Account) conclude(op control.Operation, id int64, outcome Status) (Application, error) {
+	conclude := func(app *application) (func(), error) {
+		d := a.dialect.Get()
+		switch {
+		case app.Archived && d.ArchivedTransition == dialect.ArchivedTransitionRefused:
+			return nil, &RefusedError{Reason: "the application is archived"}
+		case app.Status == outcome && d.RepeatedTransition == dialect.RepeatedTransitionOK:
+			return nothing, nil
+		case app.Status != statusInReview:
+			return nil, &RefusedError{Reason: "the application is not in review"}
+		case outcome == statusCompleted && a.undecided(app):
+			return nil, &RefusedError{Reason: "the application has checks in review", Undecided: true}
+		default:
+			return func() { a.setStatus(app, outcome) }, nil
 		}
 	}
-	a.setStatus(app, outcome)
-	return a.view(app), nil
+	return change(a, op, &a.applications, id, conclude, a.view)
+}
+
+// SetState moves an application to any state, as somebody at the service can. A state that the sandbox does not have
+// is final.
+func (a *Account) SetState(wanted control.StateChange) (control.Application, error) {
+	if wanted.State == "" {
+		return control.Application{}, InvalidField("state", "must not be empty")
+	}
+	defer a.lock()()
+	app, err := a.find(wanted.ApplicationID, wanted.Reference)
+	if err != nil {
+		return control.Application{}, err
+	}
+	a.setStatus(app, statusNamed(wanted.State))
+	return a.summary(app), nil
 }
 
 // updateStatus derives the state of an application from its individuals.

@@ -2,6 +2,7 @@ package state
 
 import (
 	"net/mail"
+	"regexp"
 	"slices"
 	"time"
 	"unicode/utf8"
@@ -20,14 +21,19 @@ func (a *Account) validate(input NewApplication, d dialect.Dialect) *InvalidErro
 	if utf8.RuneCountInString(input.Reference) > maxLength {
 		invalid.Fields.Add("reference", "must have at most 150 characters")
 	}
-	if input.Reference == "" && d.RequiredFields == dialect.RequiredFieldsAll {
+	if input.Reference == "" && d.RequiredFields != "" {
 		invalid.Fields.Add("reference", "is required")
+	}
+	if !inFormat(input.Reference, d) {
+		invalid.Fields.Add("reference", formatText)
 	}
 	if a.references.contains(input.Reference, d) {
 		invalid.Duplicate = true
 		invalid.Fields.Add("reference", duplicateText(d, "a mandate"))
 	}
-	if _, ok := mandateType(input.MandateType); !ok {
+	isWanted := func(t MandateType) bool { return t.ID == input.MandateType }
+	if _, ok := a.References.mandateType(isWanted); !ok {
+		invalid.UnknownType = len(invalid.Fields) == 0
 		invalid.Fields.Add("mandate_type", "must be the id of a mandate type from the reference data")
 	}
 	if len(input.Individuals) == 0 {
@@ -58,8 +64,14 @@ func (p Person) validate(d dialect.Dialect, add func(field, message string)) {
 	if _, err := time.Parse(time.DateOnly, p.DateOfBirth); p.DateOfBirth != "" && err != nil {
 		add("date_of_birth", "must be a date written YYYY-MM-DD")
 	}
-	if d.RequiredFields != dialect.RequiredFieldsAll {
+	if !inFormat(p.Reference, d) {
+		add("reference", formatText)
+	}
+	if d.RequiredFields == "" {
 		return
+	}
+	if d.RequiredFields == dialect.RequiredFieldsMiddleName && !p.MiddleNameSent {
+		add("middle_name", "is required, and may be empty")
 	}
 	for field, value := range map[string]string{
 		"email": p.Email, "title": p.Title, "first_name": p.FirstName, "last_name": p.LastName,
@@ -69,6 +81,14 @@ func (p Person) validate(d dialect.Dialect, add func(field, message string)) {
 			add(field, "is required")
 		}
 	}
+}
+
+const formatText = "may have at most 50 letters, digits, hyphens and underscores"
+
+var strictFormat = regexp.MustCompile(`^[A-Za-z0-9_-]{0,50}$`)
+
+func inFormat(reference string, d dialect.Dialect) bool {
+	return d.ReferenceFormat != dialect.ReferenceFormatStrict || strictFormat.MatchString(reference)
 }
 
 func isAddress(text string) bool {
