@@ -168,6 +168,10 @@ chaos: $(call tools_of,chaos) ## Inject faults into the operator for CHAOSTIME, 
 	CHAOS_TIME="$(CHAOSTIME)" CHAOS_SEED="$(SEED)" CHAOS_PLAN="$(PLAN)" CHAOS_BATCH="$(BATCH)" GOGC=400 \
 		$(GO_TEST) -race -count=1 -v -timeout=0 ./operator/chaos
 
+.PHONY: answers
+answers: $(call tools_of,chaos) ## Answer what e-mails or lasts with every status and body, before the operator (make test: every 20th)
+	$(GO_TEST) -count=1 -v -timeout=0 -run='^TestAnswers$$' ./operator -answers=1
+
 SCHEMATIME ?= 10m
 
 .PHONY: schemas
@@ -229,7 +233,7 @@ test-image: image ## Unpack the images, run and push them, and build them again
 		$(GO) -C tools/image test -count=1 -v -timeout=$(TIMEOUT) ./...
 
 # Static, and the same from every machine: no C library, no path of this tree, no better processor than the platform's.
-IMAGES := mandate-operator idv-sandbox
+IMAGES := mandate-operator idv-sandbox kubectl-mandate
 REGISTRY := ghcr.io/mandate-io
 SOURCE_DATE_EPOCH ?= $(or $(shell git log -1 --format=%ct 2>/dev/null),0)
 static := CGO_ENABLED=0 GOOS=linux GOAMD64=v1 GOARM64=v8.0 GOFLAGS="$(GOFLAGS) -trimpath"
@@ -237,13 +241,14 @@ image := SOURCE_DATE_EPOCH=$(SOURCE_DATE_EPOCH) $(GO) -C tools/image run .
 
 label.mandate-operator := Operator of Mandates at an identity verification service
 label.idv-sandbox := Stand-in of an identity verification service, to try its operator and provider
+label.kubectl-mandate := kubectl plugin of Mandates, to test a connection from the cluster
 
 # make e2e wants its own architecture only, in a directory of its own.
 ARCHITECTURES := amd64 arm64
 IMAGES_DIR := dist/images
 
 .PHONY: image
-image: $(IMAGES:%=image-%) ## Build the images of the operator and the sandbox into dist/images, for amd64 and arm64
+image: $(IMAGES:%=image-%) ## Build the images of the operator, the sandbox and the plugin into dist/images, for amd64 and arm64
 
 .PHONY: $(IMAGES:%=image-%)
 $(IMAGES:%=image-%): image-%:
@@ -260,12 +265,15 @@ $(IMAGES:%=image-%): image-%:
 	@echo "$(IMAGES_DIR)/$*.tar: $(REGISTRY)/$*:$(VERSION)"
 
 .PHONY: push
-push: ## Push the image of the operator (IMG=registry/name:tag) or of the sandbox (SANDBOX_IMG=), or both
-	$(if $(IMG)$(SANDBOX_IMG),,$(error make push needs the name of an image: IMG=registry/name:tag, SANDBOX_IMG=, or both))
+push: ## Push the images of the operator (IMG=registry/name:tag), the sandbox (SANDBOX_IMG=) and the plugin (PLUGIN_IMG=)
+	$(if $(IMG)$(SANDBOX_IMG)$(PLUGIN_IMG),,$(error make push needs the name of an image: \
+		IMG=registry/name:tag, SANDBOX_IMG= or PLUGIN_IMG=, or several))
 	$(if $(IMG),@$(MAKE) --no-print-directory image-mandate-operator)
 	$(if $(IMG),@$(image) push "$(CURDIR)/$(IMAGES_DIR)/mandate-operator.tar" $(IMG))
 	$(if $(SANDBOX_IMG),@$(MAKE) --no-print-directory image-idv-sandbox)
 	$(if $(SANDBOX_IMG),@$(image) push "$(CURDIR)/$(IMAGES_DIR)/idv-sandbox.tar" $(SANDBOX_IMG))
+	$(if $(PLUGIN_IMG),@$(MAKE) --no-print-directory image-kubectl-mandate)
+	$(if $(PLUGIN_IMG),@$(image) push "$(CURDIR)/$(IMAGES_DIR)/kubectl-mandate.tar" $(PLUGIN_IMG))
 
 # The version is that of the tag of this commit. A build of another commit is 0.0.1, which no release is. Not 0.0.0,
 # because Terraform takes that for none.

@@ -19,6 +19,7 @@ var (
 		"caBundle":             "-----BEGIN CERTIFICATE-----",
 		"credentialsSecretRef": "{name: other}",
 		"tokenAuthorization":   "Basic",
+		"tokenRequest":         "{grantType: client_credentials}",
 		"referencePrefix":      "other-",
 		"states":               "{completed: [done]}",
 		"notifications":        "{secretRef: {name: other}}",

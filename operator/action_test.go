@@ -1,6 +1,7 @@
 package operator_test
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"syscall"
@@ -150,7 +151,8 @@ func TestActions(t *testing.T) {
 			w.check(w.sandbox.SetDialect(t.Context(), "resendResetAnswer", answer))
 			w.mandate("acme", "{}")
 			w.action("reset", reset)
-			w.actionCompletes("reset")
+			reason := map[string]string{"202": v1alpha1.ReasonRequestAccepted}[answer]
+			w.actionFinishes("reset", v1alpha1.ConditionComplete, cmp.Or(reason, v1alpha1.ReasonCarriedOut))
 			w.checkEmailed(control.Reset, 1)
 		})
 	}
@@ -166,10 +168,16 @@ func TestActionsFail(t *testing.T) {
 		requests, emails int
 	}{
 		"400": {
-			fault:    control.Fault{Kind: control.Answer, Status: 400, Times: 3},
+			fault:    control.Fault{Kind: control.Answer, Status: 400},
 			reason:   v1alpha1.ReasonRefused,
-			requests: 3,
-			why:      "the client sends an empty object, no body, and no Content-Type: the service rejected each of them",
+			requests: 1,
+			why:      "another form of the request is another request that could e-mail somebody: the next action has it",
+		},
+		"403": {
+			fault:    control.Fault{Kind: control.Answer, Status: 403},
+			reason:   v1alpha1.ReasonForbidden,
+			requests: 1,
+			why:      "the service does not let this user resend: it is not sent on the day on which that is granted",
 		},
 		"404": {
 			fault:    control.Fault{Kind: control.Answer, Status: 404},

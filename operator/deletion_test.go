@@ -62,7 +62,8 @@ func TestDeletionPolicies(t *testing.T) {
 	w.stalled("never", v1alpha1.ReasonMandateTypeNotFound)
 	w.mandate("changed", "{deletionPolicy: Retain}")
 	w.until("changed", "without a finalizer", func(m *v1alpha1.Mandate) bool { return len(m.Finalizers) == 0 })
-	w.check(w.client(w.url).DeleteApplication(t.Context(), *w.get("vanished").Status.ApplicationID))
+	_, err := w.client(w.url).DeleteApplication(t.Context(), *w.get("vanished").Status.ApplicationID)
+	w.check(err)
 	for _, name := range []string{"retain", "archive", "delete", "changed", "vanished", "never"} {
 		w.deleteMandate(name)
 	}
@@ -112,6 +113,14 @@ func TestDeletionWaits(t *testing.T) {
 		"until the service accepts it": {
 			disrupt: func(w *world) {
 				w.fault(control.Fault{Operation: control.DeleteApplication, Kind: control.Answer, Status: 409, Times: 3})
+			},
+			shows:  v1alpha1.ReasonDeletionRefused,
+			repair: func(*world) {},
+		},
+		"until a read says so as well": {
+			reason: "a 404 is not believed of an application that the service still shows",
+			disrupt: func(w *world) {
+				w.fault(control.Fault{Operation: control.DeleteApplication, Kind: control.Answer, Status: 404, Times: 3})
 			},
 			shows:  v1alpha1.ReasonDeletionRefused,
 			repair: func(*world) {},

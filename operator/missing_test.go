@@ -107,7 +107,8 @@ func (w *world) applicationsMissing(want bool) {
 func TestDeletedApplication(t *testing.T) {
 	t.Parallel()
 	w, r := missingWorld(t)
-	w.check(w.client(w.url).DeleteApplication(t.Context(), *w.get("acme").Status.ApplicationID))
+	_, err := w.client(w.url).DeleteApplication(t.Context(), *w.get("acme").Status.ApplicationID)
+	w.check(err)
 	w.waitUntilDeleted(r)
 	w.emails(1)
 }

@@ -21,7 +21,6 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
-	idv "github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/operator/action"
 	"github.com/mandate-io/idv/operator/apierror"
 	"github.com/mandate-io/idv/operator/connection"
@@ -163,7 +162,8 @@ func addControllers(
 		Cache: cache, Live: live, Status: writer.Status(), Metadata: writer, Events: manager.GetEventRecorder(fieldOwner),
 		Connections: connections, ClusterServices: clusterServices, AllNamespaces: len(options.namespaces()) == 0,
 		URLs: options.urls(), DeletionGiveUpAfter: options.deletionGiveUpAfter,
-		UserAgent: "mandate-operator/" + options.version, Observe: observeRequest, Budget: idv.NewBudget(responseBudget),
+		UserAgent: "mandate-operator/" + options.version, Observe: observeRequest,
+		Budget:        connection.NewBudget(responseBudget),
 		Notifications: isServed(options.notificationBindAddress),
 	})
 	services := engine.Services{

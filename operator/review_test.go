@@ -59,7 +59,8 @@ func TestCheckReviewedOnce(t *testing.T) {
 		state, reviewed := checkState(m, "document")
 		return state == "manually_accepted" && reviewed == v1alpha1.CheckDecisionAccept
 	})
-	w.check(w.client(w.url).ResetIndividual(t.Context(), m.Status.Individuals[0].ID))
+	_, err := w.client(w.url).ResetIndividual(t.Context(), m.Status.Individuals[0].ID)
+	w.check(err)
 	w.kill()
 	w.start()
 	w.until("acme", "the check is pending again", func(m *v1alpha1.Mandate) bool {

@@ -45,7 +45,7 @@ func newSubscribing(t *testing.T, notifications string, flags ...string) *subscr
 	w.start(s.flags...)
 	w.serviceReady(metav1.ConditionTrue, v1alpha1.ReasonConnected)
 	w.eventually(func() (bool, string) {
-		return w.post(s.url, "{}") == 204, "the receiver does not answer"
+		return w.post(s.url, "{}") == 200, "the receiver does not answer"
 	})
 	return s
 }

@@ -30,7 +30,7 @@ func (s *session) confirm(yes bool, question string) error {
 	}
 	if !isTerminal(s.In) {
 		return &exitError{exitNotApproved, fmt.Errorf(
-			"this acts on people, and without a terminal it cannot ask: %s Add --yes to confirm", question)}
+			"this needs a confirmation, and without a terminal it cannot ask: %s Add --yes to confirm", question)}
 	}
 	return s.ask(question)
 }

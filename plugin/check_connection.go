@@ -5,35 +5,37 @@ import (
 	"context"
 	"encoding/pem"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/client/wire"
 	"github.com/mandate-io/idv/plugin/readings"
 )
 
 // connectionFlags are those of check-connection.
 type connectionFlags struct {
-	service serviceFlags
-	baseURL string
-	secret  string
-	file    string
-	caFile  string
-	// applications are ID or ID=meaning.
-	applications []string
-	report       bool
+	service                       serviceFlags
+	baseURL, secret, file, caFile string
+	grantType, authorization      string
+	applications, mandates        []string // ID or ID=meaning, NAME or NAME=meaning
+	report, yes                   bool
 }
 
 const connectionHelp = "Find out how a service handles what its interface leaves open, and print the manifest of the " +
-	"service object and the provider block with the right settings. The command sends at most six logins, a few GETs " +
-	"and two OPTIONS. It creates and changes nothing, and e-mails nobody.\n\n" +
-	"The credentials come from the environment (IDV_USERNAME, IDV_PASSWORD, IDV_CLIENT_ID, IDV_CLIENT_SECRET), from a " +
-	"Secret of the cluster, or from a file. They are never arguments, because other users of this machine can see " +
-	"arguments. If you have both pairs, give both: the command then finds out which of them the service needs."
+	"service object and the provider block with the right settings. The command sends at most six logins, of which at " +
+	"most two are refused, a few GETs and two OPTIONS, and repeats what gets a 429. It creates and changes nothing, and " +
+	"e-mails nobody.\n\n" +
+	"The credentials come from one source: the file of --credentials-file, else the Secret of --secret or of the " +
+	"service object, else, if none is named, the environment (IDV_USERNAME, IDV_PASSWORD, IDV_CLIENT_ID, " +
+	"IDV_CLIENT_SECRET). They are never arguments, because other users of this machine can see arguments. The command " +
+	"says where they go, and asks for confirmation on a terminal; otherwise, it needs --yes. If you have both pairs, " +
+	"give both."
 
 func (s *session) checkConnectionCommand() *cobra.Command {
 	flags, output := connectionFlags{}, outputFlag{}
@@ -43,7 +45,8 @@ func (s *session) checkConnectionCommand() *cobra.Command {
 		Long:  connectionHelp,
 		Example: `  IDV_USERNAME=api-user IDV_PASSWORD=... kubectl mandate check-connection --base-url https://idv.example.com
   kubectl mandate check-connection -n onboarding --identityservice default
-  kubectl mandate check-connection -n onboarding --identityservice default --application 4711=completed`,
+  kubectl mandate check-connection -n onboarding --identityservice default --mandate first=inReview
+  kubectl mandate check-connection -n onboarding --identityservice default --mandate first -o sandbox >sandbox.yaml`,
 		Args: exactArgs(0),
 		RunE: func(command *cobra.Command, _ []string) error {
 			options, target, err := s.connection(command.Context(), &flags)
@@ -54,11 +57,7 @@ func (s *session) checkConnectionCommand() *cobra.Command {
 			if err != nil {
 				return usageError("%w", err)
 			}
-			shown, err := newConnectionView(result, target)
-			if err == nil {
-				err = s.showReadings(shown, &output)
-			}
-			if err != nil {
+			if err := s.showReadings(result, target, &output); err != nil {
 				return err
 			}
 			if result.Problem != "" {
@@ -68,7 +67,7 @@ func (s *session) checkConnectionCommand() *cobra.Command {
 		},
 	}
 	flags.addTo(command)
-	output.addTo(command, "json", "yaml")
+	output.addTo(command, "json", "yaml", "sandbox")
 	return command
 }
 
@@ -82,25 +81,59 @@ func (f *connectionFlags) addTo(command *cobra.Command) {
 		"Take the credentials from this file, - for the standard input: lines such as username=..., or YAML. Default: none.")
 	set.StringVar(&f.caFile, "ca-file", "",
 		"Trust the authorities in this PEM file. Default: those of the service object, IDV_CA_FILE or the system.")
+	set.StringVar(&f.grantType, "grant-type", "", "Try this grant_type first. Default: that of the service object.")
+	set.StringVar(&f.authorization, "token-authorization", "",
+		"Try this first: Auto, None, Basic or UserBasic. Default: that of the service object.")
 	set.StringArrayVar(&f.applications, "application", nil,
-		"Also read the application with this ID. Use ID=inReview|completed|rejected if you know its state. Repeatable.")
+		"Also read the application with this ID. Use ID=inReview and so on if you know what its state means. Repeatable.")
+	set.StringArrayVar(&f.mandates, "mandate", nil,
+		"Also read the application of this Mandate. Otherwise as --application.")
 	set.BoolVar(&f.report, "report", false,
 		"Also read the report on the first individual, which is personal data. Nothing of it is kept. Default: false.")
+	set.BoolVarP(&f.yes, "yes", "y", false, "Skip the confirmation.")
 }
 
-// parseApplications reads --application.
-func parseApplications(flags []string) ([]readings.Application, error) {
+// parseApplications reads --mandate and --application.
+func (s *session) parseApplications(ctx context.Context, flags *connectionFlags) ([]readings.Application, error) {
 	var applications []readings.Application
-	for _, flag := range flags {
-		number, meaning, _ := strings.Cut(flag, "=")
-		id, err := strconv.ParseInt(number, 10, 64)
-		known := []readings.Meaning{"", readings.InReview, readings.Completed, readings.Rejected}
-		if err != nil || id < 1 || !slices.Contains(known, readings.Meaning(meaning)) {
-			return nil, usageError("--application %q: use ID, ID=inReview, ID=completed or ID=rejected", flag)
+	for i, flag := range slices.Concat(flags.mandates, flags.applications) {
+		name, meaning, said := strings.Cut(flag, "=")
+		application := readings.Application{Meaning: readings.Meaning(meaning)}
+		if said && !slices.Contains(readings.Meanings, application.Meaning) {
+			return nil, usageError("%q: use ID or NAME alone, or with one of %v", flag, readings.Meanings)
 		}
-		applications = append(applications, readings.Application{ID: id, Meaning: readings.Meaning(meaning)})
+		var err error
+		if i < len(flags.mandates) {
+			err = s.applicationOf(ctx, name, &application)
+		} else if application.ID, err = strconv.ParseInt(name, 10, 64); err != nil || application.ID < 1 {
+			err = usageError("--application %q: use ID, or ID=inReview and so on", flag)
+		}
+		if err != nil {
+			return nil, err
+		}
+		applications = append(applications, application)
 	}
 	return applications, nil
+}
+
+// applicationOf reads the application of a Mandate from its status.
+func (s *session) applicationOf(ctx context.Context, name string, application *readings.Application) error {
+	c, err := s.cluster()
+	if err != nil {
+		return err
+	}
+	m, err := c.mandate(ctx, name)
+	if err != nil {
+		return err
+	}
+	if m.Status.ApplicationID == nil {
+		return usageError("the Mandate %s has no application yet", name)
+	}
+	application.ID, application.Reference = *m.Status.ApplicationID, m.Status.Reference
+	for i := range m.Status.Individuals {
+		application.Individuals = append(application.Individuals, m.Status.Individuals[i].ID)
+	}
+	return nil
 }
 
 // connectionView is what check-connection prints.
@@ -126,17 +159,27 @@ func newConnectionView(result *readings.Result, target service) (*connectionView
 	return v, err
 }
 
-func (s *session) showReadings(v *connectionView, output *outputFlag) error {
-	if output.structured() {
+func (s *session) showReadings(result *readings.Result, target service, output *outputFlag) error {
+	_, dialect := result.Dialect()
+	v, err := newConnectionView(result, target)
+	switch {
+	case err != nil:
+		return err
+	case output.format == "sandbox":
+		file, err := result.Sandbox()
+		fmt.Fprint(s.Out, file)
+		return err
+	case output.structured():
 		return output.print(s.Out, v)
 	}
 	p := newPrinter(s.Out)
 	p.line(p.styled(bold, "What the reads showed"))
 	for _, f := range v.Findings {
-		if f.Reading != "" {
+		if f.Reading != "" && f.Text != "" {
 			p.finding(f.Point, f.Text)
 		}
 	}
+	p.wrap("  in the words of the sandbox: ", "    ", strings.Join(dialect, " "))
 	p.line()
 	p.line(p.styled(bold, "What they did not show"))
 	for _, f := range v.Findings {
@@ -144,11 +187,12 @@ func (s *session) showReadings(v *connectionView, output *outputFlag) error {
 			p.finding(f.Point, f.Text)
 		}
 	}
-	for _, later := range laterFindings {
-		p.finding(later.point, later.shown)
-	}
 	p.line()
-	p.wrap("", "", "Sent: "+sentText(v.Sent)+". Nothing was created or changed, and nobody was e-mailed.")
+	var sent []string
+	for _, kind := range sortedKeys(v.Sent) {
+		sent = append(sent, plural(int64(v.Sent[kind]), kind))
+	}
+	p.wrap("", "", "Sent: "+strings.Join(sent, ", ")+". Nothing was created or changed, and nobody was e-mailed.")
 	if v.Problem == "" {
 		p.line()
 		p.line(p.styled(bold, v.Kind+" with these settings"))
@@ -157,9 +201,9 @@ func (s *session) showReadings(v *connectionView, output *outputFlag) error {
 		p.line(p.styled(bold, "Provider block with these settings"))
 		p.WriteString(v.Provider)
 		p.line()
-		p.line("Next: create one Mandate, to yourself. docs/first-contact.md has the steps.")
+		p.line("Next: docs/first-contact.md, with two e-mail addresses of your own.")
 	}
-	_, err := fmt.Fprint(s.Out, p.String())
+	_, err = fmt.Fprint(s.Out, p.String())
 	return err
 }
 
@@ -167,65 +211,78 @@ func (p *printer) finding(name, text string) {
 	p.wrap(fmt.Sprintf("  %-19s ", name), strings.Repeat(" ", 22), text)
 }
 
-// laterFindings are the points that reads cannot show, each with what shows it.
-var laterFindings = []struct{ point, shown string }{
-	{"create", "the first Mandate shows whether a create answers with an id (Ready), or in a way that loses it " +
-		"(OutcomeUnknown), and whether a read finds the application at once"},
-	{"firstState", "status.state of the first Mandate is the state after a create"},
-	{"requiredFields", "a first Mandate that ends as Refused names the missing fields in the operator's log"},
-	{"suppress", "which e-mails suppressEmailNotification suppresses: look at your own mailbox"},
-	{"decision", "a decision on the first Mandate shows method, payload and answer of complete or reject, and whether " +
-		"checks that are not decided block it"},
-	{"actions", "a resend and a reset of yourself show their payload, and whether checks keep their ids"},
-	{"duplicates", "the operator never relies on how a duplicate reference is refused, or when a reference is free again"},
-	{"subscribe", "terraform apply of one subscription shows its field names, and whether events are required"},
-	{"deliveries", "run the operator with --notification-capture to see the form of a delivery; values are left out"},
-}
-
-func sentText(sent map[string]int) string {
-	var parts []string
-	for _, kind := range slices.Sorted(maps.Keys(sent)) {
-		text := fmt.Sprintf("%d %s", sent[kind], kind)
-		if kind == "login" {
-			text = plural(int64(sent[kind]), kind)
-		}
-		parts = append(parts, text)
-	}
-	return strings.Join(parts, ", ")
-}
-
-// connection collects what check-connection needs to know, and the service object that it is for.
+// connection collects what check-connection needs to know, and the service object that it is for: the one that the
+// flags name, or else a new one.
 func (s *session) connection(ctx context.Context, flags *connectionFlags) (*readings.Options, service, error) {
-	applications, err := parseApplications(flags.applications)
+	applications, err := s.parseApplications(ctx, flags)
 	if err != nil {
 		return nil, nil, err
 	}
-	options := &readings.Options{UserAgent: fieldManager, Applications: applications, Report: flags.report}
-	target, err := s.target(ctx, flags, options)
+	target, from, err := s.target(ctx, flags)
 	if err != nil {
 		return nil, nil, err
+	}
+	options := &readings.Options{
+		Settings: *target.Settings(), Credentials: from.Credentials, UserAgent: fieldManager, Applications: applications,
+		Report: flags.report,
 	}
 	settings := &options.Settings
-	settings.BaseURL = cmp.Or(flags.baseURL, settings.BaseURL)
-	if flags.file != "" {
-		if options.Credentials, err = s.credentialsFile(flags.file); err != nil {
-			return nil, nil, err
-		}
+	if settings.BaseURL, err = from.belongsTo(cmp.Or(flags.baseURL, settings.BaseURL)); err != nil {
+		return nil, nil, err
 	}
-	if !areSet(options.Credentials) {
-		if options.Credentials, err = credentialsFromEnvironment(settings.BaseURL); err != nil {
-			return nil, nil, err
-		}
-	}
-	settings.BaseURL = cmp.Or(settings.BaseURL, os.Getenv("IDV_BASE_URL"))
+	settings.TokenRequest.GrantType = cmp.Or(v1alpha1.GrantType(flags.grantType), settings.TokenRequest.GrantType)
+	settings.TokenAuthorization = cmp.Or(v1alpha1.TokenAuthorization(flags.authorization), settings.TokenAuthorization)
 	file := flags.caFile
 	if file == "" && settings.CABundle == "" {
 		file = os.Getenv("IDV_CA_FILE")
 	}
 	if file != "" {
-		settings.CABundle, err = readCertificates(file)
+		if settings.CABundle, err = readCertificates(file); err != nil {
+			return nil, nil, err
+		}
 	}
-	return options, target, err
+	where := wire.Printable(fmt.Sprintf("the credentials of %s to %s", from.name, settings.BaseURL))
+	if flags.yes {
+		fmt.Fprintln(s.ErrOut, "Sending", where)
+	}
+	return options, target, s.confirm(flags.yes, fmt.Sprintf("Send %s?", where))
+}
+
+// target is the service object, and the source of the credentials.
+func (s *session) target(ctx context.Context, flags *connectionFlags) (service, *source, error) {
+	namespace, err := s.namespace()
+	if err != nil {
+		return nil, nil, err
+	}
+	key, named := flags.service.key(namespace)
+	key.name = cmp.Or(key.name, "default")
+	found, c := key.empty(), (*cluster)(nil)
+	useSecret(found, v1alpha1.NamespacedSecretReference{Name: "idv"})
+	if named || flags.secret != "" {
+		if c, err = s.cluster(); err != nil {
+			return nil, nil, err
+		}
+	}
+	if named {
+		if found, err = c.read(ctx, key); err != nil {
+			return nil, nil, err
+		}
+	}
+	own := found.Settings().BaseURL // where the Secret of the object belongs
+	if flags.secret != "" {
+		own = ""
+		useSecret(found, v1alpha1.NamespacedSecretReference{Namespace: namespace, Name: flags.secret})
+	}
+	var from *source
+	switch ref := found.CredentialsSecret(); {
+	case flags.file != "":
+		from, err = s.fileSource(flags.file)
+	case c != nil:
+		from, err = c.secretSource(ctx, ctrl.ObjectKey{Namespace: ref.Namespace, Name: ref.Name}, own)
+	default:
+		from = environment()
+	}
+	return found, from, err
 }
 
 // readCertificates reads the certificates of a PEM file, and nothing else: they are printed.

@@ -38,6 +38,28 @@ func TestKubectlRunsThePlugin(t *testing.T) {
 	w.contains(kubectl("mandate", "--version"), "kubectl-mandate ")
 	w.contains(kubectl("mandate", "status", "-n", w.namespace), "acme", "The operator works on (~): 1.")
 	w.contains(kubectl("__complete", "mandate", "status", "-n", w.namespace, ""), "acme\n")
+	w.contains(w.withAuthProvider(binary), "No valid id-token")
+}
+
+// withAuthProvider is what the binary says with a kubeconfig that names an authentication of client-go's own.
+func (w *world) withAuthProvider(binary string) string {
+	w.Helper()
+	file := filepath.Join(w.TempDir(), "kubeconfig")
+	w.check(os.WriteFile(file, []byte(`
+apiVersion: v1
+kind: Config
+current-context: oidc
+contexts: [{name: oidc, context: {cluster: closed, user: oidc}}]
+clusters: [{name: closed, cluster: {server: "https://127.0.0.1:1"}}]
+users:
+- name: oidc
+  user: {auth-provider: {name: oidc, config: {client-id: kubectl, idp-issuer-url: "https://127.0.0.1:1"}}}
+`), 0o600))
+	output, err := exec.CommandContext(w.Context(), binary, "--kubeconfig", file, "status").CombinedOutput()
+	if err == nil {
+		w.Error("nothing answers at this address")
+	}
+	return string(output)
 }
 
 // TestDecisionOfAGitOpsTool warns that Flux takes a decision back, and still sets it.

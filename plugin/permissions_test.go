@@ -61,7 +61,7 @@ func TestPermissions(t *testing.T) {
 	w.create(shared)
 	pair := "username=" + sandbox.DefaultUsername + "\npassword=" + sandbox.DefaultPassword + "\n"
 	check := func(input string, want int, arguments ...string) string {
-		return w.run(input, want, append([]string{"check-connection"}, arguments...)...)
+		return w.run(input, want, append([]string{"check-connection", "--yes"}, arguments...)...)
 	}
 	const role, cluster = "ask for a Role that can get them", "ask for a ClusterRoleBinding of idv-viewer to read it"
 

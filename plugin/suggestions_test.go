@@ -50,7 +50,9 @@ func (w *world) first() (inReview, completed int64) {
 		w.check(err)
 		ids = append(ids, application.ID)
 	}
-	_, err = c.CompleteApplication(w.Context(), ids[1])
+	seen, err := c.RetrieveApplication(w.Context(), ids[1])
+	w.check(err)
+	_, err = c.CompleteApplication(w.Context(), ids[1], seen.State)
 	w.check(err)
 	_, err = c.SubscribeWebhook(w.Context(), idv.Subscription{
 		URL: idv.Hide("https://hooks.example.com/secret-path"), ApplicationID: ids[0], Events: []string{"all"},
@@ -79,8 +81,17 @@ func TestSuggestedLoginsWork(t *testing.T) {
 			[]string{"the keys username, password, client_id, client_secret.", "tokenAuthorization: Basic"},
 		},
 		"client only": {
-			dialect.Dialect{TokenBasic: dialect.TokenBasicRefused, Credentials: dialect.CredentialsClient},
-			both, pair, []string{"the keys client_id, client_secret.", "tokenAuthorization: None"},
+			dialect.Dialect{Credentials: dialect.CredentialsClient}, both, pair, []string{"the keys client_id, client_secret."},
+		},
+		"no header": {
+			dialect.Dialect{TokenBasic: dialect.TokenBasicRefused}, both, user, []string{"tokenAuthorization: None"},
+		},
+		"the client's own grant": {
+			dialect.Dialect{GrantType: dialect.GrantTypeClientCredentials}, both, pair,
+			[]string{"the keys client_id, client_secret.", "grantType: client_credentials"},
+		},
+		"the user in the header": {
+			dialect.Dialect{TokenBasic: dialect.TokenBasicUser}, user, user, []string{"tokenAuthorization: UserBasic"},
 		},
 	}
 	for name, tc := range cases {
@@ -89,9 +100,7 @@ func TestSuggestedLoginsWork(t *testing.T) {
 			w := newWorld(t, sandbox.Options{Dialect: tc.service})
 			w.secret("given", tc.given)
 			w.secret("suggested", tc.keys)
-			out := w.run("", 0, "check-connection", "--base-url", w.url, "--secret", "given", "-o", "json")
-			var suggested struct{ Manifest, Provider string }
-			w.check(json.Unmarshal([]byte(out), &suggested))
+			suggested := w.suggested(w.examine(0, "", "--base-url", w.url, "--secret", "given", "-o", "json"))
 			w.contains(suggested.Manifest, tc.suggested...)
 			service := &v1alpha1.IdentityService{}
 			w.check(yaml.UnmarshalStrict([]byte(suggested.Manifest), service))
@@ -110,11 +119,10 @@ func TestSuggestionsWork(t *testing.T) {
 	w := newWorld(t, sandbox.Options{Dialect: unusual})
 	w.connect() // with the defaults, only to take the address and the Secret from it
 	inReview, completed := w.first()
-	out := w.run("", 0, "check-connection", "--identityservice", "default", "-o", "json",
+	out := w.examine(0, "", "--identityservice", "default", "-o", "json",
 		"--application", strconv.FormatInt(inReview, 10)+"=inReview",
 		"--application", strconv.FormatInt(completed, 10)+"=completed")
-	var suggested struct{ Manifest, Provider string }
-	w.check(json.Unmarshal([]byte(out), &suggested))
+	suggested := w.suggested(out)
 	for _, hidden := range []string{email, sandbox.DefaultPassword, "secret-path"} {
 		if strings.Contains(out, hidden) {
 			t.Errorf("%q in:\n%s", hidden, out)
@@ -142,6 +150,17 @@ resource "idv_webhook_subscription" "second" {
   application_id = `+strconv.FormatInt(inReview, 10)+`
 `+strings.ReplaceAll(names, "# ", "")+`}
 `, map[string]string{"username": sandbox.DefaultUsername, "password": sandbox.DefaultPassword})
+}
+
+type suggestion struct{ Manifest, Provider string }
+
+// suggested reads the output in JSON, after the line that says where the credentials go.
+func (w *world) suggested(out string) suggestion {
+	w.Helper()
+	var found suggestion
+	_, object, _ := strings.Cut(out, "\n")
+	w.check(json.Unmarshal([]byte(object), &found))
+	return found
 }
 
 // tofu applies the suggested provider block, with resources and with credentials from the environment.

@@ -157,7 +157,7 @@ func newServiceView(m *v1alpha1.Mandate, s service) serviceView {
 	conditions := s.ServiceStatus().Conditions
 	shown.Ready = viewOf(conditions, v1alpha1.ConditionReady)
 	shown.Stalled = meta.IsStatusConditionTrue(conditions, v1alpha1.ConditionStalled)
-	if shown.Ready.Status != "" && shown.Ready.Status != string(metav1.ConditionTrue) {
+	if shown.Ready.Status != "" && shown.Ready.Reason != v1alpha1.ReasonConnected {
 		shown.Problems = append(shown.Problems, shown.Ready)
 	}
 	for _, kind := range []string{

@@ -15,6 +15,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/path"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
 // addRequestError reports a failed request.
@@ -45,7 +46,7 @@ func addRejection(diags *diag.Diagnostics, summary string, err error, fields req
 	for _, fieldError := range failure.Problem.Errors {
 		name := fieldError.Path[0].Name.Reveal()
 		invalid = append(invalid, printableName(name))
-		key := client.FoldName(name)
+		key := wire.FoldName(name)
 		if _, ok := fields.attributes[key]; ok {
 			messages[key] = append(messages[key], fields.messages(key, fieldError)...)
 		} else {
@@ -132,10 +133,10 @@ func (f messageFilter) causeWithFields(err error, fields []string) string {
 }
 
 // isRejection reports whether the service answered the request itself, and proved that it did nothing. The client's own
-// text says more about credentials.
+// text says more about what is forbidden, and about what may be the answer of a proxy.
 func isRejection(failure *client.Error) bool {
-	return failure.Outcome == client.Refused && failure.Status != 0 && !failure.Login &&
-		failure.Kind != client.KindCredentials
+	refused := client.IsRefusal(failure) || failure.Kind == client.KindRateLimited && !failure.Login
+	return refused && failure.Outcome == client.Refused && failure.Status != 0
 }
 
 // noEffect says what a rejected request did not do.
@@ -159,6 +160,10 @@ func actionFor(kind client.Kind) string {
 	switch kind {
 	case client.KindCredentials:
 		return "Check `username` and `password`, and `client_id` and `client_secret`. The user needs API permissions."
+	case client.KindForbidden:
+		return "Ask the service's support for the permission: the user needs API permissions for this operation."
+	case client.KindUnproven:
+		return "Check `base_url`, and any proxy or ingress in front of the service."
 	case client.KindUnreachable, client.KindConnection, client.KindTimeout:
 		return "Check `base_url`, the network, and any proxy or firewall in front of the service."
 	case client.KindRateLimited:

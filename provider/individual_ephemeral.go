@@ -73,7 +73,7 @@ func (e *individualEphemeral) Open(ctx context.Context, req ephemeral.OpenReques
 		return
 	}
 	model.individualModel = flattenIndividual(individual)
-	model.personModel = flattenPerson(individual.Person().Reveal())
+	model.personModel = flattenPerson(individual.Details().Reveal())
 	model.JSON = normalizeJSON(individual.Raw.Reveal())
 	resp.Diagnostics.Append(resp.Result.Set(ctx, model)...)
 }

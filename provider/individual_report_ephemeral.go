@@ -1,7 +1,6 @@
 package provider
 
 import (
-	"bytes"
 	"context"
 	"encoding/base64"
 	"fmt"
@@ -80,15 +79,14 @@ func (e *individualReportEphemeral) Open(
 	if service == nil {
 		return
 	}
-	var report bytes.Buffer
-	downloaded, err := service.IndividualReport(ctx, model.IndividualID.ValueInt64(), &report, maxReportMiB<<20)
+	report, err := service.IndividualReport(ctx, model.IndividualID.ValueInt64(), maxReportMiB<<20)
 	if err != nil {
 		resp.Diagnostics.AddError("Cannot download the report", reportErrorDetail(err))
 		return
 	}
-	defer downloaded.Close()
-	model.ContentType = stringOrNull(downloaded.ContentType)
-	model.ContentBase64 = types.StringValue(base64.StdEncoding.EncodeToString(report.Bytes()))
+	defer report.Close()
+	model.ContentType = stringOrNull(report.ContentType)
+	model.ContentBase64 = types.StringValue(base64.StdEncoding.EncodeToString(report.Content))
 	resp.Diagnostics.Append(resp.Result.Set(ctx, model)...)
 }
 
@@ -97,7 +95,7 @@ func reportErrorDetail(err error) string {
 	case client.KindTooLarge:
 		return fmt.Sprintf("The report is larger than %d MiB, the most that the provider can return.\n\n"+
 			"Download it with another tool. The ephemeral resource idv_access_token provides the token.", maxReportMiB)
-	case client.KindInvalid, client.KindNotFound, client.KindConflict, client.KindUnreadable:
+	case client.KindInvalid, client.KindNotFound, client.KindConflict, client.KindNotReady, client.KindUnreadable:
 		return errorCause(err) + "\n\nThe service has a report once the individual has completed the checks. " +
 			"The ephemeral resource idv_individual shows the progress."
 	default:

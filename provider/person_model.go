@@ -4,7 +4,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/ephemeral/schema"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
 // personModel is the personal data of an individual. Only ephemeral resources may have it.
@@ -34,37 +34,41 @@ type addressModel struct {
 	DateTo            types.String `tfsdk:"date_to"`
 }
 
-func flattenPerson(person client.Person) personModel {
+// flattenPerson reads who an individual is (interface: Individual, Address).
+func flattenPerson(o wire.Object) personModel {
+	text := func(name string) types.String { return stringOrNull(o.Text(name)) }
 	return personModel{
-		Email:       stringOrNull(person.Email),
-		Title:       stringOrNull(person.Title),
-		FirstName:   stringOrNull(person.FirstName),
-		MiddleName:  stringOrNull(person.MiddleName),
-		LastName:    stringOrNull(person.LastName),
-		DateOfBirth: stringOrNull(person.DateOfBirth),
-		Gender:      stringOrNull(person.Gender),
-		Address:     flattenAddress(person.Address),
+		Email:       text("email"),
+		Title:       text("title"),
+		FirstName:   text("first_name"),
+		MiddleName:  text("middle_name"),
+		LastName:    text("last_name"),
+		DateOfBirth: text("date_of_birth"),
+		Gender:      text("gender"),
+		Address:     flattenAddress(o.Get("address").Object()),
 	}
 }
 
-func flattenAddress(address client.Address) *addressModel {
-	if address == (client.Address{}) {
+func flattenAddress(o wire.Object) *addressModel {
+	text := func(names ...string) types.String { return stringOrNull(o.Text(names...)) }
+	address := addressModel{
+		Flat:              text("flat_appartment_subbuilding", "flat_apartment_subbuilding"),
+		BuildingNumber:    text("building_number"),
+		BuildingName:      text("building_name"),
+		RoadStreet:        text("road_street"),
+		District:          text("district"),
+		TownCity:          text("town_city"),
+		StateProvinceName: text("state_province_name"),
+		StateProvinceCode: text("state_province_code"),
+		CountryCode:       text("country_code"),
+		PostZipCode:       text("post_zip_code"),
+		DateFrom:          text("date_from"),
+		DateTo:            text("date_to"),
+	}
+	if address == (addressModel{}) {
 		return nil
 	}
-	return &addressModel{
-		Flat:              stringOrNull(address.Flat),
-		BuildingNumber:    stringOrNull(address.BuildingNumber),
-		BuildingName:      stringOrNull(address.BuildingName),
-		RoadStreet:        stringOrNull(address.RoadStreet),
-		District:          stringOrNull(address.District),
-		TownCity:          stringOrNull(address.TownCity),
-		StateProvinceName: stringOrNull(address.StateProvinceName),
-		StateProvinceCode: stringOrNull(address.StateProvinceCode),
-		CountryCode:       stringOrNull(address.CountryCode),
-		PostZipCode:       stringOrNull(address.PostZipCode),
-		DateFrom:          stringOrNull(address.DateFrom),
-		DateTo:            stringOrNull(address.DateTo),
-	}
+	return &address
 }
 
 func personAttributes() map[string]schema.Attribute {

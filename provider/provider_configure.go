@@ -74,6 +74,7 @@ func (s settings) clientConfig() (client.Config, diag.Diagnostic) {
 			ClientSecret: client.Hide(s.ClientSecret.ValueString()),
 		},
 		TokenAuthorization: client.TokenAuthorization(s.TokenAuthorization.ValueString()),
+		GrantType:          client.GrantType(s.GrantType.ValueString()),
 		RequestsPerSecond:  -1,
 		ProxyURL:           client.Hide(s.ProxyURL.ValueString()),
 		CABundle:           []byte(s.CAPEM.ValueString()),

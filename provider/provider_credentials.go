@@ -29,6 +29,8 @@ func (m providerModel) missingCredential() (missingCredential, bool) {
 	hasUsername, hasPassword := !m.Username.IsNull(), !m.Password.IsNull()
 	hasID, hasSecret := !m.ClientID.IsNull(), !m.ClientSecret.IsNull()
 	basic := types.StringValue(string(client.TokenAuthorizationBasic))
+	userBasic := types.StringValue(string(client.TokenAuthorizationUserBasic))
+	clientCredentials := types.StringValue(string(client.GrantClientCredentials))
 	switch {
 	case hasUsername && !hasPassword:
 		return missingCredential{"password", envPassword, "`username` is set without `password`."}, true
@@ -41,6 +43,14 @@ func (m providerModel) missingCredential() (missingCredential, bool) {
 	case !hasID && m.TokenAuthorization.Equal(basic):
 		return missingCredential{
 			"client_id", envClientID, "`token_authorization = \"Basic\"` requires `client_id` and `client_secret`.",
+		}, true
+	case !hasUsername && m.TokenAuthorization.Equal(userBasic):
+		return missingCredential{
+			"username", envUsername, "`token_authorization = \"UserBasic\"` requires `username` and `password`.",
+		}, true
+	case !hasID && m.GrantType.Equal(clientCredentials):
+		return missingCredential{
+			"client_id", envClientID, "`grant_type = \"client_credentials\"` requires `client_id` and `client_secret`.",
 		}, true
 	}
 	return missingCredential{}, false

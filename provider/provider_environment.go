@@ -18,7 +18,8 @@ const (
 	envUsername           = "IDV_USERNAME"
 	envPassword           = "IDV_PASSWORD"
 	envClientID           = "IDV_CLIENT_ID"
-	envClientSecret       = "IDV_CLIENT_SECRET"       //nolint:gosec // the name of a variable
+	envClientSecret       = "IDV_CLIENT_SECRET" //nolint:gosec // the name of a variable
+	envGrantType          = "IDV_GRANT_TYPE"
 	envTokenAuthorization = "IDV_TOKEN_AUTHORIZATION" //nolint:gosec // the name of a variable
 	envCAFile             = "IDV_CA_FILE"
 	envProxyURL           = "IDV_PROXY_URL"
@@ -57,6 +58,10 @@ var environmentArguments = []environmentArgument{
 	{
 		attribute: "token_authorization", variable: envTokenAuthorization, format: tokenAuthorizationValidator,
 		value: func(m *providerModel) *types.String { return &m.TokenAuthorization },
+	},
+	{
+		attribute: "grant_type", variable: envGrantType, format: grantTypeValidator,
+		value: func(m *providerModel) *types.String { return &m.GrantType },
 	},
 	{
 		attribute: "ca_file", variable: envCAFile,

@@ -9,6 +9,7 @@ type providerModel struct {
 	ClientID             types.String  `tfsdk:"client_id"`
 	ClientSecret         types.String  `tfsdk:"client_secret"`
 	TokenAuthorization   types.String  `tfsdk:"token_authorization"`
+	GrantType            types.String  `tfsdk:"grant_type"`
 	CAFile               types.String  `tfsdk:"ca_file"`
 	CAPEM                types.String  `tfsdk:"ca_pem"`
 	ProxyURL             types.String  `tfsdk:"proxy_url"`
@@ -28,6 +29,7 @@ func (m providerModel) unknownArgument() string {
 		{"client_id", m.ClientID.IsUnknown()},
 		{"client_secret", m.ClientSecret.IsUnknown()},
 		{"token_authorization", m.TokenAuthorization.IsUnknown()},
+		{"grant_type", m.GrantType.IsUnknown()},
 		{"ca_file", m.CAFile.IsUnknown()},
 		{"ca_pem", m.CAPEM.IsUnknown()},
 		{"proxy_url", m.ProxyURL.IsUnknown()},

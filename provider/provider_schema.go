@@ -49,10 +49,18 @@ func (p *idvProvider) Schema(_ context.Context, _ provider.SchemaRequest, resp *
 			"token_authorization": schema.StringAttribute{
 				Optional: true,
 				MarkdownDescription: "`Authorization` header of the login, whose format the service does not document. " +
-					"`Auto` sends the client ID and secret as HTTP Basic if both are set, `None` sends no header, and " +
-					"`Basic` always sends one. Can also be set as the environment variable `IDV_TOKEN_AUTHORIZATION`. " +
+					"`Auto` sends the client ID and secret as HTTP Basic if both are set, `None` sends no header, `Basic` " +
+					"always sends the client ID and secret, and `UserBasic` sends the user name and password. " +
+					"Can also be set as the environment variable `IDV_TOKEN_AUTHORIZATION`. " +
 					"(Default: `Auto`)",
 				Validators: []validator.String{tokenAuthorizationValidator},
+			},
+			"grant_type": schema.StringAttribute{
+				Optional: true,
+				MarkdownDescription: "Field `grant_type` of the login: `password`, or `client_credentials`, which sends " +
+					"the client ID and secret only. Can also be set as the environment variable `IDV_GRANT_TYPE`. " +
+					"(Default: `password`)",
+				Validators: []validator.String{grantTypeValidator},
 			},
 			"ca_file": schema.StringAttribute{
 				Optional: true,

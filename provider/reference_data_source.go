@@ -130,7 +130,8 @@ func (d *referenceDataSource) Read(
 		resp.Diagnostics.Append(resp.State.Set(ctx, flattenReference(matches[0]))...)
 	case 0:
 		resp.Diagnostics.AddAttributeError(path.Root(attribute), fmt.Sprintf("No matching %s", d.singular),
-			fmt.Sprintf("The reference data has no %s with %s %s. %s", d.singular, attribute, value, d.list(entries)))
+			fmt.Sprintf("The reference data has no %s with %s %s. %s", d.singular, attribute, value,
+				moreOf(references)+d.list(entries)))
 	default:
 		resp.Diagnostics.AddAttributeError(path.Root(attribute), fmt.Sprintf("Several matching %s", d.plural),
 			fmt.Sprintf("The reference data has %d %s with %s %s. Select one by an attribute that only it has. %s",
@@ -166,6 +167,15 @@ func (d *referenceDataSource) list(entries []client.Reference) string {
 		lines = append(lines, fmt.Sprintf("  and %d more", more))
 	}
 	return "Available:\n\n" + strings.Join(lines, "\n") + "\n\n"
+}
+
+// moreOf says that the entry may be on a page that the provider could not read.
+func moreOf(references *client.References) string {
+	if references.Complete {
+		return ""
+	}
+	return "The service has more reference data than it sends in one response, and does not say how to request more. " +
+		"If you know the ID, set it without this data source. "
 }
 
 // selectorsOf names an entry by every attribute that can select it.

@@ -59,11 +59,13 @@ func (a *resendInvitesAction) Invoke(ctx context.Context, req action.InvokeReque
 	if service == nil {
 		return
 	}
-	err := service.ResendInvites(ctx, config.IndividualID.ValueInt64())
+	sent, err := service.ResendInvites(ctx, config.IndividualID.ValueInt64())
 	switch {
+	case err == nil && sent.Accepted:
+		resp.SendProgress(action.InvokeProgressEvent{Message: "The service has accepted the request, and sends it later."})
 	case err == nil:
 		resp.SendProgress(action.InvokeProgressEvent{Message: "The service has sent a new invitation."})
-	case client.OutcomeOf(err) == client.Unknown:
+	case !client.OutcomeOf(err).NothingDone():
 		resp.Diagnostics.AddError("The invitation may have been sent", errorCause(err)+"\n\n"+
 			"It is unknown whether the service sent the e-mail, and another invocation may send a second one. "+
 			"Before you invoke the action again, ask the individual whether the e-mail arrived.")

@@ -29,7 +29,7 @@ func (f messageFilter) show(message client.Secret) string {
 		return hiddenMessage
 	}
 	if f.service != nil {
-		text = f.service.HideUser(text)
+		text = hideUser(text, f.service.Usernames()...)
 	}
 	printable := []rune(mapUnprintable(text, ' '))
 	return string(printable[:min(len(printable), maxMessageLength)])
@@ -45,10 +45,10 @@ func mapUnprintable(text string, replacement rune) string {
 }
 
 func (f messageFilter) repeatsSecret(text string) bool {
-	if f.service != nil && f.service.ContainsCredentials(text) {
+	if f.service != nil && containsCredentials(f.service, text) {
 		return true
 	}
-	return slices.ContainsFunc(f.secrets, func(secret string) bool { return client.ContainsSecret(text, secret) })
+	return slices.ContainsFunc(f.secrets, func(secret string) bool { return containsSecret(text, secret) })
 }
 
 // aboutNoPerson has the requests whose refusal can say nothing about a person: the user wrote the one, and the other

@@ -9,7 +9,7 @@ import (
 
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
 // stateFilter makes of a response about webhooks what Terraform may store. It keeps a field that it knows by name,
@@ -76,7 +76,7 @@ func (f *stateFilter) container(value any, depth int) (any, bool) {
 }
 
 func (f *stateFilter) field(name string, value any, depth int) (any, bool) {
-	key := client.FoldName(name)
+	key := wire.FoldName(name)
 	switch value.(type) {
 	case map[string]any, []any:
 		if containers[key] && !f.keep[key] && depth < maxContainerDepth {
@@ -141,7 +141,7 @@ func (f *stateFilter) add(rule valueRule, names ...string) {
 func folded(names ...string) map[string]bool {
 	set := map[string]bool{}
 	for _, name := range names {
-		set[client.FoldName(name)] = true
+		set[wire.FoldName(name)] = true
 	}
 	return set
 }

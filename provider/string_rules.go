@@ -41,11 +41,18 @@ var (
 		valid:       func(s string) bool { return client.ValidateProxyURL(s) == nil },
 	}
 	tokenAuthorizationValidator = formatValidator{
-		requirement: "be Auto, None or Basic",
+		requirement: "be Auto, None, Basic or UserBasic",
 		valid: func(s string) bool {
 			return slices.Contains([]client.TokenAuthorization{
 				client.TokenAuthorizationAuto, client.TokenAuthorizationNone, client.TokenAuthorizationBasic,
+				client.TokenAuthorizationUserBasic,
 			}, client.TokenAuthorization(s))
+		},
+	}
+	grantTypeValidator = formatValidator{
+		requirement: "be password or client_credentials",
+		valid: func(s string) bool {
+			return slices.Contains([]client.GrantType{client.GrantPassword, client.GrantClientCredentials}, client.GrantType(s))
 		},
 	}
 	durationValidator = formatValidator{

@@ -108,7 +108,7 @@ func (d *webhookDataSource) Read(ctx context.Context, req datasource.ReadRequest
 	}
 	webhooks, err := service.RetrieveWebhook(ctx, model.ApplicationID.ValueInt64())
 	switch {
-	case client.IsNotFoundProblem(err): // a service may report in this way that there is no webhook
+	case client.IsNotFound(err): // a service may report in this way that there is no webhook
 		webhooks = &client.Webhooks{Complete: true}
 	case err != nil:
 		addRequestError(&resp.Diagnostics, "Cannot read the webhooks", err)

@@ -278,7 +278,7 @@ func (a webhookAnswer) tryRefresh(t *testing.T) {
 		t.Fatal(formatDiagnostics(adopted.Diagnostics))
 	}
 	if a.dialects != nil {
-		if err := p.service.client.DeleteApplication(t.Context(), application); err != nil {
+		if _, err := p.service.client.DeleteApplication(t.Context(), application); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -70,7 +70,7 @@ func (m *subscriptionModel) sendsSameAs(other *subscriptionModel) bool {
 		return true
 	}
 	none := types.StringNull()
-	return m.WriteOnlyVersion.Equal(other.WriteOnlyVersion) && m.expand(none).SameRequest(other.expand(none))
+	return m.WriteOnlyVersion.Equal(other.WriteOnlyVersion) && sameRequest(m.expand(none), other.expand(none))
 }
 
 // isKnown reports whether the value and everything in it is known.

@@ -137,6 +137,9 @@ func (c *createOperation) send(ctx context.Context) {
 	case err == nil:
 		c.private.Created = time.Now().UTC()
 		c.markExisting(response)
+		if response.Accepted {
+			c.warnAccepted()
+		}
 		if c.readBackLater = c.lock != nil && c.lock.webhooks.isList(); !c.readBackLater {
 			c.readBack(ctx)
 		}
@@ -244,6 +247,13 @@ func (c *createOperation) readBackWithOthers(ctx context.Context, connection *co
 	}
 	defer lock.release()
 	c.readBack(ctx)
+}
+
+func (c *createOperation) warnAccepted() {
+	c.resp.Diagnostics.AddWarning("The service makes the webhook subscription later",
+		"The service answered HTTP 202 Accepted. Until it has made the subscription, it delivers nothing. It is in the "+
+			"state, and the provider does not send it again. If no delivery arrives, ask the service's support; to send it "+
+			"again, run apply with `-replace`.")
 }
 
 func (c *createOperation) warnNotReadBack(cause string) {

@@ -19,7 +19,7 @@ func TestSubscriptionRemovedAtTheService(t *testing.T) {
 		// Without a time of creation, the consistency window does not apply to an imported subscription.
 		w.must(t, "state", "rm", ops)
 		w.must(t, "import", "-input=false", ops, fmt.Sprintf("%d/https://hooks.example.com/idv", application))
-		if err := s.client.DeleteApplication(t.Context(), application); err != nil {
+		if _, err := s.client.DeleteApplication(t.Context(), application); err != nil {
 			t.Fatal(err)
 		}
 		r := w.run(t, "plan", "-detailed-exitcode")

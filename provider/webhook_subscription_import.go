@@ -11,7 +11,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/resource"
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
-	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
 // ImportState accepts APPLICATION_ID/URL or the identity. Read then looks for the subscription, and fails the import if
@@ -124,7 +124,7 @@ func (r *movedRequest) read(raw json.RawMessage) {
 		return
 	}
 	for name, value := range fields {
-		switch client.FoldName(name) {
+		switch wire.FoldName(name) {
 		case "url", "targeturl", "callbackurl", "webhookurl", "endpointurl":
 			_ = json.Unmarshal(value, &r.url)
 		case "applicationid", "mandateid":

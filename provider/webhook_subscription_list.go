@@ -94,7 +94,7 @@ func (l *subscriptionListResource) retrieve(
 	}
 	webhooks, err := service.RetrieveWebhook(ctx, applicationID)
 	switch {
-	case client.IsNotFoundProblem(err): // a service may report in this way that there is no webhook
+	case client.IsNotFound(err): // a service may report in this way that there is no webhook
 		return &client.Webhooks{Complete: true}
 	case err != nil:
 		addRequestError(diags, "Cannot list the webhook subscriptions", err)

@@ -161,9 +161,9 @@ func (r webhookResponse) answerAbout(url string) (*answer, []client.Webhook) {
 func (r webhookResponse) answerOfError() *answer {
 	failure, ok := errors.AsType[*client.Error](r.err)
 	switch {
-	case client.IsNotFoundProblem(r.err):
-		return &answerProblem
 	case client.IsNotFound(r.err):
+		return &answerProblem
+	case client.IsUnprovenNotFound(r.err):
 		return &answerForeignNotFound
 	case !ok || failure.Kind != client.KindUnreadable:
 		return &answerFailure

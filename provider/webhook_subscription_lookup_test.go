@@ -78,7 +78,7 @@ func TestLookup(t *testing.T) {
 	}
 	t.Run("a failing service is an error", func(t *testing.T) {
 		_, err := model(nil).lookup(t.Context(), serviceThatReturns(t, 403, ""), forCreate, (&webhookCache{}).get)
-		if client.KindOf(err) != client.KindCredentials {
+		if client.KindOf(err) != client.KindForbidden {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -38,7 +38,7 @@ func TestSubscriptionWithLostResponseIsReadBack(t *testing.T) {
 	})
 }
 
-// A successful status is the response, even if the body is lost.
+// A body that is cut off may be an error's. So the subscription is read back, or the error says that it may exist.
 func TestSubscriptionWithTruncatedResponse(t *testing.T) {
 	t.Parallel()
 	s := newService(t)
@@ -48,6 +48,12 @@ func TestSubscriptionWithTruncatedResponse(t *testing.T) {
 			w.configure(t, subscription(application, "https://hooks.example.com/idv", ""))
 			s.resetStats(t)
 			s.fault(t, control.Fault{Operation: control.SubscribeWebhook, Kind: control.Truncate, AfterWork: true})
+			if application == 0 {
+				if r := w.run(t, "apply", "-auto-approve"); !has(r.errors, "may exist", "on_existing", "nothing is tainted") {
+					t.Errorf("want an error that says what to do, got %+v", r.errors)
+				}
+				w.configure(t, subscription(0, "https://hooks.example.com/idv", `on_existing = "adopt"`))
+			}
 			w.must(t, "apply", "-auto-approve")
 			if strings.Contains(w.state(t), "tainted") {
 				t.Error("the resource is tainted")
@@ -56,6 +62,25 @@ func TestSubscriptionWithTruncatedResponse(t *testing.T) {
 			if n := s.requests(t, control.SubscribeWebhook); n != 1 {
 				t.Errorf("want one subscription sent, got %d", n)
 			}
+		}
+	})
+}
+
+// What the service only accepts is in the state, with a warning, and is not sent again. This service never makes it.
+func TestSubscriptionThatIsAccepted(t *testing.T) {
+	t.Parallel()
+	s := newService(t)
+	s.setDialect(t, "asyncWork", "never")
+	onEachCLI(t, func(t *testing.T, c cli) {
+		w := c.inProcess(t, s.providerBlock())
+		w.configure(t, subscription(0, "https://hooks.example.com/idv", ""))
+		s.resetStats(t)
+		if r := w.must(t, "apply", "-auto-approve"); !has(r.warnings, "later", "HTTP 202 Accepted", "not send it again") {
+			t.Errorf("want a warning, got %+v", r.warnings)
+		}
+		w.mustPlanNothing(t)
+		if n := s.requests(t, control.SubscribeWebhook); n != 1 {
+			t.Errorf("want one subscription sent, got %d", n)
 		}
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
 // expand returns the request for a plan, whose values are all known, with the configured payload_json_wo.
@@ -82,12 +83,12 @@ func (m subscriptionModel) requestFields(writeOnly types.String) requestFields {
 	replaced := jsonFields(string(payload))
 	fields := requestFields{
 		attributes: map[string]path.Path{},
-		items:      map[string][]string{client.FoldName(m.fieldName("events")): m.expandEvents()},
+		items:      map[string][]string{wire.FoldName(m.fieldName("events")): m.expandEvents()},
 	}
 	fields.secrets = urlSecrets(m.URL.ValueString())
 	for _, attribute := range []string{"url", "events", "application_id"} {
 		if _, ok := replaced[m.fieldName(attribute)]; !ok {
-			fields.attributes[client.FoldName(m.fieldName(attribute))] = path.Root(attribute)
+			fields.attributes[wire.FoldName(m.fieldName(attribute))] = path.Root(attribute)
 		}
 	}
 	if value, err := decodeJSON(payload); err == nil {
@@ -135,7 +136,7 @@ func newSentPayload(payload, writeOnly types.String) sentPayload {
 	value, _ = decodeJSON(json.RawMessage(writeOnly.ValueString()))
 	fields, _ := value.(map[string]any)
 	for name := range fields {
-		sent.names[client.FoldName(name)] = true
+		sent.names[wire.FoldName(name)] = true
 	}
 	sent.secrets = scalarsOf(value)
 	return sent
@@ -144,7 +145,7 @@ func newSentPayload(payload, writeOnly types.String) sentPayload {
 // repeats reports whether a field of a response repeats payload_json_wo: in a field of the same name, where the service
 // may mask it, or anywhere in the value.
 func (s sentPayload) repeats(name string, value any) bool {
-	return s.names[client.FoldName(name)] || slices.ContainsFunc(scalarsOf(value), func(text string) bool {
+	return s.names[wire.FoldName(name)] || slices.ContainsFunc(scalarsOf(value), func(text string) bool {
 		return slices.ContainsFunc(s.secrets, func(secret string) bool {
 			return strings.Contains(text, secret) || strings.Contains(secret, text)
 		})

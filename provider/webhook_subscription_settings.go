@@ -13,6 +13,7 @@ import (
 	"github.com/hashicorp/terraform-plugin-framework/types"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
 // checkSettings compares what the service shows of a subscription that is to be adopted with the configuration. It adds
@@ -96,7 +97,7 @@ func sameEvents(a, b []string) bool { return slices.Equal(foldedEvents(a), folde
 func foldedEvents(events []string) []string {
 	var folded []string
 	for _, event := range events {
-		folded = append(folded, client.FoldName(event))
+		folded = append(folded, wire.FoldName(event))
 	}
 	slices.Sort(folded)
 	return slices.Compact(folded)
@@ -129,7 +130,7 @@ var maskedNameParts = []string{"secret", "token", "password", "key", "signature"
 
 func mayBeMasked(name string) bool {
 	return slices.ContainsFunc(maskedNameParts, func(part string) bool {
-		return strings.Contains(client.FoldName(name), part)
+		return strings.Contains(wire.FoldName(name), part)
 	})
 }
 

@@ -208,17 +208,25 @@ type Attempt struct {
 	// +kubebuilder:validation:MaxLength=128
 	Inputs string `json:"inputs,omitempty"`
 
-	// verdict is the result of an attempt that created nothing: NotSent (no request reached the service, or the service
-	// rejected it for another reason than its content, such as the credentials), Refused (the service rejected the
-	// content), or Taken (the reference exists at the service). It is empty while the attempt is open, and while its
-	// outcome is unknown.
+	// verdict is the result of the attempt. NotSent, Refused, Forbidden, Retryable and Taken mean that it created nothing:
+	// no request reached the service, or the service rejected the content, this user, the request for a reason that may
+	// pass (such as missing credit), or the reference, which exists. Accepted means that the service creates the
+	// application later, or that the answer shows an id without the reference: it is never sent again. It is empty while
+	// the attempt is open, and while its outcome is unknown.
 	// +optional
 	Verdict Verdict `json:"verdict,omitempty"`
+
+	// candidateID is an id that the answer shows without the reference. The operator binds the application with this id
+	// once it shows the reference.
+	// +optional
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9007199254740991
+	CandidateID *int64 `json:"candidateID,omitempty"`
 }
 
-// Verdict is how an attempt ended that created nothing.
+// Verdict is how an attempt ended.
 //
-// +kubebuilder:validation:Enum="";NotSent;Refused;Taken
+// +kubebuilder:validation:Enum="";NotSent;Refused;Forbidden;Retryable;Taken;Accepted
 type Verdict string
 
 const (
@@ -227,6 +235,13 @@ const (
 	VerdictNotSent Verdict = "NotSent"
 	// VerdictRefused means that the service refused the application for another reason than its reference.
 	VerdictRefused Verdict = "Refused"
+	// VerdictForbidden means that the service does not let this user create the application.
+	VerdictForbidden Verdict = "Forbidden"
+	// VerdictRetryable means that the service refused the application for a reason that may pass, such as missing credit.
+	VerdictRetryable Verdict = "Retryable"
 	// VerdictTaken means that the service refused the application because its reference exists.
 	VerdictTaken Verdict = "Taken"
+	// VerdictAccepted means that the service creates the application later, or that its answer shows an id that may not be
+	// the application's. The attempt is never made again.
+	VerdictAccepted Verdict = "Accepted"
 )

@@ -22,6 +22,16 @@ const (
 	ReasonOutcomeUnknown = "OutcomeUnknown"
 	// ReasonRefused: the service refused the request.
 	ReasonRefused = "Refused"
+	// ReasonForbidden: the service does not let this user do what was asked. It says nothing about other requests.
+	ReasonForbidden = "Forbidden"
+	// ReasonRefusedForNow: the service refused the application for a reason that may pass, such as missing credit.
+	ReasonRefusedForNow = "RefusedForNow"
+	// ReasonCreateAccepted: the service has accepted the create, and does it later.
+	ReasonCreateAccepted = "CreateAccepted"
+	// ReasonReadForbidden: the service does not let this user read the application.
+	ReasonReadForbidden = "ReadForbidden"
+	// ReasonApplicationMissing: somebody who may not be the service says that the application does not exist.
+	ReasonApplicationMissing = "ApplicationMissing"
 	// ReasonRetrying: the last attempt had no effect at the service. The operator tries again.
 	ReasonRetrying = "Retrying"
 )

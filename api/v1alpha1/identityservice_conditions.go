@@ -37,6 +37,8 @@ const (
 const (
 	// ReasonConnected: the service accepted the credentials and gave its reference data. Ready is True.
 	ReasonConnected = "Connected"
+	// ReasonReferencesForbidden: the connection works, but the user may not read the reference data.
+	ReasonReferencesForbidden = "ReferencesForbidden"
 	// ReasonCredentialsInvalid: the service refused the credentials, or their user lacks the API permission.
 	ReasonCredentialsInvalid = "CredentialsInvalid"
 	// ReasonBaseURLNotAllowed: the operator's flags do not allow the host, or http. The operator sends nothing.

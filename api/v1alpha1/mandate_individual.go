@@ -43,10 +43,11 @@ type Individual struct {
 	// +kubebuilder:validation:MaxLength=255
 	FirstName string `json:"firstName,omitempty"`
 
-	// middleName, sent unchanged. Personal data.
+	// middleName, sent unchanged. An empty string is sent, too: a service may want one for people without a middle name.
+	// Personal data.
 	// +optional
 	// +kubebuilder:validation:MaxLength=255
-	MiddleName string `json:"middleName,omitempty"`
+	MiddleName *string `json:"middleName,omitempty"`
 
 	// lastName, sent unchanged. Personal data.
 	// +optional

@@ -12,6 +12,8 @@ const (
 
 // Reasons of Complete.
 const (
+	// ReasonRequestAccepted: the service has accepted the request, and does what the action asks for later.
+	ReasonRequestAccepted = "Accepted"
 	// ReasonCarriedOut: the service did what the action asks for.
 	ReasonCarriedOut = "CarriedOut"
 	// ReasonAlreadyDone: a MandateAction of this name, type and individual was started before. Nothing was sent.
@@ -37,7 +39,7 @@ const (
 	ReasonSecretRefused = "SecretRefused"
 )
 
-// Reasons of Failed, beside ReasonOutcomeUnknown, ReasonRefused and ReasonReferenceConflict.
+// Reasons of Failed, beside ReasonOutcomeUnknown, ReasonRefused, ReasonForbidden and ReasonReferenceConflict.
 const (
 	// ReasonNameUsed: a MandateAction of this name did something else before.
 	ReasonNameUsed = "NameUsed"

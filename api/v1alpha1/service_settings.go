@@ -28,11 +28,16 @@ type ServiceSettings struct {
 	CABundle string `json:"caBundle,omitempty"`
 
 	// tokenAuthorization is the Authorization header of the token request, which the service does not document. None
-	// sends no header. Basic sends client_id and client_secret as HTTP Basic. Auto means Basic if the Secret has both
-	// keys, and None otherwise. Default: Auto.
+	// sends no header. Basic sends client_id and client_secret as HTTP Basic, UserBasic sends username and password. Auto
+	// means Basic if the Secret has both client keys, and None otherwise. Default: Auto.
 	// +optional
 	// +kubebuilder:default=Auto
 	TokenAuthorization TokenAuthorization `json:"tokenAuthorization,omitempty"`
+
+	// tokenRequest is what else the service expects of the token request.
+	// +optional
+	// +kubebuilder:default={}
+	TokenRequest TokenRequest `json:"tokenRequest,omitzero"`
 
 	// requestsPerSecond limits the requests of all Mandates of this connection together, as an average per second, 1 to
 	// 1000. Default: 10.
@@ -69,7 +74,7 @@ type ServiceSettings struct {
 
 // TokenAuthorization is the Authorization header of the token request.
 //
-// +kubebuilder:validation:Enum=Auto;None;Basic
+// +kubebuilder:validation:Enum=Auto;None;Basic;UserBasic
 type TokenAuthorization string
 
 const (
@@ -79,6 +84,29 @@ const (
 	TokenAuthorizationNone TokenAuthorization = "None"
 	// TokenAuthorizationBasic sends client_id and client_secret as HTTP Basic.
 	TokenAuthorizationBasic TokenAuthorization = "Basic"
+	// TokenAuthorizationUserBasic sends username and password as HTTP Basic.
+	TokenAuthorizationUserBasic TokenAuthorization = "UserBasic"
+)
+
+// TokenRequest is what the service expects of the token request.
+type TokenRequest struct {
+	// grantType is the field grant_type: password, or client_credentials, which sends client_id and client_secret only.
+	// The service documents password, and that there are others. Default: password.
+	// +optional
+	// +kubebuilder:default=password
+	GrantType GrantType `json:"grantType,omitempty"`
+}
+
+// GrantType is the field grant_type of the token request.
+//
+// +kubebuilder:validation:Enum=password;client_credentials
+type GrantType string
+
+const (
+	// GrantTypePassword sends the credentials that the Secret has.
+	GrantTypePassword GrantType = "password"
+	// GrantTypeClientCredentials sends client_id and client_secret only.
+	GrantTypeClientCredentials GrantType = "client_credentials"
 )
 
 // Polling bounds the time between two reads of an application. The time grows from the minimum to the maximum while
@@ -163,4 +191,12 @@ type StateNames struct {
 	// +kubebuilder:validation:items:MinLength=1
 	// +kubebuilder:validation:items:MaxLength=150
 	Rejected []string `json:"rejected,omitempty"`
+	// closed are names of states in which the service ends an application without a decision, such as withdrawn. The
+	// operator knows none. Names that mean in review, completed or rejected have no effect here.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=20
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=150
+	Closed []string `json:"closed,omitempty"`
 }

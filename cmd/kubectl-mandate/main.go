@@ -7,6 +7,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	_ "golang.org/x/crypto/x509roots/fallback" // the image has no other certificates of authorities
+
 	"github.com/mandate-io/idv/internal/client"
 	"github.com/mandate-io/idv/internal/version"
 	"github.com/mandate-io/idv/plugin"

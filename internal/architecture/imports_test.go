@@ -2,6 +2,7 @@ package architecture
 
 import (
 	"fmt"
+	"go/ast"
 	"go/parser"
 	"go/token"
 	"path"
@@ -90,7 +91,9 @@ var layers = []layer{
 	{dir: "cmd/mandate-operator", may: []string{"operator", "internal/client", "internal/version"}, never: terraform},
 	{dir: "cmd/idv-sandbox", may: []string{"internal/sandbox", "internal/version"}, never: both},
 	{
-		dir: "plugin", may: []string{"api", "docs", "internal/client"},
+		dir: "plugin", may: []string{
+			"api", "docs", "internal/client", "internal/sandbox/config", "internal/sandbox/dialect",
+		},
 		tests: []string{"internal/sandbox", "internal/testenv"}, never: terraform,
 	},
 	{dir: "docs", never: both},
@@ -237,6 +240,66 @@ func TestDecisionsDoNoIO(t *testing.T) {
 	}
 }
 
+// TestOnlyReadingsInspect keeps what responses hold, a token or personal data, from everybody else.
+func TestOnlyReadingsInspect(t *testing.T) {
+	const allowed = "plugin/readings"
+	seen := false
+	for name, content := range inOrder(textFiles(t)) {
+		if !strings.HasSuffix(name, ".go") || within(name, "internal/client") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, content, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !setsInspect(file) {
+			continue
+		}
+		seen = seen || within(name, allowed)
+		if !within(name, allowed) {
+			t.Errorf("%s sets client.Config.Inspect; only %s may", name, allowed)
+		}
+	}
+	if !seen {
+		t.Errorf("%s does not set client.Config.Inspect: does the test still find it?", allowed)
+	}
+}
+
+// setsInspect reports whether a file gives a field Inspect a value, in a literal or an assignment.
+func setsInspect(file *ast.File) (sets bool) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.KeyValueExpr:
+			key, ok := n.Key.(*ast.Ident)
+			sets = sets || ok && key.Name == "Inspect"
+		case *ast.AssignStmt:
+			for _, left := range n.Lhs {
+				field, ok := left.(*ast.SelectorExpr)
+				sets = sets || ok && field.Sel.Name == "Inspect"
+			}
+		}
+		return true
+	})
+	return sets
+}
+
+func TestSetsInspect(t *testing.T) {
+	for code, want := range map[string]bool{
+		"var c = client.Config{BaseURL: url, Inspect: look}": true,
+		"func f(c *client.Config) { c.Inspect = look }":      true,
+		"func f(c client.Config) { c.Inspect(e) }":           false,
+		"var c = client.Config{Observe: look}":               false,
+	} {
+		file, err := parser.ParseFile(token.NewFileSet(), "x.go", "package x\n"+code, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := setsInspect(file); got != want {
+			t.Errorf("%s: %t, want %t", code, got, want)
+		}
+	}
+}
+
 // imports returns every import of every Go file of the module, with those of files that are not built here.
 func imports(t *testing.T) []edge {
 	t.Helper()
@@ -283,6 +346,8 @@ func TestImportRules(t *testing.T) {
 		"a name that only begins like a forbidden module": {"internal/client/x.go", "k8s.iota/x", true},
 		"the notifications to the engine":                 {"operator/notification/x.go", module + "/operator/engine", true},
 		"the plugin to the client":                        {"plugin/x.go", module + "/internal/client", true},
+		"the plugin to the dialects of the sandbox":       {"plugin/x.go", module + "/internal/sandbox/dialect", true},
+		"the plugin to the file of the sandbox":           {"plugin/x.go", module + "/internal/sandbox/config", true},
 		"the provider to receiver":                        {"provider/x.go", module + "/internal/receiver", true},
 
 		"client to Kubernetes":                   {"internal/client/x.go", "k8s.io/api/core/v1", false},

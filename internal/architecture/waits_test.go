@@ -16,7 +16,8 @@ const underTest = "// the deadline under test"
 // TestNoRealTimeLimits: tests wait with internal/await. In a bubble of synctest, time is virtual.
 func TestNoRealTimeLimits(t *testing.T) {
 	for name, content := range inOrder(textFiles(t)) {
-		if !strings.HasSuffix(name, "_test.go") || within(name, "tools") || strings.Contains(string(content), "synctest.Test") {
+		if !strings.HasSuffix(name, "_test.go") || within(name, "tools") ||
+			strings.Contains(string(content), "synctest.Test") {
 			continue
 		}
 		for _, line := range realTimeLimits(string(content)) {

@@ -29,9 +29,9 @@ func BenchmarkCreate(b *testing.B) {
 			}
 			return is4711(application.ID)
 		}, func(ctx context.Context) error {
-			body, err := json.Marshal(applicationBody{
+			body, err := json.Marshal(plainNewApplication{
 				Name: "Acme", Reference: "A-1", MandateType: 3,
-				Individuals: []individualBody{{Email: "jane@example.com", Reference: "A-1.jane"}},
+				Individuals: []plainNewIndividual{{Email: "jane@example.com", Reference: "A-1.jane"}},
 			})
 			if err != nil {
 				return err
@@ -145,6 +145,18 @@ type plainLoop struct {
 	base string
 }
 
+type plainNewApplication struct {
+	Name        string               `json:"name"`
+	Reference   string               `json:"reference"`
+	MandateType int64                `json:"mandate_type"`
+	Individuals []plainNewIndividual `json:"individuals"`
+}
+
+type plainNewIndividual struct {
+	Email     string `json:"email"`
+	Reference string `json:"reference"`
+}
+
 type plainApplication struct {
 	ID          int64             `json:"id"`
 	Name        string            `json:"name"`
@@ -181,8 +193,6 @@ type plainState struct {
 }
 
 func (l *plainLoop) send(ctx context.Context, method, path string, body []byte) error {
-	ctx, cancel := context.WithTimeout(ctx, defaultRequestTimeout)
-	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, method, l.base+apiPrefix+path, bytes.NewReader(body))
 	if err != nil {
 		return err
@@ -201,7 +211,7 @@ func (l *plainLoop) send(ctx context.Context, method, path string, body []byte) 
 	if response.StatusCode != http.StatusOK {
 		return fmt.Errorf("status %d", response.StatusCode)
 	}
-	answer, err := io.ReadAll(io.LimitReader(response.Body, maxJSON))
+	answer, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
 	if err != nil {
 		return err
 	}

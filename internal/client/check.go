@@ -1,8 +1,13 @@
 package client
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
+	"maps"
+	"regexp"
+	"strconv"
+
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
 // Check of an individual (interface: Check).
@@ -10,6 +15,9 @@ type Check struct {
 	ID          int64 // 0 if the service gave none, or several
 	Name, Title string
 	State       State
+	// FailedFields are the names of the fields that failed (interface: Check, individual_checkfield_result), or their
+	// numbers as the interface shows them. Results themselves are personal data, and are left out.
+	FailedFields []string
 }
 
 // CheckReview is what AcceptCheck and RejectCheck send (interface: Accept check and Reject check). Empty fields are
@@ -22,49 +30,34 @@ type CheckReview struct {
 	Reference int64
 }
 
-// CheckReviewResponse is the response to a review of a check (interface: Accept check and Reject check).
-type CheckReviewResponse struct {
-	Message Secret                     // "" if the response holds none
-	Raw     Sensitive[json.RawMessage] // empty if the response is empty or not JSON
-}
-
 // AcceptCheck accepts a check: PATCH /check/{check_id}/accept. Its state becomes manually_accepted. From which states
-// that is possible, and whether twice, is not documented: read the state first. Any 2xx is success.
-// Errors: Refused (KindInvalid, KindNotFound, KindConflict, ...): nothing was changed. Unknown: read the state.
-func (c *Client) AcceptCheck(ctx context.Context, checkID int64, review CheckReview) (*CheckReviewResponse, error) {
-	return c.reviewCheck(ctx, OpAcceptCheck, checkID, review)
+// that is possible, and whether twice, is not documented: read the state first. It sends one request.
+// Errors: Refused, Forbidden: nothing was changed. Unknown: read the state.
+func (c *Client) AcceptCheck(ctx context.Context, checkID int64, review CheckReview) (*Change, error) {
+	return c.change(ctx, newRequest(OpAcceptCheck, checkID).sending(review.body()))
 }
 
 // RejectCheck rejects a check: PATCH /check/{check_id}/reject. Its state becomes manually_rejected; the service
 // may ask for more or notify people then. Otherwise as AcceptCheck.
-func (c *Client) RejectCheck(ctx context.Context, checkID int64, review CheckReview) (*CheckReviewResponse, error) {
-	return c.reviewCheck(ctx, OpRejectCheck, checkID, review)
+func (c *Client) RejectCheck(ctx context.Context, checkID int64, review CheckReview) (*Change, error) {
+	return c.change(ctx, newRequest(OpRejectCheck, checkID).sending(review.body()))
 }
 
-func (c *Client) reviewCheck(
-	ctx context.Context, op Operation, checkID int64, review CheckReview,
-) (*CheckReviewResponse, error) {
-	response, err := c.do(ctx, request{op: op, id: checkID, body: review.encode()})
-	if err != nil {
-		return nil, err
-	}
-	result := &CheckReviewResponse{Raw: response.raw()}
-	if o, err := response.object(); err == nil {
-		result.Message = Hide(o.text("message"))
-	}
-	return result, nil
+func (r CheckReview) body() map[string]any {
+	body := map[string]any{"comment": r.Comment.Reveal(), "comment_for": r.CommentFor, "reference": r.Reference}
+	maps.DeleteFunc(body, func(_ string, value any) bool { return value == "" || value == int64(0) })
+	return body
 }
 
-func (r CheckReview) encode() []byte {
-	return encode(struct {
-		Comment    string `json:"comment,omitempty"`
-		CommentFor string `json:"comment_for,omitempty"`
-		Reference  int64  `json:"reference,omitempty"`
-	}{r.Comment.Reveal(), r.CommentFor, r.Reference})
-}
+// failedResult matches the folded words with which a result says that the field failed. Not documented: our reading.
+// What it does not match may be the value that a person has given.
+var failedResult = regexp.MustCompile(`^(fail|reject|mismatch|nomatch|notmatch|invalid|denied|declin)`)
 
-func (d *decoder) check(o object) Check {
-	return Check{
-		ID: o.id("id"), Name: d.text(o, "name"), Title: d.text(o, "title"), State: d.state(o.get("status", "state")),
-	}
+// parseFieldResult reads a result of a field: {id, individual, check_field, result, status}. check_field is documented
+// as a number; an object or a name is our reading.
+func parseFieldResult(o wire.Object) (name string, failed bool) {
+	field := o.Get("check_field", "field")
+	name = cmp.Or(field.Text(), field.Object().Text("name", "code", "title", "id"), strconv.FormatInt(o.ID("id"), 10))
+	result := o.Get("result")
+	return name, result.Raw() == "false" || failedResult.MatchString(wire.FoldName(result.Text()))
 }

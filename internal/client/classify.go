@@ -1,194 +1,186 @@
 package client
 
 import (
-	"context"
-	"crypto/tls"
-	"crypto/x509"
+	"cmp"
 	"errors"
-	"net"
 	"net/http"
-	"slices"
-	"strconv"
+	"net/url"
+	"regexp"
+	"strings"
 	"time"
+
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
-// statusError classifies a response that is not 2xx.
-func statusError(op Operation, r *http.Response, body []byte) *Error {
-	status := r.StatusCode
-	e := &Error{Operation: op, Status: status, Problem: parseProblem(status, body)}
-	e.Outcome, e.Kind = classify(op, status, e.Problem)
-	switch {
-	case status == http.StatusTooManyRequests, status == http.StatusServiceUnavailable:
-		e.RetryAfter = ParseRetryAfter(r.Header.Get("Retry-After"), time.Now())
-	case status == http.StatusMethodNotAllowed:
-		e.allowedMethods = supportedMethods(r.Header.Values("Allow"))
-	case status >= 300 && status < 400:
-		e.detail = "the service redirects, and the client follows no redirects; check the base URL"
-	case e.Kind == KindCredentials && op == OpToken:
-		e.detail = "the service rejected the credentials; check them"
-	case e.Kind == KindCredentials:
-		e.detail = "the login succeeded, but the service rejected its token; check that the user has API permissions"
+// judge is what the response proves: nil if the operation succeeded.
+func (a *answer) judge() *Error {
+	problem := parseProblem(a.status, a.value)
+	holds := a.holds(problem)
+	outcome, kind := prove(a.effect, a.status, holds)
+	if kind == "" {
+		return nil
 	}
-	return e
+	failure := &Error{Operation: a.op, Outcome: outcome, Kind: kind, Status: a.status, detail: a.detail(outcome, holds)}
+	if holds == bodyProblem {
+		failure.Problem = problem
+	}
+	switch {
+	case outcome == Candidate:
+		failure.Candidate = a.candidate()
+	case a.effect == effectCreate && outcome == Refused && failure.Problem.Has("reference") && !problem.ReferenceFormat():
+		failure.Kind = KindDuplicateReference
+	case a.status == http.StatusTooManyRequests, a.status == http.StatusServiceUnavailable:
+		failure.RetryAfter = parseRetryAfter(a.header.Get("Retry-After"), time.Now())
+	case a.status == http.StatusMethodNotAllowed:
+		failure.allowedMethods = supportedMethods(a.header.Values("Allow"))
+	}
+	if a.failed != nil && a.status < 300 {
+		failure.Kind, failure.contextErr = a.failed.Kind, a.failed.contextErr
+	}
+	failure.aboutToken = kind == KindUnreadable && (a.status >= 300 || holds == bodyForeign) ||
+		kind == KindForbidden && a.op == OpRetrieveReferences
+	return failure
 }
 
-// refusedBeforeWork are the further statuses that a server decides before it carries a request out.
-var refusedBeforeWork = []int{
-	http.StatusProxyAuthRequired, http.StatusLengthRequired, http.StatusRequestEntityTooLarge,
-	http.StatusRequestURITooLong, http.StatusUnsupportedMediaType, http.StatusExpectationFailed,
-	http.StatusMisdirectedRequest, http.StatusTooEarly, http.StatusUpgradeRequired, http.StatusPreconditionRequired,
-	http.StatusRequestHeaderFieldsTooLarge,
+// detail says what is special about a failure. Else, its kind says enough.
+func (a *answer) detail(outcome Outcome, holds body) string {
+	limit, tooLarge := errors.AsType[wire.LimitError](a.invalid)
+	switch {
+	case outcome == Candidate:
+		return "the response shows an id without the reference that was sent"
+	case outcome == Accepted:
+		return "the service creates it later, and the response shows no id"
+	case a.status >= 300 && a.status < 400:
+		return "the service redirects, and the client follows no redirects; check the base URL"
+	case a.status >= 300:
+		return ""
+	case a.failed != nil:
+		return a.failed.detail
+	case holds == bodyTooLong && tooLarge:
+		return string(limit)
+	case holds == bodyForeign:
+		return "the response is not JSON"
+	case a.effect != effectLogin && holds&(bodyProblem|bodyFailure) != 0:
+		return "the response says that the request failed, in spite of its status"
+	default:
+		return ""
+	}
 }
 
-// classify decides what a status means. The rule: a response is a refusal only if servers decide its status before they
-// carry the request out, or if its body proves it. What may have happened is never Refused.
-func classify(op Operation, status int, problem *Problem) (Outcome, Kind) {
-	emails := operations[op].emailsPeople
-	switch status {
-	case http.StatusBadRequest, http.StatusUnprocessableEntity:
-		return classifyInvalid(op, problem)
-	case http.StatusUnauthorized, http.StatusForbidden:
-		return Refused, KindCredentials
-	case http.StatusNotFound, http.StatusGone:
-		return Refused, KindNotFound
-	case http.StatusMethodNotAllowed:
-		return Refused, KindMethodNotAllowed
-	case http.StatusTooManyRequests:
-		return Refused, KindRateLimited
-	case http.StatusConflict:
-		if emails {
-			return Unknown, KindConflict // "already exists" could mean what this very request created
+// holds says what a response holds.
+func (a *answer) holds(problem *Problem) body {
+	_, tooLarge := errors.AsType[wire.LimitError](a.invalid)
+	success, creates := a.status < 300, a.effect == effectCreate && a.status < 400
+	isProblem, isFailure := problem != nil && (!success || a.isProblem()), a.reportsFailure()
+	shown := a.shown()
+	switch {
+	case creates && shown != nil && !isProblem && !isFailure:
+		return bodyCreated
+	case creates && (shown != nil || a.located() != 0):
+		return bodyCandidate
+	case a.failed != nil && a.failed.Kind == KindTooLarge:
+		return bodyTooLong
+	case a.failed != nil:
+		return bodyCutOff
+	case !success && problem != nil && problem.contradicts:
+		return bodyContradiction
+	case isProblem:
+		return bodyProblem
+	case a.status == http.StatusUnauthorized && hasBearerChallenge(a.header):
+		return bodyChallenge
+	case success && a.op == OpIndividualReport:
+		return a.holdsFile()
+	case tooLarge:
+		return bodyTooLong
+	case len(a.json) > 0 && a.invalid != nil:
+		return bodyForeign
+	case isFailure:
+		return bodyFailure
+	case creates && a.candidate() != 0:
+		return bodyCandidate
+	case a.value.IsNull():
+		return bodyNone
+	default:
+		return bodyJSON
+	}
+}
+
+// isProblem reports whether a problem is the body of a 2xx. The members of one are those of other things, too: an
+// individual has a title and a status.
+func (a *answer) isProblem() bool {
+	o := a.value.Object()
+	mediaType, _, _ := strings.Cut(a.header.Get("Content-Type"), ";")
+	code, _ := o.Get("status").ID()
+	return strings.EqualFold(strings.TrimSpace(mediaType), "application/problem+json") ||
+		!o.Get("exception").IsNull() ||
+		!o.HasID() && (code >= 400 && code < 600 || o.Text("type") != "" || o.Text("detail") != "")
+}
+
+// reportsFailure reports whether JSON says that the request failed. What a read shows may be about something that
+// failed, such as the last delivery of a webhook.
+func (a *answer) reportsFailure() bool {
+	if a.effect == effectNone {
+		return a.value.ReportsFailure("reference", "email", "url")
+	}
+	return a.value.ReportsFailure()
+}
+
+var bearerChallenge = regexp.MustCompile(`(?i)(^|,)\s*bearer(\s|,|$)`)
+
+func hasBearerChallenge(header http.Header) bool {
+	return bearerChallenge.MatchString(strings.Join(header.Values("WWW-Authenticate"), ","))
+}
+
+// shown is the one object with an id beside the reference that a create has sent, in usual wrappers, or nil. An id
+// beside another reference, or none, may be that of a job, of a request or of another application. Letter case makes
+// no difference: a service may normalize it.
+func (a *answer) shown() wire.Object {
+	return a.only(func(o wire.Object) bool {
+		reference, ok := o.Unambiguous("reference")
+		text, _ := reference.AsString()
+		return ok && strings.EqualFold(text, a.reference)
+	})
+}
+
+// only is the one object with an id that fits, in usual wrappers, or nil.
+func (a *answer) only(fits func(wire.Object) bool) wire.Object {
+	var found []wire.Object
+	level := []wire.Value{a.value}
+	for range wire.MaxWrappers + 1 {
+		var inner []wire.Value
+		for _, v := range level {
+			if o := v.Object(); o.ID("id") != 0 && fits(o) {
+				found = append(found, o)
+			}
+			inner = append(inner, v.Wrapped("application", "mandate")...)
 		}
-		return Refused, KindConflict
+		level = inner
 	}
-	switch {
-	case status < 400:
-		return Unknown, KindUnreadable
-	case slices.Contains(refusedBeforeWork, status):
-		return Refused, KindRejected
-	case status < 500 && status != http.StatusRequestTimeout && !emails:
-		return Refused, KindRejected
-	default:
-		return Unknown, KindServer
+	if len(found) == 1 {
+		return found[0]
 	}
+	return nil
 }
 
-func classifyInvalid(op Operation, problem *Problem) (Outcome, Kind) {
-	switch {
-	case op == OpToken:
-		return Refused, KindCredentials
-	case problem == nil && operations[op].emailsPeople: // not a body of the service: it proves nothing
-		return Unknown, KindServer
-	case op == OpCreateApplication && problem.Has("reference"):
-		return Refused, KindDuplicateReference
-	default:
-		return Refused, KindInvalid
-	}
+// candidate is the id that the response to a create shows without being the application that was sent; 0 if none.
+func (a *answer) candidate() int64 {
+	typed := a.only(func(o wire.Object) bool { return !o.Get("mandate_type", "application_type").IsNull() })
+	inBody := a.value.Unwrap("application", "mandate").ID("id", "application_id", "mandate_id")
+	return cmp.Or(a.shown().ID("id"), a.located(), typed.ID("id"), inBody)
 }
 
-// transportError classifies a request without a response. What cannot have reached a server was not sent.
-func transportError(ctx context.Context, op Operation, err error, mayHaveArrived bool) *Error {
-	outcome := NotSent
-	if mayHaveArrived {
-		outcome = Unknown
-	}
-	var timeout net.Error
-	switch {
-	case ctx.Err() != nil:
-		return contextEnded(ctx, op, outcome, "before the response was complete")
-	case !mayHaveArrived:
-		return &Error{Operation: op, Outcome: outcome, Kind: KindUnreachable, detail: DescribeDialError(err)}
-	case errors.As(err, &timeout) && timeout.Timeout():
-		return &Error{Operation: op, Outcome: outcome, Kind: KindTimeout, detail: "the service did not respond in time"}
-	default:
-		return &Error{Operation: op, Outcome: outcome, Kind: KindConnection, detail: "the connection broke"}
-	}
-}
+var applicationPath = regexp.MustCompile(`(?:^|/(?:applications|mandates)/)(\d+)/?$`)
 
-// truncated is a response whose body did not arrive completely.
-func truncated(ctx context.Context, op Operation, status int, err error) *Error {
-	e := transportError(ctx, op, err, true)
-	e.Status = status
-	return e
-}
-
-func tooLarge(op Operation, status int) *Error {
-	return &Error{Operation: op, Kind: KindTooLarge, Status: status, detail: "the response exceeds the size limit"}
-}
-
-// unreadable is a 2xx response that differs from the interface. The request was probably carried out.
-func unreadable(r *response, detail string) *Error {
-	return &Error{Operation: r.operation, Kind: KindUnreadable, Status: r.status, detail: detail}
-}
-
-func rateLimited(op Operation, wait time.Duration) *Error {
-	return &Error{
-		Operation: op, Outcome: NotSent, Kind: KindRateLimited, RetryAfter: wait,
-		detail: "the client's rate limit or the service's Retry-After delays it for too long; try again later",
-	}
-}
-
-// errDeadline marks the deadlines that this package sets. Errors about them do not wrap the context's error, because
-// the caller's own context has not ended.
-var errDeadline = errors.New("the operation's own deadline")
-
-// contextEnded classifies an operation that ended with its context.
-func contextEnded(ctx context.Context, op Operation, outcome Outcome, when string) *Error {
-	e := &Error{Operation: op, Outcome: outcome, Kind: KindCanceled, detail: "canceled " + when}
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		e.Kind = KindTimeout
-		e.detail = "the deadline passed " + when
-	}
-	if !errors.Is(context.Cause(ctx), errDeadline) {
-		// One of the two errors of package context. The cause itself could hold any text.
-		e.contextErr = context.Canceled
-		if e.Kind == KindTimeout {
-			e.contextErr = context.DeadlineExceeded
-		}
-	}
-	return e
-}
-
-// DescribeDialError returns a fixed text for why there is no connection. The error's own text holds addresses.
-func DescribeDialError(err error) string {
-	var (
-		dns       *net.DNSError
-		authority x509.UnknownAuthorityError
-		hostname  x509.HostnameError
-		invalid   x509.CertificateInvalidError
-		verify    *tls.CertificateVerificationError
-		record    tls.RecordHeaderError
-		dial      *net.OpError
-		timeout   net.Error
-	)
-	switch {
-	case errors.As(err, &dns):
-		return "the service's host name cannot be resolved; check the base URL"
-	case errors.As(err, &authority):
-		return "the service's certificate is signed by an unknown authority; configure its CA certificate"
-	case errors.As(err, &hostname):
-		return "the service's certificate is for another host name; check the base URL"
-	case errors.As(err, &invalid), errors.As(err, &verify):
-		return "the service's certificate is not valid"
-	case errors.As(err, &record):
-		return "the service does not use TLS; check the base URL"
-	case errors.As(err, &dial) && dial.Op == "proxyconnect":
-		return "no connection could be made to the proxy; check the proxy URL"
-	case errors.As(err, &dial) && dial.Op == "dial", errors.As(err, &timeout) && timeout.Timeout():
-		return "no connection could be made to the service; check the base URL and the network"
-	default:
-		return "the connection broke"
-	}
-}
-
-// ParseRetryAfter reads a header Retry-After: seconds or an HTTP date. Anything else, and the past, is 0.
-func ParseRetryAfter(value string, now time.Time) time.Duration {
-	if date, err := http.ParseTime(value); err == nil {
-		return min(max(date.Sub(now), 0), maxRetryAfter)
-	}
-	seconds, err := strconv.ParseInt(value, 10, 64)
-	if err != nil && !errors.Is(err, strconv.ErrRange) { // out of range, it is the largest number that fits
+// located is the id in the path of the header Location; 0 if there is none.
+func (a *answer) located() int64 {
+	location, err := url.Parse(a.header.Get("Location"))
+	if err != nil {
 		return 0
 	}
-	return time.Duration(min(max(seconds, 0), int64(maxRetryAfter/time.Second))) * time.Second
+	match := applicationPath.FindStringSubmatch(location.Path)
+	if match == nil {
+		return 0
+	}
+	id, _ := wire.ParseID(match[1])
+	return id
 }

@@ -12,39 +12,33 @@ import (
 	"crypto/tls"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 )
 
 // Client sends requests to the service. It is safe for concurrent use. All callers share one token, one rate limit and
 // the service's Retry-After. Close it when it is no longer needed.
 type Client struct {
-	baseURL   *url.URL // with apiPrefix
-	userAgent string
-	timeout   time.Duration
-	observer  func(RequestResult)
+	config  Config
+	baseURL string // with apiPrefix
+	tls     *tls.Config
+	proxy   func(*http.Request) (*url.URL, error)
+	limits  *Limits
+	tokens  *tokenSource
+	close   context.CancelFunc
 
-	operationObserver func(OperationResult) // may be nil
-	retryAllowed      func() bool
-	discardRaw        bool
+	chain  http.RoundTripper
+	bottom *exchange // of the chain
 
-	tls    *tls.Config
-	proxy  func(*http.Request) (*url.URL, error)
-	shared *http.Transport
-	limits *Limits
-	budget *budgetShare // nil: no limit
-	tokens *tokenSource
-	// credentials are for ContainsCredentials and HideUser.
-	credentials Credentials
-	close       context.CancelFunc
-
-	complete, reject        transitionMethod
-	resend, reset, deletion payload
+	complete, reject        *transition
+	resend, reset, deletion *forms
 }
 
 // New makes a Client. It sends nothing, and changes nothing in the process. net/http prints unexpected bytes of a
 // server to the standard logger; RedactStandardLog keeps personal data out of that.
 // Errors name the field of Config and what to do. They hold no value.
 func New(config Config) (*Client, error) {
+	config = config.withDefaults()
 	base, err := parseBaseURL(config.BaseURL)
 	if err != nil {
 		return nil, err
@@ -61,38 +55,25 @@ func New(config Config) (*Client, error) {
 		return nil, err
 	}
 	lifetime, cancel := context.WithCancel(context.Background())
+	alike := new(atomic.Int32)
 	c := &Client{
-		baseURL:   base.JoinPath(apiPrefix),
-		userAgent: orDefault(config.UserAgent, "idv-client"),
-		timeout:   orDefault(config.RequestTimeout, defaultRequestTimeout),
-		observer:  config.Observe,
-
-		operationObserver: config.ObserveOperation,
-		retryAllowed:      config.MayRetry,
-		discardRaw:        config.DiscardRaw,
-
-		tls:         tlsConfig,
-		proxy:       proxy,
-		shared:      newTransport(tlsConfig, proxy),
-		limits:      config.limits(),
-		budget:      config.Budget.newShare(),
-		close:       cancel,
-		credentials: config.Credentials,
-		complete:    transitionMethod{configured: config.CompleteMethod, payload: payload{readings: undocumentedPayload}},
-		reject:      transitionMethod{configured: config.RejectMethod, payload: payload{readings: undocumentedPayload}},
-		resend:      payload{readings: undocumentedPayload},
-		reset:       payload{readings: undocumentedPayload},
-		deletion:    payload{readings: emptyPayload},
+		config:   config,
+		baseURL:  base.JoinPath(apiPrefix).String(),
+		tls:      tlsConfig,
+		proxy:    proxy,
+		limits:   config.limits(),
+		close:    cancel,
+		complete: &transition{configured: config.CompleteMethod, forms: newUndocumentedForms(alike)},
+		reject:   &transition{configured: config.RejectMethod, forms: newUndocumentedForms(alike)},
+		resend:   newUndocumentedForms(alike),
+		reset:    newUndocumentedForms(alike),
+		deletion: newEmptyForms(),
 	}
-	if c.retryAllowed == nil {
-		c.retryAllowed = func() bool { return true }
+	c.tokens = &tokenSource{
+		requestToken: func() (*token, *Error) { return c.requestToken(lifetime) },
+		holdOff:      c.limits.loginHoldOff(loginForm{config.GrantType, config.TokenAuthorization}),
 	}
-	// A server that does not respond must leave time for the other attempts.
-	c.shared.ResponseHeaderTimeout = c.timeout / maxAttempts
-	c.tokens = newTokenSource(
-		c.tokenRequest(lifetime, config.Credentials, config.TokenAuthorization),
-		c.limits.loginHoldOff(config.TokenAuthorization),
-	)
+	c.chain = c.newChain()
 	return c, nil
 }
 
@@ -104,13 +85,5 @@ func (c *Client) RateLimitDelay() time.Duration { return c.limits.delay() }
 // login fail.
 func (c *Client) Close() {
 	c.close()
-	c.shared.CloseIdleConnections()
-}
-
-func orDefault[T comparable](value, fallback T) T {
-	var zero T
-	if value == zero {
-		return fallback
-	}
-	return value
+	c.bottom.shared.CloseIdleConnections()
 }

@@ -1,16 +1,12 @@
 package client
 
 import (
-	"crypto/tls"
-	"crypto/x509"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
-	"net"
 	"net/http"
-	"net/url"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -20,9 +16,21 @@ type TokenAuthorization string
 
 // The readings of the token request's Authorization header.
 const (
-	TokenAuthorizationAuto  TokenAuthorization = "Auto"  // Basic if client id and secret are both set, else None
-	TokenAuthorizationNone  TokenAuthorization = "None"  // no header
-	TokenAuthorizationBasic TokenAuthorization = "Basic" // client id and secret as HTTP Basic
+	TokenAuthorizationAuto      TokenAuthorization = "Auto"      // Basic if client id and secret are both set, else None
+	TokenAuthorizationNone      TokenAuthorization = "None"      // no header
+	TokenAuthorizationBasic     TokenAuthorization = "Basic"     // client id and secret as HTTP Basic
+	TokenAuthorizationUserBasic TokenAuthorization = "UserBasic" // user name and password as HTTP Basic
+)
+
+// GrantType is the field grant_type of the token request. The interface names password, and says that there are others
+// (interface: Authentication).
+type GrantType string
+
+// The grant types.
+const (
+	GrantPassword GrantType = "password" // sends the credentials that are set
+	// GrantClientCredentials sends client id and secret only. Not documented: our reading.
+	GrantClientCredentials GrantType = "client_credentials"
 )
 
 // TransitionMethod is the HTTP method of complete and reject. Not documented: our reading.
@@ -53,6 +61,8 @@ type Config struct {
 	Credentials Credentials
 	// TokenAuthorization is the token request's Authorization header; "" is Auto.
 	TokenAuthorization TokenAuthorization
+	// GrantType of the token request; "" is GrantPassword.
+	GrantType GrantType
 	// CABundle holds the PEM certificates to trust instead of the system's; empty: the system's.
 	CABundle []byte
 	// ProxyURL is the proxy of every request: http, https or socks5, with user and password if it needs them. "" takes
@@ -73,8 +83,8 @@ type Config struct {
 	// the rate limit, a Retry-After and the hold-off after refused logins continue. RequestsPerSecond and MaxRateLimitWait
 	// apply to both clients from then on.
 	Limits *Limits
-	// Budget, if set, bounds what the clients that share it use for large responses. nil is no limit.
-	Budget *Budget
+	// Wrap, if set, wraps the transport of every HTTP request. The body of a response is closed when it was decoded.
+	Wrap func(http.RoundTripper) http.RoundTripper
 	// DiscardRaw leaves Raw of applications, individuals, reviews and reference data empty, so that no response stays in
 	// memory for its sake.
 	DiscardRaw bool
@@ -85,6 +95,9 @@ type Config struct {
 	// ObserveOperation, if set, is called at the end of every operation, before it returns, possibly from several
 	// goroutines at once. AccessToken is not reported.
 	ObserveOperation func(OperationResult)
+	// Inspect, if set, is called with every response that was read, logins included: a token or personal data. It is for
+	// finding out what a service is like.
+	Inspect func(Exchange)
 	// MayRetry, if set, is asked before an operation sends its request again after a fault. If it reports false, the
 	// operation fails at once.
 	MayRetry func() bool
@@ -101,6 +114,15 @@ type RequestResult struct {
 	Duration  time.Duration // until the response was read
 }
 
+// Exchange is a response as it came.
+type Exchange struct {
+	Operation Operation
+	Method    string
+	Status    int
+	Header    http.Header
+	Body      Sensitive[[]byte]
+}
+
 // OperationResult describes one operation, with its retries, for a circuit breaker.
 type OperationResult struct {
 	Operation Operation
@@ -113,131 +135,59 @@ type OperationResult struct {
 	Err         error // nil, or an *Error
 }
 
-const (
-	defaultRequestTimeout = 30 * time.Second
-	defaultMaxWait        = 15 * time.Second
-	defaultRate           = 10
-	apiPrefix             = "/api/v1"
-)
-
-// ValidateBaseURL checks a URL by the rule of Config.BaseURL. The error does not repeat the URL, which may hold a
-// password.
-func ValidateBaseURL(baseURL string) error {
-	_, err := parseBaseURL(baseURL)
-	return err
+// withDefaults is the configuration with the defaults of what is not set.
+func (c Config) withDefaults() Config {
+	c.UserAgent = cmp.Or(c.UserAgent, "idv-client")
+	c.RequestTimeout = cmp.Or(c.RequestTimeout, 30*time.Second)
+	c.MaxRateLimitWait = cmp.Or(c.MaxRateLimitWait, 15*time.Second)
+	c.TokenAuthorization = cmp.Or(c.TokenAuthorization, TokenAuthorizationAuto)
+	c.GrantType = cmp.Or(c.GrantType, GrantPassword)
+	c.CompleteMethod = cmp.Or(c.CompleteMethod, TransitionAuto)
+	c.RejectMethod = cmp.Or(c.RejectMethod, TransitionAuto)
+	return c
 }
 
-func parseBaseURL(raw string) (*url.URL, error) {
-	u, err := url.Parse(raw)
-	switch {
-	case raw == "":
-		return nil, errors.New("base URL: missing; set it to the service's address, such as https://idv.example.com")
-	case err != nil || u.Host == "" || u.Hostname() == "":
-		return nil, errors.New("base URL: not a URL with a host; set it to an address such as https://idv.example.com")
-	case u.User != nil:
-		return nil, errors.New("base URL: must not hold a user name or password; set the credentials instead")
-	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
-		return nil, errors.New("base URL: must have no query and no fragment; remove them")
-	case u.Scheme != "https" && (u.Scheme != "http" || !IsLoopback(u.Hostname())):
-		return nil, errors.New("base URL: must begin with https://, or with http:// on a loopback host such as 127.0.0.1")
-	}
-	u.Path = strings.TrimRight(u.Path, "/")
-	u.RawPath = ""
-	if strings.HasSuffix(u.Path, apiPrefix) {
-		return nil, fmt.Errorf("base URL: must not end in %s; remove it, the client adds it", apiPrefix)
-	}
-	return u, nil
+func (c *Config) validate() error {
+	methods := []TransitionMethod{TransitionAuto, TransitionPATCH, TransitionPOST, TransitionPUT}
+	return cmp.Or(
+		oneOf("token authorization", c.TokenAuthorization, TokenAuthorizationAuto, TokenAuthorizationNone,
+			TokenAuthorizationBasic, TokenAuthorizationUserBasic),
+		oneOf("grant type", c.GrantType, GrantPassword, GrantClientCredentials),
+		oneOf("complete method", c.CompleteMethod, methods...),
+		oneOf("reject method", c.RejectMethod, methods...),
+		unless(c.RequestTimeout >= 0, "request timeout: must not be negative"),
+		unless(c.MaxRateLimitWait >= 0, "maximum wait: must not be negative"),
+		unless(!math.IsNaN(c.RequestsPerSecond) && !math.IsInf(c.RequestsPerSecond, 0),
+			"requests per second: must be a number; negative for no limit"),
+		c.validateCredentials(),
+	)
 }
 
-// ValidateProxyURL checks a URL by the rule of Config.ProxyURL. The error does not repeat the URL, which may hold a
-// password. An empty URL is invalid.
-func ValidateProxyURL(proxyURL string) error {
-	_, err := parseProxyURL(proxyURL)
-	return err
+func (c *Config) validateCredentials() error {
+	user, id := c.Credentials.Username != "", c.Credentials.ClientID != ""
+	return cmp.Or(
+		unless(user == (c.Credentials.Password.Reveal() != ""),
+			"credentials: username and password go together; set the missing one"),
+		unless(id == (c.Credentials.ClientSecret.Reveal() != ""),
+			"credentials: client_id and client_secret go together; set the missing one"),
+		unless(user || id,
+			"credentials: missing; set username and password, client_id and client_secret, or both pairs"),
+		unless(id || c.TokenAuthorization != TokenAuthorizationBasic,
+			"credentials: token authorization Basic needs client_id and client_secret; set both"),
+		unless(user || c.TokenAuthorization != TokenAuthorizationUserBasic,
+			"credentials: token authorization UserBasic needs username and password; set both"),
+		unless(id || c.GrantType != GrantClientCredentials,
+			"credentials: grant type client_credentials needs client_id and client_secret; set both"),
+	)
 }
 
-func parseProxyURL(raw string) (*url.URL, error) {
-	u, err := url.Parse(raw)
-	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5"}, u.Scheme) {
-		return nil, errors.New("proxy URL: must be an http, https or socks5 URL with a host, " +
-			"such as http://proxy.example.com:3128")
+func unless(valid bool, problem string) error {
+	if valid {
+		return nil
 	}
-	return u, nil
+	return errors.New(problem)
 }
 
-// proxy is for http.Transport.
-func (c Config) proxy() (func(*http.Request) (*url.URL, error), error) {
-	raw := c.ProxyURL.Reveal()
-	if raw == "" {
-		return http.ProxyFromEnvironment, nil
-	}
-	u, err := parseProxyURL(raw)
-	if err != nil {
-		return nil, err
-	}
-	return http.ProxyURL(u), nil
-}
-
-// IsLoopback reports whether a host name or an IP address without a port means this machine: localhost in any letter
-// case, 127.0.0.0/8 and ::1. Only such a host may be reached over http.
-func IsLoopback(host string) bool {
-	if strings.EqualFold(host, "localhost") {
-		return true
-	}
-	ip := net.ParseIP(host)
-	return ip != nil && ip.IsLoopback()
-}
-
-func (c Credentials) validate(auth TokenAuthorization) error {
-	user, password := c.Username != "", c.Password.Reveal() != ""
-	id, secret := c.ClientID != "", c.ClientSecret.Reveal() != ""
-	switch {
-	case user != password:
-		return errors.New("credentials: username and password go together; set the missing one")
-	case id != secret:
-		return errors.New("credentials: client_id and client_secret go together; set the missing one")
-	case !user && !id:
-		return errors.New("credentials: missing; set username and password, client_id and client_secret, or both pairs")
-	case auth == TokenAuthorizationBasic && !id:
-		return errors.New("credentials: token authorization Basic needs client_id and client_secret; set both")
-	}
-	return nil
-}
-
-func (c Config) validate() error {
-	switch c.TokenAuthorization {
-	case "", TokenAuthorizationAuto, TokenAuthorizationNone, TokenAuthorizationBasic:
-	default:
-		return errors.New("token authorization: must be Auto, None or Basic")
-	}
-	methods := map[string]TransitionMethod{"complete method": c.CompleteMethod, "reject method": c.RejectMethod}
-	for field, method := range methods {
-		switch method {
-		case "", TransitionAuto, TransitionPATCH, TransitionPOST, TransitionPUT:
-		default:
-			return errors.New(field + ": must be Auto, PATCH, POST or PUT")
-		}
-	}
-	switch {
-	case c.RequestTimeout < 0:
-		return errors.New("request timeout: must not be negative")
-	case c.MaxRateLimitWait < 0:
-		return errors.New("maximum wait: must not be negative")
-	case math.IsNaN(c.RequestsPerSecond) || math.IsInf(c.RequestsPerSecond, 0):
-		return errors.New("requests per second: must be a number; negative for no limit")
-	}
-	return c.Credentials.validate(c.TokenAuthorization)
-}
-
-func tlsConfig(bundle []byte) (*tls.Config, error) {
-	// The cache shortens the handshakes of dedicated connections.
-	config := &tls.Config{MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(8)}
-	if len(bundle) == 0 {
-		return config, nil
-	}
-	config.RootCAs = x509.NewCertPool()
-	if !config.RootCAs.AppendCertsFromPEM(bundle) {
-		return nil, errors.New("CA bundle: holds no PEM certificate; set certificates in PEM format")
-	}
-	return config, nil
+func oneOf[T ~string](field string, value T, allowed ...T) error {
+	return unless(slices.Contains(allowed, value), fmt.Sprintf("%s: must be one of %q", field, allowed))
 }

@@ -66,6 +66,17 @@ func TestConfigurationErrors(t *testing.T) {
 		"Basic without client": {
 			func(c *Config) { c.TokenAuthorization = TokenAuthorizationBasic }, "credentials: token authorization Basic needs",
 		},
+		"UserBasic without user": {
+			func(c *Config) {
+				c.TokenAuthorization = TokenAuthorizationUserBasic
+				c.Credentials = Credentials{ClientID: "canary", ClientSecret: Hide("canary")}
+			}, "credentials: token authorization UserBasic needs",
+		},
+		"client grant without client": {
+			func(c *Config) { c.GrantType = GrantClientCredentials }, "credentials: grant type client_credentials needs",
+		},
+		"grant type":          {func(c *Config) { c.GrantType = "canary" }, "grant type: must be"},
+		"proxy":               {func(c *Config) { c.ProxyURL = Hide("canary") }, "proxy URL: must be"},
 		"token authorization": {func(c *Config) { c.TokenAuthorization = "canary" }, "token authorization: must be"},
 		"complete method":     {func(c *Config) { c.CompleteMethod = "canary" }, "complete method: must be"},
 		"reject method":       {func(c *Config) { c.RejectMethod = "patch" }, "reject method: must be"},
@@ -109,8 +120,9 @@ func TestBaseURLs(t *testing.T) {
 			continue
 		}
 		c := newClient(t, Config{BaseURL: base, Credentials: Credentials{ClientID: "id", ClientSecret: Hide("secret")}})
-		if got := c.url(request{op: OpRetrieveReferences}); got != want {
-			t.Errorf("%s: %s, want %s", base, got, want)
+		r, err := c.httpRequest(t.Context(), newRequest(OpRetrieveReferences, 0))
+		if err != nil || r.URL.String() != want {
+			t.Errorf("%s: %s, want %s (%v)", base, r.URL, want, err)
 		}
 	}
 }

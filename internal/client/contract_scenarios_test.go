@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/mandate-io/idv/internal/client"
@@ -13,6 +14,9 @@ const hook = "https://hooks.example.com/" + canary
 func (w *world) webhooks(acme control.Application) {
 	subscription := client.Subscription{
 		URL: client.Hide(hook), Events: []string{"application.completed"}, ApplicationID: acme.ID,
+	}
+	if required := w.chosen["subscribeRequired"]; required != "none" {
+		subscription.Payload = client.Hide(json.RawMessage(`{"` + required + `":"` + canary + `"}`))
 	}
 	if w.chosen["subscribeApplication"] == "refused" {
 		subscription.ApplicationID = 0
@@ -53,13 +57,38 @@ func (w *world) webhooks(acme control.Application) {
 	}
 }
 
-// revoked holds that a token that is suddenly worth nothing costs one login, and neither a failure nor a second e-mail.
+// revoked holds that a token that is suddenly worth nothing costs one login, and neither an e-mail that is not known
+// nor a second one: the create is refused, and succeeds when it is made again.
 func (w *world) revoked(mandateType int64) {
 	if _, err := w.control.RevokeTokens(w.ctx); err != nil {
 		w.t.Fatal(err)
 	}
 	logins := w.seen.Logins
-	w.create("create", w.newApplication("revoked", mandateType))
+	wanted := w.newApplication("revoked", mandateType)
+	var made *client.Application
+	did, err := w.do("revoked", control.CreateApplication, func() (err error) {
+		made, err = w.client.CreateApplication(w.ctx, wanted)
+		return err
+	})
+	switch {
+	case err == nil || len(did.created) > 0: // the client had got another token before
+		if w.holds("create", err) {
+			w.same("revoked", made, did.created[0])
+		}
+	default:
+		outcome, kind := client.Refused, client.KindExpiredToken
+		if refusal := w.chosen["tokenRefusal"]; refusal == "redirect" || refusal == "html_200" {
+			outcome, kind = client.Unknown, client.KindUnreadable
+		}
+		if w.chosen.problemless() && w.chosen["tokenRefusal"] == "403" {
+			outcome, kind = client.Unknown, client.KindUnproven
+		}
+		unclear := client.IsForbidden(err) && w.chosen["rateLimit"] != "0" // then the client may have no time to find out
+		if (client.OutcomeOf(err) != outcome || client.KindOf(err) != kind) && !unclear {
+			w.t.Errorf("revoked: %v", err)
+		}
+		w.create("create", wanted)
+	}
 	slow := w.chosen["tokenLifetime"] != "0" || w.chosen["rateLimit"] != "0"
 	if more := w.seen.Logins - logins; more != 1 && !slow {
 		w.t.Errorf("%d logins after the tokens were revoked", more)
@@ -76,7 +105,8 @@ func (w *world) suppressed(mandateType int64) {
 		mails = 1
 	}
 	jane := globex.Individuals[0].ID
-	w.mail("resend", control.ResendInvites, jane, mails, func() error { return w.client.ResendInvites(w.ctx, jane) })
+	resend := func() error { return errorOf(w.client.ResendInvites(w.ctx, jane)) }
+	w.mail("resend", control.ResendInvites, jane, mails, resend)
 	w.settled(globex.ID)
 	w.play(control.Play{ApplicationID: globex.ID, Result: control.ResultReview})
 	w.transition("complete undecided", control.CompleteApplication, globex.ID)
@@ -84,20 +114,35 @@ func (w *world) suppressed(mandateType int64) {
 		w.transition("reject", control.RejectApplication, globex.ID)
 	}
 
-	for _, step := range []string{"delete", "what is gone"} {
-		_, err := w.do(step, control.DeleteApplication, func() error { return w.client.DeleteApplication(w.ctx, globex.ID) })
+	for _, step := range []string{"delete", "change what is gone"} {
+		_, err := w.do(step, control.DeleteApplication, func() error {
+			return errorOf(w.client.DeleteApplication(w.ctx, globex.ID))
+		})
 		w.holds(step, err)
 	}
-	for op, request := range map[control.Operation]func() error{
-		control.RetrieveApplication: func() error { return errorOf(w.client.RetrieveApplication(w.ctx, globex.ID)) },
-		control.RetrieveIndividual:  func() error { return errorOf(w.client.RetrieveIndividual(w.ctx, jane)) },
-		control.CompleteApplication: func() error { return errorOf(w.client.CompleteApplication(w.ctx, globex.ID)) },
-	} {
-		_, err := w.do("what is gone", op, request)
-		w.holds("what is gone", err)
-	}
-	w.mail("resend when gone", control.ResendInvites, jane, 0, func() error { return w.client.ResendInvites(w.ctx, jane) })
+	_, err := w.retrieve("what is gone", globex.ID)
+	w.holds("what is gone", err)
+	_, err = w.do("change what is gone", control.RetrieveIndividual, func() error {
+		return errorOf(w.client.RetrieveIndividual(w.ctx, jane))
+	})
+	w.holds("change what is gone", err)
+	w.transitionOfGone(globex.ID)
+	w.mail("resend when gone", control.ResendInvites, jane, 0, resend)
 	w.create("reuse of a deleted reference", wanted)
+}
+
+// transitionOfGone holds that an application that is gone is completed by nobody, whatever the service says of it.
+func (w *world) transitionOfGone(id int64) {
+	var change *client.Change
+	_, err := w.do("change what is gone", control.CompleteApplication, func() (err error) {
+		change, err = w.client.CompleteApplication(w.ctx, id, client.State{Name: "in review"})
+		return err
+	})
+	if w.chosen["goneAnswer"] != "state_deleted" {
+		w.holds("change what is gone", err)
+	} else if err != nil || change.Application == nil || !change.Accepted { // the state is another one, and is shown
+		w.t.Errorf("what is gone: %+v, %v", change, err)
+	}
 }
 
 // archived is the scenario of an application that is archived before it is rejected.
@@ -106,13 +151,13 @@ func (w *world) archived(mandateType int64) {
 	w.settled(initech.ID) // else a 404 to a transition could be about the method or the read lag
 	w.play(control.Play{ApplicationID: initech.ID, Result: control.ResultFail})
 	for _, step := range []string{"archive", "archive again"} {
-		var got *client.Application
+		var got *client.Change
 		_, err := w.do(step, control.ArchiveApplication, func() (err error) {
 			got, err = w.client.ArchiveApplication(w.ctx, initech.ID)
 			return err
 		})
 		known := w.known(initech.ID)
-		if w.holds(step, err) && (!known.Archived || got != nil && !got.Archived) {
+		if w.holds(step, err) && (!known.Archived || got.Application != nil && !got.Application.Archived) {
 			w.t.Errorf("%s: it is not archived", step)
 		}
 	}

@@ -2,18 +2,27 @@ package client
 
 import (
 	"bytes"
+	"context"
 	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 )
 
-// trimmed is what a decoder gets to see of a body.
-func trimmed(data []byte) *response {
-	return &response{
-		operation: OpRetrieveApplication, status: 200, body: bytes.TrimSpace(bytes.TrimPrefix(data, []byte("\ufeff"))),
-	}
+// answered is a response to an operation, as a decoder gets it.
+func answered(op Operation, status int, header http.Header, data []byte) *answer {
+	q := newRequest(op, 4711)
+	q.reference, q.method = "A-1", http.MethodPost
+	return new(Client).read(context.Background(), q, &http.Response{
+		StatusCode: status, Header: header, Body: io.NopCloser(bytes.NewReader(data)), ContentLength: int64(len(data)),
+	})
 }
+
+func retrieved(data []byte) *answer { return answered(OpRetrieveApplication, 200, nil, data) }
 
 func addBodies(f *testing.F) {
 	for _, body := range testBodies() {
@@ -37,11 +46,11 @@ func FuzzApplication(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		answer := trimmed(data)
+		answer := retrieved(data)
 		application, err := parseApplication(answer)
-		want := wrapped(answer.body, "application", "mandate", "data", "result", "item")
+		want := wrapped(answer.json, "application", "mandate", "data", "result", "item")
 		references := valuesOf(want, "reference")
-		if want == nil || len(references) > 1 || checkSize(answer.body) != nil {
+		if want == nil || len(references) > 1 || answer.invalid != nil {
 			if err == nil {
 				t.Fatalf("read application %d, a strict reader finds none", application.ID)
 			}
@@ -56,16 +65,64 @@ func FuzzApplication(f *testing.F) {
 				reference = text
 			}
 		}
-		if application.Reference != reference || !bytes.Equal(application.Raw.Reveal(), answer.body) {
+		if application.Reference != reference || !bytes.Equal(application.Raw.Reveal(), answer.json) {
 			t.Errorf("reference %q, want %q; raw %s", application.Reference, reference, application.Raw.Reveal())
 		}
-		_, said := scalars(answer.body)
+		_, said := scalars(answer.json)
 		for _, id := range idsIn(application) {
 			if !said[id] {
 				t.Errorf("the answer holds no %d", id)
 			}
 		}
 	})
+}
+
+// FuzzCreated: a create is done only if one object of the answer has an id beside the reference that was sent, and this
+// is the id that is read.
+func FuzzCreated(f *testing.F) {
+	addBodies(f)
+	for _, seed := range []string{
+		`{"id":88,"data":{"id":4711,"reference":"A-1"}}`,
+		`{"id":88,"reference":"A-1","data":{"id":4711,"reference":"A-1"}}`,
+		`[{"id":4711,"reference":"A-1"}]`,
+		`{"data":[{"ID":"4711","Reference":"a-1"}]}`,
+		`{"id":4711,"reference":"A-1","reference":"A-2"}`,
+		`{"id":4711,"reference":"A-1","success":false}`,
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		answer := answered(OpCreateApplication, 200, nil, data)
+		if failure := answer.judge(); failure != nil {
+			if failure.Outcome.NothingDone() || failure.Outcome == Done {
+				t.Errorf("%v of a 200", failure.Outcome)
+			}
+			return
+		}
+		created := parseIdentity(answer.shown())
+		if ids := idsBeside(answer.json, "A-1", 0); !ids[created.ID] || len(ids) != 1 {
+			t.Errorf("created %d, a strict reader finds %v", created.ID, ids)
+		}
+	})
+}
+
+// idsBeside are the ids of all objects of a document with the reference.
+func idsBeside(value []byte, reference string, depth int) map[int64]bool {
+	ids := map[int64]bool{}
+	_, entries := entriesOf(value)
+	references := valuesOf(entries, "reference")
+	if len(references) == 1 && soleID(entries) != 0 {
+		if text, isString := scalarOf([]byte(references[0])); isString && strings.EqualFold(text, reference) {
+			ids[soleID(entries)] = true
+		}
+	}
+	for _, e := range entries {
+		wraps := e.name == "" || e.named("application", "mandate", "data", "result", "item")
+		if depth < 8 && wraps {
+			maps.Copy(ids, idsBeside(e.value, reference, depth+1))
+		}
+	}
+	return ids
 }
 
 func idsIn(a *Application) []int64 {
@@ -102,7 +159,7 @@ func FuzzHostileMember(f *testing.F) {
 			if kind, entries := entriesOf([]byte(body)); kind != '{' || len(entries) != 3 {
 				continue // it broke out of its place, and is another document
 			}
-			if application, err := parseApplication(trimmed([]byte(body))); err == nil && application.ID != 4711 {
+			if application, err := parseApplication(retrieved([]byte(body))); err == nil && application.ID != 4711 {
 				t.Errorf("%s became %d", body, application.ID)
 			}
 		}
@@ -115,13 +172,12 @@ func FuzzIndividual(f *testing.F) {
 	f.Add([]byte(`{"data":{"individual":` + someIndividual + `}}`))
 	f.Add([]byte(`{"id":1,"ID":2,"individual":{"id":3}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		body := trimmed(data).body
-		o, err := parseObject(body)
-		if err != nil {
+		answer := retrieved(data)
+		if answer.invalid != nil {
 			return
 		}
-		want := soleID(wrapped(body, "individual", "data", "result", "item"))
-		if got := new(decoder).individual(o.unwrap("individual")); got.ID != want {
+		want := soleID(wrapped(answer.json, "individual", "data", "result", "item"))
+		if got := parseIndividual(answer.value.Unwrap("individual")); got.ID != want {
 			t.Errorf("read individual %d, a strict reader finds %d", got.ID, want)
 		}
 	})
@@ -144,13 +200,18 @@ func FuzzTokenAnswer(f *testing.F) {
 	}
 	now := time.Date(2026, 7, 1, 12, 0, 0, 0, time.UTC)
 	f.Fuzz(func(t *testing.T, data []byte) {
-		answer := trimmed(data)
+		answer := retrieved(data)
 		token, err := parseToken(answer, now)
 		if err != nil {
 			return
 		}
 		value := token.value.Reveal()
-		if texts, _ := scalars(answer.body); !isObject(answer.body) || value == "" || !texts[value] {
+		texts, _ := scalars(answer.json)
+		said := slices.ContainsFunc(slices.Collect(maps.Keys(texts)), func(text string) bool {
+			scheme, rest, _ := strings.Cut(text, " ")
+			return text == value || strings.EqualFold(scheme, "bearer") && rest == value
+		})
+		if value == "" || !said {
 			t.Errorf("the answer holds no %q", value)
 		}
 		if strings.ContainsFunc(value, func(r rune) bool { return r < '!' || r == 0x7f }) {
@@ -177,16 +238,16 @@ func FuzzReferences(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		answer := trimmed(data)
+		answer := retrieved(data)
 		references, err := parseReferences(answer)
-		kind, _ := entriesOf(answer.body)
-		if (err == nil) != (kind != 0 && checkSize(answer.body) == nil) {
+		kind, _ := entriesOf(answer.json)
+		if (err == nil) != (kind != 0 && answer.invalid == nil) {
 			t.Fatalf("%v, but a JSON object or list: %v", err, kind != 0)
 		}
 		if err != nil {
 			return
 		}
-		texts, ids := scalars(answer.body)
+		texts, ids := scalars(answer.json)
 		for _, list := range [][]Reference{references.MandateTypes, references.Countries, references.DocumentTypes} {
 			for _, r := range list {
 				if !ids[r.ID] || !texts[r.Name] || !texts[r.Code] || !texts[r.Description] {

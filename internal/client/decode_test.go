@@ -18,7 +18,7 @@ func TestDecodeApplication(t *testing.T) {
 			ID: 12, Reference: Hide("A-1.jane"), Email: Hide("jane@example.com"),
 			State: State{2, "invited"}, TermsAccepted: true, ChecksInReview: 1, ChecksPending: 2, ChecksPassed: 3,
 			CompletedActions: []Action{{5, "selfie", "Take a selfie"}},
-			Checks:           []Check{{77, "liveness", "Liveness", State{4, "manually_accepted"}}},
+			Checks:           []Check{{77, "liveness", "Liveness", State{4, "manually_accepted"}, []string{"3"}}},
 		}},
 	}
 	const documented = `{
@@ -32,7 +32,10 @@ func TestDecodeApplication(t *testing.T) {
 			"completed_actions":[{"id":5,"name":"selfie","title":"Take a selfie"}],
 			"checks":[{
 				"id":77,"name":"liveness","title":"Liveness","status":{"id":4,"status":"manually_accepted"},
-				"individual_checkfield_result":[{"id":1,"individual":12,"check_field":3,"result":"ok","status":1}],
+				"individual_checkfield_result":[
+					{"id":1,"individual":12,"check_field":2,"result":"ok","status":1},
+					{"id":2,"individual":12,"check_field":3,"result":"failed","status":2}
+				],
 				"instance":{"a":"b"}
 			}]
 		}]
@@ -60,6 +63,7 @@ func TestDecodeApplication(t *testing.T) {
 		"wrapped in mandate":      {`{"success":true,"mandate":` + documented + `}`, full},
 		"wrapped beside an id":    {`{"id":"request-9","data":` + documented + `}`, full},
 		"answer of create":        {someApplication, created},
+		"a list of one":           {`[` + documented + `]`, full},
 		"unknown members":         {strings.Replace(someApplication, "{", `{"x":{"id":9},"y":[1],"z":null,`, 1), created},
 		"own member named result": {strings.Replace(someApplication, "{", `{"result":{"id":9},`, 1), created},
 		"nulls": {`{
@@ -87,6 +91,18 @@ func TestDecodeApplication(t *testing.T) {
 		"what is no individual": {
 			`{"id":4711,"individuals":[null,7,"x",[],{"id":12}]}`, Application{ID: 4711, Individuals: []Individual{{ID: 12}}},
 		},
+		"individuals that are wrapped": {
+			`{"id":4711,"individuals":[{"individual":{"id":12}},{"data":{"id":13}}]}`,
+			Application{ID: 4711, Individuals: []Individual{{ID: 12}, {ID: 13}}},
+		},
+		"a list for each kind of check": {
+			`{"id":4711,"individuals":[{"id":12,"checks":{
+				"identity":[{"id":1,"status":"x"},{"id":2,"status":"y"}],"aml":[{"id":3,"status":"z"}],"links":[{"id":9}]
+			}}]}`,
+			Application{ID: 4711, Individuals: []Individual{{ID: 12, Checks: []Check{
+				{ID: 1, State: State{Name: "x"}}, {ID: 2, State: State{Name: "y"}}, {ID: 3, State: State{Name: "z"}},
+			}}}},
+		},
 		"individual with two ids": {
 			`{"id":4711,"individuals":[{"id":12,"Id":13,"reference":"a","reference":"b"}]}`,
 			Application{ID: 4711, Individuals: []Individual{{}}},
@@ -101,8 +117,8 @@ func TestDecodeApplication(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, answers(201, "\ufeff \n"+test.body+"\n"), false)
-			got, err := s.client(t).CreateApplication(t.Context(), someNewApplication())
+			s := newService(t, answers(200, "\ufeff \n"+test.body+"\n"), false)
+			got, err := s.client(t).RetrieveApplication(t.Context(), test.want.ID)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -129,8 +145,13 @@ func TestDecodeIndividual(t *testing.T) {
 		"no id":                 {`{"data":{"status":"invited"}}`, &Individual{State: State{Name: "invited"}}},
 		"empty":                 {`{}`, &Individual{}},
 		"another one":           {`{"id":4712}`, nil},
-		"a list":                {`[` + someIndividual + `]`, nil},
-		"nothing":               {``, nil},
+		"a list of one":         {`[` + someIndividual + `]`, &plain},
+		"a list of two":         {`[` + someIndividual + `,` + someIndividual + `]`, nil},
+		"state of a failure": {
+			`{"email":"x","status":"failed"}`, &Individual{Email: Hide("x"), State: State{Name: "failed"}},
+		},
+		"a failure": {`{"status":"failed"}`, nil},
+		"nothing":   {``, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, answers(200, test.body), false)
@@ -152,24 +173,55 @@ func TestDecodeIndividual(t *testing.T) {
 	}
 }
 
-func TestDecodeCheckReviewResponse(t *testing.T) {
-	for body, want := range map[string]CheckReviewResponse{
-		`{"message":"The check was accepted"}`: {
-			Message: Hide("The check was accepted"), Raw: Hide(raw(`{"message":"The check was accepted"}`)),
-		},
-		`"accepted"`:        {Raw: Hide(raw(`"accepted"`))},
-		`{"message":["x"]}`: {Raw: Hide(raw(`{"message":["x"]}`))},
-		`<html>`:            {},
-		``:                  {},
+func TestDecodeChange(t *testing.T) {
+	for status, accepted := range map[int]bool{200: false, 201: false, 202: true} {
+		for body, want := range map[string]Change{
+			`{"message":"The check was accepted"}`: {
+				Message: Hide("The check was accepted"), Raw: Hide(raw(`{"message":"The check was accepted"}`)),
+			},
+			`"accepted"`:        {Raw: Hide(raw(`"accepted"`))},
+			`{"message":["x"]}`: {Raw: Hide(raw(`{"message":["x"]}`))},
+			``:                  {},
+		} {
+			s := newService(t, answers(status, body), false)
+			got, err := s.signedIn(t).AcceptCheck(t.Context(), 1, CheckReview{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			want.Accepted = accepted
+			if diff := cmp.Diff(want, *got, revealing); diff != "" {
+				t.Errorf("%d %s (-want +got):\n%s", status, body, diff)
+			}
+			s.Close()
+		}
+	}
+}
+
+// TestFailedFields: results are what people gave, so only the names of fields are kept.
+func TestFailedFields(t *testing.T) {
+	for result, want := range map[string]string{
+		`{"check_field":3,"result":"failed"}`:                           "3",
+		`{"check_field":"date_of_birth","result":"No Match"}`:           "date_of_birth",
+		`{"check_field":{"id":3,"name":"address"},"result":"REJECTED"}`: "address",
+		`{"check_field":{"id":3},"result":"mis-match"}`:                 "3",
+		`{"id":9,"result":false}`:                                       "9",
+		`{"id":9,"check_field":null,"result":"declined by staff"}`:      "9",
+		`{"check_field":3,"result":"ok"}`:                               "",
+		`{"check_field":3,"result":"Jane"}`:                             "",
+		`{"check_field":3,"result":true}`:                               "",
+		`{"check_field":3}`:                                             "",
+		`"failed"`:                                                      "",
 	} {
+		body := `{"id":1,"individuals":[{"checks":[{"individual_checkfield_result":[` + result + `]}]}]}`
 		s := newService(t, answers(200, body), false)
-		got, err := s.client(t).AcceptCheck(t.Context(), 1, CheckReview{})
+		got, err := s.client(t).RetrieveApplication(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if diff := cmp.Diff(want, *got, revealing); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", body, diff)
+		if fields := strings.Join(got.Individuals[0].Checks[0].FailedFields, " "); fields != want {
+			t.Errorf("%s: %q, want %q", result, fields, want)
 		}
+		s.Close()
 	}
 }
 
@@ -222,37 +274,25 @@ func TestStages(t *testing.T) {
 	}
 }
 
-func TestPerson(t *testing.T) {
-	jane := Person{
-		Email: "jane@example.com", Title: "Ms", FirstName: "Jane", LastName: "Doe",
-		DateOfBirth: "1990-02-03", Gender: "female",
-		Address: Address{Flat: "2b", RoadStreet: "High Street", PostZipCode: "1000", DateFrom: "2020-01-01"},
-	}
+func TestDetails(t *testing.T) {
 	const documented = `{
-		"id":7,"email":"jane@example.com","title":"Ms","first_name":"Jane","middle_name":"","last_name":"Doe",
-		"date_of_birth":"1990-02-03","gender":"female",
-		"address":{
-			"id":1,"individual":7,"flat_appartment_subbuilding":"2b","road_street":"High Street","district":null,
-			"post_zip_code":1000,"date_from":"2020-01-01"
-		}
+		"id":7,"email":"jane@example.com","title":"Ms","first_name":"Jane","middle_name":"","lastName":"Doe",
+		"address":{"id":1,"individual":7,"road_street":"High Street","post_zip_code":1000}
 	}`
-	for situation, test := range map[string]struct {
-		raw  string
-		want Person
-	}{
-		"as documented":         {documented, jane},
-		"wrapped in data":       {`{"data":` + documented + `}`, jane},
-		"wrapped in individual": {`{"individual":` + documented + `}`, jane},
-		"other letter case": {
-			`{"Id":7,"Email":"jane@example.com","lastName":"Doe"}`, Person{Email: "jane@example.com", LastName: "Doe"},
-		},
-		"address as text":  {`{"id":7,"address":"High Street 1"}`, Person{}},
-		"nothing":          {`{}`, Person{}},
-		"an Application's": {``, Person{}},
+	for situation, raw := range map[string]string{
+		"as documented":         documented,
+		"wrapped in data":       `{"data":` + documented + `}`,
+		"wrapped in individual": `{"individual":` + documented + `}`,
 	} {
-		individual := Individual{Raw: Hide(json.RawMessage(test.raw))}
-		if diff := cmp.Diff(test.want, individual.Person().Reveal()); diff != "" {
-			t.Errorf("%s (-want +got):\n%s", situation, diff)
+		details := (&Individual{Raw: Hide(json.RawMessage(raw))}).Details().Reveal()
+		address := details.Get("address").Object()
+		got := details.Text("email") + " " + details.Text("last_name") + details.Text("middle_name") + " " +
+			address.Text("road_street") + " " + address.Text("post_zip_code") + address.Text("district")
+		if got != "jane@example.com Doe High Street 1000" {
+			t.Errorf("%s: %s", situation, got)
 		}
+	}
+	if details := new(Individual).Details().Reveal(); details != nil {
+		t.Errorf("an individual of an application has no details: %v", details)
 	}
 }

@@ -1,75 +1,91 @@
 package client
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 )
 
-// Outcome says what is known about the effect of an operation that failed.
+// Outcome says what is known about the effect of an operation. The table of proof decides it (proof.go).
 type Outcome int
 
 const (
 	// Unknown: the request may have been carried out. It is the zero value, because it holds for everything that is not
-	// confirmed to be one of the others.
+	// proved to be one of the others.
 	Unknown Outcome = iota
 	// NotSent: no request reached the service.
 	NotSent
 	// Refused: the service responded, and the response proves that nothing was done.
 	Refused
+	// Forbidden is Refused, because this user may not do what was asked. It says nothing about other requests.
+	Forbidden
+	// Candidate, of a create: the response shows an id without the reference that was sent (Error.Candidate). The
+	// application may exist, with this id or another one.
+	Candidate
+	// Accepted: the service carries it out later, or has done so (interface: Errors, 202 Accepted). Never send it again.
+	Accepted
+	// Done: the service carried it out.
+	Done
 )
 
 // String returns the constant's name.
 func (o Outcome) String() string {
-	switch o {
-	case NotSent:
-		return "NotSent"
-	case Refused:
-		return "Refused"
-	default:
-		return "Unknown"
+	names := []string{"Unknown", "NotSent", "Refused", "Forbidden", "Candidate", "Accepted", "Done"}
+	if o < 0 || int(o) >= len(names) {
+		return names[Unknown]
 	}
+	return names[o]
 }
 
-// Kind says why an operation failed, and Outcome what that means for its effect. Decide by these two, not by texts.
+// NothingDone reports whether nothing was changed and nobody was e-mailed.
+func (o Outcome) NothingDone() bool { return o == NotSent || o == Refused || o == Forbidden }
+
+// Kind says why an operation failed, and Outcome what that means for its effect. Decide by these two, not by texts or
+// statuses.
 type Kind string
 
 // The kinds of failure. The interface documents few statuses (interface: Errors); the rest is our reading.
 const (
-	// KindCanceled: the caller's context was canceled, the client was closed, or the caller's writer failed.
-	KindCanceled Kind = "Canceled"
-	// KindTimeout: no complete response in time.
-	KindTimeout Kind = "Timeout"
-	// KindUnreachable: no connection, because of name resolution, dialing or TLS.
-	KindUnreachable Kind = "Unreachable"
-	// KindConnection: the connection broke, or the response was truncated.
-	KindConnection Kind = "Connection"
-	// KindCredentials: the login was refused, or a new token was answered with 401 or 403.
-	KindCredentials Kind = "Credentials"
-	// KindInvalid: 400 or 422 (for operations that e-mail people only with a problem body), or an invalid argument.
-	KindInvalid Kind = "Invalid"
-	// KindDuplicateReference: 400 or 422 with exception.reference on create (interface: Errors).
+	KindCanceled    Kind = "Canceled"    // the caller's context was canceled, or the client was closed
+	KindTimeout     Kind = "Timeout"     // no complete response in time
+	KindUnreachable Kind = "Unreachable" // no connection, because of name resolution, dialing or TLS
+	KindConnection  Kind = "Connection"  // the connection broke, or the response was truncated
+	KindCredentials Kind = "Credentials" // the service refused the login (Error.Login)
+	// KindForbidden: 403, or a 401 after a good login. It is about what was asked: an operation, an object, a mandate
+	// type, or what a filter sees in the body.
+	KindForbidden Kind = "Forbidden"
+	// KindExpiredToken: the service refused the token of a request that is not sent twice. The next request has another.
+	KindExpiredToken Kind = "ExpiredToken"
+	KindInvalid      Kind = "Invalid" // 400 or 422, or an invalid argument
+	// KindDuplicateReference: a refused create, with a message about the application's reference (interface: Errors). A
+	// service may refuse the format of a reference in the same place: see Problem.ReferenceFormat.
 	KindDuplicateReference Kind = "DuplicateReference"
-	// KindNotFound: 404 or 410.
-	KindNotFound Kind = "NotFound"
-	// KindMethodNotAllowed: 405.
-	KindMethodNotAllowed Kind = "MethodNotAllowed"
-	// KindConflict: 409.
-	KindConflict Kind = "Conflict"
-	// KindRateLimited: 429, or the client's own limits: of its rate, or of large responses at one time (Config.Budget).
-	KindRateLimited Kind = "RateLimited"
-	// KindRejected: another 4xx that proves that nothing was done.
-	KindRejected Kind = "Rejected"
-	// KindServer: 5xx, 408, and every other status that proves nothing.
-	KindServer Kind = "Server"
-	// KindUnreadable: a response that differs from the interface: a redirect, no JSON, no id.
-	KindUnreadable Kind = "Unreadable"
-	// KindTooLarge: a response above the size limit.
-	KindTooLarge Kind = "TooLarge"
+	KindNotFound           Kind = "NotFound"         // the service says 404 or 410
+	KindMethodNotAllowed   Kind = "MethodNotAllowed" // 405
+	KindConflict           Kind = "Conflict"         // 409
+	KindRateLimited        Kind = "RateLimited"      // 429, the client's own rate limit, or ErrBusy
+	KindRejected           Kind = "Rejected"         // another 4xx
+	KindUnproven           Kind = "Unproven"         // a 4xx that is not the service's own word; see docs/client.md
+	KindNotReady           Kind = "NotReady"         // the report does not exist yet
+	KindServer             Kind = "Server"           // 5xx, 408, 425 and 499
+	KindUnreadable         Kind = "Unreadable"       // the response differs from the interface: a redirect, no JSON, no id
+	KindTooLarge           Kind = "TooLarge"         // the response exceeds the size limit
 )
+
+// details say what a kind means to users, where nothing else does.
+var details = map[Kind]string{
+	KindCredentials:  "the service rejected the credentials; check them",
+	KindForbidden:    "the service does not let this user do that; ask for the permission",
+	KindExpiredToken: "the token had expired; try again",
+	KindUnproven:     "the response is not the service's own error body; a proxy or an ingress may have sent it",
+	KindNotReady:     "the report is not ready yet; try again later",
+	KindUnreadable:   "the response does not show what it is about",
+}
 
 // Error is what every method of Client returns when an operation fails. Its text names the operation, the status, what
 // failed, and known request fields. It holds nothing else: no body, no URL, no reference, no personal data.
@@ -81,6 +97,8 @@ type Error struct {
 	Status int
 	// Login reports that the token request failed. The operation itself was not sent, or was answered with 401 before.
 	Login bool
+	// Candidate, of a create, is an id that the response shows, 0 if none. A read may show that it is the application's.
+	Candidate int64
 	// Problem is the RFC 7807 body (interface: Errors), nil if the response had none.
 	Problem *Problem
 	// RetryAfter is how long the service, or the client's own limits, ask to wait; 0 if neither does.
@@ -88,6 +106,7 @@ type Error struct {
 
 	detail         string   // one of this package's fixed texts
 	allowedMethods []string // of a 405: the transition methods that the service allows
+	aboutToken     bool     // it may be about the token: a redirect, HTML, or a 403 to what every user may do
 	contextErr     error    // context.Canceled or context.DeadlineExceeded, for errors.Is
 }
 
@@ -99,13 +118,10 @@ func (e *Error) Error() string {
 		b.WriteString(": login failed")
 	}
 	if e.Status != 0 {
-		b.WriteString(": HTTP " + strconv.Itoa(e.Status))
-		if text := http.StatusText(e.Status); text != "" {
-			b.WriteString(" " + text)
-		}
+		b.WriteString(strings.TrimRight(": HTTP "+strconv.Itoa(e.Status)+" "+http.StatusText(e.Status), " "))
 	}
-	if e.detail != "" {
-		b.WriteString(": " + e.detail)
+	if detail := cmp.Or(e.detail, details[e.Kind]); detail != "" {
+		b.WriteString(": " + detail)
 	}
 	if fields := e.Problem.Fields(); len(fields) > 0 {
 		b.WriteString("; invalid fields: " + strings.Join(fields[:min(len(fields), maxShownFields)], ", "))
@@ -113,15 +129,13 @@ func (e *Error) Error() string {
 			fmt.Fprintf(&b, " and %d more", more)
 		}
 	}
-	switch e.Outcome {
-	case NotSent:
+	switch {
+	case e.Outcome == NotSent:
 		b.WriteString(" (nothing was sent)")
-	case Refused:
+	case e.Outcome.NothingDone():
 		b.WriteString(" (nothing was done)")
-	default:
-		if operations[e.Operation].mutates {
-			b.WriteString(" (the service may have carried it out)")
-		}
+	case operations[e.Operation].effect.mutates():
+		b.WriteString(" (the service may have carried it out)")
 	}
 	return b.String()
 }
@@ -130,75 +144,68 @@ func (e *Error) Error() string {
 // transport errors: their texts hold URLs and addresses.
 func (e *Error) Unwrap() error { return e.contextErr }
 
-// OutcomeOf returns the Outcome of an error that a Client method returned, and Unknown for any other error.
-func OutcomeOf(err error) Outcome {
+// failureOf is the *Error in an error, which every link of the chain returns, or one that says nothing.
+func failureOf(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Outcome
+		return e
 	}
-	return Unknown
+	return new(Error)
+}
+
+// OutcomeOf returns the Outcome of an error that a Client method returned, Done for nil, and Unknown for any other
+// error.
+func OutcomeOf(err error) Outcome {
+	if err == nil {
+		return Done
+	}
+	return failureOf(err).Outcome
 }
 
 // KindOf returns the Kind of an error that a Client method returned, and "" for any other error.
-func KindOf(err error) Kind {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e.Kind
-	}
-	return ""
+func KindOf(err error) Kind { return failureOf(err).Kind }
+
+// IsNotFound reports whether the service itself says that the resource does not exist. The page of a proxy or ingress
+// that does not know the path is no such answer, and neither is a login that met a 404.
+func IsNotFound(err error) bool { return KindOf(err) == KindNotFound && !failureOf(err).Login }
+
+// IsUnprovenNotFound reports whether somebody who may not be the service says that the resource does not exist: 404 or
+// 410 to a read, without a problem body. A change with such a response may have been carried out.
+func IsUnprovenNotFound(err error) bool {
+	e := failureOf(err)
+	return e.Kind == KindUnproven && e.Outcome == Refused && !e.Login
 }
 
-// IsNotFound reports whether the service itself says that the resource does not exist. A login that met a 404 does not
-// count.
-func IsNotFound(err error) bool {
-	e, ok := errors.AsType[*Error](err)
-	return ok && e.Kind == KindNotFound && !e.Login
+// IsForbidden reports whether the service does not let this user do what was asked.
+func IsForbidden(err error) bool {
+	return err != nil && OutcomeOf(err) == Forbidden && !failureOf(err).Login
 }
 
-// IsNotFoundProblem reports whether IsNotFound comes with a problem body that has a title (interface: Errors), as the
-// service sends it. Without that, the response may be the page of a proxy that does not know the path.
-func IsNotFoundProblem(err error) bool {
-	e, ok := errors.AsType[*Error](err)
-	return ok && IsNotFound(err) && e.Problem != nil && e.Problem.Title.Reveal() != ""
-}
-
-// IsRefusal reports whether the service refused the content of a request: not its credentials, its rate, or the login
-// before it.
+// IsRefusal reports whether the service refused what was asked: not the login before it, its rate, or an expired token.
 func IsRefusal(err error) bool {
-	e, ok := errors.AsType[*Error](err)
-	return ok && e.Outcome == Refused && !e.Login && e.Kind != KindCredentials && e.Kind != KindRateLimited
+	e := failureOf(err)
+	return (e.Outcome == Refused || e.Outcome == Forbidden) && !e.Login &&
+		!slices.Contains([]Kind{KindRateLimited, KindExpiredToken, KindUnproven}, e.Kind)
+}
+
+// IsServiceFault reports whether a failure is about the service or the way to it, and not about what was asked. Other
+// requests would probably fail as well.
+func IsServiceFault(err error) bool {
+	return slices.Contains([]Kind{
+		KindCredentials, KindUnreachable, KindConnection, KindTimeout, KindServer, KindUnreadable,
+	}, KindOf(err))
 }
 
 // RetryAfterOf returns how long to wait before trying again, 0 if the error does not say.
-func RetryAfterOf(err error) time.Duration {
-	if e, ok := errors.AsType[*Error](err); ok {
-		return e.RetryAfter
-	}
-	return 0
-}
+func RetryAfterOf(err error) time.Duration { return failureOf(err).RetryAfter }
 
-// asLoginFailure converts the failure of a login into that of the operation that needed it.
-func (e *Error) asLoginFailure(op Operation) *Error {
-	outer := *e
-	outer.Operation = op
-	outer.Outcome = NotSent
-	outer.Login = true
-	return &outer
-}
-
-// withRetryAfter returns a copy of the error with another RetryAfter.
-func (e *Error) withRetryAfter(wait time.Duration) *Error {
-	changed := *e
-	changed.RetryAfter = wait
-	return &changed
-}
-
-// worstOutcome is what is known about the effect of two requests of one operation: Unknown, else Refused, else NotSent.
-func worstOutcome(one, other Outcome) Outcome {
+// worst is what is known about the effect of two requests of one operation, one after the other.
+func (e effect) worst(first, second Outcome) Outcome {
 	switch {
-	case one == Unknown || other == Unknown:
+	case e.mutates() && (first == Unknown || second == Unknown):
 		return Unknown
-	case one == Refused || other == Refused:
-		return Refused
+	case second == NotSent:
+		return first
 	default:
-		return NotSent
+		return second
 	}
 }

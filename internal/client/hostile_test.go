@@ -38,7 +38,7 @@ func TestHeadersHaveALimit(t *testing.T) {
 		w.Header().Set("X-Long", strings.Repeat("x", 100<<10))
 		answers(http.StatusOK, someApplication)(w, r)
 	}, false)
-	expectFailure(t, exampleOf(t, OpCreateApplication).run(t.Context(), s.client(t)), Unknown, KindConnection)
+	expectFailure(t, exampleOf(t, OpCreateApplication).run(t.Context(), s.signedIn(t)), Unknown, KindConnection)
 }
 
 func TestOldTLSIsRefused(t *testing.T) {

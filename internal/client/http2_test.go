@@ -129,13 +129,13 @@ func TestHTTP2SendsOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for _, op := range []Operation{
 				OpCreateApplication, OpResendInvites, OpResetIndividual, OpSubscribeWebhook, OpCompleteApplication,
-				OpArchiveApplication, OpDeleteApplication,
+				OpArchiveApplication, OpAcceptCheck, OpRejectCheck, OpDeleteApplication,
 			} {
 				s := newHTTP2Server(t, fault)
 				c := newClient(t, s.config)
 				signIn(c)
-				for _, p := range []*payload{&c.resend, &c.reset} { // without a body there is less to keep net/http from it
-					p.learned.Store(&payloadReading{})
+				for _, f := range []*forms{c.resend, c.reset} { // without a body there is less to keep net/http from it
+					f.learned.Store(&form{})
 				}
 				e := asError(t, exampleOf(t, op).run(t.Context(), c))
 				if e.Outcome != Unknown {

@@ -2,10 +2,11 @@ package client
 
 import (
 	"context"
-	"encoding/json"
+
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
-// Individual as the service returns it (interface: Individual), without the person's details: Person reads those from
+// Individual as the service returns it (interface: Individual), without the person's details: Details reads those from
 // Raw.
 type Individual struct {
 	ID int64 // 0 if the service gave none, or several
@@ -18,26 +19,7 @@ type Individual struct {
 	CompletedActions                            []Action
 	Checks                                      []Check
 	// Raw is the whole response to RetrieveIndividual, with personal data. In an Application it is empty.
-	Raw Sensitive[json.RawMessage]
-}
-
-// Person is who an individual is (interface: Individual). All texts are as the service writes them; "" is what it left
-// out.
-type Person struct {
-	Email, Title, FirstName, MiddleName, LastName string
-	DateOfBirth                                   string // YYYY-MM-DD
-	Gender                                        string
-	Address                                       Address
-}
-
-// Address of an individual (interface: Address).
-type Address struct {
-	Flat                                 string // flat_appartment_subbuilding
-	BuildingNumber, BuildingName         string
-	RoadStreet, District, TownCity       string
-	StateProvinceName, StateProvinceCode string
-	CountryCode, PostZipCode             string
-	DateFrom, DateTo                     string // YYYY-MM-DD
+	Raw Raw
 }
 
 // RetrieveIndividual reads an individual: GET /ext/individuals/{id}. The shape of the response is not documented: our
@@ -45,111 +27,50 @@ type Address struct {
 // Errors: IsNotFound if the service does not know the id; KindUnreadable if the response is no JSON object, or
 // describes another individual.
 func (c *Client) RetrieveIndividual(ctx context.Context, id int64) (*Individual, error) {
-	var individual *Individual
-	parse := func(r *response) error {
-		o, err := r.object()
-		if err != nil {
-			return unusable(r, err, "the response is not a JSON object")
+	return do(ctx, c, newRequest(OpRetrieveIndividual, id), func(a *answer) (*Individual, error) {
+		o := a.value.Unwrap("individual")
+		if o == nil {
+			return nil, a.unreadable("the response is not a JSON object")
 		}
-		var d decoder
-		parsed := d.individual(o.unwrap("individual"))
-		if err := d.err(); err != nil {
-			return unusable(r, err, "")
+		individual := parseIndividual(o)
+		if individual.ID != 0 && individual.ID != id {
+			return nil, a.unreadable("the response describes another individual")
 		}
-		if parsed.ID != 0 && parsed.ID != id {
-			return unreadable(r, "the response describes another individual")
-		}
-		parsed.Raw = r.raw()
-		individual = &parsed
-		return nil
-	}
-	_, err := c.do(ctx, request{op: OpRetrieveIndividual, id: id, parse: parse})
-	return individual, err
+		individual.Raw = a.raw()
+		return &individual, nil
+	})
 }
 
 // ResendInvites e-mails an individual a new invitation with a new code: POST /ext/individuals/{id}/invites/resend with
-// an empty object (payload and response are not documented: our reading; any 2xx is success). It sends one request, and
-// the end of ctx does not cancel a request that was sent. Only if the service refuses the empty object, which proves
-// that nothing was done, it sends one without a body, and if that is refused, too, one without a Content-Type. It
-// remembers which of them the service accepts.
+// an empty object (payload and response are not documented: our reading). It sends one request, and the end of ctx does
+// not cancel a request that was sent. If the service refuses the form of the body, the next call sends another one.
 //
-// Errors: NotSent and Refused (KindNotFound, KindInvalid, ...): no e-mail was sent. Unknown: one may have been sent,
-// and a repetition may send another.
-func (c *Client) ResendInvites(ctx context.Context, individualID int64) error {
-	_, err := c.doWithReadings(ctx, request{op: OpResendInvites, id: individualID}, &c.resend)
-	return err
+// Errors: NotSent, Refused and Forbidden: no e-mail was sent. Unknown: one may have been sent, and a repetition may
+// send another.
+func (c *Client) ResendInvites(ctx context.Context, individualID int64) (*Change, error) {
+	return c.invite(ctx, OpResendInvites, individualID, c.resend)
 }
 
 // ResetIndividual deletes what an individual has entered, resets the checks, and e-mails a new code: POST
 // /ext/individuals/{id}/reset with an empty object. The ids of checks may change. Otherwise as ResendInvites.
-func (c *Client) ResetIndividual(ctx context.Context, individualID int64) error {
-	_, err := c.doWithReadings(ctx, request{op: OpResetIndividual, id: individualID}, &c.reset)
-	return err
+func (c *Client) ResetIndividual(ctx context.Context, individualID int64) (*Change, error) {
+	return c.invite(ctx, OpResetIndividual, individualID, c.reset)
 }
 
-func (d *decoder) individual(o object) Individual {
-	individual := Individual{
-		ID:               o.id("id"),
-		State:            d.state(o.get("status", "state")),
-		TermsAccepted:    o.boolean("terms_accepted"),
-		ChecksInReview:   o.count("checks_in_review"),
-		ChecksPending:    o.count("checks_in_pending"),
-		ChecksPassed:     o.count("checks_passed"),
-		CompletedActions: d.actions(o, "completed_actions"),
+func (c *Client) invite(ctx context.Context, op Operation, individualID int64, known *forms) (*Change, error) {
+	form := known.toTry()[0]
+	change, err := c.change(ctx, form.apply(newRequest(op, individualID)))
+	if known.learn(form, err) {
+		failure := *failureOf(err)
+		failure.detail = "the service may want another form of the request; the next one has it"
+		return nil, &failure
 	}
-	individual.Reference, individual.Email = d.identifier(o, "reference"), d.identifier(o, "email")
-	for check := range o.objects("checks") {
-		if !d.take() {
-			break
-		}
-		individual.Checks = append(individual.Checks, d.check(check))
-	}
-	return individual
+	return change, err
 }
 
-// identifier reads a member that tells individuals apart.
-func (d *decoder) identifier(o object, name string) Secret {
-	member, err := o.unambiguous(name)
-	if err != nil {
-		return Secret{}
-	}
-	text, _ := parseString(member)
-	d.texts += len(text)
-	return Hide(text)
-}
-
-// Person reads who the individual is from Raw. For an individual of an Application, where Raw is empty, it is zero.
-func (i *Individual) Person() Sensitive[Person] {
-	o, err := parseObject(i.Raw.Reveal())
-	if err != nil {
-		return Sensitive[Person]{}
-	}
-	return Hide(parsePerson(o.unwrap("individual")))
-}
-
-func parsePerson(o object) Person {
-	address, _ := asObject(o.get("address"))
-	return Person{
-		Email:       o.text("email"),
-		Title:       o.text("title"),
-		FirstName:   o.text("first_name"),
-		MiddleName:  o.text("middle_name"),
-		LastName:    o.text("last_name"),
-		DateOfBirth: o.text("date_of_birth"),
-		Gender:      o.text("gender"),
-		Address: Address{
-			Flat:              address.text("flat_appartment_subbuilding", "flat_apartment_subbuilding"),
-			BuildingNumber:    address.text("building_number"),
-			BuildingName:      address.text("building_name"),
-			RoadStreet:        address.text("road_street"),
-			District:          address.text("district"),
-			TownCity:          address.text("town_city"),
-			StateProvinceName: address.text("state_province_name"),
-			StateProvinceCode: address.text("state_province_code"),
-			CountryCode:       address.text("country_code"),
-			PostZipCode:       address.text("post_zip_code"),
-			DateFrom:          address.text("date_from"),
-			DateTo:            address.text("date_to"),
-		},
-	}
+// Details are the members of the response to RetrieveIndividual, with who the individual is (interface: Individual,
+// Address).
+func (i *Individual) Details() Sensitive[wire.Object] {
+	value, _ := wire.Parse(i.Raw.Reveal())
+	return Hide(value.Unwrap("individual"))
 }

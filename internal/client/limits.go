@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -22,12 +23,20 @@ type Limits struct {
 	// the load.
 	retries   *rate.Limiter
 	notBefore time.Time // no request is sent before it: the service's Retry-After
-	logins    map[TokenAuthorization]*loginHoldOff
+	logins    map[loginForm]*loginHoldOff
 }
 
+// loginForm is what tells one kind of login from another, which the service may accept.
+type loginForm struct {
+	grant         GrantType
+	authorization TokenAuthorization
+}
+
+const defaultRate = 10
+
 // limits gives those that the Config names, or new ones, with the settings of the Config. What was used stays used.
-func (c Config) limits() *Limits {
-	l := orDefault(c.Limits, new(Limits))
+func (c *Config) limits() *Limits {
+	l := cmp.Or(c.Limits, new(Limits))
 	limit, burst := rate.Limit(c.RequestsPerSecond), max(1, int(c.RequestsPerSecond))
 	switch {
 	case c.RequestsPerSecond == 0:
@@ -37,40 +46,37 @@ func (c Config) limits() *Limits {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.maxWait = orDefault(c.MaxRateLimitWait, defaultMaxWait)
+	l.maxWait = c.MaxRateLimitWait
 	if l.rate == nil {
 		l.rate, l.retries = rate.NewLimiter(limit, burst), rate.NewLimiter(1, 10)
-		l.logins = map[TokenAuthorization]*loginHoldOff{}
-	} else {
-		at := l.earliest(time.Now()) // an earlier time would refill the tokens of a Retry-After twice
-		l.rate.SetLimitAt(at, limit)
-		l.rate.SetBurstAt(at, burst)
+		l.logins = map[loginForm]*loginHoldOff{}
 	}
+	at := l.earliest(time.Now()) // an earlier time would refill the tokens of a Retry-After twice
+	l.rate.SetLimitAt(at, limit)
+	l.rate.SetBurstAt(at, burst)
 	return l
 }
 
-// loginHoldOff is that of the logins that have such a header. Logins with another header are other requests, which the
-// service may accept.
-func (l *Limits) loginHoldOff(authorization TokenAuthorization) *loginHoldOff {
+// loginHoldOff is that of the logins of a form.
+func (l *Limits) loginHoldOff(form loginForm) *loginHoldOff {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	authorization = orDefault(authorization, TokenAuthorizationAuto)
-	if l.logins[authorization] == nil {
-		l.logins[authorization] = &loginHoldOff{}
+	if l.logins[form] == nil {
+		l.logins[form] = &loginHoldOff{}
 	}
-	return l.logins[authorization]
+	return l.logins[form]
 }
 
 // wait waits until a request may be sent. If that takes longer than maxWait or the context allows, it returns the delay
 // at once and reserves nothing: waiting for what cannot come only blocks a worker.
 func (l *Limits) wait(ctx context.Context) (tooLong time.Duration) {
 	for {
-		reservation, delay := l.reserve(ctx)
-		if reservation == nil {
+		delay, cancel := l.reserve(func(delay time.Duration) bool { return l.fits(ctx, delay) })
+		if cancel == nil {
 			return delay
 		}
 		if !Sleep(ctx, delay) {
-			l.cancel(reservation)
+			cancel()
 			return 0
 		}
 		if l.holdOffRemaining() <= 0 { // else a Retry-After came during the sleep
@@ -79,37 +85,29 @@ func (l *Limits) wait(ctx context.Context) (tooLong time.Duration) {
 	}
 }
 
-// reserve reserves the next token of the rate limit, or nothing if the delay is too long. Reserving and cancelling
+// reserve reserves the next token of the rate limit, or nothing if the delay does not fit. Reserving and cancelling
 // happen under one lock, because a Limiter does not restore a token after which another was reserved.
-func (l *Limits) reserve(ctx context.Context) (*rate.Reservation, time.Duration) {
+func (l *Limits) reserve(fits func(time.Duration) bool) (delay time.Duration, cancel func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	now := time.Now()
 	earliest := l.earliest(now)
 	reservation := l.rate.ReserveN(earliest, 1)
-	delay := reservation.DelayFrom(now)
-	if !worthWaiting(ctx, delay, l.maxWait) {
+	if delay = reservation.DelayFrom(now); !fits(delay) {
 		reservation.CancelAt(earliest)
-		return nil, delay
+		return delay, nil
 	}
-	return reservation, delay
+	return delay, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		reservation.CancelAt(l.earliest(time.Now()))
+	}
 }
 
 // delay is how long a request that is made now would wait. It reserves nothing.
 func (l *Limits) delay() time.Duration {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	now := time.Now()
-	earliest := l.earliest(now)
-	reservation := l.rate.ReserveN(earliest, 1)
-	defer reservation.CancelAt(earliest)
-	return reservation.DelayFrom(now)
-}
-
-func (l *Limits) cancel(reservation *rate.Reservation) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	reservation.CancelAt(l.earliest(time.Now()))
+	delay, _ := l.reserve(func(time.Duration) bool { return false })
+	return delay
 }
 
 // earliest is when the next request may be sent, apart from the rate limit. Reservations are made for that time: if
@@ -136,17 +134,18 @@ func (l *Limits) holdOff(d time.Duration) {
 	}
 }
 
-// worthWaiting reports whether a delay fits into maxWait and into the context's deadline.
-func (l *Limits) worthWaiting(ctx context.Context, delay time.Duration) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return worthWaiting(ctx, delay, l.maxWait)
+// fits reports whether a delay fits into maxWait and into the context's deadline. mu is held.
+func (l *Limits) fits(ctx context.Context, delay time.Duration) bool {
+	deadline, bounded := ctx.Deadline()
+	return delay <= l.maxWait && (!bounded || delay <= time.Until(deadline))
 }
 
-// worthWaiting reports whether a delay fits into a limit and into the context's deadline.
-func worthWaiting(ctx context.Context, delay, limit time.Duration) bool {
-	deadline, bounded := ctx.Deadline()
-	return delay <= limit && (!bounded || delay <= time.Until(deadline))
+// sleep is Sleep for a delay that fits. Else, it returns false at once.
+func (l *Limits) sleep(ctx context.Context, delay time.Duration) bool {
+	l.mu.Lock()
+	fits := l.fits(ctx, delay)
+	l.mu.Unlock()
+	return fits && Sleep(ctx, delay)
 }
 
 // Sleep waits for d. It returns false if the context ended first.
@@ -154,12 +153,10 @@ func Sleep(ctx context.Context, d time.Duration) bool {
 	if d <= 0 {
 		return ctx.Err() == nil
 	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return false
-	case <-timer.C:
+	case <-time.After(d):
 		return true
 	}
 }

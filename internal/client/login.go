@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/base64"
 	"math"
-	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
@@ -39,65 +38,104 @@ const (
 	maxLifetime = 24 * time.Hour
 )
 
-// tokenRequest makes the function that gets a token (interface: Get access token). It sends one request; its callers
-// may retry. It is not subject to the rate limit, because the requests that wait for it have passed that already.
-func (c *Client) tokenRequest(
-	lifetime context.Context, credentials Credentials, authorization TokenAuthorization,
-) func() (*token, *Error) {
-	form := url.Values{"grant_type": {"password"}}
-	for field, value := range map[string]string{
-		"username": credentials.Username, "password": credentials.Password.Reveal(),
-		"client_id": credentials.ClientID, "client_secret": credentials.ClientSecret.Reveal(),
-	} {
+// requestToken gets a token (interface: Get access token). It sends one request. It is not subject to the rate limit,
+// because the requests that wait for it have passed that already.
+func (c *Client) requestToken(lifetime context.Context) (*token, *Error) {
+	ctx, cancel := context.WithTimeoutCause(lifetime, loginDeadline, errDeadline)
+	defer cancel()
+	if wait := c.limits.holdOffRemaining(); wait > 0 {
+		return nil, rateLimited(OpToken, wait)
+	}
+	q := newRequest(OpToken, 0)
+	q.contentType = "application/x-www-form-urlencoded"
+	q.body, q.authorization = c.config.tokenRequest()
+	r, err := c.httpRequest(ctx, q)
+	if err != nil {
+		return nil, failureOf(err)
+	}
+	response, err := c.bottom.RoundTrip(r)
+	if err != nil {
+		return nil, failureOf(err)
+	}
+	defer response.Body.Close()
+	return parseToken(q.answer, time.Now())
+}
+
+// tokenRequest is the form and the header Authorization of the token request.
+func (c *Config) tokenRequest() (body []byte, authorization Secret) {
+	form := url.Values{"grant_type": {string(c.GrantType)}}
+	fields := map[string]string{"client_id": c.Credentials.ClientID, "client_secret": c.Credentials.ClientSecret.Reveal()}
+	if c.GrantType != GrantClientCredentials {
+		fields["username"], fields["password"] = c.Credentials.Username, c.Credentials.Password.Reveal()
+	}
+	for field, value := range fields {
 		if value != "" {
 			form.Set(field, value)
 		}
 	}
-	body := Hide([]byte(form.Encode()))
-	var header Secret
-	if authorization != TokenAuthorizationNone && credentials.ClientID != "" {
-		header = Hide("Basic " + credentials.Basic().Reveal())
+	switch c.TokenAuthorization {
+	case TokenAuthorizationNone:
+	case TokenAuthorizationUserBasic:
+		authorization = c.Credentials.UserBasic()
+	default:
+		authorization = c.Credentials.Basic()
 	}
-	return func() (*token, *Error) {
-		ctx, cancel := context.WithTimeoutCause(lifetime, operations[OpToken].deadline, errDeadline)
-		defer cancel()
-		if wait := c.limits.holdOffRemaining(); wait > 0 {
-			return nil, rateLimited(OpToken, wait)
-		}
-		response, err := c.roundTrip(ctx, httpRequest{
-			op: OpToken, method: http.MethodPost, url: c.url(request{op: OpToken}), body: body.Reveal(),
-			contentType: "application/x-www-form-urlencoded", authorization: header.Reveal(),
-		})
-		if err != nil {
-			return nil, err
-		}
-		return parseToken(response, time.Now())
+	if authorization.Reveal() != "" {
+		authorization = Hide("Basic " + authorization.Reveal())
 	}
+	return []byte(form.Encode()), authorization
 }
 
 // Basic is the value of HTTP Basic authentication with the client credentials; "" without a client ID.
-func (c Credentials) Basic() Secret {
-	if c.ClientID == "" {
+func (c Credentials) Basic() Secret { return basic(c.ClientID, c.ClientSecret) }
+
+// UserBasic is that with the user's; "" without a user name.
+func (c Credentials) UserBasic() Secret { return basic(c.Username, c.Password) }
+
+func basic(user string, password Secret) Secret {
+	if user == "" {
 		return Secret{}
 	}
-	return Hide(base64.StdEncoding.EncodeToString([]byte(c.ClientID + ":" + c.ClientSecret.Reveal())))
+	return Hide(base64.StdEncoding.EncodeToString([]byte(user + ":" + password.Reveal())))
+}
+
+// Secrets are the passwords and secrets of the client's credentials and the tokens that it used last, which nothing may
+// show.
+func (c *Client) Secrets() []Secret {
+	c.tokens.mu.Lock()
+	defer c.tokens.mu.Unlock()
+	credentials := c.config.Credentials
+	secrets := []Secret{credentials.Password, credentials.ClientSecret, credentials.Basic(), credentials.UserBasic()}
+	for _, t := range []*token{c.tokens.former, c.tokens.current} {
+		if t != nil {
+			secrets = append(secrets, t.value)
+		}
+	}
+	return secrets
+}
+
+// Usernames are the user name and the client id of the credentials. They are no secrets, but may be personal.
+func (c *Client) Usernames() []string {
+	return []string{c.config.Credentials.Username, c.config.Credentials.ClientID}
 }
 
 // parseToken reads the token response (interface: Token response). It ignores token_type: whatever its letter case, the
 // interface asks for the word Bearer in the header.
-func parseToken(r *response, now time.Time) (*token, *Error) {
-	o, err := r.object()
-	if err == nil && o.get("access_token") == nil {
-		o = o.unwrap("token")
+func parseToken(a *answer, now time.Time) (*token, *Error) {
+	o := a.value.Object()
+	if inner := a.value.Wrapped("token"); o.Get("access_token").IsNull() && len(inner) == 1 {
+		o = inner[0].Object()
 	}
-	value, ok := parseString(o.get("access_token"))
-	if err != nil || !ok || value == "" || strings.ContainsFunc(value, unfitForHeader) {
-		return nil, unreadable(r, "the response holds no access_token; check the base URL")
+	text := o.String("access_token")
+	if scheme, rest, ok := strings.Cut(text, " "); ok && strings.EqualFold(scheme, "bearer") {
+		text = rest
 	}
-	return &token{value: Hide(value), renew: now.Add(parseLifetime(o.text("expires_in")) / 5 * 4)}, nil
+	unfit := func(r rune) bool { return r <= ' ' || r == 0x7f } // for a header
+	if text == "" || strings.ContainsFunc(text, unfit) {
+		return nil, a.unreadable("the response holds no access_token; check the base URL")
+	}
+	return &token{value: Hide(text), renew: now.Add(parseLifetime(o.Text("expires_in")) / 5 * 4)}, nil
 }
-
-func unfitForHeader(r rune) bool { return r <= ' ' || r == 0x7f }
 
 func parseLifetime(expiresIn string) time.Duration {
 	seconds, err := strconv.ParseFloat(expiresIn, 64)

@@ -20,24 +20,30 @@ func TestLoginSendsWhatIsConfigured(t *testing.T) {
 		"grant_type": {"password"}, "username": {"user"}, "password": {"pass word&"}, "client_id": {"id"},
 		"client_secret": {"s:ecret"},
 	}
+	grantForm := url.Values{"grant_type": {"client_credentials"}, "client_id": {"id"}, "client_secret": {"s:ecret"}}
 	for name, test := range map[string]struct {
 		credentials Credentials
+		grant       GrantType
 		auth        TokenAuthorization
 		form        url.Values
-		basic       bool
+		basic       string // user name and password of HTTP Basic
 	}{
-		"user":         {user, "", userForm, false},
-		"client":       {app, TokenAuthorizationAuto, appForm, true},
-		"both":         {both, TokenAuthorizationAuto, bothForm, true},
-		"both, None":   {both, TokenAuthorizationNone, bothForm, false},
-		"both, Basic":  {both, TokenAuthorizationBasic, bothForm, true},
-		"client, None": {app, TokenAuthorizationNone, appForm, false},
+		"user":               {user, "", "", userForm, ""},
+		"user, UserBasic":    {user, GrantPassword, TokenAuthorizationUserBasic, userForm, "user:pass word&"},
+		"client":             {app, "", TokenAuthorizationAuto, appForm, "id:s:ecret"},
+		"both":               {both, "", TokenAuthorizationAuto, bothForm, "id:s:ecret"},
+		"both, None":         {both, "", TokenAuthorizationNone, bothForm, ""},
+		"both, Basic":        {both, "", TokenAuthorizationBasic, bothForm, "id:s:ecret"},
+		"both, UserBasic":    {both, "", TokenAuthorizationUserBasic, bothForm, "user:pass word&"},
+		"client, None":       {app, "", TokenAuthorizationNone, appForm, ""},
+		"client grant":       {app, GrantClientCredentials, "", grantForm, "id:s:ecret"},
+		"client grant, both": {both, GrantClientCredentials, TokenAuthorizationNone, grantForm, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, nil, false)
 			s.login = func(w http.ResponseWriter, r *http.Request) {
-				id, secret, ok := r.BasicAuth()
-				if ok != test.basic || ok && (id != "id" || secret != "s:ecret") {
+				user, password, ok := r.BasicAuth()
+				if ok != (test.basic != "") || ok && user+":"+password != test.basic {
 					t.Errorf("Authorization %q", r.Header.Get("Authorization"))
 				}
 				if err := r.ParseForm(); err != nil || r.PostForm.Encode() != test.form.Encode() {
@@ -45,9 +51,10 @@ func TestLoginSendsWhatIsConfigured(t *testing.T) {
 				}
 				answers(200, `{"access_token":"abc","token_type":"BEARER"}`)(w, r)
 			}
-			c := s.client(
-				t, func(config *Config) { config.Credentials, config.TokenAuthorization = test.credentials, test.auth },
-			)
+			c := s.client(t, func(config *Config) {
+				config.Credentials, config.TokenAuthorization = test.credentials, test.auth
+				config.GrantType = test.grant
+			})
 			token, err := c.AccessToken(t.Context())
 			if err != nil || token.Value.Reveal() != "abc" {
 				t.Errorf("got %v, %v", token, err)
@@ -76,11 +83,15 @@ func TestTokenAnswers(t *testing.T) {
 		`{"access_token":"t"}`:                                   hour,
 		`{"accessToken":"t","expiresIn":3600}`:                   hour,
 		`{"data":{"access_token":"t","expires_in":60}}`:          time.Minute,
+		`{"token":{"access_token":"t","expires_in":60}}`:         time.Minute,
+		`{"access_token":"Bearer t","expires_in":60}`:            time.Minute,
 		`{"access_token":"` + strings.Repeat("t", 30_000) + `"}`: hour,
 		`{"access_token":""}`:                                    0,
 		`{"access_token":"a b"}`:                                 0,
 		`{"access_token":"a\r\nX: y"}`:                           0,
 		`{"access_token":7}`:                                     0,
+		`{"access_token":"Basic t"}`:                             0,
+		`{"access_token":"Bearer a b"}`:                          0,
 		`{"token":"t"}`:                                          0,
 		`{}`:                                                     0,
 		`[]`:                                                     0,
@@ -100,6 +111,9 @@ func TestTokenAnswers(t *testing.T) {
 			case err != nil:
 				t.Error(err)
 			default:
+				if value := token.Value.Reveal(); strings.Trim(value, "t") != "" {
+					t.Errorf("the token is %q", value)
+				}
 				if got := time.Until(token.RenewAt); got > want*4/5 || got < want*4/5-time.Minute {
 					t.Errorf("renewed after %v, want 80 %% of %v", got, want)
 				}
@@ -109,51 +123,79 @@ func TestTokenAnswers(t *testing.T) {
 }
 
 func TestFailedLogins(t *testing.T) {
-	for status, kind := range map[int]Kind{400: KindCredentials, 401: KindCredentials, 403: KindCredentials,
-		404: KindNotFound, 405: KindMethodNotAllowed,
-		422: KindCredentials, 429: KindRateLimited, 500: KindServer, 302: KindUnreadable} {
-		t.Run(fmt.Sprint(status), func(t *testing.T) {
+	problem := func(status int) string { return `{"title":"` + personal + `","status":"` + fmt.Sprint(status) + `"}` }
+	for name, test := range map[string]struct {
+		status int
+		body   string
+		kind   Kind
+		logins int // of three operations
+	}{
+		"400":                 {400, problem(400), KindCredentials, 1},
+		"400 of OAuth":        {400, `{"error":"invalid_grant"}`, KindCredentials, 1},
+		"400 of a page":       {400, "<html>", KindInvalid, 1},
+		"401":                 {401, problem(401), KindCredentials, 1},
+		"401 of a page":       {401, "<html>", KindCredentials, 1},
+		"403":                 {403, problem(403), KindCredentials, 1},
+		"403, not this host":  {403, "<html>", KindForbidden, 1},
+		"404":                 {404, problem(404), KindNotFound, 3},
+		"404 of a page":       {404, "<html>", KindUnproven, 3},
+		"405":                 {405, problem(405), KindMethodNotAllowed, 3},
+		"422":                 {422, problem(422), KindCredentials, 1},
+		"429":                 {429, problem(429), KindRateLimited, 3},
+		"500":                 {500, problem(500), KindServer, 3},
+		"302":                 {302, "", KindUnreadable, 3},
+		"200 with an error":   {200, `{"error":"invalid_grant","error_description":"x"}`, KindCredentials, 1},
+		"200 with a problem":  {200, `{"type":"about:blank","title":"x","status":401}`, KindCredentials, 1},
+		"200 without a token": {200, `{"message":"x"}`, KindUnreadable, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
 			s := newService(t, answers(http.StatusOK, someApplication), false)
-			s.login = answers(status, `{"title":"`+personal+`","status":"`+fmt.Sprint(status)+`"}`)
+			s.login = answers(test.status, test.body)
 			c := s.client(t)
 			var err error
 			for range 3 {
 				_, err = c.CreateApplication(t.Context(), someNewApplication())
 			}
-			e := expectFailure(t, err, NotSent, kind)
-			if !e.Login || e.Operation != OpCreateApplication || e.Status != status ||
-				!strings.Contains(e.Error(), "login failed") {
+			e := expectFailure(t, err, NotSent, test.kind)
+			if !e.Login || e.Operation != OpCreateApplication || e.Status != test.status ||
+				!strings.Contains(e.Error(), "login failed") || strings.Contains(e.Error(), personal) {
 				t.Errorf("the error is %v", e)
 			}
-			if IsNotFound(err) {
-				t.Error("a login that met a 404 says nothing about an application")
+			if IsNotFound(err) || IsForbidden(err) || IsRefusal(err) {
+				t.Error("a login that fails says nothing about an application")
 			}
-			logins := 3
-			if kind == KindCredentials {
-				logins = 1
-			}
-			s.expect(t, 0, logins)
+			s.expect(t, 0, test.logins)
 		})
 	}
 }
 
-func TestIsRefusal(t *testing.T) {
+func TestWhatAnErrorIsAbout(t *testing.T) {
+	type is struct{ refusal, forbidden, notFound, fault bool }
 	for name, c := range map[string]struct {
 		err  error
-		want bool
+		want is
 	}{
-		"of what was asked":                 {&Error{Outcome: Refused, Kind: KindInvalid}, true},
-		"wrapped":                           {errors.Join(&Error{Outcome: Refused, Kind: KindNotFound}), true},
-		"of who asked":                      {&Error{Outcome: Refused, Kind: KindCredentials}, false},
-		"of how often":                      {&Error{Outcome: Refused, Kind: KindRateLimited}, false},
-		"of the login after a 401":          {&Error{Outcome: Refused, Kind: KindRejected, Login: true}, false},
-		"no refusal: it may have been done": {&Error{Outcome: Unknown, Kind: KindServer}, false},
-		"no refusal: it was never sent":     {&Error{Outcome: NotSent, Kind: KindUnreachable}, false},
-		"another error":                     {errors.ErrUnsupported, false},
-		"none":                              {nil, false},
+		"of what was asked": {&Error{Outcome: Refused, Kind: KindInvalid}, is{refusal: true}},
+		"wrapped": {
+			errors.Join(&Error{Outcome: Refused, Kind: KindNotFound}), is{refusal: true, notFound: true},
+		},
+		"of who asked for it": {
+			&Error{Outcome: Forbidden, Kind: KindForbidden}, is{refusal: true, forbidden: true},
+		},
+		"of the login":                      {&Error{Outcome: NotSent, Kind: KindCredentials, Login: true}, is{fault: true}},
+		"of how often":                      {&Error{Outcome: Refused, Kind: KindRateLimited}, is{}},
+		"of the token":                      {&Error{Outcome: Refused, Kind: KindExpiredToken}, is{}},
+		"of somebody between":               {&Error{Outcome: Refused, Kind: KindUnproven}, is{}},
+		"of the login after a 401":          {&Error{Outcome: Forbidden, Kind: KindNotFound, Login: true}, is{}},
+		"no refusal: it may have been done": {&Error{Outcome: Unknown, Kind: KindServer}, is{fault: true}},
+		"no refusal: it was never sent":     {&Error{Outcome: NotSent, Kind: KindUnreachable}, is{fault: true}},
+		"no refusal: it may be done later":  {&Error{Outcome: Accepted, Kind: KindUnreadable}, is{fault: true}},
+		"another error":                     {errors.ErrUnsupported, is{}},
+		"none":                              {nil, is{}},
 	} {
-		if got := IsRefusal(c.err); got != c.want {
-			t.Errorf("%s: %t, want %t", name, got, c.want)
+		got := is{IsRefusal(c.err), IsForbidden(c.err), IsNotFound(c.err), IsServiceFault(c.err)}
+		if got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
 	}
 }

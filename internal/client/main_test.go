@@ -27,15 +27,21 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-const tokenPath = apiPrefix + "/ext/authentications/token"
+const (
+	tokenPath      = apiPrefix + "/ext/authentications/token"
+	referencesPath = apiPrefix + "/ext/references"
+)
 
 // service is a fake of the service: it issues tokens itself and leaves the rest to a handler.
 type service struct {
 	*httptest.Server
 	login http.HandlerFunc
+	// references, if set, answers the reads of the reference data, which are then counted apart from other requests.
+	references http.HandlerFunc
 
 	mu       sync.Mutex
 	requests []receivedRequest
+	checks   int // reads of the reference data
 }
 
 // receivedRequest is a request as the service received it.
@@ -51,14 +57,22 @@ func newService(t *testing.T, handler http.HandlerFunc, secure bool) *service {
 	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		r.Body = io.NopCloser(bytes.NewReader(body))
+		isCheck := s.references != nil && r.URL.Path == referencesPath
 		s.mu.Lock()
-		s.requests = append(s.requests, receivedRequest{r.Method, r.URL.Path, string(body), r.Header.Clone()})
-		s.mu.Unlock()
-		if r.URL.Path == tokenPath {
-			s.login(w, r)
-			return
+		if isCheck {
+			s.checks++
+		} else {
+			s.requests = append(s.requests, receivedRequest{r.Method, r.URL.Path, string(body), r.Header.Clone()})
 		}
-		handler(w, r)
+		s.mu.Unlock()
+		switch {
+		case r.URL.Path == tokenPath:
+			s.login(w, r)
+		case isCheck:
+			s.references(w, r)
+		default:
+			handler(w, r)
+		}
 	}))
 	s.Config.ErrorLog = log.New(io.Discard, "", 0) // handshakes fail on purpose
 	if secure {
@@ -123,9 +137,19 @@ func newClient(t *testing.T, config Config) *Client {
 	return c
 }
 
-// signIn gives the client a token, for servers that know no login.
+// signedIn is a client with a token that the service has just accepted.
+func (s *service) signedIn(t *testing.T, adjust ...func(*Config)) *Client {
+	t.Helper()
+	c := s.client(t, adjust...)
+	signIn(c)
+	return c
+}
+
+// signIn gives the client a token that the service has just accepted, for servers that know no login.
 func signIn(c *Client) {
-	c.tokens.current = &token{value: Hide("token"), renew: time.Now().Add(time.Hour)}
+	current := &token{value: Hide("token"), renew: time.Now().Add(time.Hour)}
+	current.accept()
+	c.tokens.current = current
 }
 
 func answers(status int, body string) http.HandlerFunc {

@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"io"
 	"testing"
 )
 
@@ -35,13 +34,13 @@ func operationExamples() []operationExample {
 		{OpRetrieveApplication, "GET", "/ext/applications/4711", "", someApplication,
 			func(ctx context.Context, c *Client) error { return errorOf(c.RetrieveApplication(ctx, 4711)) }},
 		{OpDeleteApplication, "DELETE", "/ext/applications/4711", "", "",
-			func(ctx context.Context, c *Client) error { return c.DeleteApplication(ctx, 4711) }},
+			func(ctx context.Context, c *Client) error { return errorOf(c.DeleteApplication(ctx, 4711)) }},
 		{OpArchiveApplication, "PATCH", "/ext/applications/4711/archive", "{}", someApplication,
 			func(ctx context.Context, c *Client) error { return errorOf(c.ArchiveApplication(ctx, 4711)) }},
 		{OpCompleteApplication, "PATCH", "/ext/applications/4711/complete", "{}", "",
-			func(ctx context.Context, c *Client) error { return errorOf(c.CompleteApplication(ctx, 4711)) }},
+			func(ctx context.Context, c *Client) error { return errorOf(c.CompleteApplication(ctx, 4711, inReview)) }},
 		{OpRejectApplication, "PATCH", "/ext/applications/4711/reject", "{}", "",
-			func(ctx context.Context, c *Client) error { return errorOf(c.RejectApplication(ctx, 4711)) }},
+			func(ctx context.Context, c *Client) error { return errorOf(c.RejectApplication(ctx, 4711, inReview)) }},
 		{OpAcceptCheck, "PATCH", "/check/4711/accept", `{"comment":"fine","comment_for":"IndividualCheck","reference":12}`,
 			`{"message":"accepted"}`,
 			func(ctx context.Context, c *Client) error { return errorOf(c.AcceptCheck(ctx, 4711, someReview())) }},
@@ -51,12 +50,12 @@ func operationExamples() []operationExample {
 		{OpRetrieveIndividual, "GET", "/ext/individuals/4711", "", someIndividual,
 			func(ctx context.Context, c *Client) error { return errorOf(c.RetrieveIndividual(ctx, 4711)) }},
 		{OpResendInvites, "POST", "/ext/individuals/4711/invites/resend", "{}", "",
-			func(ctx context.Context, c *Client) error { return c.ResendInvites(ctx, 4711) }},
+			func(ctx context.Context, c *Client) error { return errorOf(c.ResendInvites(ctx, 4711)) }},
 		{OpResetIndividual, "POST", "/ext/individuals/4711/reset", "{}", "",
-			func(ctx context.Context, c *Client) error { return c.ResetIndividual(ctx, 4711) }},
-		{OpIndividualReport, "GET", "/ext/individuals/4711/report", "", "%PDF",
+			func(ctx context.Context, c *Client) error { return errorOf(c.ResetIndividual(ctx, 4711)) }},
+		{OpIndividualReport, "GET", "/ext/individuals/4711/report", "", `{"report":"JVBERi0="}`,
 			func(ctx context.Context, c *Client) error {
-				return errorOf(c.IndividualReport(ctx, 4711, io.Discard, 1<<10))
+				return errorOf(c.IndividualReport(ctx, 4711, 1<<17))
 			}},
 		{OpRetrieveReferences, "GET", "/ext/references", "", `{}`,
 			func(ctx context.Context, c *Client) error { return errorOf(c.RetrieveReferences(ctx)) }},
@@ -98,5 +97,12 @@ func exampleOf(t *testing.T, op Operation) operationExample {
 	return operationExample{}
 }
 
-// emailing are the operations that e-mail people, as the interface says, whatever the table says.
-var emailing = map[Operation]bool{OpCreateApplication: true, OpResendInvites: true, OpResetIndividual: true}
+// emailing are the operations that e-mail people or may do so, as the interface says, whatever the table says: a
+// rejected check "may trigger follow-up actions or notifications", and nothing says that other decisions do not.
+var emailing = map[Operation]bool{
+	OpCreateApplication: true, OpResendInvites: true, OpResetIndividual: true, OpArchiveApplication: true,
+	OpCompleteApplication: true, OpRejectApplication: true, OpAcceptCheck: true, OpRejectCheck: true,
+}
+
+// inReview is the state of someApplication.
+var inReview = State{ID: 1, Name: "in review"}

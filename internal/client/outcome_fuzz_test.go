@@ -11,46 +11,31 @@ import (
 	"time"
 )
 
-// proves is the rule, from the interface and the research and not from the code, for a 400 or 422 to an operation that
-// e-mails people: the body is one JSON object with the members of a problem, about this response, and neither it nor
-// anything that it wraps has an id.
-func proves(status int, body []byte) bool {
+// isWord is the rule, from the design and not from the code, for a body that is the service's own word: one JSON object
+// with a title or an exception, whose status, if it has one, is a number that says the same as the status line.
+func isWord(status int, body []byte) bool {
 	_, members := entriesOf(body)
-	if !isObject(body) || holdsID(body, 0) {
-		return false
-	}
 	isProblem := false
+	statuses := map[string]bool{}
 	for _, m := range members {
-		text, _ := scalarOf(m.value)
+		text, isString := scalarOf(m.value)
 		switch kind, _ := entriesOf(m.value); {
 		case m.named("status") && kind != 0:
 			return false // the state of something, not a number of HTTP
-		case m.named("status"):
-			if digits := regexp.MustCompile(`^\d+`).FindString(text); digits != "" {
-				if code, err := strconv.Atoi(digits); err != nil || code/100 != status/100 {
-					return false
-				}
-				isProblem = true
+		case m.named("status") && string(m.value) != "null":
+			statuses[string(m.value)] = true
+			digits := regexp.MustCompile(`^\d+`).FindString(text)
+			if code, err := strconv.Atoi(digits); digits != "" && (err != nil || code != status && (code/100 != 4 ||
+				slices.Contains([]int{408, 425, 499}, code) || slices.Contains([]int{408, 425, 499}, status))) {
+				return false
 			}
-		case m.named("title", "detail"):
-			isProblem = isProblem || text != ""
+		case m.named("title"):
+			isProblem = isProblem || isString && text != ""
 		case m.named("exception"):
-			isProblem = isProblem || kind == '{' && hasContent(m.value, 0)
+			isProblem = isProblem || kind == '{'
 		}
 	}
-	return isProblem
-}
-
-func holdsID(value []byte, depth int) bool {
-	_, members := entriesOf(value)
-	if soleID(members) != 0 || len(valuesOf(members, "id")) > 1 {
-		return true
-	}
-	return depth < 3 && slices.ContainsFunc(members, func(m entry) bool {
-		return m.named(
-			"application", "mandate", "individual", "data", "result", "item",
-		) && isObject(m.value) && holdsID(m.value, depth+1)
-	})
+	return isProblem && len(statuses) < 2
 }
 
 // hasContent reports whether a tree has a leaf that is not null.
@@ -79,13 +64,15 @@ func namesReference(body []byte) bool {
 // seeFields is all that a body may add to an error's text.
 var seeFields = regexp.MustCompile(`^(; invalid fields: (\w|\[|\]|\.|, | )+)?$`)
 
-// FuzzOutcome: whatever the status, the body and the headers, an answer to what e-mails people is Refused only if the
-// rule says so, and the error says nothing of the body but the interface's own field names.
+// FuzzOutcome: whatever the status, the body and the headers, an answer to what e-mails people is a refusal only if the
+// rule says so, and done only if it is a whole answer. The error says nothing of the body but the interface's own field
+// names.
 func FuzzOutcome(f *testing.F) {
 	for _, body := range testBodies() {
-		for _, status := range []int{400, 409, 422, 500} {
+		for _, status := range []int{200, 202, 303, 400, 401, 409, 422, 500} {
 			if !body.large {
 				f.Add(uint8(1), status, []byte(body.text), "7") // create application
+				f.Add(uint8(10), status, []byte(body.text), "7")
 			}
 		}
 	}
@@ -98,37 +85,57 @@ func FuzzOutcome(f *testing.F) {
 		`{"exception":{"reference":[null,{}]}}`,
 	} {
 		f.Add(uint8(1), 400, []byte(body), "-1")
+		f.Add(uint8(1), 401, []byte(body), "Bearer")
+		f.Add(uint8(1), 201, []byte(body), "/ext/applications/4711")
 	}
 	ops := make([]Operation, 0, len(operations))
 	for _, example := range operationExamples() {
 		ops = append(ops, example.op)
 	}
-	f.Fuzz(func(t *testing.T, which uint8, status int, data []byte, header string) {
+	f.Fuzz(func(t *testing.T, which uint8, status int, data []byte, line string) {
 		op := ops[int(which)%len(ops)]
-		if status < 0 || status > 999 || status/100 == 2 {
+		if status < 100 || status > 999 {
 			return
 		}
-		body := trimmed(data).body
-		response := &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {header}, "Allow": {header}}}
-		e := statusError(op, response, body)
-		rule := expectedOf(op, status, testBody{proof: proves(status, body)})
+		header := http.Header{"Retry-After": {line}, "Allow": {line}, "Location": {line}, "Www-Authenticate": {line}}
+		answer := answered(op, status, header, data)
+		e := answer.judge()
+		if e == nil {
+			isJSON := len(answer.json) == 0 || json.Valid(answer.json)
+			_, members := entriesOf(answer.json)
+			fails := soleID(members) == 0 && slices.ContainsFunc(members, func(m entry) bool {
+				text, isString := scalarOf(m.value)
+				return m.named("success") && string(m.value) == "false" ||
+					m.named("error") && isString && text != "" && text != "0" && !strings.EqualFold(text, "false")
+			})
+			if status/100 != 2 || operations[op].effect.mutates() && (!isJSON || fails) {
+				t.Errorf("%s answered with %d is done", op, status)
+			}
+			return
+		}
+		word := answer.failed == nil && answer.invalid == nil && isWord(status, answer.json) ||
+			status == 401 && strings.Contains(strings.ToLower(line), "bearer")
 		switch {
-		case e.Outcome == NotSent:
-			t.Errorf("%s answered with %d was sent", op, status)
-		case e.Outcome == Refused && rule.outcome != Refused:
-			t.Errorf("%s answered with %d is Refused, and nothing proves it", op, status)
-		case e.Kind == "", e.Kind == KindDuplicateReference && !namesReference(body):
+		case e.Outcome == NotSent, e.Outcome == Done:
+			t.Errorf("%s answered with %d is %v", op, status, e.Outcome)
+		case operations[op].effect.emails() && e.Outcome.NothingDone() && (!word || status/100 != 4):
+			t.Errorf("%s answered with %d is %v, and nothing proves it", op, status, e.Outcome)
+		case e.Kind == "", e.Kind == KindDuplicateReference && (!namesReference(answer.json) || e.Outcome != Refused):
 			t.Errorf("kind %q", e.Kind)
 		case e.RetryAfter < 0, e.RetryAfter > 15*time.Minute, e.RetryAfter > 0 && status != 429 && status != 503:
 			t.Errorf("%d asks to wait %v", status, e.RetryAfter)
 		}
-		redacted := withoutOutcome(statusError(op, response, nil))
-		if added, ok := strings.CutPrefix(withoutOutcome(e), redacted); !ok || !seeFields.MatchString(added) ||
-			!onlyKnown(added) {
+		without := *e
+		without.Problem = nil
+		added, ok := strings.CutPrefix(withoutOutcome(e), withoutOutcome(&without))
+		if !ok || !seeFields.MatchString(added) || !onlyKnown(added) || !fixedText(e.detail) {
 			t.Errorf("the body gave %q to the error's text", e)
 		}
 	})
 }
+
+// fixedText reports whether a text could be one of the package's own: it has words, and no digits or quotes.
+func fixedText(text string) bool { return !strings.ContainsAny(text, "0123456789\"<>{}\\") }
 
 func withoutOutcome(e *Error) string {
 	text, _, _ := strings.Cut(e.Error(), " (nothing was done)")
@@ -166,9 +173,9 @@ func FuzzDocumentedRefusal(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := statusError(OpCreateApplication, &http.Response{StatusCode: http.StatusBadRequest}, body)
+		e := answered(OpCreateApplication, http.StatusBadRequest, nil, body).judge()
 		want := KindInvalid
-		if !ofIndividual && (entry{name: field}).named("reference") {
+		if !ofIndividual && (entry{name: field}).named("reference") && !e.Problem.ReferenceFormat() {
 			want = KindDuplicateReference
 		}
 		if e.Outcome != Refused || e.Kind != want || len(e.Problem.Fields()) != 1 {

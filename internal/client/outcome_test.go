@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -11,83 +12,6 @@ import (
 
 	"golang.org/x/time/rate"
 )
-
-// personal is what must never come back out of an answer.
-const personal = "jane.doe@personal.example"
-
-// testBody is a body that a service, or something between it and us, could answer with.
-type testBody struct {
-	name, text string
-	id         int64 // of the application that it describes beyond doubt; 0 for none
-	proof      bool  // as the body of a 400 or 422, it proves that nothing was done
-	large      bool  // to be sent with a few statuses only
-}
-
-func testBodies() []testBody {
-	application := func(id string) string { return `{"id":` + id + `,"name":"` + personal + `","reference":"A-1"}` }
-	problem := func(status, more string) string {
-		return `{"type":"","title":"` + personal + `","status":` + status + more + `}`
-	}
-	return []testBody{
-		{name: "nothing"},
-		{name: "null", text: `null`},
-		{name: "list", text: `[]`},
-		{name: "string", text: `"` + personal + `"`},
-		{name: "number", text: `4711`},
-		{name: "empty object", text: `{}`},
-		{name: "HTML", text: "<html><body>" + personal + "</body></html>"},
-		{name: "invalid UTF-8", text: "{\"id\":\xff\xfe}"},
-		{name: "UTF-16", text: "\xff\xfe{\x00\"\x00i\x00d\x00\"\x00:\x007\x00}\x00"},
-		{name: "nested deeply", text: strings.Repeat(`{"a":`, 100_000) + "1" + strings.Repeat("}", 100_000), large: true},
-		{name: "too large", text: `{"id":4711,"` + strings.Repeat("k", 1<<20) + `":1}`, large: true},
-
-		{name: "application", text: application("4711"), id: 4711},
-		{name: "application, id as text", text: application(`"4711"`), id: 4711},
-		{name: "application after a byte order mark", text: "\ufeff" + application("4711") + "\r\n", id: 4711},
-		{name: "application in data", text: `{"data":` + application("4711") + `}`, id: 4711},
-		{name: "application in two wrappers", text: `{"result":{"application":` + application("4711") + `}}`, id: 4711},
-		{name: "application, same id twice", text: `{"id":4711,"id":4711}`, id: 4711},
-		{name: "application, large id", text: application("9007199254740993"), id: 9007199254740993},
-		{name: "application, largest id", text: application("9223372036854775807"), id: 9223372036854775807},
-		{name: "application, id too large", text: application("9223372036854775808")},
-		{name: "application, id 0", text: application("0")},
-		{name: "application, id below 0", text: application("-1")},
-		{name: "application, id 1e3", text: application("1e3")},
-		{name: "application, id 1.5", text: application("1.5")},
-		{name: "application, id in a list", text: application("[4711]")},
-		{name: "application, id with a sign", text: application(`"+4711"`)},
-		{name: "two ids", text: `{"id":4711,"reference":"A-1","id":4712}`},
-		{name: "id in two letter cases", text: `{"id":4711,"reference":"A-1","ID":4712}`},
-		{name: "two references", text: `{"id":4711,"reference":"A-1","Reference":"A-2"}`},
-		{name: "two applications", text: `{"data":{"id":4711},"application":{"id":4712}}`},
-		{name: "application cut off", text: `{"id":4711,"name":"` + personal},
-		{name: "application and garbage", text: application("4711") + "<br>"},
-		{name: "application twice", text: application("4711") + application("4712")},
-
-		{name: "problem", text: problem(`"400"`, `,"exception":{"name":["`+personal+`"]}`), proof: true},
-		{
-			name: "problem of an individual",
-			text: problem(`"400"`, `,"exception":{"individuals":[{},{"reference":["`+personal+`"]}]}`), proof: true,
-		},
-		{name: "problem, status a number", text: problem(`422`, ``), proof: true},
-		{name: "problem without title and type", text: `{"status":"400"}`, proof: true},
-		{name: "problem with a detail only", text: `{"detail":"` + personal + `"}`, proof: true},
-		{
-			name: "problem with an exception only", text: `{"exception":{"mandate_type":{"0":["` + personal + `"]}}}`,
-			proof: true,
-		},
-		{name: "problem with the id of a request", text: problem(`"400"`, `,"id":"req-77"`), proof: true},
-		{name: "problem about another answer", text: problem(`"502"`, `,"exception":{"name":["x"]}`)},
-		{name: "problem about another answer, in words", text: problem(`"502 Bad Gateway"`, ``)},
-		{name: "problem around two things with ids", text: problem(`"400"`, `,"data":{"id":1},"result":{"id":2}`)},
-		{name: "problem with a state", text: problem(`{"id":1,"status":"created"}`, ``)},
-		{name: "problem with an id", text: problem(`"400"`, `,"id":4711`), id: 4711},
-		{name: "problem around an application", text: problem(`"400"`, `,"data":`+application("4711")), id: 4711},
-		{name: "problem, empty", text: `{"type":"","title":"","exception":{}}`},
-		{name: "something else", text: `{"status":"created","message":"` + personal + `"}`},
-		{name: "state of an application", text: `{"status":{"id":1,"status":"created"},"name":"` + personal + `"}`},
-	}
-}
 
 var testStatuses = []int{
 	0, 101, 600, 999,
@@ -98,53 +22,135 @@ var testStatuses = []int{
 	500, 501, 502, 503, 504, 520, 599,
 }
 
-// earlyRefusals are the statuses that are decided before a request is carried out, by the service or by a proxy.
-var earlyRefusals = []int{401, 403, 404, 405, 407, 410, 411, 413, 414, 415, 417, 421, 425, 426, 428, 429, 431}
-
-// expected is what a caller must be told; done: no error.
-type expected struct {
-	done    bool
-	outcome Outcome
+// at is the body of a response with some status: 1xx, 204 and 304 have none.
+func (b testBody) at(status int) testBody {
+	if status >= 200 && status != http.StatusNoContent && status != http.StatusNotModified {
+		return b
+	}
+	b.text, b.cutOff = "", false
+	b.success, b.failure = bodyNone, bodyNone
+	b.created, b.id = 0, 0
+	if !strings.HasPrefix(b.header, "Location") {
+		b.candidate = 0
+	}
+	return b
 }
 
-// expectedOf is the rule of the table, written down a second time and from the research, not from the code.
-func expectedOf(op Operation, status int, body testBody) expected {
-	readable := status != http.StatusNoContent && body.name != "too large"
+// kindFor is what the body holds for an operation.
+func (b testBody) kindFor(op Operation, status int) body {
+	creates := op == OpCreateApplication && status >= 200 && status < 400
+	named := strings.HasPrefix(b.header, "Content-Type") && !strings.Contains(b.name, "HTML")
+	isFile := b.success == bodyForeign && named || b.success == bodyTooLong && b.name != "too large"
 	switch {
-	case status >= 200 && status < 300:
-		switch op {
-		case OpCreateApplication:
-			return expected{done: readable && body.id != 0}
-		case OpRetrieveApplication:
-			return expected{done: readable && body.id == 4711}
-		default:
-			return expected{done: true}
-		}
-	case status < 400, status >= 500, status == http.StatusRequestTimeout:
-		return expected{outcome: Unknown}
-	case !emailing[op], slices.Contains(earlyRefusals, status), (status == 400 || status == 422) && body.proof:
-		return expected{outcome: Refused}
+	case creates && b.created != 0:
+		return bodyCreated
+	case creates && b.candidate != 0:
+		return bodyCandidate
+	case op == OpIndividualReport && status/100 == 2 && isFile,
+		b.listed && operations[op].effect == effectNone && op != OpIndividualReport:
+		return bodyJSON
+	case status < 300:
+		return b.success
+	case status == http.StatusUnauthorized && b.challenge:
+		return bodyChallenge
 	default:
-		return expected{outcome: Unknown}
+		return b.failure
 	}
 }
 
+// shows reports whether a read finds in a body what it looks for.
+func (b testBody) shows(op Operation, status int) bool {
+	text := strings.TrimPrefix(b.text, "\ufeff")
+	switch op {
+	case OpRetrieveApplication:
+		return b.id == 4711
+	case OpRetrieveIndividual:
+		isOne := strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[{") && b.name != "list of two"
+		return isOne && (b.id == 0 || b.id == 4711)
+	case OpIndividualReport:
+		return text != "" && !b.pending(status)
+	case OpRetrieveReferences:
+		return strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[")
+	default:
+		return true
+	}
+}
+
+// pending reports whether a response says that a report is being made.
+func (b testBody) pending(status int) bool { return status == http.StatusAccepted || b.name == "job" }
+
+// withChallenges adds bodies of responses that ask for a login.
+func withChallenges() []testBody {
+	bodies := testBodies()
+	for header, challenge := range map[string]bool{
+		`Bearer realm="x"`: true, `Negotiate, bearer error="invalid_token"`: true, `Bearer`: true, `Basic realm="x"`: false,
+		`Digest realm="a bearer"`: false,
+	} {
+		for _, b := range []testBody{
+			{name: "nothing", success: bodyNone, failure: bodyNone},
+			{name: "HTML", text: "<html>", success: bodyForeign, failure: bodyForeign},
+			{name: "JSON", text: `{"message":"x"}`, success: bodyJSON, failure: bodyJSON},
+		} {
+			b.name, b.header = b.name+", "+header, "WWW-Authenticate: "+header
+			b.challenge = challenge
+			bodies = append(bodies, b)
+		}
+	}
+	return bodies
+}
+
+// answer writes a response with the body.
+func (b testBody) answer(status int) func(net.Conn) {
+	header := "Content-Type: application/json\r\n"
+	if strings.HasPrefix(b.header, "Content-Type") {
+		header = ""
+	}
+	if b.header != "" {
+		header += b.header + "\r\n"
+	}
+	length := len(b.text)
+	if b.cutOff {
+		length += 10
+	}
+	text := fmt.Sprintf(
+		"HTTP/1.1 %03d Said\r\n%sContent-Length: %d\r\nConnection: close\r\n\r\n%s", status, header, length, b.text,
+	)
+	return func(connection net.Conn) { _, _ = connection.Write([]byte(text)) }
+}
+
+// TestOutcomeOfEveryAnswer sends every operation, and answers with every status and every body. What must be said of it
+// follows from the design alone (designed), and from what each body holds.
 func TestOutcomeOfEveryAnswer(t *testing.T) {
-	for _, op := range []Operation{OpCreateApplication, OpResendInvites, OpDeleteApplication, OpRetrieveApplication} {
-		t.Run(string(op), func(t *testing.T) {
+	for _, example := range operationExamples() {
+		t.Run(string(example.op), func(t *testing.T) {
 			t.Parallel()
 			s := newRawServer(t)
-			c := s.client(t)
-			c.limits.retries = rate.NewLimiter(0, 0) // one request a cell; retries have their own tests
-			example := exampleOf(t, op)
+			switch example.op {
+			case OpToken:
+				s.plain = tokenPath
+			case OpRetrieveReferences:
+				s.plain = referencesPath
+			}
+			c, bodies := s.client(t), withChallenges()
+			if !slices.Contains(ofEachEffect, example.op) {
+				bodies = oneOfEachKind(bodies)
+			}
 			for _, status := range testStatuses {
-				for _, body := range testBodies() {
+				for _, body := range bodies {
 					if body.large && status%100 != 0 {
 						continue
 					}
-					s.say(plainAnswer(status, body.text))
+					if example.op == OpToken { // a refused login holds the next one off
+						c = s.client(t)
+					}
+					c.limits.retries = rate.NewLimiter(0, 0) // one request a cell; retries have their own tests
+					signIn(c)
+					if example.op == OpToken {
+						c.tokens.current = nil
+					}
+					s.set(body.answer(status))
 					err := example.run(t.Context(), c)
-					if failure := judge(err, op, status, body); failure != "" {
+					if failure := body.at(status).judge(err, example.op, status); failure != "" {
 						t.Errorf("%d, %s: %s", status, body.name, failure)
 					}
 				}
@@ -153,10 +159,47 @@ func TestOutcomeOfEveryAnswer(t *testing.T) {
 	}
 }
 
-func judge(err error, op Operation, status int, body testBody) string {
-	want := expectedOf(op, status, body)
+// ofEachEffect are operations of every effect, and a report, which are answered with all bodies; the others with one of
+// each kind.
+var ofEachEffect = []Operation{
+	OpCreateApplication, OpResendInvites, OpSubscribeWebhook, OpDeleteApplication, OpRetrieveApplication, OpToken,
+	OpIndividualReport,
+}
+
+func oneOfEachKind(bodies []testBody) []testBody {
+	type kind struct {
+		success, failure    body
+		created, candidate  int64
+		challenge, isListed bool
+	}
+	seen := map[kind]bool{}
+	return slices.DeleteFunc(bodies, func(b testBody) bool {
+		k := kind{b.success, b.failure, b.created, b.candidate, b.challenge, b.listed}
+		wasSeen := seen[k]
+		seen[k] = true
+		return wasSeen
+	})
+}
+
+// judge says what is wrong with the result of an operation.
+func (b testBody) judge(err error, op Operation, status int) string {
+	want := Unknown
+	if status >= 100 {
+		want = designed(operations[op].effect, status, b.kindFor(op, status))
+	}
+	succeeds := want == Done || want == Accepted && (op != OpCreateApplication || b.created != 0)
+	isRead := operations[op].effect == effectNone
+	switch {
+	case isRead && want == Done && !b.shows(op, status):
+		succeeds, want = false, Unknown
+	case op == OpToken && want == Done: // no test body has a token
+		succeeds, want = false, Unknown
+	}
+	if op == OpIndividualReport && b.pending(status) && status/100 == 2 && KindOf(err) == KindNotReady {
+		want = Refused
+	}
 	if err == nil {
-		if !want.done {
+		if !succeeds {
 			return "succeeded"
 		}
 		return ""
@@ -165,34 +208,93 @@ func judge(err error, op Operation, status int, body testBody) string {
 	switch {
 	case !ok || e == nil:
 		return fmt.Sprintf("an error of type %T", err)
-	case want.done:
+	case succeeds:
 		return "failed: " + e.Error()
-	case e.Outcome != want.outcome:
-		return fmt.Sprintf("%v, want %v", e.Outcome, want.outcome)
+	case e.Outcome != want:
+		return fmt.Sprintf("%v %s, want %v", e.Outcome, e.Kind, want)
 	case e.Status != status:
 		return fmt.Sprintf("the error says status %d", e.Status)
 	case e.Kind == "":
 		return "no kind"
-	case strings.Contains(e.Error(), personal), strings.Contains(e.Error(), "4711"), strings.Contains(e.Error(), "A-1"):
-		return "the error repeats the answer: " + e.Error()
+	case want == Candidate && e.Candidate != max(b.candidate, b.created), want != Candidate && e.Candidate != 0:
+		return fmt.Sprintf("the candidate is %d", e.Candidate)
+	}
+	for _, repeated := range []string{personal, "4711", "A-1"} {
+		if strings.Contains(fmt.Sprintf("%v %+v %#v", e, *e, e.Problem), repeated) && e.Candidate == 0 {
+			return "the error repeats the answer: " + e.Error()
+		}
 	}
 	return ""
+}
+
+// TestWhatABodyHolds names the members of each kind of body.
+func TestWhatABodyHolds(t *testing.T) {
+	s := newRawServer(t)
+	seen := map[body]bool{}
+	for _, example := range operationExamples() {
+		if !slices.Contains([]Operation{OpCreateApplication, OpResendInvites, OpRetrieveApplication}, example.op) {
+			continue
+		}
+		for _, status := range []int{200, 303, 400, 401} {
+			for _, b := range withChallenges() {
+				var got body
+				c := newClient(t, Config{
+					BaseURL: s.url, Credentials: Credentials{Username: "u", Password: Hide("p")}, RequestsPerSecond: -1,
+				})
+				signIn(c)
+				q := newRequest(example.op, 1)
+				q.method, q.reference = http.MethodGet, "A-1"
+				q.maxBody = 1 << 20
+				s.set(b.answer(status))
+				r, err := c.httpRequest(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				response, err := c.bottom.shared.RoundTrip(r) //nolint:bodyclose // what read returns closes it
+				if err != nil {
+					t.Fatal(err)
+				}
+				a := c.read(t.Context(), q, response)
+				got = a.holds(parseProblem(status, a.value))
+				_ = a.Close()
+				seen[got] = true
+				want := b.kindFor(example.op, status)
+				if status == 303 && want&(bodyCreated|bodyCandidate) == 0 || b.large && got == bodyTooLong {
+					continue // whatever it is, nothing depends on it
+				}
+				if got != want {
+					t.Errorf("%s, %d, %s: body %b, want %b", example.op, status, b.name, got, want)
+				}
+			}
+		}
+	}
+	for _, kind := range bodyNames {
+		if !seen[kind.body] {
+			t.Errorf("no body is %s", kind.name)
+		}
+	}
 }
 
 func TestCreatedIDIsThatOfTheResponse(t *testing.T) {
 	s := newRawServer(t)
 	c := s.client(t)
-	for _, body := range testBodies() {
-		s.say(plainAnswer(http.StatusOK, body.text))
-		application, err := c.CreateApplication(t.Context(), someNewApplication())
-		if err == nil && application.ID != body.id {
-			t.Errorf("%s: created %d, want %d", body.name, application.ID, body.id)
+	for _, status := range []int{200, 201, 202} {
+		for _, b := range testBodies() {
+			s.set(b.answer(status))
+			application, err := c.CreateApplication(t.Context(), someNewApplication())
+			switch {
+			case (err == nil) != (b.created != 0):
+				t.Errorf("%s: %v", b.name, err)
+			case err == nil && (application.ID != b.created || application.Accepted != (status == 202)):
+				t.Errorf("%s: created %d, accepted %v, want %d", b.name, application.ID, application.Accepted, b.created)
+			}
 		}
 	}
 }
 
 func TestKinds(t *testing.T) {
-	duplicate := `{"type":"","title":"x","exception":{"reference":["taken"]},"status":"400"}`
+	const duplicate = `{"type":"","title":"x","exception":{"reference":["taken"]},"status":"400"}`
+	const page = "<html>"
 	for name, test := range map[string]struct {
 		op     Operation
 		status int
@@ -203,6 +305,7 @@ func TestKinds(t *testing.T) {
 		"duplicate reference as 422": {
 			OpCreateApplication, 422, strings.Replace(duplicate, "400", "422", 1), KindDuplicateReference,
 		},
+		"duplicate reference as 409": {OpCreateApplication, 409, duplicate, KindDuplicateReference},
 		"duplicate reference among others": {
 			OpCreateApplication, 400, `{"exception":{"name":["x"],"Reference":"taken"},"code":7}`, KindDuplicateReference,
 		},
@@ -212,28 +315,38 @@ func TestKinds(t *testing.T) {
 		"duplicate reference, no text": {
 			OpCreateApplication, 400, `{"exception":{"reference":true}}`, KindDuplicateReference,
 		},
+		"reference in a form that is refused": {
+			OpCreateApplication, 400, `{"exception":{"reference":["Only letters and digits, at most 50"]}}`, KindInvalid,
+		},
 		"nothing wrong with the reference": {
 			OpCreateApplication, 400, `{"exception":{"reference":[],"name":["x"]}}`, KindInvalid,
 		},
 		"an individual's reference": {
 			OpCreateApplication, 400, `{"exception":{"individuals":[{"reference":["taken"]}]}}`, KindInvalid,
 		},
-		"a conflict may be about this very request": {OpCreateApplication, 409, duplicate, KindConflict},
-		"a reference, not create":                   {OpAcceptCheck, 400, duplicate, KindInvalid},
-		"not found":                                 {OpRetrieveApplication, 404, ``, KindNotFound},
-		"gone":                                      {OpRetrieveApplication, 410, ``, KindNotFound},
-		"forbidden":                                 {OpRetrieveApplication, 403, ``, KindCredentials},
-		"conflict":                                  {OpArchiveApplication, 409, ``, KindConflict},
-		"rate limit":                                {OpSubscribeWebhook, 429, ``, KindRateLimited},
-		"redirect":                                  {OpSubscribeWebhook, 307, ``, KindUnreadable},
-		"teapot":                                    {OpSubscribeWebhook, 418, ``, KindRejected},
-		"server":                                    {OpSubscribeWebhook, 500, ``, KindServer},
-		"not JSON":                                  {OpRetrieveReferences, 200, `<html>`, KindUnreadable},
-		"too large":                                 {OpRetrieveReferences, 200, strings.Repeat(" ", 2<<20), KindTooLarge},
+		"about a reference, and nobody knows what was done": {OpCreateApplication, 500, duplicate, KindServer},
+		"about a reference, in a 200":                       {OpCreateApplication, 200, duplicate, KindUnreadable},
+		"a reference, not create":                           {OpAcceptCheck, 400, duplicate, KindInvalid},
+		"not found":                                         {OpRetrieveApplication, 404, aboutNothing, KindNotFound},
+		"gone":                                              {OpRetrieveApplication, 410, aboutNothing, KindNotFound},
+		"a path that a proxy does not know":                 {OpRetrieveApplication, 404, page, KindUnproven},
+		"forbidden":                                         {OpRetrieveApplication, 403, ``, KindForbidden},
+		"not authorized":                                    {OpRetrieveApplication, 401, ``, KindForbidden},
+		"forbidden by something else":                       {OpArchiveApplication, 403, page, KindUnproven},
+		"no credit":                                         {OpCreateApplication, 402, aboutNothing, KindRejected},
+		"conflict":                                          {OpArchiveApplication, 409, aboutNothing, KindConflict},
+		"rate limit":                                        {OpSubscribeWebhook, 429, ``, KindRateLimited},
+		"redirect":                                          {OpSubscribeWebhook, 307, ``, KindUnreadable},
+		"teapot":                                            {OpRetrieveWebhook, 418, ``, KindRejected},
+		"server":                                            {OpSubscribeWebhook, 500, ``, KindServer},
+		"not JSON":                                          {OpRetrieveReferences, 200, page, KindUnreadable},
+		"too large": {
+			OpRetrieveReferences, 200, strings.Repeat(" ", 2<<20), KindTooLarge,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, answers(test.status, test.body), false)
-			c := s.client(t)
+			c := s.signedIn(t)
 			c.limits.retries = rate.NewLimiter(0, 0)
 			if e := asError(t, exampleOf(t, test.op).run(t.Context(), c)); e.Kind != test.kind {
 				t.Errorf("kind %s, want %s", e.Kind, test.kind)
@@ -254,19 +367,17 @@ func TestErrorsOfContextsAreTheCallersOwn(t *testing.T) {
 		}
 	})
 	t.Run("own deadline", func(t *testing.T) {
-		c := s.client(t, func(config *Config) { config.RequestTimeout = time.Second })
-		signIn(c)
-		e := expectFailure(t, c.DeleteApplication(t.Context(), 1), Unknown, KindTimeout)
+		c := s.signedIn(t, func(config *Config) { config.RequestTimeout = time.Second })
+		e := expectFailure(t, errorOf(c.DeleteApplication(t.Context(), 1)), Unknown, KindTimeout)
 		if e.Unwrap() != nil {
 			t.Errorf("unwraps to %v, but the caller's context goes on", e.Unwrap())
 		}
 	})
 	t.Run("caller's deadline", func(t *testing.T) {
-		c := s.client(t)
-		signIn(c)
+		c := s.signedIn(t)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second) // the deadline under test
 		defer cancel()
-		e := expectFailure(t, c.DeleteApplication(ctx, 1), Unknown, KindTimeout)
+		e := expectFailure(t, errorOf(c.DeleteApplication(ctx, 1)), Unknown, KindTimeout)
 		if got := e.Unwrap(); got != context.DeadlineExceeded { //nolint:errorlint // it must be the bare one
 			t.Errorf("unwraps to %v", got)
 		}

@@ -1,11 +1,13 @@
 package client
 
 import (
-	"encoding/json"
-	"fmt"
+	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
 // Problem is an RFC 7807 error body (interface: Errors). Its texts are the service's own and may repeat what was sent,
@@ -14,6 +16,9 @@ type Problem struct {
 	Type, Title, Detail, Instance Secret
 	// Errors are the leaves of `exception`, in the service's order.
 	Errors []FieldError
+
+	// contradicts: its status is that of another response.
+	contradicts bool
 }
 
 // FieldError is one leaf of a problem's `exception` tree (interface: Errors). It has no Messages if the leaf is no
@@ -55,107 +60,81 @@ var requestFields = []string{
 	"username", "password", "grant_type", "client_id", "client_secret",
 }
 
-// parseProblem reads the body of a response as a problem, whatever its content type, and returns nil if it is none. For
-// an operation that e-mails people, a problem proves that nothing was done. So a doubtful body is no problem: one with
-// an id, which could be the id of what the request created, and one whose status is no HTTP status or is of another
-// class than the response's, such as a gateway's 400 about a 502 behind it. One that would cost too much to read is
-// none, either.
-func parseProblem(status int, body []byte) *Problem {
-	if checkSize(body) != nil {
-		return nil
-	}
-	o, err := parseObject(body)
-	if err != nil || o.identifiesResource(0) {
+// parseProblem reads the body of a response as a problem, whatever its content type: an object with a title or an
+// exception. It returns nil if it is none. Further members, an id for one, are no contradiction.
+func parseProblem(status int, value wire.Value) *Problem {
+	o := value.Object()
+	exception := o.Get("exception")
+	if o.String("title") == "" && !exception.IsObject() {
 		return nil
 	}
 	p := &Problem{
-		Type:     Hide(o.text("type")),
-		Title:    Hide(o.text("title")),
-		Detail:   Hide(o.text("detail")),
-		Instance: Hide(o.text("instance")),
+		Type:        Hide(o.Text("type")),
+		Title:       Hide(o.Text("title")),
+		Detail:      Hide(o.Text("detail")),
+		Instance:    Hide(o.Text("instance")),
+		contradicts: !agrees(o, status),
 	}
-	if exception, ok := asObject(o.get("exception")); ok {
-		p.collect(nil, exception)
-	}
-	declared, err := o.declaredStatus()
-	switch {
-	case err != nil, declared != 0 && declared/100 != status/100:
-		return nil
-	case declared != 0, len(p.Errors) > 0, p.Title.Reveal() != "", p.Detail.Reveal() != "":
-		return p
-	default:
-		return nil
-	}
+	p.collect(nil, exception)
+	return p
 }
 
-// identifiesResource reports whether an object, or one that it wraps, has one or several ids.
-func (o object) identifiesResource(depth int) bool {
-	if o.hasID() {
-		return true
+// agrees reports whether the status in a problem agrees with the status line: it is the same, or both say that nothing
+// was done. It may have words after the number, as in "502 Bad Gateway".
+func agrees(o wire.Object, status int) bool {
+	declared, ok := o.Unambiguous("status")
+	if !ok || declared.IsObject() || declared.IsList() {
+		return false
 	}
-	return depth < maxWrappers && slices.ContainsFunc(o.wrapped("application", "mandate", "individual"),
-		func(inner object) bool { return inner.identifiesResource(depth + 1) })
-}
-
-// declaredStatus is the number that a problem's `status` begins with, as in "502 Bad Gateway"; 0 if there is none. An
-// object, a list, and two different values are an error.
-func (o object) declaredStatus() (int, error) {
-	raw, err := o.unambiguous("status")
-	if err != nil || len(raw) > 0 && (raw[0] == '{' || raw[0] == '[') {
-		return 0, errJSON
-	}
-	text := parseText(raw)
+	text := declared.Text()
 	digits := text[:len(text)-len(strings.TrimLeft(text, "0123456789"))]
 	if digits == "" {
-		return 0, nil
+		return true
 	}
-	return strconv.Atoi(digits)
+	number, err := strconv.Atoi(digits)
+	return err == nil && (number == status || refuses(number) && refuses(status))
 }
 
-func (p *Problem) collect(path Path, o object) {
+// collect adds the leaves of a tree. What is neither an object nor a message counts as an error without messages,
+// because it still names a field.
+func (p *Problem) collect(path Path, value wire.Value) {
 	if len(path) >= maxExceptionDepth {
 		return
 	}
-	for _, m := range o {
-		if len(p.Errors) >= maxExceptionLeaves {
-			return
-		}
-		p.addLeaf(append(slices.Clip(path), fieldStep(string(m.name))), m.value)
+	for _, m := range value.Object() {
+		p.collectLeaf(append(slices.Clip(path), fieldStep(m.Name)), m.Value)
 	}
 }
 
-// addLeaf adds the messages at one place of the tree, and walks into objects. What is neither counts as an error
-// without messages, because it still names a field.
-func (p *Problem) addLeaf(path Path, raw []byte) {
-	if o, ok := asObject(raw); ok {
-		p.collect(path, o)
+func (p *Problem) collectLeaf(path Path, value wire.Value) {
+	if value.IsObject() {
+		p.collect(path, value)
 		return
 	}
-	items, ok := asList(raw)
-	if !ok {
-		items = []json.RawMessage{raw}
+	items := []wire.Value{value}
+	if value.IsList() {
+		items = value.List()
 	}
-	fieldError := FieldError{Path: path}
-	empty := true
+	leaf, empty := FieldError{Path: path}, true
 	for i, item := range items[:min(len(items), maxListIndex)] {
-		if o, ok := asObject(item); ok {
-			p.collect(append(slices.Clip(path), PathStep{Index: i}), o)
+		if item.IsObject() {
+			p.collect(append(slices.Clip(path), PathStep{Index: i}), item)
 			continue
 		}
-		empty = empty && isNull(item)
-		if message, ok := parseString(item); ok && len(fieldError.Messages) < maxMessages {
-			fieldError.Messages = append(fieldError.Messages, Hide(message))
+		empty = empty && item.IsNull()
+		if message, ok := item.AsString(); ok && len(leaf.Messages) < maxMessages {
+			leaf.Messages = append(leaf.Messages, Hide(message))
 		}
 	}
 	if !empty && len(p.Errors) < maxExceptionLeaves {
-		p.Errors = append(p.Errors, fieldError)
+		p.Errors = append(p.Errors, leaf)
 	}
 }
 
 func fieldStep(name string) PathStep {
-	step := PathStep{Index: -1, Name: Hide(name)}
+	step := PathStep{Index: -1, Name: Hide(strings.Clone(name))} // not a part of the whole response
 	for _, known := range requestFields {
-		if sameName([]byte(name), known) {
+		if wire.SameName(name, known) {
 			step.Field = known
 		}
 	}
@@ -164,10 +143,40 @@ func fieldStep(name string) PathStep {
 
 // Has reports whether the problem names a field of the request's top level, or something in it.
 func (p *Problem) Has(name string) bool {
-	if p == nil {
-		return false
+	return p != nil && slices.ContainsFunc(p.Errors, func(e FieldError) bool { return e.Path[0].Field == name })
+}
+
+// NamesReference reports whether the problem is about a reference, the application's or an individual's.
+func (p *Problem) NamesReference() bool {
+	return p != nil && slices.ContainsFunc(p.Errors, FieldError.namesReference)
+}
+
+func (e FieldError) namesReference() bool {
+	return slices.ContainsFunc(e.Path, func(s PathStep) bool { return s.Field == "reference" })
+}
+
+// Words of messages about references. The interface shows no message: our reading.
+var (
+	takenWord  = regexp.MustCompile(`(?i)exist|taken|unique|duplicat|already|in use|used|conflict`)
+	formatWord = regexp.MustCompile(`(?i)format|character|invalid|valid |letters|digits|alphanumeric|match|pattern|` +
+		`length|long|at most|no more than|maximum|exceed|allowed`)
+)
+
+// ReferenceFormat reports whether the messages about references are about the form of the reference only. The interface
+// shows a message there for references that are taken; a service may refuse others in the same place. Where the words
+// do not tell, a reference counts as taken.
+func (p *Problem) ReferenceFormat() bool {
+	var said strings.Builder
+	if p != nil {
+		for _, e := range p.Errors {
+			for _, message := range e.Messages {
+				if e.namesReference() {
+					said.WriteString(message.Reveal() + "\n")
+				}
+			}
+		}
 	}
-	return slices.ContainsFunc(p.Errors, func(e FieldError) bool { return e.Path[0].Field == name })
+	return formatWord.MatchString(said.String()) && !takenWord.MatchString(said.String())
 }
 
 // Fields returns the paths of all errors, sorted, each once, and safe to print. A name that the interface does not know
@@ -188,22 +197,14 @@ func (p *Problem) Fields() []string {
 func (path Path) String() string {
 	var b strings.Builder
 	for _, step := range path {
-		switch {
-		case step.Index >= 0:
+		if step.Index >= 0 {
 			b.WriteString("[" + strconv.Itoa(step.Index) + "]")
 			continue
-		case b.Len() > 0:
+		}
+		if b.Len() > 0 {
 			b.WriteByte('.')
 		}
-		b.WriteString(orDefault(step.Field, "unknown field"))
+		b.WriteString(cmp.Or(step.Field, "unknown field"))
 	}
 	return b.String()
-}
-
-// String returns the number of field errors and their paths, which are safe to print.
-func (p *Problem) String() string {
-	if p == nil {
-		return "no problem"
-	}
-	return fmt.Sprintf("problem with %d field errors: %s", len(p.Errors), strings.Join(p.Fields(), ", "))
 }

@@ -4,7 +4,18 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/mandate-io/idv/internal/client/wire"
 )
+
+func problemOf(t *testing.T, status int, text string) *Problem {
+	t.Helper()
+	value, err := wire.Parse([]byte(text))
+	if err != nil {
+		value = wire.Value{} // as a response that cannot be read
+	}
+	return parseProblem(status, value)
+}
 
 func TestFieldErrors(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -29,7 +40,7 @@ func TestFieldErrors(t *testing.T) {
 		"lists in lists are no use": {`{"name":[["x"]]}`, "name="},
 	} {
 		t.Run(name, func(t *testing.T) {
-			problem := parseProblem(400, []byte(`{"title":"x","exception":`+test.exception+`,"status":"400"}`))
+			problem := problemOf(t, 400, (`{"title":"x","exception":` + test.exception + `,"status":"400"}`))
 			var got []string
 			for _, e := range problem.Errors {
 				var messages []string
@@ -42,7 +53,7 @@ func TestFieldErrors(t *testing.T) {
 				t.Errorf("got %q, want %q", text, test.want)
 			}
 			e := &Error{Operation: OpCreateApplication, Outcome: Refused, Kind: KindInvalid, Status: 400, Problem: problem}
-			if strings.Contains(e.Error()+problem.String()+fmt.Sprintf("%+v %#v", problem, problem), personal) {
+			if strings.Contains(e.Error()+fmt.Sprintf("%v %+v %#v", problem, problem, *problem), personal) {
 				t.Errorf("%v repeats what the service wrote", e)
 			}
 		})
@@ -50,16 +61,13 @@ func TestFieldErrors(t *testing.T) {
 }
 
 func TestProblemMembers(t *testing.T) {
-	p := parseProblem(422, []byte(`{"type":"about:blank","title":"Invalid","detail":"More","instance":"/x","status":422}`))
+	p := problemOf(t, 422, `{"type":"about:blank","title":"Invalid","detail":"More","instance":"/x","status":422}`)
 	got := []string{p.Type.Reveal(), p.Title.Reveal(), p.Detail.Reveal(), p.Instance.Reveal()}
 	if want := "[about:blank Invalid More /x]"; fmt.Sprint(got) != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got := p.String(); got != "problem with 0 field errors: " {
-		t.Errorf("%q", got)
-	}
 	var none *Problem
-	if none.Has("reference") || none.Fields() != nil || none.String() != "no problem" {
+	if none.Has("reference") || none.Fields() != nil || none.NamesReference() || none.ReferenceFormat() {
 		t.Error("no problem says something")
 	}
 }
@@ -70,7 +78,7 @@ func TestHugeProblem(t *testing.T) {
 		`{"email":["a"],"first_name":["b"],"last_name":["c"],"date_of_birth":["d"],"gender":["e"],"title":["f"]},`, 50,
 	)
 	individuals = strings.TrimRight(individuals, ",")
-	p := parseProblem(400, []byte(`{"exception":{"individuals":[`+individuals+`],"reference":["taken"]}}`))
+	p := problemOf(t, 400, (`{"exception":{"individuals":[` + individuals + `],"reference":["taken"]}}`))
 	if len(p.Errors) != 301 || !p.Has("reference") {
 		t.Errorf("%d errors", len(p.Errors))
 	}
@@ -78,15 +86,15 @@ func TestHugeProblem(t *testing.T) {
 		exception string
 		read      bool
 	}{
-		"many fields":     {`{` + listed(`"x":["y"]`, maxEntries) + `}`, true},
-		"too many fields": {`{` + listed(`"x":["y"]`, maxEntries+1) + `}`, false},
-		"many items":      {`{"individuals":[` + listed(`{"email":"x"}`, maxEntries) + `]}`, true},
-		"too many items":  {`{"individuals":[` + listed(`{"email":"x"}`, maxEntries+1) + `]}`, false},
-		"many messages":   {`{"email":[` + listed(`"x"`, maxEntries) + `]}`, true},
-		"depth":           {strings.Repeat(`{"x":`, maxDepth-1) + `"y"` + strings.Repeat(`}`, maxDepth-1), true},
-		"too deep":        {strings.Repeat(`{"x":`, maxDepth) + `"y"` + strings.Repeat(`}`, maxDepth), false},
+		"many fields":     {`{` + listed(`"x":["y"]`, 10_000) + `}`, true},
+		"too many fields": {`{` + listed(`"x":["y"]`, 10_001) + `}`, false},
+		"many items":      {`{"individuals":[` + listed(`{"email":"x"}`, 10_000) + `]}`, true},
+		"too many items":  {`{"individuals":[` + listed(`{"email":"x"}`, 10_001) + `]}`, false},
+		"many messages":   {`{"email":[` + listed(`"x"`, 10_000) + `]}`, true},
+		"depth":           {strings.Repeat(`{"x":`, 31) + `"y"` + strings.Repeat(`}`, 31), true},
+		"too deep":        {strings.Repeat(`{"x":`, 32) + `"y"` + strings.Repeat(`}`, 32), false},
 	} {
-		p := parseProblem(400, []byte(`{"title":"x","exception":`+test.exception+`}`))
+		p := problemOf(t, 400, `{"title":"x","exception":`+test.exception+`}`)
 		if (p != nil) != test.read {
 			t.Errorf("%s: %v", name, p)
 		}
@@ -105,6 +113,28 @@ func TestHugeProblem(t *testing.T) {
 	}
 }
 
+// TestReferenceFormat: what is said of a reference may be about its form, which is not that it is taken. Where the
+// words do not tell, it counts as taken: the reference may be that of an application.
+func TestReferenceFormat(t *testing.T) {
+	for exception, want := range map[string]struct{ about, format bool }{
+		`{"reference":["has already been taken"]}`:                                 {true, false},
+		`{"reference":["This reference already exists in another format"]}`:        {true, false},
+		`{"reference":["Only letters, digits, - and _"]}`:                          {true, true},
+		`{"reference":["May not be longer than 50"]}`:                              {true, true},
+		`{"reference":["no"]}`:                                                     {true, false},
+		`{"reference":true}`:                                                       {true, false},
+		`{"individuals":[{"reference":["invalid format"]}]}`:                       {true, true},
+		`{"individuals":[{"reference":["invalid format"]}],"reference":["taken"]}`: {true, false},
+		`{"name":["invalid format"]}`:                                              {false, false},
+		`{"reference":["no"],"name":["invalid format"]}`:                           {true, false},
+	} {
+		p := problemOf(t, 400, `{"title":"x","exception":`+exception+`}`)
+		if p.NamesReference() != want.about || p.ReferenceFormat() != want.format {
+			t.Errorf("%s: names a reference: %v, its format: %v", exception, p.NamesReference(), p.ReferenceFormat())
+		}
+	}
+}
+
 // listed repeats the text of an item.
 func listed(item string, n int) string { return strings.TrimSuffix(strings.Repeat(item+",", n), ",") }
 
@@ -112,10 +142,14 @@ func TestErrorTexts(t *testing.T) {
 	for want, e := range map[string]*Error{
 		"create application: HTTP 400 Bad Request; invalid fields: individuals[0].email, reference (nothing was done)": {
 			Operation: OpCreateApplication, Outcome: Refused, Kind: KindInvalid, Status: 400,
-			Problem: parseProblem(400, []byte(`{"exception":{"reference":["x"],"individuals":[{"email":["y"]}]}}`))},
+			Problem: problemOf(t, 400, `{"exception":{"reference":["x"],"individuals":[{"email":["y"]}]}}`)},
 		"create application: login failed: HTTP 401 Unauthorized: the service rejected the credentials (nothing was sent)": {
 			Operation: OpCreateApplication, Outcome: NotSent, Kind: KindCredentials, Status: 401, Login: true,
 			detail: "the service rejected the credentials"},
+		"resend invites: HTTP 404 Not Found: the response is not the service's own error body; a proxy or an ingress may " +
+			"have sent it (the service may have carried it out)": {
+			Operation: OpResendInvites, Kind: KindUnproven, Status: 404,
+		},
 		"create application: the connection broke (the service may have carried it out)": {
 			Operation: OpCreateApplication, Kind: KindConnection, detail: "the connection broke"},
 		"retrieve application: HTTP 599": {
@@ -137,14 +171,16 @@ func TestErrorTexts(t *testing.T) {
 func TestErrorsOfOthers(t *testing.T) {
 	other := fmt.Errorf("of another package")
 	wrapped := fmt.Errorf("while reading: %w", &Error{Outcome: Refused, Kind: KindNotFound, RetryAfter: 7})
-	if OutcomeOf(other) != Unknown || KindOf(other) != "" || IsNotFound(other) || RetryAfterOf(other) != 0 {
+	if OutcomeOf(other) != Unknown || KindOf(other) != "" || IsNotFound(other) || RetryAfterOf(other) != 0 ||
+		OutcomeOf(nil) != Done || KindOf(nil) != "" || IsForbidden(nil) {
 		t.Error("an error of another package is Unknown and nothing else")
 	}
 	if OutcomeOf(wrapped) != Refused || KindOf(wrapped) != KindNotFound || !IsNotFound(wrapped) ||
 		RetryAfterOf(wrapped) != 7 {
 		t.Error("a wrapped error is recognised")
 	}
-	if got := fmt.Sprint(Unknown, NotSent, Refused, Outcome(9)); got != "Unknown NotSent Refused Unknown" {
+	if got := fmt.Sprint(Unknown, NotSent, Refused, Forbidden, Candidate, Accepted, Done, Outcome(9), Outcome(-1)); got !=
+		"Unknown NotSent Refused Forbidden Candidate Accepted Done Unknown Unknown" {
 		t.Error(got)
 	}
 }

@@ -11,10 +11,12 @@ import (
 	"testing"
 )
 
-// rawServer writes HTTP/1.1 byte by byte, one request a connection, so that an answer can be anything. It knows logins.
+// rawServer writes HTTP/1.1 byte by byte, one request a connection, so that an answer can be anything. It knows logins
+// and reference data, with which the client finds out whether a token is good.
 type rawServer struct {
 	url     string
-	arrived atomic.Int64 // requests that were read, logins apart
+	plain   string       // a path that is answered as all others
+	arrived atomic.Int64 // requests that were read, apart from those that it knows
 
 	mu     sync.Mutex
 	answer func(net.Conn)
@@ -53,10 +55,15 @@ func (s *rawServer) serve(connection net.Conn) {
 		return
 	}
 	_, _ = io.Copy(io.Discard, r.Body)
-	if r.URL.Path == tokenPath {
+	switch r.URL.Path {
+	case s.plain:
+	case tokenPath:
 		_, _ = io.WriteString(
 			connection, plainAnswer(http.StatusOK, `{"access_token":"another-token","token_type":"bearer"}`),
 		)
+		return
+	case referencesPath:
+		_, _ = io.WriteString(connection, plainAnswer(http.StatusOK, `{}`))
 		return
 	}
 	s.arrived.Add(1)
@@ -71,10 +78,6 @@ func (s *rawServer) set(answer func(net.Conn)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.answer = answer
-}
-
-func (s *rawServer) say(answer string) {
-	s.set(func(connection net.Conn) { _, _ = io.WriteString(connection, answer) })
 }
 
 func (s *rawServer) client(t *testing.T) *Client {

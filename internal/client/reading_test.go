@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
 // entry is a member of an object, or an item of a list, which has no name.
@@ -43,11 +45,11 @@ func isObject(value []byte) bool {
 	return kind == '{'
 }
 
-var joints = strings.NewReplacer("_", "", "-", "", ".", "", " ", "")
+var joints = strings.NewReplacer("_", "", "-", "", " ", "")
 
 // named reports whether a member has a name, in any notation.
 func (e entry) named(names ...string) bool {
-	return len(e.name) <= maxName && slices.ContainsFunc(names, func(name string) bool {
+	return len(e.name) <= wire.MaxName && slices.ContainsFunc(names, func(name string) bool {
 		return joints.Replace(strings.ToLower(e.name)) == joints.Replace(name)
 	})
 }
@@ -80,9 +82,12 @@ func scalarOf(value []byte) (text string, isString bool) {
 
 // idOf reads an id: nothing but digits, from 1 to 2^63-1; 0 for anything else.
 func idOf(value []byte) int64 {
-	text, _ := scalarOf(value)
+	text, isString := scalarOf(value)
+	if whole, fraction, ok := strings.Cut(text, "."); ok && !isString && strings.Trim(fraction, "0") == "" {
+		text = whole
+	}
 	n, ok := new(big.Int).SetString(text, 10)
-	if !ok || len(value) > maxID || strings.ContainsAny(text, "+-_") || !n.IsInt64() || n.Sign() <= 0 {
+	if !ok || len(text) > 64 || strings.ContainsAny(text, "+-_") || !n.IsInt64() || n.Sign() <= 0 {
 		return 0
 	}
 	return n.Int64()
@@ -96,24 +101,33 @@ func soleID(entries []entry) int64 {
 	return 0
 }
 
-// wrapped follows an object to the one that has an id, through at most three members of the given names. An object
-// whose members do not agree on the id ends the way, and so do two ways.
+// wrapped follows an object to the one that has an id, through at most three members of the given names and lists of
+// one. An object whose members do not agree on the id ends the way, and so do two ways.
 func wrapped(value []byte, names ...string) []entry {
 	for range 4 {
 		kind, entries := entriesOf(value)
+		if kind == '[' && len(entries) == 1 {
+			value = entries[0].value
+			continue
+		}
 		if kind != '{' || len(valuesOf(entries, "id")) > 1 {
 			return nil
 		}
 		if soleID(entries) != 0 {
 			return entries
 		}
-		ways := slices.DeleteFunc(entries, func(e entry) bool { return !e.named(names...) || !isObject(e.value) })
+		ways := slices.DeleteFunc(entries, func(e entry) bool { return !e.named(names...) || !wraps(e.value) })
 		if len(ways) != 1 {
 			return nil
 		}
 		value = ways[0].value
 	}
 	return nil
+}
+
+func wraps(value []byte) bool {
+	kind, entries := entriesOf(value)
+	return kind == '{' || kind == '[' && len(entries) == 1
 }
 
 // scalars gives all strings of a document, names included, and all ids in it.
@@ -134,7 +148,10 @@ func scalars(value []byte) (texts map[string]bool, ids map[int64]bool) {
 			text = w.String()
 		}
 		texts[text] = true
-		quoted, _ := json.Marshal(text)
-		ids[idOf(quoted)] = true
+		raw := []byte(text)
+		if _, isNumber := word.(json.Number); !isNumber {
+			raw, _ = json.Marshal(text)
+		}
+		ids[idOf(raw)] = true
 	}
 }

@@ -3,15 +3,23 @@ package client
 import (
 	"context"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
 // References is the reference data (interface: Retrieve references). Its shape is not documented: our reading. A list
-// that was not found is empty; Raw has everything.
+// that was not found is empty.
 type References struct {
 	MandateTypes, Countries, DocumentTypes []Reference
-	Raw                                    json.RawMessage // holds no personal data
+	// Complete: the service did not say that there is more.
+	Complete bool
+	// Raw is the whole response, or the list of its pages. It holds no personal data.
+	Raw json.RawMessage
+
+	next string // the query of the next page
 }
 
 // Reference is one entry of the reference data. What the service left out is zero.
@@ -20,96 +28,89 @@ type Reference struct {
 	Name, Code, Description string
 }
 
-// RetrieveReferences reads country codes, document types and mandate types: GET /ext/references. Transient faults are
-// retried.
+const maxPages = 20
+
+// RetrieveReferences reads country codes, document types and mandate types: GET /ext/references. If the response names
+// a next page, the client reads up to 20 pages (not documented: our reading). Transient faults are retried.
 // Errors: KindUnreadable if the response is no JSON object or list.
 func (c *Client) RetrieveReferences(ctx context.Context) (*References, error) {
-	var references *References
-	parse := func(r *response) (err error) {
-		references, err = parseReferences(r)
-		return err
+	all, err := do(ctx, c, newRequest(OpRetrieveReferences, 0), parseReferences)
+	if err != nil || all.next == "" {
+		return all, err
 	}
-	_, err := c.do(ctx, request{op: OpRetrieveReferences, parse: parse})
-	return references, err
-}
-
-// Parts of the names of the three lists, and parts of names that are none of them, such as the states of mandates.
-var (
-	mandateWords  = []string{"mandate", "application"}
-	countryWords  = []string{"countr"}
-	documentWords = []string{"document"}
-	otherWords    = []string{"status", "state", "reason", "action"}
-)
-
-func parseReferences(response *response) (*References, error) {
-	body := response.body
-	if err := checkSize(body); err != nil {
-		return nil, unusable(response, err, "")
-	}
-	if !json.Valid(body) || body[0] != '{' && body[0] != '[' {
-		return nil, unreadable(response, "the response is neither a JSON object nor a list")
-	}
-	references := &References{Raw: response.raw().Reveal()}
-	references.add(body, 0)
-	if references.size() > maxTexts || len(references.MandateTypes) > maxMandateTypes {
-		return nil, unusable(response, limitError("the response holds too much reference data"), "")
-	}
-	return references, nil
-}
-
-// size is the length of all texts.
-func (r *References) size() (bytes int) {
-	for _, list := range [][]Reference{r.MandateTypes, r.Countries, r.DocumentTypes} {
-		for i := range list {
-			bytes += len(list[i].Name) + len(list[i].Code) + len(list[i].Description)
+	pages := []json.RawMessage{all.Raw}
+	for query := all.next; query != "" && len(pages) < maxPages; {
+		q := newRequest(OpRetrieveReferences, 0)
+		q.query = query
+		page, err := do(ctx, c, q, parseReferences)
+		if err != nil {
+			return nil, err
 		}
+		all.MandateTypes = append(all.MandateTypes, page.MandateTypes...)
+		all.Countries = append(all.Countries, page.Countries...)
+		all.DocumentTypes = append(all.DocumentTypes, page.DocumentTypes...)
+		all.Complete = page.Complete
+		pages = append(pages, page.Raw)
+		query = page.next
 	}
-	return bytes
+	all.Raw, _ = json.Marshal(pages) //nolint:errchkjson // each is valid JSON
+	return all, nil
+}
+
+func parseReferences(a *answer) (*References, error) {
+	if !a.value.IsObject() && !a.value.IsList() {
+		return nil, a.unreadable("the response is neither a JSON object nor a list")
+	}
+	next, more := a.value.NextPage(a.header)
+	references := &References{Complete: !more, Raw: a.raw().Reveal(), next: next}
+	references.add(a.value, 0)
+	return references, nil
 }
 
 // add finds the lists among the members of an object, or sorts the entries of one list by the member that names their
 // type. It looks into other objects and lists.
-func (r *References) add(raw json.RawMessage, depth int) {
+func (r *References) add(value wire.Value, depth int) {
 	if depth > 4 {
 		return
 	}
-	if items, ok := asList(raw); ok {
-		for _, item := range items {
-			o, _ := asObject(item)
-			if list := r.list(o.text("type", "kind", "category")); list != nil {
-				*list = append(*list, parseReference(o))
-			} else {
-				r.add(item, depth+1)
-			}
-		}
-		return
-	}
-	o, _ := asObject(raw)
-	for _, m := range o {
-		if list := r.list(string(m.name)); list != nil {
-			*list = append(*list, parseReferenceList(m.value)...)
+	for _, item := range value.List() {
+		if list := r.list(item.Object().Text("type", "kind", "category")); list != nil {
+			*list = append(*list, parseReference(item.Object()))
 		} else {
-			r.add(m.value, depth+1)
+			r.add(item, depth+1)
+		}
+	}
+	for _, m := range value.Object() {
+		if list := r.list(m.Name); list != nil {
+			*list = append(*list, parseReferenceList(m.Value)...)
+		} else {
+			r.add(m.Value, depth+1)
 		}
 	}
 }
 
+// What the folded names of the three lists have in them, and those that are none of them, such as the states of
+// mandates.
+var (
+	mandateList = regexp.MustCompile(`^(mandate|application)s?$|` +
+		`(mandate|application).*(type|kind|categor)|(type|kind|categor).*(mandate|application)`)
+	documentList = regexp.MustCompile(`document`)
+	countryList  = regexp.MustCompile(`countr`)
+	otherList    = regexp.MustCompile(`status|state|reason|action|role|channel|source`)
+)
+
 func (r *References) list(name string) *[]Reference {
-	if len(name) > maxName {
+	if len(name) > wire.MaxName {
 		return nil
 	}
-	name = FoldName(name)
-	contains := func(words []string) bool {
-		return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(name, word) })
-	}
-	switch {
-	case contains(otherWords):
+	switch folded := wire.FoldName(name); {
+	case otherList.MatchString(folded):
 		return nil
-	case contains(documentWords):
+	case documentList.MatchString(folded):
 		return &r.DocumentTypes
-	case contains(countryWords):
+	case countryList.MatchString(folded):
 		return &r.Countries
-	case contains(mandateWords):
+	case mandateList.MatchString(folded):
 		return &r.MandateTypes
 	default:
 		return nil
@@ -118,22 +119,18 @@ func (r *References) list(name string) *[]Reference {
 
 // parseReferenceList reads a list of objects or strings, alone or wrapped, or a map from code or id to a name, an id or
 // an object.
-func parseReferenceList(raw json.RawMessage) []Reference {
+func parseReferenceList(value wire.Value) []Reference {
 	var references []Reference
-	if items, ok := asList(raw); ok {
-		for _, item := range items {
-			if o, ok := asObject(item); ok {
-				references = append(references, parseReference(o))
-			} else if code, ok := parseString(item); ok {
-				references = append(references, Reference{Code: code, Name: code})
-			}
+	for _, item := range value.List() {
+		if code, ok := item.AsString(); ok {
+			references = append(references, Reference{Code: code, Name: code})
+		} else if item.IsObject() {
+			references = append(references, parseReference(item.Object()))
 		}
-		return references
 	}
-	o, _ := asObject(raw)
-	for _, m := range o {
-		if items, ok := asList(m.value); ok && len(items) > 0 {
-			return parseReferenceList(m.value)
+	for _, m := range value.Object() {
+		if len(m.Value.List()) > 0 {
+			return parseReferenceList(m.Value)
 		}
 		references = append(references, parseReferenceMember(m))
 	}
@@ -141,27 +138,25 @@ func parseReferenceList(raw json.RawMessage) []Reference {
 }
 
 // parseReferenceMember reads one member of a map: "GB": "United Kingdom", "7": "KYC", "kyc": 7, or "kyc": {...}.
-func parseReferenceMember(m member) Reference {
-	var reference Reference
-	if o, ok := asObject(m.value); ok {
-		reference = parseReference(o)
-	} else if name, ok := parseString(m.value); ok {
+func parseReferenceMember(m wire.Member) Reference {
+	reference := parseReference(m.Value.Object())
+	if name, ok := m.Value.AsString(); ok {
 		reference.Name = name
-	} else {
-		reference.ID, _ = parseID(m.value)
+	} else if id, ok := m.Value.ID(); ok {
+		reference.ID = id
 	}
-	if id, ok := parseDigits(string(m.name)); ok && reference.ID == 0 {
+	if id, ok := wire.ParseID(m.Name); ok && reference.ID == 0 {
 		reference.ID = id
 	} else if reference.Code == "" {
-		reference.Code = string(m.name)
+		reference.Code = strings.Clone(m.Name) // not a part of the whole response
 	}
 	return reference
 }
 
-func parseReference(o object) Reference {
+func parseReference(o wire.Object) Reference {
 	return Reference{
-		ID: o.id("id", "value"), Code: o.text("code", "key", "iso_code", "country_code"),
-		Name: o.text("name", "title", "label", "text"), Description: o.text("description"),
+		ID: o.ID("id", "value"), Code: o.Text("code", "key", "iso_code", "country_code"),
+		Name: o.Text("name", "title", "label", "text"), Description: o.Text("description"),
 	}
 }
 

@@ -1,6 +1,9 @@
 package client
 
 import (
+	"encoding/json"
+	"io"
+	"net/http"
 	"strings"
 	"testing"
 
@@ -16,6 +19,9 @@ func TestDecodeReferences(t *testing.T) {
 		MandateTypes:  []Reference{kyc, kyb},
 		Countries:     []Reference{{Code: "BE", Name: "Belgium"}},
 		DocumentTypes: []Reference{{ID: 9, Name: "Passport"}},
+	}
+	parsed := cmp.Options{
+		cmpopts.IgnoreFields(References{}, "Raw", "Complete"), cmpopts.IgnoreUnexported(References{}),
 	}
 	onlyTypes := References{MandateTypes: all.MandateTypes}
 	for name, test := range map[string]struct {
@@ -92,7 +98,7 @@ func TestDecodeReferences(t *testing.T) {
 			if string(got.Raw) != test.body {
 				t.Errorf("the raw answer is %s", got.Raw)
 			}
-			if diff := cmp.Diff(test.want, *got, cmpopts.IgnoreFields(References{}, "Raw")); diff != "" {
+			if diff := cmp.Diff(test.want, *got, parsed); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -101,6 +107,64 @@ func TestDecodeReferences(t *testing.T) {
 		s := newService(t, answers(200, body), false)
 		_, err := s.client(t).RetrieveReferences(t.Context())
 		expectFailure(t, err, Unknown, KindUnreadable)
+	}
+}
+
+// TestReferencesInPages reads them to the end, wherever the next page is named, and says if there is more.
+func TestReferencesInPages(t *testing.T) {
+	const kyc, kyb = `"mandate_types":[{"id":1,"code":"kyc"}]`, `"mandate_types":[{"id":2,"code":"kyb"}]`
+	for name, test := range map[string]struct {
+		first, last, link string
+		query             string // of the second request, "" if there is none
+		complete          bool
+	}{
+		"one":               {`{` + kyc + `,"next":null,"has_more":false}`, ``, "", "", true},
+		"a path":            {`{` + kyc + `,"next":"/x?page=2"}`, `{` + kyb + `,"next":null}`, "", "page=2", true},
+		"another host":      {`{` + kyc + `,"next":"https://evil.example/x?after=b"}`, `{` + kyb + `}`, "", "after=b", true},
+		"a number":          {`{` + kyc + `,"meta":{"next_page":2}}`, `{` + kyb + `}`, "", "page=2", true},
+		"a link object":     {`{` + kyc + `,"links":{"next":{"href":"?o=4"}}}`, `{` + kyb + `}`, "", "o=4", true},
+		"a header":          {`{` + kyc + `}`, `{` + kyb + `}`, `</references?page=2>; rel="next"`, "page=2", true},
+		"nothing to follow": {`{` + kyc + `,"has_more":true}`, ``, "", "", false},
+		"a cursor":          {`{` + kyc + `,"next":"b2Zmc2V0"}`, ``, "", "", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var seen []string
+			s := newService(t, func(w http.ResponseWriter, r *http.Request) {
+				seen = append(seen, r.Host+"?"+r.URL.RawQuery)
+				if len(seen) > 1 {
+					_, _ = io.WriteString(w, test.last)
+					return
+				}
+				w.Header().Set("Link", test.link)
+				_, _ = io.WriteString(w, test.first)
+			}, false)
+			got, err := s.client(t).RetrieveReferences(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			host, _, _ := strings.Cut(seen[0], "?")
+			want := []string{host + "?"}
+			if test.query != "" {
+				want = append(want, host+"?"+test.query)
+			}
+			if diff := cmp.Diff(want, seen); diff != "" {
+				t.Errorf("requests (-want +got):\n%s", diff)
+			}
+			if len(got.MandateTypes) != len(want) || got.Complete != test.complete || !json.Valid(got.Raw) {
+				t.Errorf("%+v, %s", got, got.Raw)
+			}
+		})
+	}
+}
+
+// TestEndlessPages: a service that always names another page is not read for ever.
+func TestEndlessPages(t *testing.T) {
+	s := newService(t, func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, `{"next":"?page=`+r.URL.RawQuery+`1"}`)
+	}, false)
+	got, err := s.client(t).RetrieveReferences(t.Context())
+	if requests, _ := s.seen(); err != nil || got.Complete || len(requests) > 2*maxPages {
+		t.Errorf("%d requests, %v", len(requests), err)
 	}
 }
 

@@ -25,9 +25,11 @@ func TestReadsAreRetried(t *testing.T) {
 		"connection broken":       {[]http.HandlerFunc{abort, ok}, "", 2},
 		"answer broken":           {[]http.HandlerFunc{abortInside, ok}, "", 2},
 		"500 for ever":            {[]http.HandlerFunc{answers(500, "")}, KindServer, 3},
-		"404":                     {[]http.HandlerFunc{answers(404, ""), ok}, KindNotFound, 1},
+		"404":                     {[]http.HandlerFunc{answers(404, aboutNothing), ok}, KindNotFound, 1},
+		"500, then 404":           {[]http.HandlerFunc{answers(500, ""), answers(404, aboutNothing)}, KindNotFound, 2},
+		"404 of somebody else":    {[]http.HandlerFunc{answers(404, ""), ok}, KindUnproven, 1},
 		"400":                     {[]http.HandlerFunc{answers(400, ""), ok}, KindInvalid, 1},
-		"403":                     {[]http.HandlerFunc{answers(403, ""), ok}, KindCredentials, 1},
+		"403":                     {[]http.HandlerFunc{answers(403, ""), ok}, KindForbidden, 1},
 		"200 that is unreadable":  {[]http.HandlerFunc{answers(200, "<html>"), ok}, KindUnreadable, 1},
 		"another application":     {[]http.HandlerFunc{answers(200, `{"id":1}`), ok}, KindUnreadable, 1},
 		"another status than any": {[]http.HandlerFunc{answers(599, ""), ok}, "", 2},
@@ -36,7 +38,7 @@ func TestReadsAreRetried(t *testing.T) {
 			t.Parallel()
 			s := newService(t, inSequence(test.answers...), false)
 			_, err := s.client(t).RetrieveApplication(t.Context(), 4711)
-			if KindOf(err) != test.fails {
+			if KindOf(err) != test.fails || test.fails == KindNotFound && OutcomeOf(err) != Refused {
 				t.Errorf("got %v, want kind %q", err, test.fails)
 			}
 			s.expect(t, test.requests, 1)
@@ -64,26 +66,56 @@ func TestASilentServerLeavesTimeForAnotherAttempt(t *testing.T) {
 	s.expect(t, 2, 1)
 }
 
-// TestWhatEmailsIsSentOnce holds the promise for every operation that the interface says e-mails people.
+// TestWhatEmailsIsSentOnce holds the promise for every operation that may e-mail people, whatever the service or
+// anybody between answers. Completing and rejecting are tried in another form once the application was read, and not
+// by then: here, it cannot be read.
 func TestWhatEmailsIsSentOnce(t *testing.T) {
+	changes := func(handler http.HandlerFunc) http.HandlerFunc {
+		return func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				answers(500, "")(w, r)
+				return
+			}
+			handler(w, r)
+		}
+	}
 	for op := range emailing {
-		for _, status := range []int{202, 302, 307, 308, 400, 403, 404, 405, 408, 409, 422, 425, 429, 500, 502, 503, 504} {
-			s := newService(t, answers(status, ""), false)
-			_ = exampleOf(t, op).run(t.Context(), s.client(t))
-			s.expect(t, 1, 1)
+		for _, status := range []int{
+			202, 302, 307, 308, 400, 401, 402, 403, 404, 405, 408, 409, 413, 415, 422, 423, 425, 429, 500, 502, 503, 504,
+		} {
+			for _, body := range []string{"", "<html>", aboutNothing, `{"success":false}`} {
+				s := newService(t, changes(answers(status, body)), false)
+				s.references = answers(200, `{}`)
+				_ = exampleOf(t, op).run(t.Context(), s.client(t, func(c *Config) { c.RequestTimeout = 200 * time.Millisecond }))
+				s.expectChanges(t, 1, fmt.Sprintf("%s, %d %s", op, status, body))
+				s.Close()
+			}
 		}
 		for name, handler := range map[string]http.HandlerFunc{"aborted": abort, "answer aborted": abortInside} {
 			for _, secure := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%s, %s, secure=%v", op, name, secure), func(t *testing.T) {
-					s := newService(t, handler, secure)
-					err := exampleOf(t, op).run(t.Context(), s.client(t))
-					if err != nil {
-						expectFailure(t, err, Unknown, KindConnection)
-					}
-					s.expect(t, 1, 1)
+					s := newService(t, changes(handler), secure)
+					err := exampleOf(t, op).run(t.Context(), s.signedIn(t))
+					expectFailure(t, err, Unknown, KindConnection)
+					s.expect(t, 1, 0)
 				})
 			}
 		}
+	}
+}
+
+// expectChanges counts the requests that are no reads.
+func (s *service) expectChanges(t *testing.T, want int, when string) {
+	t.Helper()
+	requests, _ := s.seen()
+	got := 0
+	for _, r := range requests {
+		if r.method != http.MethodGet {
+			got++
+		}
+	}
+	if got != want {
+		t.Errorf("%s: %d changes were sent, want %d", when, got, want)
 	}
 }
 
@@ -104,7 +136,7 @@ func TestWhatEmailsIsNotCutShort(t *testing.T) {
 					}
 					answers(200, someApplication)(w, r)
 				}, secure)
-				c = s.client(t)
+				c = s.signedIn(t)
 				if err := exampleOf(t, op).run(ctx, c); err != nil {
 					t.Error(err)
 				}
@@ -123,11 +155,25 @@ func TestWhatEmailsIsNotCutShort(t *testing.T) {
 func TestMutationsAreRepeatedOnlyIfNothingWasDone(t *testing.T) {
 	// aboutField is not about the form of the request, which has several readings.
 	const aboutField = `{"title":"x","exception":{"name":["x"]}}`
-	for status, requests := range map[int]int{429: 2, 500: 1, 503: 1, 408: 1, 400: 1, 404: 1, 409: 1} {
-		for _, op := range []Operation{OpDeleteApplication, OpArchiveApplication, OpAcceptCheck, OpSubscribeWebhook} {
-			t.Run(fmt.Sprintf("%s, %d", op, status), func(t *testing.T) {
+	type counts map[Operation]int
+	for name, test := range map[string]struct {
+		status   int
+		body     string
+		requests counts
+	}{
+		"429 of the service":      {429, aboutField, counts{OpDeleteApplication: 2, OpSubscribeWebhook: 2}},
+		"429 of somebody between": {429, "", counts{OpDeleteApplication: 2, OpSubscribeWebhook: 1}},
+		"500":                     {500, aboutField, counts{OpDeleteApplication: 1, OpSubscribeWebhook: 1}},
+		"503":                     {503, aboutField, counts{OpDeleteApplication: 1, OpSubscribeWebhook: 1}},
+		"408":                     {408, aboutField, counts{OpDeleteApplication: 1, OpSubscribeWebhook: 1}},
+		"400":                     {400, aboutField, counts{OpDeleteApplication: 1, OpSubscribeWebhook: 1}},
+		"404":                     {404, aboutField, counts{OpDeleteApplication: 1, OpSubscribeWebhook: 1}},
+		"409":                     {409, aboutField, counts{OpDeleteApplication: 1, OpSubscribeWebhook: 1}},
+	} {
+		for op, requests := range test.requests {
+			t.Run(fmt.Sprintf("%s, %s", op, name), func(t *testing.T) {
 				t.Parallel()
-				s := newService(t, inSequence(answers(status, aboutField), answers(200, "")), false)
+				s := newService(t, inSequence(answers(test.status, test.body), answers(200, "")), false)
 				err := exampleOf(t, op).run(t.Context(), s.client(t))
 				if (err == nil) != (requests == 2) {
 					t.Errorf("got %v", err)
@@ -139,15 +185,22 @@ func TestMutationsAreRepeatedOnlyIfNothingWasDone(t *testing.T) {
 }
 
 func TestNothingUnknownIsRepeatedUnlessItIsSafe(t *testing.T) {
-	for _, kind := range []Kind{
-		KindCanceled, KindTimeout, KindUnreachable, KindConnection, KindCredentials, KindInvalid, KindDuplicateReference,
-		KindNotFound, KindMethodNotAllowed, KindConflict, KindRateLimited, KindRejected, KindServer, KindUnreadable,
-		KindTooLarge,
-	} {
-		for _, outcome := range []Outcome{Unknown, NotSent, Refused} {
-			e := &Error{Outcome: outcome, Kind: kind}
-			if retryable(retryNever, e) || outcome == Unknown && retryable(retryIfNotExecuted, e) {
-				t.Errorf("%v, %s is repeated", outcome, kind)
+	kinds := []Kind{
+		KindCanceled, KindTimeout, KindUnreachable, KindConnection, KindCredentials, KindForbidden, KindExpiredToken,
+		KindInvalid, KindDuplicateReference, KindNotFound, KindMethodNotAllowed, KindConflict, KindRateLimited,
+		KindRejected, KindUnproven, KindNotReady, KindServer, KindUnreadable, KindTooLarge,
+	}
+	for _, kind := range kinds {
+		for outcome := Unknown; outcome <= Done; outcome++ {
+			e := &Error{Outcome: outcome, Kind: kind, Status: 500}
+			for of := effectEmails; of <= effectLogin; of++ {
+				may := of == effectNone || (of == effectLasts || of == effectRepeatable) && outcome.NothingDone()
+				if retryable(t.Context(), of, e) && !may {
+					t.Errorf("%v, %s is repeated with effect %d", outcome, kind, of)
+				}
+				if retryable(WithUntrustedID(t.Context()), of, e) {
+					t.Errorf("%v, %s is repeated for an untrusted id", outcome, kind)
+				}
 			}
 		}
 	}
@@ -206,11 +259,11 @@ func TestPauses(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				c := &Client{limits: newLimits(1, defaultMaxWait)}
+				chain := &retrier{limits: newLimits(1, 15*time.Second)}
 				ctx, cancel := context.WithTimeout(t.Context(), test.timeout)
 				defer cancel()
 				start := time.Now()
-				goesOn := c.backoff(ctx, test.attempt, &Error{RetryAfter: test.retryAfter})
+				goesOn := chain.backOff(ctx, test.attempt, &Error{RetryAfter: test.retryAfter})
 				if took := time.Since(start); goesOn != test.goesOn || took < test.least || took > test.most {
 					t.Errorf("went on: %v, after %v", goesOn, took)
 				}
@@ -251,33 +304,40 @@ func TestAfterARefusalNothingIsNotSent(t *testing.T) {
 		"login is refused": answers(401, ""),
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newService(t, answers(401, ""), false)
+			s := newService(t, answers(401, aboutNothing), false)
 			s.login = inSequence(s.login, login)
-			e := asError(t, exampleOf(t, OpCreateApplication).run(t.Context(), s.client(t)))
-			if e.Outcome != Refused || !e.Login {
+			e := asError(t, exampleOf(t, OpSubscribeWebhook).run(t.Context(), s.client(t)))
+			if !e.Outcome.NothingDone() || e.Outcome == NotSent || !e.Login {
 				t.Errorf("%v, login %v: %v", e.Outcome, e.Login, e)
 			}
 		})
 	}
 	t.Run("no time for another attempt", func(t *testing.T) {
-		s := newService(t, answers(401, ""), false)
-		c := s.client(t, func(config *Config) { config.RequestsPerSecond, config.MaxRateLimitWait = 0.001, time.Millisecond })
-		e := expectFailure(t, exampleOf(t, OpCreateApplication).run(t.Context(), c), Refused, KindRateLimited)
+		s := newService(t, answers(429, aboutNothing), false)
+		c := s.client(t, func(config *Config) { config.RequestsPerSecond, config.MaxRateLimitWait = 0.001, time.Second })
+		e := expectFailure(t, exampleOf(t, OpSubscribeWebhook).run(t.Context(), c), Refused, KindRateLimited)
 		if e.Login {
 			t.Error("it was not the login that failed")
 		}
 	})
-	for _, one := range []Outcome{Unknown, NotSent, Refused} {
-		for _, other := range []Outcome{Unknown, NotSent, Refused} {
-			want := Refused
+	nothing := []Outcome{NotSent, Refused, Forbidden}
+	for _, one := range append(nothing, Unknown) {
+		for _, other := range append(nothing, Unknown) {
+			want := other
 			switch {
-			case one == Unknown || other == Unknown:
+			case one == Unknown:
 				want = Unknown
-			case one == NotSent && other == NotSent:
-				want = NotSent
+			case other == NotSent:
+				want = one
 			}
-			if got := worstOutcome(one, other); got != want {
+			if got := effectRepeatable.worst(one, other); got != want {
 				t.Errorf("%v and %v are %v, want %v", one, other, got, want)
+			}
+			if want = other; other == NotSent {
+				want = one
+			}
+			if got := effectNone.worst(one, other); got != want {
+				t.Errorf("of reads, %v and %v are %v, want %v", one, other, got, want)
 			}
 		}
 	}

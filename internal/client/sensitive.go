@@ -1,10 +1,8 @@
 package client
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 )
 
 // redacted is what a Sensitive value shows instead of itself.
@@ -38,23 +36,8 @@ func (s Sensitive[T]) Reveal() T {
 // Format implements fmt.Formatter for all verbs and flags.
 func (s Sensitive[T]) Format(state fmt.State, _ rune) { _, _ = io.WriteString(state, redacted) }
 
-// String implements fmt.Stringer.
+// String implements fmt.Stringer, for loggers.
 func (s Sensitive[T]) String() string { return redacted }
 
-// GoString implements fmt.GoStringer.
-func (s Sensitive[T]) GoString() string { return redacted }
-
-// MarshalJSON implements json.Marshaler.
-func (s Sensitive[T]) MarshalJSON() ([]byte, error) { return json.Marshal(redacted) }
-
-// MarshalText implements encoding.TextMarshaler.
+// MarshalText implements encoding.TextMarshaler, which all encoders use: JSON, XML, YAML, and those of log/slog.
 func (s Sensitive[T]) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-
-// MarshalYAML implements the Marshaler interface of the common YAML packages.
-func (s Sensitive[T]) MarshalYAML() (any, error) { return redacted, nil }
-
-// MarshalLog implements logr.Marshaler.
-func (s Sensitive[T]) MarshalLog() any { return redacted }
-
-// LogValue implements slog.LogValuer.
-func (s Sensitive[T]) LogValue() slog.Value { return slog.StringValue(redacted) }

@@ -58,15 +58,17 @@ func canaries(t *testing.T) map[string]any {
 	config := s.config()
 	config.Credentials = Credentials{Username: "user", Password: Hide(canary), ClientID: "id", ClientSecret: Hide(canary)}
 	c := newClient(t, config)
+	s.references = answers(200, withCanary(`{"x":"$"}`))
 	token, err := c.AccessToken(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
+	c.tokens.logins.Forget("") // waits for the end of the login, because fmt reads the mutex of a Group
 	request := NewApplication{
 		Name: Hide(canary), Reference: "R",
 		Individuals: []NewIndividual{{
 			Reference: Hide(canary), Email: Hide(canary), Title: Hide(canary), Gender: Hide(canary),
-			FirstName: Hide(canary), MiddleName: Hide(canary), LastName: Hide(canary), DateOfBirth: Hide(canary),
+			FirstName: Hide(canary), MiddleName: new(Hide(canary)), LastName: Hide(canary), DateOfBirth: Hide(canary),
 		}},
 	}
 	// By another client: the race detector would see the connection that this one keeps when the client is printed.
@@ -97,7 +99,7 @@ func canaries(t *testing.T) map[string]any {
 		"wrapped error":  errors.Join(refused),
 		"problem":        refused.Problem,
 		"field error":    refused.Problem.Errors[0],
-		"failed login":   refused.asLoginFailure(OpCreateApplication),
+		"failed login":   refused.before(OpCreateApplication),
 	}
 }
 
@@ -164,13 +166,8 @@ func TestSensitiveSaysThatItHidesSomething(t *testing.T) {
 			t.Errorf("%s: %q", verb, got)
 		}
 	}
-	inYAML, _ := Hide("x").MarshalYAML()
-	for _, got := range []any{
-		inYAML, Hide("x").String(), Hide("x").GoString(), Hide("x").LogValue().String(), Hide("x").MarshalLog(),
-	} {
-		if got != redacted {
-			t.Errorf("%v", got)
-		}
+	if got := Hide("x").String(); got != redacted {
+		t.Errorf("%v", got)
 	}
 	if got := Hide("x").Reveal() + (Secret{}).Reveal(); got != "x" {
 		t.Errorf("reveals %q", got)
@@ -220,7 +217,7 @@ func FuzzSensitive(f *testing.F) {
 	}
 	f.Cleanup(c.Close)
 	body := withCanary(`{"title":"$","exception":{"$":["$"],"reference":["$"]},"status":"400"}`)
-	refused := statusError(OpCreateApplication, &http.Response{StatusCode: http.StatusBadRequest}, []byte(body))
+	refused := answered(OpCreateApplication, http.StatusBadRequest, nil, []byte(body)).judge()
 	values := []any{
 		Hide(canary), Hide([]byte(canary)), new(Hide(canary)), []Secret{Hide(canary)},
 		map[string]Secret{"x": Hide(canary)}, struct{ s Secret }{Hide(canary)},

@@ -1,8 +1,9 @@
 package client
 
 import (
-	"encoding/json"
 	"strings"
+
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
 // State of an application, an individual or a check (interface: States and transitions). The interface names few
@@ -14,21 +15,22 @@ type State struct {
 
 // parseState reads {id, status}, a name or an id. The last two are not documented: our reading. An id without a name is
 // the name as well, so that a user can list it in StateNames.
-func parseState(raw json.RawMessage) State {
-	if o, ok := asObject(raw); ok {
-		return State{ID: o.id("id"), Name: o.text("status", "name", "state", "code")}
+func parseState(value wire.Value) State {
+	if value.IsObject() {
+		o := value.Object()
+		return State{ID: o.ID("id"), Name: o.Text("status", "name", "state", "code")}
 	}
-	if name, ok := parseString(raw); ok {
+	if name, ok := value.AsString(); ok {
 		return State{Name: name}
 	}
-	id, _ := parseID(raw)
-	return State{ID: id, Name: parseText(raw)}
+	id, _ := value.ID()
+	return State{ID: id, Name: value.Text()}
 }
 
-// Is reports whether the state has one of the names, compared in their folded form (FoldName).
+// Is reports whether the state has one of the names, compared in their folded form (wire.FoldName).
 func (s State) Is(names ...string) bool {
 	for _, name := range names {
-		if s.Name != "" && FoldName(s.Name) == FoldName(name) {
+		if s.Name != "" && wire.FoldName(s.Name) == wire.FoldName(name) {
 			return true
 		}
 	}
@@ -44,10 +46,11 @@ const (
 	StageInReview               // "in review": it can be completed or rejected
 	StageCompleted              // "completed": final
 	StageRejected               // "rejected": final
+	StageClosed                 // over without a decision, such as withdrawn; by configuration only
 )
 
 // StateNames are a service's own names for the stages, in addition to those that the client knows.
-type StateNames struct{ InReview, Completed, Rejected []string }
+type StateNames struct{ InReview, Completed, Rejected, Closed []string }
 
 // Stage returns the stage of a state. The client knows "in review", "completed", and every name that begins with
 // "reject" or "declin" (not documented beyond "rejected": our reading).
@@ -56,7 +59,7 @@ type StateNames struct{ InReview, Completed, Rejected []string }
 // rejection that is not said to be over, such as "rejection proposed", can be configured as a name of the review. A
 // name of several stages is the one in which nobody has decided.
 func (n StateNames) Stage(s State) Stage {
-	folded := FoldName(s.Name)
+	folded := wire.FoldName(s.Name)
 	switch {
 	case folded == "inreview":
 		return StageInReview
@@ -70,6 +73,8 @@ func (n StateNames) Stage(s State) Stage {
 		return StageRejected
 	case s.Is(n.Completed...):
 		return StageCompleted
+	case s.Is(n.Closed...):
+		return StageClosed
 	default:
 		return StageOpen
 	}

@@ -5,14 +5,35 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/singleflight"
 )
 
 // token is a bearer token and when to replace it.
 type token struct {
 	value Secret
 	renew time.Time
-	// accepted: the service has accepted it. A 401 to such a token means that it expired or was revoked.
-	accepted atomic.Bool
+	// accepted is when the service last answered a request with this token otherwise than by refusing the token; nil:
+	// never. If the service refuses a token that it has accepted, the token has expired or was revoked.
+	accepted atomic.Pointer[time.Time]
+}
+
+func (t *token) accept() {
+	now := time.Now()
+	t.accepted.Store(&now)
+}
+
+// doubt has the client find out whether the service still accepts the token.
+func (t *token) doubt() {
+	if t.accepted.Load() != nil {
+		t.accepted.Store(new(time.Time))
+	}
+}
+
+// acceptedWithin reports whether the service has accepted the token within a time.
+func (t *token) acceptedWithin(d time.Duration) bool {
+	last := t.accepted.Load()
+	return last != nil && time.Since(*last) < d
 }
 
 // tokenSource shares one token among all callers.
@@ -22,18 +43,62 @@ type token struct {
 type tokenSource struct {
 	requestToken func() (*token, *Error)
 	holdOff      *loginHoldOff
+	logins       singleflight.Group
 
-	mu      sync.Mutex
-	current *token
-	former  *token        // the one before the current
-	pending *pendingLogin // nil if there is none
+	mu              sync.Mutex
+	current, former *token // former is the one before
 }
 
-// pendingLogin is one login. done is closed when token or err is set.
-type pendingLogin struct {
-	done  chan struct{}
-	token *token
-	err   *Error
+// get returns a token other than rejected, which is the one that the service just refused, or nil. Callers share a
+// login: one whose context ends leaves it running for the others.
+func (s *tokenSource) get(ctx context.Context, rejected *token) (*token, *Error) {
+	if current, err := s.lookup(rejected); current != nil || err != nil {
+		return current, err
+	}
+	login := s.logins.DoChan("", func() (any, error) {
+		// Between the look and this login, another one may have begun and ended.
+		current, err := s.lookup(rejected)
+		if current == nil && err == nil {
+			current, err = s.login()
+		}
+		if err != nil { // a nil *Error is an error that is not nil
+			return nil, err
+		}
+		return current, nil
+	})
+	select {
+	case result := <-login:
+		if result.Err != nil {
+			failure := *failureOf(result.Err) // each caller changes its own
+			return nil, &failure
+		}
+		current, _ := result.Val.(*token)
+		return current, nil
+	case <-ctx.Done():
+		return nil, contextEnded(ctx, OpToken, NotSent, "while it waited for a login")
+	}
+}
+
+// lookup returns a token, or why there may be none now, or neither: then a login has to be made.
+func (s *tokenSource) lookup(rejected *token) (*token, *Error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.current != nil && s.current != rejected && time.Now().Before(s.current.renew) {
+		return s.current, nil
+	}
+	return nil, s.holdOff.refusal()
+}
+
+func (s *tokenSource) login() (*token, *Error) {
+	current, err := s.requestToken()
+	if err != nil {
+		return nil, s.holdOff.failed(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.former, s.current = s.current, current
+	s.holdOff.succeeded()
+	return current, nil
 }
 
 const (
@@ -41,109 +106,42 @@ const (
 	maxHoldOff   = 15 * time.Minute
 )
 
-func newTokenSource(requestToken func() (*token, *Error), holdOff *loginHoldOff) *tokenSource {
-	return &tokenSource{requestToken: requestToken, holdOff: holdOff}
-}
-
-// get returns a token other than rejected, which is the one that the service just answered with 401, or nil. Callers
-// share a login: one whose context ends leaves it running for the others.
-func (s *tokenSource) get(ctx context.Context, rejected *token) (*token, *Error) {
-	current, pending, err := s.lookup(rejected)
-	if pending == nil {
-		return current, err
-	}
-	select {
-	case <-pending.done:
-		return pending.token, pending.err
-	case <-ctx.Done():
-		return nil, contextEnded(ctx, OpToken, NotSent, "while it waited for a login")
-	}
-}
-
-// lookup returns a token, or why there is none, or the login to wait for. One lock covers all three: between a lookup
-// and a login, another login could begin and end.
-func (s *tokenSource) lookup(rejected *token) (*token, *pendingLogin, *Error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	switch refusal := s.holdOff.refusal(); {
-	case s.current != nil && s.current != rejected && time.Now().Before(s.current.renew):
-		return s.current, nil, nil
-	case refusal != nil:
-		return nil, nil, refusal
-	case s.pending == nil:
-		s.pending = &pendingLogin{done: make(chan struct{})}
-		go s.login(s.pending)
-	}
-	return nil, s.pending, nil
-}
-
-func (s *tokenSource) login(p *pendingLogin) {
-	p.token, p.err = s.requestToken()
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.pending = nil
-	switch {
-	case p.err == nil:
-		s.former, s.current = s.current, p.token
-		s.holdOff.succeeded()
-	case p.err.Kind == KindCredentials:
-		p.err = s.holdOff.refused(p.err)
-	}
-	close(p.done)
-}
-
-// recent returns the tokens that a response may be about.
-func (s *tokenSource) recent() []Secret {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	var values []Secret
-	for _, t := range []*token{s.former, s.current} {
-		if t != nil {
-			values = append(values, t.value)
-		}
-	}
-	return values
-}
-
-// shouldLogin reports whether a login may help after the service answered 401 to t. afterLogin says that t itself came
-// from such a login. If the service never accepted it, the credentials can log in but may not use the API, and more
-// logins would only add load.
-func (s *tokenSource) shouldLogin(t *token, afterLogin bool) bool {
-	if t.accepted.Load() {
-		return true
-	}
-	return s.holdOff.allows(afterLogin)
-}
-
 // loginHoldOff keeps a user from logins after one that was refused. It outlives the client.
 type loginHoldOff struct {
-	mu           sync.Mutex
-	cause        *Error        // the last refusal, without what the service says about it
-	until        time.Time     // no login before it
-	length       time.Duration // of the last one, 0 after a login that succeeded
-	backoffUntil time.Time     // until then, a 401 causes no login
+	mu      sync.Mutex
+	cause   *Error        // the last refusal, without what the service says about it
+	until   time.Time     // no login before it
+	length  time.Duration // of the last one, 0 after a login that succeeded
+	renewal time.Time     // before it, no login because of a token that was never accepted
 }
 
 // refusal is the error of a login that may not be sent now, or nil.
 func (h *loginHoldOff) refusal() *Error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if wait := time.Until(h.until); wait > 0 {
-		return h.cause.withRetryAfter(wait)
+	wait := time.Until(h.until)
+	if wait <= 0 {
+		return nil
 	}
-	return nil
+	refusal := *h.cause
+	refusal.RetryAfter = wait
+	return &refusal
 }
 
-// refused begins a hold-off, and adds it to the error.
-func (h *loginHoldOff) refused(err *Error) *Error {
+// failed begins a hold-off if the service may have looked at the password, and adds it to the error.
+func (h *loginHoldOff) failed(err *Error) *Error {
+	if err.Kind != KindCredentials && err.Kind != KindForbidden && err.Kind != KindInvalid {
+		return err
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	cause := *err
-	cause.Problem = nil // a hold-off is kept for long, and for many
-	h.cause = &cause
 	h.length = min(max(2*h.length, firstHoldOff), maxHoldOff)
 	h.until = time.Now().Add(h.length)
-	return err.withRetryAfter(h.length)
+	refused, cause := *err, *err
+	refused.RetryAfter = h.length
+	cause.Problem = nil // a hold-off is kept for long, and for many
+	h.cause = &cause
+	return &refused
 }
 
 func (h *loginHoldOff) succeeded() {
@@ -152,12 +150,17 @@ func (h *loginHoldOff) succeeded() {
 	h.length = 0
 }
 
-// allows is shouldLogin of a token that the service has not accepted yet.
-func (h *loginHoldOff) allows(afterLogin bool) bool {
+// mayRenew reports whether a login may help after the service refused t. afterLogin says that t itself came from such a
+// login. If the service never accepted it, the credentials can log in but may not use the API, and more logins would
+// only add load.
+func (h *loginHoldOff) mayRenew(t *token, afterLogin bool) bool {
+	if t.accepted.Load() != nil {
+		return true
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if afterLogin {
-		h.backoffUntil = time.Now().Add(firstHoldOff)
+		h.renewal = time.Now().Add(firstHoldOff)
 	}
-	return time.Now().After(h.backoffUntil)
+	return time.Now().After(h.renewal)
 }

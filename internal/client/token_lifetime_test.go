@@ -30,11 +30,11 @@ func callWithShortLivedTokens(t *testing.T, expiresIn string, latency time.Durat
 		BaseURL:     "http://127.0.0.1",
 		Credentials: Credentials{Username: "user", Password: Hide("password")}, RequestsPerSecond: -1,
 	})
-	c.shared.DialContext = serveInMemory(t, tokens)
-	c.tokens = newTokenSource(func() (*token, *Error) {
+	c.bottom.shared.DialContext = serveInMemory(t, tokens)
+	c.tokens.requestToken = func() (*token, *Error) {
 		issued := time.Now()
 		return &token{value: Hide(tokens.issue()), renew: issued.Add(parseLifetime(expiresIn) / 5 * 4)}, nil
-	}, &loginHoldOff{})
+	}
 	start := time.Now()
 	var callers sync.WaitGroup
 	for range 200 {

@@ -42,7 +42,7 @@ var errRefusedLogin = &Error{
 func TestCallersShareALogin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &logins{takes: time.Second, lifetime: time.Minute}
-		source := newTokenSource(l.login, &loginHoldOff{})
+		source := &tokenSource{requestToken: l.login, holdOff: &loginHoldOff{}}
 		all := func(rejected *token) (got *token) {
 			var callers sync.WaitGroup
 			var mu sync.Mutex
@@ -77,7 +77,7 @@ func TestCallersShareALogin(t *testing.T) {
 func TestAHangingLoginHangsNobodyForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &logins{takes: 10 * time.Second, lifetime: time.Minute}
-		source := newTokenSource(l.login, &loginHoldOff{})
+		source := &tokenSource{requestToken: l.login, holdOff: &loginHoldOff{}}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		start := time.Now()
@@ -100,7 +100,7 @@ func TestRefusedCredentialsAreHeldOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &logins{lifetime: time.Minute}
 		l.err.Store(errRefusedLogin)
-		source := newTokenSource(l.login, &loginHoldOff{})
+		source := &tokenSource{requestToken: l.login, holdOff: &loginHoldOff{}}
 		start := time.Now()
 		var at []time.Duration // of logins
 		for time.Since(start) < time.Hour {
@@ -135,8 +135,10 @@ func TestRefusedCredentialsAreHeldOff(t *testing.T) {
 func TestOtherLoginFailuresCauseNoHoldOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := &logins{lifetime: time.Minute}
-		source := newTokenSource(l.login, &loginHoldOff{})
-		for i, kind := range []Kind{KindServer, KindUnreachable, KindTimeout, KindNotFound, KindUnreadable, KindRateLimited} {
+		source := &tokenSource{requestToken: l.login, holdOff: &loginHoldOff{}}
+		for i, kind := range []Kind{
+			KindServer, KindUnreachable, KindTimeout, KindUnproven, KindNotFound, KindUnreadable, KindRateLimited,
+		} {
 			l.err.Store(&Error{Operation: OpToken, Kind: kind})
 			_, err := source.get(t.Context(), nil)
 			expectFailure(t, err, Unknown, kind)
@@ -149,59 +151,89 @@ func TestOtherLoginFailuresCauseNoHoldOff(t *testing.T) {
 	})
 }
 
+// TestLoginsThatMayHaveBeenLookedAtAreHeldOff: the service may have counted a wrong password.
+func TestLoginsThatMayHaveBeenLookedAtAreHeldOff(t *testing.T) {
+	for _, kind := range []Kind{KindCredentials, KindForbidden, KindInvalid} {
+		l := &logins{}
+		l.err.Store(&Error{Operation: OpToken, Outcome: Refused, Kind: kind})
+		source := &tokenSource{requestToken: l.login, holdOff: &loginHoldOff{}}
+		for range 3 {
+			_, err := source.get(t.Context(), nil)
+			if e := expectFailure(t, err, Refused, kind); e.RetryAfter <= 0 {
+				t.Errorf("%s: a hold-off of %v", kind, e.RetryAfter)
+			}
+		}
+		l.expect(t, 1, "after "+string(kind))
+	}
+}
+
 func TestTokenRefusedByTheService(t *testing.T) {
 	ok, refused := answers(200, someApplication), answers(401, "")
 	for name, test := range map[string]struct {
 		answers          []http.HandlerFunc
 		times            int
-		fails            bool
+		fails            Outcome // Done: it does not
 		requests, logins int
 	}{
-		"revoked before its first use": {[]http.HandlerFunc{refused, ok}, 1, false, 2, 2},
-		"revoked later":                {[]http.HandlerFunc{ok, refused, ok}, 2, false, 3, 2},
-		"no permission":                {[]http.HandlerFunc{refused}, 20, true, 21, 2},
-		"forbidden":                    {[]http.HandlerFunc{answers(403, "")}, 20, true, 20, 1},
+		"revoked before its first use": {[]http.HandlerFunc{refused, ok}, 1, Done, 2, 2},
+		"revoked later":                {[]http.HandlerFunc{ok, refused, ok}, 2, Done, 3, 2},
+		"no permission":                {[]http.HandlerFunc{refused}, 20, Forbidden, 21, 2},
+		"forbidden":                    {[]http.HandlerFunc{answers(403, "")}, 20, Forbidden, 20, 1},
 	} {
-		for _, op := range []Operation{OpRetrieveApplication, OpCreateApplication} {
-			t.Run(fmt.Sprintf("%s, %s", op, name), func(t *testing.T) {
-				s := newService(t, inSequence(test.answers...), false)
-				c := s.client(t)
-				var err error
-				for range test.times {
-					err = exampleOf(t, op).run(t.Context(), c)
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, inSequence(test.answers...), false)
+			c := s.client(t)
+			var err error
+			for range test.times {
+				_, err = c.RetrieveApplication(t.Context(), 4711)
+			}
+			if test.fails == Forbidden {
+				if e := expectFailure(t, err, Forbidden, KindForbidden); e.Login || !IsForbidden(err) {
+					t.Error("it was not the login that failed")
 				}
-				if test.fails {
-					if e := expectFailure(t, err, Refused, KindCredentials); e.Login {
-						t.Error("it was not the login that failed")
-					}
-				} else if err != nil {
-					t.Error(err)
-				}
-				s.expect(t, test.requests, test.logins)
-			})
-		}
+			} else if err != nil {
+				t.Error(err)
+			}
+			s.expect(t, test.requests, test.logins)
+		})
 	}
 }
 
-// TestOneOperationWithoutPermission: that the others work shows that the credentials do, so they go on working; the one
-// costs a login each time, because its 401 could as well mean that the token was revoked.
+// TestOneOperationWithoutPermission: that the others work shows that the credentials do, so they go on working. A read
+// costs a login each time, because its 401 could as well mean that the token was revoked. What may e-mail people costs
+// a read that shows that the token is good.
 func TestOneOperationWithoutPermission(t *testing.T) {
-	s := newService(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodPatch {
-			answers(401, "")(w, r)
-			return
+	for path, test := range map[string]struct {
+		run                      func(context.Context, *Client) error
+		requests, logins, checks int
+	}{
+		"/ext/individuals/1": {func(ctx context.Context, c *Client) error {
+			return errorOf(c.RetrieveIndividual(ctx, 1))
+		}, 30, 11, 0},
+		"/check/1/accept": {func(ctx context.Context, c *Client) error {
+			return errorOf(c.AcceptCheck(ctx, 1, CheckReview{}))
+		}, 20, 1, 10},
+	} {
+		s := newService(t, func(w http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == apiPrefix+path {
+				answers(401, aboutNothing)(w, r)
+				return
+			}
+			answers(200, someApplication)(w, r)
+		}, false)
+		s.references = answers(200, `{}`)
+		c := s.client(t)
+		for range 10 {
+			if _, err := c.RetrieveApplication(t.Context(), 4711); err != nil {
+				t.Fatal(err)
+			}
+			expectFailure(t, test.run(t.Context(), c), Forbidden, KindForbidden)
 		}
-		answers(200, someApplication)(w, r)
-	}, false)
-	c := s.client(t)
-	for range 10 {
-		if _, err := c.RetrieveApplication(t.Context(), 4711); err != nil {
-			t.Fatal(err)
+		s.expect(t, test.requests, test.logins)
+		if s.checks != test.checks {
+			t.Errorf("%s: %d reads of the reference data, want %d", path, s.checks, test.checks)
 		}
-		_, err := c.AcceptCheck(t.Context(), 1, CheckReview{})
-		expectFailure(t, err, Refused, KindCredentials)
 	}
-	s.expect(t, 30, 11)
 }
 
 func TestCloseEndsALogin(t *testing.T) {

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 // transitions answers complete and reject under one method, and any other method with refuse.
@@ -48,20 +50,21 @@ func TestTransitionMethodIsFoundOut(t *testing.T) {
 		want    string // the methods of two operations
 	}{
 		"PATCH":                      {transitions("PATCH", notAllowed()), "PATCH PATCH"},
-		"POST, no Allow":             {transitions("POST", notAllowed()), "PATCH POST POST"},
-		"PUT, no Allow":              {transitions("PUT", notAllowed()), "PATCH POST PUT PUT"},
-		"PUT, Allow":                 {transitions("PUT", notAllowed("OPTIONS, PUT")), "PATCH PUT PUT"},
-		"PUT, Allow in two lines":    {transitions("PUT", notAllowed("OPTIONS", "put")), "PATCH PUT PUT"},
-		"PUT, Allow of other things": {transitions("PUT", notAllowed("GET, OUTPUT, COMPUTE")), "PATCH POST PUT PUT"},
-		"POST, Allow names two":      {transitions("POST", notAllowed("PUT,POST")), "PATCH POST POST"},
-		"PUT, Allow is wrong":        {transitions("PUT", notAllowed("POST")), "PATCH POST PUT PUT"},
+		"POST, no Allow":             {transitions("POST", notAllowed()), "PATCH GET POST POST"},
+		"PUT, no Allow":              {transitions("PUT", notAllowed()), "PATCH GET POST GET PUT PUT"},
+		"PUT, Allow":                 {transitions("PUT", notAllowed("OPTIONS, PUT")), "PATCH GET PUT PUT"},
+		"PUT, Allow in two lines":    {transitions("PUT", notAllowed("OPTIONS", "put")), "PATCH GET PUT PUT"},
+		"PUT, Allow of other things": {transitions("PUT", notAllowed("GET, OUTPUT, COMPUTE")), "PATCH GET POST GET PUT PUT"},
+		"POST, Allow names two":      {transitions("POST", notAllowed("PUT,POST")), "PATCH GET POST POST"},
+		"PUT, Allow is wrong":        {transitions("PUT", notAllowed("POST")), "PATCH GET POST GET PUT PUT"},
 		"POST, 404 for the rest":     {transitions("POST", answers(404, "")), "PATCH GET POST POST"},
-		"PUT, 404 for the rest":      {transitions("PUT", answers(404, "")), "PATCH GET POST GET PUT PUT"},
+		"PUT, problem for the rest":  {transitions("PUT", answers(404, aboutNothing)), "PATCH GET POST GET PUT PUT"},
+		"PUT, 405 with a problem":    {transitions("PUT", answers(405, aboutNothing)), "PATCH GET POST GET PUT PUT"},
 	} {
 		for _, op := range []Operation{OpCompleteApplication, OpRejectApplication} {
 			t.Run(fmt.Sprintf("%s, %s", op, name), func(t *testing.T) {
 				s := newService(t, test.handler, false)
-				c := s.client(t)
+				c := s.signedIn(t)
 				for range 2 {
 					if err := exampleOf(t, op).run(t.Context(), c); err != nil {
 						t.Fatal(err)
@@ -78,21 +81,21 @@ func TestTransitionMethodIsFoundOut(t *testing.T) {
 func TestTransitionMethodThatChanges(t *testing.T) {
 	handler := transitions("PUT", notAllowed())
 	s := newService(t, func(w http.ResponseWriter, r *http.Request) { handler(w, r) }, false)
-	c := s.client(t)
+	c := s.signedIn(t)
 	for _, method := range []string{"PUT", "PATCH"} {
 		handler = transitions(method, notAllowed())
-		if _, err := c.CompleteApplication(t.Context(), 4711); err != nil {
+		if _, err := c.CompleteApplication(t.Context(), 4711, inReview); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := s.methods(); got != "PATCH POST PUT PUT PATCH" {
+	if got := s.methods(); got != "PATCH GET POST GET PUT PUT GET PATCH" {
 		t.Errorf("sent %s", got)
 	}
 }
 
 func TestConfiguredTransitionMethod(t *testing.T) {
 	s := newService(t, answers(204, ""), false)
-	c := s.client(t, func(config *Config) { config.CompleteMethod, config.RejectMethod = TransitionPUT, TransitionPOST })
+	c := s.signedIn(t, func(config *Config) { config.CompleteMethod, config.RejectMethod = TransitionPUT, TransitionPOST })
 	for _, op := range []Operation{OpCompleteApplication, OpRejectApplication} {
 		if err := exampleOf(t, op).run(t.Context(), c); err != nil {
 			t.Error(err)
@@ -103,17 +106,19 @@ func TestConfiguredTransitionMethod(t *testing.T) {
 	}
 }
 
-func TestRefusedTransition(t *testing.T) {
-	onGet := func(get, other http.HandlerFunc) http.HandlerFunc {
-		return func(w http.ResponseWriter, r *http.Request) {
-			if r.Method == http.MethodGet {
-				get(w, r)
-			} else {
-				other(w, r)
-			}
+// onGet answers reads in one way and changes in another.
+func onGet(get, other http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet {
+			get(w, r)
+		} else {
+			other(w, r)
 		}
 	}
-	exists := answers(200, someApplication)
+}
+
+func TestRefusedTransition(t *testing.T) {
+	exists, gone := answers(200, someApplication), answers(404, aboutNothing)
 	for name, test := range map[string]struct {
 		handler http.HandlerFunc
 		method  TransitionMethod
@@ -122,37 +127,148 @@ func TestRefusedTransition(t *testing.T) {
 		want    string
 	}{
 		"not yet": {
-			onGet(exists, answers(400, `{"title":"x","status":"400"}`)), "", Refused, KindInvalid, "PATCH PATCH PATCH",
+			onGet(exists, answers(400, aboutNothing)), "", Refused, KindInvalid, "PATCH GET PATCH GET PATCH GET",
 		},
-		"conflict":     {onGet(exists, answers(409, "")), "", Refused, KindConflict, "PATCH"},
-		"server error": {onGet(exists, answers(500, "")), "", Unknown, KindServer, "PATCH"},
+		"not yet, because of a field": {
+			onGet(exists, answers(400, `{"exception":{"name":["x"]}}`)), "", Refused, KindInvalid, "PATCH",
+		},
+		"conflict":                 {onGet(exists, answers(409, aboutNothing)), "", Refused, KindConflict, "PATCH"},
+		"forbidden":                {onGet(exists, answers(403, aboutNothing)), "", Forbidden, KindForbidden, "PATCH"},
+		"conflict, said by a page": {onGet(exists, answers(409, "")), "", Unknown, KindUnproven, "PATCH"},
+		"server error":             {onGet(exists, answers(500, "")), "", Unknown, KindServer, "PATCH"},
 		"no method at all": {
-			onGet(exists, notAllowed()), "", Refused, KindMethodNotAllowed, "PATCH POST PUT",
+			onGet(exists, answers(405, aboutNothing)), "", Refused, KindMethodNotAllowed, "PATCH GET POST GET PUT GET",
+		},
+		"no method at all, said by a proxy": {
+			onGet(exists, notAllowed()), "", Unknown, KindUnproven, "PATCH GET POST GET PUT GET",
 		},
 		"configured method not allowed": {
-			onGet(exists, notAllowed("POST")), TransitionPATCH, Refused, KindMethodNotAllowed, "PATCH",
+			onGet(exists, notAllowed("POST")), TransitionPATCH, Unknown, KindUnproven, "PATCH GET",
 		},
-		"the application is gone": {answers(404, ""), "", Refused, KindNotFound, "PATCH GET"},
+		"the application is gone":             {gone, "", Refused, KindNotFound, "PATCH GET"},
+		"gone, and a proxy knows no complete": {onGet(gone, answers(404, "")), "", Unknown, KindNotFound, "PATCH GET"},
 		"404, but the application exists": {
-			onGet(exists, answers(404, "")), "", Refused, KindMethodNotAllowed, "PATCH GET POST GET PUT GET",
+			onGet(exists, gone), "", Refused, KindMethodNotAllowed, "PATCH GET POST GET PUT GET",
 		},
 		"404 to the configured method": {
-			onGet(exists, answers(404, "")), TransitionPUT, Refused, KindMethodNotAllowed, "PUT GET",
+			onGet(exists, gone), TransitionPUT, Refused, KindMethodNotAllowed, "PUT GET",
 		},
 		"404, and the application is unknown": {
-			onGet(answers(403, ""), answers(404, "")), "", Refused, KindRejected, "PATCH GET",
+			onGet(answers(403, ""), gone), "", Refused, KindUnproven, "PATCH GET",
+		},
+		"another form, and the application is unknown": {
+			onGet(answers(403, ""), answers(415, "")), "", Unknown, KindUnproven, "PATCH GET",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, test.handler, false)
-			c := s.client(t, func(config *Config) { config.CompleteMethod = test.method })
-			_, err := c.CompleteApplication(t.Context(), 4711)
+			s.references = answers(200, "{}")
+			c := s.signedIn(t, func(config *Config) { config.CompleteMethod = test.method })
+			_, err := c.CompleteApplication(t.Context(), 4711, inReview)
 			expectFailure(t, err, test.outcome, test.kind)
 			if got := s.methods(); got != test.want {
 				t.Errorf("sent %s, want %s", got, test.want)
 			}
 			if IsNotFound(err) != (test.kind == KindNotFound) {
 				t.Error("only an application that is gone is not found")
+			}
+		})
+	}
+}
+
+// TestTransitionThatAProxyHidesIsNotRepeated: the service does the work, and something between answers as if there were
+// no such method or form. The state shows it.
+func TestTransitionThatAProxyHidesIsNotRepeated(t *testing.T) {
+	for _, status := range []int{400, 404, 405, 415, 422} {
+		for _, body := range []string{"", "<html>", aboutNothing} {
+			var state atomic.Pointer[string]
+			state.Store(new("in review"))
+			s := newService(t, onGet(func(w http.ResponseWriter, r *http.Request) {
+				answers(200, `{"id":4711,"status":{"id":1,"status":"`+*state.Load()+`"}}`)(w, r)
+			}, func(w http.ResponseWriter, r *http.Request) {
+				state.Store(new("completed"))
+				answers(status, body)(w, r)
+			}), false)
+			change, err := s.signedIn(t).CompleteApplication(t.Context(), 4711, inReview)
+			if err != nil || !change.Accepted || change.Application.State.Name != "completed" {
+				t.Errorf("%d %s: %+v, %v", status, body, change, err)
+			}
+			if got := s.methods(); got != "PATCH GET" {
+				t.Errorf("%d %s: sent %s", status, body, got)
+			}
+			s.Close()
+		}
+	}
+}
+
+// TestRefusalBehindMethodsThatDoNotExist: what is returned is what the one method says that the service has.
+func TestRefusalBehindMethodsThatDoNotExist(t *testing.T) {
+	for name, test := range map[string]struct {
+		others, put http.HandlerFunc
+		kind        Kind
+		status      int
+	}{
+		"404, then not yet":   {answers(404, aboutNothing), answers(400, aboutNothing), KindInvalid, 400},
+		"405, then 404":       {answers(405, aboutNothing), answers(404, aboutNothing), KindRejected, 404},
+		"404, then forbidden": {answers(404, aboutNothing), answers(403, aboutNothing), KindForbidden, 403},
+	} {
+		s := newService(t, onGet(answers(200, someApplication), func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodPut {
+				test.put(w, r)
+			} else {
+				test.others(w, r)
+			}
+		}), false)
+		s.references = answers(200, "{}")
+		_, err := s.signedIn(t).CompleteApplication(t.Context(), 4711, inReview)
+		if e := asError(t, err); e.Kind != test.kind || e.Status != test.status || !e.Outcome.NothingDone() {
+			t.Errorf("%s: %v %s", name, e.Outcome, e)
+		}
+		s.Close()
+	}
+}
+
+// TestMethodThatRefusesIsRemembered: a service that says no, in its own words, has the method.
+func TestMethodThatRefusesIsRemembered(t *testing.T) {
+	s := newService(t, onGet(answers(200, someApplication), func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPut {
+			notAllowed("PUT")(w, r)
+			return
+		}
+		answers(409, aboutNothing)(w, r)
+	}), false)
+	c := s.signedIn(t)
+	for _, outcome := range []Outcome{Unknown, Refused} { // the 405 is no proof that nothing was done
+		_, err := c.CompleteApplication(t.Context(), 4711, inReview)
+		expectFailure(t, err, outcome, KindConflict)
+	}
+	if got := s.methods(); got != "PATCH GET PUT PUT" {
+		t.Errorf("sent %s", got)
+	}
+}
+
+func TestAllowedMethods(t *testing.T) {
+	for name, test := range map[string]struct {
+		handler http.HandlerFunc
+		want    []string
+		kind    Kind
+	}{
+		"said": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Allow", "GET, POST, PATCH")
+			w.WriteHeader(http.StatusNoContent)
+		}, []string{"PATCH", "POST"}, ""},
+		"said by a refusal": {notAllowed("PUT"), []string{"PUT"}, ""},
+		"not said":          {answers(200, ""), nil, ""},
+		"no such thing":     {answers(404, aboutNothing), nil, KindNotFound},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newService(t, test.handler, false)
+			got, err := s.signedIn(t).AllowedMethods(t.Context(), OpCompleteApplication, 4711)
+			if diff := cmp.Diff(test.want, got, cmpopts.EquateEmpty()); diff != "" || KindOf(err) != test.kind {
+				t.Errorf("%v %s", err, diff)
+			}
+			if got := s.methods(); got != "OPTIONS" {
+				t.Errorf("sent %s", got)
 			}
 		})
 	}
@@ -168,25 +284,32 @@ func TestAnswersOfTransitions(t *testing.T) {
 		`{"id":4712,"status":"completed"}`:                        "", // another one
 		`{"id":4711,"ID":4712,"status":{"status":"completed"}}`:   "",
 		`{"id":4711,"reference":"a","Reference":"b","status":""}`: "",
-		``:       "",
-		`<html>`: "",
+		``: "",
 	} {
 		s := newService(t, answers(200, body), false)
-		c := s.client(t)
-		for name, transition := range map[string]func(context.Context, int64) (*Application, error){
-			"complete": c.CompleteApplication, "reject": c.RejectApplication, "archive": c.ArchiveApplication,
+		c := s.signedIn(t)
+		for name, transition := range map[string]func(context.Context, int64) (*Change, error){
+			"complete": func(ctx context.Context, id int64) (*Change, error) { return c.CompleteApplication(ctx, id, inReview) },
+			"reject":   func(ctx context.Context, id int64) (*Change, error) { return c.RejectApplication(ctx, id, inReview) },
+			"archive":  c.ArchiveApplication,
+			"delete":   c.DeleteApplication,
 		} {
-			application, err := transition(t.Context(), 4711)
+			change, err := transition(t.Context(), 4711)
 			if err != nil {
 				t.Errorf("%s, %s: %v", name, body, err)
+				continue
 			}
 			got := ""
-			if application != nil {
-				got = application.State.Name
+			if change.Application != nil {
+				got = change.Application.State.Name
 			}
-			if diff := cmp.Diff(want, got); diff != "" {
-				t.Errorf("%s, %s: %s", name, body, diff)
+			if diff := cmp.Diff(want, got); diff != "" || change.Accepted {
+				t.Errorf("%s, %s: accepted %v, %s", name, body, change.Accepted, diff)
 			}
+		}
+		change, err := c.ResendInvites(t.Context(), 4711)
+		if err != nil || change.Application != nil {
+			t.Errorf("an individual of that id is no application: %+v, %v", change, err)
 		}
 		s.Close()
 	}

@@ -3,36 +3,39 @@ package client
 import (
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"net/url"
 	"sync/atomic"
 	"time"
 )
 
-// Transport returns a transport with the certificates, the proxy and the limits of a client of this configuration. It
-// is for a program that needs a response as it is.
-func (c Config) Transport() (*http.Transport, error) {
-	config, err := tlsConfig(c.CABundle)
-	if err != nil {
-		return nil, err
-	}
-	proxy, err := c.proxy()
-	if err != nil {
-		return nil, err
-	}
-	return newTransport(config, proxy), nil
+// transport makes the transport of everything that may be repeated.
+func (c *Client) transport() *http.Transport {
+	transport := c.newTransport()
+	// A server that does not respond must leave time for the other attempts.
+	transport.ResponseHeaderTimeout = c.config.RequestTimeout / maxAttempts
+	return transport
+}
+
+// dedicatedTransport makes the transport of one request.
+func (c *Client) dedicatedTransport() *http.Transport {
+	transport := c.newTransport()
+	transport.DisableKeepAlives = true
+	transport.DialContext = dialOnce(transport.DialContext)
+	transport.IdleConnTimeout = 5 * time.Second // of a connection that came too late to be used
+	return transport
 }
 
 // newTransport makes a transport. It is used without an http.Client, which would follow redirects: they would take the
 // token, and on 307 and 308 the body, to another place.
-func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error)) *http.Transport {
+func (c *Client) newTransport() *http.Transport {
 	return &http.Transport{
-		Proxy:                  proxy,
+		Proxy:                  c.proxy,
 		DialContext:            (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
-		TLSClientConfig:        config.Clone(), // net/http modifies it
+		TLSClientConfig:        c.tls.Clone(), // net/http modifies it
 		TLSHandshakeTimeout:    5 * time.Second,
 		ForceAttemptHTTP2:      true,
 		MaxIdleConnsPerHost:    16,
@@ -45,25 +48,6 @@ func newTransport(config *tls.Config, proxy func(*http.Request) (*url.URL, error
 			MaxReceiveBufferPerStream: 128 << 10,
 		},
 	}
-}
-
-// transport returns the transport for one request of an operation.
-//
-// A request that must not be repeated gets a connection of its own. If it reused one that the server closes at that
-// moment, that would look like a lost response, and the outcome would be Unknown for no reason. A transport of its own
-// makes sure of that: concurrent HTTP/2 requests of one transport share a connection.
-//
-// So does an operation with a deadline of its own: the shared transport waits for the beginning of a response only as
-// long as Config.RequestTimeout allows.
-func (c *Client) transport(operation operationSpec) *http.Transport {
-	if operation.retry == retrySafe && operation.deadline == 0 {
-		return c.shared
-	}
-	dedicated := newTransport(c.tls, c.proxy)
-	dedicated.DisableKeepAlives = true
-	dedicated.DialContext = dialOnce(dedicated.DialContext)
-	dedicated.IdleConnTimeout = 5 * time.Second // of a connection that came too late to be used
-	return dedicated
 }
 
 type dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -96,4 +80,17 @@ func (p *requestProgress) trace(ctx context.Context) context.Context {
 // context ends, HTTP/2 returns before its writer does, so the headers may have been written unnoticed.
 func (p *requestProgress) mayHaveArrived(ctx context.Context) bool {
 	return p.wroteHeaders.Load() || p.connected.Load() && ctx.Err() != nil
+}
+
+func tlsConfig(bundle []byte) (*tls.Config, error) {
+	// The cache shortens the handshakes of dedicated connections.
+	config := &tls.Config{MinVersion: tls.VersionTLS12, ClientSessionCache: tls.NewLRUClientSessionCache(8)}
+	if len(bundle) == 0 {
+		return config, nil
+	}
+	config.RootCAs = x509.NewCertPool()
+	if !config.RootCAs.AppendCertsFromPEM(bundle) {
+		return nil, errors.New("CA bundle: holds no PEM certificate; set certificates in PEM format")
+	}
+	return config, nil
 }

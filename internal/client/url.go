@@ -1,29 +1,91 @@
 package client
 
 import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 )
+
+const apiPrefix = "/api/v1"
+
+// ValidateBaseURL checks a URL by the rule of Config.BaseURL. The error does not repeat the URL, which may hold a
+// password.
+func ValidateBaseURL(baseURL string) error {
+	_, err := parseBaseURL(baseURL)
+	return err
+}
+
+func parseBaseURL(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	switch {
+	case raw == "":
+		return nil, errors.New("base URL: missing; set it to the service's address, such as https://idv.example.com")
+	case err != nil || u.Host == "" || u.Hostname() == "":
+		return nil, errors.New("base URL: not a URL with a host; set it to an address such as https://idv.example.com")
+	case u.User != nil:
+		return nil, errors.New("base URL: must not hold a user name or password; set the credentials instead")
+	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
+		return nil, errors.New("base URL: must have no query and no fragment; remove them")
+	case u.Scheme != "https" && (u.Scheme != "http" || !IsLoopback(u.Hostname())):
+		return nil, errors.New("base URL: must begin with https://, or with http:// on a loopback host such as 127.0.0.1")
+	}
+	u.Path = strings.TrimRight(u.Path, "/")
+	u.RawPath = ""
+	if strings.HasSuffix(u.Path, apiPrefix) {
+		return nil, fmt.Errorf("base URL: must not end in %s; remove it, the client adds it", apiPrefix)
+	}
+	return u, nil
+}
+
+// ValidateProxyURL checks a URL by the rule of Config.ProxyURL. The error does not repeat the URL, which may hold a
+// password. An empty URL is invalid.
+func ValidateProxyURL(proxyURL string) error {
+	_, err := parseProxyURL(proxyURL)
+	return err
+}
+
+func parseProxyURL(raw string) (*url.URL, error) {
+	u, err := url.Parse(raw)
+	if err != nil || u.Hostname() == "" || !slices.Contains([]string{"http", "https", "socks5"}, u.Scheme) {
+		return nil, errors.New("proxy URL: must be an http, https or socks5 URL with a host, " +
+			"such as http://proxy.example.com:3128")
+	}
+	return u, nil
+}
+
+// proxy is for http.Transport.
+func (c *Config) proxy() (func(*http.Request) (*url.URL, error), error) {
+	if c.ProxyURL.Reveal() == "" {
+		return http.ProxyFromEnvironment, nil
+	}
+	u, err := parseProxyURL(c.ProxyURL.Reveal())
+	return http.ProxyURL(u), err
+}
+
+// IsLoopback reports whether a host name or an IP address without a port means this machine: localhost in any letter
+// case, 127.0.0.0/8 and ::1. Only such a host may be reached over http.
+func IsLoopback(host string) bool {
+	if strings.EqualFold(host, "localhost") {
+		return true
+	}
+	ip := net.ParseIP(host)
+	return ip != nil && ip.IsLoopback()
+}
 
 // SameBaseURL reports whether two values of Config.BaseURL are the same address. An invalid value is the same as no
 // other.
 func SameBaseURL(one, other string) bool {
-	a, errA := parseBaseURL(one)
-	b, errB := parseBaseURL(other)
-	return errA == nil && errB == nil && SameURL(a.String(), b.String())
+	return ValidateBaseURL(one) == nil && NormalBaseURL(one) == NormalBaseURL(other)
 }
 
 // NormalBaseURL returns the one form of all base URLs that are the same address: the letter case of scheme and host,
 // the default port, and slashes at the end make no difference. What cannot be parsed stays as it is.
-func NormalBaseURL(baseURL string) string {
-	u, err := url.Parse(baseURL)
-	if err != nil {
-		return baseURL
-	}
-	normalizeHost(u)
-	u.Path = strings.TrimRight(u.Path, "/")
-	return u.String()
-}
+func NormalBaseURL(baseURL string) string { return strings.TrimRight(CanonicalURL(baseURL), "/") }
 
 // SameURL reports whether two texts are the same URL.
 func SameURL(a, b string) bool { return CanonicalURL(a) == CanonicalURL(b) }
@@ -35,17 +97,10 @@ func CanonicalURL(text string) string {
 	if err != nil || u.Host == "" {
 		return text
 	}
-	normalizeHost(u)
-	if u.Path == "" {
-		u.Path = "/"
-	}
-	return u.String()
-}
-
-// normalizeHost makes the host lower case, as url.Parse does with the scheme, and removes the default port.
-func normalizeHost(u *url.URL) {
-	u.Host = strings.ToLower(u.Host)
+	u.Host = strings.ToLower(u.Host) // url.Parse does so with the scheme
 	if port := map[string]string{"https": ":443", "http": ":80"}[u.Scheme]; port != "" {
 		u.Host = strings.TrimSuffix(u.Host, port)
 	}
+	u.Path = cmp.Or(u.Path, "/")
+	return u.String()
 }

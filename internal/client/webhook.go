@@ -1,12 +1,14 @@
 package client
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"slices"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
+
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
 // Subscription is what SubscribeWebhook sends (interface: Subscribe to webhook). The payload is not documented: our
@@ -18,13 +20,15 @@ type Subscription struct {
 	// FieldNames maps these field names to the service's, such as "url" to "target_url".
 	FieldNames map[string]string
 	// Payload is a JSON object that is merged over the fields (RFC 7396, JSON merge patch); empty for none.
-	Payload Sensitive[json.RawMessage]
+	Payload Raw
 }
 
 // SubscriptionResponse is the response to SubscribeWebhook. Its shape is not documented: our reading.
 type SubscriptionResponse struct {
-	ID  int64                      // 0 if the response names none
-	Raw Sensitive[json.RawMessage] // empty if the response is empty or not JSON
+	ID int64 // 0 if the response names none
+	// Accepted: the service subscribes later (202).
+	Accepted bool
+	Raw      Raw // empty if the response is empty
 }
 
 // Webhook is one subscription (interface: Retrieve webhook). Its shape is not documented: our reading.
@@ -32,7 +36,7 @@ type Webhook struct {
 	ID     int64    // 0 if there is none
 	URL    Secret   // "" if none was found
 	Events []string // nil if the response has no list of events
-	Raw    Sensitive[json.RawMessage]
+	Raw    Raw
 }
 
 // Webhooks is the response to RetrieveWebhook: none, one or several subscriptions.
@@ -46,64 +50,57 @@ type Webhooks struct {
 	// Empty means that the response held nothing: no body, or JSON without any value. It may mean that there is no
 	// subscription. A proxy may respond in the same way.
 	Empty bool
-	Raw   Sensitive[json.RawMessage]
+	Raw   Raw
 }
 
 // SubscribeWebhook subscribes to updates: POST /ext/webhooks/subscribe. The service cannot delete a subscription, so
-// the client retries only if nothing was done. Any 2xx is success.
+// the client retries only if nothing was done.
 // Errors: NotSent with KindInvalid if Payload is no JSON object. Unknown: the subscription may exist.
 func (c *Client) SubscribeWebhook(ctx context.Context, subscription Subscription) (*SubscriptionResponse, error) {
-	body, err := subscription.encode()
-	if err != nil {
-		return nil, &Error{
-			Operation: OpSubscribeWebhook, Outcome: NotSent, Kind: KindInvalid, detail: "the payload is not a JSON object",
-		}
+	q := newRequest(OpSubscribeWebhook, 0)
+	var err error
+	if q.body, err = subscription.Body(); err != nil {
+		return nil, invalid(q.op, "the payload is not a JSON object")
 	}
-	response, err := c.do(ctx, request{op: OpSubscribeWebhook, body: body})
-	if err != nil {
-		return nil, err
-	}
-	result := &SubscriptionResponse{Raw: response.raw()}
-	if o, err := response.object(); err == nil {
-		result.ID = o.unwrap("webhook", "subscription").id("id", "webhook_id", "subscription_id")
-	}
-	return result, nil
+	return do(ctx, c, q, func(a *answer) (*SubscriptionResponse, error) {
+		id := a.value.Unwrap("webhook", "subscription").ID("id", "webhook_id", "subscription_id")
+		return &SubscriptionResponse{ID: id, Accepted: a.accepted(), Raw: a.raw()}, nil
+	})
 }
 
 // RetrieveWebhook reads the webhook details of an application: GET /ext/webhooks/retrieve/{application_id}. urlNames
 // are names of the URL in the response, in addition to the usual ones. Transient faults are retried.
-// Errors: IsNotFoundProblem: there is no webhook, or no such application. KindUnreadable: the response is no JSON.
+// Errors: IsNotFound: there is no webhook, or no such application. KindUnreadable: the response is no JSON.
 func (c *Client) RetrieveWebhook(ctx context.Context, applicationID int64, urlNames ...string) (*Webhooks, error) {
-	response, err := c.do(ctx, request{op: OpRetrieveWebhook, id: applicationID})
-	if err != nil {
-		return nil, err
-	}
-	return parseWebhooks(response, urlNames...)
+	return do(ctx, c, newRequest(OpRetrieveWebhook, applicationID), func(a *answer) (*Webhooks, error) {
+		return parseWebhooks(a, slices.Concat(urlNames, webhookURLNames)), nil
+	})
 }
 
-func (s Subscription) encode() ([]byte, error) {
+// Body is what SubscribeWebhook sends. The error is that of a Payload that is no JSON object.
+func (s Subscription) Body() ([]byte, error) {
 	fields := map[string]any{}
-	set := func(name string, value any) { fields[s.fieldName(name)] = value }
 	if address := s.URL.Reveal(); address != "" {
-		set("url", address)
+		fields[s.FieldName("url")] = address
 	}
 	if len(s.Events) > 0 {
-		set("events", s.Events)
+		fields[s.FieldName("events")] = s.Events
 	}
 	if s.ApplicationID != 0 {
-		set("application_id", s.ApplicationID)
+		fields[s.FieldName("application_id")] = s.ApplicationID
 	}
 	body, payload := encode(fields), s.Payload.Reveal()
 	if len(payload) == 0 {
 		return body, nil
 	}
-	if _, err := parseObject(payload); err != nil {
-		return nil, err
+	if value, err := wire.Parse(payload); err != nil || !value.IsObject() {
+		return nil, wire.ErrNotJSON
 	}
 	return jsonpatch.MergePatch(body, payload)
 }
 
-func (s Subscription) fieldName(name string) string { return orDefault(s.FieldNames[name], name) }
+// FieldName is the service's name of a field: url, events or application_id.
+func (s Subscription) FieldName(name string) string { return cmp.Or(s.FieldNames[name], name) }
 
 // WebhookURLNames returns the names under which a webhook's URL is read (not documented: our reading).
 func WebhookURLNames() []string { return slices.Clone(webhookURLNames) }
@@ -111,119 +108,99 @@ func WebhookURLNames() []string { return slices.Clone(webhookURLNames) }
 // WebhookEventNames returns the names under which a webhook's events are read (not documented: our reading).
 func WebhookEventNames() []string { return slices.Clone(webhookEventNames) }
 
-var webhookURLNames = []string{
-	"url", "target_url", "callback_url", "webhook_url", "endpoint_url", "endpoint", "callback", "target", "uri", "href",
-}
+var (
+	webhookURLNames = []string{
+		"url", "target_url", "callback_url", "webhook_url", "endpoint_url", "endpoint", "callback", "target", "uri", "href",
+	}
+	webhookEventNames = []string{"events", "event_types", "topics"}
+	webhookListNames  = []string{"webhooks", "subscriptions", "data", "results", "items", "result"}
+)
 
-var webhookEventNames = []string{"events", "event_types", "topics"}
-
-func parseWebhooks(response *response, urlNames ...string) (*Webhooks, error) {
-	if err := checkSize(response.body); err != nil {
-		return nil, unusable(response, err, "")
+func parseWebhooks(a *answer, urlNames []string) *Webhooks {
+	webhooks := &Webhooks{Empty: holdsNothing(a.value, 0)}
+	if len(a.json) > 0 {
+		webhooks.Raw = Hide(json.RawMessage(a.json))
 	}
-	if len(response.body) > 0 && !json.Valid(response.body) {
-		return nil, unreadable(response, "the response is not JSON")
-	}
-	webhooks := &Webhooks{}
-	if len(response.body) > 0 {
-		webhooks.Raw = Hide(json.RawMessage(response.body))
-	}
-	urlNames = slices.Concat(urlNames, webhookURLNames)
-	webhooks.add(response.body, urlNames, 0)
-	list, ok := webhookList(response.body, urlNames)
+	webhooks.add(a.value, urlNames, 0)
+	var list []wire.Value
+	list, webhooks.List = webhookList(a.value, urlNames)
 	// Every entry of the list is a webhook itself, and there is none outside of it.
-	allRead := slices.EqualFunc(list, webhooks.Items, func(entry json.RawMessage, webhook Webhook) bool {
-		return bytes.Equal(entry, webhook.Raw.Reveal())
+	allRead := slices.EqualFunc(list, webhooks.Items, func(entry wire.Value, webhook Webhook) bool {
+		return entry.Raw() == string(webhook.Raw.Reveal())
 	})
-	more := response.nextPage || hasMore(response.body, len(list), 0)
-	webhooks.List = ok
-	webhooks.Complete = ok && allRead && !more
-	webhooks.Empty = holdsNothing(response.body, 0)
-	return webhooks, nil
+	webhooks.Complete = webhooks.List && allRead && !wire.HasNextLink(a.header) && !a.value.HasMore(len(list))
+	return webhooks
 }
 
 // holdsNothing reports whether a response has no body, or is null, an object without members, or one whose members are
 // all like that. An empty list is something: a list that says that there is nothing.
-func holdsNothing(raw json.RawMessage, depth int) bool {
-	o, ok := asObject(raw)
-	if !ok {
-		return len(raw) == 0 || isNull(raw)
-	}
-	return depth < maxWrappers && !slices.ContainsFunc(o, func(m member) bool { return !holdsNothing(m.value, depth+1) })
+func holdsNothing(value wire.Value, depth int) bool {
+	return value.IsNull() || value.IsObject() && depth < wire.MaxWrappers &&
+		!slices.ContainsFunc(value.Object(), func(m wire.Member) bool { return !holdsNothing(m.Value, depth+1) })
 }
 
 // webhookList returns the list in a response, alone or wrapped. An object that is a webhook, or that holds several
 // values that could be the list, has none: a caller that took it for everything would subscribe again.
-func webhookList(raw json.RawMessage, urlNames []string) ([]json.RawMessage, bool) {
-	for range 3 {
-		if items, ok := asList(raw); ok {
-			return items, true
+func webhookList(value wire.Value, urlNames []string) ([]wire.Value, bool) {
+	for range wire.MaxWrappers {
+		if value.IsList() {
+			return value.List(), true
 		}
-		o, _ := asObject(raw)
-		var candidates []json.RawMessage
-		for _, m := range o {
-			if !isNull(m.value) && m.named(webhookListNames) {
-				candidates = append(candidates, m.value)
-			}
-		}
-		if _, isWebhook := parseWebhook(raw, urlNames); isWebhook || len(candidates) != 1 {
+		candidates := slices.DeleteFunc(value.Object(), func(m wire.Member) bool {
+			return m.Value.IsNull() || !m.Named(webhookListNames)
+		})
+		if _, isWebhook := parseWebhook(value, urlNames); isWebhook || len(candidates) != 1 {
 			return nil, false
 		}
-		raw = candidates[0]
+		value = candidates[0].Value
 	}
 	return nil, false
 }
 
-var webhookListNames = []string{"webhooks", "subscriptions", "data", "results", "items", "result"}
-
 // add finds webhooks in objects and lists.
-func (w *Webhooks) add(raw json.RawMessage, urlNames []string, depth int) {
+func (w *Webhooks) add(value wire.Value, urlNames []string, depth int) {
 	if depth > 4 {
 		return
 	}
-	if webhook, ok := parseWebhook(raw, urlNames); ok {
+	if webhook, ok := parseWebhook(value, urlNames); ok {
 		w.Items = append(w.Items, webhook)
 		return
 	}
-	items, _ := asList(raw)
-	for _, item := range items {
+	for _, item := range value.List() {
 		w.add(item, urlNames, depth+1)
 	}
-	o, _ := asObject(raw)
-	for _, m := range o {
-		w.add(m.value, urlNames, depth+1)
+	for _, m := range value.Object() {
+		w.add(m.Value, urlNames, depth+1)
 	}
 }
 
 // parseWebhook reads an object that has a URL; an object without one is no webhook.
-func parseWebhook(raw json.RawMessage, urlNames []string) (Webhook, bool) {
-	o, _ := asObject(raw)
-	address, _ := parseString(o.find(urlNames, func(value json.RawMessage) bool {
-		text, ok := parseString(value)
-		return ok && text != ""
-	}))
+func parseWebhook(value wire.Value, urlNames []string) (Webhook, bool) {
+	o := value.Object()
+	address, _ := o.Find(urlNames, func(v wire.Value) bool {
+		text, _ := v.AsString()
+		return text != ""
+	}).AsString()
 	if address == "" {
 		return Webhook{}, false
 	}
 	webhook := Webhook{
-		ID:     o.id("id", "webhook_id", "subscription_id"),
-		URL:    Hide(address),
-		Events: o.texts(webhookEventNames...),
-		Raw:    Hide(raw),
+		ID: o.ID("id", "webhook_id", "subscription_id"), URL: Hide(address), Raw: Hide(json.RawMessage(value.Raw())),
 	}
-	if _, ok := asList(o.get(webhookEventNames...)); ok && webhook.Events == nil {
+	if events := o.Get(webhookEventNames...); events.IsList() {
 		webhook.Events = []string{}
+		for _, event := range events.List() {
+			if name, ok := event.AsString(); ok {
+				webhook.Events = append(webhook.Events, name)
+			}
+		}
 	}
 	return webhook, true
 }
 
 // WithURL returns the webhooks that deliver to a URL, in any form of it (see SameURL).
 func (w *Webhooks) WithURL(wanted string) []Webhook {
-	var found []Webhook
-	for _, webhook := range w.Items {
-		if SameURL(webhook.URL.Reveal(), wanted) {
-			found = append(found, webhook)
-		}
-	}
-	return found
+	return slices.DeleteFunc(slices.Clone(w.Items), func(webhook Webhook) bool {
+		return !SameURL(webhook.URL.Reveal(), wanted)
+	})
 }

@@ -75,10 +75,10 @@ func TestDecodeSubscriptionResponse(t *testing.T) {
 		`{"id":9,"ID":10}`:                   {},
 		`{"message":"ok"}`:                   {},
 		`"ok"`:                               {},
-		`<html>`:                             {},
 		``:                                   {},
 	} {
 		s := newService(t, answers(202, body), false)
+		want.Accepted = true
 		got, err := s.client(t).SubscribeWebhook(t.Context(), someSubscription())
 		if err != nil {
 			t.Fatal(err)
@@ -137,9 +137,11 @@ func TestDecodeWebhooks(t *testing.T) {
 		"the only page": {
 			`{"data":[` + one + `],"page":1,"totalPages":1,"hasMore":false,"nextCursor":""}`, []Webhook{a}, true,
 		},
-		"a flag":        {`{"has_more":true,"data":[` + one + `]}`, []Webhook{a}, false},
-		"other numbers": {`{"application_id":4711,"account":25,"webhooks":[` + one + `]}`, []Webhook{a}, true},
-		"too deep":      {`[[[[[[` + one + `]]]]]]`, nil, false},
+		"a flag":                    {`{"has_more":true,"data":[` + one + `]}`, []Webhook{a}, false},
+		"other numbers":             {`{"application_id":4711,"account":25,"webhooks":[` + one + `]}`, []Webhook{a}, true},
+		"too deep":                  {`[[[[[[` + one + `]]]]]]`, nil, false},
+		"one that failed":           {`{"url":"https://b.example.com","status":"failed","error":"x"}`, []Webhook{b}, false},
+		"one in a list that failed": {`[{"url":"https://b.example.com","success":false}]`, []Webhook{b}, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newService(t, answers(200, test.body), false)
@@ -166,7 +168,7 @@ func TestDecodeWebhooks(t *testing.T) {
 }
 
 // A 404 is a proof only in the form that the interface has for errors. Proxies have their own.
-func TestIsNotFoundProblem(t *testing.T) {
+func TestIsNotFound(t *testing.T) {
 	for body, want := range map[string]bool{
 		`{"type":"","title":"Not found","exception":{},"status":"404"}`: true,
 		`{"title":"Not found"}`:                                                 true,
@@ -180,9 +182,10 @@ func TestIsNotFoundProblem(t *testing.T) {
 	} {
 		for _, status := range []int{404, 410} {
 			s := newService(t, answers(status, body), false)
-			if _, err := s.client(t).RetrieveWebhook(t.Context(), 1); IsNotFoundProblem(err) != want || !IsNotFound(err) {
+			if _, err := s.client(t).RetrieveWebhook(t.Context(), 1); IsNotFound(err) != want || OutcomeOf(err) != Refused {
 				t.Errorf("%d %s: %v is %v, want %v", status, body, err, !want, want)
 			}
+			s.Close()
 		}
 	}
 }

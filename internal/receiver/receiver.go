@@ -3,6 +3,7 @@
 package receiver
 
 import (
+	"encoding/json"
 	"net/url"
 	"strings"
 	"unicode"
@@ -14,6 +15,9 @@ const (
 	KeyToken = "token"
 	// KeyPreviousToken is the key that has the token from before, while it is rotated.
 	KeyPreviousToken = "previousToken"
+	// KeyPayload is the key that has further fields of a subscription that the operator makes: a JSON object, such as
+	// {"secret": "..."}.
+	KeyPayload = "payload.json"
 	// MinTokenLength is the least number of characters of a token.
 	MinTokenLength = 32
 	// ClusterNamespace takes the place of the namespace of a ClusterIdentityService.
@@ -42,6 +46,16 @@ func URL(base, path, token string) string {
 func TokenOf(value []byte) (token string, ok bool) {
 	token = strings.TrimSpace(string(value))
 	return token, IsToken(token)
+}
+
+// PayloadOf gives the further fields of a subscription in a key of a Secret, nil for none, and whether they are a JSON
+// object.
+func PayloadOf(value []byte) (payload json.RawMessage, ok bool) {
+	var fields map[string]json.RawMessage
+	if len(value) == 0 {
+		return nil, true
+	}
+	return value, json.Unmarshal(value, &fields) == nil && fields != nil
 }
 
 // IsToken reports whether a text can be a token: it is long enough, without white space and control characters.

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/mandate-io/idv/internal/await"
 	"github.com/mandate-io/idv/internal/sandbox/control"
 	"github.com/mandate-io/idv/internal/sandbox/dialect"
 )
@@ -165,12 +166,8 @@ func TestDelayedWorkIsDoneByItself(t *testing.T) {
 	s.must(http.MethodPost, "/ext/webhooks/subscribe", object{"url": target})
 	noError(t, s.SetDialect(t.Context(), "asyncWork", dialect.AsyncDelayed))
 	s.must(http.MethodPost, "/ext/applications", mandate("acme", "jane"))
-	select {
-	case body := <-bodies:
-		wantEqual(t, "event", any("application.created"), body["event"])
-	case <-time.After(10 * time.Second):
-		t.Error("nothing was delivered")
-	}
+	body := await.Receive(t, bodies, "the delivery")
+	wantEqual(t, "event", any("application.created"), body["event"])
 }
 
 func wantIngress(unrouted func(preparedCall) bool) func(*testing.T, *testService) {

@@ -15,6 +15,7 @@ func tables(all ...map[string][]control) map[string][]control {
 
 const (
 	inClient     = "internal/client"
+	inWire       = "internal/client/wire"
 	inProvider   = "provider"
 	inConfig     = "config"
 	inAPI        = "api/v1alpha1"

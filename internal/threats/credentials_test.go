@@ -22,20 +22,20 @@ var credentials = map[string][]control{
 	},
 	"a redirect or an answer sends a token to another host": {
 		{
-			off: "redirects are followed", file: "internal/client/roundtrip.go",
-			old: "	httpResponse, err := c.transport(operation).RoundTrip(httpReq)\n",
-			new: "	following := &http.Client{Transport: c.transport(operation)}\n" +
-				"	httpResponse, err := pick(ON, c.transport(operation).RoundTrip, following.Do)(httpReq)\n",
+			off: "redirects are followed", file: "internal/client/exchange.go",
+			old: "	response, err := t.transport(q).RoundTrip(r)\n",
+			new: "	following := &http.Client{Transport: t.transport(q)}\n" +
+				"	response, err := pick(ON, t.transport(q).RoundTrip, following.Do)(r)\n",
 			in: inClient, test: "TestRedirectsAreNotFollowed",
 		},
 		{
-			off: "http goes to other hosts", file: "internal/client/config.go",
+			off: "http goes to other hosts", file: "internal/client/url.go",
 			old: `(u.Scheme != "http" || !IsLoopback(u.Hostname())):`,
 			new: `(u.Scheme != "http" || ON && !IsLoopback(u.Hostname())):`,
 			in:  inClient, test: "TestConfigurationErrors",
 		},
 		{
-			off: "TLS 1.0 is spoken", file: "internal/client/config.go",
+			off: "TLS 1.0 is spoken", file: "internal/client/transport.go",
 			old: "MinVersion: tls.VersionTLS12,", new: "MinVersion: pick[uint16](ON, tls.VersionTLS12, tls.VersionTLS10),",
 			in: inClient, test: "TestOldTLSIsRefused",
 		},
@@ -64,9 +64,10 @@ var credentials = map[string][]control{
 		{
 			off: "a probe holds its worker", file: "operator/service/probe.go",
 			old: "	go func() {\n		defer cancel()\n		p.references, p.err = client.RetrieveReferences(ctx)\n" +
-				"		close(p.done)\n		r.enqueue(key)\n	}()\n",
+				"		p.permitted = idv.IsForbidden(p.err) && mayRead(ctx, client)\n		close(p.done)\n		r.enqueue(key)\n	}()\n",
 			new: "	begin := pick(ON, func(f func()) { go f() }, func(f func()) { f() })\n	begin(func() {\n		defer cancel()\n" +
-				"		p.references, p.err = client.RetrieveReferences(ctx)\n		close(p.done)\n		r.enqueue(key)\n	})\n",
+				"		p.references, p.err = client.RetrieveReferences(ctx)\n" +
+				"		p.permitted = idv.IsForbidden(p.err) && mayRead(ctx, client)\n		close(p.done)\n		r.enqueue(key)\n	})\n",
 			in: inService, test: "TestProbeHoldsNoWorker",
 		},
 	},
@@ -97,12 +98,12 @@ var credentials = map[string][]control{
 	"the operator retries a refused password until the account is locked": {
 		{
 			off: "callers do not share a login", file: "internal/client/token.go",
-			old: "	case s.pending == nil:", new: "	case !ON || s.pending == nil:",
+			old: "s.logins.DoChan(", new: "pick(ON, &s.logins, new(singleflight.Group)).DoChan(",
 			in: inClient, test: "TestCallersShareALogin",
 		},
 		{
 			off: "a refused login is repeated at once", file: "internal/client/token.go",
-			old: "	if wait := time.Until(h.until); wait > 0 {", new: "	if wait := time.Until(h.until); ON && wait > 0 {",
+			old: "	if wait <= 0 {\n		return nil", new: "	if !ON || wait <= 0 {\n		return nil",
 			in: inClient, test: "TestRefusedCredentialsAreHeldOff",
 		},
 		{
@@ -114,7 +115,7 @@ var credentials = map[string][]control{
 	"credentials appear in logs or errors": {
 		{
 			off: "a secret marshals itself", file: asSensitive,
-			old: "return json.Marshal(redacted) }", new: "return json.Marshal(pick[any](ON, redacted, s.Reveal())) }",
+			old: "return []byte(redacted), nil }", new: "return []byte(pick(ON, redacted, fmt.Sprint(s.Reveal()))), nil }",
 			in: inClient, test: "TestNothingSensitiveIsPrinted",
 		},
 	},

@@ -35,8 +35,8 @@ var decisions = map[string][]control{
 	`an editor of an IdentityService gives "in review" the meaning of completed, and so makes outcomes`: {
 		{
 			off: "configured names come first", file: "internal/client/state.go",
-			old: "	folded := FoldName(s.Name)\n	switch {\n",
-			new: "	folded := FoldName(s.Name)\n	switch {\n	case !ON && s.Is(n.Completed...):\n		return StageCompleted\n",
+			old: "	folded := wire.FoldName(s.Name)\n	switch {\n",
+			new: "	folded := wire.FoldName(s.Name)\n	switch {\n	case !ON && s.Is(n.Completed...):\n		return StageCompleted\n",
 			in:  inClient, test: "TestStages",
 		},
 	},

@@ -12,9 +12,9 @@ var invitation = map[string][]control{
 			in: inClient, test: "TestABrokenAnswerIsUnknown",
 		},
 		{
-			off: "a create is retried", file: "internal/client/operation.go",
-			old: "		retry: retryNever, deadline: emailDeadline,",
-			new: "		retry: pick(ON, retryNever, retrySafe), deadline: emailDeadline,",
+			off: "a create is retried", file: "internal/client/chain.go",
+			old: "	switch of {\n	case effectNone:\n",
+			new: "	switch pick(ON || of != effectCreate, of, effectNone) {\n	case effectNone:\n",
 			in:  inClient, test: "TestWhatEmailsIsSentOnce",
 		},
 	},
@@ -71,6 +71,12 @@ var invitation = map[string][]control{
 		explored(inMandate, "404"), explored(inMandate, "404 to other credentials"),
 		explored(inMandate, "404 of another service"),
 	},
+	"something in between answers with a status of its own after the service has done the work": {{
+		off: "any 403 says that nothing was done", file: "internal/client/proof.go",
+		old: "	{everything, 403, 403, bodyWord, Forbidden, KindForbidden},\n",
+		new: "	{everything, 403, 403, pick(ON, bodyWord, bodyAny), Forbidden, KindForbidden},\n",
+		in:  inClient, test: "TestProofsAreAsDesigned",
+	}},
 	"an action is repeated after a crash": {
 		explored(inAction, "open attempt"), explored(inAction, "unknown outcome"),
 	},

@@ -1,8 +1,8 @@
 package threats
 
 const (
-	limitsFile = "internal/client/response_limits.go"
-	budgetFile = "internal/client/budget.go"
+	limitsFile = "internal/client/wire/limits.go"
+	budgetFile = "operator/connection/budget.go"
 	deployment = "config/manager/deployment.yaml"
 )
 
@@ -15,41 +15,40 @@ var theOperator = map[string][]control{
 		},
 		{
 			off: "a response may hold any number of individuals", file: limitsFile,
-			old: "	case d.items > maxItems ||", new: "	case ON && d.items > maxItems ||",
+			old: "objects > maxObjects {", new: "ON && objects > maxObjects {",
+			in: inWire, test: "TestLimits",
+		},
+		{
+			off: "a response may be nested deeply", file: limitsFile,
+			old: "			if depth > maxDepth {\n", new: "			if depth = min(depth, pick(ON, depth, maxDepth)); depth > maxDepth {\n",
 			in: inClient, test: "TestResponseLimits",
 		},
 		{
-			off: "a response may be nested deeply, and hold many values", file: "internal/client/response_limits.go",
-			old: "	if err := checkSize(r.body); err != nil {", new: "	if err := checkSize(r.body); ON && err != nil {",
-			in: inClient, test: "TestResponseLimits",
-		},
-		{
-			off: "raw responses are kept", file: "internal/client/request.go",
-			old: "	if r.discardRaw || !json.Valid", new: "	if ON && r.discardRaw || !json.Valid",
+			off: "raw responses are kept", file: "internal/client/answer.go",
+			old: "	if a.discardRaw || !json.Valid", new: "	if ON && a.discardRaw || !json.Valid",
 			in: inClient, test: "TestRawIsDiscarded",
 		},
 		{
 			off: "one connection may take the whole budget", file: budgetFile,
 			old: "share: bytes / 4}", new: "share: pick(ON, bytes/4, bytes)}",
-			in: inClient, test: "TestBudgetIsShared",
+			in: inConnection, test: "TestBudgetIsShared",
 		},
 		{
 			off: "a client that asks for much has many places in the queue", file: budgetFile,
 			old: "own: semaphore.NewWeighted(b.share)", new: "own: semaphore.NewWeighted(pick(ON, b.share, 1<<40))",
-			in: inClient, test: "TestBudgetIsFair",
+			in: inConnection, test: "TestBudgetIsFair",
 		},
 		{
-			off: "a create waits for the budget", file: "internal/client/roundtrip.go",
-			old: "	if operation.retry == retrySafe {\n		reader.budget", new: "	if !ON || operation.retry == retrySafe {\n" +
-				"		reader.budget",
-			in: inClient, test: "TestBudgetHoldsUpLargeReadsOnly",
+			off: "a create waits for the budget", file: budgetFile,
+			old: "	if err != nil || r.Method != http.MethodGet ||", new: "	if err != nil || ON && r.Method != http.MethodGet ||",
+			in: inConnection, test: "TestBudgetHoldsUpLargeReadsOnly",
 		},
 	},
 	"the service sends endless or invalid answers": {
 		{
-			off: "bodies have no limit", file: "internal/client/body.go",
-			old: "		_, err = body.ReadFrom(io.LimitReader(b.response.Body, b.limit+1-int64(body.Len())))\n",
-			new: "		_, err = body.ReadFrom(io.LimitReader(b.response.Body, pick(ON, b.limit+1-int64(body.Len()), 1<<40)))\n",
+			off: "bodies have no limit", file: "internal/client/answer.go",
+			old: "		_, err = read.ReadFrom(io.LimitReader(r.Body, limit+1-int64(read.Len())))\n",
+			new: "		_, err = read.ReadFrom(io.LimitReader(r.Body, pick(ON, limit+1-int64(read.Len()), 1<<40)))\n",
 			in:  inClient, test: "TestAnEndlessAnswerIsLeft",
 		},
 		{
@@ -58,27 +57,27 @@ var theOperator = map[string][]control{
 			in: inClient, test: "TestHeadersHaveALimit",
 		},
 		{
-			off: "a response may begin as late as the operation ends", file: "internal/client/client.go",
-			old: "	c.shared.ResponseHeaderTimeout = c.timeout / maxAttempts",
-			new: "	c.shared.ResponseHeaderTimeout = pick(ON, c.timeout/maxAttempts, 0)",
+			off: "a response may begin as late as the operation ends", file: "internal/client/transport.go",
+			old: "	transport.ResponseHeaderTimeout = c.config.RequestTimeout / maxAttempts",
+			new: "	transport.ResponseHeaderTimeout = pick(ON, c.config.RequestTimeout/maxAttempts, 0)",
 			in:  inClient, test: "TestASilentServerLeavesTimeForAnotherAttempt",
 		},
 		{
-			off: "a large response may take as long as the operation", file: "internal/client/body.go",
-			old: "	b.timer = time.AfterFunc(largeBodyTime, func() { b.cancel(errSlowBody) })",
-			new: "	b.timer = time.AfterFunc(pick(ON, largeBodyTime, time.Hour), func() { b.cancel(errSlowBody) })",
-			in:  inClient, test: "TestASlowLargeBodyIsLeft",
+			off: "a large response may take as long as the operation", file: budgetFile,
+			old: "		b.timer = time.AfterFunc(largeBodyTime,",
+			new: "		b.timer = time.AfterFunc(pick(ON, largeBodyTime, time.Hour),",
+			in:  inConnection, test: "TestASlowLargeBodyIsLeft",
 		},
 		{
-			off: "a body above the limit is used", file: "internal/client/body.go",
-			old: "	case int64(body.Len()) > b.limit:", new: "	case ON && int64(body.Len()) > b.limit:",
+			off: "a body above the limit is used", file: "internal/client/answer.go",
+			old: "	case int64(read.Len()) > limit:", new: "	case ON && int64(read.Len()) > limit:",
 			in: inClient, test: "TestAnEndlessAnswerIsLeft",
 		},
 	},
 	"the service is unavailable": {
 		{
-			off: "every operation retries", file: "internal/client/request.go",
-			old: "c.limits.retries.Allow()", new: "(!ON || c.limits.retries.Allow())",
+			off: "every operation retries", file: "internal/client/chain.go",
+			old: "!t.limits.retries.Allow()", new: "ON && !t.limits.retries.Allow()",
 			in: inClient, test: "TestRetriesHaveABudget",
 		},
 		{
@@ -115,6 +114,11 @@ var theOperator = map[string][]control{
 			in:  inEngine, test: "TestDeadline",
 		},
 	},
+	"a tenant asks again and again for what the account may not do": {{
+		off: "what is forbidden once counts as wrong credentials", file: "operator/connection/class.go",
+		old: "		return class, forbidden\n", new: "		return class, pick(ON, forbidden, failed)\n",
+		in: inConnection, test: "TestOneForbiddenThingStopsNobody",
+	}},
 	"a namespace uses up a connection that several share": {
 		{
 			off: "a namespace is served until nothing is left", file: "operator/connection/fairqueue.go",
@@ -169,7 +173,7 @@ var theOperator = map[string][]control{
 	"texts of a service control the terminal of a reader, or look like other texts": {
 		{
 			off: "texts are shown as they are", file: "operator/engine/text.go",
-			old: "	return idv.Printable(text)", new: "	return pick(ON, idv.Printable(text), text)",
+			old: "	return wire.Printable(text)", new: "	return pick(ON, wire.Printable(text), text)",
 			in: inMandate, test: "TestStatusIsPrintable",
 		},
 	},

@@ -53,8 +53,8 @@ var personalData = map[string][]control{
 		},
 		{
 			off: "a sensitive value is a Stringer of itself", file: asSensitive,
-			old: "String() string { return redacted }\n\n// GoString",
-			new: "String() string { return pick(ON, redacted, fmt.Sprint(s.Reveal())) }\n\n// GoString",
+			old: "String() string { return redacted }",
+			new: "String() string { return pick(ON, redacted, fmt.Sprint(s.Reveal())) }",
 			in:  inClient, test: "TestNothingSensitiveInAPanic",
 		},
 		{

@@ -2,7 +2,6 @@ package action
 
 import (
 	"context"
-	"io"
 	"testing"
 	"time"
 
@@ -24,7 +23,7 @@ func (s *slowService) RetrieveApplication(ctx context.Context, _ int64) (*idv.Ap
 	return nil, &idv.Error{Kind: idv.KindTimeout}
 }
 
-func (s *slowService) IndividualReport(ctx context.Context, _ int64, _ io.Writer, _ int64) (*idv.Report, error) {
+func (s *slowService) IndividualReport(ctx context.Context, _, _ int64) (*idv.Report, error) {
 	s.keep(ctx)
 	return nil, &idv.Error{Kind: idv.KindTimeout}
 }

@@ -111,6 +111,8 @@ func decideSubject(f facts) decision {
 		return decision{Step: stepReadMandate}
 	case !f.record.read:
 		return decision{Step: stepReadRecord}
+	case s.forbidden: // it would e-mail somebody on the day on which somebody grants the permission
+		return wait(v1alpha1.ReasonForbidden)
 	case !s.read && !s.missing:
 		return decision{Step: stepReadApplication}
 	case s.missing && f.mandate.final:
@@ -166,6 +168,8 @@ func decideDownload(f facts) decision {
 		return waiting
 	}
 	switch {
+	case f.report.forbidden:
+		return wait(v1alpha1.ReasonForbidden)
 	case f.report.refused && f.mandate.final:
 		return wait(v1alpha1.ReasonRefused)
 	case f.report.refused, f.report.alreadyRefused && !f.mandate.final:

@@ -8,7 +8,7 @@ import (
 // decideAttempt is for the attempt that this reconciliation has recorded in the status.
 func decideAttempt(f facts) decision {
 	switch a := f.attempt; {
-	case a.canceled || a.sent && !a.success && a.outcome != client.Unknown && !a.refusal:
+	case a.canceled || a.sent && !a.success && a.outcome.NothingDone() && !a.refusal:
 		return decideCanceled(f)
 	case a.sent:
 		return decideAnswer(f)
@@ -46,10 +46,14 @@ func decideCanceled(f facts) decision {
 func decideAnswer(f facts) decision {
 	a := f.attempt
 	switch {
+	case a.accepted:
+		return wait(v1alpha1.ReasonRequestAccepted)
 	case a.success:
 		return wait(v1alpha1.ReasonCarriedOut)
-	case a.outcome == client.Unknown:
+	case !a.outcome.NothingDone():
 		return wait(v1alpha1.ReasonOutcomeUnknown)
+	case a.outcome == client.Forbidden:
+		return wait(v1alpha1.ReasonForbidden)
 	case a.kind == client.KindNotFound:
 		return wait(v1alpha1.ReasonIndividualNotFound)
 	default:

@@ -162,9 +162,17 @@ func TestDecide(t *testing.T) {
 			facts: answered(client.Refused, client.KindRateLimited),
 			want:  waitFor(v1alpha1.ReasonRetrying, 7*time.Second),
 		},
-		"credentials": {
-			facts: answered(client.Refused, client.KindCredentials),
+		"a token that had expired": {
+			facts: answered(client.Refused, client.KindExpiredToken),
 			want:  waitFor(v1alpha1.ReasonRetrying, 7*time.Second),
+		},
+		"forbidden": {
+			facts: answered(client.Forbidden, client.KindForbidden),
+			want:  wait(v1alpha1.ReasonForbidden),
+		},
+		"not the service's own word": {
+			facts: answered(client.Unknown, client.KindUnproven),
+			want:  wait(v1alpha1.ReasonOutcomeUnknown),
 		},
 		"refused": {facts: answered(client.Refused, client.KindInvalid), want: wait(v1alpha1.ReasonRefused)},
 		"a 404": {

@@ -1,8 +1,9 @@
 package action
 
 import (
-	"bytes"
+	"cmp"
 	"context"
+	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -27,19 +28,27 @@ const (
 // maxAnswer is more than a Secret holds: in JSON, the file takes a third more.
 const maxAnswer = corev1.MaxSecretSize*4/3 + 64<<10
 
+// reportInterval is how soon a report is asked for again that the service is making.
+const reportInterval = time.Minute
+
 // download gets the report. It changes nothing at the service and is repeated as often as it takes.
 func (r *reconciliation) download(ctx context.Context) {
-	var answer bytes.Buffer
-	downloaded, err := r.client.IndividualReport(ctx, r.facts.mandate.individual, &answer, maxAnswer)
+	downloaded, err := r.client.IndividualReport(ctx, r.facts.mandate.individual, maxAnswer)
 	report := &r.facts.report
 	switch {
 	case err == nil:
 		r.downloaded = downloaded
-		r.report, report.isURL = readReport(downloaded.ContentType, answer.Bytes())
+		r.report, report.isURL = readReport(downloaded.ContentType, downloaded.Content)
 		report.tooLarge = len(r.report.content)+len(r.report.contentType) > corev1.MaxSecretSize
 		report.downloaded = true
 	case idv.KindOf(err) == idv.KindTooLarge:
 		report.tooLarge = true
+	case idv.KindOf(err) == idv.KindNotReady:
+		r.facts.failureReason = v1alpha1.ReasonReportNotReady
+		r.facts.retryAfter = cmp.Or(idv.RetryAfterOf(err), reportInterval)
+	case idv.IsForbidden(err):
+		report.forbidden = true
+		log.FromContext(ctx).Info("The service does not let this user download the report", "error", err.Error())
 	case idv.IsRefusal(err):
 		report.refused = true
 		r.localState.Update(r.action, func(s *localState) { s.refusedDigest = r.statusDigest })

@@ -72,7 +72,7 @@ func guards() map[string]explore.Guard {
 		},
 		"unknown outcome": {
 			Why: "the individual may have been e-mailed", File: attemptFile,
-			Old: "a.outcome != client.Unknown && !a.refusal:", Off: "(a.outcome != client.Unknown || !ON) && !a.refusal:",
+			Old: "a.outcome.NothingDone() && !a.refusal:", Off: "(a.outcome.NothingDone() || !ON) && !a.refusal:",
 			CaughtBy: "TestExplore/crashes and lost answers",
 		},
 		"canceled start": {

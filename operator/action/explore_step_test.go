@@ -2,7 +2,6 @@ package action
 
 import (
 	"context"
-	"io"
 	"maps"
 	"time"
 
@@ -188,34 +187,34 @@ func (s fakeService) RetrieveApplication(context.Context, int64) (*idv.Applicati
 }
 
 // ResendInvites e-mails an individual.
-func (s fakeService) ResendInvites(_ context.Context, individual int64) error {
+func (s fakeService) ResendInvites(_ context.Context, individual int64) (*idv.Change, error) {
 	s.violation, s.emailed = s.wrongRequest(individual), true
 	switch s.fault {
 	case faultError:
 		s.hit = true
-		return failure(idv.NotSent, idv.KindUnreachable)
+		return nil, failure(idv.NotSent, idv.KindUnreachable)
 	case faultThrottled:
 		s.hit = true
-		return failure(idv.Refused, idv.KindRateLimited)
+		return nil, failure(idv.Refused, idv.KindRateLimited)
 	case faultRefused:
 		s.hit = true
-		return failure(idv.Refused, idv.KindInvalid)
+		return nil, failure(idv.Refused, idv.KindInvalid)
 	}
 	s.world.requests = append(s.world.requests, request{s.current.action.Name, s.current.action.UID, individual})
 	if s.fault == faultLost {
 		s.hit = true
-		return failure(idv.Unknown, idv.KindTimeout)
+		return nil, failure(idv.Unknown, idv.KindTimeout)
 	}
-	return nil
+	return &idv.Change{}, nil
 }
 
 // ResetIndividual e-mails an individual, too.
-func (s fakeService) ResetIndividual(ctx context.Context, individual int64) error {
+func (s fakeService) ResetIndividual(ctx context.Context, individual int64) (*idv.Change, error) {
 	return s.ResendInvites(ctx, individual)
 }
 
 // IndividualReport is a report.
-func (s fakeService) IndividualReport(_ context.Context, _ int64, to io.Writer, _ int64) (*idv.Report, error) {
+func (s fakeService) IndividualReport(_ context.Context, _, _ int64) (*idv.Report, error) {
 	s.violation = s.wrongService()
 	switch {
 	case s.read() != nil:
@@ -224,8 +223,7 @@ func (s fakeService) IndividualReport(_ context.Context, _ int64, to io.Writer, 
 		s.hit = true
 		return nil, failure(idv.Refused, idv.KindInvalid)
 	}
-	_, err := to.Write([]byte("%PDF-"))
-	return &idv.Report{ContentType: "application/pdf"}, err
+	return &idv.Report{ContentType: "application/pdf", Content: []byte("%PDF-")}, nil
 }
 
 // wrongRequest says what is wrong with a request that is about to be carried out (A2), by what a last look saw.

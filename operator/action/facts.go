@@ -48,6 +48,7 @@ type attemptFacts struct {
 	startUnknown bool
 	sent         bool // the request was sent, with this result
 	success      bool
+	accepted     bool // the service carries it out later
 	outcome      client.Outcome
 	kind         client.Kind
 	refusal      bool // of the action: not of who asked, or how often
@@ -84,6 +85,7 @@ type serviceFacts = engine.ServiceFacts
 // subjectFacts is what the service says about whom the action is on.
 type subjectFacts struct {
 	read, missing bool
+	forbidden     bool // to read it
 	sameReference bool // it is the application of the Mandate
 	unmatched     bool // it is not known which individual of the spec each of its individuals is
 	member        bool // the individual that the Mandate knows is in it
@@ -106,6 +108,7 @@ type reportFacts struct {
 	alreadyRefused bool
 	downloaded     bool
 	refused        bool
+	forbidden      bool
 	tooLarge       bool
 	isURL          bool
 }

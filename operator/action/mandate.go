@@ -129,6 +129,10 @@ func (r *reconciliation) readApplication(ctx context.Context) error {
 	case idv.IsNotFound(err):
 		s.missing = true
 		return nil
+	case idv.IsForbidden(err):
+		s.forbidden = true
+		log.FromContext(ctx).Info("The service does not let this user read the application", "error", err.Error())
+		return nil
 	case err != nil:
 		r.requestFailed(ctx, err)
 		return nil

@@ -66,6 +66,8 @@ var conditionSpecs = map[string]conditionSpec{
 
 	v1alpha1.ReasonCarriedOut: {complete,
 		"The service did what the action asks for."},
+	v1alpha1.ReasonRequestAccepted: {complete,
+		"The service accepted the request, and does what the action asks for later."},
 	v1alpha1.ReasonAlreadyDone: {complete,
 		"An action of this name was started before, and is not repeated. Nothing was sent now. To do it again, use another " +
 			"name."},
@@ -76,6 +78,9 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonRefused: {failed,
 		"The service refused the action; nothing was changed and nobody was e-mailed. The operator's log has the HTTP " +
 			"status."},
+	v1alpha1.ReasonForbidden: {failed,
+		"The service does not let this user do that (HTTP 403); nobody was e-mailed. Ask for the permission, then create " +
+			"another action."},
 	v1alpha1.ReasonNameUsed: {failed,
 		"An action of this name was started before, with another type or individual. Nothing was sent now. Use another " +
 			"name."},

@@ -2,7 +2,6 @@ package action
 
 import (
 	"context"
-	"io"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,9 +20,9 @@ import (
 // serviceClient is what an action needs of the client of the service. The errors are those of the client.
 type serviceClient interface {
 	RetrieveApplication(ctx context.Context, id int64) (*idv.Application, error)
-	ResendInvites(ctx context.Context, individualID int64) error
-	ResetIndividual(ctx context.Context, individualID int64) error
-	IndividualReport(ctx context.Context, individualID int64, to io.Writer, limit int64) (*idv.Report, error)
+	ResendInvites(ctx context.Context, individualID int64) (*idv.Change, error)
+	ResetIndividual(ctx context.Context, individualID int64) (*idv.Change, error)
+	IndividualReport(ctx context.Context, individualID, limit int64) (*idv.Report, error)
 }
 
 // localState is what this process remembers of a MandateAction.

@@ -103,10 +103,10 @@ func (r *reconciliation) send(ctx context.Context) {
 	if r.action.Spec.Type == v1alpha1.MandateActionResetIndividual {
 		request = r.client.ResetIndividual
 	}
-	err := request(ctx, r.facts.mandate.individual)
+	change, err := request(ctx, r.facts.mandate.individual)
 	a := &r.facts.attempt
 	a.sent = true
-	a.success = err == nil
+	a.success, a.accepted = err == nil, err == nil && change.Accepted
 	logger := log.FromContext(ctx).
 		WithValues("type", r.action.Spec.Type, "applicationID", r.facts.mandate.application, "attempt", r.attempt)
 	if err == nil {

@@ -69,7 +69,7 @@ func (f *fixture) subscribe(url string) {
 		}
 		defer response.Body.Close()
 		_, _ = io.Copy(io.Discard, response.Body)
-		return response.StatusCode == http.StatusNoContent
+		return response.StatusCode == http.StatusOK
 	})
 	service, err := idv.New(idv.Config{BaseURL: f.url, Credentials: idv.Credentials{
 		Username: sandbox.DefaultUsername, Password: idv.Hide(sandbox.DefaultPassword),

@@ -44,16 +44,17 @@ type CircuitBreaker struct {
 	// Called without mu: changed when the circuit changes, freed when it stays closed and admits more.
 	changed, freed func()
 
-	mu       sync.Mutex
-	usable   bool // there is a client, and its first probe succeeded
-	state    State
-	class    Class       // that failed; None while closed
-	kind     client.Kind // of the failure
-	since    time.Time   // of the last change of state
-	pause    time.Duration
-	timer    *time.Timer
-	tested   bool // half-open for Write: the reference data was read
-	failures [classes]int
+	mu          sync.Mutex
+	usable      bool // there is a client, and its first probe succeeded
+	state       State
+	class       Class       // that failed; None while closed
+	kind        client.Kind // of the failure
+	since       time.Time   // of the last change of state
+	pause       time.Duration
+	timer       *time.Timer
+	tested      bool // half-open for Write: the reference data was read
+	failures    [classes]int
+	permissions permissions
 	// Reconciliations by the class that they are for: those that use the connection, those that wait for it, and of these,
 	// those that were woken up to use it now.
 	using, waiting, offered [classes]int
@@ -82,7 +83,36 @@ func (b *CircuitBreaker) MayRetry() bool {
 func (b *CircuitBreaker) AwaitsProbe() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.state == HalfOpen && !b.byReconciliation()
+	return b.permissions.doubtful || b.state == HalfOpen && !b.byReconciliation()
+}
+
+// Permit says that the user may read applications, although the reference data is forbidden.
+func (b *CircuitBreaker) Permit(permitted bool) {
+	b.mu.Lock()
+	closes := permitted && b.state != Closed && b.kind == client.KindForbidden
+	if permitted {
+		b.permissions.record(Read, false, time.Now())
+	}
+	if closes {
+		b.setState(Closed, None, "")
+	}
+	b.mu.Unlock()
+	if closes {
+		b.changed()
+	}
+}
+
+// authorize takes over whether the user may send a request of a class, and reports whether that changes anything. If
+// nothing is permitted, the circuit opens as with a refused login. If one thing is forbidden, the object that asked for
+// it says so.
+func (b *CircuitBreaker) authorize(class Class, denied bool) (changed bool) {
+	asked := b.permissions.doubtful
+	b.permissions.record(class, denied, time.Now())
+	if class == References && denied && b.permissions.none(time.Now()) && b.state == Closed {
+		b.open(References, client.KindForbidden)
+		return true
+	}
+	return b.permissions.doubtful && !asked
 }
 
 // Observe counts the result of a call. One that began before the last change of state says nothing about now.
@@ -92,9 +122,10 @@ func (b *CircuitBreaker) Observe(result client.OperationResult) {
 	changed, freed := false, false
 	switch {
 	case result.Started.Before(b.since):
-	case outcome == succeeded:
+	case outcome == succeeded, outcome == forbidden:
 		freed = b.failures[class]+b.failures[Login] > 0
 		changed = b.succeed(class)
+		changed = b.authorize(class, outcome == forbidden) || changed
 	case outcome == failed:
 		changed = b.fail(class, result)
 	}
@@ -136,15 +167,20 @@ func (b *CircuitBreaker) fail(class Class, result client.OperationResult) (chang
 	if b.state == Open || b.state == Closed && b.failures[class] < threshold(class, result) {
 		return false
 	}
+	b.open(class, client.KindOf(result.Err))
+	return true
+}
+
+// open opens the circuit for a while.
+func (b *CircuitBreaker) open(class Class, kind client.Kind) {
 	switch {
 	case b.state == HalfOpen, time.Since(b.since) < pausesUntilReset*b.pause:
 		b.pause = min(2*b.pause, maxPause)
 	default:
 		b.pause = minPause
 	}
-	b.setState(Open, class, client.KindOf(result.Err))
+	b.setState(Open, class, kind)
 	b.timer = time.AfterFunc(b.pause, b.TestNow)
-	return true
 }
 
 // threshold is 1 for what the controller of services tests, and for refused credentials, which do not become right by
@@ -186,6 +222,7 @@ func (b *CircuitBreaker) Reset() {
 	changed := b.state != Closed || b.failures != [classes]int{}
 	b.setState(Closed, None, "")
 	b.failures = [classes]int{}
+	b.permissions = permissions{}
 	b.pause = 0
 	b.subscriptions.stop()
 	b.mu.Unlock()

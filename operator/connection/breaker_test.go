@@ -238,7 +238,7 @@ func TestLoginFails(t *testing.T) {
 // ready count as a success, and what was not sent counts as nothing.
 func TestClassify(t *testing.T) {
 	t.Parallel()
-	unreadable := &client.Error{Kind: client.KindUnreadable, Status: 202}
+	unreadable := &client.Error{Kind: client.KindUnreadable, Status: 200}
 	for name, test := range map[string]struct {
 		operation client.Operation
 		slowest   time.Duration
@@ -251,7 +251,9 @@ func TestClassify(t *testing.T) {
 		"slow create":        {create, slowRequest + 1, nil, Write, failed},
 		"long report":        {client.OpIndividualReport, slowRequest + 1, nil, Read, succeeded},
 		"too long a report":  {client.OpIndividualReport, slowReport + 1, nil, Read, failed},
-		"report not ready":   {client.OpIndividualReport, 1, unreadable, Read, succeeded},
+		"report not ready":   {client.OpIndividualReport, 1, &client.Error{Kind: client.KindNotReady}, Read, succeeded},
+		"page for a report":  {client.OpIndividualReport, 1, unreadable, Read, unknown},
+		"page for a read":    {read, 1, &client.Error{Kind: client.KindUnproven, Status: 404}, Read, unknown},
 		"page of a proxy":    {read, 1, unreadable, Read, failed},
 		"lost answer":        {create, 1, errLost, Write, failed},
 		"refusal":            {client.OpCompleteApplication, 1, errRefusal, Write, succeeded},
@@ -262,7 +264,7 @@ func TestClassify(t *testing.T) {
 		"invalid, not sent":  {read, 0, &client.Error{Kind: client.KindInvalid, Outcome: client.NotSent}, Read, unknown},
 		"e-mails":            {client.OpResendInvites, 1, errServer, Write, failed},
 		"reference data":     {probe, 1, errServer, References, failed},
-		"no permission":      {read, 1, &client.Error{Kind: client.KindCredentials, Status: 403}, Read, failed},
+		"no permission":      {read, 1, errForbidden, Read, forbidden},
 		"truncated deletion": {client.OpDeleteApplication, 1, &client.Error{Kind: client.KindConnection}, Write, failed},
 	} {
 		class, got := classify(client.OperationResult{Operation: test.operation, Slowest: test.slowest, Err: test.err})
@@ -286,7 +288,7 @@ func TestUntrustedIDsOpenNoCircuit(t *testing.T) {
 		return b
 	}
 	for _, kind := range []client.Kind{
-		client.KindServer, client.KindCredentials, client.KindUnreadable, client.KindTimeout, client.KindConnection, "",
+		client.KindServer, client.KindForbidden, client.KindUnreadable, client.KindTimeout, client.KindConnection, "",
 	} {
 		var err error
 		if kind != "" { // else it is slow

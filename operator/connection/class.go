@@ -51,6 +51,7 @@ type outcome int
 const (
 	unknown outcome = iota // nothing
 	succeeded
+	forbidden // it works, and does not let this user do what was asked
 	failed
 )
 
@@ -58,30 +59,30 @@ const (
 // So that shows nothing, unless the service could not even be reached: if it fails, other calls show it.
 func classify(result client.OperationResult) (Class, outcome) {
 	class, shown := classifyKnown(result)
-	if result.UntrustedID && shown == failed && class != Login && client.KindOf(result.Err) != client.KindUnreachable {
+	if result.UntrustedID && (shown == failed && class != Login && client.KindOf(result.Err) != client.KindUnreachable ||
+		shown == forbidden) {
 		return class, unknown
 	}
 	return class, shown
 }
 
-// classifyKnown is for calls with ids that are known. A failure that is about this one call alone, such as a refusal,
-// counts as a success.
+// classifyKnown is for calls with ids that are known. What the client takes for a fault of the service is one. A
+// failure that is about this one call alone, such as a refusal, counts as a success.
 func classifyKnown(result client.OperationResult) (Class, outcome) {
 	class := classOf(result)
 	slow := slowRequest
 	if result.Operation == client.OpIndividualReport {
 		slow = slowReport
 	}
-	switch client.KindOf(result.Err) {
-	case client.KindCredentials, client.KindUnreachable, client.KindConnection, client.KindTimeout, client.KindServer:
-		return class, failed
-	case client.KindUnreadable:
-		if result.Operation == client.OpIndividualReport { // a report that is not ready yet
-			return class, succeeded
-		}
-		return class, failed
-	case client.KindCanceled, client.KindRateLimited:
+	switch kind := client.KindOf(result.Err); {
+	case kind == client.KindUnreadable && result.Operation == client.OpIndividualReport: // about this report
 		return class, unknown
+	case client.IsServiceFault(result.Err):
+		return class, failed
+	case kind == client.KindCanceled, kind == client.KindRateLimited, kind == client.KindUnproven:
+		return class, unknown
+	case client.IsForbidden(result.Err):
+		return class, forbidden
 	}
 	switch {
 	case result.Slowest > slow:

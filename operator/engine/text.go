@@ -3,7 +3,7 @@ package engine
 import (
 	"unicode/utf8"
 
-	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
 // maxText is what the CRDs allow for a text that comes from a service.
@@ -23,7 +23,7 @@ func ShowText(text string) string {
 	if utf8.RuneCountInString(text) > maxText {
 		text = string([]rune(text)[:maxText-1]) + "…"
 	}
-	return idv.Printable(text)
+	return wire.Printable(text)
 }
 
 // StatusBudget is how much of what a service says a status may still show. So no answer makes a status that the API

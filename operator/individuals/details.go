@@ -17,6 +17,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/client/wire"
 	"github.com/mandate-io/idv/internal/reference"
 )
 
@@ -59,11 +60,15 @@ func Read(
 
 // inline are the details that are in the spec.
 func inline(i *v1alpha1.Individual) idv.NewIndividual {
-	return idv.NewIndividual{
-		Email: idv.Hide(i.Email), Title: idv.Hide(i.Title), FirstName: idv.Hide(i.FirstName),
-		MiddleName: idv.Hide(i.MiddleName), LastName: idv.Hide(i.LastName), DateOfBirth: idv.Hide(i.DateOfBirth),
-		Gender: idv.Hide(i.Gender), Reference: idv.Hide(i.Reference),
+	details := idv.NewIndividual{
+		Email: idv.Hide(i.Email), Title: idv.Hide(i.Title), FirstName: idv.Hide(i.FirstName), LastName: idv.Hide(i.LastName),
+		DateOfBirth: idv.Hide(i.DateOfBirth), Gender: idv.Hide(i.Gender), Reference: idv.Hide(i.Reference),
 	}
+	if i.MiddleName != nil {
+		name := idv.Hide(*i.MiddleName)
+		details.MiddleName = &name
+	}
+	return details
 }
 
 // detailsOf puts an individual together: a field of the spec wins over the Secret's.
@@ -81,9 +86,13 @@ func detailsOf(individual *v1alpha1.Individual, secret *corev1.Secret, applicati
 	}
 	details := idv.NewIndividual{
 		Email: pick(individual.Email, "email"), Title: pick(individual.Title, "title"),
-		FirstName: pick(individual.FirstName, "first_name"), MiddleName: pick(individual.MiddleName, "middle_name"),
-		LastName: pick(individual.LastName, "last_name"), DateOfBirth: pick(individual.DateOfBirth, "date_of_birth"),
-		Gender: pick(individual.Gender, "gender"), Reference: pick(individual.Reference, "reference"),
+		FirstName: pick(individual.FirstName, "first_name"), LastName: pick(individual.LastName, "last_name"),
+		DateOfBirth: pick(individual.DateOfBirth, "date_of_birth"), Gender: pick(individual.Gender, "gender"),
+		Reference: pick(individual.Reference, "reference"), MiddleName: inline(individual).MiddleName,
+	}
+	if _, given := secret.Data["middle_name"]; given && details.MiddleName == nil {
+		name := pick("", "middle_name")
+		details.MiddleName = &name
 	}
 	if details.Reference.Reveal() == "" {
 		details.Reference = idv.Hide(reference.Individual(applicationReference, individual.Name))
@@ -112,9 +121,9 @@ var detailKeys = []string{
 // misnamedKey finds a key like firstName: what is in it would not be sent, and an application cannot be changed.
 func misnamedKey(secret *corev1.Secret) string {
 	for _, key := range slices.Sorted(maps.Keys(secret.Data)) {
-		folded := idv.FoldName(strings.ReplaceAll(key, ".", "")) // a Secret's key can have a '.' between words
+		folded := wire.FoldName(strings.ReplaceAll(key, ".", "")) // a Secret's key can have a '.' between words
 		for _, meant := range detailKeys {
-			if key != meant && folded == idv.FoldName(meant) {
+			if key != meant && folded == wire.FoldName(meant) {
 				return key + " must be called " + meant
 			}
 		}

@@ -22,6 +22,13 @@ func (r *reconciliation) read(ctx context.Context) {
 	case idv.IsNotFound(err):
 		a.missing, a.believable = true, r.facts.id != 0 && r.believable()
 		return
+	case idv.IsUnprovenNotFound(err):
+		a.missing, a.unproven = true, true
+		a.othersRead = r.facts.id != 0 && r.othersRead()
+		return
+	case idv.IsForbidden(err):
+		r.requestFailed(ctx, err, v1alpha1.ReasonReadForbidden)
+		return
 	case err != nil:
 		r.requestFailed(ctx, err, reason)
 		return
@@ -34,7 +41,7 @@ func (r *reconciliation) observeApplication(ctx context.Context, application *id
 	a := &r.facts.application
 	a.missing = false
 	a.referenceMatched = strings.EqualFold(application.Reference, r.reference)
-	a.sameReference = r.matches(application.Reference)
+	a.sameReference = r.matches(application.Reference) || r.isCreated(application)
 	if !a.sameReference {
 		a.read = true
 		return // it is another Mandate's or person's: nothing of it is used
@@ -72,6 +79,14 @@ func (r *reconciliation) matches(shown string) bool {
 	return shown == "" || strings.EqualFold(shown, r.reference)
 }
 
+// isCreated reports whether the id that the answer to the create showed is that of an application that shows no
+// reference, and otherwise what was sent. compareSpec compares the individuals.
+func (r *reconciliation) isCreated(application *idv.Application) bool {
+	return r.readingCandidate && application.ID == r.facts.record.candidate && application.Reference == "" &&
+		application.Name.Reveal() != "" && application.MandateType != (idv.MandateType{}) &&
+		len(application.Individuals) == len(r.mandate.Spec.Individuals)
+}
+
 // probe reads something that has nothing to do with the application. If the service answers that, with the same
 // credentials, its 404 is believed.
 func (r *reconciliation) probe(ctx context.Context) {
@@ -86,15 +101,18 @@ func (r *reconciliation) probe(ctx context.Context) {
 func (r *reconciliation) archive(ctx context.Context) {
 	a := &r.facts.application
 	a.archiveSent = true
-	_, err := r.client.ArchiveApplication(ctx, r.facts.id)
+	change, err := r.client.ArchiveApplication(ctx, r.facts.id)
+	r.settle(stepArchive, change, err)
 	switch {
+	case err == nil && change.Accepted:
+		log.FromContext(ctx).Info("The service archives the application later", "applicationID", r.facts.id)
+		a.read = false
 	case err == nil:
 		log.FromContext(ctx).Info("Archived the application", "applicationID", r.facts.id)
 		a.read, r.facts.deletion.done = false, true
-	case r.facts.deletion.requested && idv.IsNotFound(err):
-		r.facts.deletion.done = true
 	case idv.IsRefusal(err):
 		r.facts.deletion.refused = true
+		a.read = !idv.IsNotFound(err) // another read has to say so as well
 		log.FromContext(ctx).Info("The service refused to archive the application", "error", err.Error())
 	default:
 		r.requestFailed(ctx, err, v1alpha1.ReasonReadFailed)
@@ -104,11 +122,12 @@ func (r *reconciliation) archive(ctx context.Context) {
 // sendDecision sends complete or reject, and has the application read again. A refusal is shown, and remembered by what
 // the application looked like.
 func (r *reconciliation) sendDecision(
-	ctx context.Context, send func(context.Context, int64) (*idv.Application, error),
+	ctx context.Context, s step, send func(context.Context, int64, idv.State) (*idv.Change, error),
 ) {
 	a := &r.facts.application
 	a.decided = true
-	_, err := send(ctx, r.facts.id)
+	change, err := send(ctx, r.facts.id, r.application.State)
+	r.settle(s, change, err)
 	switch {
 	case err == nil:
 		log.FromContext(ctx).Info("Carried out the decision",
@@ -118,7 +137,7 @@ func (r *reconciliation) sendDecision(
 		a.refused = true
 		log.FromContext(ctx).Info("The service refused the decision", "error", err.Error())
 	default:
-		// Whether it was carried out shows when the application is read next; sending it twice is harmless.
+		// Whether it was carried out shows when the application is read next.
 		r.requestFailed(ctx, err, v1alpha1.ReasonReadFailed)
 	}
 }

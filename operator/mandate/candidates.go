@@ -15,6 +15,9 @@ import (
 // candidates are the applications that may be the Mandate's, the last ones first.
 func (r *reconciliation) candidates() []int64 {
 	named := engine.Candidates(r.mandate)
+	if own := r.facts.record.candidate; own != 0 { // the answer to the create showed it
+		named = append(slices.DeleteFunc(named, func(id int64) bool { return id == own }), own)
+	}
 	if r.shownCandidate != 0 { // it shows the reference, so it is read first
 		named = append(slices.DeleteFunc(named, func(id int64) bool { return id == r.shownCandidate }), r.shownCandidate)
 	}
@@ -136,7 +139,7 @@ func (r *reconciliation) candidateFailed(ctx context.Context, id int64, err erro
 		return
 	case isConnectionError(ctx, err):
 		r.facts.candidates, r.facts.candidatePending = nil, true
-	case idv.OutcomeOf(err) == idv.Refused:
+	case idv.OutcomeOf(err).NothingDone():
 		r.skipCandidate(id, candidateRefused)
 	default:
 		r.skipCandidate(id, candidateUnread)

@@ -14,7 +14,8 @@ import (
 	"github.com/mandate-io/idv/operator/ledger"
 )
 
-// conclude records that an attempt created nothing, or that it proved what an earlier one did.
+// conclude records that an attempt created nothing, that it proved what an earlier one did, or that the service creates
+// the application later.
 func (r *reconciliation) conclude(ctx context.Context) error {
 	attempt, conclusion := r.facts.attempt, r.conclusion()
 	record, err := r.ledger.Conclude(context.WithoutCancel(ctx), r.record, conclusion)
@@ -39,6 +40,11 @@ func (r *reconciliation) conclude(ctx context.Context) error {
 func (r *reconciliation) conclusion() v1alpha1.Attempt {
 	attempt, conclusion := r.facts.attempt, *r.record.Spec.Attempt
 	switch verdict := verdictOf(attempt); {
+	case verdict == v1alpha1.VerdictAccepted:
+		conclusion.Verdict = verdict
+		if attempt.candidate != 0 {
+			conclusion.CandidateID = &attempt.candidate
+		}
 	case conclusion.Ordinal == 1:
 		conclusion.Sent = false
 		conclusion.Verdict = verdict
@@ -55,16 +61,19 @@ func (r *reconciliation) conclusion() v1alpha1.Attempt {
 // verdictOf says what an attempt that created nothing means for the next one: only what the service said about the
 // application itself keeps it from being sent again.
 func verdictOf(a attemptFacts) v1alpha1.Verdict {
-	if !a.posted || !a.refusal {
+	switch {
+	case a.posted && !a.outcome.NothingDone():
+		return v1alpha1.VerdictAccepted
+	case !a.posted || !a.refusal:
 		return v1alpha1.VerdictNotSent
-	}
-	switch a.kind {
-	case idv.KindDuplicateReference:
+	case a.kind == idv.KindDuplicateReference:
 		return v1alpha1.VerdictTaken
-	case idv.KindInvalid, idv.KindRejected:
+	case a.kind == idv.KindInvalid:
 		return v1alpha1.VerdictRefused
+	case a.outcome == idv.Forbidden:
+		return v1alpha1.VerdictForbidden
 	default:
-		return v1alpha1.VerdictNotSent
+		return v1alpha1.VerdictRetryable
 	}
 }
 

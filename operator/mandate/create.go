@@ -3,7 +3,6 @@ package mandate
 import (
 	"context"
 	"errors"
-	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -58,6 +57,7 @@ func (r *reconciliation) retake(ctx context.Context) error {
 		return nil
 	}
 	started := r.clock.Now()
+	r.facts.requested = false // it is done
 	attempt := ledger.NewAttempt(r.facts.inputs.digest, started)
 	if r.facts.record.sent {
 		attempt.FirstStartedTime = r.record.Spec.Attempt.FirstStartedTime
@@ -116,28 +116,22 @@ func (r *reconciliation) post(ctx context.Context) {
 	attempt.answered = r.clock.Now()
 	logger := log.FromContext(ctx).WithValues("reference", r.reference)
 	if err == nil {
-		attempt.id = application.ID
+		attempt.id, attempt.accepted = application.ID, application.Accepted
 		logger.Info("Created the application", "applicationID", application.ID)
 		return
 	}
 	attempt.outcome = idv.OutcomeOf(err)
 	attempt.kind = idv.KindOf(err)
-	attempt.duplicate = isDuplicate(err)
 	attempt.refusal = idv.IsRefusal(err)
+	if failure, ok := errors.AsType[*idv.Error](err); ok {
+		attempt.duplicate, attempt.candidate = failure.Problem.NamesReference(), failure.Candidate
+	}
 	r.facts.retryAfter = idv.RetryAfterOf(err)
-	message := "This request created no application"
-	if attempt.outcome == idv.Unknown {
-		message = "The application may or may not have been created"
+	message := "The application may or may not have been created"
+	if attempt.outcome.NothingDone() {
+		message = "This request created no application"
 	}
 	logger.Info(message, "outcome", attempt.outcome.String(), "error", err.Error())
-}
-
-// isDuplicate reports whether a refusal is about a reference, the application's or an individual's.
-func isDuplicate(err error) bool {
-	refusal, ok := errors.AsType[*idv.Error](err)
-	return ok && refusal.Problem != nil && slices.ContainsFunc(refusal.Problem.Errors, func(e idv.FieldError) bool {
-		return slices.ContainsFunc(e.Path, func(s idv.PathStep) bool { return s.Field == "reference" })
-	})
 }
 
 // deposit writes the id into the record. It is known nowhere else, so that is tried until it succeeds.

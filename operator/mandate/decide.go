@@ -24,6 +24,8 @@ const (
 	// nextCallDelay is how soon a reconciliation follows one that left something to do, because it had acted on people:
 	// when the cache has what that one wrote.
 	nextCallDelay = 100 * time.Millisecond
+	// acceptedPeriod is how long the operator looks for an application that the service has accepted (202).
+	acceptedPeriod = 24 * time.Hour
 	// missingGracePeriod is how long a 404 is not believed that may come from another account.
 	missingGracePeriod = 24 * time.Hour
 )
@@ -121,6 +123,9 @@ func decideCreate(f facts) decision {
 		return blocked
 	}
 	refused := r.inputs == f.inputs.digest && !r.otherReference && !r.otherURL
+	if later := retryLater(f); refused && later.Step != "" {
+		return later
+	}
 	switch {
 	case !r.exists:
 		return decision{Step: stepClaim}
@@ -131,6 +136,21 @@ func decideCreate(f facts) decision {
 	default:
 		return decision{Step: stepRetake}
 	}
+}
+
+// retryReasons are those of attempts that created nothing and may succeed later, though the spec stays as it is.
+var retryReasons = map[v1alpha1.Verdict]string{
+	v1alpha1.VerdictForbidden: v1alpha1.ReasonForbidden, v1alpha1.VerdictRetryable: v1alpha1.ReasonRefusedForNow,
+}
+
+// retryLater waits for the time at which such an attempt is made again, or for a person who asks for it; no step if it
+// is made now.
+func retryLater(f facts) decision {
+	reason := retryReasons[f.record.verdict]
+	if reason == "" || f.requested || !f.now.Before(f.record.retryAt) {
+		return decision{}
+	}
+	return waitFor(reason, f.record.retryAt.Sub(f.now))
 }
 
 // mismatch is the reason of a Mandate whose name has, or may have, an application at another service or under another
@@ -171,7 +191,9 @@ func decideUnknown(f facts) decision {
 		return wait(reasonVanished) // whatever there was, the service has deleted it
 	case searchesCandidates(f):
 		return decideCandidate(f)
-	case r.verdict == v1alpha1.VerdictTaken, r.ordinal >= maxAttempts,
+	case r.verdict == v1alpha1.VerdictAccepted && f.now.Sub(r.firstStarted) < acceptedPeriod:
+		return waitFor(v1alpha1.ReasonCreateAccepted, time.Hour)
+	case r.verdict == v1alpha1.VerdictAccepted, r.verdict == v1alpha1.VerdictTaken, r.ordinal >= maxAttempts,
 		f.now.Sub(r.firstStarted) >= attemptWindow, deadlinePassed(f):
 		return wait(v1alpha1.ReasonOutcomeUnknown)
 	case r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)):
@@ -184,6 +206,9 @@ func decideUnknown(f facts) decision {
 	}
 	if r.verdict == v1alpha1.VerdictRefused && r.inputs == f.inputs.digest {
 		return wait(v1alpha1.ReasonRefused)
+	}
+	if later := retryLater(f); later.Step != "" {
+		return waitFor(v1alpha1.ReasonSettling, later.RequeueAfter)
 	}
 	return decision{Step: stepRetake}
 }
@@ -239,7 +264,7 @@ func decideAttempt(f facts) decision {
 		return decision{Step: stepShowPending}
 	case a.posted && a.id != 0:
 		return decision{Step: stepDeposit}
-	case a.posted && a.outcome != client.Unknown:
+	case a.posted && (a.outcome.NothingDone() || a.outcome == client.Accepted || a.outcome == client.Candidate):
 		return decision{Step: stepConclude}
 	case a.posted:
 		// The record says so already: it was written before the request went out.

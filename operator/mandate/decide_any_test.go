@@ -62,7 +62,7 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 				r.sent &&
 					(r.otherURL || r.otherReference || r.verdict == "" && f.now.Before(r.observed.Add(f.settleDelay)) ||
 						f.now.Sub(r.firstStarted) >= attemptWindow ||
-						r.ordinal >= maxAttempts || r.verdict == v1alpha1.VerdictTaken) {
+						r.ordinal >= maxAttempts || r.verdict == v1alpha1.VerdictTaken || r.verdict == v1alpha1.VerdictAccepted) {
 				t.Fatalf("starts another attempt that could send twice: %+v", f)
 			}
 		case stepAdopt:
@@ -78,6 +78,10 @@ func TestDecideNeverCreatesTwice(t *testing.T) {
 			}
 			if step == stepBind && f.found == 0 {
 				t.Fatalf("binds an application that was not read: %+v", f)
+			}
+		case stepProbe:
+			if a := f.application; a.unproven && !a.othersRead && !overdue(f.now, f.createdTime) {
+				t.Fatalf("believes what may be a proxy's word: %+v", f)
 			}
 		case stepDelete:
 			if d := f.deletion; !d.requested || d.policy != v1alpha1.DeletionPolicyDelete || f.id == 0 || !f.application.read ||
@@ -108,7 +112,13 @@ func anyFacts(t *rapid.T) facts {
 	}
 	decisions := []v1alpha1.Decision{"", v1alpha1.DecisionComplete, v1alpha1.DecisionReject}
 	outcomes := []v1alpha1.Outcome{"", "", v1alpha1.OutcomeCompleted, v1alpha1.OutcomeDeleted}
-	attemptVerdicts := []v1alpha1.Verdict{"", v1alpha1.VerdictNotSent, v1alpha1.VerdictRefused, v1alpha1.VerdictTaken}
+	attemptVerdicts := []v1alpha1.Verdict{
+		"", v1alpha1.VerdictNotSent, v1alpha1.VerdictRefused, v1alpha1.VerdictForbidden, v1alpha1.VerdictRetryable,
+		v1alpha1.VerdictTaken, v1alpha1.VerdictAccepted,
+	}
+	createOutcomes := []client.Outcome{
+		client.Unknown, client.NotSent, client.Refused, client.Forbidden, client.Candidate, client.Accepted,
+	}
 	stages := []client.Stage{client.StageOpen, client.StageInReview, client.StageCompleted, client.StageRejected}
 	f := facts{
 		now: now, settleDelay: 90 * time.Second, confirmDelay: 5 * time.Minute,
@@ -116,6 +126,8 @@ func anyFacts(t *rapid.T) facts {
 		neverReconciled: truth("neverReconciled"), adoptedByOther: truth("adoptedByOther"),
 		referenceNotAllowed: truth("referenceNotAllowed"),
 		found:               id("found"),
+		requested:           truth("requested by a person"),
+		sentBefore:          rapid.SampledFrom([]step{"", stepComplete, stepArchive, stepDelete}).Draw(t, "sentBefore"),
 		candidates:          rapid.SampledFrom([][]int64{nil, {7}, {8, 7}}).Draw(t, "named"),
 		adopt:               rapid.SampledFrom([]int64{0, 0, 7, 8}).Draw(t, "adopt"),
 		deletion: deletionFacts{
@@ -138,22 +150,28 @@ func anyFacts(t *rapid.T) facts {
 			ordinal:      rapid.Int32Range(1, 5).Draw(t, "ordinal"),
 			inputs:       rapid.SampledFrom([]string{"now", "then"}).Draw(t, "inputs"),
 			verdict:      rapid.SampledFrom(attemptVerdicts).Draw(t, "verdict"),
-			firstStarted: ago("firstStarted"), observed: ago("observed"),
+			firstStarted: ago("firstStarted"), observed: ago("observed"), retryAt: ago("retryAt"),
 			otherURL: truth("otherURL"), otherReference: truth("otherReference"), id: id("recordedID"),
 		},
 		attempt: attemptFacts{
 			active: truth("active"), started: ago("started"), verified: truth("verified"), changed: truth("changed"),
 			posted:  truth("posted"),
-			outcome: rapid.SampledFrom([]client.Outcome{client.Unknown, client.NotSent, client.Refused}).Draw(t, "answer"),
+			outcome: rapid.SampledFrom(createOutcomes).Draw(t, "answer"),
 		},
 		application: applicationFacts{
 			read: truth("applicationRead"), missing: truth("missing"), sameReference: truth("sameReference"),
+			unproven: truth("unproven"), othersRead: truth("othersRead"),
 			referenceMatched: truth("referenceMatched"), archived: truth("archived"),
 			stage:   rapid.SampledFrom(stages).Draw(t, "stage"),
 			decided: truth("decided"), archiveSent: truth("archiveSent"), reviews: rapid.IntRange(0, 2).Draw(t, "reviews"),
 			reviewRecorded: truth("reviewRecorded"), differs: truth("differs"), unmatched: truth("unmatchedNow"),
 			fewer: truth("fewer"),
 		},
+	}
+	if r := &f.record; !r.exists || !r.read { // what is not there, or not read, says nothing
+		*r = recordFacts{read: r.read}
+	} else if f.id == 0 && !r.otherURL && !r.otherReference {
+		f.id = r.id
 	}
 	if truth("deadline") {
 		f.createBefore = ago("createBefore")

@@ -64,6 +64,13 @@ func decideFound(f facts) decision {
 
 // requestedStep is what the spec asks to be done to the application now; "" if nothing.
 func requestedStep(f facts) step {
+	if next := nextStep(f); next != f.sentBefore {
+		return next
+	}
+	return ""
+}
+
+func nextStep(f facts) step {
 	a, final := f.application, f.final()
 	refused := f.refusedDigest != "" && f.refusedDigest == a.digest
 	switch {
@@ -113,8 +120,12 @@ func decideMissing(f facts) decision {
 		return waitFor(v1alpha1.ReasonConfirming, f.confirmDelay)
 	case missing < f.confirmDelay:
 		return waitFor(v1alpha1.ReasonConfirming, f.confirmDelay-missing)
+	case f.record.verdict == v1alpha1.VerdictAccepted && !f.seen && f.now.Sub(f.createdTime) < acceptedPeriod:
+		return waitFor(v1alpha1.ReasonConfirming, min(max(f.confirmDelay, missing/4), time.Hour))
 	case !f.application.believable && missing < missingGracePeriod && !overdue(f.now, f.createdTime):
 		return waitFor(v1alpha1.ReasonConfirming, min(max(f.confirmDelay, missing/4), time.Hour, missingGracePeriod-missing))
+	case f.application.unproven && !f.application.othersRead && !overdue(f.now, f.createdTime):
+		return waitFor(v1alpha1.ReasonApplicationMissing, time.Hour)
 	case !f.probed:
 		return decision{Step: stepProbe}
 	default:
@@ -181,6 +192,8 @@ func decideDeletion(f facts) decision {
 		return wait(reasonStaleCache)
 	case a.missing && lags(f):
 		return waitFor(v1alpha1.ReasonDeletionWaiting, lagRequeue)
+	case a.missing && a.unproven && f.now.Before(d.giveUpTime):
+		return wait(v1alpha1.ReasonDeletionWaiting)
 	case a.missing && r.otherURL && f.now.Before(d.giveUpTime):
 		return wait(v1alpha1.ReasonDeletionRefused)
 	case !d.wantsFinalizer(), f.vanished, deleted, d.done, a.missing, !f.now.Before(d.giveUpTime):
@@ -201,6 +214,8 @@ func decideDeletion(f facts) decision {
 		return wait(v1alpha1.ReasonDeletionRefused)
 	case d.policy == v1alpha1.DeletionPolicyArchive && a.archived:
 		return decision{Step: stepFinalizer}
+	case f.sentBefore == stepArchive || f.sentBefore == stepDelete: // the service does it later
+		return wait(v1alpha1.ReasonDeletionWaiting)
 	case d.policy == v1alpha1.DeletionPolicyArchive:
 		return decision{Step: stepArchive}
 	default:

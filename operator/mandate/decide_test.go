@@ -56,7 +56,9 @@ type decideCase struct {
 }
 
 func TestDecide(t *testing.T) {
-	for _, cases := range []map[string]decideCase{creations(), named(), applications(), deletions(), subscriptions()} {
+	for _, cases := range []map[string]decideCase{
+		creations(), answers(), named(), applications(), deletions(), subscriptions(),
+	} {
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
 				if got := decide(c.facts); got != c.want {

@@ -80,16 +80,20 @@ func (r *reconciliation) givenUp(message string) {
 		r.mandate, nil, corev1.EventTypeWarning, engine.EventDeletionGivenUp, engine.ActionDelete, "%s", message)
 }
 
-// delete deletes the application. One that does not exist any more counts as deleted.
+// delete deletes the application. Where the answer is that it does not exist, another read has to say so as well: the
+// last one has just shown it, so the answer may be about something else.
 func (r *reconciliation) delete(ctx context.Context) {
 	d := &r.facts.deletion
-	err := r.client.DeleteApplication(ctx, r.facts.id)
+	change, err := r.client.DeleteApplication(ctx, r.facts.id)
+	r.settle(stepDelete, change, err)
 	switch {
-	case err == nil, idv.IsNotFound(err):
+	case err == nil && change.Accepted:
+		log.FromContext(ctx).Info("The service deletes the application later", "applicationID", r.facts.id)
+	case err == nil:
 		log.FromContext(ctx).Info("Deleted the application", "applicationID", r.facts.id)
 		d.done = true
 	case idv.IsRefusal(err):
-		d.refused = true
+		d.refused, r.facts.application.read = true, !idv.IsNotFound(err)
 		log.FromContext(ctx).Info("The service refused to delete the application", "error", err.Error())
 	default:
 		r.requestFailed(ctx, err, v1alpha1.ReasonReadFailed)

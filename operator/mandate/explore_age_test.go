@@ -111,6 +111,7 @@ func (o *operator) aged(by time.Duration) *operator {
 		}
 		entry.Value.changed = older(entry.Value.changed, by)
 		entry.Value.read = older(entry.Value.read, by)
+		entry.Value.settled.at = older(entry.Value.settled.at, by)
 		entry.Value.firstSeen = older(entry.Value.firstSeen, by)
 		entry.Value.attempt.Time = older(entry.Value.attempt.Time, by)
 		if named := entry.Value.candidateReads; named != nil {
@@ -149,6 +150,7 @@ func (f *facts) times() []*time.Time {
 		&f.readAt,
 		&f.deletion.giveUpTime,
 		&f.record.firstStarted,
+		&f.record.retryAt,
 		&f.record.observed,
 		&f.attempt.started,
 		&f.attempt.answered,

@@ -54,11 +54,12 @@ func (x *explorer) faultFree(s state) (state, string) {
 	return s, "I5: it does not come to rest"
 }
 
-// confirming reports whether a Mandate waits until a 404 is believed.
+// confirming reports whether a Mandate waits until a 404 is believed, or until the service has created what it
+// accepted.
 func confirming(w *world) bool {
 	for _, m := range w.mandates {
 		c := meta.FindStatusCondition(m.Status.Conditions, v1alpha1.ConditionReconciling)
-		if c != nil && c.Reason == v1alpha1.ReasonConfirming {
+		if c != nil && (c.Reason == v1alpha1.ReasonConfirming || c.Reason == v1alpha1.ReasonCreateAccepted) {
 			return true
 		}
 	}

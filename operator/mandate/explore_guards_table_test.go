@@ -287,6 +287,31 @@ func guards() map[string]explore.Guard {
 				"client.MergeFrom(before)).Data",
 			CaughtBy: "TestExplore/another Mandate of the name with another reference",
 		},
+		"an accepted create is final": {
+			Why: "the service may carry it out later, and find the reference free twice", File: decideFile,
+			Old: "	case r.verdict == v1alpha1.VerdictAccepted, r.verdict",
+			Off: "	case ON && r.verdict == v1alpha1.VerdictAccepted, r.verdict", CaughtBy: "TestDecide",
+		},
+		"an accepted create is recorded": {
+			Why: "after an edit or a restart, nothing else would say so", File: "conclude.go",
+			Old: "	case a.posted && !a.outcome.NothingDone():", Off: "	case ON && a.posted && !a.outcome.NothingDone():",
+			CaughtBy: "TestExplore/alone: answers without a proof",
+		},
+		"404 of somebody else": {
+			Why: "an ingress answers so while the service is away", File: "decide_application.go",
+			Old:      "	case f.application.unproven && !f.application.othersRead &&",
+			Off:      "	case ON && f.application.unproven && !f.application.othersRead &&",
+			CaughtBy: "TestDecide",
+		},
+		"404 of somebody else before a deletion": {
+			Why: "the application may be there", File: "decide_application.go",
+			Old: "	case a.missing && a.unproven && f.now", Off: "	case ON && a.missing && a.unproven && f.now",
+			CaughtBy: "TestDecide",
+		},
+		"decision whose answer was lost": {
+			Why: "the service may carry it out later, and e-mail again", File: "decide_application.go",
+			Old: "; next != f.sentBefore {", Off: "; !ON || next != f.sentBefore {", CaughtBy: "TestDecide",
+		},
 		"confirmation delay": {
 			Why: "a read may lag behind the create", File: "decide_application.go",
 			Old: "	case missing < f.confirmDelay:", Off: "	case ON && missing < f.confirmDelay:",

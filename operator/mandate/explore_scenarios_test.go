@@ -111,6 +111,16 @@ func scenarios() map[string]scenario {
 		"crashes and lost answers": {
 			mandates: one, allow: map[move]uint8{crash: 1, lose: 1, half: 2},
 		},
+		"refusals that may pass": {
+			why:      "the request is sent again later, unless somebody has edited the spec since",
+			mandates: one, allow: map[move]uint8{deny: 2, lose: 1, half: 1, confirm: 2, reword: 1, crash: 1, succeed: 1},
+		},
+		"answers without a proof": {
+			mandates: one, allow: map[move]uint8{imply: 2, lose: 1, half: 2, aDay: 1, crash: 1, reword: 1, succeed: 1},
+		},
+		"answers without a proof, and no references are shown": {
+			mandates: one, silent: true, allow: map[move]uint8{imply: 2, half: 1, aDay: 1, crash: 1, fail: 1},
+		},
 		"answers that come late": {
 			why:      "the service does not keep two creates at the same time apart",
 			mandates: one, allow: map[move]uint8{lose: 2, half: 3, crash: 1}, racy: true,

@@ -32,24 +32,50 @@ func (s fakeService) CreateApplication(_ context.Context, asked idv.NewApplicati
 	case faultRefused:
 		s.hit = true
 		return nil, failure(op, idv.Refused, idv.KindInvalid)
-	case faultLate:
+	case faultForbidden:
+		s.hit = true
+		return nil, failure(op, idv.Forbidden, idv.KindForbidden)
+	case faultForNow:
+		s.hit = true
+		return nil, failure(op, idv.Refused, idv.KindRejected)
+	case faultLate, faultDeferred:
 		s.hit, s.dirty = true, true
 		s.world.changeSite(s.site(), func(here *site) {
 			here.underWay = append(here.underWay, s.request(asked))
 		})
+		if s.fault == faultDeferred {
+			return nil, failure(op, idv.Accepted, idv.KindUnproven)
+		}
 		return nil, failure(op, idv.Unknown, idv.KindTimeout)
 	}
 	id := s.carryOut(asked)
 	switch {
-	case s.fault == faultLost:
-		s.hit = true
-		return nil, failure(op, idv.Unknown, idv.KindTimeout)
 	case id == 0:
 		return nil, &idv.Error{Operation: op, Outcome: idv.Refused, Kind: idv.KindDuplicateReference, Problem: &idv.Problem{
 			Errors: []idv.FieldError{{Path: idv.Path{{Field: "reference", Index: -1}}}},
 		}}
+	case s.fault == faultLost:
+		s.hit = true
+		return nil, failure(op, idv.Unknown, idv.KindTimeout)
+	case s.fault == faultAccepted:
+		s.hit = true
+		return nil, failure(op, idv.Accepted, idv.KindUnproven)
+	case s.fault == faultCandidate, s.fault == faultMisnamed:
+		s.hit = true
+		if s.fault == faultMisnamed {
+			id = foreignID
+		}
+		return nil, &idv.Error{Operation: op, Outcome: idv.Candidate, Kind: idv.KindUnproven, Candidate: id}
 	}
 	return &idv.Application{ID: id, Reference: asked.Reference}, nil
+}
+
+// answered is the answer to a request that changed something.
+func answered(err error) (*idv.Change, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &idv.Change{}, nil
 }
 
 // request is a create for the Mandate that is reconciled.
@@ -71,7 +97,7 @@ func (s fakeService) carryOut(asked idv.NewApplication) (id int64) {
 	s.dirty = true
 	s.world.changeSite(s.site(), func(here *site) {
 		made := here.create(s.request(asked))
-		made.learned = s.fault != faultLost
+		made.learned = s.fault != faultLost && !slices.Contains(creates, s.fault)
 		id = made.id
 	})
 	return id
@@ -106,7 +132,7 @@ func (s fakeService) RetrieveApplication(_ context.Context, id int64) (*idv.Appl
 	here := s.world.sites[s.site()]
 	switch {
 	case here.refusesOthers && id == foreignID:
-		return nil, failure(op, idv.Refused, idv.KindCredentials)
+		return nil, failure(op, idv.Forbidden, idv.KindForbidden)
 	case here.refusesOthers && id == forgedID:
 		return nil, failure(op, idv.Unknown, idv.KindServer)
 	}
@@ -133,15 +159,15 @@ func (s fakeService) RetrieveApplication(_ context.Context, id int64) (*idv.Appl
 }
 
 // AcceptCheck accepts the check of an application.
-func (s fakeService) AcceptCheck(_ context.Context, id int64, _ idv.CheckReview) (*idv.CheckReviewResponse, error) {
+func (s fakeService) AcceptCheck(_ context.Context, id int64, _ idv.CheckReview) (*idv.Change, error) {
 	s.checkCall(idv.OpAcceptCheck, func(l liveRead) bool { return l.open() && l.review == v1alpha1.CheckDecisionAccept })
-	return nil, s.decide(idv.OpAcceptCheck, id, "manually_accepted")
+	return answered(s.decide(idv.OpAcceptCheck, id, "manually_accepted"))
 }
 
 // RejectCheck rejects the check of an application.
-func (s fakeService) RejectCheck(_ context.Context, id int64, _ idv.CheckReview) (*idv.CheckReviewResponse, error) {
+func (s fakeService) RejectCheck(_ context.Context, id int64, _ idv.CheckReview) (*idv.Change, error) {
 	s.checkCall(idv.OpRejectCheck, func(l liveRead) bool { return l.open() && l.review == v1alpha1.CheckDecisionReject })
-	return nil, s.decide(idv.OpRejectCheck, id, "manually_rejected")
+	return answered(s.decide(idv.OpRejectCheck, id, "manually_rejected"))
 }
 
 // decide decides a check, which must be of the round that the review was made for.
@@ -201,29 +227,29 @@ func (s fakeService) RetrieveReferences(context.Context) (*idv.References, error
 }
 
 // DeleteApplication deletes an application.
-func (s fakeService) DeleteApplication(_ context.Context, id int64) error {
+func (s fakeService) DeleteApplication(_ context.Context, id int64) (*idv.Change, error) {
 	s.checkCall(idv.OpDeleteApplication, func(l liveRead) bool {
 		return l.deleted && l.policy == v1alpha1.DeletionPolicyDelete
 	})
-	return s.change(idv.OpDeleteApplication, id, func(a *application) { a.gone = true })
+	return answered(s.change(idv.OpDeleteApplication, id, func(a *application) { a.gone = true }))
 }
 
 // ArchiveApplication archives an application.
-func (s fakeService) ArchiveApplication(_ context.Context, id int64) (*idv.Application, error) {
+func (s fakeService) ArchiveApplication(_ context.Context, id int64) (*idv.Change, error) {
 	s.checkCall(idv.OpArchiveApplication, func(l liveRead) bool {
 		return l.open() && l.archived || l.deleted && l.policy == v1alpha1.DeletionPolicyArchive
 	})
-	return nil, s.change(idv.OpArchiveApplication, id, func(a *application) { a.archived = true })
+	return answered(s.change(idv.OpArchiveApplication, id, func(a *application) { a.archived = true }))
 }
 
 // CompleteApplication completes an application that is in review.
-func (s fakeService) CompleteApplication(_ context.Context, id int64) (*idv.Application, error) {
-	return nil, s.conclude(idv.OpCompleteApplication, id, v1alpha1.DecisionComplete, stageCompleted)
+func (s fakeService) CompleteApplication(_ context.Context, id int64, _ idv.State) (*idv.Change, error) {
+	return answered(s.conclude(idv.OpCompleteApplication, id, v1alpha1.DecisionComplete, stageCompleted))
 }
 
 // RejectApplication rejects an application that is in review.
-func (s fakeService) RejectApplication(_ context.Context, id int64) (*idv.Application, error) {
-	return nil, s.conclude(idv.OpRejectApplication, id, v1alpha1.DecisionReject, stageRejected)
+func (s fakeService) RejectApplication(_ context.Context, id int64, _ idv.State) (*idv.Change, error) {
+	return answered(s.conclude(idv.OpRejectApplication, id, v1alpha1.DecisionReject, stageRejected))
 }
 
 func (s fakeService) conclude(op idv.Operation, id int64, decision v1alpha1.Decision, stage string) error {

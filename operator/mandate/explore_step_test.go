@@ -33,6 +33,19 @@ const (
 	faultRefused fault = "refused"
 	faultMissing fault = "the new application does not show yet"
 	faultUnread  fault = "the API server does not answer"
+
+	faultForbidden fault = "forbidden"
+	faultForNow    fault = "refused for now"
+	faultAccepted  fault = "accepted, and done"
+	faultDeferred  fault = "accepted, may be done later"
+	faultCandidate fault = "done, the answer has the id alone"
+	faultMisnamed  fault = "done, the answer has the id of another"
+)
+
+// refusals prove that nothing was created, and that the same may be created later. creates have no proof.
+var (
+	refusals = []fault{faultForbidden, faultForNow}
+	creates  = []fault{faultAccepted, faultDeferred, faultCandidate, faultMisnamed}
 )
 
 // environment is what one step of one operator sees.

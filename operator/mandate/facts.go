@@ -64,6 +64,10 @@ type facts struct {
 
 	// candidatePending: an application that a notification names could not be read now, or is read for another Mandate.
 	candidatePending bool
+	// requested: a person asks for a reconciliation.
+	requested bool
+	// sentBefore is the step that sent a request before, and is not taken again: only a read shows what became of it.
+	sentBefore step
 
 	// failureReason ends this reconciliation. retryAfter is how long to wait, if the service said so.
 	failureReason string
@@ -87,6 +91,8 @@ type recordFacts struct {
 	verdict      v1alpha1.Verdict
 	inputs       string
 	firstStarted time.Time
+	retryAt      time.Time // when an attempt that may succeed later is made again
+	candidate    int64     // an id that the answer to the attempt showed without the reference
 	// observed is when this process first saw the attempt. firstStarted is by the clock of another process, and must not
 	// be compared with the clock here to tell whether the attempt is under way.
 	observed time.Time
@@ -131,6 +137,8 @@ type attemptFacts struct {
 	refusal  bool // of the application: not of who asked, or how often
 	// duplicate: the refusal is about a reference, the application's or an individual's.
 	duplicate bool
+	candidate int64     // an id that the answer shows without the reference
+	accepted  bool      // the service creates it later
 	answered  time.Time // when the answer came
 	// unrecorded: the API server did not take its end. shown: the status says so.
 	unrecorded, shown bool
@@ -139,6 +147,8 @@ type attemptFacts struct {
 // applicationFacts is what the service said of the application in this reconciliation.
 type applicationFacts struct {
 	read, missing bool
+	// unproven: that it is missing is not the service's own word. othersRead: applications of others are read meanwhile.
+	unproven, othersRead bool
 	// believable: missing can mean that it is gone, and not only that the credentials belong to another account.
 	believable    bool
 	sameReference bool // it shows no other reference than the Mandate's

@@ -121,10 +121,13 @@ func (r *reconciliation) applicationRead() {
 
 // believable reports whether a 404 can mean that the application is gone.
 func (r *reconciliation) believable() bool {
+	return r.missing.wasRead(r.name(), r.facts.id, accountOf(&r.session.Connection)) || r.othersRead()
+}
+
+// othersRead reports whether applications of others, which were there when this one was last known to be, are read
+// while it is missing.
+func (r *reconciliation) othersRead() bool {
 	state, by := r.localState.Get(r.mandate), accountOf(&r.session.Connection)
-	if r.missing.wasRead(r.name(), r.facts.id, by) {
-		return true
-	}
 	lastKnown := state.read
 	if last := r.mandate.Status.LastReadTime; lastKnown.IsZero() && last != nil {
 		lastKnown = last.Time

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
 // hugeAnswer is about as much as an answer can hold, in characters that JSON writes with six.
@@ -130,7 +131,7 @@ func TestStatusIsPrintable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown := idv.Printable(hostile)
+	shown := wire.Printable(hostile)
 	if strings.ContainsAny(string(encoded), "\u202e\u009b") || strings.Contains(string(encoded), `\u001b`) ||
 		strings.Count(string(encoded), shown) != 10 {
 		t.Errorf("the status is %s", encoded)

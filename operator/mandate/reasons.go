@@ -69,12 +69,28 @@ var conditionSpecs = map[string]conditionSpec{
 	v1alpha1.ReasonRefused: {isFalse, stalled, isFalse, v1alpha1.ReasonRefused, isTrue,
 		"The service refused to create the application. Correct the spec or its Secrets; the operator's log names the " +
 			"fields. Until then nothing is sent."},
+	v1alpha1.ReasonForbidden: {isFalse, stalled, isFalse, v1alpha1.ReasonForbidden, isTrue,
+		"The service does not let this user create the application (HTTP 403). Ask for the permission. The operator tries " +
+			"again, at least every hour, and on request."},
+	v1alpha1.ReasonRefusedForNow: {isFalse, stalled, isFalse, v1alpha1.ReasonRefusedForNow, isTrue,
+		"The service refused to create the application, for a reason that may pass, such as missing credit. The operator " +
+			"tries again, at least every hour, and on request."},
+	v1alpha1.ReasonCreateAccepted: {isFalse, reconciling, isUnknown, v1alpha1.ReasonOutcomeUnknown, isTrue,
+		"The service accepted the create and shows no application yet. The operator looks for it for a day, and sends " +
+			"nothing again."},
+	v1alpha1.ReasonReadForbidden: {isUnknown, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
+		"The service does not let this user read the application (HTTP 403). Ask for the permission, or correct the " +
+			"credentials. The operator tries again at every poll."},
+	v1alpha1.ReasonApplicationMissing: {isUnknown, stalled, isTrue, v1alpha1.ReasonCreated, isTrue,
+		"For a day, something that may be a proxy says that the application does not exist, and no other application " +
+			"can be read. Check baseURL of the IdentityService."},
 	v1alpha1.ReasonApplicationExists: {isFalse, stalled, isUnknown, v1alpha1.ReasonApplicationExists, isTrue,
 		"This Mandate has, or may have, an application with status.reference. Nothing is sent. Set spec.reference to that " +
 			"value. A Mandate with another name creates another application and e-mails again."},
 	v1alpha1.ReasonReferenceConflict: {isFalse, stalled, isFalse, v1alpha1.ReasonReferenceConflict, isTrue,
-		"The reference is taken. If its application is this Mandate's, set spec.adopt.applicationID. Only if it is not, " +
-			"choose another spec.reference; that can e-mail the individuals again."},
+		"The service says that the reference is taken. If its application is this Mandate's, set " +
+			"spec.adopt.applicationID. Only if it is not, choose another spec.reference; that can e-mail the individuals " +
+			"again."},
 	v1alpha1.ReasonAdoptionRefused: {isFalse, stalled, isFalse, v1alpha1.ReasonAdoptionRefused, isTrue,
 		"The application that spec.adopt names is missing, has another reference or belongs to another Mandate. Correct " +
 			"spec.adopt or spec.reference. Without spec.adopt, the operator may create and e-mail again."},

@@ -25,12 +25,12 @@ import (
 type serviceClient interface {
 	CreateApplication(ctx context.Context, application idv.NewApplication) (*idv.Application, error)
 	RetrieveApplication(ctx context.Context, id int64) (*idv.Application, error)
-	DeleteApplication(ctx context.Context, id int64) error
-	ArchiveApplication(ctx context.Context, id int64) (*idv.Application, error)
-	CompleteApplication(ctx context.Context, id int64) (*idv.Application, error)
-	RejectApplication(ctx context.Context, id int64) (*idv.Application, error)
-	AcceptCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckReviewResponse, error)
-	RejectCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.CheckReviewResponse, error)
+	DeleteApplication(ctx context.Context, id int64) (*idv.Change, error)
+	ArchiveApplication(ctx context.Context, id int64) (*idv.Change, error)
+	CompleteApplication(ctx context.Context, id int64, seen idv.State) (*idv.Change, error)
+	RejectApplication(ctx context.Context, id int64, seen idv.State) (*idv.Change, error)
+	AcceptCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.Change, error)
+	RejectCheck(ctx context.Context, checkID int64, review idv.CheckReview) (*idv.Change, error)
 	RetrieveReferences(ctx context.Context) (*idv.References, error)
 	SubscribeWebhook(ctx context.Context, subscription idv.Subscription) (*idv.SubscriptionResponse, error)
 	RetrieveWebhook(ctx context.Context, applicationID int64, urlNames ...string) (*idv.Webhooks, error)
@@ -48,18 +48,19 @@ type reconciliation struct {
 	readingCandidate bool  // what is read is an application that a notification has named
 	shownCandidate   int64 // the application that showed the reference when it was read for another Mandate; 0: none
 
-	facts       facts
-	record      *v1alpha1.ApplicationRecord // as it was last read or written
-	request     idv.NewApplication          // set by Resolve or Verify; personal data
-	application *idv.Application            // set by Read
-	matching    individuals.Matching        // of the individuals of the spec and the application; set by Read
-	reviews     []review                    // of spec.checkReviews, those that are to be sent; set by Read
-	reviewed    reviewRecord                // what is known of spec.checkReviews
-	nextReview  int                         // those of spec.checkReviews before it were sent
-	checkReview idv.CheckReview             // of the next review, set by Confirm; personal data
-	receiverURL idv.Secret                  // to subscribe, with its token; set by CheckSubscription
-	subscribing time.Time                   // when the last subscription was begun here
-	resubscribe time.Duration               // when to go on with the subscription; 0: with the next reconciliation
+	facts              facts
+	record             *v1alpha1.ApplicationRecord // as it was last read or written
+	request            idv.NewApplication          // set by Resolve or Verify; personal data
+	application        *idv.Application            // set by Read
+	matching           individuals.Matching        // of the individuals of the spec and the application; set by Read
+	reviews            []review                    // of spec.checkReviews, those that are to be sent; set by Read
+	reviewed           reviewRecord                // what is known of spec.checkReviews
+	nextReview         int                         // those of spec.checkReviews before it were sent
+	checkReview        idv.CheckReview             // of the next review, set by Confirm; personal data
+	receiverURL        idv.Secret                  // to subscribe, with its token; set by CheckSubscription
+	subscriptionFields idv.Raw                     // further fields of the subscription, set with receiverURL
+	subscribing        time.Time                   // when the last subscription was begun here
+	resubscribe        time.Duration               // when to go on with the subscription; 0: with the next reconciliation
 }
 
 // newReconciliation collects what can be known without a request to the API server or the service.
@@ -77,6 +78,9 @@ func (r *Reconciler) newReconciliation(ctx context.Context, mandate *v1alpha1.Ma
 	c.facts = c.newFacts(service)
 	c.resumeCalls()
 	c.facts.readAt = c.nextRead()
+	request := c.pendingRequest()
+	c.facts.requested = request != "" && !engine.IsNotification(request)
+	c.facts.sentBefore = c.settledStep()
 	c.facts.subscription = c.newSubscriptionFacts()
 	spec, status := &mandate.Spec, &mandate.Status
 	switch {
@@ -292,9 +296,9 @@ func (r *reconciliation) perform(ctx context.Context, s step) error {
 	case stepReview:
 		r.review(ctx)
 	case stepComplete:
-		r.sendDecision(ctx, r.client.CompleteApplication)
+		r.sendDecision(ctx, s, r.client.CompleteApplication)
 	case stepReject:
-		r.sendDecision(ctx, r.client.RejectApplication)
+		r.sendDecision(ctx, s, r.client.RejectApplication)
 	default:
 		r.performSubscription(ctx, s)
 	}
@@ -313,8 +317,9 @@ func (r *reconciliation) Finish(ctx context.Context, decided decision) (reconcil
 	case reasonStaleCache:
 		return staleCache, nil
 	case reasonNotDue:
+		err := r.writeSubscription(ctx) // before subscriptionDue: a conflict has it written again
 		after := r.subscriptionDue(decided.RequeueAfter)
-		return reconcile.Result{RequeueAfter: after, Priority: engine.Priority(false)}, r.writeSubscription(ctx)
+		return reconcile.Result{RequeueAfter: after, Priority: engine.Priority(false)}, err
 	}
 	failures := r.countFailure(decided.Reason)
 	err := r.writeStatus(ctx, decided.Reason, failures)

@@ -40,6 +40,10 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 			found.verdict = a.Verdict
 			found.inputs = a.Inputs
 			found.firstStarted = a.FirstStartedTime.Time
+			found.retryAt = retryTime(record)
+			if a.CandidateID != nil {
+				found.candidate = *a.CandidateID
+			}
 			if found.sent { // the only kind that is waited for: one attempt is remembered
 				found.observed = r.firstSeen(a.Nonce)
 			}
@@ -51,6 +55,19 @@ func (r *reconciliation) setRecord(record *v1alpha1.ApplicationRecord) {
 		r.facts.id = found.id
 	}
 	r.setCreatedTime()
+	if found.candidate != 0 {
+		r.selectCandidates()
+	}
+}
+
+const minRetryInterval, maxRetryInterval = 5 * time.Minute, time.Hour
+
+// retryTime is when an attempt that the service refused is made again, though nothing was changed: after as long as it
+// was refused before, within bounds.
+func retryTime(record *v1alpha1.ApplicationRecord) time.Time {
+	started := record.Spec.Attempt.StartedTime.Time
+	since := started.Sub(record.CreationTimestamp.Time)
+	return started.Add(min(max(since, minRetryInterval), maxRetryInterval))
 }
 
 // setCreatedTime takes the creation time from the record of the application, if the status does not have it.

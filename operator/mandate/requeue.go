@@ -15,6 +15,7 @@ type localState struct {
 	failures int              // reconciliations in a row
 	attempt  engine.FirstSeen // the attempt that is waited for
 	sent     sentCalls        // if the next reconciliation is to continue
+	settled  settledCall      // the last call whose effect only a read shows
 	// identities is a digest of who the individuals are, as last compared with what was sent.
 	identities uint64
 
@@ -67,6 +68,8 @@ func (r *reconciliation) requeueAfter(decided decision, failures int) time.Durat
 			return min(engine.JitterWithin(connection.FallbackRequeue), r.facts.deletion.giveUpTime.Sub(r.facts.now))
 		}
 		return min(engine.RequeueBackoff.After(failures), r.facts.deletion.giveUpTime.Sub(r.facts.now))
+	case v1alpha1.ReasonReadForbidden:
+		return r.pollInterval()
 	case v1alpha1.ReasonConfirming:
 		return engine.Jitter(r.facts.confirmDelay)
 	case v1alpha1.ReasonSecretNotFound, v1alpha1.ReasonSecretInvalid, v1alpha1.ReasonRefused:
@@ -123,7 +126,7 @@ func (r *reconciliation) pollInterval() time.Duration {
 		return r.interval(minDeletedInterval, maxDeletedInterval)
 	}
 	used := &r.session.Connection
-	if r.facts.now.Sub(used.Notified) < notifiedWindow && r.isSubscribed() {
+	if r.facts.now.Sub(used.Notified) < notifiedWindow && r.isNotified() {
 		return r.interval(max(minNotifiedInterval, used.MinPoll), max(maxNotifiedInterval, used.MaxPoll))
 	}
 	return r.interval(used.MinPoll, used.MaxPoll)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/client/wire"
 	"github.com/mandate-io/idv/operator/engine"
 )
 
@@ -22,6 +23,9 @@ import (
 
 // maxSentState is the length of a state's name that the record of a review repeats: there can be 200 of them.
 const maxSentState = 64
+
+// maxReviewAttempts is how often a review is sent whose outcome is not known.
+const maxReviewAttempts = 2
 
 // review is one of spec.checkReviews that is to be carried out now.
 type review struct {
@@ -129,6 +133,8 @@ func (r *reconciliation) pendingReviews() []review {
 			a.reviewOutdated = true
 		case ambiguous: // a guess could accept the wrong one
 			a.reviewRefused = true
+		case check != nil && pending.SentState != "" && pending.Attempts >= maxReviewAttempts:
+			a.reviewRefused = true // whether it was carried out, only a read can show
 		case check != nil && index >= r.nextReview:
 			open = append(open, review{index, check.ID, sentState(check.State), pending.SentState != ""})
 		}
@@ -203,7 +209,7 @@ func sentState(s idv.State) string {
 }
 
 func isDecided(check *idv.Check, decision v1alpha1.CheckDecision) bool {
-	return slices.Contains(decidedStates[decision], idv.FoldName(check.State.Name))
+	return slices.Contains(decidedStates[decision], wire.FoldName(check.State.Name))
 }
 
 func checkByID(checks []idv.Check, id int64) *idv.Check {
@@ -267,13 +273,18 @@ func (r *reconciliation) review(ctx context.Context) {
 	if wanted.Decision == v1alpha1.CheckDecisionReject {
 		send = r.client.RejectCheck
 	}
-	_, err := send(ctx, next.checkID, r.checkReview)
-	if err != nil && idv.OutcomeOf(err) != idv.Unknown && !next.unclear {
+	change, err := send(ctx, next.checkID, r.checkReview)
+	if err != nil && idv.OutcomeOf(err).NothingDone() && !next.unclear {
 		pending, _ := r.reviewed.find(keyOf(wanted))
 		pending.SentState = "" // it was not carried out, so it may be sent again whatever the check shows
 		r.reviewed.setPending(pending)
 	}
 	switch {
+	case err == nil && change.Accepted: // only a read shows it now
+		pending, _ := r.reviewed.find(keyOf(wanted))
+		pending.Attempts = maxReviewAttempts
+		r.reviewed.setPending(pending)
+		a.read = a.reviews > 0
 	case err == nil:
 		r.reviewed.setDone(keyOf(wanted))
 		a.read = a.reviews > 0

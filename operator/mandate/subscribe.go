@@ -89,6 +89,8 @@ func (r *reconciliation) checkSubscription(ctx context.Context) {
 var errNoToken = errors.New(
 	"the Secret of spec.notifications has no token of 32 characters or more without white space")
 
+var errPayload = errors.New("payload.json in the Secret of spec.notifications is no JSON object")
+
 // receiverURLs are where the service delivers: with the token, and with the one before it while that is rotated.
 func (r *reconciliation) receiverURLs(ctx context.Context) ([]idv.Secret, error) {
 	var secret corev1.Secret
@@ -101,6 +103,11 @@ func (r *reconciliation) receiverURLs(ctx context.Context) ([]idv.Secret, error)
 	if !ok {
 		return nil, errNoToken
 	}
+	payload, ok := receiver.PayloadOf(secret.Data[receiver.KeyPayload])
+	if !ok {
+		return nil, errPayload
+	}
+	r.subscriptionFields = idv.Hide(payload)
 	urls := []idv.Secret{idv.Hide(receiver.URL(to.URL, to.Path, token))}
 	if previous, ok := receiver.TokenOf(secret.Data[receiver.KeyPreviousToken]); ok {
 		urls = append(urls, idv.Hide(receiver.URL(to.URL, to.Path, previous)))
@@ -122,6 +129,7 @@ func (r *reconciliation) subscribe(ctx context.Context) {
 	defer cancel()
 	_, err := r.client.SubscribeWebhook(sending, idv.Subscription{
 		URL: r.receiverURL, Events: to.Events, ApplicationID: id, FieldNames: to.FieldNames,
+		Payload: r.subscriptionFields,
 	})
 	logger := log.FromContext(ctx).WithValues("applicationID", id)
 	if err == nil {
@@ -133,12 +141,12 @@ func (r *reconciliation) subscribe(ctx context.Context) {
 	logger.Info("Failed to subscribe the application",
 		"outcome", idv.OutcomeOf(err).String(), "error", err.Error())
 	switch outcome := idv.OutcomeOf(err); {
-	case outcome == idv.Unknown:
+	case !outcome.NothingDone():
 		now := r.clock.Now()
 		r.learnSubscription(func(k *knownSubscription) { k.seen = now })
 		s.started, s.seen = true, now
 		r.pauseSubscription(r.facts.settleDelay)
-	case outcome == idv.Refused && idv.KindOf(err) != idv.KindRateLimited:
+	case idv.IsRefusal(err):
 		s.refusedNow = true
 	default: // it did not reach the service, so it is as good as not sent
 		s.mine = true
@@ -190,7 +198,7 @@ func (r *reconciliation) lookUpSubscription(
 ) (subscriptionLookup, error) {
 	shown, err := r.client.RetrieveWebhook(ctx, id, cmp.Or(r.session.Connection.Subscriptions.FieldNames["url"], "url"))
 	switch {
-	case idv.IsNotFoundProblem(err):
+	case idv.IsNotFound(err):
 		return lookupNone, nil
 	case err != nil:
 		return notLooked, err

@@ -71,6 +71,9 @@ func (r *reconciliation) newSubscriptionFacts() subscriptionFacts {
 	switch state {
 	case "":
 		return s
+	case v1alpha1.SubscriptionSubscribed:
+		sent := engine.ParseNotificationRequest(engine.ReconcileRequest(r.mandate)).Time
+		r.subscribed.notified(accountOf(used), *status.ApplicationID, r.facts.createdTime, sent)
 	case v1alpha1.SubscriptionRefused, v1alpha1.SubscriptionOutcomeUnknown:
 		s.again = r.subscribesAgain(state)
 	}
@@ -197,7 +200,7 @@ func (r *reconciliation) writeSubscription(ctx context.Context) error {
 	defer cancel()
 	_, err := r.patchStatus(ctx, updated)
 	switch {
-	case apierrors.IsConflict(err), apierrors.IsNotFound(err): // the cache is stale, and an event comes
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err): // the cache is stale; of an own write, no event comes
 		r.resubscribe = time.Second
 		return nil
 	case err != nil:
@@ -228,12 +231,15 @@ func (r *reconciliation) subscriptionDue(wait time.Duration) time.Duration {
 	return min(wait, engine.Jitter(due))
 }
 
-// isSubscribed reports whether notifications of the application can be relied on: it is subscribed, or somebody else
-// has subscribed all of them.
-func (r *reconciliation) isSubscribed() bool {
-	known := r.knownSubscription()
-	return r.session.Connection.Subscriptions == nil || known.state == v1alpha1.SubscriptionSubscribed ||
+// isNotified reports whether notifications of the application can be relied on: somebody else has subscribed all
+// applications, or this one is subscribed, and the service keeps more than one subscription.
+func (r *reconciliation) isNotified() bool {
+	if r.session.Connection.Subscriptions == nil {
+		return true
+	}
+	subscribed := r.knownSubscription().state == v1alpha1.SubscriptionSubscribed ||
 		r.mandate.Status.Subscription == v1alpha1.SubscriptionSubscribed
+	return subscribed && r.subscribed.coexist(accountOf(&r.session.Connection))
 }
 
 // acquireSubscriptionSlot takes a slot for subscriptions, in the place of the one that the reconciliation has. If there

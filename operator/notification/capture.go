@@ -8,7 +8,7 @@ import (
 	"regexp"
 	"unicode/utf8"
 
-	idv "github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
 const (
@@ -23,7 +23,7 @@ func shapeOf(contentType string, body []byte) (shape []string) {
 	media, _, _ := mime.ParseMediaType(contentType)
 	trimmed := trimByteOrderMark(body)
 	format := formatOf(contentType, trimmed)
-	shape = []string{fmt.Sprintf("%s as %q, %d bytes", format, idv.Printable(truncateMedia(media)), len(body))}
+	shape = []string{fmt.Sprintf("%s as %q, %d bytes", format, wire.Printable(truncateMedia(media)), len(body))}
 	add := func(v value) {
 		if len(shape) > maxShape {
 			return

@@ -29,12 +29,13 @@ const (
 const (
 	resultMatched   = "matched"   // it names the application, an individual or the reference of a Mandate
 	resultUnmatched = "unmatched" // it names none that is known here
+	resultHandshake = "handshake" // the question of a service before it subscribes
 	resultRefused   = "refused"   // no such connection or token, or too large, slow or not a delivery
 	resultLimited   = "limited"   // too many of a connection, or without a good token while too many are refused
 )
 
 // Results are all of them.
-var Results = []string{resultMatched, resultUnmatched, resultRefused, resultLimited}
+var Results = []string{resultMatched, resultUnmatched, resultHandshake, resultRefused, resultLimited}
 
 // delivery is what the service sent for a connection.
 type delivery struct {
@@ -44,7 +45,7 @@ type delivery struct {
 }
 
 // Receiver takes deliveries: POST /notifications/NAMESPACE/NAME/TOKEN for an IdentityService, with - as the namespace
-// for a ClusterIdentityService, or without the token and with the header Authorization: Bearer TOKEN. It answers 204
+// for a ClusterIdentityService, or without the token and with the header Authorization: Bearer TOKEN. It answers 200
 // before it does anything with them, 429 to too many, and the same 404 to everything else. While too many are refused,
 // it answers everything without a good token with 429 at once.
 type Receiver struct {
@@ -75,6 +76,10 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		r.refuse(w, request, started)
 		return
 	}
+	if answerHandshake(w, request, body) {
+		r.observe(resultHandshake)
+		return
+	}
 	received := delivery{service: key, contentType: request.Header.Get("Content-Type"), body: body}
 	if coding := request.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
 		received.body = nil // it is not decoded: what is small here can be large there
@@ -83,7 +88,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, request *http.Request) {
 		r.limit(w, refusalDelay)
 		return
 	}
-	w.WriteHeader(http.StatusNoContent)
+	w.WriteHeader(http.StatusOK) // some services count nothing else as delivered
 }
 
 // authenticate gives the connection whose token a request has, and the limiter of its deliveries; nil if it has none,
@@ -154,7 +159,7 @@ var invalidKey = connection.Key{Kind: v1alpha1.ServiceKindIdentityService}
 func parse(request *http.Request) (key connection.Key, token string, valid bool) {
 	rest, found := strings.CutPrefix(request.URL.EscapedPath(), "/notifications/")
 	parts := strings.Split(rest, "/")
-	if request.Method != http.MethodPost || !found || len(parts) < 2 || len(parts) > 3 {
+	if request.Method != http.MethodPost && !isHandshake(request) || !found || len(parts) < 2 || len(parts) > 3 {
 		return invalidKey, "", false
 	}
 	for i, part := range parts {

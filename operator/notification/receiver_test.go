@@ -101,12 +101,12 @@ func TestReceives(t *testing.T) {
 			"a body that is not compressed": {goodPath, []string{"Content-Encoding", "Identity"}, testKey},
 		} {
 			r.deliveries = nil
-			r.wantStatus(t, name, http.StatusNoContent, r.send(t, c.path, "4711", c.header...))
+			r.wantStatus(t, name, http.StatusOK, r.send(t, c.path, "4711", c.header...))
 			if len(r.deliveries) != 1 || r.deliveries[0].service != c.key || string(r.deliveries[0].body) != "4711" {
 				t.Errorf("%s: accepted %+v", name, r.deliveries)
 			}
 		}
-		r.wantStatus(t, "compressed", http.StatusNoContent, r.send(t, goodPath, "x", "Content-Encoding", "gzip"))
+		r.wantStatus(t, "compressed", http.StatusOK, r.send(t, goodPath, "x", "Content-Encoding", "gzip"))
 		if last := r.deliveries[len(r.deliveries)-1]; len(last.body) > 0 {
 			t.Error("a compressed body is read")
 		}
@@ -158,7 +158,7 @@ func TestRefusals(t *testing.T) {
 		}
 		cases["another scheme"].Header.Set(bearer, "Basic "+goodToken)
 		cases["two tokens, one wrong"].Header.Set(bearer, "Bearer "+goodToken)
-		r.wantStatus(t, "the token", http.StatusNoContent, r.send(t, goodPath, ""))
+		r.wantStatus(t, "the token", http.StatusOK, r.send(t, goodPath, ""))
 		r.api.slow = refusalDelay / 2
 		var want []byte
 		for name, request := range cases {
@@ -181,7 +181,7 @@ func TestRefusals(t *testing.T) {
 		if len(r.deliveries) != 1 || r.results[resultRefused] != len(cases) {
 			t.Errorf("accepted %d of %d, %v", len(r.deliveries), len(cases), r.results)
 		}
-		r.wantStatus(t, "as large as can be", http.StatusNoContent, r.send(t, goodPath, strings.Repeat("x", maxBody)))
+		r.wantStatus(t, "as large as can be", http.StatusOK, r.send(t, goodPath, strings.Repeat("x", maxBody)))
 	})
 }
 
@@ -191,7 +191,7 @@ func TestTooManyRefusals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newReceived()
 		r.api.connect(testKey, goodToken)
-		r.wantStatus(t, "the first", http.StatusNoContent, r.send(t, goodPath, ""))
+		r.wantStatus(t, "the first", http.StatusOK, r.send(t, goodPath, ""))
 		<-time.After(2 * tokenTTL) // so it is to be read again
 		unread := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: "team", Name: "unread"}
 		r.api.connect(unread, goodToken)
@@ -218,14 +218,14 @@ func TestTooManyRefusals(t *testing.T) {
 				t.Errorf("%s is refused with\n%s\nand not with\n%s", name, got, want)
 			}
 		}
-		r.wantStatus(t, "a good token", http.StatusNoContent, r.send(t, goodPath, ""))
+		r.wantStatus(t, "a good token", http.StatusOK, r.send(t, goodPath, ""))
 		if took := time.Since(started); took != 0 || r.api.count(&r.api.reads) != 1 {
 			t.Errorf("the answers took %s, and waited for %d reads", took, r.api.count(&r.api.reads)-1)
 		}
 		<-time.After(r.api.slow)
 		synctest.Wait()
 		path := unread.NotificationPath() + "/" + goodToken
-		r.wantStatus(t, "a service that is read now", http.StatusNoContent, r.send(t, path, ""))
+		r.wantStatus(t, "a service that is read now", http.StatusOK, r.send(t, path, ""))
 		<-time.After(refusalDelay)
 		synctest.Wait()
 		if len(r.waiting) != 0 || r.results[resultRefused] != maxWaiting || r.results[resultLimited] != 5 {
@@ -280,10 +280,10 @@ func TestTokensAreRemembered(t *testing.T) {
 		}
 		<-time.After(tokenTTL)
 		r.api.connect(testKey, goodToken)
-		r.wantStatus(t, "a new token", http.StatusNoContent, r.send(t, goodPath, ""))
+		r.wantStatus(t, "a new token", http.StatusOK, r.send(t, goodPath, ""))
 		r.api.fails = errors.New("it is away")
 		<-time.After(tokenTTL)
-		r.wantStatus(t, "while the API server is away", http.StatusNoContent, r.send(t, goodPath, ""))
+		r.wantStatus(t, "while the API server is away", http.StatusOK, r.send(t, goodPath, ""))
 		r.api.fails = nil
 		r.api.connect(testKey, strings.Repeat("x", receiver.MinTokenLength))
 		<-time.After(tokenRetryInterval)
@@ -309,17 +309,17 @@ func TestRotatedTokens(t *testing.T) {
 		r := newReceived()
 		path := testKey.NotificationPath() + "/"
 		r.api.connect(testKey, goodToken)
-		r.wantStatus(t, "before", http.StatusNoContent, r.send(t, goodPath, ""))
+		r.wantStatus(t, "before", http.StatusOK, r.send(t, goodPath, ""))
 		<-time.After(time.Second)
 		r.api.connect(testKey, nextToken, goodToken)
-		r.wantStatus(t, "the new token", http.StatusNoContent, r.send(t, path+nextToken, ""))
-		r.wantStatus(t, "the previous token", http.StatusNoContent, r.send(t, goodPath, ""))
+		r.wantStatus(t, "the new token", http.StatusOK, r.send(t, path+nextToken, ""))
+		r.wantStatus(t, "the previous token", http.StatusOK, r.send(t, goodPath, ""))
 		<-time.After(time.Minute)
-		r.wantStatus(t, "the previous token later", http.StatusNoContent, r.send(t, goodPath, ""))
+		r.wantStatus(t, "the previous token later", http.StatusOK, r.send(t, goodPath, ""))
 		r.api.connect(testKey, nextToken)
 		<-time.After(tokenTTL)
 		r.wantStatus(t, "a token that is removed", http.StatusNotFound, r.send(t, goodPath, ""))
-		r.wantStatus(t, "the token that is left", http.StatusNoContent, r.send(t, path+nextToken, ""))
+		r.wantStatus(t, "the token that is left", http.StatusOK, r.send(t, path+nextToken, ""))
 	})
 }
 
@@ -328,12 +328,12 @@ func TestSecretIsCreatedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newReceived()
 		r.api.connect(testKey, goodToken)
-		r.wantStatus(t, "before", http.StatusNoContent, r.send(t, goodPath, ""))
+		r.wantStatus(t, "before", http.StatusOK, r.send(t, goodPath, ""))
 		delete(r.api.secrets, client.ObjectKey{Namespace: testKey.Namespace, Name: testKey.Name})
 		<-time.After(tokenTTL)
 		r.wantStatus(t, "without the Secret", http.StatusNotFound, r.send(t, goodPath, ""))
 		r.api.connect(testKey, goodToken)
-		r.wantStatus(t, "with the Secret", http.StatusNoContent, r.send(t, goodPath, ""))
+		r.wantStatus(t, "with the Secret", http.StatusOK, r.send(t, goodPath, ""))
 	})
 }
 
@@ -348,7 +348,7 @@ func TestWrongTokensCauseFewReads(t *testing.T) {
 				path := testKey.NotificationPath() + "/"
 				r.api.connect(testKey, goodToken)
 				r.api.slow = refusalDelay / 2
-				r.wantStatus(t, "before", http.StatusNoContent, r.send(t, goodPath, ""))
+				r.wantStatus(t, "before", http.StatusOK, r.send(t, goodPath, ""))
 				started := time.Now()
 				for range senders {
 					go func() {
@@ -361,7 +361,7 @@ func TestWrongTokensCauseFewReads(t *testing.T) {
 				<-time.After(lasts * 2 / 3)
 				r.api.connect(testKey, nextToken, goodToken)
 				<-time.After(tokenRetryInterval + r.api.slow)
-				r.wantStatus(t, "the new token", http.StatusNoContent, r.send(t, path+nextToken, ""))
+				r.wantStatus(t, "the new token", http.StatusOK, r.send(t, path+nextToken, ""))
 				<-time.After(lasts)
 				if got, most := r.api.count(&r.api.reads), 2+int(lasts/tokenRetryInterval); got > most {
 					t.Errorf("%d reads, want %d at most", got, most)
@@ -376,7 +376,7 @@ func TestTooManyDeliveries(t *testing.T) {
 		r := newReceived()
 		r.api.connect(testKey, goodToken)
 		for range maxRate {
-			r.wantStatus(t, "a delivery", http.StatusNoContent, r.send(t, goodPath, ""))
+			r.wantStatus(t, "a delivery", http.StatusOK, r.send(t, goodPath, ""))
 		}
 		answer := r.send(t, goodPath, "")
 		r.wantStatus(t, "too many", http.StatusTooManyRequests, answer)
@@ -385,10 +385,10 @@ func TestTooManyDeliveries(t *testing.T) {
 		}
 		other := connection.Key{Kind: v1alpha1.ServiceKindIdentityService, Namespace: "other", Name: "default"}
 		r.api.connect(other, goodToken)
-		r.wantStatus(t, "another service", http.StatusNoContent, r.send(t, other.NotificationPath()+"/"+goodToken, ""))
+		r.wantStatus(t, "another service", http.StatusOK, r.send(t, other.NotificationPath()+"/"+goodToken, ""))
 		<-time.After(tokenTTL)
 		for range maxRate {
-			r.wantStatus(t, "later", http.StatusNoContent, r.send(t, goodPath, ""))
+			r.wantStatus(t, "later", http.StatusOK, r.send(t, goodPath, ""))
 		}
 		r.wantStatus(t, "too many later", http.StatusTooManyRequests, r.send(t, goodPath, ""))
 		r.full = true

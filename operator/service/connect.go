@@ -25,6 +25,7 @@ type inputs struct {
 	service            types.UID
 	user               user
 	tokenAuthorization v1alpha1.TokenAuthorization
+	tokenRequest       v1alpha1.TokenRequest
 	caBundle           [sha256.Size]byte // a digest: the cache has the bundle, which can be large
 	requestsPerSecond  int32
 	transitions        v1alpha1.Transitions
@@ -68,6 +69,7 @@ func (r *Reconciler) newInputs(service connection.Service, secret *corev1.Secret
 			credentials: r.digest(secret),
 		},
 		tokenAuthorization: settings.TokenAuthorization,
+		tokenRequest:       settings.TokenRequest,
 		caBundle:           sha256.Sum256([]byte(settings.CABundle)),
 		requestsPerSecond:  settings.RequestsPerSecond,
 		transitions:        settings.Transitions,
@@ -153,13 +155,14 @@ func (e *entry) closeClient() {
 }
 
 func (r *Reconciler) clientConfig(spec *v1alpha1.ServiceSettings, secret *corev1.Secret) idv.Config {
-	return idv.Config{
+	config := idv.Config{
 		BaseURL: spec.BaseURL,
 		Credentials: idv.Credentials{
 			Username: string(secret.Data["username"]), Password: idv.Hide(string(secret.Data["password"])),
 			ClientID: string(secret.Data["client_id"]), ClientSecret: idv.Hide(string(secret.Data["client_secret"])),
 		},
 		TokenAuthorization: idv.TokenAuthorization(spec.TokenAuthorization),
+		GrantType:          idv.GrantType(spec.TokenRequest.GrantType),
 		CABundle:           []byte(spec.CABundle),
 		UserAgent:          r.config.UserAgent,
 		RequestsPerSecond:  float64(spec.RequestsPerSecond),
@@ -167,9 +170,12 @@ func (r *Reconciler) clientConfig(spec *v1alpha1.ServiceSettings, secret *corev1
 		CompleteMethod:     idv.TransitionMethod(spec.Transitions.CompleteMethod),
 		RejectMethod:       idv.TransitionMethod(spec.Transitions.RejectMethod),
 		Observe:            r.config.Observe,
-		Budget:             r.config.Budget,
 		DiscardRaw:         true,
 	}
+	if r.config.Budget != nil {
+		config.Wrap = r.config.Budget.Wrap()
+	}
+	return config
 }
 
 // publish puts the connection into the registry. A usable one is Ready once a probe has succeeded.
@@ -193,6 +199,7 @@ func (r *Reconciler) publish(
 			InReview:  spec.States.InReview,
 			Completed: spec.States.Completed,
 			Rejected:  spec.States.Rejected,
+			Closed:    spec.States.Closed,
 		},
 		References: e.references,
 		Ready:      usable && e.connected,

@@ -76,7 +76,7 @@ type Config struct {
 	// UserAgent of the requests to the service.
 	UserAgent string
 	// Budget bounds the memory of all connections for large responses.
-	Budget *idv.Budget
+	Budget *connection.Budget
 	// Observe is called after every request to the service.
 	Observe func(idv.RequestResult)
 }
@@ -242,6 +242,8 @@ func (e *entry) reason() string {
 	switch {
 	case state != connection.Closed:
 		return reasonFor(class, kind)
+	case e.connected && e.failure == idv.KindForbidden:
+		return v1alpha1.ReasonReferencesForbidden
 	case e.connected:
 		return v1alpha1.ReasonConnected
 	default:

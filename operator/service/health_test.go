@@ -42,6 +42,7 @@ Flux reports what kstatus reports.
 // wantHealth is what Argo CD has to show for every reason, and kstatus accordingly.
 var wantHealth = map[string]string{
 	v1alpha1.ReasonConnected:                "Healthy",
+	v1alpha1.ReasonReferencesForbidden:      "Healthy",
 	v1alpha1.ReasonSecretNotFound:           "Progressing", // it may be applied later than the service
 	v1alpha1.ReasonSecretForbidden:          "Progressing", // so may the operator's permission
 	v1alpha1.ReasonSecretInvalid:            "Degraded",

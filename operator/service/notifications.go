@@ -52,13 +52,14 @@ func (r *Reconciler) notificationsProblem(ctx context.Context, service connectio
 	return ""
 }
 
-// hasGoodTokens reports whether there is a token, and none that the receiver would refuse.
+// hasGoodTokens reports whether there is a token, none that the receiver would refuse, and no payload that is not JSON.
 func hasGoodTokens(data map[string][]byte) bool {
 	_, good := receiver.TokenOf(data[receiver.KeyToken])
 	if previous, rotating := data[receiver.KeyPreviousToken]; good && rotating {
 		_, good = receiver.TokenOf(previous)
 	}
-	return good
+	_, fits := receiver.PayloadOf(data[receiver.KeyPayload])
+	return good && fits
 }
 
 // showNotifications shows where to send notifications, and why they are refused. The receiver writes when some arrive.

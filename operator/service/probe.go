@@ -19,6 +19,7 @@ type probe struct {
 	done       chan struct{} // closed when the following are set
 	references *idv.References
 	err        error
+	permitted  bool // although the reference data is forbidden
 }
 
 // probe takes over what the last probe has found, and begins another one if it is time to. It reports whether nothing
@@ -39,10 +40,18 @@ func (r *Reconciler) startProbe(ctx context.Context, key connection.Key, client 
 	go func() {
 		defer cancel()
 		p.references, p.err = client.RetrieveReferences(ctx)
+		p.permitted = idv.IsForbidden(p.err) && mayRead(ctx, client)
 		close(p.done)
 		r.enqueue(key)
 	}()
 	return p
+}
+
+// mayRead reports whether a user who may not read the reference data may read applications. It asks for one that cannot
+// exist.
+func mayRead(ctx context.Context, client *idv.Client) bool {
+	_, err := client.RetrieveApplication(idv.WithUntrustedID(ctx), idv.NoSuchID)
+	return err == nil || !idv.IsForbidden(err) && !idv.IsServiceFault(err) && idv.OutcomeOf(err).NothingDone()
 }
 
 // takeProbe takes over what the probe has found, if it has ended.
@@ -57,7 +66,7 @@ func (e *entry) takeProbe(ctx context.Context) {
 	}
 	p := e.probe
 	e.probe = nil
-	e.recordProbe(p.started, p.references, p.err)
+	e.recordProbe(p.started, p)
 	if p.err != nil {
 		log.FromContext(ctx).Info("Failed to read the reference data of the identity service", "error", p.err.Error())
 	}
@@ -72,10 +81,17 @@ func (e *entry) probeDue(now time.Time) bool {
 }
 
 // recordProbe takes over what a probe found.
-func (e *entry) recordProbe(now time.Time, references *idv.References, err error) {
+func (e *entry) recordProbe(now time.Time, p *probe) {
+	err := p.err
 	e.failure = idv.KindOf(err)
-	if err == nil {
-		e.references, e.connected = selectableReferences(references), true
+	e.breaker.Permit(p.permitted)
+	switch {
+	case err == nil:
+		e.references, e.connected = selectableReferences(p.references), true
+	case p.permitted:
+		e.references, e.connected = nil, true
+	}
+	if err == nil || p.permitted {
 		e.nextProbe, e.notBefore = now.Add(probeInterval), time.Time{}
 		return
 	}

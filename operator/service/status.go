@@ -19,20 +19,22 @@ import (
 // messages of the condition Ready, one a reason: no text of the service, no value.
 var messages = map[string]string{
 	v1alpha1.ReasonConnected: "The service accepted the credentials and returned its reference data.",
+	v1alpha1.ReasonReferencesForbidden: "The service works, but does not let this user read the reference data. Select " +
+		"mandate types by id (spec.mandateType.id), or ask for the permission.",
 	v1alpha1.ReasonSecretNotFound: "The Secret that spec.credentialsSecretRef names does not exist. Create it, or " +
 		"correct the name.",
 	v1alpha1.ReasonSecretForbidden: "The operator may not read the Secret that spec.credentialsSecretRef names. Bind " +
 		"the operator's ClusterRole in the Secret's namespace, or move the Secret.",
 	v1alpha1.ReasonSecretInvalid: "The Secret that spec.credentialsSecretRef names lacks keys. Set username and " +
-		"password, client_id and client_secret, or all four; tokenAuthorization Basic needs the client keys.",
+		"password, client_id and client_secret, or all four, as tokenAuthorization and tokenRequest need them.",
 	v1alpha1.ReasonBaseURLNotAllowed: "The operator's flags --allowed-hosts and --allow-loopback-http do not allow " +
 		"spec.baseURL, so it sends nothing. Correct spec.baseURL, or ask the operator's administrator.",
 	v1alpha1.ReasonCABundleInvalid: "spec.caBundle holds no certificate that can be read. Set it to the certificate " +
 		"authority's certificates in PEM.",
 	v1alpha1.ReasonNamespaceSelectorInvalid: "spec.namespaceSelector is invalid, so it selects no namespace. Correct " +
 		"its label keys, operators and values.",
-	v1alpha1.ReasonCredentialsInvalid: "The service refused the credentials, or their user lacks the API permission. " +
-		"Correct the Secret; the operator notices the change.",
+	v1alpha1.ReasonCredentialsInvalid: "The service refused the login, or permits this user nothing that was asked for. " +
+		"Correct the Secret, or grant the API permission; the operator notices both.",
 	v1alpha1.ReasonUnreachable: "The operator cannot reach the service: no connection, no answer in time, or an " +
 		"untrusted certificate. Check spec.baseURL, spec.caBundle and the network.",
 	v1alpha1.ReasonServiceError: "The service did not return its reference data, or took too long. Check " +
@@ -62,7 +64,7 @@ const (
 // reasonFor says what fails, and how.
 func reasonFor(class connection.Class, kind idv.Kind) string {
 	switch {
-	case kind == idv.KindCredentials:
+	case kind == idv.KindCredentials, kind == idv.KindForbidden: // of a login, or of all that was asked for
 		return v1alpha1.ReasonCredentialsInvalid
 	case kind == idv.KindUnreachable:
 		return v1alpha1.ReasonUnreachable
@@ -147,7 +149,7 @@ func setProgress(status *v1alpha1.IdentityServiceStatus, generation int64, reaso
 		Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse, Reason: reason, Message: messages[reason],
 		ObservedGeneration: generation,
 	}
-	if reason == v1alpha1.ReasonConnected {
+	if reason == v1alpha1.ReasonConnected || reason == v1alpha1.ReasonReferencesForbidden {
 		ready.Status = metav1.ConditionTrue
 	}
 	meta.SetStatusCondition(&status.Conditions, ready)

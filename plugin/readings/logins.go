@@ -1,10 +1,11 @@
 package readings
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -12,204 +13,234 @@ import (
 	"github.com/mandate-io/idv/internal/client"
 )
 
-// A loginForm is one form of the token request.
-type loginForm struct{ user, clientID, basic bool }
-
-func (c *check) try(ctx context.Context, w loginForm) (answer, error) {
-	credentials := c.options.Credentials
-	form := url.Values{"grant_type": {"password"}}
-	if w.user {
-		form.Set("username", credentials.Username)
-		form.Set("password", credentials.Password.Reveal())
-	}
-	if w.clientID {
-		form.Set("client_id", credentials.ClientID)
-		form.Set("client_secret", credentials.ClientSecret.Reveal())
-	}
-	var basic client.Secret
-	if w.basic {
-		basic = credentials.Basic()
-	}
-	return c.login(ctx, form, basic)
+// A login is one form of the token request.
+type login struct {
+	grant         client.GrantType
+	authorization client.TokenAuthorization // not Auto
+	user, client  bool                      // the pairs of credentials that it sends
 }
 
-// logins finds out which token requests the service takes: two logins, and two more if there are both pairs. After two
-// that were refused it stops, so that no account is locked.
-func (c *check) logins(ctx context.Context) error {
-	user, clientID := c.options.Credentials.Username != "", c.options.Credentials.ClientID != ""
-	usual := loginForm{user, clientID, clientID} // what Auto sends
-	first, err := c.try(ctx, usual)
+const (
+	grantPassword = client.GrantPassword
+	grantClient   = client.GrantClientCredentials
+	none          = client.TokenAuthorizationNone
+	basic         = client.TokenAuthorizationBasic
+	userBasic     = client.TokenAuthorizationUserBasic
+)
+
+// auto is what the client sends without a setting, by whether it has the client pair.
+var auto = map[bool]client.TokenAuthorization{true: basic, false: none}
+
+// candidates are the forms that the credentials allow: the one of the settings, and the others by their likelihood.
+func (c *check) candidates() []login {
+	user, id := c.options.Credentials.Username != "", c.options.Credentials.ClientID != ""
+	settings := &c.options.Settings
+	configured := login{
+		cmp.Or(client.GrantType(settings.TokenRequest.GrantType), grantPassword),
+		client.TokenAuthorization(settings.TokenAuthorization), user, id,
+	}
+	if configured.authorization == "" || configured.authorization == client.TokenAuthorizationAuto {
+		configured.authorization = auto[id]
+	}
+	forms := []login{
+		{grantPassword, basic, user, id}, {grantPassword, none, user, id}, {grantClient, basic, false, id},
+		{grantPassword, userBasic, user, id}, {grantClient, none, false, id},
+	}
+	if !user { // OAuth 2.0 has a grant of its own for this pair
+		forms[1], forms[2] = forms[2], forms[1]
+	}
+	possible := []login{configured}
+	for _, l := range forms {
+		fits := (l.client || l.authorization != basic && l.grant != grantClient) && (l.user || l.authorization != userBasic)
+		if fits && !slices.Contains(possible, l) {
+			possible = append(possible, l)
+		}
+	}
+	return possible
+}
+
+// maxRefusals is after how many refused logins there are no more, so that no account is locked.
+const maxRefusals = 2
+
+// An attempt is a login that was sent. It succeeded if err is nil.
+type attempt struct {
+	login
+	answer
+
+	from *client.Client
+}
+
+// try sends a login. The error is one that says nothing about the form, or that no more may be sent.
+func (c *check) try(ctx context.Context, l login) (*attempt, error) {
+	if c.refusals == maxRefusals {
+		return nil, errEnough
+	}
+	from, err := c.connect(l)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	works := usual
-	if clientID {
-		without, err := c.try(ctx, loginForm{user: user, clientID: clientID})
-		if err != nil {
-			return err
-		}
-		c.tokenAuthorization(first, without)
-		if !first.ok() {
-			first, works = without, loginForm{user: user, clientID: clientID}
-		} else if without.ok() {
-			c.olderTokens(ctx, first)
-			first = without // a new token may revoke the older one
-		}
-	} else {
-		c.unknown("tokenAuthorization", "with a client id and secret, two logins would show it")
-	}
-	if err := loginError(first); err != nil {
-		return err
-	}
-	if first, err = c.pairs(ctx, works, first); err != nil {
-		return err
-	}
-	return c.describeToken(first)
-}
-
-func loginError(a answer) error {
+	_, a := send(ctx, c, func() (*client.AccessToken, error) { return from.AccessToken(ctx) })
+	refusals := []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusUnprocessableEntity}
 	switch {
-	case a.ok():
-		return nil
-	case a.status == http.StatusForbidden:
-		return fmt.Errorf("the service refuses the login with 403: the user may lack the API permission")
-	case a.status == http.StatusBadRequest || a.status == http.StatusUnauthorized:
-		return fmt.Errorf("the service refuses the login with %d: the credentials are wrong, or the user lacks the API "+
-			"permission; the service may also need the other pair of credentials", a.status)
-	case a.status == http.StatusNotFound:
-		return fmt.Errorf("the login path was not found (404): the base URL is not that of the service")
-	}
-	return fmt.Errorf("the login failed with HTTP status %d", a.status)
-}
-
-// tokenAuthorization compares a login with HTTP Basic and one without.
-func (c *check) tokenAuthorization(with, without answer) {
-	switch {
-	case with.ok() && without.ok():
-		c.found("tokenAuthorization", "ignored", "the login works with and without HTTP Basic")
-	case with.ok():
-		c.result.Suggestion.Settings.TokenAuthorization = v1alpha1.TokenAuthorizationBasic
-		c.found("tokenAuthorization", "required", "the login needs HTTP Basic with client id and secret (%d without)",
-			without.status)
-	case without.ok():
-		c.result.Suggestion.Settings.TokenAuthorization = v1alpha1.TokenAuthorizationNone
-		c.found("tokenAuthorization", "refused", "the login must have no Authorization header (%d with one)", with.status)
+	case a.err == nil:
+		c.newest = from
+	case client.KindOf(a.err) == client.KindCredentials, slices.Contains(refusals, a.Status):
+		c.refusals++
+		reading := fmt.Sprint(a.Status)
+		if a.json.Object().Text("error") != "" {
+			reading = map[string]string{"200": "200_error", "400": "400_oauth"}[reading]
+		}
+		usual := l.authorization == none && l.grant == grantPassword // else the refusal may be about these
+		if usual && c.isFound("loginRefusal", "") {
+			c.saw("loginRefusal", reading)
+		}
 	default:
-		c.unknown("tokenAuthorization", "both logins failed (%d, %d)", with.status, without.status)
+		return nil, a.err
+	}
+	return &attempt{l, a, from}, nil
+}
+
+var errEnough = errors.New("not tried, because two logins were refused already")
+
+// logins finds out which token requests the service takes: at most five, of which at most two are refused.
+func (c *check) logins(ctx context.Context) error {
+	open := c.candidates()
+	var refused []*attempt
+	for len(open) > 0 && c.refusals < maxRefusals {
+		a, err := c.try(ctx, open[0])
+		switch {
+		case err != nil:
+			return c.noLogin(err)
+		case a.err == nil:
+			c.use(a)
+			c.authorization(ctx, a, refused)
+			c.pairs(ctx, a)
+			o := a.json.Object()
+			if inner := a.json.Wrapped("token"); o.Get("access_token").IsNull() && len(inner) == 1 {
+				o = inner[0].Object()
+			}
+			c.see("tokenForm", o.Get("access_token").Raw())
+			c.see("tokenType", o.Get("token_type").Raw())
+			c.see("expiresIn", o.Get("expires_in").Raw()) // the client needs no setting: a 401 renews the token at any time
+			return nil
+		}
+		refused, open = append(refused, a), open[1:]
+		o := a.json.Object()
+		if !o.Get("exception").Object().Get("grant_type").IsNull() || o.Text("error") == "unsupported_grant_type" {
+			slices.SortStableFunc(open, func(x, y login) int { // others first
+				return strings.Compare(sameGrant(x, a), sameGrant(y, a))
+			})
+		}
+	}
+	return c.refused(refused[len(refused)-1], open)
+}
+
+func sameGrant(l login, other *attempt) string { return fmt.Sprint(l.grant == other.grant) }
+
+// use has the suggestion log in as the login that succeeded.
+func (c *check) use(a *attempt) {
+	c.client = a.from
+	settings, configured := &c.result.Suggestion.Settings, c.candidates()[0]
+	if a.authorization != configured.authorization {
+		settings.TokenAuthorization = v1alpha1.TokenAuthorization(a.authorization)
+		if a.authorization == auto[a.client] {
+			settings.TokenAuthorization = v1alpha1.TokenAuthorizationAuto
+		}
+	}
+	if a.grant != configured.grant {
+		settings.TokenRequest.GrantType = v1alpha1.GrantType(a.grant)
+	}
+	pairs := map[[2]bool]string{{true, true}: "both", {true, false}: "user", {false, true}: "client"}
+	c.result.Suggestion.Credentials = pairs[[2]bool{a.user, a.client}]
+	c.saw("grantType", string(a.grant))
+}
+
+// refused is the error of logins that were all refused.
+func (c *check) refused(last *attempt, open []login) error {
+	var untried []string
+	for _, l := range open {
+		untried = append(untried, fmt.Sprintf("--grant-type %s --token-authorization %s", l.grant, l.authorization))
+	}
+	text := fmt.Sprintf("the service refuses the login with %d: the credentials are wrong, the user lacks the API "+
+		"permission, or the service needs another form of login", last.Status)
+	if kind(last.Exchange) == "html" {
+		text += ". The answer is HTML: somebody before the service may admit other addresses only"
+	}
+	if len(untried) > 0 {
+		text += ". After two refusals no more are sent, so that no account is locked. Repeat with the other pair of " +
+			"credentials, or with what was not tried: " + strings.Join(untried, ", or ")
+	}
+	return errors.New(text)
+}
+
+// noLogin is the error of a login that was neither answered with a token nor refused.
+func (c *check) noLogin(err error) error {
+	for _, e := range c.since(0) {
+		if e.Status/100 == 3 && strings.HasSuffix(e.Header.Get("Location"), "/authentications/token/") {
+			c.saw("trailingSlash", fmt.Sprint("redirect_", e.Status))
+			return errors.New("the service redirects every path to the one with a slash at its end; no setting changes that")
+		}
+		if e.Status == http.StatusNotFound {
+			return errors.New("the login path was not found (404): the base URL is not that of the service")
+		}
+	}
+	return fmt.Errorf("the login does not work: %w", err)
+}
+
+// authorization compares a login with the header Authorization and one without.
+func (c *check) authorization(ctx context.Context, works *attempt, refused []*attempt) {
+	with := slices.IndexFunc(refused, func(a *attempt) bool { return a.grant == works.grant && a.authorization == basic })
+	switch {
+	case works.authorization == userBasic:
+		c.saw("tokenBasic", "user_required")
+	case works.authorization == none && with >= 0 && refused[with].Status == http.StatusUnauthorized:
+		c.saw("tokenBasic", "refused_401")
+	case works.authorization == none && with >= 0:
+		c.saw("tokenBasic", "refused")
+	case works.authorization == none:
+		c.unknown("tokenBasic", "with client_id and client_secret, two logins would show it")
+	default:
+		without := works.login
+		without.authorization = none
+		switch other, err := c.try(ctx, without); {
+		case err != nil:
+			c.unknown("tokenBasic", "the login works with HTTP Basic; one without: %s", err)
+		case other.err == nil:
+			c.saw("tokenBasic", "ignored")
+		default:
+			c.saw("tokenBasic", "required")
+			c.result.Suggestion.Settings.TokenAuthorization = v1alpha1.TokenAuthorizationBasic
+		}
 	}
 }
 
-// olderTokens uses the token of an earlier login.
-func (c *check) olderTokens(ctx context.Context, earlier answer) {
-	value, ok := text(parse(earlier.body).get("access_token"))
-	if !ok {
+// pairs finds out which of two pairs the service needs.
+func (c *check) pairs(ctx context.Context, works *attempt) {
+	if !works.user || !works.client {
+		c.unknown("credentials", "the service takes the one pair that was sent")
 		return
 	}
-	response, err := c.get(ctx, "/ext/references", client.Hide(value))
-	switch {
-	case err != nil:
-	case response.status == http.StatusUnauthorized:
-		c.found("olderTokens", "revoked", "a new token revokes the older ones: everybody who logs in with these "+
-			"credentials costs the others a login")
-	case response.ok():
-		c.found("olderTokens", "kept", "older tokens stay valid after a login")
+	forms := []login{{grantPassword, works.authorization, true, false}, {grantPassword, works.authorization, false, true}}
+	if works.authorization == basic && !c.isFound("tokenBasic", "required") {
+		forms[0].authorization = none
 	}
-}
-
-// pairs finds out which of two pairs the service needs. It returns the answer with the newest token.
-func (c *check) pairs(ctx context.Context, works loginForm, newest answer) (answer, error) {
-	if !works.user || !works.clientID {
-		c.unknown("credentials", "the service takes the one pair that was given")
-		return newest, nil
-	}
-	userOnly, err := c.try(ctx, loginForm{user: true, basic: works.basic && c.needsBasic()})
-	if err != nil {
-		return newest, err
-	}
-	clientOnly, err := c.try(ctx, loginForm{clientID: true, basic: works.basic})
-	if err != nil {
-		return newest, err
-	}
-	switch {
-	case userOnly.ok() && clientOnly.ok():
-		c.found("credentials", "either", "either pair is enough: username and password, or client_id and client_secret")
-	case userOnly.ok():
-		c.found("credentials", "user", "the login needs username and password")
-	case clientOnly.ok():
-		c.found("credentials", "client", "the login needs client_id and client_secret")
-	default:
-		c.found("credentials", "both", "the login needs all four: username, password, client_id and client_secret")
-	}
-	c.result.Suggestion.Credentials = c.result.Find("credentials").Reading
-	for _, later := range []answer{userOnly, clientOnly} {
-		if later.ok() {
-			newest = later
+	said := [2]string{"not tried", "not tried"}
+	for i, l := range forms {
+		if l.authorization == basic && !l.client || l.authorization == userBasic && !l.user {
+			continue // the header has the other pair
+		}
+		if a, err := c.try(ctx, l); err == nil {
+			said[i] = map[bool]string{true: "enough", false: "not enough"}[a.err == nil]
 		}
 	}
-	return newest, nil
-}
-
-func (c *check) needsBasic() bool { return c.result.Find("tokenAuthorization").Reading == "required" }
-
-// describeToken keeps the token, and says what the response looks like.
-func (c *check) describeToken(a answer) error {
-	o := parse(a.body)
-	if inner := o.get("token").object(); inner != nil && o.get("access_token").isAbsent() {
-		o = value{inner}
+	reading := map[[2]string]string{
+		{"enough", "enough"}: "either", {"enough", "not enough"}: "user", {"not enough", "enough"}: "client",
+		{"not tried", "enough"}: "client", {"enough", "not tried"}: "user", {"not enough", "not enough"}: "both",
+	}[said]
+	if reading == "" {
+		c.unknown("credentials", "username and password alone: %s; client_id and client_secret alone: %s", said[0], said[1])
+		return
 	}
-	token, ok := text(o.get("access_token"))
-	if !ok || token == "" {
-		return fmt.Errorf("the login answered without an access_token; check the base URL")
-	}
-	c.token = client.Hide(token)
-	kind, _ := text(o.get("token_type"))
-	switch {
-	case kind == "":
-		c.found("tokenType", "absent", "token_type is absent")
-	case kind == strings.ToLower(kind):
-		c.found("tokenType", "lower", "token_type is in lower case")
-	case kind == strings.ToUpper(kind):
-		c.found("tokenType", "upper", "token_type is in upper case")
-	default:
-		c.found("tokenType", "capitalised", "token_type is capitalised")
-	}
-	c.expiresIn(o.get("expires_in"))
-	documented := []string{"access_token", "expires_in", "token_type", "refresh_token", "scope", "refresh_expires_in"}
-	extra := 0
-	for name := range o.object() {
-		if !slices.Contains(documented, name) {
-			extra++
-		}
-	}
-	if extra > 0 {
-		c.found("extraMembers", "present", "responses have undocumented members (%d in a token)", extra)
-	} else {
-		c.found("extraMembers", "none", "the token has no undocumented members")
-	}
-	return nil
-}
-
-// expiresIn says what the lifetime looks like. The client needs no setting: a 401 renews the token at any time.
-func (c *check) expiresIn(v value) {
-	const day = 24 * 60 * 60
-	number, isNumber := v.number()
-	_, isText := text(v)
-	switch {
-	case v.isAbsent():
-		c.found("expiresIn", "absent", "expires_in is absent; an hour is assumed")
-	case isText:
-		c.found("expiresIn", "string", "expires_in is a string")
-	case !isNumber:
-		c.unknown("expiresIn", "expires_in is neither a number nor a string; an hour is assumed")
-	case number == 0:
-		c.found("expiresIn", "zero", "expires_in is 0; an hour is assumed")
-	case number > 1000*30*day:
-		c.found("expiresIn", "absurd", "expires_in is absurd; a day is assumed")
-	case number > 30*day, number > day && int64(number)%1000 == 0:
-		c.found("expiresIn", "milliseconds", "expires_in is %.0f: milliseconds, it seems; a day is assumed", number)
-	case v.isFloat():
-		c.found("expiresIn", "float", "expires_in is a number with a fraction, in seconds, it seems")
-	default:
-		c.found("expiresIn", "seconds", "expires_in is %.0f: seconds, it seems", number)
-	}
+	c.saw("credentials", reading)
+	c.result.Suggestion.Credentials = reading
 }

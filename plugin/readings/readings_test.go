@@ -1,11 +1,11 @@
 package readings_test
 
 import (
-	"cmp"
 	"context"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -22,9 +22,9 @@ import (
 type service struct {
 	*testing.T
 
-	url         string
-	control     *control.Client
-	application int64
+	url          string
+	control      *control.Client
+	applications []readings.Application
 
 	mu       sync.Mutex
 	requests []string
@@ -35,13 +35,17 @@ var credentials = client.Credentials{
 	ClientID: sandbox.DefaultClientID, ClientSecret: client.Hide(sandbox.DefaultClientSecret),
 }
 
-// email is personal data, and so is the reference of the individual.
-const email, reference = "jane.doe@example.com", "jane-doe-1990"
+// The e-mail addresses and references of individuals are personal data.
+var personal = []string{"jane.doe@example.com", "zoe.roe@example.com", "jane-doe-1990", "zoe-roe-1990", "Jane", "Zoe"}
 
-// newService starts a sandbox with a dialect, an application in review, and a subscription.
+// newService starts a sandbox with an application in review and a subscription, and then sets a dialect.
 func newService(t *testing.T, d dialect.Dialect) *service {
 	t.Helper()
-	stand := sandbox.New(sandbox.Options{Dialect: d})
+	atCreate := dialect.Dialect{
+		IDSize: d.IDSize, IndividualIDs: d.IndividualIDs, SubscribeFields: d.SubscribeFields,
+		SubscribeApplication: d.SubscribeApplication,
+	}
+	stand := sandbox.New(sandbox.Options{Dialect: atCreate, Seed: 2}) // the ids are odd and even
 	s := &service{T: t}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s.mu.Lock()
@@ -54,217 +58,90 @@ func newService(t *testing.T, d dialect.Dialect) *service {
 		server.Close()
 	})
 	s.url, s.control = server.URL, control.New(server.URL)
-	s.createApplication(d)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.requests = nil
+	c, err := client.New(client.Config{BaseURL: s.url, Credentials: credentials, RequestsPerSecond: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	separator := "."
+	if d.ReferenceFormat == dialect.ReferenceFormatStrict {
+		separator = "-"
+	}
+	s.createApplication(c, "team"+separator+"acme", d)
+	s.createApplication(c, "team"+separator+"other", d)
+	values := map[string]string{}
+	for _, one := range d.Switches() {
+		values[one.Name] = one.Value
+	}
+	s.check(s.control.SetDialects(t.Context(), values))
 	return s
 }
 
-// createApplication has the client create an application. Whatever the answer, the sandbox has it then.
-func (s *service) createApplication(d dialect.Dialect) {
+func (s *service) check(err error) {
 	s.Helper()
-	authorization := client.TokenAuthorizationNone
-	if d.TokenBasic == dialect.TokenBasicRequired {
-		authorization = client.TokenAuthorizationBasic
-	}
-	c, err := client.New(client.Config{
-		BaseURL: s.url, Credentials: credentials, TokenAuthorization: authorization, RequestsPerSecond: -1,
-	})
 	if err != nil {
 		s.Fatal(err)
 	}
-	defer c.Close()
-	_, _ = c.CreateApplication(s.Context(), client.NewApplication{
-		Name: client.Hide("Jane Doe"), Reference: "acme", MandateTypeID: mandateType(s.T, c),
-		Individuals: []client.NewIndividual{{
-			Email: client.Hide(email), Title: client.Hide("Ms"), FirstName: client.Hide("Jane"), LastName: client.Hide("Doe"),
-			MiddleName: client.Hide("X"), DateOfBirth: client.Hide("1990-02-28"), Gender: client.Hide("female"),
-			Reference: client.Hide(reference),
-		}},
+}
+
+// createApplication creates an application for two people, the second of whom has the first name.
+func (s *service) createApplication(c *client.Client, reference string, d dialect.Dialect) {
+	s.Helper()
+	references, err := c.RetrieveReferences(s.Context())
+	s.check(err)
+	created, err := c.CreateApplication(s.Context(), client.NewApplication{
+		Name: client.Hide("Zoe Roe"), Reference: reference, MandateTypeID: references.MandateTypes[0].ID,
+		Individuals: []client.NewIndividual{
+			{Email: client.Hide(personal[1]), FirstName: client.Hide("Zoe"), Reference: client.Hide(reference + personal[3])},
+			{Email: client.Hide(personal[0]), FirstName: client.Hide("Jane"), Reference: client.Hide(reference + personal[2])},
+		},
 	})
-	applications, err := s.control.Applications(s.Context())
-	if err != nil || len(applications) == 0 {
-		return // the dialect refuses everything
-	}
-	s.application = applications[0].ID
+	s.check(err)
 	names := map[string]string{}
 	if d.SubscribeFields == dialect.SubscribeRenamed {
 		names = map[string]string{"url": "target_url", "events": "event_types", "application_id": "mandate_id"}
 	}
-	_, _ = c.SubscribeWebhook(s.Context(), client.Subscription{
+	_, err = c.SubscribeWebhook(s.Context(), client.Subscription{
 		URL: client.Hide("https://hooks.example.com/token-of-the-receiver"), Events: []string{"application.completed"},
-		ApplicationID: s.application, FieldNames: names,
+		ApplicationID: created.ID, FieldNames: names,
 	})
-	if _, err := s.control.Play(s.Context(), control.Play{
-		ApplicationID: s.application, Result: control.ResultReview,
-	}); err != nil {
-		s.Fatal(err)
+	if d.SubscribeApplication != dialect.SubscribeApplicationRefused {
+		s.check(err)
 	}
-}
-
-func mandateType(t *testing.T, c *client.Client) int64 {
-	t.Helper()
-	references, err := c.RetrieveReferences(t.Context())
-	if err != nil || len(references.MandateTypes) == 0 {
-		return 1
+	_, err = s.control.Play(s.Context(), control.Play{ApplicationID: created.ID, Result: control.ResultReview})
+	s.check(err)
+	application, err := c.RetrieveApplication(s.Context(), created.ID)
+	s.check(err)
+	of := readings.Application{ID: created.ID, Reference: reference}
+	for i := range application.Individuals {
+		of.Individuals = append(of.Individuals, application.Individuals[i].ID)
 	}
-	return references.MandateTypes[0].ID
+	s.applications = append(s.applications, of)
 }
 
 func (s *service) options() readings.Options {
-	options := readings.Options{
+	return readings.Options{
 		Settings: v1alpha1.ServiceSettings{BaseURL: s.url}, Credentials: credentials, UserAgent: "test",
+		Applications: slices.Clone(s.applications),
 	}
-	if s.application != 0 {
-		options.Applications = []readings.Application{{ID: s.application}}
-	}
-	return options
 }
 
-func (s *service) check(options readings.Options) *readings.Result {
+func (s *service) run(options readings.Options) *readings.Result {
 	s.Helper()
+	s.mu.Lock()
+	s.requests = nil
+	s.mu.Unlock()
 	result, err := readings.Check(context.Background(), options)
-	if err != nil {
-		s.Fatal(err)
-	}
-	return result
-}
-
-// An expectation says how the reads show the value of a switch: at which point, and with which words.
-type expectation struct {
-	point string
-	// words are the readings by the value of the switch; by itself if it is not here.
-	words map[string]string
-	// hidden are values that reads cannot tell from the default, with the reason.
-	hidden map[string]string
-	// problem is part of Result.Problem, where the service cannot be used.
-	problem map[string]string
-}
-
-var shown = map[string]expectation{
-	"expiresIn":   {point: "expiresIn"},
-	"tokenBasic":  {point: "tokenAuthorization", words: map[string]string{"refused_401": "refused"}},
-	"credentials": {point: "credentials"},
-	"tokenType":   {point: "tokenType"},
-	"olderTokens": {point: "olderTokens"},
-	"ids":         {point: "ids"},
-	"idSize":      {point: "idSize"},
-	"statusShape": {point: "statusShape"},
-	"statusCase":  {point: "statusCase"},
-	"wrap":        {point: "wrap"},
-	// The application has no absent value that is null by its type.
-	"absentValues":       {point: "absentValues", words: map[string]string{"by_type": "empty"}},
-	"extraMembers":       {point: "extraMembers"},
-	"memberCase":         {point: "memberCase"},
-	"contentType":        {point: "contentType"},
-	"errorBody":          {point: "errorBody"},
-	"errorShape":         {point: "errorShape"},
-	"completeMethod":     {point: "completeMethod"},
-	"rejectMethod":       {point: "rejectMethod"},
-	"retrieveIndividual": {point: "retrieveIndividual"},
-	"references":         {point: "references", words: map[string]string{"string_ids": "lists"}},
-	"subscribeFields":    {point: "subscribeFields"},
-	"subscribeApplication": {
-		point: "subscribeFields", words: map[string]string{"optional": "standard", "required": "standard"},
-		hidden: map[string]string{"refused": "no subscription of an application exists then"},
-	},
-	"retrieveWebhook": {
-		point: "retrieveWebhook", hidden: map[string]string{"404": "as if there was no subscription"},
-	},
-	"apiPermission": {
-		point: "apiPermission",
-		problem: map[string]string{
-			"401": "no API permission", "403": "no API permission", "login_400": "the user lacks the API permission",
-			"login_401": "the user lacks the API permission", "login_403": "may lack the API permission",
-		},
-		hidden: map[string]string{
-			"login_400": "it looks like wrong credentials", "login_401": "it looks like wrong credentials",
-			"login_403": "it looks like wrong credentials",
-		},
-	},
-	"wrongMethod": {
-		point: "completeMethod", words: map[string]string{"405": "PATCH"},
-		hidden: map[string]string{"405_without_allow": "the service does not say", "404": "the service does not say"},
-	},
-	"stateNames": {
-		point: "stateNames", words: map[string]string{
-			"documented": "known", "declined": "known", "rejected_by_reviewer": "known",
-		},
-		hidden: map[string]string{"other": "somebody has to say what the state means: TestStateNames"},
-	},
-}
-
-// unshown are switches that no read shows, each with what does.
-var unshown = map[string]string{
-	"tokenLifetime":   "it is what expires_in says",
-	"titleGenderCase": "the values of a person are not looked at",
-	"successStatus":   "a delete, an archive or a decision", "successBody": "a delete, an archive or a decision",
-	"requiredFields": "a create", "duplicateAnswer": "a create", "invalidStatus": "a create",
-	"rateLimit": "many requests: TestRateLimit", "rateLimitAnswer": "many requests: TestRateLimit",
-	"createStatus": "a create", "createBody": "a create", "firstState": "a create", "readLag": "a create",
-	"suppress": "a create", "deletedReferences": "creates and a deletion", "archivedReferences": "creates",
-	"referenceCase": "two creates", "individualReferences": "two creates", "uniquenessGap": "two creates",
-	"retentionStart": "eight weeks", "archivedRetention": "eight weeks",
-	"transitionBody": "a decision", "transitionAnswer": "a decision", "transitionRefusal": "a decision",
-	"undecidedChecks": "a decision", "repeatedTransition": "two decisions", "archivedTransition": "a decision",
-	"repeatedArchive": "two archives", "completion": "a decision",
-	"resendResetBody": "a resend", "resendResetAnswer": "a resend", "resetCheckIDs": "a reset",
-	"decidableChecks": "a decision on a check", "repeatedDecision": "two decisions on a check",
-	"checkReference": "a decision on a check", "manualCounters": "a decision on a check",
-	"reportFormat": "the report: TestReport", "reportNotReady": "the report: TestReport",
-	"subscribeEvents": "a subscription", "subscribeAnswer": "a subscription", "subscribeTwice": "two subscriptions",
-	"noWebhooks": "an application without a subscription: TestNoWebhooks",
-	"deliveries": "a delivery", "deliveryShape": "a delivery",
-}
-
-// TestEveryDialect looks at the sandbox in each value of each switch.
-func TestEveryDialect(t *testing.T) {
-	for _, s := range (dialect.Dialect{}).Switches() {
-		expected, isShown := shown[s.Name]
-		if _, isUnshown := unshown[s.Name]; isShown == isUnshown {
-			t.Errorf("%s: say either how reads show it, or what does", s.Name)
-		}
-		for _, value := range s.Values {
-			if !isShown {
-				continue
-			}
-			t.Run(s.Name+"="+value, func(t *testing.T) {
-				t.Parallel()
-				var d dialect.Dialect
-				if err := d.Set(s.Name, value); err != nil {
-					t.Fatal(err)
-				}
-				stand := newService(t, d)
-				expected.compare(t, stand.check(stand.options()), value)
-				stand.onlyReads()
-			})
-		}
-	}
-}
-
-func (e *expectation) compare(t *testing.T, result *readings.Result, value string) {
-	t.Helper()
-	want := value
-	if word, ok := e.words[value]; ok {
-		want = word
-	}
-	if _, isHidden := e.hidden[value]; isHidden {
-		want = ""
-	}
-	if got := result.Find(e.point); got.Reading != want {
-		t.Errorf("%s is %q (%s), want %q\n%+v", e.point, got.Reading, got.Text, want, result)
-	}
-	if problem := e.problem[value]; !strings.Contains(result.Problem, problem) || problem == "" && result.Problem != "" {
-		t.Errorf("problem %q, want %q", result.Problem, problem)
-	}
+	s.check(err)
 	for _, f := range result.Findings {
-		for _, personal := range []string{email, reference, "Jane", "token-of-the-receiver", sandbox.DefaultPassword} {
-			if strings.Contains(f.Text, personal) {
-				t.Errorf("personal data or a secret: %s", f.Text)
+		for _, one := range append(personal, "token-of-the-receiver", sandbox.DefaultPassword, sandbox.DefaultClientSecret) {
+			if strings.Contains(f.Text+f.Reading, one) {
+				s.Errorf("personal data or a secret: %s", f.Text)
 			}
 		}
 	}
+	s.onlyReads()
+	return result
 }
 
 // onlyReads checks that nothing but logins, GETs and OPTIONS came, and few of them.
@@ -288,14 +165,73 @@ func (s *service) onlyReads() {
 
 // Two logins that are refused are enough: more could lock the account.
 func TestWrongCredentials(t *testing.T) {
-	s := newService(t, dialect.Dialect{})
-	options := s.options()
-	options.Credentials.Password = client.Hide("wrong-password")
-	result := s.check(options)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if !strings.Contains(result.Problem, "the credentials are wrong") || len(s.requests) != 2 {
-		t.Errorf("%q, %q", result.Problem, s.requests)
+	for _, d := range []dialect.Dialect{{}, {LoginRefusal: dialect.LoginRefusal200Error}} {
+		s := newService(t, d)
+		options := s.options()
+		options.Credentials.Password = client.Hide("wrong-password")
+		result := s.run(options)
+		if !strings.Contains(result.Problem, "the credentials are wrong") || len(s.requests) != 2 ||
+			!strings.Contains(result.Problem, "--grant-type client_credentials --token-authorization Basic") {
+			t.Errorf("%q, %q", result.Problem, s.requests)
+		}
+	}
+}
+
+// Each form of a login is found with two refusals at most, if need be as the first one.
+func TestForms(t *testing.T) {
+	user := client.Credentials{Username: credentials.Username, Password: credentials.Password}
+	clientPair := client.Credentials{ClientID: credentials.ClientID, ClientSecret: credentials.ClientSecret}
+	settings := func(authorization v1alpha1.TokenAuthorization, grant v1alpha1.GrantType) v1alpha1.ServiceSettings {
+		return v1alpha1.ServiceSettings{
+			TokenAuthorization: authorization, TokenRequest: v1alpha1.TokenRequest{GrantType: grant},
+		}
+	}
+	for name, c := range map[string]struct {
+		dialect     dialect.Dialect
+		credentials client.Credentials
+		first, want v1alpha1.ServiceSettings
+		keys        string
+	}{
+		"the user": {dialect.Dialect{}, user, settings("", ""), settings("", ""), "username, password"},
+		"the user in the header": {
+			dialect.Dialect{TokenBasic: dialect.TokenBasicUser}, user, settings("", ""), settings("UserBasic", ""),
+			"username, password",
+		},
+		"a grant of the client's own": {
+			dialect.Dialect{GrantType: dialect.GrantTypeClientCredentials}, clientPair, settings("", ""),
+			settings("", "client_credentials"), "client_id, client_secret",
+		},
+		"a grant that the refusal names": {
+			dialect.Dialect{GrantType: dialect.GrantTypeClientCredentials}, credentials, settings("", ""),
+			settings("", "client_credentials"), "client_id, client_secret",
+		},
+		"no header": {
+			dialect.Dialect{TokenBasic: dialect.TokenBasicRefused}, credentials, settings("", ""), settings("None", ""),
+			"username, password, or client_id, client_secret, or all four",
+		},
+		"a form that is tried first": {
+			dialect.Dialect{TokenBasic: dialect.TokenBasicUser}, credentials, settings("UserBasic", ""),
+			settings("UserBasic", ""), "username, password",
+		},
+		"a form that is wrong": {
+			dialect.Dialect{}, credentials, settings("Auto", "client_credentials"), settings("Auto", "password"),
+			"username, password, or client_id, client_secret, or all four",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, c.dialect)
+			options := s.options()
+			options.Credentials = c.credentials
+			c.first.BaseURL, c.want.BaseURL = s.url, s.url
+			options.Settings = c.first
+			result := s.run(options)
+			got := result.Suggestion.Settings
+			if result.Problem != "" || got.TokenAuthorization != c.want.TokenAuthorization ||
+				got.TokenRequest != c.want.TokenRequest || result.Suggestion.Keys() != c.keys {
+				t.Errorf("%q, %+v, keys %s", result.Problem, got, result.Suggestion.Keys())
+			}
+		})
 	}
 }
 
@@ -307,53 +243,86 @@ func TestErrorsQuoteNothing(t *testing.T) {
 			t.Error(err)
 			return
 		}
-		_, _ = connection.Write([]byte("HTTP/1.1 " + email + "\r\n\r\n"))
+		_, _ = connection.Write([]byte("HTTP/1.1 " + personal[0] + "\r\n\r\n"))
 		_ = connection.Close()
 	}))
 	defer server.Close()
 	s := &service{T: t, url: server.URL}
-	if got := s.check(s.options()).Problem; got == "" || strings.Contains(got, email) {
+	if got := s.run(s.options()).Problem; got == "" {
+		t.Error("no problem")
+	} else if strings.Contains(got, personal[0]) {
 		t.Errorf("%q", got)
 	}
 }
 
-func TestReport(t *testing.T) {
-	for value, want := range map[string]string{"pdf": "pdf", "json_base64": "json_base64", "json_url": "json_url"} {
-		s := newService(t, dialect.Dialect{ReportFormat: strings.TrimPrefix(value, "pdf")})
-		options := s.options()
-		if got := s.check(options).Find("reportFormat").Reading; got != "" {
-			t.Errorf("a report was read without a request for it: %s", got)
-		}
-		options.Report = true
-		if got := s.check(options).Find("reportFormat"); got.Reading != want {
-			t.Errorf("%s: %+v", value, got)
-		}
-	}
-}
-
-func TestRateLimit(t *testing.T) {
-	for answer, want := range map[string]string{"": "with Retry-After", dialect.RateLimitAbsent: "without Retry-After"} {
-		t.Run(want, func(t *testing.T) {
+// What fails does not keep the rest from being seen.
+func TestSomethingFails(t *testing.T) {
+	for operation, want := range map[control.Operation]string{
+		control.References: "references", control.RetrieveIndividual: "retrieveIndividual",
+		control.RetrieveWebhook: "retrieveWebhook",
+	} {
+		t.Run(string(operation), func(t *testing.T) {
 			t.Parallel()
 			s := newService(t, dialect.Dialect{})
-			values := map[string]string{"rateLimit": "4", "rateLimitAnswer": cmp.Or(answer, "seconds")}
-			if err := s.control.SetDialects(t.Context(), values); err != nil {
-				t.Fatal(err)
+			s.check(s.control.Fault(t.Context(), control.Fault{
+				Operation: operation, Kind: control.Answer, Status: http.StatusForbidden, Times: 9,
+			}))
+			result := s.run(s.options())
+			if got := result.Find(want); got.Reading != "" || !strings.Contains(got.Text, "403") {
+				t.Errorf("%+v", got)
 			}
-			result := s.check(s.options())
-			if got := result.Find("rateLimit"); got.Reading != want || result.Suggestion.Settings.RequestsPerSecond != 1 {
-				t.Errorf("%+v, %+v", got, result.Suggestion)
+			for _, point := range []string{"apiPermission", "ids", "errorBody", "completeMethod", "identity"} {
+				if result.Find(point).Reading == "" {
+					t.Errorf("%s is not known: %+v", point, result.Findings)
+				}
+			}
+			if result.Problem != "" {
+				t.Error(result.Problem)
 			}
 		})
 	}
 }
 
-func TestNoWebhooks(t *testing.T) {
-	for value, want := range map[string]string{"404": "404", "empty_list": "empty_list"} {
-		s := newService(t, dialect.Dialect{NoWebhooks: value, SubscribeApplication: "refused"})
-		if got := s.check(s.options()).Find("noWebhooks"); got.Reading != want {
-			t.Errorf("%s: %+v", value, got)
+func TestRateLimit(t *testing.T) {
+	for answer, want := range map[string]string{"seconds": "seconds", "absent": "absent", "date": "date"} {
+		t.Run(want, func(t *testing.T) {
+			t.Parallel()
+			s := newService(t, dialect.Dialect{})
+			s.check(s.control.SetDialects(t.Context(), map[string]string{"rateLimit": "4", "rateLimitAnswer": answer}))
+			result := s.run(s.options())
+			if got := result.Find("rateLimitAnswer"); got.Reading != want || result.Problem != "" ||
+				result.Suggestion.Settings.RequestsPerSecond != 1 {
+				t.Errorf("%+v, %+v", got, result)
+			}
+		})
+	}
+}
+
+// Nothing is fixed that Auto finds, whatever OPTIONS says.
+func TestNoMethodIsFixed(t *testing.T) {
+	for _, d := range []dialect.Dialect{
+		{}, {CompleteMethod: "POST", RejectMethod: "PUT"}, {WrongMethod: dialect.WrongMethodAll, CompleteMethod: "PUT"},
+	} {
+		s := newService(t, d)
+		if got := s.run(s.options()).Suggestion.Settings.Transitions; got != (v1alpha1.Transitions{}) {
+			t.Errorf("%+v", got)
 		}
+	}
+}
+
+// A service that takes no id of that size, or shows no application of the Mandate.
+func TestWhatTheApplicationIs(t *testing.T) {
+	s := newService(t, dialect.Dialect{})
+	options := s.options()
+	options.Applications[0].Reference = "another"
+	if got := s.run(options).Find("reference"); !strings.Contains(got.Text, "does not show the reference of the Mandate") {
+		t.Errorf("%+v", got)
+	}
+	s.check(s.control.Fault(t.Context(), control.Fault{
+		Operation: control.RetrieveApplication, Kind: control.Answer, Status: http.StatusBadRequest, Times: 9,
+	}))
+	if got := s.run(options).Find("notFound"); !strings.Contains(got.Text, "it may be too large for the service") {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -361,9 +330,90 @@ func TestNoWebhooks(t *testing.T) {
 func TestStateNames(t *testing.T) {
 	s := newService(t, dialect.Dialect{StateNames: dialect.StateNamesOther})
 	options := s.options()
+	if got := s.run(options).Find("stateNames"); got.Reading != "" {
+		t.Errorf("%+v", got)
+	}
 	options.Applications[0].Meaning = readings.InReview
-	result := s.check(options)
-	if got := result.Suggestion.Settings.States.InReview; !slices.Equal(got, []string{"under review"}) {
-		t.Errorf("%q, %+v", got, result.Find("stateNames"))
+	options.Applications[1].Meaning = readings.Closed
+	result := s.run(options)
+	states := result.Suggestion.Settings.States
+	if !slices.Equal(states.InReview, []string{"under review"}) || !slices.Equal(states.Closed, states.InReview) {
+		t.Errorf("%+v", states)
+	}
+	options.Applications[0].Meaning = readings.Completed
+	s.check(s.control.SetDialect(t.Context(), "stateNames", "documented"))
+	if got := s.run(options).Find("stateNames"); !strings.Contains(got.Text, "something else to the client") {
+		t.Errorf("%+v", got)
+	}
+}
+
+// Texts of the service can be about a person, and are not shown then.
+func TestTextsOfTheService(t *testing.T) {
+	s := newService(t, dialect.Dialect{})
+	id := strconv.FormatInt(s.applications[0].ID, 10)
+	answers := map[string]string{
+		"token":      `{"access_token": "token", "token_type": "Bearer"}`,
+		"references": `{"mandate_types": [{"id": 1, "code": "k\u001b[31myc"}]}`,
+		"applications": `{"id": ` + id + `, "reference": "acme", "status": "x", "available_actions": [
+			{"name": "reject"}, {"name": "ask ` + personal[0] + `"}, {"name": "` + strings.Repeat("Jane ", 11) + `"}]}`,
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("RateLimit-Limit", "100")
+		w.Header().Set("X-Operator", personal[0])
+		for name, answer := range answers {
+			if strings.Contains(r.URL.Path, "/"+name) {
+				_, _ = w.Write([]byte(answer))
+			}
+		}
+	}))
+	defer server.Close()
+	s.url = server.URL
+	result := s.run(s.options())
+	for point, want := range map[string]string{
+		"availableActions": "the application offers this user: reject", "mandateTypes": "mandate types: k\ufffd[31myc",
+		"headers": "Content-Type: application/json; Ratelimit-Limit: 100",
+	} {
+		if got := result.Find(point); got.Text != want {
+			t.Errorf("%s: %q, want %q", point, got.Text, want)
+		}
+	}
+}
+
+// The error of OAuth 2.0 about the grant decides what is tried next.
+func TestUnsupportedGrant(t *testing.T) {
+	var grants []string
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		if r.FormValue("grant_type") != "" {
+			grants = append(grants, r.FormValue("grant_type"))
+		}
+		if r.FormValue("grant_type") == "password" {
+			w.WriteHeader(http.StatusBadRequest)
+			_, _ = w.Write([]byte(`{"error": "unsupported_grant_type"}`))
+			return
+		}
+		_, _ = w.Write([]byte(`{"access_token": "token", "mandate_types": [{"id": 1, "code": "kyc"}]}`))
+	}))
+	defer server.Close()
+	s := &service{T: t, url: server.URL}
+	result := s.run(s.options())
+	if !slices.Equal(grants, []string{"password", "client_credentials", "client_credentials"}) || result.Problem != "" ||
+		result.Suggestion.Settings.TokenRequest.GrantType != v1alpha1.GrantTypeClientCredentials {
+		t.Errorf("%q, %q, %+v", grants, result.Problem, result.Suggestion)
+	}
+}
+
+// Without an application, a 403 does not tell whether every application is forbidden.
+func TestForbiddenOrUnknown(t *testing.T) {
+	s := newService(t, dialect.Dialect{ForbiddenOperation: string(control.RetrieveApplication)})
+	options := s.options()
+	if got := s.run(options).Find("forbiddenOperation"); got.Reading != string(control.RetrieveApplication) {
+		t.Errorf("%+v", got)
+	}
+	options.Applications = nil
+	result := s.run(options)
+	if got := result.Find("forbiddenObject"); !strings.Contains(got.Text, "or every application") || result.Problem != "" {
+		t.Errorf("%+v, %q", got, result.Problem)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"text/tabwriter"
 
 	"github.com/mandate-io/idv/api/v1alpha1"
 )
@@ -23,7 +24,7 @@ type Suggestion struct {
 func (s *Suggestion) addState(meaning Meaning, name string) {
 	states := &s.Settings.States
 	names := map[Meaning]*[]string{
-		InReview: &states.InReview, Completed: &states.Completed, Rejected: &states.Rejected,
+		InReview: &states.InReview, Completed: &states.Completed, Rejected: &states.Rejected, Closed: &states.Closed,
 	}[meaning]
 	if !slices.Contains(*names, name) {
 		*names = append(*names, name)
@@ -47,43 +48,35 @@ func (s *Suggestion) Keys() string {
 
 // HCL is the provider block, and what a subscription needs beyond its own arguments.
 func (s *Suggestion) HCL() string {
-	arguments := map[string]string{"base_url": quote(s.Settings.BaseURL)}
-	if a := s.Settings.TokenAuthorization; a != "" && a != v1alpha1.TokenAuthorizationAuto {
-		arguments["token_authorization"] = quote(string(a))
-	}
-	if limit := s.Settings.RequestsPerSecond; limit > 0 {
-		arguments["max_requests_per_second"] = strconv.Itoa(int(limit))
-	}
 	var b strings.Builder
 	b.WriteString("# IDV_USERNAME, IDV_PASSWORD, IDV_CLIENT_ID and IDV_CLIENT_SECRET have the credentials.\n")
 	b.WriteString("provider \"idv\" {\n")
-	writeArguments(&b, "  ", arguments)
+	settings := tabwriter.NewWriter(&b, 0, 0, 1, ' ', 0) // aligned as by terraform fmt
+	fmt.Fprintf(settings, "  base_url\t= %s\n", quote(s.Settings.BaseURL))
+	if grant := s.Settings.TokenRequest.GrantType; grant != "" && grant != v1alpha1.GrantTypePassword {
+		fmt.Fprintf(settings, "  grant_type\t= %s\n", quote(string(grant)))
+	}
+	if limit := s.Settings.RequestsPerSecond; limit > 0 {
+		fmt.Fprintf(settings, "  max_requests_per_second\t= %d\n", limit)
+	}
+	if a := s.Settings.TokenAuthorization; a != "" && a != v1alpha1.TokenAuthorizationAuto {
+		fmt.Fprintf(settings, "  token_authorization\t= %s\n", quote(string(a)))
+	}
+	_ = settings.Flush() // a Builder takes everything
 	if s.Settings.CABundle != "" {
 		b.WriteString("  ca_pem = <<-EOT\n" + strings.TrimRight(s.Settings.CABundle, "\n") + "\nEOT\n")
 	}
 	b.WriteString("}\n")
 	if len(s.FieldNames) > 0 {
-		names := map[string]string{}
-		for ours, theirs := range s.FieldNames {
-			names[ours] = quote(theirs)
-		}
 		b.WriteString("\n# In each idv_webhook_subscription:\n# field_names = {\n")
-		writeArguments(&b, "#   ", names)
+		names := tabwriter.NewWriter(&b, 0, 0, 1, ' ', 0)
+		for _, ours := range slices.Sorted(maps.Keys(s.FieldNames)) {
+			fmt.Fprintf(names, "#   %s\t= %s\n", ours, quote(s.FieldNames[ours]))
+		}
+		_ = names.Flush()
 		b.WriteString("# }\n")
 	}
 	return b.String()
-}
-
-// writeArguments writes arguments as terraform fmt does.
-func writeArguments(b *strings.Builder, indent string, arguments map[string]string) {
-	names := slices.Sorted(maps.Keys(arguments))
-	width := 0
-	for _, name := range names {
-		width = max(width, len(name))
-	}
-	for _, name := range names {
-		fmt.Fprintf(b, "%s%-*s = %s\n", indent, width, name, arguments[name])
-	}
 }
 
 // quote writes a string of HCL, in which ${ and %{ would be templates.

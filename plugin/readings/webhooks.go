@@ -2,101 +2,66 @@ package readings
 
 import (
 	"context"
-	"fmt"
-	"net/http"
-	"slices"
+	"regexp"
 	"strconv"
 	"strings"
 
 	"github.com/mandate-io/idv/internal/client"
+	"github.com/mandate-io/idv/internal/client/wire"
 )
 
 // webhook reads the subscription of an application, whose members show the names of the fields.
-func (c *check) webhook(ctx context.Context, application int64) error {
-	response, err := c.get(ctx, "/ext/webhooks/retrieve/"+strconv.FormatInt(application, 10), c.token)
-	switch {
-	case err != nil:
-		return err
-	case response.status == http.StatusNotFound:
-		c.found("noWebhooks", "404", "retrieve webhook answers 404: there is no subscription for the application, or the "+
-			"service never shows one")
-		return nil
-	case !response.ok():
-		c.unknown("retrieveWebhook", "the webhook cannot be read: HTTP status %d", response.status)
-		return nil
+func (c *check) webhook(ctx context.Context, application int64) {
+	const point = "retrieveWebhook"
+	request := func(names ...string) (*client.Webhooks, answer) {
+		return read(ctx, c, func() (*client.Webhooks, error) { return c.client.RetrieveWebhook(ctx, application, names...) })
 	}
-	c.collectNames(response)
-	v, _ := parse(response.body).unwrap("data")
-	_, isList := v.list()
-	subscriptions := webhooksIn(v)
+	webhooks, a := request()
+	if a.err == nil && len(webhooks.Items) == 0 {
+		if name := regexp.MustCompile(url).FindStringSubmatch(a.json.Raw()); name != nil {
+			webhooks, a = request(name[1])
+		}
+	}
 	switch {
-	case len(subscriptions) == 0:
-		c.found("noWebhooks", "empty_list", "retrieve webhook answers without a subscription")
-		return nil
-	case isList:
-		c.found("retrieveWebhook", "list", "retrieve webhook answers with a list")
-	case value{subscriptions[0]}.sameObject(v):
-		c.found("retrieveWebhook", "object", "retrieve webhook answers with one subscription: others may exist")
+	case client.IsNotFound(a.err):
+		c.found("noWebhooks", "404", "there is no subscription for the application, or the service never shows one")
+		return
+	case a.err != nil:
+		c.notRead(point, a)
+		return
+	case len(webhooks.Items) == 0:
+		c.saw("noWebhooks", "empty_list")
+		return
+	case c.inWrap(a.json).IsList():
+		c.saw(point, "list")
+	case webhooks.List:
+		c.saw(point, "wrapped")
 	default:
-		c.found("retrieveWebhook", "wrapped", "retrieve webhook answers with a list in an object")
+		c.found(point, "object", "retrieve webhook answers with one subscription: others may exist")
 	}
-	c.fieldNames(value{subscriptions[0]}, application)
-	return nil
-}
-
-func (v value) sameObject(other value) bool {
-	return fmt.Sprint(v.decoded) == fmt.Sprint(other.decoded)
-}
-
-// webhooksIn are the objects that have a URL.
-func webhooksIn(v value) []any {
-	var found []any
-	if o := v.object(); o != nil && urlMember(v) != "" {
-		return []any{v.decoded}
-	}
-	if list, ok := v.list(); ok {
-		for _, item := range list {
-			found = append(found, webhooksIn(value{item})...)
-		}
-	}
-	for _, member := range v.object() {
-		found = append(found, webhooksIn(value{member})...)
-	}
-	return found
-}
-
-func urlMember(v value) string {
-	for name, member := range v.object() {
-		if isURL(value{member}) {
-			return name
-		}
-	}
-	return ""
+	c.fieldNames(webhooks.Items[0], application)
 }
 
 // fieldNames compares the names of members with those that the provider sends.
-func (c *check) fieldNames(subscription value, application int64) {
-	names := map[string]string{"url": urlMember(subscription)}
-	for name, member := range subscription.object() {
-		_, isList := value{member}.list()
-		folded := client.FoldName(name)
-		switch {
-		case fmt.Sprint(member) == strconv.FormatInt(application, 10) && folded != "id":
-			names["application_id"] = name
-		case isList && slices.ContainsFunc([]string{"event", "topic"}, func(w string) bool {
-			return strings.Contains(folded, w)
-		}):
-			names["events"] = name
-		}
-	}
+func (c *check) fieldNames(webhook client.Webhook, application int64) {
+	v, _ := wire.Parse(webhook.Raw.Reveal())
 	renamed := map[string]string{}
-	for ours, theirs := range names {
-		if theirs != "" && client.FoldName(theirs) != client.FoldName(ours) {
-			renamed[ours] = theirs
+	for _, m := range v.Object() {
+		folded, ours := wire.FoldName(m.Name), ""
+		switch {
+		case m.Value.Text() == webhook.URL.Reveal():
+			ours = "url"
+		case m.Value.Text() == strconv.FormatInt(application, 10) && folded != "id":
+			ours = "application_id"
+		case m.Value.IsList() && (strings.Contains(folded, "event") || strings.Contains(folded, "topic")):
+			ours = "events"
+		}
+		if ours != "" && wire.FoldName(ours) != folded {
+			renamed[ours] = m.Name
 		}
 	}
 	if len(renamed) == 0 {
-		c.found("subscribeFields", "standard", "a subscription has the names that the provider sends")
+		c.saw("subscribeFields", "standard")
 		return
 	}
 	c.result.Suggestion.FieldNames = renamed

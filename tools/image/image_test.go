@@ -21,7 +21,7 @@ import (
 const root = "../.."
 
 var (
-	programs      = []string{"mandate-operator", "idv-sandbox"}
+	programs      = []string{"mandate-operator", "idv-sandbox", "kubectl-mandate"}
 	architectures = map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
 )
 

@@ -25,7 +25,9 @@ func tryMakeIn(t *testing.T, directory, target string, variables ...string) (str
 	command.Dir = directory
 	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")
-		return slices.Contains([]string{"MAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MFLAGS", "IMG", "SANDBOX_IMG"}, name)
+		return slices.Contains([]string{
+			"MAKEFLAGS", "MAKEOVERRIDES", "MAKELEVEL", "MFLAGS", "IMG", "SANDBOX_IMG", "PLUGIN_IMG",
+		}, name)
 	})
 	output, err := command.CombinedOutput()
 	return string(output), err

@@ -1,4 +1,4 @@
-package client
+package provider
 
 import "testing"
 
@@ -16,8 +16,8 @@ func TestContainsSecret(t *testing.T) {
 		{"The pin is wrong", "pin", "a short one, as a word", true},
 		{"Spinning", "pin", "a short one, by chance", false},
 	} {
-		if got := ContainsSecret(c.text, c.secret); got != c.want {
-			t.Errorf("%s: ContainsSecret(%q, %q) = %t", c.why, c.text, c.secret, got)
+		if got := containsSecret(c.text, c.secret); got != c.want {
+			t.Errorf("%s: containsSecret(%q, %q) = %t", c.why, c.text, c.secret, got)
 		}
 	}
 }
@@ -29,8 +29,7 @@ func TestHideUser(t *testing.T) {
 		"":                 "Not Anna, nor annabelle, nor u",
 		"anna@example.com": "Not Anna, nor annabelle, nor u",
 	} {
-		c := &Client{credentials: Credentials{Username: name}}
-		if got := c.HideUser("Not Anna, nor annabelle, nor u"); got != want {
+		if got := hideUser("Not Anna, nor annabelle, nor u", name, ""); got != want {
 			t.Errorf("user %q: %q, want %q", name, got, want)
 		}
 	}

@@ -1,25 +1,27 @@
-package client
+package provider
 
 import (
 	"bytes"
 	"encoding/json"
 	"slices"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
-// SameRequest reports whether both subscriptions send the same request: the same fields with equal values. The order of
+// sameRequest reports whether both subscriptions send the same request: the same fields with equal values. The order of
 // keys, the order and the repetition of events, and what RFC 3986, 6.2 lets a service normalize in the URL make no
 // difference.
-func (s Subscription) SameRequest(other Subscription) bool {
-	urls := []string{s.fieldName("url"), other.fieldName("url")}
-	events := []string{s.fieldName("events"), other.fieldName("events")}
-	first, err := s.canonical(urls, events)
-	second, otherErr := other.canonical(urls, events)
+func sameRequest(one, other client.Subscription) bool {
+	urls := []string{one.FieldName("url"), other.FieldName("url")}
+	events := []string{one.FieldName("events"), other.FieldName("events")}
+	first, err := canonicalRequest(one, urls, events)
+	second, otherErr := canonicalRequest(other, urls, events)
 	return err == nil && otherErr == nil && bytes.Equal(first, second)
 }
 
-// canonical encodes the request. urls and events are the names of the fields that hold a URL or events.
-func (s Subscription) canonical(urls, events []string) ([]byte, error) {
-	body, err := s.encode()
+// canonicalRequest encodes the request. urls and events are the names of the fields that hold a URL or events.
+func canonicalRequest(s client.Subscription, urls, events []string) ([]byte, error) {
+	body, err := s.Body()
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +33,7 @@ func (s Subscription) canonical(urls, events []string) ([]byte, error) {
 	}
 	for _, name := range urls {
 		if text, ok := fields[name].(string); ok {
-			fields[name] = CanonicalURL(text)
+			fields[name] = client.CanonicalURL(text)
 		}
 	}
 	for _, name := range events {

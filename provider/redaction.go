@@ -1,4 +1,4 @@
-package client
+package provider
 
 import (
 	"encoding/base64"
@@ -8,15 +8,17 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"github.com/mandate-io/idv/internal/client"
 )
 
 // minSecret is the length from which a secret counts wherever it is in a text. A shorter one counts only as a word of
 // its own, because most texts contain it by chance.
 const minSecret = 4
 
-// ContainsSecret reports whether a text contains a secret or a word of it, in any letter case: as it is, or encoded as
+// containsSecret reports whether a text contains a secret or a word of it, in any letter case: as it is, or encoded as
 // in a URL, in JSON or in base64.
-func ContainsSecret(text, secret string) bool {
+func containsSecret(text, secret string) bool {
 	text = strings.ToLower(text)
 	lower := strings.ToLower(secret)
 	if len(secret) < minSecret {
@@ -40,19 +42,18 @@ func encodings(secret string) []string {
 	}
 }
 
-// ContainsCredentials reports whether a text contains a password or secret of the client's credentials, or a token that
+// containsCredentials reports whether a text contains a password or secret of the client's credentials, or a token that
 // it used last.
-func (c *Client) ContainsCredentials(text string) bool {
-	secrets := append(c.tokens.recent(), c.credentials.Password, c.credentials.ClientSecret, c.credentials.Basic())
-	return slices.ContainsFunc(secrets, func(secret Secret) bool {
-		return secret.Reveal() != "" && ContainsSecret(text, secret.Reveal())
+func containsCredentials(service *client.Client, text string) bool {
+	return slices.ContainsFunc(service.Secrets(), func(secret client.Secret) bool {
+		return secret.Reveal() != "" && containsSecret(text, secret.Reveal())
 	})
 }
 
-// HideUser replaces the client's user name and client ID in a text. They are no secrets, but the name may be personal.
+// hideUser replaces the client's user name and client ID in a text. They are no secrets, but the name may be personal.
 // A short one is replaced only as a word of its own.
-func (c *Client) HideUser(text string) string {
-	for _, name := range []string{c.credentials.Username, c.credentials.ClientID} {
+func hideUser(text string, names ...string) string {
+	for _, name := range names {
 		pattern := "(?i)" + regexp.QuoteMeta(name)
 		switch {
 		case name == "":

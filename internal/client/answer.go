@@ -1,0 +1,97 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+
+	"github.com/mandate-io/idv/internal/client/wire"
+)
+
+// ErrBusy is for Config.Wrap: reading the body of a response fails with it if there is no memory for it now.
+var ErrBusy = errors.New("too many large responses are read at the same time")
+
+var errTooLong = errors.New("the response exceeds the size limit")
+
+// smallBody is more than a usual response.
+const smallBody = 64 << 10
+
+// Raw is JSON of the service as it came. It may have personal data.
+type Raw = Sensitive[json.RawMessage]
+
+// answer is a response that was read. It is the Body of the http.Response that the chain returns.
+type answer struct {
+	io.ReadCloser // that of the response, which Close releases
+	*request
+
+	status     int
+	header     http.Header
+	content    []byte // as it came
+	json       []byte // the same without byte order mark and surrounding white space
+	value      wire.Value
+	invalid    error  // why value is not what the body holds
+	failed     *Error // why the body is not whole
+	discardRaw bool   // see Config.DiscardRaw
+}
+
+func (a *answer) accepted() bool { return a.status == http.StatusAccepted }
+
+// raw is the body if it is JSON and to be kept, and empty otherwise.
+func (a *answer) raw() Raw {
+	if a.discardRaw || !json.Valid(a.json) {
+		return Raw{}
+	}
+	return Hide(json.RawMessage(a.json))
+}
+
+// read reads a response.
+func (c *Client) read(ctx context.Context, q *request, r *http.Response) *answer {
+	a := &answer{
+		ReadCloser: r.Body, request: q, status: r.StatusCode, header: r.Header, discardRaw: c.config.DiscardRaw,
+	}
+	limit := q.maxBody
+	switch {
+	case a.status < 200: // 101: its body is the connection itself, and no context ends a read from it
+		return a
+	case a.status >= 300 && !q.effect.mutates(): // nothing depends on what it says
+		limit = smallBody
+	}
+	var err error
+	a.content, err = readBody(r, limit)
+	switch {
+	case err == nil:
+	case errors.Is(err, errTooLong):
+		a.failed = &Error{Kind: KindTooLarge, detail: errTooLong.Error()}
+	case errors.Is(err, ErrBusy):
+		a.failed = &Error{Kind: KindRateLimited, detail: ErrBusy.Error() + "; try again later"}
+	default:
+		a.failed = transportError(ctx, q.op, err, true)
+	}
+	a.json = bytes.TrimSpace(bytes.TrimPrefix(a.content, []byte("\ufeff")))
+	if a.value, a.invalid = wire.Parse(a.json); a.invalid != nil && q.effect != effectCreate {
+		a.value = wire.Value{} // only the id of what was created must not be lost, however large the response is
+	}
+	return a
+}
+
+// readBody reads the body of a response.
+func readBody(r *http.Response, limit int64) ([]byte, error) {
+	var read bytes.Buffer
+	read.Grow(int(min(max(r.ContentLength, 4<<10), smallBody)) + bytes.MinRead)
+	// Beyond smallBody, the buffer is made large at once: to let it grow would take three times as much.
+	_, err := io.CopyN(&read, r.Body, min(smallBody, limit)+1)
+	if err == nil && limit > smallBody {
+		read.Grow(int(limit) - read.Len() + 1 + bytes.MinRead)
+		_, err = read.ReadFrom(io.LimitReader(r.Body, limit+1-int64(read.Len())))
+	}
+	switch {
+	case err != nil && err != io.EOF: //nolint:errorlint // io.EOF itself is the end; wrapped, it is a broken connection
+		return nil, err
+	case int64(read.Len()) > limit:
+		return nil, errTooLong
+	}
+	return read.Bytes(), nil
+}

@@ -1,0 +1,101 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"time"
+)
+
+// exchange is the bottom of the chain: it sends one HTTP request, exactly once, reads the response, and says what it
+// proves.
+type exchange struct {
+	client *Client
+	shared *http.Transport
+}
+
+// RoundTrip implements http.RoundTripper.
+func (t *exchange) RoundTrip(r *http.Request) (*http.Response, error) {
+	q, ctx := requestOf(r), r.Context()
+	if q.effect.emails() {
+		// From here on, neither a shutdown nor the caller's context may cut the request short: the service would go on,
+		// and the response with the id would be lost.
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeoutCause(context.WithoutCancel(ctx), q.deadline, errDeadline)
+		defer cancel()
+	}
+	started := time.Now()
+	response, received, failure := t.send(ctx, r, q)
+	duration := time.Since(started)
+	q.slowest = max(q.slowest, duration)
+	t.observe(q, duration, received, failure)
+	if failure != nil {
+		t.client.limits.holdOff(failure.RetryAfter)
+		return nil, failure
+	}
+	q.answer = received
+	return response, nil
+}
+
+func (t *exchange) send(ctx context.Context, r *http.Request, q *request) (*http.Response, *answer, *Error) {
+	var progress requestProgress
+	r = r.Clone(progress.trace(ctx))
+	if q.body != nil {
+		r.Body, r.ContentLength = io.NopCloser(bytes.NewReader(q.body)), int64(len(q.body))
+	}
+	// With GetBody, net/http itself sends a POST again after an HTTP/2 REFUSED_STREAM, GOAWAY or PROTOCOL_ERROR.
+	r.GetBody = nil
+	response, err := t.transport(q).RoundTrip(r)
+	if err != nil {
+		return nil, nil, transportError(ctx, q.op, err, progress.mayHaveArrived(ctx))
+	}
+	received := t.client.read(ctx, q, response)
+	if failure := received.judge(); failure != nil {
+		_ = received.Close()
+		return nil, received, failure
+	}
+	response.Body = received
+	return response, received, nil
+}
+
+// transport returns the transport for one request.
+//
+// A request that must not be repeated gets a connection of its own. If it reused one that the server closes at that
+// moment, that would look like a lost response, and the outcome would be Unknown for no reason. A transport of its own
+// makes sure of that: concurrent HTTP/2 requests of one transport share a connection.
+//
+// So does a report: the shared transport waits for the beginning of a response only as long as Config.RequestTimeout
+// allows.
+func (t *exchange) transport(q *request) http.RoundTripper {
+	transport := t.shared
+	if q.effect != effectNone || q.op == OpIndividualReport {
+		transport = t.client.dedicatedTransport()
+	}
+	if t.client.config.Wrap != nil {
+		return t.client.config.Wrap(transport)
+	}
+	return transport
+}
+
+// observe reports a request to Config.Observe, and what was received to Config.Inspect.
+func (t *exchange) observe(q *request, duration time.Duration, received *answer, failure *Error) {
+	config := &t.client.config
+	if config.Observe != nil {
+		result := RequestResult{Operation: q.op, Method: q.method, Duration: duration}
+		if received != nil {
+			result.Status = received.status
+		}
+		if failure != nil {
+			result.Failed, result.Outcome = true, failure.Outcome
+			result.Kind = failure.Kind
+		}
+		config.Observe(result)
+	}
+	if config.Inspect != nil && received != nil {
+		config.Inspect(Exchange{
+			Operation: q.op, Method: q.method, Status: received.status, Header: received.header,
+			Body: Hide(received.content),
+		})
+	}
+}

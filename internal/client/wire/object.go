@@ -1,0 +1,125 @@
+package wire
+
+import (
+	"slices"
+)
+
+// Object is a JSON object with its members in their order, duplicates included. encoding/json would fold letter case
+// and let the last of two equal names win, which is how a hostile response would change an id.
+type Object []Member
+
+// Member of an Object.
+type Member struct {
+	Name  string
+	Value Value
+}
+
+// Named reports whether a member has one of the names.
+func (m Member) Named(names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return SameName(m.Name, name) })
+}
+
+// Get returns the member with one of the names: exact matches first, then those that are the same name (SameName). null
+// is the same as absent.
+func (o Object) Get(names ...string) Value {
+	return o.Find(names, func(v Value) bool { return !v.IsNull() })
+}
+
+// Find is Get for a value that fits.
+func (o Object) Find(names []string, fits func(Value) bool) Value {
+	for _, equal := range []func(a, b string) bool{func(a, b string) bool { return a == b }, SameName} {
+		for _, name := range names {
+			for _, m := range o {
+				if equal(m.Name, name) && fits(m.Value) {
+					return m.Value
+				}
+			}
+		}
+	}
+	return Value{}
+}
+
+// Unambiguous is Get for members that identify something: two different values are none, and ok is false.
+func (o Object) Unambiguous(name string) (found Value, ok bool) {
+	for _, m := range o {
+		if !SameName(m.Name, name) || m.Value.IsNull() {
+			continue
+		}
+		if !found.IsNull() && found.Raw() != m.Value.Raw() {
+			return Value{}, false
+		}
+		found = m.Value
+	}
+	return found, true
+}
+
+// Text returns a member as Value.Text does.
+func (o Object) Text(names ...string) string { return o.Get(names...).Text() }
+
+// String returns a string member, and "" for anything else.
+func (o Object) String(names ...string) string {
+	text, _ := o.Get(names...).AsString()
+	return text
+}
+
+// Identifier is String of a member that tells things apart, and "" for several values.
+func (o Object) Identifier(name string) string {
+	value, _ := o.Unambiguous(name)
+	text, _ := value.AsString()
+	return text
+}
+
+// ID returns a member as an id, 0 if it is none or if there are several.
+func (o Object) ID(names ...string) int64 {
+	for _, name := range names {
+		if value, ok := o.Unambiguous(name); !ok || !value.IsNull() {
+			id, _ := value.ID()
+			return id
+		}
+	}
+	return 0
+}
+
+// HasID reports whether an object has an id, or members that disagree about it.
+func (o Object) HasID() bool {
+	value, ok := o.Unambiguous("id")
+	_, isID := value.ID()
+	return isID || !ok
+}
+
+// MaxWrappers is how many objects may wrap the wanted one.
+const MaxWrappers = 3
+
+// Unwrap follows objects that wrap the wanted one under one of the usual names, and lists of one. It stops where two
+// objects could be the wanted one, or where members disagree about the id: the caller must not find another id.
+func (v Value) Unwrap(names ...string) Object {
+	for depth := 0; ; depth++ {
+		o := v.Object()
+		if o.HasID() || depth == MaxWrappers {
+			return o
+		}
+		inner := v.wrapped(o, names)
+		if len(inner) != 1 {
+			return o
+		}
+		v = inner[0]
+	}
+}
+
+// Wrapped returns the objects under the given names and under those that often wrap a response, and the item of a list
+// of one.
+func (v Value) Wrapped(names ...string) []Value { return v.wrapped(v.Object(), names) }
+
+func (v Value) wrapped(o Object, names []string) []Value {
+	if items := v.List(); len(items) == 1 {
+		return items
+	}
+	var found []Value
+	for _, m := range o {
+		wraps := m.Named(names) || m.Named([]string{"data", "result", "item"})
+		if wraps && (m.Value.IsObject() || len(m.Value.List()) == 1) {
+			found = append(found, m.Value)
+		}
+	}
+	return found
+}

@@ -1,0 +1,389 @@
+package operator_test
+
+import (
+	"cmp"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/testenv"
+)
+
+var answersPart = flag.Int(
+	"answers", 20, "TestAnswers takes every nth answer of the matrix, beginning with another one each time",
+)
+
+// TestAnswers has somebody between the operator and the service answer every request that e-mails people or cannot be
+// undone, with every status and every kind of body, after the service has carried the request out, or without it. It
+// prints what came of it.
+//
+// Whatever the answer: nobody is e-mailed twice for one thing that was asked for, a Mandate gets one application, also
+// after its reference is edited, the name of a MandateAction is never free again, and nothing is said to be done that
+// was not.
+func TestAnswers(t *testing.T) {
+	testenv.SkipIfShort(t)
+	t.Parallel()
+	m := newMatrix(t)
+	m.applyMandates()
+	m.request()
+	m.settle("while somebody else answers")
+	m.check()
+	m.print()
+	m.repeat()
+	m.settle("after the orders were repeated")
+	m.check()
+	m.proxy.lift()
+	m.settle("with the service alone")
+	m.check()
+}
+
+type matrix struct {
+	*world
+	cells []*cell
+	proxy *answeringProxy
+	lies  int
+	// asked is how often each kind of e-mail was asked for, by the name of the Mandate.
+	asked map[string]map[control.EmailKind]int
+	sum   map[string]*actCounts
+}
+
+// actCounts is what came of the cells of one act.
+type actCounts struct{ cells, answers, done, refused, unknown, emails, twice int }
+
+func newMatrix(t *testing.T) *matrix {
+	all, lies := allCells()
+	m := &matrix{world: newWorld(t, sandbox.Options{}), lies: lies, asked: map[string]map[control.EmailKind]int{},
+		sum: map[string]*actCounts{}}
+	first := int(time.Now().UnixNano()) % *answersPart
+	for i, c := range all {
+		if i%*answersPart == first {
+			m.cells = append(m.cells, c)
+		}
+	}
+	t.Logf("cells %d, %d, ... of %d", first, first+*answersPart, len(all))
+	proxy, server := newAnsweringProxy(m.url, m.cells)
+	t.Cleanup(server.Close)
+	m.proxy = proxy
+	m.credentials()
+	m.secret("idv-notifications", map[string]string{"token": notificationToken})
+	m.start("--settle-delay=1s", "--notification-bind-address="+testenv.FreeAddress(t), "--max-concurrent-reconciles=50")
+	m.each(func(c *cell) error {
+		spec := map[string]any{
+			"baseURL": server.URL + "/" + c.name, "credentialsSecretRef": map[string]any{"name": "idv"},
+			"polling": map[string]any{"minIntervalSeconds": 20, "maxIntervalSeconds": 20},
+		}
+		if c.act == actSubscribe {
+			spec["notifications"] = map[string]any{
+				"secretRef": map[string]any{"name": "idv-notifications"}, "subscribe": "Application", "url": "http://127.0.0.1:9",
+			}
+		}
+		return m.applyObject("IdentityService", c.name, spec)
+	})
+	return m
+}
+
+// each does something for each cell, several at a time.
+func (m *matrix) each(do func(c *cell) error) {
+	m.Helper()
+	var all errgroup.Group
+	all.SetLimit(16)
+	for _, c := range m.cells {
+		all.Go(func() error {
+			if err := do(c); err != nil {
+				return fmt.Errorf("%s: %w", c, err)
+			}
+			return nil
+		})
+	}
+	m.World().check(all.Wait())
+}
+
+// World is the world of the matrix.
+func (m *matrix) World() *world { return m.world }
+
+// applyMandates applies one Mandate a cell. Those whose create is not the act get their application, in review.
+func (m *matrix) applyMandates() {
+	m.Helper()
+	m.each(func(c *cell) error { return m.applySpec(c, nil) })
+	m.until("to exist", func(c *cell) bool {
+		return c.act == actCreate || m.mandateOf(c).Status.ApplicationID != nil
+	})
+	m.each(func(c *cell) error {
+		if c.act == actCreate {
+			return nil
+		}
+		reference := m.namespace + "." + c.name
+		_, err := m.sandbox.Play(m.Context(), control.Play{Reference: reference, Result: control.ResultReview})
+		return err
+	})
+}
+
+// applySpec applies the Mandate of a cell with further fields of its spec.
+func (m *matrix) applySpec(c *cell, further map[string]any) error {
+	spec := map[string]any{
+		"mandateType": map[string]any{"code": "kyc"},
+		"individuals": []any{map[string]any{"name": "jane", "email": c.name + "@example.com"}},
+		"serviceRef":  map[string]any{"name": c.name},
+	}
+	if c.act == actDelete {
+		spec["deletionPolicy"] = "Delete"
+	}
+	maps.Copy(spec, further)
+	return m.applyObject("Mandate", c.name, spec)
+}
+
+func (m *matrix) applyObject(kind, name string, spec map[string]any) error {
+	object := m.parse(fmt.Sprintf("{kind: %s, metadata: {name: %s}}", kind, name))
+	object.Object["spec"] = spec
+	return m.Apply(m.Context(), client.ApplyConfigurationFromUnstructured(object), client.FieldOwner("test"),
+		client.ForceOwnership)
+}
+
+// request asks for the act of each cell.
+func (m *matrix) request() {
+	m.Helper()
+	m.each(func(c *cell) error {
+		review := func(decision string) map[string]any {
+			return map[string]any{"checkReviews": []any{
+				map[string]any{"individual": "jane", "check": "liveness", "decision": decision},
+			}}
+		}
+		switch c.act {
+		case actResend:
+			return m.act(c, "ResendInvite")
+		case actReset:
+			return m.act(c, "ResetIndividual")
+		case actComplete:
+			return m.applySpec(c, map[string]any{"decision": "Complete"})
+		case actReject:
+			return m.applySpec(c, map[string]any{"decision": "Reject"})
+		case actArchive:
+			return m.applySpec(c, map[string]any{"archived": true})
+		case actAcceptCheck:
+			return m.applySpec(c, review("Accept"))
+		case actRejectCheck:
+			return m.applySpec(c, review("Reject"))
+		case actDelete:
+			return m.Delete(m.Context(), m.mandateOf(c))
+		default:
+			return nil // it was asked for by the Mandate itself
+		}
+	})
+}
+
+func (m *matrix) act(c *cell, actionType string) error {
+	return m.applyObject("MandateAction", c.name, map[string]any{
+		"mandateRef": map[string]any{"name": c.name}, "type": actionType, "individual": "jane",
+	})
+}
+
+// repeat does what people and GitOps tools do next: they edit the reference of a create that failed, and apply actions
+// again under the same name.
+func (m *matrix) repeat() {
+	m.Helper()
+	m.each(func(c *cell) error {
+		switch c.act {
+		case actCreate:
+			if m.mandateOf(c).Status.ApplicationID != nil {
+				return nil
+			}
+			return m.applySpec(c, map[string]any{"reference": m.namespace + "." + c.name + "-edited"})
+		case actResend, actReset:
+			action := &v1alpha1.MandateAction{ObjectMeta: metav1.ObjectMeta{Namespace: m.namespace, Name: c.name}}
+			if err := m.Delete(m.Context(), action); err != nil {
+				return err
+			}
+			return m.act(c, map[string]string{actResend: "ResendInvite", actReset: "ResetIndividual"}[c.act])
+		default:
+			return nil
+		}
+	})
+}
+
+// until waits until something holds for all cells.
+func (m *matrix) until(what string, holds func(*cell) bool) {
+	m.Helper()
+	m.eventually(func() (bool, string) {
+		var missing []string
+		for _, c := range m.cells {
+			if !holds(c) {
+				missing = append(missing, c.String())
+			}
+		}
+		return len(missing) == 0, fmt.Sprintf("%d cells wait %s: %q", len(missing), what, missing[:min(3, len(missing))])
+	})
+}
+
+// quietTime is longer than all pauses between two tries, but for those of tries that were refused.
+const quietTime = 6 * time.Second
+
+// settle waits until every act was sent, and nothing is sent any more.
+func (m *matrix) settle(when string) {
+	m.Helper()
+	m.eventually(func() (bool, string) {
+		unsent := m.proxy.unanswered()
+		if len(unsent) == 0 {
+			return m.proxy.quiet() > quietTime, when + ": the operator goes on sending requests"
+		}
+		action := &v1alpha1.MandateAction{}
+		_ = m.Get(m.Context(), client.ObjectKey{Namespace: m.namespace, Name: unsent[0].name}, action)
+		return false, fmt.Sprintf("%s: %d acts were never sent, such as %s: %+v\n%+v",
+			when, len(unsent), unsent[0], m.mandateOf(unsent[0]).Status, action.Status)
+	})
+}
+
+// mandateOf is the Mandate of a cell; the zero Mandate if it is gone.
+func (m *matrix) mandateOf(c *cell) *v1alpha1.Mandate {
+	mandate := &v1alpha1.Mandate{}
+	err := m.Get(m.Context(), client.ObjectKey{Namespace: m.namespace, Name: c.name}, mandate)
+	if err != nil && !apierrors.IsNotFound(err) {
+		m.Error(err)
+	}
+	return mandate
+}
+
+// atService is what the service has for the cells.
+type atService struct {
+	applications map[string][]control.Application // by the name of the Mandate
+	emails       map[string]map[control.EmailKind]int
+}
+
+func (m *matrix) atService() atService {
+	applications, err := m.sandbox.Applications(m.Context())
+	m.World().check(err)
+	emails, err := m.sandbox.Outbox(m.Context())
+	m.World().check(err)
+	found := atService{map[string][]control.Application{}, map[string]map[control.EmailKind]int{}}
+	for i := range applications {
+		name := nameOf(applications[i].Reference)
+		found.applications[name] = append(found.applications[name], applications[i])
+	}
+	for i := range emails {
+		name, _, _ := strings.Cut(emails[i].Address, "@")
+		if found.emails[name] == nil {
+			found.emails[name] = map[control.EmailKind]int{}
+		}
+		found.emails[name][emails[i].Kind]++
+	}
+	return found
+}
+
+// check holds the promises for every cell.
+func (m *matrix) check() {
+	m.Helper()
+	service := m.atService()
+	m.sum = map[string]*actCounts{}
+	var mu sync.Mutex
+	m.each(func(c *cell) error {
+		for kind, n := range service.emails[c.name] {
+			if n > 1 {
+				m.Errorf("%s: %d e-mails of the kind %s", c, n, kind)
+			}
+		}
+		if n := len(service.applications[c.name]); n > 1 {
+			m.Errorf("%s: %d applications", c, n)
+		}
+		done, unknown := m.claim(c, service)
+		mu.Lock()
+		defer mu.Unlock()
+		counts := cmp.Or(m.sum[c.act], &actCounts{})
+		m.sum[c.act] = counts
+		counts.cells++
+		counts.answers += c.answered
+		switch {
+		case done:
+			counts.done++
+		case unknown:
+			counts.unknown++
+		default:
+			counts.refused++
+		}
+		for kind, n := range service.emails[c.name] {
+			if kind == map[string]control.EmailKind{actCreate: control.Invite, actResend: control.Resend,
+				actReset: control.Reset}[c.act] {
+				counts.emails += n
+				counts.twice += max(0, n-1)
+			}
+		}
+		return nil
+	})
+}
+
+// claim is what the operator says of the act of a cell, and fails if it says that something is done that is not.
+func (m *matrix) claim(c *cell, service atService) (done, unknown bool) {
+	mandate := m.mandateOf(c)
+	applications := service.applications[c.name]
+	at := func(holds func(*control.Application) bool) bool {
+		return slices.ContainsFunc(applications, func(a control.Application) bool { return holds(&a) })
+	}
+	claims := func(claimed, is bool) {
+		done = claimed
+		if claimed && !is {
+			m.Errorf("%s: the status says that it was done, and it was not: %+v", c, mandate.Status)
+		}
+	}
+	switch c.act {
+	case actCreate:
+		claims(mandate.Status.ApplicationID != nil, len(applications) == 1)
+		unknown = conditionIs(mandate.Status.Conditions, v1alpha1.ConditionCreated, metav1.ConditionUnknown)
+	case actResend, actReset:
+		action := &v1alpha1.MandateAction{}
+		m.World().check(m.Get(m.Context(), client.ObjectKey{Namespace: m.namespace, Name: c.name}, action))
+		kind := map[string]control.EmailKind{actResend: control.Resend, actReset: control.Reset}[c.act]
+		complete := meta.FindStatusCondition(action.Status.Conditions, v1alpha1.ConditionComplete)
+		claims(complete != nil && complete.Status == metav1.ConditionTrue && complete.Reason == v1alpha1.ReasonCarriedOut,
+			service.emails[c.name][kind] > 0)
+		failed := meta.FindStatusCondition(action.Status.Conditions, v1alpha1.ConditionFailed)
+		unknown = failed != nil && failed.Reason == v1alpha1.ReasonOutcomeUnknown
+	case actComplete:
+		claims(mandate.Status.Outcome == v1alpha1.OutcomeCompleted,
+			at(func(a *control.Application) bool { return a.State == "completed" }))
+	case actReject:
+		claims(mandate.Status.Outcome == v1alpha1.OutcomeRejected,
+			at(func(a *control.Application) bool { return a.State == "rejected" }))
+	case actArchive:
+		claims(mandate.Status.Archived, at(func(a *control.Application) bool { return a.Archived }))
+	case actDelete:
+		claims(mandate.Name == "", len(applications) == 0)
+	case actAcceptCheck, actRejectCheck:
+		wanted := map[string]string{actAcceptCheck: "manually_accepted", actRejectCheck: "manually_rejected"}[c.act]
+		claims(len(mandate.Status.Reviews) > 0, at(func(a *control.Application) bool {
+			return slices.ContainsFunc(a.Individuals[0].Checks, func(check control.Check) bool { return check.State == wanted })
+		}))
+	case actSubscribe:
+		done = mandate.Status.Subscription == v1alpha1.SubscriptionSubscribed
+	}
+	return done, unknown
+}
+
+func conditionIs(conditions []metav1.Condition, kind string, status metav1.ConditionStatus) bool {
+	return meta.IsStatusConditionPresentAndEqual(conditions, kind, status)
+}
+
+// print shows the counts of each act.
+func (m *matrix) print() {
+	total := 0
+	for _, act := range acts {
+		if n := m.sum[act]; n != nil {
+			m.Logf("%-13s %4d cells, %5d answers: %4d done, %4d unknown, %4d not done; %4d e-mails, %d again",
+				act, n.cells, n.answers, n.done, n.unknown, n.refused, n.emails, n.twice)
+			total += n.cells
+		}
+	}
+	m.Logf("%d cells; %d of the whole matrix are left out: nobody could tell them from the service's own word",
+		total, m.lies)
+}

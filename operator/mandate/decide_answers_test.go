@@ -1,0 +1,134 @@
+package mandate
+
+import (
+	"time"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/client"
+)
+
+// answers are the cases of what an answer proves.
+func answers() map[string]decideCase {
+	posted := func(outcome client.Outcome) attemptFacts {
+		return attemptFacts{active: true, verified: true, posted: true, outcome: outcome}
+	}
+	forbidden := func(changes ...func(*facts)) facts {
+		return newMandate(func(f *facts) {
+			f.record = refused(v1alpha1.VerdictForbidden)
+			f.record.retryAt = now.Add(5 * time.Minute)
+			for _, change := range changes {
+				change(f)
+			}
+		})
+	}
+	return map[string]decideCase{
+		"a create that the service does later is recorded": {
+			facts: newMandate(func(f *facts) { f.record, f.attempt = sent(0, nil), posted(client.Accepted) }),
+			want:  decision{Step: stepConclude},
+		},
+		"a create whose answer shows somebody's id is recorded": {
+			facts: newMandate(func(f *facts) { f.record, f.attempt = sent(0, nil), posted(client.Candidate) }),
+			want:  decision{Step: stepConclude},
+		},
+		"a create that is forbidden is recorded": {
+			facts: newMandate(func(f *facts) { f.record, f.attempt = sent(0, nil), posted(client.Forbidden) }),
+			want:  decision{Step: stepConclude},
+		},
+		"an accepted create is never sent again": {
+			why: "it may have been queued, and uniqueness may be checked when it is carried out",
+			facts: newMandate(func(f *facts) {
+				f.record = sent(time.Hour, func(r *recordFacts) { r.verdict = v1alpha1.VerdictAccepted })
+			}),
+			want: waitFor(v1alpha1.ReasonCreateAccepted, time.Hour),
+		},
+		"the id that its answer showed is read": {
+			facts: newMandate(func(f *facts) {
+				f.record = sent(time.Hour, func(r *recordFacts) { r.verdict = v1alpha1.VerdictAccepted })
+				f.candidates = []int64{7}
+			}),
+			want: decision{Step: stepReadCandidate},
+		},
+		"an accepted create that never came": {
+			facts: newMandate(func(f *facts) {
+				f.record = sent(day, func(r *recordFacts) { r.verdict = v1alpha1.VerdictAccepted })
+			}),
+			want: wait(v1alpha1.ReasonOutcomeUnknown),
+		},
+		"a forbidden create waits": {facts: forbidden(), want: waitFor(v1alpha1.ReasonForbidden, 5*time.Minute)},
+		"a forbidden create is tried again slowly": {
+			facts: forbidden(func(f *facts) { f.record.retryAt = now }),
+			want:  decision{Step: stepRetake},
+		},
+		"a forbidden create is tried again on request": {
+			facts: forbidden(func(f *facts) { f.requested = true }),
+			want:  decision{Step: stepRetake},
+		},
+		"a forbidden create is tried again after an edit": {
+			facts: forbidden(func(f *facts) { f.record.inputs = "then" }),
+			want:  decision{Step: stepRetake},
+		},
+		"a refusal that may pass": {
+			facts: forbidden(func(f *facts) { f.record.verdict = v1alpha1.VerdictRetryable }),
+			want:  waitFor(v1alpha1.ReasonRefusedForNow, 5*time.Minute),
+		},
+		"a refusal that may pass, of a repeated attempt": {
+			why: "it says nothing of the first one, whose answer was lost",
+			facts: newMandate(func(f *facts) {
+				f.record = sent(time.Hour, func(r *recordFacts) {
+					r.verdict, r.inputs = v1alpha1.VerdictRetryable, "now"
+					r.retryAt = now.Add(time.Minute)
+				})
+			}),
+			want: waitFor(v1alpha1.ReasonSettling, time.Minute),
+		},
+		"somebody else's 404 does not end a deletion": {
+			facts: bound(func(f *facts) {
+				f.deletion = deletionFacts{
+					policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour),
+				}
+				f.application = applicationFacts{missing: true, unproven: true}
+			}),
+			want: wait(v1alpha1.ReasonDeletionWaiting),
+		},
+		"a deletion that the service does later is not sent again": {
+			facts: bound(func(f *facts) {
+				f.deletion = deletionFacts{
+					policy: v1alpha1.DeletionPolicyDelete, finalizer: true, requested: true, giveUpTime: now.Add(time.Hour),
+				}
+				f.application, f.sentBefore = applicationFacts{read: true, sameReference: true}, stepDelete
+			}),
+			want: wait(v1alpha1.ReasonDeletionWaiting),
+		},
+		"somebody else's 404 is not believed while nothing else is read": {
+			facts: bound(func(f *facts) {
+				f.application, f.missingSince = applicationFacts{missing: true, unproven: true}, now.Add(-2*day)
+			}),
+			want: waitFor(v1alpha1.ReasonApplicationMissing, time.Hour),
+		},
+		"somebody else's 404 is believed after a day in which others are read": {
+			why: "a service may send no error bodies at all",
+			facts: bound(func(f *facts) {
+				f.application = applicationFacts{missing: true, unproven: true, othersRead: true}
+				f.missingSince = now.Add(-2 * day)
+			}),
+			want: decision{Step: stepProbe},
+		},
+		"an accepted create that no read shows yet": {
+			facts: bound(func(f *facts) {
+				f.application, f.seen = believable(), false
+				f.record.verdict = v1alpha1.VerdictAccepted
+				f.createdTime, f.missingSince = now.Add(-time.Hour), now.Add(-30*time.Minute)
+			}),
+			want: waitFor(v1alpha1.ReasonConfirming, 450*time.Second),
+		},
+		"a decision whose answer was lost twice is not sent again": {
+			facts: bound(func(f *facts) {
+				f.decision, f.sentBefore = v1alpha1.DecisionComplete, stepComplete
+				f.application = applicationFacts{
+					read: true, sameReference: true, referenceMatched: true, stage: client.StageInReview,
+				}
+			}),
+			want: wait(v1alpha1.ReasonAccepted),
+		},
+	}
+}

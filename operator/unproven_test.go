@@ -1,0 +1,48 @@
+package operator_test
+
+import (
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/mandate-io/idv/api/v1alpha1"
+	"github.com/mandate-io/idv/internal/sandbox/control"
+	"github.com/mandate-io/idv/internal/sandbox/dialect"
+)
+
+// The service accepts a create, shows no id, and never creates the application. Nothing is sent again.
+func TestCreateAccepted(t *testing.T) {
+	t.Parallel()
+	w := runningAs(t, dialect.Dialect{AsyncWork: dialect.AsyncNever, CreateBody: dialect.CreateBodyEmpty})
+	w.mandate("acme", "{}")
+	w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonCreateAccepted)
+	w.kill()
+	w.start()
+	w.request("mandate/acme", "now")
+	w.condition("acme", v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonCreateAccepted)
+	if n := w.requests(control.CreateApplication); n != 1 {
+		t.Errorf("%d creates were sent", n)
+	}
+	w.emails(0)
+}
+
+// For a day, an ingress does not know the paths of applications. Nothing is taken for deleted, and the status says so.
+func TestIngressAnswers404(t *testing.T) {
+	t.Parallel()
+	w, r := missingWorld(t)
+	w.check(w.sandbox.SetDialect(t.Context(), "ingress404", dialect.IngressApplications))
+	w.waitUntilConfirming(r)
+	w.confirmingFor("acme", 25*time.Hour)
+	w.eventually(func() (bool, string) {
+		r.reconcile("acme")
+		return w.reasonOf("acme") == v1alpha1.ReasonApplicationMissing, "the 404 does not show: " + w.reasonOf("acme")
+	})
+	if m := w.get("acme"); m.Status.Outcome != "" {
+		t.Errorf("the outcome is %s", m.Status.Outcome)
+	}
+	w.check(w.sandbox.ResetDialects(t.Context()))
+	r.reconcile("acme")
+	w.checkCondition("acme", v1alpha1.ConditionReady, "True", v1alpha1.ReasonAccepted)
+	w.emails(1)
+}
